@@ -1,0 +1,55 @@
+import express, { type ErrorRequestHandler } from "express";
+import { type RunningServer, type ServerOptions, startServer } from "./http-server.js";
+import { type HandledRequest, type ListenerSetup, webhookRouter } from "./webhook-router.js";
+
+/** Options of `startListeners`. */
+export interface ListenersOptions extends ServerOptions {
+  /**
+   * The listeners, once the server's own URL is known: without a proxy in front it is their base URL.
+   */
+  listeners: (serverUrl: string) => readonly ListenerSetup[] | Promise<readonly ListenerSetup[]>;
+  /** Told of every request that reached a listener, once it has been answered. */
+  onHandled?: ((request: HandledRequest) => void) | undefined;
+}
+
+/**
+ * Starts a server with the webhook endpoint of the Access Governance Service (specification 4.10), bound to
+ * loopback unless told otherwise.
+ *
+ * @example
+ * ```ts
+ * import { startListeners } from "hookproof-service";
+ *
+ * const server = await startListeners({
+ *   listeners: (baseUrl) => [
+ *     { listener: { id: "lst_1", baseUrl, auth: { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" } } },
+ *   ],
+ * });
+ * await server.stop();
+ * ```
+ */
+export async function startListeners({
+  listeners,
+  onHandled,
+  ...options
+}: ListenersOptions): Promise<RunningServer> {
+  const app = express();
+  app.disable("x-powered-by");
+  let ready: express.Router | undefined;
+  app.use((req, res, next) => (ready ? ready(req, res, next) : res.status(503).end()));
+  app.use((_req, res) =>
+    res.status(404).json({ code: "LISTENER_UNKNOWN", message: "There is nothing at this path." }),
+  );
+  app.use(failed);
+  const server = await startServer(app, options);
+  ready = webhookRouter(await listeners(server.url), onHandled);
+  return server;
+}
+
+/** Express names four parameters to tell an error handler from others. */
+const failed: ErrorRequestHandler = (error: { status?: unknown }, _req, res, _next) => {
+  // A path that cannot be decoded names no listener; anything else ends as a plain 503, never as a stack trace.
+  if (error.status === 400)
+    res.status(404).json({ code: "LISTENER_UNKNOWN", message: "There is nothing at this path." });
+  else res.status(503).json({ code: "RUN_FAILED", message: "The request could not be handled." });
+};

@@ -1,0 +1,1 @@
+export { type Cause, type DiagnoseInput, type Diagnosis, diagnose } from "./diagnose.js";

@@ -1,0 +1,62 @@
+import { HookproofError } from "../errors.js";
+import { concatBytes } from "../primitives/bytes.js";
+import { addressPolicy } from "./address-policy.js";
+import type { Transport, TransportOptions, TransportRequest, TransportResponse } from "./transport.js";
+
+/** A transport over the runtime's own `fetch`, for runtimes other than Node. */
+export function createTransport(options: TransportOptions = {}): Transport {
+  if (options.agent) throw new TypeError("agent works on Node only");
+  const policy = addressPolicy(options);
+  return async (request) => {
+    policy.checkHost(new URL(request.url).hostname);
+    const timeout = AbortSignal.timeout(request.timeoutMs);
+    const signal = request.signal ? AbortSignal.any([request.signal, timeout]) : timeout;
+    try {
+      return await exchange(request, signal);
+    } catch (cause) {
+      throw failure(request, timeout, cause);
+    }
+  };
+}
+
+async function exchange(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
+  const headers = new Headers();
+  for (const [name, value] of request.headers) headers.append(name, value);
+  const response = await fetch(request.url, {
+    method: request.method,
+    headers,
+    redirect: "manual",
+    signal,
+    ...(request.body ? { body: request.body.slice() } : {}),
+  });
+  // A browser hides a redirect behind status 0.
+  const status = response.type === "opaqueredirect" ? 302 : response.status;
+  return { status, headers: [...response.headers], ...(await readUpTo(response, request.maxResponseBytes)) };
+}
+
+async function readUpTo(
+  response: Response,
+  limit: number,
+): Promise<{ body: Uint8Array; truncated: boolean }> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const reader = response.body?.getReader();
+  for (let read = await reader?.read(); read?.value; read = await reader?.read()) {
+    chunks.push(read.value);
+    length += read.value.length;
+    if (length <= limit) continue;
+    void reader?.cancel().catch(() => {});
+    return { body: concatBytes(chunks).subarray(0, limit), truncated: true };
+  }
+  return { body: concatBytes(chunks), truncated: false };
+}
+
+function failure(request: TransportRequest, timeout: AbortSignal, cause: unknown): HookproofError {
+  if (request.signal?.aborted)
+    return new HookproofError("ABORTED", "The caller aborted the request.", { cause });
+  if (timeout.aborted)
+    return new HookproofError("TIMED_OUT", `No complete answer within ${request.timeoutMs} ms.`, { cause });
+  return new HookproofError("CONNECTION_FAILED", `${new URL(request.url).host} could not be reached.`, {
+    cause,
+  });
+}

@@ -1,0 +1,10 @@
+export type { Algorithm } from "../jwt/key.js";
+export type { KeyResolver, ResolvedKey } from "../jwt/key-resolver.js";
+export type { RemoteKeysOptions } from "./fetch-key-set.js";
+export { fixedKeys } from "./fixed-keys.js";
+export { generateKey, type KeyOptions, keyRecord } from "./generate.js";
+export { type JwksHandlerOptions, jwksHandler } from "./handler.js";
+export type { KeyRecord, KeyState } from "./key-record.js";
+export { createKeySet, type Jwks, type KeyRecordSource, type KeySet } from "./key-set.js";
+export { remoteKeys } from "./remote-keys.js";
+export type { KeyRules } from "./verification-keys.js";

@@ -1,0 +1,90 @@
+import { type CryptoKey, compactVerify, errors } from "jose";
+import type { VerdictCode } from "../errors.js";
+import { type Check, type CheckStep, shown } from "../protocol/check.js";
+import { checkClaims, type ExpectedClaims } from "./claims.js";
+import type { KeyResolver } from "./key-resolver.js";
+import { bearerToken, parseMembers, readToken, type TokenHeader } from "./token.js";
+
+/** What the JWT method of a listener needs beside the request. */
+export interface TokenRules extends ExpectedClaims {
+  readonly keys: KeyResolver;
+  /** Accept the header `alg: "Ed25519"` (RFC 9864) beside `EdDSA`. */
+  readonly allowEd25519: boolean;
+}
+
+const TOKEN_RULE =
+  "Authorization is one Bearer token: three canonical segments, no header member that is refused";
+const KEY_RULE = "the key set has one usable key for the token's kid and alg";
+const SIGNATURE_RULE = "the token's signature is by that key";
+
+/** The checks of the JWT method in order, up to and with the first that fails (specification 5.2). */
+export async function* checkToken(authorization: string, rules: TokenRules): AsyncIterable<Check> {
+  const token = bearerToken(authorization);
+  if (token === undefined) {
+    yield failed("token", "TOKEN_MALFORMED", TOKEN_RULE, "another scheme or form");
+    return;
+  }
+  const read = readToken(token, rules);
+  if (!read.ok) {
+    yield failed("token", read.code, TOKEN_RULE, read.seen);
+    return;
+  }
+  const { header } = read;
+  yield { step: "token", ok: true, rule: TOKEN_RULE, seen: `alg ${header.alg}, kid ${shown(header.kid)}` };
+
+  const resolved = await resolve(rules.keys, header);
+  if (!resolved.ok) {
+    yield failed("key", resolved.code, KEY_RULE, resolved.detail);
+    return;
+  }
+  yield { step: "key", ok: true, rule: KEY_RULE, seen: `kid ${shown(header.kid)}` };
+
+  const verified = await verifySignature(token, resolved.key, header.alg);
+  if (!(verified instanceof Uint8Array)) {
+    yield failed("signature", "TOKEN_SIGNATURE_MISMATCH", SIGNATURE_RULE, verified.reason);
+    return;
+  }
+  yield { step: "signature", ok: true, rule: SIGNATURE_RULE };
+
+  const claims = parseMembers(verified);
+  if (typeof claims === "string") {
+    yield failed(
+      "token",
+      "TOKEN_MALFORMED",
+      "the claims are one JSON object, each name once",
+      `claims with ${claims}`,
+    );
+    return;
+  }
+  yield* checkClaims(claims, rules);
+}
+
+async function resolve(keys: KeyResolver, header: TokenHeader): ReturnType<KeyResolver["resolve"]> {
+  try {
+    return await keys.resolve(header.kid, header.alg);
+  } catch {
+    // A resolver somebody else wrote may throw anything; a stranger's request must not become a 500.
+    return { ok: false, code: "KEY_SET_UNAVAILABLE", detail: "a resolver that threw" };
+  }
+}
+
+async function verifySignature(
+  token: string,
+  key: CryptoKey,
+  alg: string,
+): Promise<Uint8Array | { reason: string }> {
+  try {
+    return (await compactVerify(token, key, { algorithms: [alg] })).payload;
+  } catch (error) {
+    return {
+      reason:
+        error instanceof errors.JWSSignatureVerificationFailed
+          ? "a signature by another key, or of other content"
+          : "a token that cannot be verified with this key",
+    };
+  }
+}
+
+function failed(step: CheckStep, code: VerdictCode, rule: string, seen: string): Check {
+  return { step, ok: false, code, rule, seen };
+}

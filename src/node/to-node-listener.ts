@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Run } from "../receiver/accept.js";
+import type { ReceivedRequest, Receiver, ReceiverAnswer } from "../receiver/receiver.js";
+import { headerPairs } from "./raw-headers.js";
+import { closeAfterAnswer, requestChunks } from "./unread-body.js";
+
+/**
+ * A `node:http` request as a receiver takes it: header lines as they were sent, the body as it arrives, the
+ * socket's peer. Put nothing that parses bodies before it.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from "node:http";
+ * import { receivedRequest, sendAnswer } from "hookproof/node";
+ * import { createReceiver } from "hookproof/receiver";
+ *
+ * const receiver = createReceiver({
+ *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" } },
+ * });
+ * const server = createServer(async (req, res) => {
+ *   sendAnswer(await receiver.receive(receivedRequest(req), async (event) => console.log(event.id)), req, res);
+ * });
+ * ```
+ */
+export function receivedRequest(request: IncomingMessage): ReceivedRequest {
+  if (request.readableEnded) {
+    throw new TypeError(
+      "The request's body has been read already. Mount the receiver before any body parser, or exclude its route from them.",
+    );
+  }
+  const url =
+    "originalUrl" in request && typeof request.originalUrl === "string"
+      ? request.originalUrl
+      : (request.url ?? "/");
+  return {
+    method: request.method ?? "GET",
+    url,
+    headers: headerPairs(request.rawHeaders),
+    body: requestChunks(request),
+    sourceAddress: request.socket.remoteAddress,
+  };
+}
+
+/** Writes a receiver's answer; a connection whose body was not read to its end is closed after it. */
+export function sendAnswer(answer: ReceiverAnswer, request: IncomingMessage, response: ServerResponse): void {
+  response.statusCode = answer.status;
+  for (const [name, value] of answer.headers) response.setHeader(name, value);
+  closeAfterAnswer(request, response);
+  response.end(answer.body);
+}
+
+/**
+ * A request listener for `node:http`, and for Express, over a receiver.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from "node:http";
+ * import { toNodeListener } from "hookproof/node";
+ * import { createReceiver } from "hookproof/receiver";
+ *
+ * const receiver = createReceiver({
+ *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" } },
+ * });
+ * createServer(toNodeListener(receiver, async (event) => console.log(event.id)));
+ * ```
+ */
+export function toNodeListener(
+  receiver: Receiver,
+  run: Run,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  return async (request, response) =>
+    sendAnswer(await receiver.receive(receivedRequest(request), run), request, response);
+}

@@ -1,0 +1,28 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+
+const LINGER_BYTES = 1024 * 1024;
+const LINGER_MS = 2_000;
+
+/** The chunks of a request's body; leaving them early leaves the connection open for the answer. */
+export function requestChunks(request: IncomingMessage): AsyncIterable<Uint8Array> {
+  return request.iterator({ destroyOnReturn: false });
+}
+
+/**
+ * Prepares the end of a connection whose request has not been read to its end: the answer says so, and what
+ * still arrives is read for a moment and dropped, or the client would see a reset instead of the answer.
+ */
+export function closeAfterAnswer(request: IncomingMessage, response: ServerResponse): void {
+  if (request.complete) return;
+  response.setHeader("Connection", "close");
+  const { socket } = request;
+  let dropped = 0;
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+  timer.unref();
+  socket.once("close", () => clearTimeout(timer));
+  request.on("error", () => {});
+  request.on("data", (chunk: Buffer) => {
+    dropped += chunk.length;
+    if (dropped > LINGER_BYTES) socket.destroy();
+  });
+}

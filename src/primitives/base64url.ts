@@ -1,0 +1,41 @@
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+const VALUES = new Int8Array(128).fill(-1);
+for (let i = 0; i < ALPHABET.length; i++) VALUES[ALPHABET.charCodeAt(i)] = i;
+
+/** base64url without padding (RFC 4648 section 5). */
+export function encodeBase64url(bytes: Uint8Array): string {
+  let text = "";
+  for (let i = 0; i < bytes.length; i += 3) {
+    const left = bytes.length - i;
+    const word = ((bytes[i] ?? 0) << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0);
+    text += ALPHABET.charAt(word >> 18) + ALPHABET.charAt((word >> 12) & 63);
+    if (left > 1) text += ALPHABET.charAt((word >> 6) & 63);
+    if (left > 2) text += ALPHABET.charAt(word & 63);
+  }
+  return text;
+}
+
+/**
+ * The bytes of canonical base64url, or `undefined`: padding, white space, another alphabet, an impossible
+ * length and set bits after the last byte are all refused, so that one value has one spelling.
+ */
+export function decodeBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {
+  const rest = text.length % 4;
+  if (rest === 1) return undefined;
+  const bytes = new Uint8Array((text.length >> 2) * 3 + (rest === 0 ? 0 : rest - 1));
+  let word = 0;
+  let bits = 0;
+  let offset = 0;
+  for (let i = 0; i < text.length; i++) {
+    const value = VALUES[text.charCodeAt(i)] ?? -1;
+    if (value < 0) return undefined;
+    word = ((word << 6) | value) & 0xffffff;
+    bits += 6;
+    if (bits >= 8) {
+      bits -= 8;
+      bytes[offset++] = (word >> bits) & 0xff;
+    }
+  }
+  return (word & ((1 << bits) - 1)) === 0 ? bytes : undefined;
+}

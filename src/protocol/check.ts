@@ -1,0 +1,62 @@
+import type { VerdictCode } from "../errors.js";
+
+/** The steps of the receiving pipeline, in the service's own order (docs/decisions.md). */
+export type CheckStep =
+  | "listener"
+  | "method"
+  | "source"
+  | "size"
+  | "timestamp"
+  | "event-id"
+  | "content-type"
+  | "window"
+  | "credential"
+  | "token"
+  | "key"
+  | "signature"
+  | "exp"
+  | "nbf"
+  | "sub"
+  | "aud"
+  | "jti"
+  | "htm"
+  | "htb_s256"
+  | "body"
+  | "replay"
+  | "trigger"
+  | "run";
+
+/** One step of a verdict: private detail, for logs and tools on the receiver's own side, never for the wire. */
+export interface Check {
+  readonly step: CheckStep;
+  readonly ok: boolean;
+  /** Present when the step failed. */
+  readonly code?: VerdictCode;
+  /** What the step demands, in words. */
+  readonly rule: string;
+  /** What the request had. Secrets, signatures and tokens are shortened. */
+  readonly seen?: string;
+  /** What it should have been, where that is one value. */
+  readonly wanted?: string;
+}
+
+/** A failed check's code and words. */
+export interface Refusal {
+  readonly ok: false;
+  readonly code: VerdictCode;
+  /** What was seen against what was wanted, for the receiver's own log. */
+  readonly detail: string;
+}
+
+/** The detail of a failed check in one line. */
+export function detailOf(check: Check): string {
+  const wanted = check.wanted === undefined ? "" : `; wanted ${check.wanted}`;
+  return check.seen === undefined ? check.rule : `${check.rule}; saw ${check.seen}${wanted}`;
+}
+
+/** A text from outside, short enough to be shown and with control characters escaped. */
+export function shown(value: unknown, length = 80): string {
+  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
+  const quoted = JSON.stringify(text.length > length ? `${text.slice(0, length)}…` : text);
+  return typeof value === "string" ? quoted : quoted.slice(1, -1).replaceAll('\\"', '"');
+}

@@ -1,0 +1,106 @@
+import { HookproofError } from "../errors.js";
+import { decodeUtf8, utf8 } from "../primitives/bytes.js";
+import { shownAs } from "../primitives/redact.js";
+import { isEventId, newEventId } from "./event-id.js";
+import { parseJson } from "./json.js";
+import { MAX_BODY_BYTES } from "./limits.js";
+
+/** One event: an id and the body's bytes, fixed before the first byte leaves. */
+export interface WebhookEvent {
+  /** UUID of version 4, in lower case: `Webhook-Event-Id`, and the claim `jti`. */
+  readonly id: string;
+  /** The exact bytes that are hashed, signed, stored and sent. */
+  readonly body: Uint8Array;
+}
+
+/**
+ * Fixes an event: its id, and its body as bytes. A value is serialised once with `JSON.stringify`; a text and
+ * bytes are JSON already and are kept as they are (specification 4.10 and 5.2).
+ *
+ * @param payload a JSON value, a JSON text, or the UTF-8 bytes of one; at most 65,536 bytes
+ * @param options.eventId an id of your own, UUID v4; a new one otherwise
+ * @throws {HookproofError} PAYLOAD_NOT_JSON, PAYLOAD_NOT_UTF8, PAYLOAD_TOO_LARGE or EVENT_ID_INVALID
+ *
+ * @example
+ * ```ts
+ * import { createEvent } from "hookproof";
+ *
+ * const event = createEvent({ type: "user.offboarded", userId: "u_123" });
+ * event.body.length; // 43
+ * ```
+ */
+export function createEvent(payload: unknown, options: { eventId?: string | undefined } = {}): WebhookEvent {
+  const body = payloadBytes(payload);
+  if (body.length > MAX_BODY_BYTES) {
+    throw new HookproofError(
+      "PAYLOAD_TOO_LARGE",
+      `The payload has ${body.length} bytes; a listener takes at most ${MAX_BODY_BYTES}.`,
+    );
+  }
+  const event = { id: eventIdOf(options.eventId), body };
+  made.add(event);
+  return Object.freeze(shownAs(event, `WebhookEvent { id: '${event.id}', body: [${body.length} bytes] }`));
+}
+
+const made = new WeakSet<object>();
+
+/** Whether a value is an event that `createEvent` fixed, and not a payload that looks like one. */
+export function isWebhookEvent(value: unknown): value is WebhookEvent {
+  return typeof value === "object" && value !== null && made.has(value);
+}
+
+function eventIdOf(given: string | undefined): string {
+  if (given === undefined) return newEventId();
+  if (typeof given === "string" && isEventId(given)) return given.toLowerCase();
+  throw new HookproofError(
+    "EVENT_ID_INVALID",
+    "eventId must be a UUID of version 4, such as newEventId() makes.",
+  );
+}
+
+function payloadBytes(payload: unknown): Uint8Array {
+  if (typeof payload === "string") return jsonTextBytes(payload);
+  if (payload instanceof Uint8Array) return jsonBytes(payload.slice());
+  return utf8(serialise(payload));
+}
+
+function jsonTextBytes(text: string): Uint8Array {
+  if (!text.isWellFormed())
+    throw new HookproofError(
+      "PAYLOAD_NOT_UTF8",
+      "The payload text has a lone surrogate, which UTF-8 cannot carry.",
+    );
+  return jsonBytes(utf8(text));
+}
+
+function jsonBytes(bytes: Uint8Array): Uint8Array {
+  if (bytes.length > MAX_BODY_BYTES) return bytes; // refused for its size, and not parsed first
+  const parsed = parseJson(bytes);
+  if (parsed.ok) return bytes;
+  if (parsed.reason === "not-utf8")
+    throw new HookproofError("PAYLOAD_NOT_UTF8", "The payload bytes are not valid UTF-8.");
+  const bom = decodeUtf8(bytes.subarray(0, 3)) === "\uFEFF";
+  throw new HookproofError(
+    "PAYLOAD_NOT_JSON",
+    bom
+      ? "The payload starts with a byte order mark, which JSON must not have."
+      : "The payload text is not JSON. A string value needs its quotes: pass JSON.stringify(value).",
+  );
+}
+
+function serialise(value: unknown): string {
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch (error) {
+    // The engine's own message names members of the payload, so it is not passed on.
+    const reason =
+      error instanceof RangeError ? "is nested too deeply" : "has a BigInt, a cycle or a failing toJSON()";
+    throw new HookproofError("PAYLOAD_NOT_JSON", `The payload ${reason}, so it cannot be serialised.`);
+  }
+  if (text !== undefined) return text;
+  throw new HookproofError(
+    "PAYLOAD_NOT_JSON",
+    `The payload is ${value === undefined ? "undefined" : `a ${typeof value}`}, which is not a JSON value.`,
+  );
+}

@@ -1,0 +1,47 @@
+import { decodeUtf8 } from "../primitives/bytes.js";
+
+/** The value of strict JSON bytes: UTF-8, no byte order mark, exactly one value. */
+export type JsonResult = { ok: true; value: unknown } | { ok: false; reason: "not-utf8" | "not-json" };
+
+/** Parses a body as received. */
+export function parseJson(bytes: Uint8Array): JsonResult {
+  const text = decodeUtf8(bytes);
+  if (text === undefined) return { ok: false, reason: "not-utf8" };
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch {
+    return { ok: false, reason: "not-json" };
+  }
+}
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
+
+/**
+ * The first member name that stands twice in one object of a valid JSON text, at any depth.
+ * `JSON.parse` keeps the last of them, other parsers the first: two readers, two meanings.
+ */
+export function duplicateMember(validJson: string): string | undefined {
+  const open: (Set<string> | undefined)[] = [];
+  let expectsName = false;
+  for (const [token] of validJson.matchAll(TOKEN)) {
+    if (token === "{") {
+      open.push(new Set());
+      expectsName = true;
+    } else if (token === "[") {
+      open.push(undefined);
+      expectsName = false;
+    } else if (token === "}" || token === "]") {
+      open.pop();
+      expectsName = false;
+    } else if (token === ",") {
+      expectsName = open.at(-1) !== undefined;
+    } else if (expectsName && token !== ":") {
+      const name = JSON.parse(token) as string;
+      const names = open.at(-1);
+      if (names?.has(name)) return name;
+      names?.add(name);
+      expectsName = false;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,41 @@
+import type { TransportResponse } from "../http/transport.js";
+import { isLoopbackHost } from "../primitives/address.js";
+import { httpDate, single } from "./response-headers.js";
+
+const NOTICED_MS = 240_000;
+const MAX_OFFSET_MS = 24 * 60 * 60 * 1000;
+
+/** The moments of one exchange, by the local clock without any correction, in milliseconds. */
+export interface Exchange {
+  readonly sentAt: number;
+  readonly receivedAt: number;
+  /** The correction that was in use. */
+  readonly offsetMs: number;
+}
+
+/**
+ * How far the receiver's clock is ahead of the local one, if a refused request shows that it matters: a 400 with
+ * a fresh `Date` (no `Age`: nothing cached) more than 240 s away from the time that was signed.
+ */
+export function clockOffset(
+  response: TransportResponse,
+  { sentAt, receivedAt, offsetMs }: Exchange,
+): number | undefined {
+  if (response.status !== 400 || response.headers.some(([name]) => name.toLowerCase() === "age"))
+    return undefined;
+  const date = httpDate(single(response.headers, "date"));
+  if (date === undefined) return undefined;
+  const estimate = Math.round(date - (sentAt + receivedAt) / 2);
+  return Math.abs(estimate - offsetMs) > NOTICED_MS && Math.abs(estimate) <= MAX_OFFSET_MS
+    ? estimate
+    : undefined;
+}
+
+/** Whether a `Date` from there can be believed: loopback, or TLS whose certificate is checked. */
+export function isTrustedClock(url: string, agent: object | undefined): boolean {
+  const { protocol, hostname } = new URL(url);
+  if (isLoopbackHost(hostname)) return true;
+  const options =
+    agent && "options" in agent ? (agent.options as { rejectUnauthorized?: unknown } | undefined) : undefined;
+  return protocol === "https:" && options?.rejectUnauthorized !== false;
+}

@@ -1,0 +1,82 @@
+import { EVENT_ID_RETENTION_MS } from "../protocol/limits.js";
+
+const HOUR_MS = 60 * 60 * 1000;
+
+/** When to try again: plain data, so that it can be stored beside an event. */
+export interface RetryPolicy {
+  /** Attempts in all; the first one counts. */
+  readonly maxAttempts: number;
+  readonly firstDelayMs: number;
+  /** Each delay is this many times the one before. */
+  readonly factor: number;
+  readonly maxDelayMs: number;
+  /** Up to this share of a delay is added to it at random, so that a delay is never shorter than the schedule. */
+  readonly jitter: number;
+  /** `Retry-After` is obeyed up to this long. */
+  readonly maxRetryAfterMs: number;
+  /** The last attempt starts at most this long after the first: afterwards the receiver may have forgotten the id. */
+  readonly windowMs: number;
+}
+
+/** The schedule of PROTOCOL: 1 s, doubling, at most 1 h apart, within 7 days minus 1 hour; `send` tries 3 times. */
+export const DEFAULT_RETRY_POLICY: RetryPolicy = {
+  maxAttempts: 3,
+  firstDelayMs: 1_000,
+  factor: 2,
+  maxDelayMs: HOUR_MS,
+  jitter: 0.5,
+  maxRetryAfterMs: 24 * HOUR_MS,
+  windowMs: EVENT_ID_RETENTION_MS - HOUR_MS,
+};
+
+/** What has happened to an event so far. */
+export interface RetryState {
+  /** Attempts made. */
+  readonly attempts: number;
+  /** Milliseconds since the epoch. */
+  readonly firstAttemptAt: number;
+}
+
+/** The answer that is to be followed by another attempt. */
+export interface RetryInput {
+  readonly now: number;
+  /** What `Retry-After` asked for: a lower bound. */
+  readonly retryAfterMs?: number | undefined;
+  /** A number from 0 up to but not including 1. */
+  readonly random: number;
+}
+
+/** When the next attempt is due, in milliseconds since the epoch, or why there is none. */
+export type NextAttempt =
+  | { readonly at: number }
+  | { readonly at: undefined; readonly reason: "attempts" | "window" };
+
+/** Applies a policy. Pure: the same input always gives the same time. */
+export function nextAttempt(
+  policy: RetryPolicy,
+  state: RetryState,
+  { now, retryAfterMs = 0, random }: RetryInput,
+): NextAttempt {
+  if (state.attempts >= policy.maxAttempts) return { at: undefined, reason: "attempts" };
+  const scheduled = Math.min(policy.maxDelayMs, policy.firstDelayMs * policy.factor ** (state.attempts - 1));
+  const delay = Math.max(
+    scheduled * (1 + policy.jitter * random),
+    Math.min(retryAfterMs, policy.maxRetryAfterMs),
+  );
+  const at = Math.ceil(now + delay);
+  return at > state.firstAttemptAt + policy.windowMs ? { at: undefined, reason: "window" } : { at };
+}
+
+/** A policy from the fields a caller gave, checked. */
+export function retryPolicy(given: Partial<RetryPolicy> = {}): RetryPolicy {
+  const policy: RetryPolicy = { ...DEFAULT_RETRY_POLICY, ...given };
+  if (!Number.isInteger(policy.maxAttempts) || policy.maxAttempts < 1)
+    throw new RangeError("retry.maxAttempts must be a whole number, 1 or more");
+  if (!(policy.factor >= 1)) throw new RangeError("retry.factor must be 1 or more");
+  for (const name of ["firstDelayMs", "maxDelayMs", "jitter", "maxRetryAfterMs", "windowMs"] as const) {
+    if (!(policy[name] >= 0)) throw new RangeError(`retry.${name} must be 0 or more`);
+  }
+  if (policy.windowMs > EVENT_ID_RETENTION_MS)
+    throw new RangeError("retry.windowMs must be at most 7 days, as receivers forget an event id then");
+  return policy;
+}

@@ -1,0 +1,1 @@
+export { type FixedClock, fixedClock } from "./fixed-clock.js";
