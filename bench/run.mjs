@@ -1,0 +1,21 @@
+// Runs every bench, or those whose name is given: node bench/run.mjs [name ...] [--json]
+import { spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+
+const names = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
+const files = readdirSync(import.meta.dirname).filter((file) => file.endsWith(".bench.mjs"));
+const chosen = files.filter((file) => names.length === 0 || names.includes(file.replace(".bench.mjs", "")));
+if (chosen.length === 0) {
+  console.error(
+    `No such bench. There are: ${files.map((file) => file.replace(".bench.mjs", "")).join(", ")}`,
+  );
+  process.exit(2);
+}
+for (const file of chosen) {
+  const { status } = spawnSync(
+    process.execPath,
+    [`${import.meta.dirname}/${file}`, ...process.argv.slice(2)],
+    { stdio: "inherit" },
+  );
+  if (status !== 0) process.exit(status ?? 1);
+}
