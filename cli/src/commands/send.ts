@@ -222,6 +222,7 @@ async function printRequest({ args, out }: Context, target: Target, event: Webho
   }
   out.line(`POST ${url}`);
   for (const [name, value] of Object.entries(headers)) out.line(`${name}: ${value}`);
+  out.line(`Content-Length: ${body.length}`);
   out.line();
   out.line(Buffer.from(body).toString("utf8"));
   return EXIT.ok;
