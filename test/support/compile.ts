@@ -25,11 +25,27 @@ export function programOf(
   host.fileExists = (path) => virtual.has(path) || fileExists(path);
   host.readFile = (path) => virtual.get(path) ?? readFile(path);
   host.directoryExists = (path) => folders.has(path) || (directoryExists?.(path) ?? true);
-  host.getSourceFile = (path, version) => {
-    const text = host.readFile(path);
-    return text === undefined ? undefined : compiler.createSourceFile(path, text, version);
+  const { getSourceFile } = host;
+  host.getSourceFile = (path, version, ...more) => {
+    const text = virtual.get(path);
+    if (text !== undefined) return compiler.createSourceFile(path, text, version);
+    const parsed = parsedBy(compiler, options);
+    const file = parsed.get(path) ?? getSourceFile(path, version, ...more);
+    if (file && path.includes("/node_modules/")) parsed.set(path, file);
+    return file;
   };
   return compiler.createProgram({ rootNames: [...virtual.keys()], options, host });
+}
+
+const parsedFiles = new WeakMap<Compiler, Map<unknown, Map<string, ts.SourceFile>>>();
+
+/** What a compiler has parsed of other packages; programs of one test file with the same module rules share it. */
+function parsedBy(compiler: Compiler, options: ts.CompilerOptions): Map<string, ts.SourceFile> {
+  const byRules = parsedFiles.get(compiler) ?? new Map<unknown, Map<string, ts.SourceFile>>();
+  parsedFiles.set(compiler, byRules);
+  const parsed = byRules.get(options.module) ?? new Map<string, ts.SourceFile>();
+  byRules.set(options.module, parsed);
+  return parsed;
 }
 
 /** What the compiler says of a program, one line each: file, line, code, message. */
