@@ -5,6 +5,7 @@ import { type Clock, systemClock } from "../primitives/clock.js";
 import { shownAs } from "../primitives/redact.js";
 import { MAX_KEY_ID_LENGTH } from "../protocol/limits.js";
 import type { KeyRecord, KeyState } from "./key-record.js";
+import { publicJwk } from "./public-jwk.js";
 
 /** Options of `generateKey` and of `keyRecord`. */
 export interface KeyOptions {
@@ -34,7 +35,22 @@ export async function generateKey(options: KeyOptions): Promise<KeyRecord> {
   return keyRecord(await exportJWK(privateKey), options);
 }
 
-/** Makes a record of a private JWK that fits its algorithm, for keys that were made elsewhere. */
+/**
+ * Makes a record of a private JWK that fits its algorithm, for keys that were made elsewhere
+ * (specification 5.2, JWT method, step 1).
+ *
+ * @throws {HookproofError} KEY_UNFIT
+ * @throws {TypeError} for another algorithm or a kid that is not 1 to 256 characters
+ *
+ * @example
+ * ```ts
+ * import { keyRecord } from "hookproof/jwks";
+ *
+ * const { privateKey } = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
+ * const jwk = await crypto.subtle.exportKey("jwk", privateKey);
+ * const record = await keyRecord({ ...jwk, kty: "OKP" }, { alg: "EdDSA", kid: "2026-01" });
+ * ```
+ */
 export async function keyRecord(privateJwk: JWK, options: KeyOptions): Promise<KeyRecord> {
   const { alg, state = "active", clock = systemClock } = options;
   await importPrivateKey(privateJwk, alg);
@@ -42,14 +58,13 @@ export async function keyRecord(privateJwk: JWK, options: KeyOptions): Promise<K
   const kid = options.kid ?? (await defaultKid(privateJwk, createdAt));
   if (kid === "" || kid.length > MAX_KEY_ID_LENGTH)
     throw new TypeError(`kid must have 1 to ${MAX_KEY_ID_LENGTH} characters`);
-  const names = { use: "sig", kid, alg };
   const record: KeyRecord = {
     kid,
     alg,
     state,
     createdAt,
-    publicJwk: { ...publicMembers(privateJwk), ...names },
-    privateJwk: shownAs({ ...privateJwk, ...names }, "[redacted]"),
+    publicJwk: publicJwk(privateJwk, { kid, alg }),
+    privateJwk: shownAs({ ...privateJwk, use: "sig", kid, alg }, "[redacted]"),
   };
   return record;
 }
@@ -57,13 +72,4 @@ export async function keyRecord(privateJwk: JWK, options: KeyOptions): Promise<K
 async function defaultKid(jwk: JWK, createdAt: number): Promise<string> {
   const date = new Date(createdAt).toISOString().slice(0, 10);
   return `${date}-${(await calculateJwkThumbprint(jwk)).slice(0, 8)}`;
-}
-
-/** Named one by one, so that a private member cannot slip through by a name nobody thought of. */
-function publicMembers(jwk: JWK): JWK {
-  const { kty, n, e, crv, x, y } = jwk;
-  const members = { kty, n, e, crv, x, y };
-  return Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined),
-  ) as unknown as JWK;
 }

@@ -4,6 +4,7 @@ import { HookproofError } from "../errors.js";
 import { generateKey, type KeyOptions } from "../jwks/generate.js";
 import type { KeyRecord } from "../jwks/key-record.js";
 import type { KeyRecordSource } from "../jwks/key-set.js";
+import { shownAs } from "../primitives/redact.js";
 
 /** Keys on this machine's disk: one file, readable by its owner only. */
 export interface KeyStore extends KeyRecordSource {
@@ -72,7 +73,10 @@ function parseRecords(text: string, file: string): KeyRecord[] {
   }
   if (stored?.version !== 1 || !Array.isArray(stored.keys))
     throw invalid(`${file} is not a key store of version 1; nothing was changed`);
-  return stored.keys;
+  return stored.keys.map((record: KeyRecord) => ({
+    ...record,
+    privateJwk: shownAs({ ...record.privateJwk }, "[redacted]"),
+  }));
 }
 
 /** Written beside and renamed over, so that a crash leaves the old file or the new one. */
