@@ -82,9 +82,10 @@ function parseAnswers(text: string): Answer[] {
         .find((line) => line.toLowerCase().startsWith(`${name.toLowerCase()}:`))
         ?.slice(name.length + 1)
         .trim();
-    const length = Number(header("Content-Length") ?? rest.length);
+    const status = Number(statusLine.split(" ")[1]);
+    const length = status < 200 ? 0 : Number(header("Content-Length") ?? rest.length);
     const body = rest.slice(headEnd + 4, headEnd + 4 + length);
-    answers.push({ status: Number(statusLine.split(" ")[1]), code: codeOf(body), body, header });
+    answers.push({ status, code: codeOf(body), body, header });
     rest = rest.slice(headEnd + 4 + length);
   }
   return answers;
