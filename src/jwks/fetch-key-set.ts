@@ -37,26 +37,31 @@ export function keySetFetcher(url: string, options: RemoteKeysOptions): () => Pr
     });
 
   return async () => {
-    let response: TransportResponse;
     try {
-      response = await transport({
-        method: "GET",
-        url: href,
-        headers: [["Accept", "application/jwk-set+json, application/json"]],
-        timeoutMs: FETCH_TIMEOUT_MS,
-        maxResponseBytes: MAX_KEY_SET_BYTES,
-      });
+      return readKeySet(
+        await transport({
+          method: "GET",
+          url: href,
+          headers: [["Accept", "application/jwk-set+json, application/json"]],
+          timeoutMs: FETCH_TIMEOUT_MS,
+          maxResponseBytes: MAX_KEY_SET_BYTES,
+        }),
+        options,
+      );
     } catch (error) {
       return unavailable(error instanceof HookproofError ? error.message : "the transport failed");
     }
-    if (response.status !== 200) return unavailable(`the host answered ${response.status}`);
-    if (response.truncated) return invalid(`more than ${MAX_KEY_SET_BYTES} bytes`);
-    const parsed = parseJson(response.body);
-    const keys = parsed.ok ? verificationKeys(parsed.value, options) : "a body that is not JSON";
-    return typeof keys === "string"
-      ? invalid(keys)
-      : { ok: true, keys, freshForMs: freshSeconds(response) * 1000 };
   };
+}
+
+function readKeySet(response: TransportResponse, rules: KeyRules): FetchedKeys {
+  if (response.status !== 200) return unavailable(`the host answered ${response.status}`);
+  if (response.truncated) return invalid(`more than ${MAX_KEY_SET_BYTES} bytes`);
+  const parsed = parseJson(response.body);
+  const keys = parsed.ok ? verificationKeys(parsed.value, rules) : "a body that is not JSON";
+  return typeof keys === "string"
+    ? invalid(keys)
+    : { ok: true, keys, freshForMs: freshSeconds(response) * 1000 };
 }
 
 function checkUrl(text: string, allowInsecureLoopback: boolean): string {

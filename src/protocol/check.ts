@@ -56,7 +56,15 @@ export function detailOf(check: Check): string {
 
 /** A text from outside, short enough to be shown and with control characters escaped. */
 export function shown(value: unknown, length = 80): string {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
+  const text = typeof value === "string" ? value : jsonText(value);
   const quoted = JSON.stringify(text.length > length ? `${text.slice(0, length)}…` : text);
   return typeof value === "string" ? quoted : quoted.slice(1, -1).replaceAll('\\"', '"');
+}
+
+function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return "a value too deep to show";
+  }
 }
