@@ -36,12 +36,27 @@ describe.concurrent("the vectors through the command line, in both directions", 
 
       const signing = ["sign", "--secret-file", file("secret"), "--data", `@${file("body")}`];
       const signed = await hookproof([...signing, "--timestamp", String(timestamp), "--event-id", eventId]);
-      expect(signed).toMatchObject({ exit: 0, answer: { headers: { "Webhook-Signature": signature }, bodyBase64: vector.bodyBase64 } });
+      expect(signed).toMatchObject({
+        exit: 0,
+        answer: { headers: { "Webhook-Signature": signature }, bodyBase64: vector.bodyBase64 },
+      });
 
       const verify = async (given: string) => {
-        const lines = [`Webhook-Timestamp: ${timestamp}`, `Webhook-Event-Id: ${eventId}`, `Webhook-Signature: ${given}`, "Content-Type: application/json"];
+        const lines = [
+          `Webhook-Timestamp: ${timestamp}`,
+          `Webhook-Event-Id: ${eventId}`,
+          `Webhook-Signature: ${given}`,
+          "Content-Type: application/json",
+        ];
         writeFileSync(file(`headers-${given}`), lines.join("\n"));
-        const parts = ["--headers", `@${file(`headers-${given}`)}`, "--body", `@${file("body")}`, "--secret-file", file("secret")];
+        const parts = [
+          "--headers",
+          `@${file(`headers-${given}`)}`,
+          "--body",
+          `@${file("body")}`,
+          "--secret-file",
+          file("secret"),
+        ];
         return hookproof(["verify", ...parts, "--at", String(timestamp)]);
       };
       expect(await verify(signature)).toMatchObject({ exit: 0, answer: { ok: true } });
