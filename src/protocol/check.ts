@@ -40,14 +40,6 @@ export interface Check {
   readonly wanted?: string;
 }
 
-/** A failed check's code and words. */
-export interface Refusal {
-  readonly ok: false;
-  readonly code: VerdictCode;
-  /** What was seen against what was wanted, for the receiver's own log. */
-  readonly detail: string;
-}
-
 /** The detail of a failed check in one line. */
 export function detailOf(check: Check): string {
   const wanted = check.wanted === undefined ? "" : `; wanted ${check.wanted}`;
