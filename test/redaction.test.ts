@@ -114,6 +114,7 @@ describe("a delivery that fails", () => {
     expect(text).not.toContain(BODY);
     expect(text).not.toContain(asBytes);
     expect(text).not.toContain(key.privateJwk.d);
+    expect(JSON.stringify(error)).not.toMatch(/"(?:event|body)"/);
     expect((error as DeliveryError).event.id).toMatch(/^[0-9a-f-]{36}$/);
   });
 });

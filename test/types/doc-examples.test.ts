@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { root } from "../support/built-package.js";
 import { complaints, optionsOf, programOf } from "../support/compile.js";
@@ -21,7 +22,32 @@ function examplesIn(folder: string): Record<string, string> {
 
 const options = optionsOf("tsconfig.node.json");
 
+/** The functions and classes a module's entries export whose doc comment has no example. */
+function withoutExample(entries: readonly string[]): string[] {
+  const text = entries.map((entry, index) => `export * as entry${index} from "${entry}";`).join("\n");
+  const program = programOf({ "test/types/surface.ts": text }, options);
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(join(root, "test/types/surface.ts"));
+  const module = source && checker.getSymbolAtLocation(source);
+  if (!module) throw new Error("the entries do not resolve");
+  const resolved = (symbol: ts.Symbol) =>
+    symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+  return checker
+    .getExportsOfModule(module)
+    .flatMap((entry) => checker.getExportsOfModule(resolved(entry)).map(resolved))
+    .filter((symbol) => symbol.flags & (ts.SymbolFlags.Function | ts.SymbolFlags.Class))
+    .filter((symbol) => !symbol.getJsDocTags(checker).some(({ name }) => name === "example"))
+    .map((symbol) => symbol.name);
+}
+
 describe("the examples in doc comments", () => {
+  it("are there for every public function and class", () => {
+    const entries = ["", "/receiver", "/jwks", "/diagnose", "/node", "/testing"].map(
+      (entry) => `hookproof${entry}`,
+    );
+    expect(withoutExample(entries)).toEqual([]);
+  });
+
   it.each(["src", "service/src"])(
     "compile against the public entries: %s",
     (folder) => {
