@@ -20,10 +20,7 @@ describe("a body may arrive as", () => {
 
   it.each<[string, () => unknown]>([
     ["a Buffer", () => bytes],
-    [
-      "a Uint8Array over a part of a larger buffer",
-      () => new Uint8Array(Buffer.from(`xx${TEXT}xx`).buffer).subarray(0),
-    ],
+    ["a part of a larger buffer", () => Buffer.from(`xx${TEXT}xx`).subarray(2, -2)],
     ["its text", () => TEXT],
     ["one chunk", () => chunksOf(bytes)],
     [
@@ -32,10 +29,8 @@ describe("a body may arrive as", () => {
     ],
     ["chunks with empty ones between", () => chunksOf(new Uint8Array(), bytes, new Uint8Array())],
     ["a web stream", () => new Blob([bytes]).stream()],
-  ])("%s", async (name, body) => {
-    const value = body();
-    const given = name.includes("larger") ? new Uint8Array(Buffer.from(TEXT)) : value;
-    expect((await receiver.verify(arriving(given))).ok).toBe(true);
+  ])("%s", async (_name, body) => {
+    expect((await receiver.verify(arriving(body()))).ok).toBe(true);
   });
 });
 
