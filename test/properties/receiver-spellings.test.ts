@@ -15,7 +15,7 @@ import {
 } from "../hostile/target.js";
 import { authorized, claimsFor, compactToken, jwtListener, jwtParts, testKey } from "../hostile/tokens.js";
 import { received } from "../receiver/received.js";
-import { runs } from "./runs.js";
+import { runs } from "./receiver-runs.js";
 
 const key = testKey("EdDSA");
 const id = "lst_1";
@@ -46,7 +46,7 @@ function bent(original: string): fc.Arbitrary<string> {
 }
 
 /** A good request's own value of a header. */
-function valueOf(parts: Parts, name: string): string {
+function headerOf(parts: Parts, name: string): string {
   return parts.headers.find(([one]) => one === name)?.[1] ?? "";
 }
 
@@ -55,7 +55,7 @@ describe("no value has two spellings", () => {
     const parts = hmacParts(id, { eventId: "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10" });
     expect((await verify(hmacReceiver, parts)).ok).toBe(true);
     await fc.assert(
-      fc.asyncProperty(bent(valueOf(parts, "Webhook-Signature")), async (signature) => {
+      fc.asyncProperty(bent(headerOf(parts, "Webhook-Signature")), async (signature) => {
         const headers = replaced(parts.headers, "Webhook-Signature", signature);
         expect(await verify(hmacReceiver, { ...parts, headers })).toMatchObject({ ok: false, status: 401 });
       }),

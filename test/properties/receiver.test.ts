@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { CODES } from "../../src/errors.js";
 import { BASE_URL, clock, hmacListener, NOW, pathOf } from "../hostile/target.js";
 import { base64url, jwtListener, testKey } from "../hostile/tokens.js";
-import { runs } from "./runs.js";
+import { runs } from "./receiver-runs.js";
 
 const key = testKey("EdDSA");
 const id = "lst_1";
