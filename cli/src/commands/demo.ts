@@ -24,7 +24,7 @@ export const demo: Command = {
   async run(context) {
     const { io, out, args } = context;
     const stays = io.stdout.isTTY === true && !args.flag("exit") && !out.json;
-    const played = await playDemo(io, stays ? (args.number("port") ?? 4400) : 0, (step) =>
+    const played = await playDemo(context, stays ? (args.number("port") ?? 4400) : 0, (step) =>
       tell(context, step),
     );
     try {

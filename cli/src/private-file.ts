@@ -1,0 +1,26 @@
+import { type Stats, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { CliError, EXIT } from "./failure.js";
+
+/** Refuses a file with a secret in it that others can read. */
+export function requirePrivate(path: string): void {
+  let stats: Stats;
+  try {
+    stats = statSync(path);
+  } catch {
+    throw new CliError(EXIT.setup, "FILE_UNREADABLE", `${path} cannot be read.`);
+  }
+  if (process.platform === "win32" || !stats.isFile() || (stats.mode & 0o077) === 0) return;
+  throw new CliError(EXIT.setup, "FILE_MODE_TOO_WIDE", `${path} can be read by others.`, {
+    hint: `chmod 600 ${path}`,
+  });
+}
+
+/** A text file, or a refusal that says which one. */
+export async function readTextFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch {
+    throw new CliError(EXIT.setup, "FILE_UNREADABLE", `${path} cannot be read.`);
+  }
+}
