@@ -6,7 +6,7 @@ import { type Io, readStdin } from "../io.js";
 import { keysFrom } from "../key-source.js";
 import { readBytes } from "../payload.js";
 import { type CapturedRequest, parseHeaderLines, parseRawRequest } from "../raw-request.js";
-import { givenSecrets } from "../secrets.js";
+import { findSecrets } from "../secrets.js";
 
 const PATH = "/api/v1/webhooks/incoming/";
 
@@ -21,11 +21,6 @@ export const verify: Command = {
       repeatable: true,
       describe: "the listener's secret; several during a rotation",
     },
-    secret: {
-      type: "string",
-      hidden: true,
-      describe: "refused: a secret on the command line is readable by others",
-    },
     jwks: { type: "string", value: "<url|file>", describe: "the key set, for a request with a token" },
     url: { type: "string", value: "<listener url>", describe: "the listener's URL; tokens need it" },
     headers: { type: "string", value: "<@file>", describe: "header lines, with --body instead of a file" },
@@ -36,7 +31,11 @@ export const verify: Command = {
       describe: "check as if it were that time: Unix seconds or a date",
     },
     "ignore-time": { type: "boolean", describe: "check as if it were the time of the request" },
-    "no-diagnose": { type: "boolean", describe: "do not look for the mistake behind a wrong signature" },
+    diagnose: {
+      type: "boolean",
+      negated: true,
+      describe: "do not look for the mistake behind a wrong signature",
+    },
   },
   examples: [
     ["hookproof verify captured.http --secret-file secret.txt", "a captured request against the secret"],
@@ -51,11 +50,6 @@ export const verify: Command = {
   ],
   async run(context) {
     const { args, io } = context;
-    if (args.text("secret") !== undefined)
-      throw usageError(
-        "--secret is refused: other users can read a command line.",
-        "Use --secret-file <path>.",
-      );
     const request = await capturedRequest(args, io);
     const { listener, secrets } = await listenerFor(context, request);
     const url = `${listener.baseUrl}${PATH}${listener.id}`;
@@ -66,7 +60,7 @@ export const verify: Command = {
       !verdict.ok &&
       verdict.code === "SIGNATURE_MISMATCH" &&
       secret !== undefined &&
-      !args.flag("no-diagnose");
+      (!args.isGiven("diagnose") || args.flag("diagnose"));
     const causes = looks ? (await diagnose({ request, secret })).causes : [];
     print(context, verdict, causes);
     return verdict.ok ? EXIT.ok : EXIT.checkFailed;
@@ -132,9 +126,10 @@ function partOf(flag: string, value: string): Promise<Buffer> {
 
 /** The listener the request is checked against; where it is not known, the request's own path names it. */
 async function listenerFor(
-  { args, io, out }: Context,
+  context: Context,
   request: CapturedRequest,
-): Promise<{ listener: Listener; secrets: string[] }> {
+): Promise<{ listener: Listener; secrets: readonly string[] }> {
+  const { args } = context;
   const url = args.text("url") ?? (request.target.startsWith("http") ? request.target : undefined);
   const where = locate(
     url ?? `https://listener.invalid${request.target.includes(PATH) ? request.target : `${PATH}unknown`}`,
@@ -147,8 +142,8 @@ async function listenerFor(
       );
     return { listener: { ...where, auth: { method: "jwt", keys: await keysFrom(jwks) } }, secrets: [] };
   }
-  const secrets = await givenSecrets(io, out, args.texts("secret-file"));
-  if (secrets.length === 0) {
+  const secrets = (await findSecrets(context))?.secrets;
+  if (secrets === undefined) {
     throw new CliError(EXIT.setup, "SECRET_MISSING", "Neither a secret nor a key set was given.", {
       hint: "Use --secret-file <path>, or --jwks <url|file> for a token.",
     });

@@ -1,0 +1,3 @@
+export function explainableNames(): string[] {
+  return [];
+}
