@@ -3,7 +3,7 @@ import { type ErrorCode, HookproofError } from "../errors.js";
 const LOST = new Set(["ECONNRESET", "EPIPE", "ECONNABORTED", "ERR_STREAM_PREMATURE_CLOSE", "UND_ERR_SOCKET"]);
 const TLS =
   /^(?:ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
-const UNREADABLE = /^(?:HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES)/;
+const UNREADABLE = /^(?:HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES)/;
 const LATE = /^(?:UND_ERR_[A-Z]+_TIMEOUT|ETIMEDOUT)$/;
 
 /** Whether the other side closed or reset the connection. */
@@ -18,7 +18,7 @@ export function transportError(error: Error, url: string): HookproofError {
   const code = ourCode(reason);
   return new HookproofError(
     code,
-    `${WORDS[code] ?? "Could not connect"}: ${new URL(url).host} (${reason || error.name}).`,
+    `${WORDS[code] ?? "Could not connect"}: ${new URL(url).host} (${reason}).`,
     // What a parser could not read hangs on its error, and may be our own request, echoed.
     code === "RESPONSE_INVALID" ? {} : { cause: error },
   );
@@ -49,5 +49,5 @@ function ourCode(reason: string): ErrorCode {
 }
 
 function nodeCode(error: Error): string {
-  return "code" in error && typeof error.code === "string" ? error.code : "";
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }
