@@ -5,6 +5,7 @@ import {
   jwtSigner,
   newEventId,
   type SenderOptions,
+  type Signer,
   signRequest,
 } from "hookproof";
 import { generateKey } from "hookproof/jwks";
@@ -187,7 +188,11 @@ describe("a header that breaks out of its line", () => {
   });
 
   it("comes from a signer of somebody else's", async () => {
-    const signer = { method: "hmac", candidates: 1, sign: () => ["Webhook-Signature", "a\r\nX: 1"] } as const;
+    const signer: Signer = {
+      method: "hmac",
+      candidates: 1,
+      sign: () => ["Webhook-Signature", "a\r\nX: 1"],
+    };
     await expect(create({ signer }).send({})).rejects.toEqual(code("HEADER_INVALID"));
   });
 });
