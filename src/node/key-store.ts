@@ -234,12 +234,12 @@ function storedKey({ state: _, ...record }: KeyRecord, passphrase: string | unde
 function recordOf(key: StoredKey, state: KeyState, passphrase: string | undefined): KeyRecord {
   const { kid, alg, createdAt, signsAt, retiresAt, removesAt } = key;
   const publicJwk = key.publicJwk as JWK;
-  let opened = key.privateJwk;
+  let opened = key.privateJwk && shownAs({ ...key.privateJwk }, "[redacted]");
   const record = {
     ...{ kid, alg, state, createdAt, signsAt, retiresAt, removesAt, publicJwk },
     get privateJwk() {
-      opened ??= { ...decrypted(key, passphrase), use: "sig", kid, alg };
-      return shownAs(opened, "[redacted]");
+      opened ??= shownAs({ ...decrypted(key, passphrase), use: "sig", kid, alg }, "[redacted]");
+      return opened;
     },
   };
   return record;
