@@ -96,10 +96,11 @@ export function rotationPlan(
   );
   const successor = signing.sort((a, b) => (a.signsAt as number) - (b.signsAt as number)).at(-1);
   if (!successor) return undefined;
-  const involved = own.filter((key) => key === successor || key.retiresAt === successor.signsAt);
-  const steps = involved
-    .flatMap(stepsOf)
-    .filter(({ kid, step }) => kid === successor.kid || step === "retire" || step === "remove");
+  const handingOver = own.filter((key) => key !== successor && key.retiresAt === successor.signsAt);
+  const steps = [
+    ...stepsOf(successor),
+    ...handingOver.flatMap(stepsOf).filter(({ step }) => step === "retire" || step === "remove"),
+  ];
   return { alg, kid: successor.kid, steps: steps.sort((a, b) => a.at - b.at) };
 }
 
