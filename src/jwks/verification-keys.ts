@@ -40,7 +40,7 @@ export function verificationKeys(document: unknown, rules: KeyRules): Verificati
       const name = `${keyAlg} ${kid}`;
       let key = imported.get(name);
       if (!key) {
-        key = importPublicKey(material(jwk), keyAlg).catch(() => undefined);
+        key = importPublicKey(publicMaterial(jwk), keyAlg).catch(() => undefined);
         imported.set(name, key);
       }
       const ready = await key;
@@ -79,6 +79,6 @@ function unfitness(jwk: JWK, alg: string, { lenient = false }: KeyRules): string
 }
 
 /** Only what makes the key: `ext`, `key_ops`, `x5c` and the like are not for the importer to act on. */
-function material({ kty, n, e, crv, x, y }: JWK): JWK {
+export function publicMaterial({ kty, n, e, crv, x, y }: JWK): JWK {
   return { kty, n, e, crv, x, y } as JWK;
 }
