@@ -2,6 +2,7 @@ import express, { type Router } from "express";
 import { receivedRequest, sendAnswer } from "hookproof/node";
 import {
   createReceiver,
+  type ReceivedRequest,
   type Receiver,
   type ReceiverOptions,
   type Run,
@@ -21,7 +22,8 @@ export interface HandledRequest {
   readonly verdict: Verdict;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
-  readonly rawHeaders: readonly string[];
+  /** The request as it was sent: header lines, and as much of the body as was read. */
+  readonly request: ReceivedRequest & { readonly body: Uint8Array };
 }
 
 /** The path of the webhook endpoint (specification 4.10). */
@@ -50,15 +52,28 @@ export function webhookRouter(
       return;
     }
     const receivedAt = Date.now();
-    const answer = await known.receiver.receive(receivedRequest(req), known.run);
+    const request = receivedRequest(req);
+    const chunks: Uint8Array[] = [];
+    const answer = await known.receiver.receive(
+      { ...request, body: copied(request.body, chunks) },
+      known.run,
+    );
     sendAnswer(answer, req, res);
     onHandled({
       listenerId: req.params.listenerId,
       status: answer.status,
       verdict: answer.verdict,
       receivedAt,
-      rawHeaders: req.rawHeaders,
+      request: { ...request, body: Buffer.concat(chunks) },
     });
   });
   return router;
+}
+
+/** Hands chunks on as they arrive and keeps them, for whoever watches. */
+async function* copied(body: AsyncIterable<Uint8Array>, chunks: Uint8Array[]): AsyncIterable<Uint8Array> {
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    yield chunk;
+  }
 }

@@ -22,7 +22,9 @@ import { closeAfterAnswer, requestChunks } from "./unread-body.js";
  * });
  * ```
  */
-export function receivedRequest(request: IncomingMessage): ReceivedRequest {
+export function receivedRequest(
+  request: IncomingMessage,
+): ReceivedRequest & { readonly body: AsyncIterable<Uint8Array> } {
   if (request.readableEnded) {
     throw new TypeError(
       "The request's body has been read already. Mount the receiver before any body parser, or exclude its route from them.",

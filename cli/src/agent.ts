@@ -1,0 +1,25 @@
+import { Agent } from "node:https";
+import type { ConnectionAgent } from "hookproof";
+import { HttpsProxyAgent } from "https-proxy-agent";
+import { getProxyForUrl } from "proxy-from-env";
+import { usageError } from "./failure.js";
+import { readBytes } from "./payload.js";
+
+const LOOPBACK = /^https:\/\/(?:localhost|127\.[0-9.]+|\[::1\])[:/]/;
+
+/** The connection agent that `--ca`, `--insecure` and the proxy environment ask for; none where the default will do. */
+export async function agentFor(
+  url: string,
+  { ca, insecure }: { ca: string | undefined; insecure: boolean },
+): Promise<ConnectionAgent | undefined> {
+  if (insecure && !LOOPBACK.test(url))
+    throw usageError("--insecure is for loopback only: elsewhere name the certificate with --ca <file>.");
+  const tls = {
+    keepAlive: true,
+    ...(ca ? { ca: await readBytes(ca) } : {}),
+    ...(insecure ? { rejectUnauthorized: false } : {}),
+  };
+  const proxy = url.startsWith("https:") ? getProxyForUrl(url) : "";
+  if (proxy) return new HttpsProxyAgent(proxy, tls);
+  return ca || insecure ? new Agent(tls) : undefined;
+}

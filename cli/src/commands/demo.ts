@@ -1,0 +1,65 @@
+import type { Command, Context } from "../command.js";
+import { CliError, EXIT } from "../failure.js";
+import { playDemo } from "../play-demo.js";
+import { stopped } from "../serving.js";
+
+export const demo: Command = {
+  name: "demo",
+  describe:
+    "The whole story in one process, offline and without configuration: an accepted event, its replay, and what a listener refuses and why.",
+  flags: {
+    exit: { type: "boolean", describe: "end after the story (always so without a terminal)" },
+    port: {
+      type: "number",
+      value: "<n>",
+      default: 4400,
+      describe: "the listener's port while the demo stays open",
+    },
+  },
+  examples: [
+    ["hookproof demo", "tells the story and keeps the listener open"],
+    ["hookproof demo --exit --json", "the same for a script: one JSON line a step"],
+  ],
+  exits: [[7, "a step did not get the status it should"]],
+  async run(context) {
+    const { io, out, args } = context;
+    const stays = io.stdout.isTTY === true && !args.flag("exit") && !out.json;
+    const played = await playDemo(io, stays ? (args.number("port") ?? 4400) : 0, (step) =>
+      tell(context, step),
+    );
+    try {
+      if (played.failed > 0)
+        throw new CliError(
+          EXIT.checkFailed,
+          "DEMO_FAILED",
+          `${played.failed} steps did not get the status they should.`,
+        );
+      if (!stays) return EXIT.ok;
+      out.line();
+      out.line(`The HMAC listener stays open on ${played.url}`);
+      out.note(
+        `next, in another terminal: hookproof send :${played.port} --data '{"a":1}'      Ctrl-C ends the demo`,
+      );
+      await stopped(io);
+      return EXIT.ok;
+    } finally {
+      await played.stop();
+    }
+  },
+};
+
+/** One step of the story. */
+export interface Step {
+  readonly name: string;
+  readonly status: number;
+  readonly expected: number;
+  /** Why the listener refused, in words. */
+  readonly cause?: string;
+}
+
+function tell({ out }: Context, step: Step): void {
+  out.document({ type: "step", ...step });
+  const mark = step.status === step.expected ? out.paint("green", "✔") : out.paint("red", "✖");
+  out.line(`${mark} ${step.status}  ${step.name}`);
+  if (step.cause) out.line(`       ${out.paint("dim", step.cause)}`);
+}

@@ -1,0 +1,71 @@
+import { createEvent, signRequest } from "hookproof";
+import type { Command } from "../command.js";
+import { curlCommand } from "../curl.js";
+import { EXIT, usageError } from "../failure.js";
+import { payloadOf } from "../payload.js";
+import { signingClock } from "../signing-clock.js";
+import { CREDENTIAL_FLAGS, resolveCredential, resolveTarget, TARGET_POSITIONAL } from "../target.js";
+
+export const sign: Command = {
+  name: "sign",
+  describe: "Prints the headers for a body, or a curl command; sends nothing. HMAC needs no target.",
+  positionals: [TARGET_POSITIONAL],
+  flags: {
+    data: {
+      type: "string",
+      alias: "d",
+      value: "<json|@file|->",
+      describe: "the body: JSON text, a file, or standard input",
+    },
+    "event-id": { type: "string", value: "<uuid>", describe: "an id of your own (UUID v4)" },
+    timestamp: { type: "string", value: "<unix|+10m|-6m>", describe: "sign as if it were that time" },
+    curl: { type: "boolean", describe: "print a curl command; needs a target" },
+    ...CREDENTIAL_FLAGS,
+  },
+  examples: [
+    [`hookproof sign --secret-file secret.txt --data '{"a":1}'`, "the headers for a body"],
+    [`hookproof sign :4400 --data '{"a":1}' --curl | bash`, "the same as a request that curl sends"],
+  ],
+  exits: [[3, "secret or key missing"]],
+  async run(context) {
+    const { args, io, out } = context;
+    const data = args.text("data");
+    if (data === undefined)
+      throw usageError("--data is missing.", "hookproof sign --secret-file secret.txt --data '{\"a\":1}'");
+    if (data === "-" && args.texts("secret-file").includes("-"))
+      throw usageError("Only one of --data and --secret-file can be standard input.");
+    const hasTarget = args.text("target") !== undefined;
+    if (!hasTarget && args.flag("curl"))
+      throw usageError("--curl needs a target.", "hookproof sign :4400 --data '{\"a\":1}' --curl");
+    const target = hasTarget
+      ? await resolveTarget(context)
+      : { url: undefined, ...(await resolveCredential(context)) };
+    if (target.url === undefined && target.method === "jwt")
+      throw usageError("A token is bound to its listener: give the listener's URL as the target.");
+
+    const event = createEvent(await payloadOf(io, data), { eventId: args.text("event-id") });
+    const timestamp = Math.floor(signingClock(args.text("timestamp")).now() / 1000);
+    // An HMAC signature does not cover the URL, so any listener's will do to make one.
+    const request = await signRequest({
+      url: target.url ?? "https://localhost/api/v1/webhooks/incoming/any",
+      signer: target.signer,
+      event,
+      timestamp,
+    });
+    const { headers, eventId, body } = request;
+    out.document({
+      type: "sign",
+      ok: true,
+      url: target.url ?? null,
+      headers,
+      eventId,
+      timestamp,
+      bodyBase64: Buffer.from(body).toString("base64"),
+      canonical:
+        target.method === "hmac" ? `${timestamp}.${eventId}.${Buffer.from(body).toString("utf8")}` : null,
+    });
+    if (args.flag("curl")) out.line(curlCommand(request));
+    else for (const [name, value] of Object.entries(headers)) out.line(`${name}: ${value}`);
+    return EXIT.ok;
+  },
+};

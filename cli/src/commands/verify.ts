@@ -1,0 +1,179 @@
+import { type Cause, diagnose } from "hookproof/diagnose";
+import { createReceiver, type Listener, type Rejection, type Verdict } from "hookproof/receiver";
+import type { Args, Command, Context } from "../command.js";
+import { CliError, EXIT, usageError } from "../failure.js";
+import { type Io, readStdin } from "../io.js";
+import { keysFrom } from "../key-source.js";
+import { readBytes } from "../payload.js";
+import { type CapturedRequest, parseHeaderLines, parseRawRequest } from "../raw-request.js";
+import { givenSecrets } from "../secrets.js";
+
+const PATH = "/api/v1/webhooks/incoming/";
+
+export const verify: Command = {
+  name: "verify",
+  describe: "Checks a captured request the way the service does, and says why it fails.",
+  positionals: [{ name: "file", required: false, describe: "a raw HTTP request, or - for standard input" }],
+  flags: {
+    "secret-file": {
+      type: "string",
+      value: "<path|->",
+      repeatable: true,
+      describe: "the listener's secret; several during a rotation",
+    },
+    secret: {
+      type: "string",
+      hidden: true,
+      describe: "refused: a secret on the command line is readable by others",
+    },
+    jwks: { type: "string", value: "<url|file>", describe: "the key set, for a request with a token" },
+    url: { type: "string", value: "<listener url>", describe: "the listener's URL; tokens need it" },
+    headers: { type: "string", value: "<@file>", describe: "header lines, with --body instead of a file" },
+    body: { type: "string", value: "<@file>", describe: "the body's bytes" },
+    at: {
+      type: "string",
+      value: "<time>",
+      describe: "check as if it were that time: Unix seconds or a date",
+    },
+    "ignore-time": { type: "boolean", describe: "check as if it were the time of the request" },
+    "no-diagnose": { type: "boolean", describe: "do not look for the mistake behind a wrong signature" },
+  },
+  examples: [
+    ["hookproof verify captured.http --secret-file secret.txt", "a captured request against the secret"],
+    [
+      "hookproof verify --headers @headers.txt --body @body.json --secret-file secret.txt --ignore-time",
+      "the same from its parts, however old",
+    ],
+  ],
+  exits: [
+    [3, "secret or file missing"],
+    [7, "the service would refuse the request"],
+  ],
+  async run(context) {
+    const { args, io } = context;
+    if (args.text("secret") !== undefined)
+      throw usageError(
+        "--secret is refused: other users can read a command line.",
+        "Use --secret-file <path>.",
+      );
+    const request = await capturedRequest(args, io);
+    const { listener, secrets } = await listenerFor(context, request);
+    const url = `${listener.baseUrl}${PATH}${listener.id}`;
+    const receiver = createReceiver({ listener, clock: { now: () => checkTime(args, request) } });
+    const verdict = await receiver.verify({ ...request, url });
+    const [secret] = secrets;
+    const looks =
+      !verdict.ok &&
+      verdict.code === "SIGNATURE_MISMATCH" &&
+      secret !== undefined &&
+      !args.flag("no-diagnose");
+    const causes = looks ? (await diagnose({ request, secret })).causes : [];
+    print(context, verdict, causes);
+    return verdict.ok ? EXIT.ok : EXIT.checkFailed;
+  },
+};
+
+function print({ out }: Context, verdict: Verdict, causes: readonly Cause[]): void {
+  const refusal = verdict.ok ? {} : { status: verdict.status, code: verdict.code };
+  out.document({
+    type: "verify",
+    ok: verdict.ok,
+    ...(verdict.ok ? { status: 200, eventId: verdict.event.id } : refusal),
+    checks: verdict.checks,
+    causes,
+  });
+  for (const check of verdict.checks) {
+    const mark = check.ok ? out.paint("green", "✔") : out.paint("red", "✖");
+    const seen =
+      check.seen === undefined
+        ? ""
+        : check.ok
+          ? check.seen
+          : `saw ${check.seen}${check.wanted === undefined ? "" : `  wanted ${check.wanted}`}`;
+    out.line(`${mark} ${check.step.padEnd(13)} ${check.ok ? seen : `${check.rule}; ${seen}`}`.trimEnd());
+  }
+  for (const { message, fix } of causes) {
+    out.line(`  cause         ${message}`);
+    out.line(`  fix           ${fix}`);
+  }
+  if (verdict.ok)
+    out.line("The service would accept this request, unless its event id was processed before.");
+  else
+    out.line(
+      `${out.paint("red", `error[${verdict.code}]`)}  the service would answer ${(verdict as Rejection).status}`,
+    );
+}
+
+async function capturedRequest(args: Args, io: Io): Promise<CapturedRequest> {
+  const file = args.text("file");
+  const [headers, body] = [args.text("headers"), args.text("body")];
+  if (file !== undefined) {
+    if (headers !== undefined || body !== undefined)
+      throw usageError("A file with a whole request excludes --headers and --body.");
+    if (file === "-" && args.texts("secret-file").includes("-"))
+      throw usageError("Only one of the request and --secret-file can be standard input.");
+    return parseRawRequest(file === "-" ? await readStdin(io) : await readBytes(file));
+  }
+  if (headers === undefined || body === undefined)
+    throw usageError("Give a file with a raw request, or --headers @file and --body @file.");
+  const [headerBytes, bodyBytes] = [await partOf("headers", headers), await partOf("body", body)];
+  return {
+    method: "POST",
+    target: "/",
+    headers: parseHeaderLines(headerBytes.toString("latin1").split(/\r?\n/)),
+    body: bodyBytes,
+  };
+}
+
+function partOf(flag: string, value: string): Promise<Buffer> {
+  if (!value.startsWith("@")) throw usageError(`--${flag} takes @file.`);
+  return readBytes(value.slice(1));
+}
+
+/** The listener the request is checked against; where it is not known, the request's own path names it. */
+async function listenerFor(
+  { args, io, out }: Context,
+  request: CapturedRequest,
+): Promise<{ listener: Listener; secrets: string[] }> {
+  const url = args.text("url") ?? (request.target.startsWith("http") ? request.target : undefined);
+  const where = locate(
+    url ?? `https://listener.invalid${request.target.includes(PATH) ? request.target : `${PATH}unknown`}`,
+  );
+  const jwks = args.text("jwks");
+  if (jwks !== undefined) {
+    if (url === undefined)
+      throw usageError(
+        "--jwks needs --url: a token is bound to the listener's URL, and a raw request has no scheme.",
+      );
+    return { listener: { ...where, auth: { method: "jwt", keys: await keysFrom(jwks) } }, secrets: [] };
+  }
+  const secrets = await givenSecrets(io, out, args.texts("secret-file"));
+  if (secrets.length === 0) {
+    throw new CliError(EXIT.setup, "SECRET_MISSING", "Neither a secret nor a key set was given.", {
+      hint: "Use --secret-file <path>, or --jwks <url|file> for a token.",
+    });
+  }
+  return { listener: { ...where, auth: { method: "hmac", secret: secrets } }, secrets };
+}
+
+function locate(url: string): { id: string; baseUrl: string } {
+  const at = url.lastIndexOf(PATH);
+  if (at < 0) throw usageError(`--url must be a listener's URL, ending in ${PATH}{listener_id}.`);
+  return { baseUrl: url.slice(0, at), id: url.slice(at + PATH.length) };
+}
+
+function checkTime(args: Args, request: CapturedRequest): number {
+  const at = args.text("at");
+  if (args.flag("ignore-time")) {
+    if (at !== undefined) throw usageError("--at and --ignore-time exclude each other.");
+    const timestamp = request.headers.find(([name]) => name.toLowerCase() === "webhook-timestamp")?.[1] ?? "";
+    return /^[0-9]{1,15}$/.test(timestamp) ? Number(timestamp) * 1000 : Date.now();
+  }
+  if (at === undefined) return Date.now();
+  const time = /^[0-9]{1,15}$/.test(at) ? Number(at) * 1000 : Date.parse(at);
+  if (Number.isNaN(time))
+    throw usageError(
+      `--at must be Unix seconds or a date such as 2026-01-01T00:00:00Z, not ${JSON.stringify(at)}.`,
+    );
+  return time;
+}

@@ -1,0 +1,19 @@
+/** A curl command that sends exactly this request; the body travels as it is, byte for byte. */
+export function curlCommand({
+  url,
+  headers,
+  body,
+}: {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: Uint8Array;
+}): string {
+  const lines = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
+  const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
+  return ["curl -sS -i", ...lines, `--data-binary ${quoted(text)}`, quoted(url)].join(" \\\n  ");
+}
+
+/** A text as one word of a POSIX shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,62 @@
+import { DeliveryError, HookproofError } from "hookproof";
+import { CliError, EXIT, type ExitCode } from "./failure.js";
+
+/** Codes that mean something on this machine has to be put right first. */
+const SETUP = new Set<string>([
+  "SECRET_INVALID",
+  "KEY_UNFIT",
+  "KEY_NOT_FOUND",
+  "KEY_SET_INVALID",
+  "KEY_SET_URL_REFUSED",
+  "KEY_STORE_INVALID",
+  "SIGNER_FAILED",
+]);
+
+/** Codes of attempts that brought no answer. */
+const UNREACHABLE = new Set<string>([
+  "CONNECTION_FAILED",
+  "CONNECTION_LOST",
+  "TLS_FAILED",
+  "RESPONSE_INVALID",
+  "TIMED_OUT",
+]);
+
+/** Any thrown value as a failure a person can act on. */
+export function explainFailure(error: unknown): CliError {
+  if (error instanceof CliError) return error;
+  if (error instanceof DeliveryError) return undelivered(error);
+  if (error instanceof HookproofError)
+    return new CliError(SETUP.has(error.code) ? EXIT.setup : EXIT.usage, error.code, error.message);
+  const { code, message } = systemError(error);
+  return new CliError(EXIT.unexpected, code, message);
+}
+
+/** An event that did not arrive; the last attempt decides between refused, unavailable and unreachable. */
+function undelivered(error: DeliveryError): CliError {
+  const last = error.attempts.at(-1);
+  return new CliError(exitOf(error.code, last?.status), error.code, error.message, {
+    hint: error.hint || undefined,
+    answer: {
+      eventId: error.event.id,
+      attempts: error.attempts.length,
+      ...(last?.status === undefined ? {} : { status: last.status }),
+      ...(last?.receiverCode === undefined ? {} : { receiverCode: last.receiverCode }),
+    },
+  });
+}
+
+function exitOf(code: string, status: number | undefined): ExitCode {
+  if (code === "ABORTED") return EXIT.interrupted;
+  if (SETUP.has(code)) return EXIT.setup;
+  if (status !== undefined)
+    return status >= 500 || status === 408 || status === 425 || status === 429
+      ? EXIT.unavailable
+      : EXIT.refused;
+  return UNREACHABLE.has(code) ? EXIT.unreachable : EXIT.usage;
+}
+
+function systemError(error: unknown): { code: string; message: string } {
+  if (!(error instanceof Error)) return { code: "UNEXPECTED", message: String(error) };
+  const code = "code" in error && typeof error.code === "string" ? error.code : "UNEXPECTED";
+  return { code, message: error.message };
+}

@@ -1,0 +1,71 @@
+import { styleText } from "node:util";
+import type { Io, Terminal } from "./io.js";
+
+/** The flags every command shares. */
+export interface GlobalFlags {
+  readonly json: boolean;
+  readonly quiet: boolean;
+  readonly verbose: number;
+  readonly color: boolean | undefined;
+}
+
+export type Colour = "green" | "red" | "yellow" | "dim" | "bold";
+
+/** Where a command writes: the answer on stdout, everything else on stderr. */
+export interface Output {
+  readonly json: boolean;
+  /** One JSON document on one line; only with `--json`. */
+  document(value: Record<string, unknown>): void;
+  /** A line of the answer for people; nothing with `--json`. */
+  line(text?: string): void;
+  /** What changed and what to run next; off with `--quiet` and `--json`. */
+  note(text: string): void;
+  /** Something worth knowing though nothing failed; off with `--quiet`. */
+  warn(text: string): void;
+  /** Detail for `-v` (1) and `-vv` (2), on stderr. */
+  detail(level: 1 | 2, text: string): void;
+  paint(colour: Colour, text: string): string;
+}
+
+export function createOutput(io: Io, flags: GlobalFlags): Output {
+  const paintOut = painter(io.stdout, io, flags.color);
+  const paintErr = painter(io.stderr, io, flags.color);
+  const err = (text: string) => void io.stderr.write(`${text}\n`);
+  return {
+    json: flags.json,
+    document(value) {
+      if (flags.json) io.stdout.write(`${JSON.stringify({ v: 1, ...value })}\n`);
+    },
+    line(text = "") {
+      if (!flags.json) io.stdout.write(`${text}\n`);
+    },
+    note(text) {
+      if (!flags.quiet && !flags.json) err(paintErr("dim", text));
+    },
+    warn(text) {
+      if (!flags.quiet) err(`${paintErr("yellow", "warning")}  ${text}`);
+    },
+    detail(level, text) {
+      if (flags.verbose >= level) err(text);
+    },
+    paint: paintOut,
+  };
+}
+
+/** Colour is decided per stream: a terminal has it unless told otherwise, a pipe does not. */
+export function painter(
+  stream: Terminal,
+  { env }: Io,
+  wanted: boolean | undefined,
+): (colour: Colour, text: string) => string {
+  const forced = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== "0";
+  const asked = wanted ?? (env.NO_COLOR ? false : forced || (stream.isTTY === true && env.TERM !== "dumb"));
+  return asked
+    ? (colour, text) => styleText(colour, text, { validateStream: false })
+    : (_colour, text) => text;
+}
+
+/** The two columns of a summary. */
+export function field(name: string, value: string): string {
+  return `  ${name.padEnd(10)} ${value}`;
+}

@@ -1,0 +1,178 @@
+import {
+  type Algorithm,
+  createEvent,
+  generateSecret,
+  hmacSigner,
+  jwtSigner,
+  type SignedRequest,
+  type Signer,
+  signRequest,
+  type WebhookEvent,
+} from "hookproof";
+import { diagnose } from "hookproof/diagnose";
+import { createKeySet, generateKey, jwksHandler, type KeyRecord, remoteKeys } from "hookproof/jwks";
+import { toNodeHandler } from "hookproof/node";
+import { type HandledRequest, type RunningServer, startListeners, startServer } from "hookproof-service";
+import type { Step } from "./commands/demo.js";
+import type { Io } from "./io.js";
+import { postExactly } from "./post-exactly.js";
+import { writeSession } from "./sessions.js";
+
+const ALGORITHMS: readonly Algorithm[] = ["RS256", "ES256", "EdDSA"];
+const PAYLOAD = { type: "user.offboarded", userId: "u_123" };
+
+/** A demo that has been played and whose listener is still open. */
+export interface PlayedDemo {
+  readonly url: string;
+  readonly port: number;
+  readonly failed: number;
+  stop(): Promise<void>;
+}
+
+/** Starts a key set host and two listeners on loopback, and plays every step against them over real HTTP. */
+export async function playDemo(io: Io, port: number, tell: (step: Step) => void): Promise<PlayedDemo> {
+  const secret = generateSecret();
+  const keys = await Promise.all(ALGORITHMS.map((alg) => generateKey({ alg })));
+  const host = await startServer(toNodeHandler(jwksHandler(createKeySet(keys))), {});
+  let handled: HandledRequest | undefined;
+  const server = await startOn(port, (serverPort) =>
+    startListeners({
+      port: serverPort,
+      listeners: (baseUrl) => [
+        { listener: { id: "lst_demo", baseUrl, auth: { method: "hmac", secret } } },
+        {
+          listener: {
+            id: "lst_demo_jwt",
+            baseUrl,
+            auth: {
+              method: "jwt",
+              keys: remoteKeys(`${host.url}/.well-known/jwks.json`, { allowInsecureLoopback: true }),
+            },
+          },
+        },
+      ],
+      onHandled: (request) => {
+        handled = request;
+      },
+    }),
+  );
+  const urlOf = (id: string) => `${server.url}/api/v1/webhooks/incoming/${id}`;
+  const endSession =
+    port === 0
+      ? () => {}
+      : await writeSession(io, server.port, { url: urlOf("lst_demo"), method: "hmac", secret });
+
+  const stop = async () => {
+    endSession();
+    await Promise.all([server.stop(), host.stop()]);
+  };
+  try {
+    const failed = await playSteps(
+      { secret, keys, hmacUrl: urlOf("lst_demo"), jwtUrl: urlOf("lst_demo_jwt"), lastHandled: () => handled },
+      tell,
+    );
+    return { url: urlOf("lst_demo"), port: server.port, failed, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface Stage {
+  readonly secret: string;
+  readonly keys: readonly KeyRecord[];
+  readonly hmacUrl: string;
+  readonly jwtUrl: string;
+  readonly lastHandled: () => HandledRequest | undefined;
+}
+
+/** Plays the story and gives the number of steps that went another way than they should. */
+async function playSteps(
+  { secret, keys, hmacUrl, jwtUrl, lastHandled }: Stage,
+  tell: (step: Step) => void,
+): Promise<number> {
+  let failed = 0;
+  async function step(name: string, expected: number, request: SignedRequest): Promise<void> {
+    const status = await postExactly(request, { timeoutMs: 10_000 });
+    const handled = lastHandled();
+    const cause = status === 401 && handled ? await causeOf(handled, secret) : undefined;
+    if (status !== expected) failed++;
+    tell({ name, status, expected, ...(cause === undefined ? {} : { cause }) });
+  }
+
+  async function acceptedThenReplayed(method: string, url: string, signer: Signer): Promise<void> {
+    const event = createEvent(PAYLOAD);
+    await step(`${method}: a signed event is accepted`, 200, await signRequest({ url, signer, event }));
+    await step(
+      `${method}: the same event again is a duplicate`,
+      409,
+      await signRequest({ url, signer, event }),
+    );
+    await step(
+      `${method}: one byte of the body changed`,
+      401,
+      withChangedByte(await signRequest({ url, signer, event: createEvent(PAYLOAD) })),
+    );
+  }
+
+  await acceptedThenReplayed("HMAC", hmacUrl, hmacSigner({ secret }));
+  await step(
+    "HMAC: signed with the decoded secret",
+    401,
+    await signedWithDecodedSecret(hmacUrl, secret, createEvent(PAYLOAD)),
+  );
+  for (const key of keys) {
+    await acceptedThenReplayed(`JWT ${key.alg}`, jwtUrl, signerOf(key));
+    const stranger = await generateKey({ alg: key.alg, kid: key.kid });
+    await step(
+      `JWT ${key.alg}: signed by another key under the same kid`,
+      401,
+      await signRequest({ url: jwtUrl, signer: signerOf(stranger), event: createEvent(PAYLOAD) }),
+    );
+  }
+  return failed;
+}
+
+/** The wanted port, or a free one if somebody else has it. */
+async function startOn(
+  port: number,
+  start: (port: number) => Promise<RunningServer>,
+): Promise<RunningServer> {
+  try {
+    return await start(port);
+  } catch (error) {
+    if (port === 0 || (error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    return start(0);
+  }
+}
+
+function signerOf({ privateJwk, kid, alg }: KeyRecord): Signer {
+  return jwtSigner({ key: privateJwk, kid, alg });
+}
+
+function withChangedByte(request: SignedRequest): SignedRequest {
+  const body = request.body.slice();
+  body[body.length - 3] = "4".charCodeAt(0);
+  return { ...request, body };
+}
+
+/** The mistake people make most: the secret looks like base64url, so they decode it. */
+async function signedWithDecodedSecret(
+  url: string,
+  secret: string,
+  event: WebhookEvent,
+): Promise<SignedRequest> {
+  const { createHmac } = await import("node:crypto");
+  const request = await signRequest({ url, signer: hmacSigner({ secret }), event });
+  const signature = createHmac("sha256", Buffer.from(secret, "base64url"))
+    .update(`${request.timestamp}.${request.eventId}.`)
+    .update(request.body)
+    .digest("base64url");
+  return { ...request, headers: { ...request.headers, "Webhook-Signature": signature } };
+}
+
+async function causeOf({ verdict, request }: HandledRequest, secret: string): Promise<string | undefined> {
+  if (verdict.ok) return undefined;
+  const [cause] = verdict.code === "SIGNATURE_MISMATCH" ? (await diagnose({ request, secret })).causes : [];
+  return cause?.message ?? verdict.detail;
+}

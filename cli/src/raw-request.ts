@@ -1,0 +1,53 @@
+import type { HeaderPair } from "hookproof";
+import { usageError } from "./failure.js";
+
+/** A captured HTTP request, with its header lines and body bytes as they were. */
+export interface CapturedRequest {
+  readonly method: string;
+  /** The request target: usually a path. */
+  readonly target: string;
+  readonly headers: readonly HeaderPair[];
+  readonly body: Uint8Array;
+}
+
+/** Reads a raw HTTP request: request line, header lines, an empty line, the body. Line ends may be LF alone. */
+export function parseRawRequest(bytes: Uint8Array): CapturedRequest {
+  const buffer = Buffer.from(bytes);
+  const end = headEnd(buffer);
+  const [requestLine = "", ...lines] = buffer.subarray(0, end.at).toString("latin1").split(/\r?\n/);
+  const [, method, target] = /^([A-Z]+) (\S+)(?: HTTP\/[0-9.]+)?$/.exec(requestLine) ?? [];
+  if (method === undefined || target === undefined) {
+    throw usageError(
+      "This is not a raw HTTP request: the first line must be such as POST /path HTTP/1.1.",
+      "Separate parts go in with --headers @file and --body @file.",
+    );
+  }
+  const headers = parseHeaderLines(lines);
+  const rest = buffer.subarray(end.bodyAt);
+  const length = headers.find(([name]) => name.toLowerCase() === "content-length")?.[1];
+  // Editors add a newline at the end of a file; the length that was sent says where the body ends.
+  const body =
+    length !== undefined && /^[0-9]+$/.test(length) && Number(length) < rest.length
+      ? rest.subarray(0, Number(length))
+      : rest;
+  return { method, target, headers, body };
+}
+
+/** Reads header lines, `Name: value`. */
+export function parseHeaderLines(lines: readonly string[]): HeaderPair[] {
+  return lines
+    .filter((line) => line.trim() !== "")
+    .map((line) => {
+      const [, name, value] = /^([^:\s]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+      if (name === undefined || value === undefined)
+        throw usageError(`Not a header line: ${JSON.stringify(line.slice(0, 80))}.`);
+      return [name, value] as const;
+    });
+}
+
+function headEnd(buffer: Buffer): { at: number; bodyAt: number } {
+  const crlf = buffer.indexOf("\r\n\r\n");
+  const lf = buffer.indexOf("\n\n");
+  if (crlf >= 0 && (lf < 0 || crlf < lf)) return { at: crlf, bodyAt: crlf + 4 };
+  return lf >= 0 ? { at: lf, bodyAt: lf + 2 } : { at: buffer.length, bodyAt: buffer.length };
+}

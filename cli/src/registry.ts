@@ -1,0 +1,43 @@
+import type { Command } from "./command.js";
+
+/** A command's place in the tree: what the overview says of it, and where it is loaded from when it is called. */
+export interface Entry {
+  readonly summary: string;
+  readonly load: () => Promise<Command>;
+}
+
+/** Every command; only the one that is called is loaded. */
+export const COMMANDS: Readonly<Record<string, Entry>> = {
+  demo: {
+    summary: "everything in one process, offline: 200, 409, 401, and why the 401",
+    load: async () => (await import("./commands/demo.js")).demo,
+  },
+  send: {
+    summary: "sign and send one event, or a batch",
+    load: async () => (await import("./commands/send.js")).send,
+  },
+  replay: {
+    summary: "send a recorded event again; expects 409",
+    load: async () => (await import("./commands/replay.js")).replay,
+  },
+  listen: {
+    summary: "local verifying listener",
+    load: async () => (await import("./commands/listen.js")).listen,
+  },
+  sign: {
+    summary: "print the headers (or curl) for a body; sends nothing",
+    load: async () => (await import("./commands/sign.js")).sign,
+  },
+  verify: {
+    summary: "check a captured request and explain the failure",
+    load: async () => (await import("./commands/verify.js")).verify,
+  },
+  "keys generate": {
+    summary: "generate a key for signing tokens",
+    load: async () => (await import("./commands/keys-generate.js")).keysGenerate,
+  },
+  "jwks serve": {
+    summary: "host the key set over HTTP",
+    load: async () => (await import("./commands/jwks-serve.js")).jwksServe,
+  },
+};

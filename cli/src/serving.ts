@@ -1,0 +1,49 @@
+import type { Args, Flag } from "./command.js";
+import { CliError, EXIT, usageError } from "./failure.js";
+import type { Io } from "./io.js";
+import { readTextFile } from "./secrets.js";
+
+/** The flags of every command that serves. */
+export const SERVING_FLAGS = {
+  "tls-cert": { type: "string", value: "<file>", describe: "certificate in PEM, for HTTPS" },
+  "tls-key": { type: "string", value: "<file>", describe: "the certificate's private key in PEM" },
+} as const satisfies Record<string, Flag>;
+
+/** Where to listen, from the flags. */
+export async function servingOptions(
+  args: Args,
+): Promise<{ port: number; tls?: { cert: string; key: string } }> {
+  const port = args.number("port") ?? 0;
+  if (port > 65_535) throw usageError("--port must be at most 65535.");
+  const [cert, key] = [args.text("tls-cert"), args.text("tls-key")];
+  if ((cert === undefined) !== (key === undefined)) throw usageError("--tls-cert and --tls-key go together.");
+  return cert !== undefined && key !== undefined
+    ? { port, tls: { cert: await readTextFile(cert), key: await readTextFile(key) } }
+    : { port };
+}
+
+/** Starts a server, or says in words why the port cannot be had. */
+export async function started<Server>(start: () => Promise<Server>, port: number): Promise<Server> {
+  try {
+    return await start();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EADDRINUSE")
+      throw new CliError(EXIT.unexpected, "PORT_IN_USE", `Port ${port} is in use.`, {
+        hint: "Choose another with --port, or 0 for a free one.",
+      });
+    if (code === "EACCES")
+      throw new CliError(EXIT.unexpected, "PORT_REFUSED", `Port ${port} may not be used by this user.`, {
+        hint: "Choose one above 1023 with --port.",
+      });
+    throw error;
+  }
+}
+
+/** Resolves when the process is asked to stop. */
+export function stopped({ stopSignal }: Io): Promise<void> {
+  return new Promise((resolve) => {
+    if (stopSignal.aborted) resolve();
+    else stopSignal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
