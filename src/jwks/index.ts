@@ -1,13 +1,7 @@
 export type { Algorithm } from "../jwt/key.js";
 export type { KeyResolver, ResolvedKey } from "../jwt/key-resolver.js";
 export type { KeySetHostOptions } from "./answer.js";
-export {
-  type CheckKeySetOptions,
-  checkKeySet,
-  type KeySetCheck,
-  type KeySetReport,
-  type KeySetRule,
-} from "./check-key-set.js";
+export { type CheckKeySetOptions, checkKeySet, type KeySetReport } from "./check-key-set.js";
 export {
   type ExportedKeySet,
   type ExportKeySetOptions,
@@ -20,6 +14,7 @@ export { generateKey, type KeyOptions, keyRecord } from "./generate.js";
 export { type JwksHandlerOptions, jwksHandler } from "./handler.js";
 export type { KeyLife, KeyRecord, KeyState, KeyTimes } from "./key-record.js";
 export { createKeySet, type Jwks, type KeyRecordSource, type KeySet } from "./key-set.js";
+export type { KeySetCheck, KeySetRule } from "./key-set-rules.js";
 export type { KeySetUrlRules } from "./key-set-url.js";
 export { type LifeStep, nextStepOf, type PlannedStep, stateAt } from "./life-cycle.js";
 export { remoteKeys } from "./remote-keys.js";

@@ -62,6 +62,19 @@ export function rotationWaits(
  * The keys with a rotation planned into their times: the successor is the oldest key that waits, it signs once it
  * has been published long enough, and the old key retires at that very moment. A rotation under way is not
  * planned again; `immediately` brings it forward. `undefined`: there is no key that could sign next.
+ *
+ * @throws {RangeError} for waits that are too short
+ *
+ * @example
+ * ```ts
+ * import { planRotation } from "hookproof/jwks";
+ *
+ * const keys = [
+ *   { kid: "old", alg: "ES256" as const, createdAt: 0, signsAt: 0 },
+ *   { kid: "new", alg: "ES256" as const, createdAt: 0 },
+ * ];
+ * planRotation(keys, "ES256", { now: 60_000, maxAgeSeconds: 300 })?.[1]?.signsAt; // 900000
+ * ```
  */
 export function planRotation<Key extends KeyLife>(
   keys: readonly Key[],
@@ -84,7 +97,20 @@ export function planRotation<Key extends KeyLife>(
   });
 }
 
-/** The plan that stands in the keys' times for an algorithm, with the key that signs last. */
+/**
+ * The plan that stands in the keys' times for an algorithm: of the last rotation, past or under way.
+ *
+ * @example
+ * ```ts
+ * import { rotationPlan } from "hookproof/jwks";
+ *
+ * const keys = [
+ *   { kid: "old", alg: "ES256" as const, createdAt: 0, signsAt: 0, retiresAt: 900_000, removesAt: 1_800_000 },
+ *   { kid: "new", alg: "ES256" as const, createdAt: 0, signsAt: 900_000 },
+ * ];
+ * rotationPlan(keys, "ES256", 60_000)?.kid; // "new"
+ * ```
+ */
 export function rotationPlan(
   keys: readonly KeyLife[],
   alg: Algorithm,
