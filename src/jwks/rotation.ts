@@ -83,17 +83,18 @@ export function planRotation<Key extends KeyLife>(
 ): Key[] | undefined {
   const { now, immediately = false } = options;
   const waits = rotationWaits(options, options.maxAgeSeconds);
-  const waiting = keys.filter((key) => key.alg === alg && stateAt(key, now) === "next");
+  const own = keys.filter((key) => key.alg === alg);
+  const waiting = own.filter((key) => stateAt(key, now) === "next");
   const planned = waiting.find(({ signsAt }) => signsAt !== undefined);
   if (planned && !immediately) return [...keys];
   const successor = planned ?? waiting[0];
   if (!successor) return undefined;
-  const signsAt = Math.max(now, successor.createdAt + waits.publishForMs);
+  const active = own.find((key) => stateAt(key, now) === "active");
+  // Where nothing signs there is nothing to wait for: no other key could sign in the meantime.
+  const signsAt = immediately || !active ? now : Math.max(now, successor.createdAt + waits.publishForMs);
   return keys.map((key) => {
-    if (key === successor) return { ...key, signsAt: immediately ? now : signsAt };
-    if (key.alg !== alg || stateAt(key, now) !== "active") return key;
-    const retiresAt = immediately ? now : signsAt;
-    return { ...key, retiresAt, removesAt: retiresAt + waits.retireAfterMs };
+    if (key === successor) return { ...key, signsAt };
+    return key === active ? { ...key, retiresAt: signsAt, removesAt: signsAt + waits.retireAfterMs } : key;
   });
 }
 

@@ -98,10 +98,17 @@ export function openKeyStore(
   const file = keyStoreFile(dir);
   let loaded: { signature: string; from: number; until: number; records: readonly KeyRecord[] } | undefined;
 
+  /** What the file says; a key without material is removed, even for a clock that is behind the one that erased it. */
+  function read(now: number): StoredKeys {
+    const { keys, ...rest } = file.read();
+    const isAhead = (key: StoredKey) => key.publicJwk === undefined && (key.removesAt ?? 0) > now;
+    return { ...rest, keys: keys.map((key) => (isAhead(key) ? { ...key, removesAt: now } : key)) };
+  }
+
   function load(): readonly KeyRecord[] {
     const [signature, now] = [file.signature(), clock.now()];
     if (loaded?.signature === signature && loaded.from <= now && now < loaded.until) return loaded.records;
-    const { keys } = file.read();
+    const { keys } = read(now);
     const changes = keys.flatMap(stepsOf).map(({ at }) => at);
     const records = keys
       .map((key) => ({ key, state: stateAt(key, now) }))
@@ -119,7 +126,7 @@ export function openKeyStore(
     return naming(dir, () =>
       withFolderLock(dir, async (isHeld) => {
         const now = clock.now();
-        const stored = file.read();
+        const stored = read(now);
         const changed = withoutRemoved(work(stored, now) ?? stored, now);
         if (JSON.stringify(changed) !== JSON.stringify(stored)) await file.write(changed, isHeld);
         return changed;
@@ -143,7 +150,7 @@ export function openKeyStore(
   }
 
   async function rotate(alg: Algorithm, options: RotationOptions = {}): Promise<RotationPlan> {
-    const { maxAgeSeconds, keys } = file.read();
+    const { maxAgeSeconds, keys } = read(clock.now());
     rotationWaits(options, maxAgeSeconds);
     const waits = keys.some((key) => key.alg === alg && stateAt(key, clock.now()) === "next");
     // Made before the lock is taken, as RSA takes its time; if another process was quicker, it is not used.
@@ -163,7 +170,7 @@ export function openKeyStore(
     load: async () => load(),
     async list() {
       const now = clock.now();
-      return file.read().keys.map((key) => statusOf(key, now));
+      return read(now).keys.map((key) => statusOf(key, now));
     },
     generate: async ({ alg, kid }) => {
       if (kid?.startsWith("-"))
@@ -182,7 +189,7 @@ export function openKeyStore(
     },
     rotate,
     async rotateDue(everyMs, options = {}) {
-      const { keys, maxAgeSeconds } = file.read();
+      const { keys, maxAgeSeconds } = read(clock.now());
       const { publishForMs } = rotationWaits(options, maxAgeSeconds);
       if (!(everyMs > publishForMs))
         throw new RangeError(

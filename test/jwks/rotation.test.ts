@@ -60,6 +60,11 @@ describe("the plan of a rotation", () => {
     expect(await states()).toEqual(["active", "next"]);
   });
 
+  it("waits for nothing where nothing signs yet", async () => {
+    const { kid } = await store.rotate("EdDSA");
+    expect((await createKeySet(store).signingKey("EdDSA")).kid).toBe(kid);
+  });
+
   it("leaves other algorithms alone", async () => {
     const other = await store.generate({ alg: "EdDSA" });
     await store.generate({ alg: "ES256" });
@@ -158,6 +163,20 @@ describe("rotating now and then", () => {
   it("refuses a period that is shorter than the wait", async () => {
     await store.generate({ alg: "EdDSA" });
     await expect(store.rotateDue(15 * MINUTE)).rejects.toThrow(/everyMs/);
+  });
+});
+
+describe("a clock that is behind the one that erased a key", () => {
+  it("does not bring the key back", async () => {
+    const { kid } = await store.generate({ alg: "EdDSA" });
+    await store.rotate("EdDSA");
+    clock.advance(60 * MINUTE);
+    await store.rotateDue(24 * 60 * MINUTE);
+    const behind = openKeyStore(dir, { clock: fixedClock(START) });
+    expect((await behind.load()).map((key) => key.kid)).not.toContain(kid);
+    expect((await behind.list()).map(({ state }) => state)).toEqual(["removed", "next"]);
+    await behind.rotate("EdDSA");
+    expect((await createKeySet(behind).publicJwks()).keys).toHaveLength(1);
   });
 });
 
