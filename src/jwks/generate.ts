@@ -15,6 +15,7 @@ import { shownAs } from "../primitives/redact.js";
 import { MAX_KEY_ID_LENGTH } from "../protocol/limits.js";
 import type { KeyRecord, KeyState } from "./key-record.js";
 import { timesOf } from "./life-cycle.js";
+import { publicJwk } from "./public-jwk.js";
 
 /** Options of `generateKey` and of `keyRecord`. */
 export interface KeyOptions {
@@ -65,14 +66,13 @@ export async function keyRecord(privateJwk: JWK, options: KeyOptions): Promise<K
   const kid = options.kid ?? (await defaultKid(privateJwk, createdAt));
   if (kid === "" || kid.length > MAX_KEY_ID_LENGTH)
     throw new TypeError(`kid must have 1 to ${MAX_KEY_ID_LENGTH} characters`);
-  const names = { use: "sig", kid, alg };
   const record: KeyRecord = {
     kid,
     alg,
     state,
     ...timesOf(state, createdAt),
-    publicJwk: { ...publicMembers(privateJwk), ...names },
-    privateJwk: shownAs({ ...privateJwk, ...names }, "[redacted]"),
+    publicJwk: publicJwk(privateJwk, { kid, alg }),
+    privateJwk: shownAs({ ...privateJwk, use: "sig", kid, alg }, "[redacted]"),
   };
   return record;
 }
@@ -82,7 +82,7 @@ async function checkHalves(privateJwk: JWK, alg: Algorithm): Promise<void> {
   const privateKey = await importPrivateKey(privateJwk, alg);
   try {
     const jws = await new CompactSign(utf8("hookproof")).setProtectedHeader({ alg }).sign(privateKey);
-    await compactVerify(jws, await importPublicKey(publicMembers(privateJwk), alg));
+    await compactVerify(jws, await importPublicKey(publicJwk(privateJwk, { kid: "", alg }), alg));
   } catch {
     throw new HookproofError(
       "KEY_UNFIT",
@@ -94,13 +94,4 @@ async function checkHalves(privateJwk: JWK, alg: Algorithm): Promise<void> {
 async function defaultKid(jwk: JWK, createdAt: number): Promise<string> {
   const date = new Date(createdAt).toISOString().slice(0, 10);
   return `${date}-${(await calculateJwkThumbprint(jwk)).slice(0, 8)}`;
-}
-
-/** Named one by one, so that a private member cannot slip through by a name nobody thought of. */
-function publicMembers(jwk: JWK): JWK {
-  const { kty, n, e, crv, x, y } = jwk;
-  const members = { kty, n, e, crv, x, y };
-  return Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined),
-  ) as unknown as JWK;
 }

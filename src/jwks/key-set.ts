@@ -2,6 +2,7 @@ import type { JWK } from "jose";
 import { HookproofError } from "../errors.js";
 import type { Algorithm, SigningKey } from "../jwt/key.js";
 import type { KeyRecord } from "./key-record.js";
+import { publicJwk } from "./public-jwk.js";
 
 /** The document a JWKS host serves (RFC 7517 section 5). */
 export interface Jwks {
@@ -16,7 +17,10 @@ export interface KeyRecordSource {
 
 /** Keys under one roof: what is published, and what signs. */
 export interface KeySet {
-  /** The public document: next, active and retired keys, never a private member. */
+  /**
+   * The public document: next, active and retired keys, never a private member, never two keys with one kid
+   * (KEY_SET_INVALID).
+   */
   publicJwks(): Promise<Jwks>;
   /** The active key of an algorithm, for `jwtSigner(() => keySet.signingKey("ES256"))`. */
   signingKey(alg: Algorithm): Promise<SigningKey>;
@@ -38,7 +42,10 @@ export function createKeySet(source: readonly KeyRecord[] | KeyRecordSource): Ke
   return {
     async publicJwks() {
       const records = await load();
-      return { keys: records.filter(({ state }) => state !== "removed").map(({ publicJwk }) => publicJwk) };
+      const published = records.filter(({ state }) => state !== "removed");
+      if (new Set(published.map(({ kid }) => kid)).size < published.length)
+        throw new HookproofError("KEY_SET_INVALID", "The key set has two keys with one kid.");
+      return { keys: published.map((record) => publicJwk(record.publicJwk, record)) };
     },
     async signingKey(alg) {
       const record = (await load()).find((one) => one.alg === alg && one.state === "active");
