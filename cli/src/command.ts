@@ -16,7 +16,7 @@ export interface Flag {
 }
 
 /** A positional argument as data. */
-export interface Positional {
+interface Positional {
   readonly name: string;
   readonly describe: string;
   readonly required: boolean;

@@ -118,20 +118,17 @@ function argsOf(parsed: Record<string, unknown> & { _: (string | number)[] }, co
   const values: Record<string, unknown> = { ...parsed };
   for (const [index, { name }] of positionals.entries()) values[name] = given[index];
   for (const [name, flag] of Object.entries({ ...command.flags, ...GLOBAL_FLAGS })) {
-    if (Array.isArray(values[name]) && !flag.repeatable)
-      throw usageError(`--${name} was given more than once.`);
+    const value = values[name];
+    if (Array.isArray(value) && !flag.repeatable) throw usageError(`--${name} was given more than once.`);
+    if (flag.type === "number" && value !== undefined && !/^[0-9]{1,9}$/.test(String(value))) {
+      throw usageError(`--${name} must be a whole number, not ${JSON.stringify(value)}.`);
+    }
   }
   const text = (name: string) => (values[name] === undefined ? undefined : String(values[name]));
   return {
     text,
     texts: (name) => (values[name] === undefined ? [] : [values[name]].flat().map(String)),
-    number(name) {
-      const given = text(name);
-      if (given === undefined) return undefined;
-      if (!/^[0-9]{1,9}$/.test(given))
-        throw usageError(`--${name} must be a whole number, not ${JSON.stringify(given)}.`);
-      return Number(given);
-    },
+    number: (name) => (values[name] === undefined ? undefined : Number(values[name])),
     flag: (name) => values[name] === true || values[name] === "true",
   };
 }

@@ -1,5 +1,6 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { createSender, type SenderOptions, type SendResult } from "hookproof";
 import type { Context } from "./command.js";
 import { explainFailure } from "./explain-failure.js";
@@ -17,15 +18,11 @@ export async function sendBatch(
   if (args.text("event-id") !== undefined)
     throw usageError("--event-id belongs to a single event; a batch mints an id for each line.");
   const sender = createSender(options);
-  const progress = startProgress(
-    io,
-    global.quiet || global.json,
-    data === "-" || data.startsWith("@") ? undefined : data.split("\n").length,
-  );
+  const progress = startProgress(io, global.quiet || global.json, await countLines(data));
   const count = { accepted: 0, duplicate: 0, failed: 0 };
   let exit: number = EXIT.ok;
   let line = 0;
-  for await (const result of sender.sendMany(linesOf({ io, data }), {
+  for await (const result of sender.sendMany(linesOf({ data, stdin: io.stdin }), {
     concurrency: args.number("concurrency") ?? 8,
     signal: io.stopSignal,
   })) {
@@ -64,13 +61,21 @@ function documentOf(line: number, url: string, result: SendResult): Record<strin
   return { ...common, ...answer, error: { code, message, ...(hint ? { hint } : {}) } };
 }
 
+/** How many events there are, for the bar; unknown for standard input. */
+async function countLines(data: string): Promise<number | undefined> {
+  if (data === "-") return undefined;
+  let lines = 0;
+  for await (const line of linesOf({ data })) if (line !== "") lines++;
+  return lines;
+}
+
 /** The lines that are not empty, one at a time, however long the input is. */
-async function* linesOf({ io, data }: { io: Context["io"]; data: string }): AsyncIterable<string> {
+async function* linesOf({ data, stdin }: { data: string; stdin?: Readable }): AsyncIterable<string> {
   if (data !== "-" && !data.startsWith("@")) {
     yield* data.split("\n").filter((line) => line.trim() !== "");
     return;
   }
-  const input = data === "-" ? io.stdin : createReadStream(data.slice(1));
+  const input = stdin && data === "-" ? stdin : createReadStream(data.slice(1));
   let failure: Error | undefined;
   input.once("error", (error: Error) => {
     failure = error;

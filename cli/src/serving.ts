@@ -1,6 +1,5 @@
 import type { Args, Flag } from "./command.js";
 import { CliError, EXIT, usageError } from "./failure.js";
-import type { Io } from "./io.js";
 import { readTextFile } from "./secrets.js";
 
 /** The flags of every command that serves. */
@@ -40,8 +39,8 @@ export async function started<Server>(start: () => Promise<Server>, port: number
   }
 }
 
-/** Resolves when the process is asked to stop. */
-export function stopped({ stopSignal }: Io): Promise<void> {
+/** Resolves when the signal fires. */
+export function stopped(stopSignal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (stopSignal.aborted) resolve();
     else stopSignal.addEventListener("abort", () => resolve(), { once: true });

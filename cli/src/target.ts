@@ -53,6 +53,7 @@ export async function resolveTarget(
   earlier?: { url: string; credential: CredentialReference },
 ): Promise<Target> {
   const { args, io } = context;
+  refuseSecretOnCommandLine(args);
   const given = args.text("target") ?? earlier?.url;
   if (given === undefined)
     throw usageError(

@@ -10,6 +10,20 @@ export interface ServerOptions {
   host?: string | undefined;
   /** Certificate and key in PEM, for HTTPS. */
   tls?: { cert: string; key: string } | undefined;
+  /** How long slow clients are waited for. */
+  limits?: ServerLimits | undefined;
+}
+
+/** Slow clients are cut off after these, so that they cannot hold the others up. */
+export interface ServerLimits {
+  /** From the connection, or the end of the request before, to the end of the headers; 10,000 ms by default. */
+  headersMs?: number | undefined;
+  /** The same to the end of the body; 15,000 ms by default, and never less than `headersMs`. */
+  requestMs?: number | undefined;
+  /** How long a connection is kept for another request; 5,000 ms by default. */
+  keepAliveMs?: number | undefined;
+  /** How often the first two are looked at; 1,000 ms by default. */
+  checkEveryMs?: number | undefined;
 }
 
 /** A server that is listening. */
@@ -21,21 +35,26 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Slow clients are cut off after these, so that they cannot hold the others up. */
-const LIMITS = {
-  headersTimeout: 10_000,
-  requestTimeout: 15_000,
-  keepAliveTimeout: 5_000,
-  connectionsCheckingInterval: 1_000,
-};
 const STOP_AFTER_MS = 2_000;
 
 /** Starts an HTTP server and resolves once it listens. */
 export async function startServer(
   handler: RequestListener,
-  { port = 0, host = "127.0.0.1", tls }: ServerOptions,
+  { port = 0, host = "127.0.0.1", tls, limits = {} }: ServerOptions,
 ): Promise<RunningServer> {
-  const server = tls ? createTlsServer({ ...LIMITS, ...tls }, handler) : createServer(LIMITS, handler);
+  const { headersMs = 10_000, requestMs = 15_000, keepAliveMs = 5_000, checkEveryMs = 1_000 } = limits;
+  const timeouts = {
+    headersTimeout: headersMs,
+    requestTimeout: Math.max(requestMs, headersMs),
+    keepAliveTimeout: keepAliveMs,
+    connectionsCheckingInterval: checkEveryMs,
+  };
+  const server = tls
+    ? createTlsServer({ ...timeouts, handshakeTimeout: headersMs, ...tls }, handler)
+    : createServer(timeouts, handler);
+  // Node drops every header line after the 2,000th, and with it the second of two that must not differ.
+  // The 16 KiB for all headers stay the limit.
+  server.maxHeadersCount = 0;
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);

@@ -1,4 +1,4 @@
-export { type RunningServer, type ServerOptions, startServer } from "./http-server.js";
+export { type RunningServer, type ServerLimits, type ServerOptions, startServer } from "./http-server.js";
 export { KEY_SET_FAULTS, type KeySetFault } from "./key-set-faults.js";
 export { type KeySetHostServerOptions, type RunningKeySetHost, startKeySetHost } from "./key-set-host.js";
 export { type ListenersOptions, startListeners } from "./listener-server.js";

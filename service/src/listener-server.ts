@@ -1,5 +1,6 @@
 import express, { type ErrorRequestHandler } from "express";
 import { type RunningServer, type ServerOptions, startServer } from "./http-server.js";
+import { answerUnknown } from "./unknown-path.js";
 import { type HandledRequest, type ListenerSetup, webhookRouter } from "./webhook-router.js";
 
 /** Options of `startListeners`. */
@@ -37,19 +38,23 @@ export async function startListeners({
   app.disable("x-powered-by");
   let ready: express.Router | undefined;
   app.use((req, res, next) => (ready ? ready(req, res, next) : res.status(503).end()));
-  app.use((_req, res) =>
-    res.status(404).json({ code: "LISTENER_UNKNOWN", message: "There is nothing at this path." }),
-  );
+  app.use((req, res) => answerUnknown(req, res));
   app.use(failed);
   const server = await startServer(app, options);
-  ready = webhookRouter(await listeners(server.url), onHandled);
+  try {
+    ready = webhookRouter(await listeners(server.url), onHandled);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
   return server;
 }
 
 /** Express names four parameters to tell an error handler from others. */
-const failed: ErrorRequestHandler = (error: { status?: unknown }, _req, res, _next) => {
+const failed: ErrorRequestHandler = (error: { status?: unknown }, req, res, _next) => {
   // A path that cannot be decoded names no listener; anything else ends as a plain 503, never as a stack trace.
-  if (error.status === 400)
-    res.status(404).json({ code: "LISTENER_UNKNOWN", message: "There is nothing at this path." });
+  // After the answer (an observer that throws) there is nothing left to say.
+  if (res.headersSent) return;
+  if (error.status === 400) answerUnknown(req, res);
   else res.status(503).json({ code: "RUN_FAILED", message: "The request could not be handled." });
 };

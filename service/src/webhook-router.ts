@@ -8,6 +8,7 @@ import {
   type Run,
   type Verdict,
 } from "hookproof/receiver";
+import { answerUnknown } from "./unknown-path.js";
 
 /** A listener behind the webhook endpoint, and what it does with an event. */
 export interface ListenerSetup extends ReceiverOptions {
@@ -48,7 +49,7 @@ export function webhookRouter(
   router.all(PATH, async (req, res) => {
     const known = receivers.get(req.params.listenerId);
     if (!known) {
-      res.status(404).json({ code: "LISTENER_UNKNOWN", message: "There is no listener with this id." });
+      answerUnknown(req, res);
       return;
     }
     const receivedAt = Date.now();

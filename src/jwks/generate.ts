@@ -46,10 +46,12 @@ export async function generateKey(options: KeyOptions): Promise<KeyRecord> {
 }
 
 /**
- * Makes a record of a private JWK that fits its algorithm, for keys that were made elsewhere.
+ * Makes a record of a private JWK that fits its algorithm, for keys that were made elsewhere
+ * (specification 5.2, JWT method, step 1).
  *
  * @throws {HookproofError} KEY_UNFIT for a public or symmetric key, another kind or curve, RSA under 2048 bit or
  * with an exponent other than 65537, and halves that do not belong together
+ * @throws {TypeError} for another algorithm or a kid that is not 1 to 256 characters
  *
  * @example
  * ```ts

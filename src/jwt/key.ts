@@ -3,7 +3,7 @@ import { HookproofError } from "../errors.js";
 import type { ExternalSigner } from "./external-signature.js";
 
 /** The algorithms a token may be signed with (specification 5.2, JWT method, step 2). */
-export const ALGORITHMS = ["RS256", "ES256", "EdDSA"] as const;
+const ALGORITHMS = ["RS256", "ES256", "EdDSA"] as const;
 
 /** RS256 (RSA, 2048 bit or more), ES256 (ECDSA on P-256) or EdDSA (Ed25519). */
 export type Algorithm = (typeof ALGORITHMS)[number];

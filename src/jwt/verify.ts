@@ -59,13 +59,17 @@ export async function* checkToken(authorization: string, rules: TokenRules): Asy
   yield* checkClaims(claims, rules);
 }
 
+const KEY_CODES: ReadonlySet<unknown> = new Set(["KEY_NOT_FOUND", "KEY_SET_UNAVAILABLE", "KEY_SET_INVALID"]);
+
 async function resolve(keys: KeyResolver, header: TokenHeader): ReturnType<KeyResolver["resolve"]> {
   try {
-    return await keys.resolve(header.kid, header.alg);
+    const resolved = await keys.resolve(header.kid, header.alg);
+    if (resolved?.ok === true) return resolved;
+    if (resolved?.ok === false && KEY_CODES.has(resolved.code)) return resolved;
   } catch {
     // A resolver somebody else wrote may throw anything; a stranger's request must not become a 500.
-    return { ok: false, code: "KEY_SET_UNAVAILABLE", detail: "a resolver that threw" };
   }
+  return { ok: false, code: "KEY_SET_UNAVAILABLE", detail: "a resolver that failed" };
 }
 
 async function verifySignature(

@@ -17,6 +17,15 @@ export function parseIp(text: string): IpAddress | undefined {
   return parseIpv4(text) ?? unmapped(parseIpv6(text));
 }
 
+/** An address as text: dotted decimal, or all eight groups of IPv6 without `::`. */
+export function formatIp(address: IpAddress): string {
+  if (address.length === 4) return address.join(".");
+  const groups: string[] = [];
+  for (let i = 0; i < address.length; i += 2)
+    groups.push((((address[i] ?? 0) << 8) | (address[i + 1] ?? 0)).toString(16));
+  return groups.join(":");
+}
+
 function parseIpv4(text: string): number[] | undefined {
   const parts = text.split(".");
   if (parts.length !== 4 || !parts.every((part) => DECIMAL_OCTET.test(part))) return undefined;

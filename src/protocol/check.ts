@@ -40,14 +40,6 @@ export interface Check {
   readonly wanted?: string;
 }
 
-/** A failed check's code and words. */
-export interface Refusal {
-  readonly ok: false;
-  readonly code: VerdictCode;
-  /** What was seen against what was wanted, for the receiver's own log. */
-  readonly detail: string;
-}
-
 /** The detail of a failed check in one line. */
 export function detailOf(check: Check): string {
   const wanted = check.wanted === undefined ? "" : `; wanted ${check.wanted}`;
@@ -56,7 +48,15 @@ export function detailOf(check: Check): string {
 
 /** A text from outside, short enough to be shown and with control characters escaped. */
 export function shown(value: unknown, length = 80): string {
-  const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
+  const text = typeof value === "string" ? value : jsonText(value);
   const quoted = JSON.stringify(text.length > length ? `${text.slice(0, length)}…` : text);
   return typeof value === "string" ? quoted : quoted.slice(1, -1).replaceAll('\\"', '"');
+}
+
+function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return "a value too deep to show";
+  }
 }

@@ -67,6 +67,9 @@ function refusal(
   return { ...failed(step, code, rule, seen), code };
 }
 
+/** A store is often somebody else's code: an answer that is none of these counts as a failure. */
+const STATES: ReadonlySet<unknown> = new Set(["reserved", "processed", "in-flight"]);
+
 /** Asks for the id; while another copy holds it, waits for that copy's outcome. */
 async function reserve(
   { replayStore, inFlightWaitMs }: Acceptance,
@@ -74,7 +77,7 @@ async function reserve(
 ): Promise<ReserveResult | { state: "unavailable" }> {
   for (let waited = 0, pause = 5; ; waited += pause, pause = Math.min(pause * 2, 100)) {
     const asked = await attempt(() => replayStore.reserve(event.listenerId, event.id));
-    if (!asked.ok) return { state: "unavailable" };
+    if (!asked.ok || !STATES.has(asked.value?.state)) return { state: "unavailable" };
     if (asked.value.state !== "in-flight" || waited >= inFlightWaitMs) return asked.value;
     await new Promise((resolve) => setTimeout(resolve, pause));
   }

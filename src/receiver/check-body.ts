@@ -10,12 +10,14 @@ export interface BodyChecks {
   readonly payload: unknown;
 }
 
+/** The white space is HTTP's own, space and tab; trim() would take away more. */
+const JSON_TYPE = /^[ \t]*application\/json[ \t]*(?:;|$)/i;
+
 /** Step 6: the media type, no encoding, and one JSON value in strict UTF-8. */
 export function checkBody(headers: ReceivedHeaders, body: Uint8Array): BodyChecks {
   const typeRule = `${CONTENT_TYPE_HEADER} is application/json, and the body is not encoded`;
   const [contentType = ""] = headers.all(CONTENT_TYPE_HEADER);
-  const [mediaType = ""] = contentType.split(";");
-  if (mediaType.trim().toLowerCase() !== "application/json") {
+  if (!JSON_TYPE.test(contentType)) {
     return refused(failed("body", "CONTENT_TYPE_UNSUPPORTED", typeRule, shown(contentType)));
   }
   const encodings = headers.all("Content-Encoding");

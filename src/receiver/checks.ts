@@ -1,6 +1,6 @@
 import { isSignature } from "../hmac/verify.js";
 import { checkToken } from "../jwt/verify.js";
-import { type Cidr, cidrContains } from "../primitives/address.js";
+import { type Cidr, cidrContains, formatIp } from "../primitives/address.js";
 import { type Check, shown } from "../protocol/check.js";
 import { isEventId } from "../protocol/event-id.js";
 import {
@@ -51,10 +51,7 @@ export function* checkEnvelope(
   }
   const source = sourceOf(head.sourceAddress, head.headers.all("X-Forwarded-For"), trustedProxies);
   const inside = source !== undefined && listener.allowedCidrs.some((cidr) => cidrContains(cidr, source));
-  const seen =
-    source === undefined
-      ? "no address, or a malformed one"
-      : shown(source.length === 4 ? source.join(".") : head.sourceAddress);
+  const seen = source === undefined ? "no address, or a malformed one" : formatIp(source);
   yield inside
     ? passed("source", sourceRule, seen)
     : failed("source", "SOURCE_NOT_ALLOWED", sourceRule, seen);

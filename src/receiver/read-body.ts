@@ -19,8 +19,11 @@ export function bodyReader(body: BodyInput): BodyReader {
 async function readChunks(body: AsyncIterable<Uint8Array>): ReturnType<BodyReader> {
   const chunks: Uint8Array[] = [];
   let length = 0;
+  let decoded = false;
   try {
     for await (const chunk of body) {
+      decoded = typeof chunk === "string";
+      if (decoded) break;
       length += chunk.length;
       if (length > MAX_BODY_BYTES) return "too-large";
       chunks.push(chunk);
@@ -28,6 +31,10 @@ async function readChunks(body: AsyncIterable<Uint8Array>): ReturnType<BodyReade
   } catch {
     return "unreadable";
   }
+  if (decoded)
+    throw new TypeError(
+      "body must give chunks of bytes. These are text: leave out setEncoding() and any decoder, as they change bytes that are not UTF-8.",
+    );
   return chunks.length === 1 ? (chunks[0] as Uint8Array) : concatBytes(chunks);
 }
 

@@ -14,7 +14,7 @@ export function sourceOf(
   const hops = forwardedFor
     .join(",")
     .split(",")
-    .map((hop) => hop.trim());
+    .map((hop) => hop.replace(/^[ \t]+|[ \t]+$/g, ""));
   for (let i = hops.length - 1; i >= 0 && source !== undefined && isTrusted(source, trustedProxies); i--) {
     if (hops[i] === "" && hops.length === 1) break;
     source = parseIp(hops[i] ?? "");

@@ -69,7 +69,8 @@ function* checksBeforeCredential(
 function firstFailure(collected: Check[], checks: Iterable<Check>): Rejection | undefined {
   for (const check of checks) {
     collected.push(check);
-    if (check.code) return rejection(collected, check, check.code);
+    // What counts is that it failed: a code that somebody forgot must not let a request through.
+    if (!check.ok) return rejection(collected, check, check.code ?? "RUN_FAILED");
   }
   return undefined;
 }

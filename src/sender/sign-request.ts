@@ -17,7 +17,7 @@ export interface SignedRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Send exactly these bytes. */
-  readonly body: Uint8Array<ArrayBuffer>;
+  readonly body: ReturnType<typeof Uint8Array.of>; // Uint8Array<ArrayBuffer>, in words TypeScript 5.4 has as well
   readonly eventId: string;
   /** Unix seconds, as signed. */
   readonly timestamp: number;

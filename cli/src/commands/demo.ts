@@ -40,7 +40,7 @@ export const demo: Command = {
       out.note(
         `next, in another terminal: hookproof send :${played.port} --data '{"a":1}'      Ctrl-C ends the demo`,
       );
-      await stopped(io);
+      await stopped(io.stopSignal);
       return EXIT.ok;
     } finally {
       await played.stop();

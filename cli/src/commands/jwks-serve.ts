@@ -52,7 +52,7 @@ export const jwksServe: Command = {
     const url = `${server.url}${path}`;
     out.document({ type: "listening", url });
     out.line(url);
-    await stopped(io);
+    await stopped(io.stopSignal);
     await server.stop();
     out.note(`${asked} requests for the key set`);
     return EXIT.ok;

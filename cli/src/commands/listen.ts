@@ -101,22 +101,19 @@ export const listen: Command = {
     out.line(url);
     out.note(`next: hookproof send :${server.port} --data '{"a":1}'`);
 
-    await Promise.race([
-      stopped(io),
-      stopped({ ...io, stopSignal: stopSignalOf(enough, args.text("exit-after")) }),
-    ]);
+    const exitAfter = args.text("exit-after");
+    const timer =
+      exitAfter === undefined
+        ? undefined
+        : setTimeout(() => enough.abort(), durationMs("exit-after", exitAfter));
+    await Promise.race([stopped(io.stopSignal), stopped(enough.signal)]);
+    clearTimeout(timer);
     endSession();
     await server.stop();
     out.note(`${n} requests${[...counts].map(([status, count]) => `, ${count} x ${status}`).join("")}`);
     return EXIT.ok;
   },
 };
-
-function stopSignalOf(enough: AbortController, exitAfter: string | undefined): AbortSignal {
-  return exitAfter === undefined
-    ? enough.signal
-    : AbortSignal.any([enough.signal, AbortSignal.timeout(durationMs("exit-after", exitAfter))]);
-}
 
 async function authOf({ args, io, out }: Context): Promise<{ auth: Listener["auth"]; secret?: string }> {
   const jwks = args.text("jwks");

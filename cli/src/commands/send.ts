@@ -106,6 +106,7 @@ export async function senderOptions({ args, global, out }: Context, target: Targ
 /** Sends one event, prints how it went, and remembers it for a replay. */
 export async function sendOne(context: Context, target: Target, event: WebhookEvent): Promise<number> {
   const { args, io, out } = context;
+  const sender = createSender(await senderOptions(context, target));
   const timestamp = Math.floor(signingClock(args.text("timestamp")).now() / 1000);
   const first = await signRequest({ url: target.url, signer: target.signer, event, timestamp });
   describeRequest(out, { ...target, eventId: event.id, timestamp, body: event.body });
@@ -138,7 +139,7 @@ export async function sendOne(context: Context, target: Target, event: WebhookEv
     credential: target.credential,
   };
   try {
-    const receipt = await createSender(await senderOptions(context, target)).send(event, {
+    const receipt = await sender.send(event, {
       signal: io.stopSignal,
     });
     const durationMs = Math.round(performance.now() - started);
@@ -221,6 +222,7 @@ async function printRequest({ args, out }: Context, target: Target, event: Webho
   }
   out.line(`POST ${url}`);
   for (const [name, value] of Object.entries(headers)) out.line(`${name}: ${value}`);
+  out.line(`Content-Length: ${body.length}`);
   out.line();
   out.line(Buffer.from(body).toString("utf8"));
   return EXIT.ok;
@@ -228,27 +230,23 @@ async function printRequest({ args, out }: Context, target: Target, event: Webho
 
 /** Tells on stderr what a person would want to know while it happens. */
 function narrate(out: Context["out"], event: SenderEvent): void {
-  switch (event.type) {
-    case "warning":
-      return out.warn(event.message);
-    case "clock-corrected":
-      return out.warn(
-        `The receiver's clock is ${Math.abs(Math.round(event.offsetMs / 1000))} s ${event.offsetMs > 0 ? "ahead of" : "behind"} the time that was signed; the event was signed again with its time.`,
-      );
-    case "secret-switched":
-      return event.promoted
-        ? out.warn(`Secret ${event.candidate + 1} of those given is the one the listener takes.`)
-        : undefined;
-    case "retry-scheduled":
-      return out.note(
-        `attempt ${event.attempt - 1} failed (${event.code}); the next in ${(event.delayMs / 1000).toFixed(1)} s`,
-      );
-    case "attempt-ended":
-      return out.detail(
-        1,
-        `< attempt ${event.attempt}: ${event.status ?? event.code} in ${event.durationMs} ms`,
-      );
-    default:
-      return undefined;
+  if (event.type === "warning") out.warn(event.message);
+  if (event.type === "clock-corrected") {
+    const seconds = Math.abs(Math.round(event.offsetMs / 1000));
+    const side = event.offsetMs > 0 ? "ahead of" : "behind";
+    out.warn(
+      `The receiver's clock is ${seconds} s ${side} the time that was signed; the event was signed again with its time.`,
+    );
+  }
+  if (event.type === "secret-switched" && event.promoted) {
+    out.warn(`Secret ${event.candidate + 1} of those given is the one the listener takes.`);
+  }
+  if (event.type === "retry-scheduled") {
+    out.note(
+      `attempt ${event.attempt - 1} failed (${event.code}); the next in ${(event.delayMs / 1000).toFixed(1)} s`,
+    );
+  }
+  if (event.type === "attempt-ended") {
+    out.detail(1, `< attempt ${event.attempt}: ${event.status ?? event.code} in ${event.durationMs} ms`);
   }
 }

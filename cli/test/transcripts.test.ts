@@ -1,0 +1,24 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { matches, openStage, parseTranscript, requireBuild } from "../../test/support/transcript.js";
+
+const FOLDER = join(import.meta.dirname, "transcripts");
+
+beforeAll(requireBuild);
+
+describe.concurrent("transcripts: what a person types and sees", () => {
+  for (const file of readdirSync(FOLDER)) {
+    it(file.replace(".txt", ""), async () => {
+      const stage = await openStage();
+      try {
+        for (const { command, expected } of parseTranscript(readFileSync(join(FOLDER, file), "utf8"))) {
+          const seen = await stage.run(command);
+          if (!matches(expected, seen)) expect({ command, seen }).toEqual({ command, seen: expected });
+        }
+      } finally {
+        await stage.close();
+      }
+    });
+  }
+});

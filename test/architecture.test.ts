@@ -1,0 +1,139 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { type PackageRights, type SourceFile, violationsOf } from "./support/architecture-rules.js";
+
+const root = new URL("../", import.meta.url);
+
+interface Manifest {
+  dependencies?: Record<string, string>;
+  exports?: Record<string, unknown>;
+}
+
+function manifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(new URL(`${folder}package.json`, root), "utf8")) as Manifest;
+}
+
+const publicEntries = Object.keys(manifest("").exports ?? {})
+  .filter((entry) => entry !== "./package.json")
+  .map((entry) => entry.replace(/^\./, "hookproof"));
+
+/** A workspace imports what it names as a dependency, and of the library only its public entries. */
+function rightsOf(folder: string): string[] {
+  const named = Object.keys(manifest(folder).dependencies ?? {}).filter((name) => name !== "hookproof");
+  return [...named, ...publicEntries];
+}
+
+const rights: PackageRights = { service: rightsOf("service/"), cli: rightsOf("cli/") };
+
+function filesIn(folder: string): SourceFile[] {
+  const url = new URL(`${folder}/`, root);
+  if (!existsSync(url)) return [];
+  return readdirSync(url, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => ({ path: `${folder}/${name}`, text: readFileSync(new URL(name, url), "utf8") }));
+}
+
+const files = ["src", "service/src", "cli/src"].flatMap(filesIn);
+
+describe("the house as it stands", () => {
+  it("is read: every room has files", () => {
+    const rooms = new Set(files.map(({ path }) => path.split("/").slice(0, 2).join("/")));
+    for (const room of [
+      "primitives",
+      "protocol",
+      "http",
+      "hmac",
+      "jwt",
+      "jwks",
+      "receiver",
+      "sender",
+      "node",
+    ])
+      expect(rooms).toContain(`src/${room}`);
+  });
+
+  it("keeps every rule", () => {
+    expect(files.flatMap((file) => violationsOf(file, rights))).toEqual([]);
+  });
+
+  it("has short files: the median is at most 120 lines", () => {
+    const lengths = files.map(({ text }) => text.split("\n").length - 1).sort((a, b) => a - b);
+    expect(lengths[Math.floor(lengths.length / 2)]).toBeLessThanOrEqual(120);
+  });
+
+  it("gives the library three runtime dependencies, and express and yargs to the packages they belong to", () => {
+    expect(Object.keys(manifest("").dependencies ?? {}).sort()).toEqual(["@noble/hashes", "jose", "uuid"]);
+    expect(rights.service).toContain("express");
+    expect(rights.cli).toContain("yargs");
+    expect(rights.cli).not.toContain("express");
+    expect(rights.service).not.toContain("yargs");
+  });
+});
+
+describe("the rules can be broken", () => {
+  it.each<[path: string, line: string, broken: string]>([
+    ["src/errors.ts", 'import { utf8 } from "./primitives/bytes.js";', "imports src/primitives/bytes.ts"],
+    ["src/primitives/a.ts", 'import { MAX } from "../protocol/limits.js";', "imports src/protocol/limits.ts"],
+    ["src/http/a.ts", 'import { receivedHeaders } from "../protocol/headers.js";', "for more than a type"],
+    ["src/hmac/a.ts", 'import { claimsFor } from "../jwt/claims.js";', "imports src/jwt/claims.ts"],
+    ["src/jwt/a.ts", 'import { fixedKeys } from "../jwks/fixed-keys.js";', "imports src/jwks/fixed-keys.ts"],
+    ["src/jwks/a.ts", 'import { checkToken } from "../jwt/verify.js";', "imports src/jwt/verify.ts"],
+    ["src/jwks/a.ts", 'import { x } from "../jwt/key-resolver.js";', "for more than a type"],
+    [
+      "src/receiver/a.ts",
+      'import type { Receipt } from "../sender/sender.js";',
+      "imports src/sender/sender.ts",
+    ],
+    ["src/sender/a.ts", 'export * from "../receiver/index.js";', "imports src/receiver/index.ts"],
+    [
+      "src/sender/a.ts",
+      'const x = await import("../jwks/remote-keys.js");',
+      "imports src/jwks/remote-keys.ts",
+    ],
+    ["src/receiver/a.ts", 'type K = import("../jwks/key-set.js").KeySet;', "imports src/jwks/key-set.ts"],
+    ["src/hmac/a.ts", 'import { createEvent } from "../index.js";', "imports src/index.ts"],
+    ["src/index.ts", 'export { fixedKeys } from "./jwks/fixed-keys.js";', "imports src/jwks/fixed-keys.ts"],
+    [
+      "src/hmac/a.ts",
+      'import { sha256Base64url } from "../primitives/hash-node.js";',
+      "a Node variant, by its path",
+    ],
+    ["src/protocol/event.ts", 'import { v4 } from "uuid";', "imports the package uuid"],
+    [
+      "src/hmac/a.ts",
+      'import { sha256 } from "@noble/hashes/sha2.js";',
+      "imports the package @noble/hashes/sha2.js",
+    ],
+    ["src/receiver/a.ts", 'import type { JWK } from "jose";', "imports the package jose"],
+    ["src/node/a.ts", 'import express from "express";', "imports the package express"],
+    ["src/sender/a.ts", 'import { readFile } from "node:fs/promises";', "imports node:fs/promises"],
+    ["src/hmac/a-node.ts", 'import { hash } from "node:crypto";', "imports node:crypto"],
+    ["src/node/a.ts", 'import fs from "fs";', "imports the package fs"],
+    ["src/node/a.ts", "const home = process.env.HOME;", "reads process.env"],
+    ["src/hmac/utils.ts", "", "is not named after its job"],
+    ["src/hmac/signHmac.ts", "", "is not named after its job"],
+    ["src/hmac/a.ts", "\n".repeat(401), "has more than 400 lines"],
+    ["service/src/a.ts", 'import { x } from "../../src/hmac/sign.js";', "a file of another package"],
+    ["service/src/a.ts", 'import { x } from "hookproof/hmac";', "imports hookproof/hmac"],
+    ["service/src/a.ts", 'import yargs from "yargs";', "imports yargs"],
+    ["service/src/a.ts", 'import { run } from "hookproof-cli";', "imports hookproof-cli"],
+    ["cli/src/a.ts", 'import express from "express";', "imports express"],
+    ["cli/src/a.ts", 'import { x } from "../../service/src/index.js";', "a file of another package"],
+  ])("%s: %s", (path, text, broken) => {
+    const found = violationsOf({ path, text }, rights);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain(broken);
+  });
+
+  it.each<[path: string, line: string]>([
+    ["src/http/a.ts", 'import type { HeaderPair } from "../protocol/headers.js";'],
+    ["src/jwks/a.ts", 'import { importPublicKey } from "../jwt/key.js";'],
+    ["src/jwks/a.ts", 'import { type KeyResolver } from "../jwt/key-resolver.js";'],
+    ["src/sender/a.ts", 'import { createTransport } from "#transport";'],
+    ["src/http/dial-node.ts", 'import { lookup } from "node:dns";'],
+    ["service/src/a.ts", 'import { receivedRequest } from "hookproof/node";'],
+    ["cli/src/a.ts", 'import { startListeners } from "hookproof-service";'],
+  ])("and kept: %s: %s", (path, text) => {
+    expect(violationsOf({ path, text }, rights)).toEqual([]);
+  });
+});

@@ -1,0 +1,70 @@
+import {
+  generateSecret,
+  hmacSigner,
+  secretFingerprint,
+  secretWarnings,
+  signHmac,
+  verifyHmac,
+} from "hookproof";
+import { describe, expect, it } from "vitest";
+
+const secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+const values = { timestamp: 1, eventId: "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10", body: "{}" };
+
+describe("generateSecret", () => {
+  it("gives 256 bits as 43 characters of base64url, never the same twice", () => {
+    const secrets = Array.from({ length: 100 }, generateSecret);
+    expect(new Set(secrets).size).toBe(100);
+    for (const one of secrets) {
+      expect(one).toMatch(/^[A-Za-z0-9_-]{43}$/);
+      expect(Buffer.from(one, "base64url")).toHaveLength(32);
+      expect(secretWarnings(one)).toEqual([]);
+    }
+  });
+});
+
+describe("a secret", () => {
+  it.each<[what: string, given: string]>([
+    ["empty", ""],
+    ["a text that UTF-8 cannot carry", "\ud800"],
+  ])("is refused: %s", (_, given) => {
+    const refused = expect.objectContaining({ code: "SECRET_INVALID" });
+    expect(() => hmacSigner({ secret: given })).toThrow(refused);
+    expect(() => hmacSigner({ secret: [secret, given] })).toThrow(refused);
+    expect(() => signHmac({ ...values, secret: given })).toThrow(refused);
+    expect(() => verifyHmac({ ...values, secret: given, signature: "" })).toThrow(refused);
+  });
+
+  it.each([undefined, null, 7, new Uint8Array(32), {}])("of another type is a wrong call: %s", (given) => {
+    const wrong = given as unknown as string;
+    expect(() => hmacSigner({ secret: wrong })).toThrow(TypeError);
+    expect(() => hmacSigner({ secret: [wrong] })).toThrow(TypeError);
+    expect(() => signHmac({ ...values, secret: wrong })).toThrow(TypeError);
+  });
+
+  it("is needed", () => {
+    expect(() => hmacSigner({ secret: [] })).toThrow(TypeError);
+  });
+
+  it.each<[given: string, warnings: RegExp[]]>([
+    [secret, []],
+    [`${secret}\n`, [/white space/]],
+    [` ${secret}`, [/white space/]],
+    [`"${secret}"`, [/quote/]],
+    [`${secret}=`, [/padding/]],
+    [secret.replace("A", "+"), [/\+ or \//]],
+    ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", [/whsec_/]],
+    ["hunter2", [/7 characters/]],
+    ['"a/b="', [/quote/, /\+ or \//, /6 characters/]],
+  ])("is warned about, not refused: %j", (given, warnings) => {
+    const found = secretWarnings(given);
+    expect(found).toHaveLength(warnings.length);
+    for (const [index, warning] of warnings.entries()) expect(found[index]).toMatch(warning);
+    for (const one of found) expect(one).not.toContain(given);
+    expect(signHmac({ ...values, secret: given })).toHaveLength(43);
+  });
+
+  it("has a fingerprint: the first bytes of its SHA-256 (openssl dgst -sha256)", () => {
+    expect(secretFingerprint(secret)).toBe("sha256:ea866a75");
+  });
+});

@@ -1,0 +1,87 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import type { RequestListener } from "node:http";
+import { createServer, Agent as HttpsAgent } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Transport, TransportRequest } from "../../src/http/transport.js";
+import { createTransport } from "../../src/http/transport-node.js";
+
+/** A certificate for 127.0.0.1 that signs itself, made by openssl. */
+export interface Certificate {
+  readonly key: string;
+  readonly cert: string;
+}
+
+export function makeCertificate(): Certificate {
+  const folder = mkdtempSync(join(tmpdir(), "hookproof-hostile-"));
+  const [keyFile, certFile] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  try {
+    execFileSync(
+      "openssl",
+      [
+        ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
+        ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"],
+        ["-keyout", keyFile, "-out", certFile],
+      ].flat(),
+      { stdio: "pipe" },
+    );
+    return { key: readFileSync(keyFile, "utf8"), cert: readFileSync(certFile, "utf8") };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** A real HTTPS server with a key set, or with something else in its place. */
+export interface KeyHost {
+  readonly url: string;
+  /** How many requests arrived. */
+  requests(): number;
+  /** How many bytes left on all connections. */
+  bytesSent(): number;
+  stop(): Promise<void>;
+}
+
+export async function startKeyHost(certificate: Certificate, answer: RequestListener): Promise<KeyHost> {
+  const sockets = new Set<Socket>();
+  let requests = 0;
+  const server = createServer(certificate, (request, response) => {
+    requests++;
+    answer(request, response);
+  });
+  server.on("connection", (socket: Socket) => sockets.add(socket));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}/jwks.json`,
+    requests: () => requests,
+    bytesSent: () => [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, 0),
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** The library's own transport with the test's certificate, its time limit shortened so that no test waits for it. */
+export function trusting(
+  certificate: Certificate,
+  asked: TransportRequest[] = [],
+  timeoutMs = 250,
+): Transport {
+  const transport = createTransport({ agent: new HttpsAgent({ ca: certificate.cert }) });
+  return (request) => {
+    asked.push(request);
+    return transport({ ...request, timeoutMs });
+  };
+}
+
+/** Answers with a document as a key set host does; a text is the document as it stands. */
+export function serveKeys(document: () => unknown, cacheControl = "max-age=300"): RequestListener {
+  return (_request, response) => {
+    response.writeHead(200, { "Content-Type": "application/jwk-set+json", "Cache-Control": cacheControl });
+    const served = document();
+    response.end(typeof served === "string" ? served : JSON.stringify(served));
+  };
+}

@@ -1,0 +1,52 @@
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { fileURLToPath } from "node:url";
+import { generateSecret, newEventId, signHmac, verifyHmac } from "hookproof";
+import { describe, expect, it } from "vitest";
+import { hasTool } from "../support/outside-tool.js";
+
+const hasOpenssl = hasTool("openssl", "openssl", ["version"]);
+const hasPython = hasTool("python3", "/usr/bin/python3", ["-c", "import hmac, hashlib"]);
+
+const timestamp = "1767225600";
+const eventId = "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10";
+
+describe.skipIf(!hasOpenssl)("openssl dgst -sha256 -hmac", () => {
+  it.each([
+    [
+      "an object",
+      "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
+      '{"type":"user.offboarded","userId":"u_123"}',
+    ],
+    ["an empty body", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", ""],
+    ["text beyond ASCII", "a secret, with spaces and ümlauts", '{"text":"café 🔐"}'],
+    ["65,536 bytes", "s".repeat(100), `"${"x".repeat(65_534)}"`],
+  ])("makes the same signature: %s", (_, secret, body) => {
+    const input = `${timestamp}.${eventId}.${body}`;
+    const mac = execFileSync("openssl", ["dgst", "-sha256", "-hmac", secret, "-binary"], { input });
+    const signature = mac.toString("base64url");
+    expect(signHmac({ secret, timestamp, eventId, body })).toBe(signature);
+    expect(verifyHmac({ secret, timestamp, eventId, body, signature })).toBe(true);
+  });
+});
+
+describe.skipIf(!hasPython)("Python's hmac", () => {
+  it("makes the same signatures for random secrets, ids and bytes", () => {
+    const cases = Array.from({ length: 100 }, (_, index) => ({
+      secret: generateSecret(),
+      timestamp: String(1_767_225_600 + index),
+      eventId: newEventId(),
+      body: new Uint8Array(randomBytes(index * index)),
+    }));
+    const input = cases
+      .map(({ body, ...rest }) =>
+        JSON.stringify({ ...rest, bodyBase64: Buffer.from(body).toString("base64") }),
+      )
+      .join("\n");
+    const script = fileURLToPath(new URL("sign_hmac.py", import.meta.url));
+    const signatures = execFileSync("/usr/bin/python3", [script], { input, encoding: "utf8" })
+      .trim()
+      .split("\n");
+    expect(signatures).toEqual(cases.map((one) => signHmac(one)));
+  });
+});

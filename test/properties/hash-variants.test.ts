@@ -1,0 +1,43 @@
+import { createHmac, hash } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import * as native from "../../src/primitives/hash-node.js";
+import * as portable from "../../src/primitives/hash-portable.js";
+import { runs } from "./runs.js";
+
+const bytes = fc.uint8Array({ maxLength: 400 });
+const text = fc.string({ unit: "grapheme", maxLength: 100 });
+
+describe("both hash variants", () => {
+  it("agree with node:crypto on SHA-256 of any bytes", () => {
+    fc.assert(
+      fc.property(bytes, (data) => {
+        const expected = hash("sha256", data, "base64url");
+        expect([native.sha256Base64url(data), portable.sha256Base64url(data)]).toEqual([expected, expected]);
+      }),
+      runs,
+    );
+  });
+
+  it("agree with node:crypto on HMAC of any key, head and body", () => {
+    fc.assert(
+      fc.property(fc.oneof(bytes, text), text, fc.oneof(bytes, text), (key, head, body) => {
+        const expected = createHmac("sha256", key).update(head).update(body).digest("base64url");
+        expect(native.hmacSha256(native.hmacKey(key), head, body)).toBe(expected);
+        expect(portable.hmacSha256(portable.hmacKey(key), head, body)).toBe(expected);
+      }),
+      runs,
+    );
+  });
+
+  it("agree on which texts are equal", () => {
+    fc.assert(
+      fc.property(text, text, (a, b) => {
+        expect(native.constantTimeEqual(a, b)).toBe(a === b);
+        expect(portable.constantTimeEqual(a, b)).toBe(a === b);
+        expect(native.constantTimeEqual(a, a) && portable.constantTimeEqual(a, a)).toBe(true);
+      }),
+      runs,
+    );
+  });
+});

@@ -1,0 +1,120 @@
+import { createEvent, isEventId } from "hookproof";
+import { describe, expect, it } from "vitest";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+const textOf = (event: { body: Uint8Array }) => new TextDecoder().decode(event.body);
+const refusal = (code: string) => expect.objectContaining({ name: "HookproofError", code });
+
+describe("createEvent", () => {
+  it.each<[what: string, payload: unknown, body: string]>([
+    ["an object", { b: 1, a: [true, null] }, '{"b":1,"a":[true,null]}'],
+    ["a value with toJSON", { at: new Date(0) }, '{"at":"1970-01-01T00:00:00.000Z"}'],
+    ["null", null, "null"],
+    ["a number", 42, "42"],
+    ["false", false, "false"],
+    ["a text that is JSON, kept as it is", ' { "a" : 1.0 } ', ' { "a" : 1.0 } '],
+    ["bytes that are JSON, kept as they are", bytes('{"a":1,"a":2}\n'), '{"a":1,"a":2}\n'],
+    ["an object that looks like an event", { id: "x", body: "y" }, '{"id":"x","body":"y"}'],
+  ])("takes %s", (_, payload, body) => {
+    const event = createEvent(payload);
+    expect(textOf(event)).toBe(body);
+    expect(isEventId(event.id)).toBe(true);
+  });
+
+  it("gives every event an id of its own, and takes one of yours in lower case", () => {
+    expect(createEvent(1).id).not.toBe(createEvent(1).id);
+    const eventId = "0B0F2B3E-6F3C-4C1D-9A6E-2F6D8B7C1A10";
+    expect(createEvent(1, { eventId }).id).toBe(eventId.toLowerCase());
+  });
+
+  it("is fixed: neither the event nor the bytes it was made of can change it", () => {
+    const given = bytes('{"a":1}');
+    const event = createEvent(given);
+    given[5] = 50;
+    expect(textOf(event)).toBe('{"a":1}');
+    expect(Object.isFrozen(event)).toBe(true);
+  });
+
+  it("takes 65,536 bytes, counted as bytes", () => {
+    expect(createEvent(`"${"x".repeat(65_534)}"`).body).toHaveLength(65_536);
+    expect(createEvent(`"${"é".repeat(32_767)}"`).body).toHaveLength(65_536);
+  });
+
+  it.each<[what: string, payload: () => unknown]>([
+    ["one byte more, as text", () => `"${"x".repeat(65_535)}"`],
+    ["one byte more, as bytes", () => bytes(`"${"x".repeat(65_535)}"`)],
+    ["one byte more, as a value", () => "x".repeat(65_534).split("")],
+    ["too many bytes in few characters", () => `"${"é".repeat(32_768)}"`],
+    ["a large text that is not JSON", () => "x".repeat(65_537)],
+  ])("refuses for its size: %s", (_, payload) => {
+    expect(() => createEvent(payload())).toThrow(refusal("PAYLOAD_TOO_LARGE"));
+  });
+
+  it.each<[what: string, payload: () => unknown]>([
+    ["undefined", () => undefined],
+    ["a function", () => () => 1],
+    ["a symbol", () => Symbol("s")],
+    ["a BigInt", () => 1n],
+    ["a BigInt inside", () => ({ a: [1n] })],
+    ["a cycle", () => cycle()],
+    ["a failing toJSON", () => ({ toJSON: () => JSON.parse("{hunter2") })],
+    ["a value nested 200,000 levels deep", () => nested(200_000)],
+    ["text that is not JSON", () => "{not json"],
+    ["the empty text", () => ""],
+    ["two values", () => "1 2"],
+    ["a plain word", () => "hello"],
+    ["empty bytes", () => new Uint8Array()],
+    ["a byte order mark", () => bytes('\uFEFF{"a":1}')],
+    ["NaN as text", () => "NaN"],
+  ])("refuses what is not JSON: %s", (_, payload) => {
+    expect(() => createEvent(payload())).toThrow(refusal("PAYLOAD_NOT_JSON"));
+  });
+
+  it.each<[what: string, payload: unknown]>([
+    ["a text with a lone surrogate", '"\ud800"'],
+    ["bytes with a broken sequence", new Uint8Array([0x22, 0xc3, 0x22])],
+    ["bytes with an overlong sequence", new Uint8Array([0x22, 0xc0, 0xaf, 0x22])],
+    ["bytes with a surrogate", new Uint8Array([0x22, 0xed, 0xa0, 0x80, 0x22])],
+  ])("refuses what is not UTF-8: %s", (_, payload) => {
+    expect(() => createEvent(payload)).toThrow(refusal("PAYLOAD_NOT_UTF8"));
+  });
+
+  it.each<[what: string, eventId: unknown]>([
+    ["nil", "00000000-0000-0000-0000-000000000000"],
+    ["version 7", "017F22E2-79B0-7CC3-98C4-DC0C0C07398F"],
+    ["a word", "evt_1"],
+    ["empty", ""],
+    ["a number", 7],
+    ["null", null],
+  ])("refuses an event id: %s", (_, eventId) => {
+    expect(() => createEvent(1, { eventId: eventId as string })).toThrow(refusal("EVENT_ID_INVALID"));
+  });
+
+  it("repeats nothing of a payload it refuses", () => {
+    for (const payload of ["{hunter2", { hunter2: 1n }, Object.assign(cycle(), { hunter2: 1 })]) {
+      const error = thrownBy(() => createEvent(payload));
+      expect(`${error.message} ${error.stack} ${String(error.cause)}`).not.toContain("hunter2");
+    }
+  });
+});
+
+function thrownBy(work: () => unknown): Error {
+  try {
+    work();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+function cycle(): object {
+  const value: { self?: object } = {};
+  value.self = value;
+  return value;
+}
+
+function nested(levels: number): unknown {
+  let value: unknown = 1;
+  for (let i = 0; i < levels; i++) value = [value];
+  return value;
+}

@@ -1,0 +1,164 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+const BIN = resolve(import.meta.dirname, "../../cli/bin/hookproof.js");
+const STEP_LIMIT_MS = 20_000;
+
+/** One command of a transcript and what a person should see: stdout, stderr (`! `) and the exit code (`? `). */
+export interface Step {
+  readonly command: string;
+  readonly expected: readonly string[];
+}
+
+/** Reads a transcript: `$ command`, continued by `\` at a line's end, then what it prints; `#` lines are comments. */
+export function parseTranscript(text: string): Step[] {
+  const steps: { command: string; expected: string[] }[] = [];
+  let continued = false;
+  for (const line of text.replace(/\n$/, "").split("\n")) {
+    const last = steps.at(-1);
+    if (continued && last) last.command += `\n${line.replace(/^> /, "")}`;
+    else if (line.startsWith("$ ")) steps.push({ command: line.slice(2), expected: [] });
+    else if (last && !line.startsWith("# ")) last.expected.push(line);
+    continued = (continued || line.startsWith("$ ")) && line.endsWith("\\");
+  }
+  for (const step of steps) while (step.expected.at(-1) === "") step.expected.pop();
+  return steps;
+}
+
+/** A folder, a data folder and free ports of its own for one transcript. */
+export interface Stage {
+  readonly folder: string;
+  /** Runs a command in bash and gives what a person would see, in the form of a transcript. */
+  run(command: string, merged?: boolean): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** Sets a stage on which `hookproof` is the built command, and 4400 and 4410 stand for free ports. */
+export async function openStage(): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), "hookproof-transcript-"));
+  mkdirSync(join(folder, "bin"));
+  writeFileSync(join(folder, "bin", "hookproof"), `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`);
+  chmodSync(join(folder, "bin", "hookproof"), 0o755);
+  mkdirSync(join(folder, "work"));
+  const ports = new Map([
+    ["4400", String(await freePort())],
+    ["4410", String(await freePort())],
+  ]);
+  const env = {
+    PATH: `${join(folder, "bin")}:${process.env.PATH}`,
+    HOME: folder,
+    HOOKPROOF_HOME: join(folder, "data"),
+    LANG: "C.UTF-8",
+  };
+  const background: ChildProcess[] = [];
+  const outward = (text: string) =>
+    [...ports].reduce((all, [shown, real]) => all.replaceAll(shown, real), text);
+  const inward = (text: string) =>
+    [...ports].reduce((all, [shown, real]) => all.replaceAll(real, shown), text);
+  const start = (command: string) =>
+    spawn("bash", ["-c", outward(command)], {
+      cwd: join(folder, "work"),
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true,
+    });
+
+  async function run(command: string, merged = false): Promise<string[]> {
+    if (command.endsWith(" &")) {
+      const child = start(`exec ${withPort(command.slice(0, -2))}`);
+      background.push(child);
+      return [inward(await firstLine(child))];
+    }
+    const child = start(merged ? `{ ${command}\n} 2>&1` : command);
+    const [stdout, stderr, code] = await outcome(child);
+    return [
+      ...lines(inward(stdout)),
+      ...lines(inward(stderr)).map((line) => `! ${line}`),
+      ...(code === 0 ? [] : [`? ${code}`]),
+    ];
+  }
+
+  return {
+    folder,
+    run,
+    async close() {
+      for (const child of background) {
+        const ended = new Promise((done) => child.once("close", done));
+        if (child.exitCode === null && child.signalCode === null) {
+          child.kill("SIGTERM");
+          await ended;
+        }
+      }
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A serving command on the port that stands for its default one. */
+function withPort(command: string): string {
+  if (command.includes("--port")) return command;
+  return `${command} --port ${command.includes("jwks serve") ? "4410" : "4400"}`;
+}
+
+/** Whether what was printed is what a transcript expects; `[..]` stands for any text within a line. */
+export function matches(expected: readonly string[], seen: readonly string[]): boolean {
+  return (
+    expected.length === seen.length && expected.every((line, index) => lineMatches(line, seen[index] ?? ""))
+  );
+}
+
+function lineMatches(expected: string, seen: string): boolean {
+  const pattern = expected
+    .split("[..]")
+    .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
+    .join(".*");
+  return new RegExp(`^${pattern}$`).test(seen);
+}
+
+function lines(text: string): string[] {
+  return text === "" ? [] : text.replace(/\n$/, "").split("\n");
+}
+
+function firstLine(child: ChildProcess): Promise<string> {
+  return new Promise((done, reject) => {
+    let text = "";
+    let errors = "";
+    child.stderr?.on("data", (chunk) => {
+      errors += chunk;
+    });
+    child.stdout?.on("data", (chunk) => {
+      text += chunk;
+      if (text.includes("\n")) done(text.slice(0, text.indexOf("\n")));
+    });
+    child.once("close", () => reject(new Error(`ended before its first line: ${errors}`)));
+  });
+}
+
+function outcome(child: ChildProcess): Promise<[stdout: string, stderr: string, code: number | null]> {
+  return new Promise((done) => {
+    const text = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"] as const)
+      child[name]?.on("data", (chunk) => (text[name] += chunk));
+    const timer = setTimeout(() => process.kill(-(child.pid ?? 0), "SIGKILL"), STEP_LIMIT_MS);
+    child.once("close", (code) => {
+      clearTimeout(timer);
+      done([text.stdout, text.stderr, code]);
+    });
+  });
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await new Promise((done) => server.once("listening", done));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((done) => server.close(done));
+  return port;
+}
+
+/** Whether the command is built; `npm test` builds it first. */
+export function requireBuild(): void {
+  execFileSync(process.execPath, [BIN, "--version"]);
+}
