@@ -1,6 +1,8 @@
 export { guardedLookup, type Resolve } from "../http/guarded-lookup-node.js";
 export { diagnosticsChannelObserver } from "./diagnostics-channel-observer.js";
-export { type KeyStore, openKeyStore } from "./key-store.js";
+export { toJwksListener } from "./jwks-listener.js";
+export type { KeyMaterial } from "./key-material.js";
+export { type KeyStatus, type KeyStore, type KeyStoreOptions, openKeyStore } from "./key-store.js";
 export {
   type OtelContext,
   type OtelMeter,
