@@ -1,5 +1,5 @@
 import { HookproofError } from "../errors.js";
-import { type Cidr, cidrContains, isLoopbackHost, parseCidr, parseIp } from "../primitives/address.js";
+import { type Cidr, cidrContains, isLoopbackHost, parseCidrs, parseIp } from "../primitives/address.js";
 import { isPublicAddress } from "../primitives/public-address.js";
 
 /** Decides whether an address may be connected to. */
@@ -12,7 +12,7 @@ export interface AddressPolicy {
 
 /** A policy that lets public addresses pass, and those in the ranges given. */
 export function publicAddresses(allowedCidrs: readonly string[] = []): AddressPolicy {
-  const allowed: readonly Cidr[] = allowedCidrs.map(parseCidr);
+  const allowed: readonly Cidr[] = parseCidrs(allowedCidrs);
 
   function check(address: string): void {
     const ip = parseIp(address.replace(/%.*$/, ""));

@@ -1,4 +1,7 @@
 import type { JWK } from "jose";
+
+export type { JWK };
+
 import type { Algorithm } from "../jwt/key.js";
 
 /**

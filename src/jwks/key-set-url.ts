@@ -1,5 +1,5 @@
 import { HookproofError } from "../errors.js";
-import { cidrContains, isLoopbackHost, parseCidr, parseIp } from "../primitives/address.js";
+import { cidrContains, isLoopbackHost, parseCidrs, parseIp } from "../primitives/address.js";
 import { isPublicAddress } from "../primitives/public-address.js";
 
 /** Which URLs a key set may be fetched from. */
@@ -43,7 +43,7 @@ function checkScheme(url: URL, allowInsecureLoopback: boolean): void {
 
 /** An address in the URL itself, in whatever spelling: `new URL` has turned 0x7f.1 into 127.0.0.1 already. */
 function checkAddress({ hostname, protocol }: URL, rules: KeySetUrlRules): void {
-  const ranges = (rules.allowedCidrs ?? []).map(parseCidr);
+  const ranges = parseCidrs(rules.allowedCidrs ?? []);
   if (rules.allowPrivateNetwork ?? protocol === "http:") return;
   const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
   const isLocalName = host === "localhost" || host.endsWith(".localhost");

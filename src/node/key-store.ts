@@ -1,8 +1,7 @@
-import type { JWK } from "jose";
 import { HookproofError } from "../errors.js";
 import { checkMaxAge } from "../jwks/answer.js";
 import { generateKey, type KeyOptions, keyRecord } from "../jwks/generate.js";
-import type { KeyLife, KeyRecord, KeyState } from "../jwks/key-record.js";
+import type { JWK, KeyLife, KeyRecord, KeyState } from "../jwks/key-record.js";
 import type { KeyRecordSource } from "../jwks/key-set.js";
 import { nextStepOf, type PlannedStep, stateAt, stepsOf } from "../jwks/life-cycle.js";
 import {
