@@ -85,8 +85,8 @@ export function createAttempt(context: AttemptContext): Attempt {
         continue;
       }
       const classification = classify(result.response ?? result, number, clock.now());
-      const arrived = classification.verdict === "accepted" || classification.verdict === "duplicate";
-      if (arrived && corrected.length > 0) {
+      const answer = result.response?.status;
+      if (corrected.length > 0 && (answer === 200 || answer === 409)) {
         if (learned.candidate !== undefined && learned.candidate !== kept.candidate)
           observe?.({ ...subject, type: "secret-switched", candidate: learned.candidate, promoted: true });
         kept = { ...kept, ...learned };
