@@ -14,7 +14,7 @@ export interface AttemptContext extends ExchangeContext {
   readonly headers: readonly HeaderPair[];
   /** The connection agent, which may have switched off the checks that make a `Date` believable. */
   readonly agent: object | undefined;
-  readonly observe: Observe;
+  readonly observe: Observe | undefined;
 }
 
 /** One attempt at delivering an event. */
@@ -56,7 +56,7 @@ export function createAttempt(context: AttemptContext): Attempt {
     const subject = { eventId: event.id, url, delivery };
     const startedAt = clock.now();
     const added: HeaderPair[] = [];
-    observe({
+    observe?.({
       ...subject,
       type: "attempt-started",
       attempt: number,
@@ -80,15 +80,15 @@ export function createAttempt(context: AttemptContext): Attempt {
         belief = { ...belief, ...next };
         learned = { ...learned, ...next };
         corrected.push("offsetMs" in next ? "clock" : "secret");
-        if ("offsetMs" in next) observe({ ...subject, type: "clock-corrected", offsetMs: belief.offsetMs });
-        else observe({ ...subject, type: "secret-switched", candidate: belief.candidate, promoted: false });
+        if ("offsetMs" in next) observe?.({ ...subject, type: "clock-corrected", offsetMs: belief.offsetMs });
+        else observe?.({ ...subject, type: "secret-switched", candidate: belief.candidate, promoted: false });
         continue;
       }
       const classification = classify(result.response ?? result, number, clock.now());
-      const arrived = classification.verdict === "accepted" || classification.verdict === "duplicate";
-      if (arrived && corrected.length > 0) {
+      const answer = result.response?.status;
+      if (corrected.length > 0 && (answer === 200 || answer === 409)) {
         if (learned.candidate !== undefined && learned.candidate !== kept.candidate)
-          observe({ ...subject, type: "secret-switched", candidate: learned.candidate, promoted: true });
+          observe?.({ ...subject, type: "secret-switched", candidate: learned.candidate, promoted: true });
         kept = { ...kept, ...learned };
       }
       const record = recordOf(
@@ -98,7 +98,7 @@ export function createAttempt(context: AttemptContext): Attempt {
         corrected,
       );
       const { durationMs, status, code } = record;
-      observe({
+      observe?.({
         ...subject,
         type: "attempt-ended",
         attempt: number,
@@ -108,7 +108,7 @@ export function createAttempt(context: AttemptContext): Attempt {
         ...(code === undefined ? {} : { code }),
       });
       if ("warning" in classification && classification.warning)
-        observe({ type: "warning", url, eventId: event.id, message: classification.warning });
+        observe?.({ type: "warning", url, eventId: event.id, message: classification.warning });
       return { record, classification, ...("cause" in result ? { cause: result.cause } : {}) };
     }
   };
@@ -119,11 +119,11 @@ export function createAttempt(context: AttemptContext): Attempt {
     belief: Belief,
     done: readonly Correction[],
   ): Partial<Belief> | undefined {
-    if (!response) return undefined;
-    const switches = done.filter((kind) => kind === "secret").length;
-    if (response.status === 401 && switches < signer.candidates - 1)
-      return { candidate: (belief.candidate + 1) % signer.candidates };
-    if (!trustsClock || done.includes("clock")) return undefined;
+    if (response?.status === 401) {
+      const switches = done.filter((kind) => kind === "secret").length;
+      if (switches + 1 < signer.candidates) return { candidate: (belief.candidate + 1) % signer.candidates };
+    }
+    if (!response || !trustsClock || done.includes("clock")) return undefined;
     const offsetMs = clockOffset(response, { sentAt, receivedAt: clock.now(), offsetMs: belief.offsetMs });
     return offsetMs === undefined ? undefined : { offsetMs };
   }
@@ -135,14 +135,13 @@ function recordOf(
   classification: Classification,
   corrected: readonly Correction[],
 ): AttemptRecord {
+  const record: { -readonly [Name in keyof AttemptRecord]: AttemptRecord[Name] } = timing;
+  if (response) record.status = response.status;
+  if ("code" in classification) record.code = classification.code;
   const receiverCode = response && response.status !== 200 ? codeIn(response) : undefined;
-  return {
-    ...timing,
-    ...(response ? { status: response.status } : {}),
-    ...("code" in classification ? { code: classification.code } : {}),
-    ...(receiverCode === undefined ? {} : { receiverCode }),
-    ...(corrected.length === 0 ? {} : { corrected }),
-  };
+  if (receiverCode !== undefined) record.receiverCode = receiverCode;
+  if (corrected.length > 0) record.corrected = corrected;
+  return record;
 }
 
 /** The code in an answer such as ours, if it has one; the rest of a stranger's answer is not repeated. */

@@ -26,7 +26,7 @@ export interface DeliveryContext {
   /** One delivery in all, its attempts and waits included. */
   readonly deadlineMs: number;
   readonly attemptTimeoutMs: number;
-  readonly observe: Observe;
+  readonly observe: Observe | undefined;
 }
 
 /** Attempts an event until it has arrived; throws a `DeliveryError` when it cannot, or not in time. */
@@ -41,9 +41,9 @@ export function createDelivery(context: DeliveryContext): Deliver {
     const subject = { eventId: event.id, url, delivery };
     const startedAt = clock.now();
     const attempts: AttemptRecord[] = [];
-    observe({ ...subject, type: "send-started", bodyBytes: event.body.length });
+    observe?.({ ...subject, type: "send-started", bodyBytes: event.body.length });
     const ended = (outcome: Receipt["outcome"] | "failed", code = {}) =>
-      observe({
+      observe?.({
         ...subject,
         type: "send-ended",
         durationMs: clock.now() - startedAt,
@@ -92,7 +92,7 @@ export function createDelivery(context: DeliveryContext): Deliver {
         throw new DeliveryError(next.reason === "window" ? { ...failure, code: "WINDOW_CLOSED" } : failure);
       const delayMs = next.at - now;
       if (next.at >= deadline) throw new DeliveryError({ ...failure, retryAfterMs: delayMs });
-      observe({ ...subject, type: "retry-scheduled", attempt: attempts.length + 1, delayMs, code });
+      observe?.({ ...subject, type: "retry-scheduled", attempt: attempts.length + 1, delayMs, code });
       await wait(delayMs, signal);
       if (signal?.aborted) throw new DeliveryError({ ...failure, code: "ABORTED" });
     }

@@ -60,9 +60,9 @@ export type SenderEvent =
 /** One callback for everything; what it throws is dropped, so that watching never harms delivery. */
 export type Observe = (event: SenderEvent) => void;
 
-/** The caller's callback, made harmless. */
-export function harmless(observe: Observe | undefined): Observe {
-  if (!observe) return () => {};
+/** The caller's callback, made harmless; without one nothing is told, and no event is made up for it. */
+export function harmless(observe: Observe | undefined): Observe | undefined {
+  if (!observe) return undefined;
   return (event) => {
     try {
       const returned: unknown = observe(event);

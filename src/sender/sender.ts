@@ -119,7 +119,7 @@ export function createSender(options: SenderOptions): Sender {
     observe,
   });
   const guard = reuseGuard();
-  for (const message of signer.warnings ?? []) observe({ type: "warning", url, message });
+  for (const message of signer.warnings ?? []) observe?.({ type: "warning", url, message });
 
   async function send(payload: unknown, { eventId, signal }: SendOptions = {}): Promise<Receipt> {
     const event = eventOf(payload, eventId);
