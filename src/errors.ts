@@ -2,7 +2,7 @@
  * Every code of the library, the HTTP status a listener answers with (0: the code is local and never an
  * answer), and the sentence that may go on the wire. What was seen and what was wanted stays in `detail`.
  */
-const CODES = {
+export const CODES = {
   LISTENER_UNKNOWN: [404, "There is no listener with this id."],
   METHOD_NOT_ALLOWED: [405, "Webhooks are sent with POST."],
   SOURCE_NOT_ALLOWED: [403, "The source address is not in the allowed list."],
@@ -58,7 +58,14 @@ const CODES = {
   HEADER_INVALID: [0, "A header value has characters that are not allowed."],
   CIDR_INVALID: [0, "The address range is not a CIDR."],
   KEY_SET_URL_REFUSED: [0, "The key set's URL is refused."],
-  KEY_STORE_INVALID: [0, "The key store cannot be read."],
+  KEY_STORE_INVALID: [0, "The key store is not what a key store looks like."],
+  KEY_STORE_UNREADABLE: [0, "The key store's files cannot be read or written."],
+  KEY_STORE_NEWER: [0, "The key store was written by a newer version."],
+  KEY_STORE_EXPOSED: [0, "Others on this machine can read the key store."],
+  KEY_STORE_BUSY: [0, "Another process keeps the key store locked."],
+  KEY_STORE_PASSPHRASE: [0, "The key store's passphrase is missing or wrong."],
+  KEY_ID_REUSED: [0, "The key id was used before; ids are never used twice."],
+  KEY_IN_USE: [0, "The key signs, or its tokens may be under way."],
 
   ADDRESS_REFUSED: [0, "The address is private or reserved."],
   CONNECTION_FAILED: [0, "No connection could be made."],

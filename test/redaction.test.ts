@@ -63,7 +63,7 @@ describe("what is printed", () => {
       expect(read).toHaveLength(1);
       for (const value of [made, read, { deep: { in: read } }, made.privateJwk, read[0]?.privateJwk])
         expect(inspect(value, { depth: 9 })).not.toContain(made.privateJwk.d);
-      expect(inspect(read)).toContain("[redacted]");
+      expect(inspect(read, { getters: true })).toContain("[redacted]");
     } finally {
       rmSync(dir, { recursive: true });
     }

@@ -1,22 +1,21 @@
 import { createTransport } from "#transport";
 import { HookproofError } from "../errors.js";
-import type { Transport, TransportOptions, TransportResponse } from "../http/transport.js";
-import { isLoopbackHost } from "../primitives/address.js";
+import type { Transport, TransportResponse } from "../http/transport.js";
 import { parseJson } from "../protocol/json.js";
+import { freshSeconds } from "./freshness.js";
+import { checkKeySetUrl, type KeySetUrlRules } from "./key-set-url.js";
 import { type KeyRules, type VerificationKeys, verificationKeys } from "./verification-keys.js";
 
-const FETCH_TIMEOUT_MS = 5_000;
-const MAX_KEY_SET_BYTES = 65_536;
-const MIN_FRESH_SECONDS = 60;
-const MAX_FRESH_SECONDS = 600;
+/** A fetch of a key set ends after this long, from the name's look-up to the last byte. */
+export const FETCH_TIMEOUT_MS = 5_000;
+/** A transport of somebody else's that ignores its time is not waited for any longer. */
+const PATIENCE_MS = 250;
+/** A key set is read up to here. */
+export const MAX_KEY_SET_BYTES = 65_536;
 
 /** Options of `remoteKeys`. */
-export interface RemoteKeysOptions
-  extends KeyRules,
-    Pick<TransportOptions, "allowPrivateNetwork" | "allowedCidrs"> {
-  /** Accept a plain `http://` URL on loopback, for development. */
-  readonly allowInsecureLoopback?: boolean | undefined;
-  /** A transport of your own; the address rules are then its affair. */
+export interface RemoteKeysOptions extends KeyRules, KeySetUrlRules {
+  /** A transport of your own, for a proxy or a CA of your own; the rules on addresses are then its affair. */
   readonly transport?: Transport | undefined;
 }
 
@@ -27,72 +26,53 @@ export type FetchedKeys =
 
 /** A function that fetches one key set under every limit; whatever goes wrong is an answer, not a throw. */
 export function keySetFetcher(url: string, options: RemoteKeysOptions): () => Promise<FetchedKeys> {
-  const href = checkUrl(url, options.allowInsecureLoopback ?? false);
-  const insecure = href.startsWith("http:");
-  const transport =
-    options.transport ??
-    createTransport({
-      allowPrivateNetwork: options.allowPrivateNetwork ?? insecure,
-      allowedCidrs: options.allowedCidrs,
-    });
-
+  const get = keySetRequest(url, options);
   return async () => {
     try {
-      return readKeySet(
-        await transport({
-          method: "GET",
-          url: href,
-          headers: [["Accept", "application/jwk-set+json, application/json"]],
-          timeoutMs: FETCH_TIMEOUT_MS,
-          maxResponseBytes: MAX_KEY_SET_BYTES,
-        }),
-        options,
-      );
+      return readKeySet(await get(), options);
     } catch (error) {
       return unavailable(error instanceof HookproofError ? error.message : "the transport failed");
     }
   };
 }
 
+/** A function that asks for a key set's document, and gives the answer whatever it is. */
+export function keySetRequest(url: string, options: RemoteKeysOptions): () => Promise<TransportResponse> {
+  const { transport: own, allowedCidrs } = options;
+  const href = checkKeySetUrl(url, own ? { allowPrivateNetwork: true, ...options } : options);
+  const allowPrivateNetwork = options.allowPrivateNetwork ?? href.startsWith("http:");
+  const transport = own ?? createTransport({ allowPrivateNetwork, allowedCidrs });
+  const request = {
+    method: "GET",
+    url: href,
+    headers: [["Accept", "application/jwk-set+json, application/json"]] as const,
+    timeoutMs: FETCH_TIMEOUT_MS,
+    maxResponseBytes: MAX_KEY_SET_BYTES,
+  };
+  return () => inTime(transport, request);
+}
+
+function inTime(transport: Transport, request: Parameters<Transport>[0]): Promise<TransportResponse> {
+  return new Promise((resolve, reject) => {
+    const late = new HookproofError("TIMED_OUT", `No complete answer within ${FETCH_TIMEOUT_MS} ms.`);
+    const timer = setTimeout(() => reject(late), FETCH_TIMEOUT_MS + PATIENCE_MS);
+    const settled = () => clearTimeout(timer);
+    Promise.resolve()
+      .then(() => transport(request))
+      .then(resolve, reject)
+      .finally(settled);
+  });
+}
+
 function readKeySet(response: TransportResponse, rules: KeyRules): FetchedKeys {
   if (response.status !== 200) return unavailable(`the host answered ${response.status}`);
-  if (response.truncated) return invalid(`more than ${MAX_KEY_SET_BYTES} bytes`);
+  if (response.truncated || response.body.length > MAX_KEY_SET_BYTES)
+    return invalid(`more than ${MAX_KEY_SET_BYTES} bytes`);
   const parsed = parseJson(response.body);
   const keys = parsed.ok ? verificationKeys(parsed.value, rules) : "a body that is not JSON";
   return typeof keys === "string"
     ? invalid(keys)
-    : { ok: true, keys, freshForMs: freshSeconds(response) * 1000 };
-}
-
-function checkUrl(text: string, allowInsecureLoopback: boolean): string {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    throw refused("is not an absolute URL");
-  }
-  if (url.username !== "" || url.password !== "") throw refused("must not carry credentials");
-  if (url.protocol === "https:") return url.href;
-  if (url.protocol !== "http:") throw refused("must start with https://");
-  if (allowInsecureLoopback && isLoopbackHost(url.hostname)) return url.href;
-  throw refused("must start with https://; plain http is for loopback, and only where it is allowed");
-}
-
-function refused(reason: string): HookproofError {
-  return new HookproofError("KEY_SET_URL_REFUSED", `The key set's URL ${reason}.`);
-}
-
-function freshSeconds(response: TransportResponse): number {
-  const control = response.headers
-    .filter(([name]) => name.toLowerCase() === "cache-control")
-    .map(([, value]) => value)
-    .join(",");
-  if (/\bno-(?:store|cache)\b/i.test(control)) return MIN_FRESH_SECONDS;
-  const maxAge = /\bmax-age\s*=\s*"?([0-9]{1,9})/i.exec(control)?.[1];
-  return Math.min(
-    MAX_FRESH_SECONDS,
-    Math.max(MIN_FRESH_SECONDS, maxAge === undefined ? 300 : Number(maxAge)),
-  );
+    : { ok: true, keys, freshForMs: freshSeconds(response.headers) * 1000 };
 }
 
 function unavailable(detail: string): FetchedKeys {

@@ -1,10 +1,20 @@
-import { calculateJwkThumbprint, exportJWK, generateKeyPair, type JWK } from "jose";
+import {
+  CompactSign,
+  calculateJwkThumbprint,
+  compactVerify,
+  exportJWK,
+  generateKeyPair,
+  type JWK,
+} from "jose";
+import { HookproofError } from "../errors.js";
 import type { Algorithm } from "../jwt/key.js";
-import { checkAlgorithm, importPrivateKey } from "../jwt/key.js";
+import { checkAlgorithm, importPrivateKey, importPublicKey } from "../jwt/key.js";
+import { utf8 } from "../primitives/bytes.js";
 import { type Clock, systemClock } from "../primitives/clock.js";
 import { shownAs } from "../primitives/redact.js";
 import { MAX_KEY_ID_LENGTH } from "../protocol/limits.js";
 import type { KeyRecord, KeyState } from "./key-record.js";
+import { timesOf } from "./life-cycle.js";
 import { publicJwk } from "./public-jwk.js";
 
 /** Options of `generateKey` and of `keyRecord`. */
@@ -39,21 +49,21 @@ export async function generateKey(options: KeyOptions): Promise<KeyRecord> {
  * Makes a record of a private JWK that fits its algorithm, for keys that were made elsewhere
  * (specification 5.2, JWT method, step 1).
  *
- * @throws {HookproofError} KEY_UNFIT
+ * @throws {HookproofError} KEY_UNFIT for a public or symmetric key, another kind or curve, RSA under 2048 bit or
+ * with an exponent other than 65537, and halves that do not belong together
  * @throws {TypeError} for another algorithm or a kid that is not 1 to 256 characters
  *
  * @example
  * ```ts
- * import { keyRecord } from "hookproof/jwks";
+ * import { generateKey, keyRecord } from "hookproof/jwks";
  *
- * const { privateKey } = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
- * const jwk = await crypto.subtle.exportKey("jwk", privateKey);
- * const record = await keyRecord({ ...jwk, kty: "OKP" }, { alg: "EdDSA", kid: "2026-01" });
+ * const { privateJwk } = await generateKey({ alg: "ES256" });
+ * const record = await keyRecord(privateJwk, { alg: "ES256", kid: "billing-1", state: "next" });
  * ```
  */
 export async function keyRecord(privateJwk: JWK, options: KeyOptions): Promise<KeyRecord> {
   const { alg, state = "active", clock = systemClock } = options;
-  await importPrivateKey(privateJwk, alg);
+  await checkHalves(privateJwk, alg);
   const createdAt = clock.now();
   const kid = options.kid ?? (await defaultKid(privateJwk, createdAt));
   if (kid === "" || kid.length > MAX_KEY_ID_LENGTH)
@@ -62,11 +72,25 @@ export async function keyRecord(privateJwk: JWK, options: KeyOptions): Promise<K
     kid,
     alg,
     state,
-    createdAt,
+    ...timesOf(state, createdAt),
     publicJwk: publicJwk(privateJwk, { kid, alg }),
     privateJwk: shownAs({ ...privateJwk, use: "sig", kid, alg }, "[redacted]"),
   };
   return record;
+}
+
+/** A private key whose public members belong to another key signs tokens that its own key set refuses. */
+async function checkHalves(privateJwk: JWK, alg: Algorithm): Promise<void> {
+  const privateKey = await importPrivateKey(privateJwk, alg);
+  try {
+    const jws = await new CompactSign(utf8("hookproof")).setProtectedHeader({ alg }).sign(privateKey);
+    await compactVerify(jws, await importPublicKey(publicJwk(privateJwk, { kid: "", alg }), alg));
+  } catch {
+    throw new HookproofError(
+      "KEY_UNFIT",
+      `The key for ${alg} has a private half that does not belong to its public one.`,
+    );
+  }
 }
 
 async function defaultKid(jwk: JWK, createdAt: number): Promise<string> {

@@ -1,16 +1,14 @@
-import { sha256Base64url } from "#hash";
-import { utf8 } from "../primitives/bytes.js";
+import { type KeySetHostOptions, keySetAnswers } from "./answer.js";
 import type { KeySet } from "./key-set.js";
 
 /** Options of `jwksHandler`. */
-export interface JwksHandlerOptions {
-  /** How long receivers may keep the set, in seconds; 300 by default. A rotation waits at least as long. */
-  maxAgeSeconds?: number | undefined;
-}
+export interface JwksHandlerOptions extends KeySetHostOptions {}
 
 /**
  * A web handler that serves a key set: GET and HEAD, a strong ETag with 304, `Cache-Control`, CORS
  * (specification 5.2, JWT method, step 1). The document is made anew from the set's state for every answer.
+ *
+ * @throws {RangeError} for a maxAgeSeconds that is not a whole number
  *
  * @example
  * ```ts
@@ -23,31 +21,11 @@ export interface JwksHandlerOptions {
  */
 export function jwksHandler(
   keySet: KeySet,
-  { maxAgeSeconds = 300 }: JwksHandlerOptions = {},
+  options: JwksHandlerOptions = {},
 ): (request: Request) => Promise<Response> {
-  if (!Number.isInteger(maxAgeSeconds) || maxAgeSeconds < 0)
-    throw new RangeError("maxAgeSeconds must be a whole number, 0 or more");
+  const answer = keySetAnswers(keySet, options);
   return async (request) => {
-    if (request.method !== "GET" && request.method !== "HEAD") {
-      return new Response(null, { status: 405, headers: { Allow: "GET, HEAD" } });
-    }
-    const body = JSON.stringify(await keySet.publicJwks());
-    const etag = `"${sha256Base64url(utf8(body)).slice(0, 22)}"`;
-    const headers = {
-      ETag: etag,
-      "Cache-Control": `public, max-age=${maxAgeSeconds}`,
-      "Access-Control-Allow-Origin": "*",
-      "X-Content-Type-Options": "nosniff",
-    };
-    if (matches(request.headers.get("if-none-match"), etag))
-      return new Response(null, { status: 304, headers });
-    return new Response(request.method === "HEAD" ? null : body, {
-      headers: { ...headers, "Content-Type": "application/jwk-set+json" },
-    });
+    const { status, headers, body } = await answer(request.method, request.headers.get("if-none-match"));
+    return new Response(request.method === "HEAD" ? null : (body ?? null), { status, headers });
   };
-}
-
-function matches(ifNoneMatch: string | null, etag: string): boolean {
-  const tags = ifNoneMatch?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
-  return tags.includes(etag) || tags.includes("*");
 }

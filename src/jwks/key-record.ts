@@ -1,4 +1,7 @@
 import type { JWK } from "jose";
+
+export type { JWK };
+
 import type { Algorithm } from "../jwt/key.js";
 
 /**
@@ -7,14 +10,31 @@ import type { Algorithm } from "../jwt/key.js";
  */
 export type KeyState = "next" | "active" | "retired" | "removed";
 
-/** A key of a key set, with its private half. `console.log` does not show the private members. */
-export interface KeyRecord {
+/**
+ * The turning points of a key's life, in milliseconds since the epoch. A time ahead is a plan, and comes true
+ * by itself: the state of a key is what these times say at the moment it is asked for.
+ */
+export interface KeyTimes {
+  readonly createdAt: number;
+  /** It signs from here on; without it the key waits to be rotated in. */
+  readonly signsAt?: number | undefined;
+  /** It signs no more from here on. */
+  readonly retiresAt?: number | undefined;
+  /** It is in the key set no more from here on. */
+  readonly removesAt?: number | undefined;
+}
+
+/** A key by name, and its times: all that its life cycle turns on. */
+export interface KeyLife extends KeyTimes {
   /** Date and part of the RFC 7638 thumbprint, such as `2026-01-01-kPrK_qmx`. */
   readonly kid: string;
   readonly alg: Algorithm;
+}
+
+/** A key of a key set, with its private half. `console.log` does not show the private members. */
+export interface KeyRecord extends KeyLife {
+  /** The state when the record was made or loaded. */
   readonly state: KeyState;
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number;
   /** What the key set shows: `kty`, `use`, `kid`, `alg` and the public members. */
   readonly publicJwk: JWK;
   readonly privateJwk: JWK;

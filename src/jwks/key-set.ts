@@ -11,6 +11,7 @@ export interface Jwks {
 
 /** Where the records of a key set are kept; `openKeyStore` of `hookproof/node` keeps them on disk. */
 export interface KeyRecordSource {
+  /** The records with their states of this moment. The same array as before may be given if nothing has changed. */
   load(): Promise<readonly KeyRecord[]>;
 }
 

@@ -1,6 +1,6 @@
 import type { KeyResolver } from "../jwt/key-resolver.js";
 import { type Clock, systemClock } from "../primitives/clock.js";
-import { keySetFetcher, type RemoteKeysOptions } from "./fetch-key-set.js";
+import { type FetchedKeys, keySetFetcher, type RemoteKeysOptions } from "./fetch-key-set.js";
 import type { VerificationKeys } from "./verification-keys.js";
 
 const REST_AFTER_UNKNOWN_KID_MS = 30_000;
@@ -9,16 +9,19 @@ const STALE_FOR_MS = 10 * 60_000;
 
 interface Held {
   keys: VerificationKeys;
+  fetchedAt: number;
   freshUntil: number;
 }
 
 /**
  * A resolver over a key set that is fetched from its host and kept for as long as the host says, within 60 to
- * 600 s (specification 5.2, JWT method, step 3). HTTPS only, no redirects, 5 s, 64 KiB, 50 keys; private and
- * reserved addresses are refused at connect time. An unknown kid fetches again, at most once in 30 s; after a
- * failure there are 10 s of rest, and the last good set serves for 10 minutes more.
+ * 600 s (specification 5.2, JWT method, step 3). HTTPS only, no redirects, 5 s, 64 KiB, 50 keys. Private and
+ * reserved addresses are refused: on Node whatever a name leads to, at connect time; on other runtimes those in
+ * the URL itself, so give `allowedHosts` there. An unknown kid fetches again, at most once in 30 s; after a
+ * failure there are 10 s of rest, and the last good set serves for 10 minutes more. Nothing it meets makes it
+ * throw: whatever goes wrong is a verdict.
  *
- * @throws {HookproofError} KEY_SET_URL_REFUSED
+ * @throws {HookproofError} KEY_SET_URL_REFUSED, CIDR_INVALID
  *
  * @example
  * ```ts
@@ -34,45 +37,54 @@ export function remoteKeys(
   const { clock = systemClock } = options;
   const fetchKeySet = keySetFetcher(url, options);
   let held: Held | undefined;
-  let restUntil = 0;
-  let lastFailure: { code: "KEY_SET_UNAVAILABLE" | "KEY_SET_INVALID"; detail: string } | undefined;
+  let rest = { from: 0, until: 0 };
+  let lastFailure: Extract<FetchedKeys, { ok: false }> | undefined;
   let inFlight: Promise<void> | undefined;
 
   /** One fetch at a time; the rest it demands afterwards depends on how it ended and on what caused it. */
   function refresh(forUnknownKid: boolean): Promise<void> {
     inFlight ??= fetchKeySet().then((fetched) => {
       const now = clock.now();
-      if (fetched.ok) held = { keys: fetched.keys, freshUntil: now + fetched.freshForMs };
+      if (fetched.ok) held = { keys: fetched.keys, fetchedAt: now, freshUntil: now + fetched.freshForMs };
       lastFailure = fetched.ok ? undefined : fetched;
-      if (forUnknownKid) restUntil = Math.max(restUntil, now + REST_AFTER_UNKNOWN_KID_MS);
-      if (!fetched.ok) restUntil = Math.max(restUntil, now + REST_AFTER_FAILURE_MS);
+      if (forUnknownKid) restFor(REST_AFTER_UNKNOWN_KID_MS, now);
+      if (!fetched.ok) restFor(REST_AFTER_FAILURE_MS, now);
       inFlight = undefined;
     });
     return inFlight;
   }
 
-  function usable(): VerificationKeys | undefined {
-    return held && clock.now() < held.freshUntil + STALE_FOR_MS ? held.keys : undefined;
+  function restFor(ms: number, now: number): void {
+    rest = { from: now, until: Math.max(rest.until, now + ms) };
+  }
+
+  /** A clock that was put back ends the rest, and the life of what was fetched in its future. */
+  function mayFetch(): boolean {
+    const now = clock.now();
+    return inFlight !== undefined || now < rest.from || now >= rest.until;
+  }
+
+  function heldFor(extraMs: number): VerificationKeys | undefined {
+    const now = clock.now();
+    return held && held.fetchedAt <= now && now < held.freshUntil + extraMs ? held.keys : undefined;
   }
 
   return {
     async resolve(kid, alg) {
-      const isFresh = held !== undefined && clock.now() < held.freshUntil;
-      if (!isFresh && (inFlight || clock.now() >= restUntil)) await refresh(false);
-      const found = await usable()?.find(kid, alg);
+      const wasFresh = heldFor(0) !== undefined;
+      if (!wasFresh && mayFetch()) await refresh(false);
+      const found = await heldFor(STALE_FOR_MS)?.find(kid, alg);
       if (found?.ok) return found;
       // The set may be older than the key: fetch again, unless this very call just did.
-      const mayAsk = isFresh && (inFlight !== undefined || clock.now() >= restUntil);
-      if (found && !mayAsk) return found;
-      if (mayAsk) await refresh(true);
-      return (
-        (await usable()?.find(kid, alg)) ?? {
-          ok: false,
-          code: lastFailure?.code ?? "KEY_SET_UNAVAILABLE",
-          detail:
-            lastFailure?.detail ?? "the key set could not be fetched before, and is not asked again yet",
-        }
-      );
+      if (wasFresh && mayFetch()) await refresh(true);
+      else if (found) return found;
+      return (await heldFor(STALE_FOR_MS)?.find(kid, alg)) ?? lastFailure ?? NOT_ASKED_AGAIN;
     },
   };
 }
+
+const NOT_ASKED_AGAIN = {
+  ok: false,
+  code: "KEY_SET_UNAVAILABLE",
+  detail: "the key set could not be fetched before, and is not asked for again yet",
+} as const;

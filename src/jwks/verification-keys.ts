@@ -5,9 +5,10 @@ import type { ResolvedKey } from "../jwt/key-resolver.js";
 import { shown } from "../protocol/check.js";
 
 /** A key set has at most this many keys. */
-const MAX_KEYS = 50;
+export const MAX_KEYS = 50;
 
-const PRIVATE_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+/** The private and symmetric members of every kind of key (RFC 7518 section 6, and `priv` of AKP keys). */
+export const PRIVATE_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
 
 /** What a key must say of itself. */
 export interface KeyRules {
@@ -24,7 +25,7 @@ export interface VerificationKeys {
 export function verificationKeys(document: unknown, rules: KeyRules): VerificationKeys | string {
   const keys = keysOf(document);
   if (typeof keys === "string") return keys;
-  const imported = new Map<JWK, Promise<CryptoKey | undefined>>();
+  const imported = new Map<string, Promise<CryptoKey | undefined>>();
 
   return {
     async find(kid, alg) {
@@ -34,10 +35,13 @@ export function verificationKeys(document: unknown, rules: KeyRules): Verificati
       if (named.length > 1) return notFound(`kid ${shown(kid)} stands ${named.length} times`);
       const unfit = unfitness(jwk, alg, rules);
       if (unfit) return notFound(`kid ${shown(kid)} has ${unfit}`);
-      let key = imported.get(jwk);
+      const keyAlg = alg === "Ed25519" ? "EdDSA" : alg;
+      // By algorithm as well: a token that names another one must not spoil a lenient key for the others.
+      const name = `${keyAlg} ${kid}`;
+      let key = imported.get(name);
       if (!key) {
-        key = importPublicKey(material(jwk), alg === "Ed25519" ? "EdDSA" : alg).catch(() => undefined);
-        imported.set(jwk, key);
+        key = importPublicKey(publicMaterial(jwk), keyAlg).catch(() => undefined);
+        imported.set(name, key);
       }
       const ready = await key;
       return ready
@@ -60,7 +64,8 @@ function keysOf(document: unknown): readonly JWK[] | string {
     (key): key is JWK => typeof key === "object" && key !== null && !Array.isArray(key),
   );
   const secret = objects.flatMap((key) => PRIVATE_MEMBERS.filter((name) => Object.hasOwn(key, name)))[0];
-  return secret === undefined ? objects : `a private or symmetric key (member ${secret})`;
+  if (secret !== undefined) return `a private or symmetric key (member ${secret})`;
+  return objects.some(({ kty }) => kty === "oct") ? "a symmetric key (kty oct)" : objects;
 }
 
 function unfitness(jwk: JWK, alg: string, { lenient = false }: KeyRules): string | undefined {
@@ -74,6 +79,6 @@ function unfitness(jwk: JWK, alg: string, { lenient = false }: KeyRules): string
 }
 
 /** Only what makes the key: `ext`, `key_ops`, `x5c` and the like are not for the importer to act on. */
-function material({ kty, n, e, crv, x, y }: JWK): JWK {
+export function publicMaterial({ kty, n, e, crv, x, y }: JWK): JWK {
   return { kty, n, e, crv, x, y } as JWK;
 }

@@ -1,23 +1,84 @@
-import { chmod, mkdir, open, readFile, rename, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
 import { HookproofError } from "../errors.js";
-import { generateKey, type KeyOptions } from "../jwks/generate.js";
-import type { KeyRecord } from "../jwks/key-record.js";
+import { checkMaxAge } from "../jwks/answer.js";
+import { generateKey, type KeyOptions, keyRecord } from "../jwks/generate.js";
+import type { JWK, KeyLife, KeyRecord, KeyState } from "../jwks/key-record.js";
 import type { KeyRecordSource } from "../jwks/key-set.js";
+import { nextStepOf, type PlannedStep, stateAt, stepsOf } from "../jwks/life-cycle.js";
+import {
+  keyNamed,
+  planRotation,
+  type RotationOptions,
+  type RotationPlan,
+  removeKey,
+  retireKey,
+  rotationPlan,
+  rotationsDue,
+  rotationWaits,
+} from "../jwks/rotation.js";
+import type { Algorithm } from "../jwt/key.js";
+import { type Clock, systemClock } from "../primitives/clock.js";
 import { shownAs } from "../primitives/redact.js";
+import { algorithmOf, type KeyMaterial, privateJwkOf, privatePem, publicPem } from "./key-material.js";
+import { keyStoreFile, naming, type StoredKey, type StoredKeys } from "./key-store-file.js";
+import { withFolderLock } from "./key-store-lock.js";
 
-/** Keys on this machine's disk: one file, readable by its owner only. */
-export interface KeyStore extends KeyRecordSource {
-  /** Generates a key and stores it. The first key of its algorithm is active at once, a later one is `next`. */
-  generate(options: Pick<KeyOptions, "alg" | "kid">): Promise<KeyRecord>;
+/** Options of `openKeyStore`. */
+export interface KeyStoreOptions {
+  /** Private keys are kept as PKCS#8 encrypted under this passphrase; serving the public set works without it. */
+  passphrase?: string | undefined;
+  clock?: Clock | undefined;
 }
 
-const FILE = "keys.json";
+/** A key as a list shows it; of a removed key only its names and times are left. */
+export interface KeyStatus extends KeyLife {
+  readonly state: KeyState;
+  /** What happens to it next, and when; absent if nothing is planned. */
+  readonly nextStep?: PlannedStep;
+  readonly publicJwk?: JWK;
+}
+
+/** Keys on this machine's disk: one file, readable by its owner only, shared by any number of processes. */
+export interface KeyStore extends KeyRecordSource {
+  /** The next, active and retired keys. With a passphrase, reading `privateJwk` decrypts. */
+  load(): Promise<readonly KeyRecord[]>;
+  /** Every key there ever was, with its state and what happens next; no private members. */
+  list(): Promise<readonly KeyStatus[]>;
+  /** Generates a key and stores it. The first key of its algorithm is active at once, a later one is `next`. */
+  generate(options: Pick<KeyOptions, "alg" | "kid">): Promise<KeyRecord>;
+  /** Stores a key that was made elsewhere; `alg` is found from its kind, and a JWK's own kid is kept. */
+  importKey(
+    material: KeyMaterial,
+    options?: { alg?: Algorithm; kid?: string; passphrase?: string },
+  ): Promise<KeyRecord>;
+  /** A key's half as text: a JWK, or PEM (SPKI; PKCS#8, encrypted if a passphrase is given). */
+  exportKey(
+    kid: string,
+    options: { half: "public" | "private"; format: "jwk" | "pem"; passphrase?: string },
+  ): Promise<string>;
+  /**
+   * Plans a rotation: the waiting key, or a new one, signs once it has been published long enough. The plan is
+   * stored whole, and comes true by itself; asking again while it is under way gives the same plan.
+   */
+  rotate(alg: Algorithm, options?: RotationOptions): Promise<RotationPlan>;
+  /** Rotates every algorithm whose key has signed for `everyMs`, and erases what was removed. For a host to call now and then. */
+  rotateDue(everyMs: number, options?: RotationOptions): Promise<readonly RotationPlan[]>;
+  /** Retires a key now. The active one only with `force`: nothing signs in its place then. */
+  retire(kid: string, options?: { retireAfterMs?: number; force?: boolean }): Promise<void>;
+  /** Takes a key out of the set and erases it. An active or retired one only with `force`: its tokens are refused then. */
+  remove(kid: string, options?: { force?: boolean }): Promise<void>;
+  /** How long the host lets receivers keep the set; rotations in every process wait for it. */
+  setMaxAge(maxAgeSeconds: number): Promise<void>;
+}
 
 /**
  * Opens, or with the first key creates, a key store in a folder (0700) with one file (0600).
  *
- * @throws {HookproofError} KEY_STORE_INVALID from its methods, when the file cannot be read or others can read it
+ * States follow from times in the file and the clock, so a process that is killed leaves nothing half done, and
+ * a rotation goes on with no process running. Processes that write take turns by a lock that outlives none of them.
+ *
+ * @throws {HookproofError} from its methods: KEY_STORE_EXPOSED, KEY_STORE_INVALID, KEY_STORE_NEWER,
+ * KEY_STORE_UNREADABLE, KEY_STORE_BUSY, KEY_STORE_PASSPHRASE, with nothing overwritten; KEY_NOT_FOUND,
+ * KEY_ID_REUSED, KEY_IN_USE, KEY_UNFIT for the keys themselves
  *
  * @example
  * ```ts
@@ -28,73 +89,215 @@ const FILE = "keys.json";
  * const keySet = createKeySet(store);
  * ```
  */
-export function openKeyStore(dir: string): KeyStore {
-  const file = join(dir, FILE);
+export function openKeyStore(
+  dir: string,
+  { passphrase, clock = systemClock }: KeyStoreOptions = {},
+): KeyStore {
+  if (passphrase === "") throw new TypeError("passphrase must not be empty");
+  const file = keyStoreFile(dir);
+  let loaded: { signature: string; from: number; until: number; records: readonly KeyRecord[] } | undefined;
+
+  /** What the file says; a key without material is removed, even for a clock that is behind the one that erased it. */
+  function read(now: number): StoredKeys {
+    const { keys, ...rest } = file.read();
+    const isAhead = (key: StoredKey) => key.publicJwk === undefined && (key.removesAt ?? 0) > now;
+    return { ...rest, keys: keys.map((key) => (isAhead(key) ? { ...key, removesAt: now } : key)) };
+  }
+
+  function load(): readonly KeyRecord[] {
+    const [signature, now] = [file.signature(), clock.now()];
+    if (loaded?.signature === signature && loaded.from <= now && now < loaded.until) return loaded.records;
+    const { keys } = read(now);
+    const changes = keys.flatMap(stepsOf).map(({ at }) => at);
+    const records = keys
+      .map((key) => ({ key, state: stateAt(key, now) }))
+      .filter(({ state }) => state !== "removed")
+      .map(({ key, state }) => recordOf(key, state, passphrase));
+    loaded = { signature, from: now, until: Math.min(...changes.filter((at) => at > now)), records };
+    return records;
+  }
+
+  /** Reads, changes and writes under the lock; what has been removed by now is erased on the way. */
+  async function change(
+    work: (stored: StoredKeys, now: number) => StoredKeys | undefined,
+  ): Promise<StoredKeys> {
+    await file.makeFolder();
+    return naming(dir, () =>
+      withFolderLock(dir, async (isHeld) => {
+        const now = clock.now();
+        const stored = read(now);
+        const changed = withoutRemoved(work(stored, now) ?? stored, now);
+        if (JSON.stringify(changed) !== JSON.stringify(stored)) await file.write(changed, isHeld);
+        return changed;
+      }),
+    );
+  }
+
+  async function add(record: KeyRecord): Promise<KeyRecord> {
+    const key = storedKey(record, passphrase);
+    const stored = await change(({ keys, ...rest }, now) => {
+      checkPassphrase(keys, passphrase);
+      if (keys.some(({ kid }) => kid === key.kid)) throw reused(key.kid);
+      const isFirst = !keys.some(
+        (one) =>
+          one.alg === key.alg && one.signsAt !== undefined && (one.retiresAt ?? one.removesAt) === undefined,
+      );
+      return { ...rest, keys: [...keys, isFirst ? { ...key, signsAt: now } : key] };
+    });
+    const added = stored.keys.find(({ kid }) => kid === key.kid) as StoredKey;
+    return recordOf(added, stateAt(added, clock.now()), passphrase);
+  }
+
+  async function rotate(alg: Algorithm, options: RotationOptions = {}): Promise<RotationPlan> {
+    const { maxAgeSeconds, keys } = read(clock.now());
+    rotationWaits(options, maxAgeSeconds);
+    const waits = keys.some((key) => key.alg === alg && stateAt(key, clock.now()) === "next");
+    // Made before the lock is taken, as RSA takes its time; if another process was quicker, it is not used.
+    const fresh = waits ? undefined : storedKey(await generateKey({ alg, state: "next", clock }), passphrase);
+    const stored = await change(({ keys, maxAgeSeconds }, now) => {
+      checkPassphrase(keys, passphrase);
+      const timing = { ...options, now, maxAgeSeconds };
+      const planned =
+        planRotation(keys, alg, timing) ?? (fresh && planRotation([...keys, fresh], alg, timing));
+      return planned && { maxAgeSeconds, keys: planned };
+    });
+    // Another process may have taken the waiting key away in between: then there is a new one to be made.
+    return rotationPlan(stored.keys, alg, clock.now()) ?? rotate(alg, options);
+  }
+
   return {
-    load: () => readRecords(file),
-    async generate({ alg, kid }) {
-      const records = await readRecords(file);
-      if (kid !== undefined && records.some((record) => record.kid === kid)) {
-        throw new HookproofError(
-          "KEY_STORE_INVALID",
-          `The key id ${JSON.stringify(kid)} was used before; ids are never used twice.`,
-        );
-      }
-      const state = records.some((record) => record.alg === alg && record.state === "active")
-        ? "next"
-        : "active";
-      const record = await generateKey({ alg, kid, state });
-      await writeRecords(file, [...records, record]);
-      return record;
+    load: async () => load(),
+    async list() {
+      const now = clock.now();
+      return read(now).keys.map((key) => statusOf(key, now));
     },
+    generate: async ({ alg, kid }) => {
+      if (kid?.startsWith("-"))
+        throw new TypeError("kid must not start with -, which a command line reads as a flag");
+      return add(await generateKey({ alg, kid, state: "next", clock }));
+    },
+    async importKey(material, { alg, kid, passphrase: opens } = {}) {
+      const jwk = privateJwkOf(material, opens);
+      const named = { alg: alg ?? algorithmOf(jwk), kid: kid ?? jwk.kid };
+      return add(await keyRecord(jwk, { ...named, state: "next", clock }));
+    },
+    async exportKey(kid, { half, format, passphrase: seals }) {
+      const { publicJwk, ...record } = keyNamedIn(load(), kid);
+      if (half === "public") return format === "pem" ? publicPem(publicJwk) : jsonText(publicJwk);
+      return format === "pem" ? privatePem(record.privateJwk, seals) : jsonText(record.privateJwk);
+    },
+    rotate,
+    async rotateDue(everyMs, options = {}) {
+      const { keys, maxAgeSeconds } = read(clock.now());
+      const { publishForMs } = rotationWaits(options, maxAgeSeconds);
+      if (!(everyMs > publishForMs))
+        throw new RangeError(
+          `everyMs must be more than the ${publishForMs} ms a key is published before it signs`,
+        );
+      const plans: RotationPlan[] = [];
+      for (const alg of rotationsDue(keys, everyMs - publishForMs, clock.now()))
+        plans.push(await rotate(alg, options));
+      if (plans.length === 0 && keys.some((key) => isToErase(key, clock.now())))
+        await change(() => undefined);
+      return plans;
+    },
+    async retire(kid, { retireAfterMs, force } = {}) {
+      await change((stored, now) => ({
+        ...stored,
+        keys: retireKey(stored.keys, kid, { now, retireAfterMs, force: force ?? false }),
+      }));
+    },
+    async remove(kid, { force = false } = {}) {
+      await change((stored, now) => ({ ...stored, keys: removeKey(stored.keys, kid, { now, force }) }));
+    },
+    async setMaxAge(maxAgeSeconds) {
+      checkMaxAge(maxAgeSeconds);
+      await change((stored) => ({ ...stored, maxAgeSeconds }));
+    },
+  };
+
+  function keyNamedIn(records: readonly KeyRecord[], kid: string): KeyRecord {
+    return keyNamed(records, kid, clock.now());
+  }
+}
+
+function statusOf(key: StoredKey, now: number): KeyStatus {
+  const { kid, alg, createdAt, signsAt, retiresAt, removesAt, publicJwk } = key;
+  const [state, nextStep] = [stateAt(key, now), nextStepOf(key, now)];
+  return {
+    ...{ kid, alg, state, createdAt, signsAt, retiresAt, removesAt },
+    ...(nextStep ? { nextStep } : {}),
+    ...(publicJwk && state !== "removed" ? { publicJwk } : {}),
   };
 }
 
-async function readRecords(file: string): Promise<KeyRecord[]> {
-  let text: string;
-  try {
-    const { mode } = await stat(file);
-    if ((mode & 0o077) !== 0) throw invalid(`${file} can be read by others; run: chmod 600 ${file}`);
-    text = await readFile(file, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    if (error instanceof HookproofError) throw error;
-    throw new HookproofError("KEY_STORE_INVALID", `${file} cannot be read.`, { cause: error });
-  }
-  return parseRecords(text, file);
+function storedKey({ state: _, ...record }: KeyRecord, passphrase: string | undefined): StoredKey {
+  if (passphrase === undefined) return record;
+  const { privateJwk, ...rest } = record;
+  return { ...rest, encryptedPrivateKey: privatePem(privateJwk, passphrase) };
 }
 
-function parseRecords(text: string, file: string): KeyRecord[] {
-  let stored: { version?: unknown; keys?: unknown };
+function recordOf(key: StoredKey, state: KeyState, passphrase: string | undefined): KeyRecord {
+  const { kid, alg, createdAt, signsAt, retiresAt, removesAt } = key;
+  const publicJwk = key.publicJwk as JWK;
+  let opened = key.privateJwk && shownAs({ ...key.privateJwk }, "[redacted]");
+  const record = {
+    ...{ kid, alg, state, createdAt, signsAt, retiresAt, removesAt, publicJwk },
+    get privateJwk() {
+      opened ??= shownAs({ ...decrypted(key, passphrase), use: "sig", kid, alg }, "[redacted]");
+      return opened;
+    },
+  };
+  return record;
+}
+
+function decrypted({ kid, encryptedPrivateKey = "" }: StoredKey, passphrase: string | undefined): JWK {
+  if (passphrase === undefined)
+    throw new HookproofError(
+      "KEY_STORE_PASSPHRASE",
+      `The key ${JSON.stringify(kid)} is encrypted; the store's passphrase is needed.`,
+    );
   try {
-    stored = JSON.parse(text);
+    return privateJwkOf(encryptedPrivateKey, passphrase);
   } catch {
-    throw invalid(`${file} is not JSON; nothing was changed`);
+    throw new HookproofError(
+      "KEY_STORE_PASSPHRASE",
+      `The key ${JSON.stringify(kid)} cannot be decrypted with this passphrase.`,
+    );
   }
-  if (stored?.version !== 1 || !Array.isArray(stored.keys))
-    throw invalid(`${file} is not a key store of version 1; nothing was changed`);
-  return stored.keys.map((record: KeyRecord) => ({
-    ...record,
-    privateJwk: shownAs({ ...record.privateJwk }, "[redacted]"),
-  }));
 }
 
-/** Written beside and renamed over, so that a crash leaves the old file or the new one. */
-async function writeRecords(file: string, records: readonly KeyRecord[]): Promise<void> {
-  const dir = dirname(file);
-  await mkdir(dir, { recursive: true, mode: 0o700 });
-  await chmod(dir, 0o700);
-  const temporary = `${file}.${process.pid}.tmp`;
-  const handle = await open(temporary, "w", 0o600);
-  try {
-    await handle.writeFile(`${JSON.stringify({ version: 1, keys: records }, null, 2)}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(temporary, file);
+/** A store has one passphrase or none: a key under another one would be found out when it is to sign. */
+function checkPassphrase(keys: readonly StoredKey[], passphrase: string | undefined): void {
+  const encrypted = keys.find(({ encryptedPrivateKey }) => encryptedPrivateKey !== undefined);
+  if (encrypted) decrypted(encrypted, passphrase);
+  if (passphrase !== undefined && keys.some(({ privateJwk }) => privateJwk !== undefined))
+    throw new HookproofError(
+      "KEY_STORE_PASSPHRASE",
+      "The keys of this store are not encrypted; a passphrase is for a new store.",
+    );
 }
 
-function invalid(reason: string): HookproofError {
-  return new HookproofError("KEY_STORE_INVALID", `The key store ${reason}.`);
+function isToErase(key: StoredKey, now: number): boolean {
+  return key.publicJwk !== undefined && stateAt(key, now) === "removed";
+}
+
+function withoutRemoved(stored: StoredKeys, now: number): StoredKeys {
+  const keys = stored.keys.map((key) => {
+    if (!isToErase(key, now)) return key;
+    const { publicJwk: _, privateJwk: __, encryptedPrivateKey: ___, ...names } = key;
+    return names;
+  });
+  return { maxAgeSeconds: stored.maxAgeSeconds, keys };
+}
+
+function reused(kid: string): HookproofError {
+  return new HookproofError(
+    "KEY_ID_REUSED",
+    `The key id ${JSON.stringify(kid)} was used before; ids are never used twice.`,
+  );
+}
+
+function jsonText(jwk: JWK): string {
+  return `${JSON.stringify(jwk, null, 2)}\n`;
 }

@@ -51,6 +51,7 @@ describe("a body that cannot be verified any more is a TypeError that says what 
   it.each<[string, unknown[]]>([
     ["one chunk of text", [TEXT]],
     ["several chunks of text", ['{"name":', '"Zoë"}']],
+    ["bytes after text", ['{"name":', Buffer.from('"Zoë"}')]],
     ["text after bytes", [Buffer.from('{"name":'), '"Zoë"}']],
   ])("a stream with setEncoding(): %s", async (_name, chunks) => {
     await expect(receiver.verify(arriving(chunksOf(...chunks)))).rejects.toMatchObject({

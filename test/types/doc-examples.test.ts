@@ -20,6 +20,20 @@ function examplesIn(folder: string): Record<string, string> {
   return modules;
 }
 
+/** Every `ts` block of README and docs; a page is one story, but each of its blocks must stand alone. */
+function examplesInPages(): Record<string, string> {
+  const docs = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).map(
+    (name) => `docs/${name}`,
+  );
+  const modules: Record<string, string> = {};
+  for (const page of ["README.md", ...docs].filter((name) => name.endsWith(".md"))) {
+    const blocks = readFileSync(join(root, page), "utf8").matchAll(/^```ts\n([\s\S]*?)^```/gm);
+    for (const [index, [, block = ""]] of [...blocks].entries())
+      modules[`test/types/${page.replace(/\.md$/, "")}-${index + 1}.ts`] = `${block}\nexport {};\n`;
+  }
+  return modules;
+}
+
 const options = optionsOf("tsconfig.node.json");
 
 /** The functions and classes a module's entries export whose doc comment has no example. */
@@ -40,7 +54,7 @@ function withoutExample(entries: readonly string[]): string[] {
     .map((symbol) => symbol.name);
 }
 
-describe("the examples in doc comments", () => {
+describe("the examples in doc comments and pages", () => {
   it("are there for every public function and class", () => {
     const entries = ["", "/receiver", "/jwks", "/diagnose", "/node", "/testing"].map(
       (entry) => `hookproof${entry}`,
@@ -57,6 +71,12 @@ describe("the examples in doc comments", () => {
     },
     60_000,
   );
+
+  it("compile in README and docs", () => {
+    const modules = examplesInPages();
+    expect(Object.keys(modules).length).toBeGreaterThan(0);
+    expect(complaints(programOf(modules, options))).toEqual([]);
+  }, 60_000);
 
   it("would be seen to fail", () => {
     const wrong = {
