@@ -84,7 +84,7 @@ async function valuesOf(
     case "event":
       return ["last", ...(await eventIds(io))];
     case "code":
-      return (await import("./explanations.js")).explainableNames();
+      return (await import("./explanations/find-explanation.js")).explainableNames();
     default:
       return [];
   }

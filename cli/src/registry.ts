@@ -116,6 +116,14 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "where each value comes from",
     load: async () => (await import("./commands/config-explain.js")).configExplain,
   },
+  doctor: {
+    summary: "clock, Node version, file modes, ports, proxy, CA, TLS",
+    load: async () => (await import("./commands/doctor.js")).doctor,
+  },
+  explain: {
+    summary: "what a code, a cause or an exit code means, offline",
+    load: async () => (await import("./commands/explain.js")).explain,
+  },
   completion: {
     summary: "a completion script for bash, zsh, fish or pwsh",
     load: async () => (await import("./commands/completion.js")).completion,

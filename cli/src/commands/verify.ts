@@ -1,11 +1,12 @@
 import { type Cause, diagnose } from "hookproof/diagnose";
 import { createReceiver, type Listener, type Rejection, type Verdict } from "hookproof/receiver";
+import { parseCaptured } from "../captured-request.js";
 import type { Args, Command, Context } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { type Io, readStdin } from "../io.js";
 import { keysFrom } from "../key-source.js";
 import { readBytes } from "../payload.js";
-import { type CapturedRequest, parseHeaderLines, parseRawRequest } from "../raw-request.js";
+import { type CapturedRequest, parseHeaderLines } from "../raw-request.js";
 import { findSecrets } from "../secrets.js";
 
 const PATH = "/api/v1/webhooks/incoming/";
@@ -13,7 +14,14 @@ const PATH = "/api/v1/webhooks/incoming/";
 export const verify: Command = {
   name: "verify",
   describe: "Checks a captured request the way the service does, and says why it fails.",
-  positionals: [{ name: "file", required: false, describe: "a raw HTTP request, or - for standard input" }],
+  positionals: [
+    {
+      name: "file",
+      required: false,
+      describe: "a raw HTTP request, a HAR file, a curl command or an exported event; - for standard input",
+      completes: "file",
+    },
+  ],
   flags: {
     "secret-file": {
       type: "string",
@@ -43,6 +51,7 @@ export const verify: Command = {
       "hookproof verify --headers @headers.txt --body @body.json --secret-file secret.txt --ignore-time",
       "the same from its parts, however old",
     ],
+    ["hookproof events export last | hookproof verify - --secret-file secret.txt", "what was sent last"],
   ],
   exits: [
     [3, "secret or file missing"],
@@ -106,7 +115,7 @@ async function capturedRequest(args: Args, io: Io): Promise<CapturedRequest> {
       throw usageError("A file with a whole request excludes --headers and --body.");
     if (file === "-" && args.texts("secret-file").includes("-"))
       throw usageError("Only one of the request and --secret-file can be standard input.");
-    return parseRawRequest(file === "-" ? await readStdin(io) : await readBytes(file));
+    return parseCaptured(file === "-" ? await readStdin(io) : await readBytes(file));
   }
   if (headers === undefined || body === undefined)
     throw usageError("Give a file with a raw request, or --headers @file and --body @file.");

@@ -1,3 +1,0 @@
-export function explainableNames(): string[] {
-  return [];
-}
