@@ -1,6 +1,5 @@
 import { Agent } from "node:https";
 import type { ConnectionAgent } from "hookproof";
-import { HttpsProxyAgent } from "https-proxy-agent";
 import { getProxyForUrl } from "proxy-from-env";
 import { usageError } from "./failure.js";
 import { readBytes } from "./payload.js";
@@ -20,6 +19,10 @@ export async function agentFor(
     ...(insecure ? { rejectUnauthorized: false } : {}),
   };
   const proxy = url.startsWith("https:") ? getProxyForUrl(url) : "";
-  if (proxy) return new HttpsProxyAgent(proxy, tls);
+  if (proxy) {
+    // Few need it, and it takes as long to load as everything else together.
+    const { HttpsProxyAgent } = await import("https-proxy-agent");
+    return new HttpsProxyAgent(proxy, tls);
+  }
   return ca || insecure ? new Agent(tls) : undefined;
 }

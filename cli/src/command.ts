@@ -66,5 +66,7 @@ export interface Command {
   readonly exits: readonly (readonly [code: number, when: string])[];
   /** May be called for a profile that no file has yet. */
   readonly acceptsNewProfile?: boolean;
+  /** Writes a configuration, so that the one that --config names need not be there. */
+  readonly createsConfig?: boolean;
   run(context: Context): Promise<number>;
 }

@@ -84,11 +84,20 @@ async function* linesOf(file: string): AsyncIterable<string> {
   );
   if (failure) {
     if (failure.code === "ENOENT" || failure.code === "ENOTDIR") return;
-    throw new CliError(EXIT.setup, "FILE_UNREADABLE", `${file} cannot be read (${failure.code}).`);
+    throw unreadable(file, failure);
   }
   requirePrivate(file);
+  let broken: NodeJS.ErrnoException | undefined;
+  input.once("error", (error) => {
+    broken = error;
+  });
   for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
     if (line !== "") yield line;
+  if (broken) throw unreadable(file, broken);
+}
+
+function unreadable(file: string, { code }: NodeJS.ErrnoException): CliError {
+  return new CliError(EXIT.setup, "FILE_UNREADABLE", `${file} cannot be read (${code}).`);
 }
 
 /** Drops what is too old and, of a history that is still too large, the older half. */

@@ -44,7 +44,7 @@ async function dispatch(argv: readonly string[], io: Io, called: { name: string 
   called.name = name;
   const command = await entry.load();
   const { parseCommand } = await import("./parse.js");
-  const parsed = await parseCommand(command, argv.slice(name.split(" ").length));
+  const parsed = parseCommand(command, argv.slice(name.split(" ").length));
   if (parsed.kind === "help") return print(io, (await import("./help.js")).commandHelp(command));
   return runCommand(command, parsed.args, parsed.verbosity, io);
 }
@@ -57,6 +57,7 @@ async function runCommand(command: Command, args: Args, verbose: number, io: Io)
   const config = loadConfig(io, {
     config: args.text("config"),
     profile: args.text("profile"),
+    createsConfig: command.createsConfig,
     given: (flag) => (args.isGiven(flag) ? args.texts(flag) : []),
   });
   if (!command.acceptsNewProfile) config.requireKnownProfile();

@@ -1,4 +1,4 @@
-import yargs, { type Options } from "yargs";
+import { Parser } from "yargs/helpers";
 import type { Args, Command, Flag } from "./command.js";
 import { durationMs } from "./duration.js";
 import { usageError } from "./failure.js";
@@ -13,46 +13,60 @@ export type Parsed =
   | { readonly kind: "run"; readonly args: Args; readonly verbosity: number };
 
 /** Parses a command's own arguments, strictly; every value is checked against what the flag's data says. */
-export async function parseCommand(command: Command, argv: readonly string[]): Promise<Parsed> {
+export function parseCommand(command: Command, argv: readonly string[]): Parsed {
   const flags: Record<string, Flag> = { ...command.flags, ...GLOBAL_FLAGS };
   refuseBooleanValues(argv, flags);
-  const parser = yargs([...argv])
-    .help(false)
-    .version(false)
-    .exitProcess(false)
-    .parserConfiguration({
-      "parse-positional-numbers": false,
-      "parse-numbers": false,
-      "dot-notation": false,
-      "camel-case-expansion": false,
-    })
-    .fail((message, error) => {
-      throw error ?? misuse(message ?? "This command line makes no sense.");
-    });
-  for (const [name, flag] of Object.entries(flags)) parser.option(name, optionOf(name, flag));
-
-  const values = (await parser.parseAsync()) as unknown as Values;
+  const values = Parser(withJoinedValues(argv, flags), parserOptions(flags)) as Values;
   if (values.help) return { kind: "help" };
-  refuseUnknown(values, flags);
+  refuseUnknown(values, flags, argv);
   const named = withPositionals(values, command);
   for (const [name, flag] of Object.entries(flags)) checkValue(name, flag, named[name]);
   return { kind: "run", args: argsOf(named, flags), verbosity: Number(values.verbose ?? 0) };
 }
 
-function optionOf(name: string, { type, alias, repeatable }: Flag): Options {
-  const isBoolean = type === "boolean";
+function parserOptions(flags: Readonly<Record<string, Flag>>): Parameters<typeof Parser>[1] {
+  const named = (isWanted: (flag: Flag) => boolean) =>
+    Object.keys(flags).filter((name) => name !== "verbose" && isWanted(flags[name] as Flag));
   return {
-    ...(name === "verbose" ? { count: true } : { type: isBoolean ? "boolean" : "string" }),
-    ...(isBoolean ? {} : { nargs: 1, requiresArg: true }),
-    ...(alias ? { alias } : {}),
-    ...(repeatable ? { array: true } : {}),
+    boolean: named(({ type }) => type === "boolean"),
+    string: named(({ type }) => type !== "boolean"),
+    count: ["verbose"],
+    alias: Object.fromEntries(
+      Object.entries(flags).flatMap(([name, { alias }]) => (alias ? [[name, [alias]]] : [])),
+    ),
+    configuration: {
+      "parse-positional-numbers": false,
+      "parse-numbers": false,
+      "dot-notation": false,
+      "camel-case-expansion": false,
+    },
   };
 }
 
-/** What yargs has to say, in our words. */
-function misuse(message: string): Error {
-  const [, flag] = /^Not enough arguments following: (.+)$/.exec(message) ?? [];
-  return usageError(flag === undefined ? message : `--${flag} needs a value.`);
+/** Joins each flag to its value, so that a value may be `-` or begin with one. */
+function withJoinedValues(argv: readonly string[], flags: Readonly<Record<string, Flag>>): string[] {
+  const joined: string[] = [];
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at] ?? "";
+    if (word === "--") return [...joined, ...argv.slice(at)];
+    const name = valueFlag(word, flags);
+    const value = argv[at + 1];
+    if (name === undefined) joined.push(word);
+    else if (value === undefined) throw usageError(`--${name} needs a value.`);
+    else {
+      joined.push(`--${name}=${value}`);
+      at++;
+    }
+  }
+  return joined;
+}
+
+function valueFlag(word: string, flags: Readonly<Record<string, Flag>>): string | undefined {
+  const [, long, short] = /^(?:--(.+)|-(.))$/.exec(word) ?? [];
+  const found = Object.entries(flags).find(
+    ([name, { alias }]) => name === long || (short !== undefined && alias === short),
+  );
+  return found && found[1].type !== "boolean" ? found[0] : undefined;
 }
 
 /** `--json=maybe` would count as false. */
@@ -65,7 +79,7 @@ function refuseBooleanValues(argv: readonly string[], flags: Readonly<Record<str
   }
 }
 
-function refuseUnknown(values: Values, flags: Readonly<Record<string, Flag>>): void {
+function refuseUnknown(values: Values, flags: Readonly<Record<string, Flag>>, argv: readonly string[]): void {
   const known = new Set(["_", "$0", ...Object.keys(flags)]);
   for (const { alias } of Object.values(flags)) if (alias) known.add(alias);
   const unknown = Object.keys(values).find((name) => !known.has(name));
@@ -78,9 +92,10 @@ function refuseUnknown(values: Values, flags: Readonly<Record<string, Flag>>): v
   const shown = Object.entries(flags).flatMap(([name, { hidden, negated }]) =>
     hidden ? [] : [negated ? `no-${name}` : name],
   );
+  const written = argv.includes(`--no-${unknown}`) ? `no-${unknown}` : unknown;
   throw usageError(
-    `There is no flag ${unknown.length === 1 ? "-" : "--"}${unknown}.`,
-    didYouMean(unknown, shown, "--"),
+    `There is no flag ${unknown.length === 1 ? "-" : "--"}${written}.`,
+    didYouMean(written, shown, "--"),
   );
 }
 

@@ -1,5 +1,5 @@
 import { type Stats, statSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { CliError, EXIT } from "./failure.js";
 
 /** Refuses a file with a secret in it that others can read. */
@@ -22,5 +22,17 @@ export async function readTextFile(path: string): Promise<string> {
     return await readFile(path, "utf8");
   } catch {
     throw new CliError(EXIT.setup, "FILE_UNREADABLE", `${path} cannot be read.`);
+  }
+}
+
+/** Writes a file for its owner only where the user wants it; its folder stays as it is. */
+export async function writeOwnFile(path: string, content: string): Promise<void> {
+  try {
+    // An old file would keep its mode.
+    await rm(path, { force: true });
+    await writeFile(path, content, { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new CliError(EXIT.setup, "FILE_UNWRITABLE", `${path} cannot be written (${code ?? "unknown"}).`);
   }
 }

@@ -1,6 +1,8 @@
 /** The known word that a mistyped one is closest to, if it is close at all. */
 export function closest(given: string, known: Iterable<string>): string | undefined {
   let best: { word: string; distance: number } | undefined;
+  // One letter or digit is close to every other.
+  if (given.length < 2) return undefined;
   for (const word of known) {
     const distance = editDistance(given.toLowerCase(), word.toLowerCase());
     if (distance <= Math.max(1, Math.floor(word.length / 3)) && (!best || distance < best.distance))

@@ -13,6 +13,7 @@ export const demo: Command = {
       type: "number",
       value: "<n>",
       default: 4400,
+      range: [0, 65_535],
       describe: "the listener's port while the demo stays open",
     },
   },

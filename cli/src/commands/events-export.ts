@@ -1,9 +1,9 @@
 import type { Command } from "../command.js";
 import { curlCommand } from "../curl.js";
 import { EXIT } from "../failure.js";
-import { writePrivateFile } from "../folders.js";
 import { recall } from "../history.js";
 import type { HistoryRecord } from "../history-record.js";
+import { writeOwnFile } from "../private-file.js";
 
 export const eventsExport: Command = {
   name: "events export",
@@ -39,7 +39,7 @@ export const eventsExport: Command = {
     const record = await recall(io, out, args.text("id") ?? "last");
     const text = written(record, args.text("as") ?? "json");
     const file = args.text("out");
-    if (file !== undefined) await writePrivateFile(file, `${text}\n`);
+    if (file !== undefined) await writeOwnFile(file, `${text}\n`);
     if (file === undefined && args.text("as") === "json") {
       io.stdout.write(`${text}\n`);
       return EXIT.ok;

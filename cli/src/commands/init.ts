@@ -40,6 +40,7 @@ export const init: Command = {
   ],
   exits: [[3, "there is a configuration already, or it cannot be written"]],
   acceptsNewProfile: true,
+  createsConfig: true,
   async run(context) {
     const { args, out, config } = context;
     const path = config.projectPath;

@@ -90,6 +90,10 @@ export const listen: Command = {
     const { auth, secret } = await authOf(context);
     const reporting: Reporting = { ...reportingOf(args), secret };
     const id = args.text("listener-id") ?? "lst_local";
+    if (!/^[A-Za-z0-9_-]{1,128}$/.test(id))
+      throw usageError(
+        `--listener-id must be letters, digits, - or _, 128 at most, not ${JSON.stringify(id)}.`,
+      );
     const until = args.number("until");
     const counts = new Map<number, number>();
     const enough = new AbortController();

@@ -32,6 +32,7 @@ export const profileAdd: Command = {
   ],
   exits: [[3, "a configuration file cannot be used"]],
   acceptsNewProfile: true,
+  createsConfig: true,
   async run({ args, out, config }) {
     const name = checkProfileName(args.text("name") ?? "");
     const edited = editConfig(config, args.flag("user"));

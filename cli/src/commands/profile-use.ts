@@ -22,9 +22,9 @@ export const profileUse: Command = {
     await edited.save({ ...($schema === undefined ? {} : { $schema }), ...others, profile: name });
     out.document({ type: "profile", ok: true, name, path: edited.path });
     out.line(`${name}  ${edited.path}`);
-    const overruled = config.files.find(({ profile }) => profile !== undefined);
-    if (overruled && overruled.path !== edited.path)
-      out.warn(`${overruled.path} names ${overruled.profile} and comes first.`);
+    const project = config.files.find(({ path }) => path === config.projectPath);
+    if (edited.path !== config.projectPath && project?.profile !== undefined)
+      out.warn(`${project.path} names ${project.profile} and comes first.`);
     return EXIT.ok;
   },
 };

@@ -105,7 +105,7 @@ async function replayOne(context: Context, kind: Kind, record: Replayed): Promis
   return sendOne(context, await resolveTarget(context, record), createEvent(body));
 }
 
-/** Several, one after another; with --json one line each. The last failure decides the exit code. */
+/** Several, one after another; with --json one line each, and one for all. The last failure decides the exit code. */
 async function replayAll(context: Context, kind: Kind, runs: readonly Replayed[]): Promise<number> {
   const { io, out } = context;
   let exit: number = EXIT.ok;
@@ -138,6 +138,7 @@ async function replayAll(context: Context, kind: Kind, runs: readonly Replayed[]
       out.line(`${out.paint("red", "✖")} ${record.eventId}  ${code}: ${message}`);
     }
   }
+  out.document({ type: "replays", ok: failed === 0, replayed: runs.length, failed });
   out.note(`${runs.length} replays: ${runs.length - failed} as they should be, ${failed} not`);
   return exit;
 }

@@ -28,6 +28,8 @@ export interface Config {
   /** The files that were read, the nearest first. */
   readonly files: readonly ConfigFile[];
   readonly projectPath: string;
+  /** Whether --config or HOOKPROOF_CONFIG names the project's file. */
+  readonly isProjectNamed: boolean;
   /** Undefined where there is no home folder. */
   readonly userPath: string | undefined;
   /** The value of a setting; undefined when nothing says it. */
@@ -44,20 +46,22 @@ export interface Config {
 export interface ConfigFlags {
   readonly config?: string | undefined;
   readonly profile?: string | undefined;
+  /** The file that was asked for need not be there. */
+  readonly createsConfig?: boolean | undefined;
   /** What the command line itself gives for a flag. */
   given(flag: string): readonly string[];
 }
 
 /** Reads the files and puts flag, environment, project file, user's file and default in their order. */
 export function loadConfig(io: Io, flags: ConfigFlags): Config {
-  const projectPath = flags.config ?? io.env.HOOKPROOF_CONFIG ?? "hookproof.config.json";
+  const projectPath = flags.config ?? (io.env.HOOKPROOF_CONFIG || undefined) ?? "hookproof.config.json";
   const userPath = userConfigPath(io);
-  const isAsked = flags.config !== undefined || Boolean(io.env.HOOKPROOF_CONFIG);
+  const isProjectNamed = flags.config !== undefined || Boolean(io.env.HOOKPROOF_CONFIG);
   const files = [
-    readConfigFile(projectPath, { required: isAsked }),
+    readConfigFile(projectPath, { required: isProjectNamed && !flags.createsConfig }),
     userPath === undefined ? undefined : readConfigFile(userPath, { required: false }),
   ].filter((file) => file !== undefined);
-  return configFor(io, flags, { projectPath, userPath, files }, profileOf(io, flags, files));
+  return configFor(io, flags, { projectPath, isProjectNamed, userPath, files }, profileOf(io, flags, files));
 }
 
 function userConfigPath(io: Io): string | undefined {
@@ -88,7 +92,7 @@ function profileOf(io: Io, flags: ConfigFlags, files: readonly ConfigFile[]): Co
 function configFor(
   io: Io,
   flags: ConfigFlags,
-  places: Pick<Config, "files" | "projectPath" | "userPath">,
+  places: Pick<Config, "files" | "projectPath" | "isProjectNamed" | "userPath">,
   profile: Config["profile"],
 ): Config {
   function find(name: SettingName): Origin | undefined {

@@ -19,8 +19,8 @@ export interface EditedConfig {
 }
 
 /** Opens the project's file if there is one, or the user's own. */
-export function editConfig({ projectPath, userPath }: Config, user: boolean): EditedConfig {
-  const isPrivate = user || !isPresent(projectPath);
+export function editConfig({ projectPath, isProjectNamed, userPath }: Config, user: boolean): EditedConfig {
+  const isPrivate = user || !(isProjectNamed || isPresent(projectPath));
   const path = isPrivate ? userPath : projectPath;
   if (path === undefined)
     throw new CliError(EXIT.setup, "HOME_MISSING", "There is no home folder for the user's configuration.", {

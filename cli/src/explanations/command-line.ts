@@ -6,6 +6,7 @@ export const COMMAND_LINE = {
   USAGE: ["The command line makes no sense.", "hookproof <command> --help has examples."],
   UNEXPECTED: ["Something happened that nobody thought of.", "Run it again with -vv, and report it."],
   FILE_UNREADABLE: ["The file is not there, or not for this user.", "Look at path and owner."],
+  FILE_UNWRITABLE: ["The file cannot be written.", "Look at its folder and the disk."],
   FILE_MODE_TOO_WIDE: [
     "A file with a secret or key can be read by other users.",
     "chmod 600 <file>, and think of a rotation.",
