@@ -6,7 +6,7 @@ import type { Io } from "./io.js";
 import { requirePrivate } from "./private-file.js";
 
 /** Where a profile's secret is kept: in the user's data folder, readable by its owner only. */
-export function secretPath(io: Io, profile: string): string {
+function secretPath(io: Io, profile: string): string {
   return join(dataFolder(io), "secrets", `${profile}.json`);
 }
 
