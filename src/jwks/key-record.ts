@@ -1,6 +1,8 @@
 import type { JWK } from "jose";
 import type { Algorithm } from "../jwt/key.js";
 
+export type { JWK };
+
 /**
  * Where a key stands in its life: `next` is published and does not sign yet, `active` signs, `retired` is still
  * published because its last tokens may be under way, `removed` is gone from the set; its kid is never reused.

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
-import type { JWK } from "jose";
 import { HookproofError } from "../errors.js";
+import type { JWK } from "../jwks/key-record.js";
 import type { Algorithm } from "../jwt/key.js";
 
 /** A private key somebody brings: a JWK (as an object or its text) or a PEM (PKCS#8, PKCS#1, SEC1, encrypted or not). */

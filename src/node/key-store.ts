@@ -1,8 +1,7 @@
-import type { JWK } from "jose";
 import { HookproofError } from "../errors.js";
 import { checkMaxAge } from "../jwks/answer.js";
 import { generateKey, type KeyOptions, keyRecord } from "../jwks/generate.js";
-import type { KeyLife, KeyRecord, KeyState } from "../jwks/key-record.js";
+import type { JWK, KeyLife, KeyRecord, KeyState } from "../jwks/key-record.js";
 import type { KeyRecordSource } from "../jwks/key-set.js";
 import { nextStepOf, type PlannedStep, stateAt, stepsOf } from "../jwks/life-cycle.js";
 import {
@@ -241,15 +240,16 @@ function storedKey({ state: _, ...record }: KeyRecord, passphrase: string | unde
 function recordOf(key: StoredKey, state: KeyState, passphrase: string | undefined): KeyRecord {
   const { kid, alg, createdAt, signsAt, retiresAt, removesAt } = key;
   const publicJwk = key.publicJwk as JWK;
-  let opened = key.privateJwk && shownAs({ ...key.privateJwk }, "[redacted]");
-  const record = {
-    ...{ kid, alg, state, createdAt, signsAt, retiresAt, removesAt, publicJwk },
+  const record = { kid, alg, state, createdAt, signsAt, retiresAt, removesAt, publicJwk };
+  if (key.privateJwk) return { ...record, privateJwk: shownAs({ ...key.privateJwk }, "[redacted]") };
+  let opened: JWK | undefined;
+  return {
+    ...record,
     get privateJwk() {
       opened ??= shownAs({ ...decrypted(key, passphrase), use: "sig", kid, alg }, "[redacted]");
       return opened;
     },
   };
-  return record;
 }
 
 function decrypted({ kid, encryptedPrivateKey = "" }: StoredKey, passphrase: string | undefined): JWK {
