@@ -11,7 +11,7 @@ export interface Jwks {
 
 /** Where the records of a key set are kept; `openKeyStore` of `hookproof/node` keeps them on disk. */
 export interface KeyRecordSource {
-  /** The records with their states of this moment. The same array as before may be given if nothing has changed. */
+  /** The records with their states of this moment. A frozen array is taken as unchanged when it is given again. */
   load(): Promise<readonly KeyRecord[]>;
 }
 
@@ -45,8 +45,8 @@ export function createKeySet(source: readonly KeyRecord[] | KeyRecordSource): Ke
       const records = await load();
       if (last?.records === records) return last.document;
       const document = documentOf(records);
-      // Only a store promises another array after a change; a list may be changed in place.
-      if ("load" in source) last = { records, document };
+      // A list that is not frozen may be changed in place.
+      if (Object.isFrozen(records)) last = { records, document };
       return document;
     },
     async signingKey(alg) {

@@ -113,6 +113,7 @@ export function openKeyStore(
       .map((key) => ({ key, state: stateAt(key, now) }))
       .filter(({ state }) => state !== "removed")
       .map(({ key, state }) => recordOf(key, state, passphrase));
+    Object.freeze(records);
     loaded = { signature, from: now, until: Math.min(...changes.filter((at) => at > now)), records };
     return records;
   }
