@@ -2,7 +2,7 @@
  * Every code of the library, the HTTP status a listener answers with (0: the code is local and never an
  * answer), and the sentence that may go on the wire. What was seen and what was wanted stays in `detail`.
  */
-const CODES = {
+export const CODES = {
   LISTENER_UNKNOWN: [404, "There is no listener with this id."],
   METHOD_NOT_ALLOWED: [405, "Webhooks are sent with POST."],
   SOURCE_NOT_ALLOWED: [403, "The source address is not in the allowed list."],

@@ -17,12 +17,12 @@ export { createEvent, type WebhookEvent } from "./protocol/event.js";
 export { isEventId, newEventId } from "./protocol/event-id.js";
 export type { HeaderPair, HeadersInput } from "./protocol/headers.js";
 export type { Signer, UnsignedRequest } from "./protocol/signer.js";
+export type { Receipt } from "./sender/deliver.js";
 export { type AttemptRecord, DeliveryError } from "./sender/delivery-error.js";
 export type { Observe, SenderEvent } from "./sender/observe.js";
 export type { RetryPolicy } from "./sender/retry-policy.js";
 export {
   createSender,
-  type Receipt,
   type Sender,
   type SenderOptions,
   type SendOptions,

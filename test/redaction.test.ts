@@ -63,7 +63,7 @@ describe("what is printed", () => {
       expect(read).toHaveLength(1);
       for (const value of [made, read, { deep: { in: read } }, made.privateJwk, read[0]?.privateJwk])
         expect(inspect(value, { depth: 9 })).not.toContain(made.privateJwk.d);
-      expect(inspect(read)).toContain("[redacted]");
+      expect(inspect(read, { getters: true })).toContain("[redacted]");
     } finally {
       rmSync(dir, { recursive: true });
     }
@@ -114,6 +114,7 @@ describe("a delivery that fails", () => {
     expect(text).not.toContain(BODY);
     expect(text).not.toContain(asBytes);
     expect(text).not.toContain(key.privateJwk.d);
+    expect(JSON.stringify(error)).not.toMatch(/"(?:event|body)"/);
     expect((error as DeliveryError).event.id).toMatch(/^[0-9a-f-]{36}$/);
   });
 });

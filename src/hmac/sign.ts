@@ -4,7 +4,7 @@ import { SIGNATURE_HEADER } from "../protocol/headers.js";
 import type { Signer } from "../protocol/signer.js";
 import { signingHead } from "../protocol/signing-input.js";
 import { timestampText } from "../protocol/timestamp.js";
-import { checkSecret } from "./secret.js";
+import { checkSecret, secretWarnings } from "./secret.js";
 
 /** What an HMAC signature covers. */
 export interface HmacInput {
@@ -74,6 +74,7 @@ export function hmacSigner({ secret }: { secret: string | readonly string[] }): 
   const signer: Signer = {
     method: "hmac",
     candidates: keys.length,
+    warnings: secrets.flatMap(secretWarnings),
     sign({ timestamp, eventId, body }, candidate = 0) {
       const key = keys[candidate];
       if (key === undefined) throw new RangeError(`candidate must be below ${keys.length}`);

@@ -1,18 +1,43 @@
-import { type LookupAddress, lookup } from "node:dns";
+import { type LookupAddress, type LookupAllOptions, lookup } from "node:dns";
 import type { LookupFunction } from "node:net";
-import type { AddressPolicy } from "./address-policy.js";
+import { type AddressPolicy, publicAddresses } from "./address-policy.js";
+
+/** Finds every address of a name, as Node's `dns.lookup` does with `all: true`. */
+export type Resolve = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: Error | null, addresses: LookupAddress[]) => void,
+) => void;
 
 /**
- * A DNS look-up for `net.connect` that refuses a name if any of its addresses is refused. The answer it
- * checks is the answer that is connected to, so a name that changes its address in between gains nothing.
+ * A DNS look-up for connections of your own (`http.Agent`, undici's `connect`) that refuses a name with the code
+ * ADDRESS_REFUSED if any of its addresses is private or reserved. The answer it checks is the answer that is
+ * connected to, so a name that changes its address in between gains nothing. Node looks up names only: refuse
+ * addresses written in a URL yourself, or use `allowPrivateNetwork: false`, which does both.
+ *
+ * @param options.allowedCidrs ranges that may be connected to all the same
+ * @param options.resolve the look-up beneath; `dns.lookup` by default
+ * @throws {HookproofError} CIDR_INVALID
+ *
+ * @example
+ * ```ts
+ * import { Agent } from "node:https";
+ * import { guardedLookup } from "hookproof/node";
+ *
+ * const agent = new Agent({ keepAlive: true, lookup: guardedLookup({ allowedCidrs: ["10.1.0.0/16"] }) });
+ * ```
  */
-export function guardedLookup(policy: AddressPolicy): LookupFunction {
-  return (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+export function guardedLookup(
+  options: { allowedCidrs?: readonly string[] | undefined; resolve?: Resolve | undefined } = {},
+): LookupFunction {
+  const policy = publicAddresses(options.allowedCidrs);
+  const resolve: Resolve = options.resolve ?? lookup;
+  return (hostname, lookupOptions, callback) => {
+    resolve(hostname, { ...lookupOptions, all: true }, (error, addresses) => {
       const refusal = error ?? refusalOf(policy, addresses);
       const first = addresses?.[0];
-      if (refusal || !first) callback(refusal ?? new Error("no address"), "", 0);
-      else if (options.all) callback(null, addresses);
+      if (refusal || !first) callback(refusal ?? new Error(`${hostname} has no address`), "", 0);
+      else if (lookupOptions.all) callback(null, addresses);
       else callback(null, first.address, first.family);
     });
   };

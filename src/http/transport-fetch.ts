@@ -1,14 +1,14 @@
 import { HookproofError } from "../errors.js";
 import { concatBytes } from "../primitives/bytes.js";
-import { addressPolicy } from "./address-policy.js";
+import { publicAddresses } from "./address-policy.js";
 import type { Transport, TransportOptions, TransportRequest, TransportResponse } from "./transport.js";
 
 /** A transport over the runtime's own `fetch`, for runtimes other than Node. */
 export function createTransport(options: TransportOptions = {}): Transport {
   if (options.agent) throw new TypeError("agent works on Node only");
-  const policy = addressPolicy(options);
+  const policy = options.allowPrivateNetwork === false ? publicAddresses(options.allowedCidrs) : undefined;
   return async (request) => {
-    policy.checkHost(new URL(request.url).hostname);
+    policy?.checkHost(new URL(request.url).hostname);
     const timeout = AbortSignal.timeout(request.timeoutMs);
     const signal = request.signal ? AbortSignal.any([request.signal, timeout]) : timeout;
     try {

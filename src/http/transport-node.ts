@@ -6,29 +6,35 @@ import {
   type RequestOptions,
 } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { HookproofError } from "../errors.js";
+import type { HookproofError } from "../errors.js";
 import type { HeaderPair } from "../protocol/headers.js";
-import { addressPolicy } from "./address-policy.js";
+import { publicAddresses } from "./address-policy.js";
 import { guardedLookup } from "./guarded-lookup-node.js";
 import type { Transport, TransportOptions, TransportRequest, TransportResponse } from "./transport.js";
-import { isConnectionLost, transportError } from "./transport-errors-node.js";
+import { aborted, isConnectionLost, timedOut, transportError } from "./transport-errors-node.js";
+
+/** An idle connection is closed after this long, or earlier if the server's `Keep-Alive` says so. */
+const IDLE_MS = 30_000;
+const MAX_IDLE_CONNECTIONS = 64;
 
 /** A transport over `node:http` and `node:https` that keeps connections alive. */
 export function createTransport(options: TransportOptions = {}): Transport {
-  const { connectTimeoutMs = 5_000, agent } = options;
-  const policy = addressPolicy(options);
-  if (policy.guards && agent)
+  const { connectTimeoutMs = 5_000, allowedCidrs, agent } = options;
+  const policy = options.allowPrivateNetwork === false ? publicAddresses(allowedCidrs) : undefined;
+  if (policy && agent)
     throw new TypeError("agent cannot be combined with allowPrivateNetwork: false, as it connects by itself");
-  const connect = policy.guards ? { lookup: guardedLookup(policy) } : {};
+  const connect = policy ? { lookup: guardedLookup({ allowedCidrs }) } : {};
+  const kept = { keepAlive: true, timeout: IDLE_MS, maxFreeSockets: MAX_IDLE_CONNECTIONS, ...connect };
   const pools = {
-    "http:": agent ?? new HttpAgent({ keepAlive: true, ...connect }),
-    "https:": agent ?? new HttpsAgent({ keepAlive: true, ...connect }),
+    "http:": agent ?? new HttpAgent(kept),
+    "https:": agent ?? new HttpsAgent(kept),
   };
   const locate = locator();
 
   return async (request) => {
+    if (request.signal?.aborted) throw aborted();
     const target = locate(request.url);
-    policy.checkHost(target.hostname);
+    policy?.checkHost(target.hostname);
     const send = target.protocol === "https:" ? httpsRequest : httpRequest;
     const base = {
       ...target,
@@ -36,18 +42,19 @@ export function createTransport(options: TransportOptions = {}): Transport {
       headers: headerLines(request, target.host),
       ...connect,
     };
+    const endsAt = performance.now() + request.timeoutMs;
     const exchange = (pool: unknown) =>
-      runExchange(send({ ...base, agent: pool as HttpAgent }), request, connectTimeoutMs);
+      runExchange(send({ ...base, agent: pool as HttpAgent }), request, { connectTimeoutMs, endsAt });
     const outcome = await exchange(pools[target.protocol]);
     if (!("stale" in outcome)) return outcome;
     // A kept connection was closed under the request before anything came back: once more, on a new one.
     const fresh = await exchange(agent ?? false);
     if ("stale" in fresh) throw fresh.stale;
-    return fresh;
+    return { ...fresh, resent: true };
   };
 }
 
-type Target = Required<Pick<RequestOptions, "hostname" | "port" | "path">> & {
+type Target = Required<Pick<RequestOptions, "port" | "path">> & {
   protocol: "http:" | "https:";
   hostname: string;
   host: string;
@@ -83,16 +90,16 @@ function headerLines(request: TransportRequest, host: string): string[] {
 function runExchange(
   req: ClientRequest,
   request: TransportRequest,
-  connectTimeoutMs: number,
+  { connectTimeoutMs, endsAt }: { connectTimeoutMs: number; endsAt: number },
 ): Promise<TransportResponse | { stale: HookproofError }> {
   return new Promise((resolve, reject) => {
     let connectTimer: NodeJS.Timeout | undefined;
     let answered = false;
     const totalTimer = setTimeout(
-      () => fail(timedOut(`No complete answer within ${request.timeoutMs} ms.`)),
-      request.timeoutMs,
+      () => fail(timedOut("complete answer", request.timeoutMs)),
+      endsAt - performance.now(),
     );
-    const onAbort = () => fail(new HookproofError("ABORTED", "The caller aborted the request."));
+    const onAbort = () => fail(aborted());
 
     function settle(): void {
       clearTimeout(totalTimer);
@@ -107,15 +114,11 @@ function runExchange(
       else reject(mapped);
     }
 
-    if (request.signal?.aborted) onAbort();
-    else request.signal?.addEventListener("abort", onAbort, { once: true });
+    request.signal?.addEventListener("abort", onAbort, { once: true });
     req.on("error", fail);
     req.on("socket", (socket) => {
       if (!socket.connecting) return;
-      connectTimer = setTimeout(
-        () => fail(timedOut(`No connection within ${connectTimeoutMs} ms.`)),
-        connectTimeoutMs,
-      );
+      connectTimer = setTimeout(() => fail(timedOut("connection", connectTimeoutMs)), connectTimeoutMs);
       const ready = "encrypted" in socket ? "secureConnect" : "connect";
       socket.once(ready, () => clearTimeout(connectTimer));
     });
@@ -142,10 +145,9 @@ function readUpTo(
   const finish = (truncated: boolean) => {
     if (finished) return;
     finished = true;
-    done(
-      chunks.length === 1 && !truncated ? (chunks[0] as Buffer) : Buffer.concat(chunks).subarray(0, limit),
-      truncated,
-    );
+    const [only] = chunks;
+    const whole = only && chunks.length === 1 ? only : Buffer.concat(chunks);
+    done(truncated ? whole.subarray(0, limit) : whole, truncated);
   };
   res.on("data", (chunk: Buffer) => {
     if (finished) return;
@@ -165,8 +167,4 @@ function pairs(raw: readonly string[]): HeaderPair[] {
   const headers: HeaderPair[] = [];
   for (let i = 0; i + 1 < raw.length; i += 2) headers.push([raw[i] as string, raw[i + 1] as string]);
   return headers;
-}
-
-function timedOut(message: string): HookproofError {
-  return new HookproofError("TIMED_OUT", message);
 }

@@ -21,6 +21,11 @@ export interface TransportResponse {
   readonly body: Uint8Array;
   /** The answer was longer than `maxResponseBytes`. */
   readonly truncated: boolean;
+  /**
+   * The request was sent twice: a kept connection had closed under it before anything came back. The first copy
+   * may have arrived, so a 409 means that it did.
+   */
+  readonly resent?: boolean;
 }
 
 /**

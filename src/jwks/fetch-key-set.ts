@@ -1,6 +1,6 @@
 import { createTransport } from "#transport";
 import { HookproofError } from "../errors.js";
-import type { Transport, TransportOptions, TransportResponse } from "../http/transport.js";
+import type { Transport, TransportResponse } from "../http/transport.js";
 import { parseJson } from "../protocol/json.js";
 import { freshSeconds } from "./freshness.js";
 import { checkKeySetUrl, type KeySetUrlRules } from "./key-set-url.js";
@@ -14,10 +14,7 @@ const PATIENCE_MS = 250;
 export const MAX_KEY_SET_BYTES = 65_536;
 
 /** Options of `remoteKeys`. */
-export interface RemoteKeysOptions
-  extends KeyRules,
-    KeySetUrlRules,
-    Pick<TransportOptions, "allowPrivateNetwork" | "allowedCidrs"> {
+export interface RemoteKeysOptions extends KeyRules, KeySetUrlRules {
   /** A transport of your own, for a proxy or a CA of your own; the rules on addresses are then its affair. */
   readonly transport?: Transport | undefined;
 }
@@ -42,7 +39,7 @@ export function keySetFetcher(url: string, options: RemoteKeysOptions): () => Pr
 /** A function that asks for a key set's document, and gives the answer whatever it is. */
 export function keySetRequest(url: string, options: RemoteKeysOptions): () => Promise<TransportResponse> {
   const { transport: own, allowedCidrs } = options;
-  const href = checkKeySetUrl(url, options);
+  const href = checkKeySetUrl(url, own ? { allowPrivateNetwork: true, ...options } : options);
   const allowPrivateNetwork = options.allowPrivateNetwork ?? href.startsWith("http:");
   const transport = own ?? createTransport({ allowPrivateNetwork, allowedCidrs });
   const request = {

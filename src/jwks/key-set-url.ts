@@ -1,10 +1,15 @@
 import { HookproofError } from "../errors.js";
-import { isLoopbackHost } from "../primitives/address.js";
+import { cidrContains, isLoopbackHost, parseCidrs, parseIp } from "../primitives/address.js";
+import { isPublicAddress } from "../primitives/public-address.js";
 
 /** Which URLs a key set may be fetched from. */
 export interface KeySetUrlRules {
   /** Accept a plain `http://` URL on loopback, for development. */
   readonly allowInsecureLoopback?: boolean | undefined;
+  /** Private, loopback and reserved addresses are refused unless this is true. */
+  readonly allowPrivateNetwork?: boolean | undefined;
+  /** Ranges that may be connected to all the same, such as `["10.1.0.0/16"]`. */
+  readonly allowedCidrs?: readonly string[] | undefined;
   /**
    * The only hosts a key set may come from, such as `["keys.example.com"]`. Give it where strangers supply the
    * URL and the runtime is not Node: there a name cannot be held against the address it leads to.
@@ -25,6 +30,7 @@ export function checkKeySetUrl(text: string, rules: KeySetUrlRules): string {
   if (allowedHosts && !allowedHosts.some((host) => host.toLowerCase() === url.hostname))
     throw refused("has a host that is not in allowedHosts");
   checkScheme(url, rules.allowInsecureLoopback ?? false);
+  checkAddress(url, rules);
   return url.href;
 }
 
@@ -33,6 +39,17 @@ function checkScheme(url: URL, allowInsecureLoopback: boolean): void {
   if (url.protocol !== "http:") throw refused("must start with https://");
   if (!allowInsecureLoopback || !isLoopbackHost(url.hostname))
     throw refused("must start with https://; plain http is for loopback, and only where it is allowed");
+}
+
+/** An address in the URL itself, in whatever spelling: `new URL` has turned 0x7f.1 into 127.0.0.1 already. */
+function checkAddress({ hostname, protocol }: URL, rules: KeySetUrlRules): void {
+  const ranges = parseCidrs(rules.allowedCidrs ?? []);
+  if (rules.allowPrivateNetwork ?? protocol === "http:") return;
+  const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+  const isLocalName = host === "localhost" || host.endsWith(".localhost");
+  const address = parseIp(isLocalName ? "127.0.0.1" : host);
+  if (!address || isPublicAddress(address) || ranges.some((range) => cidrContains(range, address))) return;
+  throw refused("leads to a private or reserved address, and those are not allowed here");
 }
 
 function refused(reason: string): HookproofError {

@@ -43,7 +43,20 @@ export function receivedRequest(
   };
 }
 
-/** Writes a receiver's answer; a connection whose body was not read to its end is closed after it. */
+/**
+ * Writes a receiver's answer; a connection whose body was not read to its end is closed after it.
+ *
+ * @example
+ * ```ts
+ * import type { RequestListener } from "node:http";
+ * import { receivedRequest, sendAnswer } from "hookproof/node";
+ * import type { Receiver, Run } from "hookproof/receiver";
+ *
+ * const listenerFor = (receiver: Receiver, run: Run): RequestListener => {
+ *   return async (req, res) => sendAnswer(await receiver.receive(receivedRequest(req), run), req, res);
+ * };
+ * ```
+ */
 export function sendAnswer(answer: ReceiverAnswer, request: IncomingMessage, response: ServerResponse): void {
   response.statusCode = answer.status;
   for (const [name, value] of answer.headers) response.setHeader(name, value);

@@ -94,6 +94,11 @@ export function parseCidr(text: string): Cidr {
   return { network, prefix };
 }
 
+/** Parses several ranges. */
+export function parseCidrs(texts: readonly string[]): readonly Cidr[] {
+  return texts.map(parseCidr);
+}
+
 /** Whether an address lies in a range; IPv4 and IPv6 ranges never contain each other. */
 export function cidrContains(cidr: Cidr, address: IpAddress): boolean {
   return (
@@ -115,4 +120,4 @@ export function isLoopbackHost(hostname: string): boolean {
   return address !== undefined && LOOPBACK.some((cidr) => cidrContains(cidr, address));
 }
 
-const LOOPBACK = ["127.0.0.0/8", "::1/128"].map(parseCidr);
+const LOOPBACK = /* @__PURE__ */ parseCidrs(["127.0.0.0/8", "::1/128"]);

@@ -1,11 +1,11 @@
-import { type Cidr, cidrContains, type IpAddress, parseCidr } from "./address.js";
+import { cidrContains, type IpAddress, parseCidr, parseCidrs } from "./address.js";
 
 /**
  * Whatever IANA's special-purpose registries take out of the public Internet: this network, private use,
  * shared, loopback, link local (with the metadata services of clouds), protocol assignments, documentation,
  * benchmarking, relays, multicast, reserved, broadcast, and the ways IPv6 wraps an IPv4 address.
  */
-const NOT_PUBLIC: readonly Cidr[] = [
+const NOT_PUBLIC = /* @__PURE__ */ parseCidrs([
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10",
@@ -24,13 +24,11 @@ const NOT_PUBLIC: readonly Cidr[] = [
   "203.0.113.0/24",
   "224.0.0.0/4",
   "240.0.0.0/4",
-].map(parseCidr);
+]);
 
 /** Of IPv6, only global unicast is public, and of that not what is set aside or wraps an IPv4 address. */
-const GLOBAL_UNICAST = parseCidr("2000::/3");
-const NOT_PUBLIC_V6: readonly Cidr[] = ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"].map(
-  parseCidr,
-);
+const GLOBAL_UNICAST = /* @__PURE__ */ parseCidr("2000::/3");
+const NOT_PUBLIC_V6 = /* @__PURE__ */ parseCidrs(["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"]);
 
 /** Whether an address belongs to the public Internet. */
 export function isPublicAddress(address: IpAddress): boolean {

@@ -46,11 +46,15 @@ export function detailOf(check: Check): string {
   return check.seen === undefined ? check.rule : `${check.rule}; saw ${check.seen}${wanted}`;
 }
 
-/** A text from outside, short enough to be shown and with control characters escaped. */
+const STEERING = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
+
+/** A text from outside, short enough to be shown and with everything escaped that steers a terminal or hides. */
 export function shown(value: unknown, length = 80): string {
   const text = typeof value === "string" ? value : jsonText(value);
   const quoted = JSON.stringify(text.length > length ? `${text.slice(0, length)}…` : text);
-  return typeof value === "string" ? quoted : quoted.slice(1, -1).replaceAll('\\"', '"');
+  // JSON escapes the first 32 characters only; U+009B and the marks for direction act in terminals as well.
+  const inert = quoted.replace(STEERING, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return typeof value === "string" ? inert : inert.slice(1, -1).replaceAll('\\"', '"');
 }
 
 function jsonText(value: unknown): string {

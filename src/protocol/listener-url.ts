@@ -65,6 +65,8 @@ function requireTls(url: URL): void {
 
 function parse(text: string): URL {
   if (typeof text !== "string") throw new TypeError("url must be a string");
+  // URL drops these without a word, and the text that was configured would not be the text that is signed.
+  if (/[\t\r\n]|^ | $/.test(text)) throw invalid("must not have line breaks, tabs or spaces around it");
   try {
     return new URL(text);
   } catch {

@@ -15,6 +15,8 @@ export interface Signer {
   readonly method: "hmac" | "jwt";
   /** How many secrets may be tried: two during a rotation, otherwise one. */
   readonly candidates: number;
+  /** What looks wrong about the secret or key, in plain words; the sender passes it on to its observer. */
+  readonly warnings?: readonly string[];
   /** The header that proves the request, made anew for every attempt. */
   sign(request: UnsignedRequest, candidate?: number): HeaderPair | Promise<HeaderPair>;
 }

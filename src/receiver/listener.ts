@@ -1,6 +1,6 @@
 import { type HmacVerifier, hmacVerifier } from "../hmac/verify.js";
 import type { KeyResolver } from "../jwt/key-resolver.js";
-import { type Cidr, parseCidr } from "../primitives/address.js";
+import { type Cidr, parseCidrs } from "../primitives/address.js";
 import { isListenerId, listenerUrl, parseBaseUrl } from "../protocol/listener-url.js";
 
 /** A listener as its owner configures it (specification 2.9 and 5.2). */
@@ -46,7 +46,7 @@ export function prepareListener(listener: Listener): PreparedListener {
     baseUrl,
     url: listenerUrl(baseUrl, listener.id),
     auth: prepareAuth(listener.auth),
-    allowedCidrs: (listener.allowedCidrs ?? []).map(parseCidr),
+    allowedCidrs: parseCidrs(listener.allowedCidrs ?? []),
   };
 }
 

@@ -1,5 +1,5 @@
 import { messageOf } from "../errors.js";
-import { parseCidr } from "../primitives/address.js";
+import { parseCidrs } from "../primitives/address.js";
 import { type Clock, systemClock } from "../primitives/clock.js";
 import { type HeaderPair, type HeadersInput, receivedHeaders } from "../protocol/headers.js";
 import { accept, type Run } from "./accept.js";
@@ -86,7 +86,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   } = options;
   const rules = {
     listener: prepareListener(options.listener),
-    trustedProxies: (options.trustedProxies ?? []).map(parseCidr),
+    trustedProxies: parseCidrs(options.trustedProxies ?? []),
     clock,
   };
   const acceptance = { replayStore, isTriggerActive, inFlightWaitMs };

@@ -1,29 +1,32 @@
-import { type ErrorCode, HookproofError } from "../errors.js";
-import type { Transport, TransportResponse } from "../http/transport.js";
-import { decodeUtf8 } from "../primitives/bytes.js";
-import type { Clock } from "../primitives/clock.js";
+import type { TransportResponse } from "../http/transport.js";
 import type { WebhookEvent } from "../protocol/event.js";
 import type { HeaderPair } from "../protocol/headers.js";
-import type { Signer } from "../protocol/signer.js";
-import { type AttemptResult, type Classification, classify } from "./classify.js";
+import { type Classification, classify } from "./classify.js";
 import { clockOffset, isTrustedClock } from "./clock-offset.js";
 import type { AttemptRecord } from "./delivery-error.js";
+import { type Belief, type ExchangeContext, type ExchangeResult, exchange } from "./exchange.js";
+import { isExtra } from "./header-line.js";
 import type { Observe } from "./observe.js";
-import { safe, signedHeaders } from "./sign-request.js";
-
-const MAX_ANSWER_BYTES = 16_384;
 
 /** What attempts at one listener share. */
-export interface AttemptContext {
-  readonly url: string;
-  readonly signer: Signer;
-  readonly transport: Transport;
-  readonly clock: Clock;
-  /** One attempt in all, its corrections included. */
-  readonly attemptTimeoutMs: number;
+export interface AttemptContext extends ExchangeContext {
+  /** Headers to send along. */
   readonly headers: readonly HeaderPair[];
+  /** The connection agent, which may have switched off the checks that make a `Date` believable. */
   readonly agent: object | undefined;
   readonly observe: Observe;
+}
+
+/** One attempt at delivering an event. */
+export interface AttemptRequest {
+  readonly event: WebhookEvent;
+  /** 1 for the event's first attempt. */
+  readonly number: number;
+  /** What observers know this delivery by; see `newDelivery`. */
+  readonly delivery: number;
+  /** For the attempt in all, its corrections included. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** An attempt's record and what it means. */
@@ -35,175 +38,115 @@ export interface AttemptOutcome {
 }
 
 /** Makes one attempt; never rejects. */
-export type Attempt = (event: WebhookEvent, number: number, signal?: AbortSignal) => Promise<AttemptOutcome>;
+export type Attempt = (request: AttemptRequest) => Promise<AttemptOutcome>;
 
 type Correction = "clock" | "secret";
 
 /**
  * Attempts at one listener: each signs anew and sends. Within an attempt the same event is sent once more when
- * the answer shows that our clock is off, or when the other of two secrets may be the right one. What helped is
+ * the answer shows that our clock is off, or when another of the secrets may be the right one. What helped is
  * kept for the next attempts, in memory and for this listener only.
  */
 export function createAttempt(context: AttemptContext): Attempt {
   const { url, signer, clock, observe } = context;
   const trustsClock = isTrustedClock(url, context.agent);
-  let offsetMs = 0;
-  let candidate = 0;
+  let kept: Belief = { offsetMs: 0, candidate: 0 };
 
-  return async (event, number, signal) => {
+  return async ({ event, number, delivery, timeoutMs, signal }) => {
+    const subject = { eventId: event.id, url, delivery };
     const startedAt = clock.now();
-    const extra = [...context.headers];
+    const added: HeaderPair[] = [];
     observe({
+      ...subject,
       type: "attempt-started",
-      eventId: event.id,
-      url,
       attempt: number,
       bodyBytes: event.body.length,
-      headers: extra,
+      headers: added,
     });
     const corrected: Correction[] = [];
-    let use = { offsetMs, candidate };
+    let belief = kept;
+    let learned: Partial<Belief> = {};
 
     for (;;) {
-      const sent = await exchange(context, event, use, extra, startedAt, signal);
-      const next = sent.response && correction(sent.response, sent.sentAt, use, corrected);
+      const result = await exchange(context, {
+        event,
+        belief,
+        extraHeaders: added.length === 0 ? context.headers : [...context.headers, ...added.filter(isExtra)],
+        endsAt: startedAt + timeoutMs,
+        signal,
+      });
+      const next = correct(result, belief, corrected);
       if (next) {
-        corrected.push(next.kind);
-        use = next.use;
-        if (next.kind === "clock")
-          observe({ type: "clock-corrected", eventId: event.id, url, offsetMs: use.offsetMs });
-        else
-          observe({
-            type: "secret-switched",
-            eventId: event.id,
-            url,
-            candidate: use.candidate,
-            promoted: false,
-          });
+        belief = { ...belief, ...next };
+        learned = { ...learned, ...next };
+        corrected.push("offsetMs" in next ? "clock" : "secret");
+        if ("offsetMs" in next) observe({ ...subject, type: "clock-corrected", offsetMs: belief.offsetMs });
+        else observe({ ...subject, type: "secret-switched", candidate: belief.candidate, promoted: false });
         continue;
       }
-      const classification = classify(sent.result, number, clock.now());
-      if (classification.verdict === "accepted" || classification.verdict === "duplicate") keep(event, use);
-      return ended(event, number, startedAt, sent, classification, corrected);
+      const classification = classify(result.response ?? result, number, clock.now());
+      const arrived = classification.verdict === "accepted" || classification.verdict === "duplicate";
+      if (arrived && corrected.length > 0) {
+        if (learned.candidate !== undefined && learned.candidate !== kept.candidate)
+          observe({ ...subject, type: "secret-switched", candidate: learned.candidate, promoted: true });
+        kept = { ...kept, ...learned };
+      }
+      const record = recordOf(
+        result,
+        { number, startedAt, durationMs: clock.now() - startedAt },
+        classification,
+        corrected,
+      );
+      const { durationMs, status, code } = record;
+      observe({
+        ...subject,
+        type: "attempt-ended",
+        attempt: number,
+        durationMs,
+        verdict: classification.verdict,
+        ...(status === undefined ? {} : { status }),
+        ...(code === undefined ? {} : { code }),
+      });
+      if ("warning" in classification && classification.warning)
+        observe({ type: "warning", url, eventId: event.id, message: classification.warning });
+      return { record, classification, ...("cause" in result ? { cause: result.cause } : {}) };
     }
   };
 
-  function correction(
-    response: TransportResponse,
-    sentAt: number,
-    use: { offsetMs: number; candidate: number },
+  /** What to believe instead, if the answer shows that something believed is wrong. */
+  function correct(
+    { response, sentAt }: ExchangeResult,
+    belief: Belief,
     done: readonly Correction[],
-  ) {
-    if (response.status === 401 && signer.candidates > 1 && !done.includes("secret")) {
-      return { kind: "secret" as const, use: { ...use, candidate: (use.candidate + 1) % signer.candidates } };
-    }
+  ): Partial<Belief> | undefined {
+    if (!response) return undefined;
+    const switches = done.filter((kind) => kind === "secret").length;
+    if (response.status === 401 && switches < signer.candidates - 1)
+      return { candidate: (belief.candidate + 1) % signer.candidates };
     if (!trustsClock || done.includes("clock")) return undefined;
-    const offset = clockOffset(response, { sentAt, receivedAt: clock.now(), offsetMs: use.offsetMs });
-    return offset === undefined ? undefined : { kind: "clock" as const, use: { ...use, offsetMs: offset } };
-  }
-
-  function keep(event: WebhookEvent, use: { offsetMs: number; candidate: number }): void {
-    if (use.candidate !== candidate)
-      observe({ type: "secret-switched", eventId: event.id, url, candidate: use.candidate, promoted: true });
-    ({ offsetMs, candidate } = use);
-  }
-
-  function ended(
-    event: WebhookEvent,
-    number: number,
-    startedAt: number,
-    sent: Sent,
-    classification: Classification,
-    corrected: Correction[],
-  ): AttemptOutcome {
-    const { response, cause } = sent;
-    const code = "code" in classification ? { code: classification.code } : {};
-    const status = response ? { status: response.status } : {};
-    const receiverCode = response && response.status !== 200 ? codeIn(response.body) : undefined;
-    const durationMs = clock.now() - startedAt;
-    observe({
-      type: "attempt-ended",
-      eventId: event.id,
-      url,
-      attempt: number,
-      durationMs,
-      verdict: classification.verdict,
-      ...status,
-      ...code,
-    });
-    if ("warning" in classification && classification.warning)
-      observe({ type: "warning", url, eventId: event.id, message: classification.warning });
-    const record: AttemptRecord = {
-      number,
-      startedAt,
-      durationMs,
-      ...status,
-      ...code,
-      ...(receiverCode === undefined ? {} : { receiverCode }),
-      ...(corrected.length === 0 ? {} : { corrected }),
-    };
-    return { record, classification, ...(cause === undefined ? {} : { cause }) };
+    const offsetMs = clockOffset(response, { sentAt, receivedAt: clock.now(), offsetMs: belief.offsetMs });
+    return offsetMs === undefined ? undefined : { offsetMs };
   }
 }
 
-interface Sent {
-  readonly result: AttemptResult;
-  readonly sentAt: number;
-  readonly response?: TransportResponse;
-  readonly cause?: unknown;
-}
-
-async function exchange(
-  context: AttemptContext,
-  event: WebhookEvent,
-  use: { offsetMs: number; candidate: number },
-  extra: readonly HeaderPair[],
-  startedAt: number,
-  signal: AbortSignal | undefined,
-): Promise<Sent> {
-  const { url, signer, transport, clock } = context;
-  const sentAt = clock.now();
-  const timeoutMs = context.attemptTimeoutMs - (sentAt - startedAt);
-  if (timeoutMs <= 0) return { result: { failure: "TIMED_OUT" }, sentAt };
-  try {
-    const timestamp = String(Math.floor((sentAt + use.offsetMs) / 1000));
-    const proof = await signedHeaders(
-      signer,
-      { url, timestamp, eventId: event.id, body: event.body },
-      use.candidate,
-    );
-    const headers =
-      extra.length === 0 ? proof : [...proof, ...extra.filter(([name]) => isFree(name)).map(safe)];
-    const response = await transport({
-      method: "POST",
-      url,
-      headers,
-      body: event.body,
-      timeoutMs,
-      maxResponseBytes: MAX_ANSWER_BYTES,
-      signal,
-    });
-    return { result: response, sentAt, response };
-  } catch (cause) {
-    return { result: { failure: codeOf(cause) }, sentAt, cause };
-  }
-}
-
-const PROTOCOL_HEADER =
-  /^(?:webhook-.*|authorization|content-type|content-length|content-encoding|transfer-encoding|host|connection)$/i;
-
-/** Whether a header is free for callers and observers to set. */
-export function isFree(name: string): boolean {
-  return !PROTOCOL_HEADER.test(name);
-}
-
-function codeOf(error: unknown): ErrorCode {
-  if (error instanceof HookproofError) return error.code;
-  // A transport or signer somebody else wrote may throw anything.
-  return "CONNECTION_FAILED";
+function recordOf(
+  { response }: ExchangeResult,
+  timing: { number: number; startedAt: number; durationMs: number },
+  classification: Classification,
+  corrected: readonly Correction[],
+): AttemptRecord {
+  const receiverCode = response && response.status !== 200 ? codeIn(response) : undefined;
+  return {
+    ...timing,
+    ...(response ? { status: response.status } : {}),
+    ...("code" in classification ? { code: classification.code } : {}),
+    ...(receiverCode === undefined ? {} : { receiverCode }),
+    ...(corrected.length === 0 ? {} : { corrected }),
+  };
 }
 
 /** The code in an answer such as ours, if it has one; the rest of a stranger's answer is not repeated. */
-function codeIn(body: Uint8Array): string | undefined {
-  return /^\s*\{\s*"code"\s*:\s*"([A-Z][A-Z0-9_]{2,39})"/.exec(decodeUtf8(body.subarray(0, 256)) ?? "")?.[1];
+function codeIn({ body }: TransportResponse): string | undefined {
+  const start = String.fromCharCode(...body.subarray(0, 80));
+  return /^\s*\{\s*"code"\s*:\s*"([A-Z][A-Z0-9_]{2,39})"/.exec(start)?.[1];
 }

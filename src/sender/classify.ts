@@ -4,13 +4,13 @@ import { retryAfterMs } from "./response-headers.js";
 
 /** What came of one attempt: an answer, or the code of the failure that left none. */
 export type AttemptResult =
-  | { readonly status: number; readonly headers: readonly HeaderPair[] }
+  | { readonly status: number; readonly headers: readonly HeaderPair[]; readonly resent?: boolean }
   | { readonly failure: ErrorCode };
 
 /**
  * What an attempt's result means:
- * - `accepted`: delivered; `earlier` when a 409 on a later attempt says that an earlier one had arrived
- * - `duplicate`: a 409 on the first attempt, so this id was used before
+ * - `accepted`: delivered; `earlier` when a 409 says that a copy sent before this one had arrived
+ * - `duplicate`: a 409 to the first copy ever sent, so this id was used before
  * - `retry`: weather; try again, not before `retryAfterMs`
  * - `setup`: something is configured wrong; only a human can help, but the same event may succeed later
  * - `final`: this request will never be accepted
@@ -55,7 +55,8 @@ export function classify(result: AttemptResult, attempt: number, now: number): C
       warning: `The receiver answered ${status}; the service answers 200. Is this the listener itself?`,
     };
   }
-  if (status === 409) return attempt > 1 ? { verdict: "accepted", earlier: true } : { verdict: "duplicate" };
+  if (status === 409)
+    return attempt > 1 || result.resent ? { verdict: "accepted", earlier: true } : { verdict: "duplicate" };
   if (status >= 500 || WEATHER.has(status)) {
     const after = retryAfterMs(headers, now);
     return {

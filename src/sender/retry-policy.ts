@@ -58,7 +58,8 @@ export function nextAttempt(
   { now, retryAfterMs = 0, random }: RetryInput,
 ): NextAttempt {
   if (state.attempts >= policy.maxAttempts) return { at: undefined, reason: "attempts" };
-  const scheduled = Math.min(policy.maxDelayMs, policy.firstDelayMs * policy.factor ** (state.attempts - 1));
+  const growth = Math.min(policy.factor ** (state.attempts - 1), Number.MAX_VALUE); // 0 ms times Infinity is NaN
+  const scheduled = Math.min(policy.maxDelayMs, policy.firstDelayMs * growth);
   const delay = Math.max(
     scheduled * (1 + policy.jitter * random),
     Math.min(retryAfterMs, policy.maxRetryAfterMs),
@@ -72,9 +73,11 @@ export function retryPolicy(given: Partial<RetryPolicy> = {}): RetryPolicy {
   const policy: RetryPolicy = { ...DEFAULT_RETRY_POLICY, ...given };
   if (!Number.isInteger(policy.maxAttempts) || policy.maxAttempts < 1)
     throw new RangeError("retry.maxAttempts must be a whole number, 1 or more");
-  if (!(policy.factor >= 1)) throw new RangeError("retry.factor must be 1 or more");
+  if (!Number.isFinite(policy.factor) || policy.factor < 1)
+    throw new RangeError("retry.factor must be 1 or more");
   for (const name of ["firstDelayMs", "maxDelayMs", "jitter", "maxRetryAfterMs", "windowMs"] as const) {
-    if (!(policy[name] >= 0)) throw new RangeError(`retry.${name} must be 0 or more`);
+    if (!Number.isFinite(policy[name]) || policy[name] < 0)
+      throw new RangeError(`retry.${name} must be 0 or more`);
   }
   if (policy.windowMs > EVENT_ID_RETENTION_MS)
     throw new RangeError("retry.windowMs must be at most 7 days, as receivers forget an event id then");

@@ -1,18 +1,19 @@
-import { sha256Base64url } from "#hash";
 import { createTransport } from "#transport";
 import { HookproofError } from "../errors.js";
 import type { Transport, TransportOptions } from "../http/transport.js";
 import { type Clock, systemClock } from "../primitives/clock.js";
 import { createEvent, isWebhookEvent, type WebhookEvent } from "../protocol/event.js";
-import type { HeaderPair } from "../protocol/headers.js";
 import { parseListenerUrl } from "../protocol/listener-url.js";
 import type { Signer } from "../protocol/signer.js";
-import { type Attempt, createAttempt, isFree } from "./attempt.js";
+import { createAttempt } from "./attempt.js";
+import { createDelivery, type Receipt } from "./deliver.js";
 import { type AttemptRecord, DeliveryError } from "./delivery-error.js";
+import { extraHeaders } from "./header-line.js";
 import { harmless, type Observe } from "./observe.js";
-import { nextAttempt, type RetryPolicy, retryPolicy } from "./retry-policy.js";
+import { type RetryPolicy, retryPolicy } from "./retry-policy.js";
+import { reuseGuard } from "./reuse-guard.js";
 import { inOrder } from "./send-many.js";
-import { safe } from "./sign-request.js";
+import { MAX_TIMER_MS, waitFor } from "./waiting.js";
 
 /** Options of `createSender`. */
 export interface SenderOptions extends TransportOptions {
@@ -44,15 +45,6 @@ export interface SendOptions {
   /** An id of your own, UUID v4, when the same event may be sent again after a crash. */
   eventId?: string | undefined;
   signal?: AbortSignal | undefined;
-}
-
-/** An event that arrived. */
-export interface Receipt {
-  /** `duplicate`: the first attempt got 409, so this id was used before. */
-  readonly outcome: "accepted" | "duplicate";
-  readonly eventId: string;
-  readonly status: number;
-  readonly attempts: readonly AttemptRecord[];
 }
 
 /** What `trySend` gives: a receipt, or the error that `send` would have thrown. */
@@ -99,106 +91,40 @@ export interface Sender {
  * ```
  */
 export function createSender(options: SenderOptions): Sender {
-  const {
-    signer,
-    clock = systemClock,
-    random = Math.random,
-    wait = waitFor,
-    deadlineMs = 30_000,
-    attemptTimeoutMs = 10_000,
-    agent,
-  } = options;
+  const { signer, clock = systemClock, deadlineMs = 30_000, attemptTimeoutMs = 10_000, agent } = options;
   const { href: url } = parseListenerUrl(options.url);
   if (typeof signer?.sign !== "function")
     throw new TypeError("signer must be hmacSigner(...) or jwtSigner(...)");
   if (!(deadlineMs > 0)) throw new RangeError("deadlineMs must be above 0");
-  if (!(attemptTimeoutMs > 0)) throw new RangeError("attemptTimeoutMs must be above 0");
-  const policy = retryPolicy(options.retry);
+  if (!(attemptTimeoutMs > 0 && attemptTimeoutMs <= MAX_TIMER_MS))
+    throw new RangeError(`attemptTimeoutMs must be above 0 and at most ${MAX_TIMER_MS}`);
   const observe = harmless(options.observe);
-  const transport = options.transport ?? createTransport(options);
-  const attempt = createAttempt({
+  const deliver = createDelivery({
     url,
-    signer,
-    transport,
+    attempt: createAttempt({
+      url,
+      signer,
+      transport: transportOf(options),
+      clock,
+      headers: extraHeaders(options.headers),
+      agent,
+      observe,
+    }),
+    policy: retryPolicy(options.retry),
     clock,
+    random: options.random ?? Math.random,
+    wait: options.wait ?? waitFor,
+    deadlineMs,
     attemptTimeoutMs,
-    headers: freeHeaders(options.headers),
-    agent,
     observe,
   });
   const guard = reuseGuard();
+  for (const message of signer.warnings ?? []) observe({ type: "warning", url, message });
 
   async function send(payload: unknown, { eventId, signal }: SendOptions = {}): Promise<Receipt> {
     const event = eventOf(payload, eventId);
     guard(event);
-    const startedAt = clock.now();
-    observe({ type: "send-started", eventId: event.id, url, bodyBytes: event.body.length });
-    const attempts: AttemptRecord[] = [];
-    const ended = { type: "send-ended", eventId: event.id, url } as const;
-    try {
-      const receipt = await deliver(attempt, event, attempts, { policy, startedAt, signal });
-      observe({
-        ...ended,
-        durationMs: clock.now() - startedAt,
-        attempts: attempts.length,
-        outcome: receipt.outcome,
-      });
-      return receipt;
-    } catch (error) {
-      const code = error instanceof HookproofError ? { code: error.code } : {};
-      observe({
-        ...ended,
-        durationMs: clock.now() - startedAt,
-        attempts: attempts.length,
-        outcome: "failed",
-        ...code,
-      });
-      throw error;
-    }
-  }
-
-  async function deliver(
-    attempt: Attempt,
-    event: WebhookEvent,
-    attempts: AttemptRecord[],
-    {
-      policy,
-      startedAt,
-      signal,
-    }: { policy: RetryPolicy; startedAt: number; signal: AbortSignal | undefined },
-  ): Promise<Receipt> {
-    for (;;) {
-      const { record, classification, cause } = await attempt(event, attempts.length + 1, signal);
-      attempts.push(record);
-      if (classification.verdict === "accepted" || classification.verdict === "duplicate") {
-        return { outcome: classification.verdict, eventId: event.id, status: record.status ?? 0, attempts };
-      }
-      const { code } = classification;
-      const failure = { code, event, attempts, cause };
-      if (classification.verdict !== "retry")
-        throw new DeliveryError({ ...failure, causes: classification.causes });
-
-      const now = clock.now();
-      const state = { attempts: attempts.length, firstAttemptAt: startedAt };
-      const next = nextAttempt(policy, state, {
-        now,
-        retryAfterMs: classification.retryAfterMs,
-        random: random(),
-      });
-      if (next.at === undefined)
-        throw new DeliveryError(next.reason === "window" ? { ...failure, code: "WINDOW_CLOSED" } : failure);
-      const delayMs = next.at - now;
-      if (next.at > startedAt + deadlineMs) throw new DeliveryError({ ...failure, retryAfterMs: delayMs });
-      observe({
-        type: "retry-scheduled",
-        eventId: event.id,
-        url,
-        attempt: attempts.length + 1,
-        delayMs,
-        code,
-      });
-      await wait(delayMs, signal);
-    }
+    return deliver(event, signal);
   }
 
   async function trySend(payload: unknown, options?: SendOptions): Promise<SendResult> {
@@ -217,9 +143,19 @@ export function createSender(options: SenderOptions): Sender {
     sendMany(payloads, { concurrency = 8, signal } = {}) {
       if (!Number.isInteger(concurrency) || concurrency < 1)
         throw new RangeError("concurrency must be a whole number, 1 or more");
-      return inOrder(payloads, concurrency, (payload) => trySend(payload, { signal }));
+      return inOrder(payloads, { concurrency, signal }, (payload) => trySend(payload, { signal }));
     },
   };
+}
+
+/** The caller's transport, or ours; what only ours can do is not dropped without a word. */
+function transportOf(options: SenderOptions): Transport {
+  if (!options.transport) return createTransport(options);
+  for (const name of ["allowPrivateNetwork", "allowedCidrs", "connectTimeoutMs", "agent"] as const) {
+    if (options[name] !== undefined)
+      throw new TypeError(`${name} cannot be combined with transport, which connects by itself`);
+  }
+  return options.transport;
 }
 
 function eventOf(payload: unknown, eventId: string | undefined): WebhookEvent {
@@ -231,48 +167,4 @@ function eventOf(payload: unknown, eventId: string | undefined): WebhookEvent {
     );
   }
   return payload;
-}
-
-/** Ids this sender has seen lately; the receiver would take other bytes under a known id for a replay and drop them. */
-const REMEMBERED_IDS = 10_000;
-
-function reuseGuard(): (event: WebhookEvent) => void {
-  const seen = new Map<string, string>();
-  return ({ id, body }) => {
-    const digest = sha256Base64url(body);
-    const before = seen.get(id);
-    if (before !== undefined && before !== digest) {
-      throw new HookproofError(
-        "EVENT_ID_REUSED",
-        `Event id ${id} was used before with other bytes. A new event needs a new id.`,
-      );
-    }
-    if (before !== undefined) return;
-    if (seen.size >= REMEMBERED_IDS)
-      for (const [oldest] of seen) {
-        seen.delete(oldest);
-        break;
-      }
-    seen.set(id, digest);
-  };
-}
-
-function freeHeaders(headers: Readonly<Record<string, string>> = {}): HeaderPair[] {
-  return Object.entries(headers).map(([name, value]) => {
-    if (!isFree(name)) throw new TypeError(`headers must not set ${name}: it belongs to the protocol`);
-    return safe([name, value]);
-  });
-}
-
-function waitFor(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal?.addEventListener("abort", done, { once: true });
-    if (signal?.aborted) done();
-  });
 }

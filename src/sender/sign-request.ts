@@ -1,4 +1,3 @@
-import { HookproofError } from "../errors.js";
 import { type Clock, systemClock, unixSeconds } from "../primitives/clock.js";
 import type { WebhookEvent } from "../protocol/event.js";
 import {
@@ -10,6 +9,7 @@ import {
 import { parseListenerUrl } from "../protocol/listener-url.js";
 import type { Signer, UnsignedRequest } from "../protocol/signer.js";
 import { timestampText } from "../protocol/timestamp.js";
+import { headerLine } from "./header-line.js";
 
 /** A request that is ready to be sent by any HTTP client. */
 export interface SignedRequest {
@@ -53,7 +53,8 @@ export async function signRequest(options: {
   const { signer, event, clock = systemClock } = options;
   const url = parseListenerUrl(options.url).href;
   const timestamp = timestampText(options.timestamp ?? unixSeconds(clock));
-  const headers = await signedHeaders(signer, { url, timestamp, eventId: event.id, body: event.body }, 0);
+  const unsigned = { url, timestamp, eventId: event.id, body: event.body };
+  const headers = protocolHeaders(unsigned, await signer.sign(unsigned));
   return {
     method: "POST",
     url,
@@ -65,28 +66,11 @@ export async function signRequest(options: {
 }
 
 /** The protocol's own headers for one request, proof included. */
-export async function signedHeaders(
-  signer: Signer,
-  request: UnsignedRequest,
-  candidate: number,
-): Promise<HeaderPair[]> {
-  const proof = await signer.sign(request, candidate);
+export function protocolHeaders({ timestamp, eventId }: UnsignedRequest, proof: HeaderPair): HeaderPair[] {
   return [
     [CONTENT_TYPE_HEADER, "application/json"],
-    [TIMESTAMP_HEADER, request.timestamp],
-    [EVENT_ID_HEADER, request.eventId],
-    safe(proof),
+    [TIMESTAMP_HEADER, timestamp],
+    [EVENT_ID_HEADER, eventId],
+    headerLine(proof),
   ];
 }
-
-/** A header line that cannot break out of its line. */
-export function safe([name, value]: HeaderPair): HeaderPair {
-  if (TOKEN.test(name) && FIELD_VALUE.test(value)) return [name, value];
-  throw new HookproofError(
-    "HEADER_INVALID",
-    `The header ${JSON.stringify(name)} has characters that are not allowed, such as a line break.`,
-  );
-}
-
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;

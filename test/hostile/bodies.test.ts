@@ -116,15 +116,16 @@ describe("row 15: size", () => {
   });
 
   it("a request pipelined behind a body that was refused is not processed", async () => {
-    const large = hmacParts("lst_hmac", { body: Buffer.alloc(1_000_000, 0x20) });
-    const next = hmacParts("lst_hmac");
-    const { answers } = await converse(target.port, (socket) => {
-      socket.write(requestBytes({ ...large, headers: without(large.headers, "Connection") }));
-      socket.write(requestBytes(next));
-    });
-    expect(answers.map(({ status }) => status)).toEqual([413]);
-    expect(target.runs(next.eventId)).toBe(0);
-    await expectAccepted(target, next);
+    for (let i = 0; i < 10; i++) {
+      const large = hmacParts("lst_hmac", { body: Buffer.alloc(70_000 + i * 1_000, 0x20) });
+      const next = hmacParts("lst_hmac");
+      const both = [{ ...large, headers: without(large.headers, "Connection") }, next];
+      const bytes = Buffer.concat(both.map(requestBytes));
+      const { answers } = await converse(target.port, (socket) => socket.write(bytes));
+      expect(answers.map(({ status }) => status)).toEqual([413]);
+      expect(target.runs(next.eventId)).toBe(0);
+      await expectAccepted(target, next);
+    }
   });
 });
 

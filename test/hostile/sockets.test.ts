@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { startListeners } from "hookproof-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeCertificate } from "./key-hosts.js";
 import { converse, exchange, type Line, requestBytes } from "./raw-http.js";
 import {
   clock,
@@ -129,6 +130,13 @@ describe("row 42: clients that are slow on purpose", () => {
       await new Promise((resolve) => setTimeout(resolve, 5));
     expect(closed).toBe(1_000);
     await expectAccepted(target, hmacParts("lst_hmac"));
+  });
+
+  it("a TLS handshake that never comes is cut off", async () => {
+    const secure = await startTarget([hmacListener("lst_hmac")], { limits: LIMITS, tls: makeCertificate() });
+    const { answers } = await converse(secure.port, () => {});
+    expect(answers).toEqual([]);
+    await secure.stop();
   });
 
   it("a server whose listeners cannot be made does not stay behind", async () => {

@@ -5,8 +5,10 @@ import { generateSecret, newEventId, signHmac, verifyHmac } from "hookproof";
 import { describe, expect, it } from "vitest";
 import { hasTool } from "../support/outside-tool.js";
 
-const hasOpenssl = hasTool("openssl", "openssl", ["version"]);
-const hasPython = hasTool("python3", "/usr/bin/python3", ["-c", "import hmac, hashlib"]);
+const OPENSSL = "openssl";
+const PYTHON = "/usr/bin/python3";
+const hasOpenssl = hasTool("openssl", OPENSSL, ["version"]);
+const hasPython = hasTool("python3", PYTHON, ["-c", "import hmac, hashlib"]);
 
 const timestamp = "1767225600";
 const eventId = "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10";
@@ -23,7 +25,7 @@ describe.skipIf(!hasOpenssl)("openssl dgst -sha256 -hmac", () => {
     ["65,536 bytes", "s".repeat(100), `"${"x".repeat(65_534)}"`],
   ])("makes the same signature: %s", (_, secret, body) => {
     const input = `${timestamp}.${eventId}.${body}`;
-    const mac = execFileSync("openssl", ["dgst", "-sha256", "-hmac", secret, "-binary"], { input });
+    const mac = execFileSync(OPENSSL, ["dgst", "-sha256", "-hmac", secret, "-binary"], { input });
     const signature = mac.toString("base64url");
     expect(signHmac({ secret, timestamp, eventId, body })).toBe(signature);
     expect(verifyHmac({ secret, timestamp, eventId, body, signature })).toBe(true);
@@ -44,9 +46,7 @@ describe.skipIf(!hasPython)("Python's hmac", () => {
       )
       .join("\n");
     const script = fileURLToPath(new URL("sign_hmac.py", import.meta.url));
-    const signatures = execFileSync("/usr/bin/python3", [script], { input, encoding: "utf8" })
-      .trim()
-      .split("\n");
+    const signatures = execFileSync(PYTHON, [script], { input, encoding: "utf8" }).trim().split("\n");
     expect(signatures).toEqual(cases.map((one) => signHmac(one)));
   });
 });

@@ -286,15 +286,6 @@ describe("row 35: an address that nobody should be led to", () => {
     "https://localhost/",
     "https://LOCALHOST./",
     "https://keys.localhost/",
-  ];
-  it.each(spellings)("%s is not connected to", async (url) => {
-    expect(await ask("resolve", { name: await open(url, {}), kid: "good" })).toMatchObject({
-      code: "KEY_SET_UNAVAILABLE",
-      detail: expect.stringMatching(/not a public address|ENOTFOUND|EAI_AGAIN/),
-    });
-  });
-
-  const refused = [
     "http://keys.example.com/",
     "http://127.0.0.1/",
     "ftp://keys.example.com/",
@@ -304,7 +295,7 @@ describe("row 35: an address that nobody should be led to", () => {
     "keys.example.com",
     "",
   ];
-  it.each(refused)("%s is refused when it is configured", async (url) => {
+  it.each(spellings)("%s is refused when it is configured", async (url) => {
     expect(await ask("open", { name: "refused", url, options: {} })).toEqual({
       ok: false,
       code: "KEY_SET_URL_REFUSED",

@@ -126,6 +126,7 @@ describe("an external signer", () => {
     ["64 bytes for RSA", "RS256", () => new Uint8Array(64)],
     ["DER with a byte after it", "ES256", () => Buffer.concat([der(), Buffer.from([0])])],
     ["DER that ends early", "ES256", () => der().subarray(0, -1)],
+    ["DER that names another length", "ES256", () => der().fill(0x49, 1, 2)],
     ["DER of another structure", "ES256", () => Buffer.concat([Buffer.from([0x31]), der().subarray(1)])],
     ["ECDSA of P-384", "ES256", () => createSign("sha256").update(bytes).sign(pemOf(made.p384().privateKey))],
   ])("that gives %s (%s) is a failed signer", async (_, alg, answer) => {

@@ -22,22 +22,26 @@ const bundler = { module: ModuleKind.ESNext, moduleResolution: ModuleResolutionK
 const dom = { lib: ["lib.es2022.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts"], types: [] };
 const node = { lib: ["lib.es2022.d.ts"], types: ["node"] };
 
-const consumer = readFileSync(join(root, "test/types/consumer.ts"), "utf8");
+// Kept as text, so that only the compilers under test read it, against the built declarations.
+const application = readFileSync(join(root, "test/types/application.txt"), "utf8");
 
 describe.each([
   ["TypeScript 5.4", oldest as unknown as Compiler],
   ["the current TypeScript", current as Compiler],
 ])("%s", (_, compiler) => {
-  it.each([
+  const settings = [
     ["nodenext, DOM", { ...nodeNext, ...dom }],
-    ["bundler, DOM", { ...bundler, ...dom }],
     ["nodenext, only @types/node", { ...nodeNext, ...node }],
+    ["bundler, DOM", { ...bundler, ...dom }],
     ["bundler, only @types/node", { ...bundler, ...node }],
-  ])(
+  ] as const;
+
+  // The oldest compiler is the question; the current one is tried on two of the settings.
+  it.each(compiler === current ? settings.slice(0, 2) : settings)(
     "compiles an application, declarations checked as well: %s",
     (_, settings) => {
       const program = programOf(
-        { "test/types/application.ts": consumer },
+        { "test/types/application.ts": application },
         { ...common, ...settings },
         compiler,
       );

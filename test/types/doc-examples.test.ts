@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { root } from "../support/built-package.js";
 import { complaints, optionsOf, programOf } from "../support/compile.js";
@@ -19,9 +20,48 @@ function examplesIn(folder: string): Record<string, string> {
   return modules;
 }
 
+/** Every `ts` block of README and docs; a page is one story, but each of its blocks must stand alone. */
+function examplesInPages(): Record<string, string> {
+  const docs = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).map(
+    (name) => `docs/${name}`,
+  );
+  const modules: Record<string, string> = {};
+  for (const page of ["README.md", ...docs].filter((name) => name.endsWith(".md"))) {
+    const blocks = readFileSync(join(root, page), "utf8").matchAll(/^```ts\n([\s\S]*?)^```/gm);
+    for (const [index, [, block = ""]] of [...blocks].entries())
+      modules[`test/types/${page.replace(/\.md$/, "")}-${index + 1}.ts`] = `${block}\nexport {};\n`;
+  }
+  return modules;
+}
+
 const options = optionsOf("tsconfig.node.json");
 
-describe("the examples in doc comments", () => {
+/** The functions and classes a module's entries export whose doc comment has no example. */
+function withoutExample(entries: readonly string[]): string[] {
+  const text = entries.map((entry, index) => `export * as entry${index} from "${entry}";`).join("\n");
+  const program = programOf({ "test/types/surface.ts": text }, options);
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(join(root, "test/types/surface.ts"));
+  const module = source && checker.getSymbolAtLocation(source);
+  if (!module) throw new Error("the entries do not resolve");
+  const resolved = (symbol: ts.Symbol) =>
+    symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+  return checker
+    .getExportsOfModule(module)
+    .flatMap((entry) => checker.getExportsOfModule(resolved(entry)).map(resolved))
+    .filter((symbol) => symbol.flags & (ts.SymbolFlags.Function | ts.SymbolFlags.Class))
+    .filter((symbol) => !symbol.getJsDocTags(checker).some(({ name }) => name === "example"))
+    .map((symbol) => symbol.name);
+}
+
+describe("the examples in doc comments and pages", () => {
+  it("are there for every public function and class", () => {
+    const entries = ["", "/receiver", "/jwks", "/diagnose", "/node", "/testing"].map(
+      (entry) => `hookproof${entry}`,
+    );
+    expect(withoutExample(entries)).toEqual([]);
+  });
+
   it.each(["src", "service/src"])(
     "compile against the public entries: %s",
     (folder) => {
@@ -31,6 +71,12 @@ describe("the examples in doc comments", () => {
     },
     60_000,
   );
+
+  it("compile in README and docs", () => {
+    const modules = examplesInPages();
+    expect(Object.keys(modules).length).toBeGreaterThan(0);
+    expect(complaints(programOf(modules, options))).toEqual([]);
+  }, 60_000);
 
   it("would be seen to fail", () => {
     const wrong = {

@@ -1,0 +1,121 @@
+import { undiciTransport } from "hookproof/node";
+import { Agent } from "undici";
+import { afterEach, describe, expect, it } from "vitest";
+import { makeCertificates } from "../http/certificates.js";
+import { httpServer, httpsServer, type LocalServer, tcpServer } from "../http/local-server.js";
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function started(starting: Promise<LocalServer>): Promise<LocalServer> {
+  const server = await starting;
+  cleanups.push(server.stop);
+  return server;
+}
+
+function transport(options: Agent.Options = {}) {
+  const agent = new Agent(options);
+  cleanups.push(() => agent.destroy());
+  return undiciTransport(agent);
+}
+
+const post = (
+  url: string,
+  more: { timeoutMs?: number; signal?: AbortSignal; headers?: [string, string][] } = {},
+) => ({
+  method: "POST",
+  url,
+  headers: [],
+  body: new TextEncoder().encode("{}"),
+  timeoutMs: 5_000,
+  maxResponseBytes: 1_000,
+  ...more,
+});
+
+const code = (code: string) => expect.objectContaining({ code });
+
+describe("undiciTransport", () => {
+  it("sends header lines unmerged, and gives the answer's the same way", async () => {
+    let seen: string[] = [];
+    const server = await started(
+      httpServer((req, res) => {
+        seen = req.rawHeaders;
+        req.resume().on("end", () => res.writeHead(409, ["X-One", "1", "X-One", "2"]).end('{"code":"X"}'));
+      }),
+    );
+    const headers: [string, string][] = [
+      ["X-Twice", "1"],
+      ["X-Twice", "2"],
+    ];
+    const answer = await transport()(post(`http://127.0.0.1:${server.port}/`, { headers }));
+    expect(seen.join()).toContain("X-Twice,1,X-Twice,2");
+    expect(answer).toMatchObject({ status: 409, truncated: false });
+    expect(answer.headers.slice(0, 2).map(([name, value]) => `${name.toLowerCase()}=${value}`)).toEqual([
+      "x-one=1",
+      "x-one=2",
+    ]);
+    expect(Buffer.from(answer.body).toString()).toBe('{"code":"X"}');
+  });
+
+  it("reads up to the limit and hangs up", async () => {
+    const server = await started(
+      httpServer((_req, res) => {
+        const pour = () => {
+          while (!res.destroyed && res.write("x".repeat(10_000)));
+        };
+        res.on("drain", pour);
+        pour();
+      }),
+    );
+    const answer = await transport()(post(`http://127.0.0.1:${server.port}/`));
+    expect(answer).toMatchObject({ status: 200, truncated: true });
+    expect(answer.body.length).toBe(1_000);
+    await expect.poll(() => server.connections[0]?.destroyed).toBe(true);
+  });
+
+  it("uses the dispatcher's own CA and client certificate", async () => {
+    const { ca, server: own, client } = makeCertificates();
+    const server = await started(
+      httpsServer({ ...own, ca, requestCert: true, rejectUnauthorized: true }, (_req, res) => res.end()),
+    );
+    const url = `https://127.0.0.1:${server.port}/`;
+    await expect(transport()(post(url))).rejects.toEqual(code("TLS_FAILED"));
+    expect((await transport({ connect: { ca, ...client } })(post(url))).status).toBe(200);
+  });
+
+  it("gives each failure its code", async () => {
+    const silent = await started(httpServer(() => {}));
+    const url = `http://127.0.0.1:${silent.port}/`;
+    await expect(transport()(post(url, { timeoutMs: 40 }))).rejects.toEqual(code("TIMED_OUT"));
+    await expect(transport()(post(url, { signal: AbortSignal.timeout(20) }))).rejects.toEqual(
+      code("ABORTED"),
+    );
+    const rude = await started(tcpServer((socket) => socket.once("data", () => socket.destroy())));
+    await expect(transport()(post(`http://127.0.0.1:${rude.port}/`))).rejects.toEqual(
+      code("CONNECTION_LOST"),
+    );
+    const nonsense = await started(tcpServer((socket) => socket.end("what?\r\n\r\n")));
+    await expect(transport()(post(`http://127.0.0.1:${nonsense.port}/`))).rejects.toEqual(
+      code("RESPONSE_INVALID"),
+    );
+    const endless = await started(
+      tcpServer((socket) => {
+        socket.write("HTTP/1.1 200 OK\r\n");
+        for (let i = 0; i < 2_000; i++) socket.write(`X-${i}: ${"y".repeat(100)}\r\n`);
+      }),
+    );
+    await expect(transport()(post(`http://127.0.0.1:${endless.port}/`))).rejects.toEqual(
+      code("RESPONSE_INVALID"),
+    );
+    await silent.stop();
+    await expect(transport()(post(url))).rejects.toEqual(code("CONNECTION_FAILED"));
+  });
+
+  it("refuses what is not a dispatcher", () => {
+    expect(() => undiciTransport({} as never)).toThrow(
+      new TypeError("dispatcher must be an undici Dispatcher"),
+    );
+  });
+});

@@ -1,0 +1,46 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Clock } from "hookproof";
+import { toNodeListener } from "hookproof/node";
+import { createReceiver, type Listener } from "hookproof/receiver";
+import { httpServer, type LocalServer } from "../http/local-server.js";
+
+export const SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+
+/** A verifying listener on loopback that counts the runs of each event. */
+export interface ReceiverServer extends LocalServer {
+  readonly url: string;
+  /** How often each event id was run. */
+  readonly runs: ReadonlyMap<string, number>;
+  /** Every request that came in, in order. */
+  readonly requests: readonly IncomingMessage[];
+}
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/**
+ * @param intercept may answer in the receiver's place; calls `receive` for the real answer
+ */
+export async function receiverServer(
+  options: {
+    auth?: Listener["auth"];
+    clock?: Clock;
+    intercept?: (request: IncomingMessage, response: ServerResponse, receive: Answer) => unknown;
+  } = {},
+): Promise<ReceiverServer> {
+  const { auth = { method: "hmac", secret: SECRET }, intercept } = options;
+  const runs = new Map<string, number>();
+  const requests: IncomingMessage[] = [];
+  let receive: Answer | undefined;
+  const server = await httpServer(async (request, response) => {
+    requests.push(request);
+    if (!receive) throw new Error("not ready");
+    if (intercept) await intercept(request, response, receive);
+    else await receive(request, response);
+  });
+  const baseUrl = `http://127.0.0.1:${server.port}`;
+  const receiver = createReceiver({ listener: { id: "lst_1", baseUrl, auth }, clock: options.clock });
+  receive = toNodeListener(receiver, async ({ id }) => {
+    runs.set(id, (runs.get(id) ?? 0) + 1);
+  });
+  return { ...server, url: `${baseUrl}/api/v1/webhooks/incoming/lst_1`, runs, requests };
+}

@@ -1,0 +1,41 @@
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { type AttemptResult, classify } from "../../src/sender/classify.js";
+
+interface Vector {
+  name: string;
+  result: { status?: number; headers?: [string, string][]; resent?: boolean; failure?: string };
+  attempt: number;
+  verdict: string;
+  code?: string;
+  earlier?: boolean;
+  warns?: boolean;
+  /** null: nothing that can be obeyed was asked for. */
+  retryAfterMs?: number | null;
+}
+
+const { now, cases } = JSON.parse(readFileSync(new URL("data/retry.json", import.meta.url), "utf8")) as {
+  now: number;
+  cases: Vector[];
+};
+
+it.each(cases)("$name", ({ result, attempt, ...wanted }) => {
+  const given = result.failure === undefined ? { headers: [], ...result } : result;
+  const seen = classify(given as AttemptResult, attempt, now);
+  expect(seen.verdict).toBe(wanted.verdict);
+  if (wanted.code !== undefined) expect(seen).toHaveProperty("code", wanted.code);
+  if (wanted.earlier !== undefined) expect(seen).toHaveProperty("earlier", wanted.earlier);
+  if (wanted.warns !== undefined) expect("warning" in seen).toBe(wanted.warns);
+  if (wanted.retryAfterMs === null) expect(seen).not.toHaveProperty("retryAfterMs");
+  else if (wanted.retryAfterMs !== undefined)
+    expect(seen).toHaveProperty("retryAfterMs", wanted.retryAfterMs);
+  // Whoever has to mend it is told where to look.
+  if ("causes" in seen && result.status !== undefined) expect(seen.causes).not.toEqual([]);
+});
+
+it("covers every status, each with exactly one verdict", () => {
+  const verdicts = new Set<string>();
+  for (let status = 200; status < 600; status++)
+    verdicts.add(classify({ status, headers: [] }, 1, now).verdict);
+  expect([...verdicts].sort()).toEqual(["accepted", "duplicate", "final", "retry", "setup"]);
+});
