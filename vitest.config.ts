@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 
-const conditions = ["source", "node", "module", "import", "default"];
+// Without "import", which Vite adds by itself: vitest hands these on to Node, whose require() would follow it.
+const conditions = ["source", "node"];
 
 export default defineConfig({
   resolve: { conditions },
