@@ -58,6 +58,7 @@ export const CODES = {
   HEADER_INVALID: [0, "A header value has characters that are not allowed."],
   CIDR_INVALID: [0, "The address range is not a CIDR."],
   KEY_SET_URL_REFUSED: [0, "The key set's URL is refused."],
+  RESERVATION_LOST: [0, "The reservation of the event id expired, and another request took the id."],
   KEY_STORE_INVALID: [0, "The key store cannot be read."],
 
   ADDRESS_REFUSED: [0, "The address is private or reserved."],
