@@ -4,7 +4,7 @@ const LINGER_BYTES = 1024 * 1024;
 const LINGER_MS = 2_000;
 
 /** The chunks of a request's body; leaving them early leaves the connection open for the answer. */
-export function requestChunks(request: IncomingMessage): AsyncIterable<Uint8Array> {
+export function requestBody(request: IncomingMessage): AsyncIterable<Uint8Array> {
   return request.iterator({ destroyOnReturn: false });
 }
 
