@@ -7,7 +7,12 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: ["test/**/*.test.ts", "service/test/**/*.test.ts", "cli/test/**/*.test.ts"],
+    include: [
+      "test/**/*.test.ts",
+      "service/test/**/*.test.ts",
+      "cli/test/**/*.test.ts",
+      "examples/*vitest.test.mjs",
+    ],
     testTimeout: 30_000,
   },
 });
