@@ -3,7 +3,8 @@ import type { Run } from "../receiver/accept.js";
 import type { BodyInput } from "../receiver/read-body.js";
 import type { ReceivedRequest, Receiver, ReceiverAnswer } from "../receiver/receiver.js";
 import { headerPairs } from "./raw-headers.js";
-import { closeAfterAnswer, requestBody } from "./unread-body.js";
+import { requestBody } from "./request-body.js";
+import { closeAfterAnswer } from "./unread-body.js";
 
 /**
  * A `node:http` request as a receiver takes it: header lines as they were sent, the body as it arrives, the

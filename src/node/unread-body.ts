@@ -3,11 +3,6 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 const LINGER_BYTES = 1024 * 1024;
 const LINGER_MS = 2_000;
 
-/** The chunks of a request's body; leaving them early leaves the connection open for the answer. */
-export function requestBody(request: IncomingMessage): AsyncIterable<Uint8Array> {
-  return request.iterator({ destroyOnReturn: false });
-}
-
 /**
  * Prepares the end of a connection whose request has not been read to its end: the answer says so, and what
  * still arrives is read for a moment and dropped, or the client would see a reset instead of the answer.
