@@ -1,8 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../primitives/clock.js";
 import { EVENT_ID_RETENTION_MS } from "../protocol/limits.js";
-import { RESERVATION_MS, type ReplayStore, type Reservation } from "../receiver/replay-store.js";
+import {
+  RESERVATION_MS,
+  type ReplayStore,
+  type Reservation,
+  type ReserveResult,
+} from "../receiver/replay-store.js";
 import { CLEANUP_ROWS, cleanupSchedule, quotedIndex, quotedTable, REPLAY_TABLE } from "./replay-table.js";
+import { groupCommit } from "./sqlite-group-commit.js";
 import { checkMs, reservationLost, storeFailure } from "./store-failure.js";
 
 /** A synchronous SQLite connection as `better-sqlite3`, `libsql`, `node:sqlite` and `bun:sqlite` have it. */
@@ -43,6 +49,9 @@ export interface SqliteReplayStore extends ReplayStore {
  * connection with a busy timeout (`better-sqlite3` has one of 5 s; elsewhere `PRAGMA busy_timeout = 5000`),
  * and the file `PRAGMA journal_mode = WAL`. Ids are kept for 7 days (specification 8) and removed afterwards, a
  * bounded number a call.
+ *
+ * What is asked for at the same moment shares one transaction. Keep your own transactions on the connection
+ * synchronous: one that is held open over an `await` would take other requests' ids into it.
  *
  * Its methods reject with a `HookproofError` REPLAY_STORE_UNAVAILABLE when the database fails.
  *
@@ -85,6 +94,7 @@ export function sqliteReplayStore(
   checkMs("reservationMs", reservationMs);
   const table = quotedTable(name);
   const cleanup = cleanupSchedule();
+  const group = groupCommit(db);
   const ask = preparedQueries(db, {
     reserve: `INSERT INTO ${table} AS ids (listener_id, event_id, token, processed, expires_at)
       VALUES (?, ?, ?, 0, ?)
@@ -120,21 +130,18 @@ export function sqliteReplayStore(
       db.exec(`CREATE INDEX IF NOT EXISTS ${quotedIndex(name)} ON ${table} (expires_at)`);
     },
     commitSync,
-    async reserve(listenerId, eventId) {
-      const now = clock.now();
-      if (cleanup.isDue(now)) cleanup.done(now, ask("cleanup", now).length);
-      const token = randomUUID();
-      const [taken] = ask("reserve", listenerId, eventId, token, now + reservationMs, now);
-      if (taken) return { state: "reserved", reservation: { listenerId, eventId, token } };
-      const [held] = ask("look", listenerId, eventId);
-      return { state: held?.processed === 1 ? "processed" : "in-flight" };
-    },
-    async commit(reservation) {
-      commitSync(reservation);
-    },
-    async release({ listenerId, eventId, token }) {
-      ask("release", listenerId, eventId, token);
-    },
+    reserve: (listenerId, eventId) =>
+      group((): ReserveResult => {
+        const now = clock.now();
+        if (cleanup.isDue(now)) cleanup.done(now, ask("cleanup", now).length);
+        const token = randomUUID();
+        const [taken] = ask("reserve", listenerId, eventId, token, now + reservationMs, now);
+        if (taken) return { state: "reserved", reservation: { listenerId, eventId, token } };
+        const [held] = ask("look", listenerId, eventId);
+        return { state: held?.processed === 1 ? "processed" : "in-flight" };
+      }),
+    commit: (reservation) => group(() => commitSync(reservation)),
+    release: ({ listenerId, eventId, token }) => group(() => void ask("release", listenerId, eventId, token)),
   };
 }
 

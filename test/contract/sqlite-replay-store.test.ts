@@ -87,6 +87,38 @@ for (const [driver, openFile] of Object.entries(drivers)) {
       expect(runs).toBe(1);
     });
 
+    it("rejects all that is asked for at once while another process holds the file, and keeps none of it", async () => {
+      const [db, other] = [open(), open()];
+      db.exec("PRAGMA busy_timeout = 0");
+      const store = sqliteReplayStore(db);
+      store.createTable();
+      other.exec("BEGIN EXCLUSIVE");
+      const asked = await Promise.allSettled(["a", "b"].map((id) => store.reserve("lst_1", id)));
+      expect(asked).toMatchObject([
+        { status: "rejected", reason: { code: "REPLAY_STORE_UNAVAILABLE" } },
+        { status: "rejected", reason: { code: "REPLAY_STORE_UNAVAILABLE" } },
+      ]);
+      other.exec("ROLLBACK");
+      const again = await Promise.all(["a", "b"].map((id) => store.reserve("lst_1", id)));
+      expect(again.map(({ state }) => state)).toEqual(["reserved", "reserved"]);
+    });
+
+    it("one lost reservation does not undo its neighbours in the same transaction", async () => {
+      const clock = fixedClock("2026-01-01T00:00:00Z");
+      const store = sqliteReplayStore(open(), { clock });
+      store.createTable();
+      const reserve = async (id: string) => {
+        const result = await store.reserve("lst_1", id);
+        return result.state === "reserved" ? result.reservation : undefined;
+      };
+      const late = await reserve("a");
+      clock.advance(60_000);
+      const held = [await reserve("a"), await reserve("b")];
+      const outcomes = await Promise.allSettled([late, ...held].map((one) => one && store.commit(one)));
+      expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);
+      expect(await store.reserve("lst_1", "b")).toEqual({ state: "processed" });
+    });
+
     it("commits id and work together, or neither", async () => {
       const db = open();
       db.exec("CREATE TABLE jobs (event_id TEXT)");
