@@ -1,4 +1,6 @@
 // A Next.js route handler: app/api/v1/webhooks/incoming/[listenerId]/route.js
+// One process has to remember the ids; where there are several, or on the edge, give the receiver a replayStore
+// over a database.
 import { createReceiver } from "hookproof/receiver";
 
 const receiver = createReceiver({
@@ -11,9 +13,6 @@ const receiver = createReceiver({
     },
   },
 });
-
-/** Node's runtime, as one process has to remember the ids; on the edge, give the receiver a shared replayStore. */
-export const runtime = "nodejs";
 
 export function POST(request) {
   return receiver.handle(request, async (event) => console.log("run", event.id));

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { comesAfterTheEnd } from "./unread-body.js";
 
 /**
  * The chunks of a request's body; leaving them early leaves the connection open for the answer, and what still
@@ -9,11 +10,17 @@ export function requestBody(request: IncomingMessage): AsyncIterable<Uint8Array>
   return { [Symbol.asyncIterator]: () => chunksOf(request) };
 }
 
+/** Bytes that a framework has read and kept, in the same form. */
+export async function* keptBody(bytes: Uint8Array): AsyncIterable<Uint8Array> {
+  yield bytes;
+}
+
 const DONE: IteratorResult<Uint8Array> = { done: true, value: undefined };
 
 function chunksOf(request: IncomingMessage): AsyncIterator<Uint8Array> {
   const arrived: Uint8Array[] = [];
-  let state: "open" | "ended" | "broken" = request.destroyed && !request.complete ? "broken" : "open";
+  const isBroken = comesAfterTheEnd(request) || (request.destroyed && !request.complete);
+  let state: "open" | "ended" | "broken" = isBroken ? "broken" : "open";
   let wake = () => {};
 
   const onData = (chunk: Uint8Array) => {
@@ -28,7 +35,7 @@ function chunksOf(request: IncomingMessage): AsyncIterator<Uint8Array> {
     if (state === "open") state = "broken";
     wake();
   };
-  request.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken);
+  if (!isBroken) request.on("data", onData).on("end", onEnd).on("error", onBroken).on("close", onBroken);
 
   return {
     async next() {

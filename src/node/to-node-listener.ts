@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Run } from "../receiver/accept.js";
-import type { BodyInput } from "../receiver/read-body.js";
 import type { ReceivedRequest, Receiver, ReceiverAnswer } from "../receiver/receiver.js";
 import { headerPairs } from "./raw-headers.js";
-import { requestBody } from "./request-body.js";
+import { keptBody, requestBody } from "./request-body.js";
 import { closeAfterAnswer } from "./unread-body.js";
 
 /**
@@ -27,7 +26,9 @@ import { closeAfterAnswer } from "./unread-body.js";
  * });
  * ```
  */
-export function receivedRequest(request: IncomingMessage): ReceivedRequest {
+export function receivedRequest(
+  request: IncomingMessage,
+): ReceivedRequest & { readonly body: AsyncIterable<Uint8Array> } {
   if (!Array.isArray(request?.rawHeaders)) {
     throw new TypeError(
       "request must be Node's own request. With Fastify that is request.raw, with Koa ctx.req; a web Request goes to receiver.handle.",
@@ -47,10 +48,10 @@ export function receivedRequest(request: IncomingMessage): ReceivedRequest {
 }
 
 /** The body as it arrives, or the raw bytes that a framework kept of it. */
-function bodyOf(request: IncomingMessage & { body?: unknown; rawBody?: unknown }): BodyInput {
+function bodyOf(request: IncomingMessage & { body?: unknown; rawBody?: unknown }): AsyncIterable<Uint8Array> {
   if (!request.readableDidRead && !request.readableEnded) return requestBody(request);
-  if (request.rawBody instanceof Uint8Array) return request.rawBody;
-  if (request.body instanceof Uint8Array) return request.body;
+  if (request.rawBody instanceof Uint8Array) return keptBody(request.rawBody);
+  if (request.body instanceof Uint8Array) return keptBody(request.body);
   if (typeof request.body === "string") {
     throw new TypeError(
       "The request's body has been decoded to text already, which can change bytes that were signed. Mount the receiver " +
@@ -63,7 +64,20 @@ function bodyOf(request: IncomingMessage & { body?: unknown; rawBody?: unknown }
   );
 }
 
-/** Writes a receiver's answer; a connection whose body was not read to its end is closed after it. */
+/**
+ * Writes a receiver's answer; a connection whose body was not read to its end is closed after it.
+ *
+ * @example
+ * ```ts
+ * import type { RequestListener } from "node:http";
+ * import { receivedRequest, sendAnswer } from "hookproof/node";
+ * import type { Receiver, Run } from "hookproof/receiver";
+ *
+ * const listenerFor = (receiver: Receiver, run: Run): RequestListener => {
+ *   return async (req, res) => sendAnswer(await receiver.receive(receivedRequest(req), run), req, res);
+ * };
+ * ```
+ */
 export function sendAnswer(answer: ReceiverAnswer, request: IncomingMessage, response: ServerResponse): void {
   response.statusCode = answer.status;
   for (const [name, value] of answer.headers) response.setHeader(name, value);
