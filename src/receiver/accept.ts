@@ -10,8 +10,12 @@ export interface Acceptance {
   readonly inFlightWaitMs: number;
 }
 
-/** Accepts the event durably: resolves, and the id is used up; throws, and the event may come again. */
-export type Run = (event: ReceivedEvent) => Promise<unknown>;
+/**
+ * Accepts the event durably: resolves, and the id is used up; throws, and the event may come again. A run that
+ * writes to the replay store's own database commits the reservation in the same transaction
+ * (`sqliteReplayStore`, `postgresReplayStore`): then work and id stand or fall together.
+ */
+export type Run = (event: ReceivedEvent, reservation: Reservation) => Promise<unknown>;
 
 /** Steps 7 and 8: an event that passed the checks is run unless its id was processed before. */
 export async function accept(
@@ -32,7 +36,7 @@ export async function accept(
   checks.push(passed("replay", REPLAY_RULE));
 
   const active = await attempt(async () => isTriggerActive());
-  const ran = active.value ? await attempt(() => run(event)) : active;
+  const ran = active.value ? await attempt(() => run(event, reserved.reservation)) : active;
   if (!active.value || !ran.ok) await release(replayStore, reserved.reservation);
   if (active.ok && !active.value)
     return refuse(refusal("trigger", "TRIGGER_INACTIVE", TRIGGER_RULE, "an inactive trigger"));

@@ -103,6 +103,11 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     verify,
     receive,
     async handle(request, run, { sourceAddress } = {}) {
+      if (typeof request?.headers?.get !== "function") {
+        throw new TypeError(
+          "request must be a web Request. With Hono that is c.req.raw; for Node's own requests use toNodeListener of hookproof/node.",
+        );
+      }
       if (request.bodyUsed) {
         throw new TypeError(
           "The request's body has been read already. Hand over the request before anything calls json() or text() on it.",
