@@ -3,11 +3,11 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import BetterSqlite3 from "better-sqlite3";
 import { postgresReplayStore, redisReplayStore, sqliteReplayStore } from "hookproof/node";
 import type { ReplayStore, Reservation } from "hookproof/receiver";
 import { Redis } from "ioredis";
 import { afterAll, expect, it } from "vitest";
+import { betterSqlite3 } from "../support/better-sqlite3.js";
 import { testPostgres } from "../support/postgres.js";
 import { testRedis } from "../support/redis.js";
 
@@ -20,6 +20,7 @@ interface SharedStore {
   drop(): Promise<unknown>;
 }
 
+const Compiled = betterSqlite3();
 const [postgres, redis] = await Promise.all([testPostgres(), testRedis()]);
 afterAll(async () => {
   await Promise.all([postgres?.stop(), redis?.stop()]);
@@ -28,7 +29,7 @@ afterAll(async () => {
 async function sqliteShared(): Promise<SharedStore> {
   const folder = mkdtempSync(join(tmpdir(), "hookproof-processes-"));
   const file = join(folder, "ids.db");
-  const db = new BetterSqlite3(file);
+  const db = new (Compiled as NonNullable<typeof Compiled>)(file);
   db.pragma("journal_mode = WAL");
   const store = sqliteReplayStore(db);
   store.createTable();
@@ -87,7 +88,7 @@ async function raceFor(child: ChildProcess, eventId: string): Promise<Reservatio
 }
 
 const stores: [string, boolean, () => Promise<SharedStore>][] = [
-  ["SQLite", true, sqliteShared],
+  ["SQLite", Compiled !== undefined, sqliteShared],
   ["PostgreSQL", postgres !== undefined, postgresShared],
   ["Redis", redis !== undefined, redisShared],
 ];

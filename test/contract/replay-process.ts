@@ -1,9 +1,9 @@
 // One process among several: opens the store it is told of, asks for one id many times at once when its
 // parent says so, and tells how many of them were reserved. Then it lives on with its reservation until killed.
-import BetterSqlite3 from "better-sqlite3";
 import { postgresReplayStore, redisReplayStore, sqliteReplayStore } from "hookproof/node";
 import { Redis } from "ioredis";
 import pg from "pg";
+import { betterSqlite3 } from "../support/better-sqlite3.js";
 
 const [kind = "", where = "", space = ""] = process.argv.slice(2);
 
@@ -11,7 +11,9 @@ function openStore() {
   if (kind === "postgres")
     return postgresReplayStore(new pg.Pool({ connectionString: where, options: `-c search_path=${space}` }));
   if (kind === "redis") return redisReplayStore(new Redis(where), { keyPrefix: space });
-  return sqliteReplayStore(new BetterSqlite3(where));
+  const Compiled = betterSqlite3();
+  if (!Compiled) throw new Error("better-sqlite3 is not installed");
+  return sqliteReplayStore(new Compiled(where));
 }
 
 const store = openStore();

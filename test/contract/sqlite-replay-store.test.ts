@@ -1,20 +1,21 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import BetterSqlite3 from "better-sqlite3";
 import { type SqliteDatabase, sqliteReplayStore } from "hookproof/node";
 import { createReceiver } from "hookproof/receiver";
 import { fixedClock, replayStoreContract } from "hookproof/testing";
 import LibSql from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { betterSqlite3 } from "../support/better-sqlite3.js";
 import { LISTENER, signedRequest } from "../support/signed-request.js";
 
 interface OpenDatabase extends SqliteDatabase {
   close(): unknown;
 }
 
+const Compiled = betterSqlite3();
 const drivers: Record<string, (file: string) => OpenDatabase> = {
-  "better-sqlite3": (file) => new BetterSqlite3(file),
+  ...(Compiled ? { "better-sqlite3": (file: string) => new Compiled(file) } : {}),
   libsql: (file) => new LibSql(file) as unknown as OpenDatabase,
 };
 
