@@ -5,14 +5,14 @@ import { getProxyForUrl } from "proxy-from-env";
 import { usageError } from "./failure.js";
 import { readBytes } from "./payload.js";
 
-const LOOPBACK = /^https:\/\/(?:localhost|127\.[0-9.]+|\[::1\])[:/]/;
+const LOOPBACK = /^(?:localhost|127\.[0-9]+\.[0-9]+\.[0-9]+|\[::1\])$/;
 
 /** The connection agent that `--ca`, `--insecure` and the proxy environment ask for; none where the default will do. */
 export async function agentFor(
   url: string,
   { ca, insecure }: { ca: string | undefined; insecure: boolean },
 ): Promise<ConnectionAgent | undefined> {
-  if (insecure && !LOOPBACK.test(url))
+  if (insecure && !LOOPBACK.test(new URL(url).hostname))
     throw usageError("--insecure is for loopback only: elsewhere name the certificate with --ca <file>.");
   const tls = {
     keepAlive: true,
@@ -20,6 +20,10 @@ export async function agentFor(
     ...(insecure ? { rejectUnauthorized: false } : {}),
   };
   const proxy = url.startsWith("https:") ? getProxyForUrl(url) : "";
-  if (proxy) return new HttpsProxyAgent(proxy, tls);
+  if (proxy) {
+    const agent = new HttpsProxyAgent(proxy, { keepAlive: true });
+    Object.assign(agent.options, tls); // the constructor's options are for the proxy, these for the listener behind it
+    return agent;
+  }
   return ca || insecure ? new Agent(tls) : undefined;
 }
