@@ -113,12 +113,11 @@ function digestBytes(text: string): { bytes: Uint8Array; forms: SignatureForm[] 
   if (hex && hex.length in HASH_BY_BYTES) return { bytes: hex, forms: ["hex"] };
   const bytes = decodeAnyBase64(text);
   if (bytes === undefined) return undefined;
-  if (bytes.length in HASH_BY_BYTES) {
-    const forms: SignatureForm[] = [];
-    if (/[+/]/.test(text)) forms.push("base64");
-    if (text.endsWith("=")) forms.push("padded");
-    return { bytes, forms };
-  }
+  // 64 bytes that are all hex digits are a SHA-256 in hex and not a SHA-512.
   const inside = parseHex(latin1Text(bytes));
-  return inside && { bytes: inside, forms: ["base64OfHex"] };
+  if (inside) return { bytes: inside, forms: ["base64OfHex"] };
+  const forms: SignatureForm[] = [];
+  if (/[+/]/.test(text)) forms.push("base64");
+  if (text.endsWith("=")) forms.push("padded");
+  return { bytes, forms };
 }
