@@ -176,7 +176,10 @@ export function bodyHashSpelling(form: SignatureForm): Mistake {
 
 /** Every mistake a claim can have. */
 export const ALL_CLAIM_MISTAKES: readonly Mistake[] = [
-  ...CLAIM_NAMES.flatMap((claim) => Object.values(OF_ANY_CLAIM).map((row) => ofClaim(claim, row))),
+  ...CLAIM_NAMES.flatMap((claim) =>
+    (["missing", "misnamed", "otherType"] as const).map((kind) => claimMistake(claim, kind)),
+  ),
+  ...(["sub", "aud", "htm"] as const).map((claim) => claimMistake(claim, "other")),
   ...(["sub", "aud"] as const).flatMap((claim) =>
     [...URL_TRIALS, ...URL_DIFFERENCES].map((row) => ofClaim(claim, row)),
   ),

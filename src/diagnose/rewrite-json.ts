@@ -64,36 +64,25 @@ export function rewriteJson(
   maxLength: number,
 ): string | undefined {
   const { comma, colon, indent, quote, literals = {} } = style;
-  const parts: string[] = [];
-  let length = 0;
+  let written = "";
   let depth = 0;
-  const write = (part: string) => {
-    parts.push(part);
-    length += part.length;
-  };
-  const newLine = () => {
-    if (indent !== undefined) write(`\n${indent.repeat(depth)}`);
-  };
+  const newLine = () => (indent === undefined ? "" : `\n${indent.repeat(depth)}`);
   for (const [index, token] of tokens.entries()) {
     if (token === "{" || token === "[") {
       depth++;
-      write(token);
       const next = tokens[index + 1];
-      if (next !== "}" && next !== "]") newLine();
+      written += next === "}" || next === "]" ? token : token + newLine();
     } else if (token === "}" || token === "]") {
       depth--;
       const last = tokens[index - 1];
-      if (last !== "{" && last !== "[") newLine();
-      write(token);
-    } else if (token === ",") {
-      write(comma);
-      newLine();
-    } else if (token === ":") write(colon);
-    else if (token.startsWith('"')) write(quote(textOf(token)));
-    else write(literals[token] ?? token);
-    if (length > maxLength) return undefined;
+      written += last === "{" || last === "[" ? token : newLine() + token;
+    } else if (token === ",") written += comma + newLine();
+    else if (token === ":") written += colon;
+    else if (token.startsWith('"')) written += quote(textOf(token));
+    else written += literals[token] ?? token;
+    if (written.length > maxLength) return undefined;
   }
-  return parts.join("");
+  return written;
 }
 
 function textOf(token: string): string {

@@ -30,6 +30,7 @@ describe.skipIf(!hasPython)("a signature that Python made wrongly is explained, 
     const { causes } = await diagnose({ request: { headers, body }, secret, clock });
     expect(causes.map(({ id }) => id)[HAVE_COMPANY[cause] ?? 0]).toBe(cause);
     const said = JSON.stringify(causes);
-    for (const hidden of [secret.trim(), headers["Webhook-Signature"] ?? ""]) expect(said).not.toContain(hidden);
+    for (const hidden of [secret.trim(), headers["Webhook-Signature"] ?? ""])
+      expect(said).not.toContain(hidden);
   });
 });
