@@ -16,8 +16,8 @@ export interface SignedBodies {
 const RESERIALISINGS: readonly Option<Reserialise>[] = optionsOf((json) => json?.text, RESERIALISING_TRIALS);
 const ENCODINGS: readonly Option<Reencode>[] = optionsOf((bytes) => bytes, ENCODING_TRIALS);
 
-/** Parsing and writing JSON takes about as long as hashing this many times its length. */
-const COST_OF_WRITING = 24;
+/** Parsing and writing JSON takes as long as hashing about this many times its length. */
+const COST_OF_WRITING = 16;
 
 /** Works out the bodies behind a received one. */
 export function signedBodies(received: Uint8Array, work: Effort): SignedBodies {
