@@ -81,7 +81,7 @@ export const listen: Command = {
           onHandled: async (handled) => {
             n++;
             counts.set(handled.status, (counts.get(handled.status) ?? 0) + 1);
-            await report(context, n, handled, secret);
+            await report(context, n, handled, { id, baseUrl: server.url, auth });
             if (until !== undefined && n >= until) enough.abort();
           },
         }),
@@ -135,10 +135,10 @@ async function report(
   { out }: Context,
   n: number,
   { status, verdict, request }: HandledRequest,
-  secret: string | undefined,
+  listener: Listener,
 ): Promise<void> {
   const eventId = verdict.ok ? verdict.event.id : request.headers && seenEventId(verdict);
-  const cause = verdict.ok ? undefined : await causeOf(verdict, request, secret);
+  const cause = verdict.ok ? undefined : await causeOf(verdict, request, listener);
   out.document({
     type: "request",
     n,
@@ -159,13 +159,16 @@ function seenEventId(verdict: Verdict): string | undefined {
   return verdict.checks.find(({ step, ok }) => step === "event-id" && ok)?.seen;
 }
 
-/** Why a request was refused, in words: the known mistake that explains the signature, or what the check saw. */
+/** Why a request was refused, in words: the known mistake that explains it, or what the check saw. */
 async function causeOf(
   verdict: Exclude<Verdict, { ok: true }>,
   request: HandledRequest["request"],
-  secret: string | undefined,
+  listener: Listener,
 ): Promise<string> {
-  const looks = verdict.code === "SIGNATURE_MISMATCH" && secret !== undefined;
-  const [cause] = looks ? (await diagnose({ request, secret })).causes : [];
+  const looks = EXPLAINED_STATUSES.has(verdict.status);
+  const [cause] = looks ? (await diagnose({ request, listener })).causes : [];
   return cause?.message ?? verdict.detail;
 }
+
+/** Statuses that a mistake in the request itself leads to. */
+const EXPLAINED_STATUSES: ReadonlySet<number> = new Set([400, 401, 415]);

@@ -36,7 +36,7 @@ export const verify: Command = {
       describe: "check as if it were that time: Unix seconds or a date",
     },
     "ignore-time": { type: "boolean", describe: "check as if it were the time of the request" },
-    "no-diagnose": { type: "boolean", describe: "do not look for the mistake behind a wrong signature" },
+    "no-diagnose": { type: "boolean", describe: "do not look for the mistakes behind a refusal" },
   },
   examples: [
     ["hookproof verify captured.http --secret-file secret.txt", "a captured request against the secret"],
@@ -57,17 +57,13 @@ export const verify: Command = {
         "Use --secret-file <path>.",
       );
     const request = await capturedRequest(args, io);
-    const { listener, secrets } = await listenerFor(context, request);
+    const listener = await listenerFor(context, request);
     const url = `${listener.baseUrl}${PATH}${listener.id}`;
-    const receiver = createReceiver({ listener, clock: { now: () => checkTime(args, request) } });
+    const clock = { now: () => checkTime(args, request) };
+    const receiver = createReceiver({ listener, clock });
     const verdict = await receiver.verify({ ...request, url });
-    const [secret] = secrets;
-    const looks =
-      !verdict.ok &&
-      verdict.code === "SIGNATURE_MISMATCH" &&
-      secret !== undefined &&
-      !args.flag("no-diagnose");
-    const causes = looks ? (await diagnose({ request, secret })).causes : [];
+    const looks = !verdict.ok && !args.flag("no-diagnose");
+    const causes = looks ? (await diagnose({ request: { ...request, url }, listener, clock })).causes : [];
     print(context, verdict, causes);
     return verdict.ok ? EXIT.ok : EXIT.checkFailed;
   },
@@ -131,10 +127,7 @@ function partOf(flag: string, value: string): Promise<Buffer> {
 }
 
 /** The listener the request is checked against; where it is not known, the request's own path names it. */
-async function listenerFor(
-  { args, io, out }: Context,
-  request: CapturedRequest,
-): Promise<{ listener: Listener; secrets: string[] }> {
+async function listenerFor({ args, io, out }: Context, request: CapturedRequest): Promise<Listener> {
   const url = args.text("url") ?? (request.target.startsWith("http") ? request.target : undefined);
   const where = locate(
     url ?? `https://listener.invalid${request.target.includes(PATH) ? request.target : `${PATH}unknown`}`,
@@ -145,7 +138,7 @@ async function listenerFor(
       throw usageError(
         "--jwks needs --url: a token is bound to the listener's URL, and a raw request has no scheme.",
       );
-    return { listener: { ...where, auth: { method: "jwt", keys: await keysFrom(jwks) } }, secrets: [] };
+    return { ...where, auth: { method: "jwt", keys: await keysFrom(jwks) } };
   }
   const secrets = await givenSecrets(io, out, args.texts("secret-file"));
   if (secrets.length === 0) {
@@ -153,7 +146,7 @@ async function listenerFor(
       hint: "Use --secret-file <path>, or --jwks <url|file> for a token.",
     });
   }
-  return { listener: { ...where, auth: { method: "hmac", secret: secrets } }, secrets };
+  return { ...where, auth: { method: "hmac", secret: secrets } };
 }
 
 function locate(url: string): { id: string; baseUrl: string } {
