@@ -1,6 +1,6 @@
-import { fixedKeys, generateKey, type KeyRecord } from "hookproof/jwks";
+import { fixedKeys, type KeyRecord } from "hookproof/jwks";
 import { type ProbeResult, type ProbeTarget, type RunProbesOptions, runProbes } from "hookproof/probes";
-import { startListeners } from "hookproof-service";
+import { type ListenerSetup, startListeners } from "hookproof-service";
 
 export const SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 
@@ -33,9 +33,7 @@ export function startJwt(key: KeyRecord): Promise<Probed> {
   }));
 }
 
-type Auth = Parameters<typeof startListeners>[0] extends { listeners: (url: string) => infer All }
-  ? Extract<Awaited<All>, readonly unknown[]>[number]["listener"]["auth"]
-  : never;
+type Auth = ListenerSetup["listener"]["auth"];
 
 async function start(
   setup: (baseUrl: string) => { id: string; auth: Auth; target: ProbeTarget },
@@ -52,8 +50,6 @@ async function start(
   if (!target) throw new Error("no listener was asked for");
   return { target, runs: () => runs, stop: () => server.stop() };
 }
-
-export { generateKey };
 
 /** All results of a run. */
 export async function resultsOf(target: ProbeTarget, options?: RunProbesOptions): Promise<ProbeResult[]> {

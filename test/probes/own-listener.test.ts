@@ -1,5 +1,6 @@
+import { generateKey } from "hookproof/jwks";
 import { describe, expect, it } from "vitest";
-import { generateKey, idsOf, type Probed, resultsOf, startHmac, startJwt } from "./listeners.js";
+import { idsOf, type Probed, resultsOf, startHmac, startJwt } from "./listeners.js";
 
 /** Runs a test against a listener that is stopped afterwards. */
 async function probing(starting: Promise<Probed>, test: (probed: Probed) => Promise<void>): Promise<void> {
