@@ -41,7 +41,7 @@ export const probes: readonly Probe[] = [
   ...FOR_TOKENS.map((recipe) => factsOf(recipe, ["jwt"])),
 ];
 
-/** Which probes of a battery are meant. */
+/** Which probes of the battery are meant. */
 export interface ProbeSelection {
   /** Only the probes with these ids; `*` stands for any text. */
   readonly only?: string | readonly string[] | undefined;
@@ -50,7 +50,7 @@ export interface ProbeSelection {
 }
 
 /**
- * The probes for a listener of one method, in the order in which they run.
+ * The probes that are meant, in the order in which they run; all of one method, or of both.
  *
  * @throws {RangeError} for a pattern in `only` or `skip` that fits no probe
  *
@@ -58,11 +58,14 @@ export interface ProbeSelection {
  * ```ts
  * import { selectProbes } from "hookproof/probes";
  *
- * selectProbes("hmac", { only: "timestamp-*" }).length;
+ * selectProbes({ method: "hmac", only: "timestamp-*" }).length;
  * ```
  */
-export function selectProbes(method: ProbeMethod, selection: ProbeSelection = {}): Probe[] {
-  const own = probes.filter(({ methods }) => methods.includes(method));
+export function selectProbes(
+  selection: ProbeSelection & { readonly method?: ProbeMethod | undefined },
+): Probe[] {
+  const { method } = selection;
+  const own = method === undefined ? probes : probes.filter(({ methods }) => methods.includes(method));
   return own.filter(({ id }) => isSelected(id, selection, own));
 }
 
