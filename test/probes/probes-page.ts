@@ -44,7 +44,7 @@ const INTRODUCTION = [
   "- **unclear**: the specification leaves open what the probe asks, and the listener does otherwise than [decisions.md](decisions.md) or the RFC says; or the answer proves nothing, such as 429. It fails a run with `--strict` only.",
   "- **skip**: the probe would run the automation and may not (`--allow-trigger`, or `allowTrigger`), a request that it builds on was not answered as it must be, or this key or runtime cannot make it.",
   "",
-  "Probes marked *runs* are those for which a correct listener runs its automation, once or more often. What is left open is marked with where the expected answer comes from.",
+  "Probes marked _runs_ are those for which a correct listener runs its automation, once or more often. What is left open is marked with where the expected answer comes from.",
   "",
   "```console",
   "$ hookproof listen &",
@@ -61,17 +61,30 @@ const INTRODUCTION = [
 ];
 
 function table(rows: readonly Probe[]): string[] {
+  const cells = [["id", "what is sent", "expected", "section", ""], ...rows.map(cellsOf)];
+  const widths = [0, 1, 2, 3, 4].map((column) =>
+    Math.max(3, ...cells.map((row) => row[column]?.length ?? 0)),
+  );
+  const [head = "", ...lines] = cells.map((row) =>
+    tableLine(row.map((cell, n) => cell.padEnd(widths[n] ?? 0))),
+  );
+  return [head, tableLine(widths.map((width) => "-".repeat(width))), ...lines];
+}
+
+function tableLine(cells: readonly string[]): string {
+  return `| ${cells.join(" | ")} |`;
+}
+
+function cellsOf({ id, title, expected, section, runsAutomation, leftOpen, decision }: Probe): string[] {
+  const marks = [
+    runsAutomation ? "_runs_" : "",
+    leftOpen === "nothing" ? "" : `${OPEN[leftOpen]} (${decision})`,
+  ];
   return [
-    "| id | what is sent | expected | section | |",
-    "| --- | --- | --- | --- | --- |",
-    ...rows.map(
-      ({ id, title, expected, section, runsAutomation, leftOpen, decision }) =>
-        `| \`${id}\` | ${title.replace(/[|_*<]/g, "\\$&")} | ${expected.join(" or ")} | ${section} | ${[
-          runsAutomation ? "*runs*" : "",
-          leftOpen === "nothing" ? "" : `${OPEN[leftOpen]} (${decision})`,
-        ]
-          .filter((mark) => mark !== "")
-          .join("; ")} |`,
-    ),
+    `\`${id}\``,
+    title.replace(/[|_*<]/g, "\\$&"),
+    expected.join(" or "),
+    section,
+    marks.filter((mark) => mark !== "").join("; "),
   ];
 }
