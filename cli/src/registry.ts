@@ -20,6 +20,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "send a recorded event again; expects 409",
     load: async () => (await import("./commands/replay.js")).replay,
   },
+  test: {
+    summary: "the battery of probes against a listener; --list shows them",
+    load: async () => (await import("./commands/test.js")).test,
+  },
   listen: {
     summary: "local verifying listener",
     load: async () => (await import("./commands/listen.js")).listen,

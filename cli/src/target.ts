@@ -1,4 +1,5 @@
 import { hmacSigner, jwtSigner, type Signer, secretFingerprint } from "hookproof";
+import type { ProbeTarget } from "hookproof/probes";
 import type { Args, Context, Flag } from "./command.js";
 import { CliError, EXIT, usageError } from "./failure.js";
 import type { CredentialReference } from "./history.js";
@@ -45,6 +46,8 @@ export interface Target {
   /** The method in words, with a fingerprint or kid instead of the secret or key. */
   readonly proof: string;
   readonly credential: CredentialReference;
+  /** The secret or key itself, for the probes, which also sign wrongly; of two secrets the first. */
+  readonly auth: ProbeTarget["auth"];
 }
 
 /** Works out the target of a command from its argument and flags, or from what an earlier event was sent with. */
@@ -86,7 +89,8 @@ export async function resolveCredential(
   const fromFiles = remembered?.kind === "secret-files" ? remembered.files : files;
   const secrets = await givenSecrets(io, out, fromFiles);
   const used = secrets.length > 0 ? secrets : session?.secret ? [session.secret] : [];
-  if (used.length === 0) {
+  const [first] = used;
+  if (first === undefined) {
     throw new CliError(EXIT.setup, "SECRET_MISSING", "No signing secret was given.", {
       hint: "Use --secret-file <path>, --secret-file - for standard input, or the variable HOOKPROOF_SECRET.",
     });
@@ -103,6 +107,7 @@ export async function resolveCredential(
     signer: hmacSigner({ secret: used }),
     proof: `HMAC-SHA256, secret ${fingerprints}`,
     credential,
+    auth: { method: "hmac", secret: first },
   };
 }
 
@@ -137,6 +142,7 @@ async function jwtCredential(
       store,
       ...(baseUrl === undefined ? {} : { baseUrl }),
     },
+    auth: { method: "jwt", ...key, baseUrl },
   };
 }
 
