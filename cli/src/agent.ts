@@ -1,6 +1,5 @@
 import { Agent } from "node:https";
 import type { ConnectionAgent } from "hookproof";
-import { HttpsProxyAgent } from "https-proxy-agent";
 import { getProxyForUrl } from "proxy-from-env";
 import { usageError } from "./failure.js";
 import { readBytes } from "./payload.js";
@@ -21,6 +20,8 @@ export async function agentFor(
   };
   const proxy = url.startsWith("https:") ? getProxyForUrl(url) : "";
   if (proxy) {
+    // Few need it, and it takes as long to load as everything else together.
+    const { HttpsProxyAgent } = await import("https-proxy-agent");
     const agent = new HttpsProxyAgent(proxy, { keepAlive: true });
     Object.assign(agent.options, tls); // the constructor's options are for the proxy, these for the listener behind it
     return agent;

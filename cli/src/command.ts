@@ -1,25 +1,36 @@
+import type { Config } from "./config/config.js";
 import type { Io } from "./io.js";
 import type { GlobalFlags, Output } from "./output.js";
+
+/** What completes a value on the command line, beside the choices of a flag. */
+export type Completion = "profile" | "kid" | "event" | "code" | "file";
 
 /** A flag as data; yargs parses it, help and docs show it. */
 export interface Flag {
   readonly describe: string;
-  readonly type: "string" | "number" | "boolean";
+  readonly type: "string" | "number" | "boolean" | "duration";
   readonly alias?: string;
   readonly choices?: readonly string[];
   readonly default?: string | number | boolean;
+  /** The largest and smallest number that is allowed. */
+  readonly range?: readonly [min: number, max: number];
   /** May be given several times. */
   readonly repeatable?: boolean;
   /** What stands for the value in help, such as `<file>`. */
   readonly value?: string;
   readonly hidden?: boolean;
+  /** A boolean that is shown, and used, as `--no-name`. */
+  readonly negated?: boolean;
+  readonly completes?: Completion;
 }
 
 /** A positional argument as data. */
-interface Positional {
+export interface Positional {
   readonly name: string;
   readonly describe: string;
   readonly required: boolean;
+  readonly choices?: readonly string[];
+  readonly completes?: Completion;
 }
 
 /** What a command is given. */
@@ -28,6 +39,7 @@ export interface Context {
   readonly out: Output;
   readonly args: Args;
   readonly global: GlobalFlags & { readonly timeoutMs: number };
+  readonly config: Config;
 }
 
 /** Parsed flags and positionals, read by name and kind. */
@@ -36,6 +48,10 @@ export interface Args {
   texts(name: string): readonly string[];
   number(name: string): number | undefined;
   flag(name: string): boolean;
+  /** A duration in milliseconds. */
+  durationMs(name: string): number | undefined;
+  /** Whether the command line itself has the flag. */
+  isGiven(name: string): boolean;
 }
 
 /** A command as data: help is made from it, and `run` gives the exit code. */
@@ -48,5 +64,9 @@ export interface Command {
   readonly examples: readonly (readonly [line: string, does: string])[];
   /** The exit codes beyond 0, 1 and 2. */
   readonly exits: readonly (readonly [code: number, when: string])[];
+  /** May be called for a profile that no file has yet. */
+  readonly acceptsNewProfile?: boolean;
+  /** Writes a configuration, so that the one that --config names need not be there. */
+  readonly createsConfig?: boolean;
   run(context: Context): Promise<number>;
 }

@@ -4,34 +4,13 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { CliError, EXIT } from "./failure.js";
 import { dataFolder, privateFolder, writePrivateFile } from "./folders.js";
+import { type HistoryRecord, parseHistoryLine } from "./history-record.js";
 import type { Io } from "./io.js";
 import type { Output } from "./output.js";
+import { requirePrivate } from "./private-file.js";
 
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 const PRUNE_BYTES = 8 * 1024 * 1024;
-
-/** Where the secret or key of a request came from, so that a replay can sign again; never the secret itself. */
-export type CredentialReference =
-  | { readonly kind: "session"; readonly port: number }
-  | { readonly kind: "secret-files"; readonly files: readonly string[] }
-  | { readonly kind: "environment" }
-  | { readonly kind: "key"; readonly key: string; readonly store: string; readonly baseUrl?: string };
-
-/** One event that was sent, as it is kept for 7 days. */
-export interface HistoryRecord {
-  readonly v: 1;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly eventId: string;
-  readonly url: string;
-  readonly method: "hmac" | "jwt";
-  /** The headers of the first attempt, for a replay to the letter. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly bodyBase64: string;
-  readonly status?: number;
-  readonly outcome: string;
-  readonly credential: CredentialReference;
-}
 
 function historyFile(io: Io): string {
   return join(dataFolder(io), "history.jsonl");
@@ -39,8 +18,8 @@ function historyFile(io: Io): string {
 
 /** Adds records; a history that cannot be written is a warning, because the event itself has been sent. */
 export async function remember(io: Io, out: Output, records: readonly HistoryRecord[]): Promise<void> {
-  const file = historyFile(io);
   try {
+    const file = historyFile(io);
     privateFolder(dataFolder(io));
     await appendFile(file, records.map((record) => `${JSON.stringify(record)}\n`).join(""), { mode: 0o600 });
     await chmod(file, 0o600);
@@ -52,12 +31,10 @@ export async function remember(io: Io, out: Output, records: readonly HistoryRec
   }
 }
 
-/** The record of an event id, or of the last event; unreadable lines are passed over. */
-export async function recall(io: Io, which: string): Promise<HistoryRecord> {
-  let found: HistoryRecord | undefined;
-  for await (const record of records(io)) {
-    if (which === "last" || record.eventId === which.toLowerCase()) found = record;
-  }
+/** The record of an event id, or of the last event. */
+export async function recall(io: Io, out: Output, which: string): Promise<HistoryRecord> {
+  const records = await readHistory(io, out);
+  const found = records.findLast(({ eventId }) => which === "last" || eventId === which.toLowerCase());
   if (found) return found;
   throw new CliError(
     EXIT.setup,
@@ -69,33 +46,67 @@ export async function recall(io: Io, which: string): Promise<HistoryRecord> {
   );
 }
 
-async function* records(io: Io): AsyncIterable<HistoryRecord> {
-  const oldest = Date.now() - KEPT_MS;
-  const input = createReadStream(historyFile(io));
-  const opened = await new Promise<boolean>((resolve) =>
-    input.once("open", () => resolve(true)).once("error", () => resolve(false)),
+/** The events of the last 7 days, each as it went the last time, the newest last. */
+export async function readHistory(io: Io, out: Pick<Output, "warn">): Promise<HistoryRecord[]> {
+  const byId = new Map<string, HistoryRecord>();
+  let unreadable = 0;
+  for await (const line of linesOf(historyFile(io))) {
+    const record = parseHistoryLine(line);
+    if (record === undefined) unreadable++;
+    else if (record.at >= Date.now() - KEPT_MS) {
+      byId.delete(record.eventId);
+      byId.set(record.eventId, record);
+    }
+  }
+  if (unreadable > 0)
+    out.warn(
+      `${unreadable} ${unreadable === 1 ? "line" : "lines"} of ${historyFile(io)} cannot be read and ${unreadable === 1 ? "was" : "were"} passed over.`,
+    );
+  return [...byId.values()];
+}
+
+/** Forgets the events that `isForgotten` names, and lines that cannot be read; gives their number. */
+export async function forget(
+  io: Io,
+  out: Output,
+  isForgotten: (record: HistoryRecord) => boolean,
+): Promise<number> {
+  const records = await readHistory(io, out);
+  const kept = records.filter((record) => !isForgotten(record));
+  await writePrivateFile(historyFile(io), kept.map((record) => `${JSON.stringify(record)}\n`).join(""));
+  return records.length - kept.length;
+}
+
+async function* linesOf(file: string): AsyncIterable<string> {
+  const input = createReadStream(file);
+  const failure = await new Promise<NodeJS.ErrnoException | undefined>((resolve) =>
+    input.once("open", () => resolve(undefined)).once("error", resolve),
   );
-  if (!opened) return;
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    const record = parse(line);
-    if (record && record.at >= oldest) yield record;
+  if (failure) {
+    if (failure.code === "ENOENT" || failure.code === "ENOTDIR") return;
+    throw unreadable(file, failure);
   }
+  requirePrivate(file);
+  let broken: NodeJS.ErrnoException | undefined;
+  input.once("error", (error) => {
+    broken = error;
+  });
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
+    if (line !== "") yield line;
+  if (broken) throw unreadable(file, broken);
 }
 
-function parse(line: string): HistoryRecord | undefined {
-  try {
-    const record = JSON.parse(line) as HistoryRecord;
-    return record.v === 1 && typeof record.eventId === "string" && typeof record.bodyBase64 === "string"
-      ? record
-      : undefined;
-  } catch {
-    return undefined;
-  }
+function unreadable(file: string, { code }: NodeJS.ErrnoException): CliError {
+  return new CliError(EXIT.setup, "FILE_UNREADABLE", `${file} cannot be read (${code}).`);
 }
 
+/** Drops what is too old and, of a history that is still too large, the older half. */
 async function prune(io: Io): Promise<void> {
   const kept: string[] = [];
-  for await (const record of records(io)) kept.push(`${JSON.stringify(record)}\n`);
+  for await (const line of linesOf(historyFile(io))) {
+    const record = parseHistoryLine(line);
+    if (record && record.at >= Date.now() - KEPT_MS) kept.push(`${line}\n`);
+  }
   let bytes = kept.reduce((sum, line) => sum + line.length, 0);
   while (bytes > PRUNE_BYTES / 2 && kept.length > 1) bytes -= (kept.shift() ?? "").length;
   await writePrivateFile(historyFile(io), kept.join(""));

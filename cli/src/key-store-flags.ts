@@ -3,7 +3,7 @@ import type { Args, Flag } from "./command.js";
 import { durationMs } from "./duration.js";
 import type { Io } from "./io.js";
 import { storeFolder } from "./keys.js";
-import { readTextFile, requirePrivate } from "./secrets.js";
+import { readTextFile, requirePrivate } from "./private-file.js";
 
 /** The flag of every command that works on a key store. */
 export const STORE_FLAG = {

@@ -5,7 +5,7 @@ import { openKeyStore } from "hookproof/node";
 import { CliError, EXIT } from "./failure.js";
 import { dataFolder } from "./folders.js";
 import type { Io } from "./io.js";
-import { readTextFile, requirePrivate } from "./secrets.js";
+import { readTextFile, requirePrivate } from "./private-file.js";
 
 /** The folder of the user's keys, unless `--store` names another. */
 export function storeFolder(io: Io, given: string | undefined): string {

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { Command } from "./command.js";
+import type { Args, Command } from "./command.js";
 import { type CliError, EXIT, usageError } from "./failure.js";
 import type { Io } from "./io.js";
 import { createOutput, painter } from "./output.js";
@@ -10,9 +10,10 @@ export async function main(argv: readonly string[]): Promise<number> {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort(signal));
   // A reader that went away (`| head`) is not a failure of ours.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) =>
-    process.exit(error.code === "EPIPE" ? EXIT.ok : EXIT.unexpected),
-  );
+  for (const stream of [process.stdout, process.stderr])
+    stream.on("error", (error: NodeJS.ErrnoException) =>
+      process.exit(error.code === "EPIPE" ? EXIT.ok : EXIT.unexpected),
+    );
   const { stdin, stdout, stderr, env } = process;
   return run(argv, { stdin, stdout, stderr, env, stopSignal: stop.signal });
 }
@@ -29,39 +30,75 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 
 async function dispatch(argv: readonly string[], io: Io, called: { name: string }): Promise<number> {
   const [first = "--help", second] = argv;
-  if (first === "--version" || first === "-V") {
-    io.stdout.write(`${version()}\n`);
-    return EXIT.ok;
-  }
+  if (first === "--version" || first === "-V") return print(io, version());
+  if (first === "--help" || first === "-h" || first === "help")
+    return print(io, (await import("./help.js")).overview());
+  if (first === "complete-words") return (await import("./complete.js")).completeWords(argv.slice(1), io);
   const name = [`${first} ${second}`, first].find((candidate) => Object.hasOwn(COMMANDS, candidate));
   const entry = name === undefined ? undefined : COMMANDS[name];
-  const parser = await import("./parse.js");
   if (name === undefined || !entry) {
-    if (first !== "--help" && first !== "-h" && first !== "help") throw await unknownCommand(first);
-    io.stdout.write(`${await parser.overview()}\n`);
-    return EXIT.ok;
+    if (isGroup(first) && (second === "--help" || second === "-h"))
+      return print(io, (await import("./help.js")).groupHelp(first));
+    throw await unknownCommand(first, second);
   }
   called.name = name;
-  const command: Command = await entry.load();
-  const parsed = await parser.parseCommand(command, argv.slice(name.split(" ").length));
-  if (parsed.kind === "help") {
-    io.stdout.write(`${parsed.text}\n`);
-    return EXIT.ok;
-  }
-  return command.run({ io, out: createOutput(io, parsed.global), args: parsed.args, global: parsed.global });
+  const command = await entry.load();
+  const { parseCommand } = await import("./parse.js");
+  const parsed = parseCommand(command, argv.slice(name.split(" ").length));
+  if (parsed.kind === "help") return print(io, (await import("./help.js")).commandHelp(command));
+  return runCommand(command, parsed.args, parsed.verbosity, io);
 }
 
-async function unknownCommand(given: string): Promise<CliError> {
-  const groups = Object.keys(COMMANDS).filter((name) => name.startsWith(`${given} `));
-  if (groups.length > 0)
+async function runCommand(command: Command, args: Args, verbose: number, io: Io): Promise<number> {
+  const [{ loadConfig }, { withSettings, globalFlags }] = await Promise.all([
+    import("./config/config.js"),
+    import("./settled-args.js"),
+  ]);
+  const config = loadConfig(io, {
+    config: args.text("config"),
+    profile: args.text("profile"),
+    createsConfig: command.createsConfig,
+    given: (flag) => (args.isGiven(flag) ? args.texts(flag) : []),
+  });
+  if (!command.acceptsNewProfile) config.requireKnownProfile();
+  const global = globalFlags(args, verbose, config);
+  return command.run({ io, out: createOutput(io, global), args: withSettings(args, config), global, config });
+}
+
+function print(io: Io, text: string): number {
+  io.stdout.write(`${text}\n`);
+  return EXIT.ok;
+}
+
+function isGroup(word: string): boolean {
+  return Object.keys(COMMANDS).some((name) => name.startsWith(`${word} `));
+}
+
+async function unknownCommand(first: string, second: string | undefined): Promise<CliError> {
+  if (first.startsWith("-"))
     return usageError(
-      `hookproof ${given} needs one more word.`,
-      groups.map((name) => `hookproof ${name}`).join(", "),
+      `The command comes first, and ${JSON.stringify(first)} after it.`,
+      "hookproof <command> [flags]",
     );
-  const { recommendation } = await import("./parse.js");
+  const { closest } = await import("./suggest.js");
+  const members = Object.keys(COMMANDS).filter((name) => name.startsWith(`${first} `));
+  if (members.length > 0) {
+    if (second === undefined || second.startsWith("-"))
+      return usageError(
+        `hookproof ${first} needs one more word.`,
+        members.map((name) => `hookproof ${name}`).join(", "),
+      );
+    const meant = closest(`${first} ${second}`, members);
+    return usageError(
+      `There is no command ${JSON.stringify(`${first} ${second}`)}.`,
+      meant ? `Did you mean ${meant}?` : members.map((name) => `hookproof ${name}`).join(", "),
+    );
+  }
+  const words = new Set(Object.keys(COMMANDS).map((name) => name.split(" ")[0] ?? name));
+  const meant = closest(first, words);
   return usageError(
-    `There is no command ${JSON.stringify(given)}.`,
-    (await recommendation(given)) ?? "hookproof --help",
+    `There is no command ${JSON.stringify(first)}.`,
+    meant ? `Did you mean ${meant}?` : "hookproof --help",
   );
 }
 

@@ -7,6 +7,8 @@ export interface GlobalFlags {
   readonly quiet: boolean;
   readonly verbose: number;
   readonly color: boolean | undefined;
+  /** Whether a person may be asked; only on a terminal even so. */
+  readonly input: boolean;
 }
 
 export type Colour = "green" | "red" | "yellow" | "dim" | "bold";

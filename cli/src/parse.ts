@@ -1,144 +1,161 @@
-import yargs, { type Argv, type Options } from "yargs";
-import type { Args, Command, Context, Flag } from "./command.js";
+import { Parser } from "yargs/helpers";
+import type { Args, Command, Flag } from "./command.js";
 import { durationMs } from "./duration.js";
 import { usageError } from "./failure.js";
-import type { GlobalFlags } from "./output.js";
-import { COMMANDS } from "./registry.js";
+import { GLOBAL_FLAGS } from "./global-flags.js";
+import { didYouMean } from "./suggest.js";
 
-const GLOBAL_FLAGS: Readonly<Record<string, Flag>> = {
-  json: { type: "boolean", describe: "stdout is JSON and nothing else" },
-  quiet: { type: "boolean", alias: "q", describe: "errors only" },
-  color: { type: "boolean", describe: "colour on or off (--no-color)" },
-  timeout: { type: "string", value: "<dur>", default: "10s", describe: "limit for one call, such as 10s" },
-};
+type Values = Record<string, unknown> & { readonly _: readonly (string | number)[] };
 
-const EPILOGUE = "Exit codes: 0 success, 1 unexpected failure, 2 usage";
-
-/** What a command line asks for. */
+/** What a command line asks for: help, or a run with these arguments. */
 export type Parsed =
-  | { readonly kind: "help"; readonly text: string }
-  | { readonly kind: "run"; readonly args: Args; readonly global: Context["global"] };
+  | { readonly kind: "help" }
+  | { readonly kind: "run"; readonly args: Args; readonly verbosity: number };
 
-/** The overview of all commands. */
-export async function overview(): Promise<string> {
-  const parser = base([]).usage(
-    "hookproof <command>\n\nSends signed webhooks, and says why a signature fails.",
-  );
-  for (const [name, { summary }] of Object.entries(COMMANDS)) parser.command(name, summary);
-  parser.epilogue("hookproof <command> --help shows examples and exit codes.");
-  return parser.getHelp();
+/** Parses a command's own arguments, strictly; every value is checked against what the flag's data says. */
+export function parseCommand(command: Command, argv: readonly string[]): Parsed {
+  const flags: Record<string, Flag> = { ...command.flags, ...GLOBAL_FLAGS };
+  refuseBooleanValues(argv, flags);
+  const values = Parser(withJoinedValues(argv, flags), parserOptions(flags)) as Values;
+  if (values.help) return { kind: "help" };
+  refuseUnknown(values, flags, argv);
+  const named = withPositionals(values, command);
+  for (const [name, flag] of Object.entries(flags)) checkValue(name, flag, named[name]);
+  return { kind: "run", args: argsOf(named, flags), verbosity: Number(values.verbose ?? 0) };
 }
 
-/** What yargs thinks a mistyped command was meant to be, as a question. */
-export async function recommendation(given: string): Promise<string | undefined> {
-  const parser = base([given]).strictCommands();
-  for (const word of new Set(Object.keys(COMMANDS).map((name) => name.split(" ")[0] ?? name)))
-    parser.command(word, "");
-  try {
-    await parser.parseAsync();
-    return undefined;
-  } catch (error) {
-    return /Did you mean [^?]+\?/.exec(error instanceof Error ? error.message : "")?.[0];
-  }
-}
-
-/** Parses a command's own arguments, strictly. */
-export async function parseCommand(command: Command, argv: readonly string[]): Promise<Parsed> {
-  const flags = { ...command.flags, ...GLOBAL_FLAGS };
-  const positionals = command.positionals ?? [];
-  const usage = [
-    command.name,
-    ...positionals.map(({ name, required }) => (required ? `<${name}>` : `[${name}]`)),
-  ].join(" ");
-  const parser = base(argv).usage(`hookproof ${usage}\n\n${command.describe}`);
-  for (const [name, flag] of Object.entries(flags)) parser.option(name, optionOf(flag));
-  parser.option("verbose", {
-    alias: "v",
-    count: true,
-    describe: "request and response; twice: canonical string and timings",
-  });
-  for (const [line, does] of command.examples) parser.example(line, does);
-  parser.epilogue([EPILOGUE, ...command.exits.map(([code, when]) => `${code} ${when}`)].join(", "));
-
-  const parsed = (await parser.parseAsync()) as Record<string, unknown> & { _: (string | number)[] };
-  if (parsed.help) return { kind: "help", text: await parser.getHelp() };
-  return { kind: "run", args: argsOf(parsed, command), global: globalOf(parsed) };
-}
-
-function base(argv: readonly string[]): Argv {
-  return yargs([...argv])
-    .scriptName("hookproof")
-    .help(false)
-    .version(false)
-    .option("help", { alias: "h", type: "boolean", describe: "show help" })
-    .exitProcess(false)
-    .strictOptions()
-    .recommendCommands()
-    .wrap(100)
-    .parserConfiguration({
+function parserOptions(flags: Readonly<Record<string, Flag>>): Parameters<typeof Parser>[1] {
+  const named = (isWanted: (flag: Flag) => boolean) =>
+    Object.keys(flags).filter((name) => name !== "verbose" && isWanted(flags[name] as Flag));
+  return {
+    boolean: named(({ type }) => type === "boolean"),
+    string: named(({ type }) => type !== "boolean"),
+    count: ["verbose"],
+    alias: Object.fromEntries(
+      Object.entries(flags).flatMap(([name, { alias }]) => (alias ? [[name, [alias]]] : [])),
+    ),
+    configuration: {
       "parse-positional-numbers": false,
       "parse-numbers": false,
       "dot-notation": false,
       "camel-case-expansion": false,
-    })
-    .fail((message, error) => {
-      throw error ?? usageError(message ?? "This command line makes no sense.");
-    });
-}
-
-function optionOf(flag: Flag): Options {
-  const { type, describe, alias, choices, repeatable, value, hidden } = flag;
-  return {
-    describe: value ? `${describe}  ${value}` : describe,
-    type: type === "boolean" ? "boolean" : "string",
-    ...(type === "boolean" ? {} : { nargs: 1, requiresArg: true }),
-    ...(alias ? { alias } : {}),
-    ...(choices ? { choices } : {}),
-    ...(repeatable ? { array: true } : {}),
-    ...(hidden ? { hidden } : {}),
-    ...(flag.default === undefined ? {} : { default: String(flag.default) as unknown as string }),
+    },
   };
 }
 
-function argsOf(parsed: Record<string, unknown> & { _: (string | number)[] }, command: Command): Args {
-  const positionals = command.positionals ?? [];
-  const given = parsed._.map(String);
-  const missing = positionals.find(({ required }, index) => required && given[index] === undefined);
-  if (missing)
-    throw usageError(
-      `<${missing.name}> is missing: ${missing.describe}.`,
-      `hookproof ${command.name} --help`,
-    );
-  if (given.length > positionals.length) {
-    throw usageError(
-      `${JSON.stringify(given[positionals.length])} is one argument too many.`,
-      `hookproof ${command.name} --help`,
-    );
-  }
-  const values: Record<string, unknown> = { ...parsed };
-  for (const [index, { name }] of positionals.entries()) values[name] = given[index];
-  for (const [name, flag] of Object.entries({ ...command.flags, ...GLOBAL_FLAGS })) {
-    const value = values[name];
-    if (Array.isArray(value) && !flag.repeatable) throw usageError(`--${name} was given more than once.`);
-    if (flag.type === "number" && value !== undefined && !/^[0-9]{1,9}$/.test(String(value))) {
-      throw usageError(`--${name} must be a whole number, not ${JSON.stringify(value)}.`);
+/** Joins each flag to its value, so that a value may be `-` or begin with one. */
+function withJoinedValues(argv: readonly string[], flags: Readonly<Record<string, Flag>>): string[] {
+  const joined: string[] = [];
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at] ?? "";
+    if (word === "--") return [...joined, ...argv.slice(at)];
+    const name = valueFlag(word, flags);
+    const value = argv[at + 1];
+    if (name === undefined) joined.push(word);
+    else if (value === undefined) throw usageError(`--${name} needs a value.`);
+    else {
+      joined.push(`--${name}=${value}`);
+      at++;
     }
   }
-  const text = (name: string) => (values[name] === undefined ? undefined : String(values[name]));
+  return joined;
+}
+
+function valueFlag(word: string, flags: Readonly<Record<string, Flag>>): string | undefined {
+  const [, long, short] = /^(?:--(.+)|-(.))$/.exec(word) ?? [];
+  const found = Object.entries(flags).find(
+    ([name, { alias }]) => name === long || (short !== undefined && alias === short),
+  );
+  return found && found[1].type !== "boolean" ? found[0] : undefined;
+}
+
+/** `--json=maybe` would count as false. */
+function refuseBooleanValues(argv: readonly string[], flags: Readonly<Record<string, Flag>>): void {
+  for (const word of argv) {
+    if (word === "--") return;
+    const [, name = "", value = ""] = /^--(?:no-)?([a-z-]+)=(.*)$/s.exec(word) ?? [];
+    if (flags[name]?.type === "boolean" && value !== "true" && value !== "false")
+      throw usageError(`--${name} takes no value, and not ${JSON.stringify(value)}.`);
+  }
+}
+
+function refuseUnknown(values: Values, flags: Readonly<Record<string, Flag>>, argv: readonly string[]): void {
+  const known = new Set(["_", "$0", ...Object.keys(flags)]);
+  for (const { alias } of Object.values(flags)) if (alias) known.add(alias);
+  const unknown = Object.keys(values).find((name) => !known.has(name));
+  if (unknown === undefined) return;
+  if (unknown === "secret")
+    throw usageError(
+      "--secret is refused: other users of this machine can read a command line, and the shell keeps it.",
+      "Use --secret-file <path>, --secret-file - for standard input, or the variable HOOKPROOF_SECRET.",
+    );
+  const shown = Object.entries(flags).flatMap(([name, { hidden, negated }]) =>
+    hidden ? [] : [negated ? `no-${name}` : name],
+  );
+  const written = argv.includes(`--no-${unknown}`) ? `no-${unknown}` : unknown;
+  throw usageError(
+    `There is no flag ${unknown.length === 1 ? "-" : "--"}${written}.`,
+    didYouMean(written, shown, "--"),
+  );
+}
+
+function withPositionals(
+  values: Values,
+  { name: command, positionals = [] }: Command,
+): Record<string, unknown> {
+  const given = values._.map(String);
+  const help = `hookproof ${command} --help`;
+  const missing = positionals.find(({ required }, index) => required && given[index] === undefined);
+  if (missing) throw usageError(`<${missing.name}> is missing: ${missing.describe}.`, help);
+  if (given.length > positionals.length)
+    throw usageError(`${JSON.stringify(given[positionals.length])} is one argument too many.`, help);
+  const named: Record<string, unknown> = { ...values };
+  for (const [index, { name, choices }] of positionals.entries()) {
+    const value = given[index];
+    if (choices && value !== undefined && !choices.includes(value))
+      throw usageError(
+        `<${name}> must be one of ${choices.join(", ")}, not ${JSON.stringify(value)}.`,
+        didYouMean(value, choices),
+      );
+    named[name] = value;
+  }
+  return named;
+}
+
+function checkValue(name: string, flag: Flag, value: unknown): void {
+  if (value === undefined || flag.type === "boolean") return;
+  if (Array.isArray(value) && !flag.repeatable) throw usageError(`--${name} was given more than once.`);
+  for (const text of [value].flat().map(String)) {
+    if (text === "") throw usageError(`--${name} needs a value that is not empty.`);
+    if (flag.choices && !flag.choices.includes(text))
+      throw usageError(
+        `--${name} must be one of ${flag.choices.join(", ")}, not ${JSON.stringify(text)}.`,
+        didYouMean(text, flag.choices),
+      );
+    if (flag.type === "number") checkNumber(name, flag, text);
+    if (flag.type === "duration") durationMs(name, text);
+  }
+}
+
+function checkNumber(name: string, { range: [min, max] = [0, 999_999_999] }: Flag, text: string): void {
+  if (!/^[0-9]{1,9}$/.test(text))
+    throw usageError(`--${name} must be a whole number, not ${JSON.stringify(text)}.`);
+  if (Number(text) < min || Number(text) > max)
+    throw usageError(`--${name} must be ${min} to ${max}, not ${text}.`);
+}
+
+function argsOf(values: Record<string, unknown>, flags: Readonly<Record<string, Flag>>): Args {
+  const settledValue = (name: string) => values[name] ?? flags[name]?.default;
+  const text = (name: string) => (settledValue(name) === undefined ? undefined : String(settledValue(name)));
   return {
     text,
     texts: (name) => (values[name] === undefined ? [] : [values[name]].flat().map(String)),
-    number: (name) => (values[name] === undefined ? undefined : Number(values[name])),
-    flag: (name) => values[name] === true || values[name] === "true",
+    number: (name) => (settledValue(name) === undefined ? undefined : Number(settledValue(name))),
+    flag: (name) => settledValue(name) === true || settledValue(name) === "true",
+    durationMs: (name) => {
+      const value = text(name);
+      return value === undefined ? undefined : durationMs(name, value);
+    },
+    isGiven: (name) => values[name] !== undefined,
   };
-}
-
-function globalOf(parsed: Record<string, unknown>): Context["global"] {
-  const flags: GlobalFlags = {
-    json: parsed.json === true,
-    quiet: parsed.quiet === true,
-    verbose: Number(parsed.verbose ?? 0),
-    color: parsed.color === undefined ? undefined : parsed.color === true,
-  };
-  return { ...flags, timeoutMs: durationMs("timeout", String(parsed.timeout)) };
 }

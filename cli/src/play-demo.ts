@@ -13,8 +13,8 @@ import { diagnose } from "hookproof/diagnose";
 import { createKeySet, generateKey, jwksHandler, type KeyRecord, remoteKeys } from "hookproof/jwks";
 import { toNodeHandler } from "hookproof/node";
 import { type HandledRequest, type RunningServer, startListeners, startServer } from "hookproof-service";
+import type { Context } from "./command.js";
 import type { Step } from "./commands/demo.js";
-import type { Io } from "./io.js";
 import { postExactly } from "./post-exactly.js";
 import { writeSession } from "./sessions.js";
 
@@ -30,7 +30,11 @@ export interface PlayedDemo {
 }
 
 /** Starts a key set host and two listeners on loopback, and plays every step against them over real HTTP. */
-export async function playDemo(io: Io, port: number, tell: (step: Step) => void): Promise<PlayedDemo> {
+export async function playDemo(
+  { io, out }: Pick<Context, "io" | "out">,
+  port: number,
+  tell: (step: Step) => void,
+): Promise<PlayedDemo> {
   const secret = generateSecret();
   const keys = await Promise.all(ALGORITHMS.map((alg) => generateKey({ alg })));
   const host = await startServer(toNodeHandler(jwksHandler(createKeySet(keys))), {});
@@ -60,7 +64,7 @@ export async function playDemo(io: Io, port: number, tell: (step: Step) => void)
   const endSession =
     port === 0
       ? () => {}
-      : await writeSession(io, server.port, { url: urlOf("lst_demo"), method: "hmac", secret });
+      : await writeSession(io, out, server.port, { url: urlOf("lst_demo"), method: "hmac", secret });
 
   const stop = async () => {
     endSession();

@@ -6,7 +6,7 @@ import { CliError, EXIT } from "./failure.js";
 /** A request that is sent as it stands, whatever it says. */
 export interface RawRequest {
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: Uint8Array;
 }
 
@@ -20,7 +20,7 @@ export async function postExactly(
   return new Promise((resolve, reject) => {
     const request = send(url, {
       method: "POST",
-      headers: { ...headers, "Content-Length": body.length },
+      headers: { ...(headers as Record<string, string | string[]>), "Content-Length": body.length },
       signal: AbortSignal.timeout(timeoutMs),
       ...(agent ? { agent: agent as never } : {}),
     });

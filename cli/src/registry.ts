@@ -12,6 +12,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "everything in one process, offline: 200, 409, 401, and why the 401",
     load: async () => (await import("./commands/demo.js")).demo,
   },
+  init: {
+    summary: "write hookproof.config.json and a secret or key reference",
+    load: async () => (await import("./commands/init.js")).init,
+  },
   send: {
     summary: "sign and send one event, or a batch",
     load: async () => (await import("./commands/send.js")).send,
@@ -80,8 +84,92 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "decode a token; verifies nothing",
     load: async () => (await import("./commands/jwt-inspect.js")).jwtInspect,
   },
+  "secret set": {
+    summary: "store the signing secret of a profile",
+    load: async () => (await import("./commands/secret-set.js")).secretSet,
+  },
+  "secret generate": {
+    summary: "generate and store a signing secret",
+    load: async () => (await import("./commands/secret-generate.js")).secretGenerate,
+  },
+  "secret show": {
+    summary: "show the fingerprint of a stored secret",
+    load: async () => (await import("./commands/secret-show.js")).secretShow,
+  },
+  "secret env": {
+    summary: "set HOOKPROOF_SECRET in a shell",
+    load: async () => (await import("./commands/secret-env.js")).secretEnv,
+  },
+  "secret remove": {
+    summary: "forget a stored secret",
+    load: async () => (await import("./commands/secret-remove.js")).secretRemove,
+  },
   "jwks serve": {
     summary: "host the key set over HTTP",
     load: async () => (await import("./commands/jwks-serve.js")).jwksServe,
+  },
+  "events list": {
+    summary: "search the events of the last 7 days",
+    load: async () => (await import("./commands/events-list.js")).eventsList,
+  },
+  "events show": {
+    summary: "one event with its headers and body",
+    load: async () => (await import("./commands/events-show.js")).eventsShow,
+  },
+  "events export": {
+    summary: "write an event for replay or verify",
+    load: async () => (await import("./commands/events-export.js")).eventsExport,
+  },
+  "events diff": {
+    summary: "what differs between two events",
+    load: async () => (await import("./commands/events-diff.js")).eventsDiff,
+  },
+  "events clear": {
+    summary: "forget recorded events",
+    load: async () => (await import("./commands/events-clear.js")).eventsClear,
+  },
+  "profile list": {
+    summary: "the profiles of all configuration files",
+    load: async () => (await import("./commands/profile-list.js")).profileList,
+  },
+  "profile show": {
+    summary: "what a profile comes to",
+    load: async () => (await import("./commands/profile-show.js")).profileShow,
+  },
+  "profile add": {
+    summary: "add or change a profile",
+    load: async () => (await import("./commands/profile-add.js")).profileAdd,
+  },
+  "profile use": {
+    summary: "choose the profile that is used by default",
+    load: async () => (await import("./commands/profile-use.js")).profileUse,
+  },
+  "profile remove": {
+    summary: "take a profile out of its file",
+    load: async () => (await import("./commands/profile-remove.js")).profileRemove,
+  },
+  "config path": {
+    summary: "the configuration files that are read",
+    load: async () => (await import("./commands/config-path.js")).configPath,
+  },
+  "config list": {
+    summary: "every setting that has a value",
+    load: async () => (await import("./commands/config-list.js")).configList,
+  },
+  "config explain": {
+    summary: "where each value comes from",
+    load: async () => (await import("./commands/config-explain.js")).configExplain,
+  },
+  doctor: {
+    summary: "clock, Node version, file modes, ports, proxy, CA, TLS",
+    load: async () => (await import("./commands/doctor.js")).doctor,
+  },
+  explain: {
+    summary: "what a code, a cause or an exit code means, offline",
+    load: async () => (await import("./commands/explain.js")).explain,
+  },
+  completion: {
+    summary: "a completion script for bash, zsh, fish or pwsh",
+    load: async () => (await import("./commands/completion.js")).completion,
   },
 };

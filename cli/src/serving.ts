@@ -1,6 +1,6 @@
 import type { Args, Flag } from "./command.js";
 import { CliError, EXIT, usageError } from "./failure.js";
-import { readTextFile } from "./secrets.js";
+import { readTextFile } from "./private-file.js";
 
 /** The flags of every command that serves. */
 export const SERVING_FLAGS = {

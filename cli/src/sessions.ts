@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { CliError, EXIT } from "./failure.js";
 import { dataFolder, writePrivateFile } from "./folders.js";
 import type { Io } from "./io.js";
+import type { Output } from "./output.js";
 
 /** What a local listener leaves for `:port` targets while it runs. */
 export interface Session {
@@ -17,11 +18,37 @@ function sessionFile(io: Io, port: number): string {
   return join(dataFolder(io), "sessions", `${port}.json`);
 }
 
-/** Leaves a listener's session; gives the function that takes it away again. */
-export async function writeSession(io: Io, port: number, session: Session): Promise<() => void> {
-  const file = sessionFile(io, port);
-  await writePrivateFile(file, `${JSON.stringify({ v: 1, ...session })}\n`);
-  return () => rmSync(file, { force: true });
+/**
+ * Leaves a listener's session; gives the function that takes it away again. A listener that cannot leave one
+ * listens all the same.
+ */
+export async function writeSession(
+  io: Io,
+  out: Pick<Output, "warn">,
+  port: number,
+  session: Session,
+): Promise<() => void> {
+  try {
+    const file = sessionFile(io, port);
+    await writePrivateFile(file, `${JSON.stringify({ v: 1, ...session })}\n`);
+    return () => rmSync(file, { force: true });
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    out.warn(`${error.message} Commands will not find this listener as :${port}.`);
+    return () => {};
+  }
+}
+
+/** The session of the local listener with exactly this URL, if there is one. */
+export function findSession(io: Io, url: string): (Session & { readonly port: number }) | undefined {
+  const port = /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\]):([0-9]{1,5})\//.exec(url)?.[1];
+  if (port === undefined) return undefined;
+  try {
+    const session = readSession(io, Number(port));
+    return session.url === url ? { port: Number(port), ...session } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The session of the local listener on a port. */

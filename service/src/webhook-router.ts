@@ -4,6 +4,7 @@ import {
   createReceiver,
   type ReceivedRequest,
   type Receiver,
+  type ReceiverAnswer,
   type ReceiverOptions,
   type Run,
   type Verdict,
@@ -14,6 +15,8 @@ import { answerUnknown } from "./unknown-path.js";
 export interface ListenerSetup extends ReceiverOptions {
   /** Accepts an event durably; by default it is accepted and nothing runs. */
   run?: Run | undefined;
+  /** Changes or delays an answer before it is sent, to try out a sender; the verdict stays what it is. */
+  beforeAnswer?: ((answer: ReceiverAnswer) => ReceiverAnswer | Promise<ReceiverAnswer>) | undefined;
 }
 
 /** One request and its verdict, told once it has been answered. */
@@ -38,11 +41,11 @@ export function webhookRouter(
   listeners: readonly ListenerSetup[],
   onHandled: (request: HandledRequest) => void = () => {},
 ): Router {
-  const receivers = new Map<string, { receiver: Receiver; run: Run }>();
-  for (const { run = async () => {}, ...options } of listeners) {
+  const receivers = new Map<string, { receiver: Receiver; run: Run } & Pick<ListenerSetup, "beforeAnswer">>();
+  for (const { run = async () => {}, beforeAnswer, ...options } of listeners) {
     const { id } = options.listener;
     if (receivers.has(id)) throw new TypeError(`two listeners have the id ${id}`);
-    receivers.set(id, { receiver: createReceiver(options), run });
+    receivers.set(id, { receiver: createReceiver(options), run, beforeAnswer });
   }
 
   const router = express.Router({ caseSensitive: true, strict: true });
@@ -55,10 +58,11 @@ export function webhookRouter(
     const receivedAt = Date.now();
     const request = receivedRequest(req);
     const chunks: Uint8Array[] = [];
-    const answer = await known.receiver.receive(
+    const decided = await known.receiver.receive(
       { ...request, body: copied(request.body, chunks) },
       known.run,
     );
+    const answer = known.beforeAnswer ? await known.beforeAnswer(decided) : decided;
     sendAnswer(answer, req, res);
     onHandled({
       listenerId: req.params.listenerId,

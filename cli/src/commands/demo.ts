@@ -13,6 +13,7 @@ export const demo: Command = {
       type: "number",
       value: "<n>",
       default: 4400,
+      range: [0, 65_535],
       describe: "the listener's port while the demo stays open",
     },
   },
@@ -24,7 +25,7 @@ export const demo: Command = {
   async run(context) {
     const { io, out, args } = context;
     const stays = io.stdout.isTTY === true && !args.flag("exit") && !out.json;
-    const played = await playDemo(io, stays ? (args.number("port") ?? 4400) : 0, (step) =>
+    const played = await playDemo(context, stays ? (args.number("port") ?? 4400) : 0, (step) =>
       tell(context, step),
     );
     try {

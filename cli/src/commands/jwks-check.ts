@@ -3,7 +3,7 @@ import type { Command } from "../command.js";
 import { EXIT } from "../failure.js";
 import { readStdin } from "../io.js";
 import type { Colour } from "../output.js";
-import { readTextFile } from "../secrets.js";
+import { readTextFile } from "../private-file.js";
 
 export const jwksCheck: Command = {
   name: "jwks check",

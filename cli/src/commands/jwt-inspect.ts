@@ -1,7 +1,7 @@
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
 import { readStdin } from "../io.js";
-import { readTextFile } from "../secrets.js";
+import { readTextFile } from "../private-file.js";
 
 export const jwtInspect: Command = {
   name: "jwt inspect",

@@ -3,7 +3,7 @@ import type { Command } from "../command.js";
 import { EXIT } from "../failure.js";
 import { readStdin } from "../io.js";
 import { openStore, PRIVATE_STORE_FLAGS, passphraseOf } from "../key-store-flags.js";
-import { readTextFile, requirePrivate } from "../secrets.js";
+import { readTextFile, requirePrivate } from "../private-file.js";
 
 export const keysImport: Command = {
   name: "keys import",

@@ -1,12 +1,12 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { generateSecret, secretFingerprint } from "hookproof";
-import { diagnose } from "hookproof/diagnose";
-import type { Listener, Verdict } from "hookproof/receiver";
-import { type HandledRequest, startListeners } from "hookproof-service";
-import type { Command, Context } from "../command.js";
-import { durationMs } from "../duration.js";
+import type { Listener, ReceiverAnswer } from "hookproof/receiver";
+import { startListeners } from "hookproof-service";
+import type { Args, Command, Context } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
 import { keysFrom } from "../key-source.js";
-import { givenSecrets } from "../secrets.js";
+import { type Reporting, reportRequest } from "../report-request.js";
+import { findSecrets } from "../secrets.js";
 import { SERVING_FLAGS, servingOptions, started, stopped } from "../serving.js";
 import { type Session, writeSession } from "../sessions.js";
 
@@ -15,7 +15,13 @@ export const listen: Command = {
   describe:
     "A local listener that checks every request as the service does and says why it refuses one. Bound to loopback.",
   flags: {
-    port: { type: "number", value: "<n>", default: 4400, describe: "0 takes a free port" },
+    port: {
+      type: "number",
+      value: "<n>",
+      default: 4400,
+      range: [0, 65_535],
+      describe: "0 takes a free port",
+    },
     "listener-id": {
       type: "string",
       value: "<id>",
@@ -27,7 +33,8 @@ export const listen: Command = {
       type: "string",
       value: "<path|->",
       repeatable: true,
-      describe: "the secret; a fresh one otherwise",
+      describe: "the secret; the profile's or a fresh one otherwise",
+      completes: "file",
     },
     jwks: { type: "string", value: "<url|file>", describe: "the key set that tokens are checked with" },
     "allow-insecure-jwks": {
@@ -46,8 +53,26 @@ export const listen: Command = {
       repeatable: true,
       describe: "proxies whose X-Forwarded-For is believed",
     },
-    until: { type: "number", value: "<n>", describe: "stop after this many requests" },
-    "exit-after": { type: "string", value: "<dur>", describe: "stop after this time" },
+    "forward-to": {
+      type: "string",
+      value: "<url>",
+      describe: "post every accepted request on, with its headers and bytes as they were sent",
+    },
+    respond: {
+      type: "number",
+      value: "<status>",
+      range: [200, 599],
+      describe: "answer accepted requests with this status, to try out a sender",
+    },
+    delay: { type: "duration", value: "<dur>", describe: "wait this long before every answer" },
+    history: { type: "string", value: "<file>", describe: "add every request to a file, a JSON line each" },
+    until: {
+      type: "number",
+      value: "<n>",
+      range: [1, 999_999_999],
+      describe: "stop after this many requests",
+    },
+    "exit-after": { type: "duration", value: "<dur>", describe: "stop after this time" },
     ...SERVING_FLAGS,
   },
   examples: [
@@ -56,16 +81,23 @@ export const listen: Command = {
       "hookproof listen --jwks http://127.0.0.1:4410/.well-known/jwks.json",
       "for tokens, with the keys of hookproof jwks serve",
     ],
+    ["hookproof listen --respond 503 --until 3", "to see a sender try again"],
   ],
   exits: [[3, "secret or key set cannot be used"]],
   async run(context) {
     const { args, io, out } = context;
     const options = await servingOptions(args);
     const { auth, secret } = await authOf(context);
+    const reporting = reportingOf(args);
     const id = args.text("listener-id") ?? "lst_local";
+    if (!/^[A-Za-z0-9_-]{1,128}$/.test(id))
+      throw usageError(
+        `--listener-id must be letters, digits, - or _, 128 at most, not ${JSON.stringify(id)}.`,
+      );
     const until = args.number("until");
     const counts = new Map<number, number>();
     const enough = new AbortController();
+    let reported = Promise.resolve();
     let n = 0;
 
     const server = await started(
@@ -76,12 +108,18 @@ export const listen: Command = {
             {
               listener: { id, baseUrl, auth, allowedCidrs: args.texts("allow-cidr") },
               trustedProxies: args.texts("trust-proxy"),
+              beforeAnswer: (answer) => changed(args, answer),
             },
           ],
-          onHandled: async (handled) => {
+          onHandled: (handled) => {
             n++;
             counts.set(handled.status, (counts.get(handled.status) ?? 0) + 1);
-            await report(context, n, handled, { id, baseUrl: server.url, auth });
+            const number = n;
+            // One after another, so that the lines stand in the order of the requests.
+            const listener = { id, baseUrl: server.url, auth };
+            reported = reported.then(() =>
+              reportRequest(context, number, handled, { ...reporting, listener }),
+            );
             if (until !== undefined && n >= until) enough.abort();
           },
         }),
@@ -89,7 +127,7 @@ export const listen: Command = {
     );
     const url = `${server.url}/api/v1/webhooks/incoming/${id}`;
     const session: Session = { url, method: auth.method, ...(secret === undefined ? {} : { secret }) };
-    const endSession = await writeSession(io, server.port, session);
+    const endSession = await writeSession(io, out, server.port, session);
     out.document({
       type: "listening",
       url,
@@ -101,21 +139,35 @@ export const listen: Command = {
     out.line(url);
     out.note(`next: hookproof send :${server.port} --data '{"a":1}'`);
 
-    const exitAfter = args.text("exit-after");
-    const timer =
-      exitAfter === undefined
-        ? undefined
-        : setTimeout(() => enough.abort(), durationMs("exit-after", exitAfter));
+    const exitAfterMs = args.durationMs("exit-after");
+    const timer = exitAfterMs === undefined ? undefined : setTimeout(() => enough.abort(), exitAfterMs);
     await Promise.race([stopped(io.stopSignal), stopped(enough.signal)]);
     clearTimeout(timer);
     endSession();
     await server.stop();
+    await reported;
     out.note(`${n} requests${[...counts].map(([status, count]) => `, ${count} x ${status}`).join("")}`);
     return EXIT.ok;
   },
 };
 
-async function authOf({ args, io, out }: Context): Promise<{ auth: Listener["auth"]; secret?: string }> {
+/** What is done with requests besides answering them. */
+function reportingOf(args: Args): Omit<Reporting, "listener"> {
+  const [forwardTo, history] = [args.text("forward-to"), args.text("history")];
+  if (forwardTo !== undefined && !/^https?:\/\/[^/]/.test(forwardTo))
+    throw usageError(`--forward-to must be an http or https URL, not ${JSON.stringify(forwardTo)}.`);
+  return { forwardTo, history };
+}
+
+/** The answer as --delay and --respond have it. */
+async function changed(args: Args, answer: ReceiverAnswer): Promise<ReceiverAnswer> {
+  const [delayMs, status] = [args.durationMs("delay"), args.number("respond")];
+  if (delayMs !== undefined) await wait(delayMs);
+  return status === undefined || !answer.verdict.ok ? answer : { ...answer, status };
+}
+
+async function authOf(context: Context): Promise<{ auth: Listener["auth"]; secret?: string }> {
+  const { args } = context;
   const jwks = args.text("jwks");
   if (args.text("method") === "jwt" && jwks === undefined)
     throw usageError("--method jwt needs --jwks <url|file>.", "hookproof jwks serve hosts one.");
@@ -123,52 +175,9 @@ async function authOf({ args, io, out }: Context): Promise<{ auth: Listener["aut
     throw usageError("--jwks belongs to --method jwt.");
   if (jwks !== undefined)
     return { auth: { method: "jwt", keys: await keysFrom(jwks, args.flag("allow-insecure-jwks")) } };
-  const given = await givenSecrets(io, out, args.texts("secret-file"));
-  const secrets = given.length > 0 ? given : [generateSecret()];
+  const secrets = (await findSecrets(context))?.secrets ?? [generateSecret()];
   return {
     auth: { method: "hmac", secret: secrets },
     ...(secrets[0] === undefined ? {} : { secret: secrets[0] }),
   };
 }
-
-async function report(
-  { out }: Context,
-  n: number,
-  { status, verdict, request }: HandledRequest,
-  listener: Listener,
-): Promise<void> {
-  const eventId = verdict.ok ? verdict.event.id : request.headers && seenEventId(verdict);
-  const cause = verdict.ok ? undefined : await causeOf(verdict, request, listener);
-  out.document({
-    type: "request",
-    n,
-    status,
-    ...(verdict.ok ? {} : { code: verdict.code }),
-    ...(eventId ? { eventId } : {}),
-    checks: verdict.checks,
-    ...(cause === undefined ? {} : { cause }),
-  });
-  const mark = verdict.ok
-    ? out.paint("green", "✔ 200")
-    : out.paint(status === 409 ? "yellow" : "red", `${status === 409 ? "=" : "✖"} ${status}`);
-  out.line(`${mark} ${verdict.ok ? "accepted" : verdict.code}  ${eventId ?? ""}`.trimEnd());
-  if (cause !== undefined) out.line(`  cause      ${cause}`);
-}
-
-function seenEventId(verdict: Verdict): string | undefined {
-  return verdict.checks.find(({ step, ok }) => step === "event-id" && ok)?.seen;
-}
-
-/** Why a request was refused, in words: the known mistake that explains it, or what the check saw. */
-async function causeOf(
-  verdict: Exclude<Verdict, { ok: true }>,
-  request: HandledRequest["request"],
-  listener: Listener,
-): Promise<string> {
-  const looks = EXPLAINED_STATUSES.has(verdict.status);
-  const [cause] = looks ? (await diagnose({ request, listener })).causes : [];
-  return cause?.message ?? verdict.detail;
-}
-
-/** Statuses that a mistake in the request itself leads to. */
-const EXPLAINED_STATUSES: ReadonlySet<number> = new Set([400, 401, 415]);

@@ -1,17 +1,30 @@
-import { createEvent, createSender } from "hookproof";
+import { existsSync } from "node:fs";
+import { createEvent } from "hookproof";
+import { confirm } from "../ask.js";
 import type { Command, Context } from "../command.js";
-import { describeRequest } from "../describe-request.js";
-import { CliError, EXIT, usageError } from "../failure.js";
-import { type HistoryRecord, recall } from "../history.js";
-import { postExactly } from "../post-exactly.js";
+import { explainFailure } from "../explain-failure.js";
+import { EXIT, usageError } from "../failure.js";
+import { findEvents, SEARCH_FLAGS } from "../find-events.js";
+import { readHistory, recall } from "../history.js";
+import { readExport } from "../read-export.js";
+import { type Replayed, replayExactly, replaySameId } from "../replay-event.js";
+import { sendOne } from "../send-one.js";
 import { CONNECTION_FLAGS, CREDENTIAL_FLAGS, resolveTarget } from "../target.js";
-import { senderOptions, sendOne } from "./send.js";
+
+type Kind = "same-id" | "exact" | "new-id";
 
 export const replay: Command = {
   name: "replay",
   describe:
     "Sends a recorded event again. The listener answers 409 when it had processed the event: that proves idempotency.",
-  positionals: [{ name: "id", required: true, describe: "an event id, or last" }],
+  positionals: [
+    {
+      name: "id",
+      required: false,
+      describe: "an event id, last, or an exported event: a file, or - for standard input",
+      completes: "event",
+    },
+  ],
   flags: {
     "same-id": {
       type: "boolean",
@@ -22,14 +35,30 @@ export const replay: Command = {
       describe: "the recorded headers and bytes; 400 once they are older than 5 minutes",
     },
     "new-id": { type: "boolean", describe: "a new event with the same bytes; runs the automation again" },
+    times: {
+      type: "number",
+      value: "<n>",
+      range: [1, 1000],
+      default: 1,
+      describe: "how often, one after another",
+    },
+    failed: { type: "boolean", describe: "every recorded event that was not accepted so far" },
+    since: SEARCH_FLAGS.since,
     yes: { type: "boolean", describe: "do not ask before --new-id" },
-    retries: { type: "number", value: "<n>", default: 2, describe: "attempts after the first" },
+    retries: {
+      type: "number",
+      value: "<n>",
+      default: 2,
+      range: [0, 100],
+      describe: "attempts after the first",
+    },
     ...CREDENTIAL_FLAGS,
     ...CONNECTION_FLAGS,
   },
   examples: [
     ["hookproof replay last", "the event that was sent last; expects 409"],
     ["hookproof replay last --exact", "the same request to the letter, as an eavesdropper would send it"],
+    ["hookproof replay --failed --since 1h", "what did not arrive within the last hour"],
   ],
   exits: [
     [3, "event, secret or key missing"],
@@ -37,79 +66,79 @@ export const replay: Command = {
     [5, "answered 5xx"],
     [6, "no answer"],
     [7, "accepted a second time"],
+    [130, "interrupted"],
   ],
   async run(context) {
-    const { args, io } = context;
-    const kinds = ["same-id", "exact", "new-id"].filter((kind) => args.flag(kind));
+    const { args } = context;
+    const kinds = (["same-id", "exact", "new-id"] as const).filter((kind) => args.flag(kind));
     if (kinds.length > 1) throw usageError(`--${kinds.join(" and --")} exclude each other.`);
-    const record = await recall(io, args.text("id") ?? "last");
-    if (args.flag("exact")) return replayExactly(context, record);
-    const body = Buffer.from(record.bodyBase64, "base64");
-    if (!args.flag("new-id")) return replaySameId(context, record, body);
-    if (!args.flag("yes"))
-      throw usageError("--new-id runs the automation again.", "Add --yes if that is what you want.");
-    return sendOne(context, await resolveTarget(context, record), createEvent(body));
+    const [kind = "same-id"] = kinds;
+    const records = await chosen(context);
+    if (kind === "new-id")
+      await confirm(context, "Run the automation again?", "--new-id runs the automation again.");
+    const runs = records.flatMap((record) => Array<Replayed>(args.number("times") ?? 1).fill(record));
+    const [only] = runs;
+    return runs.length === 1 && only ? replayOne(context, kind, only) : replayAll(context, kind, runs);
   },
 };
 
-async function replaySameId(context: Context, record: HistoryRecord, body: Uint8Array): Promise<number> {
-  const { out, io } = context;
-  const target = await resolveTarget(context, record);
-  const event = createEvent(body, { eventId: record.eventId });
-  describeRequest(out, { ...target, eventId: event.id, timestamp: Math.floor(Date.now() / 1000), body });
-  const started = performance.now();
-  const { status, outcome, attempts } = await createSender(await senderOptions(context, target)).send(event, {
-    signal: io.stopSignal,
-  });
-  const durationMs = Math.round(performance.now() - started);
-  const answer = {
-    type: "replay",
-    kind: "same-id",
-    outcome,
-    status,
-    eventId: event.id,
-    url: target.url,
-    attempts: attempts.length,
-    durationMs,
-  };
-  return verdict(context, status, answer);
-}
-
-async function replayExactly(context: Context, record: HistoryRecord): Promise<number> {
-  const { out, global, args } = context;
-  out.line(`POST ${record.url}  (the recorded request to the letter)`);
-  const body = Buffer.from(record.bodyBase64, "base64");
-  const status = await postExactly(
-    { url: record.url, headers: record.headers, body },
-    { timeoutMs: global.timeoutMs, ca: args.text("ca"), insecure: args.flag("insecure") },
-  );
-  const answer = { type: "replay", kind: "exact", status, eventId: record.eventId, url: record.url };
-  if (status === 409 || status < 300) return verdict(context, status, answer);
-  throw new CliError(
-    status >= 500 ? EXIT.unavailable : EXIT.refused,
-    "REQUEST_REFUSED",
-    `The listener answered ${status}.`,
-    {
-      hint:
-        status === 400
-          ? "A recorded request is stale after 5 minutes: the listener refuses its timestamp."
-          : undefined,
-      answer,
-    },
-  );
-}
-
-/** 409 is what a replay wants to see; an acceptance means that the listener ran the event twice. */
-function verdict({ out }: Context, status: number, answer: Record<string, unknown>): number {
-  const deduplicated = status === 409;
-  out.document({ ...answer, ok: deduplicated });
-  if (deduplicated) {
-    out.line(
-      `${out.paint("green", "✔")} 409 duplicate   the listener had processed this event id; the automation did not run again`,
+/** The events that the argument, or --failed and --since, name. */
+async function chosen({ args, io, out }: Context): Promise<Replayed[]> {
+  const id = args.text("id");
+  const searches = args.flag("failed") || args.isGiven("since");
+  if ((id === undefined) !== searches)
+    throw usageError(
+      searches
+        ? "An event id and --failed or --since exclude each other."
+        : "<id> is missing: an event id, last, or an exported event.",
+      "hookproof replay last, or: hookproof replay --failed --since 1h",
     );
-    out.line("  This is idempotency protection, not a failure. Ids are remembered for 7 days.");
-    return EXIT.ok;
+  if (id === undefined) return findEvents(await readHistory(io, out), args);
+  const isFile = id === "-" || (id !== "last" && existsSync(id)) || /[/\\]|\.json$/.test(id);
+  return [isFile ? await readExport(io, id) : await recall(io, out, id)];
+}
+
+async function replayOne(context: Context, kind: Kind, record: Replayed): Promise<number> {
+  if (kind === "exact") return replayExactly(context, record);
+  if (kind === "same-id") return replaySameId(context, record);
+  const body = Buffer.from(record.bodyBase64, "base64");
+  return sendOne(context, await resolveTarget(context, record), createEvent(body));
+}
+
+/** Several, one after another; with --json one line each, and one for all. The last failure decides the exit code. */
+async function replayAll(context: Context, kind: Kind, runs: readonly Replayed[]): Promise<number> {
+  const { io, out } = context;
+  let exit: number = EXIT.ok;
+  let failed = 0;
+  const arrived = new Set<string>();
+  for (const record of runs) {
+    if (io.stopSignal.aborted) return EXIT.interrupted;
+    const known = arrived.has(record.eventId) ? { ...record, outcome: "accepted" } : record;
+    try {
+      const code = await replayOne(context, kind, known);
+      arrived.add(record.eventId);
+      if (code !== EXIT.ok) {
+        exit = code;
+        failed++;
+      }
+    } catch (error) {
+      const failure = explainFailure(error);
+      exit = failure.exit;
+      failed++;
+      const { code, message, hint } = failure;
+      out.document({
+        type: "replay",
+        kind,
+        ok: false,
+        eventId: record.eventId,
+        url: record.url,
+        ...failure.answer,
+        error: { code, message, ...(hint ? { hint } : {}) },
+      });
+      out.line(`${out.paint("red", "✖")} ${record.eventId}  ${code}: ${message}`);
+    }
   }
-  out.line(`${out.paint("red", "✖")} ${status} accepted again   the listener did not recognise the event id`);
-  return EXIT.checkFailed;
+  out.document({ type: "replays", ok: failed === 0, replayed: runs.length, failed });
+  out.note(`${runs.length} replays: ${runs.length - failed} as they should be, ${failed} not`);
+  return exit;
 }

@@ -1,10 +1,16 @@
 import { createEvent, signRequest } from "hookproof";
-import type { Command } from "../command.js";
+import type { Command, Context } from "../command.js";
 import { curlCommand } from "../curl.js";
 import { EXIT, usageError } from "../failure.js";
 import { payloadOf } from "../payload.js";
 import { signingClock } from "../signing-clock.js";
-import { CREDENTIAL_FLAGS, resolveCredential, resolveTarget, TARGET_POSITIONAL } from "../target.js";
+import {
+  CREDENTIAL_FLAGS,
+  resolveCredential,
+  resolveTarget,
+  TARGET_POSITIONAL,
+  type Target,
+} from "../target.js";
 
 export const sign: Command = {
   name: "sign",
@@ -34,14 +40,11 @@ export const sign: Command = {
       throw usageError("--data is missing.", "hookproof sign --secret-file secret.txt --data '{\"a\":1}'");
     if (data === "-" && args.texts("secret-file").includes("-"))
       throw usageError("Only one of --data and --secret-file can be standard input.");
-    const hasTarget = args.text("target") !== undefined;
+    const { config } = context;
+    const hasTarget = args.text("target") !== undefined || config.text("target") !== undefined;
     if (!hasTarget && args.flag("curl"))
       throw usageError("--curl needs a target.", "hookproof sign :4400 --data '{\"a\":1}' --curl");
-    const target = hasTarget
-      ? await resolveTarget(context)
-      : { url: undefined, ...(await resolveCredential(context)) };
-    if (target.url === undefined && target.method === "jwt")
-      throw usageError("A token is bound to its listener: give the listener's URL as the target.");
+    const target = await signingTarget(context);
 
     const event = createEvent(await payloadOf(io, data), { eventId: args.text("event-id") });
     const timestamp = Math.floor(signingClock(args.text("timestamp")).now() / 1000);
@@ -69,3 +72,10 @@ export const sign: Command = {
     return EXIT.ok;
   },
 };
+
+/** An HMAC signature needs no target, unless a whole request is asked for; a token is bound to its listener. */
+async function signingTarget(context: Context): Promise<Omit<Target, "url"> & { url: string | undefined }> {
+  if (context.args.text("target") !== undefined || context.args.flag("curl")) return resolveTarget(context);
+  const credential = await resolveCredential(context);
+  return credential.method === "jwt" ? resolveTarget(context) : { url: undefined, ...credential };
+}

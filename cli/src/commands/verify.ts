@@ -1,30 +1,33 @@
 import { type Cause, diagnose } from "hookproof/diagnose";
 import { createReceiver, type Listener, type Rejection, type Verdict } from "hookproof/receiver";
+import { parseCaptured } from "../captured-request.js";
 import type { Args, Command, Context } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { type Io, readStdin } from "../io.js";
 import { keysFrom } from "../key-source.js";
 import { readBytes } from "../payload.js";
-import { type CapturedRequest, parseHeaderLines, parseRawRequest } from "../raw-request.js";
-import { givenSecrets } from "../secrets.js";
+import { type CapturedRequest, parseHeaderLines } from "../raw-request.js";
+import { findSecrets } from "../secrets.js";
 
 const PATH = "/api/v1/webhooks/incoming/";
 
 export const verify: Command = {
   name: "verify",
   describe: "Checks a captured request the way the service does, and says why it fails.",
-  positionals: [{ name: "file", required: false, describe: "a raw HTTP request, or - for standard input" }],
+  positionals: [
+    {
+      name: "file",
+      required: false,
+      describe: "a raw HTTP request, a HAR file, a curl command or an exported event; - for standard input",
+      completes: "file",
+    },
+  ],
   flags: {
     "secret-file": {
       type: "string",
       value: "<path|->",
       repeatable: true,
       describe: "the listener's secret; several during a rotation",
-    },
-    secret: {
-      type: "string",
-      hidden: true,
-      describe: "refused: a secret on the command line is readable by others",
     },
     jwks: { type: "string", value: "<url|file>", describe: "the key set, for a request with a token" },
     url: { type: "string", value: "<listener url>", describe: "the listener's URL; tokens need it" },
@@ -36,7 +39,11 @@ export const verify: Command = {
       describe: "check as if it were that time: Unix seconds or a date",
     },
     "ignore-time": { type: "boolean", describe: "check as if it were the time of the request" },
-    "no-diagnose": { type: "boolean", describe: "do not look for the mistakes behind a refusal" },
+    diagnose: {
+      type: "boolean",
+      negated: true,
+      describe: "do not look for the mistakes behind a refusal",
+    },
   },
   examples: [
     ["hookproof verify captured.http --secret-file secret.txt", "a captured request against the secret"],
@@ -44,6 +51,7 @@ export const verify: Command = {
       "hookproof verify --headers @headers.txt --body @body.json --secret-file secret.txt --ignore-time",
       "the same from its parts, however old",
     ],
+    ["hookproof events export last | hookproof verify - --secret-file secret.txt", "what was sent last"],
   ],
   exits: [
     [3, "secret or file missing"],
@@ -51,18 +59,13 @@ export const verify: Command = {
   ],
   async run(context) {
     const { args, io } = context;
-    if (args.text("secret") !== undefined)
-      throw usageError(
-        "--secret is refused: other users can read a command line.",
-        "Use --secret-file <path>.",
-      );
     const request = await capturedRequest(args, io);
     const listener = await listenerFor(context, request);
     const url = `${listener.baseUrl}${PATH}${listener.id}`;
     const clock = { now: () => checkTime(args, request) };
     const receiver = createReceiver({ listener, clock });
     const verdict = await receiver.verify({ ...request, url });
-    const looks = !verdict.ok && !args.flag("no-diagnose");
+    const looks = !verdict.ok && (!args.isGiven("diagnose") || args.flag("diagnose"));
     const causes = looks ? (await diagnose({ request: { ...request, url }, listener, clock })).causes : [];
     print(context, verdict, causes);
     return verdict.ok ? EXIT.ok : EXIT.checkFailed;
@@ -108,7 +111,7 @@ async function capturedRequest(args: Args, io: Io): Promise<CapturedRequest> {
       throw usageError("A file with a whole request excludes --headers and --body.");
     if (file === "-" && args.texts("secret-file").includes("-"))
       throw usageError("Only one of the request and --secret-file can be standard input.");
-    return parseRawRequest(file === "-" ? await readStdin(io) : await readBytes(file));
+    return parseCaptured(file === "-" ? await readStdin(io) : await readBytes(file));
   }
   if (headers === undefined || body === undefined)
     throw usageError("Give a file with a raw request, or --headers @file and --body @file.");
@@ -127,7 +130,8 @@ function partOf(flag: string, value: string): Promise<Buffer> {
 }
 
 /** The listener the request is checked against; where it is not known, the request's own path names it. */
-async function listenerFor({ args, io, out }: Context, request: CapturedRequest): Promise<Listener> {
+async function listenerFor(context: Context, request: CapturedRequest): Promise<Listener> {
+  const { args } = context;
   const url = args.text("url") ?? (request.target.startsWith("http") ? request.target : undefined);
   const where = locate(
     url ?? `https://listener.invalid${request.target.includes(PATH) ? request.target : `${PATH}unknown`}`,
@@ -140,8 +144,8 @@ async function listenerFor({ args, io, out }: Context, request: CapturedRequest)
       );
     return { ...where, auth: { method: "jwt", keys: await keysFrom(jwks) } };
   }
-  const secrets = await givenSecrets(io, out, args.texts("secret-file"));
-  if (secrets.length === 0) {
+  const secrets = (await findSecrets(context))?.secrets;
+  if (secrets === undefined) {
     throw new CliError(EXIT.setup, "SECRET_MISSING", "Neither a secret nor a key set was given.", {
       hint: "Use --secret-file <path>, or --jwks <url|file> for a token.",
     });

@@ -1,0 +1,53 @@
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
+import type { Context } from "./command.js";
+import { CliError, EXIT, usageError } from "./failure.js";
+
+type Asker = Pick<Context, "io" | "global">;
+
+/** Whether somebody is there to answer: a terminal on both sides, and neither --no-input nor --json. */
+export function canAsk({ io, global }: Asker): boolean {
+  return global.input && !global.json && io.stdin.isTTY === true && io.stderr.isTTY === true;
+}
+
+/** Asks on stderr; an empty answer is the fallback. */
+export async function ask(asker: Asker, question: string, fallback: string): Promise<string> {
+  const answer = await answerTo(asker, `${question} [${fallback}] `, false);
+  return answer.trim() || fallback;
+}
+
+/** Asks for something that must not be seen. */
+export function askHidden(asker: Asker, question: string): Promise<string> {
+  return answerTo(asker, `${question} `, true);
+}
+
+/** Goes on only with `--yes`, or after a person said so. */
+export async function confirm(
+  asker: Asker & Pick<Context, "args">,
+  question: string,
+  consequence: string,
+): Promise<void> {
+  if (asker.args.flag("yes")) return;
+  if (!canAsk(asker)) throw usageError(consequence, "Add --yes if that is what you want.");
+  if (!/^y(?:es)?$/i.test(await ask(asker, `${question} (y/n)`, "n")))
+    throw new CliError(EXIT.interrupted, "ABORTED", "Nothing was done.");
+}
+
+function answerTo({ io }: Asker, question: string, hidden: boolean): Promise<string> {
+  const { stdin: input, stderr } = io;
+  // A terminal echoes what readline writes; for a secret, readline writes into the void.
+  const output = hidden ? new Writable({ write: (_chunk, _encoding, done) => done() }) : stderr;
+  if (hidden) stderr.write(question);
+  const lines = createInterface({ input, output, terminal: true });
+  return new Promise((resolve, reject) => {
+    const interrupted = () =>
+      reject(new CliError(EXIT.interrupted, "ABORTED", "Interrupted; nothing was done."));
+    lines.once("SIGINT", () => lines.close());
+    lines.once("close", interrupted);
+    lines.question(hidden ? "" : question, (answer) => {
+      if (hidden) stderr.write("\n");
+      resolve(answer);
+      lines.close();
+    });
+  });
+}

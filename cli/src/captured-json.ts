@@ -1,0 +1,71 @@
+import type { HeaderPair } from "hookproof";
+import { usageError } from "./failure.js";
+import type { CapturedRequest } from "./raw-request.js";
+
+/**
+ * Reads a captured request that is JSON: a HAR file or one of its entries, an event of `events export`, or a
+ * line of `listen --history`. Of a HAR file with several requests the last POST to a listener counts.
+ */
+export function parseCapturedJson(text: string): CapturedRequest {
+  const value = objectOf(JSON.parse(text));
+  const log = objectOf(value?.log);
+  const entries = Array.isArray(log?.entries) ? log.entries.map(objectOf) : undefined;
+  if (entries) return harRequest(lastEvent(entries.map((entry) => objectOf(entry?.request))));
+  const request = objectOf(value?.request);
+  if (request) return harRequest(request);
+  if (typeof value?.bodyBase64 === "string" && typeof value.url === "string")
+    return {
+      // An export's method is how the request was proved.
+      method: value.type === "request" ? String(value.method) : "POST",
+      target: value.url,
+      headers: pairsOf(value.headers),
+      body: Buffer.from(value.bodyBase64, "base64"),
+    };
+  throw usageError(
+    "This JSON is neither a HAR file nor an exported event.",
+    "Separate parts go in with --headers @file and --body @file.",
+  );
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+function lastEvent(requests: readonly (JsonObject | undefined)[]): JsonObject {
+  const found =
+    requests.findLast(
+      (request) => /\/webhooks\/incoming\//.test(String(request?.url)) && request?.method === "POST",
+    ) ?? requests.at(-1);
+  if (found) return found;
+  throw usageError("The HAR file has no requests.");
+}
+
+function harRequest(request: JsonObject): CapturedRequest {
+  const { method, url } = request;
+  if (typeof method !== "string" || typeof url !== "string")
+    throw usageError("The HAR entry has no method or no URL.");
+  const posted = objectOf(request.postData);
+  const text = typeof posted?.text === "string" ? posted.text : "";
+  return {
+    method,
+    target: url,
+    // HTTP/2 has pseudo headers, which are not header lines.
+    headers: pairsOf(request.headers).filter(([name]) => !name.startsWith(":")),
+    body: Buffer.from(text, posted?.encoding === "base64" ? "base64" : "utf8"),
+  };
+}
+
+/** Headers as pairs, as `{name, value}`, or as an object. */
+function pairsOf(headers: unknown): HeaderPair[] {
+  if (Array.isArray(headers))
+    return headers.map((header) => {
+      if (Array.isArray(header)) return [String(header[0]), String(header[1])] as const;
+      const { name, value } = objectOf(header) ?? {};
+      return [String(name), String(value)] as const;
+    });
+  return Object.entries(objectOf(headers) ?? {}).map(([name, value]) => [name, String(value)] as const);
+}
+
+function objectOf(value: unknown): JsonObject | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : undefined;
+}

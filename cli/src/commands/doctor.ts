@@ -1,0 +1,61 @@
+import type { Command, Context } from "../command.js";
+import { checkMachine } from "../doctor/check-machine.js";
+import { checkTarget } from "../doctor/check-target.js";
+import type { Finding } from "../doctor/finding.js";
+import { CliError, EXIT, usageError } from "../failure.js";
+import { CONNECTION_FLAGS, placeOf, TARGET_POSITIONAL } from "../target.js";
+
+export const doctor: Command = {
+  name: "doctor",
+  describe:
+    "Looks for what commonly goes wrong: Node version, file modes, ports, proxy and certificates; and with a target its connection, certificate and clock. Sends no event.",
+  positionals: [{ ...TARGET_POSITIONAL, describe: "any http or https URL, :4400, or a profile" }],
+  flags: CONNECTION_FLAGS,
+  examples: [
+    ["hookproof doctor", "this machine, and the profile's target if it has one"],
+    ["hookproof doctor https://tenant.example.com", "the connection to a receiver and its clock too"],
+  ],
+  exits: [
+    [3, "a configuration file cannot be used"],
+    [7, "a check failed"],
+  ],
+  async run(context) {
+    const { io, out } = context;
+    const findings = [...(await checkMachine(io)), ...(await targetFindings(context))];
+    const failed = findings.filter(({ state }) => state === "fail").length;
+    out.document({ type: "doctor", ok: failed === 0, checks: findings });
+    for (const finding of findings) print(context, finding);
+    if (!findings.some(({ id }) => id === "target"))
+      out.note("next: hookproof doctor <url>      looks at a receiver and its clock");
+    return failed === 0 ? EXIT.ok : EXIT.checkFailed;
+  },
+};
+
+async function targetFindings(context: Context): Promise<Finding[]> {
+  const { args, global, config } = context;
+  if (args.text("target") === undefined && config.text("target") === undefined) return [];
+  let url: string;
+  try {
+    url = placeOf(context).url;
+  } catch (error) {
+    if (!(error instanceof CliError) || error.code !== "SESSION_MISSING") throw error;
+    return [
+      { id: "target", state: "warn", message: error.message, ...(error.hint ? { hint: error.hint } : {}) },
+    ];
+  }
+  if (!/^https?:/.test(url) || !URL.canParse(url))
+    throw usageError(`${JSON.stringify(url)} is not an http or https URL.`);
+  return checkTarget(url, {
+    timeoutMs: global.timeoutMs,
+    ca: args.text("ca"),
+    insecure: args.flag("insecure"),
+  });
+}
+
+function print({ out }: Context, { id, state, message, hint }: Finding): void {
+  const mark = { ok: out.paint("green", "✔"), warn: out.paint("yellow", "!"), fail: out.paint("red", "✖") }[
+    state
+  ];
+  out.line(`${mark} ${id.padEnd(8)} ${message}`);
+  if (hint) out.line(`  ${"".padEnd(8)} ${hint}`);
+}

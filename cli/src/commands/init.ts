@@ -1,0 +1,117 @@
+import { generateSecret, secretFingerprint } from "hookproof";
+import { openKeyStore } from "hookproof/node";
+import { ask, canAsk } from "../ask.js";
+import type { Command, Context } from "../command.js";
+import { type ConfigDocument, checkProfileName, isPresent, writeConfigFile } from "../config/config-file.js";
+import type { SettingValues } from "../config/settings.js";
+import { CliError, EXIT, usageError } from "../failure.js";
+import { storeFolder } from "../keys.js";
+import { storedSecrets, storeSecrets } from "../stored-secrets.js";
+
+const SCHEMA = "./node_modules/hookproof-cli/hookproof.schema.json";
+
+export const init: Command = {
+  name: "init",
+  describe:
+    "Writes hookproof.config.json with one profile, and sees to its secret or key: the secret goes to the user's store, the file names it only. Asks in a terminal, or takes the flags with --yes.",
+  flags: {
+    target: {
+      type: "string",
+      value: "<url|:port>",
+      default: ":4400",
+      describe: "the listener's URL, or :4400",
+    },
+    method: {
+      type: "string",
+      choices: ["hmac", "jwt"],
+      default: "hmac",
+      describe: "how requests are proved",
+    },
+    store: { type: "string", value: "<dir>", describe: "the key store for --method jwt", completes: "file" },
+    yes: { type: "boolean", describe: "do not ask" },
+    force: { type: "boolean", describe: "replace a configuration that is there" },
+  },
+  examples: [
+    ["hookproof init", "asks for target and method"],
+    [
+      "hookproof init --yes --profile staging --method jwt --target https://tenant.example.com/api/v1/webhooks/incoming/lst_1",
+      "for a script; the profile is called staging",
+    ],
+  ],
+  exits: [[3, "there is a configuration already, or it cannot be written"]],
+  acceptsNewProfile: true,
+  createsConfig: true,
+  async run(context) {
+    const { args, out, config } = context;
+    const path = config.projectPath;
+    if (isPresent(path) && !args.flag("force"))
+      throw new CliError(EXIT.setup, "CONFIG_EXISTS", `${path} is there already.`, {
+        hint: "Change it with: hookproof profile add. Or replace it with --force.",
+      });
+    if (!args.flag("yes") && !canAsk(context))
+      throw usageError("init asks, and nobody is there to answer.", "Use --yes, with --target and --method.");
+    const name = checkProfileName(config.profile.name);
+    const target = checkedTarget(
+      await answerFor(context, "target", "Target (URL, or :4400 for a local listener):"),
+    );
+    const method = await answerFor(context, "method", "Method (hmac or jwt):");
+    if (method !== "hmac" && method !== "jwt") throw usageError("The method is hmac or jwt.");
+
+    const made = method === "hmac" ? await secretOf(context, name) : await keyOf(context);
+    const document: ConfigDocument = {
+      $schema: SCHEMA,
+      profile: name,
+      profiles: { [name]: { target, method, ...made.settings } },
+    };
+    await writeConfigFile(path, document, { isPrivate: false });
+    out.document({ type: "init", ok: true, path, profile: name, target, method, ...made.answer });
+    out.line(`${path}  (profile ${name}, ${method}, ${target})`);
+    out.note(made.note);
+    return EXIT.ok;
+  },
+};
+
+async function answerFor(context: Context, flag: string, question: string): Promise<string> {
+  const { args } = context;
+  const value = args.text(flag) ?? "";
+  return args.isGiven(flag) || args.flag("yes") ? value : ask(context, question, value);
+}
+
+function checkedTarget(target: string): string {
+  if (/^:[0-9]{1,5}$|^https?:\/\/[^/]/.test(target)) return target;
+  throw usageError(
+    `The target must be an http or https URL or such as :4400, not ${JSON.stringify(target)}.`,
+  );
+}
+
+interface Made {
+  readonly settings: SettingValues;
+  readonly answer: Record<string, unknown>;
+  readonly note: string;
+}
+
+/** A secret that is stored already stays; otherwise a fresh one. */
+async function secretOf({ io }: Context, profile: string): Promise<Made> {
+  const [present] = storedSecrets(io, profile);
+  const secret = present ?? generateSecret();
+  if (present === undefined) await storeSecrets(io, profile, [secret]);
+  const fingerprint = secretFingerprint(secret);
+  return {
+    settings: {},
+    answer: { secretFingerprint: fingerprint },
+    note: `The secret ${fingerprint}… is stored for this user, not in the file.\nnext: hookproof secret show --reveal, for the listener; or hookproof secret set, if it has one`,
+  };
+}
+
+/** The newest active key of the store, or a fresh one. */
+async function keyOf({ io, args, config }: Context): Promise<Made> {
+  const given = args.isGiven("store") ? args.text("store") : undefined;
+  const store = openKeyStore(storeFolder(io, config.text("store")));
+  const active = (await store.load()).findLast(({ state }) => state === "active");
+  const { kid, alg } = active ?? (await store.generate({ alg: "ES256" }));
+  return {
+    settings: { key: kid, ...(given === undefined ? {} : { store: given }) },
+    answer: { kid, alg },
+    note: `Tokens are signed with the key ${kid} (${alg}).\nnext: hookproof jwks serve      host the key set for the listener`,
+  };
+}

@@ -1,0 +1,24 @@
+import { secretFingerprint } from "hookproof";
+import type { Command } from "../command.js";
+import { EXIT } from "../failure.js";
+import { requireStored } from "../stored-secrets.js";
+
+export const secretShow: Command = {
+  name: "secret show",
+  describe: "The fingerprint of a profile's stored secrets, or with --reveal the secrets themselves.",
+  flags: { reveal: { type: "boolean", describe: "print the secrets" } },
+  examples: [
+    ["hookproof secret show", "the fingerprint, as the other commands print it"],
+    ["hookproof secret show --profile staging --reveal | pbcopy", "the secret, for the listener's settings"],
+  ],
+  exits: [[3, "there is no stored secret"]],
+  async run({ args, io, out, config }) {
+    const profile = config.profile.name;
+    const secrets = requireStored(io, profile);
+    const fingerprints = secrets.map(secretFingerprint);
+    const revealed = args.flag("reveal");
+    out.document({ type: "secret", ok: true, profile, fingerprints, ...(revealed ? { secrets } : {}) });
+    for (const text of revealed ? secrets : fingerprints.map((print) => `${print}…`)) out.line(text);
+    return EXIT.ok;
+  },
+};

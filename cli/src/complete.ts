@@ -1,0 +1,118 @@
+import type { Command, Completion, Flag } from "./command.js";
+import { knownProfiles, loadConfig } from "./config/config.js";
+import { EXIT } from "./failure.js";
+import { GLOBAL_FLAGS } from "./global-flags.js";
+import type { Io } from "./io.js";
+import { COMMANDS } from "./registry.js";
+
+/**
+ * Prints what may stand in the last of the given words, one candidate a line; the completion scripts ask this.
+ * Nothing is printed where the shell should offer files, or where anything goes.
+ */
+export async function completeWords(words: readonly string[], io: Io): Promise<number> {
+  const last = words.at(-1) ?? "";
+  let candidates: readonly string[];
+  try {
+    candidates = await candidatesFor(words.slice(0, -1), last, io);
+  } catch {
+    // A shell that asks in the middle of a line has no use for an error.
+    return EXIT.ok;
+  }
+  const fitting = candidates.filter((candidate) => candidate.startsWith(last));
+  if (fitting.length > 0) io.stdout.write(`${fitting.join("\n")}\n`);
+  return EXIT.ok;
+}
+
+async function candidatesFor(before: readonly string[], last: string, io: Io): Promise<readonly string[]> {
+  const [first = "", second = ""] = before;
+  const name = [`${first} ${second}`, first].find((candidate) => Object.hasOwn(COMMANDS, candidate));
+  const entry = name === undefined ? undefined : COMMANDS[name];
+  if (name === undefined || !entry) return commandWords(before);
+  const command = await entry.load();
+  return argumentsOf(command, before.slice(name.split(" ").length), last, io);
+}
+
+function commandWords(before: readonly string[]): string[] {
+  const prefix = before.map((word) => `${word} `).join("");
+  const words = Object.keys(COMMANDS)
+    .filter((name) => name.startsWith(prefix))
+    .map((name) => name.slice(prefix.length).split(" ")[0] ?? "");
+  return [...new Set(words)].sort();
+}
+
+async function argumentsOf(
+  command: Command,
+  before: readonly string[],
+  last: string,
+  io: Io,
+): Promise<readonly string[]> {
+  const flags: Record<string, Flag> = { ...command.flags, ...GLOBAL_FLAGS };
+  const flag = flagOf(flags, before.at(-1));
+  if (flag && flag.type !== "boolean") return valuesOf(flag, before, io);
+  if (last.startsWith("-"))
+    return Object.entries(flags).flatMap(([name, { hidden, negated }]) =>
+      hidden ? [] : [`--${negated ? "no-" : ""}${name}`],
+    );
+  const given = before.filter(
+    (word, index) => !word.startsWith("-") && !takesValue(flags, before[index - 1]),
+  );
+  const positional = command.positionals?.[given.length];
+  return positional ? valuesOf(positional, before, io) : [];
+}
+
+function takesValue(flags: Readonly<Record<string, Flag>>, word: string | undefined): boolean {
+  const flag = flagOf(flags, word);
+  return flag !== undefined && flag.type !== "boolean";
+}
+
+function flagOf(flags: Readonly<Record<string, Flag>>, word = ""): Flag | undefined {
+  if (word.startsWith("--")) return flags[word.slice(2)];
+  return word.startsWith("-") ? Object.values(flags).find(({ alias }) => alias === word.slice(1)) : undefined;
+}
+
+async function valuesOf(
+  { choices, completes }: { readonly choices?: readonly string[]; readonly completes?: Completion },
+  before: readonly string[],
+  io: Io,
+): Promise<readonly string[]> {
+  if (choices) return choices;
+  switch (completes) {
+    case "profile":
+      return knownProfiles(configOf(before, io).files);
+    case "kid":
+      return kids(before, io);
+    case "event":
+      return ["last", ...(await eventIds(io))];
+    case "code":
+      return (await import("./explanations/find-explanation.js")).explainableNames();
+    default:
+      return [];
+  }
+}
+
+function configOf(before: readonly string[], io: Io) {
+  const valueAfter = (...names: readonly string[]) =>
+    before[before.findIndex((word) => names.includes(word)) + 1];
+  return loadConfig(io, {
+    config: before.includes("--config") ? valueAfter("--config") : undefined,
+    profile: before.some((word) => word === "-p" || word === "--profile")
+      ? valueAfter("-p", "--profile")
+      : undefined,
+    given: (flag) => (before.includes(`--${flag}`) ? [valueAfter(`--${flag}`) ?? ""] : []),
+  });
+}
+
+async function kids(before: readonly string[], io: Io): Promise<string[]> {
+  const [{ storeFolder }, { openKeyStore }] = await Promise.all([
+    import("./keys.js"),
+    import("hookproof/node"),
+  ]);
+  const records = await openKeyStore(storeFolder(io, configOf(before, io).text("store"))).load();
+  return records.map(({ kid }) => kid);
+}
+
+async function eventIds(io: Io): Promise<string[]> {
+  const { readHistory } = await import("./history.js");
+  const records = await readHistory(io, { warn: () => {} });
+  return records.map(({ eventId }) => eventId).reverse();
+}

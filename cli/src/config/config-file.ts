@@ -1,0 +1,132 @@
+import { readFileSync, statSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { CliError, EXIT, usageError } from "../failure.js";
+import { writePrivateFile } from "../folders.js";
+import { didYouMean } from "../suggest.js";
+import { SETTING_NAMES, SETTINGS, type SettingName, type SettingValues, wrongValue } from "./settings.js";
+
+/** A configuration file as it was read and found right. */
+export interface ConfigFile {
+  readonly path: string;
+  /** The profile that is used when none is named. */
+  readonly profile?: string;
+  /** What every profile shares. */
+  readonly shared: SettingValues;
+  readonly profiles: Readonly<Record<string, SettingValues>>;
+}
+
+/** What is written to a configuration file. */
+export type ConfigDocument = SettingValues & {
+  readonly $schema?: string;
+  readonly profile?: string;
+  readonly profiles?: Readonly<Record<string, SettingValues>>;
+};
+
+const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const SECRETS = /^(?:secret|secrets|password|token|privatekey|private_key|passphrase)$/i;
+
+/** A profile's name, or a refusal: it is part of a file's name. */
+export function checkProfileName(name: string): string {
+  if (PROFILE_NAME.test(name)) return name;
+  throw usageError(
+    `${JSON.stringify(name)} cannot name a profile: use letters, digits, ".", "_" and "-", 64 at most.`,
+  );
+}
+
+/** Reads a configuration file; undefined when there is none and none was asked for. */
+export function readConfigFile(
+  path: string,
+  { required }: { required: boolean },
+): (ConfigFile & { readonly document: ConfigDocument }) | undefined {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (!required && (code === "ENOENT" || code === "ENOTDIR")) return undefined;
+    throw new CliError(EXIT.setup, "CONFIG_UNREADABLE", `${path} cannot be read (${code ?? "unknown"}).`, {
+      hint: code === "ENOENT" ? "hookproof init writes a configuration." : undefined,
+    });
+  }
+  const document = parsed(path, text);
+  const { $schema: _schema, profile, profiles = {}, ...shared } = document;
+  return { path, ...(profile === undefined ? {} : { profile }), shared, profiles, document };
+}
+
+function parsed(path: string, text: string): ConfigDocument {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw invalid(`${path} is not JSON.`);
+  }
+  if (!isObject(value)) throw invalid(`${path} must hold one JSON object.`);
+  const { $schema, profile, profiles, ...shared } = value;
+  if ($schema !== undefined && typeof $schema !== "string") throw wrong(path, "$schema", "must be a text");
+  if (profile !== undefined && !(typeof profile === "string" && PROFILE_NAME.test(profile)))
+    throw wrong(path, "profile", "must be the name of a profile");
+  checkSettings(path, "", shared, ["$schema", "profile", "profiles"]);
+  if (profiles !== undefined && !isObject(profiles))
+    throw wrong(path, "profiles", "must be an object, one member a profile");
+  for (const [name, settings] of Object.entries(profiles ?? {})) {
+    if (!PROFILE_NAME.test(name)) throw wrong(path, `profiles.${name}`, "is not the name of a profile");
+    if (!isObject(settings)) throw wrong(path, `profiles.${name}`, "must be an object");
+    checkSettings(path, `profiles.${name}.`, settings, []);
+  }
+  return value as ConfigDocument;
+}
+
+function checkSettings(path: string, prefix: string, settings: object, others: readonly string[]): void {
+  for (const [name, value] of Object.entries(settings)) {
+    if (SECRETS.test(name))
+      throw wrong(
+        path,
+        `${prefix}${name}`,
+        "does not belong into a configuration, which holds references only",
+        "Store a secret with: hookproof secret set. Or name its file in secretFiles.",
+      );
+    if (!Object.hasOwn(SETTINGS, name))
+      throw wrong(
+        path,
+        `${prefix}${name}`,
+        "is not a setting",
+        didYouMean(name, [...SETTING_NAMES, ...others]),
+      );
+    const reason = wrongValue(SETTINGS[name as SettingName], value);
+    if (reason !== undefined) throw wrong(path, `${prefix}${name}`, reason);
+  }
+}
+
+/** Writes a configuration; it holds no secrets, but the user's own file is nobody else's affair. */
+export async function writeConfigFile(
+  path: string,
+  document: ConfigDocument,
+  { isPrivate }: { isPrivate: boolean },
+): Promise<void> {
+  const text = `${JSON.stringify(document, null, 2)}\n`;
+  try {
+    if (isPrivate) await writePrivateFile(path, text);
+    else await writeFile(path, text);
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    throw new CliError(EXIT.setup, "CONFIG_UNWRITABLE", `${path} cannot be written (${code ?? "unknown"}).`);
+  }
+}
+
+/** Whether there is something at a path. */
+export function isPresent(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function wrong(path: string, field: string, reason: string, hint?: string): CliError {
+  return invalid(`${path}: ${field} ${reason}.`, hint);
+}
+
+function invalid(message: string, hint?: string): CliError {
+  return new CliError(EXIT.setup, "CONFIG_INVALID", message, { hint });
+}

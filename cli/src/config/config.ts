@@ -1,0 +1,184 @@
+import { join, resolve } from "node:path";
+import { CliError, EXIT } from "../failure.js";
+import { configFolder } from "../folders.js";
+import type { Io } from "../io.js";
+import { hasStoredSecret } from "../stored-secrets.js";
+import { didYouMean } from "../suggest.js";
+import { type ConfigFile, checkProfileName, readConfigFile } from "./config-file.js";
+import {
+  anchored,
+  fromEnvironment,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+  type SettingRule,
+  type SettingValue,
+  wrongValue,
+} from "./settings.js";
+
+/** A value and where it comes from, in words. */
+export interface Origin {
+  readonly value: SettingValue;
+  readonly origin: string;
+}
+
+/** What flags, environment and files say together, for one profile. */
+export interface Config {
+  readonly profile: { readonly name: string; readonly origin: string; readonly isNamed: boolean };
+  /** The files that were read, the nearest first. */
+  readonly files: readonly ConfigFile[];
+  readonly projectPath: string;
+  /** Whether --config or HOOKPROOF_CONFIG names the project's file. */
+  readonly isProjectNamed: boolean;
+  /** Undefined where there is no home folder. */
+  readonly userPath: string | undefined;
+  /** The value of a setting; undefined when nothing says it. */
+  find(name: SettingName): Origin | undefined;
+  text(name: SettingName): string | undefined;
+  texts(name: SettingName): readonly string[];
+  /** The same configuration as another profile sees it. */
+  withProfile(name: string): Config;
+  /** Refuses a profile that no file has, and for which no secret is stored. */
+  requireKnownProfile(): void;
+}
+
+/** The flags that take part in the configuration. */
+export interface ConfigFlags {
+  readonly config?: string | undefined;
+  readonly profile?: string | undefined;
+  /** The file that was asked for need not be there. */
+  readonly createsConfig?: boolean | undefined;
+  /** What the command line itself gives for a flag. */
+  given(flag: string): readonly string[];
+}
+
+/** Reads the files and puts flag, environment, project file, user's file and default in their order. */
+export function loadConfig(io: Io, flags: ConfigFlags): Config {
+  const projectPath = flags.config ?? (io.env.HOOKPROOF_CONFIG || undefined) ?? "hookproof.config.json";
+  const userPath = userConfigPath(io);
+  const isProjectNamed = flags.config !== undefined || Boolean(io.env.HOOKPROOF_CONFIG);
+  const files = [
+    readConfigFile(projectPath, { required: isProjectNamed && !flags.createsConfig }),
+    userPath === undefined ? undefined : readConfigFile(userPath, { required: false }),
+  ].filter((file) => file !== undefined);
+  return configFor(io, flags, { projectPath, isProjectNamed, userPath, files }, profileOf(io, flags, files));
+}
+
+function userConfigPath(io: Io): string | undefined {
+  try {
+    return join(configFolder(io), "config.json");
+  } catch (error) {
+    // Only what has to be stored needs a home; everything else goes on without the user's file.
+    if (error instanceof CliError && error.code === "HOME_MISSING") return undefined;
+    throw error;
+  }
+}
+
+function profileOf(io: Io, flags: ConfigFlags, files: readonly ConfigFile[]): Config["profile"] {
+  if (flags.profile !== undefined)
+    return { name: checkProfileName(flags.profile), origin: "--profile", isNamed: true };
+  if (io.env.HOOKPROOF_PROFILE)
+    return {
+      name: checkProfileName(io.env.HOOKPROOF_PROFILE),
+      origin: "HOOKPROOF_PROFILE",
+      isNamed: true,
+    };
+  const file = files.find(({ profile }) => profile !== undefined);
+  return file?.profile === undefined
+    ? { name: "default", origin: "default", isNamed: false }
+    : { name: file.profile, origin: file.path, isNamed: true };
+}
+
+function configFor(
+  io: Io,
+  flags: ConfigFlags,
+  places: Pick<Config, "files" | "projectPath" | "isProjectNamed" | "userPath">,
+  profile: Config["profile"],
+): Config {
+  function find(name: SettingName): Origin | undefined {
+    const rule: SettingRule = SETTINGS[name];
+    return (
+      fromFlag(rule, flags) ??
+      fromVariable(rule, io) ??
+      fromFiles(name, rule, places.files, profile.name) ??
+      (rule.fallback === undefined ? undefined : { value: rule.fallback, origin: "default" })
+    );
+  }
+  const texts = (name: SettingName) => {
+    const found = find(name)?.value;
+    return found === undefined ? [] : [found].flat().map(String);
+  };
+  return {
+    ...places,
+    profile,
+    find,
+    texts,
+    text: (name) => texts(name)[0],
+    withProfile: (name) =>
+      configFor(io, flags, places, { name: checkProfileName(name), origin: "named here", isNamed: true }),
+    requireKnownProfile() {
+      const known = knownProfiles(places.files);
+      if (!profile.isNamed || known.includes(profile.name) || hasStoredSecret(io, profile.name)) return;
+      throw new CliError(
+        EXIT.setup,
+        "PROFILE_UNKNOWN",
+        `There is no profile ${JSON.stringify(profile.name)} (${profile.origin}).`,
+        {
+          hint:
+            didYouMean(profile.name, known) ??
+            `Add it with: hookproof profile add ${profile.name} --target <url>`,
+        },
+      );
+    },
+  };
+}
+
+function fromFlag(rule: SettingRule, flags: ConfigFlags): Origin | undefined {
+  const given = rule.flag === undefined ? [] : flags.given(rule.flag);
+  if (given[0] === undefined) return undefined;
+  return { value: rule.kind === "paths" ? given : given[0], origin: `--${rule.flag}` };
+}
+
+function fromVariable(rule: SettingRule, { env }: Io): Origin | undefined {
+  const text = env[rule.env];
+  if (!text) return undefined;
+  const value = fromEnvironment(rule, text);
+  const reason = wrongValue(rule, value);
+  if (reason !== undefined)
+    throw new CliError(EXIT.setup, "CONFIG_INVALID", `${rule.env} ${reason}, not ${JSON.stringify(text)}.`);
+  return { value: value as SettingValue, origin: rule.env };
+}
+
+/** A profile's own value comes before what every profile shares; each from the nearest file that has it. */
+function fromFiles(
+  name: SettingName,
+  rule: SettingRule,
+  files: readonly ConfigFile[],
+  profile: string,
+): Origin | undefined {
+  const places = [
+    ...files.map((file) => ({
+      file,
+      field: `profiles.${profile}.${name}`,
+      value: file.profiles[profile]?.[name],
+    })),
+    ...files.map((file) => ({ file, field: name, value: file.shared[name] })),
+  ];
+  for (const { file, field, value } of places)
+    if (value !== undefined)
+      return { value: anchored(rule, value, resolve(file.path)), origin: `${file.path}: ${field}` };
+  return undefined;
+}
+
+/** The profiles of all files, by name. */
+export function knownProfiles(files: readonly ConfigFile[]): string[] {
+  return [...new Set(files.flatMap(({ profiles }) => Object.keys(profiles)))].sort();
+}
+
+/** Every setting that has a value. */
+export function foundSettings(config: Config): { name: SettingName; found: Origin }[] {
+  return SETTING_NAMES.flatMap((name) => {
+    const found = config.find(name);
+    return found === undefined ? [] : [{ name, found }];
+  });
+}

@@ -1,0 +1,116 @@
+import { dirname, resolve } from "node:path";
+
+/** A value of a setting: one text, several, or a whole number. */
+export type SettingValue = string | number | readonly string[];
+
+/** What a setting is: its kind decides which values are allowed. */
+export interface SettingRule {
+  readonly kind: "text" | "path" | "paths" | "key" | "duration" | "number" | "choice";
+  readonly describe: string;
+  readonly choices?: readonly string[];
+  /** The environment variable. */
+  readonly env: string;
+  /** The flag of the commands that have it. */
+  readonly flag?: string;
+  readonly fallback?: SettingValue;
+}
+
+/** Every setting, in the order in which `config list` shows them. */
+export const SETTINGS = {
+  target: {
+    kind: "text",
+    env: "HOOKPROOF_TARGET",
+    describe: "the listener's URL, or :4400 for the local listener on that port",
+  },
+  method: {
+    kind: "choice",
+    choices: ["hmac", "jwt"],
+    env: "HOOKPROOF_METHOD",
+    flag: "method",
+    describe: "how requests are proved",
+  },
+  secretFiles: {
+    kind: "paths",
+    env: "HOOKPROOF_SECRET_FILE",
+    flag: "secret-file",
+    describe: "files with the signing secret; two (new, old) during a rotation",
+  },
+  key: {
+    kind: "key",
+    env: "HOOKPROOF_KEY",
+    flag: "key",
+    describe: "the kid of a key in the store, or a file with a private JWK",
+  },
+  store: { kind: "path", env: "HOOKPROOF_STORE", flag: "store", describe: "the key store's folder" },
+  baseUrl: {
+    kind: "text",
+    env: "HOOKPROOF_BASE_URL",
+    flag: "base-url",
+    describe: "the tenant's base URL, the claim sub of tokens",
+  },
+  ca: { kind: "path", env: "HOOKPROOF_CA", flag: "ca", describe: "a CA certificate in PEM to trust" },
+  timeout: {
+    kind: "duration",
+    env: "HOOKPROOF_TIMEOUT",
+    flag: "timeout",
+    fallback: "10s",
+    describe: "limit for one call, such as 10s",
+  },
+  retries: {
+    kind: "number",
+    env: "HOOKPROOF_RETRIES",
+    flag: "retries",
+    fallback: 2,
+    describe: "attempts after the first",
+  },
+} as const satisfies Record<string, SettingRule>;
+
+export type SettingName = keyof typeof SETTINGS;
+
+/** The settings of one profile, or those that every profile shares. */
+export type SettingValues = { readonly [Name in SettingName]?: SettingValue };
+
+export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
+
+/** Says what is wrong with a value, or nothing. */
+export function wrongValue({ kind, choices = [] }: SettingRule, value: unknown): string | undefined {
+  const isText = typeof value === "string" && value !== "";
+  switch (kind) {
+    case "number":
+      return Number.isInteger(value) && (value as number) >= 0 && (value as number) < 1e9
+        ? undefined
+        : "must be a whole number";
+    case "paths":
+      return Array.isArray(value) && value.length > 0 && value.every((item) => isFilled(item))
+        ? undefined
+        : "must be a list of file names";
+    case "choice":
+      return isText && choices.includes(value) ? undefined : `must be one of ${choices.join(", ")}`;
+    case "duration":
+      return isText && /^[0-9]+(?:\.[0-9]+)?(?:ms|s|m|h|d)$/.test(value)
+        ? undefined
+        : "must be a duration such as 10s, 5m or 250ms";
+    default:
+      return isText ? undefined : "must be a text that is not empty";
+  }
+}
+
+function isFilled(value: unknown): boolean {
+  return typeof value === "string" && value !== "";
+}
+
+/** The value of an environment variable in the setting's own type. */
+export function fromEnvironment({ kind }: SettingRule, text: string): unknown {
+  if (kind === "number") return /^[0-9]+$/.test(text) ? Number(text) : text;
+  return kind === "paths" ? [text] : text;
+}
+
+/** File names of a configuration are relative to the file that holds it. */
+export function anchored({ kind }: SettingRule, value: SettingValue, file: string): SettingValue {
+  const anchor = (path: string) => resolve(dirname(file), path);
+  if (kind === "path" && typeof value === "string") return anchor(value);
+  if (kind === "paths" && typeof value === "object") return value.map(anchor);
+  if (kind === "key" && typeof value === "string" && /[/\\]|\.(?:json|jwk)$/.test(value))
+    return anchor(value);
+  return value;
+}

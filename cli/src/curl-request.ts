@@ -1,0 +1,89 @@
+import { readFileSync } from "node:fs";
+import type { HeaderPair } from "hookproof";
+import { CliError, EXIT, usageError } from "./failure.js";
+import type { CapturedRequest } from "./raw-request.js";
+import { shellWords } from "./shell-words.js";
+
+const DATA = new Set(["-d", "--data", "--data-ascii", "--data-binary", "--data-raw", "--json"]);
+const WITH_VALUE = new Set([
+  "-X",
+  "--request",
+  "-H",
+  "--header",
+  "-A",
+  "--user-agent",
+  "-e",
+  "--referer",
+  "-b",
+]);
+/** Flags whose value says nothing about the request. */
+const IGNORED_WITH_VALUE = new Set([
+  "-o",
+  "--output",
+  "-m",
+  "--max-time",
+  "--connect-timeout",
+  "--cacert",
+  "-w",
+  "-x",
+]);
+
+/** Reads a curl command, such as `send --curl` prints and browsers copy. */
+export function parseCurl(text: string): CapturedRequest {
+  const [, ...words] = shellWords(text.trim().replace(/^\$\s+/, ""));
+  const headers: HeaderPair[] = [];
+  const data: Buffer[] = [];
+  let method: string | undefined;
+  let target: string | undefined;
+  for (let at = 0; at < words.length; at++) {
+    const { flag, value, isAttached } = splitFlag(words[at] ?? "", words[at + 1]);
+    if (flag === undefined) target = value;
+    else if (DATA.has(flag) || WITH_VALUE.has(flag) || IGNORED_WITH_VALUE.has(flag)) {
+      if (!isAttached) at++;
+      if (flag === "-X" || flag === "--request") method = value;
+      else if (flag === "-H" || flag === "--header") headers.push(headerOf(value));
+      else if (DATA.has(flag)) data.push(dataOf(flag, value));
+      if (flag === "--json") headers.push(["Content-Type", "application/json"]);
+    } else if (flag === "--url") {
+      target = value;
+      at++;
+    }
+  }
+  if (target === undefined) throw usageError("The curl command has no URL.");
+  return { method: method ?? (data.length > 0 ? "POST" : "GET"), target, headers, body: joined(data) };
+}
+
+function splitFlag(
+  word: string,
+  next: string | undefined,
+): { flag?: string; value: string; isAttached: boolean } {
+  if (!word.startsWith("-")) return { value: word, isAttached: true };
+  const [, long, attached] = /^(--[a-z-]+)=(.*)$/s.exec(word) ?? [];
+  if (long !== undefined) return { flag: long, value: attached ?? "", isAttached: true };
+  const isShort = /^-[XHdAeb]./.test(word);
+  if (isShort) return { flag: word.slice(0, 2), value: word.slice(2), isAttached: true };
+  return { flag: word, value: next ?? "", isAttached: false };
+}
+
+function headerOf(line: string): HeaderPair {
+  const at = line.indexOf(":");
+  return at < 0 ? [line.replace(/;$/, ""), ""] : [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+}
+
+/** What curl would send: `@file` is read, and only --data-binary and --json keep its line ends. */
+function dataOf(flag: string, value: string): Buffer {
+  if (flag === "--data-raw" || !value.startsWith("@")) return Buffer.from(value);
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(value.slice(1));
+  } catch {
+    throw new CliError(EXIT.setup, "FILE_UNREADABLE", `${value.slice(1)} cannot be read.`);
+  }
+  const keeps = flag === "--data-binary" || flag === "--json";
+  return keeps ? bytes : Buffer.from(bytes.filter((byte) => byte !== 0x0a && byte !== 0x0d && byte !== 0));
+}
+
+/** curl joins several data flags with an ampersand. */
+function joined(data: readonly Buffer[]): Buffer {
+  return Buffer.concat(data.flatMap((part, index) => (index === 0 ? [part] : [Buffer.from("&"), part])));
+}

@@ -1,0 +1,35 @@
+import type { Args, Context } from "./command.js";
+import type { Config } from "./config/config.js";
+import type { SettingName } from "./config/settings.js";
+import { durationMs } from "./duration.js";
+
+/** Flags whose value may as well come from the configuration, whatever the command; credentials are not among them. */
+const SETTLED: Readonly<Record<string, SettingName>> = { store: "store", ca: "ca", retries: "retries" };
+
+/** The arguments with what the configuration says where the command line says nothing. */
+export function withSettings(args: Args, config: Config): Args {
+  const settled = (name: string) => {
+    const setting = SETTLED[name];
+    return setting === undefined ? undefined : config.text(setting);
+  };
+  return {
+    ...args,
+    text: (name) => settled(name) ?? args.text(name),
+    number: (name) => {
+      const value = settled(name);
+      return value === undefined ? args.number(name) : Number(value);
+    },
+  };
+}
+
+/** The flags that every command shares, as they stand. */
+export function globalFlags(args: Args, verbose: number, config: Config): Context["global"] {
+  return {
+    json: args.flag("json"),
+    quiet: args.flag("quiet"),
+    verbose,
+    color: args.isGiven("color") ? args.flag("color") : undefined,
+    input: !args.isGiven("input") || args.flag("input"),
+    timeoutMs: durationMs("timeout", config.text("timeout") ?? "10s"),
+  };
+}

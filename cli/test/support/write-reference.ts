@@ -1,0 +1,7 @@
+import { writeFileSync } from "node:fs";
+import { configSchema } from "../../src/config/schema.js";
+import { referencePage } from "./reference.js";
+
+const root = new URL("../../../", import.meta.url);
+writeFileSync(new URL("docs/cli.md", root), await referencePage());
+writeFileSync(new URL("cli/hookproof.schema.json", root), `${JSON.stringify(configSchema(), null, 2)}\n`);

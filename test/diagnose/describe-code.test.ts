@@ -1,0 +1,20 @@
+import { describeCode, errorCodes } from "hookproof/diagnose";
+import { describe, expect, it } from "vitest";
+
+describe("codes in words", () => {
+  it("has a sentence for every code, and a status where a listener answers with it", () => {
+    expect(errorCodes().length).toBeGreaterThan(70);
+    for (const code of errorCodes()) expect(describeCode(code)?.message).toMatch(/^[A-Z].+\.$/);
+    expect(describeCode("SIGNATURE_MISMATCH")).toEqual({
+      code: "SIGNATURE_MISMATCH",
+      status: 401,
+      message: "The signature does not match.",
+    });
+    expect(describeCode("TIMED_OUT")).not.toHaveProperty("status");
+  });
+
+  it("knows nothing of other texts", () => {
+    for (const text of ["", "toString", "signature_mismatch", "200"])
+      expect(describeCode(text)).toBeUndefined();
+  });
+});
