@@ -3,6 +3,7 @@ import { RESERIALISING_TRIALS } from "./body-mistakes.js";
 import { ALL_CLAIM_MISTAKES, CLAIM_MISTAKES } from "./claim-mistakes.js";
 import { ENCODING_TRIALS } from "./encoding-mistakes.js";
 import { SECRET_SENT, SIGNATURE_UNEXPLAINED } from "./explain-signature.js";
+import { TARGET_MISTAKES } from "./explain-target.js";
 import { HEADER_MISTAKES } from "./header-mistakes.js";
 import { EVENT_ID_TRIALS, TIMESTAMP_TRIALS } from "./header-value-mistakes.js";
 import { LAYOUT_TRIALS } from "./input-mistakes.js";
@@ -32,6 +33,7 @@ export const causes: readonly Mistake[] = [
   ALGORITHM_TRIALS,
   Object.values(SIGNATURE_FORMS),
   [SIGNATURE_MALFORMED, SIGNATURE_UNEXPLAINED],
+  Object.values(TARGET_MISTAKES),
   Object.values(HEADER_MISTAKES),
   Object.values(TOKEN_MISTAKES),
   ALL_CLAIM_MISTAKES,

@@ -3,7 +3,7 @@ import type { SignatureForm } from "./read-signature.js";
 import { URL_DIFFERENCES, URL_TRIALS } from "./url-claim-mistakes.js";
 
 /** The claims a token must have (specification 5.2, required claims). */
-export const CLAIM_NAMES = ["sub", "aud", "exp", "jti", "htm", "htb_s256"] as const;
+const CLAIM_NAMES = ["sub", "aud", "exp", "jti", "htm", "htb_s256"] as const;
 export type ClaimName = (typeof CLAIM_NAMES)[number];
 
 /** A mistake that every claim can have; the claim's name begins its title and message. */

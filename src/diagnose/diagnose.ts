@@ -5,6 +5,7 @@ import { type HeadersInput, receivedHeaders } from "../protocol/headers.js";
 import { AGEING } from "./causes.js";
 import { explainCredential, type KnownListener } from "./explain-credential.js";
 import { explainAge, explainBody, explainHeaders } from "./explain-headers.js";
+import { explainTarget } from "./explain-target.js";
 import type { Finding, Mistake } from "./mistake.js";
 
 /** A mistake that explains why a request is refused. */
@@ -81,6 +82,7 @@ export async function diagnose(input: DiagnoseInput): Promise<Diagnosis> {
   const body = bodyBytes(given);
   const nowSeconds = unixSeconds(clock);
   const findings = [
+    ...explainTarget(request, input.listener?.id),
     ...explainHeaders(headers),
     ...(await explainCredential(
       { url: request.url, headers, body, nowSeconds },

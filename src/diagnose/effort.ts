@@ -1,3 +1,5 @@
+import { MAX_BODY_BYTES } from "../protocol/limits.js";
+
 /** How far a search goes. Counted in work and not in time, so that the answer is the same on every machine. */
 export interface Effort {
   /** Told before bytes are hashed, or as good as hashed. */
@@ -16,7 +18,7 @@ const BYTES_PER_BODY_BYTE = 600;
 
 /** A fresh allowance for one search over a body of this length. */
 export function effort(bodyBytes: number): Effort {
-  const most = BYTES_AT_LEAST + BYTES_PER_BODY_BYTE * bodyBytes;
+  const most = BYTES_AT_LEAST + BYTES_PER_BODY_BYTE * Math.min(bodyBytes, MAX_BODY_BYTES);
   let spent = 0;
   let allowed = most;
   return {

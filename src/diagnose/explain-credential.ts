@@ -51,7 +51,7 @@ export async function explainCredential(
   const [signature, authorization] = [SIGNATURE_HEADER, AUTHORIZATION_HEADER].map(
     (name) => headers.all(name)[0],
   );
-  if (secrets.some(({ text }) => text !== "" && authorization?.includes(text)))
+  if (secrets.some(({ text }) => text.length >= TELLING_LENGTH && authorization?.includes(text)))
     return [{ mistake: SECRET_SENT }];
   const method = methodOf(
     demandedMethod(secrets.length > 0, jwks !== undefined, listener),
@@ -82,6 +82,9 @@ export async function explainCredential(
     { jwks, resolver: keys },
   );
 }
+
+/** A shorter secret may be part of a header by chance. */
+const TELLING_LENGTH = 16;
 
 type Method = "hmac" | "jwt";
 

@@ -17,7 +17,7 @@ export interface Finding {
 }
 
 /** How far-fetched a mistake is: 1 for what people do every day, 3 for what is rarely seen. */
-export type Weight = 1 | 2 | 3;
+type Weight = 1 | 2 | 3;
 
 /** A mistake that can be repeated, in one way or several, to see whether it explains a wrong value. */
 export interface Trial<Repeat> extends Mistake {

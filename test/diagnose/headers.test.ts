@@ -7,6 +7,28 @@ const timestamp = "1767225600";
 const eventId = "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10";
 const clock = fixedClock(1_767_225_600_000);
 
+describe("method and path", () => {
+  const headers = {
+    "Content-Type": "application/json",
+    "Webhook-Timestamp": timestamp,
+    "Webhook-Event-Id": eventId,
+  };
+  const path = "/api/v1/webhooks/incoming/lst_1";
+
+  it.each<[method: string | undefined, url: string | undefined, expected: string[]]>([
+    ["POST", path, []],
+    ["POST", `https://tenant.example.com${path}?a=1`, []],
+    [undefined, undefined, []],
+    ["GET", path, ["method-not-post"]],
+    ["POST", `${path}/`, ["url-not-of-listener"]],
+    ["POST", "/api/v1/webhooks/incoming/lst_2", ["url-not-of-listener"]],
+  ])("%s %s", async (method, url, expected) => {
+    const request = { method, url, headers, body: "{}" };
+    const { causes } = await diagnose({ request, listener: { id: "lst_1" }, clock });
+    expect(causes.map(({ id }) => id)).toEqual(expected);
+  });
+});
+
 describe("the headers that every request has", () => {
   const right = {
     "Content-Type": "application/json",

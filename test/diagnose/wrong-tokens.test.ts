@@ -28,6 +28,13 @@ const { url, baseUrl, cases }: WrongTokens = hasPyJwt
   ? JSON.parse(execFileSync("/usr/bin/python3", [script], { encoding: "utf8" }))
   : { url: "", baseUrl: "", cases: [] };
 
+/** The signature verifies once the mistake is undone, so nothing else is said about it. */
+const PROVEN_ALONE: ReadonlySet<string | null> = new Set([
+  "token-signature-der",
+  "token-signature-prehashed",
+  "kid-of-other-key",
+]);
+
 describe.skipIf(!hasPyJwt)("a token that PyJWT made is explained, first of all:", () => {
   it.each(cases.map((one) => [one.name, one] as const))(
     "%s",
@@ -38,6 +45,7 @@ describe.skipIf(!hasPyJwt)("a token that PyJWT made is explained, first of all:"
       const listener = { id: "lst_1", baseUrl };
       const { causes } = await diagnose({ request, listener, jwks, clock });
       expect(causes[0]?.id ?? null).toBe(cause);
+      if (PROVEN_ALONE.has(cause)) expect(causes).toHaveLength(1);
       if (says !== null) expect(causes[0]?.message).toContain(says);
 
       const token = sent.headers.Authorization?.split(" ").at(-1) ?? "no token";
