@@ -147,8 +147,12 @@ export const CLAIM_PROBES: readonly Recipe<JwtCraft>[] = [
       means: "A claim of another type is accepted, or breaks the comparison.",
     },
   ),
-  claim("exp", "infinite", "a token whose exp is 1e999", () => ({}), {
+  refuses<JwtCraft>(401, {
+    id: "exp-infinite",
+    title: "a token whose exp is 1e999",
+    section: "5.2",
     means: "A number without end is never past.",
+    fix: CLAIMS.exp.fix,
     build: (craft) => withRawExp(craft, "1e999"),
   }),
   claim("exp", "null", "a token whose exp is null", () => ({ exp: null })),

@@ -1,7 +1,7 @@
 import { hmacKey, hmacSha256 } from "#hash";
 import { decodeBase64url } from "../primitives/base64url.js";
 import { utf8 } from "../primitives/bytes.js";
-import { AUTHORIZATION_HEADER } from "../protocol/headers.js";
+import { AUTHORIZATION_HEADER, SIGNATURE_HEADER } from "../protocol/headers.js";
 import { MAX_TOKEN_LENGTH } from "../protocol/limits.js";
 import { added, partsOf, requestOf } from "./craft.js";
 import type { JwtCraft, TokenChanges } from "./jwt-craft.js";
@@ -14,6 +14,11 @@ const FIXED_ALGORITHMS =
   "Take RS256, ES256 and EdDSA only, in this spelling, and only the one that the key in the set names.";
 const OWN_KEYS =
   "Find the key by kid in the configured key set, and nowhere else; refuse tokens that bring a key.";
+const MALFORMED = {
+  means: "A text that is not a token is accepted, or breaks the parser.",
+  fix: COMPACT,
+};
+const MORE_THAN_BEARER = "The listener takes more than Bearer and one token.";
 const ONE_BEARER = "Take one Authorization line of the form Bearer, one space, one token.";
 
 /** A request whose `Authorization` is made from a correct token. */
@@ -27,7 +32,7 @@ function authorization(
     id,
     title,
     section: "5.2",
-    means: "The listener takes more than Bearer and one token.",
+    means: MORE_THAN_BEARER,
     fix: ONE_BEARER,
     build: async (craft) => craft.withAuthorization(spell(await craft.token())),
     ...more,
@@ -90,46 +95,53 @@ export const TOKEN_PROBES: readonly Recipe<JwtCraft>[] = [
   authorization("authorization-without-scheme", "the token without Bearer", (token) => token),
   authorization("authorization-basic", "the token after Basic", (token) => `Basic ${token}`),
   authorization("authorization-two-tokens", "Bearer and two tokens", (token) => `Bearer ${token} ${token}`),
-  authorization(
-    "authorization-sent-twice",
-    "Authorization twice, the correct one first",
-    (token) => `Bearer ${token}`,
-    {
-      leftOpen: "refusal",
-      decision: "R6",
-      means: "A proxy and the listener may read different lines.",
-      build: async (craft) => added(await craft.signed(), AUTHORIZATION_HEADER, "Bearer e30.e30.AAAA"),
-    },
-  ),
-  authorization("token-in-signature-header", "the token in Webhook-Signature", (token) => token, {
-    build: async (craft) => requestOf(partsOf(craft), ["Webhook-Signature", await craft.token()]),
+  refuses<JwtCraft>(401, {
+    id: "authorization-sent-twice",
+    title: "Authorization twice, the correct one first",
+    section: "5.2",
+    leftOpen: "refusal",
+    decision: "R6",
+    means: "A proxy and the listener may read different lines.",
+    fix: ONE_BEARER,
+    build: async (craft) => added(await craft.signed(), AUTHORIZATION_HEADER, "Bearer e30.e30.AAAA"),
   }),
-  authorization("token-garbage", "a token that is a word", () => "Bearer token", { fix: COMPACT }),
+  refuses<JwtCraft>(401, {
+    id: "token-in-signature-header",
+    title: "the token in Webhook-Signature",
+    section: "5.2",
+    means: MORE_THAN_BEARER,
+    fix: ONE_BEARER,
+    build: async (craft) => requestOf(partsOf(craft), [SIGNATURE_HEADER, await craft.token()]),
+  }),
+  authorization("token-garbage", "a token that is a word", () => "Bearer token", MALFORMED),
   authorization(
     "token-not-ascii",
     "a token of characters beyond ASCII",
     () => `Bearer ${"\u00e9".repeat(40)}`,
-    { fix: COMPACT },
+    MALFORMED,
   ),
   authorization(
     "token-two-segments",
     "a token without its signature",
     (token) => `Bearer ${token.split(".", 2).join(".")}`,
-    { fix: COMPACT },
+    MALFORMED,
   ),
   authorization(
     "token-five-segments",
     "a token with two segments more",
     (token) => `Bearer ${token}.e30.e30`,
-    { fix: COMPACT },
+    MALFORMED,
   ),
   authorization(
     "token-empty-signature",
     "a token whose third segment is empty",
     (token) => `Bearer ${token.replace(/[^.]+$/, "")}`,
-    { fix: COMPACT },
+    MALFORMED,
   ),
-  authorization("token-padded", "a token whose segments are padded", (token) => token, {
+  refuses<JwtCraft>(401, {
+    id: "token-padded",
+    title: "a token whose segments are padded",
+    section: "5.2",
     fix: COMPACT,
     means: "One token has several spellings (RFC 7515 section 2: base64url without padding).",
     build(craft) {
@@ -150,7 +162,10 @@ export const TOKEN_PROBES: readonly Recipe<JwtCraft>[] = [
       means: "One token has several spellings.",
     },
   ),
-  authorization("token-9-kb", "a correct token of more than 8 KiB", (token) => token, {
+  refuses<JwtCraft>(401, {
+    id: "token-9-kb",
+    title: "a correct token of more than 8 KiB",
+    section: "5.2",
     leftOpen: "refusal",
     decision: "T1",
     means: "Strangers decide how much the listener decodes before anything is verified.",
@@ -165,19 +180,31 @@ export const TOKEN_PROBES: readonly Recipe<JwtCraft>[] = [
     fix: "Verify the signature with the key that kid names.",
     build: (craft) => craft.signedByStranger(),
   }),
-  header("alg-none", "a token with alg none and no signature", () => "", {
+  refuses<JwtCraft>(401, {
+    id: "alg-none",
+    title: "a token with alg none and no signature",
+    section: "7",
     ...UNSIGNED,
     build: (craft) => craft.withToken({ header: { alg: "none" }, sign: NO_SIGNATURE }),
   }),
-  header("alg-none-other-case", "a token with alg nOnE and no signature", () => "", {
+  refuses<JwtCraft>(401, {
+    id: "alg-none-other-case",
+    title: "a token with alg nOnE and no signature",
+    section: "7",
     ...UNSIGNED,
     build: (craft) => craft.withToken({ header: { alg: "nOnE" }, sign: NO_SIGNATURE }),
   }),
-  header("alg-none-without-kid", "a token with alg none, no kid and no signature", () => "", {
+  refuses<JwtCraft>(401, {
+    id: "alg-none-without-kid",
+    title: "a token with alg none, no kid and no signature",
+    section: "7",
     ...UNSIGNED,
     build: (craft) => craft.withToken({ header: { alg: "none", kid: undefined }, sign: NO_SIGNATURE }),
   }),
-  header("alg-hs256-public-pem", "a token with HS256 and the public key's PEM as secret", () => "", {
+  refuses<JwtCraft>(401, {
+    id: "alg-hs256-public-pem",
+    title: "a token with HS256 and the public key's PEM as secret",
+    section: "7",
     ...CONFUSED,
     async build(craft) {
       const pem = await publicPem(craft);
@@ -186,7 +213,10 @@ export const TOKEN_PROBES: readonly Recipe<JwtCraft>[] = [
         : { skip: "the public key is not known" };
     },
   }),
-  header("alg-hs256-public-jwk", "a token with HS256 and the public JWK's key material as secret", () => "", {
+  refuses<JwtCraft>(401, {
+    id: "alg-hs256-public-jwk",
+    title: "a token with HS256 and the public JWK's key material as secret",
+    section: "7",
     ...CONFUSED,
     async build(craft) {
       const jwk = await craft.publicJwk();
@@ -196,7 +226,10 @@ export const TOKEN_PROBES: readonly Recipe<JwtCraft>[] = [
         : { skip: "the public key is not known" };
     },
   }),
-  header("alg-hs256-empty-secret", "a token with HS256 and an empty secret", () => "", {
+  refuses<JwtCraft>(401, {
+    id: "alg-hs256-empty-secret",
+    title: "a token with HS256 and an empty secret",
+    section: "7",
     ...CONFUSED,
     build: (craft) => craft.withToken({ header: { alg: "HS256" }, sign: hs256("") }),
   }),
@@ -214,7 +247,10 @@ export const TOKEN_PROBES: readonly Recipe<JwtCraft>[] = [
       fix: FIXED_ALGORITHMS,
     },
   ),
-  header("alg-ed25519", "a token with alg Ed25519", () => "", {
+  refuses<JwtCraft>(401, {
+    id: "alg-ed25519",
+    title: "a token with alg Ed25519",
+    section: "7",
     leftOpen: "refusal",
     decision: "T2",
     means: "RFC 9864 names it; the specification knows EdDSA only.",
@@ -236,14 +272,20 @@ export const TOKEN_PROBES: readonly Recipe<JwtCraft>[] = [
   header("kid-path", "a token whose kid is a path", () => ({ kid: "../../../../dev/null" }), NO_KEY_ID),
   header("kid-prototype", "a token whose kid is __proto__", () => ({ kid: "__proto__" }), NO_KEY_ID),
   header("kid-5-kb", "a token whose kid has 5,000 characters", () => ({ kid: "k".repeat(5000) }), NO_KEY_ID),
-  header("header-jwk", "a token with a key of its own in jwk, signed by it", () => "", {
+  refuses<JwtCraft>(401, {
+    id: "header-jwk",
+    title: "a token with a key of its own in jwk, signed by it",
+    section: "7",
     ...BRINGS_KEY,
     async build(craft) {
       const key = await craft.stranger();
       return craft.withToken({ header: { alg: "ES256", jwk: await key.publicJwk() }, sign: key.sign });
     },
   }),
-  header("header-jku", "a token with a key set of its own in jku, signed by it", () => "", {
+  refuses<JwtCraft>(401, {
+    id: "header-jku",
+    title: "a token with a key set of its own in jku, signed by it",
+    section: "7",
     ...BRINGS_KEY,
     async build(craft) {
       const key = await craft.stranger();

@@ -58,6 +58,22 @@ const INTRODUCTION = [
   "✔ 4 pass, 0 fail, 0 unclear, 0 skipped",
   "```",
   "",
+  "The same from a test of your own:",
+  "",
+  "```ts",
+  'import { runProbes } from "hookproof/probes";',
+  "",
+  "const target = {",
+  '  url: "http://127.0.0.1:4400/api/v1/webhooks/incoming/lst_local",',
+  '  auth: { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" },',
+  "} as const;",
+  "for await (const { id, outcome, means, fix } of runProbes(target, { allowTrigger: true })) {",
+  '  if (outcome === "fail") console.error(id, means, fix);',
+  "}",
+  "```",
+  "",
+  "Two listeners without this library pass it: `examples/listener-python.py`, in Python's standard library, and `examples/listener-node-http.mjs`, in plain `node:http`.",
+  "",
 ];
 
 function table(rows: readonly Probe[]): string[] {

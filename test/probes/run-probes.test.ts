@@ -62,6 +62,7 @@ describe("the battery as data", () => {
     expect(() => selectProbes({ method: "hmac", only: "timestamp" })).toThrow(
       new RangeError('only has a pattern that fits no probe: "timestamp"'),
     );
+    expect(() => selectProbes({ only: "body-*-nan" })).toThrow(RangeError); // body-nan has one hyphen only
     await expect(resultsOf(probed.target, { skip: ["timestamp-*", "a*b"] })).rejects.toThrow(
       new RangeError('skip has a pattern that fits no probe: "a*b"'),
     );
@@ -169,6 +170,80 @@ describe("a run", () => {
     } finally {
       await jwt.stop();
     }
+  });
+});
+
+describe("probes about an exact second", () => {
+  const only = "timestamp-300-s-old";
+  const options = { only, allowTrigger: true };
+
+  it("are asked again when a second passes meanwhile", async () => {
+    let ticks = 0;
+    let asked = 0;
+    const transport: Transport = async (request) => {
+      if (asked++ === 0) ticks++;
+      return answering(asked === 1 ? 400 : 200)(request);
+    };
+    const clock = { now: () => 1_767_225_600_000 + ticks * 1000 };
+    const [result] = await resultsOf(probed.target, { ...options, transport, clock });
+    expect({ outcome: result?.outcome, asked }).toEqual({ outcome: "pass", asked: 2 });
+  });
+
+  it("are unclear when a second passes every time", async () => {
+    let ticks = 0;
+    const transport = answering(400);
+    const clock = { now: () => 1_767_225_600_000 + ticks++ * 1000 };
+    const [result] = await resultsOf(probed.target, { ...options, transport, clock });
+    expect(result).toMatchObject({
+      outcome: "unclear",
+      reason: "no answer came within one second of the clock",
+    });
+    expect(transport.asked).toHaveLength(4);
+  });
+
+  it("are unclear when the listener's clock is off, and only then", async () => {
+    const clock = { now: () => 1_767_225_600_000 };
+    const dated =
+      (date: string): Transport =>
+      async (request) => ({
+        ...(await answering(400)(request)),
+        headers: [["Date", date]],
+      });
+    const off = dated("Thu, 01 Jan 2026 00:00:02 GMT");
+    expect(await resultsOf(probed.target, { ...options, clock, transport: off })).toMatchObject([
+      { outcome: "unclear", reason: "the listener's clock is 2 s off this one's" },
+    ]);
+    const right = dated("Thu, 01 Jan 2026 00:00:00 GMT");
+    expect(await resultsOf(probed.target, { ...options, clock, transport: right })).toMatchObject([
+      { outcome: "fail" },
+    ]);
+  });
+});
+
+describe("answers that need a second look", () => {
+  it("asks again where a request was sent twice on the way", async () => {
+    let asked = 0;
+    const transport: Transport = async (request) =>
+      asked++ === 0 ? { ...(await answering(409)(request)), resent: true } : answering(200)(request);
+    const [result] = await resultsOf(probed.target, {
+      only: "correct-request",
+      allowTrigger: true,
+      transport,
+    });
+    expect({ outcome: result?.outcome, asked }).toEqual({ outcome: "pass", asked: 2 });
+  });
+
+  it.each([
+    [[200, 409, 409, 503, 409], "pass"],
+    [[200, 200, 409, 409, 409], "fail"],
+    [[409, 409, 409, 409, 409], "fail"],
+    [[200, 400, 409, 409, 409], "fail"],
+    [[429, 429, 429, 429, 200], "unclear"],
+  ] as const)("holds copies against each other: %j is a %s", async (statuses, outcome) => {
+    let asked = 0;
+    const transport: Transport = (request) => answering(statuses[asked++] ?? 0)(request);
+    const options = { only: "event-id-copies-at-once", allowTrigger: true, transport };
+    expect(await resultsOf(probed.target, options)).toMatchObject([{ outcome }]);
   });
 });
 
