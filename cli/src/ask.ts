@@ -37,8 +37,9 @@ function answerTo({ io }: Asker, question: string, hidden: boolean): Promise<str
   const { stdin: input, stderr } = io;
   // A terminal echoes what readline writes; for a secret, readline writes into the void.
   const output = hidden ? new Writable({ write: (_chunk, _encoding, done) => done() }) : stderr;
-  if (hidden) stderr.write(question);
+  // From here on the terminal does not echo by itself; only then may somebody begin to type.
   const lines = createInterface({ input, output, terminal: true });
+  if (hidden) stderr.write(question);
   return new Promise((resolve, reject) => {
     const interrupted = () =>
       reject(new CliError(EXIT.interrupted, "ABORTED", "Interrupted; nothing was done."));

@@ -14,8 +14,6 @@ const SETUP = new Set<string>([
   "KEY_STORE_EXPOSED",
   "KEY_STORE_BUSY",
   "KEY_STORE_PASSPHRASE",
-  "KEY_ID_REUSED",
-  "KEY_IN_USE",
   "SIGNER_FAILED",
 ]);
 

@@ -16,7 +16,8 @@ export type Parsed =
 export function parseCommand(command: Command, argv: readonly string[]): Parsed {
   const flags: Record<string, Flag> = { ...command.flags, ...GLOBAL_FLAGS };
   refuseBooleanValues(argv, flags);
-  const values = Parser(withJoinedValues(argv, flags), parserOptions(flags)) as Values;
+  const { given, rest } = takeValues(argv, flags);
+  const values = { ...Parser(rest, parserOptions(flags)), ...given } as Values;
   if (values.help) return { kind: "help" };
   refuseUnknown(values, flags, argv);
   const named = withPositionals(values, command);
@@ -25,15 +26,11 @@ export function parseCommand(command: Command, argv: readonly string[]): Parsed 
 }
 
 function parserOptions(flags: Readonly<Record<string, Flag>>): Parameters<typeof Parser>[1] {
-  const named = (isWanted: (flag: Flag) => boolean) =>
-    Object.keys(flags).filter((name) => name !== "verbose" && isWanted(flags[name] as Flag));
+  const booleans = Object.entries(flags).filter(([, { type }]) => type === "boolean");
   return {
-    boolean: named(({ type }) => type === "boolean"),
-    string: named(({ type }) => type !== "boolean"),
+    boolean: booleans.map(([name]) => name).filter((name) => name !== "verbose"),
     count: ["verbose"],
-    alias: Object.fromEntries(
-      Object.entries(flags).flatMap(([name, { alias }]) => (alias ? [[name, [alias]]] : [])),
-    ),
+    alias: Object.fromEntries(booleans.flatMap(([name, { alias }]) => (alias ? [[name, [alias]]] : []))),
     configuration: {
       "parse-positional-numbers": false,
       "parse-numbers": false,
@@ -43,26 +40,43 @@ function parserOptions(flags: Readonly<Record<string, Flag>>): Parameters<typeof
   };
 }
 
-/** Joins each flag to its value, so that a value may be `-` or begin with one. */
-function withJoinedValues(argv: readonly string[], flags: Readonly<Record<string, Flag>>): string[] {
-  const joined: string[] = [];
+/**
+ * Takes the flags that have a value out of a command line, with the value as it stands: it may be `-`, begin
+ * with one, or have quotes of its own, which yargs would strip.
+ */
+function takeValues(
+  argv: readonly string[],
+  flags: Readonly<Record<string, Flag>>,
+): { given: Record<string, string | string[]>; rest: string[] } {
+  const given: Record<string, string[]> = {};
+  const rest: string[] = [];
   for (let at = 0; at < argv.length; at++) {
     const word = argv[at] ?? "";
-    if (word === "--") return [...joined, ...argv.slice(at)];
-    const name = valueFlag(word, flags);
-    const value = argv[at + 1];
-    if (name === undefined) joined.push(word);
-    else if (value === undefined) throw usageError(`--${name} needs a value.`);
+    if (word === "--") {
+      rest.push(...argv.slice(at));
+      break;
+    }
+    const [, long, short, joined] = /^(?:--([^=]+)|-([^-=]))(?:=(.*))?$/s.exec(word) ?? [];
+    const name = valueFlag(flags, long, short);
+    if (name === undefined) rest.push(word);
     else {
-      joined.push(`--${name}=${value}`);
-      at++;
+      const value = joined ?? argv[++at];
+      if (value === undefined) throw usageError(`--${name} needs a value.`);
+      given[name] = [...(given[name] ?? []), value];
     }
   }
-  return joined;
+  const single = Object.entries(given).map(([name, values]) => [
+    name,
+    values.length === 1 && values[0] !== undefined ? values[0] : values,
+  ]);
+  return { given: Object.fromEntries(single), rest };
 }
 
-function valueFlag(word: string, flags: Readonly<Record<string, Flag>>): string | undefined {
-  const [, long, short] = /^(?:--(.+)|-(.))$/.exec(word) ?? [];
+function valueFlag(
+  flags: Readonly<Record<string, Flag>>,
+  long: string | undefined,
+  short: string | undefined,
+): string | undefined {
   const found = Object.entries(flags).find(
     ([name, { alias }]) => name === long || (short !== undefined && alias === short),
   );
@@ -81,7 +95,7 @@ function refuseBooleanValues(argv: readonly string[], flags: Readonly<Record<str
 
 function refuseUnknown(values: Values, flags: Readonly<Record<string, Flag>>, argv: readonly string[]): void {
   const known = new Set(["_", "$0", ...Object.keys(flags)]);
-  for (const { alias } of Object.values(flags)) if (alias) known.add(alias);
+  for (const { alias, type } of Object.values(flags)) if (alias && type === "boolean") known.add(alias);
   const unknown = Object.keys(values).find((name) => !known.has(name));
   if (unknown === undefined) return;
   if (unknown === "secret")

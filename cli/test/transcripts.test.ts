@@ -9,7 +9,8 @@ beforeAll(requireBuild);
 
 describe.concurrent("transcripts: what a person types and sees", () => {
   for (const file of readdirSync(FOLDER)) {
-    it(file.replace(".txt", ""), async () => {
+    // Several stories run at once, each of dozens of processes.
+    it(file.replace(".txt", ""), { timeout: 120_000 }, async () => {
       const stage = await openStage();
       try {
         for (const { command, expected } of parseTranscript(readFileSync(join(FOLDER, file), "utf8"))) {
