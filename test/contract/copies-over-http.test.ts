@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { postgresReplayStore, sqliteReplayStore } from "hookproof/node";
 import type { ReceivedRequest } from "hookproof/receiver";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { betterSqlite3 } from "../support/better-sqlite3.js";
 import { exchange } from "../support/loopback.js";
 import { openSqlite, type StorePlace } from "../support/open-replay-store.js";
-import { testPostgres } from "../support/postgres.js";
-import { testRedis } from "../support/redis.js";
+import { type TestPostgres, testPostgres } from "../support/postgres.js";
+import { type TestRedis, testRedis } from "../support/redis.js";
 import { signedRequest } from "../support/signed-request.js";
 import type { CopiesProcessOptions, CopiesReport, RunOutcome } from "./copies-process.js";
 
@@ -18,20 +18,17 @@ const HANG_GUARD_MS = 60_000;
 /** The reservation of the process that is killed; the others have the default, so that load never ends theirs. */
 const KILLED_RESERVATION_MS = 500;
 
+/** One store's receiver in one server process. */
 interface Server {
   readonly child: ChildProcess;
   readonly url: string;
 }
 
 interface PreparedPlace {
+  readonly name: string;
   readonly place: StorePlace;
   drop(): unknown;
 }
-
-const [postgres, redis] = await Promise.all([testPostgres(), testRedis()]);
-afterAll(async () => {
-  await Promise.all([postgres?.stop(), redis?.stop()]);
-});
 
 async function sqlitePlace(kind: "better-sqlite3" | "libsql"): Promise<PreparedPlace> {
   const folder = mkdtempSync(join(tmpdir(), "hookproof-copies-"));
@@ -39,28 +36,30 @@ async function sqlitePlace(kind: "better-sqlite3" | "libsql"): Promise<PreparedP
   const db = openSqlite(kind, where);
   sqliteReplayStore(db).createTable();
   db.close();
-  return { place: { kind, where }, drop: () => rmSync(folder, { recursive: true }) };
+  return { name: kind, place: { kind, where }, drop: () => rmSync(folder, { recursive: true }) };
 }
 
-async function postgresPlace(): Promise<PreparedPlace> {
-  const { url, schema } = postgres as NonNullable<typeof postgres>;
+async function postgresPlace({ url, schema }: TestPostgres): Promise<PreparedPlace> {
   const { name, pool, drop } = await schema();
   await postgresReplayStore(pool).createTable();
-  return { place: { kind: "postgres", where: url, space: name }, drop };
+  return { name: "PostgreSQL", place: { kind: "postgres", where: url, space: name }, drop };
 }
 
-async function redisPlace(): Promise<PreparedPlace> {
-  const { url, keyPrefix } = redis as NonNullable<typeof redis>;
+function redisPlace({ url, keyPrefix }: TestRedis): PreparedPlace {
   const { prefix, drop } = keyPrefix();
-  return { place: { kind: "redis", where: url, space: prefix }, drop };
+  return { name: "Redis", place: { kind: "redis", where: url, space: prefix }, drop };
 }
 
-async function startServer(options: CopiesProcessOptions): Promise<Server> {
+/** Starts a process, with a server for each of the places. */
+async function startServers(options: CopiesProcessOptions): Promise<Server[]> {
   const script = join(import.meta.dirname, "copies-process.ts");
   const execArgv = ["--import", "tsx", "--conditions=source"];
   const child = fork(script, [JSON.stringify(options)], { execArgv });
-  const [{ url }] = await once(child, "message");
-  return { child, url };
+  const urls = await new Promise<readonly string[]>((resolve, reject) => {
+    child.once("exit", () => reject(new Error("the server process ended before it listened")));
+    child.once("message", (report: CopiesReport) => report.event === "listening" && resolve(report.urls));
+  });
+  return urls.map((url) => ({ child, url }));
 }
 
 async function kill({ child }: Server): Promise<void> {
@@ -109,76 +108,69 @@ async function sendCopies(
   return { answers, runs };
 }
 
-const stores: [string, isThere: boolean, processes: number, () => Promise<PreparedPlace>][] = [
-  ["memory", true, 1, async () => ({ place: { kind: "memory" }, drop() {} })],
-  ["better-sqlite3", betterSqlite3() !== undefined, 2, () => sqlitePlace("better-sqlite3")],
-  ["libsql", true, 2, () => sqlitePlace("libsql")],
-  ["PostgreSQL", postgres !== undefined, 2, postgresPlace],
-  ["Redis", redis !== undefined, 2, redisPlace],
+const [postgres, redis] = await Promise.all([testPostgres(), testRedis()]);
+const stores: readonly PreparedPlace[] = [
+  { name: "memory", place: { kind: "memory" }, drop() {} },
+  ...(betterSqlite3() ? [await sqlitePlace("better-sqlite3")] : []),
+  await sqlitePlace("libsql"),
+  ...(postgres ? [await postgresPlace(postgres)] : []),
+  ...(redis ? [redisPlace(redis)] : []),
 ];
+const places = stores.map(({ place }) => place);
+const processes = await Promise.all([startServers({ places }), startServers({ places })]);
 
-for (const [name, isThere, processes, prepare] of stores) {
-  describe.skipIf(!isThere)(`copies of one event over HTTP, ids in ${name}`, () => {
-    let prepared: PreparedPlace;
-    let servers: Server[] = [];
-    beforeAll(async () => {
-      prepared = await prepare();
-      const starting = Array.from({ length: processes }, () => startServer({ place: prepared.place }));
-      servers = await Promise.all(starting);
-    }, HANG_GUARD_MS);
-    afterAll(async () => {
-      await Promise.all(servers.map(kill));
-      await prepared.drop();
-    });
+afterAll(async () => {
+  await Promise.all(processes.map(([server]) => server && kill(server)));
+  await Promise.all(stores.map(({ drop }) => drop()));
+  await Promise.all([postgres?.stop(), redis?.stop()]);
+});
 
-    const counts = [1, 2].slice(0, processes);
-    for (const [count, copies] of counts.flatMap((count) =>
-      [50, 200].map((copies) => [count, copies] as const),
-    )) {
-      const sent = `of ${copies} at ${count} server process${count > 1 ? "es" : ""}`;
+for (const [index, { name, place }] of stores.entries()) {
+  const servers = processes.flatMap((process) => process[index] ?? []);
+  // Ids in memory are one process's own, and die with it.
+  const isShared = place.kind !== "memory";
 
-      it(`${sent} one runs and is accepted`, { timeout: HANG_GUARD_MS }, async () => {
-        const { answers, runs } = await sendCopies(servers.slice(0, count), await signedRequest(), {
-          copies,
+  describe(`copies of one event over HTTP, ids in ${name}`, { timeout: HANG_GUARD_MS }, () => {
+    for (const asked of isShared ? [servers.slice(0, 1), servers] : [servers.slice(0, 1)]) {
+      for (const copies of [50, 200]) {
+        const sent = `of ${copies} at ${asked.length === 1 ? "one server process" : "two server processes"}`;
+
+        it(`${sent} one runs and is accepted`, async () => {
+          expect(await sendCopies(asked, await signedRequest(), { copies })).toEqual({
+            runs: [expect.any(Number)],
+            answers: { 200: 1, "409 EVENT_DUPLICATE": copies - 1 },
+          });
         });
-        expect(answers).toEqual({ 200: 1, "409 EVENT_DUPLICATE": copies - 1 });
-        expect(runs).toHaveLength(1);
-      });
 
-      it(`${sent} another one runs after the first run failed`, { timeout: HANG_GUARD_MS }, async () => {
-        const request = await signedRequest();
-        const options = { copies, firstRunIsAccepted: false };
-        const { answers, runs } = await sendCopies(servers.slice(0, count), request, options);
-        expect(answers).toEqual({ 200: 1, "503 RUN_FAILED": 1, "409 EVENT_DUPLICATE": copies - 2 });
-        expect(runs).toHaveLength(2);
-      });
+        it(`${sent} another one runs after the first run failed`, async () => {
+          const options = { copies, firstRunIsAccepted: false };
+          expect(await sendCopies(asked, await signedRequest(), options)).toEqual({
+            runs: [expect.any(Number), expect.any(Number)],
+            answers: { 200: 1, "503 RUN_FAILED": 1, "409 EVENT_DUPLICATE": copies - 2 },
+          });
+        });
+      }
     }
 
-    // Ids in memory die with their process: there is nothing to take over.
-    it.skipIf(processes === 1)(
-      "a process killed during its run leaves the event to one of 200 copies, once its reservation is over",
-      { timeout: HANG_GUARD_MS },
-      async () => {
-        const request = await signedRequest();
-        const holder = await startServer({
-          place: prepared.place,
-          reservationMs: KILLED_RESERVATION_MS,
-        });
-        const running = new Promise<void>((resolve) => {
-          holder.child.on("message", ({ event }: CopiesReport) => event === "run" && resolve());
-        });
-        const sentAt = Date.now();
-        const unanswered = expect(send(holder, request)).rejects.toMatchObject({ code: "ECONNRESET" });
-        await running;
-        await kill(holder);
-        await unanswered;
+    it.runIf(isShared)("a process killed during its run leaves the event to one of 200 copies", async () => {
+      const request = await signedRequest();
+      const [holder] = await startServers({ places: [place], reservationMs: KILLED_RESERVATION_MS });
+      if (!holder) throw new Error("no server");
+      const running = new Promise<void>((resolve) => {
+        holder.child.on("message", ({ event }: CopiesReport) => event === "run" && resolve());
+      });
+      const sentAt = Date.now();
+      const unanswered = expect(send(holder, request)).rejects.toMatchObject({ code: "ECONNRESET" });
+      await running;
+      await kill(holder);
+      await unanswered;
 
-        const { answers, runs } = await sendCopies(servers, request, { copies: 200 });
-        expect(answers).toEqual({ 200: 1, "409 EVENT_DUPLICATE": 199 });
-        expect(runs).toHaveLength(1);
-        expect((runs[0] as number) - sentAt).toBeGreaterThanOrEqual(KILLED_RESERVATION_MS);
-        expect((await sendCopies(servers, request, { copies: 2 })).runs).toEqual([]);
-      },
-    );
+      const { answers, runs } = await sendCopies(servers, request, { copies: 200 });
+      expect(runs).toHaveLength(1);
+      expect(answers).toEqual({ 200: 1, "409 EVENT_DUPLICATE": 199 });
+      // Not before the dead process's reservation was over.
+      expect((runs[0] as number) - sentAt).toBeGreaterThanOrEqual(KILLED_RESERVATION_MS);
+      expect((await sendCopies(servers, request, { copies: 2 })).runs).toEqual([]);
+    });
   });
 }
