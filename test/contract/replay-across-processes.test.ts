@@ -35,7 +35,7 @@ async function sqliteShared(): Promise<SharedStore> {
   store.createTable();
   return {
     store,
-    args: ["sqlite", file],
+    args: ["better-sqlite3", file],
     expire: async () => db.exec("UPDATE hookproof_event_ids SET expires_at = expires_at - 60000"),
     async drop() {
       db.close();
