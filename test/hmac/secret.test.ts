@@ -58,7 +58,7 @@ describe("a secret", () => {
     ["x".repeat(31), [/31 characters/]],
     ["x".repeat(32), []],
     // Inside a secret these are its own characters.
-    ["correct horse battery staple \"it's\" `whsec_` a=b", []],
+    ['correct horse battery staple "it\'s" `whsec_` a=b', []],
     ['"a/b="', [/quote/, /\+ or \//, /6 characters/]],
   ])("is warned about, not refused: %j", (given, warnings) => {
     const found = secretWarnings(given);
