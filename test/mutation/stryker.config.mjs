@@ -1,6 +1,5 @@
 import { room } from "./rooms.mjs";
 
-/** @type {import("@stryker-mutator/api/core").PartialStrykerOptions} */
 export default {
   mutate: room.mutate,
   // Another wording of a rule or a message is not a defect.
