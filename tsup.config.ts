@@ -6,6 +6,7 @@ export default defineConfig({
     receiver: "src/receiver/index.ts",
     jwks: "src/jwks/index.ts",
     diagnose: "src/diagnose/index.ts",
+    probes: "src/probes/index.ts",
     node: "src/node/index.ts",
     testing: "src/testing/index.ts",
     "hash-node": "src/primitives/hash-node.ts",

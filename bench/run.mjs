@@ -1,6 +1,6 @@
 // Runs every bench, or those whose name is given: node bench/run.mjs [name ...] [--json]
 import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 
 const names = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
 const files = readdirSync(import.meta.dirname).filter((file) => file.endsWith(".bench.mjs"));
@@ -10,6 +10,10 @@ if (chosen.length === 0) {
     `No such bench. There are: ${files.map((file) => file.replace(".bench.mjs", "")).join(", ")}`,
   );
   process.exit(2);
+}
+if (!existsSync(`${import.meta.dirname}/node_modules`)) {
+  const { status } = spawnSync("npm", ["ci", "--prefix", import.meta.dirname], { stdio: "inherit" });
+  if (status !== 0) process.exit(status ?? 1);
 }
 for (const file of chosen) {
   const { status } = spawnSync(

@@ -66,6 +66,7 @@ export const CODES = {
   KEY_STORE_PASSPHRASE: [0, "The key store's passphrase is missing or wrong."],
   KEY_ID_REUSED: [0, "The key id was used before; ids are never used twice."],
   KEY_IN_USE: [0, "The key signs, or its tokens may be under way."],
+  RESERVATION_LOST: [0, "The reservation of the event id expired, and another request took the id."],
 
   ADDRESS_REFUSED: [0, "The address is private or reserved."],
   CONNECTION_FAILED: [0, "No connection could be made."],

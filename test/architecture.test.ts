@@ -84,6 +84,11 @@ describe("the rules can be broken", () => {
       'import type { Receipt } from "../sender/sender.js";',
       "imports src/sender/sender.ts",
     ],
+    [
+      "src/receiver/a.ts",
+      'import { diagnose } from "../diagnose/index.js";',
+      "imports src/diagnose/index.ts",
+    ],
     ["src/sender/a.ts", 'export * from "../receiver/index.js";', "imports src/receiver/index.ts"],
     [
       "src/sender/a.ts",

@@ -31,7 +31,7 @@ export function explainFailure(error: unknown): CliError {
   if (error instanceof CliError) return error;
   if (error instanceof DeliveryError) return undelivered(error);
   if (error instanceof HookproofError)
-    return new CliError(SETUP.has(error.code) ? EXIT.setup : EXIT.usage, error.code, error.message);
+    return new CliError(exitOf(error.code, undefined), error.code, error.message);
   const { code, message } = systemError(error);
   return new CliError(EXIT.unexpected, code, message);
 }

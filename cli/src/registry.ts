@@ -24,6 +24,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "send a recorded event again; expects 409",
     load: async () => (await import("./commands/replay.js")).replay,
   },
+  test: {
+    summary: "the battery of probes against a listener; --list shows them",
+    load: async () => (await import("./commands/test.js")).test,
+  },
   listen: {
     summary: "local verifying listener",
     load: async () => (await import("./commands/listen.js")).listen,
@@ -36,9 +40,49 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "check a captured request and explain the failure",
     load: async () => (await import("./commands/verify.js")).verify,
   },
+  "keys list": {
+    summary: "the keys, their state and what happens next",
+    load: async () => (await import("./commands/keys-list.js")).keysList,
+  },
   "keys generate": {
     summary: "generate a key for signing tokens",
     load: async () => (await import("./commands/keys-generate.js")).keysGenerate,
+  },
+  "keys import": {
+    summary: "store a key that was made elsewhere",
+    load: async () => (await import("./commands/keys-import.js")).keysImport,
+  },
+  "keys show": {
+    summary: "one key: state, times, public half",
+    load: async () => (await import("./commands/keys-show.js")).keysShow,
+  },
+  "keys export": {
+    summary: "a key as JWK or PEM",
+    load: async () => (await import("./commands/keys-export.js")).keysExport,
+  },
+  "keys rotate": {
+    summary: "publish, wait, sign, retire: without one refused webhook",
+    load: async () => (await import("./commands/keys-rotate.js")).keysRotate,
+  },
+  "keys retire": {
+    summary: "sign with a key no more",
+    load: async () => (await import("./commands/keys-retire.js")).keysRetire,
+  },
+  "keys remove": {
+    summary: "take a key out of the set and erase it",
+    load: async () => (await import("./commands/keys-remove.js")).keysRemove,
+  },
+  "jwks export": {
+    summary: "the key set as a file for a static host",
+    load: async () => (await import("./commands/jwks-export.js")).jwksExport,
+  },
+  "jwks check": {
+    summary: "check a key set from outside, rule by rule",
+    load: async () => (await import("./commands/jwks-check.js")).jwksCheck,
+  },
+  "jwt inspect": {
+    summary: "decode a token; verifies nothing",
+    load: async () => (await import("./commands/jwt-inspect.js")).jwtInspect,
   },
   "secret set": {
     summary: "store the signing secret of a profile",

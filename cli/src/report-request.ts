@@ -1,6 +1,6 @@
 import { appendFile } from "node:fs/promises";
 import { diagnose } from "hookproof/diagnose";
-import type { Verdict } from "hookproof/receiver";
+import type { Listener, Verdict } from "hookproof/receiver";
 import type { HandledRequest } from "hookproof-service";
 import type { Context } from "./command.js";
 import { CliError } from "./failure.js";
@@ -21,8 +21,8 @@ const HOP_BY_HOP = new Set([
 
 /** What `listen` does with every request besides answering it. */
 export interface Reporting {
-  /** Secret of an HMAC listener, to name the mistake behind a signature. */
-  readonly secret?: string | undefined;
+  /** The listener the request was for, to name the mistake behind a refusal. */
+  readonly listener: Listener;
   /** Where accepted requests are posted on to, byte for byte. */
   readonly forwardTo?: string | undefined;
   /** A file that gets every request as a JSON line. */
@@ -34,12 +34,12 @@ export async function reportRequest(
   context: Context,
   n: number,
   handled: HandledRequest,
-  { secret, forwardTo, history }: Reporting,
+  { listener, forwardTo, history }: Reporting,
 ): Promise<void> {
   const { out } = context;
   const { status, verdict, request } = handled;
   const eventId = verdict.ok ? verdict.event.id : seenEventId(verdict);
-  const cause = verdict.ok ? undefined : await causeOf(verdict, request, secret);
+  const cause = verdict.ok ? undefined : await causeOf(verdict, request, listener);
   const forwarded =
     verdict.ok && forwardTo !== undefined ? await forward(context, handled, forwardTo) : undefined;
   const answer = {
@@ -69,16 +69,19 @@ function seenEventId(verdict: Verdict): string | undefined {
   return verdict.checks.find(({ step, ok }) => step === "event-id" && ok)?.seen;
 }
 
-/** Why a request was refused, in words: the known mistake that explains the signature, or what the check saw. */
+/** Why a request was refused, in words: the known mistake that explains it, or what the check saw. */
 async function causeOf(
   verdict: Exclude<Verdict, { ok: true }>,
   request: HandledRequest["request"],
-  secret: string | undefined,
+  listener: Listener,
 ): Promise<string> {
-  const looks = verdict.code === "SIGNATURE_MISMATCH" && secret !== undefined;
-  const [cause] = looks ? (await diagnose({ request, secret })).causes : [];
+  const looks = EXPLAINED_STATUSES.has(verdict.status);
+  const [cause] = looks ? (await diagnose({ request, listener })).causes : [];
   return cause?.message ?? verdict.detail;
 }
+
+/** Statuses that a mistake in the request itself leads to. */
+const EXPLAINED_STATUSES: ReadonlySet<number> = new Set([400, 401, 415]);
 
 async function forward(
   { global, args }: Context,

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { hmacSigner, jwtSigner, type Signer, secretFingerprint } from "hookproof";
+import type { ProbeTarget } from "hookproof/probes";
 import type { Context, Flag } from "./command.js";
 import type { Config } from "./config/config.js";
 import { CliError, EXIT, usageError } from "./failure.js";
@@ -55,6 +56,8 @@ export interface Target {
   /** The method in words, with a fingerprint or kid instead of the secret or key. */
   readonly proof: string;
   readonly credential: CredentialReference;
+  /** The secret or key itself, for the probes, which also sign wrongly; of two secrets the first. */
+  readonly auth: ProbeTarget["auth"];
 }
 
 interface Place {
@@ -122,6 +125,7 @@ export async function resolveCredential(
     signer: hmacSigner({ secret: found.secrets }),
     proof: `HMAC-SHA256, secret ${fingerprints}${profile}`,
     credential: found.credential,
+    auth: { method: "hmac", secret: found.secrets[0] ?? "" },
   };
 }
 
@@ -182,5 +186,6 @@ async function jwtCredential(
       store: resolve(store),
       ...(baseUrl === undefined ? {} : { baseUrl }),
     },
+    auth: { method: "jwt", ...key, baseUrl },
   };
 }

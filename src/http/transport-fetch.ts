@@ -3,6 +3,9 @@ import { concatBytes } from "../primitives/bytes.js";
 import { publicAddresses } from "./address-policy.js";
 import type { Transport, TransportOptions, TransportRequest, TransportResponse } from "./transport.js";
 
+/** Whether header lines are sent as they are; `fetch` joins those of one name. */
+export const KEEPS_HEADER_LINES: boolean = false;
+
 /** A transport over the runtime's own `fetch`, for runtimes other than Node. */
 export function createTransport(options: TransportOptions = {}): Transport {
   if (options.agent) throw new TypeError("agent works on Node only");

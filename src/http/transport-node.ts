@@ -18,6 +18,9 @@ import { aborted, isConnectionLost, timedOut, transportError } from "./transport
 const IDLE_MS = 30_000;
 const MAX_IDLE_CONNECTIONS = 64;
 
+/** Whether header lines are sent as they are, one name standing twice included. */
+export const KEEPS_HEADER_LINES: boolean = true;
+
 /** A transport over `node:http` and `node:https` that keeps connections alive. */
 export function createTransport(options: TransportOptions = {}): Transport {
   const { connectTimeoutMs = 5_000, allowedCidrs, agent } = options;

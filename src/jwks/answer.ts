@@ -1,6 +1,6 @@
 import { sha256Base64url } from "#hash";
 import { utf8 } from "../primitives/bytes.js";
-import type { KeySet } from "./key-set.js";
+import type { Jwks, KeySet } from "./key-set.js";
 import { DEFAULT_MAX_AGE_SECONDS } from "./rotation.js";
 
 /** How a key set is served. */
@@ -33,16 +33,20 @@ export function keySetAnswers(
 ): (method: string, ifNoneMatch: string | null | undefined) => Promise<KeySetAnswer> {
   checkMaxAge(maxAgeSeconds);
   const headers = keySetHeaders(maxAgeSeconds);
-  let last = { body: "", headers };
+  let last: { document: Jwks | undefined; body: string; headers: Record<string, string> };
+  last = { document: undefined, body: "", headers };
   return async (method, ifNoneMatch) => {
     if (method !== "GET" && method !== "HEAD") return NOT_ALLOWED;
-    const body = JSON.stringify(await keySet.publicJwks());
-    if (body !== last.body) last = { body, headers: { ...headers, ETag: etagOf(body) } };
+    const document = await keySet.publicJwks();
+    if (document !== last.document || !isFrozen(document)) {
+      const body = JSON.stringify(document);
+      last = { document, body, headers: { ...headers, ETag: etagOf(body) } };
+    }
     if (ifNoneMatch && matches(ifNoneMatch, last.headers.ETag)) {
       const { "Content-Type": _, ...kept } = last.headers;
       return { status: 304, headers: kept, body: undefined };
     }
-    return { status: 200, headers: last.headers, body };
+    return { status: 200, headers: last.headers, body: last.body };
   };
 }
 
@@ -52,6 +56,11 @@ const NOT_ALLOWED: KeySetAnswer = { status: 405, headers: { Allow: "GET, HEAD" }
 export function checkMaxAge(maxAgeSeconds: number): void {
   if (!Number.isSafeInteger(maxAgeSeconds) || maxAgeSeconds < 0)
     throw new RangeError("maxAgeSeconds must be a whole number, 0 or more");
+}
+
+/** A document that cannot have changed since; any other is written anew for every answer. */
+function isFrozen(document: Jwks): boolean {
+  return Object.isFrozen(document) && Object.isFrozen(document.keys) && document.keys.every(Object.isFrozen);
 }
 
 function etagOf(body: string): string {

@@ -7,7 +7,7 @@ import { checkKeySetUrl, type KeySetUrlRules } from "./key-set-url.js";
 import { type KeyRules, type VerificationKeys, verificationKeys } from "./verification-keys.js";
 
 /** A fetch of a key set ends after this long, from the name's look-up to the last byte. */
-export const FETCH_TIMEOUT_MS = 5_000;
+const FETCH_TIMEOUT_MS = 5_000;
 /** A transport of somebody else's that ignores its time is not waited for any longer. */
 const PATIENCE_MS = 250;
 /** A key set is read up to here. */

@@ -1,8 +1,7 @@
 import type { JWK } from "jose";
+import type { Algorithm } from "../jwt/key.js";
 
 export type { JWK };
-
-import type { Algorithm } from "../jwt/key.js";
 
 /**
  * Where a key stands in its life: `next` is published and does not sign yet, `active` signs, `retired` is still

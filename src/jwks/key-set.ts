@@ -11,7 +11,7 @@ export interface Jwks {
 
 /** Where the records of a key set are kept; `openKeyStore` of `hookproof/node` keeps them on disk. */
 export interface KeyRecordSource {
-  /** The records with their states of this moment. The same array as before may be given if nothing has changed. */
+  /** The records with their states of this moment. A frozen array is taken as unchanged when it is given again. */
   load(): Promise<readonly KeyRecord[]>;
 }
 
@@ -38,14 +38,16 @@ export interface KeySet {
  * ```
  */
 export function createKeySet(source: readonly KeyRecord[] | KeyRecordSource): KeySet {
+  let last: { records: readonly KeyRecord[]; document: Jwks } | undefined;
   const load = "load" in source ? () => source.load() : async () => source;
   return {
     async publicJwks() {
       const records = await load();
-      const published = records.filter(({ state }) => state !== "removed");
-      if (new Set(published.map(({ kid }) => kid)).size < published.length)
-        throw new HookproofError("KEY_SET_INVALID", "The key set has two keys with one kid.");
-      return { keys: published.map((record) => publicJwk(record.publicJwk, record)) };
+      if (last?.records === records) return last.document;
+      const document = documentOf(records);
+      // A list that is not frozen may be changed in place.
+      if (Object.isFrozen(records)) last = { records, document };
+      return document;
     },
     async signingKey(alg) {
       const record = (await load()).find((one) => one.alg === alg && one.state === "active");
@@ -53,4 +55,13 @@ export function createKeySet(source: readonly KeyRecord[] | KeyRecordSource): Ke
       return { key: record.privateJwk, kid: record.kid, alg };
     },
   };
+}
+
+/** Frozen, so that whoever serves it may tell by the object alone that nothing has changed. */
+function documentOf(records: readonly KeyRecord[]): Jwks {
+  const published = records.filter(({ state }) => state !== "removed");
+  if (new Set(published.map(({ kid }) => kid)).size < published.length)
+    throw new HookproofError("KEY_SET_INVALID", "The key set has two keys with one kid.");
+  const keys = published.map((record) => Object.freeze(publicJwk(record.publicJwk, record)));
+  return Object.freeze({ keys: Object.freeze(keys) });
 }

@@ -28,7 +28,7 @@ export async function externalSignature(
 }
 
 /** The 64 bytes r || s of an ECDSA signature in DER, the form most key services answer in; empty if it is not one. */
-function rawFromDer(der: Uint8Array): Uint8Array {
+export function rawFromDer(der: Uint8Array): Uint8Array {
   const raw = new Uint8Array(64);
   let offset = 2;
   for (const end of [32, 64]) {

@@ -23,12 +23,13 @@ export function toJwksListener(
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
   const answer = keySetAnswers(keySet, options);
   return async (request, response) => {
-    closeAfterAnswer(request, response);
     try {
       const { status, headers, body } = await answer(
         request.method ?? "GET",
         request.headers["if-none-match"],
       );
+      // Not before the answer is there: until then Node has not seen the end of a request without a body.
+      closeAfterAnswer(request, response);
       const length = body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };
       response.writeHead(status, { ...headers, ...length });
       response.end(body);

@@ -55,8 +55,8 @@ export function keyStoreFile(dir: string): KeyStoreFile {
 
 /** Synchronous on purpose: a few microseconds, where a thread pool would take longer than the answer it is for. */
 function signatureOf(path: string): string {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found ? `${found.ino} ${found.size} ${found.mtimeNs} ${found.ctimeNs}` : "none";
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found ? `${found.ino} ${found.size} ${found.mtimeMs} ${found.ctimeMs}` : "none";
 }
 
 function readPrivately(dir: string, path: string): string | undefined {

@@ -113,6 +113,7 @@ export function openKeyStore(
       .map((key) => ({ key, state: stateAt(key, now) }))
       .filter(({ state }) => state !== "removed")
       .map(({ key, state }) => recordOf(key, state, passphrase));
+    Object.freeze(records);
     loaded = { signature, from: now, until: Math.min(...changes.filter((at) => at > now)), records };
     return records;
   }
@@ -240,15 +241,16 @@ function storedKey({ state: _, ...record }: KeyRecord, passphrase: string | unde
 function recordOf(key: StoredKey, state: KeyState, passphrase: string | undefined): KeyRecord {
   const { kid, alg, createdAt, signsAt, retiresAt, removesAt } = key;
   const publicJwk = key.publicJwk as JWK;
-  let opened = key.privateJwk && shownAs({ ...key.privateJwk }, "[redacted]");
-  const record = {
-    ...{ kid, alg, state, createdAt, signsAt, retiresAt, removesAt, publicJwk },
+  const record = { kid, alg, state, createdAt, signsAt, retiresAt, removesAt, publicJwk };
+  if (key.privateJwk) return { ...record, privateJwk: shownAs({ ...key.privateJwk }, "[redacted]") };
+  let opened: JWK | undefined;
+  return {
+    ...record,
     get privateJwk() {
       opened ??= shownAs({ ...decrypted(key, passphrase), use: "sig", kid, alg }, "[redacted]");
       return opened;
     },
   };
-  return record;
 }
 
 function decrypted({ kid, encryptedPrivateKey = "" }: StoredKey, passphrase: string | undefined): JWK {

@@ -2,11 +2,15 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Run } from "../receiver/accept.js";
 import type { ReceivedRequest, Receiver, ReceiverAnswer } from "../receiver/receiver.js";
 import { headerPairs } from "./raw-headers.js";
-import { closeAfterAnswer, requestChunks } from "./unread-body.js";
+import { keptBody, requestBody } from "./request-body.js";
+import { closeAfterAnswer } from "./unread-body.js";
 
 /**
  * A `node:http` request as a receiver takes it: header lines as they were sent, the body as it arrives, the
- * socket's peer. Put nothing that parses bodies before it.
+ * socket's peer. Put nothing that parses bodies before it; a framework that keeps the raw bytes as `rawBody`, or
+ * as `body` as `express.raw()` does, is understood.
+ *
+ * @throws {TypeError} for a request whose body was parsed or decoded, and for what is not Node's own request
  *
  * @example
  * ```ts
@@ -25,9 +29,9 @@ import { closeAfterAnswer, requestChunks } from "./unread-body.js";
 export function receivedRequest(
   request: IncomingMessage,
 ): ReceivedRequest & { readonly body: AsyncIterable<Uint8Array> } {
-  if (request.readableEnded) {
+  if (!Array.isArray(request?.rawHeaders)) {
     throw new TypeError(
-      "The request's body has been read already. Mount the receiver before any body parser, or exclude its route from them.",
+      "request must be Node's own request. With Fastify that is request.raw, with Koa ctx.req; a web Request goes to receiver.handle.",
     );
   }
   const url =
@@ -38,9 +42,26 @@ export function receivedRequest(
     method: request.method ?? "GET",
     url,
     headers: headerPairs(request.rawHeaders),
-    body: requestChunks(request),
+    body: bodyOf(request),
     sourceAddress: request.socket.remoteAddress,
   };
+}
+
+/** The body as it arrives, or the raw bytes that a framework kept of it. */
+function bodyOf(request: IncomingMessage & { body?: unknown; rawBody?: unknown }): AsyncIterable<Uint8Array> {
+  if (!request.readableDidRead && !request.readableEnded) return requestBody(request);
+  if (request.rawBody instanceof Uint8Array) return keptBody(request.rawBody);
+  if (request.body instanceof Uint8Array) return keptBody(request.body);
+  if (typeof request.body === "string") {
+    throw new TypeError(
+      "The request's body has been decoded to text already, which can change bytes that were signed. Mount the receiver " +
+        'before express.text(), or use express.raw({ type: "*/*" }) on its route.',
+    );
+  }
+  throw new TypeError(
+    "The request's body has been read already. Mount the receiver before express.json() or any other body parser, or " +
+      "exclude its route from them.",
+  );
 }
 
 /**

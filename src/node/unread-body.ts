@@ -7,16 +7,9 @@ const LINGER_MS = 2_000;
 /** Connections whose end was announced: what still arrives is not processed (RFC 9112 section 9.6). */
 const ending = new WeakSet<Socket>();
 
-/** The chunks of a request's body; leaving them early leaves the connection open for the answer. */
-export function requestChunks(request: IncomingMessage): AsyncIterable<Uint8Array> {
-  if (ending.has(request.socket)) return brokenOff();
-  return request.iterator({ destroyOnReturn: false });
-}
-
 /** Node hands over requests that a client sent after one whose answer closed the connection. */
-// biome-ignore lint/correctness/useYield: the body of such a request has no chunk, only an end
-async function* brokenOff(): AsyncIterable<Uint8Array> {
-  throw new Error("the connection was closed before this request");
+export function comesAfterTheEnd(request: IncomingMessage): boolean {
+  return ending.has(request.socket);
 }
 
 /**

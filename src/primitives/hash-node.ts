@@ -1,5 +1,5 @@
-import { createHmac, hash, timingSafeEqual } from "node:crypto";
-import type { HmacKey } from "./hash-portable.js";
+import { createHash, createHmac, hash, timingSafeEqual } from "node:crypto";
+import type { HashName, HmacKey } from "./hash-portable.js";
 
 // Measured: a secret key object saves nothing over the text or bytes themselves, so the key stays as it came.
 export function hmacKey(secret: string | Uint8Array): HmacKey {
@@ -15,6 +15,18 @@ export function hmacSha256(key: HmacKey, head: string, body: string | Uint8Array
 
 export function sha256Base64url(bytes: Uint8Array): string {
   return hash("sha256", bytes, "base64url");
+}
+
+export function digestOf(name: HashName, parts: readonly (string | Uint8Array)[]): string {
+  const state = createHash(name);
+  for (const part of parts) state.update(part);
+  return state.digest("base64url");
+}
+
+export function hmacOf(name: HashName, key: Uint8Array, parts: readonly (string | Uint8Array)[]): string {
+  const state = createHmac(name, key);
+  for (const part of parts) state.update(part);
+  return state.digest("base64url");
 }
 
 export function constantTimeEqual(a: string, b: string): boolean {

@@ -1,5 +1,6 @@
 import { hmac } from "@noble/hashes/hmac.js";
-import { sha256 } from "@noble/hashes/sha2.js";
+import { sha1 } from "@noble/hashes/legacy.js";
+import { sha256, sha512 } from "@noble/hashes/sha2.js";
 import { encodeBase64url } from "./base64url.js";
 import { bodyBytes, utf8 } from "./bytes.js";
 
@@ -22,6 +23,29 @@ export function hmacSha256(key: HmacKey, head: string, body: string | Uint8Array
 /** SHA-256 as 43 characters of base64url. */
 export function sha256Base64url(bytes: Uint8Array): string {
   return encodeBase64url(sha256(bytes));
+}
+
+/** The hashes people take; the protocol itself knows SHA-256 alone. */
+export type HashName = "sha1" | "sha256" | "sha512";
+
+/** The hash of all parts, one after the other, as base64url. */
+export function digestOf(name: HashName, parts: readonly (string | Uint8Array)[]): string {
+  const state = hashNamed(name).create();
+  for (const part of parts) state.update(bodyBytes(part));
+  return encodeBase64url(state.digest());
+}
+
+/** The HMAC of all parts, one after the other, as base64url. */
+export function hmacOf(name: HashName, key: Uint8Array, parts: readonly (string | Uint8Array)[]): string {
+  const state = hmac.create(hashNamed(name), key);
+  for (const part of parts) state.update(bodyBytes(part));
+  return encodeBase64url(state.digest());
+}
+
+// A table of them would keep all three in every bundle.
+function hashNamed(name: HashName): typeof sha1 | typeof sha256 | typeof sha512 {
+  if (name === "sha256") return sha256;
+  return name === "sha1" ? sha1 : sha512;
 }
 
 /** Whether two texts are equal, in a time that depends only on their lengths. */

@@ -10,8 +10,12 @@ export interface Acceptance {
   readonly inFlightWaitMs: number;
 }
 
-/** Accepts the event durably: resolves, and the id is used up; throws, and the event may come again. */
-export type Run = (event: ReceivedEvent) => Promise<unknown>;
+/**
+ * Accepts the event durably: resolves, and the id is used up; throws, and the event may come again. A run that
+ * writes to the replay store's own database commits the reservation in the same transaction
+ * (`sqliteReplayStore`, `postgresReplayStore`): then work and id stand or fall together.
+ */
+export type Run = (event: ReceivedEvent, reservation: Reservation) => Promise<unknown>;
 
 /** Steps 7 and 8: an event that passed the checks is run unless its id was processed before. */
 export async function accept(
@@ -22,25 +26,29 @@ export async function accept(
 ): Promise<Verdict> {
   const { replayStore, isTriggerActive } = acceptance;
   const checks = [...verified];
-  const refuse = (check: Check & { code: Rejection["code"] }): Rejection => {
+  const refuse = (check: Check & { code: Rejection["code"] }, cause?: unknown): Rejection => {
     checks.push(check);
-    return rejection(checks, check, check.code);
+    return rejection(checks, check, check.code, cause);
   };
 
   const reserved = await reserve(acceptance, event);
+  if (reserved.state === "unavailable") return refuse(replayFailure("unavailable"), reserved.cause);
   if (reserved.state !== "reserved") return refuse(replayFailure(reserved.state));
   checks.push(passed("replay", REPLAY_RULE));
 
   const active = await attempt(async () => isTriggerActive());
-  const ran = active.value ? await attempt(() => run(event)) : active;
+  const ran = active.value ? await attempt(() => run(event, reserved.reservation)) : active;
   if (!active.value || !ran.ok) await release(replayStore, reserved.reservation);
   if (active.ok && !active.value)
     return refuse(refusal("trigger", "TRIGGER_INACTIVE", TRIGGER_RULE, "an inactive trigger"));
   if (active.ok) checks.push(passed("trigger", TRIGGER_RULE));
   if (!ran.ok)
-    return refuse(refusal("run", "RUN_FAILED", "the automation accepts the event", "a run that failed"));
+    return refuse(
+      refusal("run", "RUN_FAILED", "the automation accepts the event", "a run that failed"),
+      ran.cause,
+    );
   const committed = await attempt(() => replayStore.commit(reserved.reservation));
-  if (!committed.ok) return refuse(replayFailure("unavailable"));
+  if (!committed.ok) return refuse(replayFailure("unavailable"), committed.cause);
   checks.push(passed("run", "the automation accepts the event"));
   return { ok: true, event, checks };
 }
@@ -74,10 +82,12 @@ const STATES: ReadonlySet<unknown> = new Set(["reserved", "processed", "in-fligh
 async function reserve(
   { replayStore, inFlightWaitMs }: Acceptance,
   event: ReceivedEvent,
-): Promise<ReserveResult | { state: "unavailable" }> {
+): Promise<ReserveResult | { state: "unavailable"; cause: unknown }> {
   for (let waited = 0, pause = 5; ; waited += pause, pause = Math.min(pause * 2, 100)) {
     const asked = await attempt(() => replayStore.reserve(event.listenerId, event.id));
-    if (!asked.ok || !STATES.has(asked.value?.state)) return { state: "unavailable" };
+    if (!asked.ok) return { state: "unavailable", cause: asked.cause };
+    if (!STATES.has(asked.value?.state))
+      return { state: "unavailable", cause: new TypeError("reserve() gave none of its states") };
     if (asked.value.state !== "in-flight" || waited >= inFlightWaitMs) return asked.value;
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
@@ -90,10 +100,10 @@ async function release(replayStore: ReplayStore, reservation: Reservation): Prom
 
 async function attempt<Value>(
   work: () => Promise<Value>,
-): Promise<{ ok: true; value: Value } | { ok: false; value?: undefined }> {
+): Promise<{ ok: true; value: Value } | { ok: false; value?: undefined; cause: unknown }> {
   try {
     return { ok: true, value: await work() };
-  } catch {
-    return { ok: false };
+  } catch (cause) {
+    return { ok: false, cause };
   }
 }

@@ -2,6 +2,7 @@ export type { VerdictCode } from "../errors.js";
 export type { KeyResolver, ResolvedKey } from "../jwt/key-resolver.js";
 export type { Check, CheckStep } from "../protocol/check.js";
 export type { Run } from "./accept.js";
+export { type LambdaRequest, type LambdaResponse, lambdaHandler } from "./lambda-handler.js";
 export type { Listener } from "./listener.js";
 export { type MemoryReplayStoreOptions, memoryReplayStore } from "./memory-replay-store.js";
 export type { BodyInput } from "./read-body.js";

@@ -1,6 +1,7 @@
+import { HookproofError, messageOf } from "../errors.js";
 import { type Clock, systemClock } from "../primitives/clock.js";
 import { EVENT_ID_RETENTION_MS } from "../protocol/limits.js";
-import type { ReplayStore } from "./replay-store.js";
+import { RESERVATION_MS, type ReplayStore } from "./replay-store.js";
 
 /** Options of `memoryReplayStore`. */
 export interface MemoryReplayStoreOptions {
@@ -24,20 +25,18 @@ export interface MemoryReplayStoreOptions {
  * ```
  */
 export function memoryReplayStore(options: MemoryReplayStoreOptions = {}): ReplayStore {
-  const { clock = systemClock, maxIds = 1_000_000, reservationMs = 60_000, onForget = warnOnce() } = options;
+  const {
+    clock = systemClock,
+    maxIds = 1_000_000,
+    reservationMs = RESERVATION_MS,
+    onForget = warnOnce(),
+  } = options;
   if (!Number.isInteger(maxIds) || maxIds < 1)
     throw new RangeError("maxIds must be a whole number, 1 or more");
-  const reserved = new Map<string, { token: string; expiresAt: number }>();
-  // Insertion order is order of expiry, as every id is kept equally long.
-  const processed = new Map<string, number>();
+  // Insertion order is order of expiry in both, as every entry of one map is kept equally long.
+  const reserved = new Map<string, Held>();
+  const processed = new Map<string, Held>();
   let tokens = 0;
-
-  function forgetExpired(now: number): void {
-    for (const [key, expiresAt] of processed) {
-      if (expiresAt > now) break;
-      processed.delete(key);
-    }
-  }
 
   function forgetOldest(): void {
     const [key = ""] = processed.keys();
@@ -50,25 +49,44 @@ export function memoryReplayStore(options: MemoryReplayStoreOptions = {}): Repla
     async reserve(listenerId, eventId) {
       const key = `${listenerId} ${eventId}`;
       const now = clock.now();
-      forgetExpired(now);
+      forgetExpired(reserved, now);
+      forgetExpired(processed, now);
       if (processed.has(key)) return { state: "processed" };
-      if ((reserved.get(key)?.expiresAt ?? 0) > now) return { state: "in-flight" };
+      if (reserved.has(key)) return { state: "in-flight" };
       const token = String(++tokens);
       reserved.set(key, { token, expiresAt: now + reservationMs });
       return { state: "reserved", reservation: { listenerId, eventId, token } };
     },
-    async commit({ listenerId, eventId }) {
+    async commit({ listenerId, eventId, token }) {
       const key = `${listenerId} ${eventId}`;
+      const now = clock.now();
+      forgetExpired(reserved, now);
+      forgetExpired(processed, now);
+      const holder = processed.get(key) ?? reserved.get(key);
+      if (holder && holder.token !== token)
+        throw new HookproofError("RESERVATION_LOST", messageOf("RESERVATION_LOST"));
       reserved.delete(key);
-      processed.delete(key);
+      if (processed.has(key)) return;
       if (processed.size >= maxIds) forgetOldest();
-      processed.set(key, clock.now() + EVENT_ID_RETENTION_MS);
+      processed.set(key, { token, expiresAt: now + EVENT_ID_RETENTION_MS });
     },
     async release({ listenerId, eventId, token }) {
       const key = `${listenerId} ${eventId}`;
       if (reserved.get(key)?.token === token) reserved.delete(key);
     },
   };
+}
+
+interface Held {
+  readonly token: string;
+  readonly expiresAt: number;
+}
+
+function forgetExpired(held: Map<string, Held>, now: number): void {
+  for (const [key, { expiresAt }] of held) {
+    if (expiresAt > now) break;
+    held.delete(key);
+  }
 }
 
 function warnOnce(): () => void {

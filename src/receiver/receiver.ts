@@ -22,6 +22,11 @@ export interface ReceiverOptions {
   isTriggerActive?: (() => boolean | Promise<boolean>) | undefined;
   /** How long a copy of an event that is just being processed waits for its outcome; 5,000 ms by default. */
   inFlightWaitMs?: number | undefined;
+  /**
+   * Told of the verdict on every request that `receive` and `handle` answered, for your log: the answer itself
+   * says no more than its code. What it throws is dropped.
+   */
+  onVerdict?: ((verdict: Verdict) => void) | undefined;
 }
 
 /** A request as a server hands it over. Node adapters give `rawHeaders` as pairs: `headers` drops duplicates. */
@@ -96,13 +101,24 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
   const receive: Receiver["receive"] = async (request, run) => {
     const verified = await verify(request);
-    return answerTo(verified.ok ? await accept(acceptance, verified.event, verified.checks, run) : verified);
+    const verdict = verified.ok ? await accept(acceptance, verified.event, verified.checks, run) : verified;
+    try {
+      options.onVerdict?.(verdict);
+    } catch {
+      // A log that fails must not turn an accepted event into an error.
+    }
+    return answerTo(verdict);
   };
 
   return {
     verify,
     receive,
     async handle(request, run, { sourceAddress } = {}) {
+      if (typeof request?.headers?.get !== "function") {
+        throw new TypeError(
+          "request must be a web Request. With Hono that is c.req.raw; for Node's own requests use toNodeListener of hookproof/node.",
+        );
+      }
       if (request.bodyUsed) {
         throw new TypeError(
           "The request's body has been read already. Hand over the request before anything calls json() or text() on it.",

@@ -27,11 +27,22 @@ export interface Rejection {
   /** Private: what was seen and what was wanted. */
   readonly detail: string;
   readonly checks: readonly Check[];
+  /** Private: what `run`, the trigger or the replay store threw, for RUN_FAILED and REPLAY_STORE_UNAVAILABLE; not enumerable. */
+  readonly cause?: unknown;
 }
 
 /** The verdict a failed check makes of the checks up to it. */
-export function rejection(checks: readonly Check[], failed: Check, code: VerdictCode): Rejection {
-  return { ok: false, code, status: statusOf(code), detail: detailOf(failed), checks };
+export function rejection(
+  checks: readonly Check[],
+  failed: Check,
+  code: VerdictCode,
+  cause?: unknown,
+): Rejection {
+  const verdict = { ok: false, code, status: statusOf(code), detail: detailOf(failed), checks } as const;
+  // Not enumerable, like an error's own: it may hold a connection string, so it is read on purpose or not at all.
+  return cause === undefined
+    ? verdict
+    : Object.defineProperty(verdict, "cause", { value: cause, enumerable: false });
 }
 
 /** A check that passed. */

@@ -18,7 +18,7 @@ export interface AttemptContext extends ExchangeContext {
 }
 
 /** One attempt at delivering an event. */
-export interface AttemptRequest {
+interface AttemptRequest {
   readonly event: WebhookEvent;
   /** 1 for the event's first attempt. */
   readonly number: number;
@@ -30,7 +30,7 @@ export interface AttemptRequest {
 }
 
 /** An attempt's record and what it means. */
-export interface AttemptOutcome {
+interface AttemptOutcome {
   readonly record: AttemptRecord;
   readonly classification: Classification;
   /** What was thrown where there was no answer. */

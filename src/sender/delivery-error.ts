@@ -62,7 +62,7 @@ export class DeliveryError extends HookproofError {
         : ` (${last.status}${last.receiverCode ? ` ${last.receiverCode}` : ""})`;
     super(
       code,
-      `${messageOf(code)}${answer} Event ${event.id} was not delivered after ${tries}.`,
+      `${reasonOf(code, cause)}${answer} Event ${event.id} was not delivered after ${tries}.`,
       cause === undefined ? {} : { cause },
     );
     this.attempts = attempts;
@@ -71,4 +71,9 @@ export class DeliveryError extends HookproofError {
     // Not enumerable: whoever logs the error does not log the event.
     Object.defineProperty(this, "event", { value: event, enumerable: false });
   }
+}
+
+/** What the transport or signer said, which names the host and the stage; otherwise the code's own sentence. */
+function reasonOf(code: ErrorCode, cause: unknown): string {
+  return cause instanceof HookproofError && cause.code === code ? cause.message : messageOf(code);
 }

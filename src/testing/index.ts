@@ -1,1 +1,11 @@
+export type { ContractCase } from "./contract-case.js";
+export {
+  createFakeReceiver,
+  type FakeReceiver,
+  type FakeReceiverOptions,
+  type FakeRequest,
+  type ScriptedAnswer,
+} from "./fake-receiver.js";
 export { type FixedClock, fixedClock } from "./fixed-clock.js";
+export { type ReplayStoreSubject, replayStoreContract } from "./replay-store-contract.js";
+export { type WaitForOptions, waitFor } from "./wait-for.js";

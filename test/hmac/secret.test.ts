@@ -38,8 +38,8 @@ describe("a secret", () => {
   it.each([undefined, null, 7, new Uint8Array(32), {}])("of another type is a wrong call: %s", (given) => {
     const wrong = given as unknown as string;
     expect(() => hmacSigner({ secret: wrong })).toThrow(TypeError);
-    expect(() => hmacSigner({ secret: [wrong] })).toThrow(TypeError);
-    expect(() => signHmac({ ...values, secret: wrong })).toThrow(TypeError);
+    expect(() => hmacSigner({ secret: [wrong] })).toThrow(/^secret must be a string/);
+    expect(() => signHmac({ ...values, secret: wrong })).toThrow(/^secret must be a string/);
   });
 
   it("is needed", () => {
@@ -55,6 +55,10 @@ describe("a secret", () => {
     [secret.replace("A", "+"), [/\+ or \//]],
     ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", [/whsec_/]],
     ["hunter2", [/7 characters/]],
+    ["x".repeat(31), [/31 characters/]],
+    ["x".repeat(32), []],
+    // Inside a secret these are its own characters.
+    ['correct horse battery staple "it\'s" `whsec_` a=b', []],
     ['"a/b="', [/quote/, /\+ or \//, /6 characters/]],
   ])("is warned about, not refused: %j", (given, warnings) => {
     const found = secretWarnings(given);

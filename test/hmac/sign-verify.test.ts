@@ -74,6 +74,8 @@ describe("verifyHmac", () => {
   it("knows the form of a signature", () => {
     expect(isSignature(signature)).toBe(true);
     expect(isSignature(`${signature}\n`)).toBe(false);
+    expect(isSignature(`${signature}A`)).toBe(false);
+    expect(isSignature(`=${signature}`)).toBe(false);
   });
 });
 

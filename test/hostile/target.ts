@@ -38,9 +38,9 @@ export async function startTarget(
     (setup): ListenerSetup => ({
       clock,
       ...setup,
-      run: async (event) => {
+      run: async (event, reservation) => {
         ran.push(event.id);
-        await setup.run?.(event);
+        await setup.run?.(event, reservation);
       },
     }),
   );

@@ -55,7 +55,7 @@ export function base64url(data: string | Uint8Array): string {
 }
 
 /** The signature of a token, made with `node:crypto`. */
-export function signatureOf(alg: string, input: string, key: KeyObject | string): Buffer {
+function signatureOf(alg: string, input: string, key: KeyObject | string): Buffer {
   const bytes = Buffer.from(input);
   if (alg.startsWith("HS")) return createHmac("sha256", key).update(bytes).digest();
   if (alg === "PS256")

@@ -1,6 +1,13 @@
+import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer, type ServerOptions } from "node:https";
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
+import {
+  type AddressInfo,
+  connect,
+  createServer as createTcpServer,
+  type Server,
+  type Socket,
+} from "node:net";
 
 /** A server of a test, on a free port of loopback. */
 export interface LocalServer {
@@ -39,4 +46,19 @@ async function listening(server: Server, host = "127.0.0.1"): Promise<LocalServe
         for (const socket of connections) socket.destroy();
       }),
   };
+}
+
+/** A proxy that opens the tunnel it is asked for, to loopback only. */
+export function connectProxy(asked: string[]): Promise<LocalServer> {
+  return tcpServer(async (client) => {
+    const [head] = (await once(client, "data")) as [Buffer];
+    const line = head.toString().split("\r\n", 1)[0] ?? "";
+    asked.push(line);
+    const port = Number(/:(\d+) HTTP/.exec(line)?.[1]);
+    const tunnel = connect(port, "127.0.0.1", () => {
+      client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      client.pipe(tunnel).pipe(client);
+    });
+    tunnel.on("error", () => client.destroy());
+  });
 }

@@ -1,14 +1,13 @@
-import { once } from "node:events";
 import { Agent as HttpAgent } from "node:http";
 import { Agent } from "node:https";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { HttpsProxyAgent } from "https-proxy-agent";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { TransportRequest } from "../../src/http/transport.js";
 import { createTransport } from "../../src/http/transport-node.js";
 import { type Certificates, makeCertificates } from "./certificates.js";
-import { httpServer, httpsServer, type LocalServer, tcpServer } from "./local-server.js";
+import { connectProxy, httpServer, httpsServer, type LocalServer, tcpServer } from "./local-server.js";
 
 const servers: LocalServer[] = [];
 afterEach(async () => {
@@ -251,18 +250,3 @@ describe("an agent of the caller's", () => {
     expect(() => createTransport({ agent: new HttpAgent(), allowPrivateNetwork: false })).toThrow(TypeError);
   });
 });
-
-/** A proxy that opens the tunnel it is asked for, to loopback only. */
-function connectProxy(asked: string[]): Promise<LocalServer> {
-  return tcpServer(async (client) => {
-    const [head] = (await once(client, "data")) as [Buffer];
-    const line = head.toString().split("\r\n", 1)[0] ?? "";
-    asked.push(line);
-    const port = Number(/:(\d+) HTTP/.exec(line)?.[1]);
-    const tunnel = connect(port, "127.0.0.1", () => {
-      client.write("HTTP/1.1 200 Connection established\r\n\r\n");
-      client.pipe(tunnel).pipe(client);
-    });
-    tunnel.on("error", () => client.destroy());
-  });
-}

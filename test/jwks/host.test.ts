@@ -99,6 +99,12 @@ describe("the host", () => {
     rmSync(dir, { recursive: true });
   });
 
+  it("keeps connections open from one request to the next", async () => {
+    const { keySetUrl } = await host();
+    const { headers } = await ask(keySetUrl, { headers: { Connection: "keep-alive" } });
+    expect(headers.connection).toBe("keep-alive");
+  });
+
   it("takes GET and HEAD at its path, and nothing else", async () => {
     const { keySetUrl, url } = await host();
     const head = await ask(keySetUrl, { method: "HEAD" });

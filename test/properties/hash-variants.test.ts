@@ -1,4 +1,4 @@
-import { createHmac, hash } from "node:crypto";
+import { createHash, createHmac, hash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as native from "../../src/primitives/hash-node.js";
@@ -25,6 +25,25 @@ describe("both hash variants", () => {
         const expected = createHmac("sha256", key).update(head).update(body).digest("base64url");
         expect(native.hmacSha256(native.hmacKey(key), head, body)).toBe(expected);
         expect(portable.hmacSha256(portable.hmacKey(key), head, body)).toBe(expected);
+      }),
+      runs,
+    );
+  });
+
+  it("agree with node:crypto on the hashes that a diagnosis tries", () => {
+    const names = fc.constantFrom("sha1", "sha256", "sha512");
+    fc.assert(
+      fc.property(names, bytes, text, bytes, (name, key, head, body) => {
+        const mac = createHmac(name, key).update(head).update(body).digest("base64url");
+        expect([native.hmacOf(name, key, [head, body]), portable.hmacOf(name, key, [head, body])]).toEqual([
+          mac,
+          mac,
+        ]);
+        const digest = createHash(name).update(head).update(body).digest("base64url");
+        expect([native.digestOf(name, [head, body]), portable.digestOf(name, [head, body])]).toEqual([
+          digest,
+          digest,
+        ]);
       }),
       runs,
     );

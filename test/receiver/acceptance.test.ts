@@ -1,4 +1,11 @@
-import { createReceiver, type Listener, memoryReplayStore, type ReplayStore } from "hookproof/receiver";
+import { inspect } from "node:util";
+import {
+  createReceiver,
+  type Listener,
+  memoryReplayStore,
+  type ReplayStore,
+  type Verdict,
+} from "hookproof/receiver";
 import { describe, expect, it } from "vitest";
 import { BASE_URL, clock, hmacListener, OTHER_SECRET, SECRET } from "../hostile/target.js";
 import { LISTENER_ID, receiveCounting, signed } from "./received.js";
@@ -199,5 +206,48 @@ describe("a configuration that cannot work is refused before any request", () =>
 
   it("a trusted proxy that is no range", () => {
     expect(() => createReceiver({ listener, trustedProxies: ["proxy"] })).toThrow(/address range/);
+  });
+});
+
+describe("the verdict", () => {
+  it("is told to onVerdict with its cause, which no print of it shows", async () => {
+    const verdicts: Verdict[] = [];
+    const receiver = createReceiver({ ...base, clock, onVerdict: (verdict) => verdicts.push(verdict) });
+    const request = signed();
+    await receiveCounting(receiver, request, fail);
+    await receiveCounting(receiver, request);
+    await receiveCounting(receiver, request);
+    const [failed, ...rest] = verdicts;
+    expect(failed).toMatchObject({
+      ok: false,
+      code: "RUN_FAILED",
+      cause: { message: expect.stringContaining("failed") },
+    });
+    expect(inspect(failed, { depth: 9 }) + JSON.stringify(failed)).not.toContain("password");
+    expect(rest).toMatchObject([{ ok: true }, { ok: false, code: "EVENT_DUPLICATE" }]);
+  });
+
+  it("has the cause of a replay store that failed", async () => {
+    let seen: Verdict | undefined;
+    const replayStore: ReplayStore = { ...memoryReplayStore({ clock }), reserve: fail };
+    const receiver = createReceiver({
+      ...base,
+      clock,
+      replayStore,
+      onVerdict: (verdict) => (seen = verdict),
+    });
+    expect(await receiveCounting(receiver, signed())).toMatchObject({ status: 503, runs: 0 });
+    expect(seen).toMatchObject({
+      code: "REPLAY_STORE_UNAVAILABLE",
+      cause: { message: expect.stringContaining("db failed") },
+    });
+  });
+
+  it("changes nothing when onVerdict throws", async () => {
+    const onVerdict = () => {
+      throw new Error("the log is full");
+    };
+    const receiver = createReceiver({ ...base, clock, onVerdict });
+    expect(await receiveCounting(receiver, signed())).toMatchObject({ status: 200, runs: 1 });
   });
 });

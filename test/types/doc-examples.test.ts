@@ -56,7 +56,7 @@ function withoutExample(entries: readonly string[]): string[] {
 
 describe("the examples in doc comments and pages", () => {
   it("are there for every public function and class", () => {
-    const entries = ["", "/receiver", "/jwks", "/diagnose", "/node", "/testing"].map(
+    const entries = ["", "/receiver", "/jwks", "/diagnose", "/probes", "/node", "/testing"].map(
       (entry) => `hookproof${entry}`,
     );
     expect(withoutExample(entries)).toEqual([]);

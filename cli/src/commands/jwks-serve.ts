@@ -1,9 +1,10 @@
-import { createKeySet, jwksHandler } from "hookproof/jwks";
-import { openKeyStore, toNodeHandler } from "hookproof/node";
-import { startServer } from "hookproof-service";
+import { createKeySet } from "hookproof/jwks";
+import type { KeyStore } from "hookproof/node";
+import { KEY_SET_FAULTS, startKeySetHost } from "hookproof-service";
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
-import { storeFolder } from "../keys.js";
+import { durationOf, openStore, PRIVATE_STORE_FLAGS, shownTime } from "../key-store-flags.js";
+import type { Output } from "../output.js";
 import { SERVING_FLAGS, servingOptions, started, stopped } from "../serving.js";
 
 export const jwksServe: Command = {
@@ -17,7 +18,7 @@ export const jwksServe: Command = {
       default: "/.well-known/jwks.json",
       describe: "where the key set stands",
     },
-    store: { type: "string", value: "<dir>", describe: "the key store; the user's own by default" },
+    ...PRIVATE_STORE_FLAGS,
     "cache-max-age": {
       type: "number",
       value: "<seconds>",
@@ -25,36 +26,85 @@ export const jwksServe: Command = {
       describe: "how long receivers may keep the set",
     },
     ...SERVING_FLAGS,
+    "tls-self-signed": { type: "boolean", describe: "HTTPS with a certificate made now, for localhost" },
+    "rotate-every": {
+      type: "string",
+      value: "<dur>",
+      describe: "rotate every key that has signed this long",
+    },
+    fault: { type: "string", choices: KEY_SET_FAULTS, describe: "go wrong on purpose" },
   },
   examples: [
     ["hookproof jwks serve", "the user's own keys on port 4410"],
     ["hookproof jwks serve --store ./keys --port 0 --json", "another store on a free port, for a script"],
+    ["hookproof jwks serve --fault wrong-kid", "what does a listener make of it?"],
   ],
   exits: [[3, "the store cannot be used"]],
   async run({ args, io, out }) {
     const path = args.text("path") ?? "";
     if (!/^\/[\x21-\x7e]*$/.test(path) || /[?#]/.test(path))
       throw usageError("--path must start with / and have no query.");
-    const store = openKeyStore(storeFolder(io, args.text("store")));
+    const options = await servingOptions(args);
+    if (options.tls && args.flag("tls-self-signed"))
+      throw usageError("--tls-self-signed and --tls-cert exclude each other.");
+    const { store } = await openStore(io, args);
     if ((await store.load()).length === 0) {
       const { kid } = await store.generate({ alg: "ES256" });
       out.note(`The store was empty; generated the key ${kid} (ES256).`);
     }
-    const options = await servingOptions(args);
-    const serveKeys = jwksHandler(createKeySet(store), { maxAgeSeconds: args.number("cache-max-age") });
+    const maxAgeSeconds = args.number("cache-max-age") ?? 300;
+    await store.setMaxAge(maxAgeSeconds);
+    const stopRotating = await rotateRegularly(store, durationOf(args, "rotate-every"), out);
     let asked = 0;
-    const handler = toNodeHandler(async (request) => {
-      if (new URL(request.url).pathname !== path) return new Response(null, { status: 404 });
-      asked++;
-      return serveKeys(request);
-    });
-    const server = await started(() => startServer(handler, options), options.port);
-    const url = `${server.url}${path}`;
-    out.document({ type: "listening", url });
-    out.line(url);
+    const host = await started(
+      () =>
+        startKeySetHost({
+          ...options,
+          ...(args.flag("tls-self-signed") ? { tls: "self-signed" } : {}),
+          keySet: createKeySet(store),
+          path,
+          maxAgeSeconds,
+          fault: KEY_SET_FAULTS.find((fault) => fault === args.text("fault")),
+          onAsked: () => asked++,
+        }),
+      options.port,
+    );
+    out.document({ type: "listening", url: host.keySetUrl });
+    out.line(host.keySetUrl);
     await stopped(io.stopSignal);
-    await server.stop();
+    stopRotating();
+    await host.stop();
     out.note(`${asked} requests for the key set`);
     return EXIT.ok;
   },
 };
+
+/** How often a host looks whether a rotation is due. */
+const LOOK_EVERY_MS = 60_000;
+
+async function rotateRegularly(
+  store: KeyStore,
+  everyMs: number | undefined,
+  out: Output,
+): Promise<() => void> {
+  if (everyMs === undefined) return () => {};
+  const look = async () => {
+    for (const { alg, kid, steps } of await store.rotateDue(everyMs))
+      out.note(
+        `Rotating ${alg}: ${kid} signs from ${shownTime(steps.find(({ step }) => step === "sign")?.at)}.`,
+      );
+  };
+  await look().catch((error: unknown) => {
+    throw error instanceof RangeError
+      ? usageError(`--rotate-every must be longer than a key is published before it signs: ${error.message}.`)
+      : error;
+  });
+  const timer = setInterval(
+    () =>
+      look().catch((error: unknown) =>
+        out.warn(`No rotation: ${error instanceof Error ? error.message : "unknown"}`),
+      ),
+    LOOK_EVERY_MS,
+  );
+  return () => clearInterval(timer);
+}

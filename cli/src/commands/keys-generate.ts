@@ -1,8 +1,7 @@
 import type { Algorithm } from "hookproof";
-import { openKeyStore } from "hookproof/node";
 import type { Command } from "../command.js";
-import { EXIT } from "../failure.js";
-import { storeFolder } from "../keys.js";
+import { EXIT, usageError } from "../failure.js";
+import { openStore, PRIVATE_STORE_FLAGS } from "../key-store-flags.js";
 import { field } from "../output.js";
 
 export const keysGenerate: Command = {
@@ -16,7 +15,7 @@ export const keysGenerate: Command = {
       describe: "the algorithm",
     },
     kid: { type: "string", value: "<id>", describe: "a key id of your own; date and thumbprint by default" },
-    store: { type: "string", value: "<dir>", describe: "the key store; the user's own by default" },
+    ...PRIVATE_STORE_FLAGS,
   },
   examples: [
     ["hookproof keys generate --alg EdDSA", "a key in the user's own store"],
@@ -24,10 +23,12 @@ export const keysGenerate: Command = {
   ],
   exits: [[3, "the store cannot be used"]],
   async run({ args, io, out }) {
-    const store = storeFolder(io, args.text("store"));
-    const { kid, alg, state } = await openKeyStore(store).generate({
+    const wanted = args.text("kid");
+    if (wanted?.startsWith("-")) throw usageError("--kid must not start with -.");
+    const { store: keys, folder: store } = await openStore(io, args);
+    const { kid, alg, state } = await keys.generate({
       alg: args.text("alg") as Algorithm,
-      kid: args.text("kid"),
+      kid: wanted,
     });
     out.document({ type: "key", ok: true, kid, alg, state, store });
     out.line(kid);

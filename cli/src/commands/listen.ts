@@ -88,7 +88,7 @@ export const listen: Command = {
     const { args, io, out } = context;
     const options = await servingOptions(args);
     const { auth, secret } = await authOf(context);
-    const reporting: Reporting = { ...reportingOf(args), secret };
+    const reporting = reportingOf(args);
     const id = args.text("listener-id") ?? "lst_local";
     if (!/^[A-Za-z0-9_-]{1,128}$/.test(id))
       throw usageError(
@@ -116,7 +116,10 @@ export const listen: Command = {
             counts.set(handled.status, (counts.get(handled.status) ?? 0) + 1);
             const number = n;
             // One after another, so that the lines stand in the order of the requests.
-            reported = reported.then(() => reportRequest(context, number, handled, reporting));
+            const listener = { id, baseUrl: server.url, auth };
+            reported = reported.then(() =>
+              reportRequest(context, number, handled, { ...reporting, listener }),
+            );
             if (until !== undefined && n >= until) enough.abort();
           },
         }),
@@ -149,7 +152,7 @@ export const listen: Command = {
 };
 
 /** What is done with requests besides answering them. */
-function reportingOf(args: Args): Reporting {
+function reportingOf(args: Args): Omit<Reporting, "listener"> {
   const [forwardTo, history] = [args.text("forward-to"), args.text("history")];
   if (forwardTo !== undefined && !/^https?:\/\/[^/]/.test(forwardTo))
     throw usageError(`--forward-to must be an http or https URL, not ${JSON.stringify(forwardTo)}.`);

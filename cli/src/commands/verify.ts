@@ -42,7 +42,7 @@ export const verify: Command = {
     diagnose: {
       type: "boolean",
       negated: true,
-      describe: "do not look for the mistake behind a wrong signature",
+      describe: "do not look for the mistakes behind a refusal",
     },
   },
   examples: [
@@ -60,17 +60,13 @@ export const verify: Command = {
   async run(context) {
     const { args, io } = context;
     const request = await capturedRequest(args, io);
-    const { listener, secrets } = await listenerFor(context, request);
+    const listener = await listenerFor(context, request);
     const url = `${listener.baseUrl}${PATH}${listener.id}`;
-    const receiver = createReceiver({ listener, clock: { now: () => checkTime(args, request) } });
+    const clock = { now: () => checkTime(args, request) };
+    const receiver = createReceiver({ listener, clock });
     const verdict = await receiver.verify({ ...request, url });
-    const [secret] = secrets;
-    const looks =
-      !verdict.ok &&
-      verdict.code === "SIGNATURE_MISMATCH" &&
-      secret !== undefined &&
-      (!args.isGiven("diagnose") || args.flag("diagnose"));
-    const causes = looks ? (await diagnose({ request, secret })).causes : [];
+    const looks = !verdict.ok && (!args.isGiven("diagnose") || args.flag("diagnose"));
+    const causes = looks ? (await diagnose({ request: { ...request, url }, listener, clock })).causes : [];
     print(context, verdict, causes);
     return verdict.ok ? EXIT.ok : EXIT.checkFailed;
   },
@@ -134,10 +130,7 @@ function partOf(flag: string, value: string): Promise<Buffer> {
 }
 
 /** The listener the request is checked against; where it is not known, the request's own path names it. */
-async function listenerFor(
-  context: Context,
-  request: CapturedRequest,
-): Promise<{ listener: Listener; secrets: readonly string[] }> {
+async function listenerFor(context: Context, request: CapturedRequest): Promise<Listener> {
   const { args } = context;
   const url = args.text("url") ?? (request.target.startsWith("http") ? request.target : undefined);
   const where = locate(
@@ -149,7 +142,7 @@ async function listenerFor(
       throw usageError(
         "--jwks needs --url: a token is bound to the listener's URL, and a raw request has no scheme.",
       );
-    return { listener: { ...where, auth: { method: "jwt", keys: await keysFrom(jwks) } }, secrets: [] };
+    return { ...where, auth: { method: "jwt", keys: await keysFrom(jwks) } };
   }
   const secrets = (await findSecrets(context))?.secrets;
   if (secrets === undefined) {
@@ -157,7 +150,7 @@ async function listenerFor(
       hint: "Use --secret-file <path>, or --jwks <url|file> for a token.",
     });
   }
-  return { listener: { ...where, auth: { method: "hmac", secret: secrets } }, secrets };
+  return { ...where, auth: { method: "hmac", secret: secrets } };
 }
 
 function locate(url: string): { id: string; baseUrl: string } {

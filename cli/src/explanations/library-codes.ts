@@ -131,6 +131,10 @@ export const LIBRARY = {
     "The receiver cannot look up event ids.",
     "Send it again later with the same id.",
   ],
+  RESERVATION_LOST: [
+    "The run took longer than its reservation, and another request has taken the event id since.",
+    "Raise reservationMs above the longest run; roll this run's transaction back.",
+  ],
   RUN_FAILED: ["The receiver could not accept the event durably.", "Send it again later with the same id."],
 
   PAYLOAD_NOT_JSON: ["The data is not JSON; a text needs its quotes.", "--data '\"text\"', or --data @file."],

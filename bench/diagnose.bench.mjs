@@ -1,0 +1,67 @@
+// How long does it take to find out that nothing explains a signature, which is the longest a diagnosis takes?
+import { randomBytes } from "node:crypto";
+import { diagnose } from "hookproof/diagnose";
+import { machine } from "./support.mjs";
+
+const secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+const clock = { now: () => 1_767_225_600_000 };
+
+/** A body on which every mistake makes a difference: nested, with text beyond ASCII, slashes and markup. */
+function bodyOf(bytes) {
+  const items = [];
+  const each = 100;
+  while ((items.length + 1) * each < bytes) {
+    const n = items.length;
+    items.push({ name: `Zoë ${n}`, id: n, url: "https://a.example/?b=<c>&d", rest: [1, 2.5, true, null] });
+  }
+  const text = JSON.stringify({ items, rest: "" });
+  return Buffer.from(text.replace(/""}$/, `"${"x".repeat(bytes - Buffer.byteLength(text))}"}`));
+}
+
+async function millisecondsOf(body, how) {
+  const headers = {
+    "Content-Type": "application/json",
+    "Webhook-Timestamp": "1767225600",
+    "Webhook-Event-Id": "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10",
+    "Webhook-Signature": how,
+  };
+  // The work is the same on every run, so what counts is the processor's time, whatever else the machine does.
+  const before = process.cpuUsage();
+  const { causes } = await diagnose({ request: { headers, body }, secret, clock });
+  const { user, system } = process.cpuUsage(before);
+  if (causes[0]?.id !== "signature-unexplained") throw new Error("something explains a random signature");
+  return (user + system) / 1000;
+}
+
+const goals = new Map([
+  [1_024, 10],
+  [65_536, 100],
+]);
+const sizes = [100, 1_024, 8_192, 65_536];
+const times = new Map(sizes.map((size) => [size, []]));
+for (let round = -2; round < 25; round++) {
+  for (const size of sizes) {
+    const took = await millisecondsOf(bodyOf(size), randomBytes(32).toString("base64url"));
+    if (round >= 0) times.get(size).push(took);
+  }
+}
+const results = sizes.map((size) => {
+  const sorted = times.get(size).sort((a, b) => a - b);
+  const at = (share) => sorted[Math.floor(sorted.length * share)];
+  return { bodyBytes: size, medianMs: at(0.5), lowMs: at(0.25), highMs: at(0.75), goalMs: goals.get(size) };
+});
+if (process.argv.includes("--json")) {
+  console.log(
+    JSON.stringify({ question: "diagnosing an unexplained signature", machine: machine(), results }),
+  );
+} else {
+  console.log("\ndiagnosing an unexplained signature, time of the processor");
+  for (const { bodyBytes, medianMs, lowMs, highMs, goalMs } of results) {
+    const mark = goalMs === undefined ? " " : medianMs <= goalMs ? "✔" : "✖";
+    const goal = goalMs === undefined ? "" : `   goal ${goalMs} ms`;
+    const spread = `${lowMs.toFixed(1)} to ${highMs.toFixed(1)}`;
+    console.log(
+      `  ${mark} ${String(bodyBytes).padStart(6)} bytes ${medianMs.toFixed(1).padStart(8)} ms   ${spread}${goal}`,
+    );
+  }
+}

@@ -1,0 +1,62 @@
+import type { Command } from "../command.js";
+import { EXIT, usageError } from "../failure.js";
+import { readStdin } from "../io.js";
+import { readTextFile } from "../private-file.js";
+
+export const jwtInspect: Command = {
+  name: "jwt inspect",
+  describe: "Decodes a token. Nothing is verified: neither the signature nor a claim.",
+  positionals: [
+    {
+      name: "file",
+      describe: "a file with the token, or - for standard input, the default",
+      required: false,
+    },
+  ],
+  flags: {},
+  examples: [
+    ["hookproof jwt inspect token.txt", "a token in a file"],
+    ["pbpaste | hookproof jwt inspect -", "a token from the clipboard"],
+  ],
+  exits: [[3, "the file cannot be read"]],
+  async run({ args, io, out }) {
+    const file = args.text("file");
+    if (file === undefined && io.stdin.isTTY)
+      throw usageError("Give a file with the token, or - and the token on standard input.");
+    const text =
+      file === undefined || file === "-" ? (await readStdin(io)).toString("utf8") : await readTextFile(file);
+    const segments = text
+      .trim()
+      .replace(/^(?:Authorization:\s*)?Bearer\s+/i, "")
+      .split(".");
+    if (segments.length !== 3)
+      throw usageError(`A token has three segments; this text has ${segments.length}.`);
+    const [header, claims] = [decoded(segments[0], "header"), decoded(segments[1], "claims")];
+    const signatureBytes = Buffer.from(segments[2] ?? "", "base64url").length;
+    out.document({ type: "jwt", ok: true, verified: false, header, claims, signatureBytes });
+    out.line(`header     ${JSON.stringify(header)}`);
+    out.line("claims");
+    for (const [name, value] of Object.entries(claims))
+      out.line(`  ${name.padEnd(9)} ${JSON.stringify(value)}${timeOf(name, value)}`);
+    out.line(`signature  ${signatureBytes} bytes`);
+    out.warn(
+      "NOT VERIFIED: anybody can write such a token. To check one: hookproof verify, or hookproof jwks check --token",
+    );
+    return EXIT.ok;
+  },
+};
+
+function decoded(segment: string | undefined, name: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(segment ?? "", "base64url").toString("utf8"));
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
+  } catch {
+    // The same answer as for a value that is no object.
+  }
+  throw usageError(`The token's ${name} are not the base64url of a JSON object.`);
+}
+
+function timeOf(name: string, value: unknown): string {
+  const isTime = ["exp", "iat", "nbf"].includes(name) && typeof value === "number" && Math.abs(value) < 8e12;
+  return isTime ? `  ${new Date(value * 1000).toISOString().replace(".000Z", "Z")}` : "";
+}

@@ -1,0 +1,54 @@
+import { closeSync, openSync, writeSync } from "node:fs";
+import type { Context } from "../command.js";
+import { CliError, EXIT } from "../failure.js";
+import { jsonl } from "./jsonl.js";
+import { junit } from "./junit.js";
+import { pretty } from "./pretty.js";
+import type { CreateReporter, Reporter } from "./reporter.js";
+import { tap } from "./tap.js";
+
+const REPORTERS: Readonly<Record<string, CreateReporter>> = { pretty, jsonl, junit, tap };
+
+/** A report under way. */
+export interface Report {
+  /** Where it is written, if not to stdout only. */
+  readonly file: string | undefined;
+  begin: (run: Parameters<Reporter["begin"]>[0]) => void;
+  result: (result: Parameters<Reporter["result"]>[0]) => void;
+  /** Writes the end and closes the file. */
+  end: (summary: Parameters<Reporter["end"]>[0]) => void;
+}
+
+/**
+ * Opens the report that the flags ask for: on stdout, or in the file of `--out`; stdout then has the one for
+ * people, and with `--json` always the one for programs.
+ */
+export function openReport({ args, io, out }: Pick<Context, "args" | "io" | "out">): Report {
+  const file = args.text("out");
+  const chosen = REPORTERS[args.text("reporter") ?? (out.json ? "jsonl" : "pretty")] ?? pretty;
+  const onStdout = out.json ? jsonl : file === undefined ? chosen : pretty;
+  const shown = onStdout(out.paint);
+  const kept = file === undefined ? undefined : chosen((_colour, text) => text);
+  const descriptor = file === undefined ? undefined : openFile(file);
+  const write = (piece: (reporter: Reporter) => string) => {
+    io.stdout.write(piece(shown));
+    if (kept && descriptor !== undefined) writeSync(descriptor, piece(kept));
+  };
+  return {
+    file,
+    begin: (run) => write((reporter) => reporter.begin(run)),
+    result: (result) => write((reporter) => reporter.result(result)),
+    end(summary) {
+      write((reporter) => reporter.end(summary));
+      if (descriptor !== undefined) closeSync(descriptor);
+    },
+  };
+}
+
+function openFile(path: string): number {
+  try {
+    return openSync(path, "w");
+  } catch {
+    throw new CliError(EXIT.setup, "FILE_UNWRITABLE", `${path} cannot be written.`);
+  }
+}

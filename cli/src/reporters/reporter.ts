@@ -1,0 +1,49 @@
+import type { Probe, ProbeResult } from "hookproof/probes";
+import type { Output } from "../output.js";
+
+/** What a run is, before its first result. */
+export interface Run {
+  readonly url: string;
+  readonly method: "hmac" | "jwt";
+  readonly probes: readonly Probe[];
+  /** What is unclear counts as a failure. */
+  readonly strict: boolean;
+}
+
+/** How a run ended. */
+export interface Summary {
+  readonly pass: number;
+  readonly fail: number;
+  readonly skip: number;
+  readonly unclear: number;
+  /** How many of the skipped would have run the automation. */
+  readonly wouldTrigger: number;
+  readonly durationMs: number;
+  readonly ok: boolean;
+}
+
+/** Writes a report as text, each piece as soon as it is known. A piece is whole lines, or nothing. */
+export interface Reporter {
+  begin(run: Run): string;
+  result(result: ProbeResult): string;
+  end(summary: Summary): string;
+}
+
+/** Makes a reporter; `paint` is for the one that people read. */
+export type CreateReporter = (paint: Output["paint"]) => Reporter;
+
+/** What was seen, as short as it can be said. */
+export function seenBy({ status, failure }: ProbeResult): string {
+  return String(status ?? failure ?? "nothing");
+}
+
+/** One line on a deviation: what was wanted, what was seen, and why it is what it is. */
+export function deviationOf(result: ProbeResult): string {
+  const reason = result.reason === undefined ? "" : `; ${result.reason}`;
+  return `expected ${result.expected.join(" or ")}, saw ${seenBy(result)}${reason}`;
+}
+
+/** Whether a result fails the run. */
+export function isFailure({ outcome }: ProbeResult, strict: boolean): boolean {
+  return outcome === "fail" || (strict && outcome === "unclear");
+}

@@ -1,0 +1,111 @@
+import { execFileSync } from "node:child_process";
+import type { ProbeResult } from "hookproof/probes";
+import { describe, expect, it } from "vitest";
+import { hasTool } from "../../test/support/outside-tool.js";
+import { junit } from "../src/reporters/junit.js";
+import type { CreateReporter } from "../src/reporters/reporter.js";
+import { tap } from "../src/reporters/tap.js";
+
+const hasPython = hasTool("Python 3", "python3", ["--version"]);
+
+const base = {
+  section: "5.2",
+  expected: [401],
+  leftOpen: "nothing",
+  durationMs: 1500,
+  means: '<means> & "more" ]]>',
+  fix: "it's # that\\",
+} as const;
+
+/** One result of each outcome, with everything in its texts that XML and TAP give a meaning to. */
+const RESULTS: readonly ProbeResult[] = [
+  { ...base, id: "one", title: "a <b> & 'c' \"d\" ]]>", outcome: "pass", status: 401 },
+  { ...base, id: "two", title: "\u0000\u001b[31m \ud800 \ufffe é", outcome: "fail", status: 200 },
+  { ...base, id: "three", title: "a # SKIP b", outcome: "unclear", status: 400, reason: "left # open" },
+  { ...base, id: "four", title: "four", outcome: "skip", skipped: "would-trigger", reason: "it <runs>" },
+];
+
+function reportOf(create: CreateReporter, strict: boolean): string {
+  const reporter = create((_colour, text) => text);
+  const probes = RESULTS.map(({ id, title, section, expected, leftOpen }) => ({
+    ...{
+      id,
+      title,
+      section,
+      expected,
+      leftOpen,
+      methods: ["hmac" as const],
+      runsAutomation: false,
+      means: "",
+      fix: "",
+    },
+  }));
+  const url = "http://127.0.0.1:1/?a=1&b=<2>";
+  const counts = { pass: 1, fail: 1, skip: 1, unclear: 1, wouldTrigger: 1, durationMs: 6000, ok: false };
+  return [
+    reporter.begin({ url, method: "hmac", probes, strict }),
+    ...RESULTS.map((result) => reporter.result(result)),
+    reporter.end(counts),
+  ].join("");
+}
+
+/** The report as Python's own XML parser reads it. */
+const READ_XML = `
+import json, sys, xml.etree.ElementTree as tree
+suite = tree.fromstring(sys.stdin.buffer.read())[0]
+cases = [{"name": c.get("name"), "time": c.get("time"), "inside": [[i.tag, i.get("message"), i.text] for i in c]} for c in suite]
+print(json.dumps({"counts": [suite.get(n) for n in ("tests", "failures", "errors", "skipped")], "name": suite.get("name"), "cases": cases}))
+`;
+
+function readXml(report: string): unknown {
+  return JSON.parse(execFileSync("python3", ["-c", READ_XML], { input: report, encoding: "utf8" }));
+}
+
+describe("the JUnit reporter", () => {
+  it.skipIf(!hasPython)("writes XML that another parser reads as it was meant", () => {
+    expect(readXml(reportOf(junit, false))).toEqual({
+      counts: ["4", "1", "0", "2"],
+      name: "hookproof test http://127.0.0.1:1/?a=1&b=<2>",
+      cases: [
+        { name: "one: a <b> & 'c' \"d\" ]]>", time: "1.500", inside: [] },
+        {
+          name: "two: \ufffd\ufffd[31m \ufffd \ufffd é",
+          time: "1.500",
+          inside: [
+            ["failure", "expected 401, saw 200", '<means> & "more" ]]>\nit\'s # that\\\nspecification 5.2'],
+          ],
+        },
+        {
+          name: "three: a # SKIP b",
+          time: "1.500",
+          inside: [["skipped", "unclear: expected 401, saw 400; left # open", null]],
+        },
+        { name: "four: four", time: "1.500", inside: [["skipped", "it <runs>", null]] },
+      ],
+    });
+  });
+
+  it.skipIf(!hasPython)("counts what is unclear as a failure in a strict run", () => {
+    expect(readXml(reportOf(junit, true))).toMatchObject({ counts: ["4", "2", "0", "1"] });
+  });
+});
+
+describe("the TAP reporter", () => {
+  it("escapes what starts a directive, and says why", () => {
+    expect(
+      reportOf(tap, false)
+        .split("\n")
+        .filter((line) => /^(?:not )?ok|^1\.\./.test(line)),
+    ).toEqual([
+      "1..4",
+      "ok 1 - one: a <b> & 'c' \"d\" ]]>",
+      expect.stringMatching(/^not ok 2 - two: /),
+      "not ok 3 - three: a \\# SKIP b # TODO left \\# open",
+      "ok 4 - four: four # SKIP it <runs>",
+    ]);
+  });
+
+  it("has no TODO in a strict run", () => {
+    expect(reportOf(tap, true)).not.toContain("# TODO");
+  });
+});

@@ -1,0 +1,173 @@
+import { digestOf } from "#hash";
+import { decodeBase64url } from "../primitives/base64url.js";
+import { concatBytes, decodeUtf8, utf8 } from "../primitives/bytes.js";
+import type { Trial } from "./mistake.js";
+import { hexOf, latin1, latin1Text, lossyText, standardBase64, utf16 } from "./text-encodings.js";
+
+/** A body's bytes as they were signed, made from other bytes. */
+export type Reencode = (bytes: Uint8Array) => Uint8Array | undefined;
+
+const AS_SENT =
+  "Sign the bytes that are sent: const bytes = new TextEncoder().encode(body), for the signature and for fetch.";
+const RAW =
+  "Sign and verify the bytes as they are on the wire, without trimming: express.raw(), await request.arrayBuffer().";
+
+/** What happens to the bytes of a body between the signature and the wire. */
+export const ENCODING_TRIALS: readonly Trial<Reencode>[] = [
+  {
+    id: "body-newline-added",
+    title: "Line break after the signed body",
+    message: "It matches if a line break follows the body: it was signed with one and sent without.",
+    fix: `${AS_SENT} In a shell: printf %s "$body", not echo.`,
+    ways: [
+      [1, (bytes) => concatBytes([bytes, utf8("\n")])],
+      [2, (bytes) => concatBytes([bytes, utf8("\r\n")])],
+    ],
+  },
+  {
+    id: "body-newline-removed",
+    title: "Line break after the sent body",
+    message:
+      "It matches without the line break, or the white space, at the ends of the body: it was sent with it and signed without.",
+    fix: RAW,
+    ways: [
+      [1, (bytes) => withText(bytes, (text) => text.replace(/\r?\n$/, ""))],
+      [2, (bytes) => withText(bytes, (text) => text.trim())],
+    ],
+  },
+  {
+    id: "body-line-endings",
+    title: "Other line endings",
+    message: "It matches if the line breaks inside the body are CRLF instead of LF, or LF instead of CRLF.",
+    fix: `${AS_SENT} In Python open(path, 'rb'); in curl --data-binary @file, not --data.`,
+    ways: [
+      [2, (bytes) => withText(bytes, (text) => text.replace(/\r?\n/g, "\r\n"))],
+      [2, (bytes) => withText(bytes, (text) => text.replaceAll("\r\n", "\n"))],
+      [2, (bytes) => withText(bytes, (text) => text.replace(/[\r\n]/g, ""))],
+    ],
+  },
+  {
+    id: "body-bom",
+    title: "Byte order mark",
+    message: "It matches if a byte order mark is put before the body or taken off it.",
+    fix: `${AS_SENT} Without a byte order mark: in C# new UTF8Encoding(false), in Python encoding='utf-8'.`,
+    ways: [
+      [1, (bytes) => (startsWithBom(bytes) ? bytes.subarray(3) : undefined)],
+      [2, (bytes) => (startsWithBom(bytes) ? undefined : concatBytes([BOM, bytes]))],
+    ],
+  },
+  {
+    id: "body-utf16",
+    title: "Body signed as UTF-16",
+    message: "It matches if the body is signed in UTF-16.",
+    fix: `${AS_SENT} In C# Encoding.UTF8.GetBytes(body), not Encoding.Unicode.`,
+    ways: [
+      [2, (bytes) => withText(bytes, (text) => utf16(text, true))],
+      [3, (bytes) => withText(bytes, (text) => utf16(text, false))],
+      [3, (bytes) => withText(bytes, (text) => utf16(`\uFEFF${text}`, true))],
+    ],
+  },
+  {
+    id: "body-latin1",
+    title: "Body signed as Latin-1",
+    message: "It matches if the body is signed in Latin-1, where ä is one byte.",
+    fix: `${AS_SENT} In Java body.getBytes(StandardCharsets.UTF_8); in Node without the encoding 'latin1' or 'binary'.`,
+    ways: [[1, (bytes) => withText(bytes, latin1)]],
+  },
+  {
+    id: "body-utf8-twice",
+    title: "Body encoded as UTF-8 twice",
+    message: "It matches if the body's bytes are read as Latin-1 and encoded as UTF-8 once more.",
+    fix: `${AS_SENT} Node's 'latin1' and 'binary' strings are not text.`,
+    ways: [[2, (bytes) => utf8(latin1Text(bytes))]],
+  },
+  {
+    id: "body-not-utf8",
+    title: "Bytes that are not UTF-8",
+    message: "It matches if what is not UTF-8 in the body becomes U+FFFD: the body was handled as text.",
+    fix: RAW,
+    ways: [[2, (bytes) => (decodeUtf8(bytes) === undefined ? utf8(lossyText(bytes)) : undefined)]],
+  },
+  {
+    id: "body-normalised",
+    title: "Unicode normalised",
+    message: "It matches if the body's characters are composed or decomposed (Unicode NFC, NFD).",
+    fix: `${AS_SENT} Without normalize() in between.`,
+    ways: [
+      [3, (bytes) => withText(bytes, (text) => text.normalize("NFC"))],
+      [3, (bytes) => withText(bytes, (text) => text.normalize("NFD"))],
+    ],
+  },
+  {
+    id: "body-stringified-twice",
+    title: "Body serialised twice",
+    message: "It matches if the body's JSON is serialised once more, as one string in quotes.",
+    fix: "Serialise once: a text goes into the signature as it is, without JSON.stringify(text).",
+    ways: [[2, (bytes) => withText(bytes, (text) => JSON.stringify(text))]],
+  },
+  {
+    id: "body-python-bytes",
+    title: "Python bytes signed as text",
+    message: "It matches if Python's b'…' surrounds the body, as f\"{body}\" does with bytes.",
+    fix: "Join bytes with bytes: f'{timestamp}.{event_id}.'.encode() + body.",
+    ways: [[2, (bytes) => utf8(pythonBytes(bytes))]],
+  },
+  {
+    id: "body-hashed",
+    title: "A hash of the body signed",
+    message: "It matches if the body's SHA-256 is signed instead of the body.",
+    fix: "Sign the exact body: [timestamp, eventId, body].join('.'). The body's hash belongs to tokens (htb_s256).",
+    ways: [
+      [2, (bytes) => hashed(bytes, hexOf)],
+      [3, (bytes) => utf8(digestOf("sha256", [bytes]))],
+      [3, (bytes) => hashed(bytes, standardBase64)],
+    ],
+  },
+  {
+    id: "body-base64",
+    title: "Body signed in base64",
+    message: "It matches if the body is signed in base64, as some gateways hand it over (isBase64Encoded).",
+    fix: "Decode it first: Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8').",
+    ways: [[2, (bytes) => utf8(standardBase64(bytes))]],
+  },
+  {
+    id: "body-url-encoded",
+    title: "Body signed percent-encoded",
+    message: "It matches if the body is percent-encoded first.",
+    fix: `${AS_SENT} Without encodeURIComponent(body).`,
+    ways: [[3, (bytes) => withText(bytes, encodeURIComponent)]],
+  },
+];
+
+const BOM = utf8("\uFEFF");
+
+function startsWithBom(bytes: Uint8Array): boolean {
+  return BOM.every((byte, index) => bytes[index] === byte);
+}
+
+function withText(
+  bytes: Uint8Array,
+  rewrite: (text: string) => string | Uint8Array | undefined,
+): Uint8Array | undefined {
+  const text = decodeUtf8(bytes);
+  const written = text === undefined ? undefined : rewrite(text);
+  return typeof written === "string" ? utf8(written) : written;
+}
+
+function hashed(bytes: Uint8Array, encode: (digest: Uint8Array) => string): Uint8Array | undefined {
+  const digest = decodeBase64url(digestOf("sha256", [bytes]));
+  return digest && utf8(encode(digest));
+}
+
+/** Python's `repr()` of bytes. */
+function pythonBytes(bytes: Uint8Array): string {
+  const text = latin1Text(bytes);
+  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
+  const inside = text
+    .replaceAll("\\", "\\\\")
+    .replaceAll("\n", "\\n")
+    .replaceAll("\r", "\\r")
+    .replaceAll("\t", "\\t")
+    .replace(/[^ -~]/g, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  return `b${quote}${quote === "'" ? inside.replaceAll("'", "\\'") : inside}${quote}`;
+}

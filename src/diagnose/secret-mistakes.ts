@@ -1,0 +1,203 @@
+import { digestOf } from "#hash";
+import { decodeBase64url } from "../primitives/base64url.js";
+import { decodeUtf8, utf8 } from "../primitives/bytes.js";
+import type { Mistake, Trial } from "./mistake.js";
+import {
+  decodeAnyBase64,
+  hexOf,
+  latin1Text,
+  lossyText,
+  parseHex,
+  standardBase64,
+  utf16,
+} from "./text-encodings.js";
+
+/** The bytes of the key that a secret's text becomes. */
+export type KeyOfSecret = (secret: string) => Uint8Array | undefined;
+
+const AS_IT_IS = "Use the secret's text as it is: createHmac('sha256', secret)";
+const PREFIX = /^(?:whsec|whsk|sk|secret)_/;
+
+/** A secret the caller knows, but that the listener does not accept. */
+export const SECRET_NOT_ACCEPTED: Mistake = {
+  id: "secret-not-accepted",
+  title: "Another secret",
+  message: "It matches with another secret that you gave, one that the listener does not accept.",
+  fix: "Sign with the listener's current secret: hmacSigner({ secret }), or with [new, old] during a rotation.",
+};
+
+/** The key, as people get it wrong (specification 5.2, HMAC method, step 3). */
+export const SECRET_TRIALS: readonly Trial<KeyOfSecret>[] = [
+  {
+    id: "secret-base64url-decoded",
+    title: "Secret decoded from base64url",
+    message: "It matches if the secret is base64url-decoded first. The key is the string itself.",
+    fix: "Use the secret's text as it is: createHmac('sha256', secret), without Buffer.from(secret, 'base64url').",
+    ways: [[1, decodeBase64url]],
+  },
+  {
+    id: "secret-base64-decoded",
+    title: "Secret decoded from base64",
+    message: "It matches if the secret is base64-decoded first. The key is the string itself.",
+    fix: `${AS_IT_IS}, without Buffer.from(secret, 'base64'). In Python hmac.new(secret.encode(), …), without b64decode.`,
+    ways: [
+      [1, decodeAnyBase64],
+      // Python and PHP drop the characters that the standard alphabet does not have.
+      [1, (secret) => decodeAnyBase64(secret.replace(/[^A-Za-z0-9+/]/g, ""))],
+    ],
+  },
+  {
+    id: "secret-newline",
+    title: "Line break after the secret",
+    message: "It matches if a line break follows the secret, as when it is read from a file.",
+    fix: "Take it off where the secret is read: readFileSync(path, 'utf8').trim(). In a shell: printf %s, not echo.",
+    ways: [
+      [1, (secret) => utf8(`${secret}\n`)],
+      [2, (secret) => utf8(`${secret}\r\n`)],
+    ],
+  },
+  {
+    id: "secret-trimmed",
+    title: "White space of the secret taken off",
+    message: "It matches if white space around the secret is taken off: the secret you gave here has some.",
+    fix: "Give the secret without white space on both sides: secret.trim().",
+    ways: [[1, (secret) => utf8(secret.trim())]],
+  },
+  {
+    id: "secret-quoted",
+    title: "Quotes around the secret",
+    message: "It matches if quotes stand around the secret, as when an .env file is read by hand.",
+    fix: "Take the quotes off: secret.replace(/^[\"']|[\"']$/g, '').",
+    ways: [
+      [1, (secret) => utf8(`"${secret}"`)],
+      [2, (secret) => utf8(`'${secret}'`)],
+    ],
+  },
+  {
+    id: "secret-unquoted",
+    title: "Quotes of the secret taken off",
+    message: "It matches if quotes around the secret are taken off: the secret you gave here has some.",
+    fix: "Give the secret without quotes: secret.replace(/^[\"']|[\"']$/g, '').",
+    ways: [[1, (secret) => utf8(secret.trim().replace(/^["'`]|["'`]$/g, ""))]],
+  },
+  {
+    id: "secret-prefix-removed",
+    title: "Prefix of the secret taken off",
+    message: "It matches if the secret's prefix is taken off. The key is the whole text.",
+    fix: `${AS_IT_IS}, without secret.replace('whsec_', '').`,
+    ways: [[1, (secret) => (PREFIX.test(secret) ? utf8(secret.replace(PREFIX, "")) : undefined)]],
+  },
+  {
+    id: "secret-prefix-removed-and-decoded",
+    title: "Secret treated as Standard Webhooks does",
+    message:
+      "It matches if the secret's prefix is taken off and the rest base64-decoded. The key is the whole text.",
+    fix: `${AS_IT_IS}. A library for Standard Webhooks does not fit this service.`,
+    ways: [[1, (secret) => (PREFIX.test(secret) ? decodeAnyBase64(secret.replace(PREFIX, "")) : undefined)]],
+  },
+  {
+    id: "secret-prefix-added",
+    title: "Prefix before the secret",
+    message: "It matches if whsec_ stands before the secret. The service's secrets have no prefix.",
+    fix: `${AS_IT_IS}, without a prefix.`,
+    ways: [[2, (secret) => utf8(`whsec_${secret}`)]],
+  },
+  {
+    id: "secret-missing",
+    title: "No secret",
+    message:
+      'It matches with an empty key or the word "undefined", "null" or "None": no secret was set when the request was signed.',
+    fix: "Stop when it is missing: if (!secret) throw new Error('the webhook secret is not set').",
+    ways: ["", "undefined", "null", "None"].map((text) => [2, () => utf8(text)] as const),
+  },
+  {
+    id: "secret-space",
+    title: "Space beside the secret",
+    message: "It matches if a space stands beside the secret.",
+    fix: "Take it off where the secret is read: secret.trim().",
+    ways: [
+      [2, (secret) => utf8(`${secret} `)],
+      [3, (secret) => utf8(` ${secret}`)],
+    ],
+  },
+  {
+    id: "secret-hex-decoded",
+    title: "Secret decoded from hex",
+    message: "It matches if the secret is hex-decoded first. The key is the string itself.",
+    fix: `${AS_IT_IS}, without Buffer.from(secret, 'hex'). In Python hmac.new(secret.encode(), …), without bytes.fromhex.`,
+    ways: [[1, parseHex]],
+  },
+  {
+    id: "secret-decoded-to-text",
+    title: "Secret decoded to text",
+    message: "It matches if the secret is base64-decoded and the bytes are read as text, as atob() does.",
+    fix: `${AS_IT_IS}, without atob(secret) or Buffer.from(secret, 'base64').toString().`,
+    ways: [
+      [2, (secret) => ofDecoded(secret, (bytes) => utf8(latin1Text(bytes)))],
+      [2, (secret) => ofDecoded(secret, (bytes) => utf8(lossyText(bytes)))],
+    ],
+  },
+  {
+    id: "secret-other-alphabet",
+    title: "Secret in the other alphabet",
+    message: "It matches if - and _ of the secret become + and /. The key is the string itself.",
+    fix: `${AS_IT_IS}, without replacing characters.`,
+    ways: [[2, (secret) => utf8(secret.replaceAll("-", "+").replaceAll("_", "/"))]],
+  },
+  {
+    id: "secret-padding",
+    title: "Padding of the secret",
+    message:
+      "It matches if padding (=) is added to the secret or taken off it. The key is the string itself.",
+    fix: `${AS_IT_IS}, without adding or removing =.`,
+    ways: [[3, (secret) => utf8(secret.endsWith("=") ? secret.replace(/=+$/, "") : `${secret}=`)]],
+  },
+  {
+    id: "secret-encoded",
+    title: "Secret encoded once more",
+    message: "It matches if the secret is encoded as base64 or hex first. The key is the string itself.",
+    fix: `${AS_IT_IS}, without encoding it again.`,
+    ways: [
+      [2, (secret) => utf8(standardBase64(utf8(secret)))],
+      [3, (secret) => utf8(hexOf(utf8(secret)))],
+      [3, (secret) => ofDecoded(secret, (bytes) => utf8(hexOf(bytes)))],
+    ],
+  },
+  {
+    id: "secret-hashed",
+    title: "Hash of the secret as key",
+    message: "It matches if the key is the SHA-256 of the secret. The key is the string itself.",
+    fix: `${AS_IT_IS}, without hashing it.`,
+    ways: [[3, (secret) => decodeBase64url(digestOf("sha256", [utf8(secret)]))]],
+  },
+  {
+    id: "secret-utf16",
+    title: "Secret as UTF-16",
+    message: "It matches if the secret's text is encoded as UTF-16. The key is its UTF-8 bytes.",
+    fix: "Encode it as UTF-8: new TextEncoder().encode(secret). In C# Encoding.UTF8.GetBytes(secret), not Encoding.Unicode.",
+    ways: [[3, (secret) => utf16(secret, true)]],
+  },
+  {
+    id: "secret-bom",
+    title: "Byte order mark before the secret",
+    message: "It matches if a byte order mark stands before the secret, as some editors write it to files.",
+    fix: "Take it off where the secret is read: text.replace(/^\\uFEFF/, ''). In Python open(path, encoding='utf-8-sig').",
+    ways: [[3, (secret) => utf8(`\uFEFF${secret}`)]],
+  },
+  {
+    id: "secret-case",
+    title: "Secret in other case",
+    message: "It matches if the secret is written in lower case or in capitals. Its case counts.",
+    fix: `${AS_IT_IS}, without toLowerCase() or toUpperCase().`,
+    ways: [
+      [3, (secret) => utf8(secret.toLowerCase())],
+      [3, (secret) => utf8(secret.toUpperCase())],
+    ],
+  },
+];
+
+/** Bytes that are text stand for the decoded secret itself, which has its own row. */
+function ofDecoded(secret: string, keyOf: (bytes: Uint8Array) => Uint8Array): Uint8Array | undefined {
+  const bytes = decodeAnyBase64(secret);
+  return bytes && decodeUtf8(bytes) === undefined ? keyOf(bytes) : undefined;
+}

@@ -1,0 +1,150 @@
+import { randomUUID } from "node:crypto";
+import { EVENT_ID_RETENTION_MS } from "../protocol/limits.js";
+import { RESERVATION_MS, type ReplayStore, type Reservation } from "../receiver/replay-store.js";
+import { CLEANUP_ROWS, cleanupSchedule, quotedIndex, quotedTable, REPLAY_TABLE } from "./replay-table.js";
+import { checkMs, reservationLost, withinMs } from "./store-failure.js";
+
+/** A `Pool`, `PoolClient` or `Client` of `pg`, as far as it is used here. */
+export interface PostgresQueryable {
+  query(sql: string, values?: unknown[]): Promise<{ rows: unknown[]; rowCount: number | null }>;
+}
+
+/** Options of `postgresReplayStore`. */
+export interface PostgresReplayStoreOptions {
+  /** The table's name, or `schema.name`; `hookproof_event_ids` by default. */
+  table?: string | undefined;
+  /** How long a reservation holds if it is neither committed nor released; 60,000 ms by default. */
+  reservationMs?: number | undefined;
+  /** A call that takes longer rejects; 2,000 ms by default. */
+  timeoutMs?: number | undefined;
+}
+
+/** A replay store in PostgreSQL. */
+export interface PostgresReplayStore extends ReplayStore {
+  /** Creates the table if it is not there yet. Any number of processes may call it, at once or again. */
+  createTable(): Promise<void>;
+  /**
+   * As in every store; with the client of an open transaction, id and work are committed together, or neither
+   * is. It rejects with RESERVATION_LOST: roll back then. Make it the last call before `COMMIT`.
+   */
+  commit(reservation: Reservation, transaction?: PostgresQueryable): Promise<void>;
+}
+
+/**
+ * A replay store in PostgreSQL 12 or later, for any number of machines. Times are the database's own, so that
+ * the machines' clocks need not agree. Ids are kept for 7 days (specification 8) and removed afterwards, a
+ * bounded number a call.
+ *
+ * Its methods reject with a `HookproofError` REPLAY_STORE_UNAVAILABLE when the database fails or is late.
+ *
+ * @example
+ * ```ts
+ * import { postgresReplayStore } from "hookproof/node";
+ * import { createReceiver } from "hookproof/receiver";
+ * import pg from "pg";
+ *
+ * const pool = new pg.Pool({ connectionString: "postgres://localhost/app" });
+ * const replayStore = postgresReplayStore(pool);
+ * await replayStore.createTable();
+ *
+ * const receiver = createReceiver({
+ *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" } },
+ *   replayStore,
+ * });
+ * const handler = (request: Request) =>
+ *   receiver.handle(request, async (event, reservation) => {
+ *     const client = await pool.connect();
+ *     try {
+ *       await client.query("BEGIN");
+ *       await client.query("INSERT INTO jobs (event_id, body) VALUES ($1, $2)", [event.id, event.body]);
+ *       await replayStore.commit(reservation, client);
+ *       await client.query("COMMIT");
+ *     } catch (error) {
+ *       await client.query("ROLLBACK");
+ *       throw error;
+ *     } finally {
+ *       client.release();
+ *     }
+ *   });
+ * ```
+ */
+export function postgresReplayStore(
+  pool: PostgresQueryable,
+  {
+    table: name = REPLAY_TABLE,
+    reservationMs = RESERVATION_MS,
+    timeoutMs = 2_000,
+  }: PostgresReplayStoreOptions = {},
+): PostgresReplayStore {
+  if (typeof pool?.query !== "function")
+    throw new TypeError("pool must have the query() of pg's Pool or Client");
+  checkMs("reservationMs", reservationMs);
+  checkMs("timeoutMs", timeoutMs);
+  const table = quotedTable(name);
+  const sql = queriesOn(table);
+  const cleanup = cleanupSchedule();
+
+  return {
+    async createTable() {
+      // Two processes that create one table at once would collide in the catalogue; the lock lasts as long as
+      // the implicit transaction around these statements.
+      const lock = `SELECT pg_advisory_xact_lock(hashtext('hookproof ${name}'))`;
+      const index = quotedIndex(name);
+      await withinMs(timeoutMs, () => pool.query(`${lock}; ${sql.create}; ${sql.index(index)}`));
+    },
+    async reserve(listenerId, eventId) {
+      const now = performance.now();
+      if (cleanup.isDue(now)) {
+        const { rowCount } = await withinMs(timeoutMs, () => pool.query(sql.cleanup));
+        cleanup.done(now, rowCount ?? 0);
+      }
+      const token = randomUUID();
+      const values = [listenerId, eventId, token, reservationMs];
+      const { rows } = await withinMs(timeoutMs, () => pool.query(sql.reserve, values));
+      const [{ reserved, processed }] = rows as [{ reserved: boolean; processed: boolean | null }];
+      if (reserved) return { state: "reserved", reservation: { listenerId, eventId, token } };
+      return { state: processed ? "processed" : "in-flight" };
+    },
+    async commit({ listenerId, eventId, token }, transaction = pool) {
+      const values = [listenerId, eventId, token, EVENT_ID_RETENTION_MS];
+      const { rowCount } = await withinMs(timeoutMs, () => transaction.query(sql.commit, values));
+      if (rowCount === 0) throw reservationLost();
+    },
+    async release({ listenerId, eventId, token }) {
+      await withinMs(timeoutMs, () => pool.query(sql.release, [listenerId, eventId, token]));
+    },
+  };
+}
+
+const NOW = "clock_timestamp()";
+const LATER = `${NOW} + $4 * interval '1 millisecond'`;
+
+function queriesOn(table: string) {
+  return {
+    create: `CREATE TABLE IF NOT EXISTS ${table} (
+      listener_id text NOT NULL, event_id text NOT NULL, token text NOT NULL,
+      processed boolean NOT NULL, expires_at timestamptz NOT NULL,
+      PRIMARY KEY (listener_id, event_id))`,
+    index: (name: string) => `CREATE INDEX IF NOT EXISTS ${name} ON ${table} (expires_at)`,
+    // An id that is known is answered from the snapshot: INSERT alone would wait for the row's transaction.
+    reserve: `WITH known AS (
+        SELECT processed FROM ${table} WHERE listener_id = $1 AND event_id = $2 AND expires_at > ${NOW}
+      ), taken AS (
+        INSERT INTO ${table} AS ids (listener_id, event_id, token, processed, expires_at)
+        SELECT $1, $2, $3, false, ${LATER} WHERE NOT EXISTS (SELECT FROM known)
+        ON CONFLICT (listener_id, event_id) DO UPDATE
+          SET token = excluded.token, processed = false, expires_at = excluded.expires_at
+          WHERE ids.expires_at <= ${NOW}
+        RETURNING token
+      )
+      SELECT EXISTS (SELECT FROM taken) AS reserved, (SELECT processed FROM known) AS processed`,
+    commit: `INSERT INTO ${table} AS ids (listener_id, event_id, token, processed, expires_at)
+      VALUES ($1, $2, $3, true, ${LATER})
+      ON CONFLICT (listener_id, event_id) DO UPDATE
+        SET token = excluded.token, processed = true, expires_at = excluded.expires_at
+        WHERE ids.token = excluded.token OR ids.expires_at <= ${NOW}`,
+    release: `DELETE FROM ${table} WHERE listener_id = $1 AND event_id = $2 AND token = $3 AND NOT processed`,
+    cleanup: `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM ${table} WHERE expires_at <= ${NOW} LIMIT ${CLEANUP_ROWS} FOR UPDATE SKIP LOCKED))`,
+  };
+}

@@ -1,0 +1,101 @@
+import { randomUUID } from "node:crypto";
+import { EVENT_ID_RETENTION_MS } from "../protocol/limits.js";
+import { RESERVATION_MS, type ReplayStore } from "../receiver/replay-store.js";
+import { checkMs, reservationLost, withinMs } from "./store-failure.js";
+
+/** A client of `ioredis` (`call`) or of `redis`, node-redis (`sendCommand`), as far as it is used here. */
+export type RedisClient =
+  | { call(command: string, ...args: string[]): Promise<unknown> }
+  | { sendCommand(args: string[]): Promise<unknown> };
+
+/** Options of `redisReplayStore`. */
+export interface RedisReplayStoreOptions {
+  /** What every key starts with; `hookproof:event:` by default. */
+  keyPrefix?: string | undefined;
+  /** How long a reservation holds if it is neither committed nor released; 60,000 ms by default. */
+  reservationMs?: number | undefined;
+  /** A call that takes longer rejects; 2,000 ms by default. */
+  timeoutMs?: number | undefined;
+}
+
+// Each runs as one step in Redis: between looking at the holder and acting, nobody else can take the key.
+const COMMIT = `local held = redis.call("GET", KEYS[1])
+if held and held ~= ARGV[1] and held ~= ARGV[2] then return 0 end
+redis.call("SET", KEYS[1], ARGV[2], "PX", ARGV[3])
+return 1`;
+const RELEASE = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end
+return 0`;
+
+/**
+ * A replay store in Redis 6 or later, for any number of machines: one key an id, which Redis removes by itself
+ * after 7 days (specification 8). Ids survive what the server's persistence survives, so switch `appendonly`
+ * on, and set `maxmemory-policy noeviction`: an id that is evicted early can be run again. A failover to a
+ * replica can lose the last ids as well. Work cannot join the store's transaction here; use PostgreSQL or
+ * SQLite where it must.
+ *
+ * Its methods reject with a `HookproofError` REPLAY_STORE_UNAVAILABLE when Redis fails or is late.
+ *
+ * @example
+ * ```ts
+ * import { redisReplayStore } from "hookproof/node";
+ * import { createReceiver } from "hookproof/receiver";
+ * import { Redis } from "ioredis";
+ *
+ * const receiver = createReceiver({
+ *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" } },
+ *   replayStore: redisReplayStore(new Redis()),
+ * });
+ * ```
+ */
+export function redisReplayStore(
+  client: RedisClient,
+  {
+    keyPrefix = "hookproof:event:",
+    reservationMs = RESERVATION_MS,
+    timeoutMs = 2_000,
+  }: RedisReplayStoreOptions = {},
+): ReplayStore {
+  const send = commandOf(client);
+  checkMs("reservationMs", reservationMs);
+  checkMs("timeoutMs", timeoutMs);
+  const ask = (...args: string[]) => withinMs(timeoutMs, () => send(args));
+  const keyOf = (listenerId: string, eventId: string) => `${keyPrefix}${listenerId}:${eventId}`;
+
+  return {
+    async reserve(listenerId, eventId) {
+      const key = keyOf(listenerId, eventId);
+      const token = randomUUID();
+      const taken = await ask("SET", key, reservedBy(token), "PX", String(reservationMs), "NX");
+      if (taken !== null) return { state: "reserved", reservation: { listenerId, eventId, token } };
+      const held = await ask("GET", key);
+      return { state: String(held).startsWith(PROCESSED) ? "processed" : "in-flight" };
+    },
+    async commit({ listenerId, eventId, token }) {
+      const values = [reservedBy(token), processedBy(token), String(EVENT_ID_RETENTION_MS)];
+      const done = await ask("EVAL", COMMIT, "1", keyOf(listenerId, eventId), ...values);
+      if (Number(done) !== 1) throw reservationLost();
+    },
+    async release({ listenerId, eventId, token }) {
+      await ask("EVAL", RELEASE, "1", keyOf(listenerId, eventId), reservedBy(token));
+    },
+  };
+}
+
+const PROCESSED = "processed ";
+
+function reservedBy(token: string): string {
+  return `reserved ${token}`;
+}
+
+function processedBy(token: string): string {
+  return `${PROCESSED}${token}`;
+}
+
+/** ioredis has a `sendCommand` as well, of another shape, so `call` is looked for first. */
+function commandOf(client: RedisClient): (args: string[]) => Promise<unknown> {
+  if (client && "call" in client && typeof client.call === "function")
+    return ([command = "", ...args]) => client.call(command, ...args);
+  if (client && "sendCommand" in client && typeof client.sendCommand === "function")
+    return (args) => client.sendCommand(args);
+  throw new TypeError("client must be a client of ioredis, with call(), or of redis, with sendCommand()");
+}

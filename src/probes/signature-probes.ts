@@ -1,0 +1,201 @@
+import { decodeBase64url, encodeBase64url } from "../primitives/base64url.js";
+import { bodyBytes, concatBytes, utf8 } from "../primitives/bytes.js";
+import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from "../protocol/headers.js";
+import { signingHead } from "../protocol/signing-input.js";
+import { added, partsOf, replaced } from "./craft.js";
+import type { HmacCraft, SigningInput } from "./hmac-craft.js";
+import { type Recipe, refuses } from "./recipe.js";
+import { hexOf, padded, withTrailingBit } from "./spelling.js";
+
+const AS_TEXT =
+  "Compare the header's text with the 43 characters you compute, in constant time, and decode neither.";
+const INPUT = "Compute HMAC-SHA256 over {timestamp}.{event_id}.{body} with the header values as received.";
+
+/** A request whose signature is the correct one in another spelling. */
+function misspelled(
+  id: string,
+  title: string,
+  spell: (signature: string, craft: HmacCraft) => string,
+): Recipe<HmacCraft> {
+  return refuses<HmacCraft>(401, {
+    id,
+    title,
+    section: "5.2",
+    means: "One signature has several spellings; the specification has one: base64url without padding.",
+    fix: AS_TEXT,
+    build: (craft) => craft.withSignature(spell(craft.signature(), craft)),
+  });
+}
+
+/** A request whose signature is text that nobody signed. A comparison that fails on its length or bytes must still be 401. */
+function garbage(id: string, title: string, signature: string): Recipe<HmacCraft> {
+  return refuses<HmacCraft>(401, {
+    id,
+    title,
+    section: "7",
+    means: "A signature that nobody made is accepted, or breaks the comparison.",
+    fix: AS_TEXT,
+    build: (craft) => craft.withSignature(signature),
+  });
+}
+
+function otherInput(id: string, title: string, head: SigningInput): Recipe<HmacCraft> {
+  return refuses<HmacCraft>(401, {
+    id,
+    title,
+    section: "5.2",
+    means: "The signature does not cover what it should.",
+    fix: INPUT,
+    build: (craft) => craft.withSignature(craft.signature({}, craft.secret, head)),
+  });
+}
+
+function otherHash(id: string, hash: string): Recipe<HmacCraft> {
+  return refuses<HmacCraft>(401, {
+    id,
+    title: `a signature by HMAC with ${hash}`,
+    section: "5.2",
+    means: "Another hash than SHA-256 is accepted.",
+    fix: INPUT,
+    async build(craft) {
+      const key = await crypto.subtle.importKey("raw", utf8(craft.secret), { name: "HMAC", hash }, false, [
+        "sign",
+      ]);
+      const { timestamp, eventId, body } = partsOf(craft);
+      const input = concatBytes([utf8(signingHead(timestamp, eventId)), bodyBytes(body)]);
+      return craft.withSignature(
+        encodeBase64url(new Uint8Array(await crypto.subtle.sign("HMAC", key, input))),
+      );
+    },
+  });
+}
+
+/** A correct signature that has a character in which base64 and base64url differ. */
+function telling(craft: HmacCraft): { body: string; signature: string } {
+  for (let n = 0; ; n++) {
+    const body = `{"type":"hookproof.probe","n":${n}}`;
+    const signature = craft.signature({ body });
+    if (/[-_]/.test(signature)) return { body, signature };
+  }
+}
+
+/** Probes about `Webhook-Signature`. */
+export const SIGNATURE_PROBES: readonly Recipe<HmacCraft>[] = [
+  refuses<HmacCraft>(401, {
+    id: "signature-of-other-secret",
+    title: "a signature by another secret",
+    section: "7",
+    means: "Anybody can run the automation.",
+    fix: INPUT,
+    build: (craft) => craft.signedByStranger(),
+  }),
+  refuses<HmacCraft>(401, {
+    id: "signature-of-decoded-secret",
+    title: "a signature by the base64url-decoded secret",
+    section: "5.2",
+    means: "The listener decodes the secret; correct senders use the text itself.",
+    fix: "Use the secret's text as the key: its UTF-8 bytes, not decoded.",
+    build(craft) {
+      const key = decodeBase64url(craft.secret);
+      if (!key || key.length === 0) return { skip: "the secret is not base64url" };
+      return craft.withSignature(craft.signature({}, key));
+    },
+  }),
+  refuses<HmacCraft>(401, {
+    id: "signature-of-empty-secret",
+    title: "a signature by an empty secret",
+    section: "7",
+    means: "The listener runs without its secret, for instance because a variable is not set.",
+    fix: "Refuse to start without a secret.",
+    build: (craft) => craft.withSignature(craft.signature({}, "")),
+  }),
+  refuses<HmacCraft>(401, {
+    id: "signature-of-text-undefined",
+    title: "a signature by the secret undefined",
+    section: "7",
+    means: "The listener made a text of a missing variable.",
+    fix: "Refuse to start without a secret.",
+    build: (craft) => craft.withSignature(craft.signature({}, "undefined")),
+  }),
+  refuses<HmacCraft>(401, {
+    id: "timestamp-changed",
+    title: "another timestamp than the one that was signed",
+    section: "5.2",
+    means: "A recorded request can be given a fresh timestamp.",
+    fix: INPUT,
+    build: async (craft) => replaced(await craft.signed(), TIMESTAMP_HEADER, String(craft.nowSeconds - 1)),
+  }),
+  refuses<HmacCraft>(401, {
+    id: "signature-sent-twice",
+    title: "Webhook-Signature twice, the correct one first",
+    section: "5.2",
+    leftOpen: "refusal",
+    decision: "R6",
+    means: "A proxy and the listener may read different lines.",
+    fix: "Read all lines of the header and refuse more than one.",
+    build: async (craft) => added(await craft.signed(), SIGNATURE_HEADER, "A".repeat(43)),
+  }),
+  otherInput(
+    "signature-parts-swapped",
+    "a signature over event id, timestamp, body",
+    (timestamp, eventId) => `${eventId}.${timestamp}.`,
+  ),
+  otherInput(
+    "signature-without-timestamp",
+    "a signature over event id and body",
+    (_, eventId) => `${eventId}.`,
+  ),
+  otherInput(
+    "signature-without-event-id",
+    "a signature over timestamp and body",
+    (timestamp) => `${timestamp}.`,
+  ),
+  otherInput("signature-of-body-only", "a signature over the body alone", () => ""),
+  otherInput(
+    "signature-without-periods",
+    "a signature over the parts without periods",
+    (timestamp, eventId) => timestamp + eventId,
+  ),
+  otherHash("signature-sha-1", "SHA-1"),
+  otherHash("signature-sha-512", "SHA-512"),
+  misspelled("signature-padded", "the correct signature with padding", padded),
+  misspelled("signature-hex", "the correct signature in hexadecimal", hexOf),
+  refuses<HmacCraft>(401, {
+    id: "signature-standard-alphabet",
+    title: "the correct signature in base64 with + and /",
+    section: "5.2",
+    means: "One signature has several spellings; the specification has one: base64url without padding.",
+    fix: AS_TEXT,
+    build(craft) {
+      const { body, signature } = telling(craft);
+      return craft.withSignature(signature.replaceAll("-", "+").replaceAll("_", "/"), { body });
+    },
+  }),
+  misspelled(
+    "signature-trailing-bits",
+    "the correct signature with its two unused bits set",
+    withTrailingBit,
+  ),
+  misspelled(
+    "signature-prefix-sha256",
+    "the correct signature after sha256=",
+    (signature) => `sha256=${signature}`,
+  ),
+  misspelled("signature-prefix-v1", "the correct signature after v1,", (signature) => `v1,${signature}`),
+  misspelled("signature-42-characters", "the correct signature without its last character", (signature) =>
+    signature.slice(0, -1),
+  ),
+  misspelled(
+    "signature-44-characters",
+    "the correct signature with one character more",
+    (signature) => `${signature}A`,
+  ),
+  misspelled("signature-other-case", "the correct signature in lower case", (signature) =>
+    signature.toLowerCase(),
+  ),
+  garbage("signature-empty", "an empty Webhook-Signature", ""),
+  garbage("signature-of-zeros", "43 times the character A", "A".repeat(43)),
+  garbage("signature-one-character", "a signature of one character", "A"),
+  garbage("signature-not-ascii", "a signature of characters beyond ASCII", "\u00e9".repeat(43)),
+  garbage("signature-4-kb", "a signature of 4,096 characters", "A".repeat(4096)),
+];

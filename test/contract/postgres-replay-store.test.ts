@@ -1,0 +1,134 @@
+import { postgresReplayStore } from "hookproof/node";
+import { createReceiver } from "hookproof/receiver";
+import { replayStoreContract } from "hookproof/testing";
+import pg from "pg";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { freePort } from "../support/own-server.js";
+import { testPostgres } from "../support/postgres.js";
+import { LISTENER, signedRequest } from "../support/signed-request.js";
+
+const postgres = await testPostgres();
+afterAll(() => postgres?.stop());
+
+describe.skipIf(!postgres)("postgresReplayStore", () => {
+  let schema: Awaited<ReturnType<NonNullable<typeof postgres>["schema"]>>;
+  beforeEach(async () => {
+    schema = await (postgres as NonNullable<typeof postgres>).schema();
+  });
+  afterEach(() => schema.drop());
+
+  async function createdStore() {
+    const store = postgresReplayStore(schema.pool);
+    await store.createTable();
+    return store;
+  }
+
+  for (const { name, run } of replayStoreContract) {
+    it(name, () =>
+      run({
+        open: createdStore,
+        async passTime(ms) {
+          await schema.pool.query(
+            "UPDATE hookproof_event_ids SET expires_at = expires_at - $1 * interval '1 ms'",
+            [ms],
+          );
+        },
+      }),
+    );
+  }
+
+  it("creates its table once, however many ask at once", async () => {
+    await Promise.all(Array.from({ length: 20 }, createdStore));
+    const named = postgresReplayStore(schema.pool, { table: `${schema.name}.other_ids` });
+    await named.createTable();
+    expect((await named.reserve("lst_1", "id")).state).toBe("reserved");
+  });
+
+  it("removes expired ids, at most 500 a call", async () => {
+    const store = await createdStore();
+    await schema.pool.query(
+      "INSERT INTO hookproof_event_ids SELECT 'lst_old', i, 'token', true, now() FROM generate_series(1, 1200) i",
+    );
+    const counts: number[] = [];
+    for (const eventId of ["a", "b", "c", "d"]) {
+      await store.reserve("lst_new", eventId);
+      const { rows } = await schema.pool.query(
+        "SELECT count(*)::int AS n FROM hookproof_event_ids WHERE listener_id = 'lst_old'",
+      );
+      counts.push(rows[0].n);
+    }
+    expect(counts).toEqual([700, 200, 0, 0]);
+  });
+
+  it("commits id and work together, or neither", async () => {
+    const store = await createdStore();
+    await schema.pool.query("CREATE TABLE jobs (event_id text)");
+    const receiver = createReceiver({ listener: LISTENER, replayStore: store });
+    const request = await signedRequest();
+    const jobs = async () => (await schema.pool.query("SELECT FROM jobs")).rowCount;
+    const accept = (fail: boolean) =>
+      receiver.receive(request, async (event, reservation) => {
+        const client = await schema.pool.connect();
+        try {
+          await client.query("BEGIN");
+          await client.query("INSERT INTO jobs VALUES ($1)", [event.id]);
+          await store.commit(reservation, client);
+          if (fail) throw new Error("the disk is full");
+          await client.query("COMMIT");
+        } catch (error) {
+          await client.query("ROLLBACK");
+          throw error;
+        } finally {
+          client.release();
+        }
+      });
+    expect([(await accept(true)).status, await jobs()]).toEqual([503, 0]);
+    expect([(await accept(false)).status, await jobs()]).toEqual([200, 1]);
+    expect([(await accept(false)).status, await jobs()]).toEqual([409, 1]);
+  });
+
+  it("a copy is answered while the transaction that commits its id is open", async () => {
+    const store = await createdStore();
+    const first = await store.reserve("lst_1", "id");
+    if (first.state !== "reserved") throw new Error(first.state);
+    const client = await schema.pool.connect();
+    await client.query("BEGIN");
+    await store.commit(first.reservation, client);
+    expect((await store.reserve("lst_1", "id")).state).toBe("in-flight");
+    await client.query("COMMIT");
+    client.release();
+    expect((await store.reserve("lst_1", "id")).state).toBe("processed");
+  });
+
+  it("answers 503 with Retry-After while the table is missing, and the id is not used up", async () => {
+    const store = postgresReplayStore(schema.pool);
+    const receiver = createReceiver({ listener: LISTENER, replayStore: store });
+    const request = await signedRequest();
+    const refused = await receiver.receive(request, async () => {});
+    expect([refused.status, Object.fromEntries(refused.headers)["Retry-After"]]).toEqual([503, "1"]);
+    await store.createTable();
+    expect((await receiver.receive(request, async () => {})).status).toBe(200);
+  });
+});
+
+it("a server that is not there is REPLAY_STORE_UNAVAILABLE", async () => {
+  const pool = new pg.Pool({ host: "127.0.0.1", port: await freePort(), user: "nobody", password: "hush" });
+  const error = await postgresReplayStore(pool)
+    .reserve("lst_1", "id")
+    .catch((caught) => caught);
+  expect(error).toMatchObject({ code: "REPLAY_STORE_UNAVAILABLE", cause: { code: "ECONNREFUSED" } });
+  await pool.end();
+});
+
+it("a server that is late is REPLAY_STORE_UNAVAILABLE", async () => {
+  const pool = { query: () => new Promise<never>(() => {}) };
+  const store = postgresReplayStore(pool, { timeoutMs: 5 });
+  await expect(store.reserve("lst_1", "id")).rejects.toMatchObject({ code: "REPLAY_STORE_UNAVAILABLE" });
+});
+
+it("names what cannot work", () => {
+  expect(() => postgresReplayStore({} as never)).toThrow(/^pool must have/);
+  const pool = { query: async () => ({ rows: [], rowCount: 0 }) };
+  expect(() => postgresReplayStore(pool, { table: 'a"b' })).toThrow(/^table must be/);
+  expect(() => postgresReplayStore(pool, { timeoutMs: -1 })).toThrow(/^timeoutMs must be/);
+});

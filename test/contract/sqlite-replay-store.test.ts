@@ -1,0 +1,156 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type SqliteDatabase, sqliteReplayStore } from "hookproof/node";
+import { createReceiver } from "hookproof/receiver";
+import { fixedClock, replayStoreContract } from "hookproof/testing";
+import LibSql from "libsql";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { betterSqlite3 } from "../support/better-sqlite3.js";
+import { LISTENER, signedRequest } from "../support/signed-request.js";
+
+interface OpenDatabase extends SqliteDatabase {
+  close(): unknown;
+}
+
+const Compiled = betterSqlite3();
+const drivers: Record<string, (file: string) => OpenDatabase> = {
+  ...(Compiled ? { "better-sqlite3": (file: string) => new Compiled(file) } : {}),
+  libsql: (file) => new LibSql(file) as unknown as OpenDatabase,
+};
+
+let folder: string;
+let opened: OpenDatabase[];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "hookproof-sqlite-"));
+  opened = [];
+});
+afterEach(() => {
+  for (const db of opened) db.close();
+  rmSync(folder, { recursive: true });
+});
+
+for (const [driver, openFile] of Object.entries(drivers)) {
+  const open = () => {
+    const db = openFile(join(folder, "ids.db"));
+    db.exec("PRAGMA busy_timeout = 5000");
+    opened.push(db);
+    return db;
+  };
+
+  describe(`sqliteReplayStore on ${driver}`, () => {
+    for (const { name, run } of replayStoreContract) {
+      it(name, async () => {
+        const clock = fixedClock("2026-01-01T00:00:00Z");
+        await run({
+          open() {
+            const store = sqliteReplayStore(open(), { clock });
+            store.createTable();
+            return store;
+          },
+          passTime: (ms) => clock.advance(ms),
+        });
+      });
+    }
+
+    it("removes expired ids, at most 500 a call", async () => {
+      const clock = fixedClock("2026-01-01T00:00:00Z");
+      const db = open();
+      const store = sqliteReplayStore(db, { clock, table: "ids" });
+      store.createTable();
+      db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+        INSERT INTO ids SELECT 'lst_old', i, 'token', 1, ${clock.now()} FROM n`);
+      const left = () => db.prepare("SELECT count(*) AS n FROM ids WHERE listener_id = 'lst_old'").all();
+      const counts: unknown[] = [];
+      for (const eventId of ["a", "b", "c", "d"]) {
+        await store.reserve("lst_new", eventId);
+        counts.push(...left());
+      }
+      expect(counts).toEqual([{ n: 700 }, { n: 200 }, { n: 0 }, { n: 0 }]);
+    });
+
+    it("answers 503 with Retry-After while the database fails, and the id is not used up", async () => {
+      const db = open();
+      const store = sqliteReplayStore(db);
+      const receiver = createReceiver({ listener: LISTENER, replayStore: store });
+      const request = await signedRequest();
+      let runs = 0;
+      const run = async () => void runs++;
+      const refused = await receiver.receive(request, run);
+      expect([refused.status, Object.fromEntries(refused.headers)["Retry-After"], runs]).toEqual([
+        503,
+        "1",
+        0,
+      ]);
+      store.createTable();
+      expect((await receiver.receive(request, run)).status).toBe(200);
+      expect((await receiver.receive(request, run)).status).toBe(409);
+      expect(runs).toBe(1);
+    });
+
+    it("rejects all that is asked for at once while another process holds the file, and keeps none of it", async () => {
+      const [db, other] = [open(), open()];
+      db.exec("PRAGMA busy_timeout = 0");
+      const store = sqliteReplayStore(db);
+      store.createTable();
+      other.exec("BEGIN EXCLUSIVE");
+      const asked = await Promise.allSettled(["a", "b"].map((id) => store.reserve("lst_1", id)));
+      expect(asked).toMatchObject([
+        { status: "rejected", reason: { code: "REPLAY_STORE_UNAVAILABLE" } },
+        { status: "rejected", reason: { code: "REPLAY_STORE_UNAVAILABLE" } },
+      ]);
+      other.exec("ROLLBACK");
+      const again = await Promise.all(["a", "b"].map((id) => store.reserve("lst_1", id)));
+      expect(again.map(({ state }) => state)).toEqual(["reserved", "reserved"]);
+    });
+
+    it("one lost reservation does not undo its neighbours in the same transaction", async () => {
+      const clock = fixedClock("2026-01-01T00:00:00Z");
+      const store = sqliteReplayStore(open(), { clock });
+      store.createTable();
+      const reserve = async (id: string) => {
+        const result = await store.reserve("lst_1", id);
+        return result.state === "reserved" ? result.reservation : undefined;
+      };
+      const late = await reserve("a");
+      clock.advance(60_000);
+      const held = [await reserve("a"), await reserve("b")];
+      const outcomes = await Promise.allSettled([late, ...held].map((one) => one && store.commit(one)));
+      expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);
+      expect(await store.reserve("lst_1", "b")).toEqual({ state: "processed" });
+    });
+
+    it("commits id and work together, or neither", async () => {
+      const db = open();
+      db.exec("CREATE TABLE jobs (event_id TEXT)");
+      const store = sqliteReplayStore(db);
+      store.createTable();
+      const receiver = createReceiver({ listener: LISTENER, replayStore: store });
+      const jobs = () => db.prepare("SELECT event_id FROM jobs").all().length;
+      const request = await signedRequest();
+      const accept = (fail: boolean) =>
+        receiver.receive(request, async (event, reservation) => {
+          db.exec("BEGIN IMMEDIATE");
+          try {
+            db.prepare("INSERT INTO jobs VALUES (?) RETURNING 1").all(event.id);
+            store.commitSync(reservation);
+            if (fail) throw new Error("the disk is full");
+            db.exec("COMMIT");
+          } catch (error) {
+            db.exec("ROLLBACK");
+            throw error;
+          }
+        });
+      expect([(await accept(true)).status, jobs()]).toEqual([503, 0]);
+      expect([(await accept(false)).status, jobs()]).toEqual([200, 1]);
+      expect([(await accept(false)).status, jobs()]).toEqual([409, 1]);
+    });
+  });
+}
+
+it("names what cannot work", () => {
+  expect(() => sqliteReplayStore({} as never)).toThrow(/^db must be/);
+  const db = { exec() {}, prepare: () => ({ all: () => [] }) };
+  expect(() => sqliteReplayStore(db, { table: "ids; DROP TABLE users" })).toThrow(/^table must be/);
+  expect(() => sqliteReplayStore(db, { reservationMs: 0 })).toThrow(/^reservationMs must be/);
+});

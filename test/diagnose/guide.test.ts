@@ -1,0 +1,19 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { causes as allCauses } from "hookproof/diagnose";
+import { describe, expect, it } from "vitest";
+import { root } from "../support/built-package.js";
+import { complaints, optionsOf, programOf } from "../support/compile.js";
+
+describe("docs/guides/why-401.md", () => {
+  const guide = readFileSync(join(root, "docs/guides/why-401.md"), "utf8");
+
+  it("has code that compiles, and names causes that exist", () => {
+    const [, block = ""] = /```ts\n([\s\S]*?)```/.exec(guide) ?? [];
+    expect(complaints(programOf({ "test/types/guide.ts": block }, optionsOf("tsconfig.node.json")))).toEqual(
+      [],
+    );
+    expect(guide).toContain("`signature-unexplained`");
+    expect(allCauses.map(({ id }) => id)).toContain("signature-unexplained");
+  }, 60_000);
+});

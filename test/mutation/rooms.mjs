@@ -1,0 +1,33 @@
+/**
+ * What is mutated, room by room, and the tests that have to notice: the room's own and the vectors it is pinned by.
+ * A mutant of what runs while a test file is loaded costs a run of all of them, so the sets are small and fast.
+ */
+export const rooms = {
+  hmac: {
+    mutate: ["src/hmac/*.ts"],
+    tests: ["test/hmac/*.test.ts", "test/vectors/*-hmac.test.ts"],
+  },
+  sender: {
+    mutate: ["src/sender/classify.ts"],
+    tests: ["test/sender/classify.test.ts", "test/vectors/retry.test.ts"],
+  },
+  protocol: {
+    mutate: ["src/protocol/*.ts"],
+    tests: ["test/protocol/*.test.ts", "test/vectors/grammar.test.ts", "test/receiver/pipeline.test.ts"],
+  },
+  receiver: {
+    mutate: ["src/receiver/*.ts"],
+    tests: [
+      "test/receiver/*.test.ts",
+      "test/vectors/protocol-*.test.ts",
+      "test/receiver/lambda-handler.test.ts",
+    ],
+  },
+  jwt: {
+    mutate: ["src/jwt/*.ts"],
+    tests: ["test/jwt/*.test.ts", "test/vectors/protocol-jwt.test.ts", "test/properties/es256-der.test.ts"],
+  },
+};
+
+/** The room this process was started for. */
+export const room = rooms[process.env.MUTATION_ROOM];

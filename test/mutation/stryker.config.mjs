@@ -1,0 +1,31 @@
+import { room } from "./rooms.mjs";
+
+export default {
+  mutate: room.mutate,
+  // Another wording of a rule or a message is not a defect.
+  mutator: { excludedMutations: ["StringLiteral"] },
+  testRunner: "vitest",
+  vitest: { configFile: "test/mutation/vitest.config.ts" },
+  coverageAnalysis: "perTest",
+  incremental: false,
+  concurrency: 2,
+  timeoutMS: 8_000,
+  dryRunTimeoutMinutes: 10,
+  ignorePatterns: [
+    "bench",
+    "cli",
+    "service",
+    "examples",
+    "docs",
+    ".ci",
+    ".stryker-tmp",
+    "test/mutation/report",
+  ],
+  reporters: ["progress-append-only", "clear-text", "json"],
+  clearTextReporter: { allowColor: false, allowEmojis: false, logTests: false, reportTests: false },
+  jsonReporter: { fileName: `test/mutation/report/${process.env.MUTATION_ROOM}.json` },
+  tempDirName: `.stryker-tmp/${process.env.MUTATION_ROOM}`,
+  warnings: { slow: false },
+  // Survivors are read one by one (docs/mutation.md); a percentage decides nothing.
+  thresholds: { break: null },
+};

@@ -1,0 +1,50 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+export const EXAMPLES = join(import.meta.dirname, "../../examples");
+
+/** An example that runs as a server of its own. */
+export interface RunningExample {
+  readonly url: string;
+  /** What it has printed since it listens. */
+  readonly lines: readonly string[];
+  stop(): Promise<void>;
+}
+
+/** Runs an example on a free port, and resolves once it prints its URL. */
+export async function startExample(
+  name: string,
+  command: readonly [string, ...string[]] = [process.execPath, "--import", "tsx", "--conditions=source"],
+): Promise<RunningExample> {
+  const [file, ...options] = command;
+  const child = spawn(file, [...options, join(EXAMPLES, name)], {
+    env: { ...process.env, PORT: "0", NO_COLOR: "1" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let errors = "";
+  child.stderr.on("data", (chunk) => {
+    errors += chunk;
+  });
+  const lines: string[] = [];
+  const url = await new Promise<string>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("exit", () => reject(new Error(`${name} ended: ${errors}`)));
+    createInterface(child.stdout).on("line", (line) => {
+      const found = /http:\/\/127\.0\.0\.1:\d+/.exec(line);
+      if (found) resolve(found[0]);
+      else lines.push(line);
+    });
+  });
+  return {
+    url,
+    lines,
+    async stop() {
+      child.removeAllListeners("exit");
+      const exited = once(child, "exit");
+      child.kill();
+      await exited;
+    },
+  };
+}

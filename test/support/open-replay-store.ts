@@ -1,0 +1,39 @@
+import { postgresReplayStore, redisReplayStore, sqliteReplayStore } from "hookproof/node";
+import { memoryReplayStore, type ReplayStore } from "hookproof/receiver";
+import { Redis } from "ioredis";
+import LibSql from "libsql";
+import pg from "pg";
+import { betterSqlite3 } from "./better-sqlite3.js";
+
+/** Where the ids of a store are; plain text, so that a process can be told of it. */
+export interface StorePlace {
+  readonly kind: "memory" | "better-sqlite3" | "libsql" | "postgres" | "redis";
+  /** The file, or the server's URL. */
+  readonly where?: string;
+  /** The schema, or the prefix of the keys. */
+  readonly space?: string;
+}
+
+/** Opens the store at a place, as every process that shares it does. The table is there already. */
+export function openReplayStore(
+  { kind, where = "", space = "" }: StorePlace,
+  reservationMs?: number,
+): ReplayStore {
+  if (kind === "memory") return memoryReplayStore({ reservationMs });
+  if (kind === "redis") return redisReplayStore(new Redis(where), { keyPrefix: space, reservationMs });
+  if (kind === "postgres") {
+    const pool = new pg.Pool({ connectionString: where, options: `-c search_path=${space}` });
+    return postgresReplayStore(pool, { reservationMs });
+  }
+  return sqliteReplayStore(openSqlite(kind, where), { reservationMs });
+}
+
+/** Opens a SQLite file for several processes. */
+export function openSqlite(kind: "better-sqlite3" | "libsql", file: string) {
+  const Driver =
+    kind === "libsql" ? (LibSql as unknown as ReturnType<typeof betterSqlite3>) : betterSqlite3();
+  if (!Driver) throw new Error(`${kind} is not installed`);
+  const db = new Driver(file);
+  db.exec("PRAGMA journal_mode = WAL; PRAGMA busy_timeout = 5000");
+  return db;
+}

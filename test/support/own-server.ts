@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** A free port on loopback, as far as one can know beforehand. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A folder of its own for a server's data, which other users may enter. */
+export async function dataFolder(name: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), `hookproof-${name}-`));
+  await chmod(folder, 0o755);
+  return folder;
+}
+
+/** Starts a server and waits until it can be talked to; `stop` ends it and removes its folder. */
+export async function startOwnServer(
+  command: readonly [string, ...string[]],
+  folder: string,
+  isReady: () => Promise<boolean>,
+  owner: { uid?: number; gid?: number } = {},
+): Promise<{ stop(): Promise<void> }> {
+  const [file, ...args] = command;
+  const child = spawn(file, args, { cwd: folder, stdio: ["ignore", "ignore", "pipe"], ...owner });
+  let said = "";
+  child.stderr.on("data", (chunk) => {
+    said = (said + chunk).slice(-2_000);
+  });
+  const exited = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  // A test run that is interrupted must not leave its server behind.
+  const killAtExit = () => child.kill("SIGKILL");
+  process.once("exit", killAtExit);
+
+  const deadline = Date.now() + 20_000;
+  while (!(await isReady())) {
+    if (hasEnded(child) || Date.now() > deadline) {
+      child.kill("SIGKILL");
+      await rm(folder, { recursive: true, force: true });
+      throw new Error(`${file} did not start: ${said}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return {
+    async stop() {
+      process.off("exit", killAtExit);
+      if (!hasEnded(child)) child.kill("SIGINT");
+      await exited;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+/** Says loudly that a database is not there; in CI that is an error. */
+export function skipLoudly(what: string, variable: string): undefined {
+  const message = `${what}: neither ${variable} nor a server of Debian's packages. Its tests are skipped.`;
+  if (process.env.CI) throw new Error(message);
+  process.stderr.write(`\n!!! ${message}\n`);
+  return undefined;
+}

@@ -1,0 +1,87 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { chownSync, existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+import { dataFolder, freePort, skipLoudly, startOwnServer } from "./own-server.js";
+
+/** A PostgreSQL server for tests: the one of TEST_DATABASE_URL, or one of its own. */
+export interface TestPostgres {
+  readonly url: string;
+  /** A pool whose tables live in a schema of their own; `drop` removes it and ends the pool. */
+  schema(): Promise<{ name: string; pool: pg.Pool; drop(): Promise<void> }>;
+  stop(): Promise<void>;
+}
+
+const VERSIONS = "/usr/lib/postgresql";
+
+/** Finds or starts a PostgreSQL server; `undefined` after a loud word where there is none. */
+export async function testPostgres(): Promise<TestPostgres | undefined> {
+  const url = process.env.TEST_DATABASE_URL;
+  if (url) return handle(url, async () => {});
+  const bin = debianBinaries();
+  if (!bin) return skipLoudly("PostgreSQL", "TEST_DATABASE_URL");
+
+  const folder = await dataFolder("postgres");
+  const port = await freePort();
+  const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? postgresUser() : {}; // PostgreSQL refuses to run as root.
+  if (owner.uid !== undefined && owner.gid !== undefined) chownSync(folder, owner.uid, owner.gid);
+  const data = join(folder, "data");
+  const made = spawnSync(join(bin, "initdb"), ["-D", data, "-U", "postgres", "-A", "trust", "-N"], {
+    cwd: folder,
+    encoding: "utf8",
+    ...owner,
+  });
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+
+  const settings = ["listen_addresses=127.0.0.1", `unix_socket_directories=${folder}`, "fsync=off"];
+  const options = ["-D", data, "-p", String(port), ...settings.flatMap((setting) => ["-c", setting])];
+  const command = [join(bin, "postgres"), ...options] as const;
+  const server = await startOwnServer(command, folder, () => answers(ownUrl(port)), owner);
+  return handle(ownUrl(port), server.stop);
+}
+
+function ownUrl(port: number): string {
+  return `postgres://postgres@127.0.0.1:${port}/postgres`;
+}
+
+function postgresUser(): { uid: number; gid: number } {
+  const idOf = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
+  return { uid: idOf("-u"), gid: idOf("-g") };
+}
+
+function debianBinaries(): string | undefined {
+  const [newest] = existsSync(VERSIONS) ? readdirSync(VERSIONS).sort((a, b) => Number(b) - Number(a)) : [];
+  return newest && join(VERSIONS, newest, "bin");
+}
+
+async function answers(connectionString: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString });
+  try {
+    await client.connect();
+    await client.end();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function handle(url: string, stop: () => Promise<void>): TestPostgres {
+  return {
+    url,
+    stop,
+    async schema() {
+      const name = `hookproof_${randomUUID().replaceAll("-", "")}`;
+      const pool = new pg.Pool({ connectionString: url, options: `-c search_path=${name}` });
+      await pool.query(`CREATE SCHEMA ${name}`);
+      return {
+        name,
+        pool,
+        async drop() {
+          await pool.query(`DROP SCHEMA ${name} CASCADE`);
+          await pool.end();
+        },
+      };
+    },
+  };
+}

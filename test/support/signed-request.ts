@@ -1,0 +1,17 @@
+import { createEvent, hmacSigner, signRequest } from "hookproof";
+import type { Listener, ReceivedRequest } from "hookproof/receiver";
+
+export const SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+
+/** The listener the requests of this file are for. */
+export const LISTENER: Listener = {
+  id: "lst_offboarding",
+  baseUrl: "https://tenant.example.com",
+  auth: { method: "hmac", secret: SECRET },
+};
+
+/** A correctly signed request with a new event id, as a server hands it over. */
+export async function signedRequest(payload: unknown = { user: "u_1" }): Promise<ReceivedRequest> {
+  const url = `${LISTENER.baseUrl}/api/v1/webhooks/incoming/${LISTENER.id}`;
+  return signRequest({ url, signer: hmacSigner({ secret: SECRET }), event: createEvent(payload) });
+}
