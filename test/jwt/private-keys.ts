@@ -10,6 +10,7 @@ export const made = {
   p384: lazily(() => generateKeyPairSync("ec", { namedCurve: "P-384" })),
   secp256k1: lazily(() => generateKeyPairSync("ec", { namedCurve: "secp256k1" })),
   ed25519: lazily(() => generateKeyPairSync("ed25519")),
+  ed25519Other: lazily(() => generateKeyPairSync("ed25519")),
   ed448: lazily(() => generateKeyPairSync("ed448")),
   x25519: lazily(() => generateKeyPairSync("x25519")),
 };

@@ -38,6 +38,9 @@ describe("a token's header", () => {
     expect(codeOf(tokenWith({ ...good, typ: "JWT", x: 1 }))).toEqual(good);
     expect(codeOf(tokenWith({ ...good, kid: "k".repeat(256) }))).toMatchObject({ alg: "ES256" });
     expect(codeOf(tokenWith({ ...good, alg: "Ed25519" }), true)).toEqual({ alg: "Ed25519", kid: "k" });
+    const token = tokenWith({ ...good, kid: "kk" });
+    const longest = token + "A".repeat(8192 - token.length);
+    expect(codeOf(longest)).toEqual({ alg: "ES256", kid: "kk" });
   });
 
   it.each<[what: string, token: string]>([
@@ -70,6 +73,8 @@ describe("a token's header", () => {
     "is refused with alg %j",
     (alg) => {
       expect(codeOf(tokenWith({ ...good, alg }))).toBe("TOKEN_ALGORITHM_REFUSED");
+      if (alg !== "Ed25519")
+        expect(codeOf(tokenWith({ ...good, alg }), true)).toBe("TOKEN_ALGORITHM_REFUSED");
     },
   );
 
@@ -80,6 +85,12 @@ describe("a token's header", () => {
     },
   );
 
+  it("says which kid it refused", () => {
+    const seen = (header: object) => readToken(tokenWith(header), { allowEd25519: false });
+    expect(seen({ alg: "ES256" })).toMatchObject({ seen: "no kid" });
+    expect(seen({ ...good, kid: 7 })).toMatchObject({ seen: "kid 7" });
+  });
+
   it("takes no members from a prototype", () => {
     expect(codeOf(tokenWith('{"__proto__":{"alg":"ES256","kid":"k"}}'))).toBe("TOKEN_ALGORITHM_REFUSED");
   });
@@ -89,7 +100,8 @@ describe("parseMembers", () => {
   it("says in words what a text has that it must not", () => {
     const words = (text: string) => parseMembers(new TextEncoder().encode(text));
     expect(words('{"a":1}')).toEqual({ a: 1 });
-    expect(words("[1]")).toBe("a value that is not an object");
+    for (const text of ["[1]", "7", '"a"', "true", "null"])
+      expect(words(text)).toBe("a value that is not an object");
     expect(words("{")).toBe("text that is not JSON");
     expect(words('{"a":1,"a":1}')).toBe('the member "a" twice');
     expect(parseMembers(new Uint8Array([0xff]))).toBe("bytes that are not UTF-8");

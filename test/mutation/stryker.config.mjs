@@ -24,6 +24,7 @@ export default {
   reporters: ["progress-append-only", "clear-text", "json"],
   clearTextReporter: { allowColor: false, allowEmojis: false, logTests: false, reportTests: false },
   jsonReporter: { fileName: `test/mutation/report/${process.env.MUTATION_ROOM}.json` },
+  eventReporter: { baseDir: `test/mutation/report/${process.env.MUTATION_ROOM}-events` },
   tempDirName: `.stryker-tmp/${process.env.MUTATION_ROOM}`,
   warnings: { slow: false },
   // Survivors are read one by one (docs/mutation.md); a percentage decides nothing.

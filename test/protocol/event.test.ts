@@ -1,5 +1,6 @@
 import { createEvent, isEventId } from "hookproof";
 import { describe, expect, it } from "vitest";
+import { isWebhookEvent } from "../../src/protocol/event.js";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const textOf = (event: { body: Uint8Array }) => new TextDecoder().decode(event.body);
@@ -66,6 +67,7 @@ describe("createEvent", () => {
     ["empty bytes", () => new Uint8Array()],
     ["a byte order mark", () => bytes('\uFEFF{"a":1}')],
     ["NaN as text", () => "NaN"],
+    ["65,536 bytes that are not JSON", () => "x".repeat(65_536)],
   ])("refuses what is not JSON: %s", (_, payload) => {
     expect(() => createEvent(payload())).toThrow(refusal("PAYLOAD_NOT_JSON"));
   });
@@ -88,6 +90,24 @@ describe("createEvent", () => {
     ["null", null],
   ])("refuses an event id: %s", (_, eventId) => {
     expect(() => createEvent(1, { eventId: eventId as string })).toThrow(refusal("EVENT_ID_INVALID"));
+  });
+
+  it.each<[payload: () => unknown, reason: RegExp]>([
+    [() => bytes("\uFEFF{}"), /starts with a byte order mark/],
+    [() => bytes("{"), /is not JSON/],
+    [() => nested(200_000), /is nested too deeply/],
+    [() => 1n, /has a BigInt/],
+    [() => undefined, /is undefined,/],
+    [() => () => 1, /is a function,/],
+  ])("says why: %s", (payload, reason) => {
+    expect(() => createEvent(payload())).toThrow(reason);
+  });
+
+  it("is known by its identity, not by its looks", () => {
+    const event = createEvent(1);
+    expect(isWebhookEvent(event)).toBe(true);
+    for (const other of [{ ...event }, null, undefined, "x", () => event])
+      expect(isWebhookEvent(other)).toBe(false);
   });
 
   it("repeats nothing of a payload it refuses", () => {

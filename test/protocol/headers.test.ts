@@ -25,7 +25,7 @@ describe("receivedHeaders", () => {
         ["a", "2"],
       ]).all("a"),
     ).toEqual(["1", "2"]);
-    expect(receivedHeaders({ a: ["1", "2"], A: "3" }).all("A")).toEqual(["1", "2", "3"]);
+    expect(receivedHeaders({ a: ["1", "2"], A: "34" }).all("A")).toEqual(["1", "2", "34"]);
   });
 
   it("knows no names that objects have by themselves", () => {
@@ -38,7 +38,9 @@ describe("what is shown of a text from outside", () => {
   it.each<[value: unknown, text: string]>([
     ["a", '"a"'],
     ["line\nbreak \u001b[31m", '"line\\nbreak \\u001b[31m"'],
+    ["x".repeat(80), `"${"x".repeat(80)}"`],
     ["x".repeat(100), `"${"x".repeat(80)}…"`],
+    ["\u009b2J\u202e\u200b", '"\\u009b2J\\u202e\\u200b"'],
     [undefined, "undefined"],
     [17, "17"],
     [["a", "b"], '["a","b"]'],
@@ -57,5 +59,8 @@ describe("what is shown of a text from outside", () => {
     } as const;
     expect(detailOf(check)).toBe('sub is the base URL; saw "a"; wanted "b"');
     expect(detailOf({ step: "sub", ok: true, rule: "sub is the base URL" })).toBe("sub is the base URL");
+    expect(detailOf({ step: "sub", ok: false, rule: "sub is the base URL", seen: "nothing" })).toBe(
+      "sub is the base URL; saw nothing",
+    );
   });
 });

@@ -63,6 +63,7 @@ describe("duplicateMember", () => {
     ['{"__proto__":1,"__proto__":2}', "__proto__"],
     ['{"toString":1}', undefined],
     [' { "a" : 1 ,\n "a" : 2 } ', "a"],
+    ['{"a":[1],"b":1,"b":2}', "b"],
     ['["a","a"]', undefined],
     ['"a"', undefined],
     ["1", undefined],

@@ -48,6 +48,11 @@ describe("parseListenerUrl", () => {
     `https://tenant.example.com${PATH}/x#`,
     `https://user@tenant.example.com${PATH}/x`,
     `https://user:word@tenant.example.com${PATH}/x`,
+    `https://:word@tenant.example.com${PATH}/x`,
+    ` https://tenant.example.com${PATH}/x`,
+    `https://tenant.example.com${PATH}/x `,
+    `https://tenant.example.com${PATH}/x\n`,
+    `https://tenant.example.com${PATH}/\tx`,
     `ftp://tenant.example.com${PATH}/x`,
     `ws://127.0.0.1${PATH}/x`,
     `javascript:alert(1)//${PATH}/x`,
@@ -87,6 +92,7 @@ describe("parseBaseUrl", () => {
     "https://a.example#",
     "https://a.example?x=1",
     "https://u@a.example",
+    "https://:word@a.example",
   ])("refuses %j", (text) => {
     expect(() => parseBaseUrl(text)).toThrow(refusal("LISTENER_URL_INVALID"));
   });
@@ -100,6 +106,7 @@ describe("listenerIdOf", () => {
     [`${PATH}/a/b`, undefined],
     [`/x?to=${PATH}/lst_1`, undefined],
     ["/", undefined],
+    [`/${"a".repeat(60)}`, undefined],
     ["", undefined],
   ])("of %j is %j", (url, id) => {
     expect(listenerIdOf(url)).toBe(id);
