@@ -71,6 +71,20 @@ describe("the detail of a check", () => {
     expect("code" in verdict ? verdict.code : undefined).toBe(code);
   });
 
+  it("of a signature is its beginning, never the whole", async () => {
+    const parts = hmacParts(LISTENER_ID);
+    const [, right] = parts.headers.find(([name]) => name === "Webhook-Signature") as [string, string];
+    const begins = `"${right.slice(0, 6)}…"`;
+    const withSignature = (value: string) =>
+      checkOf(
+        "signature",
+        received({ ...parts, headers: replaced(parts.headers, "Webhook-Signature", value) }),
+      );
+    expect(await withSignature(right)).toMatchObject({ ok: true, seen: begins });
+    expect(await withSignature("A".repeat(43))).toMatchObject({ seen: '"AAAAAA…"', wanted: begins });
+    expect(await withSignature("short")).toMatchObject({ seen: '5 characters: "short"' });
+  });
+
   it.each<[body: string | Uint8Array, seen: string]>([
     ["", "an empty body"],
     ["{", "text that is not one JSON value"],
