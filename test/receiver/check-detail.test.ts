@@ -64,7 +64,13 @@ describe("the detail of a check", () => {
     ['application/json; note="a \\", b"', undefined],
     ['application/json; a="b", application/json; a="c"', "CONTENT_TYPE_MALFORMED"],
     ["application/json, application/json", "CONTENT_TYPE_MALFORMED"],
-  ])("counts the commas of Content-Type outside of quotes: %s", async (type, code) => {
+    [" \tapplication/json \t; charset=utf-8", undefined],
+    ["Application/JSON ", undefined],
+    ["x-application/json", "CONTENT_TYPE_UNSUPPORTED"],
+    ["text/plain; application/json", "CONTENT_TYPE_UNSUPPORTED"],
+    ["application/jsonp", "CONTENT_TYPE_UNSUPPORTED"],
+    ["application/json-seq;", "CONTENT_TYPE_UNSUPPORTED"],
+  ])("takes one media type, application/json with any parameters: %j", async (type, code) => {
     const parts = hmacParts(LISTENER_ID);
     const headers = replaced(parts.headers, "Content-Type", type);
     const verdict = await verdictOf(received({ ...parts, headers }));
