@@ -64,11 +64,31 @@ describe("the detail of a check", () => {
     ['application/json; note="a \\", b"', undefined],
     ['application/json; a="b", application/json; a="c"', "CONTENT_TYPE_MALFORMED"],
     ["application/json, application/json", "CONTENT_TYPE_MALFORMED"],
-  ])("counts the commas of Content-Type outside of quotes: %s", async (type, code) => {
+    [" \tapplication/json \t; charset=utf-8", undefined],
+    ["Application/JSON ", undefined],
+    ["x-application/json", "CONTENT_TYPE_UNSUPPORTED"],
+    ["text/plain; application/json", "CONTENT_TYPE_UNSUPPORTED"],
+    ["application/jsonp", "CONTENT_TYPE_UNSUPPORTED"],
+    ["application/json-seq;", "CONTENT_TYPE_UNSUPPORTED"],
+  ])("takes one media type, application/json with any parameters: %j", async (type, code) => {
     const parts = hmacParts(LISTENER_ID);
     const headers = replaced(parts.headers, "Content-Type", type);
     const verdict = await verdictOf(received({ ...parts, headers }));
     expect("code" in verdict ? verdict.code : undefined).toBe(code);
+  });
+
+  it("of a signature is its beginning, never the whole", async () => {
+    const parts = hmacParts(LISTENER_ID);
+    const [, right] = parts.headers.find(([name]) => name === "Webhook-Signature") as [string, string];
+    const begins = `"${right.slice(0, 6)}…"`;
+    const withSignature = (value: string) =>
+      checkOf(
+        "signature",
+        received({ ...parts, headers: replaced(parts.headers, "Webhook-Signature", value) }),
+      );
+    expect(await withSignature(right)).toMatchObject({ ok: true, seen: begins });
+    expect(await withSignature("A".repeat(43))).toMatchObject({ seen: '"AAAAAA…"', wanted: begins });
+    expect(await withSignature("short")).toMatchObject({ seen: '5 characters: "short"' });
   });
 
   it.each<[body: string | Uint8Array, seen: string]>([

@@ -51,6 +51,7 @@ describe("behind trusted proxies", () => {
     ["a hop with a zone", ["fe80::1%eth0"], undefined],
     ["a hop in quotes", ['"192.0.2.1"'], undefined],
     ["a no-break space", ["192.0.2.1\u00a0"], undefined],
+    ["a space inside an address", ["192.0.2. 1"], undefined],
   ])("%s", (_name, lines, expected) => {
     expect(source("10.0.0.1", ...lines)).toBe(expected);
     expect(source("::ffff:10.0.0.1", ...lines)).toBe(expected);
