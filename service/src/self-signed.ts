@@ -1,10 +1,10 @@
-import selfsigned from "selfsigned";
-
 const DAYS = 7;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** A certificate for localhost and the loopback addresses, with its key, in PEM. It is good for 7 days and kept nowhere. */
 export async function selfSignedCertificate(): Promise<{ cert: string; key: string }> {
+  // Few ask for it, and it takes as long to load as everything else together.
+  const { default: selfsigned } = await import("selfsigned");
   const { cert, private: key } = await selfsigned.generate([{ name: "commonName", value: "localhost" }], {
     keyType: "ec",
     curve: "P-256",
