@@ -20,7 +20,7 @@ export const rooms = {
     tests: [
       "test/receiver/*.test.ts",
       "test/vectors/protocol-*.test.ts",
-      "test/receiver/lambda-handler.test.ts",
+      "test/adapters/lambda.test.ts",
     ],
   },
   jwt: {
