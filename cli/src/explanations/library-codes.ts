@@ -135,10 +135,6 @@ export const LIBRARY = {
     "The run took longer than its reservation, and another request has taken the event id since.",
     "Raise reservationMs above the longest run; roll this run's transaction back.",
   ],
-  RESERVATION_LOST: [
-    "The automation took longer than the receiver held the event id for it.",
-    "Send it again later with the same id; on the receiving side, accept faster or hold longer.",
-  ],
   RUN_FAILED: ["The receiver could not accept the event durably.", "Send it again later with the same id."],
 
   PAYLOAD_NOT_JSON: ["The data is not JSON; a text needs its quotes.", "--data '\"text\"', or --data @file."],
