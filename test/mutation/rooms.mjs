@@ -17,10 +17,7 @@ export const rooms = {
   },
   receiver: {
     mutate: ["src/receiver/*.ts", "!src/receiver/lambda-handler.ts"],
-    tests: [
-      "test/receiver/*.test.ts",
-      "test/vectors/protocol-*.test.ts",
-    ],
+    tests: ["test/receiver/*.test.ts", "test/vectors/protocol-*.test.ts"],
   },
   jwt: {
     mutate: ["src/jwt/*.ts"],
