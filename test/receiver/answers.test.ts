@@ -170,7 +170,7 @@ describe("bodies as they arrive", () => {
     expect(await receiveCounting(receiver, signedAt(NOW, largest, more))).toMatchObject({ status: 413 });
     const nothing = new Uint8Array();
     for (const empty of [undefined, null, nothing, chunks()])
-      expect(await receiveCounting(receiver, signedAt(NOW, nothing, empty))).toMatchObject({
+      expect(await receiveCounting(receiver, { ...signedAt(NOW, nothing), body: empty })).toMatchObject({
         verdict: { code: "BODY_NOT_JSON" },
       });
   });
