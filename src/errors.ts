@@ -68,6 +68,13 @@ export const CODES = {
   KEY_IN_USE: [0, "The key signs, or its tokens may be under way."],
   RESERVATION_LOST: [0, "The reservation of the event id expired, and another request took the id."],
 
+  OUTBOX_LISTENER_UNKNOWN: [0, "The outbox has no listener of that name."],
+  OUTBOX_UNAVAILABLE: [0, "The outbox's database cannot be reached or written."],
+  OUTBOX_NEWER: [0, "The outbox's database was made by a newer version."],
+  OUTBOX_KEY_MISSING: [0, "The key that decrypts the event's body is missing."],
+  OUTBOX_BODY_UNREADABLE: [0, "The event's stored body was changed, or cannot be decrypted."],
+  LEASE_LOST: [0, "The lease on the event ran out, and its outcome is unknown."],
+
   ADDRESS_REFUSED: [0, "The address is private or reserved."],
   CONNECTION_FAILED: [0, "No connection could be made."],
   CONNECTION_LOST: [0, "The connection broke before the answer was complete."],

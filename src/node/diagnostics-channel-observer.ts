@@ -2,7 +2,7 @@ import { channel } from "node:diagnostics_channel";
 import type { Observe } from "../sender/observe.js";
 
 /**
- * An observer that publishes everything a sender does on the diagnostics channel `hookproof:sender`, for tools
+ * An observer that publishes everything a sender or an outbox does on the diagnostics channel `hookproof:sender`, for tools
  * that subscribe from outside. Messages are of the type `SenderEvent`.
  *
  * @example

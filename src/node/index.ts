@@ -3,6 +3,7 @@ export { diagnosticsChannelObserver } from "./diagnostics-channel-observer.js";
 export { toJwksListener } from "./jwks-listener.js";
 export type { KeyMaterial } from "./key-material.js";
 export { type KeyStatus, type KeyStore, type KeyStoreOptions, openKeyStore } from "./key-store.js";
+export { type OpenSqliteOptions, openSqlite, type SqliteDriver } from "./open-sqlite.js";
 export {
   type OtelContext,
   type OtelMeter,
@@ -17,13 +18,14 @@ export {
   postgresReplayStore,
 } from "./postgres-replay-store.js";
 export { type RedisClient, type RedisReplayStoreOptions, redisReplayStore } from "./redis-replay-store.js";
+export type { SqliteDatabase, SqliteStatement, SqliteValue } from "./sqlite-database.js";
+export type { OpenSqliteDatabase } from "./sqlite-outbox-schema.js";
 export {
-  type SqliteDatabase,
   type SqliteReplayStore,
   type SqliteReplayStoreOptions,
-  type SqliteStatement,
   sqliteReplayStore,
 } from "./sqlite-replay-store.js";
+export { type SqliteStoreOptions, sqliteStore } from "./sqlite-store.js";
 export { toNodeHandler } from "./to-node-handler.js";
 export { receivedRequest, sendAnswer, toNodeListener } from "./to-node-listener.js";
 export { type UndiciDispatcher, undiciTransport } from "./undici-transport.js";

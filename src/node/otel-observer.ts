@@ -1,6 +1,8 @@
 import type { Observe } from "../sender/observe.js";
+import { answer, listener, outboxMetrics, senderMetrics } from "./otel-metrics.js";
 
-type Attributes = Record<string, string | number>;
+/** Attributes of spans and metrics. */
+export type Attributes = Record<string, string | number>;
 
 /** An OpenTelemetry `Span`, as far as it is used here. */
 export interface OtelSpan {
@@ -46,6 +48,13 @@ export interface OtelMeter {
   ): {
     record(value: number, attributes?: Attributes): void;
   };
+  /** Since 1.9 of the API; without it there are no metrics of an outbox's backlog. */
+  createGauge?(
+    name: string,
+    options?: { description?: string; unit?: string },
+  ): {
+    record(value: number, attributes?: Attributes): void;
+  };
 }
 
 const KIND_CLIENT = 2;
@@ -63,6 +72,17 @@ const SPAN_KEY = Symbol.for("OpenTelemetry Context Key SPAN");
  * - `hookproof.attempts`, counter: `verdict`, `http.response.status_code`, `error.type`
  * - `hookproof.send.duration` and `hookproof.attempt.duration`, histograms in seconds
  *
+ * With an outbox, events are sent elsewhere and later than they are enqueued: a span for each `webhook enqueue`,
+ * and every attempt is a child of it, in whichever process it is made. And these metrics:
+ *
+ * - `hookproof.outbox.enqueued`, counter: `error.type` for what could not be stored
+ * - `hookproof.outbox.deliveries`, counter: `outcome` (`accepted`, `duplicate`, `dead`), `error.type`
+ * - `hookproof.outbox.delivery.duration`, histogram in seconds from enqueueing to the end: `outcome`, `error.type`
+ * - `hookproof.outbox.pending`, `hookproof.outbox.in_flight`, `hookproof.outbox.dead`, gauges: events
+ * - `hookproof.outbox.oldest_age`, gauge: seconds since the oldest pending event was enqueued
+ * - `hookproof.outbox.breaker`, gauge: 0 closed, 1 half-open, 2 open
+ * - `hookproof.outbox.store_available`, gauge: 1, or 0 while the store cannot be reached
+ *
  * All of them name the listener by `server.address` and `hookproof.listener_id`. The span of an event is a child
  * of whatever span is active where `send` is called.
  *
@@ -75,7 +95,11 @@ const SPAN_KEY = Symbol.for("OpenTelemetry Context Key SPAN");
  * ```
  */
 export function otelObserver({ tracer, meter }: { tracer?: OtelTracer; meter?: OtelMeter }): Observe {
-  const observers = [tracer && spans(tracer), meter && metrics(meter)].filter((one) => one !== undefined);
+  const observers = [
+    tracer && spans(tracer),
+    meter && senderMetrics(meter),
+    meter && outboxMetrics(meter),
+  ].filter((one) => one !== undefined);
   return (event) => {
     for (const observe of observers) observe(event);
   };
@@ -84,9 +108,20 @@ export function otelObserver({ tracer, meter }: { tracer?: OtelTracer; meter?: O
 function spans(tracer: OtelTracer): Observe {
   const sends = new Map<number, OtelSpan>();
   const attempts = new Map<number, OtelSpan>();
+  const enqueues = new Map<number, OtelSpan>();
 
   return (event) => {
     switch (event.type) {
+      case "enqueue-started": {
+        const attributes = { ...subject(event), "hookproof.body_bytes": event.bodyBytes };
+        const span = tracer.startSpan("webhook enqueue", { kind: KIND_PRODUCER, attributes });
+        enqueues.set(event.delivery, span);
+        event.headers.push(...traceContext(span));
+        return;
+      }
+      case "enqueue-ended":
+        finish(enqueues, event, {});
+        return;
       case "send-started": {
         const attributes = { ...subject(event), "hookproof.body_bytes": event.bodyBytes };
         sends.set(event.delivery, tracer.startSpan("webhook send", { kind: KIND_PRODUCER, attributes }));
@@ -98,7 +133,7 @@ function spans(tracer: OtelTracer): Observe {
           "http.request.method": "POST",
           "hookproof.attempt": event.attempt,
         };
-        const parent = sends.get(event.delivery);
+        const parent = sends.get(event.delivery) ?? remoteSpan(event.traceparent);
         const span = tracer.startSpan(
           "webhook attempt",
           { kind: KIND_CLIENT, attributes },
@@ -142,48 +177,8 @@ function finish(
   span.end();
 }
 
-function metrics(meter: OtelMeter): Observe {
-  const sends = meter.createCounter("hookproof.sends", { description: "Events sent, by outcome" });
-  const attempts = meter.createCounter("hookproof.attempts", { description: "Attempts, by verdict" });
-  const sendDuration = meter.createHistogram("hookproof.send.duration", { unit: "s" });
-  const attemptDuration = meter.createHistogram("hookproof.attempt.duration", { unit: "s" });
-
-  return (event) => {
-    if (event.type === "send-ended") {
-      const attributes = { ...listener(event.url), outcome: event.outcome, ...errorType(event) };
-      sends.add(1, attributes);
-      sendDuration.record(event.durationMs / 1000, attributes);
-    } else if (event.type === "attempt-ended") {
-      const attributes = {
-        ...listener(event.url),
-        verdict: event.verdict,
-        ...answer(event),
-        ...errorType(event),
-      };
-      attempts.add(1, attributes);
-      attemptDuration.record(event.durationMs / 1000, attributes);
-    }
-  };
-}
-
 function subject({ url, eventId }: { url: string; eventId: string }): Attributes {
   return { ...listener(url), "url.full": url, "hookproof.event_id": eventId };
-}
-
-function listener(url: string): Attributes {
-  const { hostname, pathname } = new URL(url);
-  return {
-    "server.address": hostname,
-    "hookproof.listener_id": pathname.slice(pathname.lastIndexOf("/") + 1),
-  };
-}
-
-function answer({ status }: { status?: number }): Attributes {
-  return status === undefined ? {} : { "http.response.status_code": status };
-}
-
-function errorType({ code }: { code?: string }): Attributes {
-  return code === undefined ? {} : { "error.type": code };
 }
 
 /** The headers of W3C Trace Context for a span. */
@@ -195,8 +190,16 @@ function traceContext(span: OtelSpan): [string, string][] {
   return state === "" ? [parent] : [parent, ["tracestate", state]];
 }
 
+/** What stands for a span of another process. */
+function remoteSpan(traceparent: string | undefined): Pick<OtelSpan, "spanContext"> | undefined {
+  const [, traceId, spanId, flags] = traceparent?.split("-") ?? [];
+  if (!traceId || !spanId || !flags) return undefined;
+  const context = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true };
+  return { spanContext: () => context };
+}
+
 /** A context that holds a span, made here so that nothing of OpenTelemetry has to be imported. */
-function contextOf(span: OtelSpan): OtelContext {
+function contextOf(span: Pick<OtelSpan, "spanContext">): OtelContext {
   return contextWith(new Map<symbol, unknown>([[SPAN_KEY, span]]));
 }
 

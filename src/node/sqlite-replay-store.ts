@@ -8,19 +8,9 @@ import {
   type ReserveResult,
 } from "../receiver/replay-store.js";
 import { CLEANUP_ROWS, cleanupSchedule, quotedIndex, quotedTable, REPLAY_TABLE } from "./replay-table.js";
+import { preparedQueries, type SqliteDatabase } from "./sqlite-database.js";
 import { groupCommit } from "./sqlite-group-commit.js";
 import { checkMs, reservationLost, storeFailure } from "./store-failure.js";
-
-/** A synchronous SQLite connection as `better-sqlite3`, `libsql`, `node:sqlite` and `bun:sqlite` have it. */
-export interface SqliteDatabase {
-  exec(sql: string): unknown;
-  prepare(sql: string): SqliteStatement;
-}
-
-/** A prepared statement of a `SqliteDatabase`, with values for its `?` in order. */
-export interface SqliteStatement {
-  all(...values: (string | number)[]): unknown[];
-}
 
 /** Options of `sqliteReplayStore`. */
 export interface SqliteReplayStoreOptions {
@@ -116,9 +106,13 @@ export function sqliteReplayStore(
   });
 
   const commitSync = ({ listenerId, eventId, token }: Reservation): void => {
-    const now = clock.now();
-    const [row] = ask("commit", listenerId, eventId, token, now + EVENT_ID_RETENTION_MS, now);
-    if (!row) throw reservationLost();
+    try {
+      const now = clock.now();
+      const [row] = ask("commit", listenerId, eventId, token, now + EVENT_ID_RETENTION_MS, now);
+      if (!row) throw reservationLost();
+    } catch (error) {
+      throw storeFailure(error);
+    }
   };
 
   return {
@@ -137,24 +131,10 @@ export function sqliteReplayStore(
         const token = randomUUID();
         const [taken] = ask("reserve", listenerId, eventId, token, now + reservationMs, now);
         if (taken) return { state: "reserved", reservation: { listenerId, eventId, token } };
-        const [held] = ask("look", listenerId, eventId);
+        const [held] = ask<{ processed: number }>("look", listenerId, eventId);
         return { state: held?.processed === 1 ? "processed" : "in-flight" };
       }),
     commit: (reservation) => group(() => commitSync(reservation)),
     release: ({ listenerId, eventId, token }) => group(() => void ask("release", listenerId, eventId, token)),
-  };
-}
-
-/** Prepares each query when it is first asked, as the table may not be there before; a failure is coded. */
-function preparedQueries<Name extends string>(db: SqliteDatabase, queries: Record<Name, string>) {
-  const prepared = new Map<Name, SqliteStatement>();
-  return (name: Name, ...values: (string | number)[]): { processed?: number }[] => {
-    try {
-      const statement = prepared.get(name) ?? db.prepare(queries[name]);
-      prepared.set(name, statement);
-      return statement.all(...values) as { processed?: number }[];
-    } catch (error) {
-      throw storeFailure(error);
-    }
   };
 }

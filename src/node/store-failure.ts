@@ -1,14 +1,9 @@
 import { HookproofError, messageOf } from "../errors.js";
+import { databaseFailure, withinLimit } from "../primitives/database-call.js";
 
-/** What a store method rejects with when its database fails. The driver's own error may hold a password. */
+/** What a method of a replay store rejects with when its database fails. */
 export function storeFailure(error: unknown): HookproofError {
-  if (error instanceof HookproofError) return error;
-  const { name, message, code } = Object(error) as { name?: unknown; message?: unknown; code?: unknown };
-  const cause = Object.assign(new Error(String(message)), {
-    name: String(name ?? "Error"),
-    ...(code === undefined ? {} : { code }),
-  });
-  return new HookproofError("REPLAY_STORE_UNAVAILABLE", messageOf("REPLAY_STORE_UNAVAILABLE"), { cause });
+  return databaseFailure("REPLAY_STORE_UNAVAILABLE", error);
 }
 
 /** The holder's own error for a reservation that somebody else took over. */
@@ -16,22 +11,9 @@ export function reservationLost(): HookproofError {
   return new HookproofError("RESERVATION_LOST", messageOf("RESERVATION_LOST"));
 }
 
-/**
- * Runs a call to a database on the network with a time limit: drivers queue calls while they reconnect, and a
- * sender waits no longer than its own time limit for the answer.
- */
-export async function withinMs<Value>(limitMs: number, call: () => Promise<Value>): Promise<Value> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
-  });
-  try {
-    return await Promise.race([call(), limit]);
-  } catch (error) {
-    throw storeFailure(error);
-  } finally {
-    clearTimeout(timer);
-  }
+/** Runs a call of a replay store to its database, with a time limit. */
+export function withinMs<Value>(limitMs: number, call: () => Promise<Value>): Promise<Value> {
+  return withinLimit(limitMs, call, storeFailure);
 }
 
 /** Checks a time in an option. */

@@ -78,7 +78,11 @@ function bodyOf(request: IncomingMessage & { body?: unknown; rawBody?: unknown }
  * };
  * ```
  */
-export function sendAnswer(answer: ReceiverAnswer, request: IncomingMessage, response: ServerResponse): void {
+export function sendAnswer(
+  answer: Pick<ReceiverAnswer, "status" | "headers" | "body">,
+  request: IncomingMessage,
+  response: ServerResponse,
+): void {
   response.statusCode = answer.status;
   for (const [name, value] of answer.headers) response.setHeader(name, value);
   closeAfterAnswer(request, response);

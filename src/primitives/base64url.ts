@@ -22,26 +22,32 @@ export function encodeBase64url(bytes: Uint8Array): string {
   return text;
 }
 
+/** Whether a text is canonical base64url, without decoding it. */
+export function isBase64url(text: string): boolean {
+  const rest = text.length % 4;
+  const last = VALUES[text.charCodeAt(text.length - 1)] ?? 0;
+  // Two characters carry one byte and four bits more, three carry two bytes and two bits: those must be zero.
+  const unused = rest === 2 ? 0b1111 : rest === 3 ? 0b11 : 0;
+  return rest !== 1 && /^[\w-]*$/.test(text) && (last & unused) === 0;
+}
+
 /**
  * The bytes of canonical base64url, or `undefined`: padding, white space, another alphabet, an impossible
  * length and set bits after the last byte are all refused, so that one value has one spelling.
  */
 export function decodeBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {
-  const rest = text.length % 4;
-  if (rest === 1) return undefined;
-  const bytes = new Uint8Array((text.length >> 2) * 3 + (rest === 0 ? 0 : rest - 1));
+  if (!isBase64url(text)) return undefined;
+  const bytes = new Uint8Array(Math.floor((text.length * 3) / 4));
   let word = 0;
   let bits = 0;
   let offset = 0;
   for (let i = 0; i < text.length; i++) {
-    const value = VALUES[text.charCodeAt(i)] ?? -1;
-    if (value < 0) return undefined;
-    word = ((word << 6) | value) & 0xffffff;
+    word = ((word << 6) | (VALUES[text.charCodeAt(i)] ?? 0)) & 0xffffff;
     bits += 6;
     if (bits >= 8) {
       bits -= 8;
       bytes[offset++] = (word >> bits) & 0xff;
     }
   }
-  return (word & ((1 << bits) - 1)) === 0 ? bytes : undefined;
+  return bytes;
 }

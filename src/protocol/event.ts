@@ -49,6 +49,18 @@ export function isWebhookEvent(value: unknown): value is WebhookEvent {
   return typeof value === "object" && value !== null && made.has(value);
 }
 
+/** The event that a payload is, or becomes. */
+export function eventFrom(payload: unknown, eventId: string | undefined): WebhookEvent {
+  if (!isWebhookEvent(payload)) return createEvent(payload, { eventId });
+  if (eventId !== undefined && eventId.toLowerCase() !== payload.id) {
+    throw new HookproofError(
+      "EVENT_ID_REUSED",
+      "This event has an id already; a second id would make it a second event.",
+    );
+  }
+  return payload;
+}
+
 function eventIdOf(given: string | undefined): string {
   if (given === undefined) return newEventId();
   if (typeof given === "string" && isEventId(given)) return given.toLowerCase();

@@ -22,6 +22,10 @@ interface AttemptRequest {
   readonly event: WebhookEvent;
   /** 1 for the event's first attempt. */
   readonly number: number;
+  /** Whether an earlier attempt may have sent this id; of all attempts but the first, unless told otherwise. */
+  readonly sentBefore?: boolean | undefined;
+  /** The `traceparent` that was kept with the event. */
+  readonly traceparent?: string | undefined;
   /** What observers know this delivery by; see `newDelivery`. */
   readonly delivery: number;
   /** For the attempt in all, its corrections included. */
@@ -30,9 +34,11 @@ interface AttemptRequest {
 }
 
 /** An attempt's record and what it means. */
-interface AttemptOutcome {
+export interface AttemptOutcome {
   readonly record: AttemptRecord;
   readonly classification: Classification;
+  /** The answer, if there was one. */
+  readonly response?: TransportResponse | undefined;
   /** What was thrown where there was no answer. */
   readonly cause?: unknown;
 }
@@ -52,7 +58,7 @@ export function createAttempt(context: AttemptContext): Attempt {
   const trustsClock = isTrustedClock(url, context.agent);
   let kept: Belief = { offsetMs: 0, candidate: 0 };
 
-  return async ({ event, number, delivery, timeoutMs, signal }) => {
+  return async ({ event, number, delivery, timeoutMs, signal, sentBefore = number > 1, traceparent }) => {
     const subject = { eventId: event.id, url, delivery };
     const startedAt = clock.now();
     const added: HeaderPair[] = [];
@@ -62,7 +68,11 @@ export function createAttempt(context: AttemptContext): Attempt {
       attempt: number,
       bodyBytes: event.body.length,
       headers: added,
+      ...(traceparent === undefined ? {} : { traceparent }),
     });
+    // The trace goes on at the receiver even where nobody watches the attempt.
+    if (traceparent !== undefined && !added.some(([name]) => name.toLowerCase() === "traceparent"))
+      added.push(["traceparent", traceparent]);
     const corrected: Correction[] = [];
     let belief = kept;
     let learned: Partial<Belief> = {};
@@ -84,7 +94,7 @@ export function createAttempt(context: AttemptContext): Attempt {
         else observe?.({ ...subject, type: "secret-switched", candidate: belief.candidate, promoted: false });
         continue;
       }
-      const classification = classify(result.response ?? result, number, clock.now());
+      const classification = classify(result.response ?? result, sentBefore ? number : 1, clock.now());
       const answer = result.response?.status;
       if (corrected.length > 0 && (answer === 200 || answer === 409)) {
         if (learned.candidate !== undefined && learned.candidate !== kept.candidate)
@@ -109,7 +119,11 @@ export function createAttempt(context: AttemptContext): Attempt {
       });
       if ("warning" in classification && classification.warning)
         observe?.({ type: "warning", url, eventId: event.id, message: classification.warning });
-      return { record, classification, ...("cause" in result ? { cause: result.cause } : {}) };
+      return {
+        record,
+        classification,
+        ...("cause" in result ? { cause: result.cause } : { response: result.response }),
+      };
     }
   };
 

@@ -26,6 +26,8 @@ export type SenderEvent =
       readonly bodyBytes: number;
       /** Headers to send along, such as `traceparent`: push them here. The protocol's own cannot be replaced. */
       readonly headers: HeaderPair[];
+      /** What was current when an outbox took the event; sent along unless another one is pushed. */
+      readonly traceparent?: string;
     })
   | (Subject & {
       readonly type: "attempt-ended";
@@ -49,12 +51,65 @@ export type SenderEvent =
       readonly candidate: number;
       readonly promoted: boolean;
     })
+  | OutboxActivity
   | {
       readonly type: "warning";
       readonly url: string;
       /** Absent when the warning is about the sender itself, such as a suspicious secret. */
       readonly eventId?: string;
       readonly message: string;
+    };
+
+/** What happens in an outbox besides its attempts. */
+type OutboxActivity =
+  | (Subject & {
+      readonly type: "enqueue-started";
+      readonly listener: string;
+      readonly bodyBytes: number;
+      /** Push a `traceparent` here, and it is kept with the event. */
+      readonly headers: HeaderPair[];
+    })
+  | (Subject & {
+      readonly type: "enqueue-ended";
+      readonly listener: string;
+      readonly durationMs: number;
+      readonly code?: ErrorCode;
+    })
+  | (Subject & {
+      readonly type: "delivery-ended";
+      readonly listener: string;
+      readonly outcome: "accepted" | "duplicate" | "dead";
+      /** Attempts begun, those of before a redrive included. */
+      readonly attempts: number;
+      /** Since the event was enqueued. */
+      readonly ageMs: number;
+      /** Why it is a dead letter. */
+      readonly code?: ErrorCode;
+    })
+  | {
+      readonly type: "breaker-changed";
+      readonly url: string;
+      readonly listener: string;
+      readonly state: "closed" | "open" | "half-open";
+    }
+  | {
+      /** From a running dispatcher, again and again: what waits for a listener. */
+      readonly type: "backlog";
+      readonly url: string;
+      readonly listener: string;
+      readonly pending: number;
+      readonly inFlight: number;
+      readonly dead: number;
+      /** Since the oldest pending event was enqueued; 0 when there is none. */
+      readonly oldestAgeMs: number;
+      /** Of this process. */
+      readonly breaker: "closed" | "open" | "half-open";
+    }
+  | {
+      /** The store cannot be reached, or can be again. */
+      readonly type: "store-changed";
+      readonly available: boolean;
+      readonly code?: ErrorCode;
     };
 
 /** One callback for everything; what it throws is dropped, so that watching never harms delivery. */

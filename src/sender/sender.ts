@@ -1,36 +1,21 @@
-import { createTransport } from "#transport";
 import { HookproofError } from "../errors.js";
-import type { Transport, TransportOptions } from "../http/transport.js";
 import { type Clock, systemClock } from "../primitives/clock.js";
-import { createEvent, isWebhookEvent, type WebhookEvent } from "../protocol/event.js";
-import { parseListenerUrl } from "../protocol/listener-url.js";
-import type { Signer } from "../protocol/signer.js";
-import { createAttempt } from "./attempt.js";
+import { eventFrom } from "../protocol/event.js";
+import { type ConnectionOptions, connect } from "./connection.js";
 import { createDelivery, type Receipt } from "./deliver.js";
 import { type AttemptRecord, DeliveryError } from "./delivery-error.js";
-import { extraHeaders } from "./header-line.js";
 import { harmless, type Observe } from "./observe.js";
 import { type RetryPolicy, retryPolicy } from "./retry-policy.js";
 import { reuseGuard } from "./reuse-guard.js";
 import { inOrder } from "./send-many.js";
-import { MAX_TIMER_MS, waitFor } from "./waiting.js";
+import { waitFor } from "./waiting.js";
 
 /** Options of `createSender`. */
-export interface SenderOptions extends TransportOptions {
-  /** The listener's URL, `{base_url}/api/v1/webhooks/incoming/{listener_id}`. HTTPS, or HTTP on loopback. */
-  url: string;
-  /** `hmacSigner(...)` or `jwtSigner(...)`. */
-  signer: Signer;
+export interface SenderOptions extends ConnectionOptions {
   /** Fields of the retry policy to change; 3 attempts by default. */
   retry?: Partial<RetryPolicy> | undefined;
   /** How long `send` may take with all its attempts and waits; 30,000 ms by default. */
   deadlineMs?: number | undefined;
-  /** How long one attempt may take; 10,000 ms by default. */
-  attemptTimeoutMs?: number | undefined;
-  /** An HTTP transport of your own instead of the library's. */
-  transport?: Transport | undefined;
-  /** Headers to send along; the protocol's own cannot be set. */
-  headers?: Readonly<Record<string, string>> | undefined;
   /** Called with everything that happens; see `SenderEvent`. */
   observe?: Observe | undefined;
   clock?: Clock | undefined;
@@ -91,38 +76,22 @@ export interface Sender {
  * ```
  */
 export function createSender(options: SenderOptions): Sender {
-  const { signer, clock = systemClock, deadlineMs = 30_000, attemptTimeoutMs = 10_000, agent } = options;
-  const { href: url } = parseListenerUrl(options.url);
-  if (typeof signer?.sign !== "function")
-    throw new TypeError("signer must be hmacSigner(...) or jwtSigner(...)");
+  const { clock = systemClock, deadlineMs = 30_000 } = options;
   if (!(deadlineMs > 0)) throw new RangeError("deadlineMs must be above 0");
-  if (!(attemptTimeoutMs > 0 && attemptTimeoutMs <= MAX_TIMER_MS))
-    throw new RangeError(`attemptTimeoutMs must be above 0 and at most ${MAX_TIMER_MS}`);
   const observe = harmless(options.observe);
   const deliver = createDelivery({
-    url,
-    attempt: createAttempt({
-      url,
-      signer,
-      transport: transportOf(options),
-      clock,
-      headers: extraHeaders(options.headers),
-      agent,
-      observe,
-    }),
+    ...connect(options, { clock, observe }),
     policy: retryPolicy(options.retry),
     clock,
     random: options.random ?? Math.random,
     wait: options.wait ?? waitFor,
     deadlineMs,
-    attemptTimeoutMs,
     observe,
   });
   const guard = reuseGuard();
-  for (const message of signer.warnings ?? []) observe?.({ type: "warning", url, message });
 
   async function send(payload: unknown, { eventId, signal }: SendOptions = {}): Promise<Receipt> {
-    const event = eventOf(payload, eventId);
+    const event = eventFrom(payload, eventId);
     guard(event);
     return deliver(event, signal);
   }
@@ -146,25 +115,4 @@ export function createSender(options: SenderOptions): Sender {
       return inOrder(payloads, { concurrency, signal }, (payload) => trySend(payload, { signal }));
     },
   };
-}
-
-/** The caller's transport, or ours; what only ours can do is not dropped without a word. */
-function transportOf(options: SenderOptions): Transport {
-  if (!options.transport) return createTransport(options);
-  for (const name of ["allowPrivateNetwork", "allowedCidrs", "connectTimeoutMs", "agent"] as const) {
-    if (options[name] !== undefined)
-      throw new TypeError(`${name} cannot be combined with transport, which connects by itself`);
-  }
-  return options.transport;
-}
-
-function eventOf(payload: unknown, eventId: string | undefined): WebhookEvent {
-  if (!isWebhookEvent(payload)) return createEvent(payload, { eventId });
-  if (eventId !== undefined && eventId.toLowerCase() !== payload.id) {
-    throw new HookproofError(
-      "EVENT_ID_REUSED",
-      "This event has an id already; a second id would make it a second event.",
-    );
-  }
-  return payload;
 }

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { replayStoreContract } from "hookproof/testing";
+import { outboxStoreContract, replayStoreContract } from "hookproof/testing";
 import { expect, it } from "vitest";
 import { npmRuntime, type RuntimePackage } from "../support/npm-runtime.js";
 
@@ -10,19 +10,24 @@ const runtimes: [sqlite: string, runtime: RuntimePackage][] = [
   ["node:sqlite", "node@24"],
   ["bun:sqlite", "bun@1"],
 ];
-for (const [sqlite, runtime] of runtimes) {
-  it.skipIf(!process.env.HOOKPROOF_LONG)(
-    `sqliteReplayStore on ${sqlite} keeps the contract`,
-    () => {
-      const folder = mkdtempSync(join(tmpdir(), "hookproof-sqlite-"));
-      const script = join(import.meta.dirname, "sqlite-elsewhere.mjs");
-      try {
-        const said = execFileSync(npmRuntime(runtime) as string, [script, folder], { encoding: "utf8" });
-        expect(said.match(/^ok /gm)).toHaveLength(replayStoreContract.length);
-      } finally {
-        rmSync(folder, { recursive: true });
-      }
-    },
-    120_000,
-  );
-}
+const contracts: [store: string, script: string, rules: number][] = [
+  ["sqliteReplayStore", "sqlite-elsewhere.mjs", replayStoreContract.length],
+  ["sqliteStore", "../outbox/sqlite-elsewhere.mjs", outboxStoreContract.length],
+];
+for (const [sqlite, runtime] of runtimes)
+  for (const [store, script, rules] of contracts) {
+    it.skipIf(!process.env.HOOKPROOF_LONG)(
+      `${store} on ${sqlite} keeps the contract`,
+      () => {
+        const folder = mkdtempSync(join(tmpdir(), "hookproof-sqlite-"));
+        const args = [join(import.meta.dirname, script), folder];
+        try {
+          const said = execFileSync(npmRuntime(runtime) as string, args, { encoding: "utf8" });
+          expect(said.match(/^ok /gm)).toHaveLength(rules);
+        } finally {
+          rmSync(folder, { recursive: true });
+        }
+      },
+      120_000,
+    );
+  }

@@ -150,7 +150,7 @@ for (const [driver, openFile] of Object.entries(drivers)) {
 
 it("names what cannot work", () => {
   expect(() => sqliteReplayStore({} as never)).toThrow(/^db must be/);
-  const db = { exec() {}, prepare: () => ({ all: () => [] }) };
+  const db = { exec() {}, prepare: () => ({ all: () => [], run: () => ({ lastInsertRowid: 0 }) }) };
   expect(() => sqliteReplayStore(db, { table: "ids; DROP TABLE users" })).toThrow(/^table must be/);
   expect(() => sqliteReplayStore(db, { reservationMs: 0 })).toThrow(/^reservationMs must be/);
 });

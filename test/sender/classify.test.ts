@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { classify } from "../../src/sender/classify.js";
 
-// What each status means is pinned by test/vectors/data/retry.json; here is what stands beside it.
+// What each status means is pinned by vectors/retry.json; here is what stands beside it.
 const answered = (status: number) => classify({ status, headers: [] }, 1, 0);
 
 describe("a classification", () => {

@@ -14,16 +14,21 @@ export interface StorePlace {
   readonly space?: string;
 }
 
+/** A database that is slow because the machine is busy with other tests has not failed. */
+const TIMEOUT_MS = 30_000;
+
 /** Opens the store at a place, as every process that shares it does. The table is there already. */
 export function openReplayStore(
   { kind, where = "", space = "" }: StorePlace,
   reservationMs?: number,
 ): ReplayStore {
   if (kind === "memory") return memoryReplayStore({ reservationMs });
-  if (kind === "redis") return redisReplayStore(new Redis(where), { keyPrefix: space, reservationMs });
+  if (kind === "redis") {
+    return redisReplayStore(new Redis(where), { keyPrefix: space, reservationMs, timeoutMs: TIMEOUT_MS });
+  }
   if (kind === "postgres") {
     const pool = new pg.Pool({ connectionString: where, options: `-c search_path=${space}` });
-    return postgresReplayStore(pool, { reservationMs });
+    return postgresReplayStore(pool, { reservationMs, timeoutMs: TIMEOUT_MS });
   }
   return sqliteReplayStore(openSqlite(kind, where), { reservationMs });
 }
@@ -34,6 +39,6 @@ export function openSqlite(kind: "better-sqlite3" | "libsql", file: string) {
     kind === "libsql" ? (LibSql as unknown as ReturnType<typeof betterSqlite3>) : betterSqlite3();
   if (!Driver) throw new Error(`${kind} is not installed`);
   const db = new Driver(file);
-  db.exec("PRAGMA journal_mode = WAL; PRAGMA busy_timeout = 5000");
+  db.exec("PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL");
   return db;
 }

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -20,13 +20,21 @@ export async function dataFolder(name: string): Promise<string> {
   return folder;
 }
 
-/** Starts a server and waits until it can be talked to; `stop` ends it and removes its folder. */
+/** A server of a test's own. */
+export interface OwnServer {
+  /** Ends it and removes its folder. */
+  stop(): Promise<void>;
+  /** Kills it with the processes it has started; its folder stays. */
+  kill(): Promise<void>;
+}
+
+/** Starts a server and waits until it can be talked to. */
 export async function startOwnServer(
   command: readonly [string, ...string[]],
   folder: string,
   isReady: () => Promise<boolean>,
   owner: { uid?: number; gid?: number } = {},
-): Promise<{ stop(): Promise<void> }> {
+): Promise<OwnServer> {
   const [file, ...args] = command;
   const child = spawn(file, args, { cwd: folder, stdio: ["ignore", "ignore", "pipe"], ...owner });
   let said = "";
@@ -54,7 +62,20 @@ export async function startOwnServer(
       await exited;
       await rm(folder, { recursive: true, force: true });
     },
+    async kill() {
+      process.off("exit", killAtExit);
+      const children = spawnSync("ps", ["-o", "pid=", "--ppid", String(child.pid)], { encoding: "utf8" });
+      child.kill("SIGKILL");
+      for (const pid of children.stdout.trim().split(/\s+/).filter(Boolean)) killQuietly(Number(pid));
+      await exited;
+    },
   };
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {} // it has ended by itself
 }
 
 function hasEnded(child: ChildProcess): boolean {

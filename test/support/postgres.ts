@@ -19,9 +19,24 @@ const VERSIONS = "/usr/lib/postgresql";
 export async function testPostgres(): Promise<TestPostgres | undefined> {
   const url = process.env.TEST_DATABASE_URL;
   if (url) return handle(url, async () => {});
-  const bin = debianBinaries();
-  if (!bin) return skipLoudly("PostgreSQL", "TEST_DATABASE_URL");
+  const own = await ownPostgres("TEST_DATABASE_URL");
+  return own && handle(own.url, own.stop);
+}
 
+/** A cluster of a test's own, which may be killed. */
+export interface OwnPostgres {
+  readonly url: string;
+  /** Kills the server, as a machine that loses its power does. */
+  kill(): Promise<void>;
+  /** Starts it again after `kill`. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Starts a cluster of its own; `undefined` after a loud word where PostgreSQL is not installed. */
+export async function ownPostgres(alternative = "a folder of binaries"): Promise<OwnPostgres | undefined> {
+  const bin = debianBinaries();
+  if (!bin) return skipLoudly("PostgreSQL", alternative);
   const folder = await dataFolder("postgres");
   const port = await freePort();
   const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? postgresUser() : {}; // PostgreSQL refuses to run as root.
@@ -34,11 +49,20 @@ export async function testPostgres(): Promise<TestPostgres | undefined> {
   });
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
 
+  // Without fsync a killed server loses nothing: what it wrote is with the operating system.
   const settings = ["listen_addresses=127.0.0.1", `unix_socket_directories=${folder}`, "fsync=off"];
   const options = ["-D", data, "-p", String(port), ...settings.flatMap((setting) => ["-c", setting])];
   const command = [join(bin, "postgres"), ...options] as const;
-  const server = await startOwnServer(command, folder, () => answers(ownUrl(port)), owner);
-  return handle(ownUrl(port), server.stop);
+  const start = () => startOwnServer(command, folder, () => answers(ownUrl(port)), owner);
+  let server = await start();
+  return {
+    url: ownUrl(port),
+    kill: () => server.kill(),
+    async restart() {
+      server = await start();
+    },
+    stop: () => server.stop(),
+  };
 }
 
 function ownUrl(port: number): string {
@@ -73,6 +97,7 @@ function handle(url: string, stop: () => Promise<void>): TestPostgres {
     async schema() {
       const name = `hookproof_${randomUUID().replaceAll("-", "")}`;
       const pool = new pg.Pool({ connectionString: url, options: `-c search_path=${name}` });
+      pool.on("error", () => {}); // end() returns before its connections are closed, and the server may stop first
       await pool.query(`CREATE SCHEMA ${name}`);
       return {
         name,

@@ -1,0 +1,110 @@
+import type { SenderEvent } from "hookproof";
+import { createOutbox } from "hookproof/outbox";
+import type { Command } from "../command.js";
+import { EXIT } from "../failure.js";
+import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
+import { profileListeners } from "../outbox/profile-listeners.js";
+import { shownAge } from "../outbox/shown-age.js";
+import type { Output } from "../output.js";
+import { stopped } from "../serving.js";
+
+export const outboxWork: Command = {
+  name: "outbox work",
+  describe:
+    "Delivers what an outbox holds, until it is interrupted. Every profile with a target is a listener under the profile's name; any number of workers may run.",
+  flags: {
+    ...OUTBOX_FLAGS,
+    listener: {
+      type: "string",
+      value: "<profile>",
+      repeatable: true,
+      describe: "only this one; may be given several times",
+      completes: "profile",
+    },
+    concurrency: {
+      type: "number",
+      value: "<n>",
+      range: [1, 1_000],
+      default: 10,
+      describe: "attempts at one listener at the same time",
+    },
+    drain: { type: "boolean", describe: "deliver what is due now, and end" },
+    insecure: { type: "boolean", describe: "do not check certificates; loopback only" },
+  },
+  examples: [
+    ["hookproof outbox work --outbox app.db", "every profile's events"],
+    [
+      "hookproof outbox work --listener offboarding --json",
+      "one listener, with a line of JSON for each event that ends",
+    ],
+    ["hookproof outbox work --drain", "once, from cron or after a repair"],
+  ],
+  exits: [...OUTBOX_EXITS, [3, "a profile's target, secret or key is missing"]],
+  async run(context) {
+    const { args, io, out } = context;
+    const listeners = await profileListeners(context);
+    const { store, name, close } = await openOutbox(context);
+    const counts = { accepted: 0, duplicate: 0, dead: 0 };
+    try {
+      const outbox = createOutbox({ store, listeners, observe: (event) => tell(event) });
+      const names = Object.keys(listeners);
+      out.document({ type: "working", outbox: name, listeners: names });
+      out.line(`${name}: delivering to ${names.join(", ")}`);
+      for (const { listener, pending } of await store.stats())
+        if (pending > 0 && !names.includes(listener))
+          out.warn(
+            `${pending} events for ${listener} stay where they are: this worker does not deliver to it.`,
+          );
+      if (args.flag("drain")) await Promise.race([outbox.drain(), stopped(io.stopSignal)]);
+      else {
+        outbox.start();
+        await stopped(io.stopSignal);
+      }
+      await outbox.stop();
+    } finally {
+      await close();
+    }
+    out.document({ type: "worked", ok: true, ...counts });
+    out.note(`${counts.accepted} accepted, ${counts.duplicate} duplicates, ${counts.dead} dead letters`);
+    return EXIT.ok;
+
+    function tell(event: SenderEvent): void {
+      if (event.type === "delivery-ended") {
+        counts[event.outcome] += 1;
+        tellEnd(out, event);
+      } else if (event.type === "warning") out.warn(event.message);
+      else if (event.type === "store-changed")
+        out.warn(
+          event.available
+            ? "The outbox can be reached again."
+            : `The outbox cannot be reached: ${event.code}.`,
+        );
+      else if (event.type === "breaker-changed")
+        out.warn(`${event.listener}: the circuit breaker is ${event.state}.`);
+      else if (event.type === "retry-scheduled")
+        out.detail(
+          1,
+          `${event.eventId}  ${event.code}; attempt ${event.attempt} in ${shownAge(event.delayMs)}`,
+        );
+    }
+  },
+};
+
+type Ended = Extract<SenderEvent, { type: "delivery-ended" }>;
+
+function tellEnd(out: Output, { eventId, listener, outcome, attempts, ageMs, code }: Ended): void {
+  const ok = outcome !== "dead";
+  out.document({
+    type: "delivery",
+    ok,
+    eventId,
+    listener,
+    outcome,
+    attempts,
+    ageMs,
+    ...(code ? { code } : {}),
+  });
+  const mark = ok ? out.paint("green", "✔") : out.paint("red", "✖");
+  const how = attempts === 1 ? "" : `, attempt ${attempts}`;
+  out.line(`${mark} ${eventId}  ${listener}  ${outcome}${how}${code ? ` ${code}` : ""}  ${shownAge(ageMs)}`);
+}

@@ -1,0 +1,83 @@
+import { statSync } from "node:fs";
+import { type OpenSqliteDatabase, openSqlite, sqliteStore } from "hookproof/node";
+import type { OutboxStore } from "hookproof/outbox";
+import type { Context, Flag } from "../command.js";
+import { SETTINGS } from "../config/settings.js";
+import { CliError, EXIT, usageError } from "../failure.js";
+import { openPostgresOutbox } from "./open-postgres-outbox.js";
+
+/** The flags of every outbox command. */
+export const OUTBOX_FLAGS = {
+  outbox: {
+    type: "string",
+    value: "<file|url>",
+    describe: "a SQLite file, or the URL of a PostgreSQL database",
+    completes: "file",
+  },
+  schema: {
+    type: "string",
+    value: "<name>",
+    default: "hookproof_outbox",
+    describe: "the schema of the outbox's tables in PostgreSQL",
+  },
+} as const satisfies Record<string, Flag>;
+
+/** What every outbox command may end with, beside success. */
+export const OUTBOX_EXITS: readonly (readonly [number, string])[] = [
+  [3, "there is no outbox, or it cannot be read"],
+];
+
+/** An outbox that another program made and may be filling. */
+export interface OpenOutbox {
+  readonly store: OutboxStore;
+  /** The file or URL; it holds no password. */
+  readonly name: string;
+  close(): Promise<void>;
+}
+
+/** Opens the outbox that flag, environment or configuration names; never makes one. */
+export async function openOutbox({ args, config }: Pick<Context, "args" | "config">): Promise<OpenOutbox> {
+  const found = config.find("outbox");
+  const place = found === undefined ? undefined : String(found.value);
+  if (place === undefined)
+    throw usageError(
+      "The outbox is missing.",
+      "Give --outbox app.db or --outbox postgres://host/database, or set it in the configuration.",
+    );
+  if (!/^postgres(?:ql)?:\/\//.test(place)) return openFile(place);
+  const url = new URL(place);
+  if (url.password !== "" && found?.origin !== SETTINGS.outbox.env)
+    throw usageError(
+      "A database's password is refused there: command lines and configurations are read by others.",
+      "Use PGPASSWORD, ~/.pgpass, or the whole URL in the variable HOOKPROOF_OUTBOX.",
+    );
+  return openPostgresOutbox(url, args.text("schema") ?? "");
+}
+
+function openFile(file: string): OpenOutbox {
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
+    throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `There is no file ${file}.`, {
+      hint: "The program that enqueues makes it.",
+    });
+  const open = () => openSqlite(file, { from: import.meta.url });
+  requireOutbox(open(), file);
+  const store = sqliteStore({ open });
+  return { store, name: file, close: () => store.close() };
+}
+
+/** Refuses a file without an outbox: opening it would put one there. */
+function requireOutbox(db: OpenSqliteDatabase, file: string): void {
+  const isThere = () =>
+    db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'hookproof_outbox_version'").all().length > 0;
+  try {
+    if (isThere()) return;
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error);
+    throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `${file} cannot be read: ${words}.`);
+  } finally {
+    db.close();
+  }
+  throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `${file} holds no outbox.`, {
+    hint: "The program that enqueues makes its tables.",
+  });
+}

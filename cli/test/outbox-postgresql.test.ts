@@ -1,0 +1,87 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { createOutbox, type Outbox, type OutboxStore, pgBossStore } from "hookproof/outbox";
+import pg from "pg";
+import { PgBoss } from "pg-boss";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ownPostgres } from "../../test/support/postgres.js";
+import { matches, openStage, parseTranscript, requireBuild } from "../../test/support/transcript.js";
+import { ATTEMPT, IDS, LISTENER } from "./support/other-program.js";
+
+const postgres = await ownPostgres();
+afterAll(() => postgres?.stop());
+beforeAll(requireBuild);
+
+describe.skipIf(!postgres)("an outbox of another program on PostgreSQL", () => {
+  const url = (postgres?.url ?? "").replace(/\/postgres$/, "/shop");
+  let boss: PgBoss;
+  let store: OutboxStore<unknown>;
+  let outbox: Outbox<unknown>;
+
+  beforeAll(async () => {
+    const admin = new pg.Client({ connectionString: postgres?.url });
+    await admin.connect();
+    await admin.query("CREATE DATABASE shop");
+    await admin.end();
+    boss = new PgBoss(url);
+    boss.on("error", () => {});
+    await boss.start();
+    store = pgBossStore({ boss });
+    outbox = createOutbox({ store, listeners: { offboarding: LISTENER, archive: LISTENER } });
+  }, 60_000);
+  afterAll(async () => {
+    await store.close();
+    await boss.stop({ graceful: false });
+  });
+
+  it("is looked after by a person", { timeout: 120_000 }, async () => {
+    await outbox.enqueue({ listener: "offboarding", eventId: IDS[0], payload: { n: 0 } });
+    const listeners = new Map([["offboarding", 1]]);
+    const [claimed] = await store.claim({ limit: 1, leaseMs: 60_000, listeners });
+    const lease = claimed?.lease ?? expect.fail("nothing was claimed");
+    await store.begin([lease]);
+    await store.bury(lease, {
+      reason: "refused",
+      code: "REQUEST_REFUSED",
+      attempt: ATTEMPT,
+      blocksKey: false,
+    });
+    for (const n of [1, 2])
+      await outbox.enqueue({ listener: "offboarding", eventId: IDS[n], payload: { n } });
+    await outbox.enqueue({ listener: "archive", eventId: IDS[3], payload: {} });
+
+    const stage = await openStage();
+    try {
+      const story = readFileSync(join(import.meta.dirname, "outbox-postgresql.txt"), "utf8");
+      for (const { command, expected } of parseTranscript(story)) {
+        const server = url.replace(/\/shop$/, "");
+        const seen = await stage.run(command.replaceAll("postgres://shop@db", server));
+        if (!matches(expected, seen)) expect({ command, seen }).toEqual({ command, seen: expected });
+      }
+    } finally {
+      await stage.close();
+    }
+  });
+
+  it("is worked by two processes while it is filled, each event once", { timeout: 120_000 }, async () => {
+    const stage = await openStage();
+    try {
+      await stage.run("hookproof listen &");
+      await stage.run("hookproof profile add offboarding --target :4400");
+      const work = "timeout --preserve-status --signal=INT 5 hookproof outbox work";
+      const workers = [1, 2].map(() => stage.run(`${work} --outbox '${url}' --json`));
+      const sent = new Set<string>();
+      for (let n = 0; n < 30; n++) {
+        const { eventId } = await outbox.enqueue({ listener: "offboarding", payload: { n } });
+        sent.add(eventId);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+      const printed = (await Promise.all(workers)).flat().filter((line) => !line.startsWith("! "));
+      const delivered = printed.map((line) => JSON.parse(line)).filter(({ type }) => type === "delivery");
+      expect(delivered.map(({ outcome }) => outcome)).toEqual([...sent].map(() => "accepted"));
+      expect(new Set(delivered.map(({ eventId }) => eventId))).toEqual(sent);
+    } finally {
+      await stage.close();
+    }
+  });
+});

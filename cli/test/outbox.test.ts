@@ -1,0 +1,121 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { openSqlite, sqliteStore } from "hookproof/node";
+import { createOutbox, type Outbox } from "hookproof/outbox";
+import { beforeAll, expect, it } from "vitest";
+import {
+  matches,
+  openStage,
+  parseTranscript,
+  requireBuild,
+  type Stage,
+} from "../../test/support/transcript.js";
+import { ATTEMPT, IDS, LISTENER } from "./support/other-program.js";
+
+beforeAll(requireBuild);
+
+/** The program whose outbox it is. */
+function otherProgram(file: string) {
+  const store = sqliteStore({ open: () => openSqlite(file) });
+  const outbox: Outbox = createOutbox({ store, listeners: { offboarding: LISTENER, archive: LISTENER } });
+  return { store, outbox };
+}
+
+async function onStage(play: (stage: Stage, work: string) => Promise<void>): Promise<void> {
+  const stage = await openStage();
+  try {
+    await play(stage, join(stage.folder, "work"));
+  } finally {
+    await stage.close();
+  }
+}
+
+it("a person looks after another program's outbox", { timeout: 120_000 }, async () => {
+  await onStage(async (stage, work) => {
+    const program = otherProgram(join(work, "app.db"));
+    const enqueue = (listener: string, n: number) =>
+      program.outbox.enqueue({ listener, eventId: IDS[n] ?? "", payload: { n } });
+    await enqueue("offboarding", 0);
+    const listeners = new Map([["offboarding", 1]]);
+    const [claimed] = await program.store.claim({ limit: 1, leaseMs: 60_000, listeners });
+    const lease = claimed?.lease ?? expect.fail("nothing was claimed");
+    await program.store.begin([lease]);
+    await program.store.bury(lease, {
+      reason: "refused",
+      code: "REQUEST_REFUSED",
+      attempt: ATTEMPT,
+      blocksKey: false,
+    });
+    await enqueue("offboarding", 1);
+    await enqueue("offboarding", 2);
+    await enqueue("archive", 3);
+    const newer = otherProgram(join(work, "newer.db"));
+    await newer.store.close();
+    const db = openSqlite(join(work, "newer.db"));
+    db.exec("UPDATE hookproof_outbox_version SET version = 99");
+    db.close();
+    const story = readFileSync(join(import.meta.dirname, "outbox.txt"), "utf8");
+    for (const { command, expected } of parseTranscript(story)) {
+      const seen = await stage.run(command);
+      if (!matches(expected, seen)) expect({ command, seen }).toEqual({ command, seen: expected });
+    }
+    await program.store.close();
+  });
+});
+
+it("works and watches while another program enqueues, and ends with 0 when it is interrupted", {
+  timeout: 60_000,
+}, async () => {
+  await onStage(async (stage, work) => {
+    const program = otherProgram(join(work, "app.db"));
+    await stage.run("hookproof listen &");
+    await stage.run("hookproof profile add offboarding --target :4400");
+    const until = (ms: number, command: string) =>
+      stage.run(
+        `timeout --preserve-status --signal=INT ${ms / 1000} hookproof outbox ${command} --json; echo $?`,
+      );
+    const worker = until(4_000, "work --outbox app.db");
+    const watcher = until(4_000, "status --outbox app.db --watch --every 200ms");
+    for (let n = 0; n < 20; n++) {
+      await program.outbox.enqueue({ listener: "offboarding", payload: { n } });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    const parsed = (lines: string[]) => lines.slice(0, -1).map((line) => JSON.parse(line));
+    const [worked, watched] = await Promise.all([worker, watcher]);
+    expect([worked.at(-1), watched.at(-1)]).toEqual(["0", "0"]);
+    const [first, ...deliveries] = parsed(worked);
+    expect(first).toMatchObject({ v: 1, type: "working", listeners: ["offboarding"] });
+    expect(deliveries.pop()).toEqual({ v: 1, type: "worked", ok: true, accepted: 20, duplicate: 0, dead: 0 });
+    expect(new Set(deliveries.map(({ type, outcome }) => `${type} ${outcome}`))).toEqual(
+      new Set(["delivery accepted"]),
+    );
+    const states = parsed(watched);
+    expect(states.length).toBeGreaterThan(3);
+    expect(states.at(-1)).toMatchObject({ type: "outbox", listeners: [{ pending: 0, delivered: 20 }] });
+    await program.store.close();
+  });
+});
+
+it("asks before a redrive on a terminal, and shows a bar", { timeout: 60_000 }, async () => {
+  await onStage(async (stage, work) => {
+    const program = otherProgram(join(work, "app.db"));
+    await program.outbox.enqueue(
+      Array.from({ length: 60_000 }, (_, n) => ({ listener: "offboarding", payload: { n } })),
+    );
+    const db = openSqlite(join(work, "app.db"));
+    db.exec(
+      "UPDATE hookproof_outbox SET state = 2, turn = NULL, ended_at = 1, reason = 'refused', code = 'REQUEST_REFUSED'",
+    );
+    db.close();
+    const seen = await stage.run(
+      "echo y | script -qec 'hookproof outbox redrive --outbox app.db' /dev/null",
+      true,
+    );
+    const text = seen.join("\n");
+    expect(text).toContain("Redrive 60000 dead letters? (y/n)");
+    expect(text).toMatch(/\[#+-+\] \d+\/60000 {2}\d+\/s/);
+    expect(text).toContain("60000 dead letters redriven");
+    expect(await program.store.stats()).toMatchObject([{ pending: 60_000, dead: 0 }]);
+    await program.store.close();
+  });
+});

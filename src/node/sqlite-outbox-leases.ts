@@ -1,0 +1,57 @@
+import type { BegunAttempt, Burial, Completion, Lease, OutboxAttempt } from "../outbox/outbox-store.js";
+import { preparedQueries, type SqliteDatabase } from "./sqlite-database.js";
+import { DEAD, DELIVERED, PENDING } from "./sqlite-outbox-schema.js";
+import { type KeyedRow, passingOn } from "./sqlite-outbox-turns.js";
+
+/** What the holder of a lease may do; each call has to be in a transaction. */
+export interface LeaseQueries {
+  begin(lease: Lease, now: number): BegunAttempt | undefined;
+  complete(completion: Completion, now: number): boolean;
+  reschedule(lease: Lease, at: number, attempt: OutboxAttempt): boolean;
+  bury(lease: Lease, burial: Burial, now: number): boolean;
+  release(lease: Lease): boolean;
+}
+
+const HELD = `WHERE id = ? AND listener = ? AND lease_token = ? AND state = ${PENDING}`;
+const FREED = "lease_token = NULL, lease_until = NULL";
+const REMEMBERED = "history = json_insert(history, '$[#]', json(?))";
+const KEY = "RETURNING listener, ordering_key";
+
+export function leaseQueries(db: SqliteDatabase): LeaseQueries {
+  const passOn = passingOn(db);
+  const ask = preparedQueries(db, {
+    begin: `UPDATE hookproof_outbox
+      SET attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, ?)
+      ${HELD} RETURNING attempts, first_attempt_at`,
+    complete: `UPDATE hookproof_outbox
+      SET state = ${DELIVERED}, turn = NULL, ended_at = ?, outcome = ?, ${REMEMBERED}, ${FREED} ${HELD} ${KEY}`,
+    reschedule: `UPDATE hookproof_outbox
+      SET due_at = ?, visible_at = ?, ${REMEMBERED}, ${FREED} ${HELD} ${KEY}`,
+    bury: `UPDATE hookproof_outbox
+      SET state = ${DEAD}, turn = iif(?, turn, NULL), ended_at = ?, reason = ?, code = ?, ${FREED} ${HELD} ${KEY}`,
+    remember: `UPDATE hookproof_outbox SET ${REMEMBERED} ${HELD} RETURNING 1`,
+    release: `UPDATE hookproof_outbox SET visible_at = due_at, ${FREED} ${HELD} ${KEY}`,
+  });
+  const held = ({ id, listener, token }: Lease) => [id, listener, token] as const;
+
+  return {
+    begin(lease, now) {
+      const [row] = ask<{ attempts: number; first_attempt_at: number }>("begin", now, ...held(lease));
+      return row && { attempt: row.attempts, firstAttemptAt: row.first_attempt_at, now };
+    },
+    complete({ lease, outcome, attempt }, now) {
+      const rows = ask<KeyedRow>("complete", now, outcome, JSON.stringify(attempt), ...held(lease));
+      rows.forEach(passOn);
+      return rows.length > 0;
+    },
+    reschedule: (lease, at, attempt) =>
+      ask("reschedule", at, at, JSON.stringify(attempt), ...held(lease)).length > 0,
+    bury(lease, { reason, code, attempt, blocksKey }, now) {
+      if (attempt) ask("remember", JSON.stringify(attempt), ...held(lease));
+      const rows = ask<KeyedRow>("bury", blocksKey ? 1 : 0, now, reason, code, ...held(lease));
+      rows.forEach(passOn);
+      return rows.length > 0;
+    },
+    release: (lease) => ask("release", ...held(lease)).length > 0,
+  };
+}

@@ -1,0 +1,79 @@
+import { HookproofError } from "../errors.js";
+import { concatBytes, utf8 } from "../primitives/bytes.js";
+import { shownAs } from "../primitives/redact.js";
+
+/** Encrypts bodies before they are stored, and decrypts them before they are sent. */
+export interface BodyEncryption {
+  /** `keyId` is stored beside the body, and given back to `decrypt`. */
+  encrypt(
+    body: Uint8Array,
+    context: { readonly listener: string },
+  ): Promise<{ readonly body: Uint8Array; readonly keyId: string }>;
+  /** @throws {HookproofError} OUTBOX_KEY_MISSING or OUTBOX_BODY_UNREADABLE */
+  decrypt(
+    body: Uint8Array,
+    context: { readonly listener: string; readonly keyId: string },
+  ): Promise<Uint8Array>;
+}
+
+const NONCE_BYTES = 12;
+const KEY_BYTES = 32;
+
+/**
+ * AES-256-GCM with keys of your own. The first key encrypts; all of them decrypt, so that a key is changed by
+ * putting a new one in front and taking the old one out when nothing in the outbox needs it any more. A body is
+ * bound to its listener.
+ *
+ * @param keys each with an id of its own and 32 bytes
+ *
+ * @example
+ * ```ts
+ * import { aesGcmEncryption } from "hookproof/outbox";
+ *
+ * const key = crypto.getRandomValues(new Uint8Array(32)); // yours comes out of a secret store
+ * const encryption = aesGcmEncryption([{ id: "2026-11", key }]); // createOutbox({ ..., encryption })
+ * ```
+ */
+export function aesGcmEncryption(
+  keys: readonly { readonly id: string; readonly key: Uint8Array }[],
+): BodyEncryption {
+  const [first] = keys;
+  if (!first) throw new TypeError("keys must hold a key");
+  const byId = new Map<string, Promise<CryptoKey>>();
+  for (const { id, key } of keys) {
+    if (typeof id !== "string" || id === "" || byId.has(id))
+      throw new TypeError("keys must each have an id of their own");
+    if (!(key instanceof Uint8Array) || key.length !== KEY_BYTES)
+      throw new TypeError(`key ${JSON.stringify(id)} must have ${KEY_BYTES} bytes`);
+    byId.set(id, crypto.subtle.importKey("raw", key.slice(), "AES-GCM", false, ["encrypt", "decrypt"]));
+  }
+
+  const encryption: BodyEncryption = {
+    async encrypt(body, { listener }) {
+      const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
+      const key = (await byId.get(first.id)) as CryptoKey;
+      const parameters = { name: "AES-GCM", iv, additionalData: utf8(listener) };
+      const sealed = await crypto.subtle.encrypt(parameters, key, body.slice());
+      return { body: concatBytes([iv, new Uint8Array(sealed)]), keyId: first.id };
+    },
+    async decrypt(body, { listener, keyId }) {
+      const key = await byId.get(keyId);
+      if (!key)
+        throw new HookproofError(
+          "OUTBOX_KEY_MISSING",
+          `The outbox has no key ${JSON.stringify(keyId)}, which an event was encrypted with.`,
+        );
+      const parameters = { name: "AES-GCM", iv: body.slice(0, NONCE_BYTES), additionalData: utf8(listener) };
+      try {
+        return new Uint8Array(await crypto.subtle.decrypt(parameters, key, body.slice(NONCE_BYTES)));
+      } catch (cause) {
+        throw new HookproofError(
+          "OUTBOX_BODY_UNREADABLE",
+          "An event's body cannot be decrypted: it was changed, or the key is another one.",
+          { cause },
+        );
+      }
+    },
+  };
+  return shownAs(encryption, "BodyEncryption { keys: [redacted] }");
+}

@@ -1,0 +1,34 @@
+export { aesGcmEncryption, type BodyEncryption } from "./body-encryption.js";
+export type { BreakerPolicy } from "./breaker.js";
+export type { EnqueuedEvent, OutboxMessage, PreparedEvent } from "./enqueue.js";
+export { memoryStore } from "./memory-store.js";
+export {
+  createOutbox,
+  type Outbox,
+  type OutboxListenerStats,
+  type OutboxOptions,
+  type OutboxRedriveOptions,
+} from "./outbox.js";
+export type { OutboxListenerOptions } from "./outbox-listener.js";
+export type {
+  BegunAttempt,
+  Burial,
+  ClaimedEvent,
+  ClaimRequest,
+  Completion,
+  DeadLetter,
+  DeadLetterFilter,
+  ExpiredEvent,
+  Lease,
+  ListenerStats,
+  OutboxAttempt,
+  OutboxEntry,
+  OutboxEvent,
+  OutboxStore,
+  RedriveOptions,
+  RedriveResult,
+} from "./outbox-store.js";
+export type { Boss, PgBossTransaction, PgClient, SqlRunner } from "./pg-boss-database.js";
+export { type PgBossStoreOptions, pgBossStore } from "./pg-boss-store.js";
+export type { Rate } from "./rate-bucket.js";
+export type { Retention } from "./upkeep.js";

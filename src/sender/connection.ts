@@ -1,0 +1,64 @@
+import { createTransport } from "#transport";
+import type { Transport, TransportOptions } from "../http/transport.js";
+import type { Clock } from "../primitives/clock.js";
+import { parseListenerUrl } from "../protocol/listener-url.js";
+import type { Signer } from "../protocol/signer.js";
+import { type Attempt, createAttempt } from "./attempt.js";
+import { extraHeaders } from "./header-line.js";
+import type { Observe } from "./observe.js";
+import { MAX_TIMER_MS } from "./waiting.js";
+
+/** How a listener is reached, and how requests to it are signed. */
+export interface ConnectionOptions extends TransportOptions {
+  /** The listener's URL, `{base_url}/api/v1/webhooks/incoming/{listener_id}`. HTTPS, or HTTP on loopback. */
+  url: string;
+  /** `hmacSigner(...)` or `jwtSigner(...)`. */
+  signer: Signer;
+  /** How long one attempt may take; 10,000 ms by default. */
+  attemptTimeoutMs?: number | undefined;
+  /** An HTTP transport of your own instead of the library's. */
+  transport?: Transport | undefined;
+  /** Headers to send along; the protocol's own cannot be set. */
+  headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A listener that attempts can be made at. */
+export interface Connection {
+  readonly url: string;
+  readonly attempt: Attempt;
+  readonly attemptTimeoutMs: number;
+}
+
+/** Checks the options and makes what attempts at one listener share. */
+export function connect(
+  options: ConnectionOptions,
+  { clock, observe }: { clock: Clock; observe: Observe | undefined },
+): Connection {
+  const { signer, attemptTimeoutMs = 10_000, agent } = options;
+  const { href: url } = parseListenerUrl(options.url);
+  if (typeof signer?.sign !== "function")
+    throw new TypeError("signer must be hmacSigner(...) or jwtSigner(...)");
+  if (!(attemptTimeoutMs > 0 && attemptTimeoutMs <= MAX_TIMER_MS))
+    throw new RangeError(`attemptTimeoutMs must be above 0 and at most ${MAX_TIMER_MS}`);
+  const attempt = createAttempt({
+    url,
+    signer,
+    transport: transportOf(options),
+    clock,
+    headers: extraHeaders(options.headers),
+    agent,
+    observe,
+  });
+  for (const message of signer.warnings ?? []) observe?.({ type: "warning", url, message });
+  return { url, attempt, attemptTimeoutMs };
+}
+
+/** The caller's transport, or ours; what only ours can do is not dropped without a word. */
+function transportOf(options: ConnectionOptions): Transport {
+  if (!options.transport) return createTransport(options);
+  for (const name of ["allowPrivateNetwork", "allowedCidrs", "connectTimeoutMs", "agent"] as const) {
+    if (options[name] !== undefined)
+      throw new TypeError(`${name} cannot be combined with transport, which connects by itself`);
+  }
+  return options.transport;
+}

@@ -1,0 +1,138 @@
+import { sha256Base64url } from "#hash";
+import type {
+  Burial,
+  ClaimedEvent,
+  DeadLetter,
+  Lease,
+  OutboxAttempt,
+  OutboxEvent,
+  OutboxStore,
+} from "../outbox/outbox-store.js";
+import { utf8 } from "../primitives/bytes.js";
+import { newEventId } from "../protocol/event-id.js";
+import { type ContractCase, expectSame } from "./contract-case.js";
+
+/** An outbox store under test: empty at first. */
+export interface OutboxStoreSubject<Tx = unknown> {
+  /** A store over the same events each time, as another process or the same one after a restart has it. */
+  open(): OutboxStore<Tx> | Promise<OutboxStore<Tx>>;
+  /** Lets time pass for the store: moves its clock, or brings every time it holds closer. */
+  passTime(ms: number): void | Promise<void>;
+  /** Runs work inside a transaction of the caller's own, where the store can take part in one. */
+  transaction?(end: "commit" | "rollback", work: (tx: Tx) => Promise<void>): Promise<void>;
+}
+
+/** A case's tools: the store, its subject, and short forms of what cases do again and again. */
+export interface Bench {
+  readonly store: OutboxStore;
+  readonly subject: OutboxStoreSubject;
+  /** Enqueues events one after another. */
+  put(...events: OutboxEvent[]): Promise<void>;
+  /** Claims up to `limit` events of listeners, any number of each; of `LISTENER` by default. */
+  take(limit?: number, listeners?: readonly string[]): Promise<readonly ClaimedEvent[]>;
+  /** Claims exactly one event of `LISTENER`. */
+  takeOne(): Promise<ClaimedEvent>;
+  /** Claims one event and begins it. */
+  attempt(): Promise<ClaimedEvent>;
+  /** Claims one event, begins it, and makes it a dead letter. */
+  kill(burial?: Partial<Burial>): Promise<ClaimedEvent>;
+  complete(lease: Lease): Promise<number>;
+  deadLetters(...filter: Parameters<OutboxStore["dead"]>): Promise<readonly DeadLetter[]>;
+}
+
+export const LISTENER = "lst_contract";
+export const OTHER_LISTENER = 'another "listener", ключ';
+export const LEASE_MS = 60_000;
+export const WINDOW_MS = 60 * 60_000;
+
+export const event = (text: string, fields: Partial<OutboxEvent> = {}): OutboxEvent => {
+  const body = utf8(JSON.stringify({ text }));
+  return { id: newEventId(), listener: LISTENER, body, digest: sha256Base64url(body), ...fields };
+};
+
+/** An attempt's record; `startedAt` is arbitrary, as it is by the worker's clock. */
+export const attemptRecord = (number: number, fields: Partial<OutboxAttempt> = {}): OutboxAttempt => ({
+  number,
+  startedAt: 1_767_225_600_000 + number,
+  durationMs: 12,
+  status: 200,
+  ...fields,
+});
+
+export const failed = (number: number): OutboxAttempt =>
+  attemptRecord(number, { status: 503, code: "RECEIVER_UNAVAILABLE", answer: "be back soon" });
+
+/** The texts of claimed events, in their order. */
+export const texts = (claimed: readonly { readonly event: OutboxEvent }[]): string[] =>
+  claimed.map(({ event: { body } }) => (JSON.parse(new TextDecoder().decode(body)) as { text: string }).text);
+
+export function rule(name: string, check: (bench: Bench) => Promise<void>): ContractCase<OutboxStoreSubject> {
+  return {
+    name,
+    async run(subject) {
+      const opened = new Set<OutboxStore>();
+      const open = async () => {
+        const store = await subject.open();
+        opened.add(store);
+        return store;
+      };
+      try {
+        await check(benchOf(await open(), { ...subject, open }));
+      } finally {
+        for (const store of opened) await store.close();
+      }
+    },
+  };
+}
+
+function benchOf(store: OutboxStore, subject: OutboxStoreSubject): Bench {
+  const bench: Bench = {
+    store,
+    subject,
+    async put(...events) {
+      for (const one of events) await store.enqueue([one]);
+    },
+    take: (limit = 100, listeners = [LISTENER]) =>
+      store.claim({ limit, leaseMs: LEASE_MS, listeners: new Map(listeners.map((one) => [one, limit])) }),
+    async takeOne() {
+      const [claimed, ...more] = await bench.take(1);
+      if (!claimed || more.length > 0) throw new Error(`claim: expected 1 event, got ${claimed ? 2 : 0}`);
+      return claimed;
+    },
+    async attempt() {
+      const claimed = await bench.takeOne();
+      const [begun] = await store.begin([claimed.lease]);
+      if (!begun) throw new Error("begin: expected an attempt, got undefined");
+      return claimed;
+    },
+    async kill(burial = {}) {
+      const claimed = await bench.attempt();
+      const buried = await store.bury(claimed.lease, {
+        reason: "refused",
+        code: "REQUEST_REFUSED",
+        attempt: attemptRecord(claimed.attempts + 1, { status: 400, code: "REQUEST_REFUSED" }),
+        blocksKey: false,
+        ...burial,
+      });
+      expectSame("bury", buried, true);
+      return claimed;
+    },
+    complete: (lease) => store.complete([{ lease, outcome: "accepted", attempt: attemptRecord(1) }]),
+    async deadLetters(...filter) {
+      const letters: DeadLetter[] = [];
+      for await (const letter of store.dead(...filter)) letters.push(letter);
+      return letters;
+    },
+  };
+  return bench;
+}
+
+/** The code a call fails with, whether it throws or rejects; `undefined` if it does neither. */
+export async function codeOf(work: () => unknown): Promise<unknown> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    return (error as { code?: unknown }).code ?? error;
+  }
+}

@@ -1,0 +1,53 @@
+// How the processes of the chaos run open an outbox's store, one entry for each engine. `place` is what the engine's
+// set-up in outbox-chaos.ts gave.
+import { openSqlite, sqliteStore } from "hookproof/node";
+import { pgBossStore } from "hookproof/outbox";
+import pg from "pg";
+import { PgBoss } from "pg-boss";
+
+export const ENGINES = {
+  async sqlite({ file, driver, from }, clock) {
+    const open = () => openSqlite(file, { driver, from });
+    const store = sqliteStore({ open, clock });
+    const db = open();
+    db.exec(
+      "PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000; CREATE TABLE IF NOT EXISTS orders (id TEXT)",
+    );
+    const addOrder = db.prepare("INSERT INTO orders VALUES (?) RETURNING 1");
+    return {
+      store,
+      /** One of the application's own transactions: an order, and what `work` enqueues with it. */
+      async transaction(order, end, work) {
+        db.exec("BEGIN IMMEDIATE");
+        addOrder.all(order);
+        work(db);
+        db.exec(end);
+      },
+    };
+  },
+  async "pg-boss"({ url }) {
+    const boss = new PgBoss({ connectionString: url, schedule: false });
+    const pool = new pg.Pool({ connectionString: url });
+    for (const one of [boss, pool]) one.on("error", () => {}); // the server is killed, too
+    pool.on("connect", (client) => client.on("error", () => {}));
+    await boss.start();
+    return {
+      store: pgBossStore({ boss }),
+      async transaction(order, end, work) {
+        const client = await pool.connect();
+        let failure;
+        try {
+          await client.query("BEGIN");
+          await client.query("INSERT INTO orders VALUES ($1)", [order]);
+          await work(client);
+          await client.query(end);
+        } catch (error) {
+          failure = error;
+          throw error;
+        } finally {
+          client.release(failure);
+        }
+      },
+    };
+  },
+};

@@ -1,0 +1,89 @@
+import { hmacSigner, type SenderEvent } from "hookproof";
+import {
+  createOutbox,
+  memoryStore,
+  type Outbox,
+  type OutboxListenerOptions,
+  type OutboxOptions,
+} from "hookproof/outbox";
+import { waitFor as waitForWithin } from "hookproof/testing";
+import { afterEach } from "vitest";
+import { type ReceiverServer, receiverServer, SECRET } from "../sender/receiver-server.js";
+import { type SteppedClock, steppedClock } from "./stepped-clock.js";
+
+/** An outbox over the memory store, with a clock that the test moves, and real receivers. */
+export interface OutboxBench {
+  readonly clock: SteppedClock;
+  readonly store: ReturnType<typeof memoryStore>;
+  readonly events: SenderEvent[];
+  /** Events of one type that were told so far. */
+  told<Type extends SenderEvent["type"]>(type: Type): Extract<SenderEvent, { type: Type }>[];
+  receiver(options?: Parameters<typeof receiverServer>[0]): Promise<ReceiverServer>;
+  /** A listener's options for a receiver of this bench. */
+  listener(server: { readonly url: string }, options?: Partial<OutboxListenerOptions>): OutboxListenerOptions;
+  outbox(
+    listeners: Record<string, OutboxListenerOptions>,
+    options?: Partial<OutboxOptions<never>>,
+  ): Outbox<never>;
+  /** Moves the clock step by step until something is so. */
+  passUntil(predicate: () => boolean | Promise<boolean>, stepMs?: number, steps?: number): Promise<void>;
+  /** Moves the clock step by step until a promise resolves. */
+  passDuring(work: Promise<unknown>, stepMs?: number): Promise<void>;
+}
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+export function outboxBench(): OutboxBench {
+  const clock = steppedClock();
+  const store = memoryStore({ clock });
+  const events: SenderEvent[] = [];
+  const bench: OutboxBench = {
+    clock,
+    store,
+    events,
+    told: (type) => events.filter((event): event is never => event.type === type),
+    async receiver(options = {}) {
+      const server = await receiverServer({ clock, ...options });
+      cleanups.push(() => server.stop());
+      return server;
+    },
+    listener: ({ url }, options = {}) => ({ url, signer: hmacSigner({ secret: SECRET }), ...options }),
+    outbox(listeners, options = {}) {
+      const outbox = createOutbox<never>({
+        store,
+        listeners,
+        clock,
+        wait: clock.wait,
+        random: () => 0,
+        observe: (event) => events.push(event),
+        ...options,
+      });
+      cleanups.push(() => outbox.stop({ timeoutMs: 0 }));
+      return outbox;
+    },
+    async passUntil(predicate, stepMs = 100, steps = 2_000) {
+      for (let step = 0; step < steps; step++) {
+        if (await predicate()) return;
+        clock.advance(stepMs);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+      throw new Error("it never came to be");
+    },
+    async passDuring(work, stepMs) {
+      let done = false;
+      const ended = work.finally(() => {
+        done = true;
+      });
+      await bench.passUntil(() => done, stepMs);
+      await ended;
+    },
+  };
+  return bench;
+}
+
+/** As the public one, with time enough for a machine that runs all tests at once. */
+export const waitFor: typeof waitForWithin = (predicate, options) =>
+  waitForWithin(predicate, { timeoutMs: 25_000, ...options });

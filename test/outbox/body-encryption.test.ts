@@ -1,0 +1,152 @@
+import { createDecipheriv, randomBytes } from "node:crypto";
+import { inspect } from "node:util";
+import { aesGcmEncryption, type BodyEncryption } from "hookproof/outbox";
+import { describe, expect, it } from "vitest";
+import { outboxBench, waitFor } from "./bench-outbox.js";
+
+const keyOf = (id: string) => ({ id, key: new Uint8Array(randomBytes(32)) });
+type Change = (bytes: Uint8Array) => [sealed: Uint8Array, listener: string];
+
+const body = new TextEncoder().encode('{"note":"confidential"}');
+
+describe("aesGcmEncryption", () => {
+  it("is AES-256-GCM as others know it: nonce, ciphertext, tag, bound to the listener", async () => {
+    const key = keyOf("k1");
+    const sealed = await aesGcmEncryption([key]).encrypt(body, { listener: "a" });
+    expect(sealed.keyId).toBe("k1");
+    const bytes = Buffer.from(sealed.body);
+    const other = createDecipheriv("aes-256-gcm", key.key, bytes.subarray(0, 12));
+    other.setAAD(Buffer.from("a")).setAuthTag(bytes.subarray(-16));
+    expect(Buffer.concat([other.update(bytes.subarray(12, -16)), other.final()])).toEqual(Buffer.from(body));
+  });
+
+  it("never makes the same bytes twice", async () => {
+    const encryption = aesGcmEncryption([keyOf("k1")]);
+    const made = await Promise.all(
+      Array.from({ length: 50 }, () => encryption.encrypt(body, { listener: "a" })),
+    );
+    expect(new Set(made.map(({ body: bytes }) => Buffer.from(bytes).toString("hex"))).size).toBe(50);
+  });
+
+  it("decrypts with every key, and encrypts with the first", async () => {
+    const [old, fresh] = [keyOf("old"), keyOf("new")];
+    const sealed = await aesGcmEncryption([old]).encrypt(body, { listener: "a" });
+    const rotated = aesGcmEncryption([fresh, old]);
+    expect(await rotated.decrypt(sealed.body, { listener: "a", keyId: "old" })).toEqual(body);
+    expect((await rotated.encrypt(body, { listener: "a" })).keyId).toBe("new");
+    await expect(
+      aesGcmEncryption([fresh]).decrypt(sealed.body, { listener: "a", keyId: "old" }),
+    ).rejects.toMatchObject({ code: "OUTBOX_KEY_MISSING" });
+  });
+
+  it.each<[what: string, change: Change]>([
+    ["a flipped bit", (bytes) => [bytes.map((byte, index) => (index === 20 ? byte ^ 1 : byte)), "a"]],
+    ["a lost byte", (bytes) => [bytes.slice(0, -1), "a"]],
+    ["nothing", () => [new Uint8Array(), "a"]],
+    ["another listener", (bytes) => [bytes, "b"]],
+  ])("refuses %s", async (_, change) => {
+    const encryption = aesGcmEncryption([keyOf("k1")]);
+    const { body: sealed, keyId } = await encryption.encrypt(body, { listener: "a" });
+    const [bytes, listener] = change(sealed);
+    await expect(encryption.decrypt(bytes, { listener, keyId })).rejects.toMatchObject({
+      code: "OUTBOX_BODY_UNREADABLE",
+    });
+  });
+
+  it.each([
+    ["no key", []],
+    ["a short key", [{ id: "k", key: new Uint8Array(16) }]],
+    ["no id", [{ id: "", key: new Uint8Array(32) }]],
+    ["an id twice", [keyOf("k"), keyOf("k")]],
+  ])("refuses %s", (_, keys) => {
+    expect(() => aesGcmEncryption(keys)).toThrow(TypeError);
+  });
+
+  it("shows no key", () => {
+    const key = new Uint8Array(32).fill(171);
+    expect(inspect(aesGcmEncryption([{ id: "k", key }]), { depth: 9 })).not.toMatch(/171|ab/);
+  });
+});
+
+describe("an outbox with encryption", () => {
+  it("stores nothing readable, and delivers the bytes that were enqueued", async () => {
+    const bench = outboxBench();
+    let received = "";
+    const server = await bench.receiver({
+      intercept(request, response, receive) {
+        request.on("data", (chunk: Buffer) => {
+          received += chunk.toString();
+        });
+        return receive(request, response);
+      },
+    });
+    const encryption = aesGcmEncryption([keyOf("k1")]);
+    const outbox = bench.outbox({ a: bench.listener(server) }, { encryption });
+    await outbox.enqueue({ listener: "a", payload: { note: "confidential" } });
+    const [claimed] = await bench.store.claim({ limit: 1, leaseMs: 1, listeners: new Map([["a", 1]]) });
+    expect(new TextDecoder().decode(claimed?.event.body)).not.toContain("confidential");
+    bench.clock.advance(10);
+    await outbox.drain();
+    expect(received).toBe('{"note":"confidential"}');
+  });
+
+  it("keeps an event whose key is missing, and delivers it when the key is there", async () => {
+    const bench = outboxBench();
+    const server = await bench.receiver();
+    const [old, fresh] = [keyOf("old"), keyOf("new")];
+    const listeners = { a: bench.listener(server) };
+    const { eventId } = await bench
+      .outbox(listeners, { encryption: aesGcmEncryption([old]) })
+      .enqueue({ listener: "a", payload: {} });
+    for (const encryption of [undefined, aesGcmEncryption([fresh])]) {
+      const before = bench.told("retry-scheduled").length;
+      const without = bench.outbox(listeners, { encryption });
+      without.start();
+      await waitFor(() => bench.told("retry-scheduled").length > before);
+      await without.stop();
+      bench.clock.advance(60_000);
+    }
+    expect((await bench.outbox(listeners).find(eventId))[0]).toMatchObject({
+      state: "pending",
+      attempts: Array(2).fill({ code: "OUTBOX_KEY_MISSING" }),
+    });
+    expect(bench.told("warning").length).toBeGreaterThan(0);
+    expect(server.requests).toHaveLength(0);
+    await bench.outbox(listeners, { encryption: aesGcmEncryption([fresh, old]) }).drain();
+    expect(server.runs.get(eventId)).toBe(1);
+  });
+
+  it("never sends a body that was changed in the store", async () => {
+    const bench = outboxBench();
+    const server = await bench.receiver();
+    // A function of the user's own that gives other bytes back.
+    const encryption: BodyEncryption = {
+      encrypt: async (bytes) => ({ body: bytes, keyId: "own" }),
+      decrypt: async () => new TextEncoder().encode('{"note":"forged"}'),
+    };
+    const outbox = bench.outbox({ a: bench.listener(server) }, { encryption });
+    const { eventId } = await outbox.enqueue({ listener: "a", payload: {} });
+    await outbox.drain();
+    expect((await outbox.find(eventId))[0]?.state).toBe("dead");
+    for await (const letter of outbox.dead())
+      expect(letter).toMatchObject({ reason: "unsendable", code: "OUTBOX_BODY_UNREADABLE" });
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it("keeps no answer, as a receiver may repeat the body in it", async () => {
+    const bench = outboxBench();
+    const server = await bench.receiver({
+      intercept(request, response) {
+        request.resume();
+        response.writeHead(400).end('you sent {"note":"confidential"}');
+      },
+    });
+    const outbox = bench.outbox(
+      { a: bench.listener(server) },
+      { encryption: aesGcmEncryption([keyOf("k")]) },
+    );
+    const { eventId } = await outbox.enqueue({ listener: "a", payload: { note: "confidential" } });
+    await outbox.drain();
+    expect(JSON.stringify(await outbox.find(eventId))).not.toContain("confidential");
+  });
+});

@@ -1,0 +1,59 @@
+import { hmacSigner, type SenderEvent } from "hookproof";
+import { createOutbox, pgBossStore } from "hookproof/outbox";
+import { PgBoss } from "pg-boss";
+import { afterAll, expect, it } from "vitest";
+import { receiverServer, SECRET } from "../sender/receiver-server.js";
+import { ownPostgres } from "../support/postgres.js";
+
+const postgres = await ownPostgres();
+afterAll(() => postgres?.stop());
+
+it.skipIf(!postgres)(
+  "a server that is killed comes back to workers that waited for it",
+  async () => {
+    if (!postgres) return;
+    const boss = new PgBoss({ connectionString: postgres.url, supervise: false, schedule: false });
+    boss.on("error", () => {});
+    await boss.start();
+    const receiver = await receiverServer({});
+    const told: SenderEvent[] = [];
+    const outbox = createOutbox({
+      store: pgBossStore({ boss }),
+      listeners: { orders: { url: receiver.url, signer: hmacSigner({ secret: SECRET }) } },
+      observe: (event) => told.push(event),
+    });
+    const enqueue = (place: number) => outbox.enqueue({ listener: "orders", payload: { place } });
+    const available = () =>
+      told.flatMap((event) => (event.type === "store-changed" ? [event.available] : []));
+    try {
+      await enqueue(1);
+      outbox.start();
+      await expect.poll(async () => (await outbox.stats())[0]?.delivered, { timeout: 10_000 }).toBe(1);
+
+      await postgres.kill();
+      const startedAt = performance.now();
+      await expect(enqueue(2)).rejects.toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
+      expect(performance.now() - startedAt).toBeLessThan(2_000);
+      await expect.poll(() => available()[0], { timeout: 10_000 }).toBe(false);
+
+      await postgres.restart();
+      await expect
+        .poll(
+          () =>
+            enqueue(3).then(
+              () => true,
+              () => false,
+            ),
+          { timeout: 10_000 },
+        )
+        .toBe(true);
+      await expect.poll(async () => (await outbox.stats())[0]?.delivered, { timeout: 15_000 }).toBe(2);
+      expect(available().at(-1)).toBe(true);
+    } finally {
+      await outbox[Symbol.asyncDispose]();
+      await boss.stop({ graceful: false });
+      await receiver.stop();
+    }
+  },
+  60_000,
+);

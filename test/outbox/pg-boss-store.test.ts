@@ -1,0 +1,247 @@
+import { drizzle } from "drizzle-orm/node-postgres";
+import { sql } from "drizzle-orm/sql";
+import { type ClaimedEvent, type OutboxStore, type PgBossTransaction, pgBossStore } from "hookproof/outbox";
+import { Kysely, PostgresDialect } from "kysely";
+import pg from "pg";
+import { fromDrizzle, fromKysely, PgBoss } from "pg-boss";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { outboxEvent } from "../support/outbox-event.js";
+import { freePort } from "../support/own-server.js";
+import { bossOnPostgres, type TestBoss, type TestOutbox } from "../support/pg-boss.js";
+import { testPostgres } from "../support/postgres.js";
+
+const postgres = await testPostgres();
+afterAll(() => postgres?.stop());
+
+const ATTEMPT = { number: 1, startedAt: 0, durationMs: 1 };
+
+describe.skipIf(!postgres)("pgBossStore", () => {
+  let boss: TestBoss;
+  let outbox: TestOutbox;
+  let store: OutboxStore<PgBossTransaction>;
+  let pool: pg.Pool;
+  beforeAll(async () => {
+    boss = await bossOnPostgres(postgres?.url ?? "");
+    pool = new pg.Pool({ connectionString: postgres?.url });
+    pool.on("error", () => {}); // end() returns before its connections are closed
+  });
+  afterAll(async () => {
+    await pool.end();
+    await boss.drop();
+  });
+  beforeEach(() => {
+    outbox = boss.outbox();
+    store = pgBossStore({ boss: boss.boss, schema: outbox.schema });
+  });
+  afterEach(() => outbox.drop());
+
+  const take = (limit = 10, listener = "orders") =>
+    store.claim({ limit, leaseMs: 60_000, listeners: new Map([[listener, limit]]) });
+  const taken = async () => (await take()).map(({ event }) => event.id);
+  const one = async () => (await take(1))[0] as ClaimedEvent;
+
+  it("makes its tables once, however many ask at once", async () => {
+    const stores = Array.from({ length: 12 }, () => pgBossStore({ boss: boss.boss, schema: outbox.schema }));
+    await Promise.all(stores.map((each) => each.enqueue([outboxEvent("one")])));
+    expect(await store.stats()).toMatchObject([{ listener: "orders", pending: 12 }]);
+  });
+
+  it("refuses tables that a newer version made", async () => {
+    await store.stats();
+    await boss.query(`UPDATE ${outbox.schema}.version SET version = version + 1`);
+    const older = pgBossStore({ boss: boss.boss, schema: outbox.schema });
+    await expect(older.enqueue([outboxEvent("one")])).rejects.toMatchObject({ code: "OUTBOX_NEWER" });
+    await expect(take()).resolves.toEqual([]); // this one had looked before
+  });
+
+  it("stores events in the transaction of a client of pg, or of an ORM", async () => {
+    await boss.query(`CREATE TABLE ${outbox.schema.replace("outbox", "orders")} (id text)`);
+    const table = outbox.schema.replace("outbox", "orders");
+    const kysely = new Kysely<never>({ dialect: new PostgresDialect({ pool }) });
+    const insert = `INSERT INTO ${table} VALUES ('1')`;
+    const ways: Record<string, (work: (tx: PgBossTransaction) => Promise<void>) => Promise<void>> = {
+      async pg(work) {
+        const client = await pool.connect();
+        await client.query("BEGIN");
+        await client.query(insert);
+        await work(client).then(
+          () => client.query("COMMIT"),
+          () => client.query("ROLLBACK"),
+        );
+        client.release();
+      },
+      drizzle: (work) =>
+        drizzle(pool)
+          .transaction(async (tx) => {
+            await tx.execute(sql.raw(insert));
+            await work(fromDrizzle(tx, sql));
+          })
+          .catch(() => {}),
+      kysely: (work) =>
+        kysely
+          .transaction()
+          .execute(async (tx) => {
+            await fromKysely(tx).executeSql(insert);
+            await work(fromKysely(tx));
+          })
+          .catch(() => {}),
+    };
+    for (const [name, transaction] of Object.entries(ways)) {
+      const [kept, undone] = [outboxEvent(name), outboxEvent(name)];
+      await transaction((tx) => store.enqueue([kept], tx) as Promise<void>);
+      await transaction(async (tx) => {
+        await store.enqueue([undone], tx);
+        throw new Error("the caller's own");
+      });
+      expect(await taken(), name).toEqual([kept.id]);
+      expect((await boss.query(`DELETE FROM ${table} RETURNING id`)).rows, name).toHaveLength(1);
+    }
+    await boss.query(`DROP TABLE ${table}`);
+  });
+
+  it("leaves a transaction as it was when an id was used with other bytes", async () => {
+    const known = outboxEvent("known");
+    await store.enqueue([known]);
+    const client = await pool.connect();
+    await client.query("BEGIN");
+    const events = [outboxEvent("beside"), outboxEvent("other", { id: known.id })];
+    await expect(store.enqueue(events, client)).rejects.toMatchObject({ code: "EVENT_ID_REUSED" });
+    const after = outboxEvent("after");
+    await store.enqueue([after], client);
+    await client.query("COMMIT");
+    client.release();
+    expect(await taken()).toEqual([known.id, after.id]);
+  });
+
+  it("delivers nothing of a transaction before its commit", async () => {
+    const client = await pool.connect();
+    await client.query("BEGIN");
+    const event = outboxEvent("one");
+    await store.enqueue([event], client);
+    expect(await taken()).toEqual([]);
+    expect((await store.nextDue(["orders"])).at).toBeUndefined();
+    await client.query("COMMIT");
+    client.release();
+    expect(await taken()).toEqual([event.id]);
+  });
+
+  it("takes a late completion as long as nobody else was handed the event", async () => {
+    await store.enqueue([outboxEvent("one"), outboxEvent("two")]);
+    const [late, later] = await take();
+    await outbox.subject.passTime(70_000);
+    await store.claim({ limit: 1, leaseMs: 60_000, listeners: new Map([["none", 1]]) }); // takes both over
+    const complete = (claimed: ClaimedEvent | undefined) =>
+      store.complete([{ lease: (claimed as ClaimedEvent).lease, outcome: "accepted", attempt: ATTEMPT }]);
+    expect(await complete(late)).toBe(1);
+    const [again] = await take();
+    expect(again?.event.id).toBe(later?.event.id);
+    expect(await complete(later)).toBe(0);
+    expect(await complete(again)).toBe(1);
+  });
+
+  it("makes dead letters of what was cancelled or deleted in pg-boss, with its history", async () => {
+    const events = [outboxEvent("cancelled"), outboxEvent("deleted"), outboxEvent("good")];
+    await store.enqueue(events);
+    const [claimed] = await take(1);
+    await store.begin([(claimed as ClaimedEvent).lease]);
+    await store.reschedule((claimed as ClaimedEvent).lease, Date.now(), { ...ATTEMPT, code: "TIMED_OUT" });
+    const queue = `${outbox.schema}/orders`;
+    const { rows } = await boss.query(
+      `SELECT job_id, id FROM ${outbox.schema}.event WHERE state = 'waiting' ORDER BY seq`,
+    );
+    await boss.boss.cancel(queue, String(rows[0]?.job_id));
+    await boss.boss.deleteJob(queue, String(rows[1]?.job_id));
+    await outbox.subject.passTime(120_000);
+    expect(await taken()).toEqual([events[2]?.id]);
+    expect(await taken()).toEqual([]);
+    const dead = [];
+    for await (const letter of store.dead()) dead.push(letter);
+    const codes = dead.map(({ event, reason, code, attempts }) => [event.id, reason, code, attempts.length]);
+    expect(codes.sort()).toEqual(
+      [
+        [events[0]?.id, "lost", "LEASE_LOST", 1],
+        [events[1]?.id, "lost", "LEASE_LOST", 0],
+      ].sort(),
+    );
+    expect(await store.redrive({ reason: "lost" }, { windowMs: 600_000 })).toEqual({
+      redriven: 2,
+      pastWindow: 0,
+    });
+    expect((await taken()).sort()).toEqual([events[0]?.id, events[1]?.id].sort());
+  });
+
+  it("hands out other events while hundreds wait for one of their ordering key", async () => {
+    const waiting = Array.from({ length: 300 }, (_, index) =>
+      outboxEvent(String(index), { orderingKey: "k" }),
+    );
+    const free = outboxEvent("free");
+    await store.enqueue([...waiting, free]);
+    const first = await take(1);
+    expect(first.map(({ event }) => event.id)).toEqual([waiting[0]?.id]);
+    const seen: string[] = [];
+    for (let calls = 0; calls < 30 && seen.length === 0; calls++) seen.push(...(await taken()));
+    expect(seen).toEqual([free.id]);
+    const { lease } = first[0] as ClaimedEvent;
+    await store.complete([{ lease, outcome: "accepted", attempt: ATTEMPT }]);
+    expect(await taken()).toEqual([waiting[1]?.id]);
+  });
+
+  it("keeps no bytes of what was delivered, and knows its id", async () => {
+    const event = outboxEvent("secret");
+    await store.enqueue([event]);
+    const { lease } = await one();
+    await store.complete([{ lease, outcome: "accepted", attempt: ATTEMPT }]);
+    const { rows } = await boss.query(`SELECT body, digest FROM ${outbox.schema}.event`);
+    expect(rows).toEqual([{ body: null, digest: event.digest }]);
+    const { rows: jobs } = await boss.query(
+      `SELECT data FROM ${boss.schema}.job WHERE name LIKE '${outbox.schema}/%'`,
+    );
+    expect(jobs).toEqual([{ data: { id: event.id } }]);
+  });
+
+  it("tells other processes of work as soon as it is committed", async () => {
+    let told = 0;
+    const stop = store.onWork?.(() => told++);
+    await expect.poll(() => told).toBe(1); // it listens
+    await pgBossStore({ boss: boss.boss, schema: outbox.schema }).enqueue([outboxEvent("one")]);
+    await expect.poll(() => told).toBe(2);
+    stop?.();
+    await store.close();
+  });
+
+  it("has listeners of any name, and ids that are none", async () => {
+    const listener = "a/b_c 'ü' 🦉";
+    await store.enqueue([outboxEvent("one", { listener }), outboxEvent("two", { listener: "a/b_c" })]);
+    expect(await take(10, listener)).toHaveLength(1);
+    expect(await take(10, "a/b_c")).toHaveLength(1);
+    expect(await store.find("nonsense")).toEqual([]);
+    expect(await store.redrive({ ids: ["nonsense"] }, { windowMs: 1 })).toEqual({
+      redriven: 0,
+      pastWindow: 0,
+    });
+  });
+
+  it("names what cannot work", async () => {
+    expect(() => pgBossStore({ boss: {} as never })).toThrow(/^boss must be a PgBoss/);
+    expect(() => pgBossStore({ boss: boss.boss, schema: 'a"b' })).toThrow(/^schema must be/);
+    expect(() => pgBossStore({ boss: boss.boss, timeoutMs: 0 })).toThrow(/^timeoutMs must be/);
+    await expect(store.enqueue([outboxEvent("one")], {} as never)).rejects.toThrow(/^tx must be/);
+    const bare = { executeSql: async () => ({ rows: [] }) };
+    const other = pgBossStore({ boss: { ...boss.boss, getDb: () => bare } as never });
+    await expect(other.stats()).rejects.toThrow(/^boss must have a connection with beginTransaction/);
+  });
+});
+
+it("a server that is not there is OUTBOX_UNAVAILABLE, at once and without the password", async () => {
+  const port = await freePort();
+  const boss = new PgBoss({ host: "127.0.0.1", port, user: "nobody", password: "hush", database: "none" });
+  boss.on("error", () => {});
+  await boss.start().catch(() => {});
+  const store = pgBossStore({ boss });
+  const startedAt = performance.now();
+  const error = await Promise.resolve(store.enqueue([outboxEvent("one")])).catch((caught) => caught);
+  expect(error).toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
+  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(JSON.stringify([error, error.message, error.cause?.message])).not.toContain("hush");
+  await boss.stop({ graceful: false }).catch(() => {});
+});

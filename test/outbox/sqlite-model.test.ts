@@ -1,0 +1,157 @@
+import fc from "fast-check";
+import { sqliteStore } from "hookproof/node";
+import { type ClaimedEvent, memoryStore, type OutboxEvent, type OutboxStore } from "hookproof/outbox";
+import { fixedClock } from "hookproof/testing";
+import { expect, it } from "vitest";
+import { runs } from "../properties/runs.js";
+import { newOutboxFile, SQLITE_DRIVERS, storedEvent } from "./sqlite-files.js";
+
+const LISTENERS = ["lst_1", "lst_2"];
+const WINDOW_MS = 5_000;
+const ATTEMPT = { number: 1, startedAt: 1_767_225_600_000, durationMs: 3, status: 503 };
+const IDS = Array.from({ length: 12 }, (_, index) => `0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a${index + 10}`);
+
+/** A store and the claims it has handed out, in order. */
+interface Subject {
+  readonly store: OutboxStore;
+  readonly claims: ClaimedEvent[];
+}
+
+type Step = (subject: Subject, now: number) => Promise<unknown>;
+
+/** What is seen of a claim but for its token, which is the store's own. */
+const seen = ({ event, lease, ...rest }: ClaimedEvent) => ({
+  ...rest,
+  id: event.id,
+  key: event.orderingKey,
+  expiresAt: lease.expiresAt,
+});
+
+const anyEvent = fc
+  .record({
+    id: fc.constantFrom(...IDS),
+    listener: fc.constantFrom(...LISTENERS),
+    orderingKey: fc.constantFrom(undefined, "a", "b"),
+  })
+  .map(({ id, listener, orderingKey }): OutboxEvent => ({ ...storedEvent(listener), id, orderingKey }));
+const anyClaim = fc.nat(30);
+const lease = ({ claims }: Subject, which: number) => claims[which % Math.max(1, claims.length)]?.lease;
+
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  fc.array(anyEvent, { minLength: 1, maxLength: 3 }).map(
+    (events): Step =>
+      ({ store }) => {
+        return Promise.resolve(store.enqueue(events)).then(() => "stored");
+      },
+  ),
+  fc.tuple(fc.integer({ min: 1, max: 4 }), fc.boolean()).map(
+    ([limit, turned]): Step =>
+      async (subject) => {
+        const listeners = new Map((turned ? [...LISTENERS].reverse() : LISTENERS).map((name) => [name, 2]));
+        const claimed = await subject.store.claim({ limit, leaseMs: 1_000, listeners });
+        subject.claims.push(...claimed);
+        return claimed.map(seen);
+      },
+  ),
+  anyClaim.map(
+    (which): Step =>
+      async (subject) => {
+        const held = lease(subject, which);
+        return held && subject.store.begin([held]);
+      },
+  ),
+  anyClaim.map(
+    (which): Step =>
+      async (subject) => {
+        const held = lease(subject, which);
+        return held && subject.store.complete([{ lease: held, outcome: "accepted", attempt: ATTEMPT }]);
+      },
+  ),
+  fc.tuple(anyClaim, fc.integer({ min: 0, max: 3_000 })).map(
+    ([which, ms]): Step =>
+      async (subject, now) => {
+        const held = lease(subject, which);
+        return held && subject.store.reschedule(held, now + ms, ATTEMPT);
+      },
+  ),
+  fc.tuple(anyClaim, fc.boolean()).map(
+    ([which, blocksKey]): Step =>
+      async (subject) => {
+        const held = lease(subject, which);
+        const burial = { reason: "refused", code: "REQUEST_REFUSED", attempt: ATTEMPT, blocksKey } as const;
+        return held && subject.store.bury(held, burial);
+      },
+  ),
+  fc.tuple(fc.constantFrom("end", "kept"), fc.boolean(), fc.integer({ min: 1, max: 3 })).map(
+    ([place, dryRun, limit]): Step =>
+      ({ store }) =>
+        store.redrive({}, { place: place as "end", dryRun, limit, windowMs: WINDOW_MS }),
+  ),
+  fc.boolean().map(
+    (blocksKey): Step =>
+      async ({ store }) => {
+        const expired = await store.expire(
+          new Map(LISTENERS.map((name) => [name, { windowMs: WINDOW_MS, blocksKey }])),
+        );
+        return expired.map(({ id, listener, attempts }) => `${listener} ${id} ${attempts}`).sort();
+      },
+  ),
+  fc.integer({ min: 1_000, max: 20_000 }).map(
+    (ms): Step =>
+      ({ store }, now) =>
+        store.prune({ delivered: now - ms, dead: now - ms }),
+  ),
+);
+
+/** Everything a store shows of itself. */
+async function shown({ store }: Subject): Promise<unknown> {
+  const dead: unknown[] = [];
+  for await (const { event, ...letter } of store.dead()) dead.push({ ...letter, id: event.id });
+  const entries = await Promise.all(IDS.map((id) => store.find(id)));
+  const byListener = <Item extends { listener: string }>(items: readonly Item[]) =>
+    [...items].filter(Boolean).sort((a, b) => (a.listener < b.listener ? -1 : 1));
+  const stats = (await store.stats()).filter(
+    ({ pending, inFlight, delivered, dead: gone }) => pending + inFlight + delivered + gone > 0,
+  );
+  return {
+    dead,
+    entries: entries.map(byListener),
+    stats: byListener(stats),
+    due: await store.nextDue(LISTENERS),
+  };
+}
+
+it("does what the memory store does, whatever is asked of it", { timeout: 900_000 }, async () => {
+  const [openFile] = Object.values(SQLITE_DRIVERS);
+  if (!openFile) throw new Error("there is no driver");
+  const anyWork = fc.array(fc.tuple(anyStep, fc.integer({ min: 1, max: 800 })), {
+    minLength: 5,
+    maxLength: 40,
+  });
+  await fc.assert(
+    fc.asyncProperty(anyWork, async (work) => {
+      const { file, remove } = newOutboxFile();
+      const clock = fixedClock("2026-01-01T00:00:00Z");
+      const subjects: Subject[] = [
+        { store: memoryStore({ clock }), claims: [] },
+        { store: sqliteStore({ open: () => openFile(file), clock }), claims: [] },
+      ];
+      const both = (step: (subject: Subject) => Promise<unknown>) => Promise.all(subjects.map(step));
+      try {
+        for (const [step, ms] of work) {
+          const [wanted, got] = await both((subject) =>
+            step(subject, clock.now()).catch(({ code, message }) => code ?? message),
+          );
+          expect(got).toEqual(wanted);
+          clock.advance(ms); // also keeps times apart: which of two at the same moment is first is not promised
+        }
+        const [wanted, got] = await both(shown);
+        expect(got).toEqual(wanted);
+      } finally {
+        await both(({ store }) => store.close());
+        remove();
+      }
+    }),
+    { numRuns: runs.numRuns },
+  );
+});

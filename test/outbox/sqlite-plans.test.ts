@@ -1,0 +1,81 @@
+import { type OpenSqliteDatabase, sqliteStore } from "hookproof/node";
+import type { OutboxStore } from "hookproof/outbox";
+import { expect, it } from "vitest";
+import { newOutboxFile, SQLITE_DRIVERS, storedEvent } from "./sqlite-files.js";
+
+const ATTEMPT = { number: 1, startedAt: 1_767_225_600_000, durationMs: 3, status: 200 };
+
+/** A connection that notes every query it is asked to prepare. */
+function noting(db: OpenSqliteDatabase, noted: Set<string>): OpenSqliteDatabase {
+  return {
+    exec: (sql) => db.exec(sql),
+    prepare(sql) {
+      noted.add(sql);
+      return db.prepare(sql);
+    },
+    close: () => db.close(),
+  };
+}
+
+/** Has the store do everything it can. */
+async function useAll(store: OutboxStore, now: number): Promise<void> {
+  const listeners = new Map([["lst_1", 10]]);
+  const claim = () => store.claim({ limit: 10, leaseMs: 60_000, listeners });
+  const keyed = () => storedEvent("lst_1", { orderingKey: "k" });
+  await store.enqueue([storedEvent("lst_1"), keyed(), keyed()]);
+  const [one, two] = await claim();
+  if (!one || !two) throw new Error("nothing was claimed");
+  await store.begin([one.lease]);
+  await store.complete([{ lease: one.lease, outcome: "accepted", attempt: ATTEMPT }]);
+  await store.reschedule(two.lease, now, ATTEMPT);
+  const [three] = await claim();
+  if (three) await store.release([three.lease]);
+  const [four] = await claim();
+  if (four)
+    await store.bury(four.lease, {
+      reason: "refused",
+      code: "REQUEST_REFUSED",
+      attempt: ATTEMPT,
+      blocksKey: true,
+    });
+  for await (const _ of store.dead({ listener: "lst_1" }));
+  await store.redrive({ ids: [two.event.id] }, { windowMs: 1 });
+  await store.find(two.event.id);
+  await store.stats();
+  await store.nextDue(["lst_1"]);
+  await store.expire(new Map([["lst_1", { windowMs: 1, blocksKey: false }]]));
+  await store.prune({ delivered: now + 1, dead: now + 1 });
+}
+
+it("no query of the store reads through the events, so that a backlog slows nothing down", async () => {
+  const [openFile] = Object.values(SQLITE_DRIVERS);
+  if (!openFile) throw new Error("there is no driver");
+  const { file, remove } = newOutboxFile();
+  const noted = new Set<string>();
+  const store = sqliteStore({ open: () => noting(openFile(file), noted) });
+  const db = openFile(file);
+  try {
+    await useAll(store, Date.now());
+    const queries = [...noted].filter((sql) => /hookproof_outbox\b/.test(sql));
+    expect(queries.length).toBeGreaterThan(20);
+    for (const sql of queries) {
+      const values = Array.from(sql.matchAll(/\?/g), () => null);
+      const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { detail: string }[];
+      const steps = plan.map(({ detail }) => detail);
+      const isById = sql.includes("json_each"); // those few are sorted
+      // `waiting` has a row for each listener.
+      const slow = steps.filter((step) =>
+        (isById ? /^SCAN h|_ended/ : /^SCAN (?!waiting$)|TEMP B-TREE/).test(step),
+      );
+      expect([sql, slow]).toEqual([sql, []]);
+      if (sql.includes("lease_token = ?, lease_until = ?"))
+        expect(steps).toContainEqual(
+          expect.stringContaining("USING INDEX hookproof_outbox_due (listener=? AND"),
+        );
+    }
+  } finally {
+    await store.close();
+    db.close();
+    remove();
+  }
+});

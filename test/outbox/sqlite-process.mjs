@@ -1,0 +1,49 @@
+// Enqueues, claims, begins, ends and redrives events in one file, as fast as it can, until it is killed. It tells
+// which events it had stored, and which it had seen end.
+import { createHash, randomInt, randomUUID } from "node:crypto";
+import { openSqlite, sqliteStore } from "hookproof/node";
+
+const [file, driver, from] = process.argv.slice(2);
+const store = sqliteStore({ open: () => openSqlite(file, { driver, from }) });
+const report = (line) => new Promise((resolve) => process.stdout.write(`${JSON.stringify(line)}\n`, resolve));
+const listeners = new Map([
+  ["lst_1", 20],
+  ["lst_2", 20],
+]);
+const attempt = { number: 1, startedAt: Date.now(), durationMs: 1, status: 200 };
+
+async function end({ lease, event }) {
+  const [begun] = await store.begin([lease]);
+  if (!begun) return [];
+  switch (randomInt(6)) {
+    case 0:
+      await store.reschedule(lease, begun.now, attempt);
+      return [];
+    case 1:
+      await store.bury(lease, {
+        reason: "refused",
+        code: "REQUEST_REFUSED",
+        attempt,
+        blocksKey: randomInt(2) === 0,
+      });
+      return [];
+    default:
+      return (await store.complete([{ lease, outcome: "accepted", attempt }])) === 1 ? [event.id] : [];
+  }
+}
+
+await report({ stored: [], ended: [] });
+for (;;) {
+  const events = Array.from({ length: 5 }, () => {
+    const body = Buffer.from(JSON.stringify({ filler: "x".repeat(randomInt(5_000)) }));
+    const orderingKey = randomInt(2) === 0 ? undefined : `key-${randomInt(3)}`;
+    const digest = createHash("sha256").update(body).digest("base64url");
+    return { id: randomUUID(), listener: `lst_${randomInt(1, 3)}`, body, digest, orderingKey };
+  });
+  await store.enqueue(events);
+  const claimed = await store.claim({ limit: 12, leaseMs: 30, listeners });
+  const ended = (await Promise.all(claimed.map(end))).flat();
+  if (randomInt(4) === 0)
+    await store.redrive({}, { windowMs: 60_000, limit: 5, place: randomInt(2) ? "end" : "kept" });
+  await report({ stored: events.map(({ id }) => id), ended });
+}

@@ -1,0 +1,246 @@
+import { sqliteStore } from "hookproof/node";
+import type { ClaimedEvent, OutboxStore } from "hookproof/outbox";
+import { fixedClock, outboxStoreContract, waitFor } from "hookproof/testing";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newOutboxFile, SQLITE_DRIVERS, storedEvent } from "./sqlite-files.js";
+
+const ATTEMPT = { number: 1, startedAt: 1_767_225_600_000, durationMs: 3, status: 200 };
+
+let place: ReturnType<typeof newOutboxFile>;
+let opened: { close(): unknown }[];
+beforeEach(() => {
+  place = newOutboxFile();
+  opened = [];
+});
+afterEach(async () => {
+  for (const one of opened) await one.close();
+  place.remove();
+});
+
+const claimAll = (store: OutboxStore, limit = 100): Promise<readonly ClaimedEvent[]> =>
+  store.claim({ limit, leaseMs: 60_000, listeners: new Map([["lst_1", limit]]) });
+
+for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
+  describe(`sqliteStore on ${driver}`, () => {
+    const open = () => {
+      const db = openFile(place.file);
+      opened.push(db);
+      return db;
+    };
+    const connect = () => {
+      const db = open();
+      db.exec("PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000");
+      return db;
+    };
+    const openStore = (options: Partial<Parameters<typeof sqliteStore>[0]> = {}) => {
+      const store = sqliteStore({ open: () => openFile(place.file), ...options });
+      opened.push(store);
+      return store;
+    };
+    const rows = (db: { prepare(sql: string): { all(): unknown[] } }, sql: string) => db.prepare(sql).all();
+
+    for (const { name, run } of outboxStoreContract) {
+      it(name, async () => {
+        const clock = fixedClock("2026-01-01T00:00:00Z");
+        await run({
+          open: () => sqliteStore({ open: () => openFile(place.file), clock }),
+          passTime: (ms) => clock.advance(ms),
+          async transaction(end, work) {
+            const db = connect();
+            db.exec("BEGIN IMMEDIATE");
+            await work(db);
+            db.exec(end === "commit" ? "COMMIT" : "ROLLBACK");
+          },
+        });
+      });
+    }
+
+    it("has stored the events of a transaction when the call returns, and nothing of them after a rollback", async () => {
+      const store = openStore();
+      const db = connect();
+      db.exec("CREATE TABLE users (id TEXT)");
+      const events = (table: string) => rows(db, `SELECT count(*) AS n FROM ${table}`);
+      for (const end of ["ROLLBACK", "COMMIT"]) {
+        db.exec("BEGIN");
+        db.exec("INSERT INTO users VALUES ('u_1')");
+        const promised = store.enqueue([storedEvent("lst_1")], db);
+        expect([promised, events("hookproof_outbox")]).toEqual([undefined, [{ n: 1 }]]);
+        db.exec(end);
+        const n = end === "COMMIT" ? 1 : 0;
+        for (const table of ["users", "hookproof_outbox", "hookproof_outbox_bodies"])
+          expect([end, table, events(table)]).toEqual([end, table, [{ n }]]);
+      }
+      expect(await store.stats()).toMatchObject([{ listener: "lst_1", pending: 1 }]);
+    });
+
+    it("stores all events of a call or none, even if the caller commits after the error", async () => {
+      const store = openStore();
+      const db = connect();
+      const known = storedEvent("lst_1");
+      const other = { ...storedEvent("lst_1"), id: known.id, digest: "other" };
+      for (const begin of ["BEGIN", undefined]) {
+        if (begin) db.exec(begin);
+        expect(() => store.enqueue([storedEvent("lst_1"), known, other], db)).toThrow(
+          expect.objectContaining({ code: "EVENT_ID_REUSED" }),
+        );
+        if (begin) db.exec("COMMIT");
+        expect(await store.stats()).toEqual([]);
+      }
+    });
+
+    it("one refused event does not undo what others enqueue at the same moment", async () => {
+      const store = openStore();
+      const known = storedEvent("lst_1");
+      const other = { ...storedEvent("lst_1"), id: known.id, digest: "other" };
+      const results = await Promise.allSettled(
+        [[known], [storedEvent("lst_1"), other], [storedEvent("lst_1")]].map((events) =>
+          store.enqueue(events),
+        ),
+      );
+      expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+      expect(await claimAll(store)).toHaveLength(2);
+    });
+
+    it("does its own work over a connection of its own, which a caller's rollback leaves alone", async () => {
+      const store = openStore();
+      await store.enqueue([storedEvent("lst_1"), storedEvent("lst_1")]);
+      const db = connect();
+      const [one, two] = await claimAll(store);
+      db.exec("BEGIN"); // takes no lock before it writes
+      await store.begin([one, two].flatMap((claimed) => (claimed ? [claimed.lease] : [])));
+      if (one) await store.complete([{ lease: one.lease, outcome: "accepted", attempt: ATTEMPT }]);
+      void store.enqueue([storedEvent("lst_1")], db);
+      db.exec("ROLLBACK");
+      expect(await store.stats()).toMatchObject([{ pending: 0, inFlight: 1, delivered: 1 }]);
+    });
+
+    it("waits while others write, and lets this process go on meanwhile", async () => {
+      const store = openStore({ patienceMs: 5_000 });
+      const writer = connect();
+      writer.exec("BEGIN IMMEDIATE");
+      let isDone = false;
+      const stored = Promise.resolve(store.enqueue([storedEvent("lst_1")])).then(() => {
+        isDone = true;
+      });
+      // The writer is in this process: a store that blocked it would wait for itself.
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      expect(isDone).toBe(false);
+      writer.exec("COMMIT");
+      await stored;
+      expect(await claimAll(store)).toHaveLength(1);
+    });
+
+    it("gives up on a file that stays locked, and works again afterwards", async () => {
+      const store = openStore({ patienceMs: 20 });
+      const writer = connect();
+      writer.exec("BEGIN IMMEDIATE");
+      const tries = await Promise.allSettled([store.enqueue([storedEvent("lst_1")]), claimAll(store)]);
+      for (const one of tries) expect(one).toMatchObject({ reason: { code: "OUTBOX_UNAVAILABLE" } });
+      writer.exec("ROLLBACK");
+      await store.enqueue([storedEvent("lst_1")]);
+      expect(await claimAll(store)).toHaveLength(1);
+    });
+
+    it("tells a full disk to whoever enqueues, with nothing half-written", async () => {
+      const limited = openFile(place.file);
+      const store = openStore({ open: () => limited });
+      const db = connect();
+      await store.enqueue([storedEvent("lst_1")]);
+      const [pages] = rows(db, "PRAGMA page_count") as { page_count: number }[];
+      for (const full of [limited, db]) full.exec(`PRAGMA max_page_count = ${(pages?.page_count ?? 0) + 8}`);
+      const big = () => storedEvent("lst_1", { body: new Uint8Array(60_000) });
+      await expect(store.enqueue([storedEvent("lst_1"), big()])).rejects.toMatchObject({
+        code: "OUTBOX_UNAVAILABLE",
+        message: expect.stringContaining("disk is full"),
+      });
+      expect(() => store.enqueue([storedEvent("lst_1"), big()], db)).toThrow(/disk is full/);
+      const counts =
+        "SELECT (SELECT count(*) FROM hookproof_outbox), (SELECT count(*) FROM hookproof_outbox_bodies)";
+      expect(Object.values(rows(connect(), counts)[0] as object)).toEqual([1, 1]);
+      expect(await store.stats()).toMatchObject([{ pending: 1 }]);
+      await store.enqueue([storedEvent("lst_1")]); // a small one still fits
+      expect(await claimAll(store)).toHaveLength(2);
+    });
+
+    it("refuses a file of a newer version, and leaves it as it is", async () => {
+      await openStore().close();
+      const db = open();
+      db.exec("UPDATE hookproof_outbox_version SET version = 99");
+      expect(() => openStore()).toThrow(expect.objectContaining({ code: "OUTBOX_NEWER" }));
+      expect(() => openStore()).toThrow(/version 99/);
+      expect(rows(db, "SELECT version FROM hookproof_outbox_version")).toEqual([{ version: 99 }]);
+    });
+
+    it("leaves PRAGMA user_version and the tables of others in the file alone", () => {
+      const db = open();
+      db.exec("PRAGMA user_version = 7; CREATE TABLE users (id TEXT)");
+      openStore();
+      expect(rows(db, "PRAGMA user_version")).toEqual([{ user_version: 7 }]);
+      const names = rows(db, "SELECT name FROM sqlite_master") as { name: string }[];
+      expect(names.filter(({ name }) => !/^(?:sqlite_autoindex_)?hookproof_/.test(name))).toEqual([
+        { name: "users" },
+      ]);
+    });
+
+    it("writes every commit through to the disk, and wants the same of a caller's connection", async () => {
+      const own = openFile(place.file);
+      const store = openStore({ open: () => own });
+      expect(rows(own, "PRAGMA journal_mode")).toEqual([{ journal_mode: "wal" }]);
+      expect(rows(own, "PRAGMA synchronous")).toEqual([{ synchronous: 2 }]);
+      const db = open();
+      db.exec("PRAGMA synchronous = NORMAL");
+      expect(() => store.enqueue([storedEvent("lst_1")], db)).toThrow(/^tx needs PRAGMA synchronous = FULL/);
+    });
+
+    it("needs a file", () => {
+      expect(() => sqliteStore({ open: () => openFile(":memory:") })).toThrow(
+        expect.objectContaining({ code: "OUTBOX_UNAVAILABLE" }),
+      );
+    });
+
+    it("notices soon what another connection commits", async () => {
+      const [here, elsewhere] = [openStore({ pollMs: 5 }), openStore()];
+      let woken = 0;
+      const stop = here.onWork?.(() => void woken++);
+      await waitFor(() => woken > 0); // the first look tells nothing yet
+      const before = woken;
+      await elsewhere.enqueue([storedEvent("lst_1")]);
+      await waitFor(() => woken > before);
+      stop?.();
+      await elsewhere.enqueue([storedEvent("lst_1")]);
+      const after = woken;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(woken).toBe(after);
+    });
+
+    it("does what was asked for before it closes, and nothing afterwards", async () => {
+      const store = sqliteStore({ open: () => openFile(place.file) });
+      const stored = store.enqueue([storedEvent("lst_1")]);
+      await store.close();
+      await store.close();
+      await stored;
+      await expect(store.stats()).rejects.toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
+      expect(await openStore().stats()).toMatchObject([{ pending: 1 }]);
+    });
+
+    it("keeps no body of what was delivered", async () => {
+      const store = openStore();
+      await store.enqueue([storedEvent("lst_1"), storedEvent("lst_1")]);
+      const [claimed] = await claimAll(store, 1);
+      if (claimed) await store.complete([{ lease: claimed.lease, outcome: "accepted", attempt: ATTEMPT }]);
+      expect(rows(open(), "SELECT count(*) AS n FROM hookproof_outbox_bodies")).toEqual([{ n: 1 }]);
+    });
+  });
+}
+
+it("names what cannot work", async () => {
+  const [openFile] = Object.values(SQLITE_DRIVERS);
+  if (!openFile) throw new Error("there is no driver");
+  const open = () => openFile(place.file);
+  expect(() => sqliteStore({} as never)).toThrow(/^open must be/);
+  expect(() => sqliteStore({ open, pollMs: 0 })).toThrow(/^pollMs must be/);
+  expect(() => sqliteStore({ open, patienceMs: 0.5 })).toThrow(/^patienceMs must be/);
+  const store = sqliteStore({ open });
+  opened.push(store);
+  expect(() => store.enqueue([storedEvent("lst_1")], {} as never)).toThrow(/^tx must be/);
+});
