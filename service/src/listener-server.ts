@@ -1,5 +1,6 @@
 import express, { type ErrorRequestHandler } from "express";
 import { type RunningServer, type ServerOptions, startServer } from "./http-server.js";
+import type { Inspector } from "./inspector/inspector.js";
 import { answerUnknown } from "./unknown-path.js";
 import { type HandledRequest, type ListenerSetup, webhookRouter } from "./webhook-router.js";
 
@@ -11,6 +12,8 @@ export interface ListenersOptions extends ServerOptions {
   listeners: (serverUrl: string) => readonly ListenerSetup[] | Promise<readonly ListenerSetup[]>;
   /** Told of every request that reached a listener, once it has been answered. */
   onHandled?: ((request: HandledRequest) => void) | undefined;
+  /** Records every request, those that reached no listener too. */
+  inspector?: Inspector | undefined;
 }
 
 /**
@@ -31,18 +34,32 @@ export interface ListenersOptions extends ServerOptions {
  */
 export async function startListeners({
   listeners,
-  onHandled,
+  onHandled = () => {},
+  inspector,
   ...options
 }: ListenersOptions): Promise<RunningServer> {
   const app = express();
   app.disable("x-powered-by");
   let ready: express.Router | undefined;
   app.use((req, res, next) => (ready ? ready(req, res, next) : res.status(503).end()));
-  app.use((req, res) => answerUnknown(req, res));
+  app.use((req, res) => {
+    const unknown = answerUnknown(req, res);
+    inspector?.record(unknown);
+  });
   app.use(failed);
   const server = await startServer(app, options);
   try {
-    ready = webhookRouter(await listeners(server.url), onHandled);
+    const setups = await listeners(server.url);
+    if (!inspector) ready = webhookRouter(setups, onHandled);
+    else
+      ready = webhookRouter(
+        inspector.watch(setups, { serverUrl: server.url, certificate: options.tls?.cert }),
+        (request) => {
+          inspector.record(request);
+          onHandled(request);
+        },
+        inspector.record,
+      );
   } catch (error) {
     await server.stop();
     throw error;

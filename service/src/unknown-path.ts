@@ -1,7 +1,44 @@
 import type { Request, Response } from "express";
+import type { HeaderPair } from "hookproof";
+import type { Check } from "hookproof/receiver";
+import type { HandledRequest } from "./webhook-router.js";
 
-/** The answer wherever there is no listener, the same for every such path; what is left of the body is not waited for. */
-export function answerUnknown(request: Request, response: Response): void {
+/** A request for a path that no listener has. Its body was not read. */
+export type UnknownRequest = Omit<HandledRequest, "listenerId">;
+
+const CODE = "LISTENER_UNKNOWN";
+
+/**
+ * The answer wherever there is no listener, the same for every such path; what is left of the body is not waited
+ * for. Gives the request and its answer.
+ */
+export function answerUnknown(request: Request, response: Response): UnknownRequest {
   if (!request.complete) response.set("Connection", "close");
-  response.status(404).json({ code: "LISTENER_UNKNOWN", message: "There is no listener at this path." });
+  const body = JSON.stringify({ code: CODE, message: "There is no listener at this path." });
+  response.status(404).type("json").send(body);
+  const check: Check = {
+    step: "listener",
+    ok: false,
+    code: CODE,
+    rule: "the path names a listener that exists",
+    seen: JSON.stringify(request.originalUrl.slice(0, 200)),
+  };
+  return {
+    status: 404,
+    verdict: { ok: false, code: CODE, status: 404, detail: check.rule, checks: [check] },
+    receivedAt: Date.now(),
+    durationMs: 0,
+    answer: { headers: [["Content-Type", "application/json; charset=utf-8"]], body },
+    request: {
+      method: request.method,
+      url: request.originalUrl,
+      headers: headerPairs(request.rawHeaders),
+      sourceAddress: request.socket.remoteAddress,
+      body: new Uint8Array(),
+    },
+  };
+}
+
+function headerPairs(rawHeaders: readonly string[]): HeaderPair[] {
+  return rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [[name, rawHeaders[at + 1] ?? ""] as const] : []));
 }

@@ -1,4 +1,5 @@
 import express, { type Router } from "express";
+import type { Signer } from "hookproof";
 import { receivedRequest, sendAnswer } from "hookproof/node";
 import {
   createReceiver,
@@ -9,7 +10,7 @@ import {
   type Run,
   type Verdict,
 } from "hookproof/receiver";
-import { answerUnknown } from "./unknown-path.js";
+import { answerUnknown, type UnknownRequest } from "./unknown-path.js";
 
 /** A listener behind the webhook endpoint, and what it does with an event. */
 export interface ListenerSetup extends ReceiverOptions {
@@ -17,15 +18,22 @@ export interface ListenerSetup extends ReceiverOptions {
   run?: Run | undefined;
   /** Changes or delays an answer before it is sent, to try out a sender; the verdict stays what it is. */
   beforeAnswer?: ((answer: ReceiverAnswer) => ReceiverAnswer | Promise<ReceiverAnswer>) | undefined;
+  /** Signs what an inspector sends to this listener again; an HMAC listener needs none, it has the secret. */
+  signer?: Signer | undefined;
 }
 
 /** One request and its verdict, told once it has been answered. */
 export interface HandledRequest {
+  /** The listener that answered. */
   readonly listenerId: string;
   readonly status: number;
   readonly verdict: Verdict;
   /** Milliseconds since the epoch. */
   readonly receivedAt: number;
+  /** From the end of the headers to the answer. */
+  readonly durationMs: number;
+  /** The answer as it was sent. */
+  readonly answer: Pick<ReceiverAnswer, "headers" | "body">;
   /** The request as it was sent: header lines, and as much of the body as was read. */
   readonly request: ReceivedRequest & { readonly body: Uint8Array };
 }
@@ -33,29 +41,31 @@ export interface HandledRequest {
 /** The path of the webhook endpoint (specification 4.10). */
 const PATH = "/api/v1/webhooks/incoming/:listenerId";
 
+/** Finds a listener by its id; the same object for as long as nothing about the listener changes. */
+export type FindListener = (listenerId: string) => ListenerSetup | undefined;
+
 /**
  * An Express router with the webhook endpoint: every listener's requests go through its receiver, with the
- * bytes and header lines as they were sent. Mount it before any body parser.
+ * bytes and header lines as they were sent. Mount it before any body parser. `onHandled` is told of every request
+ * that reached a listener, `onUnknown` of those with an id that none has, once they have been answered.
+ *
+ * @param listeners a list that stays as it is, or a function that is asked at every request
  */
 export function webhookRouter(
-  listeners: readonly ListenerSetup[],
+  listeners: readonly ListenerSetup[] | FindListener,
   onHandled: (request: HandledRequest) => void = () => {},
+  onUnknown: (request: UnknownRequest) => void = () => {},
 ): Router {
-  const receivers = new Map<string, { receiver: Receiver; run: Run } & Pick<ListenerSetup, "beforeAnswer">>();
-  for (const { run = async () => {}, beforeAnswer, ...options } of listeners) {
-    const { id } = options.listener;
-    if (receivers.has(id)) throw new TypeError(`two listeners have the id ${id}`);
-    receivers.set(id, { receiver: createReceiver(options), run, beforeAnswer });
-  }
-
+  const find = typeof listeners === "function" ? foundReceivers(listeners) : fixedReceivers(listeners);
   const router = express.Router({ caseSensitive: true, strict: true });
   router.all(PATH, async (req, res) => {
-    const known = receivers.get(req.params.listenerId);
+    const known = find(req.params.listenerId);
     if (!known) {
-      answerUnknown(req, res);
+      onUnknown(answerUnknown(req, res));
       return;
     }
     const receivedAt = Date.now();
+    const started = performance.now();
     const request = receivedRequest(req);
     const chunks: Uint8Array[] = [];
     const decided = await known.receiver.receive(
@@ -69,10 +79,45 @@ export function webhookRouter(
       status: answer.status,
       verdict: answer.verdict,
       receivedAt,
+      durationMs: performance.now() - started,
+      answer,
       request: { ...request, body: Buffer.concat(chunks) },
     });
   });
   return router;
+}
+
+type Prepared = { receiver: Receiver; run: Run } & Pick<ListenerSetup, "beforeAnswer">;
+
+function prepared({
+  run = async () => {},
+  beforeAnswer,
+  signer: _signer,
+  ...options
+}: ListenerSetup): Prepared {
+  return { receiver: createReceiver(options), run, beforeAnswer };
+}
+
+function fixedReceivers(listeners: readonly ListenerSetup[]): (id: string) => Prepared | undefined {
+  const receivers = new Map<string, Prepared>();
+  for (const setup of listeners) {
+    const { id } = setup.listener;
+    if (receivers.has(id)) throw new TypeError(`two listeners have the id ${id}`);
+    receivers.set(id, prepared(setup));
+  }
+  return (id) => receivers.get(id);
+}
+
+/** A receiver keeps what its listener's events need, so it lives as long as the listener stays the same. */
+function foundReceivers(find: FindListener): (id: string) => Prepared | undefined {
+  const receivers = new WeakMap<ListenerSetup, Prepared>();
+  return (id) => {
+    const setup = find(id);
+    if (!setup) return undefined;
+    const receiver = receivers.get(setup) ?? prepared(setup);
+    receivers.set(setup, receiver);
+    return receiver;
+  };
 }
 
 /** Hands chunks on as they arrive and keeps them, for whoever watches. */

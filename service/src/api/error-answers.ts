@@ -1,0 +1,46 @@
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from "express";
+import { sendAnswer } from "hookproof/node";
+import type { ServiceContext } from "../service-context.js";
+import { ApiError, statusBody } from "./errors.js";
+
+/** The answer to a path that is not there. */
+export const answerUnknownPath: RequestHandler = () => {
+  throw new ApiError("not-found", "There is nothing at this path.");
+};
+
+/** Turns whatever was thrown into an answer. Only what nobody foresaw is a 500, and that is logged. */
+export function errorAnswers(context: Pick<ServiceContext, "log">): ErrorRequestHandler {
+  // Express names four parameters to tell an error handler from others.
+  return (error: unknown, req, res, _next) => {
+    const known = asApiError(error);
+    if (known.kind === "internal") {
+      context.log.error({ err: error, requestId: res.locals.requestId }, "a request failed");
+    }
+    if (res.headersSent) {
+      res.destroy();
+      return;
+    }
+    answerError(known, req, res);
+  };
+}
+
+/** Sends JSON; what is left of the request's body is not waited for. */
+export function sendJson(status: number, body: object, req: Request, res: Response): void {
+  const headers = [["Content-Type", "application/json; charset=utf-8"]] as const;
+  sendAnswer({ status, headers, body: JSON.stringify(body) }, req, res);
+}
+
+/** Sends an error as google.rpc.Status. */
+function answerError(error: ApiError, req: Request, res: Response): void {
+  if (error.kind === "unauthenticated") res.set("WWW-Authenticate", "Bearer");
+  sendJson(error.status, statusBody(error, res.locals.requestId), req, res);
+}
+
+/** An error of Express itself carries a status: a path it cannot decode. */
+function asApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  const { status } = (error ?? {}) as { status?: unknown };
+  return status === 400
+    ? new ApiError("invalid-argument", "The path cannot be decoded.")
+    : new ApiError("internal", "Something went wrong here.");
+}

@@ -1,0 +1,55 @@
+import type { Router } from "express";
+import type { Run } from "../storage/runs.js";
+import { keySetRules } from "./check-automation.js";
+import { type IngestionContext, ingestionRouter } from "./ingestion.js";
+import { createRunWorker } from "./run-worker.js";
+import type { SaveContext } from "./save-automation.js";
+
+/** What receives the events of automations and runs them. */
+export interface AutomationEngine extends Pick<SaveContext, "expressions" | "keySets"> {
+  /** Operation 4.10; to be mounted before anything reads a body. */
+  readonly router: Router;
+  /** Ends after the step under way. */
+  stop(): Promise<void>;
+}
+
+/** What `createService` can be told about automations. */
+export interface AutomationOptions {
+  /** Lets key sets be on loopback over plain HTTP, and on private addresses. */
+  allowInsecure?: boolean | undefined;
+  /** Ranges of the proxies in front of the service: only behind them is `X-Forwarded-For` believed. */
+  trustedProxies?: readonly string[] | undefined;
+  /** Told of every run of an automation once it has ended. */
+  onRun?: ((run: Run) => void) | undefined;
+}
+
+/** Options of `createAutomationEngine`. */
+export type AutomationEngineOptions = AutomationOptions &
+  Pick<IngestionContext, "storage" | "clock" | "baseUrl" | "log" | "inspecting"> &
+  Pick<SaveContext, "expressions">;
+
+/** Starts what runs automations, first of all the runs that a crash has left. */
+export function createAutomationEngine({
+  allowInsecure = false,
+  expressions,
+  onRun,
+  trustedProxies,
+  storage,
+  clock,
+  baseUrl,
+  log,
+  inspecting,
+}: AutomationEngineOptions): AutomationEngine {
+  const keySets = keySetRules(allowInsecure);
+  const worker = createRunWorker({ runs: storage.runs, expressions, clock, log, onRun });
+  worker.wake();
+  return {
+    expressions,
+    keySets,
+    router: ingestionRouter({ storage, clock, baseUrl, log, keySets, worker, trustedProxies, inspecting }),
+    async stop() {
+      await worker.stop();
+      await expressions.stop();
+    },
+  };
+}

@@ -1,0 +1,126 @@
+import type { Router } from "express";
+import { remoteKeys } from "hookproof/jwks";
+import type { Listener } from "hookproof/receiver";
+import type { Inspector } from "../inspector/inspector.js";
+import type { WatchOptions } from "../inspector/watched-listener.js";
+import type { ServiceContext } from "../service-context.js";
+import type { StoredAutomation } from "../storage/automations.js";
+import { newId } from "../storage/ids.js";
+import { type HandledRequest, type ListenerSetup, webhookRouter } from "../webhook-router.js";
+import { inspectedRun } from "./inspected-run.js";
+import type { RunWorker } from "./run-worker.js";
+import type { SaveContext } from "./save-automation.js";
+
+/** More listeners than a list on a page is good for. */
+const MOST_NAMED = 100;
+
+/** What the webhook endpoint needs. */
+export type IngestionContext = Pick<ServiceContext, "storage" | "clock" | "baseUrl" | "log"> &
+  Pick<SaveContext, "keySets"> & {
+    readonly worker: Pick<RunWorker, "wake">;
+    readonly trustedProxies: readonly string[] | undefined;
+    readonly inspecting: Inspecting | undefined;
+  };
+
+/** An inspector, and what it is told about the server beside its requests. */
+interface Inspecting extends WatchOptions {
+  readonly inspector: Inspector;
+}
+
+/**
+ * The webhook endpoint over the automations in the database (specification 4.10). The event's id and its run are
+ * committed together before the answer: a crash leaves both or neither.
+ */
+export function ingestionRouter(context: IngestionContext): Router {
+  const { storage, clock, worker, inspecting } = context;
+  const known = new Map<string, { of: string; setup: ListenerSetup }>();
+
+  /** A listener is made anew when what it verifies with has changed, as it keeps keys it has fetched. */
+  function find(listenerId: string): ListenerSetup | undefined {
+    const automation = storage.automations.ofListener(listenerId);
+    if (!automation) {
+      known.delete(listenerId);
+      return undefined;
+    }
+    const of = JSON.stringify([automation.hmacSecret, automation.trigger, automation.allowedCidrs]);
+    const found = known.get(listenerId);
+    if (found?.of === of) return found.setup;
+    const setup = watched(setupOf(automation));
+    known.set(listenerId, { of, setup });
+    return setup;
+  }
+
+  function watched(setup: ListenerSetup): ListenerSetup {
+    if (!inspecting) return setup;
+    const { inspector, ...server } = inspecting;
+    const runOf = (listenerId: string, eventId: string) => inspectedRun(storage, listenerId, eventId);
+    return inspector.watch([setup], { ...server, runOf })[0] ?? setup;
+  }
+
+  function setupOf(automation: StoredAutomation): ListenerSetup {
+    const { listenerId } = automation;
+    return {
+      listener: {
+        id: listenerId,
+        baseUrl: context.baseUrl,
+        auth: authOf(automation, context),
+        allowedCidrs: automation.allowedCidrs,
+      },
+      replayStore: storage.eventIds,
+      clock,
+      trustedProxies: context.trustedProxies,
+      isTriggerActive() {
+        const now = storage.automations.ofListener(listenerId);
+        return now?.published === true && now.enabled;
+      },
+      async run(event, reservation) {
+        storage.db.transaction(() => {
+          const now = storage.automations.ofListener(listenerId);
+          if (!now) throw new Error("The automation has been removed.");
+          storage.runs.add({
+            id: newId(),
+            automationId: now.id,
+            eventId: event.id,
+            body: new TextDecoder().decode(event.body),
+            steps: now.steps,
+            createdAt: clock.now(),
+          });
+          storage.eventIds.commitSync(reservation);
+        });
+        worker.wake();
+      },
+    };
+  }
+
+  // The inspector names the listeners there are, before one of them is asked for.
+  if (inspecting)
+    for (const { listenerId } of storage.automations.list([0, ""], MOST_NAMED)) find(listenerId);
+  return webhookRouter(
+    find,
+    (request) => {
+      inspecting?.inspector.record(request);
+      logged(request, context);
+    },
+    inspecting?.inspector.record,
+  );
+}
+
+function authOf(
+  { trigger, hmacSecret }: StoredAutomation,
+  { keySets, clock }: IngestionContext,
+): Listener["auth"] {
+  return trigger.jwt
+    ? { method: "jwt", keys: remoteKeys(trigger.jwt.jwksUrl, { ...keySets, clock }) }
+    : { method: "hmac", secret: hmacSecret ?? [] };
+}
+
+/** The answer tells a stranger no more than a code; the log tells the owner what was seen. */
+function logged({ listenerId, status, verdict }: HandledRequest, { log }: IngestionContext): void {
+  if (verdict.ok) {
+    log.info({ listenerId, status, eventId: verdict.event.id }, "a webhook was accepted");
+    return;
+  }
+  const { code, detail, cause } = verdict;
+  const write = status === 503 ? log.error : log.info;
+  write.call(log, { listenerId, status, code, detail, err: cause }, "a webhook was refused");
+}

@@ -1,0 +1,103 @@
+import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "hookproof";
+import { DOWNLOAD_VALID_SECONDS, type ObjectStore } from "./object-store.js";
+
+/** Options of `createLocalObjects`. */
+export interface LocalObjectsOptions {
+  /** Where objects are kept, for their owner only; without it they are kept in memory. */
+  folder?: string | undefined;
+  /** What a download URL is made of: the address of the download route, without a trailing slash. */
+  downloadsAt: () => string;
+  clock: Clock;
+}
+
+/** What a download URL led to. */
+interface Download {
+  readonly key: string;
+  /** Who the URL was made for. */
+  readonly reader: string;
+  readonly content: Uint8Array;
+}
+
+/** An object store on this machine, and the check of the URLs it hands out. */
+export interface LocalObjects extends ObjectStore {
+  /** The object a URL leads to, given the rest of its path and its query; undefined for any URL that is not good now. */
+  open(
+    key: string,
+    query: { reader?: unknown; expires?: unknown; signature?: unknown },
+  ): Promise<Download | undefined>;
+}
+
+const KEY = /^[a-zA-Z0-9]{1,64}$/;
+
+/** Keeps objects in a folder or in memory. Its URLs are signed under a key of this process: a restart ends them. */
+export function createLocalObjects({ folder, downloadsAt, clock }: LocalObjectsOptions): LocalObjects {
+  const signingKey = randomBytes(32);
+  const shelf = folder === undefined ? inMemory() : inFolder(folder);
+  const signed = (key: string, reader: string, expires: string) =>
+    createHmac("sha256", signingKey)
+      .update(JSON.stringify([key, reader, expires]))
+      .digest("base64url");
+
+  return {
+    async put(key, content) {
+      if (!KEY.test(key)) throw new RangeError("an object's key is letters and digits");
+      await shelf.put(key, content);
+    },
+    async downloadUrl(key, reader) {
+      const expires = String(Math.floor(clock.now() / 1000) + DOWNLOAD_VALID_SECONDS);
+      const query = new URLSearchParams({ reader, expires, signature: signed(key, reader, expires) });
+      return `${downloadsAt()}/${key}?${query}`;
+    },
+    async open(key, { reader, expires, signature }) {
+      if (typeof reader !== "string" || typeof expires !== "string" || typeof signature !== "string") return;
+      if (!KEY.test(key) || !sameText(signature, signed(key, reader, expires))) return;
+      if (clock.now() >= Number(expires) * 1000) return;
+      const content = await shelf.get(key);
+      return content && { key, reader, content };
+    },
+  };
+}
+
+function sameText(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}
+
+interface Shelf {
+  put(key: string, content: Uint8Array): Promise<void>;
+  get(key: string): Promise<Uint8Array | undefined>;
+}
+
+function inMemory(): Shelf {
+  const objects = new Map<string, Uint8Array>();
+  return {
+    async put(key, content) {
+      objects.set(key, content);
+    },
+    async get(key) {
+      return objects.get(key);
+    },
+  };
+}
+
+function inFolder(folder: string): Shelf {
+  return {
+    async put(key, content) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const path = join(folder, key);
+      // Whoever reads meanwhile sees the old object or the new one, and a crash leaves no half of one.
+      const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
+      await writeFile(temporary, content, { mode: 0o600 });
+      await rename(temporary, path);
+    },
+    async get(key) {
+      return await readFile(join(folder, key)).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === "ENOENT") return undefined;
+        throw error;
+      });
+    },
+  };
+}

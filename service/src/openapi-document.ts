@@ -1,0 +1,55 @@
+import { readFileSync } from "node:fs";
+
+/** A JSON Schema as OpenAPI 3.1 has it, as far as it is looked into here. */
+export type Schema = Readonly<Record<string, unknown>> & { readonly type?: unknown };
+
+/** A parameter of an operation. */
+export interface ParameterObject {
+  readonly name: string;
+  readonly in: "path" | "query" | "header";
+  readonly required?: boolean;
+  readonly schema: Schema;
+}
+
+/** What stands behind a method of a path. */
+export interface OperationObject {
+  readonly operationId: string;
+  readonly summary?: string;
+  readonly description?: string;
+  readonly parameters?: readonly (ParameterObject | Reference)[];
+  readonly requestBody?: { readonly content: Content };
+  readonly responses: Readonly<Record<string, { readonly content?: Content } | Reference>>;
+  readonly "x-role"?: string;
+}
+
+/** A reference to another place of the document. */
+export interface Reference {
+  readonly $ref: string;
+}
+
+type Content = Readonly<Record<string, { readonly schema: Schema }>>;
+type PathItem = Readonly<Record<string, OperationObject>> & {
+  readonly parameters?: readonly (ParameterObject | Reference)[];
+};
+
+/** The OpenAPI document, as far as it is looked into here. */
+export interface OpenApiDocument {
+  readonly paths: Readonly<Record<string, PathItem>>;
+  readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
+}
+
+// This file stays in src itself, so that the path is the same from src and from dist.
+const file = new URL("../openapi.json", import.meta.url);
+
+/** `service/openapi.yaml`, which routes, validation and types come from, in the form that is read fast. */
+export const openApiDocument = JSON.parse(readFileSync(file, "utf8")) as OpenApiDocument;
+
+/** The target of a reference within the document; anything else as it is. */
+export function resolved<Value>(value: Value | Reference): Value {
+  if (typeof value !== "object" || value === null || !("$ref" in value)) return value as Value;
+  const steps = (value as Reference).$ref.replace(/^#\//, "").split("/");
+  return steps.reduce<unknown>(
+    (place, step) => (place as Record<string, unknown>)[step],
+    openApiDocument,
+  ) as Value;
+}

@@ -1,0 +1,20 @@
+import { notFound } from "../api/errors.js";
+import type { Handlers } from "../api/handlers.js";
+import type { ServiceContext } from "../service-context.js";
+
+/** Operations 4.2 and 4.3. */
+export function authConfigHandlers({
+  storage,
+}: ServiceContext): Pick<Handlers, "getAuthConfig" | "deleteAuthConfig"> {
+  return {
+    getAuthConfig({ path }) {
+      const authConfig = storage.authConfigs.get(path.id);
+      if (!authConfig) throw notFound("auth config");
+      return { authConfig };
+    },
+    deleteAuthConfig({ path }) {
+      if (!storage.authConfigs.delete(path.id)) throw notFound("auth config");
+      return {};
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import { invalidField, notFound } from "../api/errors.js";
+import type { Handlers } from "../api/handlers.js";
+import type { Schemas } from "../api/validation.js";
+import type { AutomationInput } from "../automations/automation.js";
+import { rotateSecret, type SavedAutomation, saveAutomation } from "../automations/save-automation.js";
+import type { Templates } from "../automations/template.js";
+import type { ServiceContext } from "../service-context.js";
+import type { AutomationPosition, StoredAutomation } from "../storage/automations.js";
+import { timestamp } from "../storage/document.js";
+
+/** Automations, of the local administration. */
+export function automationHandlers({
+  storage,
+  pageTokens,
+  clock,
+  baseUrl,
+  automations: { expressions, keySets },
+}: ServiceContext): Pick<
+  Handlers,
+  | "createAutomation"
+  | "listAutomations"
+  | "getAutomation"
+  | "updateAutomation"
+  | "deleteAutomation"
+  | "rotateAutomationSecret"
+> {
+  const context = { storage, expressions, keySets, clock };
+  const automationOf = (id: string): StoredAutomation => {
+    const automation = storage.automations.get(id);
+    if (!automation) throw notFound("automation");
+    return automation;
+  };
+  const saved = ({ automation, signingSecret }: SavedAutomation) => ({
+    automation: shown(automation, baseUrl),
+    signingSecret,
+  });
+  return {
+    createAutomation: async ({ body }) => saved(await saveAutomation(context, inputOf(body))),
+    listAutomations({ query }) {
+      const page = pageTokens.page({
+        of: ["listAutomations"],
+        pageSize: query.page_size ?? query.pageSize,
+        pageToken: query.page_token ?? query.pageToken,
+        start: [-1, ""] as AutomationPosition,
+        find: (after, limit) => storage.automations.list(after, limit),
+        position: (automation): AutomationPosition => [automation.createdAt, automation.id],
+      });
+      return { ...page, list: page.list.map((automation) => shown(automation, baseUrl)) };
+    },
+    getAutomation: ({ path }) => ({ automation: shown(automationOf(path.automation_id), baseUrl) }),
+    updateAutomation: async ({ path, body }) =>
+      saved(await saveAutomation(context, inputOf(body), automationOf(path.automation_id).id)),
+    deleteAutomation({ path }) {
+      if (!storage.automations.remove(path.automation_id)) throw notFound("automation");
+      return {};
+    },
+    rotateAutomationSecret({ path }) {
+      const automation = automationOf(path.automation_id);
+      if (automation.hmacSecret === undefined)
+        throw invalidField("automation_id", "has a JWT trigger, and no secret");
+      return saved(rotateSecret(context, automation));
+    },
+  };
+}
+
+/** An automation as it was sent, with what was left out. */
+export function inputOf({
+  displayName = "",
+  trigger,
+  allowedCidrs = [],
+  published = true,
+  enabled = true,
+  steps = [],
+}: Schemas["AutomationInput"]): AutomationInput {
+  return {
+    displayName,
+    trigger,
+    allowedCidrs,
+    published,
+    enabled,
+    steps: steps.map(({ name, condition = "", templates = {} }) => ({
+      name,
+      condition,
+      templates: templates as Templates,
+    })),
+  };
+}
+
+function shown(
+  { id, displayName, trigger, allowedCidrs, published, enabled, steps, ...rest }: StoredAutomation,
+  baseUrl: string,
+): Schemas["Automation"] {
+  return {
+    id,
+    displayName,
+    trigger: trigger.jwt ? { jwt: trigger.jwt } : { hmac: {} },
+    allowedCidrs: [...allowedCidrs],
+    published,
+    enabled,
+    steps: [...steps],
+    listenerId: rest.listenerId,
+    listenerUrl: `${baseUrl}/api/v1/webhooks/incoming/${rest.listenerId}`,
+    createdAt: timestamp(rest.createdAt),
+    updatedAt: timestamp(rest.updatedAt),
+  };
+}

@@ -1,0 +1,30 @@
+import express, { type Router } from "express";
+import { notFound } from "../api/errors.js";
+import type { LocalObjects } from "../objects/local-objects.js";
+import { auditRecord } from "../secrets/audit-record.js";
+import type { ServiceContext } from "../service-context.js";
+
+/** Where the local object store's files are downloaded from. */
+export const DOWNLOADS_PATH = "/local/v1/objects";
+
+/** Downloads by signed URL. A file came encrypted and goes out as bytes that no browser shows. */
+export function downloadRouter(objects: LocalObjects, { storage, clock }: ServiceContext): Router {
+  const router = express.Router({ caseSensitive: true, strict: true });
+  router.get(`${DOWNLOADS_PATH}/:key`, async (req, res) => {
+    const download = await objects.open(req.params.key, req.query);
+    if (!download) throw notFound("download");
+    const caller = { userId: download.reader };
+    const clientIp = req.socket.remoteAddress ?? "";
+    storage.auditEvents.add(
+      auditRecord(storage, "paper_secret_file_downloaded", download.key, { caller, clientIp }, clock),
+    );
+    res.set({
+      "Cache-Control": "no-store",
+      "Content-Disposition": "attachment",
+      "Content-Type": "application/octet-stream",
+      "X-Content-Type-Options": "nosniff",
+    });
+    res.end(download.content);
+  });
+  return router;
+}

@@ -1,0 +1,38 @@
+import { notFound } from "../api/errors.js";
+import type { Handlers } from "../api/handlers.js";
+import type { ServiceContext } from "../service-context.js";
+import type { OwnerPosition } from "../storage/owners.js";
+
+/** Operations 4.7 and 4.8. */
+export function ownershipHandlers({
+  storage,
+  pageTokens,
+}: ServiceContext): Pick<Handlers, "getEntitlementOwner" | "searchUserOwners"> {
+  return {
+    getEntitlementOwner({ path }) {
+      const appOwnerEntitlement = storage.owners.getEntitlementOwner({
+        appId: path.app_id,
+        roleSlug: path.role_slug,
+        entitlementAppId: path.app_entitlement_ref_app_id,
+        entitlementId: path.app_entitlement_ref_id,
+      });
+      if (!appOwnerEntitlement) throw notFound("entitlement owner");
+      return { appOwnerEntitlement };
+    },
+    searchUserOwners({ path: { app_id: appId, user_id: appUserId }, query }) {
+      const of = { appId, appUserId, roleSlug: query.roleSlug ?? "" };
+      return pageTokens.page({
+        of: ["searchUserOwners", of],
+        pageSize: query.page_size ?? query.pageSize,
+        pageToken: query.page_token ?? query.pageToken,
+        start: [-1, "", ""] as OwnerPosition,
+        find: (after, limit) => storage.owners.searchUserOwners(of, after, limit),
+        position: ({ createdAt = "", userId, roleSlug }): OwnerPosition => [
+          Date.parse(createdAt),
+          userId,
+          roleSlug,
+        ],
+      });
+    },
+  };
+}

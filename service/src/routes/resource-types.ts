@@ -1,0 +1,31 @@
+import { ApiError, notFound } from "../api/errors.js";
+import type { Handlers } from "../api/handlers.js";
+import type { ServiceContext } from "../service-context.js";
+import { timestamp } from "../storage/document.js";
+import { maskedFields } from "./update-mask.js";
+
+const FIELDS = ["displayName", "traitIds"] as const;
+
+/** Operation 4.4. */
+export function resourceTypeHandlers({
+  storage,
+  clock,
+}: ServiceContext): Pick<Handlers, "updateResourceType"> {
+  return {
+    updateResourceType: ({ path, body }) =>
+      storage.db.transaction(() => {
+        const stored = storage.resourceTypes.get(path.app_id, path.id);
+        if (!stored) throw notFound("resource type");
+        const given = body.appResourceType ?? {};
+        const fields = maskedFields(body.updateMask ?? "", FIELDS, "appResourceType", given);
+        if (!stored.manuallyManaged) {
+          throw new ApiError("invalid-argument", "The resource type is not manually managed.");
+        }
+        const appResourceType = { ...stored.resourceType, updatedAt: timestamp(clock.now()) };
+        if (fields.has("displayName")) appResourceType.displayName = given.displayName ?? "";
+        if (fields.has("traitIds")) appResourceType.traitIds = given.traitIds ?? [];
+        storage.resourceTypes.update(appResourceType);
+        return { appResourceType, expanded: [] };
+      }),
+  };
+}

@@ -1,0 +1,29 @@
+import { notFound } from "../api/errors.js";
+import type { Handlers } from "../api/handlers.js";
+import type { ServiceContext } from "../service-context.js";
+import type { CohortFilter, CohortPosition } from "../storage/cohorts.js";
+
+/** Operation 4.5. */
+export function roleMiningHandlers({
+  storage,
+  pageTokens,
+}: ServiceContext): Pick<Handlers, "searchCohortUsers"> {
+  return {
+    searchCohortUsers({ path: { suggestion_id: suggestion }, body }) {
+      if (!storage.cohorts.has(suggestion)) throw notFound("suggestion");
+      const filters = (body.profileFilters ?? []).map(({ attribute, values = [] }): CohortFilter => {
+        const key = /^profile\.(.*)$/s.exec(attribute)?.[1];
+        return { attribute: key ?? attribute, inProfile: key !== undefined, values };
+      });
+      const page = pageTokens.page({
+        of: ["searchCohortUsers", suggestion, body.profileFilters ?? []],
+        pageSize: body.pageSize,
+        pageToken: body.pageToken,
+        start: ["", ""] as CohortPosition,
+        find: (after, limit) => storage.cohorts.search(suggestion, filters, after, limit),
+        position: (user): CohortPosition => [user.displayName, user.id],
+      });
+      return { ...page, usersWithCoverage: [] };
+    },
+  };
+}

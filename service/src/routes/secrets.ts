@@ -1,0 +1,53 @@
+import { invalidField, notFound } from "../api/errors.js";
+import type { Handlers } from "../api/handlers.js";
+import { auditRecord } from "../secrets/audit-record.js";
+import { prepareSecret } from "../secrets/create-secret.js";
+import { viewSecret } from "../secrets/view-secret.js";
+import type { ServiceContext } from "../service-context.js";
+import type { AuditPosition } from "../storage/audit-events.js";
+import { newId } from "../storage/ids.js";
+
+/** Operations 4.1 and 4.6, and the local administration of paper secrets. */
+export function secretHandlers(
+  context: ServiceContext,
+): Pick<Handlers, "viewSecret" | "searchSecretAuditEvents" | "createSecret" | "revokeSecret"> {
+  const { storage, pageTokens, clock, secrets } = context;
+  return {
+    viewSecret: (request) => viewSecret(context, request),
+    searchSecretAuditEvents({ body }) {
+      const { vaultId = "", actorUserId = "", actorEmail = "", clientIp = "" } = body;
+      const filter = { vaultId, actorUserId, actorEmail, clientIp };
+      const { list, nextPageToken } = pageTokens.page({
+        of: ["searchSecretAuditEvents", filter],
+        pageSize: body.pageSize,
+        pageToken: body.pageToken,
+        start: [-1, 0] as AuditPosition,
+        find: (after, limit) => storage.auditEvents.search(filter, after, limit),
+        position: ({ position }) => position,
+      });
+      return { list: list.map(({ event }) => event), nextPageToken };
+    },
+    async createSecret({ body, caller, clientIp }) {
+      const { creatorUserId = caller.userId } = body;
+      if (!storage.users.get(creatorUserId)) throw invalidField("creatorUserId", "is not a user");
+      const id = newId();
+      const secret = await prepareSecret(secrets, { ...body, id, creatorUserId, createdAt: clock.now() });
+      storage.db.transaction(() => {
+        storage.paperSecrets.add(secret);
+        storage.auditEvents.add(
+          auditRecord(storage, "paper_secret_created", id, { caller, clientIp }, clock),
+        );
+      });
+      return { id };
+    },
+    revokeSecret({ path, caller, clientIp }) {
+      storage.db.transaction(() => {
+        if (!storage.paperSecrets.revoke(path.vault_id, clock.now())) throw notFound("secret");
+        storage.auditEvents.add(
+          auditRecord(storage, "paper_secret_revoked_admin", path.vault_id, { caller, clientIp }, clock),
+        );
+      });
+      return {};
+    },
+  };
+}

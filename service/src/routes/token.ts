@@ -1,0 +1,119 @@
+import { parse } from "node:querystring";
+import express, { type ErrorRequestHandler, type Request, type Response, type Router } from "express";
+import { sendJson } from "../api/error-answers.js";
+import { ApiError } from "../api/errors.js";
+import { operation } from "../api/operations.js";
+import { parseJson, readText } from "../api/request-body.js";
+import { type Schemas, violationsOf } from "../api/validation.js";
+import { TOKEN_LIFETIME_SECONDS } from "../auth/access-tokens.js";
+import { ASSERTION_TYPE, authenticClient, claimedClientId } from "../auth/client-authentication.js";
+import { type AttemptLimits, failedAttempts } from "../auth/failed-attempts.js";
+import type { ServiceContext } from "../service-context.js";
+
+type OAuthErrorCode = Schemas["OAuthError"]["error"];
+
+/** A failure as RFC 6749 section 5.2 has it. */
+class OAuthFailure extends Error {
+  override readonly name = "OAuthFailure";
+  readonly error: OAuthErrorCode;
+  readonly status: number;
+
+  constructor(error: OAuthErrorCode, description: string, status = 400) {
+    super(description);
+    this.error = error;
+    this.status = status;
+  }
+}
+
+/** The token endpoint (specification 5.1). */
+export function tokenRouter(context: ServiceContext, limits: AttemptLimits | undefined): Router {
+  const { id, path, bodySchema = {} } = operation("createToken");
+  const attempts = failedAttempts(limits);
+  const host = new URL(context.baseUrl).hostname;
+  const router = express.Router({ caseSensitive: true, strict: true });
+
+  router.use(path, (req, res, next) => {
+    res.set({ "Cache-Control": "no-store", Pragma: "no-cache" });
+    if (req.method === "POST") return next();
+    res.set("Allow", "POST");
+    throw new ApiError("method-not-allowed", "This path takes POST.");
+  });
+  router.post(path, async (req, res) => {
+    res.locals.operation = operation(id);
+    if (await context.faults.answered(id, req, res)) return;
+    const request = tokenRequest(await parameters(req), bodySchema);
+    const who = `${req.socket.remoteAddress} ${claimedClientId(request)}`;
+    refuseThrottled(await attempts.waitSeconds(who), res);
+    const client = await authenticClient(request, {
+      clients: context.storage.clients,
+      clock: context.clock,
+      host,
+    });
+    // Of many attempts at once, those past the limit are refused here, the right one too.
+    refuseThrottled(await attempts.waitSeconds(who), res);
+    if (!client) {
+      await attempts.failed(who);
+      throw new OAuthFailure("invalid_client", "The client is not known, or its proof is wrong.", 401);
+    }
+    const access_token = await context.tokens.issue(client.clientId);
+    res.json({ access_token, token_type: "Bearer", expires_in: TOKEN_LIFETIME_SECONDS });
+  });
+  router.use(path, oauthErrors);
+  return router;
+}
+
+/** The parameters of a request, of a form or JSON; one that stands twice is a list, which its schema refuses. */
+async function parameters(req: Request): Promise<unknown> {
+  if (req.headers.authorization !== undefined) {
+    throw new OAuthFailure("invalid_client", "Credentials are sent in the body, not in headers.", 401);
+  }
+  const text = await readText(req);
+  if (req.is("json")) return parseJson(text);
+  if (text !== "" && !req.is("application/x-www-form-urlencoded")) {
+    const description = "The body must be application/x-www-form-urlencoded or application/json.";
+    throw new OAuthFailure("invalid_request", description, 415);
+  }
+  return parse(text);
+}
+
+/** What a request asks for, complete and without contradiction. */
+function tokenRequest(body: unknown, schema: Parameters<typeof violationsOf>[1]): Schemas["TokenRequest"] {
+  const [wrong] = violationsOf(body, schema, "body");
+  if (wrong) throw new OAuthFailure("invalid_request", `${wrong.field} ${wrong.description}`);
+  const request = body as Schemas["TokenRequest"];
+  if (request.grant_type === undefined) throw new OAuthFailure("invalid_request", "grant_type is missing");
+  if (request.grant_type !== "client_credentials") {
+    throw new OAuthFailure("unsupported_grant_type", "grant_type must be client_credentials");
+  }
+  const { client_secret, client_assertion, client_assertion_type } = request;
+  if ((client_secret === undefined) === (client_assertion === undefined)) {
+    throw new OAuthFailure("invalid_request", "One of client_secret and client_assertion must be there.");
+  }
+  if (client_secret !== undefined && request.client_id === undefined) {
+    throw new OAuthFailure("invalid_request", "client_id is missing");
+  }
+  if (client_assertion !== undefined && client_assertion_type !== ASSERTION_TYPE) {
+    throw new OAuthFailure("invalid_request", `client_assertion_type must be ${ASSERTION_TYPE}`);
+  }
+  return request;
+}
+
+function refuseThrottled(waitSeconds: number, res: Response): void {
+  if (waitSeconds === 0) return;
+  res.set("Retry-After", String(waitSeconds));
+  throw new OAuthFailure(
+    "temporarily_unavailable",
+    "Too many attempts failed; wait before the next one.",
+    429,
+  );
+}
+
+/** A body that cannot be read is told as RFC 6749 has it too; what nobody foresaw is left to the service. */
+const oauthErrors: ErrorRequestHandler = (error: unknown, req, res, next) => {
+  const isOfBody = error instanceof ApiError && req.method === "POST";
+  if (!(error instanceof OAuthFailure || isOfBody) || res.headersSent) return next(error);
+  // RFC 6749 asks for the scheme the client tried.
+  if (req.headers.authorization !== undefined) res.set("WWW-Authenticate", "Basic");
+  const code = error instanceof OAuthFailure ? error.error : "invalid_request";
+  sendJson(error.status, { error: code, error_description: error.message }, req, res);
+};

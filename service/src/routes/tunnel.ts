@@ -1,0 +1,25 @@
+import { notFound } from "../api/errors.js";
+import type { Handlers } from "../api/handlers.js";
+import type { ServiceContext } from "../service-context.js";
+import { createdAt } from "../storage/document.js";
+import type { CredentialPosition } from "../storage/tunnel-credentials.js";
+
+/** Operation 4.9. */
+export function tunnelHandlers({
+  storage,
+  pageTokens,
+}: ServiceContext): Pick<Handlers, "listBridgeCredentials"> {
+  return {
+    listBridgeCredentials({ path: { bridge_id: bridge }, query }) {
+      if (!storage.tunnelCredentials.hasBridge(bridge)) throw notFound("bridge");
+      return pageTokens.page({
+        of: ["listBridgeCredentials", bridge],
+        pageSize: query.page_size ?? query.pageSize,
+        pageToken: query.page_token ?? query.pageToken,
+        start: [-1, ""] as CredentialPosition,
+        find: (after, limit) => storage.tunnelCredentials.list(bridge, after, limit),
+        position: (credential): CredentialPosition => [createdAt(credential), credential.id],
+      });
+    },
+  };
+}

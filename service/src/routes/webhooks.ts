@@ -1,0 +1,14 @@
+import express, { type Router } from "express";
+import { operation } from "../api/operations.js";
+import type { ServiceContext } from "../service-context.js";
+
+/** Operation 4.10. It reads and answers in its own way; what goes wrong on purpose comes before. */
+export function webhookRoute({ faults, automations }: ServiceContext): Router {
+  const router = express.Router({ caseSensitive: true, strict: true });
+  router.use("/api/v1/webhooks/incoming", async (req, res, next) => {
+    res.locals.operation = operation("receiveWebhook");
+    if (!(await faults.answered("receiveWebhook", req, res))) next();
+  });
+  router.use(automations.router);
+  return router;
+}

@@ -1,0 +1,46 @@
+import { invalidField } from "../api/errors.js";
+import type { Schemas } from "../api/validation.js";
+import type { ObjectStore } from "../objects/object-store.js";
+import type { PaperSecret } from "../storage/paper-secrets.js";
+import type { SecretVault } from "./age.js";
+
+/** Where the contents of paper secrets go. */
+export interface SecretTools {
+  readonly vault: SecretVault;
+  readonly objects: ObjectStore;
+}
+
+/** A paper secret to be created. */
+export type NewSecret = Schemas["SecretInput"] & {
+  id: string;
+  creatorUserId: string;
+  createdAt: number;
+  revokedAt?: number | undefined;
+};
+
+/**
+ * A paper secret ready to be kept: its text is encrypted, its file in the object store.
+ *
+ * @throws {ApiError} 400 unless there is either a text or a file
+ */
+export async function prepareSecret({ vault, objects }: SecretTools, given: NewSecret): Promise<PaperSecret> {
+  const { id, text, file, expiresAt } = given;
+  if ((text === undefined) === (file === undefined))
+    throw invalidField("text", "or file is set, and not both");
+  if (file) await objects.put(id, Buffer.from(file.contentBase64, "base64"));
+  return {
+    id,
+    createdAt: given.createdAt,
+    creatorUserId: given.creatorUserId,
+    access: given.access ?? "EXTERNAL",
+    allowedUserIds: given.allowedUserIds ?? [],
+    content: text === undefined ? { objectKey: id } : { ciphertext: await vault.seal(text) },
+    inputFormat: file
+      ? "SECRET_INPUT_FORMAT_UNSPECIFIED"
+      : (given.inputFormat ?? "SECRET_INPUT_FORMAT_PLAINTEXT"),
+    filename: file?.filename ?? "",
+    viewsRemaining: given.views ?? -1,
+    expiresAt: expiresAt === undefined ? undefined : Date.parse(expiresAt),
+    revokedAt: given.revokedAt,
+  };
+}

@@ -1,0 +1,62 @@
+import type { FieldViolation } from "../api/errors.js";
+import type { Fixture } from "./fixture.js";
+
+/** Ids that stand twice, and references to what is not there, with their paths. */
+export function referenceProblems(fixture: Fixture): FieldViolation[] {
+  const problems: FieldViolation[] = [];
+  const ids = (list: readonly { id?: string | undefined }[] | undefined, path: string): Set<string> => {
+    const seen = new Set<string>();
+    for (const [index, { id }] of (list ?? []).entries()) {
+      if (id === undefined) continue;
+      if (seen.has(id)) problems.push({ field: `${path}[${index}].id`, description: `stands twice: ${id}` });
+      seen.add(id);
+    }
+    return seen;
+  };
+  const refer = (known: ReadonlySet<string>, id: string | undefined, field: string, what: string) => {
+    if (id !== undefined && !known.has(id))
+      problems.push({ field, description: `is no ${what} of the fixture: ${id}` });
+  };
+
+  const users = ids(fixture.users, "users");
+  const apps = ids(fixture.apps, "apps");
+  for (const kind of ["clients", "authConfigs", "suggestions", "bridges", "secrets", "automations"] as const)
+    ids(fixture[kind], kind);
+  ids(
+    fixture.bridges?.flatMap(({ credentials = [] }) => credentials),
+    "bridges.credentials",
+  );
+  ids(
+    fixture.automations?.map(({ listenerId }) => ({ id: listenerId })),
+    "automations.listenerId",
+  );
+  const entitlements = new Set<string>();
+  for (const [index, app] of (fixture.apps ?? []).entries()) {
+    ids(app.resourceTypes, `apps[${index}].resourceTypes`);
+    ids(app.users, `apps[${index}].users`);
+    for (const id of ids(app.entitlements, `apps[${index}].entitlements`))
+      entitlements.add(`${app.id} ${id}`);
+  }
+
+  for (const [index, { userId }] of (fixture.clients ?? []).entries())
+    refer(users, userId, `clients[${index}].userId`, "user");
+  for (const [index, { userIds = [] }] of (fixture.suggestions ?? []).entries())
+    for (const [n, id] of userIds.entries()) refer(users, id, `suggestions[${index}].userIds[${n}]`, "user");
+  for (const [index, { creatorUserId }] of (fixture.secrets ?? []).entries())
+    refer(users, creatorUserId, `secrets[${index}].creatorUserId`, "user");
+  for (const [index, app] of (fixture.apps ?? []).entries()) {
+    for (const [n, { appId, entitlementId }] of (app.entitlementOwners ?? []).entries()) {
+      const path = `apps[${index}].entitlementOwners[${n}]`;
+      refer(apps, appId, `${path}.appId`, "app");
+      if (apps.has(appId) && !entitlements.has(`${appId} ${entitlementId}`))
+        problems.push({
+          field: `${path}.entitlementId`,
+          description: `is no entitlement of ${appId}: ${entitlementId}`,
+        });
+    }
+    for (const [n, { owners = [] }] of (app.users ?? []).entries())
+      for (const [m, { userId }] of owners.entries())
+        refer(users, userId, `apps[${index}].users[${n}].owners[${m}].userId`, "user");
+  }
+  return problems;
+}

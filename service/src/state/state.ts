@@ -1,0 +1,138 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { generateSecret } from "hookproof";
+import type { SaveContext } from "../automations/save-automation.js";
+import type { SecretTools } from "../secrets/create-secret.js";
+import { type Seed, seedParts, settledSeed } from "../seed/seed.js";
+import type { Storage } from "../storage/storage.js";
+import type { Fixture } from "./fixture.js";
+import { refuseFixtureMistakes } from "./fixture-automations.js";
+import { loadFixture } from "./load-fixture.js";
+
+/**
+ * The id of the client there always is.
+ *
+ * @example
+ * ```ts
+ * import { DEFAULT_CLIENT } from "hookproof-service";
+ *
+ * console.log(DEFAULT_CLIENT); // "local-admin"
+ * ```
+ */
+export const DEFAULT_CLIENT = "local-admin";
+
+/** What a state is made from: a seed, or a fixture. */
+export type Source = { readonly seed: number; readonly users: number } | { readonly fixture: Fixture };
+
+/** Told how many of the users of a seed there are so far. */
+export type SeedProgress = (done: number, total: number) => void;
+
+/** What loading a state needs. */
+export interface StateContext extends Pick<SaveContext, "expressions" | "keySets" | "clock"> {
+  readonly storage: Storage;
+  readonly secrets: SecretTools;
+  /** What the state is made from, unless the database says so itself. */
+  readonly source: Source;
+  /** Whether the database stays, and the source has to stay in it. */
+  readonly isKept: boolean;
+  /** The id of the client there always is. */
+  readonly clientId: string;
+}
+
+/** The state of a service: what it was made from, and the way back to that. */
+export interface State {
+  /** Whether a source has been loaded. */
+  isLoaded(): boolean;
+  /** Loads the source into a database that has none yet, or where loading one was cut off. */
+  ensure(onProgress?: SeedProgress): Promise<void>;
+  /** Empties the database and loads the source; cut off in between, `ensure` begins again. */
+  replace(onProgress?: SeedProgress): Promise<void>;
+  /** Goes back to the source that was loaded. */
+  reset(onProgress?: SeedProgress): Promise<void>;
+  /** The client there always is: a Super Admin, who acts as the user that the source says. */
+  putAdmin(secretHash: string | undefined): void;
+}
+
+/** A source with every choice made; nothing asked for is nothing there. */
+export function settledSource({ fixture, seed, users }: Seed & { fixture?: Fixture | undefined }): Source {
+  if (seed === undefined && users === undefined) return { fixture: fixture ?? {} };
+  if (fixture === undefined) return settledSeed({ seed, users });
+  throw new TypeError("a state comes from a seed or from a fixture, not from both");
+}
+
+/** The state in a database. */
+export function createState(context: StateContext): State {
+  const { storage, secrets, clientId, clock } = context;
+
+  const recorded = async (): Promise<Source> => {
+    const sealed = storage.meta.get("source");
+    if (sealed === undefined) return context.source;
+    return JSON.parse(await secrets.vault.open(Buffer.from(sealed, "base64"))) as Source;
+  };
+  const replaceBy = async (source: Source, onProgress?: SeedProgress) => {
+    if ("fixture" in source) await refuseFixtureMistakes(source.fixture.automations ?? [], context);
+    // It may have secrets in it.
+    const sealed = context.isKept ? await secrets.vault.seal(JSON.stringify(source)) : undefined;
+    storage.db.transaction(() => {
+      storage.meta.set("loaded", undefined);
+      storage.meta.set("source", sealed && Buffer.from(sealed).toString("base64"));
+      empty(storage);
+    });
+    try {
+      await load(context, source, onProgress);
+    } catch (error) {
+      storage.meta.set("source", undefined);
+      throw error;
+    }
+    storage.meta.set("loaded", new Date(clock.now()).toISOString());
+  };
+  const putAdmin = (secretHash: string | undefined) => {
+    const defaults = { createdAt: clock.now(), displayName: "Local administrator", userId: "" };
+    const known = storage.clients.get(clientId);
+    storage.clients.put({ ...defaults, ...known, clientId, role: "super-admin", secretHash });
+  };
+  const keepingAdmin = async (work: () => Promise<void>) => {
+    const secretHash = storage.clients.get(clientId)?.secretHash;
+    await work();
+    putAdmin(secretHash);
+  };
+  const isLoaded = () => storage.meta.get("loaded") !== undefined;
+
+  return {
+    isLoaded,
+    async ensure(onProgress) {
+      if (!isLoaded()) await keepingAdmin(async () => replaceBy(await recorded(), onProgress));
+    },
+    replace: (onProgress) => keepingAdmin(() => replaceBy(context.source, onProgress)),
+    reset: (onProgress) => keepingAdmin(async () => replaceBy(await recorded(), onProgress)),
+    putAdmin,
+  };
+}
+
+async function load(
+  { storage, secrets, clientId, clock }: StateContext,
+  source: Source,
+  onProgress: SeedProgress = () => {},
+): Promise<void> {
+  if ("fixture" in source) return loadFixture(storage, secrets, source.fixture, clock.now());
+  // One that stays through a reset: whoever sends to the listener has it.
+  const signingSecret = storage.meta.getOrSet("seed-signing-secret", generateSecret);
+  let done = 0;
+  for (const part of seedParts(source, { clientId, signingSecret })) {
+    await loadFixture(storage, secrets, part, clock.now());
+    done += part.users?.length ?? 0;
+    onProgress(done, source.users);
+    await nextTurn(); // libsql frees what its statements gave when the event loop turns, and not before
+  }
+}
+
+/** The service's own: its keys and settings, and the clients that act as no user. */
+const KEPT = new Set(["meta", "signing_keys", "clients"]);
+
+function empty({ db }: Storage): void {
+  const tables = db
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    .all() as { name: string }[];
+  db.exec("PRAGMA defer_foreign_keys = ON");
+  db.exec("DELETE FROM clients WHERE user_id IS NOT NULL");
+  for (const { name } of tables) if (!KEPT.has(name)) db.exec(`DELETE FROM ${name}`);
+}

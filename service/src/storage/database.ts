@@ -1,0 +1,70 @@
+import { openSqlite, type SqliteDatabase, type SqliteStatement } from "hookproof/node";
+import { migrate } from "./migrate.js";
+
+/** A value of a row. */
+type SqlValue = string | number | null | Uint8Array;
+
+/** A prepared statement: every kind of statement answers with its rows. */
+export interface Statement extends SqliteStatement {
+  all(...values: SqlValue[]): unknown[];
+}
+
+/** An open database, whose tables are there. */
+export interface Database extends SqliteDatabase {
+  prepare(sql: string): Statement;
+  /** Does it all or nothing. `work` is synchronous, and starts no transaction of its own. */
+  transaction<Result>(work: () => Result): Result;
+  close(): void;
+}
+
+type Driver = Pick<Database, "exec" | "prepare" | "close">;
+
+/**
+ * Opens a SQLite file, made with mode 0600 if it is not there, and brings its tables up to date.
+ * `:memory:`, the default, is gone when it is closed.
+ *
+ * What was committed survives a crash of the process and of the machine (WAL, synchronous FULL).
+ *
+ * @throws {Error} for a file that is no database, or one of a later version
+ */
+export async function openDatabase(file = ":memory:"): Promise<Database> {
+  const driver = openSqlite(file, { from: import.meta.url }) as Driver;
+  const db: Database = {
+    exec: (sql) => driver.exec(sql),
+    prepare: (sql) => driver.prepare(sql),
+    transaction(work) {
+      driver.exec("BEGIN IMMEDIATE");
+      try {
+        const result = work();
+        driver.exec("COMMIT");
+        return result;
+      } catch (error) {
+        driver.exec("ROLLBACK");
+        throw error;
+      }
+    },
+    close() {
+      // What is in the log goes into the file, which is then whole by itself.
+      driver.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all();
+      driver.close();
+    },
+  };
+  try {
+    db.exec("PRAGMA busy_timeout = 5000");
+    db.prepare("PRAGMA journal_mode = WAL").all();
+    db.exec("PRAGMA synchronous = FULL");
+    db.exec("PRAGMA foreign_keys = ON");
+    migrate(db);
+  } catch (error) {
+    driver.close();
+    throw new Error(`${file} cannot be opened as the service's database: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+  return db;
+}
+
+/** The first row, typed by the caller who wrote the query. */
+export function first<Result>(rows: unknown[]): Result | undefined {
+  return rows[0] as Result | undefined;
+}

@@ -1,0 +1,26 @@
+import { AUTOMATION_TABLES } from "./automation-tables.js";
+import { CORE_TABLES } from "./core-tables.js";
+import type { Database } from "./database.js";
+import { SECRET_TABLES } from "./secret-tables.js";
+
+/** Each brings a database from the version of its index to the next. What has been released is never changed. */
+const MIGRATIONS: readonly string[] = [CORE_TABLES + SECRET_TABLES + AUTOMATION_TABLES];
+
+/**
+ * Brings the tables up to date. SQLite keeps the version itself (`user_version`).
+ *
+ * @throws {Error} for a database of a later version
+ */
+export function migrate(db: Pick<Database, "exec" | "prepare" | "transaction">): void {
+  const version = () => (db.prepare("PRAGMA user_version").all()[0] as { user_version: number }).user_version;
+  if (version() === MIGRATIONS.length) return;
+  db.transaction(() => {
+    // Asked again, now that no other process can be in the middle of it.
+    const from = version();
+    if (from > MIGRATIONS.length) {
+      throw new Error(`it has version ${from}, and this program knows up to ${MIGRATIONS.length}`);
+    }
+    for (const sql of MIGRATIONS.slice(from)) db.exec(sql);
+    db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+  });
+}

@@ -1,0 +1,142 @@
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fixedClock } from "hookproof/testing";
+import { afterEach, describe, expect, it } from "vitest";
+import { createLocalObjects } from "../../service/src/objects/local-objects.js";
+import { createS3Objects } from "../../service/src/objects/s3-objects.js";
+import { hasPython, startFakeS3 } from "./fake-s3.js";
+
+const START = Date.parse("2026-01-01T00:00:00Z");
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+function stand(folder?: string) {
+  const clock = fixedClock(START);
+  const objects = createLocalObjects({
+    folder,
+    downloadsAt: () => "http://127.0.0.1:4420/local/v1/objects",
+    clock,
+  });
+  const open = (url: string) => {
+    const { pathname, searchParams } = new URL(url);
+    return objects.open(
+      decodeURIComponent(pathname.split("/").at(-1) ?? ""),
+      Object.fromEntries(searchParams),
+    );
+  };
+  return { clock, objects, open };
+}
+
+describe.each([
+  ["in memory", () => undefined],
+  [
+    "in a folder",
+    () => {
+      const parent = mkdtempSync(join(tmpdir(), "hookproof-objects-"));
+      closing.push(() => rmSync(parent, { recursive: true }));
+      return join(parent, "objects");
+    },
+  ],
+])("objects %s", (_, folder) => {
+  it("come back byte by byte from the URL, for the reader it was made for", async () => {
+    const { objects, open } = stand(folder());
+    const content = randomBytes(100_000);
+    await objects.put("vault1", content);
+    const url = await objects.downloadUrl("vault1", "reader1");
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:4420\/local\/v1\/objects\/vault1\?/);
+    const download = await open(url);
+    expect(download?.reader).toBe("reader1");
+    expect(Buffer.compare(download?.content ?? Buffer.alloc(0), content)).toBe(0);
+  });
+
+  it("can be downloaded for 5 minutes and no longer", async () => {
+    const { clock, objects, open } = stand(folder());
+    await objects.put("vault1", Buffer.from("file"));
+    const url = await objects.downloadUrl("vault1", "reader1");
+    clock.advance(299_999);
+    expect(await open(url)).toBeDefined();
+    clock.advance(1);
+    expect(await open(url)).toBeUndefined();
+  });
+
+  it("cannot be had by a forged URL", async () => {
+    const { objects, open } = stand(folder());
+    await objects.put("vault1", Buffer.from("one"));
+    await objects.put("vault2", Buffer.from("two"));
+    const url = await objects.downloadUrl("vault1", "reader1");
+    const changed = (change: (url: URL) => void) => {
+      const copy = new URL(url);
+      change(copy);
+      return open(copy.href);
+    };
+    const set = (name: string, value: string) => changed(({ searchParams }) => searchParams.set(name, value));
+    expect(await open(url)).toBeDefined();
+    expect(
+      await changed((copy) => (copy.pathname = copy.pathname.replace("vault1", "vault2"))),
+    ).toBeUndefined();
+    expect(await set("expires", String(START / 1000 + 3_000))).toBeUndefined();
+    expect(await set("expires", "Infinity")).toBeUndefined();
+    expect(await set("reader", "reader2")).toBeUndefined();
+    expect(await set("signature", "")).toBeUndefined();
+    expect(await set("signature", "ä".repeat(43))).toBeUndefined();
+    expect(await changed(({ searchParams }) => searchParams.delete("signature"))).toBeUndefined();
+    expect(await stand().open(url)).toBeUndefined();
+  });
+
+  it("have keys that cannot leave their place", async () => {
+    const { objects } = stand(folder());
+    for (const key of ["", "../vault1", "a/b", "a.b", "a".repeat(65)])
+      await expect(objects.put(key, Buffer.from("x"))).rejects.toThrow(RangeError);
+  });
+
+  it("that are not there give nothing, though the URL is good", async () => {
+    const { objects, open } = stand(folder());
+    expect(await open(await objects.downloadUrl("vault1", "reader1"))).toBeUndefined();
+  });
+});
+
+it("keeps files and folder for their owner only, and nothing half-written", async () => {
+  const parent = mkdtempSync(join(tmpdir(), "hookproof-objects-"));
+  closing.push(() => rmSync(parent, { recursive: true }));
+  const folder = join(parent, "objects");
+  const { objects } = stand(folder);
+  await Promise.all([1, 2, 3].map((n) => objects.put("vault1", Buffer.alloc(1_000, n))));
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  expect(readdirSync(folder)).toEqual(["vault1"]);
+  expect(statSync(join(folder, "vault1")).mode & 0o777).toBe(0o600);
+});
+
+describe.skipIf(!hasPython)("a bucket", () => {
+  const keys = { bucket: "paper", accessKeyId: "AKIATEST", secretAccessKey: "test/secret+key" };
+
+  it("takes objects and presigned downloads that Python's hmac finds good, for 5 minutes", async () => {
+    const clock = fixedClock(START);
+    const s3 = await startFakeS3(keys.secretAccessKey, () => clock.now());
+    closing.push(() => s3.stop());
+    const objects = createS3Objects({ ...keys, endpoint: s3.endpoint, region: "eu-central-1" }, clock);
+    const content = randomBytes(10_000);
+    await objects.put("vault1", content);
+    expect([...s3.objects.keys()]).toEqual(["/paper/vault1"]);
+
+    const url = await objects.downloadUrl("vault1", "reader1");
+    expect(url).not.toContain(keys.secretAccessKey);
+    const download = await fetch(url);
+    expect(Buffer.compare(Buffer.from(await download.arrayBuffer()), content)).toBe(0);
+    clock.advance(299_000);
+    expect((await fetch(url)).status).toBe(200);
+    clock.advance(1_000);
+    expect((await fetch(url)).status).toBe(403);
+    expect((await fetch(url.replace("vault1", "vault2"))).status).toBe(403);
+  });
+
+  it("that refuses is an error that says the status and no key", async () => {
+    const s3 = await startFakeS3("another key", () => START);
+    closing.push(() => s3.stop());
+    const objects = createS3Objects({ ...keys, endpoint: `${s3.endpoint}/` }, fixedClock(START));
+    await expect(objects.put("vault1", Buffer.from("x"))).rejects.toThrow("the object store answered 403");
+  });
+});
