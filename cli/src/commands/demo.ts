@@ -1,5 +1,6 @@
 import type { Command, Context } from "../command.js";
 import { CliError, EXIT } from "../failure.js";
+import { INSPECTOR_FLAGS, type Inspecting, presentInspector, startInspecting } from "../inspecting.js";
 import { playDemo } from "../play-demo.js";
 import { stopped } from "../serving.js";
 
@@ -16,6 +17,7 @@ export const demo: Command = {
       range: [0, 65_535],
       describe: "the listener's port while the demo stays open",
     },
+    ...INSPECTOR_FLAGS,
   },
   examples: [
     ["hookproof demo", "tells the story and keeps the listener open"],
@@ -25,29 +27,39 @@ export const demo: Command = {
   async run(context) {
     const { io, out, args } = context;
     const stays = io.stdout.isTTY === true && !args.flag("exit") && !out.json;
-    const played = await playDemo(context, stays ? (args.number("port") ?? 4400) : 0, (step) =>
-      tell(context, step),
-    );
+    const page = stays ? await startInspecting(context) : undefined;
     try {
-      if (played.failed > 0)
-        throw new CliError(
-          EXIT.checkFailed,
-          "DEMO_FAILED",
-          `${played.failed} steps did not get the status they should.`,
-        );
-      if (!stays) return EXIT.ok;
-      out.line();
-      out.line(`The HMAC listener stays open on ${played.url}`);
-      out.note(
-        `next, in another terminal: hookproof send :${played.port} --data '{"a":1}'      Ctrl-C ends the demo`,
-      );
-      await stopped(io.stopSignal);
-      return EXIT.ok;
+      return await play(context, stays, page);
     } finally {
-      await played.stop();
+      await page?.stop();
     }
   },
 };
+
+async function play(context: Context, stays: boolean, page: Inspecting | undefined): Promise<number> {
+  const { io, out, args } = context;
+  const port = stays ? (args.number("port") ?? 4400) : 0;
+  const played = await playDemo(context, port, (step) => tell(context, step), page?.inspector);
+  try {
+    if (played.failed > 0)
+      throw new CliError(
+        EXIT.checkFailed,
+        "DEMO_FAILED",
+        `${played.failed} steps did not get the status they should.`,
+      );
+    if (!stays) return EXIT.ok;
+    out.line();
+    out.line(`The HMAC listener stays open on ${played.url}`);
+    await presentInspector(context, page?.url);
+    out.note(
+      `next, in another terminal: hookproof send :${played.port} --data '{"a":1}'      Ctrl-C ends the demo`,
+    );
+    await stopped(io.stopSignal);
+    return EXIT.ok;
+  } finally {
+    await played.stop();
+  }
+}
 
 /** One step of the story. */
 export interface Step {

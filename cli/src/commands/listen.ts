@@ -4,6 +4,7 @@ import type { Listener, ReceiverAnswer } from "hookproof/receiver";
 import { startListeners } from "hookproof-service";
 import type { Args, Command, Context } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
+import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../inspecting.js";
 import { keysFrom } from "../key-source.js";
 import { type Reporting, reportRequest } from "../report-request.js";
 import { findSecrets } from "../secrets.js";
@@ -13,7 +14,7 @@ import { type Session, writeSession } from "../sessions.js";
 export const listen: Command = {
   name: "listen",
   describe:
-    "A local listener that checks every request as the service does and says why it refuses one. Bound to loopback.",
+    "A local listener that checks every request as the service does and says why it refuses one, with the inspector beside it. Bound to loopback.",
   flags: {
     port: {
       type: "number",
@@ -65,7 +66,12 @@ export const listen: Command = {
       describe: "answer accepted requests with this status, to try out a sender",
     },
     delay: { type: "duration", value: "<dur>", describe: "wait this long before every answer" },
-    history: { type: "string", value: "<file>", describe: "add every request to a file, a JSON line each" },
+    history: {
+      type: "string",
+      value: "<file>",
+      describe: "keep the requests in a SQLite file, over a restart",
+      completes: "file",
+    },
     until: {
       type: "number",
       value: "<n>",
@@ -73,6 +79,7 @@ export const listen: Command = {
       describe: "stop after this many requests",
     },
     "exit-after": { type: "duration", value: "<dur>", describe: "stop after this time" },
+    ...INSPECTOR_FLAGS,
     ...SERVING_FLAGS,
   },
   examples: [
@@ -100,10 +107,12 @@ export const listen: Command = {
     let reported = Promise.resolve();
     let n = 0;
 
+    const { inspector, ...page } = await startInspecting(context);
     const server = await started(
       () =>
         startListeners({
           ...options,
+          inspector,
           listeners: (baseUrl) => [
             {
               listener: { id, baseUrl, auth, allowedCidrs: args.texts("allow-cidr") },
@@ -124,7 +133,10 @@ export const listen: Command = {
           },
         }),
       options.port,
-    );
+    ).catch(async (error) => {
+      await page.stop();
+      throw error;
+    });
     const url = `${server.url}/api/v1/webhooks/incoming/${id}`;
     const session: Session = { url, method: auth.method, ...(secret === undefined ? {} : { secret }) };
     const endSession = await writeSession(io, out, server.port, session);
@@ -134,9 +146,11 @@ export const listen: Command = {
       baseUrl: server.url,
       listenerId: id,
       method: auth.method,
+      ...(page.url === undefined ? {} : { inspectorUrl: page.url }),
       ...(secret === undefined ? {} : { secretFingerprint: secretFingerprint(secret) }),
     });
     out.line(url);
+    await presentInspector(context, page.url);
     out.note(`next: hookproof send :${server.port} --data '{"a":1}'`);
 
     const exitAfterMs = args.durationMs("exit-after");
@@ -145,6 +159,7 @@ export const listen: Command = {
     clearTimeout(timer);
     endSession();
     await server.stop();
+    await page.stop();
     await reported;
     out.note(`${n} requests${[...counts].map(([status, count]) => `, ${count} x ${status}`).join("")}`);
     return EXIT.ok;
@@ -153,10 +168,10 @@ export const listen: Command = {
 
 /** What is done with requests besides answering them. */
 function reportingOf(args: Args): Omit<Reporting, "listener"> {
-  const [forwardTo, history] = [args.text("forward-to"), args.text("history")];
+  const forwardTo = args.text("forward-to");
   if (forwardTo !== undefined && !/^https?:\/\/[^/]/.test(forwardTo))
     throw usageError(`--forward-to must be an http or https URL, not ${JSON.stringify(forwardTo)}.`);
-  return { forwardTo, history };
+  return { forwardTo };
 }
 
 /** The answer as --delay and --respond have it. */

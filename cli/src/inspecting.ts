@@ -1,0 +1,80 @@
+import { existsSync } from "node:fs";
+import { createInspector, type Inspector, InspectorError, startInspector } from "hookproof-service";
+import type { Context, Flag } from "./command.js";
+import { CliError, EXIT, usageError } from "./failure.js";
+import { requirePrivate } from "./private-file.js";
+import { started } from "./serving.js";
+
+/** The flags of every command with an inspector. */
+export const INSPECTOR_FLAGS = {
+  "ui-port": {
+    type: "number",
+    value: "<n>",
+    range: [0, 65_535],
+    describe: "the inspector's port; 4401 by default, or a free one where that is taken",
+  },
+  ui: { type: "boolean", negated: true, describe: "no inspector" },
+  open: { type: "boolean", describe: "open the inspector in the browser" },
+} as const satisfies Record<string, Flag>;
+
+/** An inspector and its page, where there is to be one. */
+export interface Inspecting {
+  /** Undefined where nothing is shown or kept. */
+  readonly inspector: Inspector | undefined;
+  /** The page's URL; undefined with `--no-ui`. */
+  readonly url: string | undefined;
+  stop(): Promise<void>;
+}
+
+/** Starts the inspector as the flags say. It is on loopback, on a port of its own. */
+export async function startInspecting({ args, out }: Pick<Context, "args" | "out">): Promise<Inspecting> {
+  const historyFile = args.text("history");
+  const isShown = !args.isGiven("ui") || args.flag("ui");
+  if (!isShown && (args.flag("open") || args.isGiven("ui-port")))
+    throw usageError("--no-ui and --open or --ui-port exclude each other.");
+  if (!isShown && historyFile === undefined)
+    return { inspector: undefined, url: undefined, stop: async () => {} };
+  const inspector = await opened(historyFile, (message) => out.warn(message));
+  if (!isShown) return { inspector, url: undefined, stop: async () => inspector.close() };
+  const port = args.isGiven("ui-port") ? args.number("ui-port") : undefined;
+  const page = await started(() => startInspector(inspector, { port }), port ?? 0, "--ui-port").catch(
+    (error) => {
+      inspector.close();
+      throw error;
+    },
+  );
+  return { inspector, url: `${page.url}/`, stop: page.stop };
+}
+
+/** Says where the inspector is, and opens it if that was asked for. */
+export async function presentInspector(
+  { args, out }: Pick<Context, "args" | "out">,
+  url: string | undefined,
+) {
+  if (url === undefined) return;
+  out.note(`inspector: ${url}`);
+  if (!args.flag("open")) return;
+  const failed = () => out.warn(`No browser could be started. Open ${url} yourself.`);
+  try {
+    const { default: open } = await import("open");
+    const browser = await open(url);
+    browser.once("error", failed).once("exit", (code) => code && failed());
+  } catch {
+    failed();
+  }
+}
+
+async function opened(
+  historyFile: string | undefined,
+  onProblem: (message: string) => void,
+): Promise<Inspector> {
+  if (historyFile !== undefined && existsSync(historyFile)) requirePrivate(historyFile);
+  try {
+    return await createInspector({ historyFile, onProblem });
+  } catch (error) {
+    if (!(error instanceof InspectorError)) throw error;
+    throw new CliError(EXIT.setup, error.code, error.message, {
+      hint: "Choose another file with --history; it is made where there is none.",
+    });
+  }
+}

@@ -1,0 +1,38 @@
+import type { ListenerInfo, RequestDetail } from "../../src/inspector/contract.js";
+import { asCommand } from "../copy/as-command.js";
+import { asCurl } from "../copy/as-curl.js";
+import { asTest } from "../copy/as-test.js";
+import { statusOfExact } from "../copy/expected-status.js";
+import { Menu, type MenuItem } from "../parts/menu.js";
+
+interface CopyMenuProps {
+  readonly detail: RequestDetail;
+  readonly listener: ListenerInfo | undefined;
+  readonly open: boolean;
+  onToggle(open: boolean): void;
+  nowMs(): number;
+  onCopy(text: string, what: string): void;
+}
+
+/** Puts a request into the clipboard, in the form that is needed next. */
+export function CopyMenu({ detail, listener, open, onToggle, nowMs, onCopy }: CopyMenuProps) {
+  const item = (what: string, text: string | undefined, note: string): MenuItem => ({
+    label: `As ${what}`,
+    note,
+    disabled: text === undefined,
+    run: () => text !== undefined && onCopy(text, what),
+  });
+  const items = open
+    ? [
+        item(
+          "curl",
+          asCurl(detail),
+          `to the letter: ${statusOfExact(detail, nowMs()) ?? "the automation decides"}`,
+        ),
+        item("hookproof command", asCommand(detail), "the same event, signed anew"),
+        item("test", asTest(detail, listener), "for node --test, at the time of the recording"),
+        item("event id", detail.eventId, detail.eventId ?? "there is none"),
+      ]
+    : [];
+  return <Menu label="Copy" icon="copy" shortcut="c" items={items} open={open} onToggle={onToggle} />;
+}

@@ -1,0 +1,21 @@
+// Builds the inspector's page into static files that ship with the package.
+import { cp, rm } from "node:fs/promises";
+import { build } from "esbuild";
+
+const here = import.meta.dirname;
+const out = `${here}/../dist/inspector-page`;
+
+await rm(out, { recursive: true, force: true });
+await build({
+  entryPoints: { page: `${here}/main.tsx`, style: `${here}/style/page.css` },
+  outdir: out,
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: "es2022",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  legalComments: "none",
+  banner: { js: "/* With Preact: MIT licence, (c) 2015-present Jason Miller */" },
+});
+for (const file of ["index.html", "icon.svg"]) await cp(`${here}/${file}`, `${out}/${file}`);

@@ -1,0 +1,30 @@
+import type { RequestDetail } from "../../src/inspector/contract.js";
+import { fromBase64 } from "../text/bytes.js";
+import { pasteable } from "./as-curl.js";
+import { shellQuoted } from "./shell-quoted.js";
+
+const UUID_4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
+
+/** A `hookproof` command that sends the same event, signed anew; undefined for a body that cannot be an event. */
+export function asCommand(detail: RequestDetail): string | undefined {
+  const body = pasteable(fromBase64(detail.bodyBase64));
+  if (body === undefined || !isJson(body)) return undefined;
+  const { kid } = detail.token?.key ?? {};
+  return [
+    `hookproof send ${shellQuoted(detail.url)}`,
+    ...(detail.auth === "jwt"
+      ? [`--method jwt --key ${kid === undefined ? "KEY-ID" : shellQuoted(kid)}`]
+      : []),
+    ...(UUID_4.test(detail.eventId ?? "") ? [`--event-id ${detail.eventId}`] : []),
+    `--data=${shellQuoted(body)}`,
+  ].join(" \\\n  ");
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,72 @@
+import { useId, useState } from "preact/hooks";
+import type { RequestDetail } from "../../src/inspector/contract.js";
+import { CodeBlock } from "../parts/code-block.js";
+import { Section } from "../parts/section.js";
+import { VisibleBytes } from "../parts/visible-bytes.js";
+import { fromBase64, hexDump, sizeOf } from "../text/bytes.js";
+import { PrettyBytes } from "./pretty-bytes.js";
+
+const VIEWS = ["pretty", "raw", "hex"] as const;
+type View = (typeof VIEWS)[number];
+
+/** The body: laid out, as it came, or byte by byte. */
+export function Body({
+  bodyBase64,
+  bodyBytes,
+  bodySha256,
+}: Pick<RequestDetail, "bodyBase64" | "bodyBytes" | "bodySha256">) {
+  const [view, setView] = useState<View>("pretty");
+  const id = useId();
+  const bytes = fromBase64(bodyBase64);
+  const go = (by: number) => {
+    const to = VIEWS[(VIEWS.indexOf(view) + by + VIEWS.length) % VIEWS.length] ?? "pretty";
+    setView(to);
+    document.getElementById(`${id}-${to}`)?.focus();
+  };
+  return (
+    <Section
+      title="Body"
+      note={
+        <span title={`SHA-256, base64url: ${bodySha256}`}>
+          {sizeOf(bodyBytes)} · sha256 {bodySha256.slice(0, 8)}…
+        </span>
+      }
+    >
+      <div
+        class="tabs"
+        role="tablist"
+        aria-label="View of the body"
+        onKeyDown={(event) => {
+          if (event.key === "ArrowRight") go(1);
+          else if (event.key === "ArrowLeft") go(-1);
+        }}
+      >
+        {VIEWS.map((name) => (
+          <button
+            type="button"
+            role="tab"
+            key={name}
+            id={`${id}-${name}`}
+            aria-selected={view === name}
+            aria-controls={`${id}-panel`}
+            tabIndex={view === name ? 0 : -1}
+            onClick={() => setView(name)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${view}`}>
+        {bytes.length === 0 ? (
+          <p class="note">The body is empty.</p>
+        ) : (
+          <CodeBlock label={`Body, ${view}`}>
+            {view === "pretty" && <PrettyBytes bytes={bytes} />}
+            {view === "raw" && <VisibleBytes bytes={bytes} marking="bytes" />}
+            {view === "hex" && hexDump(bytes)}
+          </CodeBlock>
+        )}
+      </div>
+    </Section>
+  );
+}

@@ -1,0 +1,22 @@
+import type { NearMiss } from "../../src/inspector/contract.js";
+import { VisibleText } from "../parts/visible-text.js";
+
+/** The mistakes that explain a refusal, the likeliest first, and what to change. */
+export function NearMisses({ causes }: { causes: readonly NearMiss[] }) {
+  if (causes.length === 0) return null;
+  return (
+    <section class="near-misses" aria-label="Why">
+      {causes.map(({ id, message, fix }) => (
+        <div key={id}>
+          <p class="message">
+            <VisibleText text={message} />
+          </p>
+          <p class="fix">
+            <b>Fix</b> <VisibleText text={fix} />
+          </p>
+          <p class="note mono">{id}</p>
+        </div>
+      ))}
+    </section>
+  );
+}

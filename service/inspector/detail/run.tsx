@@ -1,0 +1,51 @@
+import type { RunDetail } from "../../src/inspector/contract.js";
+import { CodeBlock } from "../parts/code-block.js";
+import { Fold } from "../parts/fold.js";
+import { Icon } from "../parts/icon.js";
+import { Section } from "../parts/section.js";
+import { VisibleText } from "../parts/visible-text.js";
+import { fromBase64 } from "../text/bytes.js";
+import { PrettyBytes } from "./pretty-bytes.js";
+
+const SIGNS = {
+  succeeded: "accepted",
+  failed: "refused",
+  skipped: "not-reached",
+  waiting: "not-reached",
+} as const;
+
+/** What the automation did with the event. */
+export function Run({ run, bodyBase64 }: { run: RunDetail; bodyBase64: string }) {
+  return (
+    <Section
+      title="Run"
+      note={<VisibleText text={[run.automation, run.id, run.state].filter(Boolean).join(" · ")} />}
+    >
+      {run.steps.length > 0 && (
+        <ol class="run-steps">
+          {run.steps.map(({ name, state, output, error }) => (
+            <li key={name}>
+              <Icon name={SIGNS[state]} />
+              <b>
+                <VisibleText text={name} />
+              </b>{" "}
+              <span class="note">{state}</span>
+              {(error ?? output) !== undefined && (
+                <CodeBlock label={`What ${name} gave`}>
+                  <VisibleText text={error ?? output ?? ""} />
+                </CodeBlock>
+              )}
+            </li>
+          ))}
+        </ol>
+      )}
+      <Fold summary="ctx.trigger">
+        {() => (
+          <CodeBlock label="ctx.trigger">
+            <PrettyBytes bytes={fromBase64(bodyBase64)} />
+          </CodeBlock>
+        )}
+      </Fold>
+    </Section>
+  );
+}

@@ -1,0 +1,77 @@
+import type { HmacDetail } from "../../src/inspector/contract.js";
+import { CodeBlock } from "../parts/code-block.js";
+import { Section } from "../parts/section.js";
+import { VisibleBytes } from "../parts/visible-bytes.js";
+import { VisibleText } from "../parts/visible-text.js";
+import { fromBase64 } from "../text/bytes.js";
+
+/** What the HMAC covers, and the signature it should have against the one that came. */
+export function Signature({ hmac }: { hmac: HmacDetail }) {
+  const { canonicalBase64, expected, received, firstDifference } = hmac;
+  const secrets = hmac.secretFingerprints.join(", ");
+  return (
+    <Section title="Signature" note={secrets && `secret ${secrets}`}>
+      {canonicalBase64 !== undefined && <Canonical bytes={fromBase64(canonicalBase64)} />}
+      <dl class="comparison">
+        {expected !== undefined && <Compared name="expected" value={expected} at={firstDifference} />}
+        <Compared name="received" value={received} at={firstDifference} />
+      </dl>
+      {expected !== undefined && received !== undefined && (
+        <p class="note">
+          {firstDifference === undefined
+            ? "They are the same."
+            : `They part at character ${firstDifference + 1}. A signature is right or wrong as a whole: how many characters agree says nothing.`}
+        </p>
+      )}
+    </Section>
+  );
+}
+
+/** `{timestamp}.{event_id}.{body}`, each part in its own place, with everything visible that is there. */
+function Canonical({ bytes }: { bytes: Uint8Array }) {
+  const first = bytes.indexOf(DOT);
+  const second = bytes.indexOf(DOT, first + 1);
+  return (
+    <div class="canonical">
+      <p class="note" aria-hidden="true">
+        <span class="timestamp">timestamp</span> . <span class="event-id">event id</span> .{" "}
+        <span class="body">body</span>
+      </p>
+      <CodeBlock label="Canonical string">
+        <span class="timestamp">
+          <VisibleBytes bytes={bytes.subarray(0, first)} marking="bytes" />
+        </span>
+        .
+        <span class="event-id">
+          <VisibleBytes bytes={bytes.subarray(first + 1, second)} marking="bytes" />
+        </span>
+        .
+        <span class="body">
+          <VisibleBytes bytes={bytes.subarray(second + 1)} marking="bytes" />
+        </span>
+      </CodeBlock>
+    </div>
+  );
+}
+
+const DOT = 0x2e;
+
+function Compared({ name, value, at }: { name: string; value: string | undefined; at: number | undefined }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd class="mono">{value === undefined ? <i>none, or several</i> : <Marked value={value} at={at} />}</dd>
+    </>
+  );
+}
+
+function Marked({ value, at }: { value: string; at: number | undefined }) {
+  if (at === undefined) return <VisibleText text={value} marking="bytes" />;
+  return (
+    <>
+      <VisibleText text={value.slice(0, at)} marking="bytes" />
+      <mark>{at < value.length ? <VisibleText text={value[at] ?? ""} marking="bytes" /> : "ends here"}</mark>
+      <VisibleText text={value.slice(at + 1)} marking="bytes" />
+    </>
+  );
+}

@@ -1,0 +1,80 @@
+import type { ForcedAnswer, SessionInfo } from "../../src/inspector/contract.js";
+import { Icon } from "../parts/icon.js";
+import { Menu, type MenuItem } from "../parts/menu.js";
+
+interface TopBarProps {
+  readonly session: SessionInfo | undefined;
+  readonly connected: boolean;
+  readonly forced: readonly ForcedAnswer[];
+  readonly menu: boolean;
+  readonly items: readonly MenuItem[];
+  onMenu(open: boolean): void;
+  onForce(): void;
+  onStopForcing(listenerId: string): void;
+  onCopy(text: string, what: string): void;
+  onHelp(): void;
+}
+
+/** Which listener this is, whether the page is live, and what concerns all requests. */
+export function TopBar(props: TopBarProps) {
+  const { session, connected, forced, menu, items, onMenu, onForce, onStopForcing, onCopy, onHelp } = props;
+  const [listener, ...more] = session?.listeners ?? [];
+  return (
+    <header class="top">
+      <h1>
+        <img src="./icon.svg" alt="" width="24" height="24" />
+        Hookproof <span>inspector</span>
+      </h1>
+      <p class={`connection ${connected ? "live" : "lost"}`} role="status">
+        <Icon name={connected ? "accepted" : "failed"} />
+        {connected ? "live" : session ? "server gone, trying again" : "connecting"}
+      </p>
+      {listener && (
+        <button
+          type="button"
+          class="url quiet"
+          title="Copy the listener's URL"
+          onClick={() => onCopy(listener.url, "URL")}
+        >
+          <span class="mono">{listener.url}</span>
+          {more.length > 0 && <span class="note">and {more.length} more</span>}
+          <Icon name="copy" />
+        </button>
+      )}
+      <div class="actions">
+        {forced.map((answer) => (
+          <button
+            type="button"
+            class="forced"
+            key={answer.listenerId}
+            title={`Answers of ${answer.listenerId} are forced. Click to stop.`}
+            onClick={() => onStopForcing(answer.listenerId)}
+          >
+            {inWords(answer)}
+            <Icon name="close" />
+          </button>
+        ))}
+        <button type="button" disabled={!session} onClick={onForce}>
+          <Icon name="force" />
+          <span class="word">Force answers</span>
+        </button>
+        <Menu label="File" icon="file" items={items} open={menu} onToggle={onMenu} />
+        <button
+          type="button"
+          class="quiet"
+          aria-label="Keys"
+          aria-keyshortcuts="?"
+          title="Keys (?)"
+          onClick={onHelp}
+        >
+          <Icon name="help" />
+        </button>
+      </div>
+    </header>
+  );
+}
+
+function inWords({ status, delayMs, times = 1 }: ForcedAnswer): string {
+  const what = [status, delayMs && `after ${delayMs / 1000} s`].filter(Boolean).join(" ");
+  return `next ${times === 1 ? "answer" : `${times} answers`}: ${what || "as decided"}`;
+}

@@ -1,0 +1,12 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Api } from "../live/api.js";
+import { type LiveState, startInspector } from "../live/inspector.js";
+
+const NOTHING: LiveState = { clockOffsetMs: 0, connected: false, rows: [], forced: [] };
+
+/** What the server has, as it changes. */
+export function useLive(api: Api): LiveState {
+  const [state, setState] = useState(NOTHING);
+  useEffect(() => startInspector(api, setState), [api]);
+  return state;
+}

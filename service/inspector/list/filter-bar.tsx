@@ -1,0 +1,84 @@
+import type { Ref } from "preact";
+import { LIMITS, type ListenerInfo, type RequestRow } from "../../src/inspector/contract.js";
+import { kindOf } from "../parts/answer-kind.js";
+import { Icon } from "../parts/icon.js";
+import type { Filter } from "./filter.js";
+
+interface FilterProps {
+  readonly filter: Filter;
+  /** What is there before statuses are filtered. */
+  readonly rows: readonly RequestRow[];
+  readonly listeners: readonly ListenerInfo[];
+  readonly search: Ref<HTMLInputElement>;
+  onChange(change: Partial<Filter>): void;
+}
+
+/** Search, and a button for every status there is, with its count. */
+export function FilterBar({ filter, rows, listeners, search, onChange }: FilterProps) {
+  const counts = new Map<number, number>();
+  for (const { status } of rows) counts.set(status, (counts.get(status) ?? 0) + 1);
+  const statuses = [...new Set([...counts.keys(), ...filter.statuses])].sort((a, b) => a - b);
+  const toggled = (status: number) =>
+    filter.statuses.includes(status)
+      ? filter.statuses.filter((other) => other !== status)
+      : [...filter.statuses, status];
+
+  return (
+    <search class="filter">
+      <label class="field">
+        <Icon name="search" />
+        <input
+          ref={search}
+          type="search"
+          placeholder="Search everything"
+          aria-label="Search"
+          aria-keyshortcuts="/"
+          maxLength={LIMITS.searchCharacters}
+          value={filter.text}
+          onInput={(event) => onChange({ text: event.currentTarget.value })}
+          onKeyDown={(event) => {
+            if (event.key !== "Escape") return;
+            onChange({ text: "" });
+            event.currentTarget.blur();
+          }}
+        />
+        <kbd>/</kbd>
+      </label>
+      {listeners.length > 1 && (
+        <select
+          aria-label="Listener"
+          value={filter.listener}
+          onChange={(event) => onChange({ listener: event.currentTarget.value })}
+        >
+          <option value="">All listeners</option>
+          {listeners.map(({ id }) => (
+            <option key={id} value={id}>
+              {id}
+            </option>
+          ))}
+        </select>
+      )}
+      <fieldset class="chips">
+        <legend class="visually-hidden">Statuses</legend>
+        <button
+          type="button"
+          aria-pressed={filter.statuses.length === 0}
+          onClick={() => onChange({ statuses: [] })}
+        >
+          All <b>{rows.length}</b>
+        </button>
+        {statuses.map((status) => (
+          <button
+            type="button"
+            key={status}
+            class={kindOf(status)}
+            aria-pressed={filter.statuses.includes(status)}
+            onClick={() => onChange({ statuses: toggled(status) })}
+          >
+            {status} <b>{counts.get(status) ?? 0}</b>
+          </button>
+        ))}
+      </fieldset>
+    </search>
+  );
+}

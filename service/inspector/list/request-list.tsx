@@ -1,0 +1,88 @@
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { RequestRow } from "../../src/inspector/contract.js";
+import { Row } from "./request-row.js";
+import { ROW_HEIGHT, rowWindow, scrollTopFor } from "./row-window.js";
+
+interface ListProps {
+  readonly rows: readonly RequestRow[];
+  readonly chosen: number | undefined;
+  onChoose(n: number): void;
+  onMove(by: number): void;
+}
+
+/** The requests, newest first. Only the rows in sight are in the document, however many there are. */
+export function RequestList({ rows, chosen, onChoose, onMove }: ListProps) {
+  const list = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 800 });
+  const newest = useRef(rows[0]?.n);
+
+  useLayoutEffect(() => {
+    const element = list.current;
+    if (!element) return;
+    const measure = () => setView({ top: element.scrollTop, height: element.clientHeight });
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    element.addEventListener("scroll", measure, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener("scroll", measure);
+    };
+  }, []);
+
+  // Whoever has scrolled down goes on reading the same rows while new ones come in above.
+  useLayoutEffect(() => {
+    const before = newest.current;
+    newest.current = rows[0]?.n;
+    const element = list.current;
+    if (!element || before === undefined || element.scrollTop === 0) return;
+    const added = rows.findIndex(({ n }) => n === before);
+    if (added > 0) element.scrollTop += added * ROW_HEIGHT;
+  }, [rows]);
+
+  useLayoutEffect(() => {
+    const element = list.current;
+    const index = rows.findIndex(({ n }) => n === chosen);
+    if (element && index >= 0)
+      element.scrollTop = scrollTopFor(index, element.scrollTop, element.clientHeight);
+  }, [chosen]);
+
+  const { from, to } = rowWindow(view.top, view.height, rows.length);
+  const shown = rows.slice(from, to);
+  return (
+    <div
+      class="list"
+      ref={list}
+      role="listbox"
+      aria-label="Requests, newest first"
+      tabIndex={0}
+      aria-activedescendant={shown.some(({ n }) => n === chosen) ? `row-${chosen}` : undefined}
+      onKeyDown={(event) => {
+        const by = {
+          ArrowDown: 1,
+          ArrowUp: -1,
+          PageDown: 10,
+          PageUp: -10,
+          Home: -rows.length,
+          End: rows.length,
+        };
+        const step = by[event.key as keyof typeof by];
+        if (step === undefined) return;
+        event.preventDefault();
+        onMove(step);
+      }}
+    >
+      <div class="rows" role="presentation" style={{ height: `${rows.length * ROW_HEIGHT}px` }}>
+        {shown.map((row, at) => (
+          <Row
+            key={row.n}
+            row={row}
+            index={from + at}
+            count={rows.length}
+            chosen={row.n === chosen}
+            onChoose={onChoose}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,8 @@
+import { render } from "preact";
+import { App } from "./app.js";
+import { createApi } from "./live/api.js";
+
+const place = document.getElementById("app");
+// What stood there before the script is replaced, not mixed with what comes.
+place?.replaceChildren();
+if (place) render(<App api={createApi()} />, place);

@@ -1,0 +1,13 @@
+import { kindOf } from "./answer-kind.js";
+import { Icon } from "./icon.js";
+
+/** A status with its sign. */
+export function StatusBadge({ status }: { status: number }) {
+  const kind = kindOf(status);
+  return (
+    <span class={`badge ${kind}`}>
+      <Icon name={kind} />
+      {status}
+    </span>
+  );
+}

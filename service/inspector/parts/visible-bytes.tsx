@@ -1,0 +1,26 @@
+import { decode, hexOf } from "../text/bytes.js";
+import type { Marking } from "../text/visible.js";
+import { VisibleText } from "./visible-text.js";
+
+/** More pieces than this are text without marks, so that the page stays quick. */
+const MOST = 2_000;
+
+/** Bytes as text; those that are no UTF-8 stand in hex. */
+export function VisibleBytes({ bytes, marking }: { bytes: Uint8Array; marking?: Marking }) {
+  const parts = decode(bytes);
+  const rest = parts.slice(MOST).map((part) => (typeof part === "string" ? part : hexOf(part)));
+  return (
+    <>
+      {parts.slice(0, MOST).map((part) =>
+        typeof part === "string" ? (
+          <VisibleText text={part} {...(marking && { marking })} />
+        ) : (
+          <span class="hidden-character" title="not UTF-8">
+            {hexOf(part)}
+          </span>
+        ),
+      )}
+      {rest.length > 0 && <VisibleText text={rest.join("")} />}
+    </>
+  );
+}

@@ -1,0 +1,54 @@
+/** A stretch of text: as it stands, or one character that would not be seen, with what stands for it. */
+export interface Stretch {
+  readonly text: string;
+  /** What the character is, for people who wonder. */
+  readonly hidden?: string;
+}
+
+const NAMED: Readonly<Record<string, readonly [sign: string, name: string]>> = {
+  "\n": ["⏎\n", "line feed"],
+  "\r": ["␍", "carriage return"],
+  "\t": ["→\t", "tab"],
+  "\u00a0": ["⍽", "no-break space"],
+  "\ufeff": ["BOM", "byte order mark"],
+};
+
+/** What a reader cannot see, or what turns the direction of the text around it. */
+const HIDDEN =
+  /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u115f\u1160\u3164\uffa0]/u;
+
+/**
+ * What is marked: what hides; every byte that is no letter, where bytes count; what hides in a text that was set
+ * on lines here.
+ */
+export type Marking = "hidden" | "bytes" | "on-lines";
+
+const MARKED: Readonly<Record<Marking, RegExp>> = {
+  hidden: new RegExp(`(${HIDDEN.source})`, "u"),
+  bytes: new RegExp(`(${HIDDEN.source}| +)`, "u"),
+  "on-lines": new RegExp(`((?!\\n)${HIDDEN.source})`, "u"),
+};
+
+/** More signs than this are set into the text without a mark of their own, so that the page stays quick. */
+const MOST = 2_000;
+
+/** Cuts a text at every character that is not seen. */
+export function visible(text: string, marking: Marking = "hidden"): Stretch[] {
+  const stretches = text
+    .split(MARKED[marking])
+    .map((piece, index) => (index % 2 === 0 ? { text: piece } : sign(piece)))
+    .filter((stretch) => stretch.text !== "");
+  if (stretches.length <= MOST) return stretches;
+  const rest = stretches.slice(MOST).map(({ text: piece, hidden }) => (hidden ? `‹${piece}›` : piece));
+  return [...stretches.slice(0, MOST), { text: rest.join("") }];
+}
+
+function sign(character: string): Stretch {
+  if (character.startsWith(" ")) return { text: "·".repeat(character.length), hidden: "space" };
+  const [text, hidden] = NAMED[character] ?? [codePoint(character), codePoint(character)];
+  return { text, hidden };
+}
+
+function codePoint(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`;
+}

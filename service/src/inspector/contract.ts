@@ -1,0 +1,341 @@
+/**
+ * What the inspector's server and its page say to each other: types and a few constants, so that both sides
+ * can import it. Every address is relative to the page's own, so that the router can be mounted anywhere.
+ *
+ * | request                              | answer                                                            |
+ * | ------------------------------------ | ----------------------------------------------------------------- |
+ * | `GET api/session`                    | `SessionInfo`                                                     |
+ * | `GET api/requests?<RequestQuery>`    | `RequestPage`, newest first                                       |
+ * | `GET api/requests/:n`                | `RequestDetail`; 404                                              |
+ * | `GET api/events?after=<event id>`    | server-sent events: `InspectorEvents`                             |
+ * | `POST api/requests/:n/replay`        | `ReplayOrder` in, `ReplayResult` out                              |
+ * | `PUT api/forced-answer`              | `ForcedAnswer` in, `ForcedAnswer` out; one for each listener      |
+ * | `DELETE api/forced-answer?listener=` | 204                                                               |
+ * | `DELETE api/requests`                | 204; the numbers go on                                            |
+ * | `GET api/export?<ExportQuery>`       | a file: JSON Lines or HAR                                         |
+ * | `POST api/import`                    | a JSON Lines or HAR file in, `ImportResult` out                   |
+ *
+ * POST, PUT and DELETE need the header `TOKEN_HEADER` with `SessionInfo.token`, and an `Origin` (browsers send
+ * it) that is the page's own. A failure is `{ code, message }` (`Failure`) with status 400, 403, 404, 409, 413,
+ * 415 or 503. Times are milliseconds since the epoch.
+ */
+export const TOKEN_HEADER = "Inspector-Token";
+
+/** The numbers both sides keep to. */
+export const LIMITS = {
+  /** Requests that are kept; the oldest give way. */
+  requests: 5_000,
+  /** And no more than this many bytes of them. */
+  requestBytes: 64 * 1024 * 1024,
+  /** The most rows of one page, and of one batch of server-sent events. */
+  pageRows: 500,
+  /** The longest text to search for. */
+  searchCharacters: 200,
+  /** Rows are sent together when they come within this time. */
+  batchMs: 50,
+  /** A comment is sent after this silence, so that both sides notice a dead connection. */
+  heartbeatMs: 15_000,
+  /** The longest wait before a forced answer. */
+  forcedDelayMs: 60_000,
+  /** The most requests one forced answer holds for. */
+  forcedTimes: 1_000,
+  /** The most of an answer's body that is kept. */
+  answerCharacters: 4_096,
+  /** The largest file to import. */
+  importBytes: 64 * 1024 * 1024,
+} as const;
+
+/** The steps of the checks in the service's own order; a listener passes those of its method. */
+type StepName =
+  | "listener"
+  | "method"
+  | "source"
+  | "size"
+  | "timestamp"
+  | "event-id"
+  | "content-type"
+  | "window"
+  | "credential"
+  | "token"
+  | "key"
+  | "signature"
+  | "exp"
+  | "nbf"
+  | "sub"
+  | "aud"
+  | "jti"
+  | "htm"
+  | "htb_s256"
+  | "body"
+  | "replay"
+  | "trigger"
+  | "run";
+
+/** `same-id`: signed anew, expects 409. `exact`: to the letter, 400 once stale. `new-id`: runs again, 200. */
+type ReplayKind = "same-id" | "exact" | "new-id" | "edit";
+
+/** A request in the list. */
+export interface RequestRow {
+  /** Its number, which never changes and is never given twice; larger is newer. */
+  readonly n: number;
+  readonly at: number;
+  /** The listener that the path names, whether or not there is one. */
+  readonly listenerId?: string;
+  /** How the listener wants to be convinced; absent where no listener has this path. */
+  readonly auth?: "hmac" | "jwt";
+  /** GET, POST …: as sent, so anything a stranger likes. */
+  readonly method: string;
+  /** The status that was answered. */
+  readonly status: number;
+  /** The verdict's code; absent where the request was accepted. */
+  readonly code?: string;
+  /** The verdict's own status, where a forced answer hid it. */
+  readonly verdictStatus?: number;
+  /** As sent; absent where there was none, or several. */
+  readonly eventId?: string;
+  readonly bodyBytes: number;
+  /** From the last byte of the headers to the answer. */
+  readonly durationMs: number;
+  /** In words: "accepted", the code's own sentence, or the known mistake once it has been found. */
+  readonly reason: string;
+  /** For a duplicate: the number of the delivery that was accepted, where it is still known. */
+  readonly duplicateOf?: number;
+  /** For a replay from the page: the request it repeats, and how. */
+  readonly replay?: { readonly of: number; readonly kind: ReplayKind };
+  /** It came from a file, and not over this listener. */
+  readonly imported?: true;
+}
+
+/** One step of the verdict. */
+export interface Step {
+  readonly step: StepName;
+  readonly state: "passed" | "failed" | "not-reached";
+  /** What the step demands, in words. */
+  readonly rule: string;
+  /** What the request had. */
+  readonly seen?: string;
+  /** What it should have been, where that is one value. */
+  readonly wanted?: string;
+  readonly code?: string;
+}
+
+/** What the HMAC signature covers. */
+export interface HmacDetail {
+  /** `{timestamp}.{event_id}.{body}`; the bytes as base64, because a body is any bytes. Absent without both headers. */
+  readonly canonicalBase64?: string;
+  /** `Webhook-Signature` as sent; absent where there was none, or several. */
+  readonly received?: string;
+  /** What the listener's secret gives: of several secrets the one that matches, or the first. */
+  readonly expected?: string;
+  /** The first character that differs, from 0; absent where nothing does. */
+  readonly firstDifference?: number;
+  /** `secretFingerprint` of the secrets the listener takes. */
+  readonly secretFingerprints: readonly string[];
+}
+
+/** A claim, and what it is held against. */
+export interface Claim {
+  readonly name: string;
+  /** As JSON text; absent where the token lacks it. */
+  readonly actual?: string;
+  /** In words or as a value; absent for a claim nobody asks for. */
+  readonly required?: string;
+  readonly state: "passed" | "failed" | "not-reached" | "not-checked";
+}
+
+/** A token taken apart. Nothing here says that it is genuine: the step `signature` does. */
+export interface TokenDetail {
+  /** JSON text of the two parts, pretty; absent where they cannot be read. */
+  readonly header?: string;
+  readonly payload?: string;
+  /** The token as sent, without the scheme. */
+  readonly compact: string;
+  /** The required claims first, then the others in the token's order. */
+  readonly claims: readonly Claim[];
+  /** The key of the set that the token was checked with; absent where it was not found, or not looked for. */
+  readonly key?: { readonly kid: string; readonly alg: string; readonly thumbprint?: string };
+}
+
+/** A mistake that explains the refusal, the likeliest first. */
+export interface NearMiss {
+  readonly id: string;
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** What the automation did with an accepted event. `ctx.trigger` is the request's body. */
+export interface RunDetail {
+  /** Absent where the listener has no automation of its own, as with `listen`. */
+  readonly id?: string;
+  readonly automation?: string;
+  readonly state: "accepted" | "running" | "succeeded" | "failed";
+  readonly steps: readonly {
+    readonly name: string;
+    readonly state: "succeeded" | "failed" | "skipped" | "waiting";
+    /** What the step gave, as JSON text. */
+    readonly output?: string;
+    readonly error?: string;
+  }[];
+}
+
+/** Everything about one request. */
+export interface RequestDetail extends RequestRow {
+  /** The target as sent: usually a path. */
+  readonly target: string;
+  /** Where it can be sent again. */
+  readonly url: string;
+  readonly sourceAddress?: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** As much of the body as was read; a secret of the listener in it is overwritten with asterisks. */
+  readonly bodyBase64: string;
+  readonly bodySha256: string;
+  /** A secret of the listener stood in the request and is hidden here. */
+  readonly masked?: true;
+  /** `Webhook-Timestamp`, Unix seconds, where it is one: an exact replay is stale 300 s later. */
+  readonly timestamp?: number;
+  readonly steps: readonly Step[];
+  readonly causes: readonly NearMiss[];
+  readonly hmac?: HmacDetail;
+  readonly token?: TokenDetail;
+  /** The first delivery's body, for the comparison; absent where this is no duplicate or it is not kept any more. */
+  readonly first?: { readonly n: number; readonly at: number; readonly bodyBase64: string };
+  readonly run?: RunDetail;
+  /** What was answered. */
+  readonly answer: {
+    readonly headers: readonly (readonly [name: string, value: string])[];
+    readonly body: string;
+  };
+}
+
+/** A listener whose requests are shown. */
+export interface ListenerInfo {
+  readonly id: string;
+  readonly auth: "hmac" | "jwt";
+  /** The listener's URL, as a sender is given it. */
+  readonly url: string;
+  /** Whether a request can be signed anew: without a signer only `exact` replays are possible. */
+  readonly canSign: boolean;
+  readonly secretFingerprints: readonly string[];
+  readonly allowedCidrs: readonly string[];
+}
+
+/** What the page needs to begin. */
+export interface SessionInfo {
+  readonly v: 1;
+  /** Another one after a restart. */
+  readonly instance: string;
+  /** For `TOKEN_HEADER`. */
+  readonly token: string;
+  /** The package's version. */
+  readonly version: string;
+  /** The server's time. */
+  readonly now: number;
+  readonly listeners: readonly ListenerInfo[];
+  /** Where requests are kept: a path, or nothing for memory. */
+  readonly historyFile?: string;
+  readonly forced: readonly ForcedAnswer[];
+}
+
+/** Which requests; all are optional, and hold together. */
+export interface RequestQuery {
+  /** Older than this number. */
+  readonly before?: number;
+  /** 1 to `LIMITS.pageRows`; 100 by default. */
+  readonly limit?: number;
+  /** In the event id, code, reason, header lines, target or body; without case. */
+  readonly q?: string;
+  /** `401`, or a class such as `4xx`; several with commas. */
+  readonly status?: string;
+  readonly listener?: string;
+  /** Exactly this event id. */
+  readonly event?: string;
+}
+
+/** A page of the list, newest first. */
+export interface RequestPage {
+  readonly rows: readonly RequestRow[];
+  /** `before` for the next page; absent on the last. */
+  readonly next?: number;
+  /** All that are kept, and all that the query finds. */
+  readonly total: number;
+  readonly found: number;
+  /** The events that this page includes: `after` for `api/events`. */
+  readonly lastEventId: string;
+}
+
+/**
+ * Server-sent events by name, and their data. The last of a batch has an id; `Last-Event-ID` (or `after`, for a
+ * first connection) goes on behind it. Where that is not possible any more, `reset` comes first: load anew.
+ */
+export interface InspectorEvents {
+  /** New rows, and rows that changed (their number is known): oldest first. */
+  readonly rows: { readonly rows: readonly RequestRow[] };
+  /** Requests up to this number are not kept any more. */
+  readonly dropped: { readonly upTo: number };
+  readonly forced: { readonly forced: readonly ForcedAnswer[] };
+  /** The list cannot be continued: load session and list anew. */
+  readonly reset: Record<string, never>;
+}
+
+/** How a request is sent again. */
+export type ReplayOrder =
+  | { readonly kind: "same-id" | "exact" | "new-id" }
+  | {
+      readonly kind: "edit";
+      readonly bodyBase64: string;
+      /** Any text, and "" for none; the one in `headers` or the recorded one by default. */
+      readonly eventId?: string;
+      /** Any text, and "" for none; the time of sending by default, or as recorded where it is not signed anew. */
+      readonly timestamp?: string;
+      /** Header lines instead of the recorded ones. */
+      readonly headers?: readonly (readonly [name: string, value: string])[];
+      /** Signed anew (the default), or with the proof in `headers` or the recorded ones. */
+      readonly sign?: boolean;
+    };
+
+/** What came of it. */
+export interface ReplayResult {
+  readonly kind: ReplayKind;
+  readonly status: number;
+  readonly eventId?: string;
+  /** The number of the new request in the list, where it is known already. */
+  readonly n?: number;
+  /** The answer's body, shortened. */
+  readonly body: string;
+  readonly durationMs: number;
+}
+
+/** The next answers of a listener, whatever the verdict is. The checks and the run take place all the same. */
+export interface ForcedAnswer {
+  readonly listenerId: string;
+  /** 200 to 599; the verdict's own by default. */
+  readonly status?: number;
+  /** 0 to `LIMITS.forcedDelayMs`. */
+  readonly delayMs?: number;
+  /** For how many requests, 1 to `LIMITS.forcedTimes`; 1 by default. Counts down. */
+  readonly times?: number;
+  /** `Retry-After`, in seconds. */
+  readonly retryAfterSeconds?: number;
+}
+
+/** What goes into an exported file; the filters of `RequestQuery` hold here too. */
+export interface ExportQuery extends Omit<RequestQuery, "before" | "limit"> {
+  readonly format: "jsonl" | "har";
+  /** A single request. */
+  readonly n?: number;
+  /** `1` leaves signatures, tokens and cookies in; they are `[redacted]` otherwise. A signing secret is never in. */
+  readonly credentials?: "1";
+}
+
+/** What became of a file. */
+export interface ImportResult {
+  readonly imported: number;
+  /** Entries that are no webhook requests, or cannot be read. */
+  readonly skipped: number;
+}
+
+/** Why a call failed. */
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+}

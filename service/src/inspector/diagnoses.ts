@@ -1,0 +1,69 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { type Cause, diagnose } from "hookproof/diagnose";
+import type { Listener } from "hookproof/receiver";
+import type { Entry } from "./entry.js";
+import { statusOfVerdict } from "./reason.js";
+
+/** Looks for the mistakes behind refusals, one at a time and beside the requests. */
+export interface Diagnoses {
+  /**
+   * Looks when there is time; a burst of refusals is looked at in part. `isHidden` says that the entry that is kept
+   * has something hidden which this one shows.
+   */
+  queue(entry: Entry, isHidden: boolean): void;
+  /** Looks now. */
+  causesOf(entry: Entry): Promise<readonly Cause[]>;
+}
+
+/** A diagnosis takes some 10 ms of computing: more than these are not worth the listener's time. */
+const MOST_WAITING = 50;
+
+/** After a diagnosis there is this many times its duration of rest. */
+const REST = 10;
+
+/** Statuses that a mistake in the request itself leads to. */
+const EXPLAINED: ReadonlySet<number> = new Set([400, 401, 415]);
+
+/** Diagnoses for the listeners that `listenerOf` knows; `onFound` gets what was looked for. */
+export function createDiagnoses(
+  listenerOf: (id: string | undefined) => Listener | undefined,
+  onFound: (n: number, causes: readonly Cause[]) => void,
+): Diagnoses {
+  const waiting = new Map<number, Entry>();
+  let isRunning = false;
+
+  async function lookAt({ row, headers, body, target, checks }: Entry): Promise<readonly Cause[]> {
+    const listener = listenerOf(row.listenerId);
+    const isWhole = checks.some(({ step, ok }) => step === "size" && ok);
+    if (!listener || !isWhole || row.code === undefined || !EXPLAINED.has(statusOfVerdict(row))) return [];
+    const request = { method: row.method, url: target, headers, body };
+    try {
+      return (await diagnose({ request, listener, clock: { now: () => row.at } })).causes;
+    } catch {
+      // A key resolver of somebody else's may throw anything; the request is shown all the same.
+      return [];
+    }
+  }
+
+  async function run(): Promise<void> {
+    isRunning = true;
+    for (const [n, entry] of waiting) {
+      const started = performance.now();
+      onFound(n, await lookAt(entry));
+      waiting.delete(n);
+      // In a storm of refusals the listener gets most of the time.
+      await wait(REST * (performance.now() - started), undefined, { ref: false });
+    }
+    isRunning = false;
+  }
+
+  return {
+    queue(entry, isHidden) {
+      // Later nobody could see any more what was hidden in it.
+      if (waiting.size >= MOST_WAITING && !isHidden) return;
+      waiting.set(entry.row.n, entry);
+      if (!isRunning) void run();
+    },
+    causesOf: async (entry) => entry.causes ?? lookAt(waiting.get(entry.row.n) ?? entry),
+  };
+}

@@ -1,0 +1,134 @@
+import type { HeaderPair } from "hookproof";
+import type { Cause } from "hookproof/diagnose";
+import type { Check } from "hookproof/receiver";
+import { LIMITS, type RequestRow } from "./contract.js";
+import type { Demanded, Entry } from "./entry.js";
+
+/** An entry as JSON: a line of an exported file, and a row of the history file. */
+export type EntryLine = Readonly<Record<string, unknown>>;
+
+/** Writes an entry; `url` is where it was sent. */
+export function entryLine({ row, body, target, ...entry }: Entry, url: string): EntryLine {
+  return { v: 1, type: "request", ...row, url, ...entry, bodyBase64: Buffer.from(body).toString("base64") };
+}
+
+/**
+ * Reads an entry that somebody else may have written: whatever has another type than it should is left out,
+ * and without what every request has there is no entry.
+ */
+export function readEntryLine(line: unknown): Entry | undefined {
+  const value = recordOf(line);
+  if (value?.v !== 1 || value.type !== "request") return undefined;
+  const headers = pairsOf(value.headers);
+  const { n, at, status, method, url, bodyBase64 } = value;
+  if (!isWhole(at) || !isStatus(status) || typeof bodyBase64 !== "string" || !headers) return undefined;
+  if (typeof method !== "string" || typeof url !== "string") return undefined;
+  const body = Buffer.from(bodyBase64, "base64");
+  const answer = recordOf(value.answer);
+  const row: RequestRow = {
+    n: isWhole(n) ? n : 0,
+    at,
+    ...texts(value, "listenerId", "code", "eventId"),
+    ...(value.auth === "hmac" || value.auth === "jwt" ? { auth: value.auth } : {}),
+    method,
+    status,
+    ...(isStatus(value.verdictStatus) ? { verdictStatus: value.verdictStatus } : {}),
+    bodyBytes: body.length,
+    durationMs: typeof value.durationMs === "number" ? Math.max(0, value.durationMs) : 0,
+    reason: typeof value.reason === "string" ? value.reason : String(value.code ?? "accepted"),
+    ...(isWhole(value.duplicateOf) ? { duplicateOf: value.duplicateOf } : {}),
+    ...replayOf(value.replay),
+    ...(value.imported === true ? { imported: true } : {}),
+  };
+  return {
+    row,
+    target: pathOf(url),
+    ...texts(value, "sourceAddress"),
+    headers,
+    body,
+    checks: listOf(value.checks, checkOf),
+    causes: Array.isArray(value.causes) ? listOf(value.causes, causeOf) : undefined,
+    ...(value.masked === true ? { masked: true } : {}),
+    answer: {
+      headers: pairsOf(answer?.headers) ?? [],
+      body: typeof answer?.body === "string" ? answer.body.slice(0, LIMITS.answerCharacters) : "",
+    },
+    ...(recordOf(value.demanded) ? { demanded: value.demanded as Demanded } : {}),
+  };
+}
+
+/** Path and query of a URL; a path stays what it is. */
+export function pathOf(url: string): string {
+  const path = url.replace(/^https?:\/\/[^/?#]*/i, "");
+  return path.startsWith("/") ? path : `/${path}`;
+}
+
+/** The value of a JSON text; undefined where it is none. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A value as a JSON object, if it is one. */
+export function recordOf(value: unknown): JsonObject | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : undefined;
+}
+
+function pairsOf(value: unknown): HeaderPair[] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  return value.flatMap((pair: unknown) => {
+    const [name, text] = Array.isArray(pair) ? pair : [];
+    return typeof name === "string" && typeof text === "string" ? [[name, text] as const] : [];
+  });
+}
+
+function checkOf(value: JsonObject): Check | undefined {
+  const { step, ok, rule } = value;
+  if (typeof step !== "string" || typeof ok !== "boolean" || typeof rule !== "string") return undefined;
+  return { step, ok, rule, ...texts(value, "seen", "wanted", "code") } as Check;
+}
+
+function causeOf(value: JsonObject): Cause | undefined {
+  const { id, message, fix } = value;
+  return typeof id === "string" && typeof message === "string" && typeof fix === "string"
+    ? { id, message, fix }
+    : undefined;
+}
+
+function replayOf(value: unknown): Pick<RequestRow, "replay"> {
+  const { of, kind } = recordOf(value) ?? {};
+  const isKind = kind === "same-id" || kind === "exact" || kind === "new-id" || kind === "edit";
+  return isWhole(of) && isKind ? { replay: { of, kind } } : {};
+}
+
+/** A verdict has about twenty checks and a diagnosis a handful of causes. */
+const MOST = 100;
+
+function listOf<Value>(values: unknown, read: (value: JsonObject) => Value | undefined): Value[] {
+  if (!Array.isArray(values)) return [];
+  return values.slice(0, MOST).flatMap((value: unknown) => {
+    const found = recordOf(value);
+    return found ? (read(found) ?? []) : [];
+  });
+}
+
+function texts<Name extends string>(value: JsonObject, ...names: Name[]): Partial<Record<Name, string>> {
+  return Object.fromEntries(
+    names.flatMap((name) => (typeof value[name] === "string" ? [[name, value[name]]] : [])),
+  ) as Partial<Record<Name, string>>;
+}
+
+function isWhole(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function isStatus(value: unknown): value is number {
+  return isWhole(value) && value >= 100 && value <= 599;
+}

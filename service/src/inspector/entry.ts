@@ -1,0 +1,49 @@
+import type { HeaderPair } from "hookproof";
+import type { Cause } from "hookproof/diagnose";
+import type { Check } from "hookproof/receiver";
+import type { RequestRow } from "./contract.js";
+
+/** A request as it is kept: its row, and what its details are made of. */
+export interface Entry {
+  readonly row: RequestRow;
+  readonly target: string;
+  readonly sourceAddress?: string | undefined;
+  readonly headers: readonly HeaderPair[];
+  readonly body: Uint8Array;
+  readonly checks: readonly Check[];
+  /** Undefined until somebody has looked for them. */
+  readonly causes?: readonly Cause[] | undefined;
+  readonly masked?: true | undefined;
+  readonly answer: { readonly headers: readonly HeaderPair[]; readonly body: string };
+  /** What the listener demanded at that time: it may be another one when the request is looked at. */
+  readonly demanded?: Demanded | undefined;
+}
+
+/** What would have been right. */
+export type Demanded =
+  | { readonly auth: "hmac"; readonly expected?: string; readonly secretFingerprints: readonly string[] }
+  | {
+      readonly auth: "jwt";
+      /** The values of the required claims. */
+      readonly claims: Readonly<Record<string, string>>;
+      /** The key that was found for the token. */
+      readonly key?: { readonly kid: string; readonly alg: string; readonly thumbprint?: string };
+    };
+
+/** Every value of a header, in order. */
+export function headerValues(headers: readonly HeaderPair[], name: string): string[] {
+  const wanted = name.toLowerCase();
+  return headers.filter(([one]) => one.toLowerCase() === wanted).map(([, value]) => value);
+}
+
+/** The value of a header that was sent exactly once. */
+export function onlyHeader(headers: readonly HeaderPair[], name: string): string | undefined {
+  const values = headerValues(headers, name);
+  return values.length === 1 ? values[0] : undefined;
+}
+
+/** Roughly how much memory an entry takes. */
+export function bytesOf({ target, headers, body, answer }: Entry): number {
+  const lines = headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+  return 1_000 + target.length + lines + body.length + answer.body.length;
+}

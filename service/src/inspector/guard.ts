@@ -1,0 +1,84 @@
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import type { RequestHandler } from "express";
+import { TOKEN_HEADER } from "./contract.js";
+import { InspectorError } from "./inspector-error.js";
+
+/** Everything the page loads comes from where it comes from itself, and nothing in it can be run as script. */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join("; ");
+
+const LOOPBACK = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/i;
+
+/** What every answer of the inspector says to the browser. */
+export const securityHeaders: RequestHandler = (_request, response, next) => {
+  response.set({
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+  });
+  next();
+};
+
+/**
+ * Answers only under names of this machine: a page of the outside can point a name of its own at 127.0.0.1 and
+ * would read everything here otherwise (DNS rebinding).
+ */
+export function allowHosts(allowed: readonly string[]): RequestHandler {
+  const names = new Set(allowed.map((name) => name.toLowerCase()));
+  return (request, _response, next) => {
+    const host = request.headers.host ?? "";
+    const name = host.replace(/:[0-9]{1,5}$/, "").toLowerCase();
+    if (LOOPBACK.test(name) || names.has(name) || names.has(host.toLowerCase())) next();
+    else next(new InspectorError(403, "HOST_REFUSED", "The inspector does not answer under this name."));
+  };
+}
+
+/** Data is for pages of the same origin: others on this machine share its host, but not its port. */
+export const sameSite: RequestHandler = (request, _response, next) => {
+  const from = request.headers["sec-fetch-site"];
+  if (from === undefined || from === "same-origin" || from === "none") next();
+  else next(refused("Another page asked for this."));
+};
+
+/** A token that the page reads with its session: who can read it is of the same origin. */
+export interface PageToken {
+  readonly value: string;
+  /** Refuses what changes something without the token, or from another origin. */
+  readonly required: RequestHandler;
+}
+
+/** A token for as long as the server runs. */
+export function pageToken(): PageToken {
+  const value = randomBytes(32).toString("base64url");
+  const expected = Buffer.from(value);
+  return {
+    value,
+    required(request, _response, next) {
+      const { origin, host } = request.headers;
+      const given = Buffer.from(request.get(TOKEN_HEADER) ?? "");
+      const isToken = given.length === expected.length && timingSafeEqual(given, expected);
+      if (origin === undefined || origin.replace(/^https?:\/\//, "") !== host)
+        next(refused("The Origin is not the page's own."));
+      else if (!isToken)
+        next(refused(`The header ${TOKEN_HEADER} is missing or wrong. Load the page again.`));
+      else next();
+    },
+  };
+}
+
+function refused(message: string): InspectorError {
+  return new InspectorError(403, "ORIGIN_REFUSED", message);
+}

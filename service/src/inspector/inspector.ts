@@ -1,0 +1,234 @@
+import type { ServerResponse } from "node:http";
+import type { Cause } from "hookproof/diagnose";
+import { packageVersion } from "../package-files.js";
+import type { ListenerSetup } from "../webhook-router.js";
+import {
+  type ExportQuery,
+  type ForcedAnswer,
+  type ImportResult,
+  LIMITS,
+  type ReplayOrder,
+  type ReplayResult,
+  type RequestDetail,
+  type RequestPage,
+  type RequestQuery,
+  type RunDetail,
+  type SessionInfo,
+} from "./contract.js";
+import { detailOf } from "./detail.js";
+import { createDiagnoses } from "./diagnoses.js";
+import type { Entry } from "./entry.js";
+import { pathOf } from "./entry-line.js";
+import { exportedFile } from "./export-file.js";
+import { createFeed } from "./feed.js";
+import { forcedAnswers } from "./forced-answers.js";
+import { createHistory } from "./history.js";
+import { readImport } from "./import-file.js";
+import { InspectorError } from "./inspector-error.js";
+import { openJournal } from "./journal.js";
+import { judgeImported } from "./judge-imported.js";
+import { withoutSecrets } from "./mask-secrets.js";
+import { entryOf, type SeenRequest } from "./record-request.js";
+import { createReplays } from "./replay.js";
+import { type WatchedListener, type WatchOptions, watchListener } from "./watched-listener.js";
+
+/** Options of `createInspector`. */
+export interface InspectorOptions {
+  /** A SQLite file that keeps the requests over a restart; memory only by default. */
+  historyFile?: string | undefined;
+  /** Told when the history file cannot be written any more. */
+  onProblem?: ((message: string) => void) | undefined;
+  /** How many requests are kept; 5,000 by default. */
+  maxRequests?: number | undefined;
+}
+
+/** Records what listeners receive, explains it, and sends it again. `inspectorRouter` shows it. */
+export interface Inspector {
+  /** Prepares listeners of a server; give what comes back to `webhookRouter`. */
+  watch(listeners: readonly ListenerSetup[], server: WatchOptions): ListenerSetup[];
+  /** Records a request that has been answered: the `onHandled` of `webhookRouter`. */
+  record(request: SeenRequest): void;
+  session(): Omit<SessionInfo, "token">;
+  list(query?: RequestQuery): RequestPage;
+  /** Everything about a request; undefined where it is not kept. */
+  detail(n: number): Promise<RequestDetail | undefined>;
+  /** @throws {InspectorError} REQUEST_UNKNOWN, LISTENER_UNKNOWN, REPLAY_IMPOSSIBLE, REPLAYS_BUSY, REPLAY_FAILED */
+  replay(n: number, order: ReplayOrder): Promise<ReplayResult>;
+  /** Changes a listener's next answers. */
+  force(answer: ForcedAnswer): void;
+  unforce(listenerId: string): void;
+  clear(): void;
+  /** A file, piece by piece, oldest request first. */
+  exported(query: ExportQuery): Iterable<string>;
+  /** @throws {InspectorError} IMPORT_INVALID */
+  imported(text: string): Promise<ImportResult>;
+  /** Answers with server-sent events. */
+  follow(response: ServerResponse, after: string | undefined): void;
+  /** Ends connections and closes the history file. */
+  close(): void;
+}
+
+/**
+ * An inspector for the listeners of one server. It checks nothing itself: what it shows are the verdicts of the
+ * listeners.
+ *
+ * @throws {InspectorError} HISTORY_UNREADABLE, HISTORY_INVALID or HISTORY_NEWER
+ *
+ * @example
+ * ```ts
+ * import express from "express";
+ * import { createInspector, inspectorRouter, webhookRouter } from "hookproof-service";
+ *
+ * const inspector = await createInspector();
+ * const baseUrl = "http://127.0.0.1:3000";
+ * const listeners = inspector.watch(
+ *   [{ listener: { id: "lst_1", baseUrl, auth: { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" } } }],
+ *   { serverUrl: baseUrl },
+ * );
+ * const app = express();
+ * app.use(webhookRouter(listeners, inspector.record));
+ * app.use("/inspector", inspectorRouter(inspector));
+ * ```
+ */
+export async function createInspector(options: InspectorOptions = {}): Promise<Inspector> {
+  const { historyFile, onProblem = () => {}, maxRequests } = options;
+  const journal = historyFile === undefined ? undefined : await openJournal(historyFile, onProblem);
+  const history = createHistory({ journal, maxRequests });
+  const listeners = new Map<string, WatchedListener>();
+  const replays = createReplays();
+  const forced = forcedAnswers(() => feed.forcedChanged());
+  const feed = createFeed({
+    row: (n) => history.get(n)?.row,
+    droppedUpTo: () => history.droppedUpTo,
+    forced: () => ({ forced: forced.current }),
+  });
+  const diagnoses = createDiagnoses(
+    (id) => listeners.get(id ?? "")?.listener,
+    (n, causes) => found(n, causes),
+  );
+  const secrets = () => [...listeners.values()].flatMap((one) => one.secrets);
+  const serverUrl = () => [...listeners.values()][0]?.serverUrl ?? "http://127.0.0.1";
+  const urlOf = ({ row, target }: Entry) =>
+    `${listeners.get(row.listenerId ?? "")?.serverUrl ?? serverUrl()}${pathOf(target)}`;
+
+  function found(n: number, causes: readonly Cause[]): Entry | undefined {
+    const entry = history.get(n);
+    if (!entry || entry.causes) return entry;
+    const row = { ...entry.row, reason: causes[0]?.message ?? entry.row.reason };
+    history.replace({ ...entry, row, causes });
+    feed.rowChanged(n);
+    return history.get(n);
+  }
+
+  function kept(n: number): Entry {
+    const entry = history.get(n);
+    if (entry) return entry;
+    throw new InspectorError(404, "REQUEST_UNKNOWN", `There is no request ${n}, or it is not kept any more.`);
+  }
+
+  return {
+    watch: (setups, server) =>
+      setups.map((setup) => {
+        const { id } = setup.listener;
+        const watched = watchListener(setup, server);
+        listeners.set(id, watched);
+        return {
+          ...watched.setup,
+          beforeAnswer: async (answer) =>
+            forced.apply(id, setup.beforeAnswer ? await setup.beforeAnswer(answer) : answer),
+        };
+      }),
+    record(seen) {
+      const underWay = replays.recognise(seen.request.headers as Entry["headers"]);
+      const { entry, unmasked } = entryOf(seen, {
+        watched: listeners.get(seen.listenerId ?? ""),
+        secrets: secrets(),
+        replay: underWay?.replay,
+        duplicateOf: (eventId) => history.firstOf(seen.listenerId ?? "", eventId)?.row.n,
+      });
+      const dropped = history.droppedUpTo;
+      const { row } = history.add(entry);
+      if (underWay) underWay.n = row.n;
+      feed.rowChanged(row.n);
+      if (history.droppedUpTo > dropped) feed.dropped();
+      // The diagnosis sees the request as it was: that a secret was sent along is one of its findings.
+      if (row.code !== undefined) diagnoses.queue({ ...unmasked, row }, entry !== unmasked);
+    },
+    session: () => ({
+      v: 1,
+      instance: feed.instance,
+      version: packageVersion(),
+      now: Date.now(),
+      listeners: [...listeners.values()].map(({ info }) => info),
+      ...(historyFile === undefined ? {} : { historyFile }),
+      forced: forced.current,
+    }),
+    list(query = {}) {
+      const { limit = 100 } = query;
+      const { entries, found: count } = history.find({ ...query, limit: limit + 1 });
+      const rows = entries.slice(0, limit).map(({ row }) => row);
+      const next = rows.at(-1)?.n;
+      return {
+        rows,
+        ...(entries.length > limit && next !== undefined ? { next } : {}),
+        total: history.size,
+        found: count,
+        lastEventId: feed.lastEventId,
+      };
+    },
+    async detail(n) {
+      const entry = history.get(n);
+      if (!entry) return undefined;
+      const explained = entry.causes ? entry : (found(n, await diagnoses.causesOf(entry)) ?? entry);
+      const { listenerId, eventId, code, duplicateOf, imported } = entry.row;
+      const isRun = code === undefined && eventId !== undefined && !imported;
+      const run = isRun
+        ? (listeners.get(listenerId ?? "")?.runOf(eventId.toLowerCase()) ?? ACCEPTED)
+        : undefined;
+      return detailOf(explained, { url: urlOf(entry), first: history.get(duplicateOf ?? 0), run });
+    },
+    async replay(n, order) {
+      const entry = kept(n);
+      const listener = listeners.get(entry.row.listenerId ?? "");
+      if (listener) return replays.send(entry, order, listener);
+      throw new InspectorError(409, "LISTENER_UNKNOWN", "No listener with this request's path is running.");
+    },
+    force(answer) {
+      if (!listeners.has(answer.listenerId))
+        throw new InspectorError(404, "LISTENER_UNKNOWN", "There is no listener with this id.");
+      forced.set(answer);
+    },
+    unforce: (listenerId) => forced.remove(listenerId),
+    clear() {
+      history.clear();
+      feed.dropped();
+    },
+    exported: ({ format, n, credentials, ...query }) => {
+      const entries =
+        n === undefined ? history.find({ ...query, limit: LIMITS.requests }).entries.reverse() : [kept(n)];
+      return exportedFile(entries, { format, ...(credentials ? { credentials } : {}) }, urlOf);
+    },
+    async imported(text) {
+      const { entries, skipped } = readImport(text);
+      for (const entry of entries) {
+        const listener = listeners.get(entry.row.listenerId ?? "");
+        const judged = await judgeImported(entry, listener, (listenerId, eventId) =>
+          history.firstOf(listenerId, eventId),
+        );
+        const { row } = history.add(withoutSecrets(judged, secrets()));
+        feed.rowChanged(row.n);
+      }
+      feed.dropped();
+      return { imported: entries.length, skipped };
+    },
+    follow: (response, after) => feed.follow(response, after),
+    close() {
+      forced.close();
+      feed.close();
+      history.close();
+    },
+  };
+}
+
+/** A listener without an automation of its own accepts an event, and that is all. */
+const ACCEPTED: RunDetail = { state: "accepted", steps: [] };

@@ -1,0 +1,73 @@
+import { LIMITS, type RequestQuery } from "./contract.js";
+import type { Entry } from "./entry.js";
+import { InspectorError } from "./inspector-error.js";
+
+/** A query as it arrives: every value is text, or several. */
+export type QueryText = Readonly<Record<string, unknown>>;
+
+/** Reads and checks the filters and the page of a query. */
+export function readQuery(query: QueryText): RequestQuery {
+  const before = wholeNumber(query, "before", 1, Number.MAX_SAFE_INTEGER);
+  const limit = wholeNumber(query, "limit", 1, LIMITS.pageRows);
+  const status = text(query, "status");
+  if (status !== undefined && !/^(?:[1-5](?:[0-9]{2}|xx))(?:,[1-5](?:[0-9]{2}|xx))*$/.test(status))
+    throw invalid("status is such as 401, 4xx, or several with commas.");
+  const [q, listener, event] = [text(query, "q"), text(query, "listener"), text(query, "event")];
+  if ((q?.length ?? 0) > LIMITS.searchCharacters)
+    throw invalid(`q has at most ${LIMITS.searchCharacters} characters.`);
+  return {
+    ...(before === undefined ? {} : { before }),
+    ...(limit === undefined ? {} : { limit }),
+    ...(status === undefined ? {} : { status }),
+    ...(q === undefined ? {} : { q }),
+    ...(listener === undefined ? {} : { listener }),
+    ...(event === undefined ? {} : { event }),
+  };
+}
+
+/** One text of a query; several under one name are refused. */
+export function text(query: QueryText, name: string): string | undefined {
+  const value = query[name];
+  if (value === undefined || value === "") return undefined;
+  if (typeof value !== "string") throw invalid(`${name} stands once.`);
+  return value;
+}
+
+/** One whole number of a query. */
+export function wholeNumber(query: QueryText, name: string, least: number, most: number): number | undefined {
+  const value = text(query, name);
+  if (value === undefined) return undefined;
+  const number = /^[0-9]{1,16}$/.test(value) ? Number(value) : Number.NaN;
+  if (number >= least && number <= most) return number;
+  throw invalid(`${name} is a whole number from ${least} to ${most}.`);
+}
+
+/** Whether an entry is what the filters ask for. */
+export function matcher({ q, status, listener, event }: RequestQuery): (entry: Entry) => boolean {
+  const statuses = status?.split(",");
+  const needle = q?.toLowerCase();
+  return (entry) => {
+    const { row } = entry;
+    if (listener !== undefined && row.listenerId !== listener) return false;
+    if (event !== undefined && row.eventId?.toLowerCase() !== event.toLowerCase()) return false;
+    if (statuses && !statuses.some((one) => hasStatus(row.status, one))) return false;
+    return needle === undefined || isIn(entry, needle);
+  };
+}
+
+function hasStatus(status: number, wanted: string): boolean {
+  return wanted.endsWith("xx") ? Math.floor(status / 100) === Number(wanted[0]) : status === Number(wanted);
+}
+
+function isIn({ row, target, headers, body }: Entry, needle: string): boolean {
+  const short = [row.eventId, row.code, row.reason, row.method, target];
+  return (
+    short.some((one) => one?.toLowerCase().includes(needle)) ||
+    headers.some(([name, value]) => `${name}: ${value}`.toLowerCase().includes(needle)) ||
+    Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8").toLowerCase().includes(needle)
+  );
+}
+
+function invalid(message: string): InspectorError {
+  return new InspectorError(400, "QUERY_INVALID", message);
+}

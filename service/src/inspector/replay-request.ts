@@ -1,0 +1,81 @@
+import { type HeaderPair, newEventId } from "hookproof";
+import { endToEndHeaders } from "../end-to-end-headers.js";
+import type { ReplayOrder } from "./contract.js";
+import { type Entry, headerValues, onlyHeader } from "./entry.js";
+import { InspectorError } from "./inspector-error.js";
+import type { RawRequest } from "./post-raw.js";
+import type { WatchedListener } from "./watched-listener.js";
+
+const IDENTITY = ["webhook-timestamp", "webhook-event-id"];
+const PROOF = ["webhook-signature", "authorization"];
+
+/** The request that an order makes of a recorded one; it goes to the listener's own server and nowhere else. */
+export async function replayRequest(
+  entry: Entry,
+  order: ReplayOrder,
+  listener: WatchedListener,
+): Promise<RawRequest> {
+  const { serverUrl, certificate } = listener;
+  const where = { serverUrl, certificate, method: entry.row.method, target: entry.target };
+  if (order.kind !== "edit") requireWhole(entry);
+  const given = order.kind === "edit" ? (order.headers ?? entry.headers) : entry.headers;
+  const lines = endToEndHeaders(given);
+  if (order.kind === "exact") return { ...where, headers: lines, body: entry.body };
+
+  const body = order.kind === "edit" ? Buffer.from(order.bodyBase64, "base64") : entry.body;
+  const isSigned = order.kind !== "edit" || (order.sign ?? true);
+  const { eventId, timestamp } = identityOf(order, [lines, entry.headers], isSigned);
+  const proof = isSigned
+    ? [await signed({ eventId, timestamp, body }, listener)]
+    : lines.filter(([name]) => PROOF.includes(name.toLowerCase()));
+  return {
+    ...where,
+    headers: [
+      ...lines.filter(([name]) => ![...IDENTITY, ...PROOF].includes(name.toLowerCase())),
+      ...(timestamp === "" ? [] : [["Webhook-Timestamp", timestamp] as const]),
+      ...(eventId === "" ? [] : [["Webhook-Event-Id", eventId] as const]),
+      ...proof,
+    ],
+    body,
+  };
+}
+
+/** Id and timestamp of the request; an empty text leaves the header out. */
+function identityOf(
+  order: ReplayOrder,
+  sources: readonly (readonly HeaderPair[])[],
+  isSigned: boolean,
+): { eventId: string; timestamp: string } {
+  const recorded = (name: string) => sources.map((lines) => onlyHeader(lines, name)).find(Boolean) ?? "";
+  const now = String(Math.floor(Date.now() / 1000));
+  if (order.kind !== "edit")
+    return {
+      eventId: order.kind === "new-id" ? newEventId() : recorded("Webhook-Event-Id"),
+      timestamp: now,
+    };
+  return {
+    eventId: order.eventId ?? recorded("Webhook-Event-Id"),
+    timestamp: order.timestamp ?? (isSigned ? now : recorded("Webhook-Timestamp")),
+  };
+}
+
+async function signed(
+  event: { eventId: string; timestamp: string; body: Uint8Array },
+  { signer, boundUrl }: WatchedListener,
+): Promise<HeaderPair> {
+  if (signer) return signer.sign({ url: boundUrl, ...event });
+  throw impossible("The inspector has no key to sign for this listener; only an exact replay is possible.");
+}
+
+/** Only what was read to its end, and not hidden, can be sent again as it was. */
+function requireWhole({ masked, checks, headers }: Entry): void {
+  if (masked) throw impossible("A secret in this request is hidden, so it cannot be sent as it was.");
+  const wasRead = checks.length === 0 || checks.some(({ step, ok }) => step === "size" && ok);
+  const announced = headerValues(headers, "Content-Length").some((length) => length !== "0");
+  if (!wasRead && (announced || headerValues(headers, "Transfer-Encoding").length > 0))
+    throw impossible("The listener did not read this request's body to its end.");
+}
+
+function impossible(message: string): InspectorError {
+  return new InspectorError(409, "REPLAY_IMPOSSIBLE", message);
+}

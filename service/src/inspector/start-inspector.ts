@@ -1,0 +1,50 @@
+import express from "express";
+import { type RunningServer, startServer } from "../http-server.js";
+import type { Inspector } from "./inspector.js";
+import { inspectorRouter } from "./router.js";
+
+const USUAL_PORT = 4401;
+
+/**
+ * Serves an inspector's page on a port of its own, on loopback only. Beside a listener that a tunnel publishes it
+ * stays unpublished, and the browser's own requests are not recorded.
+ *
+ * @param options.port 0 takes a free port; without one it is 4401, or a free one where that is taken
+ *
+ * @example
+ * ```ts
+ * import { createInspector, startInspector, startListeners } from "hookproof-service";
+ *
+ * const inspector = await createInspector();
+ * const listeners = await startListeners({
+ *   inspector,
+ *   listeners: (baseUrl) => [
+ *     { listener: { id: "lst_1", baseUrl, auth: { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" } } },
+ *   ],
+ * });
+ * const page = await startInspector(inspector);
+ * console.log(page.url);
+ * await Promise.all([page.stop(), listeners.stop()]);
+ * ```
+ */
+export async function startInspector(
+  inspector: Inspector,
+  { port }: { port?: number | undefined } = {},
+): Promise<RunningServer> {
+  const app = express();
+  app.disable("x-powered-by");
+  app.use(inspectorRouter(inspector));
+  const server = await startServer(app, { port: port ?? USUAL_PORT }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (port !== undefined || error.code !== "EADDRINUSE") throw error;
+      return startServer(app, { port: 0 });
+    },
+  );
+  return {
+    ...server,
+    async stop() {
+      inspector.close();
+      await server.stop();
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import { createHash } from "node:crypto";
+import { type HeaderPair, hmacSigner, type Signer, secretFingerprint } from "hookproof";
+import type { Listener } from "hookproof/receiver";
+import type { ListenerSetup } from "../webhook-router.js";
+import type { ListenerInfo, RunDetail } from "./contract.js";
+import { type Demanded, onlyHeader } from "./entry.js";
+import { rememberingKeys } from "./found-keys.js";
+import { readToken } from "./token-detail.js";
+
+/** A listener whose requests are recorded. */
+export interface WatchedListener {
+  readonly info: ListenerInfo;
+  /** As it was configured: for diagnoses. */
+  readonly listener: Listener;
+  /** Its setup with what the inspector needs to see; this one goes to the server. */
+  readonly setup: ListenerSetup;
+  /** Where its server is. */
+  readonly serverUrl: string;
+  /** The listener's URL under its base URL: what a token is bound to. */
+  readonly boundUrl: string;
+  /** What signs its replays. */
+  readonly signer: Signer | undefined;
+  readonly secrets: readonly string[];
+  /** The certificate its server shows, in PEM. */
+  readonly certificate: string | undefined;
+  runOf(eventId: string): RunDetail | undefined;
+  now(): number;
+  /** What a request should have carried. */
+  demanded(request: RecordedParts): Demanded;
+}
+
+interface RecordedParts {
+  readonly headers: readonly HeaderPair[];
+  readonly body: Uint8Array;
+  readonly at: number;
+}
+
+const PATH = "/api/v1/webhooks/incoming/";
+
+/** Where the server of listeners is. */
+export interface WatchOptions {
+  /** Scheme, host and port: replays go there. */
+  readonly serverUrl: string;
+  /** With HTTPS: the certificate it shows, in PEM. */
+  readonly certificate?: string | undefined;
+  /** What the automation made of an accepted event, where there is one. */
+  readonly runOf?: ((listenerId: string, eventId: string) => RunDetail | undefined) | undefined;
+}
+
+/** Makes ready what is asked about a listener with every request. */
+export function watchListener(
+  setup: ListenerSetup,
+  { serverUrl, certificate, runOf }: WatchOptions,
+): WatchedListener {
+  const { listener, clock = { now: () => Date.now() } } = setup;
+  const { auth, id } = listener;
+  const boundUrl = `${listener.baseUrl.replace(/\/$/, "")}${PATH}${id}`;
+  const secrets = auth.method === "jwt" ? [] : [auth.secret].flat();
+  const secretFingerprints = secrets.map(secretFingerprint);
+  const keys = auth.method === "jwt" ? rememberingKeys(auth.keys) : undefined;
+  const hmac = secrets.length === 0 ? undefined : hmacSigner({ secret: secrets });
+  const signer = setup.signer ?? hmac;
+
+  return {
+    info: {
+      id,
+      auth: auth.method,
+      url: `${serverUrl}${PATH}${id}`,
+      canSign: signer !== undefined,
+      secretFingerprints,
+      allowedCidrs: listener.allowedCidrs ?? [],
+    },
+    listener,
+    setup:
+      auth.method === "jwt" && keys
+        ? { ...setup, listener: { ...listener, auth: { ...auth, keys } } }
+        : setup,
+    serverUrl,
+    boundUrl,
+    signer,
+    secrets,
+    certificate,
+    runOf: (eventId) => runOf?.(id, eventId),
+    now: () => clock.now(),
+    demanded({ headers, body, at }) {
+      const [timestamp, eventId] = [
+        onlyHeader(headers, "Webhook-Timestamp"),
+        onlyHeader(headers, "Webhook-Event-Id"),
+      ];
+      if (hmac === undefined) {
+        const header = readToken(onlyHeader(headers, "Authorization") ?? "")?.header;
+        const key = typeof header?.kid === "string" ? keys?.found(header.kid) : undefined;
+        return {
+          auth: "jwt",
+          claims: requiredClaims({ baseUrl: listener.baseUrl, boundUrl, eventId, body, at }),
+          ...(key === undefined ? {} : { key }),
+        };
+      }
+      if (timestamp === undefined || eventId === undefined) return { auth: "hmac", secretFingerprints };
+      const received = onlyHeader(headers, "Webhook-Signature");
+      const signatures = secrets.map((_, candidate) => {
+        const signed = hmac.sign({ url: boundUrl, timestamp, eventId, body }, candidate);
+        // An HMAC signer answers at once.
+        return (signed as HeaderPair)[1];
+      });
+      const expected = signatures.find((one) => one === received) ?? signatures[0];
+      return { auth: "hmac", secretFingerprints, ...(expected === undefined ? {} : { expected }) };
+    },
+  };
+}
+
+/** The claims a token needs to have, each as JSON or in words. */
+function requiredClaims(request: {
+  baseUrl: string;
+  boundUrl: string;
+  eventId: string | undefined;
+  body: Uint8Array;
+  at: number;
+}): Record<string, string> {
+  const now = Math.floor(request.at / 1000);
+  return {
+    exp: `${now} < exp <= ${now + 600}`,
+    sub: JSON.stringify(request.baseUrl.replace(/\/$/, "")),
+    aud: JSON.stringify(request.boundUrl),
+    jti: JSON.stringify(request.eventId?.toLowerCase() ?? "the event id"),
+    htm: JSON.stringify("POST"),
+    htb_s256: JSON.stringify(createHash("sha256").update(request.body).digest("base64url")),
+  };
+}

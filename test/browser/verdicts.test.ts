@@ -1,0 +1,144 @@
+import { hmacSigner } from "hookproof";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeInBrowser, openPage, type WatchedPage } from "./support/chromium.js";
+import { openStage, SECRET, type Stage, withDecodedSecret } from "./support/stage.js";
+
+const ID = "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10";
+
+describeInBrowser("a request appears as it arrives", (browser) => {
+  let stage: Stage;
+  let open: WatchedPage;
+
+  beforeAll(async () => {
+    stage = await openStage();
+    open = await openPage(browser(), stage.pageUrl);
+  });
+  afterAll(async () => {
+    await open.context.close();
+    await stage.stop();
+  });
+
+  const detail = () => open.page.locator("article");
+  let sent = 0;
+  /** Opens the request that was just sent. In the long form its row has a second to appear. */
+  async function newest(status: number): Promise<void> {
+    sent++;
+    const row = open.page.locator(`#row-${sent}`);
+    await row.waitFor(process.env.HOOKPROOF_LONG ? { timeout: 1_000 } : {});
+    await row.click();
+    await detail()
+      .locator(".summary", { hasText: `#${sent} ` })
+      .waitFor();
+    expect(await detail().locator(".summary .badge").textContent()).toBe(String(status));
+  }
+
+  it("nothing yet: the page says what to type", async () => {
+    const empty = open.page.locator(".empty");
+    await empty.waitFor();
+    expect(await empty.textContent()).toContain(`hookproof send :${new URL(stage.url).port} --data`);
+  });
+
+  it("200, with every check passed and the run", async () => {
+    expect(await stage.sendTo(stage.url, hmacSigner({ secret: SECRET }), { eventId: ID })).toBe(200);
+    await newest(200);
+    const checks = detail().locator(".checks li");
+    expect(await checks.count()).toBeGreaterThan(10);
+    expect(await detail().locator(".checks li:not(.passed)").count()).toBe(0);
+    expect(await detail().locator(".checks li b").first().textContent()).toBe("listener");
+    expect(await detail().getByRole("heading", { name: "Run" }).count()).toBe(1);
+  });
+
+  it("409, with the diff to the first delivery", async () => {
+    const other = { type: "user.offboarded", userId: "u_124" };
+    expect(
+      await stage.sendTo(stage.url, hmacSigner({ secret: SECRET }), { eventId: ID, payload: other }),
+    ).toBe(409);
+    await newest(409);
+    expect(await detail().locator(".diff-first").allTextContents()).toEqual(['−   "userId": "u_123"']);
+    expect(await detail().locator(".diff-this").allTextContents()).toEqual(['+   "userId": "u_124"']);
+    expect(await detail().locator(".checks .failed b").allTextContents()).toEqual(["replay"]);
+  });
+
+  it("401, with the mistake in words and the signatures side by side", async () => {
+    expect(await stage.send(undefined, withDecodedSecret)).toBe(401);
+    await newest(401);
+    expect(await detail().locator(".near-misses .message").first().textContent()).toBe(
+      "It matches if the secret is base64url-decoded first. The key is the string itself.",
+    );
+    const [expected, received] = await detail().locator(".comparison dd").allTextContents();
+    expect(expected).toHaveLength(43);
+    expect(received).toHaveLength(43);
+    expect(expected).not.toBe(received);
+    const marks = await detail().locator(".comparison mark").allTextContents();
+    expect(marks).toHaveLength(2);
+    expect(marks[0]).not.toBe(marks[1]);
+    expect(await detail().locator(".checks .not-reached").count()).toBeGreaterThan(0);
+  });
+
+  it("the canonical string with everything visible that is in it", async () => {
+    expect(await stage.send("[1,  2,\n\t3]")).toBe(200);
+    await newest(200);
+    const canonical = await detail().getByLabel("Canonical string").textContent();
+    expect(canonical).toMatch(/^\d{10}\.[0-9a-f-]{36}\.\[1,··2,⏎\n→\t3\]$/);
+  });
+
+  it("403 for an address that is not allowed", async () => {
+    expect(await stage.sendTo(stage.strictUrl, hmacSigner({ secret: SECRET }))).toBe(403);
+    await newest(403);
+    expect(await detail().locator(".checks .failed b").allTextContents()).toEqual(["source"]);
+  });
+
+  it("400 for a stale timestamp", async () => {
+    const timestamp = Math.floor(Date.now() / 1000) - 301;
+    expect(await stage.sendTo(stage.url, hmacSigner({ secret: SECRET }), { timestamp })).toBe(400);
+    await newest(400);
+    expect(await detail().locator(".checks .failed b").allTextContents()).toEqual(["window"]);
+  });
+
+  it("a token, taken apart, with what was required and the key that was used", async () => {
+    expect(await stage.sendTo(stage.tokensUrl, stage.tokenSigner)).toBe(200);
+    await newest(200);
+    const row = (name: string) => detail().locator("tbody tr", { hasText: name });
+    expect(await row("htm").locator("td").allTextContents()).toEqual(['"POST"']);
+    expect(await row("aud").locator("td").first().textContent()).toBe(JSON.stringify(stage.tokensUrl));
+    expect(await detail().locator(".facts dd").first().textContent()).toContain("key-1");
+    await detail().getByText("Header and payload").click();
+    expect(await detail().getByLabel("Token header").textContent()).toContain('"alg": "ES256"');
+  });
+
+  it("a request that no listener has the path of", async () => {
+    await fetch(`${new URL(stage.url).origin}/api/v1/webhooks/incoming/lst_other`, {
+      method: "POST",
+      body: "{}",
+    });
+    await newest(404);
+    expect(await detail().locator(".checks .failed b").allTextContents()).toEqual(["listener"]);
+  });
+
+  it("and all that without a word to anybody else, and without an error", () => {
+    expect(open.offences).toEqual([]);
+  });
+
+  it("search, statuses: the list is narrowed", async () => {
+    const { page } = open;
+    await page.getByLabel("Search").fill("decoded first");
+    await page.locator(".row").nth(1).waitFor({ state: "detached" });
+    expect(await page.locator(".row .badge").allTextContents()).toEqual(["401"]);
+    await page.getByLabel("Search").fill("");
+    await page.getByRole("button", { name: /^403/ }).click();
+    expect(await page.locator(".row .badge").allTextContents()).toEqual(["403"]);
+    await page.getByRole("button", { name: /^All/ }).click();
+    expect(await page.locator(".row").count()).toBeGreaterThan(5);
+  });
+
+  it("the body pretty, raw and in hex", async () => {
+    const { page } = open;
+    await page.locator(".row", { hasText: "409" }).click();
+    const body = detail().getByRole("tabpanel");
+    await body.getByText('"u_124"').waitFor();
+    await detail().getByRole("tab", { name: "raw" }).click();
+    expect(await body.textContent()).toBe('{"type":"user.offboarded","userId":"u_124"}');
+    await page.keyboard.press("ArrowRight");
+    expect(await body.textContent()).toContain("00000000  7b 22 74 79 70 65 22 3a");
+  });
+});

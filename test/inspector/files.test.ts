@@ -1,0 +1,214 @@
+import { spawnSync } from "node:child_process";
+import { describe, expect, it } from "vitest";
+import type { ImportResult, RequestDetail } from "../../service/src/inspector/contract.js";
+import { hasTool } from "../support/outside-tool.js";
+import { inspected } from "./inspected.js";
+
+const HOSTILE = '<script>alert("1")</script>';
+
+/** A listener that has met an accepted event, a duplicate, a refused one, and one whose body is no text. */
+async function withRequests() {
+  const one = await inspected();
+  const { eventId } = await one.post({
+    payload: { text: HOSTILE, umlaut: "ä" },
+    headers: { Cookie: "session=1" },
+  });
+  await one.post({ eventId });
+  await one.post({ body: '{"a":2}' });
+  await one.post({ body: Uint8Array.of(0xff, 0x00, 0xfe) });
+  await fetch(`${one.url}?a=1&b=%20`);
+  for (const n of [1, 2, 3, 4, 5]) await one.detail(n);
+  return one;
+}
+
+const PYTHON = "/usr/bin/python3";
+const hasPython = hasTool("python3", PYTHON, ["-c", "import json"]);
+
+function harProblems(har: string): string {
+  const { stdout, stderr } = spawnSync(PYTHON, ["test/inspector/check_har.py"], {
+    input: har,
+    encoding: "utf8",
+  });
+  return stderr + stdout;
+}
+
+describe("an exported file", () => {
+  it.skipIf(!hasPython)("is HAR 1.2, by an independent reading of its specification", async () => {
+    const { call } = await withRequests();
+    const answer = await call("api/export?format=har");
+    expect(answer.headers["content-disposition"]).toBe("attachment; filename=hookproof-requests.har");
+    expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
+    expect(harProblems(answer.text)).toBe("");
+    expect(answer.json<{ log: { entries: unknown[] } }>().log.entries).toHaveLength(5);
+    expect(harProblems(answer.text.replace('"redirectURL":"",', ""))).toContain("redirectURL is missing");
+  });
+
+  it("is JSON Lines, oldest first, and one request or what a search finds", async () => {
+    const { call } = await withRequests();
+    const lines = async (query: string) =>
+      (await call(`api/export?${query}`)).text
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => JSON.parse(line));
+    expect((await lines("")).map(({ n, status }) => [n, status])).toEqual([
+      [1, 200],
+      [2, 409],
+      [3, 401],
+      [4, 401],
+      [5, 405],
+    ]);
+    expect((await lines("status=4xx&q=%22a%22")).map(({ n }) => n)).toEqual([2, 3]);
+    expect((await lines("n=3")).map(({ n }) => n)).toEqual([3]);
+  });
+
+  it.each(["jsonl", "har"])("has no signature, token or cookie in it unless asked: %s", async (format) => {
+    const { call, detail, token } = await withRequests();
+    const { hmac } = await detail(3);
+    const [redacted, whole] = [
+      (await call(`api/export?format=${format}`)).text,
+      (await call(`api/export?format=${format}&credentials=1`)).text,
+    ];
+    expect(redacted).toContain("[redacted]");
+    for (const text of [hmac?.received ?? "", "session=1"]) {
+      expect(redacted).not.toContain(text);
+      expect(whole).toContain(text);
+    }
+    // What the secret would have given is nobody's business, and the page's token even less.
+    for (const text of [hmac?.expected ?? "", token]) expect(redacted + whole).not.toContain(text);
+  });
+
+  it.each(["jsonl", "har"])("comes back as it was: %s", async (format) => {
+    const from = await withRequests();
+    const file = (await from.call(`api/export?format=${format}&credentials=1`)).text;
+    const to = await inspected();
+    await to.post();
+    const { call, change, page, token } = to;
+    const imported = await call("api/import", {
+      method: "POST",
+      headers: { Origin: page.url, "Inspector-Token": token },
+      body: file,
+    });
+    expect(imported.json<ImportResult>()).toEqual({ imported: 5, skipped: 0 });
+    expect((await to.list()).total).toBe(6);
+    for (const n of [1, 2, 3, 4, 5]) {
+      const [old, now] = [await from.detail(n), await to.detail(n + 1)];
+      const same = ({
+        headers,
+        bodyBase64,
+        status,
+        code,
+        steps,
+        causes,
+        reason,
+        at,
+        answer,
+      }: RequestDetail) => ({
+        headers,
+        bodyBase64,
+        status,
+        code,
+        steps,
+        causes,
+        reason,
+        at,
+        answer,
+      });
+      expect(same(now)).toEqual(same(old));
+      expect(now.imported).toBe(true);
+    }
+    expect((await to.detail(3)).duplicateOf).toBe(2);
+    expect((await change("POST", "api/requests/2/replay", { kind: "same-id" })).json()).toMatchObject({
+      status: 200,
+    });
+  });
+});
+
+describe("a file that is imported", () => {
+  const har = (requests: object[]) => JSON.stringify({ log: { entries: requests } });
+  const entry = (url: string, status: number, more = {}) => ({
+    startedDateTime: "2026-01-01T00:00:00.000Z",
+    time: 12,
+    request: {
+      method: "POST",
+      url,
+      headers: [
+        { name: ":path", value: "/" },
+        { name: "content-type", value: "application/json" },
+        { name: "Webhook-Timestamp", value: "1767225600" },
+        { name: "Webhook-Event-Id", value: "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10" },
+        { name: "Webhook-Signature", value: "hEuwC_Ckgwc7avU0xzAh6BEbIHQ49cz_g5zDepzyiTE" },
+      ],
+      postData: { mimeType: "application/json", text: '{"type":"user.offboarded","userId":"u_123"}' },
+    },
+    response: { status, headers: [], content: {} },
+    ...more,
+  });
+
+  it("may be another tool's HAR: the checks are made as of its time", async () => {
+    const { inspector } = await inspected();
+    const url = "https://tenant.example.com/api/v1/webhooks/incoming/lst_1";
+    const text = har([
+      entry(url, 200),
+      entry("https://elsewhere.example/", 200),
+      entry(url, 401),
+      entry(url, 500),
+    ]);
+    expect(await inspector.imported(text)).toEqual({ imported: 3, skipped: 1 });
+    const details = await Promise.all([1, 2, 3].map((n) => inspector.detail(n)));
+    expect(details.map((one) => one?.reason)).toEqual([
+      "accepted",
+      "answered 401 Unauthorized",
+      "answered 500 Internal Server Error",
+    ]);
+    expect(details[0]?.steps.find(({ step }) => step === "signature")?.state).toBe("passed");
+    expect(details[0]?.steps.find(({ step }) => step === "replay")?.state).toBe("not-reached");
+    expect(details[0]?.headers).toHaveLength(4);
+  });
+
+  it("is taken for data, whatever it says", async () => {
+    const { inspector } = await inspected();
+    const line = (change: object) =>
+      JSON.stringify({
+        v: 1,
+        type: "request",
+        at: 1,
+        status: 200,
+        method: "POST",
+        url: "/api/v1/webhooks/incoming/lst_1",
+        headers: [["A", HOSTILE]],
+        bodyBase64: "e30=",
+        ...change,
+      });
+    const lines = [
+      line({
+        n: 1e6,
+        imported: "no",
+        reason: HOSTILE,
+        checks: [{ step: 1 }, null, { step: "key", ok: true, rule: HOSTILE }],
+      }),
+      line({ url: "http://169.254.169.254/latest/../x?y#z", headers: [["A"], "B", [1, 2], ["C", "d\r\ne"]] }),
+      line({ status: 99 }),
+      line({ at: "1" }),
+      line({ headers: {} }),
+      line({ bodyBase64: "A".repeat(400_000) }),
+      line({ demanded: { auth: "hmac", expected: "forged", secretFingerprints: ["forged"] } }),
+      '{"__proto__":{"polluted":1}}',
+      "null",
+    ];
+    expect(await inspector.imported(lines.join("\n"))).toEqual({ imported: 3, skipped: 6 });
+    expect(({} as { polluted?: number }).polluted).toBeUndefined();
+    expect(inspector.list().rows.map(({ n }) => n)).toEqual([3, 2, 1]);
+    const second = await inspector.detail(2);
+    expect(second?.url).toMatch(/^http:\/\/127\.0\.0\.1:[0-9]+\/latest\/\.\.\/x\?y#z$/);
+    expect(JSON.stringify(await inspector.detail(3))).not.toContain("forged");
+    await expect(inspector.replay(1, { kind: "exact" })).rejects.toMatchObject({ code: "LISTENER_UNKNOWN" });
+  });
+
+  it("has its bounds", async () => {
+    const { inspector } = await inspected();
+    const lines = Array<string>(5_001).fill("{}").join("\n");
+    await expect(inspector.imported(lines)).rejects.toMatchObject({ status: 400, code: "IMPORT_INVALID" });
+    await expect(inspector.imported(har([]))).rejects.toMatchObject({ code: "IMPORT_INVALID" });
+    expect(inspector.list().total).toBe(0);
+  });
+});
