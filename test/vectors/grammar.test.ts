@@ -5,15 +5,13 @@ import { cidrContains, parseCidr, parseIp } from "../../src/primitives/address.j
 import { isTimestamp, timestampText } from "../../src/protocol/timestamp.js";
 import { readVectors } from "./vector-file.js";
 
-const uuids = readVectors<{ tests: { input: string; isV4: boolean; comment: string }[] }>(
-  "uuid_v4_cases.json",
-);
-const timestamps = readVectors<{ tests: { input: string; wellFormed: boolean }[] }>("timestamp_cases.json");
+const uuids = readVectors<{ tests: { input: string; isV4: boolean; comment: string }[] }>("event-ids.json");
+const timestamps = readVectors<{ tests: { input: string; wellFormed: boolean }[] }>("timestamps.json");
 const cidrs = readVectors<{
   match: { cidr: string; inside: string[]; outside: string[] }[];
   invalid: string[];
   hostBitsSet: string[];
-}>("cidr_cases.json");
+}>("address-ranges.json");
 
 describe("event ids", () => {
   it.each(uuids.tests)("$comment: $isV4", ({ input, isV4 }) => {

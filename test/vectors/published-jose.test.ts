@@ -28,7 +28,7 @@ const wycheproof = readVectors<WycheproofJws>("wycheproof/json_web_signature_tes
 async function judge(token: string, jwks: Jwks, lenient = false): Promise<string> {
   const expected = { baseUrl: "", url: "", eventId: "", body: new Uint8Array(), nowSeconds: 0 };
   const rules = { ...expected, keys: fixedKeys(jwks, { lenient }), allowEd25519: false };
-  for await (const check of checkToken(`Bearer ${token}`, rules)) {
+  for (const check of await checkToken(`Bearer ${token}`, rules)) {
     if (check.step === "signature" && check.ok) return "verified";
     if (check.code) return check.code;
   }

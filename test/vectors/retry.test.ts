@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { type AttemptResult, classify } from "../../src/sender/classify.js";
+import { readVectors } from "./vector-file.js";
 
 interface Vector {
   name: string;
@@ -14,10 +14,7 @@ interface Vector {
   retryAfterMs?: number | null;
 }
 
-const { now, cases } = JSON.parse(readFileSync(new URL("data/retry.json", import.meta.url), "utf8")) as {
-  now: number;
-  cases: Vector[];
-};
+const { now, cases } = readVectors<{ now: number; cases: Vector[] }>("retry.json");
 
 it.each(cases)("$name", ({ result, attempt, ...wanted }) => {
   const given = result.failure === undefined ? { headers: [], ...result } : result;
