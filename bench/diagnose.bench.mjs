@@ -1,7 +1,7 @@
 // How long does it take to find out that nothing explains a signature, which is the longest a diagnosis takes?
 import { randomBytes } from "node:crypto";
 import { diagnose } from "hookproof/diagnose";
-import { machine } from "./support.mjs";
+import { reportFigures, summary } from "./support.mjs";
 
 const secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 const clock = { now: () => 1_767_225_600_000 };
@@ -45,23 +45,12 @@ for (let round = -2; round < 25; round++) {
     if (round >= 0) times.get(size).push(took);
   }
 }
-const results = sizes.map((size) => {
-  const sorted = times.get(size).sort((a, b) => a - b);
-  const at = (share) => sorted[Math.floor(sorted.length * share)];
-  return { bodyBytes: size, medianMs: at(0.5), lowMs: at(0.25), highMs: at(0.75), goalMs: goals.get(size) };
+const figures = sizes.map((size) => {
+  const { perSecond: value, low, high } = summary(times.get(size));
+  return [`${size.toLocaleString("en")} bytes`, { value, low, high, atMost: goals.get(size) }];
 });
-if (process.argv.includes("--json")) {
-  console.log(
-    JSON.stringify({ question: "diagnosing an unexplained signature", machine: machine(), results }),
-  );
-} else {
-  console.log("\ndiagnosing an unexplained signature, time of the processor");
-  for (const { bodyBytes, medianMs, lowMs, highMs, goalMs } of results) {
-    const mark = goalMs === undefined ? " " : medianMs <= goalMs ? "✔" : "✖";
-    const goal = goalMs === undefined ? "" : `   goal ${goalMs} ms`;
-    const spread = `${lowMs.toFixed(1)} to ${highMs.toFixed(1)}`;
-    console.log(
-      `  ${mark} ${String(bodyBytes).padStart(6)} bytes ${medianMs.toFixed(1).padStart(8)} ms   ${spread}${goal}`,
-    );
-  }
-}
+reportFigures({
+  question: "Diagnosing a signature that nothing explains, time of the processor",
+  unit: "ms",
+  figures: Object.fromEntries(figures),
+});

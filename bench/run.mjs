@@ -1,4 +1,4 @@
-// Runs every bench, or those whose name is given: node bench/run.mjs [name ...] [--json]
+// Runs every bench, or those whose name is given: node bench/run.mjs [name ...] [--json] [--write] [--long] [--quick]
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 
@@ -15,11 +15,13 @@ if (!existsSync(`${import.meta.dirname}/node_modules`)) {
   const { status } = spawnSync("npm", ["ci", "--prefix", import.meta.dirname], { stdio: "inherit" });
   if (status !== 0) process.exit(status ?? 1);
 }
+const run = (file) =>
+  spawnSync(process.execPath, [`${import.meta.dirname}/${file}`, ...process.argv.slice(2)], {
+    stdio: "inherit",
+  });
 for (const file of chosen) {
-  const { status } = spawnSync(
-    process.execPath,
-    [`${import.meta.dirname}/${file}`, ...process.argv.slice(2)],
-    { stdio: "inherit" },
-  );
+  let { status } = run(file);
+  // A slow moment of the machine must not fail CI; two of them are no accident.
+  if (status !== 0 && process.argv.includes("--quick")) ({ status } = run(file));
   if (status !== 0) process.exit(status ?? 1);
 }

@@ -1,15 +1,9 @@
-import { cpus } from "node:os";
+import { quick, summary } from "./reporting.mjs";
 
-/** What the figures were measured on. */
-export function machine() {
-  const [cpu] = cpus();
-  return {
-    node: process.version,
-    cpu: cpu?.model ?? "unknown",
-    cores: cpus().length,
-    date: new Date().toISOString().slice(0, 10),
-  };
-}
+export { long, machine, quick, report, reportFigures, reportGrowth, summary } from "./reporting.mjs";
+
+/** What CI's short form measures with. */
+const SHORT = { rounds: 9, roundMs: 80 };
 
 /**
  * Measures cases in interleaved rounds, so that a slow moment of the machine hits all of them, and gives the
@@ -17,7 +11,14 @@ export function machine() {
  *
  * @param {Record<string, () => unknown | Promise<unknown>>} cases each call does `perCall` operations
  */
-export async function interleaved(cases, { rounds = 15, roundMs = 150, perCall = 1 } = {}) {
+export async function interleaved(cases, options = {}) {
+  const { rounds, roundMs, perCall } = {
+    rounds: 15,
+    roundMs: 150,
+    perCall: 1,
+    ...options,
+    ...(quick && SHORT),
+  };
   const rates = Object.fromEntries(Object.keys(cases).map((name) => [name, []]));
   for (let round = -1; round < rounds; round++) {
     for (const [name, work] of Object.entries(cases)) {
@@ -42,40 +43,4 @@ async function rateOf(work, roundMs, perCall) {
     now = performance.now();
   }
   return (calls * perCall * 1000) / (now - start);
-}
-
-function summary(all) {
-  const sorted = [...all].sort((a, b) => a - b);
-  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
-  return { perSecond: at(0.5), low: at(0.25), high: at(0.75) };
-}
-
-/**
- * Prints one question's answer: every case's rate, and the ratios that were asked for against their goals.
- *
- * @param {{ question: string, results: Record<string, {perSecond: number, low: number, high: number}>,
- *   ratios: { of: string, to: string, goal: number }[] }} answer
- */
-export function report({ question, results, ratios }) {
-  const measured = ratios.map(({ of, to, goal }) => ({
-    of,
-    to,
-    goal,
-    ratio: results[of].perSecond / results[to].perSecond,
-  }));
-  if (process.argv.includes("--json")) {
-    console.log(JSON.stringify({ question, machine: machine(), results, ratios: measured }));
-    return;
-  }
-  console.log(`\n${question}`);
-  for (const [name, { perSecond, low, high }] of Object.entries(results)) {
-    console.log(`  ${name.padEnd(34)} ${rate(perSecond).padStart(12)}/s   ${rate(low)} to ${rate(high)}`);
-  }
-  for (const { of, to, goal, ratio } of measured) {
-    console.log(`  ${ratio >= goal ? "✔" : "✖"} ${of} is ${ratio.toFixed(2)} of ${to}   goal ${goal}`);
-  }
-}
-
-function rate(perSecond) {
-  return Math.round(perSecond).toLocaleString("en");
 }

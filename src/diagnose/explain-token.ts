@@ -1,7 +1,7 @@
 import { isAlgorithm } from "../jwt/key.js";
 import type { KeyResolver } from "../jwt/key-resolver.js";
 import { bearerToken, parseMembers } from "../jwt/token.js";
-import { decodeBase64url } from "../primitives/base64url.js";
+import { isBase64url } from "../primitives/base64url.js";
 import { MAX_TOKEN_LENGTH } from "../protocol/limits.js";
 import { type ExpectedClaims, explainClaims } from "./explain-claims.js";
 import { explainTokenKey } from "./explain-token-key.js";
@@ -35,7 +35,7 @@ export async function explainToken(
   if (segments.length !== 3 || token.length > MAX_TOKEN_LENGTH)
     return [...findings, { mistake: MISTAKES.malformed, detail: formOf(token, segments.length) }];
   const [header, claims, signature] = segments.map(decodeAnyBase64);
-  const isStrict = segments.every((segment) => decodeBase64url(segment) !== undefined);
+  const isStrict = segments.every(isBase64url);
   const members = header && parseMembers(header);
   if (members === undefined || typeof members === "string" || !claims || !signature)
     return [...findings, { mistake: MISTAKES.malformed }];

@@ -17,46 +17,37 @@ const TOKEN_RULE =
 const KEY_RULE = "the key set has one usable key for the token's kid and alg";
 const SIGNATURE_RULE = "the token's signature is by that key";
 
-/** The checks of the JWT method in order, up to and with the first that fails (specification 5.2). */
-export async function* checkToken(authorization: string, rules: TokenRules): AsyncIterable<Check> {
+/**
+ * The checks of the JWT method in order (specification 5.2). Nothing that needs an earlier one is tried after that
+ * one failed; the first failure is the verdict.
+ */
+export async function checkToken(authorization: string, rules: TokenRules): Promise<readonly Check[]> {
   const token = bearerToken(authorization);
-  if (token === undefined) {
-    yield failed("token", "TOKEN_MALFORMED", TOKEN_RULE, "another scheme or form");
-    return;
-  }
+  if (token === undefined) return [failed("token", "TOKEN_MALFORMED", TOKEN_RULE, "another scheme or form")];
   const read = readToken(token, rules);
-  if (!read.ok) {
-    yield failed("token", read.code, TOKEN_RULE, read.seen);
-    return;
-  }
+  if (!read.ok) return [failed("token", read.code, TOKEN_RULE, read.seen)];
   const { header } = read;
-  yield { step: "token", ok: true, rule: TOKEN_RULE, seen: `alg ${header.alg}, kid ${shown(header.kid)}` };
+  const checks: Check[] = [
+    { step: "token", ok: true, rule: TOKEN_RULE, seen: `alg ${header.alg}, kid ${shown(header.kid)}` },
+  ];
 
   const resolved = await resolve(rules.keys, header);
-  if (!resolved.ok) {
-    yield failed("key", resolved.code, KEY_RULE, resolved.detail);
-    return;
-  }
-  yield { step: "key", ok: true, rule: KEY_RULE, seen: `kid ${shown(header.kid)}` };
+  if (!resolved.ok) return [...checks, failed("key", resolved.code, KEY_RULE, resolved.detail)];
+  checks.push({ step: "key", ok: true, rule: KEY_RULE, seen: `kid ${shown(header.kid)}` });
 
   const verified = await verifySignature(token, resolved.key, header.alg);
   if (!(verified instanceof Uint8Array)) {
-    yield failed("signature", "TOKEN_SIGNATURE_MISMATCH", SIGNATURE_RULE, verified.reason);
-    return;
+    return [...checks, failed("signature", "TOKEN_SIGNATURE_MISMATCH", SIGNATURE_RULE, verified.reason)];
   }
-  yield { step: "signature", ok: true, rule: SIGNATURE_RULE };
+  checks.push({ step: "signature", ok: true, rule: SIGNATURE_RULE });
 
   const claims = parseMembers(verified);
   if (typeof claims === "string") {
-    yield failed(
-      "token",
-      "TOKEN_MALFORMED",
-      "the claims are one JSON object, each name once",
-      `claims with ${claims}`,
-    );
-    return;
+    const rule = "the claims are one JSON object, each name once";
+    return [...checks, failed("token", "TOKEN_MALFORMED", rule, `claims with ${claims}`)];
   }
-  yield* checkClaims(claims, rules);
+  checks.push(...checkClaims(claims, rules));
+  return checks;
 }
 
 const KEY_CODES: ReadonlySet<unknown> = new Set(["KEY_NOT_FOUND", "KEY_SET_UNAVAILABLE", "KEY_SET_INVALID"]);

@@ -1,4 +1,4 @@
-import { isSignature } from "../hmac/verify.js";
+import { type HmacVerifier, isSignature } from "../hmac/verify.js";
 import { checkToken } from "../jwt/verify.js";
 import { type Cidr, cidrContains, formatIp } from "../primitives/address.js";
 import { type Check, shown } from "../protocol/check.js";
@@ -108,61 +108,44 @@ function isJoined(contentType: string): boolean {
 }
 
 /** Step 5: the listener's own method, over the headers and bytes as received. */
-export async function* checkCredential(
+export async function checkCredential(
   listener: PreparedListener,
   headers: ReceivedHeaders,
   body: Uint8Array,
   nowSeconds: number,
-): AsyncIterable<Check> {
+): Promise<readonly Check[]> {
   const isHmac = listener.auth.method === "hmac";
   const name = isHmac ? SIGNATURE_HEADER : AUTHORIZATION_HEADER;
   const values = headers.all(name);
   const [value = ""] = values;
   const rule = `${name} is present, once`;
   if (values.length === 0)
-    yield failed("credential", isHmac ? "SIGNATURE_MISSING" : "TOKEN_MISSING", rule, "nothing");
-  else if (values.length > 1)
-    yield failed(
-      "credential",
-      isHmac ? "SIGNATURE_MALFORMED" : "TOKEN_MALFORMED",
-      rule,
-      "the header more than once",
-    );
-  else yield passed("credential", rule);
+    return [failed("credential", isHmac ? "SIGNATURE_MISSING" : "TOKEN_MISSING", rule, "nothing")];
+  if (values.length > 1) {
+    const code = isHmac ? "SIGNATURE_MALFORMED" : "TOKEN_MALFORMED";
+    return [failed("credential", code, rule, "the header more than once")];
+  }
+  const present = passed("credential", rule);
 
   const [timestamp = ""] = headers.all(TIMESTAMP_HEADER);
   const [eventId = ""] = headers.all(EVENT_ID_HEADER);
-  if (listener.auth.method === "jwt") {
-    yield* checkToken(value, {
-      ...listener.auth,
-      baseUrl: listener.baseUrl,
-      url: listener.url,
-      eventId,
-      body,
-      nowSeconds,
-    });
-    return;
+  if (listener.auth.method === "hmac") {
+    return [present, checkSignature(listener.auth.verifier, signingHead(timestamp, eventId), body, value)];
   }
-  const { verifier } = listener.auth;
-  const head = signingHead(timestamp, eventId);
-  const signatureRule =
-    "the signature is HMAC-SHA256 over {timestamp}.{event_id}.{body}, 43 characters of base64url";
-  if (!isSignature(value))
-    yield failed(
-      "signature",
-      "SIGNATURE_MALFORMED",
-      signatureRule,
-      `${value.length} characters: ${begins(value)}`,
-    );
-  else if (verifier.matches(head, body, value)) yield passed("signature", signatureRule, begins(value));
-  else
-    yield failed(
-      "signature",
-      "SIGNATURE_MISMATCH",
-      signatureRule,
-      begins(value),
-      begins(verifier.expected(head, body)),
-    );
+  const { baseUrl, url } = listener;
+  const rules = { ...listener.auth, baseUrl, url, eventId, body, nowSeconds };
+  return [present, ...(await checkToken(value, rules))];
+}
+
+function checkSignature(verifier: HmacVerifier, head: string, body: Uint8Array, signature: string): Check {
+  const rule = "the signature is HMAC-SHA256 over {timestamp}.{event_id}.{body}, 43 characters of base64url";
+  if (!isSignature(signature)) {
+    const seen = `${signature.length} characters: ${begins(signature)}`;
+    return failed("signature", "SIGNATURE_MALFORMED", rule, seen);
+  }
+  if (verifier.matches(head, body, signature)) return passed("signature", rule, begins(signature));
+  const wanted = begins(verifier.expected(head, body));
+  return failed("signature", "SIGNATURE_MISMATCH", rule, begins(signature), wanted);
 }
 
 /** Enough of a signature to tell two apart, not enough to use it. */

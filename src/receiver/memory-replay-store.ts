@@ -36,21 +36,34 @@ export function memoryReplayStore(options: MemoryReplayStoreOptions = {}): Repla
   // Insertion order is order of expiry in both, as every entry of one map is kept equally long.
   const reserved = new Map<string, Held>();
   const processed = new Map<string, Held>();
+  // A map whose first entry is deleted again and again walks past all the holes before it finds its first entry.
+  const inOrder = queue<string>();
   let tokens = 0;
 
   function forgetOldest(): void {
-    const [key = ""] = processed.keys();
+    const key = inOrder.take() ?? "";
     processed.delete(key);
     const [listenerId = "", eventId = ""] = key.split(" ");
     onForget({ listenerId, eventId });
+  }
+
+  function forgetExpired(now: number): void {
+    for (const [key, { expiresAt }] of reserved) {
+      if (expiresAt > now) break;
+      reserved.delete(key);
+    }
+    for (let key = inOrder.first(); key !== undefined; key = inOrder.first()) {
+      if ((processed.get(key)?.expiresAt ?? 0) > now) break;
+      processed.delete(key);
+      inOrder.take();
+    }
   }
 
   return {
     async reserve(listenerId, eventId) {
       const key = `${listenerId} ${eventId}`;
       const now = clock.now();
-      forgetExpired(reserved, now);
-      forgetExpired(processed, now);
+      forgetExpired(now);
       if (processed.has(key)) return { state: "processed" };
       if (reserved.has(key)) return { state: "in-flight" };
       const token = String(++tokens);
@@ -60,8 +73,7 @@ export function memoryReplayStore(options: MemoryReplayStoreOptions = {}): Repla
     async commit({ listenerId, eventId, token }) {
       const key = `${listenerId} ${eventId}`;
       const now = clock.now();
-      forgetExpired(reserved, now);
-      forgetExpired(processed, now);
+      forgetExpired(now);
       const holder = processed.get(key) ?? reserved.get(key);
       if (holder && holder.token !== token)
         throw new HookproofError("RESERVATION_LOST", messageOf("RESERVATION_LOST"));
@@ -69,6 +81,7 @@ export function memoryReplayStore(options: MemoryReplayStoreOptions = {}): Repla
       if (processed.has(key)) return;
       if (processed.size >= maxIds) forgetOldest();
       processed.set(key, { token, expiresAt: now + EVENT_ID_RETENTION_MS });
+      inOrder.add(key);
     },
     async release({ listenerId, eventId, token }) {
       const key = `${listenerId} ${eventId}`;
@@ -82,11 +95,23 @@ interface Held {
   readonly expiresAt: number;
 }
 
-function forgetExpired(held: Map<string, Held>, now: number): void {
-  for (const [key, { expiresAt }] of held) {
-    if (expiresAt > now) break;
-    held.delete(key);
-  }
+/** First in, first out. What was taken is dropped from memory once it is more than what is left. */
+function queue<Item>() {
+  let items: Item[] = [];
+  let taken = 0;
+  return {
+    add: (item: Item) => void items.push(item),
+    first: () => items[taken],
+    take(): Item | undefined {
+      const item = items[taken];
+      taken++;
+      if (taken * 2 > items.length) {
+        items = items.slice(taken);
+        taken = 0;
+      }
+      return item;
+    },
+  };
 }
 
 function warnOnce(): () => void {

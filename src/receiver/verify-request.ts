@@ -35,10 +35,9 @@ export async function verifyRequest(
   const early = firstFailure(checks, checksBeforeCredential(body, head, unixSeconds(clock)));
   if (early || !(body instanceof Uint8Array)) return early as Rejection;
 
-  for await (const check of checkCredential(listener, head.headers, body, unixSeconds(clock))) {
-    const refused = firstFailure(checks, [check]);
-    if (refused) return refused;
-  }
+  const credential = await checkCredential(listener, head.headers, body, unixSeconds(clock));
+  const refused = firstFailure(checks, credential);
+  if (refused) return refused;
 
   const json = checkBody(head.headers, body);
   const unreadable = firstFailure(checks, json.checks);

@@ -1,0 +1,127 @@
+// How does cost grow with the body, with the number of listeners, and with the keys in a set?
+import {
+  createEvent,
+  createSender,
+  hmacSigner,
+  jwtSigner,
+  signHmac,
+  signRequest,
+  verifyHmac,
+} from "hookproof";
+import { createKeySet, fixedKeys, generateKey } from "hookproof/jwks";
+import { createOutbox, memoryStore } from "hookproof/outbox";
+import { createReceiver } from "hookproof/receiver";
+import { interleaved, reportGrowth } from "./support.mjs";
+
+const secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+const baseUrl = "https://tenant.example.com";
+const urlOf = (id) => `${baseUrl}/api/v1/webhooks/incoming/${id}`;
+const payloadOf = (bytes) => ({ text: "x".repeat(bytes - 11) });
+
+/** The points of a plot: the median microseconds of each case at each x, all of them interleaved. */
+async function points(xs, caseAt) {
+  const works = new Map();
+  for (const x of xs) {
+    for (const [name, work] of Object.entries(await caseAt(x))) works.set(`${name}: ${x}`, { name, x, work });
+  }
+  const cases = [...works].map(([key, { work }]) => [key, work]);
+  const results = await interleaved(Object.fromEntries(cases), { rounds: 11, roundMs: 50 });
+  const series = {};
+  for (const [key, { name, x }] of works) {
+    series[name] ??= [];
+    series[name].push([x, 1e6 / results[key].perSecond]);
+  }
+  return series;
+}
+
+/** A signed request, and a receiver that takes it. */
+async function received(signer, auth, payload) {
+  const url = urlOf("lst_bench");
+  const { headers, body } = await signRequest({ url, signer, event: createEvent(payload) });
+  const receiver = createReceiver({ listener: { id: "lst_bench", baseUrl, auth } });
+  const request = { method: "POST", url, headers, body };
+  const verdict = await receiver.verify(request);
+  if (!verdict.ok) throw new Error(`the bench's own request is refused: ${verdict.code}`);
+  return () => receiver.verify(request);
+}
+
+const sizes = [100, 256, 1024, 4096, 16_384, 65_536];
+const es256 = await generateKey({ alg: "ES256" });
+const keys = fixedKeys(await createKeySet([es256]).publicJwks());
+reportGrowth({
+  plot: "body-size",
+  question: "Signing and verifying by the size of the body",
+  x: { label: "bytes of body", log: true },
+  y: { label: "µs", log: true },
+  series: await points(sizes, async (size) => {
+    const body = Buffer.from(JSON.stringify(payloadOf(size)));
+    const input = { secret, timestamp: "1767225600", eventId: "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10", body };
+    const signature = signHmac(input);
+    const hmac = hmacSigner({ secret });
+    return {
+      signHmac: () => signHmac(input),
+      verifyHmac: () => verifyHmac({ ...input, signature }),
+      "receiver.verify, HMAC": await received(hmac, { method: "hmac", secret }, payloadOf(size)),
+      "receiver.verify, ES256": await received(
+        jwtSigner({ ...es256, key: es256.privateJwk }),
+        { method: "jwt", keys },
+        payloadOf(size),
+      ),
+    };
+  }),
+});
+
+/** Answers without a network: what is left is the library. */
+async function answerAtOnce() {
+  return { status: 200, headers: [], body: new Uint8Array(), truncated: false };
+}
+
+const counts = [1, 10, 100, 1_000, 10_000];
+const signer = hmacSigner({ secret });
+const namesOf = (count) => Array.from({ length: count }, (_, n) => `l${n}`);
+const BATCH = 100;
+reportGrowth({
+  plot: "listeners",
+  question: "An event of 1 KB by the number of listeners, no network",
+  x: { label: "listeners", log: true },
+  y: { label: "µs an event", log: true },
+  series: await points(counts, async (count) => {
+    let turn = 0;
+    const senders = namesOf(count).map((name) =>
+      createSender({ url: urlOf(name), signer, transport: answerAtOnce }),
+    );
+    const listeners = Object.fromEntries(
+      namesOf(count).map((name) => [name, { url: urlOf(name), signer, transport: answerAtOnce }]),
+    );
+    const outbox = createOutbox({ store: memoryStore(), listeners });
+    const next = () => ({ listener: `l${turn++ % count}`, payload: payloadOf(1024) });
+    return {
+      "sender.send, a sender each": () => senders[turn++ % count].send(payloadOf(1024)),
+      // Divided below: a call is a batch.
+      "outbox, enqueue and deliver": async () => {
+        await outbox.enqueue(Array.from({ length: BATCH }, next));
+        await outbox.drain();
+      },
+    };
+  }).then((series) => ({
+    ...series,
+    "outbox, enqueue and deliver": series["outbox, enqueue and deliver"].map(([x, y]) => [x, y / BATCH]),
+  })),
+});
+
+reportGrowth({
+  plot: "key-set",
+  question: "Verifying an ES256 token by the number of keys in the set",
+  x: { label: "keys in the set" },
+  y: { label: "µs", log: true },
+  series: await points([1, 5, 10, 20, 35, 50], async (count) => {
+    const records = await Promise.all(Array.from({ length: count }, () => generateKey({ alg: "ES256" })));
+    const last = records.at(-1);
+    const set = fixedKeys(await createKeySet(records).publicJwks());
+    const signed = jwtSigner({ ...last, key: last.privateJwk });
+    return {
+      "finding the last key": () => set.resolve(last.kid, "ES256"),
+      "receiver.verify": await received(signed, { method: "jwt", keys: set }, payloadOf(1024)),
+    };
+  }),
+});

@@ -1,0 +1,111 @@
+// The engines of the outbox bench: our store over each, and the bare engine with the least it needs to do the same.
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openSqlite, sqliteStore } from "hookproof/node";
+import { pgBossStore } from "hookproof/outbox";
+import pg from "pg";
+import { barePgBoss } from "./outbox-pgboss.mjs";
+
+/** better-sqlite3 where it is installed (`npm ci --prefix bench`), else libsql. */
+function sqliteOpener(file) {
+  try {
+    openSqlite(file, { driver: "better-sqlite3", from: import.meta.url }).close();
+    return {
+      driver: "better-sqlite3",
+      open: () => openSqlite(file, { driver: "better-sqlite3", from: import.meta.url }),
+    };
+  } catch {
+    return { driver: "libsql", open: () => openSqlite(file, { driver: "libsql" }) };
+  }
+}
+
+export function sqliteEngine() {
+  const folder = mkdtempSync(join(tmpdir(), "outbox-bench-"));
+  const { driver, open } = sqliteOpener(join(folder, "outbox.db"));
+  const bare = bareSqlite(sqliteOpener(join(folder, "bare.db")).open());
+  return {
+    name: `SQLite (${driver})`,
+    store: sqliteStore({ open }),
+    bare,
+    async close() {
+      await bare.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * A queue in a table: insert, take a batch, mark it done, each in a transaction that reaches the disk. Ids are
+ * unique, as an outbox has to refuse an id that comes twice.
+ */
+function bareSqlite(db) {
+  db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+  db.exec(
+    "CREATE TABLE job (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, body BLOB, state INTEGER NOT NULL DEFAULT 0)",
+  );
+  db.exec("CREATE INDEX job_state ON job (state, seq)");
+  const insert = db.prepare("INSERT INTO job (id, body) VALUES (?, ?)");
+  const take = db.prepare("SELECT seq, body FROM job WHERE state = 0 ORDER BY seq LIMIT ?");
+  const mark = db.prepare("UPDATE job SET state = ? WHERE seq = ?");
+  const transaction = (work) => {
+    db.exec("BEGIN IMMEDIATE");
+    const value = work();
+    db.exec("COMMIT");
+    return value;
+  };
+  return {
+    async enqueue(payload) {
+      transaction(() => insert.run(randomUUID(), Buffer.from(JSON.stringify(payload))));
+    },
+    async enqueueMany(payloads) {
+      transaction(() => {
+        for (const payload of payloads) insert.run(randomUUID(), Buffer.from(JSON.stringify(payload)));
+      });
+    },
+    async consume(handle, batchSize = 100) {
+      for (let done = 0; ; ) {
+        const jobs = transaction(() => {
+          const rows = take.all(batchSize);
+          for (const { seq } of rows) mark.run(1, seq);
+          return rows;
+        });
+        if (jobs.length === 0) return done;
+        await Promise.all(jobs.map(({ body }) => handle(JSON.parse(Buffer.from(body).toString()))));
+        transaction(() => {
+          for (const { seq } of jobs) mark.run(2, seq);
+        });
+        done += jobs.length;
+      }
+    },
+    close: async () => db.close(),
+  };
+}
+
+/** pg-boss on the PostgreSQL of DATABASE_URL; `undefined` without one. */
+export async function pgBossEngine() {
+  const connectionString = process.env.DATABASE_URL;
+  if (!connectionString) return undefined;
+  const { PgBoss } = await import("pg-boss");
+  const suffix = randomUUID().slice(0, 8);
+  const boss = new PgBoss({ connectionString, schema: `boss_${suffix}` });
+  boss.on("error", (error) => console.error(error.message));
+  await boss.start();
+  const bare = await barePgBoss(boss);
+  return {
+    name: "PostgreSQL (pg-boss)",
+    store: pgBossStore({ boss, schema: `outbox_${suffix}` }),
+    bare,
+    /** What autovacuum does by itself within a minute of a large change. */
+    analyze: () => boss.getDb().executeSql("ANALYZE"),
+    async close() {
+      await boss.stop({ graceful: false });
+      const client = new pg.Client({ connectionString });
+      await client.connect();
+      for (const schema of [`outbox_${suffix}`, `boss_${suffix}`])
+        await client.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
+      await client.end();
+    },
+  };
+}

@@ -1,0 +1,58 @@
+// The questions that docs/performance.md answers, their goals, and the bench that answers each.
+export const ROWS = [
+  {
+    question: "HMAC sign and verify, 100 B, 1 KB, 64 KB",
+    toReach: "0.9 of bare createHmac; 5 times standardwebhooks and svix at 1 KB; ahead of stripe and octokit",
+    parts: [{ bench: "hmac" }],
+  },
+  {
+    question: "JWT sign and verify, three algorithms",
+    toReach: "0.95 of bare jose with the same claims; verifying with a warm key set 0.9",
+    parts: [{ bench: "jwt" }],
+  },
+  {
+    question: "Sign and send, 1 KB, 50 at once, loopback",
+    toReach: "0.8 of the bare transport in use; 5 times fetch + svix, got + standardwebhooks, axios + stripe",
+    parts: [{ bench: "send" }],
+  },
+  {
+    question: "Receive and verify, durable ids",
+    toReach: "0.8 of bare express",
+    parts: [{ bench: "receive" }],
+  },
+  {
+    question: "Key set host",
+    toReach: "0.8 of bare node:http with a fixed body",
+    parts: [{ bench: "jwks" }],
+  },
+  {
+    question: "Enqueue and deliver through each queue",
+    toReach: "0.7 of the bare engine; no slower as the backlog grows from 10^3 to 10^6",
+    parts: [{ bench: "outbox", only: /^(?!Is it flat\? The highest)/ }],
+  },
+  {
+    question: "Reading the service, and paging through it",
+    toReach: "0.6 of bare express with the same query; the last page within 1.5 times the first",
+    parts: [{ bench: "service" }],
+  },
+  {
+    question: "Start: --version, demo, createService()",
+    toReach: "150 ms, 2 s, 300 ms above node -e 0",
+    parts: [{ bench: "start" }],
+  },
+  {
+    question: "Memory: 10^5 events through send, 10^6 through the outbox",
+    toReach: "flat",
+    parts: [{ bench: "memory" }, { bench: "outbox", only: /^Is it flat\? The highest/ }],
+  },
+  {
+    question: "Install: the library",
+    toReach: "three packages; HMAC alone under 4 KiB gzip",
+    parts: [{ bench: "install" }],
+  },
+  {
+    question: "Diagnosing what nothing explains",
+    toReach: "10 ms of processor for 1 KB, 100 ms for 64 KB",
+    parts: [{ bench: "diagnose" }],
+  },
+];

@@ -1,0 +1,97 @@
+// One replay store of the replay bench, filled to a size, in a process of its own:
+// node --expose-gc replay-case.mjs <store> <size> <file>
+import { randomUUID } from "node:crypto";
+import { statSync } from "node:fs";
+import BetterSqlite3 from "better-sqlite3";
+import { postgresReplayStore, sqliteReplayStore } from "hookproof/node";
+import { memoryReplayStore } from "hookproof/receiver";
+import pg from "pg";
+
+const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
+const [kind, sizeText, file] = process.argv.slice(2);
+const size = Number(sizeText);
+let time = 0;
+const clock = { now: () => time };
+
+const kinds = {
+  memory() {
+    const store = memoryReplayStore({ clock, maxIds: 2 ** 24 });
+    const empty = heapUsed();
+    return { store, inFlight: 1, bytes: () => heapUsed() - empty };
+  },
+  sqlite() {
+    const db = new BetterSqlite3(file);
+    db.pragma("journal_mode = WAL");
+    db.pragma("synchronous = NORMAL");
+    const store = sqliteReplayStore(db, { clock });
+    store.createTable();
+    const bytes = () => {
+      db.pragma("wal_checkpoint(TRUNCATE)");
+      return statSync(file).size;
+    };
+    return { store, inFlight: 50, bytes };
+  },
+  async postgres() {
+    const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
+    const table = `hookproof_bench_${process.pid}`;
+    const store = postgresReplayStore(pool, { table, timeoutMs: 60_000 });
+    await store.createTable();
+    const ask = async (sql) => (await pool.query(sql)).rows[0];
+    return {
+      store,
+      inFlight: 50,
+      bytes: async () => Number((await ask(`SELECT pg_total_relation_size('${table}') AS bytes`)).bytes),
+      /** Its clock is the database's, so the rows are made older; a call removes 500 of them. */
+      async removal() {
+        const old = Math.min(size, 20_000);
+        await ask(
+          `UPDATE ${table} SET expires_at = now() WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} LIMIT ${old}))`,
+        );
+        const fresh = postgresReplayStore(pool, { table, timeoutMs: 60_000 });
+        const start = performance.now();
+        for (let left = old; left > 0; left -= 500) await fresh.reserve("lst_bench", randomUUID());
+        return ((performance.now() - start) * 1000) / old;
+      },
+      async close() {
+        await ask(`DROP TABLE ${table}`);
+        await pool.end();
+      },
+    };
+  },
+};
+
+function heapUsed() {
+  globalThis.gc();
+  return process.memoryUsage().heapUsed;
+}
+
+const { store, inFlight, bytes, removal, close } = await kinds[kind]();
+
+/** Remembers so many new ids, one each millisecond by the store's clock; the microseconds each one took. */
+async function remember(count) {
+  let left = count;
+  const start = performance.now();
+  const worker = async () => {
+    while (left-- > 0) {
+      time++;
+      const { reservation } = await store.reserve("lst_bench", randomUUID());
+      await store.commit(reservation);
+    }
+  };
+  await Promise.all(Array.from({ length: inFlight }, worker));
+  return ((performance.now() - start) * 1000) / count;
+}
+
+const measured = Math.min(size / 2, 100_000);
+await remember(size - measured);
+const insert = await remember(measured);
+const result = { insert, bytesPerId: (await bytes()) / size };
+if (removal) result.removal = await removal();
+else {
+  // From here on, for each id that comes another one's week ends.
+  time = KEPT_MS;
+  result.steady = await remember(Math.min(size, 120_000));
+}
+await close?.();
+process.send(result);
+process.disconnect();
