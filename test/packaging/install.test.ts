@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type InstalledPackage, installPackage } from "./installed-package.js";
+import { browserBundle } from "./browser-bundle.js";
+import { type InstalledPackage, installPackage, packagesIn } from "./installed-package.js";
 
 let installed: InstalledPackage;
 
@@ -13,16 +13,6 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(() => installed?.remove());
-
-function packagesIn(dir: string): string[] {
-  return readdirSync(join(dir, "node_modules"))
-    .filter((name) => !name.startsWith("."))
-    .flatMap((name) =>
-      name.startsWith("@")
-        ? readdirSync(join(dir, "node_modules", name)).map((one) => `${name}/${one}`)
-        : [name],
-    );
-}
 
 function run(script: string): string {
   return execFileSync(process.execPath, ["--input-type=module", "-e", script], {
@@ -45,14 +35,23 @@ describe("the packed library in an empty folder", () => {
   it("holds what it should and nothing of the rest of the repository", () => {
     const top = readdirSync(join(installed.dir, "node_modules", "hookproof"));
     expect(top).toEqual(expect.arrayContaining(["LICENSE", "dist", "package.json", "src"]));
-    const known = ["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "dist", "package.json", "src"];
+    const known = [
+      "CHANGELOG.md",
+      "LICENSE",
+      "README.md",
+      "SECURITY.md",
+      "dist",
+      "package.json",
+      "src",
+      "vectors",
+    ];
     expect(top.filter((name) => !known.includes(name))).toEqual([]);
   });
 
   it("works: every entry loads on its built files, and signs", () => {
     const manifest = readFileSync(join(installed.dir, "node_modules/hookproof/package.json"), "utf8");
     const { exports } = JSON.parse(manifest) as { exports: Record<string, unknown> };
-    const entries = Object.keys(exports).filter((entry) => entry !== "./package.json");
+    const entries = Object.keys(exports).filter((entry) => !entry.endsWith(".json"));
     const names = entries.map((entry) => entry.replace(/^\./, "hookproof"));
     const loaded = run(`for (const name of ${JSON.stringify(names)}) {
       if (!import.meta.resolve(name).includes("/hookproof/dist/")) throw new Error(name);
@@ -91,28 +90,9 @@ describe("the packed library in an empty folder", () => {
   });
 });
 
-/** What a browser bundle of one import consists of, minified. */
-async function bundle(source: string): Promise<{ code: string; inputs: string[] }> {
-  const result = await build({
-    stdin: { contents: source, resolveDir: installed.dir },
-    bundle: true,
-    minify: true,
-    format: "esm",
-    platform: "browser",
-    write: false,
-    metafile: true,
-    absWorkingDir: installed.dir,
-  });
-  const [output] = Object.values(result.metafile.outputs);
-  const inputs = Object.entries(output?.inputs ?? {})
-    .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
-    .map(([name]) => name);
-  return { code: result.outputFiles[0]?.text ?? "", inputs };
-}
-
 describe("what an import costs in a browser", () => {
   it("HMAC alone: under 4,096 bytes gzip, without jose, uuid or a transport", async () => {
-    const { code, inputs } = await bundle('export { signHmac } from "hookproof";');
+    const { code, inputs } = await browserBundle(installed.dir, 'export { signHmac } from "hookproof";');
     expect(gzipSync(code, { level: 9 }).length).toBeLessThan(4_096);
     expect(inputs.filter((name) => /node_modules\/(?:jose|uuid)\//.test(name))).toEqual([]);
     for (const foreign of ["compactVerify", "importJWK", "subtle", "randomUUID", "fetch(", "node:"])
@@ -121,13 +101,17 @@ describe("what an import costs in a browser", () => {
   });
 
   it("HMAC both ways brings no more packages", async () => {
-    const { inputs } = await bundle('export { signHmac, verifyHmac, generateSecret } from "hookproof";');
+    const { inputs } = await browserBundle(
+      installed.dir,
+      'export { signHmac, verifyHmac, generateSecret } from "hookproof";',
+    );
     expect(inputs.filter((name) => /node_modules\/(?:jose|uuid)\//.test(name))).toEqual([]);
   });
 
   it("everything for a browser bundles without a module of Node", async () => {
-    const { code } = await bundle(
-      'export * from "hookproof"; export * from "hookproof/jwks"; export * from "hookproof/receiver";',
+    const { code } = await browserBundle(
+      installed.dir,
+      'export * from "hookproof"; export * from "hookproof/jwks"; export * from "hookproof/receiver"; export * from "hookproof/outbox";',
     );
     expect(code).toContain("compact");
     expect(code).not.toMatch(/["']node:/);

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildPackage, root } from "../support/built-package.js";
@@ -29,6 +29,17 @@ export async function installPackage(): Promise<InstalledPackage> {
   );
   npm(["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund"], dir);
   return { dir, remove: () => rmSync(dir, { recursive: true, force: true }) };
+}
+
+/** The packages that are installed in a folder. */
+export function packagesIn(dir: string): string[] {
+  return readdirSync(join(dir, "node_modules"))
+    .filter((name) => !name.startsWith("."))
+    .flatMap((name) =>
+      name.startsWith("@")
+        ? readdirSync(join(dir, "node_modules", name)).map((one) => `${name}/${one}`)
+        : [name],
+    );
 }
 
 function pack(folder: string, destination: string): string {

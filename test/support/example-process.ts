@@ -13,14 +13,15 @@ export interface RunningExample {
   stop(): Promise<void>;
 }
 
-/** Runs an example on a free port, and resolves once it prints its URL. */
+/** Runs an example on a free port, with more in its environment, and resolves once it prints its URL. */
 export async function startExample(
   name: string,
   command: readonly [string, ...string[]] = [process.execPath, "--import", "tsx", "--conditions=source"],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<RunningExample> {
   const [file, ...options] = command;
   const child = spawn(file, [...options, join(EXAMPLES, name)], {
-    env: { ...process.env, PORT: "0", NO_COLOR: "1" },
+    env: { ...process.env, PORT: "0", NO_COLOR: "1", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let errors = "";
@@ -45,6 +46,41 @@ export async function startExample(
       const exited = once(child, "exit");
       child.kill();
       await exited;
+    },
+  };
+}
+
+/** An example that runs until it is told to end. */
+export interface ExampleProgram {
+  /** What it has printed. */
+  printed(): string;
+  /** Ends it; resolves to its exit code, if it has one. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Runs an example with arguments and more in its environment. */
+export function runExample(
+  name: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): ExampleProgram {
+  const child = spawn(
+    process.execPath,
+    ["--import", "tsx", "--conditions=source", join(EXAMPLES, name), ...args],
+    { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "inherit"] },
+  );
+  let printed = "";
+  child.stdout.on("data", (chunk) => {
+    printed += chunk;
+  });
+  return {
+    printed: () => printed,
+    async end(signal) {
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
+      const exited = once(child, "exit");
+      child.kill(signal);
+      const [code] = await exited;
+      return code as number | null;
     },
   };
 }

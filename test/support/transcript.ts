@@ -4,6 +4,9 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
+/** A port may have the digits of another one's name in it. */
+const WHOLE_NUMBER = /\d+/g;
+
 const BIN = resolve(import.meta.dirname, "../../cli/bin/hookproof.js");
 const STEP_LIMIT_MS = 20_000;
 
@@ -36,28 +39,30 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** Sets a stage on which `hookproof` is the built command, and 4400 and 4410 stand for free ports. */
-export async function openStage(): Promise<Stage> {
+/**
+ * Sets a stage with an empty folder, where 4400, 4401, 4410, 4411 and 4420 stand for free ports. `hookproof` is the
+ * built command, unless an environment says where programs are.
+ */
+export async function openStage(environment?: Readonly<Record<string, string>>): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), "hookproof-transcript-"));
-  mkdirSync(join(folder, "bin"));
-  writeFileSync(join(folder, "bin", "hookproof"), `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`);
-  chmodSync(join(folder, "bin", "hookproof"), 0o755);
   mkdirSync(join(folder, "work"));
   const ports = new Map([
     ["4400", String(await freePort())],
+    ["4401", String(await freePort())],
     ["4410", String(await freePort())],
+    ["4420", String(await freePort())],
+    ["4411", String(await freePort())],
   ]);
+  const shown = new Map([...ports].map(([name, real]) => [real, name]));
   const env = {
-    PATH: `${join(folder, "bin")}:${process.env.PATH}`,
     HOME: folder,
     HOOKPROOF_HOME: join(folder, "data"),
     LANG: "C.UTF-8",
+    ...(environment ?? { PATH: `${builtCommand(folder)}:${process.env.PATH}` }),
   };
   const background: ChildProcess[] = [];
-  const outward = (text: string) =>
-    [...ports].reduce((all, [shown, real]) => all.replaceAll(shown, real), text);
-  const inward = (text: string) =>
-    [...ports].reduce((all, [shown, real]) => all.replaceAll(real, shown), text);
+  const outward = (text: string) => text.replace(WHOLE_NUMBER, (number) => ports.get(number) ?? number);
+  const inward = (text: string) => text.replace(WHOLE_NUMBER, (number) => shown.get(number) ?? number);
   const start = (command: string) =>
     spawn("bash", ["-c", outward(command)], {
       cwd: join(folder, "work"),
@@ -97,9 +102,19 @@ export async function openStage(): Promise<Stage> {
   };
 }
 
+/** A folder for the path in which `hookproof` is what the repository has built. */
+function builtCommand(folder: string): string {
+  const bin = join(folder, "bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "hookproof"), `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`);
+  chmodSync(join(bin, "hookproof"), 0o755);
+  return bin;
+}
+
 /** A serving command on the port that stands for its default one. */
 function withPort(command: string): string {
   if (command.includes("--port")) return command;
+  if (command.includes("service start")) return `${command} --port 4420`;
   return `${command} --port ${command.includes("jwks serve") ? "4410" : "4400"}`;
 }
 

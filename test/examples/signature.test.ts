@@ -1,0 +1,65 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { hasTool } from "../support/outside-tool.js";
+import { bytesOf, type ProtocolVectors, readVectors } from "../vectors/vector-file.js";
+
+const folder = new URL("../../examples/signature/", import.meta.url).pathname;
+const built = mkdtempSync(join(tmpdir(), "hookproof-signature-"));
+afterAll(() => rmSync(built, { recursive: true }));
+
+/** A program, and how it is built where it must be. */
+interface Language {
+  readonly run: readonly [string, ...string[]];
+  readonly build?: readonly [string, ...string[]];
+}
+
+/** Languages whose tools the project's machines have. */
+const required: Record<string, Language> = {
+  bash: { run: ["bash", "sign.sh"] },
+  python3: { run: ["python3", "sign.py"] },
+  perl: { run: ["perl", "sign.pl"] },
+};
+
+/** Languages that are tried where their tools happen to be. */
+const optional: Record<string, Language> = {
+  java: { run: ["java", "-cp", built, "Sign"], build: ["javac", "-d", built, "Sign.java"] },
+  go: { run: [join(built, "sign")], build: ["go", "build", "-o", join(built, "sign"), "sign.go"] },
+  ruby: { run: ["ruby", "sign.rb"] },
+  php: { run: ["php", "sign.php"] },
+};
+
+const { hmac: cases } = readVectors<ProtocolVectors>("protocol.json");
+
+describe.each(Object.entries(required))("examples/signature in %s", (name, language) => {
+  it.skipIf(!hasTool(name, name, ["--version"]))("makes the signatures of the vectors", () =>
+    check(language),
+  );
+});
+
+describe.each(Object.entries(optional))("examples/signature in %s", (name, language) => {
+  const [tool] = language.build ?? language.run;
+  const version = name === "go" ? "version" : "--version";
+  it.skipIf(spawnSync(tool, [version]).status !== 0)(
+    "makes the signatures of the vectors",
+    {
+      timeout: 60_000,
+    },
+    () => check(language),
+  );
+});
+
+function check({ run: [command, ...args], build }: Language): void {
+  if (build) execFileSync(build[0], build.slice(1), { cwd: folder });
+  for (const { name, secret, timestamp, eventId, bodyBase64, signature } of cases) {
+    const printed = execFileSync(command, [...args, timestamp, eventId], {
+      cwd: folder,
+      input: bytesOf(bodyBase64),
+      env: { ...process.env, HOOKPROOF_SECRET: secret },
+      encoding: "utf8",
+    });
+    expect(printed, name).toBe(`${signature}\n`);
+  }
+}

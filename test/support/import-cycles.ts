@@ -1,0 +1,27 @@
+import { dirname, join, normalize } from "node:path/posix";
+import type { SourceFile } from "./architecture-rules.js";
+import { importsOf } from "./module-imports.js";
+
+/** The circles in which files import each other at run time, each as its files in order; types are left out. */
+export function cyclesAmong(files: readonly SourceFile[]): string[] {
+  const imports = new Map(files.map((file) => [file.path, targetsOf(file, files)]));
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (path: string, way: readonly string[]): void => {
+    const at = way.indexOf(path);
+    if (at >= 0) cycles.push([...way.slice(at), path].join(" > "));
+    if (at >= 0 || done.has(path)) return;
+    for (const target of imports.get(path) ?? []) visit(target, [...way, path]);
+    done.add(path);
+  };
+  for (const path of imports.keys()) visit(path, []);
+  return cycles;
+}
+
+function targetsOf({ path, text }: SourceFile, files: readonly SourceFile[]): string[] {
+  const known = new Set(files.map((file) => file.path));
+  return importsOf(text)
+    .filter(({ from, typeOnly }) => from.startsWith(".") && !typeOnly)
+    .map(({ from }) => normalize(join(dirname(path), from)).replace(/\.js$/, ""))
+    .flatMap((target) => [`${target}.ts`, `${target}.tsx`].filter((file) => known.has(file)));
+}
