@@ -5,6 +5,7 @@ export default defineConfig({
     index: "src/index.ts",
     receiver: "src/receiver/index.ts",
     jwks: "src/jwks/index.ts",
+    outbox: "src/outbox/index.ts",
     diagnose: "src/diagnose/index.ts",
     probes: "src/probes/index.ts",
     node: "src/node/index.ts",

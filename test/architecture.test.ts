@@ -1,11 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { type PackageRights, type SourceFile, violationsOf } from "./support/architecture-rules.js";
+import { cyclesAmong } from "./support/import-cycles.js";
 
 const root = new URL("../", import.meta.url);
 
 interface Manifest {
   dependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
   exports?: Record<string, unknown>;
 }
 
@@ -19,7 +21,8 @@ const publicEntries = Object.keys(manifest("").exports ?? {})
 
 /** A workspace imports what it names as a dependency, and of the library only its public entries. */
 function rightsOf(folder: string): string[] {
-  const named = Object.keys(manifest(folder).dependencies ?? {}).filter((name) => name !== "hookproof");
+  const { dependencies = {}, peerDependencies = {} } = manifest(folder);
+  const named = Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => name !== "hookproof");
   return [...named, ...publicEntries];
 }
 
@@ -33,7 +36,7 @@ function filesIn(folder: string): SourceFile[] {
     .map((name) => ({ path: `${folder}/${name}`, text: readFileSync(new URL(name, url), "utf8") }));
 }
 
-const files = ["src", "service/src", "cli/src"].flatMap(filesIn);
+const files = ["src", "service/src", "service/inspector", "cli/src"].flatMap(filesIn);
 
 describe("the house as it stands", () => {
   it("is read: every room has files", () => {
@@ -47,6 +50,7 @@ describe("the house as it stands", () => {
       "jwks",
       "receiver",
       "sender",
+      "outbox",
       "node",
     ])
       expect(rooms).toContain(`src/${room}`);
@@ -54,6 +58,10 @@ describe("the house as it stands", () => {
 
   it("keeps every rule", () => {
     expect(files.flatMap((file) => violationsOf(file, rights))).toEqual([]);
+  });
+
+  it("has no import cycle, except of types", () => {
+    expect(cyclesAmong(files)).toEqual([]);
   });
 
   it("has short files: the median is at most 120 lines", () => {
@@ -71,6 +79,15 @@ describe("the house as it stands", () => {
 });
 
 describe("the rules can be broken", () => {
+  it("a cycle is named by its files", () => {
+    const module = (path: string, from: string) => ({ path, text: `import { x } from "${from}";` });
+    expect(
+      cyclesAmong([module("a.ts", "./b/c.js"), module("b/c.ts", "../a.js"), module("d.ts", "./a.js")]),
+    ).toEqual(["a.ts > b/c.ts > a.ts"]);
+    const typed = { path: "b/c.ts", text: 'import type { X } from "../a.js";' };
+    expect(cyclesAmong([module("a.ts", "./b/c.js"), typed])).toEqual([]);
+  });
+
   it.each<[path: string, line: string, broken: string]>([
     ["src/errors.ts", 'import { utf8 } from "./primitives/bytes.js";', "imports src/primitives/bytes.ts"],
     ["src/primitives/a.ts", 'import { MAX } from "../protocol/limits.js";', "imports src/protocol/limits.ts"],
@@ -90,6 +107,8 @@ describe("the rules can be broken", () => {
       "imports src/diagnose/index.ts",
     ],
     ["src/sender/a.ts", 'export * from "../receiver/index.js";', "imports src/receiver/index.ts"],
+    ["src/sender/a.ts", 'import { x } from "../outbox/outbox.js";', "imports src/outbox/outbox.ts"],
+    ["src/outbox/a.ts", 'import { x } from "../receiver/accept.js";', "imports src/receiver/accept.ts"],
     [
       "src/sender/a.ts",
       'const x = await import("../jwks/remote-keys.js");',
@@ -122,6 +141,9 @@ describe("the rules can be broken", () => {
     ["service/src/a.ts", 'import { x } from "hookproof/hmac";', "imports hookproof/hmac"],
     ["service/src/a.ts", 'import yargs from "yargs";', "imports yargs"],
     ["service/src/a.ts", 'import { run } from "hookproof-cli";', "imports hookproof-cli"],
+    ["service/inspector/a.tsx", 'import { x } from "../src/index.js";', "imports service/src/index.js"],
+    ["service/inspector/a.tsx", 'import { x } from "hookproof";', "imports hookproof"],
+    ["service/inspector/a.tsx", "element.innerHTML = body;", "makes elements of text"],
     ["cli/src/a.ts", 'import express from "express";', "imports express"],
     ["cli/src/a.ts", 'import { x } from "../../service/src/index.js";', "a file of another package"],
   ])("%s: %s", (path, text, broken) => {
@@ -137,6 +159,8 @@ describe("the rules can be broken", () => {
     ["src/sender/a.ts", 'import { createTransport } from "#transport";'],
     ["src/http/dial-node.ts", 'import { lookup } from "node:dns";'],
     ["service/src/a.ts", 'import { receivedRequest } from "hookproof/node";'],
+    ["service/inspector/a.tsx", 'import { useState } from "preact/hooks";'],
+    ["service/inspector/a.tsx", 'import { LIMITS } from "../src/inspector/contract.js";'],
     ["cli/src/a.ts", 'import { startListeners } from "hookproof-service";'],
   ])("and kept: %s: %s", (path, text) => {
     expect(violationsOf({ path, text }, rights)).toEqual([]);

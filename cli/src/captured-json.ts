@@ -3,11 +3,11 @@ import { usageError } from "./failure.js";
 import type { CapturedRequest } from "./raw-request.js";
 
 /**
- * Reads a captured request that is JSON: a HAR file or one of its entries, an event of `events export`, or a
- * line of `listen --history`. Of a HAR file with several requests the last POST to a listener counts.
+ * Reads a captured request that is JSON: a HAR file or one of its entries, an event of `events export`, or what
+ * the inspector exports, a line a request. Of several requests the last POST to a listener counts.
  */
 export function parseCapturedJson(text: string): CapturedRequest {
-  const value = objectOf(JSON.parse(text));
+  const value = requestIn(text);
   const log = objectOf(value?.log);
   const entries = Array.isArray(log?.entries) ? log.entries.map(objectOf) : undefined;
   if (entries) return harRequest(lastEvent(entries.map((entry) => objectOf(entry?.request))));
@@ -29,6 +29,16 @@ export function parseCapturedJson(text: string): CapturedRequest {
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
+function requestIn(text: string): JsonObject | undefined {
+  const lines = text.split("\n");
+  if (lines.length === 1 || !lines.every(isWhole)) return objectOf(JSON.parse(text));
+  return lastEvent(lines.map((line) => objectOf(JSON.parse(line))));
+}
+
+function isWhole(line: string): boolean {
+  return line.startsWith("{") && line.endsWith("}");
+}
+
 function lastEvent(requests: readonly (JsonObject | undefined)[]): JsonObject {
   const found =
     requests.findLast(
@@ -44,12 +54,14 @@ function harRequest(request: JsonObject): CapturedRequest {
     throw usageError("The HAR entry has no method or no URL.");
   const posted = objectOf(request.postData);
   const text = typeof posted?.text === "string" ? posted.text : "";
+  // HAR has no field for it: the inspector's is _encoding, other tools write encoding.
+  const isBase64 = posted?._encoding === "base64" || posted?.encoding === "base64";
   return {
     method,
     target: url,
     // HTTP/2 has pseudo headers, which are not header lines.
     headers: pairsOf(request.headers).filter(([name]) => !name.startsWith(":")),
-    body: Buffer.from(text, posted?.encoding === "base64" ? "base64" : "utf8"),
+    body: Buffer.from(text, isBase64 ? "base64" : "utf8"),
   };
 }
 

@@ -15,6 +15,8 @@ const SETUP = new Set<string>([
   "KEY_STORE_BUSY",
   "KEY_STORE_PASSPHRASE",
   "SIGNER_FAILED",
+  "OUTBOX_UNAVAILABLE",
+  "OUTBOX_NEWER",
 ]);
 
 /** Codes of attempts that brought no answer. */

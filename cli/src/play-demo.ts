@@ -12,7 +12,13 @@ import {
 import { diagnose } from "hookproof/diagnose";
 import { createKeySet, generateKey, jwksHandler, type KeyRecord, remoteKeys } from "hookproof/jwks";
 import { toNodeHandler } from "hookproof/node";
-import { type HandledRequest, type RunningServer, startListeners, startServer } from "hookproof-service";
+import {
+  type HandledRequest,
+  type Inspector,
+  type RunningServer,
+  startListeners,
+  startServer,
+} from "hookproof-service";
 import type { Context } from "./command.js";
 import type { Step } from "./commands/demo.js";
 import { postExactly } from "./post-exactly.js";
@@ -34,6 +40,7 @@ export async function playDemo(
   { io, out }: Pick<Context, "io" | "out">,
   port: number,
   tell: (step: Step) => void,
+  inspector?: Inspector,
 ): Promise<PlayedDemo> {
   const secret = generateSecret();
   const keys = await Promise.all(ALGORITHMS.map((alg) => generateKey({ alg })));
@@ -42,6 +49,7 @@ export async function playDemo(
   const server = await startOn(port, (serverPort) =>
     startListeners({
       port: serverPort,
+      inspector,
       listeners: (baseUrl) => [
         { listener: { id: "lst_demo", baseUrl, auth: { method: "hmac", secret } } },
         {
@@ -53,6 +61,7 @@ export async function playDemo(
               keys: remoteKeys(`${host.url}/.well-known/jwks.json`, { allowInsecureLoopback: true }),
             },
           },
+          ...(keys[0] ? { signer: signerOf(keys[0]) } : {}),
         },
       ],
       onHandled: (request) => {

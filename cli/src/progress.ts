@@ -5,7 +5,8 @@ const REDRAWN_EVERY_MS = 100;
 
 /** A bar on stderr for work of many parts; only on a terminal, and only once it has taken a moment. */
 export interface Progress {
-  advance(): void;
+  /** One part, or as many as are given, is done. */
+  advance(count?: number): void;
   finish(): void;
 }
 
@@ -31,8 +32,8 @@ export function startProgress({ stderr }: Io, quiet: boolean, total: number | un
   }
 
   return {
-    advance() {
-      done++;
+    advance(count = 1) {
+      done += count;
       if (!isShown() || Date.now() - drawnAt < REDRAWN_EVERY_MS) return;
       drawnAt = Date.now();
       draw();

@@ -108,6 +108,46 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "host the key set over HTTP",
     load: async () => (await import("./commands/jwks-serve.js")).jwksServe,
   },
+  "outbox status": {
+    summary: "what an outbox holds for each listener; --watch",
+    load: async () => (await import("./commands/outbox-status.js")).outboxStatus,
+  },
+  "outbox work": {
+    summary: "deliver what an outbox holds, as a worker",
+    load: async () => (await import("./commands/outbox-work.js")).outboxWork,
+  },
+  "outbox dead": {
+    summary: "events that could not be delivered, and why",
+    load: async () => (await import("./commands/outbox-dead.js")).outboxDead,
+  },
+  "outbox redrive": {
+    summary: "bring dead letters back; counts and asks first",
+    load: async () => (await import("./commands/outbox-redrive.js")).outboxRedrive,
+  },
+  "outbox attempts": {
+    summary: "where an event stands, with every attempt",
+    load: async () => (await import("./commands/outbox-attempts.js")).outboxAttempts,
+  },
+  "service start": {
+    summary: "the whole Access Governance Service, on this machine",
+    load: async () => (await import("./commands/service-start.js")).serviceStart,
+  },
+  "service seed": {
+    summary: "fill its database: users, secrets, apps, as many as you like",
+    load: async () => (await import("./commands/service-seed.js")).serviceSeed,
+  },
+  "service reset": {
+    summary: "back to what its database was filled with",
+    load: async () => (await import("./commands/service-reset.js")).serviceReset,
+  },
+  "service routes": {
+    summary: "every operation with ids that are there, ready to be called",
+    load: async () => (await import("./commands/service-routes.js")).serviceRoutes,
+  },
+  "service token": {
+    summary: "an access token of the running service",
+    load: async () => (await import("./commands/service-token.js")).serviceToken,
+  },
   "events list": {
     summary: "search the events of the last 7 days",
     load: async () => (await import("./commands/events-list.js")).eventsList,

@@ -1,23 +1,10 @@
-import { appendFile } from "node:fs/promises";
+import type { HeaderPair } from "hookproof";
 import { diagnose } from "hookproof/diagnose";
 import type { Listener, Verdict } from "hookproof/receiver";
-import type { HandledRequest } from "hookproof-service";
+import { endToEndHeaders, type HandledRequest } from "hookproof-service";
 import type { Context } from "./command.js";
 import { CliError } from "./failure.js";
 import { postExactly } from "./post-exactly.js";
-
-/** Headers that belong to one connection, or that are made anew for the next. */
-const HOP_BY_HOP = new Set([
-  "connection",
-  "content-length",
-  "expect",
-  "host",
-  "keep-alive",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
 
 /** What `listen` does with every request besides answering it. */
 export interface Reporting {
@@ -25,16 +12,14 @@ export interface Reporting {
   readonly listener: Listener;
   /** Where accepted requests are posted on to, byte for byte. */
   readonly forwardTo?: string | undefined;
-  /** A file that gets every request as a JSON line. */
-  readonly history?: string | undefined;
 }
 
-/** Tells of one request, and forwards and records it if that was asked for. */
+/** Tells of one request, and forwards it if that was asked for. */
 export async function reportRequest(
   context: Context,
   n: number,
   handled: HandledRequest,
-  { listener, forwardTo, history }: Reporting,
+  { listener, forwardTo }: Reporting,
 ): Promise<void> {
   const { out } = context;
   const { status, verdict, request } = handled;
@@ -42,15 +27,12 @@ export async function reportRequest(
   const cause = verdict.ok ? undefined : await causeOf(verdict, request, listener);
   const forwarded =
     verdict.ok && forwardTo !== undefined ? await forward(context, handled, forwardTo) : undefined;
-  const answer = {
+  out.document({
+    type: "request",
     n,
     status,
     ...(verdict.ok ? {} : { code: verdict.code }),
     ...(eventId ? { eventId } : {}),
-  };
-  out.document({
-    type: "request",
-    ...answer,
     checks: verdict.checks,
     ...(cause === undefined ? {} : { cause }),
     ...(forwarded === undefined ? {} : { forwarded }),
@@ -62,7 +44,6 @@ export async function reportRequest(
   if (cause !== undefined) out.line(`  cause      ${cause}`);
   if (forwarded !== undefined)
     out.line(`  forwarded  ${"status" in forwarded ? forwarded.status : forwarded.error}`);
-  if (history !== undefined) await record(context, history, handled, answer);
 }
 
 function seenEventId(verdict: Verdict): string | undefined {
@@ -89,9 +70,8 @@ async function forward(
   url: string,
 ): Promise<{ status: number } | { error: string }> {
   const headers: Record<string, string[]> = {};
-  for (const [name, value] of request.headers as readonly (readonly [string, string])[]) {
-    if (!HOP_BY_HOP.has(name.toLowerCase())) headers[name] = [...(headers[name] ?? []), value];
-  }
+  for (const [name, value] of endToEndHeaders(request.headers as readonly HeaderPair[]))
+    headers[name] = [...(headers[name] ?? []), value];
   try {
     const status = await postExactly(
       { url, headers, body: request.body },
@@ -101,28 +81,5 @@ async function forward(
   } catch (error) {
     if (error instanceof CliError) return { error: error.message };
     throw error;
-  }
-}
-
-async function record(
-  { out }: Context,
-  file: string,
-  { request, receivedAt }: HandledRequest,
-  answer: Record<string, unknown>,
-): Promise<void> {
-  const line = {
-    v: 1,
-    type: "request",
-    at: receivedAt,
-    ...answer,
-    method: request.method,
-    url: request.url,
-    headers: request.headers,
-    bodyBase64: Buffer.from(request.body).toString("base64"),
-  };
-  try {
-    await appendFile(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
-  } catch (error) {
-    out.warn(`${file} cannot be written (${(error as NodeJS.ErrnoException).code ?? "unknown"}).`);
   }
 }

@@ -21,19 +21,23 @@ export async function servingOptions(
     : { port };
 }
 
-/** Starts a server, or says in words why the port cannot be had. */
-export async function started<Server>(start: () => Promise<Server>, port: number): Promise<Server> {
+/** Starts a server, or says in words why the port that a flag names cannot be had. */
+export async function started<Server>(
+  start: () => Promise<Server>,
+  port: number,
+  flag = "--port",
+): Promise<Server> {
   try {
     return await start();
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EADDRINUSE")
       throw new CliError(EXIT.unexpected, "PORT_IN_USE", `Port ${port} is in use.`, {
-        hint: "Choose another with --port, or 0 for a free one.",
+        hint: `Choose another with ${flag}, or 0 for a free one.`,
       });
     if (code === "EACCES")
       throw new CliError(EXIT.unexpected, "PORT_REFUSED", `Port ${port} may not be used by this user.`, {
-        hint: "Choose one above 1023 with --port.",
+        hint: `Choose one above 1023 with ${flag}.`,
       });
     throw error;
   }

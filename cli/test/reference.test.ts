@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { configSchema } from "../src/config/schema.js";
 import { findExplanation } from "../src/explanations/find-explanation.js";
 import { COMMANDS } from "../src/registry.js";
+import { errorPage } from "./support/error-page.js";
 import { referencePage } from "./support/reference.js";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -10,6 +11,10 @@ const ROOT = new URL("../../", import.meta.url);
 describe("what is made from the tables", () => {
   it("docs/cli.md is fresh (npm run docs -w hookproof-cli)", async () => {
     expect(readFileSync(new URL("docs/cli.md", ROOT), "utf8")).toBe(await referencePage());
+  });
+
+  it("docs/errors.md is fresh (npm run docs -w hookproof-cli)", () => {
+    expect(readFileSync(new URL("docs/errors.md", ROOT), "utf8")).toBe(errorPage());
   });
 
   it("hookproof.schema.json is fresh", () => {

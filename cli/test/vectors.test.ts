@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const BIN = resolve(import.meta.dirname, "../bin/hookproof.js");
-const VECTORS = resolve(import.meta.dirname, "../../test/vectors/data/protocol.json");
+const VECTORS = resolve(import.meta.dirname, "../../vectors/protocol.json");
 
 interface HmacCase {
   name: string;

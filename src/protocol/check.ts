@@ -48,9 +48,13 @@ export function detailOf(check: Check): string {
 
 const STEERING = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
 
+/** Printable ASCII without quotes and backslashes, which is shown as it is. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
 /** A text from outside, short enough to be shown and with everything escaped that steers a terminal or hides. */
 export function shown(value: unknown, length = 80): string {
   const text = typeof value === "string" ? value : jsonText(value);
+  if (text === value && text.length <= length && PLAIN.test(text)) return `"${text}"`;
   const quoted = JSON.stringify(text.length > length ? `${text.slice(0, length)}…` : text);
   // JSON escapes the first 32 characters only; U+009B and the marks for direction act in terminals as well.
   const inert = quoted.replace(STEERING, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { causes as allCauses } from "hookproof/diagnose";
 import { describe, expect, it } from "vitest";
+import { CODES } from "../../src/errors.js";
 import { root } from "../support/built-package.js";
 import { complaints, optionsOf, programOf } from "../support/compile.js";
 
@@ -16,4 +17,11 @@ describe("docs/guides/why-401.md", () => {
     expect(guide).toContain("`signature-unexplained`");
     expect(allCauses.map(({ id }) => id)).toContain("signature-unexplained");
   }, 60_000);
+
+  it("has a branch of its tree for every code that is a 401", () => {
+    const [, tree = ""] = /^## The tree\n([\s\S]*?)^## /m.exec(guide) ?? [];
+    const codes = Object.entries(CODES).filter(([, [status]]) => status === 401);
+    expect(codes.length).toBeGreaterThan(15);
+    expect(codes.map(([code]) => code).filter((code) => !tree.includes(`\`${code}\``))).toEqual([]);
+  });
 });

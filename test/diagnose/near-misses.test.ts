@@ -4,6 +4,7 @@ import { diagnose } from "hookproof/diagnose";
 import { fixedClock } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
 import { hasTool } from "../support/outside-tool.js";
+import { readVectors } from "../vectors/vector-file.js";
 
 interface NearMiss {
   readonly cause: string;
@@ -15,15 +16,17 @@ interface NearMiss {
 
 const hasPython = hasTool("python3", "/usr/bin/python3", ["-c", "import hmac, hashlib"]);
 const script = fileURLToPath(new URL("sign_wrongly.py", import.meta.url));
-const nearMisses = hasPython
-  ? (JSON.parse(execFileSync("/usr/bin/python3", [script], { encoding: "utf8" })) as NearMiss[])
-  : [];
+const { cases: nearMisses } = readVectors<{ cases: NearMiss[] }>("mistakes.json");
 const clock = fixedClock(1_767_225_600_000);
 
 /** The timestamp in milliseconds is a mistake of its own, and stands before what it leads to. */
 const HAVE_COMPANY: Readonly<Record<string, number>> = { "timestamp-signed-in-seconds": 1 };
 
-describe.skipIf(!hasPython)("a signature that Python made wrongly is explained, first of all:", () => {
+it.skipIf(!hasPython)("vectors/mistakes.json holds what Python makes", () => {
+  expect(JSON.parse(execFileSync("/usr/bin/python3", [script], { encoding: "utf8" }))).toEqual(nearMisses);
+});
+
+describe("a signature that Python made wrongly is explained, first of all:", () => {
   it.each(nearMisses.map((one) => [one.name, one] as const))("%s", async (_, nearMiss) => {
     const { secret, headers, cause } = nearMiss;
     const body = new Uint8Array(Buffer.from(nearMiss.bodyBase64, "base64"));

@@ -42,7 +42,7 @@ async function weAccept(jws: string, jwk: JWK): Promise<boolean> {
   const claims = { baseUrl: "", url: "", eventId: "", body: new Uint8Array(), nowSeconds: 0 };
   try {
     const rules = { ...claims, keys: fixedKeys({ keys: [jwk] }, { lenient: true }), allowEd25519: false };
-    for await (const check of checkToken(`Bearer ${jws}`, rules))
+    for (const check of await checkToken(`Bearer ${jws}`, rules))
       if (check.step === "signature") return check.ok;
   } catch {
     // A symmetric key: the whole set is refused.

@@ -34,7 +34,7 @@ function bearer(payload: string, key: KeyObject = privateKey): string {
 
 async function checked(authorization: string, over: Partial<TokenRules> = {}) {
   const checks = [];
-  for await (const check of checkToken(authorization, { ...rules, ...over })) checks.push(check);
+  for (const check of await checkToken(authorization, { ...rules, ...over })) checks.push(check);
   return checks;
 }
 

@@ -52,7 +52,7 @@ describe.each([
 
   it("sees no public type as any", () => {
     const settings = { ...common, ...nodeNext, ...node };
-    const entries = ["", "/receiver", "/jwks", "/diagnose", "/node", "/testing"].map(
+    const entries = ["", "/receiver", "/jwks", "/outbox", "/diagnose", "/probes", "/node", "/testing"].map(
       (entry) => `hookproof${entry}`,
     );
     const text = entries.map((entry, index) => `export * as entry${index} from "${entry}";`).join("\n");

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { root } from "../support/built-package.js";
 import { complaints, optionsOf, programOf } from "../support/compile.js";
+import { fencedBlocks, markdownIn, ROOT } from "../support/markdown.js";
 
 /** Every `ts` block in the doc comments of a folder, as a module of its own. */
 function examplesIn(folder: string): Record<string, string> {
@@ -20,16 +21,15 @@ function examplesIn(folder: string): Record<string, string> {
   return modules;
 }
 
-/** Every `ts` block of README and docs; a page is one story, but each of its blocks must stand alone. */
+/** Every `ts` block of a page; a page is one story, but each of its blocks must stand alone. */
 function examplesInPages(): Record<string, string> {
-  const docs = readdirSync(join(root, "docs"), { recursive: true, encoding: "utf8" }).map(
-    (name) => `docs/${name}`,
-  );
   const modules: Record<string, string> = {};
-  for (const page of ["README.md", ...docs].filter((name) => name.endsWith(".md"))) {
-    const blocks = readFileSync(join(root, page), "utf8").matchAll(/^```ts\n([\s\S]*?)^```/gm);
-    for (const [index, [, block = ""]] of [...blocks].entries())
-      modules[`test/types/${page.replace(/\.md$/, "")}-${index + 1}.ts`] = `${block}\nexport {};\n`;
+  for (const path of markdownIn(".")) {
+    const page = relative(ROOT, path).replace(/\.md$/, "");
+    if (page.startsWith("docs/api/")) continue;
+    const blocks = fencedBlocks(path).filter(({ language }) => language === "ts");
+    for (const [index, { text }] of blocks.entries())
+      modules[`test/types/${page}-${index + 1}.ts`] = `${text}\nexport {};\n`;
   }
   return modules;
 }
@@ -56,7 +56,7 @@ function withoutExample(entries: readonly string[]): string[] {
 
 describe("the examples in doc comments and pages", () => {
   it("are there for every public function and class", () => {
-    const entries = ["", "/receiver", "/jwks", "/diagnose", "/probes", "/node", "/testing"].map(
+    const entries = ["", "/receiver", "/jwks", "/outbox", "/diagnose", "/probes", "/node", "/testing"].map(
       (entry) => `hookproof${entry}`,
     );
     expect(withoutExample(entries)).toEqual([]);

@@ -14,12 +14,13 @@ _hookproof() {
   candidates=("\${(@f)$(hookproof complete-words "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ -n "$candidates[1]" ]]; then compadd -- $candidates; else _files; fi
 }
-compdef _hookproof hookproof`,
+if [[ $funcstack[1] == _hookproof ]]; then _hookproof "$@"; else compdef _hookproof hookproof; fi`,
   fish: `function __hookproof_complete
   set -l words (commandline -opc)
-  hookproof complete-words $words[2..-1] (commandline -ct) 2>/dev/null
+  set -l candidates (hookproof complete-words $words[2..-1] (commandline -ct) 2>/dev/null)
+  if set -q candidates[1]; printf '%s\\n' $candidates; else; __fish_complete_path (commandline -ct); end
 end
-complete -c hookproof -a '(__hookproof_complete)'`,
+complete -c hookproof -f -a '(__hookproof_complete)'`,
   pwsh: `Register-ArgumentCompleter -Native -CommandName hookproof -ScriptBlock {
   param($wordToComplete, $commandAst, $cursorPosition)
   $words = @($commandAst.CommandElements | Select-Object -Skip 1 | ForEach-Object { "$_" })
@@ -37,7 +38,11 @@ export const completion: Command = {
   positionals: [{ name: "shell", required: true, describe: "the shell", choices: Object.keys(SCRIPTS) }],
   flags: {},
   examples: [
-    ["source <(hookproof completion bash)", "in bash or zsh, for this session; in ~/.bashrc for every one"],
+    ["source <(hookproof completion bash)", "in bash, for this session; in ~/.bashrc for every one"],
+    [
+      "source <(hookproof completion zsh)",
+      "in zsh, after compinit; or as the file _hookproof in a folder of fpath",
+    ],
     ["hookproof completion fish > ~/.config/fish/completions/hookproof.fish", "in fish"],
     ["hookproof completion pwsh | Out-String | Invoke-Expression", "in PowerShell"],
   ],

@@ -3,6 +3,7 @@ import { EXIT } from "../failure.js";
 import { findEvents, SEARCH_FLAGS } from "../find-events.js";
 import { readHistory } from "../history.js";
 import { hasArrived } from "../history-record.js";
+import { ROWS_FLAG } from "../table.js";
 
 export const eventsList: Command = {
   name: "events list",
@@ -10,13 +11,7 @@ export const eventsList: Command = {
   positionals: [{ name: "text", required: false, describe: "only events with this text in id, URL or body" }],
   flags: {
     ...SEARCH_FLAGS,
-    limit: {
-      type: "number",
-      value: "<n>",
-      range: [1, 1_000_000],
-      default: 50,
-      describe: "at most this many",
-    },
+    ...ROWS_FLAG,
   },
   examples: [
     ["hookproof events list --failed --since 1h", "what did not arrive within the last hour"],

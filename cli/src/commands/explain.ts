@@ -31,7 +31,7 @@ export const explain: Command = {
         `There is nothing to explain under ${JSON.stringify(given)}.`,
         didYouMean(given, explainableNames()) ?? "Codes stand in the output as error[CODE].",
       );
-    const { kind, name, explanation } = found;
+    const { kind, name, explanation, example } = found;
     const [why, fix] = explanation;
     const described = kind === "code" ? describeCode(name) : undefined;
     out.document({
@@ -43,11 +43,13 @@ export const explain: Command = {
       ...(described ? { message: described.message } : {}),
       why,
       fix,
+      ...(example === undefined ? {} : { example }),
     });
     out.line(kind === "exit" ? `exit code ${name}` : kind === "cause" ? `${name}, a family of causes` : name);
     if (described) out.line(field("says", described.message));
     if (described?.status !== undefined) out.line(field("status", `a listener answers ${described.status}`));
     out.line(field("why", why));
+    if (example !== undefined) out.line(field("such as", example));
     out.line(field("do", fix));
     return EXIT.ok;
   },

@@ -2,7 +2,7 @@ import { createEvent, signRequest, type WebhookEvent } from "hookproof";
 import type { Command, Context } from "../command.js";
 import { curlCommand } from "../curl.js";
 import { EXIT, usageError } from "../failure.js";
-import { payloadOf } from "../payload.js";
+import { EVENT_FLAGS, payloadOf, requiredData } from "../payload.js";
 import { sendBatch } from "../send-batch.js";
 import { senderOptions, sendOne } from "../send-one.js";
 import { setMembers } from "../set-members.js";
@@ -20,21 +20,13 @@ export const send: Command = {
   describe: "Signs one event and sends it; the same id and bytes at every attempt.",
   positionals: [TARGET_POSITIONAL],
   flags: {
-    data: {
-      type: "string",
-      alias: "d",
-      value: "<json|@file|->",
-      describe: "the body: JSON text, a file, or standard input",
-      completes: "file",
-    },
+    ...EVENT_FLAGS,
     set: {
       type: "string",
       value: "<a.b=1>",
       repeatable: true,
       describe: "set a member of the body, from {} without --data",
     },
-    "event-id": { type: "string", value: "<uuid>", describe: "an id of your own (UUID v4)" },
-    timestamp: { type: "string", value: "<unix|+10m|-6m>", describe: "sign as if it were that time" },
     batch: { type: "boolean", describe: "each line of the data is an event (JSON Lines)" },
     concurrency: {
       type: "number",
@@ -82,12 +74,13 @@ export const send: Command = {
   async run(context) {
     const { args, io } = context;
     const assignments = args.texts("set");
-    const data = args.text("data") ?? (assignments.length > 0 ? "{}" : undefined);
-    if (data === undefined) throw usageError("--data is missing.", "hookproof send :4400 --data '{\"a\":1}'");
+    const data = requiredData(
+      context,
+      "hookproof send :4400 --data '{\"a\":1}'",
+      assignments.length > 0 ? "{}" : undefined,
+    );
     if (args.flag("batch") && assignments.length > 0)
       throw usageError("--set belongs to a single event; a batch is sent as it stands.");
-    if (data === "-" && args.texts("secret-file").includes("-"))
-      throw usageError("Only one of --data and --secret-file can be standard input.");
     const target = await resolveTarget(context);
     if (args.flag("batch")) return sendBatch(context, target, await senderOptions(context, target), data);
     const payload = await payloadOf(io, data);

@@ -2,7 +2,7 @@ import { createEvent, signRequest } from "hookproof";
 import type { Command, Context } from "../command.js";
 import { curlCommand } from "../curl.js";
 import { EXIT, usageError } from "../failure.js";
-import { payloadOf } from "../payload.js";
+import { EVENT_FLAGS, payloadOf, requiredData } from "../payload.js";
 import { signingClock } from "../signing-clock.js";
 import {
   CREDENTIAL_FLAGS,
@@ -17,14 +17,7 @@ export const sign: Command = {
   describe: "Prints the headers for a body, or a curl command; sends nothing. HMAC needs no target.",
   positionals: [TARGET_POSITIONAL],
   flags: {
-    data: {
-      type: "string",
-      alias: "d",
-      value: "<json|@file|->",
-      describe: "the body: JSON text, a file, or standard input",
-    },
-    "event-id": { type: "string", value: "<uuid>", describe: "an id of your own (UUID v4)" },
-    timestamp: { type: "string", value: "<unix|+10m|-6m>", describe: "sign as if it were that time" },
+    ...EVENT_FLAGS,
     curl: { type: "boolean", describe: "print a curl command; needs a target" },
     ...CREDENTIAL_FLAGS,
   },
@@ -35,11 +28,7 @@ export const sign: Command = {
   exits: [[3, "secret or key missing"]],
   async run(context) {
     const { args, io, out } = context;
-    const data = args.text("data");
-    if (data === undefined)
-      throw usageError("--data is missing.", "hookproof sign --secret-file secret.txt --data '{\"a\":1}'");
-    if (data === "-" && args.texts("secret-file").includes("-"))
-      throw usageError("Only one of --data and --secret-file can be standard input.");
+    const data = requiredData(context, "hookproof sign --secret-file secret.txt --data '{\"a\":1}'");
     const { config } = context;
     const hasTarget = args.text("target") !== undefined || config.text("target") !== undefined;
     if (!hasTarget && args.flag("curl"))

@@ -6,6 +6,7 @@ import { CliError, EXIT, usageError } from "../failure.js";
 import { type Io, readStdin } from "../io.js";
 import { keysFrom } from "../key-source.js";
 import { readBytes } from "../payload.js";
+import { pointInTime } from "../point-in-time.js";
 import { type CapturedRequest, parseHeaderLines } from "../raw-request.js";
 import { findSecrets } from "../secrets.js";
 
@@ -166,11 +167,5 @@ function checkTime(args: Args, request: CapturedRequest): number {
     const timestamp = request.headers.find(([name]) => name.toLowerCase() === "webhook-timestamp")?.[1] ?? "";
     return /^[0-9]{1,15}$/.test(timestamp) ? Number(timestamp) * 1000 : Date.now();
   }
-  if (at === undefined) return Date.now();
-  const time = /^[0-9]{1,15}$/.test(at) ? Number(at) * 1000 : Date.parse(at);
-  if (Number.isNaN(time))
-    throw usageError(
-      `--at must be Unix seconds or a date such as 2026-01-01T00:00:00Z, not ${JSON.stringify(at)}.`,
-    );
-  return time;
+  return at === undefined ? Date.now() : pointInTime("at", at);
 }

@@ -49,6 +49,12 @@ export const SETTINGS = {
     describe: "the tenant's base URL, the claim sub of tokens",
   },
   ca: { kind: "path", env: "HOOKPROOF_CA", flag: "ca", describe: "a CA certificate in PEM to trust" },
+  outbox: {
+    kind: "path",
+    env: "HOOKPROOF_OUTBOX",
+    flag: "outbox",
+    describe: "the outbox: a SQLite file, or the URL of a PostgreSQL database",
+  },
   timeout: {
     kind: "duration",
     env: "HOOKPROOF_TIMEOUT",
@@ -108,7 +114,7 @@ export function fromEnvironment({ kind }: SettingRule, text: string): unknown {
 /** File names of a configuration are relative to the file that holds it. */
 export function anchored({ kind }: SettingRule, value: SettingValue, file: string): SettingValue {
   const anchor = (path: string) => resolve(dirname(file), path);
-  if (kind === "path" && typeof value === "string") return anchor(value);
+  if (kind === "path" && typeof value === "string") return value.includes("://") ? value : anchor(value);
   if (kind === "paths" && typeof value === "object") return value.map(anchor);
   if (kind === "key" && typeof value === "string" && /[/\\]|\.(?:json|jwk)$/.test(value))
     return anchor(value);

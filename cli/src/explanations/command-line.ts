@@ -37,14 +37,62 @@ export const COMMAND_LINE = {
     "hookproof listen --port <n>",
   ],
   EVENT_NOT_RECORDED: ["The history keeps what hookproof send sent, for 7 days.", "hookproof events list"],
+  OUTBOX_NOT_FOUND: [
+    "There is no outbox at that place, or it cannot be opened.",
+    "Compare file or URL; the program that enqueues makes the outbox.",
+  ],
+  DRIVER_MISSING: [
+    "PostgreSQL is reached through pg-boss, which is not installed with this program.",
+    "npm install pg-boss@12.35.0",
+  ],
+  LISTENERS_MISSING: [
+    "A worker delivers to the profiles that have a target, and there is none.",
+    "hookproof profile add <listener> --target <url>",
+  ],
+  EVENT_NOT_IN_OUTBOX: [
+    "No event of the outbox has this id, or it was delivered and forgotten.",
+    "hookproof outbox status shows what the outbox holds.",
+  ],
   EXPORT_INVALID: [
     "The file is not what events export writes.",
     "hookproof events export last --out event.json",
   ],
+  HISTORY_INVALID: [
+    "The file of --history is no history of the inspector.",
+    "Choose another file; it is made where there is none.",
+  ],
+  HISTORY_NEWER: ["A newer version wrote this history.", "Update hookproof, or choose another file."],
+  HISTORY_UNREADABLE: [
+    "The file of --history cannot be opened or made.",
+    "Look at its folder, its owner and the disk.",
+  ],
   PORT_IN_USE: ["Another process listens on that port.", "Choose another with --port, or 0 for a free one."],
   PORT_REFUSED: ["Ports below 1024 belong to the system.", "Choose a higher one with --port."],
+  DATABASE_MISSING: [
+    "The local service has no database there.",
+    "hookproof service start makes one, or name another with --db.",
+  ],
+  DATABASE_NOT_EMPTY: [
+    "The database has a state that would be lost.",
+    "--replace if that is what you want; hookproof service reset goes back to what it was filled with.",
+  ],
+  DATABASE_UNUSABLE: [
+    "The file cannot be opened as the local service's database, or is of a later version.",
+    "Look at path and owner, or name another with --db.",
+  ],
+  FIXTURE_INVALID: [
+    "A fixture has a mistake; the message names its line and field.",
+    "service/fixture.schema.json of hookproof-service helps editors.",
+  ],
+  TOKEN_REFUSED: [
+    "The service's token endpoint did not give a token.",
+    "Look whether it runs with the database that the client secret belongs to.",
+  ],
   DEMO_FAILED: ["A step of the demo did not get its status.", "Run hookproof doctor, and report it."],
 } as const satisfies Record<string, Explanation>;
+
+/** A code of the command line. */
+export type CommandLineCode = keyof typeof COMMAND_LINE;
 
 /** What the mistakes have in common that verify names; their ids begin with these words. */
 export const CAUSES: Readonly<Record<string, Explanation>> = {

@@ -218,6 +218,30 @@ export const LIBRARY = {
     "Rotate first; then wait until it may go.",
   ],
 
+  OUTBOX_LISTENER_UNKNOWN: [
+    "An event names a listener that createOutbox was not given.",
+    "Add the listener to createOutbox({ listeners }), or correct the name.",
+  ],
+  OUTBOX_UNAVAILABLE: [
+    "The database is down, locked, full or not writable; nothing was stored.",
+    "Let the caller's transaction fail and try again; workers go on by themselves once the database is back.",
+  ],
+  OUTBOX_NEWER: [
+    "A newer Hookproof has migrated the outbox's tables.",
+    "Update this program; an older one must not write to them.",
+  ],
+  OUTBOX_KEY_MISSING: [
+    "The event's body was encrypted with a key that this worker was not given.",
+    "Give the worker every key that stored events were encrypted with; the event is tried again by itself.",
+  ],
+  OUTBOX_BODY_UNREADABLE: [
+    "The stored body was changed, or its key is another one than the id says; such an event is never sent.",
+    "Look at who writes to the database. With the right key in place, redrive it.",
+  ],
+  LEASE_LOST: [
+    "A worker was killed or stopped too often while it had the event.",
+    "Look at the attempts; redrive it under the same id, which is safe inside the window.",
+  ],
   ADDRESS_REFUSED: [
     "The name leads to a private or reserved address.",
     "Only development needs such addresses, and says so.",

@@ -1,7 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { configSchema } from "../../src/config/schema.js";
+import { errorPage } from "./error-page.js";
 import { referencePage } from "./reference.js";
 
 const root = new URL("../../../", import.meta.url);
 writeFileSync(new URL("docs/cli.md", root), await referencePage());
+writeFileSync(new URL("docs/errors.md", root), errorPage());
 writeFileSync(new URL("cli/hookproof.schema.json", root), `${JSON.stringify(configSchema(), null, 2)}\n`);

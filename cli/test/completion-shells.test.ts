@@ -1,0 +1,44 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { hasTool } from "../../test/support/outside-tool.js";
+import { openStage, requireBuild, type Stage } from "../../test/support/transcript.js";
+
+const hasFish = hasTool("fish", "fish", ["--version"]);
+const hasZsh = hasTool("zsh", "zsh", ["--version"]);
+
+let stage: Stage;
+beforeAll(async () => {
+  requireBuild();
+  stage = await openStage();
+  await stage.run("hookproof completion fish > hookproof.fish; hookproof completion zsh > _hookproof");
+});
+afterAll(() => stage?.close());
+
+describe.skipIf(!hasFish)("in fish", () => {
+  it.each([
+    ["hookproof ke", ["keys"]],
+    ["hookproof jwks ", ["check", "export", "serve"]],
+    ["hookproof send --method ", ["hmac", "jwt"]],
+    ["hookproof send --re", ["--retries"]],
+    ["hookproof verify hook", ["hookproof.fish"]],
+  ])("%s and a tab", async (line, candidates) => {
+    const seen = await stage.run(`fish -c 'source hookproof.fish; complete -C ${JSON.stringify(line)}'`);
+    expect(seen).toEqual(candidates);
+  });
+});
+
+describe.skipIf(!hasZsh)("in zsh", () => {
+  const script = join(import.meta.dirname, "support/complete-in-zsh.zsh");
+
+  // The text is on the screen only if zsh was given it; without it the shell is killed and the test fails.
+  it.each([
+    ["source", "hookproof ke", "hookproof keys "],
+    ["fpath", "hookproof ke", "hookproof keys "],
+    ["source", "hookproof jwks ", "check*export*serve"],
+    ["source", "hookproof send --method ", "hmac*jwt"],
+    ["source", "hookproof verify _h", "hookproof verify _hookproof "],
+  ])("loaded by %s: %s and a tab", async (how, line, text) => {
+    const seen = await stage.run(`timeout 15 zsh -f '${script}' "$PWD" ${how} '${line}' '${text}'`);
+    expect(seen).toEqual([]);
+  });
+});

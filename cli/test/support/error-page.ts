@@ -1,0 +1,50 @@
+import { describeCode } from "hookproof/diagnose";
+import { COMMAND_LINE } from "../../src/explanations/command-line.js";
+import { findExplanation } from "../../src/explanations/find-explanation.js";
+import { LIBRARY } from "../../src/explanations/library-codes.js";
+
+/** The page docs/errors.md: what `hookproof explain` says of every code. */
+export function errorPage(): string {
+  const library = Object.keys(LIBRARY);
+  const isAnswer = (code: string) => describeCode(code)?.status !== undefined;
+  return [
+    "# Error codes",
+    "",
+    "What `hookproof explain <code>` says, made from the same tables by `npm run docs -w hookproof-cli`; a test fails when it is stale. Codes are stable: a program may depend on them, and on the status a listener answers with.",
+    "",
+    "- [Answers of a listener](#answers-of-a-listener)",
+    "- [The library](#the-library)",
+    "- [The command line](#the-command-line)",
+    "",
+    "## Answers of a listener",
+    "",
+    ...library.filter(isAnswer).flatMap(entry),
+    "## The library",
+    "",
+    ...library.filter((code) => !isAnswer(code)).flatMap(entry),
+    "## The command line",
+    "",
+    ...Object.keys(COMMAND_LINE).flatMap(entry),
+  ].join("\n");
+}
+
+function entry(code: string): string[] {
+  const described = describeCode(code);
+  const found = findExplanation(code);
+  const [why, fix] = found?.explanation ?? [];
+  return [
+    `### ${code}`,
+    "",
+    ...(described ? [described.message, ""] : []),
+    ...(described?.status === undefined ? [] : [`- Status: ${described.status}`]),
+    `- Why: ${escaped(why)}`,
+    `- Do: ${escaped(fix)}`,
+    `- Such as: ${escaped(found?.example)}`,
+    "",
+  ];
+}
+
+/** Text as Markdown shows it, and not what it would make of it. */
+function escaped(text = ""): string {
+  return text.replace(/[<>*_[\]]/g, "\\$&");
+}

@@ -1,0 +1,99 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { Ajv } from "ajv";
+import { parseFixture } from "hookproof-service";
+import { describe, expect, it } from "vitest";
+import { parseCommand } from "../../cli/src/parse.js";
+import { COMMANDS } from "../../cli/src/registry.js";
+import { shellWords } from "../../cli/src/shell-words.js";
+import { complaints, optionsOf, programOf } from "../support/compile.js";
+import { fencedBlocks, markdownIn, ROOT } from "../support/markdown.js";
+import { hasTool } from "../support/outside-tool.js";
+
+const blocks = markdownIn(".")
+  .map((page) => [relative(ROOT, page), page] as const)
+  .filter(([name]) => !name.startsWith("docs/api/"))
+  .flatMap(([name, page]) => fencedBlocks(page).map((block) => ({ page: name, ...block })));
+
+const inLanguage = (language: string) => blocks.filter((block) => block.language === language);
+
+describe("every code block of a page is compiled, run or read", () => {
+  it("in a language that something reads", () => {
+    // ts: test/types/doc-examples.test.ts; console: transcripts.test.ts; the others are below. A diagram has no language.
+    const read = ["", "ts", "console", "sh", "json", "yaml", "js", "python"];
+    expect(blocks.filter(({ language }) => !read.includes(language))).toEqual([]);
+  });
+
+  it("sh: every call of hookproof is one that it understands", async () => {
+    const refused: string[] = [];
+    let calls = 0;
+    for (const { page, text } of inLanguage("sh")) {
+      for (const call of callsIn(text)) {
+        calls += 1;
+        const problem = await problemOf(call);
+        if (problem) refused.push(`${page}: ${call}: ${problem}`);
+      }
+    }
+    expect(calls).toBeGreaterThan(100);
+    expect(refused).toEqual([]);
+  });
+
+  it("sh: the signature made by hand in vectors/README.md is the one that stands below it", () => {
+    const [block] = inLanguage("sh").filter(({ page }) => page === "vectors/README.md");
+    const printed = execFileSync("bash", ["-c", block?.text ?? ""], { encoding: "utf8" });
+    const page = readFileSync(join(ROOT, "vectors/README.md"), "utf8");
+    expect(page).toContain(`prints \`${printed.trim()}\``);
+  });
+
+  it("json: the configuration fits its schema, and the rest is JSON", () => {
+    const fits = new Ajv().compile(JSON.parse(readFileSync(join(ROOT, "cli/hookproof.schema.json"), "utf8")));
+    for (const { page, text } of inLanguage("json")) {
+      const value: unknown = JSON.parse(text);
+      if (page === "docs/configuration.md") expect(fits(value), JSON.stringify(fits.errors)).toBe(true);
+    }
+  });
+
+  it("yaml: fixtures are fixtures", async () => {
+    for (const { text } of inLanguage("yaml")) expect(await parseFixture(text)).toHaveProperty("users");
+  });
+
+  it("js: what is shown compiles, with the names it takes for granted", () => {
+    const given = `import { createHmac } from "node:crypto";\nconst secret = "", input = "", payload = {};\n`;
+    const shown = inLanguage("js").map(({ text }, index) => [
+      `test/docs/shown-${index}.ts`,
+      `${given}{\n${text}\n}\nvoid [createHmac, secret, input, payload];\n`,
+    ]);
+    const options = { ...optionsOf("tsconfig.node.json"), noUnusedLocals: false };
+    expect(complaints(programOf(Object.fromEntries(shown), options))).toEqual([]);
+  });
+
+  it.skipIf(!hasTool("python3", "python3", ["--version"]))("python: what is shown can be parsed", () => {
+    for (const { text } of inLanguage("python"))
+      execFileSync("python3", ["-c", "import ast, sys; ast.parse(sys.stdin.read())"], { input: text });
+  });
+});
+
+/** The command lines of hookproof in a script: of each line what follows the name, up to the next command. */
+function callsIn(script: string): string[] {
+  return script
+    .replaceAll("\\\n", " ")
+    .split("\n")
+    .filter((line) => !line.startsWith("#"))
+    .flatMap((line) => [...line.matchAll(/(?:^|[|;&(]) *hookproof ((?:'[^']*'|"[^"]*"|[^|;&()<>'"])+)/g)])
+    .map(([, call = ""]) => call.trim());
+}
+
+/** What the command line would say of a call; `undefined` if it would run. */
+async function problemOf(call: string): Promise<string | undefined> {
+  const words = shellWords(call);
+  const name = [words.slice(0, 2).join(" "), words[0] ?? ""].find((one) => Object.hasOwn(COMMANDS, one));
+  const command = await COMMANDS[name ?? ""]?.load();
+  if (!name || !command) return "no such command";
+  try {
+    parseCommand(command, words.slice(name.split(" ").length));
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}

@@ -1,0 +1,125 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { openSqlite, sqliteStore } from "hookproof/node";
+import { createOutbox } from "hookproof/outbox";
+import { beforeAll, expect, it } from "vitest";
+import { EXIT } from "../../cli/src/failure.js";
+import { LISTENER } from "../../cli/test/support/other-program.js";
+import { ROOT } from "../support/markdown.js";
+import { openStage, requireBuild } from "../support/transcript.js";
+
+/** Commands that between them print every type of document. */
+const STORY = `
+hookproof init --yes
+hookproof listen &
+hookproof listen --port 4411 --no-ui --until 1 --json | tee listened.jsonl &
+hookproof send :4400 --data '{"a":1}'
+hookproof send :4400 --data '{"a":1}' --dry-run
+printf '1\\n{"a":1}\\n' | hookproof send :4400 --batch --data -
+hookproof send http://127.0.0.1:4411/api/v1/webhooks/incoming/lst_local --data '{"a":1}' --profile default
+cat listened.jsonl
+hookproof replay last
+hookproof replay --since 1h --yes
+hookproof sign :4400 --data '{"a":1}'
+hookproof sign :4400 --data 1 --curl
+hookproof events export last --as http > event.http; hookproof verify event.http
+hookproof test :4400 --only correct-request --allow-trigger
+hookproof test --list
+hookproof demo --exit
+hookproof keys generate --alg ES256 --kid one --store keys
+hookproof keys list --store keys
+hookproof keys show one --store keys
+hookproof keys export one --store keys
+hookproof keys rotate --alg ES256 --store keys --yes
+hookproof keys retire one --store keys --force
+hookproof keys remove one --store keys --force
+hookproof jwks export --store keys
+hookproof jwks serve --store keys &
+hookproof jwks check http://127.0.0.1:4410/.well-known/jwks.json
+echo eyJhbGciOiJFUzI1NiJ9.eyJhIjoxfQ.AAAA | hookproof jwt inspect -
+hookproof secret show
+hookproof secret env
+hookproof outbox status --outbox app.db
+hookproof outbox dead --outbox app.db
+hookproof outbox redrive --outbox app.db --dry-run
+hookproof profile add offboarding --target :4400
+hookproof outbox work --outbox app.db --drain --listener offboarding
+hookproof outbox attempts --outbox app.db 0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10
+hookproof profile list
+hookproof profile show default
+hookproof profile use offboarding
+hookproof profile remove offboarding
+hookproof config path
+hookproof config list
+hookproof config explain
+hookproof doctor http://127.0.0.1:4400
+hookproof explain BODY_NOT_JSON
+hookproof completion bash
+hookproof events list
+hookproof events show last
+hookproof events export last
+hookproof events export last --as curl
+hookproof events export last --out event.json
+hookproof events diff last last
+hookproof events clear --yes
+hookproof service seed --db s.db --users 10
+hookproof service start --db s.db &
+hookproof service routes --db s.db
+hookproof service token --db s.db --base-url http://127.0.0.1:4420
+hookproof service reset --db s.db --yes
+`;
+
+const page = readFileSync(join(ROOT, "docs/json-output.md"), "utf8");
+const documented = new Map(
+  [...page.matchAll(/^\| `([a-z-]+)` +\|[^|]*\|(.*)\|$/gm)].map(([, type = "", members = ""]) => [
+    type,
+    [...members.matchAll(/`(\w+\??)`/g)].map(([, name = ""]) => name),
+  ]),
+);
+
+beforeAll(requireBuild);
+
+it("docs/json-output.md names every type that is printed, and its members", {
+  timeout: 120_000,
+}, async () => {
+  const stage = await openStage();
+  const printed: Record<string, unknown>[] = [];
+  try {
+    const store = sqliteStore({ open: () => openSqlite(join(stage.folder, "work/app.db")) });
+    const outbox = createOutbox({ store, listeners: { offboarding: LISTENER } });
+    await outbox.enqueue({
+      listener: "offboarding",
+      eventId: "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10",
+      payload: {},
+    });
+    await store.close();
+    for (const command of STORY.trim().split("\n")) {
+      const line = /--json|^cat/.test(command) ? command : command.replace(/( &)?$/, " --json$1");
+      const seen = await stage.run(line);
+      for (const text of seen.filter((one) => one.startsWith("{")))
+        printed.push({ ...JSON.parse(text), command });
+    }
+  } finally {
+    await stage.close();
+  }
+  const wrong = printed.filter((document) => !isAsDocumented(document));
+  const shapes = wrong.map(({ command, ...document }) => `${command}: ${Object.keys(document)}`);
+  expect([...new Set(shapes)]).toEqual([]);
+  expect([...documented.keys()].filter((type) => !printed.some((one) => one.type === type))).toEqual([]);
+});
+
+function isAsDocumented({ v, type, command: _, ...members }: Record<string, unknown>): boolean {
+  const known = documented.get(String(type));
+  const names = Object.keys(members);
+  return (
+    v === 1 &&
+    known !== undefined &&
+    names.every((name) => known.includes(name) || known.includes(`${name}?`)) &&
+    known.every((name) => name.endsWith("?") || names.includes(name))
+  );
+}
+
+it("docs/json-output.md has every exit code", () => {
+  const codes = [...page.matchAll(/^\| (\d+) +\|/gm)].map(([, code]) => Number(code));
+  expect(codes).toEqual(Object.values(EXIT));
+});
