@@ -1,25 +1,56 @@
 import { configDefaults, defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 // Without "import", which Vite adds by itself: vitest hands these on to Node, whose require() would follow it.
 const conditions = ["source", "node"];
+
+/** What .ci/run adds to `npm test`, each with a script of its own: `npm run test:databases` and so on. */
+const ADDED = {
+  databases: [
+    "test/contract/{copies-over-http,postgres-*,redis-*,replay-across-*}.test.ts",
+    "test/outbox/pg-boss-*.test.ts",
+    "cli/test/outbox-postgresql.test.ts",
+  ],
+  browser: ["test/browser/*.test.ts"],
+  chaos: ["test/chaos/outbox.test.ts"],
+};
+
+/** The files of dozens of processes begin first: begun last, one would run alone. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) =>
+      /cli\/test\/(transcripts|outbox)\.test|doc-examples/.test(moduleId);
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    include: [
-      "test/**/*.test.ts",
-      "service/test/**/*.test.ts",
-      "cli/test/**/*.test.ts",
-      "examples/*vitest.test.mjs",
-    ],
-    // These have scripts of their own, which .ci/run calls.
-    exclude: [
-      ...configDefaults.exclude,
-      ...(process.env.HOOKPROOF_EXTRA ? [] : ["test/browser/**", "test/chaos/outbox.test.ts"]),
-    ],
     testTimeout: 30_000,
     // By default vitest leaves one core free; most tests here wait for processes and sockets.
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "main",
+          include: [
+            "test/**/*.test.ts",
+            "service/test/**/*.test.ts",
+            "cli/test/**/*.test.ts",
+            "examples/*vitest.test.mjs",
+          ],
+          exclude: [...configDefaults.exclude, ...Object.values(ADDED).flat()],
+        },
+      },
+      ...Object.entries(ADDED).map(([name, include]) => ({
+        extends: true as const,
+        test: { name, include },
+      })),
+    ],
   },
 });

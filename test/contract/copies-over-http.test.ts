@@ -82,6 +82,11 @@ async function sendCopies(
   { copies, firstRunIsAccepted = true }: { copies: number; firstRunIsAccepted?: boolean },
 ): Promise<{ answers: Record<string, number>; runs: readonly number[] }> {
   let arrived = 0;
+  let hearLast = () => {};
+  // Reports come on another channel than answers; one left unread would be counted among the next copies.
+  const allReported = new Promise<void>((resolve) => {
+    hearLast = resolve;
+  });
   const runs: number[] = [];
   const toEnd: (() => void)[] = [];
   const watched = servers.map(({ child }) => {
@@ -91,7 +96,9 @@ async function sendCopies(
         const isAccepted = runs.push(Date.now()) > 1 || firstRunIsAccepted;
         toEnd.push(() => child.send({ run: report.run, isAccepted } satisfies RunOutcome));
       }
-      if (arrived === copies) for (const end of toEnd.splice(0)) end();
+      if (arrived !== copies) return;
+      for (const end of toEnd.splice(0)) end();
+      hearLast();
     };
     child.on("message", hear);
     return () => child.off("message", hear);
@@ -104,6 +111,7 @@ async function sendCopies(
     const answer = code ? `${status} ${code}` : String(status);
     answers[answer] = (answers[answer] ?? 0) + 1;
   }
+  await allReported;
   for (const stop of watched) stop();
   return { answers, runs };
 }

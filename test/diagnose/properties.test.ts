@@ -1,5 +1,4 @@
 import { createHash, createHmac } from "node:crypto";
-import fc from "fast-check";
 import { createEvent, generateSecret, hmacSigner, jwtSigner, newEventId, signRequest } from "hookproof";
 import { causes as allCauses, diagnose } from "hookproof/diagnose";
 import { createKeySet, generateKey } from "hookproof/jwks";
@@ -13,6 +12,7 @@ import { aroundBody, LAYOUT_TRIALS } from "../../src/diagnose/input-mistakes.js"
 import type { Trial } from "../../src/diagnose/mistake.js";
 import { SECRET_TRIALS } from "../../src/diagnose/secret-mistakes.js";
 import { runs } from "../properties/runs.js";
+import fc from "../support/fast-check.js";
 
 const nowSeconds = 1_767_225_600;
 const clock = fixedClock(nowSeconds * 1000);

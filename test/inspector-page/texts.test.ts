@@ -1,10 +1,10 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decode, fromBase64, hexDump, sizeOf, toBase64 } from "../../service/inspector/text/bytes.js";
 import { type DiffLine, diffLines } from "../../service/inspector/text/diff-lines.js";
 import { prettyJson } from "../../service/inspector/text/pretty-json.js";
 import { minutesAndSeconds } from "../../service/inspector/text/time.js";
 import { visible } from "../../service/inspector/text/visible.js";
+import fc from "../support/fast-check.js";
 
 describe("invisible characters are shown", () => {
   it.each([

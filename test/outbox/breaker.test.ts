@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   afterAttempt,
@@ -10,6 +9,7 @@ import {
   DEFAULT_BREAKER_POLICY as policy,
 } from "../../src/outbox/breaker.js";
 import { runs } from "../properties/runs.js";
+import fc from "../support/fast-check.js";
 import { outboxBench, waitFor } from "./bench-outbox.js";
 
 const step = (state: BreakerState, result: BreakerInput["result"], now: number) =>

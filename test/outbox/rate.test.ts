@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { expect, it } from "vitest";
 import { type Bucket, nextToken, rateOf, refilled, whole } from "../../src/outbox/rate-bucket.js";
 import { runs } from "../properties/runs.js";
+import fc from "../support/fast-check.js";
 import { outboxBench } from "./bench-outbox.js";
 
 it("never lets more through in any stretch of time than burst and rate allow, and as many as that", () => {

@@ -1,9 +1,9 @@
-import fc from "fast-check";
 import { sqliteStore } from "hookproof/node";
 import { type ClaimedEvent, memoryStore, type OutboxEvent, type OutboxStore } from "hookproof/outbox";
 import { fixedClock } from "hookproof/testing";
 import { expect, it } from "vitest";
 import { runs } from "../properties/runs.js";
+import fc from "../support/fast-check.js";
 import { newOutboxFile, SQLITE_DRIVERS, storedEvent } from "./sqlite-files.js";
 
 const LISTENERS = ["lst_1", "lst_2"];

@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { HookproofError } from "hookproof";
 import { describe, expect, it } from "vitest";
 import { externalSignature } from "../../src/jwt/external-signature.js";
+import fc from "../support/fast-check.js";
 import { runs } from "./runs.js";
 
 /** A number of up to 32 bytes, small ones and ones with the highest bit set included. */

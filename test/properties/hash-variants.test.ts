@@ -1,8 +1,8 @@
 import { createHash, createHmac, hash } from "node:crypto";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import * as native from "../../src/primitives/hash-node.js";
 import * as portable from "../../src/primitives/hash-portable.js";
+import fc from "../support/fast-check.js";
 import { runs } from "./runs.js";
 
 const bytes = fc.uint8Array({ maxLength: 400 });

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { createEvent, HookproofError, isEventId } from "hookproof";
 import { describe, expect, it } from "vitest";
 import { bearerToken, readToken } from "../../src/jwt/token.js";
@@ -7,6 +6,7 @@ import { decodeBase64url, encodeBase64url } from "../../src/primitives/base64url
 import { duplicateMember } from "../../src/protocol/json.js";
 import { parseBaseUrl, parseListenerUrl } from "../../src/protocol/listener-url.js";
 import { isTimestamp, timestampText } from "../../src/protocol/timestamp.js";
+import fc from "../support/fast-check.js";
 import { runs } from "./runs.js";
 
 /** Any text, and texts that come close to a valid one. */

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { createReceiver, type Receiver, type Verdict } from "hookproof/receiver";
 import { describe, expect, it } from "vitest";
 import { isEventId } from "../../src/protocol/event-id.js";
@@ -15,6 +14,7 @@ import {
 } from "../hostile/target.js";
 import { authorized, claimsFor, compactToken, jwtListener, jwtParts, testKey } from "../hostile/tokens.js";
 import { received } from "../receiver/received.js";
+import fc from "../support/fast-check.js";
 import { runs } from "./receiver-runs.js";
 
 const key = testKey("EdDSA");

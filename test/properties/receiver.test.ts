@@ -1,9 +1,9 @@
-import fc from "fast-check";
 import { createReceiver, type ReceivedRequest, type ReceiverAnswer } from "hookproof/receiver";
 import { describe, expect, it } from "vitest";
 import { CODES } from "../../src/errors.js";
 import { BASE_URL, clock, hmacListener, NOW, pathOf } from "../hostile/target.js";
 import { base64url, jwtListener, testKey } from "../hostile/tokens.js";
+import fc from "../support/fast-check.js";
 import { runs } from "./receiver-runs.js";
 
 const key = testKey("EdDSA");

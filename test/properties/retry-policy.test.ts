@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   DEFAULT_RETRY_POLICY,
@@ -6,6 +5,7 @@ import {
   type RetryPolicy,
   retryPolicy,
 } from "../../src/sender/retry-policy.js";
+import fc from "../support/fast-check.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const START = 1_767_225_600_000;

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import {
   createEvent,
   hmacSigner,
@@ -12,6 +11,7 @@ import { fixedKeys, generateKey } from "hookproof/jwks";
 import { createReceiver, type Listener, type Verdict } from "hookproof/receiver";
 import { fixedClock } from "hookproof/testing";
 import { beforeAll, describe, expect, it } from "vitest";
+import fc from "../support/fast-check.js";
 import { runs } from "./runs.js";
 
 const baseUrl = "https://tenant.example.com";

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { createExpressions } from "../../service/src/automations/expressions.js";
+import fc from "../support/fast-check.js";
 
 const expressions = createExpressions();
 afterAll(() => expressions.stop());

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import fc from "fast-check";
 import { createService, type Service } from "hookproof-service";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parse } from "yaml";
+import fc from "../support/fast-check.js";
 import { FIXTURE } from "./fixture.js";
 
 const RUNS = process.env.HOOKPROOF_LONG === "1" ? 50_000 : 2_000;
@@ -79,15 +79,14 @@ interface Call {
 
 function callsOf(path: string, method: string, operation: any, shared: any[]): fc.Arbitrary<Call> {
   const parameters = [...shared, ...(operation.parameters ?? [])].map(resolved);
-  const placed = (place: string): fc.Arbitrary<Record<string, unknown>> =>
-    fc.record(
-      Object.fromEntries(
-        parameters
-          .filter((one) => one.in === place)
-          .map(({ name, schema }) => [name, place === "path" ? idOf(name) : anyOf(schema)]),
-      ),
-      place === "path" ? {} : { requiredKeys: [] },
-    );
+  const placed = (place: string) => parameters.filter((one) => one.in === place);
+  const names = fc.record(Object.fromEntries(placed("path").map(({ name }) => [name, idOf(name)])));
+  // Each now and then: several at once refuse one another.
+  const seldom = (schema: any) =>
+    fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: anyOf(schema) });
+  const query = fc.record(
+    Object.fromEntries(placed("query").map(({ name, schema }) => [name, seldom(schema)])),
+  );
   const schema = operation.requestBody?.content["application/json"].schema;
   const body = schema
     ? fc.oneof(
@@ -95,11 +94,12 @@ function callsOf(path: string, method: string, operation: any, shared: any[]): f
         { weight: 1, arbitrary: fc.string() },
       )
     : fc.constant(undefined);
-  return fc.tuple(placed("path"), placed("query"), body).map(([names, query, sent]) => {
-    const filled = path.replace(/\{([a-z_]+)\}/g, (_, name) => encodeURIComponent(String(names[name])));
-    const search = Object.entries(query).map(
-      ([name, value]) =>
-        `${name}=${encodeURIComponent(typeof value === "string" ? value : JSON.stringify(value))}`,
+  return fc.tuple(names, query, body).map(([ids, asked, sent]) => {
+    const filled = path.replace(/\{([a-z_]+)\}/g, (_, name) => encodeURIComponent(String(ids[name])));
+    const search = Object.entries(asked).flatMap(([name, value]) =>
+      value === undefined
+        ? []
+        : [`${name}=${encodeURIComponent(typeof value === "string" ? value : JSON.stringify(value))}`],
     );
     return { operationId: operation.operationId, method, url: `${filled}?${search.join("&")}`, body: sent };
   });

@@ -1,14 +1,24 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { randomInt } from "node:crypto";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A free port on loopback, as far as one can know beforehand. */
+// Below those the system gives to connections, which would take one meanwhile; each worker of vitest has its own.
+const PORTS_EACH = 5_000;
+const firstPort = 12_000 + (Number(process.env.VITEST_POOL_ID ?? 0) % 4) * PORTS_EACH;
+let tried = randomInt(PORTS_EACH);
+
+/** A free port on loopback, which this process is not given twice. */
 export async function freePort(): Promise<number> {
+  const port = firstPort + (tried++ % PORTS_EACH);
   const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as { port: number };
+  const isFree = await new Promise<boolean>((resolve) => {
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => resolve(true));
+  });
+  if (!isFree) return freePort();
   await new Promise((resolve) => server.close(resolve));
   return port;
 }

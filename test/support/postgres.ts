@@ -80,7 +80,7 @@ function debianBinaries(): string | undefined {
 }
 
 async function answers(connectionString: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString });
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 1_000 });
   try {
     await client.connect();
     await client.end();

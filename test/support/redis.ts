@@ -31,7 +31,8 @@ export async function testRedis(): Promise<TestRedis | undefined> {
 }
 
 async function answers(url: string): Promise<boolean> {
-  const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null, maxRetriesPerRequest: 0 });
+  const limits = { connectTimeout: 1_000, commandTimeout: 1_000, maxRetriesPerRequest: 0 };
+  const client = new Redis(url, { lazyConnect: true, retryStrategy: () => null, ...limits });
   client.on("error", () => {});
   try {
     await client.connect();

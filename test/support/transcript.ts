@@ -1,11 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { freePort } from "./own-server.js";
 
-/** A port may have the digits of another one's name in it. */
-const WHOLE_NUMBER = /\d+/g;
+/** Neither part of a longer number nor of a name such as Ed25519. */
+const WHOLE_NUMBER = /\b\d+\b/g;
 
 const BIN = resolve(import.meta.dirname, "../../cli/bin/hookproof.js");
 const STEP_LIMIT_MS = 20_000;
@@ -163,14 +163,6 @@ function outcome(child: ChildProcess): Promise<[stdout: string, stderr: string, 
       done([text.stdout, text.stderr, code]);
     });
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((done) => server.once("listening", done));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((done) => server.close(done));
-  return port;
 }
 
 /** Whether the command is built; `npm test` builds it first. */
