@@ -38,6 +38,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: "main",
+          // Tests are handed all they need and change nothing global, so that files can share what they import.
+          isolate: false,
           include: [
             "test/**/*.test.ts",
             "service/test/**/*.test.ts",
