@@ -45,7 +45,7 @@ it.each(["receive-node-http.mjs", "receive-express.mjs", "receive-fastify.mjs", 
     const example = await startExample(name);
     stops.push(example.stop);
     await expectListener(example.url);
-    await vi.waitFor(() => expect(example.lines).toEqual([expect.stringMatching(/^run [0-9a-f-]{36}$/)]));
+    await expect.poll(() => example.lines).toEqual([expect.stringMatching(/^run [0-9a-f-]{36}$/)]);
   },
 );
 

@@ -18,6 +18,7 @@ import { SECRET } from "../support/signed-request.js";
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
   vi.unstubAllEnvs();
+  vi.doUnmock("next/server");
   vi.resetModules();
   for (const stop of stops.splice(0).reverse()) await stop();
 });

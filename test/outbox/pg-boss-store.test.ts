@@ -241,7 +241,7 @@ it("a server that is not there is OUTBOX_UNAVAILABLE, at once and without the pa
   const startedAt = performance.now();
   const error = await Promise.resolve(store.enqueue([outboxEvent("one")])).catch((caught) => caught);
   expect(error).toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
-  expect(performance.now() - startedAt).toBeLessThan(2_000);
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
   expect(JSON.stringify([error, error.message, error.cause?.message])).not.toContain("hush");
   await boss.stop({ graceful: false }).catch(() => {});
 });
