@@ -80,7 +80,9 @@ interface Call {
 function callsOf(path: string, method: string, operation: any, shared: any[]): fc.Arbitrary<Call> {
   const parameters = [...shared, ...(operation.parameters ?? [])].map(resolved);
   const placed = (place: string) => parameters.filter((one) => one.in === place);
-  const names = fc.record(Object.fromEntries(placed("path").map(({ name }) => [name, idOf(name)])));
+  const names: fc.Arbitrary<Record<string, string>> = fc.record(
+    Object.fromEntries(placed("path").map(({ name }) => [name, idOf(name)])),
+  );
   // Each now and then: several at once refuse one another.
   const seldom = (schema: any) =>
     fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: anyOf(schema) });
