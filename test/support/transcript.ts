@@ -8,7 +8,7 @@ import { freePort } from "./own-server.js";
 const WHOLE_NUMBER = /\b\d+\b/g;
 
 const BIN = resolve(import.meta.dirname, "../../cli/bin/hookproof.js");
-const STEP_LIMIT_MS = 20_000;
+const STEP_LIMIT_MS = 60_000;
 
 /** One command of a transcript and what a person should see: stdout, stderr (`! `) and the exit code (`? `). */
 export interface Step {

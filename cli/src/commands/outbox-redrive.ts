@@ -111,7 +111,7 @@ async function redriveAll(
       const { redriven } = await store.redrive(filter, { ...options, limit: Math.min(STEP, count - done) });
       if (redriven === 0) break; // somebody else was faster
       done += redriven;
-      for (let one = 0; one < redriven; one++) progress.advance();
+      progress.advance(redriven);
     }
   } finally {
     progress.finish();
