@@ -38,7 +38,7 @@ describe.skipIf(!hasZsh)("in zsh", () => {
     ["source", "hookproof send --method ", "hmac*jwt"],
     ["source", "hookproof verify _h", "hookproof verify _hookproof "],
   ])("loaded by %s: %s and a tab", async (how, line, text) => {
-    const seen = await stage.run(`timeout 15 zsh -f '${script}' "$PWD" ${how} '${line}' '${text}'`);
+    const seen = await stage.run(`timeout 25 zsh -f '${script}' "$PWD" ${how} '${line}' '${text}'`);
     expect(seen).toEqual([]);
   });
 });
