@@ -68,20 +68,31 @@ export function outboxFailure(error: unknown): Error {
   return error instanceof TypeError ? error : databaseFailure("OUTBOX_UNAVAILABLE", error);
 }
 
-/** Runs work in a transaction on one of pg-boss's own connections. */
+/**
+ * Runs work in a transaction on one of pg-boss's own connections. It may run again: a claim has a job before its
+ * event, a worker that is late has the event before its job, and of two that wait for each other PostgreSQL ends one.
+ */
 export async function inTransaction<Value>(
   database: BossDatabase,
   work: (db: SqlRunner) => Promise<Value>,
 ): Promise<Value> {
   if (!database.beginTransaction)
     throw new TypeError("boss must have a connection with beginTransaction(), as pg-boss's own has");
-  const transaction = await database.beginTransaction();
-  try {
-    const value = await work(transaction.db);
-    await transaction.commit();
-    return value;
-  } catch (error) {
-    await transaction.rollback();
-    throw error;
+  for (let run = 1; ; run++) {
+    const transaction = await database.beginTransaction();
+    try {
+      const value = await work(transaction.db);
+      await transaction.commit();
+      return value;
+    } catch (error) {
+      await transaction.rollback();
+      if (run === MAX_RUNS || !COLLISIONS.includes((error as { code?: unknown } | undefined)?.code))
+        throw error;
+    }
   }
 }
+
+const MAX_RUNS = 4;
+
+/** A deadlock, and what a database that serialises its transactions says instead. */
+const COLLISIONS: readonly unknown[] = ["40P01", "40001"];

@@ -46,6 +46,26 @@ describe.skipIf(!postgres)("pgBossStore", () => {
     expect(await store.stats()).toMatchObject([{ listener: "orders", pending: 12 }]);
   });
 
+  it("tries again when PostgreSQL ends it for a deadlock", async () => {
+    await store.enqueue([outboxEvent("one", { orderingKey: "user 1" })]);
+    const { lease } = await one();
+    const [, , lock] = lease.token.split(":");
+    const other = await pool.connect();
+    await other.query("BEGIN");
+    await other.query(`SELECT FROM ${outbox.schema}.event FOR UPDATE`);
+    const completed = store.complete([{ lease, outcome: "accepted", attempt: ATTEMPT }]);
+    // It has the key's lock and waits for the event; now the other one wants the lock, and comes second.
+    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%' || $1 || '%'`;
+    await expect.poll(async () => (await pool.query(waiting, [outbox.schema])).rowCount).toBe(1);
+    await other.query("SELECT pg_advisory_xact_lock($1)", [lock]);
+    const { rows } = await pool.query(`SELECT state FROM ${outbox.schema}.event`);
+    await other.query("COMMIT");
+    other.release();
+    expect(rows).toEqual([{ state: "leased" }]);
+    expect(await completed).toBe(1);
+    expect(await store.stats()).toMatchObject([{ pending: 0, inFlight: 0, delivered: 1 }]);
+  });
+
   it("refuses tables that a newer version made", async () => {
     await store.stats();
     await boss.query(`UPDATE ${outbox.schema}.version SET version = version + 1`);
