@@ -48,6 +48,7 @@ describeInBrowser("everybody can use the page", (browser) => {
     await page.locator("dialog").waitFor();
     expect(await serious(page, "dialog")).toEqual([]);
     await page.keyboard.press("Escape");
+    await page.locator("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("?");
     await page.getByRole("heading", { name: "Keys" }).waitFor();
     expect(await serious(page, "dialog")).toEqual([]);
