@@ -2,7 +2,7 @@ import axe, { type AxeResults } from "axe-core";
 import { hmacSigner } from "hookproof";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { describeInBrowser, openPage } from "./support/chromium.js";
+import { describeInBrowser, openPage, rowsWith } from "./support/chromium.js";
 import { openStage, SECRET, type Stage, withDecodedSecret } from "./support/stage.js";
 
 describeInBrowser("everybody can use the page", (browser) => {
@@ -62,7 +62,7 @@ describeInBrowser("everybody can use the page", (browser) => {
   ])("and %s", async (_where, look) => {
     const { page, context } = await openPage(browser(), stage.pageUrl, look);
     for (const status of ["401", "409"]) {
-      const row = page.locator(".row", { hasText: status }).first();
+      const row = rowsWith(page, status).first();
       await row.waitFor();
       if (!("dark" in look)) expect(await serious(page)).toEqual([]);
       await row.click();
@@ -89,7 +89,7 @@ describeInBrowser("everybody can use the page", (browser) => {
 
     await press("/");
     await page.keyboard.type("decoded first");
-    await page.locator(".row", { hasText: "200" }).first().waitFor({ state: "detached" });
+    await rowsWith(page, "200").first().waitFor({ state: "detached" });
     await press("Tab");
     while ((await page.evaluate<string>("document.activeElement.className")) !== "list") await press("Tab");
     await press("ArrowDown");

@@ -1,6 +1,6 @@
 import { hmacSigner } from "hookproof";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { describeInBrowser, openPage, type WatchedPage } from "./support/chromium.js";
+import { describeInBrowser, openPage, rowsWith, type WatchedPage } from "./support/chromium.js";
 import { openStage, SECRET, type Stage, withDecodedSecret } from "./support/stage.js";
 
 const ID = "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10";
@@ -133,7 +133,7 @@ describeInBrowser("a request appears as it arrives", (browser) => {
 
   it("the body pretty, raw and in hex", async () => {
     const { page } = open;
-    await page.locator(".row", { hasText: "409" }).click();
+    await rowsWith(page, "409").click();
     const body = detail().getByRole("tabpanel");
     await body.getByText('"u_124"').waitFor();
     await detail().getByRole("tab", { name: "raw" }).click();

@@ -1,4 +1,4 @@
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, vi } from "vitest";
 import { hasTool } from "../../support/outside-tool.js";
 
@@ -78,4 +78,9 @@ export async function openPage(
   });
   await page.goto(url);
   return { page, context: own, offences };
+}
+
+/** The requests in the list with this status; their ids may have its digits in them. */
+export function rowsWith(page: Page, status: string): Locator {
+  return page.locator(".row", { has: page.locator(".badge", { hasText: status }) });
 }
