@@ -120,10 +120,10 @@ describeInBrowser("everybody can use the page", (browser) => {
     const { page, context } = await openPage(browser(), stage.pageUrl, { wide: false });
     await page.locator(".row").first().click();
     await page.locator("article").waitFor();
-    expect(await page.locator(".list").isVisible()).toBe(false);
+    await expect.poll(() => page.locator(".list").isVisible()).toBe(false);
     await page.getByRole("button", { name: "Requests" }).click();
     await page.locator(".list").waitFor();
-    expect(await page.locator("article").count()).toBe(0);
+    await expect.poll(() => page.locator("article").count()).toBe(0);
     await context.close();
   });
 });

@@ -38,9 +38,17 @@ describeInBrowser("what can be done with a request", (browser) => {
     return note;
   }
   async function copied(item: string): Promise<{ text: string; note: string }> {
+    await open.page.evaluate("navigator.clipboard.writeText('')");
     const note = await choose("c", item);
+    let text = "";
+    await expect
+      .poll(async () => {
+        text = await open.page.evaluate<string>("navigator.clipboard.readText()");
+        return text;
+      })
+      .not.toBe("");
     await open.page.getByText("Copied: ").waitFor();
-    return { text: await open.page.evaluate("navigator.clipboard.readText()"), note };
+    return { text, note };
   }
   async function replayed(item: string): Promise<{ note: string; status: number }> {
     const before = stage.inspector.list({ limit: 1 }).rows[0]?.n ?? 0;
@@ -162,7 +170,7 @@ describeInBrowser("what can be done with a request", (browser) => {
     await page.getByText("next 2 answers: 503").waitFor();
     expect([await stage.send(), await stage.send(), await stage.send()]).toEqual([503, 503, 200]);
     await page.getByText("next 2 answers: 503").waitFor({ state: "detached" });
-    expect(await page.locator(".row", { hasText: "forced (200)" }).count()).toBe(2);
+    await expect.poll(() => page.locator(".row", { hasText: "forced (200)" }).count()).toBe(2);
   });
 
   it("export, clear, import: the requests are back", async () => {

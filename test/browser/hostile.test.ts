@@ -64,7 +64,7 @@ describeInBrowser("whatever a stranger sends stays text", (browser) => {
       `${stage.url}?q=${encodeURIComponent(EVIL)}`,
     );
     expect(shown).toContain("<img src=x onerror=alert(1)>");
-    expect(await open.page.locator(`#row-${sent}`).textContent()).toContain('"><img s');
+    await expect.poll(() => open.page.locator(`#row-${sent}`).textContent()).toContain('"><img s');
   });
 
   it("markup in kid and claims of a token", async () => {

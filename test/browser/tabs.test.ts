@@ -54,7 +54,7 @@ describeInBrowser("the connection to the server", (browser) => {
         const newest = where === "in memory" ? 1 : 2;
         await page.locator(`#row-${newest}`).click();
         await page.locator("article").getByText('"after"').first().waitFor();
-        expect(await page.locator(".row").count()).toBe(newest);
+        await expect.poll(() => page.locator(".row").count()).toBe(newest);
 
         // The new server has another token; the page finds that out by itself.
         await page.keyboard.press("r");

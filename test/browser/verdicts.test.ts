@@ -29,7 +29,7 @@ describeInBrowser("a request appears as it arrives", (browser) => {
     await detail()
       .locator(".summary", { hasText: `#${sent} ` })
       .waitFor();
-    expect(await detail().locator(".summary .badge").textContent()).toBe(String(status));
+    await expect.poll(() => detail().locator(".summary .badge").textContent()).toBe(String(status));
   }
 
   it("nothing yet: the page says what to type", async () => {
@@ -43,9 +43,9 @@ describeInBrowser("a request appears as it arrives", (browser) => {
     await newest(200);
     const checks = detail().locator(".checks li");
     expect(await checks.count()).toBeGreaterThan(10);
-    expect(await detail().locator(".checks li:not(.passed)").count()).toBe(0);
-    expect(await detail().locator(".checks li b").first().textContent()).toBe("listener");
-    expect(await detail().getByRole("heading", { name: "Run" }).count()).toBe(1);
+    await expect.poll(() => detail().locator(".checks li:not(.passed)").count()).toBe(0);
+    await expect.poll(() => detail().locator(".checks li b").first().textContent()).toBe("listener");
+    await expect.poll(() => detail().getByRole("heading", { name: "Run" }).count()).toBe(1);
   });
 
   it("409, with the diff to the first delivery", async () => {
@@ -54,17 +54,21 @@ describeInBrowser("a request appears as it arrives", (browser) => {
       await stage.sendTo(stage.url, hmacSigner({ secret: SECRET }), { eventId: ID, payload: other }),
     ).toBe(409);
     await newest(409);
-    expect(await detail().locator(".diff-first").allTextContents()).toEqual(['−   "userId": "u_123"']);
-    expect(await detail().locator(".diff-this").allTextContents()).toEqual(['+   "userId": "u_124"']);
-    expect(await detail().locator(".checks .failed b").allTextContents()).toEqual(["replay"]);
+    await expect
+      .poll(() => detail().locator(".diff-first").allTextContents())
+      .toEqual(['−   "userId": "u_123"']);
+    await expect
+      .poll(() => detail().locator(".diff-this").allTextContents())
+      .toEqual(['+   "userId": "u_124"']);
+    await expect.poll(() => detail().locator(".checks .failed b").allTextContents()).toEqual(["replay"]);
   });
 
   it("401, with the mistake in words and the signatures side by side", async () => {
     expect(await stage.send(undefined, withDecodedSecret)).toBe(401);
     await newest(401);
-    expect(await detail().locator(".near-misses .message").first().textContent()).toBe(
-      "It matches if the secret is base64url-decoded first. The key is the string itself.",
-    );
+    await expect
+      .poll(() => detail().locator(".near-misses .message").first().textContent())
+      .toBe("It matches if the secret is base64url-decoded first. The key is the string itself.");
     const [expected, received] = await detail().locator(".comparison dd").allTextContents();
     expect(expected).toHaveLength(43);
     expect(received).toHaveLength(43);
@@ -72,7 +76,7 @@ describeInBrowser("a request appears as it arrives", (browser) => {
     const marks = await detail().locator(".comparison mark").allTextContents();
     expect(marks).toHaveLength(2);
     expect(marks[0]).not.toBe(marks[1]);
-    expect(await detail().locator(".checks .not-reached").count()).toBeGreaterThan(0);
+    await expect.poll(() => detail().locator(".checks .not-reached").count()).toBeGreaterThan(0);
   });
 
   it("the canonical string with everything visible that is in it", async () => {
@@ -85,25 +89,27 @@ describeInBrowser("a request appears as it arrives", (browser) => {
   it("403 for an address that is not allowed", async () => {
     expect(await stage.sendTo(stage.strictUrl, hmacSigner({ secret: SECRET }))).toBe(403);
     await newest(403);
-    expect(await detail().locator(".checks .failed b").allTextContents()).toEqual(["source"]);
+    await expect.poll(() => detail().locator(".checks .failed b").allTextContents()).toEqual(["source"]);
   });
 
   it("400 for a stale timestamp", async () => {
     const timestamp = Math.floor(Date.now() / 1000) - 301;
     expect(await stage.sendTo(stage.url, hmacSigner({ secret: SECRET }), { timestamp })).toBe(400);
     await newest(400);
-    expect(await detail().locator(".checks .failed b").allTextContents()).toEqual(["window"]);
+    await expect.poll(() => detail().locator(".checks .failed b").allTextContents()).toEqual(["window"]);
   });
 
   it("a token, taken apart, with what was required and the key that was used", async () => {
     expect(await stage.sendTo(stage.tokensUrl, stage.tokenSigner)).toBe(200);
     await newest(200);
     const row = (name: string) => detail().locator("tbody tr", { hasText: name });
-    expect(await row("htm").locator("td").allTextContents()).toEqual(['"POST"']);
-    expect(await row("aud").locator("td").first().textContent()).toBe(JSON.stringify(stage.tokensUrl));
-    expect(await detail().locator(".facts dd").first().textContent()).toContain("key-1");
+    await expect.poll(() => row("htm").locator("td").allTextContents()).toEqual(['"POST"']);
+    await expect
+      .poll(() => row("aud").locator("td").first().textContent())
+      .toBe(JSON.stringify(stage.tokensUrl));
+    await expect.poll(() => detail().locator(".facts dd").first().textContent()).toContain("key-1");
     await detail().getByText("Header and payload").click();
-    expect(await detail().getByLabel("Token header").textContent()).toContain('"alg": "ES256"');
+    await expect.poll(() => detail().getByLabel("Token header").textContent()).toContain('"alg": "ES256"');
   });
 
   it("a request that no listener has the path of", async () => {
@@ -112,7 +118,7 @@ describeInBrowser("a request appears as it arrives", (browser) => {
       body: "{}",
     });
     await newest(404);
-    expect(await detail().locator(".checks .failed b").allTextContents()).toEqual(["listener"]);
+    await expect.poll(() => detail().locator(".checks .failed b").allTextContents()).toEqual(["listener"]);
   });
 
   it("and all that without a word to anybody else, and without an error", () => {
@@ -123,12 +129,12 @@ describeInBrowser("a request appears as it arrives", (browser) => {
     const { page } = open;
     await page.getByLabel("Search").fill("decoded first");
     await page.locator(".row").nth(1).waitFor({ state: "detached" });
-    expect(await page.locator(".row .badge").allTextContents()).toEqual(["401"]);
+    await expect.poll(() => page.locator(".row .badge").allTextContents()).toEqual(["401"]);
     await page.getByLabel("Search").fill("");
     await page.getByRole("button", { name: /^403/ }).click();
-    expect(await page.locator(".row .badge").allTextContents()).toEqual(["403"]);
+    await expect.poll(() => page.locator(".row .badge").allTextContents()).toEqual(["403"]);
     await page.getByRole("button", { name: /^All/ }).click();
-    expect(await page.locator(".row").count()).toBeGreaterThan(5);
+    await expect.poll(() => page.locator(".row").count()).toBeGreaterThan(5);
   });
 
   it("the body pretty, raw and in hex", async () => {
@@ -137,8 +143,8 @@ describeInBrowser("a request appears as it arrives", (browser) => {
     const body = detail().getByRole("tabpanel");
     await body.getByText('"u_124"').waitFor();
     await detail().getByRole("tab", { name: "raw" }).click();
-    expect(await body.textContent()).toBe('{"type":"user.offboarded","userId":"u_124"}');
+    await expect.poll(() => body.textContent()).toBe('{"type":"user.offboarded","userId":"u_124"}');
     await page.keyboard.press("ArrowRight");
-    expect(await body.textContent()).toContain("00000000  7b 22 74 79 70 65 22 3a");
+    await expect.poll(() => body.textContent()).toContain("00000000  7b 22 74 79 70 65 22 3a");
   });
 });
