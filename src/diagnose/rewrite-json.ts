@@ -64,6 +64,7 @@ export function rewriteJson(
   maxLength: number,
 ): string | undefined {
   const { comma, colon, indent, quote, literals = {} } = style;
+  const quoted = new Map<string, string>();
   let written = "";
   let depth = 0;
   const newLine = () => (indent === undefined ? "" : `\n${indent.repeat(depth)}`);
@@ -78,8 +79,11 @@ export function rewriteJson(
       written += last === "{" || last === "[" ? token : newLine() + token;
     } else if (token === ",") written += comma + newLine();
     else if (token === ":") written += colon;
-    else if (token.startsWith('"')) written += quote(textOf(token));
-    else written += literals[token] ?? token;
+    else if (token.startsWith('"')) {
+      const text = quoted.get(token) ?? quote(textOf(token));
+      quoted.set(token, text);
+      written += text;
+    } else written += literals[token] ?? token;
     if (written.length > maxLength) return undefined;
   }
   return written;

@@ -30,10 +30,14 @@ export function standardBase64(bytes: Uint8Array): string {
   return text.padEnd(Math.ceil(text.length / 4) * 4, "=");
 }
 
+/** As arguments of one call, which no engine refuses. */
+const CHARACTERS_AT_ONCE = 4_096;
+
 /** Bytes read as Latin-1: each is the character of its own number. */
 export function latin1Text(bytes: Uint8Array): string {
   let text = "";
-  for (const byte of bytes) text += String.fromCharCode(byte);
+  for (let i = 0; i < bytes.length; i += CHARACTERS_AT_ONCE)
+    text += String.fromCharCode(...bytes.subarray(i, i + CHARACTERS_AT_ONCE));
   return text;
 }
 
