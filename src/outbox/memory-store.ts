@@ -53,7 +53,11 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
       const waiting = queue?.peek();
       if (!waiting || waiting.at > now) return undefined;
       queue?.pop();
-      if (isCurrent(waiting) && lanes.isTurnOf(waiting.entry)) return waiting.entry;
+      if (!isCurrent(waiting) || !lanes.isTurnOf(waiting.entry)) continue;
+      // If this is a lease that ran out, an earlier event of the key may have been redriven meanwhile.
+      const first = lanes.giveBack(waiting.entry);
+      if (first === waiting.entry) return first;
+      offer(first);
     }
   }
 

@@ -221,7 +221,10 @@ export interface OutboxStore<Tx = unknown> {
   /** Where an event stands at each listener it was enqueued for. */
   find(id: string): Promise<readonly OutboxEntry[]>;
   stats(): Promise<readonly ListenerStats[]>;
-  /** When the next pending event of these listeners is due, by the store's clock; absent when none is. */
+  /**
+   * When the next pending event of these listeners is due, by the store's clock; absent when none is. One that was
+   * redriven to its old place, before an event of its ordering key that is in flight, may count or not.
+   */
   nextDue(listeners: Iterable<string>): Promise<{ readonly now: number; readonly at?: number | undefined }>;
   /** Calls back when events may have become due; returns how to stop that. A store may call too often. */
   onWork?(wake: () => void): () => void;

@@ -55,6 +55,22 @@ export const orderRules = [
     await kill({ blocksKey: false });
     expectSame("claimed", texts(await take()), ["2"]);
   }),
+  rule(
+    "a dead letter redriven to its place waits for one in flight, and goes before it after a crash",
+    async (bench) => {
+      const { put, kill, take, takeOne, complete, store, subject } = bench;
+      await put(keyed("1"), keyed("2"));
+      await kill({ blocksKey: false });
+      await takeOne();
+      await store.redrive({}, { place: "kept", windowMs: WINDOW_MS });
+      expectSame("claimed meanwhile", (await take()).length, 0);
+      await subject.passTime(LEASE_MS + 10_000);
+      const first = await takeOne();
+      expectSame("claimed then", texts([first]), ["1"]);
+      await complete(first.lease);
+      expectSame("claimed afterwards", texts(await take()), ["2"]);
+    },
+  ),
   rule("a dead letter that blocks its key does so until it is redriven and delivered", async (bench) => {
     const { put, kill, take, takeOne, complete, store } = bench;
     await put(keyed("1"), keyed("2"), keyed("other", "j"));

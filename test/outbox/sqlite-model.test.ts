@@ -113,11 +113,13 @@ async function shown({ store }: Subject): Promise<unknown> {
   const stats = (await store.stats()).filter(
     ({ pending, inFlight, delivered, dead: gone }) => pending + inFlight + delivered + gone > 0,
   );
+  const { now, at = Number.POSITIVE_INFINITY } = await store.nextDue(LISTENERS);
   return {
     dead,
     entries: entries.map(byListener),
     stats: byListener(stats),
-    due: await store.nextDue(LISTENERS),
+    // An event redriven to a place before one in flight may count as due or not, and from when.
+    isIdleUntil: stats.some(({ inFlight }) => inFlight > 0) || Math.max(at, now),
   };
 }
 
