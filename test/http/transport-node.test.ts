@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { Agent as HttpAgent } from "node:http";
 import { Agent } from "node:https";
 import type { Socket } from "node:net";
@@ -63,6 +65,22 @@ describe("one exchange", () => {
     ]);
     expect(Buffer.from(answer.body).toString()).toBe("taken");
     expect(answer).not.toHaveProperty("resent");
+  });
+
+  it("makes each of the requests of one turn in its caller's own asynchronous context", async () => {
+    const server = await started(httpServer((req, res) => req.resume().on("end", () => res.end())));
+    const context = new AsyncLocalStorage<string>();
+    const seen: (string | undefined)[] = [];
+    const note = () => seen.push(context.getStore());
+    subscribe("http.client.request.start", note);
+    try {
+      const transport = createTransport();
+      const send = (path: string) => () => transport(post(`http://127.0.0.1:${server.port}/${path}`));
+      await Promise.all(["a", "b", "c"].map((name) => context.run(name, send(name))));
+    } finally {
+      unsubscribe("http.client.request.start", note);
+    }
+    expect(seen).toEqual(["a", "b", "c"]);
   });
 
   it("never follows a redirect", async () => {
