@@ -1,28 +1,22 @@
-import { EventEmitter } from "node:events";
-import type { Readable } from "node:stream";
-import type { HookproofError } from "../errors.js";
-import type { Transport, TransportRequest, TransportResponse } from "../http/transport.js";
-import { aborted, timedOut, transportError } from "../http/transport-errors-node.js";
-import { headerPairs } from "./raw-headers.js";
+import type { Transport } from "../http/transport.js";
+import { aborted } from "../http/transport-errors-node.js";
+import type { HeaderPair } from "../protocol/headers.js";
+import { UndiciExchange } from "./undici-exchange.js";
 
 /** An undici `Dispatcher` (`Agent`, `Pool`, `ProxyAgent`, `MockAgent`), as far as it is used here. */
 export interface UndiciDispatcher {
-  request(options: {
-    origin: string;
-    path: string;
-    method: "GET" | "POST";
-    headers: string[];
-    body?: Uint8Array | null;
-    signal: EventEmitter;
-    headersTimeout: number;
-    bodyTimeout: number;
-    responseHeaders: "raw";
-  }): Promise<{
-    statusCode: number;
-    /** With `responseHeaders: "raw"` a flat list of names and values. */
-    headers: unknown;
-    body: Readable;
-  }>;
+  dispatch(
+    options: {
+      origin: string;
+      path: string;
+      method: "GET" | "POST";
+      headers: string[];
+      body: Uint8Array | null;
+      headersTimeout: number;
+      bodyTimeout: number;
+    },
+    handler: object,
+  ): boolean;
 }
 
 /**
@@ -45,70 +39,45 @@ export interface UndiciDispatcher {
  * ```
  */
 export function undiciTransport(dispatcher: UndiciDispatcher): Transport {
-  if (typeof dispatcher?.request !== "function")
+  if (typeof dispatcher?.dispatch !== "function")
     throw new TypeError("dispatcher must be an undici Dispatcher");
-  return async (request) => {
-    if (request.signal?.aborted) throw aborted();
-    // undici takes an emitter for a signal, which costs a fraction of an AbortSignal.
-    const stop = new EventEmitter();
-    let failure: HookproofError | undefined;
-    const end = (reason: HookproofError) => {
-      failure = reason;
-      stop.emit("abort");
-    };
-    const onAbort = () => end(aborted());
-    const timer = setTimeout(() => end(timedOut("complete answer", request.timeoutMs)), request.timeoutMs);
-    request.signal?.addEventListener("abort", onAbort, { once: true });
-    try {
-      return await exchange(dispatcher, request, stop);
-    } catch (error) {
-      throw failure ?? transportError(error as Error, request.url);
-    } finally {
-      clearTimeout(timer);
-      request.signal?.removeEventListener("abort", onAbort);
-    }
-  };
-}
-
-async function exchange(
-  dispatcher: UndiciDispatcher,
-  request: TransportRequest,
-  signal: EventEmitter,
-): Promise<TransportResponse> {
-  const { origin, pathname, search } = new URL(request.url);
-  const { statusCode, headers, body } = await dispatcher.request({
-    origin,
-    path: pathname + search,
-    method: request.method as "GET" | "POST",
-    headers: request.headers.flat(),
-    body: request.body ?? null,
-    signal,
-    // The whole exchange is limited; undici's own limits would only say so earlier.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    responseHeaders: "raw",
-  });
-  return {
-    status: statusCode,
-    headers: headerPairs(headers as string[]),
-    ...(await readUpTo(body, request.maxResponseBytes)),
-  };
-}
-
-function readUpTo(body: Readable, limit: number): Promise<{ body: Uint8Array; truncated: boolean }> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    const finish = (truncated: boolean) =>
-      resolve({ body: Buffer.concat(chunks).subarray(0, limit), truncated });
-    body.on("data", (chunk: Buffer) => {
-      chunks.push(chunk);
-      length += chunk.length;
-      if (length <= limit) return;
-      finish(true);
-      body.destroy(); // and with it the connection
+  const locate = locator();
+  return (request) =>
+    new Promise((resolve, reject) => {
+      if (request.signal?.aborted) throw aborted();
+      const { origin, path } = locate(request.url);
+      const exchange = new UndiciExchange(request, resolve, reject);
+      const options = {
+        origin,
+        path,
+        method: request.method as "GET" | "POST",
+        headers: lines(request.headers),
+        body: request.body ?? null,
+        // The whole exchange is limited; undici's own limits would only say so earlier.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      };
+      try {
+        dispatcher.dispatch(options, exchange);
+      } catch (error) {
+        exchange.onError(error as Error);
+      }
     });
-    body.on("end", () => finish(false));
-    body.on("error", reject);
-  });
+}
+
+/** Takes a URL apart; the last one is remembered, as a sender has only one. */
+function locator(): (url: string) => { origin: string; path: string } {
+  let last: { url: string; origin: string; path: string } | undefined;
+  return (url) => {
+    if (last?.url === url) return last;
+    const { origin, pathname, search } = new URL(url);
+    last = { url, origin, path: pathname + search };
+    return last;
+  };
+}
+
+function lines(headers: readonly HeaderPair[]): string[] {
+  const flat: string[] = [];
+  for (const [name, value] of headers) flat.push(name, value);
+  return flat;
 }

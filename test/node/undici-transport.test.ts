@@ -1,5 +1,5 @@
 import { undiciTransport } from "hookproof/node";
-import { Agent } from "undici";
+import { Agent, type Dispatcher, MockAgent } from "undici";
 import { afterEach, describe, expect, it } from "vitest";
 import { makeCertificates } from "../http/certificates.js";
 import { httpServer, httpsServer, type LocalServer, tcpServer } from "../http/local-server.js";
@@ -111,6 +111,99 @@ describe("undiciTransport", () => {
     );
     await silent.stop();
     await expect(transport()(post(url))).rejects.toEqual(code("CONNECTION_FAILED"));
+  });
+
+  it("ends a request that waits for a connection, and never sends it", async () => {
+    const paths: (string | undefined)[] = [];
+    const silent = await started(httpServer((req) => paths.push(req.url)));
+    const single = transport({ connections: 1, pipelining: 1 });
+    const [first, queued, left] = ["first", "queued", "left"].map(
+      (path) => `http://127.0.0.1:${silent.port}/${path}`,
+    ) as [string, string, string];
+    const holding = single(post(first, { timeoutMs: 200 }));
+    await Promise.all([
+      expect(single(post(queued, { timeoutMs: 20 }))).rejects.toEqual(code("TIMED_OUT")),
+      expect(single(post(left, { signal: AbortSignal.timeout(20) }))).rejects.toEqual(code("ABORTED")),
+    ]);
+    await expect(holding).rejects.toEqual(code("TIMED_OUT"));
+    await expect(single(post(first, { timeoutMs: 50 }))).rejects.toEqual(code("TIMED_OUT"));
+    expect(paths).toEqual(["/first", "/first"]);
+  });
+
+  it("takes no early hint for the answer", async () => {
+    const server = await started(
+      httpServer((req, res) => {
+        res.writeEarlyHints({ link: "</a>; rel=preload" });
+        req.resume().on("end", () => res.writeHead(409).end("no"));
+      }),
+    );
+    const answer = await transport()(post(`http://127.0.0.1:${server.port}/`));
+    expect(answer).toMatchObject({ status: 409, body: Buffer.from("no") });
+  });
+
+  it("takes the answers of a MockAgent", async () => {
+    const agent = new MockAgent();
+    agent.disableNetConnect();
+    agent
+      .get("https://tenant.example.com")
+      .intercept({ path: "/hook?a=1", method: "POST" })
+      .reply(202, "yes", { headers: { one: "1", two: ["2", "3"] } });
+    const send = undiciTransport(agent);
+    const answer = await send(post("https://tenant.example.com/hook?a=1"));
+    expect(answer).toMatchObject({ status: 202, body: Buffer.from("yes") });
+    expect(answer.headers).toEqual([
+      ["one", "1"],
+      ["two", "2"],
+      ["two", "3"],
+    ]);
+    await expect(send(post("https://tenant.example.com/other"))).rejects.toEqual(code("CONNECTION_FAILED"));
+  });
+
+  it("takes the headers of an interceptor that has no raw ones", async () => {
+    const made = undiciTransport({
+      dispatch(_options, handler) {
+        const { onRequestStart, onResponseStart, onResponseEnd } = handler as Dispatcher.DispatchHandler;
+        const controller = { abort() {} } as unknown as Dispatcher.DispatchController;
+        onRequestStart?.call(handler, controller, {});
+        onResponseStart?.call(handler, controller, 200, { one: "1", two: ["2", "3"] });
+        onResponseEnd?.call(handler, controller, {});
+        return true;
+      },
+    });
+    expect((await made(post("https://tenant.example.com/"))).headers).toEqual([
+      ["one", "1"],
+      ["two", "2"],
+      ["two", "3"],
+    ]);
+  });
+
+  it("speaks to undici 6 as well, whose handlers have other methods", async () => {
+    const server = await started(
+      httpServer((req, res) =>
+        req.resume().on("end", () => res.writeHead(200, ["X-One", "1", "X-One", "2"]).end("x".repeat(2_000))),
+      ),
+    );
+    const agent = new Agent();
+    cleanups.push(() => agent.destroy());
+    const asOf6 = undiciTransport({
+      dispatch(options, handler) {
+        const { onConnect, onHeaders, onData, onComplete, onError } = handler as Dispatcher.DispatchHandler;
+        const methods = { onConnect, onHeaders, onData, onComplete, onError };
+        const bound = Object.entries(methods).map(([name, method]) => [name, method?.bind(handler)]);
+        return agent.dispatch(options as Dispatcher.DispatchOptions, Object.fromEntries(bound));
+      },
+    });
+    const url = `http://127.0.0.1:${server.port}/`;
+    const answer = await asOf6({ ...post(url), maxResponseBytes: 5_000 });
+    expect(answer).toMatchObject({ status: 200, truncated: false });
+    expect(answer.body.length).toBe(2_000);
+    expect(answer.headers.slice(0, 2)).toEqual([
+      ["X-One", "1"],
+      ["X-One", "2"],
+    ]);
+    expect(await asOf6(post(url))).toMatchObject({ truncated: true });
+    await agent.destroy();
+    await expect(asOf6(post(url))).rejects.toEqual(code("CONNECTION_FAILED"));
   });
 
   it("refuses what is not a dispatcher", () => {

@@ -1,0 +1,155 @@
+import type { TransportRequest, TransportResponse } from "../http/transport.js";
+import { aborted, timedOut, transportError } from "../http/transport-errors-node.js";
+import type { HeaderPair } from "../protocol/headers.js";
+
+/** What undici 7 and later tell with each event of a request. */
+interface Controller {
+  abort(reason: Error): void;
+  readonly rawHeaders?: unknown;
+}
+
+type RawHeaders = readonly (string | Buffer)[];
+
+/**
+ * One exchange as undici's handler of a request: the answer up to its limit of bytes, a time limit for all of it,
+ * and the caller's signal. It has the methods of undici 7 and later, and those of undici 6.
+ */
+export class UndiciExchange {
+  readonly #request: TransportRequest;
+  readonly #resolve: (response: TransportResponse) => void;
+  readonly #reject: (error: Error) => void;
+  readonly #timer: NodeJS.Timeout;
+  readonly #onAbort = () => this.onError(aborted());
+  readonly #chunks: Uint8Array[] = [];
+  #length = 0;
+  #status = 0;
+  #readHeaders: () => HeaderPair[] = () => [];
+  #abort: ((reason: Error) => void) | undefined;
+  /** Why nothing more is wanted of a request that may not have begun. */
+  #left: Error | undefined;
+  #ended = false;
+
+  constructor(
+    request: TransportRequest,
+    resolve: (response: TransportResponse) => void,
+    reject: (error: Error) => void,
+  ) {
+    this.#request = request;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    const late = () => this.onError(timedOut("complete answer", request.timeoutMs));
+    this.#timer = setTimeout(late, request.timeoutMs);
+    request.signal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  onRequestStart(controller: Controller): void {
+    this.onConnect((reason) => controller.abort(reason));
+  }
+
+  onResponseStart(
+    { rawHeaders }: Controller,
+    status: number,
+    headers: Record<string, string | string[] | undefined>,
+  ): void {
+    // An interceptor that answers by itself may have no raw ones.
+    const isRaw = Array.isArray(rawHeaders) && rawHeaders.length > 0;
+    this.#begin(status, () => (isRaw ? pairsOf(rawHeaders) : merged(headers)));
+  }
+
+  onResponseData(_controller: Controller, chunk: Uint8Array): void {
+    this.onData(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.onComplete();
+  }
+
+  onResponseError(_controller: Controller, error: Error): void {
+    this.onError(error);
+  }
+
+  onConnect(abort: (reason: Error) => void): void {
+    this.#abort = abort;
+    if (this.#left) abort(this.#left);
+  }
+
+  onHeaders(status: number, rawHeaders: RawHeaders): boolean {
+    this.#begin(status, () => pairsOf(rawHeaders));
+    return true;
+  }
+
+  onData(chunk: Uint8Array): boolean {
+    if (this.#ended) return true;
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    if (this.#length > this.#request.maxResponseBytes) {
+      this.#finish(true);
+      this.#leave(aborted()); // and with it the connection
+    }
+    return true;
+  }
+
+  onComplete(): void {
+    this.#finish(false);
+  }
+
+  onError(error: Error): void {
+    if (this.#ended) return;
+    this.#settle();
+    this.#reject(transportError(error, this.#request.url));
+    this.#leave(error);
+  }
+
+  #begin(status: number, readHeaders: () => HeaderPair[]): void {
+    if (status < 200) return; // news of an answer that is still to come
+    this.#status = status;
+    this.#readHeaders = readHeaders;
+  }
+
+  #finish(truncated: boolean): void {
+    if (this.#ended) return;
+    this.#settle();
+    const [only] = this.#chunks;
+    const whole = only && this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks);
+    const body = truncated ? whole.subarray(0, this.#request.maxResponseBytes) : whole;
+    const readHeaders = this.#readHeaders;
+    let headers: HeaderPair[] | undefined;
+    this.#resolve({
+      status: this.#status,
+      /** Read of few answers, so they become text only then. */
+      get headers() {
+        headers ??= readHeaders();
+        return headers;
+      },
+      body,
+      truncated,
+    });
+  }
+
+  #settle(): void {
+    this.#ended = true;
+    clearTimeout(this.#timer);
+    this.#request.signal?.removeEventListener("abort", this.#onAbort);
+  }
+
+  #leave(reason: Error): void {
+    this.#left = reason;
+    this.#abort?.(reason);
+  }
+}
+
+function pairsOf(raw: RawHeaders): HeaderPair[] {
+  const pairs: HeaderPair[] = [];
+  for (let i = 0; i + 1 < raw.length; i += 2) pairs.push([text(raw[i]), text(raw[i + 1])]);
+  return pairs;
+}
+
+function merged(headers: Record<string, string | string[] | undefined>): HeaderPair[] {
+  return Object.entries(headers).flatMap(([name, values = []]) =>
+    [values].flat().map((value): HeaderPair => [name, value]),
+  );
+}
+
+function text(part: string | Buffer = ""): string {
+  return typeof part === "string" ? part : part.toString("latin1");
+}
