@@ -1,6 +1,6 @@
 import { HookproofError } from "../errors.js";
 import { decodeUtf8, utf8 } from "../primitives/bytes.js";
-import { shownAs } from "../primitives/redact.js";
+import { INSPECT } from "../primitives/redact.js";
 import { isEventId, newEventId } from "./event-id.js";
 import { parseJson } from "./json.js";
 import { MAX_BODY_BYTES } from "./limits.js";
@@ -37,16 +37,32 @@ export function createEvent(payload: unknown, options: { eventId?: string | unde
       `The payload has ${body.length} bytes; a listener takes at most ${MAX_BODY_BYTES}.`,
     );
   }
-  const event = { id: eventIdOf(options.eventId), body };
-  made.add(event);
-  return Object.freeze(shownAs(event, `WebhookEvent { id: '${event.id}', body: [${body.length} bytes] }`));
+  return new FixedEvent(eventIdOf(options.eventId), body);
 }
 
-const made = new WeakSet<object>();
+/** What `createEvent` makes. Its private mark tells it from a payload that looks like one. */
+class FixedEvent implements WebhookEvent {
+  readonly #fixed = true;
 
-/** Whether a value is an event that `createEvent` fixed, and not a payload that looks like one. */
+  constructor(
+    readonly id: string,
+    readonly body: Uint8Array,
+  ) {
+    Object.freeze(this);
+  }
+
+  static is(value: unknown): value is WebhookEvent {
+    return typeof value === "object" && value !== null && #fixed in value;
+  }
+
+  [INSPECT](): string {
+    return `WebhookEvent { id: '${this.id}', body: [${this.body.length} bytes] }`;
+  }
+}
+
+/** Whether a value is an event that `createEvent` fixed. */
 export function isWebhookEvent(value: unknown): value is WebhookEvent {
-  return typeof value === "object" && value !== null && made.has(value);
+  return FixedEvent.is(value);
 }
 
 /** The event that a payload is, or becomes. */

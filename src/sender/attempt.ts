@@ -94,7 +94,8 @@ export function createAttempt(context: AttemptContext): Attempt {
         else observe?.({ ...subject, type: "secret-switched", candidate: belief.candidate, promoted: false });
         continue;
       }
-      const classification = classify(result.response ?? result, sentBefore ? number : 1, clock.now());
+      const endedAt = clock.now();
+      const classification = classify(result.response ?? result, sentBefore ? number : 1, endedAt);
       const answer = result.response?.status;
       if (corrected.length > 0 && (answer === 200 || answer === 409)) {
         if (learned.candidate !== undefined && learned.candidate !== kept.candidate)
@@ -103,7 +104,7 @@ export function createAttempt(context: AttemptContext): Attempt {
       }
       const record = recordOf(
         result,
-        { number, startedAt, durationMs: clock.now() - startedAt },
+        { number, startedAt, durationMs: endedAt - startedAt },
         classification,
         corrected,
       );
@@ -137,7 +138,7 @@ export function createAttempt(context: AttemptContext): Attempt {
       const switches = done.filter((kind) => kind === "secret").length;
       if (switches + 1 < signer.candidates) return { candidate: (belief.candidate + 1) % signer.candidates };
     }
-    if (!response || !trustsClock || done.includes("clock")) return undefined;
+    if (response?.status !== 400 || !trustsClock || done.includes("clock")) return undefined;
     const offsetMs = clockOffset(response, { sentAt, receivedAt: clock.now(), offsetMs: belief.offsetMs });
     return offsetMs === undefined ? undefined : { offsetMs };
   }

@@ -14,15 +14,14 @@ export interface Exchange {
 }
 
 /**
- * How far the receiver's clock is ahead of the local one, if a refused request shows that it matters: a 400 with
- * a fresh `Date` (no `Age`: nothing cached) more than 240 s away from the time that was signed.
+ * How far the receiver's clock is ahead of the local one, if a 400 shows that it matters: with a fresh `Date`
+ * (no `Age`: nothing cached) more than 240 s away from the time that was signed.
  */
 export function clockOffset(
   response: TransportResponse,
   { sentAt, receivedAt, offsetMs }: Exchange,
 ): number | undefined {
-  if (response.status !== 400 || response.headers.some(([name]) => name.toLowerCase() === "age"))
-    return undefined;
+  if (response.headers.some(([name]) => name.toLowerCase() === "age")) return undefined;
   const date = httpDate(single(response.headers, "date"));
   if (date === undefined) return undefined;
   const estimate = Math.round(date - (sentAt + receivedAt) / 2);

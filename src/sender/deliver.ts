@@ -36,14 +36,17 @@ export type Deliver = (event: WebhookEvent, signal: AbortSignal | undefined) => 
 export function createDelivery(context: DeliveryContext): Deliver {
   const { url, attempt, policy, clock, random, wait, attemptTimeoutMs, observe } = context;
 
-  return async (event, signal) => {
-    const delivery = newDelivery();
-    const subject = { eventId: event.id, url, delivery };
-    const startedAt = clock.now();
-    const attempts: AttemptRecord[] = [];
-    observe?.({ ...subject, type: "send-started", bodyBytes: event.body.length });
+  return (event, signal) => {
+    const subject = { eventId: event.id, url, delivery: newDelivery() };
+    const running: Running = { subject, startedAt: clock.now(), attempts: [], signal };
+    return observe ? observed(observe, event, running) : untilArrived(event, running);
+  };
+
+  async function observed(tell: Observe, event: WebhookEvent, running: Running): Promise<Receipt> {
+    const { subject, startedAt, attempts } = running;
+    tell({ ...subject, type: "send-started", bodyBytes: event.body.length });
     const ended = (outcome: Receipt["outcome"] | "failed", code = {}) =>
-      observe?.({
+      tell({
         ...subject,
         type: "send-ended",
         durationMs: clock.now() - startedAt,
@@ -52,14 +55,14 @@ export function createDelivery(context: DeliveryContext): Deliver {
         ...code,
       });
     try {
-      const receipt = await untilArrived(event, { subject, startedAt, attempts, signal });
+      const receipt = await untilArrived(event, running);
       ended(receipt.outcome);
       return receipt;
     } catch (error) {
       ended("failed", error instanceof HookproofError ? { code: error.code } : {});
       throw error;
     }
-  };
+  }
 
   async function untilArrived(
     event: WebhookEvent,

@@ -51,17 +51,18 @@ export async function exchange(
   { event, belief, extraHeaders, endsAt, signal }: ExchangeRequest,
 ): Promise<ExchangeResult> {
   const sentAt = clock.now();
+  let timeoutMs = endsAt - sentAt;
   let signed: HeaderPair[];
   try {
-    if (endsAt <= sentAt)
-      throw new HookproofError("TIMED_OUT", "There was no time left for another request.");
+    if (timeoutMs <= 0) throw new HookproofError("TIMED_OUT", "There was no time left for another request.");
     const timestamp = String(Math.floor((sentAt + belief.offsetMs) / 1000));
     const unsigned = { url, timestamp, eventId: event.id, body: event.body };
-    const proof = signer.sign(unsigned, belief.candidate);
-    signed = protocolHeaders(
-      unsigned,
-      "then" in proof ? await within(proof, endsAt - sentAt, signal) : proof,
-    );
+    let proof = signer.sign(unsigned, belief.candidate);
+    if ("then" in proof) {
+      proof = await within(proof, timeoutMs, signal);
+      timeoutMs = Math.max(1, endsAt - clock.now());
+    }
+    signed = protocolHeaders(unsigned, proof);
   } catch (cause) {
     return { sentAt, failure: codeOf(cause, "SIGNER_FAILED"), cause };
   }
@@ -71,7 +72,7 @@ export async function exchange(
       url,
       headers: extraHeaders.length === 0 ? signed : [...signed, ...extraHeaders],
       body: event.body,
-      timeoutMs: Math.max(1, endsAt - clock.now()),
+      timeoutMs,
       maxResponseBytes: MAX_ANSWER_BYTES,
       signal,
     });

@@ -92,8 +92,15 @@ export function createSender(options: SenderOptions): Sender {
 
   async function send(payload: unknown, { eventId, signal }: SendOptions = {}): Promise<Receipt> {
     const event = eventFrom(payload, eventId);
-    guard(event);
-    return deliver(event, signal);
+    const isNew = eventId === undefined && event !== payload;
+    if (isNew) guard.remember(event);
+    else guard.check(event);
+    try {
+      return await deliver(event, signal);
+    } catch (error) {
+      if (isNew) guard.check(event);
+      throw error;
+    }
   }
 
   async function trySend(payload: unknown, options?: SendOptions): Promise<SendResult> {

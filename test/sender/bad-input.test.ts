@@ -85,6 +85,25 @@ describe("an id that cannot be used", () => {
     );
   });
 
+  it("an id that the sender made, with other bytes", async () => {
+    let status = 200;
+    const sender = create({
+      retry: { maxAttempts: 1 },
+      transport: async () => ({ status, headers: [], body: new Uint8Array(), truncated: false }),
+    });
+    const { eventId } = await sender.send({ a: 1 });
+    await expect(sender.send({ a: 2 }, { eventId })).rejects.toEqual(code("EVENT_ID_REUSED"));
+    await sender.send({ a: 1 }, { eventId });
+
+    status = 500;
+    const failed = await sender.trySend({ a: 3 });
+    status = 200;
+    for (let n = 0; n < 1_000; n++) await sender.send({ n });
+    const again = { eventId: failed.eventId };
+    await expect(sender.send({ a: 4 }, again)).rejects.toEqual(code("EVENT_ID_REUSED"));
+    expect(await sender.send({ a: 3 }, again)).toMatchObject({ eventId: failed.eventId });
+  });
+
   it("a second id for an event that has one", async () => {
     await expect(create().send(createEvent({}), { eventId: newEventId() })).rejects.toEqual(
       code("EVENT_ID_REUSED"),
