@@ -36,7 +36,7 @@ export async function interleavedProcesses(cases) {
   // A process of its own has its own code to warm up, which the short form must not cut away.
   const { rounds, roundMs, warmUps } = quick
     ? { rounds: 7, roundMs: 200, warmUps: 5 }
-    : { rounds: 11, roundMs: 400, warmUps: 3 };
+    : { rounds: 15, roundMs: 400, warmUps: 6 };
   const started = Object.entries(cases).map(async ([name, { module, args }]) => {
     const child = fork(module, args);
     await once(child, "message");

@@ -6,7 +6,7 @@ import { createSender, hmacSigner, newEventId } from "hookproof";
 import { serveRounds } from "./rounds.mjs";
 
 const IN_FLIGHT = 50;
-const EACH = 5;
+const EACH = 50;
 
 const [name, port] = process.argv.slice(2);
 const origin = `http://127.0.0.1:${port}`;
