@@ -1,8 +1,8 @@
 import { digestOf } from "#hash";
-import { decodeBase64url } from "../primitives/base64url.js";
+import { decodeBase64url, encodeBase64 } from "../primitives/base64url.js";
 import { concatBytes, decodeUtf8, utf8 } from "../primitives/bytes.js";
 import type { Trial } from "./mistake.js";
-import { hexOf, latin1, latin1Text, lossyText, standardBase64, utf16 } from "./text-encodings.js";
+import { hexOf, latin1, latin1Text, lossyText, utf16 } from "./text-encodings.js";
 
 /** A body's bytes as they were signed, made from other bytes. */
 export type Reencode = (bytes: Uint8Array) => Uint8Array | undefined;
@@ -120,7 +120,7 @@ export const ENCODING_TRIALS: readonly Trial<Reencode>[] = [
     ways: [
       [2, (bytes) => hashed(bytes, hexOf)],
       [3, (bytes) => utf8(digestOf("sha256", [bytes]))],
-      [3, (bytes) => hashed(bytes, standardBase64)],
+      [3, (bytes) => hashed(bytes, encodeBase64)],
     ],
   },
   {
@@ -128,7 +128,7 @@ export const ENCODING_TRIALS: readonly Trial<Reencode>[] = [
     title: "Body signed in base64",
     message: "It matches if the body is signed in base64, as some gateways hand it over (isBase64Encoded).",
     fix: "Decode it first: Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8').",
-    ways: [[2, (bytes) => utf8(standardBase64(bytes))]],
+    ways: [[2, (bytes) => utf8(encodeBase64(bytes))]],
   },
   {
     id: "body-url-encoded",

@@ -1,16 +1,8 @@
 import { digestOf } from "#hash";
-import { decodeBase64url } from "../primitives/base64url.js";
+import { decodeBase64url, encodeBase64 } from "../primitives/base64url.js";
 import { decodeUtf8, utf8 } from "../primitives/bytes.js";
 import type { Mistake, Trial } from "./mistake.js";
-import {
-  decodeAnyBase64,
-  hexOf,
-  latin1Text,
-  lossyText,
-  parseHex,
-  standardBase64,
-  utf16,
-} from "./text-encodings.js";
+import { decodeAnyBase64, hexOf, latin1Text, lossyText, parseHex, utf16 } from "./text-encodings.js";
 
 /** The bytes of the key that a secret's text becomes. */
 export type KeyOfSecret = (secret: string) => Uint8Array | undefined;
@@ -158,7 +150,7 @@ export const SECRET_TRIALS: readonly Trial<KeyOfSecret>[] = [
     message: "It matches if the secret is encoded as base64 or hex first. The key is the string itself.",
     fix: `${AS_IT_IS}, without encoding it again.`,
     ways: [
-      [2, (secret) => utf8(standardBase64(utf8(secret)))],
+      [2, (secret) => utf8(encodeBase64(utf8(secret)))],
       [3, (secret) => utf8(hexOf(utf8(secret)))],
       [3, (secret) => ofDecoded(secret, (bytes) => utf8(hexOf(bytes)))],
     ],

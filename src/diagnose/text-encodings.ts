@@ -1,4 +1,4 @@
-import { decodeBase64url, encodeBase64url } from "../primitives/base64url.js";
+import { decodeBase64url } from "../primitives/base64url.js";
 
 /** Encodings as other languages and tools have them: forgiving, and besides UTF-8 and strict base64url. */
 
@@ -22,12 +22,6 @@ export function decodeAnyBase64(text: string): Uint8Array | undefined {
   if (strict || url.length % 4 < 2) return strict;
   const whole = decodeBase64url(`${url}${"A".repeat(4 - (url.length % 4))}`);
   return whole?.subarray(0, Math.floor((url.length * 3) / 4));
-}
-
-/** base64 in the standard alphabet, padded (RFC 4648 section 4). */
-export function standardBase64(bytes: Uint8Array): string {
-  const text = encodeBase64url(bytes).replaceAll("-", "+").replaceAll("_", "/");
-  return text.padEnd(Math.ceil(text.length / 4) * 4, "=");
 }
 
 /** As arguments of one call, which no engine refuses. */

@@ -1,5 +1,5 @@
 import { HookproofError } from "../errors.js";
-import { encodeBase64url } from "../primitives/base64url.js";
+import { encodeBase64 } from "../primitives/base64url.js";
 import { newEventId } from "../protocol/event-id.js";
 import type { OutboxEvent } from "./outbox-store.js";
 import { rowsOf, type SqlRunner } from "./pg-boss-database.js";
@@ -21,7 +21,7 @@ export async function storeEvents(
     ...fields,
     place,
     jobId: newEventId(),
-    body: base64(body),
+    body: encodeBase64(body),
   }));
   const stored = await rowsOf<StoredRow>(db, insertInto(table, channel), input);
   if (stored.length < events.length) {
@@ -66,10 +66,4 @@ function insertInto(table: string, channel: string): string {
       RETURNING listener, id, job_id AS "jobId", seq
     ), told AS (SELECT pg_notify('${channel}', '') FROM stored LIMIT 1)
     SELECT listener, id, "jobId" FROM stored WHERE (SELECT count(*) FROM told) > 0 ORDER BY seq`;
-}
-
-/** In the only alphabet that PostgreSQL reads. */
-function base64(bytes: Uint8Array): string {
-  const text = encodeBase64url(bytes).replaceAll("-", "+").replaceAll("_", "/");
-  return text.padEnd(Math.ceil(text.length / 4) * 4, "=");
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decodeBase64url, encodeBase64url } from "../../src/primitives/base64url.js";
+import { decodeBase64url, encodeBase64, encodeBase64url } from "../../src/primitives/base64url.js";
 
 /** RFC 4648 section 10, without padding; the last ones use the two characters that differ from base64. */
 const PAIRS: [bytes: string, text: string][] = [
@@ -13,6 +13,16 @@ const PAIRS: [bytes: string, text: string][] = [
   ["fbff", "-_8"],
   ["ffffff", "____"],
 ];
+
+describe("base64", () => {
+  it.each([...PAIRS, ["fbffbf", "-_-_"] as [string, string]])(
+    "%s in the standard alphabet, padded",
+    (hex) => {
+      const bytes = Buffer.from(hex, "hex");
+      expect(encodeBase64(bytes)).toBe(bytes.toString("base64"));
+    },
+  );
+});
 
 describe("base64url", () => {
   it.each(PAIRS)("%s is %j, both ways", (hex, text) => {
