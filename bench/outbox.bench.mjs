@@ -38,7 +38,7 @@ async function compare(cases, rounds) {
   return Object.fromEntries(Object.entries(rates).map(([name, all]) => [name, summary(all)]));
 }
 
-async function throughput({ name, store, bare }) {
+async function throughput({ name, store, bare, analyze }) {
   const outbox = outboxOf(store);
   const payloads = Array(BATCH).fill(payload);
   const times = (calls, perCall, enqueue) => async () => {
@@ -56,6 +56,7 @@ async function throughput({ name, store, bare }) {
   );
   await bare.consume(async () => {});
   await outboxOf(store, { transport: answerAtOnce }).drain();
+  await analyze?.();
   const count = 1_000;
   const delivering = await compare(
     {

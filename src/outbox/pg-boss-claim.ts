@@ -4,7 +4,15 @@ import { buryLost } from "./pg-boss-endings.js";
 import { type EventJob, tokenOf } from "./pg-boss-jobs.js";
 import { parkOthers } from "./pg-boss-keys.js";
 import { takeOver } from "./pg-boss-leases.js";
-import { EVENT_COLUMNS, type EventRow, eventOf, IS_INPUT, ms, type OutboxTables } from "./pg-boss-tables.js";
+import {
+  EVENT_COLUMNS,
+  type EventRow,
+  eventOf,
+  IS_INPUT,
+  isIn,
+  ms,
+  type OutboxTables,
+} from "./pg-boss-tables.js";
 
 /** How often one claim goes back for more when what it fetched was not to be handed out. */
 const ROUNDS = 8;
@@ -110,7 +118,7 @@ function leaseRows(
        AS i(id uuid, listener text, "jobId" uuid, fetched int, lease float8))
      UPDATE ${table} e SET state = 'leased', fetched = i.fetched, window_from = NULL,
        leased_until = now() + i.lease * interval '1 ms'
-     FROM i WHERE ${IS_INPUT} AND e.state IN ('waiting', 'leased') AND ${which}
+     FROM i WHERE ${IS_INPUT} AND ${isIn("waiting", "leased")} AND ${which}
      RETURNING ${EVENT_COLUMNS}, e.job_id AS "jobId", e.fetched, ${ms("e.leased_until")} AS "expiresAt",
        e.attempts, e.attempts_before_redrive AS "attemptsBeforeRedrive", ${ms("e.due_at")} AS "dueAt",
        ${ms("e.first_attempt_at")} AS "firstAttemptAt", ${ms("e.enqueued_at")} AS "enqueuedAt",

@@ -3,7 +3,7 @@ import type { BegunAttempt, Burial, Completion, Lease, OutboxAttempt } from "./o
 import { rowsOf, type SqlRunner } from "./pg-boss-database.js";
 import { type EventJob, jobOf } from "./pg-boss-jobs.js";
 import { type EventKey, lockKeys, unparkNext } from "./pg-boss-keys.js";
-import { IS_INPUT, JOB_COLUMNS, KEY_COLUMNS, ms, type OutboxTables } from "./pg-boss-tables.js";
+import { IS_INPUT, isIn, JOB_COLUMNS, KEY_COLUMNS, ms, type OutboxTables } from "./pg-boss-tables.js";
 
 /** An event that a lease was good for. */
 type Held = EventJob & EventKey;
@@ -13,7 +13,7 @@ const LEASES = `WITH i AS (SELECT * FROM json_to_recordset($1::text::json) AS i(
   "blocksKey" boolean))`;
 
 /** A lease that ran out is as good as before until the event is fetched again. */
-const IS_HELD = `${IS_INPUT} AND e.fetched = i.fetched AND e.state IN ('leased', 'waiting')`;
+const IS_HELD = `${IS_INPUT} AND e.fetched = i.fetched AND ${isIn("leased", "waiting")}`;
 
 /** `JOB_COLUMNS` of the lease, where the event's own have changed. */
 const LEASED_JOB = `i.id, i."jobId", i.fetched, ${KEY_COLUMNS}`;
@@ -28,7 +28,7 @@ export async function beginAttempts(
   const rows = await rowsOf<BegunAttempt & { place: number }>(
     database,
     `${LEASES} UPDATE ${table} e SET attempts = e.attempts + 1, first_attempt_at = COALESCE(e.first_attempt_at, now())
-     FROM i WHERE ${IS_HELD} AND e.state = 'leased'
+     FROM i WHERE ${IS_HELD} AND ${isIn("leased")}
      RETURNING i.place, e.attempts AS attempt, ${ms("e.first_attempt_at")} AS "firstAttemptAt", ${ms("now()")} AS now`,
     leases.map((lease, place) => ({ place, ...jobOf(lease) })),
   );
@@ -89,7 +89,7 @@ export function releaseEvents(tables: OutboxTables, leases: readonly Lease[]): P
       db,
       `${LEASES} UPDATE ${tables.events} e SET state = 'waiting', fetched = NULL, leased_until = NULL,
          window_from = e.first_attempt_at
-       FROM i WHERE ${IS_HELD} AND e.state = 'leased' RETURNING ${LEASED_JOB}`,
+       FROM i WHERE ${IS_HELD} AND ${isIn("leased")} RETURNING ${LEASED_JOB}`,
       jobs,
     );
     await tables.jobs.giveBack(db, held);
@@ -120,7 +120,7 @@ export async function buryLost(tables: OutboxTables, listener: string): Promise<
       await lockKeys(db, [{ lock }]);
       const lost = await rowsOf<Held>(
         db,
-        `${LEASES} UPDATE ${table} e SET ${DEATH} FROM i WHERE ${IS_INPUT} AND e.state = 'waiting'
+        `${LEASES} UPDATE ${table} e SET ${DEATH} FROM i WHERE ${IS_INPUT} AND ${isIn("waiting")}
          RETURNING ${JOB_COLUMNS}`,
         [{ listener, id, jobId, reason: "lost", code: "LEASE_LOST", blocksKey: false }],
       );

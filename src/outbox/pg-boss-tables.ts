@@ -21,12 +21,16 @@ export function ms(time: string): string {
   return `round(extract(epoch FROM ${time}) * 1000)::float8`;
 }
 
+/** Which events a statement is about: those of its input `i`, looked up by the primary key. */
+export const IS_INPUT = `e.id = i.id AND e.listener = i.listener AND e.job_id = i."jobId"`;
+
 /**
- * Which events a statement is about: those of its input `i`. The array makes PostgreSQL look each one up, whatever
- * it believes of the other conditions; without statistics it may compare every event with every input.
+ * Whether an event of the input is in one of these states. Said so that no index is about it: without statistics
+ * PostgreSQL believes that next to no event is leased, and would compare each of them with every input.
  */
-export const IS_INPUT = `e.id = ANY (ARRAY(SELECT i.id FROM i)) AND e.id = i.id AND e.listener = i.listener
-  AND e.job_id = i."jobId"`;
+export function isIn(...states: readonly ("waiting" | "leased")[]): string {
+  return `CASE e.state ${states.map((state) => `WHEN '${state}' THEN true`).join(" ")} ELSE false END`;
+}
 
 /** An event's ordering key and that key's lock, under the names of `EventKey`. */
 export const KEY_COLUMNS = `e.listener, e.ordering_key AS "orderingKey",
