@@ -76,7 +76,7 @@ export function startDispatcher(context: DispatcherContext): Dispatcher {
     const room = roomNow();
     const limit = concurrency - underWay.size;
     if (room.size === 0 || limit < 1) return 0;
-    const claimed = await watch.once(() => store.claim({ limit, leaseMs, listeners: room }));
+    const claimed = await watch.once(() => store.claim({ limit, leaseMs, listeners: room, begin: true }));
     const last = claimed.at(-1);
     if (!last) return 0;
     const served = order.indexOf(last.event.listener) + 1;
@@ -97,21 +97,23 @@ export function startDispatcher(context: DispatcherContext): Dispatcher {
   }
 
   async function begin(claimed: readonly ClaimedEvent[]): Promise<void> {
-    const leases = claimed.map(({ lease }) => lease);
-    if (halt.signal.aborted) return watch.once(() => store.release(leases));
-    const begun = await watch.once(() => store.begin(leases));
+    const uncounted = claimed.filter(({ begun }) => !begun).map(({ lease }) => lease);
+    const isLeft = uncounted.length > 0 && halt.signal.aborted;
+    if (isLeft) await watch.once(() => store.release(uncounted));
+    const counted = isLeft || uncounted.length === 0 ? [] : await watch.once(() => store.begin(uncounted));
     const startedAt = clock.now();
-    claimed.forEach((one, index) => {
-      const counted = begun[index];
+    let place = 0;
+    for (const one of claimed) {
+      const begun = one.begun ?? counted[place++];
       const listener = listeners.get(one.event.listener);
-      if (!counted || !listener) return;
+      if (!begun || !listener) continue;
       listener.limits.started(startedAt);
-      const work = deliver({ listener, claimed: one, begun: counted, startedAt }).finally(() => {
+      const work = deliver({ listener, claimed: one, begun, startedAt }).finally(() => {
         underWay.delete(work);
         wake();
       });
       underWay.add(work);
-    });
+    }
   }
 
   function pauseMs(): number {

@@ -42,6 +42,11 @@ export interface ClaimRequest {
    * another one first each time, so that none is left out where `limit` is small.
    */
   readonly listeners: ReadonlyMap<string, number>;
+  /**
+   * Also counts an attempt at each event that is handed out, as `begin` would right afterwards: where a database
+   * is asked over a network, one question less. A store may leave it to `begin`.
+   */
+  readonly begin?: boolean | undefined;
 }
 
 /** A due event that was handed out. */
@@ -57,6 +62,8 @@ export interface ClaimedEvent {
   readonly enqueuedAt: number;
   /** The store's clock at the claim. */
   readonly now: number;
+  /** The attempt that was counted with the claim; the other fields are as they were before it. */
+  readonly begun?: BegunAttempt | undefined;
 }
 
 /** An attempt that may begin, by the store's clock. */

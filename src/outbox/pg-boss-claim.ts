@@ -31,6 +31,9 @@ interface LeasedRow extends EventRow, EventJob {
   readonly firstAttemptAt: number | null;
   readonly enqueuedAt: number;
   readonly now: number;
+  /** Whether the claim has counted an attempt, and whether that is the event's first. */
+  readonly begun: boolean;
+  readonly isFirst: boolean | null;
 }
 
 /** Hands out due events; see `OutboxStore`. */
@@ -38,12 +41,11 @@ export async function claimEvents(tables: OutboxTables, request: ClaimRequest): 
   const wanted = new Map([...request.listeners].filter(([, most]) => most > 0));
   const claimed: LeasedRow[] = [];
   if (wanted.size === 0) return [];
-  await takeOver(tables);
   for (let round = 0; round < ROUNDS && claimed.length < request.limit; round++) {
     const shares = sharesOf(await dueOf(tables, wanted), request.limit - claimed.length);
     if (shares.size === 0) break;
     await tables.jobs.prepare(shares.keys());
-    const { leased, fetched } = await tables.transaction((db) => lease(tables, db, shares, request.leaseMs));
+    const { leased, fetched } = await tables.transaction((db) => lease(tables, db, shares, request));
     claimed.push(...leased);
     for (const { listener } of leased) wanted.set(listener, (wanted.get(listener) ?? 0) - 1);
     // What is due and cannot be fetched is another worker's by now, or pg-boss has it no longer.
@@ -57,12 +59,30 @@ export async function claimEvents(tables: OutboxTables, request: ClaimRequest): 
   return inTurn(claimed, request.listeners.keys()).map(claimedOf);
 }
 
+/** What is due, after events whose worker is gone have become due again. */
+async function dueOf(tables: OutboxTables, wanted: ReadonlyMap<string, number>): Promise<Due[]> {
+  let rows = await waitingOf(tables, wanted);
+  if (rows.some(({ listener }) => listener === null)) {
+    await takeOver(tables);
+    rows = await waitingOf(tables, wanted);
+  }
+  const due = new Map(rows.map((row) => [row.listener, row.due]));
+  return [...wanted].flatMap(([listener, most]) => {
+    const those = Math.min(most, due.get(listener) ?? 0);
+    return those > 0 ? [{ listener, due: those }] : [];
+  });
+}
+
 /**
  * From one listener to the next along the index, so that neither those with nothing due nor a backlog count. The
- * order keeps PostgreSQL on that index: for a few rows of many it would read the table from its start.
+ * order keeps PostgreSQL on that index: for a few rows of many it would read the table from its start. A row
+ * without a listener says that a lease ran out.
  */
-async function dueOf({ database, events: table }: OutboxTables, wanted: Map<string, number>): Promise<Due[]> {
-  const rows = await rowsOf<Due>(
+function waitingOf(
+  { database, events: table }: OutboxTables,
+  wanted: ReadonlyMap<string, number>,
+): Promise<{ listener: string | null; due: number }[]> {
+  return rowsOf(
     database,
     `WITH RECURSIVE waiting (listener) AS (
        (SELECT e.listener FROM ${table} e WHERE e.state = 'waiting' ORDER BY e.listener LIMIT 1)
@@ -74,14 +94,12 @@ async function dueOf({ database, events: table }: OutboxTables, wanted: Map<stri
      CROSS JOIN LATERAL (SELECT count(*)::int AS due FROM (
        SELECT FROM ${table} e WHERE e.listener = one.listener AND e.state = 'waiting' AND e.due_at <= now()
        ORDER BY e.due_at LIMIT (($1::text)::json ->> 'most')::int) those) d
-     WHERE d.due > 0`,
+     WHERE d.due > 0
+     UNION ALL
+     (SELECT NULL, 1 FROM ${table} e WHERE e.state = 'leased' AND e.leased_until <= now()
+       ORDER BY e.leased_until LIMIT 1)`,
     { most: Math.max(...wanted.values()) },
   );
-  const due = new Map(rows.map((row) => [row.listener, row.due]));
-  return [...wanted].flatMap(([listener, most]) => {
-    const those = Math.min(most, due.get(listener) ?? 0);
-    return those > 0 ? [{ listener, due: those }] : [];
-  });
 }
 
 /** Fetches each listener's share and leases what may be handed out of it. */
@@ -89,16 +107,16 @@ async function lease(
   tables: OutboxTables,
   db: SqlRunner,
   shares: ReadonlyMap<string, number>,
-  leaseMs: number,
+  request: ClaimRequest,
 ): Promise<{ leased: LeasedRow[]; fetched: EventJob[] }> {
   const fetched: EventJob[] = [];
   for (const [listener, most] of shares) fetched.push(...(await tables.jobs.fetch(db, listener, most)));
   if (fetched.length === 0) return { leased: [], fetched };
-  const leased = await leaseRows(tables, db, fetched, leaseMs, "e.ordering_key IS NULL");
+  const leased = await leaseRows(tables, db, fetched, request, "e.ordering_key IS NULL");
   const others = without(fetched, leased);
   if (others.length > 0) {
     await parkOthers(tables, db, others);
-    leased.push(...(await leaseRows(tables, db, others, leaseMs, "e.ordering_key IS NOT NULL")));
+    leased.push(...(await leaseRows(tables, db, others, request, "e.ordering_key IS NOT NULL")));
     // Parked now, or ended while their jobs were still there.
     await tables.jobs.complete(db, without(others, leased));
   }
@@ -109,21 +127,22 @@ function leaseRows(
   { events: table }: OutboxTables,
   db: SqlRunner,
   fetched: readonly EventJob[],
-  leaseMs: number,
+  { leaseMs, begin = false }: ClaimRequest,
   which: string,
 ): Promise<LeasedRow[]> {
   return rowsOf(
     db,
     `WITH i AS (SELECT * FROM json_to_recordset($1::text::json)
-       AS i(id uuid, listener text, "jobId" uuid, fetched int, lease float8))
+       AS i(id uuid, listener text, "jobId" uuid, fetched int, "leaseMs" float8, begin boolean))
      UPDATE ${table} e SET state = 'leased', fetched = i.fetched, window_from = NULL,
-       leased_until = now() + i.lease * interval '1 ms'
+       leased_until = now() + i."leaseMs" * interval '1 ms', attempts = e.attempts + i.begin::int,
+       first_attempt_at = COALESCE(e.first_attempt_at, CASE WHEN i.begin THEN now() END)
      FROM i WHERE ${IS_INPUT} AND ${isIn("waiting", "leased")} AND ${which}
      RETURNING ${EVENT_COLUMNS}, e.job_id AS "jobId", e.fetched, ${ms("e.leased_until")} AS "expiresAt",
        e.attempts, e.attempts_before_redrive AS "attemptsBeforeRedrive", ${ms("e.due_at")} AS "dueAt",
        ${ms("e.first_attempt_at")} AS "firstAttemptAt", ${ms("e.enqueued_at")} AS "enqueuedAt",
-       ${ms("now()")} AS now`,
-    fetched.map((job) => ({ ...job, lease: leaseMs })),
+       ${ms("now()")} AS now, i.begin AS begun, e.first_attempt_at = now() AS "isFirst"`,
+    fetched.map((job) => ({ ...job, leaseMs, begin })),
   );
 }
 
@@ -133,15 +152,17 @@ function without(jobs: readonly EventJob[], taken: readonly EventJob[]): EventJo
 }
 
 function claimedOf(row: LeasedRow): ClaimedEvent {
-  const { listener, id, expiresAt, attempts, attemptsBeforeRedrive, firstAttemptAt, enqueuedAt, now } = row;
+  const { listener, id, expiresAt, attempts, attemptsBeforeRedrive, enqueuedAt, now, begun, isFirst } = row;
+  const firstAttemptAt = row.firstAttemptAt ?? undefined;
   return {
     event: eventOf(row),
     lease: { listener, id, token: tokenOf(row), expiresAt },
-    attempts,
+    attempts: begun ? attempts - 1 : attempts,
     attemptsBeforeRedrive,
-    firstAttemptAt: firstAttemptAt ?? undefined,
+    firstAttemptAt: begun && isFirst ? undefined : firstAttemptAt,
     enqueuedAt,
     now,
+    begun: begun ? { attempt: attempts, firstAttemptAt: firstAttemptAt ?? now, now } : undefined,
   };
 }
 

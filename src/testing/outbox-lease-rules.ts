@@ -45,6 +45,30 @@ export const leaseRules = [
     const age = (begun?.now ?? 0) - (begun?.firstAttemptAt ?? 0);
     expectSame("whether the first attempt's time was kept", age >= LEASE_MS, true);
   }),
+  rule("a claim that is to begin counts the attempt, or leaves that to begin", async (bench) => {
+    const { put, complete, subject, store } = bench;
+    const claim = async () => {
+      const listeners = new Map([[LISTENER, 1]]);
+      const [claimed] = await store.claim({ limit: 1, leaseMs: LEASE_MS, listeners, begin: true });
+      if (!claimed) throw new Error("claim: expected 1 event, got 0");
+      const [begun] = claimed.begun ? [claimed.begun] : await store.begin([claimed.lease]);
+      return { ...claimed, begun };
+    };
+    await put(event("one"));
+    const first = await claim();
+    expectSame("the first attempt", first.begun?.attempt, 1);
+    expectSame("whether it is the event's first", first.begun?.firstAttemptAt, first.begun?.now);
+    expectSame("the attempts before it", [first.attempts, first.firstAttemptAt], [0, undefined]);
+    await subject.passTime(LEASE_MS + 10_000);
+    const second = await claim();
+    expectSame("the second attempt", [second.attempts, second.begun?.attempt], [1, 2]);
+    expectSame("when the first attempt was", second.firstAttemptAt, second.begun?.firstAttemptAt);
+    const age = (second.begun?.now ?? 0) - (second.begun?.firstAttemptAt ?? 0);
+    expectSame("whether the first attempt's time was kept", age >= LEASE_MS, true);
+    const [entry] = await store.find(second.lease.id);
+    expectSame("what is known of it", entry?.firstAttemptAt, second.begun?.firstAttemptAt);
+    expectSame("complete", await complete(second.lease), 1);
+  }),
   rule("a stale lease does nothing", async ({ put, attempt, takeOne, complete, subject, store }) => {
     await put(event("one"));
     const { lease } = await attempt();
