@@ -73,32 +73,41 @@ async function dueOf(tables: OutboxTables, wanted: ReadonlyMap<string, number>):
   });
 }
 
+/** Listeners that are looked up one by one; more of them, and going along the index costs less than planning it. */
+const FEW_LISTENERS = 16;
+
 /**
  * From one listener to the next along the index, so that neither those with nothing due nor a backlog count. The
- * order keeps PostgreSQL on that index: for a few rows of many it would read the table from its start. A row
- * without a listener says that a lease ran out.
+ * order keeps PostgreSQL on that index: for a few rows of many it would read the table from its start.
  */
+const alongTheIndex = (table: string) => `WITH RECURSIVE next (listener) AS (
+    (SELECT e.listener FROM ${table} e WHERE e.state = 'waiting' ORDER BY e.listener LIMIT 1)
+    UNION ALL
+    SELECT (SELECT e.listener FROM ${table} e WHERE e.state = 'waiting' AND e.listener > next.listener
+      ORDER BY e.listener LIMIT 1)
+    FROM next WHERE next.listener IS NOT NULL),
+  one AS (SELECT listener FROM next WHERE listener IS NOT NULL)`;
+
+const ONE_BY_ONE = `WITH one AS (SELECT listener FROM json_array_elements_text($1::text::json -> 'few') AS i(listener))`;
+
+/** How many are due, as many as are wanted at most. A row without a listener says that a lease ran out. */
 function waitingOf(
   { database, events: table }: OutboxTables,
   wanted: ReadonlyMap<string, number>,
 ): Promise<{ listener: string | null; due: number }[]> {
+  const few = wanted.size <= FEW_LISTENERS ? [...wanted.keys()] : undefined;
   return rowsOf(
     database,
-    `WITH RECURSIVE waiting (listener) AS (
-       (SELECT e.listener FROM ${table} e WHERE e.state = 'waiting' ORDER BY e.listener LIMIT 1)
-       UNION ALL
-       SELECT (SELECT e.listener FROM ${table} e WHERE e.state = 'waiting' AND e.listener > waiting.listener
-         ORDER BY e.listener LIMIT 1)
-       FROM waiting WHERE waiting.listener IS NOT NULL)
-     SELECT one.listener, d.due FROM (SELECT listener FROM waiting WHERE listener IS NOT NULL) one
+    `${few ? ONE_BY_ONE : alongTheIndex(table)}
+     SELECT one.listener, d.due FROM one
      CROSS JOIN LATERAL (SELECT count(*)::int AS due FROM (
        SELECT FROM ${table} e WHERE e.listener = one.listener AND e.state = 'waiting' AND e.due_at <= now()
-       ORDER BY e.due_at LIMIT (($1::text)::json ->> 'most')::int) those) d
+       ORDER BY e.due_at LIMIT ($1::text::json ->> 'most')::int) those) d
      WHERE d.due > 0
      UNION ALL
      (SELECT NULL, 1 FROM ${table} e WHERE e.state = 'leased' AND e.leased_until <= now()
        ORDER BY e.leased_until LIMIT 1)`,
-    { most: Math.max(...wanted.values()) },
+    { few, most: Math.max(...wanted.values()) },
   );
 }
 

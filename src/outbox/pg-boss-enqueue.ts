@@ -17,13 +17,18 @@ export async function storeEvents(
   db: SqlRunner,
   events: readonly OutboxEvent[],
 ): Promise<void> {
-  const input = events.map(({ body, ...fields }, place) => ({
-    ...fields,
+  const input = events.map((event, place) => ({
     place,
+    id: event.id,
+    listener: event.listener,
+    body: encodeBase64(event.body),
+    digest: event.digest,
+    orderingKey: event.orderingKey,
+    traceparent: event.traceparent,
+    encryptionKeyId: event.encryptionKeyId,
     jobId: newEventId(),
-    body: encodeBase64(body),
   }));
-  const stored = await rowsOf<StoredRow>(db, insertInto(table, channel), input);
+  const stored = await rowsOf<StoredRow>(db, insertInto(table, channel, events.length), input);
   if (stored.length < events.length) {
     const reused = await reusedIds(table, db, events);
     if (reused[0]) {
@@ -53,17 +58,15 @@ function removeFrom(table: string): string {
     WHERE e.id = i.id AND e.listener = i.listener`;
 }
 
-function insertInto(table: string, channel: string): string {
-  return `WITH stored AS (
-      INSERT INTO ${table} (id, listener, state, body, digest, ordering_key, traceparent, encryption_key_id,
-        enqueued_at, due_at, job_id)
-      SELECT id, listener, 'waiting', decode(body, 'base64'), digest, "orderingKey", traceparent, "encryptionKeyId",
-        now(), now(), "jobId"
-      FROM json_to_recordset($1::text::json) AS i(place int, id uuid, listener text, body text, digest text,
-        "orderingKey" text, traceparent text, "encryptionKeyId" text, "jobId" uuid)
-      ORDER BY place
-      ON CONFLICT (id, listener) DO NOTHING
-      RETURNING listener, id, job_id AS "jobId", seq
-    ), told AS (SELECT pg_notify('${channel}', '') FROM stored LIMIT 1)
-    SELECT listener, id, "jobId" FROM stored WHERE (SELECT count(*) FROM told) > 0 ORDER BY seq`;
+/** Of the notifications of one transaction PostgreSQL keeps one. */
+function insertInto(table: string, channel: string, count: number): string {
+  return `INSERT INTO ${table} (id, listener, state, body, digest, ordering_key, traceparent, encryption_key_id,
+      enqueued_at, due_at, job_id)
+    SELECT id, listener, 'waiting', decode(body, 'base64'), digest, "orderingKey", traceparent, "encryptionKeyId",
+      now(), now(), "jobId"
+    FROM json_to_recordset($1::text::json) AS i(place int, id uuid, listener text, body text, digest text,
+      "orderingKey" text, traceparent text, "encryptionKeyId" text, "jobId" uuid)
+    ${count > 1 ? "ORDER BY place" : ""}
+    ON CONFLICT (id, listener) DO NOTHING
+    RETURNING listener, id, job_id AS "jobId", pg_notify('${channel}', '')::text`;
 }
