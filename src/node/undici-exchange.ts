@@ -23,7 +23,7 @@ export class UndiciExchange {
   readonly #chunks: Uint8Array[] = [];
   #length = 0;
   #status = 0;
-  #readHeaders: () => HeaderPair[] = () => [];
+  #headers: readonly HeaderPair[] = [];
   #abort: ((reason: Error) => void) | undefined;
   /** Why nothing more is wanted of a request that may not have begun. */
   #left: Error | undefined;
@@ -53,7 +53,7 @@ export class UndiciExchange {
   ): void {
     // An interceptor that answers by itself may have no raw ones.
     const isRaw = Array.isArray(rawHeaders) && rawHeaders.length > 0;
-    this.#begin(status, () => (isRaw ? pairsOf(rawHeaders) : merged(headers)));
+    this.#begin(status, isRaw ? pairsOf(rawHeaders) : merged(headers));
   }
 
   onResponseData(_controller: Controller, chunk: Uint8Array): void {
@@ -74,7 +74,7 @@ export class UndiciExchange {
   }
 
   onHeaders(status: number, rawHeaders: RawHeaders): boolean {
-    this.#begin(status, () => pairsOf(rawHeaders));
+    this.#begin(status, pairsOf(rawHeaders));
     return true;
   }
 
@@ -100,10 +100,10 @@ export class UndiciExchange {
     this.#leave(error);
   }
 
-  #begin(status: number, readHeaders: () => HeaderPair[]): void {
+  #begin(status: number, headers: readonly HeaderPair[]): void {
     if (status < 200) return; // news of an answer that is still to come
     this.#status = status;
-    this.#readHeaders = readHeaders;
+    this.#headers = headers;
   }
 
   #finish(truncated: boolean): void {
@@ -112,18 +112,7 @@ export class UndiciExchange {
     const [only] = this.#chunks;
     const whole = only && this.#chunks.length === 1 ? only : Buffer.concat(this.#chunks);
     const body = truncated ? whole.subarray(0, this.#request.maxResponseBytes) : whole;
-    const readHeaders = this.#readHeaders;
-    let headers: HeaderPair[] | undefined;
-    this.#resolve({
-      status: this.#status,
-      /** Read of few answers, so they become text only then. */
-      get headers() {
-        headers ??= readHeaders();
-        return headers;
-      },
-      body,
-      truncated,
-    });
+    this.#resolve({ status: this.#status, headers: this.#headers, body, truncated });
   }
 
   #settle(): void {

@@ -6,7 +6,7 @@ import type { BodyEncryption } from "./body-encryption.js";
 import { createCompletions } from "./completions.js";
 import { createDeliverClaimed } from "./deliver-claimed.js";
 import type { OutboxListener } from "./outbox-listener.js";
-import type { ClaimedEvent, OutboxStore } from "./outbox-store.js";
+import type { BegunAttempt, ClaimedEvent, OutboxStore } from "./outbox-store.js";
 import { storeWatch } from "./store-watch.js";
 import { createUpkeep, type Retention } from "./upkeep.js";
 import { createWakeUp } from "./wake-up.js";
@@ -96,24 +96,27 @@ export function startDispatcher(context: DispatcherContext): Dispatcher {
     return room;
   }
 
+  /** Starts what the claim has counted, and the others once `begin` has. */
   async function begin(claimed: readonly ClaimedEvent[]): Promise<void> {
-    const uncounted = claimed.filter(({ begun }) => !begun).map(({ lease }) => lease);
-    const isLeft = uncounted.length > 0 && halt.signal.aborted;
-    if (isLeft) await watch.once(() => store.release(uncounted));
-    const counted = isLeft || uncounted.length === 0 ? [] : await watch.once(() => store.begin(uncounted));
+    for (const one of claimed) if (one.begun) start(one, one.begun);
+    const others = claimed.filter(({ begun }) => !begun);
+    if (others.length === 0) return;
+    const leases = others.map(({ lease }) => lease);
+    if (halt.signal.aborted) return watch.once(() => store.release(leases));
+    const counted = await watch.once(() => store.begin(leases));
+    others.forEach((one, index) => start(one, counted[index]));
+  }
+
+  function start(claimed: ClaimedEvent, begun: BegunAttempt | undefined): void {
+    const listener = listeners.get(claimed.event.listener);
+    if (!begun || !listener) return;
     const startedAt = clock.now();
-    let place = 0;
-    for (const one of claimed) {
-      const begun = one.begun ?? counted[place++];
-      const listener = listeners.get(one.event.listener);
-      if (!begun || !listener) continue;
-      listener.limits.started(startedAt);
-      const work = deliver({ listener, claimed: one, begun, startedAt }).finally(() => {
-        underWay.delete(work);
-        wake();
-      });
-      underWay.add(work);
-    }
+    listener.limits.started(startedAt);
+    const work = deliver({ listener, claimed, begun, startedAt }).finally(() => {
+      underWay.delete(work);
+      wake();
+    });
+    underWay.add(work);
   }
 
   function pauseMs(): number {

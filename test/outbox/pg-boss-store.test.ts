@@ -229,6 +229,19 @@ describe.skipIf(!postgres)("pgBossStore", () => {
     await store.close();
   });
 
+  it.each([3, 40])("among %i listeners hands out what is due, and what a lost worker held", async (count) => {
+    const names = Array.from({ length: count }, (_, n) => `listener ${n}`);
+    const due = ["listener 0", "listener 2"];
+    await store.enqueue([...due, "not asked for"].map((listener) => outboxEvent("one", { listener })));
+    const listeners = new Map(names.map((name) => [name, 5]));
+    const claim = async () =>
+      (await store.claim({ limit: 10, leaseMs: 60_000, listeners })).map(({ event }) => event.listener);
+    expect(await claim()).toEqual(due);
+    expect(await claim()).toEqual([]);
+    await outbox.subject.passTime(70_000);
+    expect(await claim()).toEqual(due);
+  });
+
   it("has listeners of any name, and ids that are none", async () => {
     const listener = "a/b_c 'ü' 🦉";
     await store.enqueue([outboxEvent("one", { listener }), outboxEvent("two", { listener: "a/b_c" })]);
