@@ -134,9 +134,10 @@ async function backlog({ store, analyze }, sizes) {
         limit: BATCH,
         leaseMs: 60_000,
         listeners: new Map([["a", BATCH]]),
+        begin: true,
       });
       const leases = claimed.map(({ lease }) => lease);
-      await store.begin(leases);
+      if (!claimed[0]?.begun) await store.begin(leases);
       const attempt = { number: 1, startedAt: Date.now(), durationMs: 1, status: 200 };
       await store.complete(leases.map((lease) => ({ lease, outcome: "accepted", attempt })));
       if (round >= 5) rounds.push(((performance.now() - start) * 1000) / claimed.length);

@@ -1,4 +1,5 @@
 import { type HmacKey, hmacKey, hmacSha256 } from "#hash";
+import { utf8 } from "../primitives/bytes.js";
 import { shownAs } from "../primitives/redact.js";
 import { SIGNATURE_HEADER } from "../protocol/headers.js";
 import type { Signer } from "../protocol/signer.js";
@@ -70,7 +71,8 @@ export function hmacSigner({ secret }: { secret: string | readonly string[] }): 
   const secrets = typeof secret === "string" ? [secret] : secret;
   if (!Array.isArray(secrets) || secrets.length < 1)
     throw new TypeError("secret must be a string, or [new, old]");
-  const keys: HmacKey[] = secrets.map((one) => hmacKey(checkSecret(one)));
+  // As bytes: Node would encode a text anew for each signature.
+  const keys: HmacKey[] = secrets.map((one) => hmacKey(utf8(checkSecret(one))));
   const signer: Signer = {
     method: "hmac",
     candidates: keys.length,

@@ -104,7 +104,7 @@ export function startDispatcher(context: DispatcherContext): Dispatcher {
     const leases = others.map(({ lease }) => lease);
     if (halt.signal.aborted) return watch.once(() => store.release(leases));
     const counted = await watch.once(() => store.begin(leases));
-    others.forEach((one, index) => start(one, counted[index]));
+    for (const [index, one] of others.entries()) start(one, counted[index]);
   }
 
   function start(claimed: ClaimedEvent, begun: BegunAttempt | undefined): void {
