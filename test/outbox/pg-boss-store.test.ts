@@ -52,6 +52,7 @@ describe.skipIf(!postgres)("pgBossStore", () => {
     const [, , lock] = lease.token.split(":");
     const other = await pool.connect();
     await other.query("BEGIN");
+    await other.query("SET LOCAL deadlock_timeout = '1min'"); // whoever looks first is the one that ends
     await other.query(`SELECT FROM ${outbox.schema}.event FOR UPDATE`);
     const completed = store.complete([{ lease, outcome: "accepted", attempt: ATTEMPT }]);
     // It has the key's lock and waits for the event; now the other one wants the lock, and comes second.
