@@ -1,4 +1,4 @@
-import { sha256Base64url } from "#hash";
+import { type HmacKey, hmacKey, sha256Base64url } from "#hash";
 import { HookproofError } from "../errors.js";
 import { decodeBase64url, encodeBase64url } from "../primitives/base64url.js";
 import { utf8 } from "../primitives/bytes.js";
@@ -24,6 +24,11 @@ export function checkSecret(secret: string): string {
   if (!secret.isWellFormed())
     throw new HookproofError("SECRET_INVALID", "The secret is not text that UTF-8 can carry.");
   return secret;
+}
+
+/** The key of a secret that is used again and again: as bytes, which Node would make anew of a text for each use. */
+export function signingKey(secret: string): HmacKey {
+  return hmacKey(utf8(checkSecret(secret)));
 }
 
 /** Signs of a secret that was copied with something around it, or that belongs to another scheme. */

@@ -1,11 +1,10 @@
 import { type HmacKey, hmacKey, hmacSha256 } from "#hash";
-import { utf8 } from "../primitives/bytes.js";
 import { shownAs } from "../primitives/redact.js";
 import { SIGNATURE_HEADER } from "../protocol/headers.js";
 import type { Signer } from "../protocol/signer.js";
 import { signingHead } from "../protocol/signing-input.js";
 import { timestampText } from "../protocol/timestamp.js";
-import { checkSecret, secretWarnings } from "./secret.js";
+import { checkSecret, secretWarnings, signingKey } from "./secret.js";
 
 /** What an HMAC signature covers. */
 export interface HmacInput {
@@ -71,8 +70,7 @@ export function hmacSigner({ secret }: { secret: string | readonly string[] }): 
   const secrets = typeof secret === "string" ? [secret] : secret;
   if (!Array.isArray(secrets) || secrets.length < 1)
     throw new TypeError("secret must be a string, or [new, old]");
-  // As bytes: Node would encode a text anew for each signature.
-  const keys: HmacKey[] = secrets.map((one) => hmacKey(utf8(checkSecret(one))));
+  const keys: HmacKey[] = secrets.map(signingKey);
   const signer: Signer = {
     method: "hmac",
     candidates: keys.length,

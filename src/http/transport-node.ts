@@ -9,6 +9,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { setImmediate } from "node:timers";
 import type { HookproofError } from "../errors.js";
+import { rememberLast } from "../primitives/remember-last.js";
 import type { HeaderPair } from "../protocol/headers.js";
 import { publicAddresses } from "./address-policy.js";
 import { guardedLookup } from "./guarded-lookup-node.js";
@@ -30,7 +31,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
   const connect = policy ? { lookup: guardedLookup({ allowedCidrs }) } : {};
   const pools = agent ? { "http:": agent, "https:": agent } : agents({ ...connect, ...KEPT });
   const unkept = agent ? pools : agents(connect);
-  const locate = locator();
+  const locate = rememberLast(targetOf); // a sender has only one
 
   return async (request) => {
     await nextTurn();
@@ -51,7 +52,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
     if (!("stale" in outcome)) return outcome;
     // A kept connection was closed under the request before anything came back: once more, on a new one.
     const left = request.timeoutMs - (performance.now() - startedAt);
-    const fresh = await exchange(unkept[protocol], Math.ceil(left));
+    const fresh = await exchange(unkept[protocol], Math.max(1, Math.ceil(left)));
     if ("stale" in fresh) throw fresh.stale;
     return { ...fresh, resent: true };
   };
@@ -98,22 +99,15 @@ interface Target {
   readonly authority: string;
 }
 
-/** Takes a URL apart; the last one is remembered, as a sender has only one. */
-function locator(): (url: string) => Target {
-  let last: { url: string; target: Target } | undefined;
-  return (url) => {
-    if (last?.url === url) return last.target;
-    const { protocol, hostname, port, pathname, search, host } = new URL(url);
-    if (protocol !== "http:" && protocol !== "https:") throw new TypeError("url must be http or https");
-    const target: Target = {
-      protocol,
-      host: hostname.replace(/^\[|\]$/g, ""),
-      port,
-      path: pathname + search,
-      authority: host,
-    };
-    last = { url, target };
-    return target;
+function targetOf(url: string): Target {
+  const { protocol, hostname, port, pathname, search, host } = new URL(url);
+  if (protocol !== "http:" && protocol !== "https:") throw new TypeError("url must be http or https");
+  return {
+    protocol,
+    host: hostname.replace(/^\[|\]$/g, ""),
+    port,
+    path: pathname + search,
+    authority: host,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { TransportRequest, TransportResponse } from "../http/transport.js";
 import { aborted, timedOut, transportError } from "../http/transport-errors-node.js";
 import type { HeaderPair } from "../protocol/headers.js";
+import { headerPairs } from "./raw-headers.js";
 
 /** What undici 7 and later tell with each event of a request. */
 interface Controller {
@@ -128,17 +129,11 @@ export class UndiciExchange {
 }
 
 function pairsOf(raw: RawHeaders): HeaderPair[] {
-  const pairs: HeaderPair[] = [];
-  for (let i = 0; i + 1 < raw.length; i += 2) pairs.push([text(raw[i]), text(raw[i + 1])]);
-  return pairs;
+  return headerPairs(raw.map((part) => (typeof part === "string" ? part : part.toString("latin1"))));
 }
 
 function merged(headers: Record<string, string | string[] | undefined>): HeaderPair[] {
   return Object.entries(headers).flatMap(([name, values = []]) =>
     [values].flat().map((value): HeaderPair => [name, value]),
   );
-}
-
-function text(part: string | Buffer = ""): string {
-  return typeof part === "string" ? part : part.toString("latin1");
 }

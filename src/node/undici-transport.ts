@@ -1,5 +1,6 @@
 import type { Transport } from "../http/transport.js";
 import { aborted } from "../http/transport-errors-node.js";
+import { rememberLast } from "../primitives/remember-last.js";
 import type { HeaderPair } from "../protocol/headers.js";
 import { UndiciExchange } from "./undici-exchange.js";
 
@@ -41,7 +42,7 @@ export interface UndiciDispatcher {
 export function undiciTransport(dispatcher: UndiciDispatcher): Transport {
   if (typeof dispatcher?.dispatch !== "function")
     throw new TypeError("dispatcher must be an undici Dispatcher");
-  const locate = locator();
+  const locate = rememberLast(targetOf); // a sender has only one
   return (request) =>
     new Promise((resolve, reject) => {
       if (request.signal?.aborted) throw aborted();
@@ -65,15 +66,9 @@ export function undiciTransport(dispatcher: UndiciDispatcher): Transport {
     });
 }
 
-/** Takes a URL apart; the last one is remembered, as a sender has only one. */
-function locator(): (url: string) => { origin: string; path: string } {
-  let last: { url: string; origin: string; path: string } | undefined;
-  return (url) => {
-    if (last?.url === url) return last;
-    const { origin, pathname, search } = new URL(url);
-    last = { url, origin, path: pathname + search };
-    return last;
-  };
+function targetOf(url: string): { origin: string; path: string } {
+  const { origin, pathname, search } = new URL(url);
+  return { origin, path: pathname + search };
 }
 
 function lines(headers: readonly HeaderPair[]): string[] {

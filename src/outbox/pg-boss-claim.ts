@@ -73,7 +73,7 @@ async function dueOf(tables: OutboxTables, wanted: ReadonlyMap<string, number>):
   });
 }
 
-/** Listeners that are looked up one by one; more of them, and going along the index costs less than planning it. */
+/** Up to so many listeners are looked up one by one, which takes a third of the planning; past it, along the index. */
 const FEW_LISTENERS = 16;
 
 /**
