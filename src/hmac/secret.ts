@@ -1,4 +1,4 @@
-import { type HmacKey, hmacKey, sha256Base64url } from "#hash";
+import { sha256Base64url } from "#hash";
 import { HookproofError } from "../errors.js";
 import { decodeBase64url, encodeBase64url } from "../primitives/base64url.js";
 import { utf8 } from "../primitives/bytes.js";
@@ -26,9 +26,9 @@ export function checkSecret(secret: string): string {
   return secret;
 }
 
-/** The key of a secret that is used again and again: as bytes, which Node would make anew of a text for each use. */
-export function signingKey(secret: string): HmacKey {
-  return hmacKey(utf8(checkSecret(secret)));
+/** The bytes of a secret that is used again and again: of a text Node would make them anew for each use. */
+export function secretBytes(secret: string): Uint8Array {
+  return utf8(checkSecret(secret));
 }
 
 /** Signs of a secret that was copied with something around it, or that belongs to another scheme. */

@@ -4,7 +4,7 @@ import { SIGNATURE_HEADER } from "../protocol/headers.js";
 import type { Signer } from "../protocol/signer.js";
 import { signingHead } from "../protocol/signing-input.js";
 import { timestampText } from "../protocol/timestamp.js";
-import { checkSecret, secretWarnings, signingKey } from "./secret.js";
+import { checkSecret, secretBytes, secretWarnings } from "./secret.js";
 
 /** What an HMAC signature covers. */
 export interface HmacInput {
@@ -70,7 +70,7 @@ export function hmacSigner({ secret }: { secret: string | readonly string[] }): 
   const secrets = typeof secret === "string" ? [secret] : secret;
   if (!Array.isArray(secrets) || secrets.length < 1)
     throw new TypeError("secret must be a string, or [new, old]");
-  const keys: HmacKey[] = secrets.map(signingKey);
+  const keys: HmacKey[] = secrets.map((one) => hmacKey(secretBytes(one)));
   const signer: Signer = {
     method: "hmac",
     candidates: keys.length,

@@ -1,6 +1,6 @@
 import { constantTimeEqual, type HmacKey, hmacKey, hmacSha256 } from "#hash";
 import { signingHead } from "../protocol/signing-input.js";
-import { checkSecret, signingKey } from "./secret.js";
+import { checkSecret, secretBytes } from "./secret.js";
 import { checkInput, type HmacInput } from "./sign.js";
 
 const SIGNATURE = /^[A-Za-z0-9_-]{43}$/;
@@ -20,7 +20,7 @@ export interface HmacVerifier {
 
 /** Prepares the secrets a listener accepts; at least one. */
 export function hmacVerifier(secrets: readonly string[]): HmacVerifier {
-  const keys = secrets.map(signingKey) as [HmacKey, ...HmacKey[]];
+  const keys = secrets.map((secret) => hmacKey(secretBytes(secret))) as [HmacKey, ...HmacKey[]];
   return {
     matches(head, body, signature) {
       let matches = false;

@@ -2,7 +2,7 @@ import { createHash, createHmac, hash, timingSafeEqual } from "node:crypto";
 import type { HashName, HmacKey } from "./hash-portable.js";
 
 // Measured: a key object saves nothing over bytes, and costs more than a text that is used once, so the key stays as it
-// came. What is used again comes as bytes (`signingKey`).
+// came. What is used again comes as bytes (`secretBytes`).
 export function hmacKey(secret: string | Uint8Array): HmacKey {
   return secret as unknown as HmacKey;
 }
