@@ -4,20 +4,18 @@ import {
   Agent as HttpAgent,
   request as httpRequest,
   type IncomingMessage,
-  type RequestOptions,
 } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { Socket } from "node:net";
 import { setImmediate } from "node:timers";
 import type { HookproofError } from "../errors.js";
 import { rememberLast } from "../primitives/remember-last.js";
 import type { HeaderPair } from "../protocol/headers.js";
 import { publicAddresses } from "./address-policy.js";
 import { guardedLookup } from "./guarded-lookup-node.js";
+import { keptAgents, noteKeepAlive } from "./kept-agents-node.js";
 import type { Transport, TransportOptions, TransportRequest, TransportResponse } from "./transport.js";
 import { aborted, isConnectionLost, timedOut, transportError } from "./transport-errors-node.js";
-
-/** An idle connection is closed after 30 s, or earlier if the server's `Keep-Alive` says so. */
-const KEPT = { keepAlive: true, timeout: 30_000, maxFreeSockets: 64 };
 
 /** Whether header lines are sent as they are, one name standing twice included. */
 export const KEEPS_HEADER_LINES: boolean = true;
@@ -29,8 +27,8 @@ export function createTransport(options: TransportOptions = {}): Transport {
   if (policy && agent)
     throw new TypeError("agent cannot be combined with allowPrivateNetwork: false, as it connects by itself");
   const connect = policy ? { lookup: guardedLookup({ allowedCidrs }) } : {};
-  const pools = agent ? { "http:": agent, "https:": agent } : agents({ ...connect, ...KEPT });
-  const unkept = agent ? pools : agents(connect);
+  const pools = agent ? { "http:": agent, "https:": agent } : keptAgents(connect);
+  const unkept = agent ? pools : unkeptAgents(connect);
   const locate = rememberLast(targetOf); // a sender has only one
 
   return async (request) => {
@@ -42,12 +40,13 @@ export function createTransport(options: TransportOptions = {}): Transport {
     const headers = headerLines(request, authority);
     const { method } = request;
     const startedAt = performance.now();
-    // Few options, and without a spread: Node copies them several times, which is a tenth of a request's cost.
-    const exchange = (pool: unknown, timeoutMs: number) =>
-      runExchange(send({ protocol, host, port, path, method, headers, agent: pool as HttpAgent }), request, {
-        connectTimeoutMs,
-        timeoutMs,
-      });
+    const exchange = (pool: unknown, timeoutMs: number) => {
+      // Few options, and without a spread: Node copies them several times, which is a tenth of a request's cost.
+      const options = { host, port, path, method, headers, agent: pool as HttpAgent };
+      // An agent of the caller's may want to know.
+      const req = send(agent ? { ...options, protocol } : options);
+      return runExchange(req, request, { connectTimeoutMs, timeoutMs });
+    };
     const outcome = await exchange(pools[protocol], request.timeoutMs);
     if (!("stale" in outcome)) return outcome;
     // A kept connection was closed under the request before anything came back: once more, on a new one.
@@ -58,20 +57,8 @@ export function createTransport(options: TransportOptions = {}): Transport {
   };
 }
 
-function agents(options: AgentOptions) {
-  return { "http:": new OneHostAgent(options), "https:": new HttpsAgent(options) };
-}
-
-/** Puts the name of its pool together once and not for every request, as a sender has only one host. */
-class OneHostAgent extends HttpAgent {
-  #last = { host: "", port: "", name: "" };
-
-  override getName(options: RequestOptions = {}): string {
-    const [host, port] = [String(options.host), String(options.port)];
-    if (this.#last.host !== host || this.#last.port !== port)
-      this.#last = { host, port, name: super.getName(options) };
-    return this.#last.name;
-  }
+function unkeptAgents(options: AgentOptions) {
+  return { "http:": new HttpAgent(options), "https:": new HttpsAgent(options) };
 }
 
 let turn: Promise<void> | undefined;
@@ -145,17 +132,21 @@ function runExchange(
 
     request.signal?.addEventListener("abort", onAbort, { once: true });
     req.on("error", fail);
-    req.on("socket", (socket) => {
+    const onSocket = (socket: Socket) => {
       if (!socket.connecting) return;
       connectTimer = setTimeout(() => fail(timedOut("connection", connectTimeoutMs)), connectTimeoutMs);
       const ready = "encrypted" in socket ? "secureConnect" : "connect";
       socket.once(ready, () => clearTimeout(connectTimer));
-    });
+    };
+
+    if (!req.reusedSocket) req.on("socket", onSocket);
     req.on("response", (res) => {
       answered = true;
+      const headers = pairs(res.rawHeaders);
+      noteKeepAlive(res.socket, headers);
       readUpTo(res, request.maxResponseBytes, fail, (body, truncated) => {
         settle();
-        resolve({ status: res.statusCode ?? 0, headers: pairs(res.rawHeaders), body, truncated });
+        resolve({ status: res.statusCode ?? 0, headers, body, truncated });
       });
     });
     req.end(request.body);

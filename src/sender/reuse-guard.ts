@@ -3,7 +3,7 @@ import { HookproofError } from "../errors.js";
 import type { WebhookEvent } from "../protocol/event.js";
 
 const REMEMBERED_IDS = 10_000;
-const REMEMBERED_BODIES = 25;
+const REMEMBERED_BODIES = 50;
 
 /** Which ids a sender has seen lately, and with which bytes. */
 export interface ReuseGuard {
@@ -18,18 +18,20 @@ export interface ReuseGuard {
   check(event: WebhookEvent): void;
 }
 
-/** A guard that remembers the last 10,000 ids it has checked and the last 25 new ones, up to twice as many each. */
+/** A guard that remembers the last 50 new events, and the last 10,000 to 20,000 ids that it has checked. */
 export function reuseGuard(): ReuseGuard {
   const digests = lately<string>(REMEMBERED_IDS);
-  const bodies = lately<Uint8Array>(REMEMBERED_BODIES);
+  const fresh: WebhookEvent[] = [];
+  let next = 0;
   return {
-    remember({ id, body }) {
-      bodies.set(id, body);
+    remember(event) {
+      fresh[next] = event;
+      next = (next + 1) % REMEMBERED_BODIES;
     },
     check({ id, body }) {
       const digest = sha256Base64url(body);
-      const sent = bodies.get(id);
-      const before = digests.get(id) ?? (sent && sha256Base64url(sent));
+      const sent = fresh.find((event) => event.id === id);
+      const before = digests.get(id) ?? (sent && sha256Base64url(sent.body));
       if (before !== undefined && before !== digest) {
         throw new HookproofError(
           "EVENT_ID_REUSED",

@@ -92,6 +92,7 @@ describe("an id that cannot be used", () => {
       transport: async () => ({ status, headers: [], body: new Uint8Array(), truncated: false }),
     });
     const { eventId } = await sender.send({ a: 1 });
+    for (let n = 1; n < 50; n++) await sender.send({ n });
     await expect(sender.send({ a: 2 }, { eventId })).rejects.toEqual(code("EVENT_ID_REUSED"));
     await sender.send({ a: 1 }, { eventId });
 
