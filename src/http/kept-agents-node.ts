@@ -4,9 +4,8 @@ import type { Socket } from "node:net";
 import { rememberLast } from "../primitives/remember-last.js";
 import type { HeaderPair } from "../protocol/headers.js";
 
-/** How long a connection may be idle, if its server does not say less, and how many may be. */
+/** How long a connection may be idle, if its server does not say less. */
 const IDLE_MS = 30_000;
-const MAX_IDLE = 64;
 
 /** How often idle connections are looked at. */
 const SWEEP_MS = 1_000;
@@ -67,7 +66,6 @@ function closingIdle<Agent extends HttpAgent>(agent: Agent): Agent {
   }
 
   return Object.assign(agent, {
-    maxFreeSockets: MAX_IDLE, // not an option, as Node copies those for every request
     keepSocketAlive(socket: Socket): boolean {
       const state = keptOf(socket);
       if (state.limitMs <= 0) return false;

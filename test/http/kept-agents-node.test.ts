@@ -89,14 +89,6 @@ describe("an idle connection", () => {
     expect(server.connections).toHaveLength(2);
   });
 
-  it("is one of 64 at most", async () => {
-    const server = await serverThatSays();
-    const transport = createTransport();
-    await Promise.all(Array.from({ length: 70 }, () => transport(request(server))));
-    expect(server.connections).toHaveLength(70);
-    expect(await closed(server)).toBe(6);
-  });
-
   it("is not looked for when there is none", async () => {
     const server = await serverThatSays();
     const transport = createTransport();
