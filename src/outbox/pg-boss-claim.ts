@@ -1,3 +1,4 @@
+import { countedClaim } from "./counted-claim.js";
 import type { ClaimedEvent, ClaimRequest } from "./outbox-store.js";
 import { rowsOf, type SqlRunner } from "./pg-boss-database.js";
 import { buryLost } from "./pg-boss-endings.js";
@@ -24,16 +25,12 @@ interface Due {
 }
 
 interface LeasedRow extends EventRow, EventJob {
-  readonly expiresAt: number;
   readonly dueAt: number;
   readonly attempts: number;
   readonly attemptsBeforeRedrive: number;
   readonly firstAttemptAt: number | null;
   readonly enqueuedAt: number;
   readonly now: number;
-  /** Whether the claim has counted an attempt, and whether that is the event's first. */
-  readonly begun: boolean;
-  readonly isFirst: boolean | null;
 }
 
 /** Hands out due events; see `OutboxStore`. */
@@ -56,7 +53,7 @@ export async function claimEvents(tables: OutboxTables, request: ClaimRequest): 
       }
     if (fetched.length === leased.length) break;
   }
-  return inTurn(claimed, request.listeners.keys()).map(claimedOf);
+  return inTurn(claimed, request.listeners.keys()).map((row) => claimedOf(row, request));
 }
 
 /** What is due, after events whose worker is gone have become due again. */
@@ -121,57 +118,59 @@ async function lease(
   const fetched: EventJob[] = [];
   for (const [listener, most] of shares) fetched.push(...(await tables.jobs.fetch(db, listener, most)));
   if (fetched.length === 0) return { leased: [], fetched };
-  const leased = await leaseRows(tables, db, fetched, request, "e.ordering_key IS NULL");
+  const leased = await leaseRows(tables, db, fetched, request, "free");
   const others = without(fetched, leased);
   if (others.length > 0) {
     await parkOthers(tables, db, others);
-    leased.push(...(await leaseRows(tables, db, others, request, "e.ordering_key IS NOT NULL")));
+    leased.push(...(await leaseRows(tables, db, others, request, "keyed")));
     // Parked now, or ended while their jobs were still there.
     await tables.jobs.complete(db, without(others, leased));
   }
   return { leased, fetched };
 }
 
+/** Leases the events of fetched jobs: those with an ordering key, or those without. */
 function leaseRows(
   { events: table }: OutboxTables,
   db: SqlRunner,
   fetched: readonly EventJob[],
-  { leaseMs, begin = false }: ClaimRequest,
-  which: string,
+  { leaseMs, begin }: ClaimRequest,
+  keyed: "keyed" | "free",
 ): Promise<LeasedRow[]> {
   return rowsOf(
     db,
-    `WITH i AS (SELECT * FROM json_to_recordset($1::text::json)
-       AS i(id uuid, listener text, "jobId" uuid, fetched int, "leaseMs" float8, begin boolean))
-     UPDATE ${table} e SET state = 'leased', fetched = i.fetched, window_from = NULL,
-       leased_until = now() + i."leaseMs" * interval '1 ms', attempts = e.attempts + i.begin::int,
-       first_attempt_at = COALESCE(e.first_attempt_at, CASE WHEN i.begin THEN now() END)
-     FROM i WHERE ${IS_INPUT} AND ${isIn("waiting", "leased")} AND ${which}
-     RETURNING ${EVENT_COLUMNS}, e.job_id AS "jobId", e.fetched, ${ms("e.leased_until")} AS "expiresAt",
-       e.attempts, e.attempts_before_redrive AS "attemptsBeforeRedrive", ${ms("e.due_at")} AS "dueAt",
-       ${ms("e.first_attempt_at")} AS "firstAttemptAt", ${ms("e.enqueued_at")} AS "enqueuedAt",
-       ${ms("now()")} AS now, i.begin AS begun, e.first_attempt_at = now() AS "isFirst"`,
-    fetched.map((job) => ({ ...job, leaseMs, begin })),
+    `UPDATE ${table} e SET state = 'leased', fetched = i.fetched, window_from = NULL,
+       leased_until = now() + $2::text::float8 * interval '1 ms'${begin ? COUNTED : ""}
+     FROM json_to_recordset($1::text::json) AS i(id uuid, listener text, "jobId" uuid, fetched int)
+     WHERE ${IS_INPUT} AND ${isIn("waiting", "leased")}
+       AND e.ordering_key IS ${keyed === "keyed" ? "NOT NULL" : "NULL"}
+     RETURNING ${EVENT_COLUMNS}, e.job_id AS "jobId", e.fetched, e.attempts,
+       e.attempts_before_redrive AS "attemptsBeforeRedrive", ${ms("e.due_at")} AS "dueAt",
+       ${ms("e.first_attempt_at")} AS "firstAttemptAt", ${ms("e.enqueued_at")} AS "enqueuedAt", ${ms("now()")} AS now`,
+    fetched,
+    String(leaseMs),
   );
 }
+
+const COUNTED = ", attempts = e.attempts + 1, first_attempt_at = COALESCE(e.first_attempt_at, now())";
 
 function without(jobs: readonly EventJob[], taken: readonly EventJob[]): EventJob[] {
   const ids = new Set(taken.map(({ jobId }) => jobId));
   return jobs.filter(({ jobId }) => !ids.has(jobId));
 }
 
-function claimedOf(row: LeasedRow): ClaimedEvent {
-  const { listener, id, expiresAt, attempts, attemptsBeforeRedrive, enqueuedAt, now, begun, isFirst } = row;
+function claimedOf(row: LeasedRow, { leaseMs, begin }: ClaimRequest): ClaimedEvent {
+  const { listener, id, attempts, attemptsBeforeRedrive, enqueuedAt, now } = row;
   const firstAttemptAt = row.firstAttemptAt ?? undefined;
   return {
     event: eventOf(row),
-    lease: { listener, id, token: tokenOf(row), expiresAt },
-    attempts: begun ? attempts - 1 : attempts,
+    lease: { listener, id, token: tokenOf(row), expiresAt: now + leaseMs },
     attemptsBeforeRedrive,
-    firstAttemptAt: begun && isFirst ? undefined : firstAttemptAt,
     enqueuedAt,
     now,
-    begun: begun ? { attempt: attempts, firstAttemptAt: firstAttemptAt ?? now, now } : undefined,
+    ...(begin && firstAttemptAt !== undefined
+      ? countedClaim({ attempts, attemptsBeforeRedrive, firstAttemptAt, now })
+      : { attempts, firstAttemptAt }),
   };
 }
 

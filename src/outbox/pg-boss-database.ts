@@ -57,9 +57,14 @@ export function sqlRunner(tx: PgBossTransaction): SqlRunner {
   );
 }
 
-/** Runs a statement whose one parameter is a JSON text, the only kind that every driver and ORM passes on alike. */
-export async function rowsOf<Row>(db: SqlRunner, text: string, input: unknown): Promise<Row[]> {
-  const { rows } = await db.executeSql(text, [JSON.stringify(input)]);
+/** Runs a statement whose parameters are texts, the first of them JSON: every driver and ORM passes those on alike. */
+export async function rowsOf<Row>(
+  db: SqlRunner,
+  text: string,
+  input: unknown,
+  ...more: readonly string[]
+): Promise<Row[]> {
+  const { rows } = await db.executeSql(text, [JSON.stringify(input), ...more]);
   return rows as Row[];
 }
 
@@ -68,17 +73,14 @@ export function outboxFailure(error: unknown): Error {
   return error instanceof TypeError ? error : databaseFailure("OUTBOX_UNAVAILABLE", error);
 }
 
-/**
- * Runs work in a transaction on one of pg-boss's own connections. It may run again: a claim has a job before its
- * event, a worker that is late has the event before its job, and of two that wait for each other PostgreSQL ends one.
- */
+/** Runs work in a transaction on one of pg-boss's own connections, and again if another one was in its way. */
 export async function inTransaction<Value>(
   database: BossDatabase,
   work: (db: SqlRunner) => Promise<Value>,
 ): Promise<Value> {
-  if (!database.beginTransaction)
-    throw new TypeError("boss must have a connection with beginTransaction(), as pg-boss's own has");
-  for (let run = 1; ; run++) {
+  return rerun(async () => {
+    if (!database.beginTransaction)
+      throw new TypeError("boss must have a connection with beginTransaction(), as pg-boss's own has");
     const transaction = await database.beginTransaction();
     try {
       const value = await work(transaction.db);
@@ -86,10 +88,23 @@ export async function inTransaction<Value>(
       return value;
     } catch (error) {
       await transaction.rollback();
+      throw error;
+    }
+  });
+}
+
+/**
+ * Runs again what another transaction was in the way of: a claim has a job before its event, a worker that is late
+ * has the event before its job, and of two that wait for each other PostgreSQL ends one.
+ */
+export async function rerun<Value>(work: () => Promise<Value>): Promise<Value> {
+  for (let run = 1; ; run++)
+    try {
+      return await work();
+    } catch (error) {
       if (run === MAX_RUNS || !COLLISIONS.includes((error as { code?: unknown } | undefined)?.code))
         throw error;
     }
-  }
 }
 
 const MAX_RUNS = 4;

@@ -25,15 +25,22 @@ export interface EventJob {
   readonly lock?: string | null | undefined;
 }
 
+/** A job to be added for an event, from its time on. */
+interface AddedJob {
+  readonly listener: string;
+  readonly id: string;
+  readonly jobId: string;
+  readonly at?: string;
+}
+
 /** pg-boss's queues, one for each listener, and the jobs in them. */
 export interface OutboxJobs {
   /** Makes the queues of listeners that have none; to be called outside of transactions. */
   prepare(listeners: Iterable<string>): Promise<void>;
-  /** Adds a job for each event, from its time on. */
-  add(
-    db: SqlRunner,
-    events: readonly { listener: string; id: string; jobId: string; at?: string }[],
-  ): Promise<void>;
+  /** Adds a job for each event. */
+  add(db: SqlRunner, events: readonly AddedJob[]): Promise<void>;
+  /** What pg-boss would run to add a job for each event: a statement with one parameter for each queue. */
+  adding(events: readonly AddedJob[]): Promise<{ sql: string; jobs: string }[]>;
   fetch(db: SqlRunner, listener: string, most: number): Promise<readonly EventJob[]>;
   complete(db: SqlRunner, jobs: readonly EventJob[]): Promise<void>;
   /** Makes fetched jobs due again. */
@@ -64,6 +71,15 @@ export function outboxJobs(boss: Boss, prefix: string): OutboxJobs {
       );
   }
 
+  function insert(db: SqlRunner, listener: string, events: readonly AddedJob[]): Promise<string[] | null> {
+    const jobs = events.map(({ id, jobId, at }) => ({
+      id: jobId,
+      data: { id },
+      ...(at === undefined ? {} : { startAfter: at }),
+    }));
+    return boss.insert(queueOf(listener), jobs, { db, returnId: true });
+  }
+
   return {
     async prepare(listeners) {
       const missing = [...new Set(listeners)].filter((listener) => !ready.has(listener));
@@ -76,15 +92,21 @@ export function outboxJobs(boss: Boss, prefix: string): OutboxJobs {
     },
     async add(db, events) {
       for (const [listener, those] of byListener(events)) {
-        const jobs = those.map(({ id, jobId, at }) => ({
-          id: jobId,
-          data: { id },
-          ...(at === undefined ? {} : { startAfter: at }),
-        }));
-        const added = await boss.insert(queueOf(listener), jobs, { db, returnId: true });
+        const added = await insert(db, listener, those);
         // A transaction that began before the queue was made, at a level that does not see it.
-        if (added?.length !== jobs.length) throw new Error("pg-boss did not take every job; try again");
+        if (added?.length !== those.length) throw new Error("pg-boss did not take every job; try again");
       }
+    },
+    async adding(events) {
+      const statements: { sql: string; jobs: string }[] = [];
+      const noting: SqlRunner = {
+        async executeSql(sql, [jobs] = []) {
+          statements.push({ sql, jobs: String(jobs) });
+          return { rows: [] };
+        },
+      };
+      for (const [listener, those] of byListener(events)) await insert(noting, listener, those);
+      return statements;
     },
     async fetch(db, listener, most) {
       const jobs = await boss.fetch(queueOf(listener), { db, batchSize: most });

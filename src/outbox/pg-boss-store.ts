@@ -6,6 +6,7 @@ import {
   inTransaction,
   outboxFailure,
   type PgBossTransaction,
+  rerun,
   sqlRunner,
 } from "./pg-boss-database.js";
 import {
@@ -66,6 +67,7 @@ export function pgBossStore({
     database,
     jobs: outboxJobs(boss, name),
     events: `${schema}.event`,
+    enqueue: `${schema}.enqueue`,
     sequence: `'${schema}.event_seq'`,
     channel: name,
     transaction: (work) => inTransaction(database, work),
@@ -93,7 +95,7 @@ export function pgBossStore({
       await run(async () => {
         await tables.jobs.prepare(events.map(({ listener }) => listener));
         if (db) await storeEvents(tables, db, events);
-        else await tables.transaction((own) => storeEvents(tables, own, events));
+        else await rerun(() => storeEvents(tables, database, events));
       });
     },
     claim: (request) => run(() => claimEvents(tables, request)),

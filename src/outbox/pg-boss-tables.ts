@@ -8,6 +8,8 @@ export interface OutboxTables {
   readonly jobs: OutboxJobs;
   /** The table of events, quoted. */
   readonly events: string;
+  /** The function that stores events, quoted. */
+  readonly enqueue: string;
   /** The sequence that gives events their places, as a literal. */
   readonly sequence: string;
   /** The channel that says there is work. */
@@ -16,9 +18,9 @@ export interface OutboxTables {
   transaction<Value>(work: (db: SqlRunner) => Promise<Value>): Promise<Value>;
 }
 
-/** A time as milliseconds since the epoch. */
+/** A time as milliseconds since the epoch; `extract` would count in `numeric`, five times as slow. */
 export function ms(time: string): string {
-  return `round(extract(epoch FROM ${time}) * 1000)::float8`;
+  return `round(date_part('epoch', ${time}) * 1000)`;
 }
 
 /** Which events a statement is about: those of its input `i`, looked up by the primary key. */

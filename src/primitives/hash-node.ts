@@ -18,6 +18,10 @@ export function sha256Base64url(bytes: Uint8Array): string {
   return hash("sha256", bytes, "base64url");
 }
 
+export function encodeBase64({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString("base64");
+}
+
 export function digestOf(name: HashName, parts: readonly (string | Uint8Array)[]): string {
   const state = createHash(name);
   for (const part of parts) state.update(part);

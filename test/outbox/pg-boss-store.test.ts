@@ -75,6 +75,49 @@ describe.skipIf(!postgres)("pgBossStore", () => {
     await expect(take()).resolves.toEqual([]); // this one had looked before
   });
 
+  it("brings tables of an older version up to date, with what is in them", async () => {
+    const [old, repeated] = [outboxEvent("old"), outboxEvent("new")];
+    await store.enqueue([old]);
+    await boss.query(
+      `DROP FUNCTION ${outbox.schema}.enqueue; UPDATE ${outbox.schema}.version SET version = 1`,
+    );
+    const newer = pgBossStore({ boss: boss.boss, schema: outbox.schema });
+    await newer.enqueue([repeated]);
+    expect((await boss.query(`SELECT version FROM ${outbox.schema}.version`)).rows).toEqual([{ version: 2 }]);
+    expect(await taken()).toEqual([old.id, repeated.id]);
+  });
+
+  it("stores what is new among what is known, an event named twice once, each with its job", async () => {
+    const [known, one, other] = [outboxEvent("known"), outboxEvent("one"), outboxEvent("other")];
+    const elsewhere = outboxEvent("elsewhere", { listener: "bills" });
+    await store.enqueue([known]);
+    await store.enqueue([one, known, elsewhere, one, other]);
+    expect(await taken()).toEqual([known.id, one.id, other.id]);
+    expect((await take(10, "bills")).map(({ event }) => event.id)).toEqual([elsewhere.id]);
+    const jobs = await boss.query(`SELECT FROM ${boss.schema}.job WHERE state = 'active'`);
+    expect(jobs.rows).toHaveLength(4);
+    const twice = [outboxEvent("two"), outboxEvent("three", { id: one.id })];
+    await expect(store.enqueue(twice)).rejects.toMatchObject({ code: "EVENT_ID_REUSED" });
+    const fresh = outboxEvent("four");
+    const alike = outboxEvent("five", { id: fresh.id });
+    await expect(store.enqueue([fresh, alike])).rejects.toMatchObject({ code: "EVENT_ID_REUSED" });
+    expect(await taken()).toEqual([]);
+  });
+
+  it("stores nothing where the transaction does not see the queue yet", async () => {
+    await store.stats();
+    const client = await pool.connect();
+    await client.query("BEGIN ISOLATION LEVEL REPEATABLE READ");
+    await client.query("SELECT 1");
+    const event = outboxEvent("early", { listener: "unseen" });
+    await expect(store.enqueue([event], client)).rejects.toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
+    await client.query("COMMIT");
+    client.release();
+    expect(await store.find(event.id)).toEqual([]);
+    await store.enqueue([event]);
+    expect((await take(10, "unseen")).map(({ event: { id } }) => id)).toEqual([event.id]);
+  });
+
   it("stores events in the transaction of a client of pg, or of an ORM", async () => {
     await boss.query(`CREATE TABLE ${outbox.schema.replace("outbox", "orders")} (id text)`);
     const table = outbox.schema.replace("outbox", "orders");

@@ -33,6 +33,16 @@ describe.each([
     expect(hex(hash.hmacOf(name, bytes("Jefe"), [bytes("what do ya "), "want for nothing?"]))).toBe(mac);
   });
 
+  it.each([
+    ["", ""],
+    ["f", "Zg=="],
+    ["fo", "Zm8="],
+    ["foo", "Zm9v"],
+    ["foobar", "Zm9vYmFy"],
+  ])("gives %j in base64 (RFC 4648, section 10)", (text, encoded) => {
+    expect(hash.encodeBase64(new TextEncoder().encode(text))).toBe(encoded);
+  });
+
   it("joins head and body, wherever the border lies", () => {
     const key = hash.hmacKey("secret");
     const whole = hash.hmacSha256(key, "", "1.2.{}");
