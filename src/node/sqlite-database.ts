@@ -22,12 +22,12 @@ export function preparedQueries<Name extends string>(
   return <Row>(name: Name, ...values: SqliteValue[]) => statementOf(name).all(...values) as Row[];
 }
 
-/** The same for inserts that return nothing, which cost less; each gives the row's number. */
-export function preparedInserts<Name extends string>(
+/** The same for changes that return nothing, which cost less; an insert gives the row's number. */
+export function preparedChanges<Name extends string>(
   db: SqliteDatabase,
-  inserts: Readonly<Record<Name, string>>,
+  changes: Readonly<Record<Name, string>>,
 ): (name: Name, ...values: SqliteValue[]) => number {
-  const statementOf = preparedStatements(db, inserts);
+  const statementOf = preparedStatements(db, changes);
   return (name, ...values) => Number(statementOf(name).run(...values).lastInsertRowid);
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { ClaimedEvent, ClaimRequest } from "../outbox/outbox-store.js";
 import { preparedQueries, type SqliteDatabase } from "./sqlite-database.js";
-import { claimedEvent, type OutboxRow } from "./sqlite-outbox-rows.js";
+import { type ClaimedRow, claimedEvent } from "./sqlite-outbox-rows.js";
 import { IS_OPEN } from "./sqlite-outbox-schema.js";
 
 /** How events are handed out; each claim has to be a transaction. */
@@ -16,7 +16,8 @@ export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: numbe
       SELECT listener FROM waiting WHERE listener IS NOT NULL AND EXISTS (
         SELECT 1 FROM hookproof_outbox AS one
         WHERE one.listener = waiting.listener AND ${IS_OPEN} AND visible_at <= ?)`,
-    claim: `UPDATE hookproof_outbox SET lease_token = ?, lease_until = ?, due_at = visible_at, visible_at = ?
+    claim: `UPDATE hookproof_outbox SET lease_token = ?, lease_until = ?, due_at = visible_at, visible_at = ?,
+        attempts = attempts + ?, first_attempt_at = coalesce(first_attempt_at, ?)
       WHERE seq IN (
         SELECT seq FROM hookproof_outbox AS due
         WHERE listener = ? AND ${IS_OPEN} AND visible_at <= ?
@@ -25,16 +26,16 @@ export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: numbe
             WHERE leased.listener = due.listener AND leased.ordering_key = due.ordering_key
               AND leased.lease_until > ?))
         ORDER BY visible_at, seq LIMIT ?)
-      RETURNING *,
+      RETURNING seq, listener, id, digest, ordering_key, traceparent, encryption_key_id, enqueued_at, due_at,
+        attempts, attempts_before_redrive, first_attempt_at, lease_token, lease_until,
         (SELECT body FROM hookproof_outbox_bodies AS bodies WHERE bodies.seq = hookproof_outbox.seq) AS body`,
   });
 
-  return ({ limit, leaseMs, listeners }, now) => {
-    const token = randomUUID();
-    const until = now + leaseMs;
+  return ({ limit, leaseMs, listeners, begin = false }, now) => {
+    const lease = [randomUUID(), now + leaseMs, now + leaseMs, ...(begin ? [1, now] : [0, null])] as const;
     const due = new Set(ask<{ listener: string }>("due", now).map(({ listener }) => listener));
     const served = [...listeners.keys()].filter((name) => due.has(name));
-    const taken = new Map(served.map((name) => [name, [] as OutboxRow[]]));
+    const taken = new Map(served.map((name) => [name, [] as ClaimedRow[]]));
     const open = new Set(taken.keys());
     let left = limit;
     while (left > 0 && open.size > 0) {
@@ -42,13 +43,13 @@ export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: numbe
       for (const name of open) {
         const rows = taken.get(name) ?? [];
         const wanted = Math.min(share, left, (listeners.get(name) ?? 0) - rows.length);
-        const found = wanted > 0 ? ask<OutboxRow>("claim", token, until, until, name, now, now, wanted) : [];
+        const found = wanted > 0 ? ask<ClaimedRow>("claim", ...lease, name, now, now, wanted) : [];
         rows.push(...found.sort((a, b) => a.due_at - b.due_at || a.seq - b.seq));
         left -= found.length;
         if (found.length < wanted || wanted <= 0) open.delete(name);
       }
     }
-    return inTurn([...taken.values()]).map((row) => claimedEvent(row, now));
+    return inTurn([...taken.values()]).map((row) => claimedEvent(row, now, begin));
   };
 }
 

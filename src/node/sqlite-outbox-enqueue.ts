@@ -1,6 +1,6 @@
 import { HookproofError, messageOf } from "../errors.js";
 import type { OutboxEvent } from "../outbox/outbox-store.js";
-import { preparedInserts, preparedQueries, type SqliteDatabase } from "./sqlite-database.js";
+import { preparedChanges, preparedQueries, type SqliteDatabase } from "./sqlite-database.js";
 
 /**
  * How events are stored over one connection, in a transaction. What is refused is refused before anything is
@@ -14,7 +14,7 @@ export function enqueueing(db: SqliteDatabase): (events: readonly OutboxEvent[],
     isBehind: `SELECT 1 FROM hookproof_outbox
       WHERE listener = ? AND ordering_key = ? AND turn IS NOT NULL LIMIT 1`,
   });
-  const insert = preparedInserts(db, {
+  const insert = preparedChanges(db, {
     event: `INSERT INTO hookproof_outbox
       (listener, id, digest, ordering_key, traceparent, encryption_key_id, enqueued_at, due_at, visible_at, turn)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

@@ -1,15 +1,21 @@
 import type { BegunAttempt, Burial, Completion, Lease, OutboxAttempt } from "../outbox/outbox-store.js";
-import { preparedQueries, type SqliteDatabase } from "./sqlite-database.js";
+import { preparedChanges, preparedQueries, type SqliteDatabase } from "./sqlite-database.js";
 import { DEAD, DELIVERED, PENDING } from "./sqlite-outbox-schema.js";
 import { type KeyedRow, passingOn } from "./sqlite-outbox-turns.js";
 
 /** What the holder of a lease may do; each call has to be in a transaction. */
 export interface LeaseQueries {
   begin(lease: Lease, now: number): BegunAttempt | undefined;
-  complete(completion: Completion, now: number): boolean;
+  /** Gives how many of the leases were good. */
+  complete(completions: readonly Completion[], now: number): number;
   reschedule(lease: Lease, at: number, attempt: OutboxAttempt): boolean;
   bury(lease: Lease, burial: Burial, now: number): boolean;
   release(lease: Lease): boolean;
+}
+
+/** An event that was delivered. */
+interface EndedRow extends KeyedRow {
+  readonly seq: number;
 }
 
 const HELD = `WHERE id = ? AND listener = ? AND lease_token = ? AND state = ${PENDING}`;
@@ -24,13 +30,19 @@ export function leaseQueries(db: SqliteDatabase): LeaseQueries {
       SET attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, ?)
       ${HELD} RETURNING attempts, first_attempt_at`,
     complete: `UPDATE hookproof_outbox
-      SET state = ${DELIVERED}, turn = NULL, ended_at = ?, outcome = ?, ${REMEMBERED}, ${FREED} ${HELD} ${KEY}`,
+      SET state = ${DELIVERED}, turn = NULL, ended_at = ?, outcome = ?, ${REMEMBERED}, lease_until = NULL ${HELD}
+      RETURNING seq, listener, ordering_key`,
     reschedule: `UPDATE hookproof_outbox
       SET due_at = ?, visible_at = ?, ${REMEMBERED}, ${FREED} ${HELD} ${KEY}`,
     bury: `UPDATE hookproof_outbox
       SET state = ${DEAD}, turn = iif(?, turn, NULL), ended_at = ?, reason = ?, code = ?, ${FREED} ${HELD} ${KEY}`,
     remember: `UPDATE hookproof_outbox SET ${REMEMBERED} ${HELD} RETURNING 1`,
     release: `UPDATE hookproof_outbox SET visible_at = due_at, ${FREED} ${HELD} ${KEY}`,
+  });
+  const change = preparedChanges(db, {
+    forget: "DELETE FROM hookproof_outbox_bodies WHERE seq IN (SELECT value FROM json_each(?))",
+    count: `INSERT INTO hookproof_outbox_counts VALUES (?, ?, ?)
+      ON CONFLICT (listener, state) DO UPDATE SET events = events + excluded.events`,
   });
   const held = ({ id, listener, token }: Lease) => [id, listener, token] as const;
 
@@ -39,10 +51,19 @@ export function leaseQueries(db: SqliteDatabase): LeaseQueries {
       const [row] = ask<{ attempts: number; first_attempt_at: number }>("begin", now, ...held(lease));
       return row && { attempt: row.attempts, firstAttemptAt: row.first_attempt_at, now };
     },
-    complete({ lease, outcome, attempt }, now) {
-      const rows = ask<KeyedRow>("complete", now, outcome, JSON.stringify(attempt), ...held(lease));
-      rows.forEach(passOn);
-      return rows.length > 0;
+    complete(completions, now) {
+      const done = completions.flatMap(({ lease, outcome, attempt }) =>
+        ask<EndedRow>("complete", now, outcome, JSON.stringify(attempt), ...held(lease)),
+      );
+      const ended = new Map<string, number>();
+      for (const { listener } of done) ended.set(listener, (ended.get(listener) ?? 0) + 1);
+      for (const [listener, events] of ended) {
+        change("count", listener, PENDING, -events);
+        change("count", listener, DELIVERED, events);
+      }
+      change("forget", JSON.stringify(done.map(({ seq }) => seq)));
+      done.forEach(passOn);
+      return done.length;
     },
     reschedule: (lease, at, attempt) =>
       ask("reschedule", at, at, JSON.stringify(attempt), ...held(lease)).length > 0,

@@ -1,4 +1,5 @@
 import type { ErrorCode } from "../errors.js";
+import { countedClaim } from "../outbox/counted-claim.js";
 import type {
   Burial,
   ClaimedEvent,
@@ -37,8 +38,19 @@ export interface OutboxRow {
   body?: Uint8Array | ArrayBuffer | null;
 }
 
-/** An event that was just claimed. */
-export function claimedEvent(row: OutboxRow, now: number): ClaimedEvent {
+/** What a claim gives of a row. */
+export type ClaimedRow = Omit<
+  OutboxRow,
+  "state" | "turn" | "visible_at" | "ended_at" | "outcome" | "reason" | "code" | "history"
+>;
+
+/**
+ * An event that was just claimed.
+ *
+ * @param counted whether the claim has counted an attempt
+ */
+export function claimedEvent(row: ClaimedRow, now: number, counted: boolean): ClaimedEvent {
+  const { attempts, attempts_before_redrive: attemptsBeforeRedrive, first_attempt_at: firstAttemptAt } = row;
   return {
     event: eventOf(row),
     lease: {
@@ -47,11 +59,12 @@ export function claimedEvent(row: OutboxRow, now: number): ClaimedEvent {
       token: row.lease_token ?? "",
       expiresAt: row.lease_until ?? now,
     },
-    attempts: row.attempts,
-    attemptsBeforeRedrive: row.attempts_before_redrive,
-    ...firstAttempt(row),
+    attemptsBeforeRedrive,
     enqueuedAt: row.enqueued_at,
     now,
+    ...(counted && firstAttemptAt !== null
+      ? countedClaim({ attempts, attemptsBeforeRedrive, firstAttemptAt, now })
+      : { attempts, ...firstAttempt(row) }),
   };
 }
 
@@ -82,11 +95,13 @@ export function outboxEntry(row: OutboxRow, now: number): OutboxEntry {
   };
 }
 
-function firstAttempt({ first_attempt_at }: OutboxRow): { firstAttemptAt?: number } {
+function firstAttempt({ first_attempt_at }: Pick<OutboxRow, "first_attempt_at">): {
+  firstAttemptAt?: number;
+} {
   return first_attempt_at === null ? {} : { firstAttemptAt: first_attempt_at };
 }
 
-function eventOf(row: OutboxRow): OutboxEvent {
+function eventOf(row: ClaimedRow): OutboxEvent {
   return {
     id: row.id,
     listener: row.listener,

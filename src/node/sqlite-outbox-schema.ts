@@ -81,6 +81,15 @@ const STEPS: readonly string[] = [
     UPDATE hookproof_outbox_counts SET events = events - 1 WHERE listener = OLD.listener AND state = OLD.state;
     DELETE FROM hookproof_outbox_bodies WHERE seq = OLD.seq;
   END;`,
+  // Who delivers many events counts them at once, which saves a fifth of it, and says so by leaving the lease's token.
+  `DROP TRIGGER hookproof_outbox_moved;
+  CREATE TRIGGER hookproof_outbox_moved AFTER UPDATE OF state ON hookproof_outbox
+  WHEN NEW.state <> ${DELIVERED} OR NEW.lease_token IS NULL BEGIN
+    UPDATE hookproof_outbox_counts SET events = events - 1 WHERE listener = OLD.listener AND state = OLD.state;
+    INSERT INTO hookproof_outbox_counts VALUES (NEW.listener, NEW.state, 1)
+      ON CONFLICT (listener, state) DO UPDATE SET events = events + 1;
+    DELETE FROM hookproof_outbox_bodies WHERE seq = NEW.seq AND NEW.state = ${DELIVERED};
+  END;`,
 ];
 
 /**

@@ -77,8 +77,7 @@ export function sqliteStore({
     },
     claim: (request) => group(() => claim(request, clock.now())),
     begin: (held) => group(() => held.map((lease) => leases.begin(lease, clock.now()))),
-    complete: (completions) =>
-      changing(() => completions.filter((one) => leases.complete(one, clock.now())).length),
+    complete: (completions) => changing(() => leases.complete(completions, clock.now())),
     reschedule: (lease, at, attempt) => group(() => leases.reschedule(lease, at, attempt)),
     bury: (lease, burial) => changing(() => leases.bury(lease, burial, clock.now())),
     release: (held) => changing(() => held.forEach(leases.release)),

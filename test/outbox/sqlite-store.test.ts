@@ -171,6 +171,25 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       expect(rows(db, "SELECT version FROM hookproof_outbox_version")).toEqual([{ version: 99 }]);
     });
 
+    it("brings a file of the first version up to date, beside a process that works as that did", async () => {
+      await openStore().close();
+      const db = open();
+      db.exec(`DROP TRIGGER hookproof_outbox_moved;
+        CREATE TRIGGER hookproof_outbox_moved AFTER UPDATE OF state ON hookproof_outbox BEGIN SELECT 1; END;
+        UPDATE hookproof_outbox_version SET version = 1`);
+      const store = openStore();
+      await store.enqueue([storedEvent("lst_1"), storedEvent("lst_1"), storedEvent("lst_1")]);
+      expect(rows(db, "SELECT version FROM hookproof_outbox_version")).toEqual([{ version: 2 }]);
+      const [one] = await claimAll(store, 1);
+      await store.complete([{ lease: (one as ClaimedEvent).lease, outcome: "accepted", attempt: ATTEMPT }]);
+      const [two] = await claimAll(store, 1);
+      const { id } = (two as ClaimedEvent).event;
+      db.exec(`UPDATE hookproof_outbox SET state = 1, turn = NULL, ended_at = 0, outcome = 'accepted',
+        lease_token = NULL, lease_until = NULL WHERE id = '${id}'`);
+      expect(await store.stats()).toMatchObject([{ pending: 1, inFlight: 0, delivered: 2 }]);
+      expect(rows(db, "SELECT count(*) AS n FROM hookproof_outbox_bodies")).toEqual([{ n: 1 }]);
+    });
+
     it("leaves PRAGMA user_version and the tables of others in the file alone", () => {
       const db = open();
       db.exec("PRAGMA user_version = 7; CREATE TABLE users (id TEXT)");
