@@ -1,7 +1,4 @@
-/**
- * Ends many pieces of work at once. Each gets a signal of its own: hundreds of listeners on one signal are what
- * Node takes for a leak.
- */
+/** Ends many pieces of work at once. */
 export interface AbortAll {
   readonly aborted: boolean;
   abort(): void;
@@ -9,25 +6,48 @@ export interface AbortAll {
   during<Value>(work: (signal: AbortSignal) => Promise<Value>): Promise<Value>;
 }
 
+/**
+ * How many pieces of work share a signal. A signal for each is a twentieth of what a delivery costs, and more than
+ * ten listeners on one are what Node takes for a leak.
+ */
+const SHARED_BY = 8;
+
+interface Shared {
+  readonly controller: AbortController;
+  handedOut: number;
+  underWay: number;
+}
+
 export function abortAll(): AbortAll {
-  const underWay = new Set<AbortController>();
+  const inUse = new Set<Shared>();
   let aborted = false;
+  let next = shared();
+
+  function shared(): Shared {
+    const controller = new AbortController();
+    if (aborted) controller.abort();
+    return { controller, handedOut: 0, underWay: 0 };
+  }
+
   return {
     get aborted() {
       return aborted;
     },
     abort() {
       aborted = true;
-      for (const one of underWay) one.abort();
+      for (const { controller } of [...inUse, next]) controller.abort();
     },
     async during(work) {
-      const one = new AbortController();
-      if (aborted) one.abort();
-      underWay.add(one);
+      if (next.handedOut === SHARED_BY) next = shared();
+      const one = next;
+      one.handedOut += 1;
+      one.underWay += 1;
+      inUse.add(one);
       try {
-        return await work(one.signal);
+        return await work(one.controller.signal);
       } finally {
-        underWay.delete(one);
+        one.underWay -= 1;
+        if (one.underWay === 0) inUse.delete(one);
       }
     },
   };

@@ -1,5 +1,5 @@
 import { createEvent, hmacSigner } from "hookproof";
-import type { DeadLetter } from "hookproof/outbox";
+import { createOutbox, type DeadLetter } from "hookproof/outbox";
 import { expect, it } from "vitest";
 import { SECRET } from "../sender/receiver-server.js";
 import { outboxBench, waitFor } from "./bench-outbox.js";
@@ -33,6 +33,39 @@ it("delivers what was enqueued before and after the start, once each", async () 
     outcome: "accepted",
     attempts: [{ number: 1, status: 200 }],
   });
+});
+
+it("puts down together what ends within a few milliseconds, and claims what follows at once", async () => {
+  const bench = outboxBench();
+  const groups: number[] = [];
+  const store = {
+    ...bench.store,
+    complete: (completions: Parameters<typeof bench.store.complete>[0]) => {
+      groups.push(completions.length);
+      return bench.store.complete(completions);
+    },
+  };
+  let answers = performance.now();
+  const outbox = createOutbox({
+    store,
+    listeners: {
+      a: {
+        url: "http://127.0.0.1:1/api/v1/webhooks/incoming/lst_1",
+        signer: hmacSigner({ secret: SECRET }),
+        concurrency: 60,
+        async transport() {
+          answers = Math.max(answers, performance.now()) + 0.5;
+          const at = answers;
+          while (performance.now() < at) await new Promise((resolve) => setImmediate(resolve));
+          return { status: 200, headers: [], body: new Uint8Array(), truncated: false };
+        },
+      },
+    },
+  });
+  await outbox.enqueue(Array.from({ length: 60 }, (_, n) => ({ listener: "a", payload: { n } })));
+  await outbox.drain();
+  expect(groups.reduce((sum, size) => sum + size, 0)).toBe(60);
+  expect(groups.length).toBeLessThanOrEqual(10);
 });
 
 it("tries again on the schedule of the protocol, signed anew, with the same id and bytes", async () => {
