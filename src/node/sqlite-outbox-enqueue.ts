@@ -1,6 +1,8 @@
 import { HookproofError, messageOf } from "../errors.js";
 import type { OutboxEvent } from "../outbox/outbox-store.js";
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "./sqlite-database.js";
+import { counting } from "./sqlite-outbox-counts.js";
+import { PENDING } from "./sqlite-outbox-schema.js";
 
 /**
  * How events are stored over one connection, in a transaction. What is refused is refused before anything is
@@ -14,15 +16,17 @@ export function enqueueing(db: SqliteDatabase): (events: readonly OutboxEvent[],
     isBehind: `SELECT 1 FROM hookproof_outbox
       WHERE listener = ? AND ordering_key = ? AND turn IS NOT NULL LIMIT 1`,
   });
+  const count = counting(db);
   const insert = preparedChanges(db, {
     event: `INSERT INTO hookproof_outbox
-      (listener, id, digest, ordering_key, traceparent, encryption_key_id, enqueued_at, due_at, visible_at, turn)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      (listener, id, digest, ordering_key, traceparent, encryption_key_id, enqueued_at, due_at, visible_at, turn,
+        lease_token)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')`,
     body: "INSERT INTO hookproof_outbox_bodies VALUES (?, ?)",
   });
 
   /** Those that are not known yet, each once. */
-  function unknown(events: readonly OutboxEvent[]): Iterable<OutboxEvent> {
+  function unknown(events: readonly OutboxEvent[]): readonly OutboxEvent[] {
     const added = new Map<string, OutboxEvent>();
     for (const event of events) {
       const name = `${event.id} ${event.listener}`;
@@ -30,7 +34,7 @@ export function enqueueing(db: SqliteDatabase): (events: readonly OutboxEvent[],
       if (!known) added.set(name, event);
       else if (known.digest !== event.digest) throw idReused(event);
     }
-    return added.values();
+    return [...added.values()];
   }
 
   function add(event: OutboxEvent, now: number): void {
@@ -42,7 +46,9 @@ export function enqueueing(db: SqliteDatabase): (events: readonly OutboxEvent[],
   }
 
   return (events, now) => {
-    for (const event of unknown(events)) add(event, now);
+    const added = unknown(events);
+    for (const event of added) add(event, now);
+    count(added, PENDING);
   };
 }
 

@@ -1,5 +1,6 @@
 import type { BegunAttempt, Burial, Completion, Lease, OutboxAttempt } from "../outbox/outbox-store.js";
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "./sqlite-database.js";
+import { counting } from "./sqlite-outbox-counts.js";
 import { DEAD, DELIVERED, PENDING } from "./sqlite-outbox-schema.js";
 import { type KeyedRow, passingOn } from "./sqlite-outbox-turns.js";
 
@@ -25,6 +26,7 @@ const KEY = "RETURNING listener, ordering_key";
 
 export function leaseQueries(db: SqliteDatabase): LeaseQueries {
   const passOn = passingOn(db);
+  const count = counting(db);
   const ask = preparedQueries(db, {
     begin: `UPDATE hookproof_outbox
       SET attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, ?)
@@ -41,8 +43,6 @@ export function leaseQueries(db: SqliteDatabase): LeaseQueries {
   });
   const change = preparedChanges(db, {
     forget: "DELETE FROM hookproof_outbox_bodies WHERE seq IN (SELECT value FROM json_each(?))",
-    count: `INSERT INTO hookproof_outbox_counts VALUES (?, ?, ?)
-      ON CONFLICT (listener, state) DO UPDATE SET events = events + excluded.events`,
   });
   const held = ({ id, listener, token }: Lease) => [id, listener, token] as const;
 
@@ -55,12 +55,7 @@ export function leaseQueries(db: SqliteDatabase): LeaseQueries {
       const done = completions.flatMap(({ lease, outcome, attempt }) =>
         ask<EndedRow>("complete", now, outcome, JSON.stringify(attempt), ...held(lease)),
       );
-      const ended = new Map<string, number>();
-      for (const { listener } of done) ended.set(listener, (ended.get(listener) ?? 0) + 1);
-      for (const [listener, events] of ended) {
-        change("count", listener, PENDING, -events);
-        change("count", listener, DELIVERED, events);
-      }
+      count(done, DELIVERED, PENDING);
       change("forget", JSON.stringify(done.map(({ seq }) => seq)));
       done.forEach(passOn);
       return done.length;

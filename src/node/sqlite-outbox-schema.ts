@@ -81,8 +81,14 @@ const STEPS: readonly string[] = [
     UPDATE hookproof_outbox_counts SET events = events - 1 WHERE listener = OLD.listener AND state = OLD.state;
     DELETE FROM hookproof_outbox_bodies WHERE seq = OLD.seq;
   END;`,
-  // Who delivers many events counts them at once, which saves a fifth of it, and says so by leaving the lease's token.
-  `DROP TRIGGER hookproof_outbox_moved;
+  // Who enqueues or delivers many events counts them at once, which saves a fifth of delivering them, and says so by a
+  // lease's token: an empty one at the beginning, and its own at the end.
+  `DROP TRIGGER hookproof_outbox_added;
+  CREATE TRIGGER hookproof_outbox_added AFTER INSERT ON hookproof_outbox WHEN NEW.lease_token IS NULL BEGIN
+    INSERT INTO hookproof_outbox_counts VALUES (NEW.listener, NEW.state, 1)
+      ON CONFLICT (listener, state) DO UPDATE SET events = events + 1;
+  END;
+  DROP TRIGGER hookproof_outbox_moved;
   CREATE TRIGGER hookproof_outbox_moved AFTER UPDATE OF state ON hookproof_outbox
   WHEN NEW.state <> ${DELIVERED} OR NEW.lease_token IS NULL BEGIN
     UPDATE hookproof_outbox_counts SET events = events - 1 WHERE listener = OLD.listener AND state = OLD.state;

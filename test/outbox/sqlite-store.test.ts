@@ -174,8 +174,9 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
     it("brings a file of the first version up to date, beside a process that works as that did", async () => {
       await openStore().close();
       const db = open();
-      db.exec(`DROP TRIGGER hookproof_outbox_moved;
+      db.exec(`DROP TRIGGER hookproof_outbox_moved; DROP TRIGGER hookproof_outbox_added;
         CREATE TRIGGER hookproof_outbox_moved AFTER UPDATE OF state ON hookproof_outbox BEGIN SELECT 1; END;
+        CREATE TRIGGER hookproof_outbox_added AFTER INSERT ON hookproof_outbox BEGIN SELECT 1; END;
         UPDATE hookproof_outbox_version SET version = 1`);
       const store = openStore();
       await store.enqueue([storedEvent("lst_1"), storedEvent("lst_1"), storedEvent("lst_1")]);
@@ -188,6 +189,9 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
         lease_token = NULL, lease_until = NULL WHERE id = '${id}'`);
       expect(await store.stats()).toMatchObject([{ pending: 1, inFlight: 0, delivered: 2 }]);
       expect(rows(db, "SELECT count(*) AS n FROM hookproof_outbox_bodies")).toEqual([{ n: 1 }]);
+      db.exec(`INSERT INTO hookproof_outbox (listener, id, digest, enqueued_at, due_at, visible_at, turn)
+        VALUES ('lst_1', 'by the first version', '', 0, 0, 0, 1)`);
+      expect(await store.stats()).toMatchObject([{ pending: 2 }]);
     });
 
     it("leaves PRAGMA user_version and the tables of others in the file alone", () => {
