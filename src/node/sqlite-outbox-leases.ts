@@ -19,7 +19,8 @@ interface EndedRow extends KeyedRow {
   readonly seq: number;
 }
 
-const HELD = `WHERE id = ? AND listener = ? AND lease_token = ? AND state = ${PENDING}`;
+/** An event that was only enqueued has a token as well, an empty one, but no lease. */
+const HELD = `WHERE id = ? AND listener = ? AND lease_token = ? AND lease_until IS NOT NULL AND state = ${PENDING}`;
 const FREED = "lease_token = NULL, lease_until = NULL";
 const REMEMBERED = "history = json_insert(history, '$[#]', json(?))";
 const KEY = "RETURNING listener, ordering_key";

@@ -20,12 +20,15 @@ export async function storeEvents(
     if (before) requireSame(before, event);
     else open.set(nameOf(event), event);
   }
-  while (open.size > 0 && !(await storeNew(tables, db, [...open.values()])))
-    for (const known of await knownOf(tables, db, events)) {
+  while (open.size > 0) {
+    const left = [...open.values()];
+    if (await storeNew(tables, db, left)) return;
+    for (const known of await knownOf(tables, db, left)) {
       const event = open.get(nameOf(known));
       if (event) requireSame(known, event);
       open.delete(nameOf(known));
     }
+  }
 }
 
 function requireSame({ id, digest }: KnownRow, event: OutboxEvent): void {

@@ -194,6 +194,18 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       expect(await store.stats()).toMatchObject([{ pending: 2 }]);
     });
 
+    it("holds no lease of an event that was never claimed good, whatever its token", async () => {
+      const store = openStore();
+      const event = storedEvent("lst_1");
+      await store.enqueue([event]);
+      for (const token of ["", "null", "0"]) {
+        const lease = { id: event.id, listener: "lst_1", token, expiresAt: 0 };
+        expect(await store.begin([lease])).toEqual([undefined]);
+        expect(await store.complete([{ lease, outcome: "accepted", attempt: ATTEMPT }])).toBe(0);
+      }
+      expect(await claimAll(store)).toHaveLength(1);
+    });
+
     it("leaves PRAGMA user_version and the tables of others in the file alone", () => {
       const db = open();
       db.exec("PRAGMA user_version = 7; CREATE TABLE users (id TEXT)");
