@@ -1,5 +1,6 @@
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { seed } from "./test/support/seed.mjs";
 
 // Without "import", which Vite adds by itself: vitest hands these on to Node, whose require() would follow it.
 const conditions = ["source", "node"];
@@ -31,6 +32,12 @@ class LongestFirst extends BaseSequencer {
     const sorted = await super.sort(files);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
+}
+
+// Once: vitest reads this file for each project. Workers and the processes of tests inherit it.
+if (!process.env.HOOKPROOF_SEED) {
+  process.env.HOOKPROOF_SEED = String(seed);
+  console.info(`HOOKPROOF_SEED=${seed}`);
 }
 
 export default defineConfig({

@@ -4,8 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openKeyStore } from "hookproof/node";
 import { afterAll, expect, it } from "vitest";
+import { seededRandom } from "../support/seed.mjs";
 
 const KILLS = process.env.HOOKPROOF_LONG === "1" ? 200 : 15;
+const random = seededRandom("keys");
 const dir = mkdtempSync(join(tmpdir(), "hookproof-chaos-keys-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -23,7 +25,7 @@ function killedAtRandom(now: number): Promise<Step[]> {
     let text = "";
     child.stdout.on("data", (chunk: Buffer) => {
       // Counted from the first sign of life, so that the kill falls among its steps and not into its start.
-      if (text === "") setTimeout(() => child.kill("SIGKILL"), Math.random() * 100);
+      if (text === "") setTimeout(() => child.kill("SIGKILL"), random() * 100);
       text += chunk;
     });
     child.on("close", () => {

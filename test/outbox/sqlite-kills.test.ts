@@ -2,11 +2,13 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { sqliteStore } from "hookproof/node";
 import { expect, it } from "vitest";
+import { seededRandom } from "../support/seed.mjs";
 import { newOutboxFile, SQLITE_DRIVERS } from "./sqlite-files.js";
 
 const LONG = Boolean(process.env.HOOKPROOF_LONG);
 const KILLS = LONG ? 150 : 4;
 const SCRIPT = join(import.meta.dirname, "sqlite-process.mjs");
+const random = seededRandom("sqlite-kills");
 const FROM = new URL("../native/package.json", import.meta.url).href;
 
 interface Told {
@@ -17,13 +19,13 @@ interface Told {
 /** Runs a process that works on the file, kills it at a random moment, and gives what it told of. */
 function killedAtRandom(file: string, driver: string): Promise<Told[]> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [SCRIPT, file, driver, FROM], {
+    const child = spawn(process.execPath, [SCRIPT, file, driver, FROM, String(random())], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     let text = "";
     child.stdout.on("data", (chunk: Buffer) => {
       // Counted from the first sign of life, so that the kill falls among its work and not into its start.
-      if (text === "") setTimeout(() => child.kill("SIGKILL"), Math.random() * 300);
+      if (text === "") setTimeout(() => child.kill("SIGKILL"), random() * 300);
       text += chunk;
     });
     child.on("close", () => {

@@ -1,9 +1,13 @@
 // Enqueues, claims, begins, ends and redrives events in one file, as fast as it can, until it is killed. It tells
 // which events it had stored, and which it had seen end.
-import { createHash, randomInt, randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { openSqlite, sqliteStore } from "hookproof/node";
+import { seededRandom } from "../support/seed.mjs";
 
-const [file, driver, from] = process.argv.slice(2);
+const [file, driver, from, name] = process.argv.slice(2);
+const random = seededRandom(name);
+/** A whole number from `from` up to, but not including, `to`. */
+const between = (from, to) => from + Math.floor(random() * (to - from));
 const store = sqliteStore({ open: () => openSqlite(file, { driver, from }) });
 const report = (line) => new Promise((resolve) => process.stdout.write(`${JSON.stringify(line)}\n`, resolve));
 const listeners = new Map([
@@ -15,7 +19,7 @@ const attempt = { number: 1, startedAt: Date.now(), durationMs: 1, status: 200 }
 async function end({ lease, event }) {
   const [begun] = await store.begin([lease]);
   if (!begun) return [];
-  switch (randomInt(6)) {
+  switch (between(0, 6)) {
     case 0:
       await store.reschedule(lease, begun.now, attempt);
       return [];
@@ -24,7 +28,7 @@ async function end({ lease, event }) {
         reason: "refused",
         code: "REQUEST_REFUSED",
         attempt,
-        blocksKey: randomInt(2) === 0,
+        blocksKey: between(0, 2) === 0,
       });
       return [];
     default:
@@ -35,15 +39,15 @@ async function end({ lease, event }) {
 await report({ stored: [], ended: [] });
 for (;;) {
   const events = Array.from({ length: 5 }, () => {
-    const body = Buffer.from(JSON.stringify({ filler: "x".repeat(randomInt(5_000)) }));
-    const orderingKey = randomInt(2) === 0 ? undefined : `key-${randomInt(3)}`;
+    const body = Buffer.from(JSON.stringify({ filler: "x".repeat(between(0, 5_000)) }));
+    const orderingKey = between(0, 2) === 0 ? undefined : `key-${between(0, 3)}`;
     const digest = createHash("sha256").update(body).digest("base64url");
-    return { id: randomUUID(), listener: `lst_${randomInt(1, 3)}`, body, digest, orderingKey };
+    return { id: randomUUID(), listener: `lst_${between(1, 3)}`, body, digest, orderingKey };
   });
   await store.enqueue(events);
   const claimed = await store.claim({ limit: 12, leaseMs: 30, listeners });
   const ended = (await Promise.all(claimed.map(end))).flat();
-  if (randomInt(4) === 0)
-    await store.redrive({}, { windowMs: 60_000, limit: 5, place: randomInt(2) ? "end" : "kept" });
+  if (between(0, 4) === 0)
+    await store.redrive({}, { windowMs: 60_000, limit: 5, place: between(0, 2) ? "end" : "kept" });
   await report({ stored: events.map(({ id }) => id), ended });
 }

@@ -1,6 +1,7 @@
 import { createEvent, createSender, hmacSigner } from "hookproof";
 import { expect, it } from "vitest";
 import { FAILURES } from "../support/receiver-failures.js";
+import { seededRandom } from "../support/seed.mjs";
 import { receiverServer, SECRET } from "./receiver-server.js";
 
 const EVENTS = process.env.HOOKPROOF_LONG ? 10_000 : 1_500;
@@ -11,6 +12,7 @@ it(`${EVENTS} events through a receiver that fails 30 % of all requests: each ru
   timeout: 300_000,
 }, async () => {
   const ways = Object.entries(FAILURES);
+  const random = seededRandom("sender");
   const failed = new Map<string, number>();
   let requests = 0;
   const server = await receiverServer({
@@ -18,8 +20,7 @@ it(`${EVENTS} events through a receiver that fails 30 % of all requests: each ru
     auth: { method: "hmac", secret: [SECRET, OTHER_SECRET] },
     async intercept(request, response, receive) {
       requests += 1;
-      const chosen =
-        Math.random() < FAILING_SHARE ? ways[Math.floor(Math.random() * ways.length)] : undefined;
+      const chosen = random() < FAILING_SHARE ? ways[Math.floor(random() * ways.length)] : undefined;
       if (!chosen) return receive(request, response);
       const [way, fail] = chosen;
       failed.set(way, (failed.get(way) ?? 0) + 1);
