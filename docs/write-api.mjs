@@ -18,7 +18,7 @@ if (!process.argv.includes("--check")) {
   for (const name of readdirSync(pages)) rmSync(join(pages, name));
   for (const name of readdirSync(made)) writeFileSync(join(pages, name), read(made, name));
 } else if (stale.size > 0) {
-  console.error(`docs/api is stale: ${[...stale].join(", ")}. Run npm run docs.`);
+  console.error(`docs/api is stale: ${[...stale].join(", ")}. Run npm run generate.`);
   process.exitCode = 1;
 }
 rmSync(made, { recursive: true });

@@ -9,11 +9,11 @@ import { referencePage } from "./support/reference.js";
 const ROOT = new URL("../../", import.meta.url);
 
 describe("what is made from the tables", () => {
-  it("docs/cli.md is fresh (npm run docs -w hookproof-cli)", async () => {
+  it("docs/cli.md is fresh (npm run generate)", async () => {
     expect(readFileSync(new URL("docs/cli.md", ROOT), "utf8")).toBe(await referencePage());
   });
 
-  it("docs/errors.md is fresh (npm run docs -w hookproof-cli)", () => {
+  it("docs/errors.md is fresh (npm run generate)", () => {
     expect(readFileSync(new URL("docs/errors.md", ROOT), "utf8")).toBe(errorPage());
   });
 

@@ -15,7 +15,7 @@ const results = Object.fromEntries(
 );
 
 describe("docs/performance.md", () => {
-  it("says what bench/results says; `npm run bench:write` makes it so", () => {
+  it("says what bench/results says; `npm run generate` makes it so", () => {
     expect(pageFrom(page, results)).toBe(page);
   });
 

@@ -15,7 +15,7 @@ export function probesPage(): string {
   return `${[
     "# The battery of probes",
     "",
-    "<!-- Made from src/probes by test/probes/probes-page.test.ts; `npx vitest run test/probes/probes-page.test.ts -u` writes it anew. -->",
+    "<!-- Made from src/probes by `npm run generate`. -->",
     "",
     `\`hookproof test\` and \`hookproof/probes\` send these requests to a listener and hold its answers against the specification: ${count("hmac")} for HMAC, ${count("jwt")} for tokens.`,
     "",

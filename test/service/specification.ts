@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-const text = readFileSync(new URL("specification.md", import.meta.url), "utf8");
+const text = readFileSync(new URL("../../docs/specification.md", import.meta.url), "utf8");
 
 /** A field as a table of section 2 names it. */
 export interface SpecifiedField {

@@ -10,7 +10,7 @@ export function errorPage(): string {
   return [
     "# Error codes",
     "",
-    "What `hookproof explain <code>` says, made from the same tables by `npm run docs -w hookproof-cli`; a test fails when it is stale. Codes are stable: a program may depend on them, and on the status a listener answers with.",
+    "What `hookproof explain <code>` says, made from the same tables by `npm run generate`; a test fails when it is stale. Codes are stable: a program may depend on them, and on the status a listener answers with.",
     "",
     "- [Answers of a listener](#answers-of-a-listener)",
     "- [The library](#the-library)",

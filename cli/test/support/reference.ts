@@ -9,7 +9,7 @@ export async function referencePage(): Promise<string> {
   return [
     "# The command line",
     "",
-    "Made from the command table by `npm run docs -w hookproof-cli`; a test fails when it is stale. Where values come from when a flag is not given is in [configuration.md](configuration.md).",
+    "Made from the command table by `npm run generate`; a test fails when it is stale. Where values come from when a flag is not given is in [configuration.md](configuration.md).",
     "",
     ...commands.map(({ name }) => `- [${name}](#${name.replaceAll(" ", "-")})`),
     "",
