@@ -19,7 +19,7 @@ if (!engine) {
 const receiver = fork(new URL("send-receiver.mjs", import.meta.url));
 const [port] = await once(receiver, "message");
 const url = `http://127.0.0.1:${port}/api/v1/webhooks/incoming/lst_bench`;
-const signer = hmacSigner({ secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" });
+const signer = hmacSigner({ secret: "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE" });
 const payload = { type: "user.offboarded", note: "x".repeat(980) };
 const outbox = createOutbox({ store: engine.store, listeners: { a: { url, signer, concurrency: 100 } } });
 const sender = createSender({ url, signer });

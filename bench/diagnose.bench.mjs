@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { diagnose } from "hookproof/diagnose";
 import { reportFigures, summary } from "./support.mjs";
 
-const secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+const secret = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 const clock = { now: () => 1_767_225_600_000 };
 
 /** A body on which every mistake makes a difference: nested, with text beyond ASCII, slashes and markup. */

@@ -13,7 +13,7 @@ import { createOutbox, memoryStore } from "hookproof/outbox";
 import { createReceiver } from "hookproof/receiver";
 import { interleaved, reportGrowth } from "./support.mjs";
 
-const secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+const secret = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 const baseUrl = "https://tenant.example.com";
 const urlOf = (id) => `${baseUrl}/api/v1/webhooks/incoming/${id}`;
 const payloadOf = (bytes) => ({ text: "x".repeat(bytes - 11) });

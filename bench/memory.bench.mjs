@@ -15,7 +15,7 @@ const receiver = fork(new URL("send-receiver.mjs", import.meta.url), { execArgv:
 const [port] = await once(receiver, "message");
 const sender = createSender({
   url: `http://127.0.0.1:${port}/api/v1/webhooks/incoming/lst_bench`,
-  signer: hmacSigner({ secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" }),
+  signer: hmacSigner({ secret: "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE" }),
 });
 const payload = { type: "user.offboarded", userId: "u_123", note: "x".repeat(967) };
 

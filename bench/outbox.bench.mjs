@@ -9,7 +9,7 @@ import { createOutbox } from "hookproof/outbox";
 import { pgBossEngine, sqliteEngine } from "./outbox-engines.mjs";
 import { long, report, reportFigures, reportGrowth, summary } from "./support.mjs";
 
-const signer = hmacSigner({ secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" });
+const signer = hmacSigner({ secret: "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE" });
 const payload = { type: "user.offboarded", note: "x".repeat(980) };
 const BATCH = 100;
 

@@ -22,7 +22,7 @@ function hookproof(replayStore) {
     listener: {
       id: "lst_bench",
       baseUrl: "https://tenant.example.com",
-      auth: { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" },
+      auth: { method: "hmac", secret: "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE" },
     },
     replayStore,
   });

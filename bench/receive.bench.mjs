@@ -10,7 +10,7 @@ import { interleaved, report } from "./support.mjs";
 
 const CONNECTIONS = 32;
 const PER_CALL = 256;
-const secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+const secret = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 const body = JSON.stringify({ text: "x".repeat(1024 - 11) });
 const folder = mkdtempSync(join(tmpdir(), "hookproof-bench-"));
 

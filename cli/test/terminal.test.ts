@@ -48,7 +48,7 @@ describe("in a terminal, and out of one", () => {
   it("ends with 130 when it is interrupted, and a server with 0", async () => {
     await onStage(async (stage) => {
       const sent = await stage.run(
-        "HOOKPROOF_SECRET=AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8 timeout --preserve-status --signal=INT 1 hookproof send http://127.0.0.1:4410/api/v1/webhooks/incoming/lst_1 --data 1 --quiet",
+        "HOOKPROOF_SECRET=QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE timeout --preserve-status --signal=INT 1 hookproof send http://127.0.0.1:4410/api/v1/webhooks/incoming/lst_1 --data 1 --quiet",
       );
       expect(sent.at(-1)).toBe("? 130");
       const listened = await stage.run(

@@ -19,7 +19,7 @@ beforeAll(async () => {
   file("ca.pem", ca);
   file("cert.pem", server.cert);
   file("key.pem", server.key);
-  file("secret.txt", "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8");
+  file("secret.txt", "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE");
   proxy = await connectProxy(asked);
   const [listening = ""] = await stage.run(
     "hookproof listen --tls-cert cert.pem --tls-key key.pem --secret-file secret.txt &",

@@ -26,7 +26,7 @@ export interface ListenersOptions extends ServerOptions {
  *
  * const server = await startListeners({
  *   listeners: (baseUrl) => [
- *     { listener: { id: "lst_1", baseUrl, auth: { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" } } },
+ *     { listener: { id: "lst_1", baseUrl, auth: { method: "hmac", secret: process.env.LISTENER_SECRET ?? "" } } },
  *   ],
  * });
  * await server.stop();

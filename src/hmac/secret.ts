@@ -31,12 +31,25 @@ export function secretBytes(secret: string): Uint8Array {
   return utf8(checkSecret(secret));
 }
 
+/** The secrets of the documentation and of `vectors/`, which everybody knows. */
+const DOCUMENTED = /AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBka(?:GxwdHh8|--xw_R8)/;
+
+/** Refuses a secret of the documentation: whoever verifies with it accepts everybody's requests. */
+export function refuseDocumented(secret: string): void {
+  if (DOCUMENTED.test(secret))
+    throw new HookproofError(
+      "SECRET_INVALID",
+      "The secret is the one of the documentation, which everybody can sign with. Use the listener's own; in tests, allowDocumentedSecret takes this one.",
+    );
+}
+
 /** Signs of a secret that was copied with something around it, or that belongs to another scheme. */
 const SUSPICIONS: readonly (readonly [pattern: RegExp, warning: string])[] = [
   [/^\s|\s$/, "begins or ends with white space, which becomes part of the key"],
   [/^["'`]|["'`]$/, "begins or ends with a quote, which becomes part of the key"],
   [/^whsec_/, "begins with whsec_, a prefix of another scheme: the key here is the whole text"],
   [/=$/, "ends with padding (=), which the service's secrets never have"],
+  [DOCUMENTED, "is the one of the documentation, which everybody can sign with"],
   [/[+/]/, "has + or /: the service's secrets are base64url, which uses - and _"],
 ];
 

@@ -48,7 +48,7 @@ export interface PostgresReplayStore extends ReplayStore {
  * await replayStore.createTable();
  *
  * const receiver = createReceiver({
- *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" } },
+ *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: process.env.LISTENER_SECRET ?? "" } },
  *   replayStore,
  * });
  * const handler = (request: Request) =>

@@ -58,7 +58,7 @@ export interface SqliteReplayStore extends ReplayStore {
  * replayStore.createTable();
  *
  * const receiver = createReceiver({
- *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" } },
+ *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: process.env.LISTENER_SECRET ?? "" } },
  *   replayStore,
  * });
  * const insertJob = db.prepare("INSERT INTO jobs (event_id, body) VALUES (?, ?)");

@@ -19,7 +19,7 @@ import { closeAfterAnswer } from "./unread-body.js";
  * import { createReceiver } from "hookproof/receiver";
  *
  * const receiver = createReceiver({
- *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" } },
+ *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: process.env.LISTENER_SECRET ?? "" } },
  * });
  * const server = createServer(async (req, res) => {
  *   sendAnswer(await receiver.receive(receivedRequest(req), async (event) => console.log(event.id)), req, res);
@@ -99,7 +99,7 @@ export function sendAnswer(
  * import { createReceiver } from "hookproof/receiver";
  *
  * const receiver = createReceiver({
- *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" } },
+ *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: process.env.LISTENER_SECRET ?? "" } },
  * });
  * createServer(toNodeListener(receiver, async (event) => console.log(event.id)));
  * ```

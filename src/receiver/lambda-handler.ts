@@ -31,7 +31,7 @@ export interface LambdaResponse {
  * import { createReceiver, lambdaHandler } from "hookproof/receiver";
  *
  * const receiver = createReceiver({
- *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" } },
+ *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: process.env.LISTENER_SECRET ?? "" } },
  * });
  * export const handler = lambdaHandler(receiver, async (event) => console.log(event.id));
  * ```

@@ -1,3 +1,4 @@
+import { refuseDocumented } from "../hmac/secret.js";
 import { type HmacVerifier, hmacVerifier } from "../hmac/verify.js";
 import type { KeyResolver } from "../jwt/key-resolver.js";
 import { type Cidr, parseCidrs } from "../primitives/address.js";
@@ -36,7 +37,10 @@ export interface PreparedListener {
 }
 
 /** Checks a listener's configuration once, so that no request meets a mistake in it. */
-export function prepareListener(listener: Listener): PreparedListener {
+export function prepareListener(
+  listener: Listener,
+  { allowDocumentedSecret = false }: { allowDocumentedSecret?: boolean | undefined } = {},
+): PreparedListener {
   if (typeof listener.id !== "string" || !isListenerId(listener.id)) {
     throw new TypeError("listener.id must be 1 to 128 letters, digits, - or _");
   }
@@ -45,17 +49,19 @@ export function prepareListener(listener: Listener): PreparedListener {
     id: listener.id,
     baseUrl,
     url: listenerUrl(baseUrl, listener.id),
-    auth: prepareAuth(listener.auth),
+    auth: prepareAuth(listener.auth, allowDocumentedSecret),
     allowedCidrs: parseCidrs(listener.allowedCidrs ?? []),
   };
 }
 
-function prepareAuth(auth: Listener["auth"]): PreparedListener["auth"] {
+function prepareAuth(auth: Listener["auth"], allowDocumentedSecret: boolean): PreparedListener["auth"] {
   if (auth.method === "hmac") {
     const secrets = typeof auth.secret === "string" ? [auth.secret] : auth.secret;
     if (!Array.isArray(secrets) || secrets.length === 0)
       throw new TypeError("listener.auth.secret must be a string or a list of strings");
-    return { method: "hmac", verifier: hmacVerifier(secrets) };
+    const verifier = hmacVerifier(secrets);
+    if (!allowDocumentedSecret) secrets.forEach(refuseDocumented);
+    return { method: "hmac", verifier };
   }
   if (auth.method === "jwt" && typeof auth.keys?.resolve === "function") {
     return { method: "jwt", keys: auth.keys, allowEd25519: auth.allowEd25519 ?? false };

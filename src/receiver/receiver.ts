@@ -20,6 +20,11 @@ export interface ReceiverOptions {
   trustedProxies?: readonly string[] | undefined;
   /** Whether the automation is published and its trigger enabled; true by default. */
   isTriggerActive?: (() => boolean | Promise<boolean>) | undefined;
+  /**
+   * Takes the secret that stands in this documentation and in the test vectors, which is refused otherwise:
+   * everybody can sign with it. For tests only; false by default.
+   */
+  allowDocumentedSecret?: boolean | undefined;
   /** How long a copy of an event that is just being processed waits for its outcome; 5,000 ms by default. */
   inFlightWaitMs?: number | undefined;
   /**
@@ -73,7 +78,7 @@ export interface Receiver {
  *   listener: {
  *     id: "lst_offboarding",
  *     baseUrl: "https://tenant.example.com",
- *     auth: { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" },
+ *     auth: { method: "hmac", secret: process.env.LISTENER_SECRET ?? "" },
  *   },
  * });
  * const handler = (request: Request) =>
@@ -90,7 +95,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     inFlightWaitMs = 5_000,
   } = options;
   const rules = {
-    listener: prepareListener(options.listener),
+    listener: prepareListener(options.listener, options),
     trustedProxies: parseCidrs(options.trustedProxies ?? []),
     clock,
   };

@@ -6,7 +6,7 @@ import type { DeadLetter, OutboxStore } from "hookproof/outbox";
 import { waitFor } from "hookproof/testing";
 import { type ChaosReceiver, chaosReceiver } from "./chaos-receiver.js";
 
-const SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 const PROCESSES = ["producer", "producer", "dispatcher", "dispatcher"] as const;
 
 type Role = (typeof PROCESSES)[number];

@@ -6,9 +6,11 @@ import {
   signHmac,
   verifyHmac,
 } from "hookproof";
+import { createReceiver } from "hookproof/receiver";
 import { describe, expect, it } from "vitest";
 
-const secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+const documented = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+const secret = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 const values = { timestamp: 1, eventId: "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10", body: "{}" };
 
 describe("generateSecret", () => {
@@ -52,7 +54,7 @@ describe("a secret", () => {
     [` ${secret}`, [/white space/]],
     [`"${secret}"`, [/quote/]],
     [`${secret}=`, [/padding/]],
-    [secret.replace("A", "+"), [/\+ or \//]],
+    [secret.replace("Q", "+"), [/\+ or \//]],
     ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", [/whsec_/]],
     ["hunter2", [/7 characters/]],
     ["x".repeat(31), [/31 characters/]],
@@ -69,6 +71,34 @@ describe("a secret", () => {
   });
 
   it("has a fingerprint: the first bytes of its SHA-256 (openssl dgst -sha256)", () => {
-    expect(secretFingerprint(secret)).toBe("sha256:ea866a75");
+    expect(secretFingerprint(documented)).toBe("sha256:ea866a75");
+  });
+});
+
+describe("a secret of the documentation, with which everybody can sign", () => {
+  const spellings = [
+    documented,
+    "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBka--xw_R8",
+    `"${documented}="`,
+    `whsec_${documented}`,
+  ];
+  const listener = (own: string | readonly string[]) => ({
+    id: "lst_1",
+    baseUrl: "https://tenant.example.com",
+    auth: { method: "hmac" as const, secret: own },
+  });
+
+  it.each(spellings)("is refused by a receiver, alone and as the second one: %s", (own) => {
+    const refused = expect.objectContaining({
+      code: "SECRET_INVALID",
+      message: expect.stringContaining("the one of the documentation") as string,
+    });
+    expect(() => createReceiver({ listener: listener(own) })).toThrow(refused);
+    expect(() => createReceiver({ listener: listener([generateSecret(), own]) })).toThrow(refused);
+    expect(() => createReceiver({ listener: listener(own), allowDocumentedSecret: true })).not.toThrow();
+  });
+
+  it.each(spellings)("is named by secretWarnings, and so by a sender: %s", (own) => {
+    expect(secretWarnings(own)).toContainEqual(expect.stringContaining("the one of the documentation"));
   });
 });

@@ -14,7 +14,7 @@ export const NOW = 1_767_225_600;
 export const clock = fixedClock(NOW * 1000);
 
 export const BASE_URL = "https://tenant.example.com";
-export const SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+export const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 export const OTHER_SECRET = "HR4fAAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxw";
 
 /** A server under attack, and what became of the requests to it. */

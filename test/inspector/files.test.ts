@@ -136,7 +136,7 @@ describe("a file that is imported", () => {
         { name: "content-type", value: "application/json" },
         { name: "Webhook-Timestamp", value: "1767225600" },
         { name: "Webhook-Event-Id", value: "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10" },
-        { name: "Webhook-Signature", value: "hEuwC_Ckgwc7avU0xzAh6BEbIHQ49cz_g5zDepzyiTE" },
+        { name: "Webhook-Signature", value: "7-54msTR9uMmvhpr3-qGIc2iObvDWsxrUQcu01JjJ3k" },
       ],
       postData: { mimeType: "application/json", text: '{"type":"user.offboarded","userId":"u_123"}' },
     },

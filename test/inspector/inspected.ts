@@ -15,7 +15,7 @@ import {
   TOKEN_HEADER,
 } from "../../service/src/inspector/contract.js";
 
-export const SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+export const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 
 /** An answer of the inspector or the listener. */
 export interface Answer {

@@ -32,7 +32,7 @@ describe("what is recorded of a request", () => {
     expect(Buffer.from(shown.hmac?.canonicalBase64 ?? "", "base64").toString()).toBe(
       `${shown.timestamp}.${eventId}.${BODY}`,
     );
-    expect(shown.hmac?.secretFingerprints).toEqual(["sha256:ea866a75"]);
+    expect(shown.hmac?.secretFingerprints).toEqual(["sha256:02d243df"]);
     expect(Buffer.from(shown.bodyBase64, "base64").toString()).toBe(BODY);
     expect(shown.answer).toEqual({ headers: [["Content-Type", "application/json"]], body: "{}" });
     expect(shown.run).toEqual({ state: "accepted", steps: [] });

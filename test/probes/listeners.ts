@@ -2,7 +2,7 @@ import { fixedKeys, type KeyRecord } from "hookproof/jwks";
 import { type ProbeResult, type ProbeTarget, type RunProbesOptions, runProbes } from "hookproof/probes";
 import { type ListenerSetup, startListeners } from "hookproof-service";
 
-export const SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+export const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 
 /** A listener that can be probed, and how often it ran its automation. */
 export interface Probed {

@@ -80,8 +80,8 @@ describe.each(["HMAC", "RS256", "ES256", "EdDSA"] as const)("a whole request, %s
 
   beforeAll(async () => {
     if (method === "HMAC") {
-      signer = hmacSigner({ secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" });
-      auth = { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" };
+      signer = hmacSigner({ secret: "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE" });
+      auth = { method: "hmac", secret: "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE" };
       return;
     }
     const { privateJwk, publicJwk, kid, alg } = await generateKey({ alg: method });

@@ -14,7 +14,7 @@ import { createOutbox, memoryStore } from "hookproof/outbox";
 import { createReceiver, memoryReplayStore } from "hookproof/receiver";
 import { createFakeReceiver, fixedClock, outboxStoreContract, replayStoreContract } from "hookproof/testing";
 
-const SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 const BASE_URL = "https://tenant.example.com";
 const URL_OF_LISTENER = `${BASE_URL}/api/v1/webhooks/incoming/lst_1`;
 const ALGORITHMS = ["RS256", "ES256", "EdDSA"];

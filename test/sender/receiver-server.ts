@@ -4,7 +4,7 @@ import { toNodeListener } from "hookproof/node";
 import { createReceiver, type Listener } from "hookproof/receiver";
 import { httpServer, type LocalServer } from "../http/local-server.js";
 
-export const SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+export const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 
 /** A verifying listener on loopback that counts the runs of each event. */
 export interface ReceiverServer extends LocalServer {

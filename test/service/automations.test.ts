@@ -149,7 +149,7 @@ describe("the administration", () => {
     const given = {
       id: "auto-1",
       listenerId: "lst_1",
-      signingSecret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
+      signingSecret: "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE",
       trigger: { hmac: {} },
       steps: [{ name: "a" }],
     };

@@ -1,7 +1,7 @@
 import { createEvent, hmacSigner, signRequest } from "hookproof";
 import type { Listener, ReceivedRequest } from "hookproof/receiver";
 
-export const SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+export const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 
 /** The listener the requests of this file are for. */
 export const LISTENER: Listener = {

@@ -44,7 +44,7 @@ describe("address ranges", () => {
     (text) => {
       const refused = expect.objectContaining({ code: "CIDR_INVALID" });
       expect(() => parseCidr(text)).toThrow(refused);
-      const auth = { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" } as const;
+      const auth = { method: "hmac", secret: "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE" } as const;
       const listener = { id: "lst_1", baseUrl: "https://tenant.example.com", auth, allowedCidrs: [text] };
       expect(() => createReceiver({ listener })).toThrow(refused);
     },

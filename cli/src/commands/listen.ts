@@ -116,6 +116,8 @@ export const listen: Command = {
           listeners: (baseUrl) => [
             {
               listener: { id, baseUrl, auth, allowedCidrs: args.texts("allow-cidr") },
+              // To look at requests is harmless; what is posted on reaches an automation.
+              allowDocumentedSecret: reporting.forwardTo === undefined,
               trustedProxies: args.texts("trust-proxy"),
               beforeAnswer: (answer) => changed(args, answer),
             },

@@ -6,7 +6,7 @@ export const IDS = [0, 1, 2, 3].map((n) => `${n}b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1
 /** A listener as the program that enqueues has it. */
 export const LISTENER = {
   url: "http://127.0.0.1:4400/api/v1/webhooks/incoming/lst_local",
-  signer: hmacSigner({ secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" }),
+  signer: hmacSigner({ secret: "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE" }),
 };
 
 /** The attempt that an event died of. */

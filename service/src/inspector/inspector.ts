@@ -82,7 +82,7 @@ export interface Inspector {
  * const inspector = await createInspector();
  * const baseUrl = "http://127.0.0.1:3000";
  * const listeners = inspector.watch(
- *   [{ listener: { id: "lst_1", baseUrl, auth: { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" } } }],
+ *   [{ listener: { id: "lst_1", baseUrl, auth: { method: "hmac", secret: process.env.LISTENER_SECRET ?? "" } } }],
  *   { serverUrl: baseUrl },
  * );
  * const app = express();

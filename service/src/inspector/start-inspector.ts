@@ -19,7 +19,7 @@ const USUAL_PORT = 4401;
  * const listeners = await startListeners({
  *   inspector,
  *   listeners: (baseUrl) => [
- *     { listener: { id: "lst_1", baseUrl, auth: { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" } } },
+ *     { listener: { id: "lst_1", baseUrl, auth: { method: "hmac", secret: process.env.LISTENER_SECRET ?? "" } } },
  *   ],
  * });
  * const page = await startInspector(inspector);

@@ -4,7 +4,7 @@ import { createKeySet, fixedKeys, generateKey } from "hookproof/jwks";
 import { createInspector, type Inspector, startInspector, startListeners } from "hookproof-service";
 import { exchange } from "../../support/loopback.js";
 
-export const SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+export const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 const PAYLOAD = { type: "user.offboarded", userId: "u_123" };
 
 /** Listeners with an inspector beside them. */
