@@ -5,6 +5,7 @@
 export const CODES = {
   LISTENER_UNKNOWN: [404, "There is no listener with this id."],
   METHOD_NOT_ALLOWED: [405, "Webhooks are sent with POST."],
+  HEADERS_TOO_MANY: [431, "The request has too many header lines."],
   SOURCE_NOT_ALLOWED: [403, "The source address is not in the allowed list."],
   BODY_TOO_LARGE: [413, "The body is larger than 65,536 bytes."],
   BODY_UNREADABLE: [400, "The body ended before it was complete."],
@@ -14,7 +15,7 @@ export const CODES = {
   EVENT_ID_MISSING: [400, "The header Webhook-Event-Id is missing."],
   EVENT_ID_MALFORMED: [400, "Webhook-Event-Id must be one UUID of version 4."],
   CONTENT_TYPE_MISSING: [400, "The header Content-Type is missing."],
-  CONTENT_TYPE_MALFORMED: [400, "Content-Type must be sent once."],
+  CONTENT_TYPE_MALFORMED: [400, "Content-Type must be one media type, sent once."],
   CONTENT_TYPE_UNSUPPORTED: [415, "Content-Type must be application/json."],
   CONTENT_ENCODING_UNSUPPORTED: [415, "The body must not be encoded."],
   BODY_NOT_JSON: [400, "The body is not valid JSON."],

@@ -1,5 +1,6 @@
-import { type CryptoKey, importJWK, importPKCS8, type JWK } from "jose";
+import { type CryptoKey, exportJWK, importJWK, importPKCS8, type JWK } from "jose";
 import { HookproofError } from "../errors.js";
+import { decodeBase64url } from "../primitives/base64url.js";
 import type { ExternalSigner } from "./external-signature.js";
 
 /** The algorithms a token may be signed with (specification 5.2, JWT method, step 2). */
@@ -40,6 +41,8 @@ export async function importPublicKey(jwk: JWK, alg: Algorithm): Promise<CryptoK
   const imported = await importKey(jwk, alg);
   if (imported.type !== "public") throw unfit(alg, `is a ${imported.type} key; a key set holds public ones`);
   checkFitness(imported, alg);
+  if (alg === "EdDSA" && isOfLowOrder((await exportJWK(imported)).x))
+    throw unfit(alg, "is a point of low order, for which everybody can sign");
   return imported;
 }
 
@@ -113,4 +116,26 @@ function checkFitness(key: CryptoKey, alg: Algorithm): void {
 
 function unfit(alg: Algorithm, reason: string): HookproofError {
   return new HookproofError("KEY_UNFIT", `The key for ${alg} ${reason}.`);
+}
+
+/**
+ * The y coordinates, in hexadecimal and without the sign of x, that a point of order 1, 2, 4 or 8 on Curve25519 can be
+ * written with: 0, 1, -1 and the two of order 8, and 0 and 1 once more with the field's prime added to them.
+ */
+const LOW_ORDER = new Set([
+  "0000000000000000000000000000000000000000000000000000000000000000",
+  "0100000000000000000000000000000000000000000000000000000000000000",
+  "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+  "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+  "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+  "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+  "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+]);
+
+/** With such a key, a signature of S = 0 fits whatever was signed (RFC 8032 leaves it open, so runtimes accept it). */
+function isOfLowOrder(x: string | undefined): boolean {
+  const bytes = decodeBase64url(x ?? "");
+  if (bytes?.length !== 32) return true;
+  const unsigned = [...bytes.subarray(0, 31), (bytes[31] ?? 0) & 0x7f];
+  return LOW_ORDER.has(unsigned.map((byte) => byte.toString(16).padStart(2, "0")).join(""));
 }

@@ -69,8 +69,17 @@ export function parseMembers(bytes: Uint8Array): Record<string, unknown> | strin
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return "a value that is not an object";
   // What is exactly what its value is written as names nothing twice; looking for it takes three times as long.
-  const twice = JSON.stringify(value) === text ? undefined : duplicateMember(text);
+  const twice = isWrittenAs(value, text) ? undefined : duplicateMember(text);
   return twice === undefined ? (value as Record<string, unknown>) : `the member ${shown(twice)} twice`;
+}
+
+/** Parsing takes less stack than writing: a value that could be read may be too deep to be written. */
+function isWrittenAs(value: unknown, text: string): boolean {
+  try {
+    return JSON.stringify(value) === text;
+  } catch {
+    return false;
+  }
 }
 
 function refused(code: VerdictCode, seen: string): TokenRefusal {

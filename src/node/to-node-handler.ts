@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { headerPairs } from "./raw-headers.js";
+import { headerPairs, mayLackHeaders } from "./raw-headers.js";
 import { closeAfterAnswer } from "./unread-body.js";
 
 /**
@@ -30,6 +30,7 @@ async function answerTo(
   handler: (request: Request) => Promise<Response>,
   incoming: IncomingMessage,
 ): Promise<Response> {
+  if (mayLackHeaders(incoming)) return new Response(null, { status: 431 });
   let request: Request;
   try {
     request = webRequest(incoming);

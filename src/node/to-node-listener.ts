@@ -1,14 +1,15 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Run } from "../receiver/accept.js";
 import type { ReceivedRequest, Receiver, ReceiverAnswer } from "../receiver/receiver.js";
-import { headerPairs } from "./raw-headers.js";
+import { headerPairs, mayLackHeaders } from "./raw-headers.js";
 import { keptBody, requestBody } from "./request-body.js";
 import { closeAfterAnswer } from "./unread-body.js";
 
 /**
  * A `node:http` request as a receiver takes it: header lines as they were sent, the body as it arrives, the
  * socket's peer. Put nothing that parses bodies before it; a framework that keeps the raw bytes as `rawBody`, or
- * as `body` as `express.raw()` does, is understood.
+ * as `body` as `express.raw()` does, is understood. Where Node may have dropped header lines (1,000 and more, unless
+ * the server's `maxHeadersCount` says otherwise), the receiver answers 431.
  *
  * @throws {TypeError} for a request whose body was parsed or decoded, and for what is not Node's own request
  *
@@ -44,6 +45,7 @@ export function receivedRequest(
     headers: headerPairs(request.rawHeaders),
     body: bodyOf(request),
     sourceAddress: request.socket.remoteAddress,
+    headersDropped: mayLackHeaders(request),
   };
 }
 

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from "../primitives/clock.js";
+import { harmless } from "../primitives/harmless.js";
 import { newEventId } from "../protocol/event-id.js";
-import { harmless, type Observe } from "../sender/observe.js";
+import type { Observe } from "../sender/observe.js";
 import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
 import { waitFor } from "../sender/waiting.js";
 import type { BodyEncryption } from "./body-encryption.js";

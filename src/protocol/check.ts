@@ -4,6 +4,7 @@ import type { VerdictCode } from "../errors.js";
 export type CheckStep =
   | "listener"
   | "method"
+  | "headers"
   | "source"
   | "size"
   | "timestamp"

@@ -25,6 +25,7 @@ export interface RequestHead {
   readonly url: string;
   readonly headers: ReceivedHeaders;
   readonly sourceAddress: string | undefined;
+  readonly headersDropped?: boolean | undefined;
 }
 
 /** Steps 0 and 1: the listener, the method, and where the request comes from. */
@@ -43,6 +44,14 @@ export function* checkEnvelope(
   yield head.method === "POST"
     ? passed("method", methodRule)
     : failed("method", "METHOD_NOT_ALLOWED", methodRule, shown(head.method));
+
+  if (head.headersDropped)
+    yield failed(
+      "headers",
+      "HEADERS_TOO_MANY",
+      "every header line was kept",
+      "so many that some were dropped",
+    );
 
   const sourceRule = "the source address is in an allowed range, if there are any";
   if (listener.allowedCidrs.length === 0) {
@@ -89,9 +98,9 @@ export function* checkHeaders(headers: ReceivedHeaders, nowSeconds: number): Ite
   const types = headers.all(CONTENT_TYPE_HEADER);
   const typeRule = `${CONTENT_TYPE_HEADER} is present, once`;
   if (types.length === 0) yield failed("content-type", "CONTENT_TYPE_MISSING", typeRule, "nothing");
-  else if (types.length > 1 || isJoined(types[0] ?? ""))
+  else if (types.length > 1)
     yield failed("content-type", "CONTENT_TYPE_MALFORMED", typeRule, "the header more than once");
-  else yield passed("content-type", typeRule, shown(types[0]));
+  else yield checkMediaType(types[0] ?? "", typeRule);
 
   const away = nowSeconds - Number(timestamp);
   const windowRule = `the timestamp is at most ${TIMESTAMP_TOLERANCE_SECONDS} s from the server's time`;
@@ -102,9 +111,30 @@ export function* checkHeaders(headers: ReceivedHeaders, nowSeconds: number): Ite
   else yield failed("window", "TIMESTAMP_OUT_OF_WINDOW", windowRule, seen, wanted);
 }
 
+/** A media type has at most this many characters; RFC 6838 allows 255 for its name, and parameters are short. */
+const MAX_MEDIA_TYPE_LENGTH = 256;
+
+function checkMediaType(contentType: string, rule: string): Check {
+  if (contentType.length > MAX_MEDIA_TYPE_LENGTH) {
+    const wanted = `at most ${MAX_MEDIA_TYPE_LENGTH}`;
+    return failed("content-type", "CONTENT_TYPE_MALFORMED", rule, `${contentType.length} characters`, wanted);
+  }
+  const fault = faultOf(contentType);
+  return fault === undefined
+    ? passed("content-type", rule, shown(contentType))
+    : failed("content-type", "CONTENT_TYPE_MALFORMED", rule, fault);
+}
+
 /** Servers that merge headers join two of them with a comma, which no media type has outside of quotes. */
-function isJoined(contentType: string): boolean {
-  return contentType.replace(/"(?:[^"\\]|\\.)*"/g, "").includes(",");
+function faultOf(contentType: string): string | undefined {
+  let quoted = false;
+  for (let at = 0; at < contentType.length; at++) {
+    const character = contentType[at];
+    if (character === "\\" && quoted) at++;
+    else if (character === '"') quoted = !quoted;
+    else if (character === "," && !quoted) return "the header more than once";
+  }
+  return quoted ? "a quote that is not closed" : undefined;
 }
 
 /** Step 5: the listener's own method, over the headers and bytes as received. */

@@ -1,5 +1,6 @@
 import { HookproofError, messageOf } from "../errors.js";
 import { type Clock, systemClock } from "../primitives/clock.js";
+import { harmless } from "../primitives/harmless.js";
 import { EVENT_ID_RETENTION_MS } from "../protocol/limits.js";
 import { RESERVATION_MS, type ReplayStore } from "./replay-store.js";
 
@@ -10,7 +11,7 @@ export interface MemoryReplayStoreOptions {
   maxIds?: number | undefined;
   /** How long a reservation holds if it is neither committed nor released; 60,000 ms by default. */
   reservationMs?: number | undefined;
-  /** Told of each id that is forgotten before its 7 days are over; by default the first is warned about. */
+  /** Told of each id that is forgotten before its 7 days are over; by default the first is warned about. What it throws is dropped. */
   onForget?: ((id: { listenerId: string; eventId: string }) => void) | undefined;
 }
 
@@ -25,12 +26,8 @@ export interface MemoryReplayStoreOptions {
  * ```
  */
 export function memoryReplayStore(options: MemoryReplayStoreOptions = {}): ReplayStore {
-  const {
-    clock = systemClock,
-    maxIds = 1_000_000,
-    reservationMs = RESERVATION_MS,
-    onForget = warnOnce(),
-  } = options;
+  const { clock = systemClock, maxIds = 1_000_000, reservationMs = RESERVATION_MS } = options;
+  const onForget = harmless<[{ listenerId: string; eventId: string }]>(options.onForget ?? warnOnce());
   if (!Number.isInteger(maxIds) || maxIds < 1)
     throw new RangeError("maxIds must be a whole number, 1 or more");
   // Insertion order is order of expiry in both, as every entry of one map is kept equally long.
@@ -40,6 +37,7 @@ export function memoryReplayStore(options: MemoryReplayStoreOptions = {}): Repla
   const inOrder = queue<string>();
   let tokens = 0;
 
+  /** Told last of all: whatever the callback does, the id that was just processed is remembered. */
   function forgetOldest(): void {
     const key = inOrder.take() ?? "";
     processed.delete(key);
@@ -79,9 +77,9 @@ export function memoryReplayStore(options: MemoryReplayStoreOptions = {}): Repla
         throw new HookproofError("RESERVATION_LOST", messageOf("RESERVATION_LOST"));
       reserved.delete(key);
       if (processed.has(key)) return;
-      if (processed.size >= maxIds) forgetOldest();
       processed.set(key, { token, expiresAt: now + EVENT_ID_RETENTION_MS });
       inOrder.add(key);
+      if (processed.size > maxIds) forgetOldest();
     },
     async release({ listenerId, eventId, token }) {
       const key = `${listenerId} ${eventId}`;

@@ -1,6 +1,7 @@
 import { messageOf } from "../errors.js";
 import { parseCidrs } from "../primitives/address.js";
 import { type Clock, systemClock } from "../primitives/clock.js";
+import { harmless } from "../primitives/harmless.js";
 import { type HeaderPair, type HeadersInput, receivedHeaders } from "../protocol/headers.js";
 import { accept, type Run } from "./accept.js";
 import { type Listener, prepareListener } from "./listener.js";
@@ -29,7 +30,7 @@ export interface ReceiverOptions {
   inFlightWaitMs?: number | undefined;
   /**
    * Told of the verdict on every request that `receive` and `handle` answered, for your log: the answer itself
-   * says no more than its code. What it throws is dropped.
+   * says no more than its code. What it throws is dropped, and so is what an `async` one rejects with.
    */
   onVerdict?: ((verdict: Verdict) => void) | undefined;
 }
@@ -44,6 +45,11 @@ export interface ReceivedRequest {
   readonly body?: BodyInput;
   /** The peer of the socket; needed when address ranges are set. */
   readonly sourceAddress?: string | undefined;
+  /**
+   * True where the server may have dropped header lines: one that is not seen cannot be refused for standing twice,
+   * so the answer is 431 HEADERS_TOO_MANY. `receivedRequest` of `hookproof/node` finds it out.
+   */
+  readonly headersDropped?: boolean | undefined;
 }
 
 /** The answer to a request, ready for any server, with the verdict behind it. */
@@ -100,18 +106,24 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     clock,
   };
   const acceptance = { replayStore, isTriggerActive, inFlightWaitMs };
+  const onVerdict = harmless(options.onVerdict);
 
-  const verify: Receiver["verify"] = async ({ method, url, headers, body, sourceAddress }) =>
-    verifyRequest(rules, { method, url, headers: receivedHeaders(headers), sourceAddress }, bodyReader(body));
+  const verify: Receiver["verify"] = async ({
+    method,
+    url,
+    headers,
+    body,
+    sourceAddress,
+    headersDropped,
+  }) => {
+    const head = { method, url, headers: receivedHeaders(headers), sourceAddress, headersDropped };
+    return verifyRequest(rules, head, bodyReader(body));
+  };
 
   const receive: Receiver["receive"] = async (request, run) => {
     const verified = await verify(request);
     const verdict = verified.ok ? await accept(acceptance, verified.event, verified.checks, run) : verified;
-    try {
-      options.onVerdict?.(verdict);
-    } catch {
-      // A log that fails must not turn an accepted event into an error.
-    }
+    onVerdict?.(verdict);
     return answerTo(verdict);
   };
 

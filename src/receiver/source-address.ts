@@ -10,16 +10,25 @@ export function sourceOf(
   forwardedFor: readonly string[],
   trustedProxies: readonly Cidr[],
 ): IpAddress | undefined {
-  let source = parseIp(peer?.replace(/%.*$/, "") ?? "");
-  const hops = forwardedFor
-    .join(",")
-    .split(",")
-    .map((hop) => hop.replace(/^[ \t]+|[ \t]+$/g, ""));
+  let source = parseIp(peer?.split("%", 1)[0] ?? "");
+  const hops = forwardedFor.join(",").split(",").map(withoutBlanks);
   for (let i = hops.length - 1; i >= 0 && source !== undefined && isTrusted(source, trustedProxies); i--) {
     if (hops[i] === "" && hops.length === 1) break;
     source = parseIp(hops[i] ?? "");
   }
   return source;
+}
+
+/** Without the spaces and tabs around it; an expression would look at a row of blanks once for each of them. */
+function withoutBlanks(hop: string): string {
+  let [start, end] = [0, hop.length];
+  while (start < end && isBlank(hop[start])) start++;
+  while (end > start && isBlank(hop[end - 1])) end--;
+  return hop.slice(start, end);
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character === " " || character === "\t";
 }
 
 function isTrusted(address: IpAddress, trustedProxies: readonly Cidr[]): boolean {

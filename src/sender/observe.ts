@@ -115,19 +115,6 @@ type OutboxActivity =
 /** One callback for everything; what it throws is dropped, so that watching never harms delivery. */
 export type Observe = (event: SenderEvent) => void;
 
-/** The caller's callback, made harmless; without one nothing is told, and no event is made up for it. */
-export function harmless(observe: Observe | undefined): Observe | undefined {
-  if (!observe) return undefined;
-  return (event) => {
-    try {
-      const returned: unknown = observe(event);
-      if (returned instanceof Promise) returned.catch(() => {});
-    } catch {
-      // Watching must not change what is watched.
-    }
-  };
-}
-
 let deliveries = 0;
 
 /** The number of a delivery that begins. */

@@ -1,10 +1,11 @@
 import { HookproofError } from "../errors.js";
 import { type Clock, systemClock } from "../primitives/clock.js";
+import { harmless } from "../primitives/harmless.js";
 import { eventFrom } from "../protocol/event.js";
 import { type ConnectionOptions, connect } from "./connection.js";
 import { createDelivery, type Receipt } from "./deliver.js";
 import { type AttemptRecord, DeliveryError } from "./delivery-error.js";
-import { harmless, type Observe } from "./observe.js";
+import type { Observe } from "./observe.js";
 import { type RetryPolicy, retryPolicy } from "./retry-policy.js";
 import { reuseGuard } from "./reuse-guard.js";
 import { inOrder } from "./send-many.js";

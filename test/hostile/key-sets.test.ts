@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, createPublicKey, verify } from "node:crypto";
 import { remoteKeys } from "hookproof/jwks";
 import { fixedClock } from "hookproof/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -94,6 +94,53 @@ describe("row 36: key sets with bad keys", () => {
     const { target } = await startWith({ keys: [{ ...rs256.jwk, e: "AQ" }] });
     await expectRefusal(target, exponentOneForgery(), 401, "KEY_NOT_FOUND");
     await target.stop();
+  });
+
+  /** The y coordinates of all points of order 1, 2, 4 and 8, and those that are 0 and 1 by another spelling. */
+  const lowOrder = [
+    ["order 4", "00".repeat(32)],
+    ["order 1, the identity", `01${"00".repeat(31)}`],
+    ["order 8", "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"],
+    ["order 8, the other one", "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"],
+    ["order 2", `ec${"ff".repeat(30)}7f`],
+    ["order 4, not canonical", `ed${"ff".repeat(30)}7f`],
+    ["order 1, not canonical", `ee${"ff".repeat(30)}7f`],
+  ].flatMap(([name = "", hex = ""]): [string, Buffer][] => {
+    const [plain, signed] = [Buffer.from(hex, "hex"), Buffer.from(hex, "hex")];
+    signed[31] = (signed[31] ?? 0) | 0x80;
+    return [
+      [name, plain],
+      [`${name}, with the sign`, signed],
+    ];
+  });
+  /** R is the identity and S is zero: for a point of low order that fits one message of as many as its order. */
+  const fitsEverything = Buffer.concat([Buffer.of(1), Buffer.alloc(63)]);
+
+  /** The token, of a few thousand, whose forged signature node:crypto itself takes for right. */
+  function lowOrderForgery(x: string): { parts: ReturnType<typeof jwtParts>; taken: boolean } {
+    const parts = jwtParts("lst_jwt", eddsa);
+    const publicKey = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+    let input = "";
+    for (let count = 0; count < 200; count++) {
+      const claims = JSON.stringify({ ...claimsFor("lst_jwt", parts), count });
+      input = `${base64url('{"alg":"EdDSA","kid":"eddsa"}')}.${base64url(claims)}`;
+      if (verify(null, Buffer.from(input), publicKey, fitsEverything)) break;
+    }
+    const taken = verify(null, Buffer.from(input), publicKey, fitsEverything);
+    return { parts: authorized(parts, `Bearer ${input}.${base64url(fitsEverything)}`), taken };
+  }
+
+  it.each(lowOrder)("Ed25519 of %s: a token without any secret is 401", async (_name, point) => {
+    const x = base64url(point);
+    const { parts } = lowOrderForgery(x);
+    const { target } = await startWith({ keys: [{ ...eddsa.jwk, x }] });
+    await expectRefusal(target, parts, 401, "KEY_NOT_FOUND");
+    await target.stop();
+  });
+
+  it("and the forgery is one: node:crypto takes it for the canonical points", () => {
+    const taken = lowOrder.filter(([, point]) => lowOrderForgery(base64url(point)).taken);
+    expect(taken.length).toBeGreaterThanOrEqual(8);
   });
 
   const secretJwk = eddsa.privateKey.export({ format: "jwk" });

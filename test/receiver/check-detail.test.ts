@@ -64,6 +64,13 @@ describe("the detail of a check", () => {
     ['application/json; note="a \\", b"', undefined],
     ['application/json; a="b", application/json; a="c"', "CONTENT_TYPE_MALFORMED"],
     ["application/json, application/json", "CONTENT_TYPE_MALFORMED"],
+    ['application/json; a="', "CONTENT_TYPE_MALFORMED"],
+    ['application/json; a="b\\"', "CONTENT_TYPE_MALFORMED"],
+    ['application/json; a="b\\', "CONTENT_TYPE_MALFORMED"],
+    ['application/json; a="\\""', undefined],
+    ["application/json; a=\\,", "CONTENT_TYPE_MALFORMED"],
+    [`application/json; a=${"b".repeat(256 - 20)}`, undefined],
+    [`application/json; a=${"b".repeat(256 - 19)}`, "CONTENT_TYPE_MALFORMED"],
     [" \tapplication/json \t; charset=utf-8", undefined],
     ["Application/JSON ", undefined],
     ["x-application/json", "CONTENT_TYPE_UNSUPPORTED"],
@@ -75,6 +82,15 @@ describe("the detail of a check", () => {
     const headers = replaced(parts.headers, "Content-Type", type);
     const verdict = await verdictOf(received({ ...parts, headers }));
     expect("code" in verdict ? verdict.code : undefined).toBe(code);
+  });
+
+  it("of a media type says why it is malformed", async () => {
+    const parts = hmacParts(LISTENER_ID);
+    const withType = (type: string) =>
+      checkOf("content-type", received({ ...parts, headers: replaced(parts.headers, "Content-Type", type) }));
+    expect(await withType('application/json; a="')).toMatchObject({ seen: "a quote that is not closed" });
+    expect(await withType("a,b")).toMatchObject({ seen: "the header more than once" });
+    expect(await withType("a".repeat(257))).toMatchObject({ seen: "257 characters", wanted: "at most 256" });
   });
 
   it("of a signature is its beginning, never the whole", async () => {

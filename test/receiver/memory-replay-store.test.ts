@@ -52,6 +52,21 @@ describe("a processed id", () => {
     expect(forgotten).toEqual([]);
   });
 
+  it.each<[string, () => unknown]>([
+    [
+      "throws",
+      () => {
+        throw new Error("the log is full");
+      },
+    ],
+    ["rejects", async () => Promise.reject(new Error("the log is full"))],
+  ])("is remembered though onForget %s", async (_how, onForget) => {
+    const store = memoryReplayStore({ clock: fixedClock(START), maxIds: 1, onForget });
+    await store.commit(await reserve(store, "a"));
+    await store.commit(await reserve(store, "b"));
+    expect([await stateOf(store, "a"), await stateOf(store, "b")]).toEqual(["reserved", "processed"]);
+  });
+
   it("belongs to its listener", async () => {
     const store = memoryReplayStore({ clock: fixedClock(START) });
     await store.commit(await reserve(store, "a", "lst_1"));

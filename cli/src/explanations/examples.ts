@@ -5,6 +5,7 @@ import type { CommandLineCode } from "./command-line.js";
 export const EXAMPLES: Readonly<Record<ErrorCode | CommandLineCode, string>> = {
   LISTENER_UNKNOWN: "POST /api/v1/webhooks/incoming/lst_offbording",
   METHOD_NOT_ALLOWED: "GET /api/v1/webhooks/incoming/lst_1",
+  HEADERS_TOO_MANY: "1,000 header lines to a node:http server",
   SOURCE_NOT_ALLOWED: "a request from 203.0.113.7 to a listener with 198.51.100.0/24",
   BODY_TOO_LARGE: "Content-Length: 65537",
   BODY_UNREADABLE: "Content-Length: 44 before 43 bytes",

@@ -11,6 +11,10 @@ export const LIBRARY = {
     "Something other than POST was sent.",
     "Send POST; a redirect may have turned it into GET.",
   ],
+  HEADERS_TOO_MANY: [
+    "The request has more header lines than the server keeps, so one that stands twice could be missed.",
+    "Send fewer headers, or set the server's maxHeadersCount to 0.",
+  ],
   SOURCE_NOT_ALLOWED: [
     "The listener has address ranges, and the request came from none of them.",
     "Send from an allowed address, or add the one your requests leave from (a NAT or proxy may stand between).",
@@ -42,7 +46,7 @@ export const LIBRARY = {
   ],
   CONTENT_TYPE_MISSING: ["The header was not sent.", "Send Content-Type: application/json."],
   CONTENT_TYPE_MALFORMED: [
-    "The header stands twice.",
+    "The header stands twice, is longer than 256 characters, or has a quote that is not closed.",
     "Set it in one place: the client library may add its own.",
   ],
   CONTENT_TYPE_UNSUPPORTED: ["Another type than JSON was declared.", "Send Content-Type: application/json."],
