@@ -49,6 +49,7 @@ export const LIMITS = {
 type StepName =
   | "listener"
   | "method"
+  | "headers"
   | "source"
   | "size"
   | "timestamp"
