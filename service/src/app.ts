@@ -12,7 +12,7 @@ import type { AttemptLimits } from "./auth/failed-attempts.js";
 import type { Role } from "./auth/principal.js";
 import { type AutomationOptions, createAutomationEngine } from "./automations/engine.js";
 import { createFaults, type Fault } from "./faults.js";
-import { type RunningServer, type ServerOptions, startServer } from "./http-server.js";
+import { answerNotReady, type RunningServer, type ServerOptions, startServer } from "./http-server.js";
 import type { Inspector } from "./inspector/inspector.js";
 import { type LogLevel, type ServiceLog, serviceLog, silentLog } from "./log.js";
 import { observeRequests } from "./observe-requests.js";
@@ -121,7 +121,7 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
     const pageKey = storage.meta.getOrSet("page-key", () => randomBytes(32).toString("base64url"));
 
     // The server's address is part of what the routes are made of.
-    let routes: RequestHandler = (_req, res) => void res.status(503).end();
+    let routes: RequestHandler = answerNotReady;
     const app = express();
     app.disable("x-powered-by");
     app.disable("etag");

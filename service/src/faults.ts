@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import { sendJson } from "./api/error-answers.js";
 import type { OperationId } from "./api/operations.js";
 
 /** What goes wrong with an operation on purpose. */
@@ -65,7 +66,7 @@ export function createFaults(latencyMs = 0): Faults {
         return true;
       }
       if (fault?.status === undefined) return false;
-      res.status(fault.status).json({ code: 14, message: "This fault was asked for.", details: [] });
+      sendJson(fault.status, { code: 14, message: "This fault was asked for.", details: [] }, req, res);
       return true;
     },
     stop() {

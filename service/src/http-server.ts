@@ -1,6 +1,13 @@
-import { createServer, type RequestListener, type Server } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
+import { sendAnswer } from "hookproof/node";
 
 /** Where a local server listens. */
 export interface ServerOptions {
@@ -49,9 +56,10 @@ export async function startServer(
     keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: checkEveryMs,
   };
+  const listener = nothingAfterTheEnd(handler);
   const server = tls
-    ? createTlsServer({ ...timeouts, handshakeTimeout: headersMs, ...tls }, handler)
-    : createServer(timeouts, handler);
+    ? createTlsServer({ ...timeouts, handshakeTimeout: headersMs, ...tls }, listener)
+    : createServer(timeouts, listener);
   // Node drops every header line after the 2,000th, and with it the second of two that must not differ.
   // The 16 KiB for all headers stay the limit.
   server.maxHeadersCount = 0;
@@ -65,6 +73,26 @@ export async function startServer(
     url: `${tls ? "https" : "http"}://${name}:${address.port}`,
     port: address.port,
     stop: () => stop(server),
+  };
+}
+
+/** The answer of a server whose routes are not made yet. */
+export function answerNotReady(req: IncomingMessage, res: ServerResponse): void {
+  sendAnswer({ status: 503, headers: [], body: "" }, req, res);
+}
+
+/**
+ * Node hands over requests that a client has sent behind one whose answer closed the connection. None of them can be
+ * answered, so none of them is run (RFC 9112 section 9.6).
+ */
+function nothingAfterTheEnd(handler: RequestListener): RequestListener {
+  const latest = new WeakMap<Socket, ServerResponse>();
+  return (req, res) => {
+    const before = latest.get(req.socket);
+    const isClosing = before?.headersSent === true && before.getHeader("connection") === "close";
+    if (isClosing || req.socket.destroyed) return;
+    latest.set(req.socket, res);
+    handler(req, res);
   };
 }
 

@@ -1,5 +1,5 @@
 import type { KeySet } from "hookproof/jwks";
-import { toJwksListener } from "hookproof/node";
+import { sendAnswer, toJwksListener } from "hookproof/node";
 import { type RunningServer, type ServerOptions, startServer } from "./http-server.js";
 import { faultyKeySet, type KeySetFault } from "./key-set-faults.js";
 import { selfSignedCertificate } from "./self-signed.js";
@@ -61,7 +61,7 @@ export async function startKeySetHost(options: KeySetHostServerOptions): Promise
   const running = await startServer(
     (request, response) => {
       if (request.url?.split("?", 1)[0] !== path) {
-        response.writeHead(404).end();
+        sendAnswer({ status: 404, headers: [], body: "" }, request, response);
         return;
       }
       onAsked();

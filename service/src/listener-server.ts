@@ -1,5 +1,6 @@
 import express, { type ErrorRequestHandler } from "express";
-import { type RunningServer, type ServerOptions, startServer } from "./http-server.js";
+import { sendJson } from "./api/error-answers.js";
+import { answerNotReady, type RunningServer, type ServerOptions, startServer } from "./http-server.js";
 import type { Inspector } from "./inspector/inspector.js";
 import { answerUnknown } from "./unknown-path.js";
 import { type HandledRequest, type ListenerSetup, webhookRouter } from "./webhook-router.js";
@@ -41,7 +42,7 @@ export async function startListeners({
   const app = express();
   app.disable("x-powered-by");
   let ready: express.Router | undefined;
-  app.use((req, res, next) => (ready ? ready(req, res, next) : res.status(503).end()));
+  app.use((req, res, next) => (ready ? ready(req, res, next) : answerNotReady(req, res)));
   app.use((req, res) => {
     const unknown = answerUnknown(req, res);
     inspector?.record(unknown);
@@ -73,5 +74,5 @@ const failed: ErrorRequestHandler = (error: { status?: unknown }, req, res, _nex
   // After the answer (an observer that throws) there is nothing left to say.
   if (res.headersSent) return;
   if (error.status === 400) answerUnknown(req, res);
-  else res.status(503).json({ code: "RUN_FAILED", message: "The request could not be handled." });
+  else sendJson(503, { code: "RUN_FAILED", message: "The request could not be handled." }, req, res);
 };

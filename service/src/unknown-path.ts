@@ -1,5 +1,6 @@
 import type { Request, Response } from "express";
 import type { HeaderPair } from "hookproof";
+import { sendAnswer } from "hookproof/node";
 import type { Check } from "hookproof/receiver";
 import type { HandledRequest } from "./webhook-router.js";
 
@@ -13,9 +14,9 @@ const CODE = "LISTENER_UNKNOWN";
  * for. Gives the request and its answer.
  */
 export function answerUnknown(request: Request, response: Response): UnknownRequest {
-  if (!request.complete) response.set("Connection", "close");
   const body = JSON.stringify({ code: CODE, message: "There is no listener at this path." });
-  response.status(404).type("json").send(body);
+  const headers: HeaderPair[] = [["Content-Type", "application/json; charset=utf-8"]];
+  sendAnswer({ status: 404, headers, body }, request, response);
   const check: Check = {
     step: "listener",
     ok: false,
@@ -28,7 +29,7 @@ export function answerUnknown(request: Request, response: Response): UnknownRequ
     verdict: { ok: false, code: CODE, status: 404, detail: check.rule, checks: [check] },
     receivedAt: Date.now(),
     durationMs: 0,
-    answer: { headers: [["Content-Type", "application/json; charset=utf-8"]], body },
+    answer: { headers, body },
     request: {
       method: request.method,
       url: request.originalUrl,

@@ -1,6 +1,7 @@
 import express, { type Request, type Response, type Router } from "express";
 import { callerOf } from "../auth/bearer.js";
 import type { ServiceContext } from "../service-context.js";
+import { sendJson } from "./error-answers.js";
 import { ApiError } from "./errors.js";
 import type { ApiRequest, Handler, Handlers } from "./handlers.js";
 import { OPERATIONS, type Operation, type OperationId } from "./operations.js";
@@ -60,8 +61,7 @@ async function answer(
     if (wrong)
       throw new Error(`${operation.id} would answer with ${wrong.field}, which ${wrong.description}`);
   }
-  res.setHeader("Content-Type", "application/json; charset=utf-8");
-  res.end(JSON.stringify(body));
+  sendJson(200, body, req, res);
 }
 
 function checked(

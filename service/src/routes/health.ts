@@ -1,16 +1,17 @@
 import express, { type Router } from "express";
+import { sendJson } from "../api/error-answers.js";
 import type { Storage } from "../storage/storage.js";
 
 /** `/healthz`: the process answers. `/readyz`: its database does too. */
 export function healthRouter({ db }: Storage): Router {
   const router = express.Router();
-  router.get("/healthz", (_req, res) => void res.json({ status: "ok" }));
-  router.get("/readyz", (_req, res) => {
+  router.get("/healthz", (req, res) => sendJson(200, { status: "ok" }, req, res));
+  router.get("/readyz", (req, res) => {
     try {
       db.prepare("SELECT 1").all();
-      res.json({ status: "ready" });
+      sendJson(200, { status: "ready" }, req, res);
     } catch {
-      res.status(503).json({ status: "the database does not answer" });
+      sendJson(503, { status: "the database does not answer" }, req, res);
     }
   });
   return router;

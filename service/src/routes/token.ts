@@ -56,7 +56,7 @@ export function tokenRouter(context: ServiceContext, limits: AttemptLimits | und
       throw new OAuthFailure("invalid_client", "The client is not known, or its proof is wrong.", 401);
     }
     const access_token = await context.tokens.issue(client.clientId);
-    res.json({ access_token, token_type: "Bearer", expires_in: TOKEN_LIFETIME_SECONDS });
+    sendJson(200, { access_token, token_type: "Bearer", expires_in: TOKEN_LIFETIME_SECONDS }, req, res);
   });
   router.use(path, oauthErrors);
   return router;
