@@ -257,6 +257,23 @@ describe("a run", () => {
     expect((await post(own, { event }))[0]).toBe(409);
   });
 
+  it("that takes more memory than its process may is recorded as failed, and the next one works", async () => {
+    const own = await ownAutomation(service, {
+      steps: [
+        { name: "all", templates: { n: "{{ ctx.trigger.list.map(i, bytes(ctx.trigger.text)).size() }}" } },
+      ],
+    });
+    const large = { list: new Array(12_000).fill(1), text: "x".repeat(40_000) };
+    expect((await post(own, { event: createEvent(large) }))[0]).toBe(200);
+    expect((await post(own, { event: createEvent({ list: [1], text: "" }) }))[0]).toBe(200);
+    const [first, second] = await endedRuns(service, own.id, 2);
+    expect(first).toMatchObject({
+      status: "RUN_STATUS_FAILED",
+      steps: [{ failure: { code: "EXPRESSION_TOO_LARGE" } }],
+    });
+    expect(second).toMatchObject({ status: "RUN_STATUS_SUCCEEDED", steps: [{ result: { n: 1 } }] });
+  });
+
   it.each<[what: string, body: string, code: string]>([
     ["too deep a body", `${"[".repeat(30_000)}${"]".repeat(30_000)}`, "CONTEXT_TOO_DEEP"],
     ["members of the prototype", '{"__proto__":{"email":"x"},"constructor":1}', "FIELD_MISSING"],

@@ -1,12 +1,53 @@
 // Runs as a process of its own, so that no expression can hang the service or use up its memory. Plain
 // JavaScript, as it is started by Node itself, from the sources in tests and from dist in use.
 import vm from "node:vm";
-import { celEnv, isCelError, isCelList, isCelMap, isCelType, isCelUint, parse, plan } from "@bufbuild/cel";
+import { Worker } from "node:worker_threads";
+import {
+  CelScalar,
+  celEnv,
+  celFunc,
+  celListConcat,
+  isCelError,
+  isCelList,
+  isCelMap,
+  isCelType,
+  isCelUint,
+  listType,
+  parse,
+  plan,
+} from "@bufbuild/cel";
 import { strings } from "@bufbuild/cel/ext";
 import { toJson } from "@bufbuild/protobuf";
 
 const MAX_DEPTH = 500;
-const env = celEnv({ funcs: strings });
+/** The longest text, bytes or list that a sum may give: four times what a whole step may. */
+const MAX_SUM_LENGTH = 2 ** 20;
+const { STRING, BYTES, DYN } = CelScalar;
+const LIST = listType(DYN);
+const env = celEnv({
+  funcs: [
+    ...strings,
+    sumOf(
+      STRING,
+      ({ length }) => length,
+      (one, other) => one + other,
+    ),
+    sumOf(
+      BYTES,
+      ({ length }) => length,
+      (one, other) => new Uint8Array(Buffer.concat([one, other])),
+    ),
+    sumOf(LIST, ({ size }) => size, celListConcat),
+  ],
+});
+
+/** `+` of a type, in the place of the library's own, which gives whatever doubling leads to. */
+function sumOf(type, lengthOf, sum) {
+  return celFunc("_+_", [type, type], type, (one, other) => {
+    if (lengthOf(one) + lengthOf(other) > MAX_SUM_LENGTH) throw new RangeError("Invalid string length");
+    return sum(one, other);
+  });
+}
 
 /** A failure with one of the codes of `StepFailure`. */
 class Failure extends Error {
@@ -88,16 +129,42 @@ const answers = {
   },
 };
 
+/**
+ * Ends the process when it holds more than it may, however busy it is. V8's own limit is for its heap, and knows
+ * nothing of bytes.
+ */
+const isBusy = new Int32Array(new SharedArrayBuffer(4));
+const watch = new Worker(
+  `const { workerData: { isBusy, maxBytes, pid } } = require("node:worker_threads");
+  for (;;) {
+    Atomics.wait(isBusy, 0, 0);
+    if (process.memoryUsage.rss() > maxBytes) process.kill(pid, "SIGKILL");
+    Atomics.wait(isBusy, 0, 1, 5);
+  }`,
+  { eval: true, workerData: { isBusy, maxBytes: Number(process.argv[2]), pid: process.pid } },
+);
+watch.unref();
+const watching = new Promise((resolve) => watch.once("online", resolve));
+
+function setBusy(value) {
+  Atomics.store(isBusy, 0, value);
+  Atomics.notify(isBusy, 0);
+}
+
 let request;
 globalThis.answerRequest = () => answers[request.ask](request);
 const script = new vm.Script("answerRequest()");
 
-process.on("message", (message) => {
+process.on("message", async (message) => {
+  await watching;
   request = message;
+  setBusy(1);
   try {
     process.send({ value: script.runInThisContext({ timeout: message.timeoutMs }) });
   } catch (error) {
     process.send({ failure: failureOf(error, message.timeoutMs) });
+  } finally {
+    setBusy(0);
   }
 });
 

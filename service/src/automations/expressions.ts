@@ -5,7 +5,9 @@ import type { Outcome, StepFailure } from "./step-failure.js";
 const TIMEOUT_MS = 5_000;
 /** A process that does not answer by then is ended: it is short of memory, or stopped. */
 const PATIENCE_MS = 10_000;
-const MAX_MEMORY_MB = 128;
+const MAX_HEAP_MB = 128;
+/** All that the process may hold at once; Node itself takes 80 of them. */
+const MAX_MEMORY_MB = 320;
 /** The JSON of all values of a step, in characters: as much as four of the largest bodies. */
 const MAX_RESULT_LENGTH = 262_144;
 
@@ -59,8 +61,8 @@ export function createExpressions({ timeoutMs = TIMEOUT_MS } = {}): Expressions 
   }
 
   function startProcess(): ChildProcess {
-    const started = fork(new URL("./cel-process.js", import.meta.url), {
-      execArgv: [`--max-old-space-size=${MAX_MEMORY_MB}`],
+    const started = fork(new URL("./cel-process.js", import.meta.url), [String(MAX_MEMORY_MB * 2 ** 20)], {
+      execArgv: [`--max-old-space-size=${MAX_HEAP_MB}`],
       env: {},
       stdio: ["ignore", "ignore", "ignore", "ipc"],
     });
@@ -109,7 +111,7 @@ function stoppedError(): Error {
 
 const OUT_OF_MEMORY: StepFailure = {
   code: "EXPRESSION_TOO_LARGE",
-  message: `more than ${MAX_MEMORY_MB} MB, or more time than it takes to tell`,
+  message: `more than ${MAX_HEAP_MB} MB, or more time than it takes to tell`,
 };
 
 function outcomeOf(answer: unknown): Outcome<never> {
