@@ -106,6 +106,8 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
     id: DEFAULT_CLIENT,
     secret: newClientSecret(),
   };
+  if (clientId === "" || clientSecret === "")
+    throw new TypeError("client has no empty id and no empty secret");
   let baseUrl = "";
   const downloadsAt = () => baseUrl + DOWNLOADS_PATH;
   const opened = await openState(options, { clock, clientId, downloadsAt });

@@ -90,6 +90,13 @@ describe("createService", () => {
     await expect(createService({ fixture: dangling })).rejects.toThrow("nobody");
   });
 
+  it.each([
+    { id: "", secret: "s" },
+    { id: "admin", secret: "" },
+  ])("refuses a client that anybody could be: %j", async (client) => {
+    await expect(createService({ client })).rejects.toThrow(TypeError);
+  });
+
   it("has the time of its clock", async () => {
     const clock = fixedClock("2030-01-01T00:00:00Z");
     const service = await startService({ clock });

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { FixtureError, parseFixture } from "hookproof-service";
+import { type Fixture, FixtureError, parseFixture } from "hookproof-service";
 import { describe, expect, it } from "vitest";
 import { fixtureSchema } from "../../service/src/state/fixture-schema.js";
 import { FIXTURE } from "./fixture.js";
@@ -97,6 +97,47 @@ describe("a fixture", () => {
     ],
   ])("with a mistake is refused with its place: %s", async (text, message) => {
     expect(await mistake(text)).toContain(message);
+  });
+
+  it.each<[field: string, fixture: Fixture]>([
+    ["users[0].createdAt", { users: [{ id: "ada", createdAt: "2016-12-31T23:59:60Z" }] }],
+    ["users[0].id", { users: [{ id: "" }] }],
+    ["clients[0].id", { clients: [{ id: "", secret: "x" }] }],
+    ["clients[0].secret", { clients: [{ id: "c", secret: "" }] }],
+    ["clients[0].userId", { clients: [{ id: "c", userId: "" }] }],
+    ["apps[0].createdAt", { apps: [{ id: "a", createdAt: "soon" }] }],
+    ["apps[0].users[0].createdAt", { apps: [{ id: "a", users: [{ id: "u", createdAt: "soon" }] }] }],
+    ["bridges[0].createdAt", { bridges: [{ id: "b", createdAt: "2026-02-30T00:00:00Z" }] }],
+    ["suggestions[0].createdAt", { suggestions: [{ id: "s", createdAt: "" }] }],
+    ...(["createdAt", "expiresAt", "revokedAt"] as const).map((name): [string, Fixture] => [
+      `secrets[0].${name}`,
+      {
+        users: [{ id: "ada" }],
+        secrets: [{ id: "s", creatorUserId: "ada", text: "t", [name]: "2016-12-31T23:59:60Z" }],
+      },
+    ]),
+    [
+      "secrets[0].allowedUserIds[0]",
+      {
+        users: [{ id: "ada" }],
+        secrets: [{ id: "s", creatorUserId: "ada", text: "t", access: "INTERNAL", allowedUserIds: [""] }],
+      },
+    ],
+    [
+      "automations[0].createdAt",
+      { automations: [{ trigger: { hmac: {} }, createdAt: "2016-12-31T23:59:60Z" }] },
+    ],
+    ["users[0].nickname", { users: [{ id: "ada", nickname: "a" } as never] }],
+    ["secrets[0].creatorUserId", { secrets: [{ id: "s", creatorUserId: "eve", text: "t" }] }],
+  ])("handed over as an object is checked like one from a file: %s", async (field, fixture) => {
+    await expect(startService({ fixture })).rejects.toThrow(`${field} `);
+  });
+
+  it("may have times before 1970, which lists begin with", async () => {
+    const credentials = [{ id: "old", createdAt: "1901-01-01T00:00:00Z" }, { id: "new" }];
+    const service = await startService({ fixture: { bridges: [{ id: "b", credentials }] } });
+    const { body } = await ask(service, "GET", "/api/v1/iam/tunnel/bridges/b/credentials");
+    expect(body.list.map(({ id }: { id: string }) => id)).toEqual(["old", "new"]);
   });
 
   it("whose automation cannot run is refused when it is loaded", async () => {

@@ -183,6 +183,17 @@ describe("viewing a text secret (4.1)", () => {
     ]);
   });
 
+  it("an INTERNAL one is not for a client that acts for nobody, whatever its list holds", async () => {
+    const db = join(folder, "nobody.db");
+    const service = await start({ db });
+    // As a version of the service before this one would have stored it.
+    const beside = await openDatabase(db);
+    beside.exec(`UPDATE paper_secrets SET allowed_user_ids = '["", "bob"]' WHERE id = 'internal'`);
+    beside.close();
+    expect((await view(service, "internal", { as: "" })).status).toBe(403);
+    expect((await view(service, "internal", { as: "bob" })).status).toBe(200);
+  });
+
   it("is 400 for what is no recipient, and uses up no view", async () => {
     const service = await start();
     const wrong = {
@@ -279,6 +290,14 @@ describe("local administration", () => {
       [{ ...by, file: { filename: "b", contentBase64: "a b" } }, "file.contentBase64"],
       [{ ...by, text: "a", access: "PUBLIC" }, "access"],
       [{ ...by, text: "a", expiresAt: "tomorrow" }, "expiresAt"],
+      // RFC 3339 has it, and no clock here does: it would never end.
+      [{ ...by, text: "a", expiresAt: "2016-12-31T23:59:60Z" }, "expiresAt"],
+      [{ ...by, text: "a", expiresAt: "2017-01-01T00:59:60+01:00" }, "expiresAt"],
+      [{ ...by, text: "a", expiresAt: "2026-02-30T00:00:00Z" }, "expiresAt"],
+      [{ ...by, text: "a", expiresAt: "2026-01-01T00:00:00+01" }, "expiresAt"],
+      [{ ...by, text: "a", expiresAt: "" }, "expiresAt"],
+      [{ ...by, text: "a", allowedUserIds: [""] }, "allowedUserIds[0]"],
+      [{ creatorUserId: "", text: "a" }, "creatorUserId"],
     ];
     for (const [body, field] of wrong) {
       const answer = await create(service, body);
@@ -287,6 +306,23 @@ describe("local administration", () => {
         400,
         field,
       ]);
+    }
+  });
+
+  it("ends a secret at its time, however the time is written", async () => {
+    const clock = fixedClock(START);
+    const service = await start({ clock });
+    for (const expiresAt of [
+      "2026-01-01T01:00:00.000Z",
+      "2026-01-01t01:00:00z",
+      "2026-01-01T02:30:00+01:30",
+    ]) {
+      const { body } = await create(service, { creatorUserId: "ada", text: "a", expiresAt });
+      clock.advance(3_599_999);
+      expect((await view(service, body.id)).status, expiresAt).toBe(200);
+      clock.advance(1);
+      expect((await view(service, body.id)).status, expiresAt).toBe(404);
+      clock.advance(-3_600_000);
     }
   });
 

@@ -523,7 +523,7 @@ export interface components {
              * @enum {string}
              */
             access?: "INTERNAL" | "EXTERNAL";
-            allowedUserIds?: components["schemas"]["Texts"];
+            allowedUserIds?: components["schemas"]["Id"][];
             text?: string;
             inputFormat?: components["schemas"]["SecretInputFormat"];
             file?: {

@@ -3,7 +3,7 @@ import type { Handlers } from "../api/handlers.js";
 import type { Schemas } from "../api/validation.js";
 import type { StepResult } from "../automations/run-steps.js";
 import type { ServiceContext } from "../service-context.js";
-import { timestamp } from "../storage/document.js";
+import { BEFORE_ALL, timestamp } from "../storage/document.js";
 import type { RunHead, RunPosition } from "../storage/runs.js";
 
 /** Runs of automations, of the local administration. */
@@ -18,7 +18,7 @@ export function runHandlers({
         of: ["listAutomationRuns", automationId],
         pageSize: query.page_size ?? query.pageSize,
         pageToken: query.page_token ?? query.pageToken,
-        start: [-1, ""] as RunPosition,
+        start: [BEFORE_ALL, ""] as RunPosition,
         find: (after, limit) => storage.runs.list(automationId, after, limit),
         position: (run): RunPosition => [run.createdAt, run.id],
       });

@@ -6,7 +6,7 @@ import { rotateSecret, type SavedAutomation, saveAutomation } from "../automatio
 import type { Templates } from "../automations/template.js";
 import type { ServiceContext } from "../service-context.js";
 import type { AutomationPosition, StoredAutomation } from "../storage/automations.js";
-import { timestamp } from "../storage/document.js";
+import { BEFORE_ALL, timestamp } from "../storage/document.js";
 
 /** Automations, of the local administration. */
 export function automationHandlers({
@@ -41,7 +41,7 @@ export function automationHandlers({
         of: ["listAutomations"],
         pageSize: query.page_size ?? query.pageSize,
         pageToken: query.page_token ?? query.pageToken,
-        start: [-1, ""] as AutomationPosition,
+        start: [BEFORE_ALL, ""] as AutomationPosition,
         find: (after, limit) => storage.automations.list(after, limit),
         position: (automation): AutomationPosition => [automation.createdAt, automation.id],
       });
@@ -74,7 +74,10 @@ export function inputOf({
 }: Schemas["AutomationInput"]): AutomationInput {
   return {
     displayName,
-    trigger,
+    trigger: {
+      ...(trigger.hmac === undefined ? {} : { hmac: {} }),
+      ...(trigger.jwt === undefined ? {} : { jwt: { jwksUrl: trigger.jwt.jwksUrl } }),
+    },
     allowedCidrs,
     published,
     enabled,

@@ -1,6 +1,7 @@
 import { notFound } from "../api/errors.js";
 import type { Handlers } from "../api/handlers.js";
 import type { ServiceContext } from "../service-context.js";
+import { BEFORE_ALL, instant } from "../storage/document.js";
 import type { OwnerPosition } from "../storage/owners.js";
 
 /** Operations 4.7 and 4.8. */
@@ -25,10 +26,10 @@ export function ownershipHandlers({
         of: ["searchUserOwners", of],
         pageSize: query.page_size ?? query.pageSize,
         pageToken: query.page_token ?? query.pageToken,
-        start: [-1, "", ""] as OwnerPosition,
+        start: [BEFORE_ALL, "", ""] as OwnerPosition,
         find: (after, limit) => storage.owners.searchUserOwners(of, after, limit),
         position: ({ createdAt = "", userId, roleSlug }): OwnerPosition => [
-          Date.parse(createdAt),
+          instant(createdAt),
           userId,
           roleSlug,
         ],

@@ -5,6 +5,7 @@ import { prepareSecret } from "../secrets/create-secret.js";
 import { viewSecret } from "../secrets/view-secret.js";
 import type { ServiceContext } from "../service-context.js";
 import type { AuditPosition } from "../storage/audit-events.js";
+import { BEFORE_ALL } from "../storage/document.js";
 import { newId } from "../storage/ids.js";
 
 /** Operations 4.1 and 4.6, and the local administration of paper secrets. */
@@ -21,17 +22,30 @@ export function secretHandlers(
         of: ["searchSecretAuditEvents", filter],
         pageSize: body.pageSize,
         pageToken: body.pageToken,
-        start: [-1, 0] as AuditPosition,
+        start: [BEFORE_ALL, 0] as AuditPosition,
         find: (after, limit) => storage.auditEvents.search(filter, after, limit),
         position: ({ position }) => position,
       });
       return { list: list.map(({ event }) => event), nextPageToken };
     },
     async createSecret({ body, caller, clientIp }) {
-      const { creatorUserId = caller.userId } = body;
+      // Named one by one: whatever else a body holds is not taken over.
+      const { creatorUserId = caller.userId, access, allowedUserIds, text, file } = body;
+      const { inputFormat, views, expiresAt } = body;
       if (!storage.users.get(creatorUserId)) throw invalidField("creatorUserId", "is not a user");
       const id = newId();
-      const secret = await prepareSecret(secrets, { ...body, id, creatorUserId, createdAt: clock.now() });
+      const secret = await prepareSecret(secrets, {
+        id,
+        createdAt: clock.now(),
+        creatorUserId,
+        access,
+        allowedUserIds,
+        text,
+        file,
+        inputFormat,
+        views,
+        expiresAt,
+      });
       storage.db.transaction(() => {
         storage.paperSecrets.add(secret);
         storage.auditEvents.add(

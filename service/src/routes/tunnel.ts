@@ -1,7 +1,7 @@
 import { notFound } from "../api/errors.js";
 import type { Handlers } from "../api/handlers.js";
 import type { ServiceContext } from "../service-context.js";
-import { createdAt } from "../storage/document.js";
+import { BEFORE_ALL, createdAt } from "../storage/document.js";
 import type { CredentialPosition } from "../storage/tunnel-credentials.js";
 
 /** Operation 4.9. */
@@ -16,7 +16,7 @@ export function tunnelHandlers({
         of: ["listBridgeCredentials", bridge],
         pageSize: query.page_size ?? query.pageSize,
         pageToken: query.page_token ?? query.pageToken,
-        start: [-1, ""] as CredentialPosition,
+        start: [BEFORE_ALL, ""] as CredentialPosition,
         find: (after, limit) => storage.tunnelCredentials.list(bridge, after, limit),
         position: (credential): CredentialPosition => [createdAt(credential), credential.id],
       });

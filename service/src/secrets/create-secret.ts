@@ -1,6 +1,7 @@
 import { invalidField } from "../api/errors.js";
 import type { Schemas } from "../api/validation.js";
 import type { ObjectStore } from "../objects/object-store.js";
+import { instant } from "../storage/document.js";
 import type { PaperSecret } from "../storage/paper-secrets.js";
 import type { SecretVault } from "./age.js";
 
@@ -10,8 +11,12 @@ export interface SecretTools {
   readonly objects: ObjectStore;
 }
 
+type Input = Schemas["SecretInput"];
+
 /** A paper secret to be created. */
-export type NewSecret = Schemas["SecretInput"] & {
+export type NewSecret = {
+  readonly [Field in Exclude<keyof Input, "creatorUserId">]?: Input[Field] | undefined;
+} & {
   id: string;
   creatorUserId: string;
   createdAt: number;
@@ -40,7 +45,7 @@ export async function prepareSecret({ vault, objects }: SecretTools, given: NewS
       : (given.inputFormat ?? "SECRET_INPUT_FORMAT_PLAINTEXT"),
     filename: file?.filename ?? "",
     viewsRemaining: given.views ?? -1,
-    expiresAt: expiresAt === undefined ? undefined : Date.parse(expiresAt),
+    expiresAt: expiresAt === undefined ? undefined : instant(expiresAt),
     revokedAt: given.revokedAt,
   };
 }

@@ -19,7 +19,8 @@ export async function viewSecret(
   const record = (activity: Schemas["AuditActivity"]) =>
     storage.auditEvents.add(auditRecord(storage, activity, secret.id, { caller, clientIp }, clock));
 
-  if (secret.access === "INTERNAL" && !secret.allowedUserIds.includes(caller.userId)) {
+  const isAllowed = caller.userId !== "" && secret.allowedUserIds.includes(caller.userId);
+  if (secret.access === "INTERNAL" && !isAllowed) {
     record("paper_secret_access_denied");
     throw new ApiError("permission-denied", "The secret is not for this user.");
   }

@@ -1,15 +1,29 @@
-import { badRequest, completed } from "../api/validation.js";
+import { badRequest, completed, violationsOf } from "../api/validation.js";
 import { anyReceiver, checkAutomation, problemsOf } from "../automations/check-automation.js";
 import { completeAutomation, type SaveContext } from "../automations/save-automation.js";
 import { inputOf } from "../routes/automations.js";
 import type { StoredAutomation } from "../storage/automations.js";
-import type { FixtureAutomation } from "./fixture.js";
+import { instant } from "../storage/document.js";
+import type { Fixture, FixtureAutomation } from "./fixture.js";
+import { referenceProblems } from "./fixture-references.js";
+import { fixtureSchema } from "./fixture-schema.js";
 
-/** Refuses automations with mistakes. @throws {ApiError} with the path of every field that is wrong */
+/**
+ * Refuses a fixture with mistakes, wherever it came from: one that is handed over as an object was never read from a
+ * file.
+ *
+ * @throws {ApiError} with the path of every field that is wrong
+ */
 export async function refuseFixtureMistakes(
-  automations: readonly FixtureAutomation[],
+  fixture: Fixture,
   { expressions, keySets }: Pick<SaveContext, "expressions" | "keySets">,
 ): Promise<void> {
+  const { automations = [] } = fixture;
+  if (Object.keys(fixture).length > 0) {
+    const problems = violationsOf(fixture, fixtureSchema(), "fixture");
+    const found = problems.length > 0 ? problems : referenceProblems(fixture);
+    if (found.length > 0) throw badRequest(found);
+  }
   for (const [index, automation] of automations.entries()) {
     const input = inputOf(completed("AutomationInput", { ...automation }));
     const { listenerId, signingSecret } = automation;
@@ -28,6 +42,6 @@ export async function refuseFixtureMistakes(
 /** An automation of a fixture as it is kept. */
 export function automationOf(given: FixtureAutomation, now: number): StoredAutomation {
   const { id, listenerId, signingSecret: hmacSecret, createdAt } = given;
-  const at = createdAt === undefined ? now : Date.parse(createdAt);
+  const at = createdAt === undefined ? now : instant(createdAt);
   return completeAutomation(inputOf(given), { id, listenerId, hmacSecret, createdAt: at }, now);
 }

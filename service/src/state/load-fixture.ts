@@ -2,6 +2,7 @@ import { completed } from "../api/validation.js";
 import { hashClientSecret } from "../auth/client-secret.js";
 import { auditRecord } from "../secrets/audit-record.js";
 import { prepareSecret, type SecretTools } from "../secrets/create-secret.js";
+import { instant } from "../storage/document.js";
 import type { Storage } from "../storage/storage.js";
 import type { Fixture, FixtureApp, FixtureClient, FixtureSecret } from "./fixture.js";
 import { automationOf } from "./fixture-automations.js";
@@ -16,7 +17,7 @@ export async function loadFixture(
   // Hashing and encrypting do not wait for a database, and a transaction must not wait for them.
   const clients = await Promise.all((fixture.clients ?? []).map(hashed));
   const secrets = await Promise.all((fixture.secrets ?? []).map((secret) => prepared(secret, tools, now)));
-  const at = (createdAt: string | undefined) => (createdAt === undefined ? now : Date.parse(createdAt));
+  const at = (createdAt: string | undefined) => (createdAt === undefined ? now : instant(createdAt));
   const dated = <Given extends object>(given: Given) => ({
     createdAt: new Date(now).toISOString(),
     ...given,
@@ -96,8 +97,8 @@ export async function loadFixture(
 function prepared({ createdAt, revokedAt, ...secret }: FixtureSecret, tools: SecretTools, now: number) {
   return prepareSecret(tools, {
     ...secret,
-    createdAt: createdAt === undefined ? now : Date.parse(createdAt),
-    revokedAt: revokedAt === undefined ? undefined : Date.parse(revokedAt),
+    createdAt: createdAt === undefined ? now : instant(createdAt),
+    revokedAt: revokedAt === undefined ? undefined : instant(revokedAt),
   });
 }
 

@@ -69,7 +69,7 @@ export function createState(context: StateContext): State {
     return JSON.parse(await secrets.vault.open(Buffer.from(sealed, "base64"))) as Source;
   };
   const replaceBy = async (source: Source, onProgress?: SeedProgress) => {
-    if ("fixture" in source) await refuseFixtureMistakes(source.fixture.automations ?? [], context);
+    if ("fixture" in source) await refuseFixtureMistakes(source.fixture, context);
     // It may have secrets in it.
     const sealed = context.isKept ? await secrets.vault.seal(JSON.stringify(source)) : undefined;
     storage.db.transaction(() => {

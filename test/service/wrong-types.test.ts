@@ -1,0 +1,251 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { createService, type Service } from "hookproof-service";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { OPERATIONS } from "../../service/src/api/operations.js";
+import { FIXTURE } from "./fixture.js";
+import { ask } from "./running-service.js";
+
+type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+
+const READER = "age1lggyhqrw2nlhcxprm67z43rta597azn8gknawjehu9d9dl0jq3yqqvfafg";
+const AUTOMATION: Json = {
+  displayName: "x",
+  trigger: { hmac: {} },
+  allowedCidrs: ["127.0.0.1/32"],
+  published: true,
+  enabled: true,
+  steps: [{ name: "a", condition: "true", templates: { text: "{{ ctx.trigger.id }}", list: [1, null] } }],
+};
+
+/** A path that leads somewhere and bodies that are taken, for every operation that has one. */
+const CALLS: Record<string, { path: string; bodies: Json[]; status?: number }> = {
+  createToken: {
+    path: "/auth/v1/token",
+    // With a secret each of them would cost as much as a guess does.
+    status: 401,
+    bodies: [
+      {
+        grant_type: "client_credentials",
+        client_id: "robot",
+        client_assertion: "none",
+        client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+        scope: "any",
+      },
+    ],
+  },
+  viewSecret: { path: "/api/v1/secrets/note/view", bodies: [{ readerRecipient: READER }] },
+  deleteAuthConfig: { path: "/api/v1/auth-configs/ac-okta", bodies: [{}] },
+  updateResourceType: {
+    path: "/api/v1/apps/app-1/resource_types/rt-manual",
+    bodies: [
+      { appResourceType: { displayName: "Door", traitIds: ["a"] }, updateMask: "displayName,traitIds" },
+    ],
+  },
+  searchCohortUsers: {
+    path: "/api/v1/role-mining/suggestions/cohort-1/users",
+    bodies: [
+      {
+        pageSize: 10,
+        pageToken: "",
+        profileFilters: [{ attribute: "profile.team", values: ["blue"] }],
+        selectedEntitlements: [],
+      },
+    ],
+  },
+  searchSecretAuditEvents: {
+    path: "/api/v1/search/secrets-admin/audit_events",
+    bodies: [{ vaultId: "note", actorUserId: "", actorEmail: "", clientIp: "", pageSize: 10, pageToken: "" }],
+  },
+  createSecret: {
+    path: "/local/v1/secrets",
+    bodies: [
+      {
+        creatorUserId: "user-ada",
+        access: "INTERNAL",
+        allowedUserIds: ["user-bob"],
+        text: "x",
+        inputFormat: "SECRET_INPUT_FORMAT_PLAINTEXT",
+        views: 2,
+        expiresAt: "2030-01-01T00:00:00Z",
+      },
+      { creatorUserId: "user-ada", file: { filename: "a", contentBase64: "AAAA" } },
+    ],
+  },
+  createAutomation: {
+    path: "/local/v1/automations",
+    bodies: [AUTOMATION, { trigger: { jwt: { jwksUrl: "https://keys.example.com/jwks.json" } } }],
+  },
+  updateAutomation: { path: "/local/v1/automations/auto-1", bodies: [AUTOMATION] },
+};
+
+const WRONG: Json[] = [
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  1e21,
+  "",
+  "x",
+  "\u0000",
+  "\ud800",
+  "2016-12-31T23:59:60Z",
+  [],
+  [null],
+  [[]],
+  {},
+  { a: 1 },
+];
+
+/** Names of what the service keeps, and of what every object of JavaScript has. */
+const NAMES = [
+  ..."id createdAt updatedAt revokedAt ciphertext objectKey content clientId userId role secretHash publicJwk".split(
+    " ",
+  ),
+  ..."viewsRemaining listenerId hmacSecret signingSecret appId manuallyManaged unknown".split(" "),
+  ..."__proto__ constructor prototype toString hasOwnProperty valueOf toJSON then length".split(" "),
+];
+
+const MORE: Json[] = [null, 0, "x", {}];
+
+/** The text of a value, each of its places in turn replaced; and one more member in each of its objects. */
+function* changed(value: Json): Generator<string> {
+  for (const wrong of WRONG) yield JSON.stringify(wrong);
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries())
+      for (const text of changed(item)) {
+        const before = value.slice(0, index).map((one) => JSON.stringify(one));
+        yield `[${[...before, text, ...value.slice(index + 1).map((one) => JSON.stringify(one))].join(",")}]`;
+      }
+  } else if (value !== null && typeof value === "object") {
+    const members = Object.entries(value);
+    const shown = (name: string, text: string) => `${JSON.stringify(name)}:${text}`;
+    const whole = members.map(([name, one]) => shown(name, JSON.stringify(one)));
+    for (const [index, [name, one]] of members.entries())
+      for (const text of changed(one)) yield `{${whole.with(index, shown(name, text)).join(",")}}`;
+    for (const name of NAMES)
+      for (const wrong of MORE)
+        if (!(name in value) || name === "__proto__")
+          yield `{${[...whole, shown(name, JSON.stringify(wrong))].join(",")}}`;
+  }
+}
+
+let service: Service;
+beforeAll(async () => {
+  service = await createService({
+    fixture: {
+      ...FIXTURE,
+      clients: [{ id: "robot", secret: "robot-secret" }],
+      secrets: [{ id: "note", creatorUserId: "user-ada", text: "note" }],
+      automations: [{ id: "auto-1", trigger: { hmac: {} } }],
+    },
+    attemptLimits: { failures: 1_000_000 },
+    validateAnswers: true,
+  });
+});
+afterAll(() => service.stop());
+
+it("every operation with a body is looked at", () => {
+  const withBody = OPERATIONS.filter(({ bodySchema }) => bodySchema !== undefined).map(({ id }) => id);
+  expect(Object.keys(CALLS).sort()).toEqual(withBody.filter((id) => id !== "receiveWebhook").sort());
+});
+
+describe("no wrong type, in a field that is known or in one that is not, is a 500", () => {
+  it.each(Object.entries(CALLS))("%s", { timeout: 120_000 }, async (id, { path, bodies, status = 200 }) => {
+    const method = OPERATIONS.find((one) => one.id === id)?.method.toUpperCase() ?? "";
+    const headers: Record<string, string> =
+      id === "createToken" ? {} : { Authorization: `Bearer ${await service.token()}` };
+    const counts = new Map<number, number>();
+    const send = async (body: string) => {
+      const answer = await fetch(`${service.url}${path}`, {
+        method,
+        headers: { ...headers, "Content-Type": "application/json" },
+        body,
+      });
+      const shown = await answer.text();
+      counts.set(answer.status, (counts.get(answer.status) ?? 0) + 1);
+      expect(answer.status, `${body}: ${shown}`).toBeLessThan(500);
+      expect(JSON.parse(shown)).toBeTypeOf("object");
+      return answer.status;
+    };
+    for (const body of bodies) expect(await send(JSON.stringify(body)), JSON.stringify(body)).toBe(status);
+    const texts = bodies.flatMap((body) => [...changed(body)]);
+    for (let at = 0; at < texts.length; at += 20) await Promise.all(texts.slice(at, at + 20).map(send));
+    // Some of them are right, and most objects may hold what nobody knows.
+    if (id !== "deleteAuthConfig") expect(counts.get(status)).toBeGreaterThan(10);
+    expect(counts.get(400)).toBeGreaterThan(10);
+  });
+});
+
+it("a time from outside is read in one place, which refuses what is none", () => {
+  const folder = new URL("../../service/src/", import.meta.url);
+  const reading = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter(
+      (file) => file.endsWith(".ts") && readFileSync(new URL(file, folder), "utf8").includes("Date.parse("),
+    )
+    .sort();
+  // The format of the schemas, the function for everybody, a constant, and a HAR file's times, whose NaN is looked at.
+  expect(reading).toEqual([
+    "api/validation.ts",
+    "inspector/import-file.ts",
+    "seed/seed.ts",
+    "storage/document.ts",
+  ]);
+});
+
+describe("a field that is not of the request changes nothing", () => {
+  it.each([0, 1, "2020-01-01T00:00:00Z", {}, null])(
+    "a secret with revokedAt %j is not revoked",
+    async (revokedAt) => {
+      const body = {
+        creatorUserId: "user-ada",
+        text: "x",
+        revokedAt,
+        id: "mine",
+        createdAt: 1,
+        viewsRemaining: 0,
+        content: { objectKey: "note" },
+      };
+      const made = await ask(service, "POST", "/local/v1/secrets", { body });
+      expect(made.status).toBe(200);
+      expect(made.body.id).not.toBe("mine");
+      const view = await ask(service, "POST", `/api/v1/secrets/${made.body.id}/view`, {
+        body: { readerRecipient: READER },
+      });
+      expect(view).toMatchObject({
+        status: 200,
+        body: { viewsRemaining: -1, creatorUserId: "user-ada", secretType: "SECRET_TYPE_TEXT" },
+      });
+      expect(Date.parse(view.body.createdAt)).toBeGreaterThan(1);
+    },
+  );
+
+  it("an automation keeps what the document names, and nothing else", async () => {
+    const made = await ask(service, "POST", "/local/v1/automations", {
+      body: {
+        trigger: { jwt: { jwksUrl: "https://keys.example.com/jwks.json", more: 1 }, more: 2 },
+        listenerId: "mine",
+        hmacSecret: "mine",
+        signingSecret: "mine",
+        createdAt: 1,
+        more: 3,
+        steps: [{ name: "a", more: 4 }],
+      },
+    });
+    const { body } = await ask(service, "GET", `/local/v1/automations/${made.body.automation.id}`);
+    expect(made.body).toEqual({ automation: body.automation, signingSecret: "" });
+    expect(body.automation.listenerId).not.toBe("mine");
+    expect(JSON.stringify(body)).not.toContain("more");
+  });
+
+  it("a resource type keeps its id, its app and its times", async () => {
+    const path = "/api/v1/apps/app-1/resource_types/rt-manual";
+    const before = await ask(service, "POST", path, { body: {} });
+    const after = await ask(service, "POST", path, {
+      body: { appResourceType: { id: "mine", appId: "mine", createdAt: "2000-01-01T00:00:00Z", more: 1 } },
+    });
+    const { updatedAt: _, ...same } = before.body.appResourceType;
+    expect(after.body.appResourceType).toMatchObject(same);
+    expect(JSON.stringify(after.body)).not.toMatch(/mine|more/);
+  });
+});
