@@ -133,11 +133,9 @@ async function backlog({ store, analyze }, sizes) {
       const claimed = await store.claim({
         limit: BATCH,
         leaseMs: 60_000,
-        listeners: new Map([["a", BATCH]]),
-        begin: true,
+        listeners: new Map([["a", { most: BATCH, windowMs: 604_800_000 }]]),
       });
       const leases = claimed.map(({ lease }) => lease);
-      if (!claimed[0]?.begun) await store.begin(leases);
       const attempt = { number: 1, startedAt: Date.now(), durationMs: 1, status: 200 };
       await store.complete(leases.map((lease) => ({ lease, outcome: "accepted", attempt })));
       if (round >= 5) rounds.push(((performance.now() - start) * 1000) / claimed.length);

@@ -36,10 +36,9 @@ describe.skipIf(!postgres)("an outbox of another program on PostgreSQL", () => {
 
   it("is looked after by a person", { timeout: 120_000 }, async () => {
     await outbox.enqueue({ listener: "offboarding", eventId: IDS[0], payload: { n: 0 } });
-    const listeners = new Map([["offboarding", 1]]);
+    const listeners = new Map([["offboarding", { most: 1, windowMs: 604_800_000 }]]);
     const [claimed] = await store.claim({ limit: 1, leaseMs: 60_000, listeners });
     const lease = claimed?.lease ?? expect.fail("nothing was claimed");
-    await store.begin([lease]);
     await store.bury(lease, {
       reason: "refused",
       code: "REQUEST_REFUSED",

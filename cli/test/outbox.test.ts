@@ -36,10 +36,9 @@ it("a person looks after another program's outbox", { timeout: 120_000 }, async 
     const enqueue = (listener: string, n: number) =>
       program.outbox.enqueue({ listener, eventId: IDS[n] ?? "", payload: { n } });
     await enqueue("offboarding", 0);
-    const listeners = new Map([["offboarding", 1]]);
+    const listeners = new Map([["offboarding", { most: 1, windowMs: 604_800_000 }]]);
     const [claimed] = await program.store.claim({ limit: 1, leaseMs: 60_000, listeners });
     const lease = claimed?.lease ?? expect.fail("nothing was claimed");
-    await program.store.begin([lease]);
     await program.store.bury(lease, {
       reason: "refused",
       code: "REQUEST_REFUSED",

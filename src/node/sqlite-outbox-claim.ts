@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ClaimedEvent, ClaimRequest } from "../outbox/outbox-store.js";
 import { preparedQueries, type SqliteDatabase } from "./sqlite-database.js";
 import { type ClaimedRow, claimedEvent } from "./sqlite-outbox-rows.js";
-import { IS_OPEN } from "./sqlite-outbox-schema.js";
+import { FIRST, IS_OPEN } from "./sqlite-outbox-schema.js";
 
 /** How events are handed out; each claim has to be a transaction. */
 export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: number) => ClaimedEvent[] {
@@ -16,11 +16,13 @@ export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: numbe
       SELECT listener FROM waiting WHERE listener IS NOT NULL AND EXISTS (
         SELECT 1 FROM hookproof_outbox AS one
         WHERE one.listener = waiting.listener AND ${IS_OPEN} AND visible_at <= ?)`,
-    claim: `UPDATE hookproof_outbox SET lease_token = ?, lease_until = ?, due_at = visible_at, visible_at = ?,
-        attempts = attempts + ?, first_attempt_at = coalesce(first_attempt_at, ?)
+    claim: `UPDATE hookproof_outbox SET lease_token = iif(first_attempt_at IS NULL, '${FIRST}', '') || ?,
+        lease_until = ?, due_at = visible_at, visible_at = ?,
+        attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, ?)
       WHERE seq IN (
         SELECT seq FROM hookproof_outbox AS due
         WHERE listener = ? AND ${IS_OPEN} AND visible_at <= ?
+          AND (first_attempt_at IS NULL OR first_attempt_at >= ?)
           AND (ordering_key IS NULL OR NOT EXISTS (
             SELECT 1 FROM hookproof_outbox AS leased
             WHERE leased.listener = due.listener AND leased.ordering_key = due.ordering_key
@@ -31,8 +33,8 @@ export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: numbe
         (SELECT body FROM hookproof_outbox_bodies AS bodies WHERE bodies.seq = hookproof_outbox.seq) AS body`,
   });
 
-  return ({ limit, leaseMs, listeners, begin = false }, now) => {
-    const lease = [randomUUID(), now + leaseMs, now + leaseMs, ...(begin ? [1, now] : [0, null])] as const;
+  return ({ limit, leaseMs, listeners }, now) => {
+    const lease = [randomUUID(), now + leaseMs, now + leaseMs, now] as const;
     const due = new Set(ask<{ listener: string }>("due", now).map(({ listener }) => listener));
     const served = [...listeners.keys()].filter((name) => due.has(name));
     const taken = new Map(served.map((name) => [name, [] as ClaimedRow[]]));
@@ -42,14 +44,16 @@ export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: numbe
       const share = Math.ceil(left / open.size);
       for (const name of open) {
         const rows = taken.get(name) ?? [];
-        const wanted = Math.min(share, left, (listeners.get(name) ?? 0) - rows.length);
-        const found = wanted > 0 ? ask<ClaimedRow>("claim", ...lease, name, now, now, wanted) : [];
+        const { most = 0, windowMs = 0 } = listeners.get(name) ?? {};
+        const wanted = Math.min(share, left, most - rows.length);
+        const found =
+          wanted > 0 ? ask<ClaimedRow>("claim", ...lease, name, now, now - windowMs, now, wanted) : [];
         rows.push(...found.sort((a, b) => a.due_at - b.due_at || a.seq - b.seq));
         left -= found.length;
         if (found.length < wanted || wanted <= 0) open.delete(name);
       }
     }
-    return inTurn([...taken.values()]).map((row) => claimedEvent(row, now, begin));
+    return inTurn([...taken.values()]).map((row) => claimedEvent(row, now));
   };
 }
 

@@ -1,4 +1,10 @@
-import type { DeadLetter, DeadLetterFilter, RedriveOptions, RedriveResult } from "../outbox/outbox-store.js";
+import type {
+  DeadLetter,
+  DeadLetterFilter,
+  DropOptions,
+  RedriveOptions,
+  RedriveResult,
+} from "../outbox/outbox-store.js";
 import type { Clock } from "../primitives/clock.js";
 import { preparedQueries, type SqliteDatabase, type SqliteValue } from "./sqlite-database.js";
 import type { GroupCommit } from "./sqlite-group-commit.js";
@@ -80,6 +86,33 @@ export async function redriving(
     await group(page);
   }
   return result;
+}
+
+/** Removes dead letters, a page a transaction. */
+export async function dropping(
+  db: SqliteDatabase,
+  group: GroupCommit,
+  filter: DeadLetterFilter,
+  { dryRun = false, limit = Number.POSITIVE_INFINITY }: DropOptions,
+): Promise<number> {
+  const passOn = passingOn(db);
+  const ask = preparedQueries(db, { drop: "DELETE FROM hookproof_outbox WHERE seq = ? RETURNING 1" });
+  let dropped = 0;
+  let after: Place | undefined;
+  for (let isMore = true; isMore && dropped < limit; ) {
+    await group(() => {
+      const rows = pageOf<OutboxRow>(db, "*", filter, after, Math.min(limit - dropped, PAGE));
+      after = rows.at(-1);
+      isMore = rows.length === PAGE;
+      if (!dryRun)
+        for (const row of rows) {
+          ask("drop", row.seq);
+          passOn(row);
+        }
+      dropped += rows.length;
+    });
+  }
+  return dropped;
 }
 
 function pageOf<Row>(

@@ -1,12 +1,11 @@
-import type { BegunAttempt, Burial, Completion, Lease, OutboxAttempt } from "../outbox/outbox-store.js";
+import type { Burial, Completion, Lease, OutboxAttempt } from "../outbox/outbox-store.js";
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "./sqlite-database.js";
 import { counting } from "./sqlite-outbox-counts.js";
-import { DEAD, DELIVERED, PENDING } from "./sqlite-outbox-schema.js";
+import { DEAD, DELIVERED, FIRST, PENDING } from "./sqlite-outbox-schema.js";
 import { type KeyedRow, passingOn } from "./sqlite-outbox-turns.js";
 
 /** What the holder of a lease may do; each call has to be in a transaction. */
 export interface LeaseQueries {
-  begin(lease: Lease, now: number): BegunAttempt | undefined;
   /** Gives how many of the leases were good. */
   complete(completions: readonly Completion[], now: number): number;
   reschedule(lease: Lease, at: number, attempt: OutboxAttempt): boolean;
@@ -29,9 +28,6 @@ export function leaseQueries(db: SqliteDatabase): LeaseQueries {
   const passOn = passingOn(db);
   const count = counting(db);
   const ask = preparedQueries(db, {
-    begin: `UPDATE hookproof_outbox
-      SET attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, ?)
-      ${HELD} RETURNING attempts, first_attempt_at`,
     complete: `UPDATE hookproof_outbox
       SET state = ${DELIVERED}, turn = NULL, ended_at = ?, outcome = ?, ${REMEMBERED}, lease_until = NULL ${HELD}
       RETURNING seq, listener, ordering_key`,
@@ -40,7 +36,8 @@ export function leaseQueries(db: SqliteDatabase): LeaseQueries {
     bury: `UPDATE hookproof_outbox
       SET state = ${DEAD}, turn = iif(?, turn, NULL), ended_at = ?, reason = ?, code = ?, ${FREED} ${HELD} ${KEY}`,
     remember: `UPDATE hookproof_outbox SET ${REMEMBERED} ${HELD} RETURNING 1`,
-    release: `UPDATE hookproof_outbox SET visible_at = due_at, ${FREED} ${HELD} ${KEY}`,
+    release: `UPDATE hookproof_outbox SET visible_at = due_at, attempts = attempts - 1,
+        first_attempt_at = iif(lease_token LIKE '${FIRST}%', NULL, first_attempt_at), ${FREED} ${HELD} ${KEY}`,
   });
   const change = preparedChanges(db, {
     forget: "DELETE FROM hookproof_outbox_bodies WHERE seq IN (SELECT value FROM json_each(?))",
@@ -48,10 +45,6 @@ export function leaseQueries(db: SqliteDatabase): LeaseQueries {
   const held = ({ id, listener, token }: Lease) => [id, listener, token] as const;
 
   return {
-    begin(lease, now) {
-      const [row] = ask<{ attempts: number; first_attempt_at: number }>("begin", now, ...held(lease));
-      return row && { attempt: row.attempts, firstAttemptAt: row.first_attempt_at, now };
-    },
     complete(completions, now) {
       const done = completions.flatMap(({ lease, outcome, attempt }) =>
         ask<EndedRow>("complete", now, outcome, JSON.stringify(attempt), ...held(lease)),

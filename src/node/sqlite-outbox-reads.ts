@@ -7,7 +7,6 @@ import { DEAD, DELIVERED, IS_MOVED, IS_OPEN, PENDING } from "./sqlite-outbox-sch
 export interface OutboxReads {
   find(id: string, now: number): OutboxEntry[];
   stats(now: number): ListenerStats[];
-  nextDue(listeners: Iterable<string>, now: number): { now: number; at?: number };
 }
 
 export function outboxReads(db: SqliteDatabase): OutboxReads {
@@ -21,8 +20,6 @@ export function outboxReads(db: SqliteDatabase): OutboxReads {
     first: `SELECT enqueued_at FROM hookproof_outbox
       WHERE listener = ? AND ${IS_OPEN} AND (lease_until IS NULL OR lease_until <= ?)
       ORDER BY visible_at LIMIT 1`,
-    due: `SELECT visible_at FROM hookproof_outbox
-      WHERE listener = ? AND ${IS_OPEN} ORDER BY visible_at LIMIT 1`,
   });
 
   function statsOf(listener: string, counts: ReadonlyMap<number, number>, now: number): ListenerStats {
@@ -50,10 +47,6 @@ export function outboxReads(db: SqliteDatabase): OutboxReads {
         byListener.set(row.listener, counts.set(row.state, row.events));
       }
       return [...byListener].map(([listener, counts]) => statsOf(listener, counts, now));
-    },
-    nextDue(listeners, now) {
-      const times = [...listeners].flatMap((name) => ask<{ visible_at: number }>("due", name));
-      return times.length === 0 ? { now } : { now, at: Math.min(...times.map((row) => row.visible_at)) };
     },
   };
 }

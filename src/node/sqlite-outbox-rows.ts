@@ -1,5 +1,4 @@
 import type { ErrorCode } from "../errors.js";
-import { countedClaim } from "../outbox/counted-claim.js";
 import type {
   Burial,
   ClaimedEvent,
@@ -8,7 +7,7 @@ import type {
   OutboxEntry,
   OutboxEvent,
 } from "../outbox/outbox-store.js";
-import { DELIVERED, PENDING } from "./sqlite-outbox-schema.js";
+import { DELIVERED, FIRST, PENDING } from "./sqlite-outbox-schema.js";
 
 /** A row of the table of events, with its body where the query asks for it. */
 export interface OutboxRow {
@@ -44,27 +43,18 @@ export type ClaimedRow = Omit<
   "state" | "turn" | "visible_at" | "ended_at" | "outcome" | "reason" | "code" | "history"
 >;
 
-/**
- * An event that was just claimed.
- *
- * @param counted whether the claim has counted an attempt
- */
-export function claimedEvent(row: ClaimedRow, now: number, counted: boolean): ClaimedEvent {
-  const { attempts, attempts_before_redrive: attemptsBeforeRedrive, first_attempt_at: firstAttemptAt } = row;
+/** An event that was just claimed. */
+export function claimedEvent(row: ClaimedRow, now: number): ClaimedEvent {
+  const token = row.lease_token ?? "";
   return {
     event: eventOf(row),
-    lease: {
-      listener: row.listener,
-      id: row.id,
-      token: row.lease_token ?? "",
-      expiresAt: row.lease_until ?? now,
-    },
-    attemptsBeforeRedrive,
+    lease: { listener: row.listener, id: row.id, token, expiresAt: row.lease_until ?? now },
+    attempt: row.attempts,
+    attemptsBeforeRedrive: row.attempts_before_redrive,
+    firstAttemptAt: row.first_attempt_at ?? now,
+    sentBefore: !token.startsWith(FIRST),
     enqueuedAt: row.enqueued_at,
     now,
-    ...(counted && firstAttemptAt !== null
-      ? countedClaim({ attempts, attemptsBeforeRedrive, firstAttemptAt, now })
-      : { attempts, ...firstAttempt(row) }),
   };
 }
 

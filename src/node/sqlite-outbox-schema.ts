@@ -11,6 +11,9 @@ export const PENDING = 0;
 export const DELIVERED = 1;
 export const DEAD = 2;
 
+/** How the lease's token of an event's first attempt begins: a release takes the time of that attempt back. */
+export const FIRST = "first:";
+
 /** Pending events whose turn it is: what the index of due events holds. */
 export const IS_OPEN = `state = ${PENDING} AND turn = 1`;
 

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../primitives/clock.js";
 import { inSavepoint, type SqliteDatabase } from "./sqlite-database.js";
 import { groupCommit } from "./sqlite-group-commit.js";
 import { claiming } from "./sqlite-outbox-claim.js";
-import { deadLetters, redriving } from "./sqlite-outbox-dead.js";
+import { deadLetters, dropping, redriving } from "./sqlite-outbox-dead.js";
 import { enqueueing } from "./sqlite-outbox-enqueue.js";
 import { asking, unavailable } from "./sqlite-outbox-failure.js";
 import { leaseQueries } from "./sqlite-outbox-leases.js";
@@ -76,17 +76,17 @@ export function sqliteStore({
       waker.wakeSoon();
     },
     claim: (request) => group(() => claim(request, clock.now())),
-    begin: (held) => group(() => held.map((lease) => leases.begin(lease, clock.now()))),
     complete: (completions) => changing(() => leases.complete(completions, clock.now())),
     reschedule: (lease, at, attempt) => group(() => leases.reschedule(lease, at, attempt)),
     bury: (lease, burial) => changing(() => leases.bury(lease, burial, clock.now())),
     release: (held) => changing(() => held.forEach(leases.release)),
     expire: (windows) => changing(() => retention.expire(windows, clock.now())),
     redrive: (filter, options) => redriving(db, changing, clock, filter, options),
+    drop: (filter, options = {}) => dropping(db, changing, filter, options),
     dead: (filter = {}, { limit = Number.POSITIVE_INFINITY } = {}) => deadLetters(db, filter, limit),
     find: async (id) => asking(() => reads.find(id, clock.now())),
     stats: async () => asking(() => reads.stats(clock.now())),
-    nextDue: async (listeners) => asking(() => reads.nextDue(listeners, clock.now())),
+    now: async () => clock.now(),
     onWork: (wake) => waker.subscribe(wake),
     prune: (before) => changing(() => retention.prune(before)),
     async close() {

@@ -10,7 +10,7 @@ import type { BodyEncryption } from "./body-encryption.js";
 import type { BreakerInput } from "./breaker.js";
 import type { Completions } from "./completions.js";
 import type { OutboxListener } from "./outbox-listener.js";
-import type { BegunAttempt, Burial, ClaimedEvent, OutboxAttempt, OutboxStore } from "./outbox-store.js";
+import type { Burial, ClaimedEvent, OutboxAttempt, OutboxStore } from "./outbox-store.js";
 import type { StoreWatch } from "./store-watch.js";
 
 /** What deliveries of one dispatcher share. */
@@ -25,12 +25,11 @@ export interface DeliveryContext {
   readonly aborting: AbortAll;
 }
 
-/** An event whose attempt was counted and may start. */
-export interface BegunEvent {
+/** A claimed event whose attempt may start. */
+export interface StartedEvent {
   readonly listener: OutboxListener;
   readonly claimed: ClaimedEvent;
-  readonly begun: BegunAttempt;
-  /** When it was begun, by the dispatcher's clock. */
+  /** When it was started, by the dispatcher's clock. */
   readonly startedAt: number;
 }
 
@@ -38,14 +37,14 @@ export interface BegunEvent {
 export const LEASE_MARGIN_MS = 5_000;
 
 /** Makes the attempt, and puts down in the store what came of it; never rejects. */
-export function createDeliverClaimed(context: DeliveryContext): (event: BegunEvent) => Promise<void> {
+export function createDeliverClaimed(context: DeliveryContext): (event: StartedEvent) => Promise<void> {
   const { store, watch, completions, encryption, clock, random, observe, aborting } = context;
 
   return async (given) => {
-    const { listener, claimed, begun, startedAt } = given;
+    const { listener, claimed, startedAt } = given;
     const { lease } = claimed;
     const delivery = newDelivery();
-    if (lease.expiresAt - begun.now < listener.attemptTimeoutMs + LEASE_MARGIN_MS) {
+    if (lease.expiresAt - claimed.now < listener.attemptTimeoutMs + LEASE_MARGIN_MS) {
       listener.limits.cancelled(clock.now());
       await watch.untilDone(() => store.release([lease]), clock.now());
       return;
@@ -53,8 +52,8 @@ export function createDeliverClaimed(context: DeliveryContext): (event: BegunEve
     const outcome = await attempt(given, delivery);
     const { classification } = outcome;
     const record = recordOf(outcome);
-    const storeNow = () => begun.now + (clock.now() - startedAt);
-    const leaseEnds = startedAt + (lease.expiresAt - begun.now);
+    const storeNow = () => claimed.now + (clock.now() - startedAt);
+    const leaseEnds = startedAt + (lease.expiresAt - claimed.now);
     const result = healthOf(outcome);
     if (result) listener.limits.ended({ result, startedAt, now: clock.now() });
     else listener.limits.cancelled(clock.now());
@@ -81,7 +80,7 @@ export function createDeliverClaimed(context: DeliveryContext): (event: BegunEve
       listener.limits.pauseUntil(clock.now() + Math.min(retryAfterMs, maxRetryAfterMs));
     const next = nextAttempt(
       listener.policy,
-      { attempts: begun.attempt - claimed.attemptsBeforeRedrive, firstAttemptAt: begun.firstAttemptAt },
+      { attempts: claimed.attempt - claimed.attemptsBeforeRedrive, firstAttemptAt: claimed.firstAttemptAt },
       { now: storeNow(), retryAfterMs, random: random() },
     );
     if (next.at === undefined)
@@ -90,7 +89,7 @@ export function createDeliverClaimed(context: DeliveryContext): (event: BegunEve
     observe?.({
       ...subjectOf(given, delivery),
       type: "retry-scheduled",
-      attempt: begun.attempt + 1,
+      attempt: claimed.attempt + 1,
       delayMs: at - storeNow(),
       code,
     });
@@ -107,7 +106,7 @@ export function createDeliverClaimed(context: DeliveryContext): (event: BegunEve
 
   /** Decrypts and sends; what goes wrong before the first byte is an attempt as well. */
   async function attempt(
-    { listener, claimed, begun, startedAt }: BegunEvent,
+    { listener, claimed, startedAt }: StartedEvent,
     delivery: number,
   ): Promise<AttemptOutcome> {
     const { event } = claimed;
@@ -116,8 +115,8 @@ export function createDeliverClaimed(context: DeliveryContext): (event: BegunEve
       return await aborting.during((signal) =>
         listener.attempt({
           event: { id: event.id, body },
-          number: begun.attempt,
-          sentBefore: claimed.firstAttemptAt !== undefined,
+          number: claimed.attempt,
+          sentBefore: claimed.sentBefore,
           traceparent: event.traceparent,
           delivery,
           timeoutMs: listener.attemptTimeoutMs,
@@ -126,7 +125,7 @@ export function createDeliverClaimed(context: DeliveryContext): (event: BegunEve
       );
     } catch (cause) {
       const code = cause instanceof HookproofError ? cause.code : "OUTBOX_KEY_MISSING";
-      const record = { number: begun.attempt, startedAt, durationMs: clock.now() - startedAt, code };
+      const record = { number: claimed.attempt, startedAt, durationMs: clock.now() - startedAt, code };
       const causes = ["a key that this worker was not given"];
       return { record, classification: { verdict: "setup", code, causes }, cause };
     }
@@ -155,24 +154,24 @@ export function createDeliverClaimed(context: DeliveryContext): (event: BegunEve
   }
 
   function ended(
-    given: BegunEvent,
+    given: StartedEvent,
     delivery: number,
     outcome: "accepted" | "duplicate" | "dead",
     code?: HookproofError["code"],
   ): void {
-    const { listener, claimed, begun, startedAt } = given;
+    const { listener, claimed, startedAt } = given;
     observe?.({
       ...subjectOf(given, delivery),
       type: "delivery-ended",
       listener: listener.name,
       outcome,
-      attempts: begun.attempt,
-      ageMs: begun.now - claimed.enqueuedAt + (clock.now() - startedAt),
+      attempts: claimed.attempt,
+      ageMs: claimed.now - claimed.enqueuedAt + (clock.now() - startedAt),
       ...(code ? { code } : {}),
     });
   }
 
-  function alert(given: BegunEvent, causes: readonly string[], { status, code }: OutboxAttempt): void {
+  function alert(given: StartedEvent, causes: readonly string[], { status, code }: OutboxAttempt): void {
     if (given.listener.alerted) return;
     given.listener.alerted = true;
     const likely = causes.length === 0 ? "" : ` Likely: ${causes.join("; ")}.`;
@@ -180,16 +179,16 @@ export function createDeliverClaimed(context: DeliveryContext): (event: BegunEve
     warn(given, `Events cannot be delivered and are tried again until their window closes: ${why}.${likely}`);
   }
 
-  function lost(given: BegunEvent): void {
+  function lost(given: StartedEvent): void {
     warn(given, "LEASE_LOST: another worker has taken the event over, as this one took too long.");
   }
 
-  function warn({ listener: { url }, claimed }: BegunEvent, message: string): void {
+  function warn({ listener: { url }, claimed }: StartedEvent, message: string): void {
     observe?.({ type: "warning", url, eventId: claimed.event.id, message });
   }
 }
 
-function subjectOf({ listener: { url }, claimed }: BegunEvent, delivery: number) {
+function subjectOf({ listener: { url }, claimed }: StartedEvent, delivery: number) {
   return { eventId: claimed.event.id, url, delivery };
 }
 

@@ -6,7 +6,7 @@ import type { BodyEncryption } from "./body-encryption.js";
 import { createCompletions } from "./completions.js";
 import { createDeliverClaimed } from "./deliver-claimed.js";
 import type { OutboxListener } from "./outbox-listener.js";
-import type { BegunAttempt, ClaimedEvent, OutboxStore } from "./outbox-store.js";
+import type { ClaimedEvent, ClaimShare, OutboxStore } from "./outbox-store.js";
 import { storeWatch } from "./store-watch.js";
 import { createUpkeep, type Retention } from "./upkeep.js";
 import { createWakeUp } from "./wake-up.js";
@@ -93,43 +93,35 @@ export function startDispatcher(context: DispatcherContext): Dispatcher {
     const room = roomNow();
     const limit = concurrency - underWay.size;
     if (room.size === 0 || limit < 1) return 0;
-    const claimed = await watch.once(() => store.claim({ limit, leaseMs, listeners: room, begin: true }));
+    const claimed = await watch.once(() => store.claim({ limit, leaseMs, listeners: room }));
     const last = claimed.at(-1);
     if (!last) return 0;
     const served = order.indexOf(last.event.listener) + 1;
     order = [...order.slice(served), ...order.slice(0, served)];
-    await begin(claimed);
+    if (halt.signal.aborted) await watch.once(() => store.release(claimed.map(({ lease }) => lease)));
+    else claimed.forEach(start);
     return claimed.length;
   }
 
   /** What each listener can take, whoever waited for longest first. */
-  function roomNow(): Map<string, number> {
+  function roomNow(): Map<string, ClaimShare> {
     const now = clock.now();
-    const room = new Map<string, number>();
+    const room = new Map<string, ClaimShare>();
     for (const name of order) {
-      const free = listeners.get(name)?.limits.free(now) ?? 0;
-      if (free > 0) room.set(name, Math.min(free, concurrency));
+      const listener = listeners.get(name);
+      const free = listener?.limits.free(now) ?? 0;
+      if (listener && free > 0)
+        room.set(name, { most: Math.min(free, concurrency), windowMs: listener.policy.windowMs });
     }
     return room;
   }
 
-  /** Starts what the claim has counted, and the others once `begin` has. */
-  async function begin(claimed: readonly ClaimedEvent[]): Promise<void> {
-    for (const one of claimed) if (one.begun) start(one, one.begun);
-    const others = claimed.filter(({ begun }) => !begun);
-    if (others.length === 0) return;
-    const leases = others.map(({ lease }) => lease);
-    if (halt.signal.aborted) return watch.once(() => store.release(leases));
-    const counted = await watch.once(() => store.begin(leases));
-    for (const [index, one] of others.entries()) start(one, counted[index]);
-  }
-
-  function start(claimed: ClaimedEvent, begun: BegunAttempt | undefined): void {
+  function start(claimed: ClaimedEvent): void {
     const listener = listeners.get(claimed.event.listener);
-    if (!begun || !listener) return;
+    if (!listener) return;
     const startedAt = clock.now();
     listener.limits.started(startedAt);
-    const work = deliver({ listener, claimed, begun, startedAt }).finally(() => {
+    const work = deliver({ listener, claimed, startedAt }).finally(() => {
       underWay.delete(work);
       if (underWay.size === 0) lull.wake();
       wake();

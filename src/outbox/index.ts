@@ -11,13 +11,14 @@ export {
 } from "./outbox.js";
 export type { OutboxListenerOptions } from "./outbox-listener.js";
 export type {
-  BegunAttempt,
   Burial,
   ClaimedEvent,
   ClaimRequest,
+  ClaimShare,
   Completion,
   DeadLetter,
   DeadLetterFilter,
+  DropOptions,
   ExpiredEvent,
   Lease,
   ListenerStats,

@@ -3,6 +3,7 @@ import type {
   ClaimedEvent,
   DeadLetter,
   DeadLetterFilter,
+  ListenerStats,
   OutboxAttempt,
   OutboxEntry,
   OutboxEvent,
@@ -17,10 +18,14 @@ export interface MemoryEntry {
   readonly enqueuedAt: number;
   /** When it is due; while it is leased, when the lease runs out. */
   at: number;
+  /** When it was due before its last claim. */
+  dueAt: number;
   /** Of the last claim. */
   token: string;
-  begun: number;
-  begunBeforeRedrive: number;
+  /** Whether the last claim was the first one under this id. */
+  isFirst: boolean;
+  attempt: number;
+  attemptsBeforeRedrive: number;
   firstAttemptAt: number | undefined;
   readonly attempts: OutboxAttempt[];
   outcome: "accepted" | "duplicate" | undefined;
@@ -36,15 +41,22 @@ export function newEntry(event: OutboxEvent, sequence: number, now: number): Mem
     state: "pending",
     enqueuedAt: now,
     at: now,
+    dueAt: now,
     token: "",
-    begun: 0,
-    begunBeforeRedrive: 0,
+    isFirst: false,
+    attempt: 0,
+    attemptsBeforeRedrive: 0,
     firstAttemptAt: undefined,
     attempts: [],
     outcome: undefined,
     burial: undefined,
     endedAt: 0,
   };
+}
+
+/** Whether it is neither delivered nor dead. */
+export function isUnfinished({ state }: MemoryEntry): boolean {
+  return state === "pending" || state === "in-flight";
 }
 
 /** Whether a worker holds it: a lease that ran out holds nothing. */
@@ -66,14 +78,24 @@ export function fits({ event, burial, endedAt }: MemoryEntry, filter: DeadLetter
   );
 }
 
-export function claimedOf(entry: MemoryEntry, now: number): ClaimedEvent {
-  const { event, token, at, begun, begunBeforeRedrive, firstAttemptAt, enqueuedAt } = entry;
+/** Hands an event out, and counts the attempt. */
+export function claimed(
+  entry: MemoryEntry,
+  { now, until, token }: { now: number; until: number; token: string },
+): ClaimedEvent {
+  const { event, attemptsBeforeRedrive, enqueuedAt, firstAttemptAt = now } = entry;
+  const isFirst = entry.firstAttemptAt === undefined;
+  const attempt = entry.attempt + 1;
+  entry.dueAt = entry.at;
+  Object.assign(entry, { state: "in-flight", at: until, token, isFirst, attempt, firstAttemptAt });
+  const lease = { listener: event.listener, id: event.id, token, expiresAt: until };
   return {
     event,
-    lease: { listener: event.listener, id: event.id, token, expiresAt: at },
-    attempts: begun,
-    attemptsBeforeRedrive: begunBeforeRedrive,
+    lease,
+    attempt,
+    attemptsBeforeRedrive,
     firstAttemptAt,
+    sentBefore: !isFirst,
     enqueuedAt,
     now,
   };
@@ -97,4 +119,21 @@ export function standingOf(entry: MemoryEntry, now: number): OutboxEntry {
     outcome,
     attempts: [...attempts],
   };
+}
+
+export function statsOf(entries: Iterable<MemoryEntry>, now: number): ListenerStats[] {
+  const byListener = new Map<string, { -readonly [Name in keyof ListenerStats]: ListenerStats[Name] }>();
+  for (const entry of entries) {
+    const { listener } = entry.event;
+    const stats = byListener.get(listener) ?? { listener, pending: 0, inFlight: 0, delivered: 0, dead: 0 };
+    byListener.set(listener, stats);
+    if (entry.state === "delivered") stats.delivered += 1;
+    else if (entry.state === "dead") stats.dead += 1;
+    else if (isLeased(entry, now)) stats.inFlight += 1;
+    else {
+      stats.pending += 1;
+      stats.oldestEnqueuedAt = Math.min(stats.oldestEnqueuedAt ?? Number.POSITIVE_INFINITY, entry.enqueuedAt);
+    }
+  }
+  return [...byListener.values()];
 }

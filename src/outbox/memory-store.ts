@@ -1,26 +1,32 @@
 import { HookproofError } from "../errors.js";
 import { type Clock, systemClock } from "../primitives/clock.js";
-import { type DueHeap, dueHeap } from "./due-heap.js";
 import {
-  claimedOf,
+  claimed,
   deadLetterOf,
   fits,
   isLeased,
   isPastWindow,
+  isUnfinished,
   type MemoryEntry,
   newEntry,
   standingOf,
+  statsOf,
 } from "./memory-entry.js";
-import { memoryLanes } from "./memory-lanes.js";
-import { memoryStats } from "./memory-stats.js";
-import type { Burial, ExpiredEvent, Lease, OutboxEvent, OutboxStore } from "./outbox-store.js";
+import type {
+  Burial,
+  ClaimedEvent,
+  DeadLetterFilter,
+  Lease,
+  OutboxEvent,
+  OutboxStore,
+} from "./outbox-store.js";
 
 /** How many events one call of `expire` or `prune` ends at most. */
 const BATCH = 1_000;
 
 /**
  * An outbox store in this process's memory, for tests and for trying things out: a restart loses every event, and
- * there is no transaction to take part in.
+ * there is no transaction to take part in. A claim looks at every event it holds.
  *
  * @example
  * ```ts
@@ -31,53 +37,18 @@ const BATCH = 1_000;
  */
 export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined } = {}): OutboxStore<never> {
   const entries = new Map<string, MemoryEntry>();
-  const queues = new Map<string, DueHeap<Waiting>>();
-  const lanes = memoryLanes();
   const wakers = new Set<() => void>();
   let sequences = 0;
   let tokens = 0;
-
-  /** Puts an event where claims look, from `at` on. */
-  function offer(entry: MemoryEntry | undefined): void {
-    if (!entry || (entry.state !== "pending" && entry.state !== "in-flight")) return;
-    const { listener } = entry.event;
-    const queue = queues.get(listener) ?? dueHeap<Waiting>();
-    queues.set(listener, queue);
-    queue.push({ at: entry.at, order: entry.sequence, entry });
-  }
-
-  /** The next due event of a listener, taken off its queue. */
-  function takeDue(listener: string, now: number): MemoryEntry | undefined {
-    const queue = queues.get(listener);
-    for (;;) {
-      const waiting = queue?.peek();
-      if (!waiting || waiting.at > now) return undefined;
-      queue?.pop();
-      if (!isCurrent(waiting) || !lanes.isTurnOf(waiting.entry)) continue;
-      // If this is a lease that ran out, an earlier event of the key may have been redriven meanwhile.
-      const first = lanes.giveBack(waiting.entry);
-      if (first === waiting.entry) return first;
-      offer(first);
-    }
-  }
 
   function held({ listener, id, token }: Lease): MemoryEntry | undefined {
     const entry = entries.get(nameOf(listener, id));
     return entry?.state === "in-flight" && entry.token === token ? entry : undefined;
   }
 
-  function add(event: OutboxEvent, now: number): void {
+  function nextSequence(): number {
     sequences += 1;
-    const entry = newEntry({ ...event, body: event.body.slice() }, sequences, now);
-    entries.set(nameOf(event.listener, event.id), entry);
-    lanes.join(entry);
-    if (lanes.isTurnOf(entry)) offer(entry);
-  }
-
-  function putBack(entry: MemoryEntry, at: number): void {
-    entry.state = "pending";
-    entry.at = at;
-    offer(lanes.giveBack(entry));
+    return sequences;
   }
 
   function end(entry: MemoryEntry, burial?: Burial): void {
@@ -85,15 +56,28 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
     entry.burial = burial;
     entry.endedAt = clock.now();
     if (burial?.attempt) entry.attempts.push(burial.attempt);
-    offer(burial?.blocksKey ? lanes.giveBack(entry) : lanes.leave(entry));
   }
 
   function wake(): void {
     for (const one of wakers) one();
   }
 
+  function deadEntries(filter: DeadLetterFilter): MemoryEntry[] {
+    return [...entries.values()]
+      .filter((entry) => entry.state === "dead" && fits(entry, filter))
+      .sort((a, b) => a.endedAt - b.endedAt || a.sequence - b.sequence);
+  }
+
+  function rename(entry: MemoryEntry, id: string): void {
+    entries.delete(nameOf(entry.event.listener, entry.event.id));
+    entry.event = { ...entry.event, id };
+    entry.firstAttemptAt = undefined;
+    entries.set(nameOf(entry.event.listener, id), entry);
+  }
+
   return {
-    enqueue(events) {
+    enqueue(events, tx) {
+      if (tx !== undefined) throw new TypeError("the memory store has no transactions: leave tx out");
       const fresh = new Map<string, OutboxEvent>();
       for (const event of events) {
         const name = nameOf(event.listener, event.id);
@@ -106,38 +90,28 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
           );
       }
       const now = clock.now();
-      for (const event of fresh.values()) add(event, now);
+      for (const [name, event] of fresh)
+        entries.set(name, newEntry({ ...event, body: event.body.slice() }, nextSequence(), now));
       if (fresh.size > 0) wake();
     },
     async claim({ limit, leaseMs, listeners }) {
       const now = clock.now();
-      const claimed: MemoryEntry[] = [];
-      let open = [...listeners].map(([listener, most]) => ({ listener, left: most }));
-      while (open.length > 0 && claimed.length < limit) {
-        open = open.filter((one) => {
-          if (one.left < 1 || claimed.length >= limit) return false;
-          const entry = takeDue(one.listener, now);
-          if (!entry) return false;
-          one.left -= 1;
+      const due = dueByListener(entries.values(), now);
+      let open = [...listeners].map(([listener, { most, windowMs }]) => ({
+        left: most,
+        queue: (due.get(listener) ?? []).filter((entry) => !isPastWindow(entry, windowMs, now)).reverse(),
+      }));
+      const handedOut: ClaimedEvent[] = [];
+      while (open.length > 0 && handedOut.length < limit) {
+        open = open.filter(({ left, queue }) => left > 0 && queue.length > 0);
+        for (const one of open.slice(0, limit - handedOut.length)) {
           tokens += 1;
-          Object.assign(entry, { state: "in-flight", at: now + leaseMs, token: String(tokens) });
-          lanes.take(entry);
-          offer(entry);
-          claimed.push(entry);
-          return true;
-        });
+          one.left -= 1;
+          const entry = one.queue.pop();
+          if (entry) handedOut.push(claimed(entry, { now, until: now + leaseMs, token: String(tokens) }));
+        }
       }
-      return claimed.map((entry) => claimedOf(entry, now));
-    },
-    async begin(leases) {
-      const now = clock.now();
-      return leases.map((lease) => {
-        const entry = held(lease);
-        if (!entry) return undefined;
-        entry.begun += 1;
-        entry.firstAttemptAt ??= now;
-        return { attempt: entry.begun, firstAttemptAt: entry.firstAttemptAt, now };
-      });
+      return handedOut;
     },
     async complete(completions) {
       let good = 0;
@@ -156,7 +130,7 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
       const entry = held(lease);
       if (!entry) return false;
       entry.attempts.push(attempt);
-      putBack(entry, at);
+      Object.assign(entry, { state: "pending", at });
       return true;
     },
     async bury(lease, burial) {
@@ -168,23 +142,27 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
     },
     async expire(windows) {
       const now = clock.now();
-      const expired: ExpiredEvent[] = [];
-      for (const entry of entries.values()) {
+      const past = [...entries.values()].filter((entry) => {
         const window = windows.get(entry.event.listener);
-        if (expired.length >= BATCH) break;
-        if (!window || !isDue(entry, now) || !isPastWindow(entry, window.windowMs, now)) continue;
-        end(entry, { reason: "window", code: "WINDOW_CLOSED", blocksKey: window.blocksKey });
-        const { event, enqueuedAt, begun } = entry;
-        expired.push({ listener: event.listener, id: event.id, enqueuedAt, attempts: begun });
-      }
+        return window && isDue(entry, now) && isPastWindow(entry, window.windowMs, now);
+      });
+      const expired = past.slice(0, BATCH).map((entry) => {
+        const { event, enqueuedAt, attempt } = entry;
+        const blocksKey = windows.get(event.listener)?.blocksKey ?? false;
+        end(entry, { reason: "window", code: "WINDOW_CLOSED", blocksKey });
+        return { listener: event.listener, id: event.id, enqueuedAt, attempts: attempt };
+      });
+      if (expired.length > 0) wake();
       return expired;
     },
     async release(leases) {
-      const now = clock.now();
       for (const lease of leases) {
         const entry = held(lease);
-        if (entry) putBack(entry, now);
+        if (!entry) continue;
+        Object.assign(entry, { state: "pending", at: entry.dueAt, attempt: entry.attempt - 1 });
+        if (entry.isFirst) entry.firstAttemptAt = undefined;
       }
+      wake();
     },
     async redrive(
       filter,
@@ -200,31 +178,24 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
         }
         redriven += 1;
         if (dryRun) continue;
-        if (entry.burial?.blocksKey) offer(lanes.leave(entry));
         if (newId) rename(entry, newId());
-        if (place === "end" && entry.event.orderingKey !== undefined) {
-          sequences += 1;
-          entry.sequence = sequences;
-        }
-        Object.assign(entry, {
-          state: "pending",
-          at: now,
-          burial: undefined,
-          begunBeforeRedrive: entry.begun,
-        });
-        lanes.join(entry);
-        if (lanes.isTurnOf(entry)) offer(entry);
+        if (place === "end" && entry.event.orderingKey !== undefined) entry.sequence = nextSequence();
+        const attemptsBeforeRedrive = entry.attempt;
+        Object.assign(entry, { state: "pending", at: now, burial: undefined, attemptsBeforeRedrive });
       }
       if (redriven > 0 && !dryRun) wake();
       return { redriven, pastWindow };
     },
+    async drop(filter, { dryRun = false, limit = Number.POSITIVE_INFINITY } = {}) {
+      const found = deadEntries(filter).slice(0, limit);
+      if (dryRun) return found.length;
+      for (const { event } of found) entries.delete(nameOf(event.listener, event.id));
+      if (found.length > 0) wake();
+      return found.length;
+    },
     async *dead(filter = {}, { limit = Number.POSITIVE_INFINITY } = {}) {
-      let given = 0;
-      for (const entry of deadEntries(filter)) {
-        if (given >= limit) return;
-        given += 1;
+      for (const entry of deadEntries(filter).slice(0, limit))
         if (entry.burial) yield deadLetterOf(entry, entry.burial);
-      }
     },
     async find(id) {
       const now = clock.now();
@@ -232,71 +203,58 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
         .filter(({ event }) => event.id === id)
         .map((entry) => standingOf(entry, now));
     },
-    stats: async () => memoryStats(entries.values(), clock.now()),
-    async nextDue(listeners) {
-      const now = clock.now();
-      let at = Number.POSITIVE_INFINITY;
-      for (const listener of listeners) {
-        const queue = queues.get(listener);
-        for (;;) {
-          const waiting = queue?.peek();
-          if (waiting && !(isCurrent(waiting) && lanes.isTurnOf(waiting.entry))) queue?.pop();
-          else {
-            at = Math.min(at, waiting?.at ?? at);
-            break;
-          }
-        }
-      }
-      return at === Number.POSITIVE_INFINITY ? { now } : { now, at };
-    },
+    stats: async () => statsOf(entries.values(), clock.now()),
+    now: async () => clock.now(),
     onWork(callback) {
       wakers.add(callback);
       return () => wakers.delete(callback);
     },
-    async prune({ delivered, dead }) {
-      let removed = 0;
-      for (const [name, entry] of entries) {
-        if (removed >= BATCH) break;
-        const before = entry.state === "delivered" ? delivered : entry.state === "dead" ? dead : 0;
-        if (entry.endedAt >= before) continue;
-        entries.delete(name);
-        if (entry.burial?.blocksKey) offer(lanes.leave(entry));
-        removed += 1;
-      }
-      return removed;
+    async prune(before) {
+      const old = [...entries].filter(
+        ([, { state, endedAt }]) =>
+          (state === "delivered" && endedAt < before.delivered) ||
+          (state === "dead" && endedAt < before.dead),
+      );
+      const removed = old.slice(0, BATCH);
+      for (const [name] of removed) entries.delete(name);
+      if (removed.length > 0) wake(); // a dead letter that blocked its key
+      return removed.length;
     },
     async close() {},
   };
-
-  function deadEntries(filter: Parameters<typeof fits>[1]): MemoryEntry[] {
-    return [...entries.values()]
-      .filter((entry) => entry.state === "dead" && fits(entry, filter))
-      .sort((a, b) => a.endedAt - b.endedAt || a.sequence - b.sequence);
-  }
-
-  function rename(entry: MemoryEntry, id: string): void {
-    entries.delete(nameOf(entry.event.listener, entry.event.id));
-    entry.event = { ...entry.event, id };
-    entry.firstAttemptAt = undefined;
-    entries.set(nameOf(entry.event.listener, id), entry);
-  }
 }
 
-/** A place in a queue; a place that the event has left since is passed over. */
-interface Waiting {
-  readonly at: number;
-  readonly order: number;
-  readonly entry: MemoryEntry;
+/** What may be handed out of each listener, that which has been due for longest first. */
+function dueByListener(entries: Iterable<MemoryEntry>, now: number): Map<string, MemoryEntry[]> {
+  const bySequence = [...entries].sort((a, b) => a.sequence - b.sequence);
+  const taken = new Set<string>(); // keys of which an event is under way
+  for (const entry of bySequence) if (isLeased(entry, now)) taken.add(keyOf(entry));
+  const due = new Map<string, MemoryEntry[]>();
+  for (const entry of bySequence) {
+    const isFirstOfKey = !taken.has(keyOf(entry));
+    if (entry.event.orderingKey !== undefined && holdsItsKey(entry)) taken.add(keyOf(entry));
+    if (!isFirstOfKey || !isDue(entry, now)) continue;
+    const { listener } = entry.event;
+    const list = due.get(listener) ?? [];
+    list.push(entry);
+    due.set(listener, list);
+  }
+  for (const list of due.values()) list.sort((a, b) => a.at - b.at || a.sequence - b.sequence);
+  return due;
 }
 
-function isCurrent({ at, order, entry }: Waiting): boolean {
-  const { state } = entry;
-  return (state === "pending" || state === "in-flight") && entry.at === at && entry.sequence === order;
+/** Whether later events of its ordering key wait for it. */
+function holdsItsKey(entry: MemoryEntry): boolean {
+  return isUnfinished(entry) || (entry.state === "dead" && entry.burial?.blocksKey === true);
 }
 
 function isDue(entry: MemoryEntry, now: number): boolean {
-  const { state, at } = entry;
-  return (state === "pending" || state === "in-flight") && at <= now && !isLeased(entry, now);
+  return isUnfinished(entry) && entry.at <= now;
+}
+
+/** The names of what is ordered; an event without a key has one of its own. */
+function keyOf({ event: { listener, orderingKey, id } }: MemoryEntry): string {
+  return JSON.stringify(orderingKey === undefined ? [listener, null, id] : [listener, orderingKey]);
 }
 
 function nameOf(listener: string, id: string): string {

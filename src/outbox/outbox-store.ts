@@ -32,45 +32,40 @@ export interface Lease {
   readonly expiresAt: number;
 }
 
+/** What a claim may take of one listener. */
+export interface ClaimShare {
+  /** Events at most, 1 or more. */
+  readonly most: number;
+  /** How long after its first attempt an event may be tried again: none that is past it is handed out. */
+  readonly windowMs: number;
+}
+
 /** What to hand out. */
 export interface ClaimRequest {
   /** Events at most. */
   readonly limit: number;
   readonly leaseMs: number;
   /**
-   * The listeners whose events are wanted, each with the most that may be handed out now. Whoever claims puts
-   * another one first each time, so that none is left out where `limit` is small.
+   * The listeners whose events are wanted. Whoever claims puts another one first each time, so that none is left
+   * out where `limit` is small.
    */
-  readonly listeners: ReadonlyMap<string, number>;
-  /**
-   * Also counts an attempt at each event that is handed out, as `begin` would right afterwards: where a database
-   * is asked over a network, one question less. A store may leave it to `begin`.
-   */
-  readonly begin?: boolean | undefined;
+  readonly listeners: ReadonlyMap<string, ClaimShare>;
 }
 
-/** A due event that was handed out. */
+/** A due event that was handed out, with the attempt that was counted for it. */
 export interface ClaimedEvent {
   readonly event: OutboxEvent;
   readonly lease: Lease;
-  /** Attempts begun so far, those of before a redrive included. */
-  readonly attempts: number;
-  /** Of `attempts`, those made before the last redrive: the retry policy does not count them. */
+  /** The number of the attempt that may begin now: 1 for the event's first, those of before a redrive included. */
+  readonly attempt: number;
+  /** Attempts made before the last redrive: the retry policy does not count them. */
   readonly attemptsBeforeRedrive: number;
-  /** When the first attempt began, by the store's clock; absent before it. */
-  readonly firstAttemptAt?: number | undefined;
+  /** When the first attempt under this id was claimed, by the store's clock: `now` if it is this one. */
+  readonly firstAttemptAt: number;
+  /** Whether an attempt under this id was claimed before, and not released: it may have arrived. */
+  readonly sentBefore: boolean;
   readonly enqueuedAt: number;
   /** The store's clock at the claim. */
-  readonly now: number;
-  /** The attempt that was counted with the claim; the other fields are as they were before it. */
-  readonly begun?: BegunAttempt | undefined;
-}
-
-/** An attempt that may begin, by the store's clock. */
-export interface BegunAttempt {
-  /** 1 for the event's first attempt. */
-  readonly attempt: number;
-  readonly firstAttemptAt: number;
   readonly now: number;
 }
 
@@ -144,6 +139,14 @@ export interface RedriveOptions {
   readonly limit?: number | undefined;
 }
 
+/** How to remove dead letters. */
+export interface DropOptions {
+  /** Counts and changes nothing. */
+  readonly dryRun?: boolean | undefined;
+  /** Dead letters at most, oldest death first. */
+  readonly limit?: number | undefined;
+}
+
 /** What a redrive did, or would do. */
 export interface RedriveResult {
   readonly redriven: number;
@@ -182,30 +185,30 @@ export interface OutboxEntry {
  * Keeps events until they are delivered or dead letters (docs/guides/outbox.md). It persists, leases, fences and
  * orders; signing, HTTP, the schedule and the limits are the dispatcher's.
  *
- * All times are milliseconds since the epoch by the store's own clock. A stale lease changes nothing: `begin`
- * gives `undefined` for it, and the others report it as `false`, or by leaving it out. An event whose lease ran
- * out is pending, and due.
+ * All times are milliseconds since the epoch by the store's own clock. A stale lease changes nothing: it is
+ * reported as `false`, or by leaving it out. An event whose lease ran out is pending, and due.
+ *
+ * What fails rejects with a `HookproofError`: OUTBOX_UNAVAILABLE if nothing was changed, and nothing will be;
+ * OUTBOX_OUTCOME_UNKNOWN if it may have been, or may still be.
  */
 export interface OutboxStore<Tx = unknown> {
   /**
    * Stores all events or none, inside the caller's transaction if one is given. An event that is known with the
-   * same digest is left as it is.
+   * same digest is left as it is, so that what is unknown may be repeated under the same ids.
    *
-   * A synchronous store has done its work when the call returns.
+   * A synchronous store has done its work when the call returns. With a transaction, nothing is written after the
+   * call has returned or its promise is settled. What can be seen to be no transaction is refused.
    *
-   * @throws {HookproofError} EVENT_ID_REUSED, OUTBOX_UNAVAILABLE
+   * @throws {HookproofError} EVENT_ID_REUSED, OUTBOX_UNAVAILABLE, OUTBOX_OUTCOME_UNKNOWN
+   * @throws {TypeError} for a `tx` that is none of this store's
    */
   enqueue(events: readonly OutboxEvent[], tx?: Tx): void | Promise<void>;
   /**
    * Hands out due events: of each listener in turn, in the order of the request; within a listener those that
-   * have been due for longest first.
+   * have been due for longest first. It counts an attempt at each and, once, when the first one was: both are
+   * stored before it resolves. Events past their window are left to `expire`, however many there are.
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedEvent[]>;
-  /**
-   * Counts an attempt at each event and, once, its beginning; stored before the first byte is sent. One answer
-   * for each lease, in their order.
-   */
-  begin(leases: readonly Lease[]): Promise<readonly (BegunAttempt | undefined)[]>;
   /** Ends deliveries; resolves to how many leases were still good. */
   complete(completions: readonly Completion[]): Promise<number>;
   /** Puts an event back until `at`. */
@@ -219,20 +222,22 @@ export interface OutboxStore<Tx = unknown> {
   expire(
     windows: ReadonlyMap<string, { readonly windowMs: number; readonly blocksKey: boolean }>,
   ): Promise<readonly ExpiredEvent[]>;
-  /** Gives events back that were not attempted. */
+  /**
+   * Gives events back of which no byte was sent: they are due at once, and as they were before the claim. The
+   * attempt it counted does not count, and if it was the first one, there was none.
+   */
   release(leases: readonly Lease[]): Promise<void>;
   /** Brings dead letters back as pending events, with their history. */
   redrive(filter: DeadLetterFilter, options: RedriveOptions): Promise<RedriveResult>;
+  /** Removes dead letters for good, which lets their ordering keys go on; resolves to how many it did, or would. */
+  drop(filter: DeadLetterFilter, options?: DropOptions): Promise<number>;
   /** Dead letters, oldest death first. */
   dead(filter?: DeadLetterFilter, options?: { readonly limit?: number }): AsyncIterable<DeadLetter>;
   /** Where an event stands at each listener it was enqueued for. */
   find(id: string): Promise<readonly OutboxEntry[]>;
   stats(): Promise<readonly ListenerStats[]>;
-  /**
-   * When the next pending event of these listeners is due, by the store's clock; absent when none is. One that was
-   * redriven to its old place, before an event of its ordering key that is in flight, may count or not.
-   */
-  nextDue(listeners: Iterable<string>): Promise<{ readonly now: number; readonly at?: number | undefined }>;
+  /** The store's clock. */
+  now(): Promise<number>;
   /** Calls back when events may have become due; returns how to stop that. A store may call too often. */
   onWork?(wake: () => void): () => void;
   /** Removes what was delivered, or died, before these times, a bounded number a call; resolves to how many. */

@@ -187,7 +187,7 @@ export function createOutbox<Tx = unknown>(options: OutboxOptions<Tx>): Outbox<T
     dead: (filter, options) => store.dead(filter, options),
     find: (eventId) => store.find(eventId.toLowerCase()),
     async stats() {
-      const [stats, { now }] = await Promise.all([store.stats(), store.nextDue([])]);
+      const [stats, now] = await Promise.all([store.stats(), store.now()]);
       const idle = [...listeners.keys()]
         .filter((name) => !stats.some(({ listener }) => listener === name))
         .map((listener) => ({ listener, pending: 0, inFlight: 0, delivered: 0, dead: 0 }));

@@ -1,4 +1,3 @@
-import { countedClaim } from "./counted-claim.js";
 import type { ClaimedEvent, ClaimRequest } from "./outbox-store.js";
 import { rowsOf, type SqlRunner } from "./pg-boss-database.js";
 import { buryLost } from "./pg-boss-endings.js";
@@ -16,7 +15,7 @@ import {
 } from "./pg-boss-tables.js";
 
 /** How often one claim goes back for more when what it fetched was not to be handed out. */
-const ROUNDS = 8;
+const ROUNDS = 32;
 
 interface Due {
   readonly listener: string;
@@ -26,16 +25,17 @@ interface Due {
 
 interface LeasedRow extends EventRow, EventJob {
   readonly dueAt: number;
-  readonly attempts: number;
+  readonly attempt: number;
   readonly attemptsBeforeRedrive: number;
-  readonly firstAttemptAt: number | null;
+  readonly firstAttemptAt: number;
+  readonly isFirst: boolean;
   readonly enqueuedAt: number;
   readonly now: number;
 }
 
 /** Hands out due events; see `OutboxStore`. */
 export async function claimEvents(tables: OutboxTables, request: ClaimRequest): Promise<ClaimedEvent[]> {
-  const wanted = new Map([...request.listeners].filter(([, most]) => most > 0));
+  const wanted = new Map([...request.listeners].map(([listener, { most }]) => [listener, most]));
   const claimed: LeasedRow[] = [];
   if (wanted.size === 0) return [];
   for (let round = 0; round < ROUNDS && claimed.length < request.limit; round++) {
@@ -134,43 +134,42 @@ function leaseRows(
   { events: table }: OutboxTables,
   db: SqlRunner,
   fetched: readonly EventJob[],
-  { leaseMs, begin }: ClaimRequest,
+  { leaseMs, listeners }: ClaimRequest,
   keyed: "keyed" | "free",
 ): Promise<LeasedRow[]> {
   return rowsOf(
     db,
     `UPDATE ${table} e SET state = 'leased', fetched = i.fetched, window_from = NULL,
-       leased_until = now() + $2::text::float8 * interval '1 ms'${begin ? COUNTED : ""}
-     FROM json_to_recordset($1::text::json) AS i(id uuid, listener text, "jobId" uuid, fetched int)
-     WHERE ${IS_INPUT} AND ${isIn("waiting", "leased")}
+       leased_until = now() + $2::text::float8 * interval '1 ms',
+       attempts = e.attempts + 1, first_attempt_at = COALESCE(e.first_attempt_at, now())
+     FROM json_to_recordset($1::text::json)
+       AS i(id uuid, listener text, "jobId" uuid, fetched int, "windowMs" float8)
+     WHERE (e.first_attempt_at IS NULL OR e.first_attempt_at >= now() - i."windowMs" * interval '1 ms') AND ${IS_INPUT} AND ${isIn("waiting", "leased")}
        AND e.ordering_key IS ${keyed === "keyed" ? "NOT NULL" : "NULL"}
-     RETURNING ${EVENT_COLUMNS}, e.job_id AS "jobId", e.fetched, e.attempts,
-       e.attempts_before_redrive AS "attemptsBeforeRedrive", ${ms("e.due_at")} AS "dueAt",
+     RETURNING ${EVENT_COLUMNS}, e.job_id AS "jobId", e.fetched, e.attempts AS attempt,
+       e.first_attempt_at = now() AS "isFirst", e.attempts_before_redrive AS "attemptsBeforeRedrive", ${ms("e.due_at")} AS "dueAt",
        ${ms("e.first_attempt_at")} AS "firstAttemptAt", ${ms("e.enqueued_at")} AS "enqueuedAt", ${ms("now()")} AS now`,
-    fetched,
+    fetched.map((job) => ({ ...job, windowMs: listeners.get(job.listener)?.windowMs })),
     String(leaseMs),
   );
 }
-
-const COUNTED = ", attempts = e.attempts + 1, first_attempt_at = COALESCE(e.first_attempt_at, now())";
 
 function without(jobs: readonly EventJob[], taken: readonly EventJob[]): EventJob[] {
   const ids = new Set(taken.map(({ jobId }) => jobId));
   return jobs.filter(({ jobId }) => !ids.has(jobId));
 }
 
-function claimedOf(row: LeasedRow, { leaseMs, begin }: ClaimRequest): ClaimedEvent {
-  const { listener, id, attempts, attemptsBeforeRedrive, enqueuedAt, now } = row;
-  const firstAttemptAt = row.firstAttemptAt ?? undefined;
+function claimedOf(row: LeasedRow, { leaseMs }: ClaimRequest): ClaimedEvent {
+  const { listener, id, attempt, attemptsBeforeRedrive, firstAttemptAt, isFirst, enqueuedAt, now } = row;
   return {
     event: eventOf(row),
-    lease: { listener, id, token: tokenOf(row), expiresAt: now + leaseMs },
+    lease: { listener, id, token: tokenOf(row, isFirst), expiresAt: now + leaseMs },
+    attempt,
     attemptsBeforeRedrive,
+    firstAttemptAt,
+    sentBefore: !isFirst,
     enqueuedAt,
     now,
-    ...(begin && firstAttemptAt !== undefined
-      ? countedClaim({ attempts, attemptsBeforeRedrive, firstAttemptAt, now })
-      : { attempts, firstAttemptAt }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { newEventId } from "../protocol/event-id.js";
-import type { BegunAttempt, Burial, Completion, Lease, OutboxAttempt } from "./outbox-store.js";
+import type { Burial, Completion, Lease, OutboxAttempt } from "./outbox-store.js";
 import { rowsOf, type SqlRunner } from "./pg-boss-database.js";
 import { type EventJob, jobOf } from "./pg-boss-jobs.js";
 import { type EventKey, lockKeys, unparkNext } from "./pg-boss-keys.js";
@@ -10,7 +10,7 @@ type Held = EventJob & EventKey;
 
 const LEASES = `WITH i AS (SELECT * FROM json_to_recordset($1::text::json) AS i(place int, id uuid, listener text,
   "jobId" uuid, fetched int, outcome text, attempt json, at timestamptz, "nextJobId" uuid, reason text, code text,
-  "blocksKey" boolean))`;
+  "blocksKey" boolean, "isFirst" boolean))`;
 
 /** A lease that ran out is as good as before until the event is fetched again. */
 const IS_HELD = `${IS_INPUT} AND e.fetched = i.fetched AND ${isIn("leased", "waiting")}`;
@@ -19,22 +19,6 @@ const IS_HELD = `${IS_INPUT} AND e.fetched = i.fetched AND ${isIn("leased", "wai
 const LEASED_JOB = `i.id, i."jobId", i.fetched, ${KEY_COLUMNS}`;
 
 const HISTORY = "history = CASE WHEN i.attempt IS NULL THEN e.history ELSE e.history || i.attempt END";
-
-/** Counts attempts; see `OutboxStore`. */
-export async function beginAttempts(
-  { database, events: table }: OutboxTables,
-  leases: readonly Lease[],
-): Promise<(BegunAttempt | undefined)[]> {
-  const rows = await rowsOf<BegunAttempt & { place: number }>(
-    database,
-    `${LEASES} UPDATE ${table} e SET attempts = e.attempts + 1, first_attempt_at = COALESCE(e.first_attempt_at, now())
-     FROM i WHERE ${IS_HELD} AND ${isIn("leased")}
-     RETURNING i.place, e.attempts AS attempt, ${ms("e.first_attempt_at")} AS "firstAttemptAt", ${ms("now()")} AS now`,
-    leases.map((lease, place) => ({ place, ...jobOf(lease) })),
-  );
-  const begun = new Map(rows.map(({ place, ...attempt }) => [place, attempt]));
-  return leases.map((_, place) => begun.get(place));
-}
 
 /** Ends deliveries well. The bytes are not needed any more, the digest is. */
 export function completeEvents(tables: OutboxTables, completions: readonly Completion[]): Promise<number> {
@@ -88,7 +72,8 @@ export function releaseEvents(tables: OutboxTables, leases: readonly Lease[]): P
     const held = await rowsOf<Held>(
       db,
       `${LEASES} UPDATE ${tables.events} e SET state = 'waiting', fetched = NULL, leased_until = NULL,
-         window_from = e.first_attempt_at
+         attempts = e.attempts - 1, first_attempt_at = CASE WHEN NOT i."isFirst" THEN e.first_attempt_at END,
+         window_from = CASE WHEN NOT i."isFirst" THEN e.first_attempt_at END
        FROM i WHERE ${IS_HELD} AND ${isIn("leased")} RETURNING ${LEASED_JOB}`,
       jobs,
     );

@@ -127,14 +127,21 @@ export function outboxJobs(boss: Boss, prefix: string): OutboxJobs {
 }
 
 /** A lease's token names the job, its fetch, and the lock of the event's ordering key. */
-export function tokenOf({ jobId, fetched, lock }: EventJob): string {
-  return lock ? `${jobId}:${fetched}:${lock}` : `${jobId}:${fetched}`;
+export function tokenOf({ jobId, fetched, lock }: EventJob, isFirst: boolean): string {
+  return `${jobId}:${fetched}:${lock ?? ""}:${isFirst}`;
 }
 
 /** The job a lease is about. */
-export function jobOf({ listener, id, token }: Lease): EventJob {
-  const [jobId = "", fetched, lock] = token.split(":");
-  return { listener, id, jobId, fetched: Number(fetched), lock };
+export function jobOf({ listener, id, token }: Lease): EventJob & { isFirst: boolean } {
+  const [jobId = "", fetched, lock, isFirst] = token.split(":");
+  return {
+    listener,
+    id,
+    jobId,
+    fetched: Number(fetched),
+    lock: lock || undefined,
+    isFirst: isFirst === "true",
+  };
 }
 
 function byListener<Item extends { readonly listener: string }>(items: readonly Item[]): Map<string, Item[]> {

@@ -56,21 +56,8 @@ export async function statsOf({ database, events: table }: OutboxTables): Promis
   }));
 }
 
-/** When the next event of these listeners is due; one whose worker is gone is due when its lease runs out. */
-export async function nextDueOf(
-  { database, events: table }: OutboxTables,
-  listeners: Iterable<string>,
-): Promise<{ now: number; at?: number }> {
-  const [row] = await rowsOf<{ now: number; at: number | null }>(
-    database,
-    `SELECT ${ms("now()")} AS now, ${ms("min(LEAST(w.due_at, l.leased_until))")} AS at
-     FROM json_to_recordset($1::text::json) AS i(listener text)
-     LEFT JOIN LATERAL (SELECT e.due_at FROM ${table} e
-       WHERE e.listener = i.listener AND e.state = 'waiting' ORDER BY e.due_at LIMIT 1) w ON true
-     LEFT JOIN LATERAL (SELECT min(e.leased_until) AS leased_until FROM ${table} e
-       WHERE e.listener = i.listener AND e.state = 'leased') l ON true`,
-    [...listeners].map((listener) => ({ listener })),
-  );
-  if (!row) throw new Error("no answer");
-  return row.at === null ? { now: row.now } : { now: row.now, at: row.at };
+/** The database's clock. */
+export async function nowOf({ database }: OutboxTables): Promise<number> {
+  const { rows } = await database.executeSql(`SELECT ${ms("now()")} AS now`);
+  return (rows as { now: number }[])[0]?.now ?? Number.NaN;
 }

@@ -2,6 +2,7 @@ import { isEventId, newEventId } from "../protocol/event-id.js";
 import type {
   DeadLetter,
   DeadLetterFilter,
+  DropOptions,
   OutboxAttempt,
   RedriveOptions,
   RedriveResult,
@@ -105,6 +106,30 @@ async function revive(
   await jobs.add(db, added);
   await unparkNext(tables, db, dead);
   return added.length;
+}
+
+/** Removes dead letters; see `OutboxStore`. */
+export function dropEvents(
+  tables: OutboxTables,
+  filter: DeadLetterFilter,
+  { dryRun = false, limit = Number.POSITIVE_INFINITY }: DropOptions = {},
+): Promise<number> {
+  const most = Number.isFinite(limit) ? limit : undefined;
+  const wanted = `SELECT e.id, ${KEY_COLUMNS} FROM ${FILTER} JOIN ${tables.events} e ON ${FITS}
+    ORDER BY e.ended_at, e.seq LIMIT (SELECT most FROM ${FILTER})`;
+  return tables.transaction(async (db) => {
+    const dead = await rowsOf<Revived>(db, wanted, { ...inputOf(filter), most });
+    if (dryRun || dead.length === 0) return dead.length;
+    await lockKeys(db, dead);
+    const gone = await rowsOf(
+      db,
+      `DELETE FROM ${tables.events} e USING json_to_recordset($1::text::json) AS i(id uuid, listener text)
+       WHERE e.id = i.id AND e.listener = i.listener AND e.state = 'dead' RETURNING e.id`,
+      dead,
+    );
+    await unparkNext(tables, db, dead);
+    return gone.length;
+  });
 }
 
 interface DeadRow extends EventRow {

@@ -9,17 +9,11 @@ import {
   rerun,
   sqlRunner,
 } from "./pg-boss-database.js";
-import {
-  beginAttempts,
-  buryEvent,
-  completeEvents,
-  releaseEvents,
-  rescheduleEvent,
-} from "./pg-boss-endings.js";
+import { buryEvent, completeEvents, releaseEvents, rescheduleEvent } from "./pg-boss-endings.js";
 import { storeEvents } from "./pg-boss-enqueue.js";
 import { outboxJobs } from "./pg-boss-jobs.js";
-import { findEvent, nextDueOf, statsOf } from "./pg-boss-lookups.js";
-import { deadLetters, redriveEvents } from "./pg-boss-redrive.js";
+import { findEvent, nowOf, statsOf } from "./pg-boss-lookups.js";
+import { deadLetters, dropEvents, redriveEvents } from "./pg-boss-redrive.js";
 import { prepareSchema, quotedSchema } from "./pg-boss-schema.js";
 import type { OutboxTables } from "./pg-boss-tables.js";
 import { expireEvents, pruneEvents } from "./pg-boss-upkeep.js";
@@ -99,13 +93,13 @@ export function pgBossStore({
       });
     },
     claim: (request) => run(() => claimEvents(tables, request)),
-    begin: (leases) => run(() => beginAttempts(tables, leases)),
     complete: (completions) => run(() => completeEvents(tables, completions)),
     reschedule: (lease, at, attempt) => run(() => rescheduleEvent(tables, lease, at, attempt)),
     bury: (lease, burial) => run(() => buryEvent(tables, lease, burial)),
     expire: (windows) => run(() => expireEvents(tables, windows)),
     release: (leases) => run(() => releaseEvents(tables, leases)),
     redrive: (filter, options) => run(() => redriveEvents(tables, filter, options)),
+    drop: (filter, options) => run(() => dropEvents(tables, filter, options)),
     async *dead(filter = {}, { limit = Number.POSITIVE_INFINITY } = {}) {
       for (let page = deadLetters(tables, filter, limit); ; ) {
         const { done, value } = await run(() => page.next());
@@ -115,7 +109,7 @@ export function pgBossStore({
     },
     find: (id) => run(() => findEvent(tables, id)),
     stats: () => run(() => statsOf(tables)),
-    nextDue: (listeners) => run(() => nextDueOf(tables, listeners)),
+    now: () => run(() => nowOf(tables)),
     onWork(wake) {
       const stop = listenForWork(database, tables.channel, wake);
       listening.add(stop);

@@ -46,7 +46,7 @@ export function createUpkeep(
       if (expired.length > 0 && observe) await tellDeaths(expired, observe);
     }
     if (now >= due.prune) {
-      const { now: storeNow } = await store.nextDue([]);
+      const storeNow = await store.now();
       const { deliveredMs, deadMs } = retention;
       const removed = await store.prune({ delivered: storeNow - deliveredMs, dead: storeNow - deadMs });
       due.prune = now + (removed > 0 ? 0 : PRUNE_EVERY_MS);
@@ -61,7 +61,7 @@ export function createUpkeep(
     expired: Awaited<ReturnType<OutboxStore["expire"]>>,
     tell: Observe,
   ): Promise<void> {
-    const { now } = await store.nextDue([]);
+    const now = await store.now();
     for (const { listener, id, enqueuedAt, attempts } of expired)
       tell({
         type: "delivery-ended",
@@ -77,7 +77,7 @@ export function createUpkeep(
   }
 
   async function tellBacklog(tell: Observe): Promise<void> {
-    const [stats, { now }] = await Promise.all([store.stats(), store.nextDue([])]);
+    const [stats, now] = await Promise.all([store.stats(), store.now()]);
     const held = new Map(stats.map((one) => [one.listener, one]));
     for (const { name, url, limits } of listeners.values()) {
       const { pending = 0, inFlight = 0, dead = 0, oldestEnqueuedAt = now } = held.get(name) ?? {};

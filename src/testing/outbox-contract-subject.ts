@@ -2,6 +2,7 @@ import { sha256Base64url } from "#hash";
 import type {
   Burial,
   ClaimedEvent,
+  ClaimShare,
   DeadLetter,
   Lease,
   OutboxAttempt,
@@ -32,9 +33,7 @@ export interface Bench {
   take(limit?: number, listeners?: readonly string[]): Promise<readonly ClaimedEvent[]>;
   /** Claims exactly one event of `LISTENER`. */
   takeOne(): Promise<ClaimedEvent>;
-  /** Claims one event and begins it. */
-  attempt(): Promise<ClaimedEvent>;
-  /** Claims one event, begins it, and makes it a dead letter. */
+  /** Claims one event and makes it a dead letter. */
   kill(burial?: Partial<Burial>): Promise<ClaimedEvent>;
   complete(lease: Lease): Promise<number>;
   deadLetters(...filter: Parameters<OutboxStore["dead"]>): Promise<readonly DeadLetter[]>;
@@ -44,6 +43,10 @@ export const LISTENER = "lst_contract";
 export const OTHER_LISTENER = 'another "listener", ключ';
 export const LEASE_MS = 60_000;
 export const WINDOW_MS = 60 * 60_000;
+
+/** A claim's shares: so many of each listener, inside the suite's window. */
+export const sharesOf = (listeners: readonly string[], most: number): ReadonlyMap<string, ClaimShare> =>
+  new Map(listeners.map((listener) => [listener, { most, windowMs: WINDOW_MS }]));
 
 export const event = (text: string, fields: Partial<OutboxEvent> = {}): OutboxEvent => {
   const body = utf8(JSON.stringify({ text }));
@@ -93,24 +96,18 @@ function benchOf(store: OutboxStore, subject: OutboxStoreSubject): Bench {
       for (const one of events) await store.enqueue([one]);
     },
     take: (limit = 100, listeners = [LISTENER]) =>
-      store.claim({ limit, leaseMs: LEASE_MS, listeners: new Map(listeners.map((one) => [one, limit])) }),
+      store.claim({ limit, leaseMs: LEASE_MS, listeners: sharesOf(listeners, limit) }),
     async takeOne() {
       const [claimed, ...more] = await bench.take(1);
       if (!claimed || more.length > 0) throw new Error(`claim: expected 1 event, got ${claimed ? 2 : 0}`);
       return claimed;
     },
-    async attempt() {
-      const claimed = await bench.takeOne();
-      const [begun] = await store.begin([claimed.lease]);
-      if (!begun) throw new Error("begin: expected an attempt, got undefined");
-      return claimed;
-    },
     async kill(burial = {}) {
-      const claimed = await bench.attempt();
+      const claimed = await bench.takeOne();
       const buried = await store.bury(claimed.lease, {
         reason: "refused",
         code: "REQUEST_REFUSED",
-        attempt: attemptRecord(claimed.attempts + 1, { status: 400, code: "REQUEST_REFUSED" }),
+        attempt: attemptRecord(claimed.attempt, { status: 400, code: "REQUEST_REFUSED" }),
         blocksKey: false,
         ...burial,
       });

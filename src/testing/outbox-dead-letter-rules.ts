@@ -20,12 +20,12 @@ const refused = (number: number) =>
 /** What becomes of events that could not be delivered. */
 export const deadLetterRules = [
   rule("a dead letter keeps the event, its reason and its whole history", async (bench) => {
-    const { put, attempt, take, store, subject, deadLetters } = bench;
+    const { put, takeOne, take, store, subject, deadLetters } = bench;
     const one = event("one", { orderingKey: "k", traceparent: `00-${"a".repeat(32)}-${"b".repeat(16)}-01` });
     await put(one);
-    const first = await attempt();
+    const first = await takeOne();
     await store.reschedule(first.lease, first.now, failed(1));
-    const { lease } = await attempt();
+    const { lease } = await takeOne();
     const burial = {
       reason: "refused",
       code: "REQUEST_REFUSED",
@@ -79,7 +79,7 @@ export const deadLetterRules = [
     await put(old);
     await kill({ reason: "attempts", code: "RECEIVER_UNAVAILABLE" });
     await subject.passTime(60_000);
-    const { now } = await store.nextDue([LISTENER]);
+    const now = await store.now();
     await put(event("refused"));
     await kill();
     await put(event("elsewhere", { listener: OTHER_LISTENER }));
@@ -117,9 +117,8 @@ export const deadLetterRules = [
     expectSame("dead letters", (await deadLetters()).length, 0);
     const claimed = await takeOne();
     expectSame("its id", claimed.event.id, one.id);
-    expectSame("its attempts", [claimed.attempts, claimed.attemptsBeforeRedrive], [1, 1]);
-    expectSame("whether its first attempt is known", claimed.firstAttemptAt !== undefined, true);
-    expectSame("the next attempt", (await store.begin([claimed.lease]))[0]?.attempt, 2);
+    expectSame("its attempts", [claimed.attempt, claimed.attemptsBeforeRedrive], [2, 1]);
+    expectSame("whether it was sent before", claimed.sentBefore, true);
     await complete(claimed.lease);
     expectSame("its history", (await store.find(one.id))[0]?.attempts.length, 2);
   }),
@@ -138,8 +137,9 @@ export const deadLetterRules = [
     const claimed = await takeOne();
     expectSame("its id", claimed.event.id, id);
     expectSame("its text", texts([claimed]), ["one"]);
-    expectSame("its attempts", [claimed.attempts, claimed.attemptsBeforeRedrive], [1, 1]);
-    expectSame("the first attempt under it", claimed.firstAttemptAt, undefined);
+    expectSame("its attempts", [claimed.attempt, claimed.attemptsBeforeRedrive], [2, 1]);
+    expectSame("the first attempt under it", claimed.firstAttemptAt, claimed.now);
+    expectSame("whether it was sent before", claimed.sentBefore, false);
     expectSame("the history of the new id", (await store.find(id))[0]?.attempts.length, 1);
     expectSame("the old id", (await store.find(one.id)).length, 0);
   }),
@@ -153,6 +153,27 @@ export const deadLetterRules = [
     const { redriven } = await store.redrive({}, { limit: 2, windowMs });
     expectSame("redriven", redriven, 2);
     expectSame("claimed", texts(await take()).sort(), ["1", "2"]);
+  }),
+  rule("what is dropped is gone, and lets its key go on", async (bench) => {
+    const { store, put, kill, take, subject, deadLetters } = bench;
+    const keyed = (text: string) => event(text, { orderingKey: "k" });
+    const [first, later] = [keyed("1"), keyed("2")];
+    await put(first, later);
+    await kill({ blocksKey: true });
+    await subject.passTime(1_000);
+    await put(event("other"));
+    await kill();
+    const refused = { code: "REQUEST_REFUSED" } as const;
+    expectSame("dropped of no such code", await store.drop({ code: "LEASE_LOST" }), 0);
+    expectSame("a dry run", await store.drop(refused, { dryRun: true }), 2);
+    expectSame("claimed before", (await take()).length, 0);
+    expectSame("dropped", await store.drop(refused, { limit: 1 }), 1);
+    expectSame("still dead", texts(await deadLetters()), ["other"]);
+    expectSame("the dropped one", await store.find(first.id), []);
+    expectSame("claimed then", texts(await take()), ["2"]);
+    expectSame("dropped at last", await store.drop({}), 1);
+    await put(first);
+    expectSame("the id is free again", (await store.find(first.id))[0]?.state, "pending");
   }),
   rule("a redriven event may die again", async ({ put, kill, store, deadLetters }) => {
     await put(event("one"));

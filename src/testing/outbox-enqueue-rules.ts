@@ -1,6 +1,6 @@
 import { sha256Base64url } from "#hash";
 import { expectSame } from "./contract-case.js";
-import { codeOf, event, LISTENER, OTHER_LISTENER, rule, texts } from "./outbox-contract-subject.js";
+import { codeOf, event, LISTENER, OTHER_LISTENER, rule, sharesOf, texts } from "./outbox-contract-subject.js";
 
 /** What is stored, once and unchanged. */
 export const enqueueRules = [
@@ -19,8 +19,9 @@ export const enqueueRules = [
     expectSame("the bytes", [...bytes], [...body]);
     const { body: _, ...wanted } = put1;
     expectSame("the fields", sorted(fields), sorted(wanted));
-    expectSame("attempts", [claimed.attempts, claimed.attemptsBeforeRedrive], [0, 0]);
-    expectSame("the first attempt", claimed.firstAttemptAt, undefined);
+    expectSame("attempts", [claimed.attempt, claimed.attemptsBeforeRedrive], [1, 0]);
+    expectSame("the first attempt", claimed.firstAttemptAt, claimed.now);
+    expectSame("whether it was sent before", claimed.sentBefore, false);
     expectSame(
       "the id and listener of the lease",
       [claimed.lease.id, claimed.lease.listener],
@@ -45,7 +46,7 @@ export const enqueueRules = [
     expectSame("claimed", (await take()).length, 0);
   }),
   rule("an event that is known is left as it is, wherever it stands", async (bench) => {
-    const { store, put, take, kill, attempt, complete } = bench;
+    const { store, put, take, kill, takeOne, complete } = bench;
     const known = event("known");
     await put(known, known);
     await store.enqueue([known, known]);
@@ -54,7 +55,7 @@ export const enqueueRules = [
     expectSame("while it is leased", (await take()).length, 0);
     const delivered = event("delivered");
     await put(delivered);
-    await complete((await attempt()).lease);
+    await complete((await takeOne()).lease);
     await put(delivered);
     expectSame("after its delivery", (await take()).length, 0);
     const dead = event("dead");
@@ -89,7 +90,7 @@ export const enqueueRules = [
   rule("another store over the same events sees what was enqueued", async ({ subject, put, take }) => {
     const other = await subject.open();
     await put(event("shared"));
-    const claimed = await other.claim({ limit: 1, leaseMs: 60_000, listeners: new Map([[LISTENER, 1]]) });
+    const claimed = await other.claim({ limit: 1, leaseMs: 60_000, listeners: sharesOf([LISTENER], 1) });
     expectSame("claimed there", texts(claimed), ["shared"]);
     expectSame("and not here", (await take()).length, 0);
   }),

@@ -7,7 +7,9 @@ import {
   LISTENER,
   OTHER_LISTENER,
   rule,
+  sharesOf,
   texts,
+  WINDOW_MS,
 } from "./outbox-contract-subject.js";
 
 /** Who may deliver an event, and for how long. */
@@ -22,7 +24,7 @@ export const leaseRules = [
   rule("many claims at the same time hand out each event once", async ({ subject, store }) => {
     await store.enqueue(Array.from({ length: 60 }, (_, index) => event(String(index))));
     const other = await subject.open();
-    const listeners = new Map([[LISTENER, 7]]);
+    const listeners = sharesOf([LISTENER], 7);
     const claims = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
         (index % 2 ? store : other).claim({ limit: 7, leaseMs: LEASE_MS, listeners }),
@@ -31,54 +33,69 @@ export const leaseRules = [
     const claimed = claims.flat();
     expectSame("claimed", [claimed.length, new Set(claimed.map(({ lease }) => lease.id)).size], [60, 60]);
   }),
-  rule("an event whose lease ran out goes to the next worker, with its attempts", async (bench) => {
-    const { put, attempt, takeOne, subject, store } = bench;
+  rule("a claim counts the attempt, and keeps when the first one was", async (bench) => {
+    const { put, takeOne, complete, subject, store } = bench;
     await put(event("one"));
-    const crashed = await attempt();
+    const first = await takeOne();
+    expectSame("the first attempt", [first.attempt, first.sentBefore], [1, false]);
+    expectSame("when it was", first.firstAttemptAt, first.now);
+    await store.reschedule(first.lease, first.now, failed(1));
+    const second = await takeOne();
+    expectSame("the second, at the same moment", [second.attempt, second.sentBefore], [2, true]);
+    expectSame("when the first one was", second.firstAttemptAt, first.now);
     await subject.passTime(LEASE_MS + 10_000);
-    const takenOver = await takeOne();
-    expectSame("the attempts begun", takenOver.attempts, 1);
-    expectSame("whether the first one's time is known", takenOver.firstAttemptAt !== undefined, true);
-    expectSame("whether the tokens differ", crashed.lease.token !== takenOver.lease.token, true);
-    const [begun] = await store.begin([takenOver.lease]);
-    expectSame("the attempt", begun?.attempt, 2);
-    const age = (begun?.now ?? 0) - (begun?.firstAttemptAt ?? 0);
-    expectSame("whether the first attempt's time was kept", age >= LEASE_MS, true);
+    const third = await takeOne();
+    expectSame("the third, after a crash", [third.attempt, third.sentBefore], [3, true]);
+    expectSame("whether the tokens differ", third.lease.token !== second.lease.token, true);
+    expectSame("how long ago the first one was", third.now - third.firstAttemptAt >= LEASE_MS, true);
+    const [entry] = await store.find(third.lease.id);
+    expectSame("what is known of it", entry?.firstAttemptAt, third.firstAttemptAt);
+    expectSame("complete", await complete(third.lease), 1);
   }),
-  rule("a claim that is to begin counts the attempt, or leaves that to begin", async (bench) => {
-    const { put, complete, subject, store } = bench;
-    const claim = async () => {
-      const listeners = new Map([[LISTENER, 1]]);
-      const [claimed] = await store.claim({ limit: 1, leaseMs: LEASE_MS, listeners, begin: true });
-      if (!claimed) throw new Error("claim: expected 1 event, got 0");
-      const [begun] = claimed.begun ? [claimed.begun] : await store.begin([claimed.lease]);
-      return { ...claimed, begun };
-    };
+  rule("a released event is as it was before its claim", async (bench) => {
+    const { put, takeOne, store, subject } = bench;
     await put(event("one"));
-    const first = await claim();
-    expectSame("the first attempt", first.begun?.attempt, 1);
-    expectSame("whether it is the event's first", first.begun?.firstAttemptAt, first.begun?.now);
-    expectSame("the attempts before it", [first.attempts, first.firstAttemptAt], [0, undefined]);
-    await subject.passTime(LEASE_MS + 10_000);
-    const second = await claim();
-    expectSame("the second attempt", [second.attempts, second.begun?.attempt], [1, 2]);
-    expectSame("when the first attempt was", second.firstAttemptAt, second.begun?.firstAttemptAt);
-    const age = (second.begun?.now ?? 0) - (second.begun?.firstAttemptAt ?? 0);
-    expectSame("whether the first attempt's time was kept", age >= LEASE_MS, true);
-    const [entry] = await store.find(second.lease.id);
-    expectSame("what is known of it", entry?.firstAttemptAt, second.begun?.firstAttemptAt);
-    expectSame("complete", await complete(second.lease), 1);
+    const first = await takeOne();
+    await store.release([first.lease]);
+    expectSame("the first attempt", (await store.find(first.lease.id))[0]?.firstAttemptAt, undefined);
+    await subject.passTime(20_000);
+    const again = await takeOne();
+    expectSame("the attempt", [again.attempt, again.sentBefore], [1, false]);
+    expectSame("when it was", again.firstAttemptAt, again.now);
+    await store.reschedule(again.lease, again.now, failed(1));
+    const second = await takeOne();
+    await store.release([second.lease]);
+    const third = await takeOne();
+    expectSame("the second attempt", [third.attempt, third.sentBefore], [2, true]);
+    expectSame("when the first one was", third.firstAttemptAt, again.firstAttemptAt);
+    await store.release([third.lease, third.lease]);
+    expectSame("released twice", (await takeOne()).attempt, 2);
   }),
-  rule("a stale lease does nothing", async ({ put, attempt, takeOne, complete, subject, store }) => {
+  rule("no event is handed out past its window, however many there are", async (bench) => {
+    const { store, take, subject } = bench;
+    await store.enqueue(Array.from({ length: 2_500 }, (_, index) => event(String(index))));
+    for (const { lease, now } of await take(2_500)) await store.reschedule(lease, now + 1_000, failed(1));
+    await store.enqueue([event("of another window", { listener: OTHER_LISTENER })]);
+    const [other] = await take(1, [OTHER_LISTENER]);
+    if (other) await store.reschedule(other.lease, other.now, failed(1));
+    await subject.passTime(WINDOW_MS - 60_000);
+    const [inside] = await take(1);
+    expectSame("inside it", inside?.attempt, 2);
+    if (inside) await store.release([inside.lease]);
+    await subject.passTime(70_000);
+    await store.enqueue([event("fresh")]);
+    const listeners = new Map([
+      [LISTENER, { most: 100, windowMs: WINDOW_MS }],
+      [OTHER_LISTENER, { most: 100, windowMs: WINDOW_MS + 3_600_000 }],
+    ]);
+    const claimed = texts(await store.claim({ limit: 100, leaseMs: LEASE_MS, listeners }));
+    expectSame("claimed", claimed.sort(), ["fresh", "of another window"]);
+  }),
+  rule("a stale lease does nothing", async ({ put, takeOne, complete, subject, store }) => {
     await put(event("one"));
-    const { lease } = await attempt();
+    const { lease } = await takeOne();
     await subject.passTime(LEASE_MS + 10_000);
     const current = await takeOne();
-    expectSame(
-      "begin",
-      (await store.begin([lease, current.lease])).map((one) => one?.attempt),
-      [undefined, 2],
-    );
     expectSame("complete", await complete(lease), 0);
     expectSame("reschedule", await store.reschedule(lease, current.now, failed(1)), false);
     const burial = { reason: "refused", code: "REQUEST_REFUSED", blocksKey: false } as const;
@@ -89,9 +106,9 @@ export const leaseRules = [
     expectSame("its history", entry?.attempts, []);
     expectSame("complete by who holds it", await complete(current.lease), 1);
   }),
-  rule("a delivered event is done with", async ({ put, attempt, complete, take, subject, store }) => {
+  rule("a delivered event is done with", async ({ put, takeOne, complete, take, subject, store }) => {
     await put(event("one"));
-    const { lease } = await attempt();
+    const { lease } = await takeOne();
     expectSame("complete", await complete(lease), 1);
     expectSame("complete again", await complete(lease), 0);
     await subject.passTime(LEASE_MS + 10_000);
@@ -103,12 +120,8 @@ export const leaseRules = [
   rule("deliveries end in groups, the stale ones left out", async ({ put, take, store }) => {
     await put(event("1"), event("2"), event("3"));
     const claimed = await take();
-    const begun = await store.begin(claimed.map(({ lease }) => lease));
-    expectSame(
-      "begun",
-      begun.map((one) => one?.attempt),
-      [1, 1, 1],
-    );
+    const attempts = claimed.map(({ attempt }) => attempt);
+    expectSame("the attempts", attempts, [1, 1, 1]);
     const [first, ...others] = claimed.map(({ lease }) => lease);
     if (!first) throw new Error("nothing claimed");
     await store.complete([
@@ -123,9 +136,9 @@ export const leaseRules = [
     expectSame("the outcome of the first", (await store.find(first.id))[0]?.outcome, "duplicate");
   }),
   rule("a rescheduled event waits for its time, and keeps its history", async (bench) => {
-    const { put, attempt, take, takeOne, subject, store } = bench;
+    const { put, takeOne, take, subject, store } = bench;
     await put(event("one"));
-    const { lease, now } = await attempt();
+    const { lease, now } = await takeOne();
     expectSame("reschedule", await store.reschedule(lease, now + 100_000, failed(1)), true);
     expectSame("reschedule again", await store.reschedule(lease, now + 100_000, failed(1)), false);
     const [entry] = await store.find(lease.id);
@@ -134,7 +147,7 @@ export const leaseRules = [
     expectSame("claimed before", (await take()).length, 0);
     await subject.passTime(11_000);
     const again = await takeOne();
-    expectSame("the attempts begun", again.attempts, 1);
+    expectSame("the attempt", again.attempt, 2);
   }),
   rule("a released event is due at once", async ({ put, takeOne, take, store }) => {
     await put(event("one"), event("two"));
@@ -148,8 +161,8 @@ export const leaseRules = [
     const of = (listener: string) => Array.from({ length: 5 }, () => event(listener, { listener }));
     await store.enqueue([...of("a"), ...of("b"), ...of("c")]);
     const listeners = new Map([
-      ["a", 2],
-      ["b", 4],
+      ["a", { most: 2, windowMs: WINDOW_MS }],
+      ["b", { most: 4, windowMs: WINDOW_MS }],
     ]);
     const claimed = texts(await store.claim({ limit: 100, leaseMs: LEASE_MS, listeners }));
     expectSame("claimed", claimed.sort(), ["a", "a", "b", "b", "b", "b"]);

@@ -23,14 +23,13 @@ export const orderRules = [
     for (const { event: one, lease } of first) if (one.orderingKey === "k") await complete(lease);
     const second = await take();
     expectSame("claimed then", texts(second), ["k2"]);
-    await store.begin(second.map(({ lease }) => lease));
     for (const { lease } of second) await complete(lease);
     expectSame("claimed last", texts(await take()), ["k3"]);
   }),
   rule("a key waits for an event that is to be tried again", async (bench) => {
-    const { put, attempt, take, takeOne, complete, store, subject } = bench;
+    const { put, takeOne, take, complete, store, subject } = bench;
     await put(keyed("1"), keyed("2"));
-    const { lease, now } = await attempt();
+    const { lease, now } = await takeOne();
     await store.reschedule(lease, now + 100_000, failed(1));
     await subject.passTime(50_000);
     expectSame("claimed meanwhile", (await take()).length, 0);
@@ -41,9 +40,9 @@ export const orderRules = [
     expectSame("claimed afterwards", texts(await take()), ["2"]);
   }),
   rule("a key waits for an event whose worker crashed, and for one that was released", async (bench) => {
-    const { put, take, takeOne, attempt, store, subject } = bench;
+    const { put, take, takeOne, store, subject } = bench;
     await put(keyed("1"), keyed("2"));
-    await attempt();
+    await takeOne();
     await subject.passTime(LEASE_MS + 10_000);
     const again = await takeOne();
     expectSame("taken over", texts([again]), ["1"]);

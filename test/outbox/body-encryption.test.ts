@@ -83,7 +83,11 @@ describe("an outbox with encryption", () => {
     const encryption = aesGcmEncryption([keyOf("k1")]);
     const outbox = bench.outbox({ a: bench.listener(server) }, { encryption });
     await outbox.enqueue({ listener: "a", payload: { note: "confidential" } });
-    const [claimed] = await bench.store.claim({ limit: 1, leaseMs: 1, listeners: new Map([["a", 1]]) });
+    const [claimed] = await bench.store.claim({
+      limit: 1,
+      leaseMs: 1,
+      listeners: new Map([["a", { most: 1, windowMs: 604_800_000 }]]),
+    });
     expect(new TextDecoder().decode(claimed?.event.body)).not.toContain("confidential");
     bench.clock.advance(10);
     await outbox.drain();

@@ -239,9 +239,12 @@ it("an event of a worker that crashed after sending is delivered once", async ()
   const outbox = bench.outbox({ a: bench.listener(server) });
   const { eventId } = await outbox.enqueue({ listener: "a", payload: { n: 1 } });
   // What a worker that is killed between the answer and its note of it leaves behind.
-  const [claimed] = await store.claim({ limit: 1, leaseMs: MINUTE_MS, listeners: new Map([["a", 1]]) });
+  const [claimed] = await store.claim({
+    limit: 1,
+    leaseMs: MINUTE_MS,
+    listeners: new Map([["a", { most: 1, windowMs: 604_800_000 }]]),
+  });
   if (!claimed) throw new Error("nothing claimed");
-  await store.begin([claimed.lease]);
   const { createSender } = await import("hookproof");
   const crashed = createSender({ url: server.url, signer: hmacSigner({ secret: SECRET }), clock });
   await crashed.send(createEvent(claimed.event.body, { eventId }));

@@ -20,8 +20,8 @@ it.skipIf(!postgres)(
     const outbox = boss.outbox();
     const stores = Array.from({ length: 2 }, () => pgBossStore({ boss: boss.boss, schema: outbox.schema }));
     const listeners = new Map([
-      ["a", 5],
-      ["b", 5],
+      ["a", { most: 5, windowMs: 604_800_000 }],
+      ["b", { most: 5, windowMs: 604_800_000 }],
     ]);
     const place = new Map<string, number>();
     const ended: { key: string; place: number }[] = [];

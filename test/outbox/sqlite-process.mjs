@@ -11,19 +11,20 @@ const between = (from, to) => from + Math.floor(random() * (to - from));
 const store = sqliteStore({ open: () => openSqlite(file, { driver, from }) });
 const report = (line) => new Promise((resolve) => process.stdout.write(`${JSON.stringify(line)}\n`, resolve));
 const listeners = new Map([
-  ["lst_1", 20],
-  ["lst_2", 20],
+  ["lst_1", { most: 20, windowMs: 604_800_000 }],
+  ["lst_2", { most: 20, windowMs: 604_800_000 }],
 ]);
 const attempt = { number: 1, startedAt: Date.now(), durationMs: 1, status: 200 };
 
-async function end({ lease, event }) {
-  const [begun] = await store.begin([lease]);
-  if (!begun) return [];
-  switch (between(0, 6)) {
+async function end({ lease, event, now }) {
+  switch (between(0, 7)) {
     case 0:
-      await store.reschedule(lease, begun.now, attempt);
+      await store.reschedule(lease, now, attempt);
       return [];
     case 1:
+      await store.release([lease]);
+      return [];
+    case 2:
       await store.bury(lease, {
         reason: "refused",
         code: "REQUEST_REFUSED",

@@ -18,7 +18,11 @@ afterEach(async () => {
 });
 
 const claimAll = (store: OutboxStore, limit = 100): Promise<readonly ClaimedEvent[]> =>
-  store.claim({ limit, leaseMs: 60_000, listeners: new Map([["lst_1", limit]]) });
+  store.claim({
+    limit,
+    leaseMs: 60_000,
+    listeners: new Map([["lst_1", { most: limit, windowMs: 604_800_000 }]]),
+  });
 
 for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
   describe(`sqliteStore on ${driver}`, () => {
@@ -107,7 +111,6 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       const db = connect();
       const [one, two] = await claimAll(store);
       db.exec("BEGIN"); // takes no lock before it writes
-      await store.begin([one, two].flatMap((claimed) => (claimed ? [claimed.lease] : [])));
       if (one) await store.complete([{ lease: one.lease, outcome: "accepted", attempt: ATTEMPT }]);
       void store.enqueue([storedEvent("lst_1")], db);
       db.exec("ROLLBACK");
@@ -200,7 +203,6 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       await store.enqueue([event]);
       for (const token of ["", "null", "0"]) {
         const lease = { id: event.id, listener: "lst_1", token, expiresAt: 0 };
-        expect(await store.begin([lease])).toEqual([undefined]);
         expect(await store.complete([{ lease, outcome: "accepted", attempt: ATTEMPT }])).toBe(0);
       }
       expect(await claimAll(store)).toHaveLength(1);

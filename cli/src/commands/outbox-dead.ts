@@ -22,7 +22,7 @@ export const outboxDead: Command = {
     const { args, out } = context;
     const { store, close } = await openOutbox(context);
     try {
-      const { now } = await store.nextDue([]);
+      const now = await store.now();
       const letters: DeadLetter[] = [];
       for await (const letter of store.dead(deadLetterFilter(args, now), {
         limit: args.number("limit") ?? 50,

@@ -52,7 +52,7 @@ export const outboxRedrive: Command = {
     const { args, io, global, out } = context;
     const { store, close } = await openOutbox(context);
     try {
-      const { now } = await store.nextDue([]);
+      const now = await store.now();
       const filter = deadLetterFilter(args, now);
       const options: RedriveOptions = {
         place: args.text("place") === "kept" ? "kept" : "end",

@@ -44,7 +44,7 @@ async function show(
   outbox: string,
   drawn: number,
 ): Promise<number> {
-  const [stats, { now }] = await Promise.all([store.stats(), store.nextDue([])]);
+  const [stats, now] = await Promise.all([store.stats(), store.now()]);
   const listeners = stats.map(({ oldestEnqueuedAt, ...counts }) => ({
     ...counts,
     oldestAgeMs: oldestEnqueuedAt === undefined ? 0 : Math.max(0, now - oldestEnqueuedAt),
