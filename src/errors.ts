@@ -71,6 +71,7 @@ export const CODES = {
 
   OUTBOX_LISTENER_UNKNOWN: [0, "The outbox has no listener of that name."],
   OUTBOX_UNAVAILABLE: [0, "The outbox's database cannot be reached or written."],
+  OUTBOX_OUTCOME_UNKNOWN: [0, "The outbox's database did not say whether it was stored."],
   OUTBOX_NEWER: [0, "The outbox's database was made by a newer version."],
   OUTBOX_KEY_MISSING: [0, "The key that decrypts the event's body is missing."],
   OUTBOX_BODY_UNREADABLE: [0, "The event's stored body was changed, or cannot be decrypted."],

@@ -15,7 +15,7 @@ import {
 } from "./pg-boss-tables.js";
 
 /** How often one claim goes back for more when what it fetched was not to be handed out. */
-const ROUNDS = 32;
+const ROUNDS = 8;
 
 interface Due {
   readonly listener: string;

@@ -230,6 +230,10 @@ export const LIBRARY = {
     "The database is down, locked, full or not writable; nothing was stored.",
     "Let the caller's transaction fail and try again; workers go on by themselves once the database is back.",
   ],
+  OUTBOX_OUTCOME_UNKNOWN: [
+    "The answer of the database was late, or the connection was cut before it: the event may be stored or not.",
+    "Enqueue it again under the error's eventId: what is stored already is left as it is. Inside a transaction, roll back and repeat all of it under that id.",
+  ],
   OUTBOX_NEWER: [
     "A newer Hookproof has migrated the outbox's tables.",
     "Update this program; an older one must not write to them.",
