@@ -3,7 +3,7 @@ import type { Burial, Completion, Lease, OutboxAttempt } from "./outbox-store.js
 import { rowsOf, type SqlRunner } from "./pg-boss-database.js";
 import { type EventJob, jobOf } from "./pg-boss-jobs.js";
 import { type EventKey, lockKeys, unparkNext } from "./pg-boss-keys.js";
-import { IS_INPUT, isIn, JOB_COLUMNS, KEY_COLUMNS, ms, type OutboxTables } from "./pg-boss-tables.js";
+import { IS_INPUT, isIn, JOB_COLUMNS, KEY_COLUMNS, type OutboxTables } from "./pg-boss-tables.js";
 
 /** An event that a lease was good for. */
 type Held = EventJob & EventKey;

@@ -109,7 +109,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       const store = openStore();
       await store.enqueue([storedEvent("lst_1"), storedEvent("lst_1")]);
       const db = connect();
-      const [one, two] = await claimAll(store);
+      const [one] = await claimAll(store);
       db.exec("BEGIN"); // takes no lock before it writes
       if (one) await store.complete([{ lease: one.lease, outcome: "accepted", attempt: ATTEMPT }]);
       void store.enqueue([storedEvent("lst_1")], db);
