@@ -81,6 +81,7 @@ export const CODES = {
   CONNECTION_FAILED: [0, "No connection could be made."],
   CONNECTION_LOST: [0, "The connection broke before the answer was complete."],
   TLS_FAILED: [0, "The TLS connection could not be trusted."],
+  PROXY_FAILED: [0, "A proxy answered instead of the receiver."],
   RESPONSE_INVALID: [0, "The answer is not valid HTTP or exceeds a limit."],
   TIMED_OUT: [0, "There was no answer in time."],
   ABORTED: [0, "The caller aborted."],

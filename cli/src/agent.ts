@@ -1,24 +1,30 @@
 import { Agent } from "node:https";
+import { BlockList, isIP } from "node:net";
 import type { ConnectionAgent } from "hookproof";
 import { getProxyForUrl } from "proxy-from-env";
 import { usageError } from "./failure.js";
 import { readBytes } from "./payload.js";
 
-const LOOPBACK = /^(?:localhost|127\.[0-9]+\.[0-9]+\.[0-9]+|\[::1\])$/;
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
+LOOPBACK.addAddress("::1", "ipv6");
 
 /** The connection agent that `--ca`, `--insecure` and the proxy environment ask for; none where the default will do. */
 export async function agentFor(
   url: string,
   { ca, insecure }: { ca: string | undefined; insecure: boolean },
 ): Promise<ConnectionAgent | undefined> {
-  if (insecure && !LOOPBACK.test(new URL(url).hostname))
+  const host = new URL(url).hostname.replace(/^\[|\]$|\.$/g, "");
+  if (insecure && !isLoopback(host))
     throw usageError("--insecure is for loopback only: elsewhere name the certificate with --ca <file>.");
   const tls = {
     keepAlive: true,
     ...(ca ? { ca: await readBytes(ca) } : {}),
     ...(insecure ? { rejectUnauthorized: false } : {}),
   };
-  const proxy = url.startsWith("https:") ? getProxyForUrl(url) : "";
+  // What is meant for this machine does not leave it, whatever NO_PROXY says.
+  const stays = isLoopback(host) || host.endsWith(".localhost");
+  const proxy = url.startsWith("https:") && !stays ? getProxyForUrl(url) : "";
   if (proxy) {
     // Few need it, and it takes as long to load as everything else together.
     const { HttpsProxyAgent } = await import("https-proxy-agent");
@@ -27,4 +33,9 @@ export async function agentFor(
     return agent;
   }
   return ca || insecure ? new Agent(tls) : undefined;
+}
+
+function isLoopback(host: string): boolean {
+  const version = isIP(host);
+  return version === 0 ? host === "localhost" : LOOPBACK.check(host, version === 6 ? "ipv6" : "ipv4");
 }

@@ -25,6 +25,7 @@ const UNREACHABLE = new Set<string>([
   "CONNECTION_FAILED",
   "CONNECTION_LOST",
   "TLS_FAILED",
+  "PROXY_FAILED",
   "RESPONSE_INVALID",
   "TIMED_OUT",
 ]);
@@ -56,6 +57,7 @@ function undelivered(error: DeliveryError): CliError {
 function exitOf(code: string, status: number | undefined): ExitCode {
   if (code === "ABORTED") return EXIT.interrupted;
   if (SETUP.has(code)) return EXIT.setup;
+  if (code === "PROXY_FAILED") return EXIT.unreachable;
   if (status !== undefined)
     return status >= 500 || status === 408 || status === 425 || status === 429
       ? EXIT.unavailable

@@ -1,7 +1,7 @@
-import { request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
+import type { HeaderPair } from "hookproof";
+import { nodeTransport } from "hookproof/node";
 import { agentFor } from "./agent.js";
-import { CliError, EXIT } from "./failure.js";
+import { explainFailure } from "./explain-failure.js";
 
 /** A request that is sent as it stands, whatever it says. */
 export interface RawRequest {
@@ -10,33 +10,29 @@ export interface RawRequest {
   readonly body: Uint8Array;
 }
 
+/** What belongs to the connection: the transport writes these itself. */
+const OF_THE_CONNECTION = /^(?:host|content-length|transfer-encoding|connection)$/i;
+
 /** Posts a request without signing or checking anything, and gives the answer's status. */
 export async function postExactly(
   { url, headers, body }: RawRequest,
   { timeoutMs, ca, insecure }: { timeoutMs: number; ca?: string | undefined; insecure?: boolean },
 ): Promise<number> {
-  const agent = await agentFor(url, { ca, insecure: insecure ?? false });
-  const send = url.startsWith("https:") ? httpsRequest : httpRequest;
-  return new Promise((resolve, reject) => {
-    const request = send(url, {
+  const send = nodeTransport({ agent: await agentFor(url, { ca, insecure: insecure ?? false }) });
+  const lines = Object.entries(headers)
+    .filter(([name]) => !OF_THE_CONNECTION.test(name))
+    .flatMap(([name, values]) => [values].flat().map((value): HeaderPair => [name, value]));
+  try {
+    const { status } = await send({
       method: "POST",
-      headers: { ...(headers as Record<string, string | string[]>), "Content-Length": body.length },
-      signal: AbortSignal.timeout(timeoutMs),
-      ...(agent ? { agent: agent as never } : {}),
+      url,
+      headers: lines,
+      body,
+      timeoutMs,
+      maxResponseBytes: 65_536,
     });
-    request.on("response", (response) => {
-      response.resume();
-      resolve(response.statusCode ?? 0);
-    });
-    request.on("error", (error: NodeJS.ErrnoException) => {
-      reject(
-        new CliError(
-          EXIT.unreachable,
-          "CONNECTION_FAILED",
-          `${new URL(url).host} could not be reached (${error.code ?? error.name}).`,
-        ),
-      );
-    });
-    request.end(body);
-  });
+    return status;
+  } catch (error) {
+    throw explainFailure(error);
+  }
 }

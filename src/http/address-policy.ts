@@ -1,12 +1,15 @@
 import { HookproofError } from "../errors.js";
-import { type Cidr, cidrContains, isLoopbackHost, parseCidrs, parseIp } from "../primitives/address.js";
+import { type Cidr, cidrContains, parseCidrs, parseIp } from "../primitives/address.js";
 import { isPublicAddress } from "../primitives/public-address.js";
 
 /** Decides whether an address may be connected to. */
 export interface AddressPolicy {
   /** Throws ADDRESS_REFUSED for an address that is neither public nor in an allowed range. */
   check(address: string): void;
-  /** The same for a URL's host, as far as the host itself tells where it leads. */
+  /**
+   * The same for a URL's host, as far as the host itself tells where it leads: an address, or `localhost` and every
+   * name below it, which stand for 127.0.0.1 whatever they resolve to.
+   */
   checkHost(hostname: string): void;
 }
 
@@ -27,9 +30,9 @@ export function publicAddresses(allowedCidrs: readonly string[] = []): AddressPo
     check,
     checkHost(hostname) {
       // A URL's host is in canonical form already: 0x7f.1 and 2130706433 have become 127.0.0.1.
-      const host = hostname.replace(/^\[|\]$/g, "");
-      if (parseIp(host)) check(host);
-      else if (isLoopbackHost(host)) check("127.0.0.1");
+      const host = hostname.replace(/^\[|\]$|\.$/g, "");
+      if (host === "localhost" || host.endsWith(".localhost")) check("127.0.0.1");
+      else if (parseIp(host)) check(host);
     },
   };
 }

@@ -6,7 +6,10 @@ import type { Transport, TransportOptions, TransportRequest, TransportResponse }
 /** Whether header lines are sent as they are; `fetch` joins those of one name. */
 export const KEEPS_HEADER_LINES: boolean = false;
 
-/** A transport over the runtime's own `fetch`, for runtimes other than Node. */
+/**
+ * A transport over the runtime's own `fetch`, for runtimes other than Node. `fetch` hides informational answers and
+ * the connection: nothing but the time limits bounds the former, and no answer is called authenticated.
+ */
 export function createTransport(options: TransportOptions = {}): Transport {
   if (options.agent) throw new TypeError("agent works on Node only");
   const policy = options.allowPrivateNetwork === false ? publicAddresses(options.allowedCidrs) : undefined;

@@ -8,19 +8,24 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
 import { setImmediate } from "node:timers";
-import type { HookproofError } from "../errors.js";
+import { HookproofError } from "../errors.js";
 import { rememberLast } from "../primitives/remember-last.js";
 import type { HeaderPair } from "../protocol/headers.js";
 import { publicAddresses } from "./address-policy.js";
+import { limitAhead, proxyFailed, refusedStatus } from "./answer.js";
 import { guardedLookup } from "./guarded-lookup-node.js";
 import { keptAgents, noteKeepAlive } from "./kept-agents-node.js";
+import { isAuthenticated, isEncrypted } from "./own-connection-node.js";
 import type { Transport, TransportOptions, TransportRequest, TransportResponse } from "./transport.js";
-import { aborted, isConnectionLost, timedOut, transportError } from "./transport-errors-node.js";
+import { aborted, isConnectionLost, nodeCode, timedOut, transportError } from "./transport-errors-node.js";
 
 /** Whether header lines are sent as they are, one name standing twice included. */
 export const KEEPS_HEADER_LINES: boolean = true;
 
-/** A transport over `node:http` and `node:https` that keeps connections alive. */
+/**
+ * A transport over `node:http` and `node:https` that keeps connections alive. An answer counts only if it came over
+ * the host's own connection: for an `https:` URL whatever a proxy says instead of opening a tunnel is PROXY_FAILED.
+ */
 export function createTransport(options: TransportOptions = {}): Transport {
   const { connectTimeoutMs = 5_000, allowedCidrs, agent } = options;
   const policy = options.allowPrivateNetwork === false ? publicAddresses(allowedCidrs) : undefined;
@@ -29,6 +34,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
   const connect = policy ? { lookup: guardedLookup({ allowedCidrs }) } : {};
   const pools = agent ? { "http:": agent, "https:": agent } : keptAgents(connect);
   const unkept = agent ? pools : unkeptAgents(connect);
+  const proxied = agent !== undefined && "proxy" in agent;
   const locate = rememberLast(targetOf); // a sender has only one
 
   return async (request) => {
@@ -45,7 +51,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
       const options = { host, port, path, method, headers, agent: pool as HttpAgent };
       // An agent of the caller's may want to know.
       const req = send(agent ? { ...options, protocol } : options);
-      return runExchange(req, request, { connectTimeoutMs, timeoutMs });
+      return runExchange(req, request, { connectTimeoutMs, timeoutMs, host, proxied });
     };
     const outcome = await exchange(pools[protocol], request.timeoutMs);
     if (!("stale" in outcome)) return outcome;
@@ -106,14 +112,27 @@ function headerLines(request: TransportRequest, host: string): string[] {
   return lines;
 }
 
+interface ExchangeBounds {
+  readonly connectTimeoutMs: number;
+  readonly timeoutMs: number;
+  readonly host: string;
+  /** The agent goes through a proxy. */
+  readonly proxied: boolean;
+}
+
 function runExchange(
   req: ClientRequest,
   request: TransportRequest,
-  { connectTimeoutMs, timeoutMs }: { connectTimeoutMs: number; timeoutMs: number },
+  { connectTimeoutMs, timeoutMs, host, proxied }: ExchangeBounds,
 ): Promise<TransportResponse | { stale: HookproofError }> {
+  const { url } = request;
+  const overTls = url.startsWith("https:");
   return new Promise((resolve, reject) => {
     let connectTimer: NodeJS.Timeout | undefined;
+    /** Something came back: the request has arrived, and is not to be sent again. */
     let answered = false;
+    /** Whether a connection to the host itself stands, or is under way, as far as the agent says. */
+    let isOwn = req.reusedSocket || !proxied;
     const totalTimer = setTimeout(() => fail(timedOut("complete answer", request.timeoutMs)), timeoutMs);
     const onAbort = () => fail(aborted());
 
@@ -125,28 +144,52 @@ function runExchange(
     function fail(error: Error): void {
       settle();
       req.destroy();
-      const mapped = transportError(error, request.url);
+      const mapped = explained(error);
       if (req.reusedSocket && !answered && isConnectionLost(error)) resolve({ stale: mapped });
       else reject(mapped);
+    }
+    function explained(error: Error): HookproofError {
+      if (error instanceof HookproofError) return error;
+      if (!isOwn) return proxyFailed(url, `could not be used (${nodeCode(error)})`);
+      return transportError(error, url, proxied);
     }
 
     request.signal?.addEventListener("abort", onAbort, { once: true });
     req.on("error", fail);
     const onSocket = (socket: Socket) => {
-      if (!socket.connecting) return;
+      isOwn = !overTls || isEncrypted(socket);
+      // Nothing is written yet. What cannot be written to is a proxy's refusal, which is still to be read.
+      if (!isOwn && socket.writable) return fail(proxyFailed(url, "gave a connection without TLS"));
+      // Through a tunnel, only the handshake is still to come.
+      if (!socket.connecting && !("secureConnecting" in socket && socket.secureConnecting)) return;
       connectTimer = setTimeout(() => fail(timedOut("connection", connectTimeoutMs)), connectTimeoutMs);
       const ready = "encrypted" in socket ? "secureConnect" : "connect";
       socket.once(ready, () => clearTimeout(connectTimer));
     };
 
     if (!req.reusedSocket) req.on("socket", onSocket);
+    const countAhead = limitAhead();
+    req.on("information", ({ rawHeaders }) => {
+      answered = true;
+      const tooMuch = countAhead(rawHeaders.join("").length);
+      if (tooMuch) fail(tooMuch);
+    });
+    req.on("upgrade", (_res, socket) => {
+      socket.destroy();
+      fail(refusedStatus(101, url) as HookproofError);
+    });
     req.on("response", (res) => {
       answered = true;
+      const { statusCode: status = 0, socket } = res;
+      const refusal =
+        overTls && !isEncrypted(socket) ? proxyFailed(url, `answered ${status}`) : refusedStatus(status, url);
+      if (refusal) return fail(refusal);
       const headers = pairs(res.rawHeaders);
-      noteKeepAlive(res.socket, headers);
+      noteKeepAlive(socket, headers);
+      const authenticated = isAuthenticated(socket, host);
       readUpTo(res, request.maxResponseBytes, fail, (body, truncated) => {
         settle();
-        resolve({ status: res.statusCode ?? 0, headers, body, truncated });
+        resolve({ status, headers, body, truncated, authenticated });
       });
     });
     req.end(request.body);

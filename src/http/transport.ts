@@ -26,12 +26,17 @@ export interface TransportResponse {
    * may have arrived, so a 409 means that it did.
    */
   readonly resent?: boolean;
+  /**
+   * The answer is the host's own for certain: it came over TLS whose certificate was checked, or over plain HTTP from
+   * loopback. Only then is its `Date` believed (docs/decisions.md, S5). Left out where a transport cannot tell.
+   */
+  readonly authenticated?: boolean;
 }
 
 /**
  * One HTTP exchange: never follows a redirect, and rejects with a `HookproofError` whose code says at which
- * stage it failed (ADDRESS_REFUSED, CONNECTION_FAILED, CONNECTION_LOST, TLS_FAILED, RESPONSE_INVALID,
- * TIMED_OUT, ABORTED). Any function of this shape can stand in for the library's own.
+ * stage it failed (ADDRESS_REFUSED, CONNECTION_FAILED, CONNECTION_LOST, TLS_FAILED, PROXY_FAILED, RESPONSE_INVALID,
+ * TIMED_OUT, ABORTED). What a proxy answers in the host's place is no answer. Any function of this shape can stand in for the library's own.
  */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 

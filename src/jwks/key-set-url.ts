@@ -1,6 +1,6 @@
 import { HookproofError } from "../errors.js";
-import { cidrContains, isLoopbackHost, parseCidrs, parseIp } from "../primitives/address.js";
-import { isPublicAddress } from "../primitives/public-address.js";
+import { publicAddresses } from "../http/address-policy.js";
+import { isLoopbackHost } from "../primitives/address.js";
 
 /** Which URLs a key set may be fetched from. */
 export interface KeySetUrlRules {
@@ -41,15 +41,15 @@ function checkScheme(url: URL, allowInsecureLoopback: boolean): void {
     throw refused("must start with https://; plain http is for loopback, and only where it is allowed");
 }
 
-/** An address in the URL itself, in whatever spelling: `new URL` has turned 0x7f.1 into 127.0.0.1 already. */
+/** Where the URL itself tells where it leads; a name is checked when it is connected to. */
 function checkAddress({ hostname, protocol }: URL, rules: KeySetUrlRules): void {
-  const ranges = parseCidrs(rules.allowedCidrs ?? []);
+  const policy = publicAddresses(rules.allowedCidrs);
   if (rules.allowPrivateNetwork ?? protocol === "http:") return;
-  const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
-  const isLocalName = host === "localhost" || host.endsWith(".localhost");
-  const address = parseIp(isLocalName ? "127.0.0.1" : host);
-  if (!address || isPublicAddress(address) || ranges.some((range) => cidrContains(range, address))) return;
-  throw refused("leads to a private or reserved address, and those are not allowed here");
+  try {
+    policy.checkHost(hostname);
+  } catch {
+    throw refused("leads to a private or reserved address, and those are not allowed here");
+  }
 }
 
 function refused(reason: string): HookproofError {

@@ -3,6 +3,7 @@ export { diagnosticsChannelObserver } from "./diagnostics-channel-observer.js";
 export { toJwksListener } from "./jwks-listener.js";
 export type { KeyMaterial } from "./key-material.js";
 export { type KeyStatus, type KeyStore, type KeyStoreOptions, openKeyStore } from "./key-store.js";
+export { nodeTransport } from "./node-transport.js";
 export { type OpenSqliteOptions, openSqlite, type SqliteDriver } from "./open-sqlite.js";
 export {
   type OtelContext,

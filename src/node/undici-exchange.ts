@@ -1,3 +1,4 @@
+import { limitAhead, refusedStatus } from "../http/answer.js";
 import type { TransportRequest, TransportResponse } from "../http/transport.js";
 import { aborted, timedOut, transportError } from "../http/transport-errors-node.js";
 import type { HeaderPair } from "../protocol/headers.js";
@@ -7,6 +8,13 @@ import { headerPairs } from "./raw-headers.js";
 interface Controller {
   abort(reason: Error): void;
   readonly rawHeaders?: unknown;
+}
+
+/** What an exchange comes to, and whether its connections go through a proxy. */
+interface Ending {
+  readonly resolve: (response: TransportResponse) => void;
+  readonly reject: (error: Error) => void;
+  readonly proxied: boolean;
 }
 
 type RawHeaders = readonly (string | Buffer)[];
@@ -19,6 +27,7 @@ export class UndiciExchange {
   readonly #request: TransportRequest;
   readonly #resolve: (response: TransportResponse) => void;
   readonly #reject: (error: Error) => void;
+  readonly #proxied: boolean;
   readonly #timer: NodeJS.Timeout;
   readonly #onAbort = () => this.onError(aborted());
   readonly #chunks: Uint8Array[] = [];
@@ -28,16 +37,14 @@ export class UndiciExchange {
   #abort: ((reason: Error) => void) | undefined;
   /** Why nothing more is wanted of a request that may not have begun. */
   #left: Error | undefined;
+  readonly #countAhead = limitAhead();
   #ended = false;
 
-  constructor(
-    request: TransportRequest,
-    resolve: (response: TransportResponse) => void,
-    reject: (error: Error) => void,
-  ) {
+  constructor(request: TransportRequest, { resolve, reject, proxied }: Ending) {
     this.#request = request;
     this.#resolve = resolve;
     this.#reject = reject;
+    this.#proxied = proxied;
     const late = () => this.onError(timedOut("complete answer", request.timeoutMs));
     this.#timer = setTimeout(late, request.timeoutMs);
     request.signal?.addEventListener("abort", this.#onAbort, { once: true });
@@ -97,12 +104,17 @@ export class UndiciExchange {
   onError(error: Error): void {
     if (this.#ended) return;
     this.#settle();
-    this.#reject(transportError(error, this.#request.url));
+    this.#reject(transportError(error, this.#request.url, this.#proxied));
     this.#leave(error);
   }
 
   #begin(status: number, headers: readonly HeaderPair[]): void {
-    if (status < 200) return; // news of an answer that is still to come
+    const isAhead = status < 200 && status !== 101;
+    const refusal = isAhead
+      ? this.#countAhead(headers.flat().join("").length)
+      : refusedStatus(status, this.#request.url);
+    if (refusal) this.onError(refusal);
+    if (isAhead || refusal) return;
     this.#status = status;
     this.#headers = headers;
   }

@@ -22,7 +22,8 @@ export interface UndiciDispatcher {
 
 /**
  * A transport over an undici dispatcher of your own: its pool, proxy, CA and client certificates are used. It
- * connects by itself, so the address guard is its affair (`connect: { lookup: guardedLookup() }`).
+ * connects by itself, so the address guard is its affair (`connect: { lookup: guardedLookup() }`). undici does not show
+ * the connection, so no answer is called authenticated, and no `Date` of it moves a clock.
  *
  * @throws {TypeError} for something that is not a dispatcher
  *
@@ -43,11 +44,12 @@ export function undiciTransport(dispatcher: UndiciDispatcher): Transport {
   if (typeof dispatcher?.dispatch !== "function")
     throw new TypeError("dispatcher must be an undici Dispatcher");
   const locate = rememberLast(targetOf); // a sender has only one
+  const proxied = /Proxy/.test(dispatcher.constructor.name);
   return (request) =>
     new Promise((resolve, reject) => {
       if (request.signal?.aborted) throw aborted();
       const { origin, path } = locate(request.url);
-      const exchange = new UndiciExchange(request, resolve, reject);
+      const exchange = new UndiciExchange(request, { resolve, reject, proxied });
       const options = {
         origin,
         path,

@@ -78,8 +78,13 @@ export function createDeliverClaimed(context: DeliveryContext): (event: StartedE
     const { maxRetryAfterMs } = listener.policy;
     if (retryAfterMs !== undefined && (record.status === 429 || record.status === 503))
       listener.limits.pauseUntil(clock.now() + Math.min(retryAfterMs, maxRetryAfterMs));
+    // The listener has refused nothing: only the end of the window ends an event that a proxy holds up.
+    const policy =
+      code === "PROXY_FAILED"
+        ? { ...listener.policy, maxAttempts: Number.MAX_SAFE_INTEGER }
+        : listener.policy;
     const next = nextAttempt(
-      listener.policy,
+      policy,
       { attempts: claimed.attempt - claimed.attemptsBeforeRedrive, firstAttemptAt: claimed.firstAttemptAt },
       { now: storeNow(), retryAfterMs, random: random() },
     );
@@ -192,10 +197,11 @@ function subjectOf({ listener: { url }, claimed }: StartedEvent, delivery: numbe
   return { eventId: claimed.event.id, url, delivery };
 }
 
-/** A refusal of one event says nothing about the listener; what never reached it was no attempt at it. */
+/** A refusal of one event says nothing about the listener; what never reached it, or only a proxy, was no attempt at it. */
 function healthOf({ classification, response }: AttemptOutcome): BreakerInput["result"] | undefined {
   const { verdict } = classification;
   if (verdict === "accepted" || verdict === "duplicate") return "good";
   if (verdict === "final") return response && "neither";
-  return classification.code.startsWith("OUTBOX_") ? undefined : "bad";
+  const { code } = classification;
+  return code === "PROXY_FAILED" || code.startsWith("OUTBOX_") ? undefined : "bad";
 }

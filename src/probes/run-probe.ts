@@ -135,7 +135,13 @@ async function sendBuilt(
   } catch (error) {
     const failure = error instanceof HookproofError ? error.code : "CONNECTION_FAILED";
     // A listener that answered before and is gone now is a finding; one that never answered is not there.
-    if (failure === "ABORTED" || (!around.progress.answered && failure !== "CONNECTION_LOST")) throw error;
+    // What a proxy said is none about the listener.
+    if (
+      failure === "ABORTED" ||
+      failure === "PROXY_FAILED" ||
+      (!around.progress.answered && failure !== "CONNECTION_LOST")
+    )
+      throw error;
     return { failure };
   }
 }

@@ -2,7 +2,7 @@ import type { TransportResponse } from "../http/transport.js";
 import type { WebhookEvent } from "../protocol/event.js";
 import type { HeaderPair } from "../protocol/headers.js";
 import { type Classification, classify } from "./classify.js";
-import { clockOffset, isTrustedClock } from "./clock-offset.js";
+import { clockOffset } from "./clock-offset.js";
 import type { AttemptRecord } from "./delivery-error.js";
 import { type Belief, type ExchangeContext, type ExchangeResult, exchange } from "./exchange.js";
 import { isExtra } from "./header-line.js";
@@ -12,8 +12,6 @@ import type { Observe } from "./observe.js";
 export interface AttemptContext extends ExchangeContext {
   /** Headers to send along. */
   readonly headers: readonly HeaderPair[];
-  /** The connection agent, which may have switched off the checks that make a `Date` believable. */
-  readonly agent: object | undefined;
   readonly observe: Observe | undefined;
 }
 
@@ -55,7 +53,6 @@ type Correction = "clock" | "secret";
  */
 export function createAttempt(context: AttemptContext): Attempt {
   const { url, signer, clock, observe } = context;
-  const trustsClock = isTrustedClock(url, context.agent);
   let kept: Belief = { offsetMs: 0, candidate: 0 };
 
   return async ({ event, number, delivery, timeoutMs, signal, sentBefore = number > 1, traceparent }) => {
@@ -138,7 +135,7 @@ export function createAttempt(context: AttemptContext): Attempt {
       const switches = done.filter((kind) => kind === "secret").length;
       if (switches + 1 < signer.candidates) return { candidate: (belief.candidate + 1) % signer.candidates };
     }
-    if (response?.status !== 400 || !trustsClock || done.includes("clock")) return undefined;
+    if (response?.status !== 400 || done.includes("clock")) return undefined;
     const offsetMs = clockOffset(response, { sentAt, receivedAt: clock.now(), offsetMs: belief.offsetMs });
     return offsetMs === undefined ? undefined : { offsetMs };
   }

@@ -57,6 +57,8 @@ export function classify(result: AttemptResult, attempt: number, now: number): C
   }
   if (status === 409)
     return attempt > 1 || result.resent ? { verdict: "accepted", earlier: true } : { verdict: "duplicate" };
+  // A proxy's word, never a listener's; a transport of somebody else's may hand it on.
+  if (status === 407) return { verdict: "retry", code: "PROXY_FAILED" };
   if (status >= 500 || WEATHER.has(status)) {
     const after = retryAfterMs(headers, now);
     return {

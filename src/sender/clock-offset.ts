@@ -1,5 +1,4 @@
 import type { TransportResponse } from "../http/transport.js";
-import { isLoopbackHost } from "../primitives/address.js";
 import { httpDate, single } from "./response-headers.js";
 
 const NOTICED_MS = 240_000;
@@ -15,12 +14,14 @@ export interface Exchange {
 
 /**
  * How far the receiver's clock is ahead of the local one, if a 400 shows that it matters: with a fresh `Date`
- * (no `Age`: nothing cached) more than 240 s away from the time that was signed.
+ * (no `Age`: nothing cached) more than 240 s away from the time that was signed, in an answer whose transport says
+ * that it is the receiver's own (`authenticated`).
  */
 export function clockOffset(
   response: TransportResponse,
   { sentAt, receivedAt, offsetMs }: Exchange,
 ): number | undefined {
+  if (response.authenticated !== true) return undefined;
   if (response.headers.some(([name]) => name.toLowerCase() === "age")) return undefined;
   const date = httpDate(single(response.headers, "date"));
   if (date === undefined) return undefined;
@@ -28,13 +29,4 @@ export function clockOffset(
   return Math.abs(estimate - offsetMs) > NOTICED_MS && Math.abs(estimate) <= MAX_OFFSET_MS
     ? estimate
     : undefined;
-}
-
-/** Whether a `Date` from there can be believed: loopback, or TLS whose certificate is checked. */
-export function isTrustedClock(url: string, agent: object | undefined): boolean {
-  const { protocol, hostname } = new URL(url);
-  if (isLoopbackHost(hostname)) return true;
-  const options =
-    agent && "options" in agent ? (agent.options as { rejectUnauthorized?: unknown } | undefined) : undefined;
-  return protocol === "https:" && options?.rejectUnauthorized !== false;
 }

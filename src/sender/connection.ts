@@ -34,7 +34,7 @@ export function connect(
   options: ConnectionOptions,
   { clock, observe }: { clock: Clock; observe: Observe | undefined },
 ): Connection {
-  const { signer, attemptTimeoutMs = 10_000, agent } = options;
+  const { signer, attemptTimeoutMs = 10_000 } = options;
   const { href: url } = parseListenerUrl(options.url);
   if (typeof signer?.sign !== "function")
     throw new TypeError("signer must be hmacSigner(...) or jwtSigner(...)");
@@ -46,7 +46,6 @@ export function connect(
     transport: transportOf(options),
     clock,
     headers: extraHeaders(options.headers),
-    agent,
     observe,
   });
   for (const message of signer.warnings ?? []) observe?.({ type: "warning", url, message });

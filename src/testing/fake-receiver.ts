@@ -147,6 +147,7 @@ export function createFakeReceiver(
         headers: given.headers,
         body: bytes.slice(0, limits.maxResponseBytes),
         truncated: bytes.length > limits.maxResponseBytes,
+        authenticated: true,
       };
     },
   };

@@ -28,7 +28,10 @@ export function makeCertificates(): Certificates {
       "-subj",
       "/CN=Test CA",
     );
-    writeFileSync(join(dir, "server.ext"), "subjectAltName=DNS:localhost,IP:127.0.0.1\n");
+    writeFileSync(
+      join(dir, "server.ext"),
+      "subjectAltName=DNS:localhost,DNS:tenant.example.com,IP:127.0.0.1\n",
+    );
     writeFileSync(join(dir, "client.ext"), "extendedKeyUsage=clientAuth\n");
     for (const name of ["server", "client"]) {
       openssl("req", ...ec, "-keyout", `${name}.key`, "-out", `${name}.csr`, "-subj", `/CN=${name}`);

@@ -62,3 +62,52 @@ export function connectProxy(asked: string[]): Promise<LocalServer> {
     tunnel.on("error", () => client.destroy());
   });
 }
+
+/** A proxy that answers whatever it reads with one text after the other, and notes all of it. */
+export function refusingProxy(answer: string | readonly string[], read: Buffer[]): Promise<LocalServer> {
+  return tcpServer((client) => {
+    const answers = [answer].flat();
+    client.on("data", (chunk: Buffer) => {
+      read.push(chunk);
+      const next = answers.shift();
+      if (next !== undefined) client.write(next);
+    });
+  });
+}
+
+/** What proxies answer to CONNECT instead of opening a tunnel, or after saying that they do. */
+export const PROXY_ANSWERS: readonly (readonly [
+  name: string,
+  answer: string | readonly string[],
+  told: string,
+])[] = [
+  ["202", "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", "202"],
+  ["204", "HTTP/1.1 204 No Content\r\n\r\n", "204"],
+  [
+    "302 to a login page",
+    "HTTP/1.1 302 Found\r\nLocation: http://portal/\r\nContent-Length: 0\r\n\r\n",
+    "302",
+  ],
+  ["400", "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", "400"],
+  [
+    "400 with a Date that is 20 h ahead",
+    `HTTP/1.1 400 Bad Request\r\nDate: ${new Date(Date.now() + 72_000_000).toUTCString()}\r\nContent-Length: 0\r\n\r\n`,
+    "400",
+  ],
+  ["401", "HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n", "401"],
+  ["403", "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno", "403"],
+  [
+    "407",
+    "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n",
+    "407",
+  ],
+  ["409", "HTTP/1.1 409 Conflict\r\nContent-Length: 0\r\n\r\n", "409"],
+  ["413", "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n", "413"],
+  ["429", "HTTP/1.1 429 Too Many Requests\r\nRetry-After: 86400\r\nContent-Length: 0\r\n\r\n", "429"],
+  ["502", "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n", "502"],
+  [
+    "200 and a page of its own",
+    ["HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"],
+    "TLS",
+  ],
+];

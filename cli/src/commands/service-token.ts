@@ -1,4 +1,6 @@
+import { nodeTransport } from "hookproof/node";
 import { DEFAULT_CLIENT } from "hookproof-service";
+import { agentFor } from "../agent.js";
 import type { Command } from "../command.js";
 import { CliError, EXIT } from "../failure.js";
 import { clientSecretFile, DATABASE_FLAG, databaseFile, readClientSecret } from "../service-database.js";
@@ -68,13 +70,16 @@ async function askedFor(
 ): Promise<TokenAnswer> {
   const form = { grant_type: "client_credentials", client_id: clientId, client_secret: secret };
   try {
-    const response = await fetch(url, {
+    const send = nodeTransport({ agent: await agentFor(url, { ca: undefined, insecure: false }) });
+    const { body } = await send({
       method: "POST",
-      body: new URLSearchParams(form),
-      redirect: "error",
-      signal: AbortSignal.timeout(timeoutMs),
+      url,
+      headers: [["Content-Type", "application/x-www-form-urlencoded"]],
+      body: Buffer.from(new URLSearchParams(form).toString()),
+      timeoutMs,
+      maxResponseBytes: 65_536,
     });
-    return (await response.json()) as TokenAnswer;
+    return JSON.parse(Buffer.from(body).toString("utf8")) as TokenAnswer;
   } catch {
     throw new CliError(EXIT.unreachable, "CONNECTION_FAILED", `${url} does not answer as a service.`, {
       hint: "hookproof service start runs one.",

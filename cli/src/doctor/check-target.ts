@@ -1,4 +1,4 @@
-import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { TLSSocket } from "node:tls";
 import { agentFor } from "../agent.js";
@@ -9,56 +9,92 @@ const SKEW_WARN_MS = 150_000;
 const SKEW_FAIL_MS = 300_000;
 const EXPIRES_SOON_DAYS = 14;
 
+/** More informational answers (1xx) than any receiver sends. */
+const MOST_AHEAD = 20;
+
+/** What a receiver's answer shows. */
+interface Seen {
+  readonly status: number;
+  readonly date: string | undefined;
+  readonly certificate: Finding | undefined;
+}
+
+/** A proxy that answered in the receiver's place. */
+class ProxyAnswer extends Error {}
+
 /** Connects to a target without sending an event: connection, certificate, and the receiver's clock. */
 export async function checkTarget(
   url: string,
   options: { timeoutMs: number; ca: string | undefined; insecure: boolean },
 ): Promise<Finding[]> {
   const started = Date.now();
-  let response: IncomingMessage;
   try {
-    response = await head(url, options);
+    const { status, date, certificate } = await head(url, options);
+    const ended = Date.now();
+    return [
+      {
+        id: "target",
+        state: "ok",
+        message: `${new URL(url).host} answered ${status} in ${ended - started} ms`,
+      },
+      ...(certificate ? [certificate] : []),
+      clock(date, started, ended),
+    ];
   } catch (error) {
     return [unreachable(url, error as NodeJS.ErrnoException)];
   }
-  const ended = Date.now();
-  const { socket } = response;
-  const found: Finding[] = [
-    {
-      id: "target",
-      state: "ok",
-      message: `${new URL(url).host} answered ${response.statusCode} in ${ended - started} ms`,
-    },
-    ...(socket instanceof TLSSocket ? [certificate(socket)] : []),
-    clock(response.headers.date, started, ended),
-  ];
-  socket.destroy();
-  return found;
 }
 
 async function head(
   url: string,
   { timeoutMs, ca, insecure }: { timeoutMs: number; ca: string | undefined; insecure: boolean },
-): Promise<IncomingMessage> {
+): Promise<Seen> {
   const agent = await agentFor(url, { ca, insecure });
   const ask = url.startsWith("https:") ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
-    const request = ask(url, {
+    // Without an agent of Node's own: that one may have a proxy of the environment.
+    const options = {
       method: "HEAD",
       signal: AbortSignal.timeout(timeoutMs),
-      ...(agent ? { agent: agent as never } : {}),
+      agent: (agent ?? false) as never,
+    };
+    const request = ask(url, options);
+    const refuse = (error: Error) => {
+      reject(error);
+      request.destroy();
+    };
+    let ahead = 0;
+    request.on("information", () => {
+      ahead += 1;
+      if (ahead > MOST_AHEAD) refuse(new Error(`more than ${MOST_AHEAD} informational answers (1xx)`));
     });
-    request.once("response", (response) => {
-      response.resume();
-      resolve(response);
+    request.once("upgrade", (_response, socket) => {
+      socket.destroy();
+      refuse(new Error("answered 101, which is no answer"));
     });
-    request.once("error", reject);
+    // The socket is looked at here: a receiver may close it with its answer.
+    request.once("response", ({ statusCode: status = 0, headers, socket }) => {
+      const overTls = socket instanceof TLSSocket;
+      if ((url.startsWith("https:") && !overTls) || status === 407)
+        return refuse(new ProxyAnswer(`the proxy answered ${status} instead`));
+      resolve({ status, date: headers.date, certificate: overTls ? certificate(socket) : undefined });
+      request.destroy();
+    });
+    request.on("error", reject);
     request.end();
   });
 }
 
-function unreachable(url: string, { code = "", name, message }: NodeJS.ErrnoException): Finding {
+function unreachable(url: string, error: NodeJS.ErrnoException): Finding {
+  const { code = "", name, message } = error;
   const { host } = new URL(url);
+  if (error instanceof ProxyAnswer)
+    return {
+      id: "target",
+      state: "fail",
+      message: `${host}: ${message}`,
+      hint: "Look at HTTPS_PROXY and NO_PROXY: nothing of the receiver itself was seen.",
+    };
   const isTls = /CERT|TLS|SSL|SIGNED|ISSUER|ALTNAME/.test(code);
   return {
     id: isTls ? "tls" : "target",

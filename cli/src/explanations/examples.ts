@@ -81,6 +81,7 @@ export const EXAMPLES: Readonly<Record<ErrorCode | CommandLineCode, string>> = {
   CONNECTION_FAILED: "a name with a typing mistake, or connection refused",
   CONNECTION_LOST: "a receiver that is restarted after it read the body",
   TLS_FAILED: "a self-signed certificate",
+  PROXY_FAILED: "HTTPS_PROXY with an old password: 407",
   RESPONSE_INVALID: "a port on which something else than HTTP answers",
   TIMED_OUT: "a receiver that accepts the connection and is silent",
   ABORTED: "controller.abort()",

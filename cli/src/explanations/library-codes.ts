@@ -263,6 +263,10 @@ export const LIBRARY = {
     "The certificate is not trusted, has expired, or is for another name.",
     "Name the CA with --ca or NODE_EXTRA_CA_CERTS; hookproof doctor <url> shows the certificate.",
   ],
+  PROXY_FAILED: [
+    "A proxy answered instead of opening a connection, or could not be used: a password that expired, a login page, a host it does not let through. The receiver never saw the event.",
+    "Look at HTTPS_PROXY and NO_PROXY, or at the agent's own proxy; the status in the message is the proxy's. Retries go on by themselves.",
+  ],
   RESPONSE_INVALID: ["What answers there does not speak HTTP as it should.", CONNECT],
   TIMED_OUT: [
     "There was no answer within --timeout; the event may have arrived.",
