@@ -1,6 +1,7 @@
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { seed } from "./test/support/seed.mjs";
+import { SkipReporter } from "./test/support/skip-reporter.js";
 
 // Without "import", which Vite adds by itself: vitest hands these on to Node, whose require() would follow it.
 const conditions = ["source", "node"];
@@ -50,6 +51,8 @@ export default defineConfig({
     // By default vitest leaves one core free; most tests here wait for processes and sockets.
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
+    globalSetup: "test/support/test-run.ts",
+    reporters: ["default", new SkipReporter()],
     projects: [
       {
         extends: true,

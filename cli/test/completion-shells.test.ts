@@ -1,10 +1,11 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeWith } from "../../test/support/needs.js";
 import { hasTool } from "../../test/support/outside-tool.js";
 import { openStage, requireBuild, type Stage } from "../../test/support/transcript.js";
 
-const hasFish = hasTool("fish", "fish", ["--version"]);
-const hasZsh = hasTool("zsh", "zsh", ["--version"]);
+const hasFish = hasTool("fish", "--version");
+const hasZsh = hasTool("zsh", "--version");
 
 let stage: Stage;
 beforeAll(async () => {
@@ -14,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage?.close());
 
-describe.skipIf(!hasFish)("in fish", () => {
+describeWith("fish", hasFish)("in fish", () => {
   it.each([
     ["hookproof ke", ["keys"]],
     ["hookproof jwks ", ["check", "export", "serve"]],
@@ -27,7 +28,7 @@ describe.skipIf(!hasFish)("in fish", () => {
   });
 });
 
-describe.skipIf(!hasZsh)("in zsh", () => {
+describeWith("zsh", hasZsh)("in zsh", () => {
   const script = join(import.meta.dirname, "support/complete-in-zsh.zsh");
 
   // The text is on the screen only if zsh was given it; without it the shell is killed and the test fails.

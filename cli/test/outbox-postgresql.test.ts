@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { createOutbox, type Outbox, type OutboxStore, pgBossStore } from "hookproof/outbox";
 import pg from "pg";
 import { PgBoss } from "pg-boss";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeWith } from "../../test/support/needs.js";
 import { ownPostgres } from "../../test/support/postgres.js";
 import { matches, openStage, parseTranscript, requireBuild } from "../../test/support/transcript.js";
 import { ATTEMPT, IDS, LISTENER } from "./support/other-program.js";
@@ -12,7 +13,7 @@ const postgres = await ownPostgres();
 afterAll(() => postgres?.stop());
 beforeAll(requireBuild);
 
-describe.skipIf(!postgres)("an outbox of another program on PostgreSQL", () => {
+describeWith("postgresql", postgres)("an outbox of another program on PostgreSQL", () => {
   const url = (postgres?.url ?? "").replace(/\/postgres$/, "/shop");
   let boss: PgBoss;
   let store: OutboxStore<unknown>;

@@ -1,12 +1,13 @@
 import { execFileSync } from "node:child_process";
 import type { ProbeResult } from "hookproof/probes";
 import { describe, expect, it } from "vitest";
+import { itWith } from "../../test/support/needs.js";
 import { hasTool } from "../../test/support/outside-tool.js";
 import { junit } from "../src/reporters/junit.js";
 import type { CreateReporter } from "../src/reporters/reporter.js";
 import { tap } from "../src/reporters/tap.js";
 
-const hasPython = hasTool("Python 3", "python3", ["--version"]);
+const hasPython = hasTool("python3", "--version");
 
 const base = {
   section: "5.2",
@@ -62,7 +63,7 @@ function readXml(report: string): unknown {
 }
 
 describe("the JUnit reporter", () => {
-  it.skipIf(!hasPython)("writes XML that another parser reads as it was meant", () => {
+  itWith("python3", hasPython)("writes XML that another parser reads as it was meant", () => {
     expect(readXml(reportOf(junit, false))).toEqual({
       counts: ["4", "1", "0", "2"],
       name: "hookproof test http://127.0.0.1:1/?a=1&b=<2>",
@@ -85,7 +86,7 @@ describe("the JUnit reporter", () => {
     });
   });
 
-  it.skipIf(!hasPython)("counts what is unclear as a failure in a strict run", () => {
+  itWith("python3", hasPython)("counts what is unclear as a failure in a strict run", () => {
     expect(readXml(reportOf(junit, true))).toMatchObject({ counts: ["4", "2", "0", "1"] });
   });
 });

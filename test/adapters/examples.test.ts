@@ -4,6 +4,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import { startExample } from "../support/example-process.js";
 import { lambdaGateway } from "../support/lambda-gateway.js";
 import { exchange, serve } from "../support/loopback.js";
+import { itWith } from "../support/needs.js";
 import { npmRuntime, type RuntimePackage } from "../support/npm-runtime.js";
 import { SECRET, signedRequest } from "../support/signed-request.js";
 
@@ -84,7 +85,7 @@ const runtimes: [name: string, runtime: RuntimePackage, options: string[]][] = [
 ];
 for (const [name, runtime, options] of runtimes) {
   // On the built library: these runtimes do not read TypeScript's `.js` specifiers.
-  it.skipIf(!process.env.HOOKPROOF_LONG)(
+  itWith(runtime, npmRuntime(runtime))(
     `${name} runs alone`,
     async () => {
       const example = await startExample(name, [npmRuntime(runtime) as string, ...options]);

@@ -2,11 +2,12 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { createSender, hmacSigner } from "hookproof";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { itWith, LONG } from "../support/needs.js";
 import { describeInBrowser, openPage } from "./support/chromium.js";
 import { openStage, SECRET, type Stage } from "./support/stage.js";
 
 const MANY = 5_000;
-const isLong = Boolean(process.env.HOOKPROOF_LONG);
+const [, isLong] = LONG;
 
 /** Starts to note, in the page, how long each frame takes. */
 const WATCH_FRAMES = `
@@ -66,7 +67,7 @@ describeInBrowser("five thousand requests", (browser) => {
     await context.close();
   });
 
-  it.runIf(isLong)("over HTTP in ten seconds leave the page its pace", { timeout: 120_000 }, async () => {
+  itWith(...LONG)("over HTTP in ten seconds leave the page its pace", { timeout: 120_000 }, async () => {
     const { page, context } = await openPage(browser(), stage.pageUrl);
     await page.locator(".row").first().waitFor();
     await page.evaluate(WATCH_FRAMES);
@@ -85,7 +86,7 @@ describeInBrowser("five thousand requests", (browser) => {
     await context.close();
   });
 
-  it.runIf(isLong)("and the page is there within 200 ms", async () => {
+  itWith(...LONG)("and the page is there within 200 ms", async () => {
     const { page, context } = await openPage(browser(), stage.pageUrl);
     await page.locator(".row").first().waitFor();
     const paint = `performance.getEntriesByName("first-contentful-paint")[0].startTime`;

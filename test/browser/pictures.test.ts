@@ -4,65 +4,69 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hmacSigner } from "hookproof";
 import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, it, vi } from "vitest";
+import { afterAll, beforeAll, it, vi } from "vitest";
+import { describeWith } from "../support/needs.js";
 import { launch, openPage } from "./support/chromium.js";
 import { openStage, SECRET, type Stage, withDecodedSecret } from "./support/stage.js";
 
 const FOLDER = join(import.meta.dirname, "../../docs/images");
 
 /** The pictures of README and docs: HOOKPROOF_SCREENSHOTS=1 npx vitest run test/browser/pictures.test.ts */
-describe.skipIf(!process.env.HOOKPROOF_SCREENSHOTS)("the pictures of README and docs", () => {
-  let browser: Browser;
-  let stage: Stage;
+describeWith("HOOKPROOF_SCREENSHOTS=1", process.env.HOOKPROOF_SCREENSHOTS)(
+  "the pictures of README and docs",
+  () => {
+    let browser: Browser;
+    let stage: Stage;
 
-  beforeAll(async () => {
-    browser = await launch({ ...process.env, FONTCONFIG_FILE: await withoutWideFont() });
-    // Only the date is set, so that the pictures are the same whenever they are made.
-    vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 0, 15, 14, 0, 0) });
-    await mkdir(FOLDER, { recursive: true });
-    stage = await openStage();
-  });
-  afterAll(async () => {
-    vi.useRealTimers();
-    await browser.close();
-    await stage.stop();
-  });
+    beforeAll(async () => {
+      browser = await launch({ ...process.env, FONTCONFIG_FILE: await withoutWideFont() });
+      // Only the date is set, so that the pictures are the same whenever they are made.
+      vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 0, 15, 14, 0, 0) });
+      await mkdir(FOLDER, { recursive: true });
+      stage = await openStage();
+    });
+    afterAll(async () => {
+      vi.useRealTimers();
+      await browser.close();
+      await stage.stop();
+    });
 
-  it("nothing received yet", async () => {
-    const { page, context } = await openPage(browser, stage.pageUrl);
-    await page.locator(".empty").waitFor();
-    await take(page, "inspector-empty");
-    await context.close();
-  });
+    it("nothing received yet", async () => {
+      const { page, context } = await openPage(browser, stage.pageUrl);
+      await page.locator(".empty").waitFor();
+      await take(page, "inspector-empty");
+      await context.close();
+    });
 
-  it("each verdict, light, dark and narrow", async () => {
-    const numbers = await tell(stage);
-    const { page, context } = await openPage(browser, stage.pageUrl);
-    for (const [status, n] of Object.entries(numbers)) {
-      await page.goto(`${stage.pageUrl}#${n}`);
-      await page.locator(".summary", { hasText: `#${n} ` }).waitFor();
-      await take(page, `inspector-${status}`);
-    }
-    await page.goto(`${stage.pageUrl}#${numbers[200]}`);
-    await page.keyboard.press("r");
-    await page.locator("[role=menu]").waitFor();
-    await take(page, "inspector-replay");
-    await context.close();
+    it("each verdict, light, dark and narrow", async () => {
+      const numbers = await tell(stage);
+      const { page, context } = await openPage(browser, stage.pageUrl);
+      for (const [status, n] of Object.entries(numbers)) {
+        await page.goto(`${stage.pageUrl}#${n}`);
+        await page.locator(".summary", { hasText: `#${n} ` }).waitFor();
+        await take(page, `inspector-${status}`);
+      }
+      await page.goto(`${stage.pageUrl}#${numbers[200]}`);
+      await page.keyboard.press("r");
+      await page.locator("[role=menu]").waitFor();
+      await take(page, "inspector-replay");
+      await context.close();
 
-    const dark = await openPage(browser, `${stage.pageUrl}#${numbers[401]}`, { dark: true });
-    await dark.page.locator(".summary").waitFor();
-    await take(dark.page, "inspector-dark");
-    await dark.context.close();
+      const dark = await openPage(browser, `${stage.pageUrl}#${numbers[401]}`, { dark: true });
+      await dark.page.locator(".summary").waitFor();
+      await take(dark.page, "inspector-dark");
+      await dark.context.close();
 
-    const narrow = await openPage(browser, stage.pageUrl, { wide: false });
-    await narrow.page.locator(".row").first().waitFor();
-    await take(narrow.page, "inspector-narrow");
-    await narrow.page.locator(`#row-${numbers[401]}`).click();
-    await narrow.page.locator(".summary").waitFor();
-    await take(narrow.page, "inspector-narrow-401");
-    await narrow.context.close();
-  });
-});
+      const narrow = await openPage(browser, stage.pageUrl, { wide: false });
+      await narrow.page.locator(".row").first().waitFor();
+      await take(narrow.page, "inspector-narrow");
+      await narrow.page.locator(`#row-${numbers[401]}`).click();
+      await narrow.page.locator(".summary").waitFor();
+      await take(narrow.page, "inspector-narrow-401");
+      await narrow.context.close();
+    });
+  },
+);
 
 /** Puts what is to be seen into a file: WebP, a third of the same picture as PNG. */
 async function take(page: Page, name: string): Promise<void> {

@@ -7,6 +7,7 @@ import pg from "pg";
 import { PgBoss } from "pg-boss";
 import { afterAll, expect, it } from "vitest";
 import { betterSqlite3 } from "../support/better-sqlite3.js";
+import { itWith } from "../support/needs.js";
 import { ownPostgres } from "../support/postgres.js";
 import { type ChaosEngine, type ChaosResult, outboxChaos } from "./outbox-chaos.js";
 
@@ -66,7 +67,7 @@ it(title("SQLite"), { timeout: 1_800_000 }, async () => {
 const postgres = await ownPostgres();
 afterAll(() => postgres?.stop());
 
-it.skipIf(!postgres)(title("PostgreSQL"), { timeout: 1_800_000 }, async () => {
+itWith("postgresql", postgres)(title("PostgreSQL"), { timeout: 1_800_000 }, async () => {
   if (!postgres) return;
   const pool = new pg.Pool({ connectionString: postgres.url });
   pool.on("error", () => {}); // end() returns before its connections are closed

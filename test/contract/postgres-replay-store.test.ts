@@ -2,7 +2,8 @@ import { postgresReplayStore } from "hookproof/node";
 import { createReceiver } from "hookproof/receiver";
 import { replayStoreContract } from "hookproof/testing";
 import pg from "pg";
-import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
+import { describeWith } from "../support/needs.js";
 import { freePort } from "../support/own-server.js";
 import { testPostgres } from "../support/postgres.js";
 import { LISTENER, signedRequest } from "../support/signed-request.js";
@@ -10,7 +11,7 @@ import { LISTENER, signedRequest } from "../support/signed-request.js";
 const postgres = await testPostgres();
 afterAll(() => postgres?.stop());
 
-describe.skipIf(!postgres)("postgresReplayStore", () => {
+describeWith("postgresql", postgres)("postgresReplayStore", () => {
   let schema: Awaited<ReturnType<NonNullable<typeof postgres>["schema"]>>;
   beforeEach(async () => {
     schema = await (postgres as NonNullable<typeof postgres>).schema();

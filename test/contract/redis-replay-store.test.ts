@@ -3,7 +3,8 @@ import { createReceiver } from "hookproof/receiver";
 import { replayStoreContract } from "hookproof/testing";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { describeWith } from "../support/needs.js";
 import { freePort } from "../support/own-server.js";
 import { testRedis } from "../support/redis.js";
 import { LISTENER, signedRequest } from "../support/signed-request.js";
@@ -11,7 +12,7 @@ import { LISTENER, signedRequest } from "../support/signed-request.js";
 const redis = await testRedis();
 afterAll(() => redis?.stop());
 
-describe.skipIf(!redis)("redisReplayStore", () => {
+describeWith("redis-server", redis)("redisReplayStore", () => {
   const url = redis?.url ?? "";
   const ioredis = new Redis(url, { lazyConnect: true });
   const nodeRedis = createClient({ url });

@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { postgresReplayStore, redisReplayStore, sqliteReplayStore } from "hookproof/node";
 import type { ReplayStore, Reservation } from "hookproof/receiver";
 import { Redis } from "ioredis";
-import { afterAll, expect, it } from "vitest";
+import { afterAll, expect } from "vitest";
 import { betterSqlite3 } from "../support/better-sqlite3.js";
+import { itWith } from "../support/needs.js";
 import { testPostgres } from "../support/postgres.js";
 import { testRedis } from "../support/redis.js";
 
@@ -87,14 +88,14 @@ async function raceFor(child: ChildProcess, eventId: string): Promise<Reservatio
   return won;
 }
 
-const stores: [string, boolean, () => Promise<SharedStore>][] = [
-  ["SQLite", Compiled !== undefined, sqliteShared],
-  ["PostgreSQL", postgres !== undefined, postgresShared],
-  ["Redis", redis !== undefined, redisShared],
+const stores: [name: string, needed: string, isThere: unknown, () => Promise<SharedStore>][] = [
+  ["SQLite", "better-sqlite3", Compiled, sqliteShared],
+  ["PostgreSQL", "postgresql", postgres, postgresShared],
+  ["Redis", "redis-server", redis, redisShared],
 ];
 
-for (const [name, isThere, open] of stores) {
-  it.skipIf(!isThere)(
+for (const [name, needed, isThere, open] of stores) {
+  itWith(needed, isThere)(
     `${name}: of 200 in two processes one reserves; killed, it leaves the id usable`,
     async () => {
       const { store, args, expire, drop } = await open();

@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { outboxStoreContract, replayStoreContract } from "hookproof/testing";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
+import { itWith } from "../support/needs.js";
 import { npmRuntime, type RuntimePackage } from "../support/npm-runtime.js";
 
 const runtimes: [sqlite: string, runtime: RuntimePackage][] = [
@@ -16,7 +17,7 @@ const contracts: [store: string, script: string, rules: number][] = [
 ];
 for (const [sqlite, runtime] of runtimes)
   for (const [store, script, rules] of contracts) {
-    it.skipIf(!process.env.HOOKPROOF_LONG)(
+    itWith(runtime, npmRuntime(runtime))(
       `${store} on ${sqlite} keeps the contract`,
       () => {
         const folder = mkdtempSync(join(tmpdir(), "hookproof-sqlite-"));

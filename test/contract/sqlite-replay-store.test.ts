@@ -4,20 +4,15 @@ import { join } from "node:path";
 import { type SqliteDatabase, sqliteReplayStore } from "hookproof/node";
 import { createReceiver } from "hookproof/receiver";
 import { fixedClock, replayStoreContract } from "hookproof/testing";
-import LibSql from "libsql";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { betterSqlite3 } from "../support/better-sqlite3.js";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { describeOn, SQLITE_DRIVERS } from "../outbox/sqlite-files.js";
 import { LISTENER, signedRequest } from "../support/signed-request.js";
 
 interface OpenDatabase extends SqliteDatabase {
   close(): unknown;
 }
 
-const Compiled = betterSqlite3();
-const drivers: Record<string, (file: string) => OpenDatabase> = {
-  ...(Compiled ? { "better-sqlite3": (file: string) => new Compiled(file) } : {}),
-  libsql: (file) => new LibSql(file) as unknown as OpenDatabase,
-};
+const drivers: Record<string, (file: string) => OpenDatabase> = SQLITE_DRIVERS;
 
 let folder: string;
 let opened: OpenDatabase[];
@@ -38,7 +33,7 @@ for (const [driver, openFile] of Object.entries(drivers)) {
     return db;
   };
 
-  describe(`sqliteReplayStore on ${driver}`, () => {
+  describeOn(driver)(`sqliteReplayStore on ${driver}`, () => {
     for (const { name, run } of replayStoreContract) {
       it(name, async () => {
         const clock = fixedClock("2026-01-01T00:00:00Z");

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { diagnose } from "hookproof/diagnose";
 import { fixedClock } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
+import { itWith } from "../support/needs.js";
 import { hasTool } from "../support/outside-tool.js";
 import { readVectors } from "../vectors/vector-file.js";
 
@@ -14,7 +15,7 @@ interface NearMiss {
   readonly bodyBase64: string;
 }
 
-const hasPython = hasTool("python3", "/usr/bin/python3", ["-c", "import hmac, hashlib"]);
+const hasPython = hasTool("/usr/bin/python3", "-c", "import hmac, hashlib");
 const script = fileURLToPath(new URL("sign_wrongly.py", import.meta.url));
 const { cases: nearMisses } = readVectors<{ cases: NearMiss[] }>("mistakes.json");
 const clock = fixedClock(1_767_225_600_000);
@@ -22,7 +23,7 @@ const clock = fixedClock(1_767_225_600_000);
 /** The timestamp in milliseconds is a mistake of its own, and stands before what it leads to. */
 const HAVE_COMPANY: Readonly<Record<string, number>> = { "timestamp-signed-in-seconds": 1 };
 
-it.skipIf(!hasPython)("vectors/mistakes.json holds what Python makes", () => {
+itWith("python3", hasPython)("vectors/mistakes.json holds what Python makes", () => {
   expect(JSON.parse(execFileSync("/usr/bin/python3", [script], { encoding: "utf8" }))).toEqual(nearMisses);
 });
 

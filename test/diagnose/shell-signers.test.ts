@@ -2,10 +2,11 @@ import { execFileSync } from "node:child_process";
 import { diagnose } from "hookproof/diagnose";
 import { fixedClock } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
+import { describeWith, itWith } from "../support/needs.js";
 import { hasTool } from "../support/outside-tool.js";
 
-const hasOpenssl = hasTool("openssl", "openssl", ["version"]);
-const hasJq = hasTool("jq", "jq", ["--version"]);
+const hasOpenssl = hasTool("openssl", "version");
+const hasJq = hasTool("jq", "--version");
 const secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 const timestamp = "1767225600";
 const eventId = "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10";
@@ -31,7 +32,7 @@ async function idsFor(made: string, body: string | Uint8Array): Promise<string[]
 
 const head = `${timestamp}.${eventId}.`;
 
-describe.skipIf(!hasOpenssl || !hasJq)("jq writes the body that openssl signs:", () => {
+describeWith("openssl and jq", hasOpenssl && hasJq)("jq writes the body that openssl signs:", () => {
   const sent = '{"zeta":"Zo\\u00eb","alpha":{"b":[1,2],"a":"a/b"}}';
 
   it.each<[how: string, flags: string[], expected: string[]]>([
@@ -47,7 +48,7 @@ describe.skipIf(!hasOpenssl || !hasJq)("jq writes the body that openssl signs:",
   });
 });
 
-describe.skipIf(!hasOpenssl)("openssl signs", () => {
+describeWith("openssl", hasOpenssl)("openssl signs", () => {
   const body = '{"type":"user.offboarded","userId":"u_123"}';
 
   it.each<[what: string, made: () => string, expected: string[]]>([
@@ -118,7 +119,7 @@ describe("another secret than the listener's", () => {
   });
   const listener = { auth: { method: "hmac", secret: ["current", "next"] } } as const;
 
-  it.skipIf(!hasOpenssl)(
+  itWith("openssl", hasOpenssl)(
     "is named where it is among those that are known, alone and with a mistake",
     async () => {
       const ids = async (key: string, text?: string) =>
@@ -133,10 +134,13 @@ describe("another secret than the listener's", () => {
     },
   );
 
-  it.skipIf(!hasOpenssl)("says that a recorded request is old last of all, and by how much", async () => {
-    const later = fixedClock(1_767_225_600_000 + 361_000);
-    const { causes } = await diagnose({ request: signedWith("current", "{}"), listener, clock: later });
-    expect(causes.map(({ id }) => id)).toEqual(["input-body-only", "timestamp-stale"]);
-    expect(causes[1]?.message).toContain("361 s");
-  });
+  itWith("openssl", hasOpenssl)(
+    "says that a recorded request is old last of all, and by how much",
+    async () => {
+      const later = fixedClock(1_767_225_600_000 + 361_000);
+      const { causes } = await diagnose({ request: signedWith("current", "{}"), listener, clock: later });
+      expect(causes.map(({ id }) => id)).toEqual(["input-body-only", "timestamp-stale"]);
+      expect(causes[1]?.message).toContain("361 s");
+    },
+  );
 });

@@ -4,7 +4,8 @@ import { diagnose } from "hookproof/diagnose";
 import { fixedKeys, type Jwks } from "hookproof/jwks";
 import { createReceiver } from "hookproof/receiver";
 import { fixedClock } from "hookproof/testing";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needs.js";
 import { hasTool } from "../support/outside-tool.js";
 
 interface WrongTokens {
@@ -22,7 +23,7 @@ interface WrongTokens {
   }[];
 }
 
-const hasPyJwt = hasTool("PyJWT", "/usr/bin/python3", ["-c", "import jwt, cryptography"]);
+const hasPyJwt = hasTool("/usr/bin/python3", "-c", "import jwt, cryptography");
 const script = fileURLToPath(new URL("make_wrong_tokens.py", import.meta.url));
 const { url, baseUrl, cases }: WrongTokens = hasPyJwt
   ? JSON.parse(execFileSync("/usr/bin/python3", [script], { encoding: "utf8" }))
@@ -35,7 +36,7 @@ const PROVEN_ALONE: ReadonlySet<string | null> = new Set([
   "kid-of-other-key",
 ]);
 
-describe.skipIf(!hasPyJwt)("a token that PyJWT made is explained, first of all:", () => {
+describeWith("python3-jwt", hasPyJwt)("a token that PyJWT made is explained, first of all:", () => {
   it.each(cases.map((one) => [one.name, one] as const))(
     "%s",
     async (_, { cause, now, jwks, says, ...sent }) => {

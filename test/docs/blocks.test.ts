@@ -9,6 +9,7 @@ import { COMMANDS } from "../../cli/src/registry.js";
 import { shellWords } from "../../cli/src/shell-words.js";
 import { complaints, optionsOf, programOf } from "../support/compile.js";
 import { fencedBlocks, markdownIn, ROOT } from "../support/markdown.js";
+import { itWith } from "../support/needs.js";
 import { hasTool } from "../support/outside-tool.js";
 
 const blocks = markdownIn(".")
@@ -68,7 +69,7 @@ describe("every code block of a page is compiled, run or read", () => {
     expect(complaints(programOf(Object.fromEntries(shown), options))).toEqual([]);
   });
 
-  it.skipIf(!hasTool("python3", "python3", ["--version"]))("python: what is shown can be parsed", () => {
+  itWith("python3", hasTool("python3", "--version"))("python: what is shown can be parsed", () => {
     for (const { text } of inLanguage("python"))
       execFileSync("python3", ["-c", "import ast, sys; ast.parse(sys.stdin.read())"], { input: text });
   });

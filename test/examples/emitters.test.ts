@@ -12,7 +12,8 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { buildPackage, root } from "../support/built-package.js";
 import { EXAMPLES, startExample } from "../support/example-process.js";
 import { serve } from "../support/loopback.js";
-import { testRedis } from "../support/redis.js";
+import { itWith } from "../support/needs.js";
+import { hasRedis, testRedis } from "../support/redis.js";
 import { SECRET } from "../support/signed-request.js";
 
 const stops: (() => unknown)[] = [];
@@ -100,40 +101,44 @@ it("emit-lambda.mjs gives back what was refused, and keeps ids over repeats", as
   expect(accepted(fake).map(({ eventId }) => eventId)).toEqual(ids);
 });
 
-it("emit-queue-worker.mjs takes up what an earlier worker left, and each job is one event", async () => {
-  const redis = await testRedis();
-  if (!redis) return;
-  stops.push(redis.stop);
-  const { prefix, drop } = redis.keyPrefix();
-  stops.push(drop);
-  const client = new Redis(redis.url);
-  stops.push(() => client.disconnect());
-  const { fake, env } = await listener();
-  const job = (userId: string) => JSON.stringify({ eventId: newEventId(), payload: { userId } });
-  await client.lpush(`${prefix}jobs:taken`, job("u_1"));
-  await client.lpush(`${prefix}jobs`, job("u_2"), job("u_3"));
+itWith("redis-server", hasRedis())(
+  "emit-queue-worker.mjs takes up what an earlier worker left, and each job is one event",
+  async () => {
+    const redis = await testRedis();
+    if (!redis) throw new Error("there is no Redis");
+    stops.push(redis.stop);
+    const { prefix, drop } = redis.keyPrefix();
+    stops.push(drop);
+    const client = new Redis(redis.url);
+    stops.push(() => client.disconnect());
+    const { fake, env } = await listener();
+    const job = (userId: string) => JSON.stringify({ eventId: newEventId(), payload: { userId } });
+    await client.lpush(`${prefix}jobs:taken`, job("u_1"));
+    await client.lpush(`${prefix}jobs`, job("u_2"), job("u_3"));
 
-  const command = ["--import", "tsx", "--conditions=source", join(EXAMPLES, "emit-queue-worker.mjs")];
-  const worker = spawn(process.execPath, command, {
-    env: { ...process.env, ...env, REDIS_URL: redis.url, QUEUE: `${prefix}jobs` },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  stops.push(async () => {
-    worker.kill();
-    await once(worker, "exit");
-  });
-  await vi.waitFor(
-    async () => {
-      expect(accepted(fake).map(({ payload }) => payload)).toEqual([
-        { userId: "u_1" },
-        { userId: "u_2" },
-        { userId: "u_3" },
-      ]);
-      expect(await client.llen(`${prefix}jobs:taken`)).toBe(0);
-    },
-    { timeout: 20_000 },
-  );
-}, 30_000);
+    const command = ["--import", "tsx", "--conditions=source", join(EXAMPLES, "emit-queue-worker.mjs")];
+    const worker = spawn(process.execPath, command, {
+      env: { ...process.env, ...env, REDIS_URL: redis.url, QUEUE: `${prefix}jobs` },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    stops.push(async () => {
+      worker.kill();
+      await once(worker, "exit");
+    });
+    await vi.waitFor(
+      async () => {
+        expect(accepted(fake).map(({ payload }) => payload)).toEqual([
+          { userId: "u_1" },
+          { userId: "u_2" },
+          { userId: "u_3" },
+        ]);
+        expect(await client.llen(`${prefix}jobs:taken`)).toBe(0);
+      },
+      { timeout: 20_000 },
+    );
+  },
+  30_000,
+);
 
 it("github-action.yml: its step sends the webhook, with the secret in the environment alone", async () => {
   await buildPackage();

@@ -8,6 +8,7 @@ import pg from "pg";
 import { afterAll, expect, it, onTestFinished } from "vitest";
 import { runExample } from "../support/example-process.js";
 import { serve } from "../support/loopback.js";
+import { itWith } from "../support/needs.js";
 import { testPostgres } from "../support/postgres.js";
 import { SECRET } from "../support/signed-request.js";
 
@@ -51,7 +52,7 @@ it("outbox-sqlite.mjs delivers what it stored, over a crash, and nothing that wa
 const postgres = await testPostgres();
 afterAll(() => postgres?.stop());
 
-it.skipIf(!postgres).each(["outbox-postgresql.mjs", "outbox-drizzle.mjs"])(
+itWith("postgresql", postgres).each(["outbox-postgresql.mjs", "outbox-drizzle.mjs"])(
   "%s delivers what it stored, and nothing that was rolled back",
   async (name) => {
     const admin = new pg.Client({ connectionString: postgres?.url });

@@ -1,8 +1,9 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect } from "vitest";
+import { itWith } from "../support/needs.js";
 import { hasTool } from "../support/outside-tool.js";
 import { bytesOf, type ProtocolVectors, readVectors } from "../vectors/vector-file.js";
 
@@ -34,15 +35,12 @@ const optional: Record<string, Language> = {
 const { hmac: cases } = readVectors<ProtocolVectors>("protocol.json");
 
 describe.each(Object.entries(required))("examples/signature in %s", (name, language) => {
-  it.skipIf(!hasTool(name, name, ["--version"]))("makes the signatures of the vectors", () =>
-    check(language),
-  );
+  itWith(name, hasTool(name, "--version"))("makes the signatures of the vectors", () => check(language));
 });
 
 describe.each(Object.entries(optional))("examples/signature in %s", (name, language) => {
   const [tool] = language.build ?? language.run;
-  const version = name === "go" ? "version" : "--version";
-  it.skipIf(spawnSync(tool, [version]).status !== 0)(
+  itWith(name, hasTool(tool, name === "go" ? "version" : "--version"))(
     "makes the signatures of the vectors",
     {
       timeout: 60_000,

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import type { ImportResult, RequestDetail } from "../../service/src/inspector/contract.js";
+import { itWith } from "../support/needs.js";
 import { hasTool } from "../support/outside-tool.js";
 import { inspected } from "./inspected.js";
 
@@ -22,7 +23,7 @@ async function withRequests() {
 }
 
 const PYTHON = "/usr/bin/python3";
-const hasPython = hasTool("python3", PYTHON, ["-c", "import json"]);
+const hasPython = hasTool(PYTHON, "-c", "import json");
 
 function harProblems(har: string): string {
   const { stdout, stderr } = spawnSync(PYTHON, ["test/inspector/check_har.py"], {
@@ -33,7 +34,7 @@ function harProblems(har: string): string {
 }
 
 describe("an exported file", () => {
-  it.skipIf(!hasPython)("is HAR 1.2, by an independent reading of its specification", async () => {
+  itWith("python3", hasPython)("is HAR 1.2, by an independent reading of its specification", async () => {
     const { call } = await withRequests();
     const answer = await call("api/export?format=har");
     expect(answer.headers["content-disposition"]).toBe("attachment; filename=hookproof-requests.har");

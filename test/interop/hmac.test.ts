@@ -2,18 +2,19 @@ import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { generateSecret, newEventId, signHmac, verifyHmac } from "hookproof";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needs.js";
 import { hasTool } from "../support/outside-tool.js";
 
 const OPENSSL = "openssl";
 const PYTHON = "/usr/bin/python3";
-const hasOpenssl = hasTool("openssl", OPENSSL, ["version"]);
-const hasPython = hasTool("python3", PYTHON, ["-c", "import hmac, hashlib"]);
+const hasOpenssl = hasTool(OPENSSL, "version");
+const hasPython = hasTool(PYTHON, "-c", "import hmac, hashlib");
 
 const timestamp = "1767225600";
 const eventId = "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10";
 
-describe.skipIf(!hasOpenssl)("openssl dgst -sha256 -hmac", () => {
+describeWith("openssl", hasOpenssl)("openssl dgst -sha256 -hmac", () => {
   it.each([
     [
       "an object",
@@ -32,7 +33,7 @@ describe.skipIf(!hasOpenssl)("openssl dgst -sha256 -hmac", () => {
   });
 });
 
-describe.skipIf(!hasPython)("Python's hmac", () => {
+describeWith("python3", hasPython)("Python's hmac", () => {
   it("makes the same signatures for random secrets, ids and bytes", () => {
     const cases = Array.from({ length: 100 }, (_, index) => ({
       secret: generateSecret(),

@@ -3,15 +3,13 @@ import { createPrivateKey, sign as nodeSign } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { createEvent, type JwtSignerOptions, jwtSigner, type SigningKey } from "hookproof";
 import type { JWK } from "jose";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { describeWith } from "../support/needs.js";
 import { hasTool } from "../support/outside-tool.js";
 import { type ProtocolVectors, readVectors } from "../vectors/vector-file.js";
 
 const PYTHON = "/usr/bin/python3";
-const hasPyJwt = hasTool("PyJWT with cryptography (Debian: python3-jwt)", PYTHON, [
-  "-c",
-  "import jwt, cryptography",
-]);
+const hasPyJwt = hasTool(PYTHON, "-c", "import jwt, cryptography");
 
 const baseUrl = "https://tenant.example.com";
 const url = `${baseUrl}/api/v1/webhooks/incoming/lst_1`;
@@ -68,7 +66,7 @@ function readByPyJwt(tokens: { token: string; jwk: JWK; alg: string }[]): unknow
     .map((line) => JSON.parse(line) as unknown);
 }
 
-describe.skipIf(!hasPyJwt)("our tokens, read by PyJWT", () => {
+describeWith("python3-jwt", hasPyJwt)("our tokens, read by PyJWT", () => {
   it.each(keys)("$jwk.alg: in every form of key, claim by claim", async (vector) => {
     const { alg, kid } = vector.jwk;
     const tokens: { token: string; jwk: JWK; alg: string }[] = [];

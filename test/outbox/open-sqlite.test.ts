@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { openSqlite, sqliteStore } from "hookproof/node";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { itWith } from "../support/needs.js";
 import { newOutboxFile, storedEvent } from "./sqlite-files.js";
 
 let place: ReturnType<typeof newOutboxFile>;
@@ -18,7 +19,7 @@ it("opens a file by the runtime's own driver or libsql, and makes it for its own
   await store.close();
 });
 
-it.skipIf(Number.parseInt(process.versions.node, 10) >= 22)(
+itWith("Node 20", Number.parseInt(process.versions.node, 10) < 22)(
   "refuses a driver that would take the process down, before it is loaded",
   () => {
     const folder = join(dirname(place.file), "node_modules", "better-sqlite3");

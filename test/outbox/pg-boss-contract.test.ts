@@ -1,6 +1,7 @@
 import { PGlite } from "@electric-sql/pglite";
 import { outboxStoreContract } from "hookproof/testing";
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { afterAll, beforeAll, it } from "vitest";
+import { describeWith } from "../support/needs.js";
 import { bossOnPglite, bossOnPostgres, type TestBoss } from "../support/pg-boss.js";
 import { testPostgres } from "../support/postgres.js";
 
@@ -13,7 +14,7 @@ const engines: [string, (() => Promise<TestBoss>) | undefined][] = [
 ];
 
 for (const [engine, start] of engines)
-  describe.skipIf(!start)(`pgBossStore on ${engine}`, () => {
+  describeWith(engine, start)(`pgBossStore on ${engine}`, () => {
     let boss: TestBoss;
     beforeAll(async () => {
       boss = await (start as () => Promise<TestBoss>)();

@@ -1,14 +1,15 @@
 import { hmacSigner, type SenderEvent } from "hookproof";
 import { createOutbox, pgBossStore } from "hookproof/outbox";
 import { PgBoss } from "pg-boss";
-import { afterAll, expect, it } from "vitest";
+import { afterAll, expect } from "vitest";
 import { receiverServer, SECRET } from "../sender/receiver-server.js";
+import { itWith } from "../support/needs.js";
 import { ownPostgres } from "../support/postgres.js";
 
 const postgres = await ownPostgres();
 afterAll(() => postgres?.stop());
 
-it.skipIf(!postgres)(
+itWith("postgresql", postgres)(
   "a server that is killed comes back to workers that waited for it",
   async () => {
     if (!postgres) return;

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { type ClaimedEvent, pgBossStore } from "hookproof/outbox";
-import { afterAll, expect, it } from "vitest";
+import { afterAll, expect } from "vitest";
+import { itWith } from "../support/needs.js";
 import { outboxEvent } from "../support/outbox-event.js";
 import { bossOnPostgres } from "../support/pg-boss.js";
 import { testPostgres } from "../support/postgres.js";
@@ -13,7 +14,7 @@ const EVENTS = 120;
 const WORKERS = 6;
 const ATTEMPT = { number: 1, startedAt: 0, durationMs: 1 };
 
-it.skipIf(!postgres)(
+itWith("postgresql", postgres)(
   "workers at odds with each other keep every key in order and lose nothing",
   async () => {
     const boss = await bossOnPostgres(postgres?.url ?? "");

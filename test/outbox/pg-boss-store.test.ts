@@ -4,7 +4,8 @@ import { type ClaimedEvent, type OutboxStore, type PgBossTransaction, pgBossStor
 import { Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import { fromDrizzle, fromKysely, PgBoss } from "pg-boss";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { describeWith } from "../support/needs.js";
 import { outboxEvent } from "../support/outbox-event.js";
 import { freePort } from "../support/own-server.js";
 import { bossOnPostgres, type TestBoss, type TestOutbox } from "../support/pg-boss.js";
@@ -15,7 +16,7 @@ afterAll(() => postgres?.stop());
 
 const ATTEMPT = { number: 1, startedAt: 0, durationMs: 1 };
 
-describe.skipIf(!postgres)("pgBossStore", () => {
+describeWith("postgresql", postgres)("pgBossStore", () => {
   let boss: TestBoss;
   let outbox: TestOutbox;
   let store: OutboxStore<PgBossTransaction>;

@@ -4,17 +4,32 @@ import { join } from "node:path";
 import type { OpenSqliteDatabase } from "hookproof/node";
 import type { OutboxEvent } from "hookproof/outbox";
 import LibSql from "libsql";
+import { describe, it } from "vitest";
 import { sha256Base64url } from "#hash";
 import { newEventId } from "../../src/protocol/event-id.js";
 import { betterSqlite3 } from "../support/better-sqlite3.js";
+import { describeWith, itWith } from "../support/needs.js";
 
 const Compiled = betterSqlite3();
 
-/** The drivers that run on this runtime, each by how it opens a file. */
-export const SQLITE_DRIVERS: Readonly<Record<string, (file: string) => OpenSqliteDatabase>> = {
-  ...(Compiled ? { "better-sqlite3": (file: string) => new Compiled(file) } : {}),
-  libsql: (file) => new LibSql(file) as unknown as OpenSqliteDatabase,
+const onCompiled = (file: string): OpenSqliteDatabase => {
+  if (!Compiled) throw new Error("better-sqlite3 is not installed");
+  return new Compiled(file);
 };
+
+/** The drivers by how each opens a file, the best there is first; for `itOn` and `describeOn`. */
+export const SQLITE_DRIVERS: Readonly<Record<string, (file: string) => OpenSqliteDatabase>> = {
+  ...(Compiled ? { "better-sqlite3": onCompiled } : {}),
+  libsql: (file) => new LibSql(file) as unknown as OpenSqliteDatabase,
+  ...(Compiled ? {} : { "better-sqlite3": onCompiled }),
+};
+
+/** A test on one of the drivers, skipped where it is not installed. */
+export const itOn = (driver: string) => (driver === "libsql" ? it : itWith(driver, Compiled));
+
+/** A group of tests on one of the drivers, skipped where it is not installed. */
+export const describeOn = (driver: string) =>
+  driver === "libsql" ? describe : describeWith(driver, Compiled);
 
 /** A folder of its own for a file; `remove` takes it away. */
 export function newOutboxFile(): { file: string; remove(): void } {

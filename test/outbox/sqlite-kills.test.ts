@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { sqliteStore } from "hookproof/node";
-import { expect, it } from "vitest";
+import { expect } from "vitest";
 import { seededRandom } from "../support/seed.mjs";
-import { newOutboxFile, SQLITE_DRIVERS } from "./sqlite-files.js";
+import { itOn, newOutboxFile, SQLITE_DRIVERS } from "./sqlite-files.js";
 
 const LONG = Boolean(process.env.HOOKPROOF_LONG);
 const KILLS = LONG ? 150 : 4;
@@ -49,32 +49,36 @@ const BROKEN = {
 };
 
 for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS).slice(0, LONG ? undefined : 1))
-  it(`${driver}: after each of ${KILLS * 2} kills the file is whole, and no event is lost`, {
-    timeout: 600_000,
-  }, async () => {
-    const { file, remove } = newOutboxFile();
-    const told: Told[] = [];
-    try {
-      for (let kill = 0; kill < KILLS; kill++) {
-        // Two at once, so that one is also killed while the other writes.
-        told.push(
-          ...(await Promise.all([killedAtRandom(file, driver), killedAtRandom(file, driver)])).flat(),
-        );
-        const db = openFile(file);
-        expect(db.prepare("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
-        for (const [what, sql] of Object.entries(BROKEN))
-          expect([what, db.prepare(sql).all()]).toEqual([what, []]);
-        db.close();
+  itOn(driver)(
+    `${driver}: after each of ${KILLS * 2} kills the file is whole, and no event is lost`,
+    {
+      timeout: 600_000,
+    },
+    async () => {
+      const { file, remove } = newOutboxFile();
+      const told: Told[] = [];
+      try {
+        for (let kill = 0; kill < KILLS; kill++) {
+          // Two at once, so that one is also killed while the other writes.
+          told.push(
+            ...(await Promise.all([killedAtRandom(file, driver), killedAtRandom(file, driver)])).flat(),
+          );
+          const db = openFile(file);
+          expect(db.prepare("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
+          for (const [what, sql] of Object.entries(BROKEN))
+            expect([what, db.prepare(sql).all()]).toEqual([what, []]);
+          db.close();
+        }
+        const store = sqliteStore({ open: () => openFile(file) });
+        const stateOf = async (id: string) => (await store.find(id))[0]?.state;
+        const states = await Promise.all(told.flatMap(({ stored }) => stored).map(stateOf));
+        expect(states.length).toBeGreaterThan(0);
+        expect(states).not.toContain(undefined);
+        const ended = await Promise.all(told.flatMap((one) => one.ended).map(stateOf));
+        expect(new Set(ended)).toEqual(new Set(["delivered"]));
+        await store.close();
+      } finally {
+        remove();
       }
-      const store = sqliteStore({ open: () => openFile(file) });
-      const stateOf = async (id: string) => (await store.find(id))[0]?.state;
-      const states = await Promise.all(told.flatMap(({ stored }) => stored).map(stateOf));
-      expect(states.length).toBeGreaterThan(0);
-      expect(states).not.toContain(undefined);
-      const ended = await Promise.all(told.flatMap((one) => one.ended).map(stateOf));
-      expect(new Set(ended)).toEqual(new Set(["delivered"]));
-      await store.close();
-    } finally {
-      remove();
-    }
-  });
+    },
+  );

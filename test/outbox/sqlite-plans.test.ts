@@ -1,7 +1,7 @@
 import { type OpenSqliteDatabase, sqliteStore } from "hookproof/node";
 import type { OutboxStore } from "hookproof/outbox";
-import { expect, it } from "vitest";
-import { newOutboxFile, SQLITE_DRIVERS, storedEvent } from "./sqlite-files.js";
+import { expect } from "vitest";
+import { itOn, newOutboxFile, SQLITE_DRIVERS, storedEvent } from "./sqlite-files.js";
 
 const ATTEMPT = { number: 1, startedAt: 1_767_225_600_000, durationMs: 3, status: 200 };
 
@@ -47,37 +47,38 @@ async function useAll(store: OutboxStore, now: number): Promise<void> {
   await store.prune({ delivered: now + 1, dead: now + 1 });
 }
 
-it.each(Object.entries(SQLITE_DRIVERS))(
-  "no query of the store reads through the events, so that a backlog slows nothing down (%s)",
-  async (_, openFile) => {
-    const { file, remove } = newOutboxFile();
-    const noted = new Set<string>();
-    const store = sqliteStore({ open: () => noting(openFile(file), noted) });
-    const db = openFile(file);
-    try {
-      await useAll(store, Date.now());
-      const queries = [...noted].filter((sql) => /hookproof_outbox\b/.test(sql));
-      expect(queries.length).toBeGreaterThan(15);
-      for (const sql of queries) {
-        // A plan does not depend on the values; not null, as libsql takes no null that stands alone.
-        const values = Array.from(sql.matchAll(/\?/g), () => 0);
-        const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { detail: string }[];
-        const steps = plan.map(({ detail }) => detail);
-        const isById = sql.includes("json_each"); // those few are sorted
-        // `waiting` has a row for each listener.
-        const slow = steps.filter((step) =>
-          (isById ? /^SCAN h|_ended/ : /^SCAN (?!waiting$)|TEMP B-TREE/).test(step),
-        );
-        expect([sql, slow]).toEqual([sql, []]);
-        if (sql.includes("due_at = visible_at, visible_at = ?"))
-          expect(steps).toContainEqual(
-            expect.stringContaining("USING INDEX hookproof_outbox_due (listener=? AND"),
+for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS))
+  itOn(driver)(
+    `no query reads through the events, so that a backlog slows nothing down: ${driver}`,
+    async () => {
+      const { file, remove } = newOutboxFile();
+      const noted = new Set<string>();
+      const store = sqliteStore({ open: () => noting(openFile(file), noted) });
+      const db = openFile(file);
+      try {
+        await useAll(store, Date.now());
+        const queries = [...noted].filter((sql) => /hookproof_outbox\b/.test(sql));
+        expect(queries.length).toBeGreaterThan(15);
+        for (const sql of queries) {
+          // A plan does not depend on the values; not null, as libsql takes no null that stands alone.
+          const values = Array.from(sql.matchAll(/\?/g), () => 0);
+          const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { detail: string }[];
+          const steps = plan.map(({ detail }) => detail);
+          const isById = sql.includes("json_each"); // those few are sorted
+          // `waiting` has a row for each listener.
+          const slow = steps.filter((step) =>
+            (isById ? /^SCAN h|_ended/ : /^SCAN (?!waiting$)|TEMP B-TREE/).test(step),
           );
+          expect([sql, slow]).toEqual([sql, []]);
+          if (sql.includes("due_at = visible_at, visible_at = ?"))
+            expect(steps).toContainEqual(
+              expect.stringContaining("USING INDEX hookproof_outbox_due (listener=? AND"),
+            );
+        }
+      } finally {
+        await store.close();
+        db.close();
+        remove();
       }
-    } finally {
-      await store.close();
-      db.close();
-      remove();
-    }
-  },
-);
+    },
+  );

@@ -1,8 +1,8 @@
 import { sqliteStore } from "hookproof/node";
 import type { ClaimedEvent, OutboxStore } from "hookproof/outbox";
 import { fixedClock, outboxStoreContract, waitFor } from "hookproof/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { newOutboxFile, SQLITE_DRIVERS, storedEvent } from "./sqlite-files.js";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { describeOn, newOutboxFile, SQLITE_DRIVERS, storedEvent } from "./sqlite-files.js";
 
 const ATTEMPT = { number: 1, startedAt: 1_767_225_600_000, durationMs: 3, status: 200 };
 
@@ -25,7 +25,7 @@ const claimAll = (store: OutboxStore, limit = 100): Promise<readonly ClaimedEven
   });
 
 for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
-  describe(`sqliteStore on ${driver}`, () => {
+  describeOn(driver)(`sqliteStore on ${driver}`, () => {
     const open = () => {
       const db = openFile(place.file);
       opened.push(db);

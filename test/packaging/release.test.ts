@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { root } from "../support/built-package.js";
+import { itWith, LONG } from "../support/needs.js";
 
 interface Manifest {
   readonly name: string;
@@ -80,7 +81,7 @@ describe("a release", () => {
     );
   });
 
-  it.skipIf(!process.env.HOOKPROOF_LONG)("is the same bytes when it is built again", () => {
+  itWith(...LONG)("is the same bytes when it is built again", () => {
     const before = pack();
     execFileSync("npm", ["run", "build"], { cwd: root, stdio: "pipe" });
     expect(pack()).toEqual(before);

@@ -7,14 +7,15 @@ import { createKeySet, generateKey, jwksHandler } from "hookproof/jwks";
 import { toNodeHandler } from "hookproof/node";
 import type { ProbeTarget } from "hookproof/probes";
 import { describe, expect, it } from "vitest";
+import { itWith } from "../support/needs.js";
 import { hasTool } from "../support/outside-tool.js";
 import { idsOf, resultsOf, SECRET } from "./listeners.js";
 
 const EXAMPLES = resolve(import.meta.dirname, "../../examples");
-const hasPython = hasTool("Python 3", "python3", ["--version"]);
+const hasPython = hasTool("python3", "--version");
 
 describe("listeners that somebody else could have written", () => {
-  it.skipIf(!hasPython)("Python's standard library, HMAC", () =>
+  itWith("python3", hasPython)("Python's standard library, HMAC", () =>
     running("python3", "listener-python.py", { SIGNING_SECRET: SECRET }, async (url) => {
       const results = await resultsOf(
         { url, auth: { method: "hmac", secret: SECRET } },

@@ -10,9 +10,10 @@ import {
 } from "age-encryption";
 import { afterAll, describe, expect, it } from "vitest";
 import { newIdentity, openVault } from "../../service/src/secrets/age.js";
+import { itWith } from "../support/needs.js";
 import { hasTool } from "../support/outside-tool.js";
 
-const hasAge = hasTool("age", "age", ["--version"]);
+const hasAge = hasTool("age", "--version");
 const folder = mkdtempSync(join(tmpdir(), "hookproof-age-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -48,7 +49,7 @@ describe("the vault of text secrets", () => {
     expect(Buffer.compare(one, other)).not.toBe(0);
   });
 
-  it.skipIf(!hasAge)("is read by age -d with an identity of age-keygen", async () => {
+  itWith("age", hasAge)("is read by age -d with an identity of age-keygen", async () => {
     const made = execFileSync("age-keygen", { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
     const recipient = /# public key: (age1\S+)/.exec(made)?.[1] ?? "";
     const vault = await openVault(await newIdentity());
@@ -59,7 +60,7 @@ describe("the vault of text secrets", () => {
     }
   });
 
-  it.skipIf(!knowsHybrid)("is read by an age program that knows hybrid keys", async () => {
+  itWith("age 1.3", knowsHybrid)("is read by an age program that knows hybrid keys", async () => {
     const identity = await generateHybridIdentity();
     const vault = await openVault(await newIdentity());
     const answered = await vault.sealFor(await identityToRecipient(identity), await vault.seal("both"));

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,6 +9,7 @@ import { waitFor } from "hookproof/testing";
 import { createService, type Service } from "hookproof-service";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { exchange } from "../support/loopback.js";
+import { runningProcesses } from "../support/processes.js";
 import { endedRuns, ownAutomation } from "./own-automation.js";
 
 let folder: string;
@@ -43,11 +44,8 @@ async function startProcess(db: string): Promise<Pick<Service, "url" | "token"> 
 
 /** The processes that evaluate expressions, as far as they are not dead and only not buried yet. */
 function evaluators(isWanted: (process: { pid: number; parent: number }) => boolean) {
-  return execFileSync("ps", ["-A", "-o", "pid=,ppid=,args="], { encoding: "utf8" })
-    .split("\n")
-    .filter((line) => line.includes("cel-process.js"))
-    .map((line) => line.trim().split(/\s+/))
-    .map(([pid, parent]) => ({ pid: Number(pid), parent: Number(parent) }))
+  return runningProcesses()
+    .filter(({ command }) => command.includes("cel-process.js"))
     .filter(isWanted);
 }
 

@@ -7,7 +7,7 @@ import { hasTool } from "../support/outside-tool.js";
 const PYTHON = "/usr/bin/python3";
 
 /** Whether the fake S3 can check signatures: Python does that, with its own hmac. */
-export const hasPython = hasTool("python3", PYTHON, ["-c", "import hmac"]);
+export const hasPython = hasTool(PYTHON, "-c", "import hmac");
 
 /** A store of objects that speaks as much of S3 as paper secrets need, and refuses what is not signed for it. */
 export interface FakeS3 {

@@ -5,6 +5,7 @@ import { fixedClock } from "hookproof/testing";
 import { createService, type Run, type Service, startKeySetHost } from "hookproof-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { exchange, serve } from "../support/loopback.js";
+import { itWith } from "../support/needs.js";
 import { hasTool } from "../support/outside-tool.js";
 import { endedRuns, ownAutomation } from "./own-automation.js";
 import { ask, startService } from "./running-service.js";
@@ -128,7 +129,7 @@ describe("an event by our own sender", () => {
 });
 
 describe("an event by somebody else's program", () => {
-  it.skipIf(!hasTool("openssl", "openssl", ["version"]))("openssl: signed by HMAC", async () => {
+  itWith("openssl", hasTool("openssl", "version"))("openssl: signed by HMAC", async () => {
     const own = await ownAutomation(service, { steps: STEPS });
     const body = '{ "email":"ada@example.com",\n"active":false }';
     const send = async () => {
@@ -153,7 +154,7 @@ describe("an event by somebody else's program", () => {
   });
 
   const PYTHON = "/usr/bin/python3";
-  it.skipIf(!hasTool("python3 with PyJWT", PYTHON, ["-c", "import jwt, cryptography"]))(
+  itWith("python3-jwt", hasTool(PYTHON, "-c", "import jwt, cryptography"))(
     "PyJWT: signed by each algorithm",
     async () => {
       let jwks = "{}";

@@ -6,6 +6,7 @@ import { fixedClock } from "hookproof/testing";
 import { afterEach, describe, expect, it } from "vitest";
 import { createLocalObjects } from "../../service/src/objects/local-objects.js";
 import { createS3Objects } from "../../service/src/objects/s3-objects.js";
+import { describeWith } from "../support/needs.js";
 import { hasPython, startFakeS3 } from "./fake-s3.js";
 
 const START = Date.parse("2026-01-01T00:00:00Z");
@@ -110,7 +111,7 @@ it("keeps files and folder for their owner only, and nothing half-written", asyn
   expect(statSync(join(folder, "vault1")).mode & 0o777).toBe(0o600);
 });
 
-describe.skipIf(!hasPython)("a bucket", () => {
+describeWith("python3", hasPython)("a bucket", () => {
   const keys = { bucket: "paper", accessKeyId: "AKIATEST", secretAccessKey: "test/secret+key" };
 
   it("takes objects and presigned downloads that Python's hmac finds good, for 5 minutes", async () => {

@@ -12,6 +12,7 @@ import { fixedClock } from "hookproof/testing";
 import type { Fixture, Service } from "hookproof-service";
 import { afterAll, describe, expect, it } from "vitest";
 import { openDatabase } from "../../service/src/storage/database.js";
+import { itWith } from "../support/needs.js";
 import { hasTool } from "../support/outside-tool.js";
 import { hasPython, startFakeS3 } from "./fake-s3.js";
 import { ask, startService } from "./running-service.js";
@@ -85,7 +86,7 @@ async function read(encryptedContent: string, key = identity): Promise<string> {
 }
 
 describe("viewing a text secret (4.1)", () => {
-  it.skipIf(!hasTool("age", "age", ["--version"]))("gives what the age program reads", async () => {
+  itWith("age", hasTool("age", "--version"))("gives what the age program reads", async () => {
     const made = execFileSync("age-keygen", { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
     writeFileSync(join(folder, "identity"), made, { mode: 0o600 });
     const to = /# public key: (age1\S+)/.exec(made)?.[1];
@@ -240,7 +241,7 @@ describe("viewing a file", () => {
     ]);
   });
 
-  it.skipIf(!hasPython)("comes from a bucket by configuration", async () => {
+  itWith("python3", hasPython)("comes from a bucket by configuration", async () => {
     const clock = fixedClock(START);
     const bucket = await startFakeS3("secret", () => clock.now());
     const s3 = {

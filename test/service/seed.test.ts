@@ -14,6 +14,7 @@ import {
 } from "hookproof-service";
 import { afterAll, describe, expect, it } from "vitest";
 import { type Seed, seedParts } from "../../service/src/seed/seed.js";
+import { itWith, LONG } from "../support/needs.js";
 import { ask } from "./running-service.js";
 
 const folder = mkdtempSync(join(tmpdir(), "hookproof-seed-"));
@@ -85,7 +86,7 @@ describe("a seed", () => {
     await expect(createService({ seed: 1, fixture: {} })).rejects.toThrow(TypeError);
   });
 
-  it.skipIf(!process.env.HOOKPROOF_LONG)("of 10^6 users is made in bounded memory", async () => {
+  itWith(...LONG)("of 10^6 users is made in bounded memory", async () => {
     const db = join(folder, "large.db");
     const before = process.memoryUsage.rss();
     let most = 0;

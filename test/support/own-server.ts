@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runningProcesses } from "./processes.js";
 
 // Below those the system gives to connections, which would take one meanwhile; each worker of vitest has its own.
 const PORTS_EACH = 5_000;
@@ -74,9 +75,9 @@ export async function startOwnServer(
     },
     async kill() {
       process.off("exit", killAtExit);
-      const children = spawnSync("ps", ["-o", "pid=", "--ppid", String(child.pid)], { encoding: "utf8" });
+      const children = runningProcesses().filter(({ parent }) => parent === child.pid);
       child.kill("SIGKILL");
-      for (const pid of children.stdout.trim().split(/\s+/).filter(Boolean)) killQuietly(Number(pid));
+      for (const { pid } of children) killQuietly(pid);
       await exited;
     },
   };
@@ -90,12 +91,4 @@ function killQuietly(pid: number): void {
 
 function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
-}
-
-/** Says loudly that a database is not there; in CI that is an error. */
-export function skipLoudly(what: string, variable: string): undefined {
-  const message = `${what}: neither ${variable} nor a server of Debian's packages. Its tests are skipped.`;
-  if (process.env.CI) throw new Error(message);
-  process.stderr.write(`\n!!! ${message}\n`);
-  return undefined;
 }

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { chownSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import { dataFolder, freePort, skipLoudly, startOwnServer } from "./own-server.js";
+import { dataFolder, freePort, startOwnServer } from "./own-server.js";
 
 /** A PostgreSQL server for tests: the one of TEST_DATABASE_URL, or one of its own. */
 export interface TestPostgres {
@@ -15,11 +15,11 @@ export interface TestPostgres {
 
 const VERSIONS = "/usr/lib/postgresql";
 
-/** Finds or starts a PostgreSQL server; `undefined` after a loud word where there is none. */
+/** Finds or starts a PostgreSQL server; `undefined` where there is none (see `itWith`). */
 export async function testPostgres(): Promise<TestPostgres | undefined> {
   const url = process.env.TEST_DATABASE_URL;
   if (url) return handle(url, async () => {});
-  const own = await ownPostgres("TEST_DATABASE_URL");
+  const own = await ownPostgres();
   return own && handle(own.url, own.stop);
 }
 
@@ -33,10 +33,10 @@ export interface OwnPostgres {
   stop(): Promise<void>;
 }
 
-/** Starts a cluster of its own; `undefined` after a loud word where PostgreSQL is not installed. */
-export async function ownPostgres(alternative = "a folder of binaries"): Promise<OwnPostgres | undefined> {
+/** Starts a cluster of its own; `undefined` where PostgreSQL is not installed (see `itWith`). */
+export async function ownPostgres(): Promise<OwnPostgres | undefined> {
   const bin = debianBinaries();
-  if (!bin) return skipLoudly("PostgreSQL", alternative);
+  if (!bin) return undefined;
   const folder = await dataFolder("postgres");
   const port = await freePort();
   const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? postgresUser() : {}; // PostgreSQL refuses to run as root.

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { Redis } from "ioredis";
-import { dataFolder, freePort, skipLoudly, startOwnServer } from "./own-server.js";
+import { dataFolder, freePort, startOwnServer } from "./own-server.js";
 
 /** A Redis server for tests: the one of TEST_REDIS_URL, or one of its own. */
 export interface TestRedis {
@@ -13,11 +13,14 @@ export interface TestRedis {
 
 const SERVER = "/usr/bin/redis-server";
 
-/** Finds or starts a Redis server; `undefined` after a loud word where there is none. */
+/** Whether `testRedis` gives a server. */
+export const hasRedis = () => Boolean(process.env.TEST_REDIS_URL) || existsSync(SERVER);
+
+/** Finds or starts a Redis server; `undefined` where there is none (see `itWith`). */
 export async function testRedis(): Promise<TestRedis | undefined> {
   const url = process.env.TEST_REDIS_URL;
   if (url) return handle(url, async () => {});
-  if (!existsSync(SERVER)) return skipLoudly("Redis", "TEST_REDIS_URL");
+  if (!hasRedis()) return undefined;
 
   const folder = await dataFolder("redis");
   const port = await freePort();

@@ -1,5 +1,6 @@
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, vi } from "vitest";
+import { afterAll, beforeAll, vi } from "vitest";
+import { describeWith } from "../../support/needs.js";
 import { hasTool } from "../../support/outside-tool.js";
 
 const EXECUTABLE = "/usr/bin/chromium";
@@ -23,10 +24,10 @@ export function launch(env: NodeJS.ProcessEnv = process.env): Promise<Browser> {
   });
 }
 
-/** Tests in a real browser; skipped aloud where there is none, an error in CI. */
+/** Tests in a real browser; skipped where there is none. */
 export function describeInBrowser(name: string, tests: (browser: () => Browser) => void): void {
   vi.setConfig({ testTimeout: BUSY_MS, hookTimeout: BUSY_MS });
-  describe.skipIf(!hasTool("Chromium", EXECUTABLE, ["--version"]))(name, () => {
+  describeWith("chromium", hasTool(EXECUTABLE, "--version"))(name, () => {
     let browser: Browser;
     beforeAll(async () => {
       browser = await launch();

@@ -1,0 +1,84 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Reporter, TestCase, TestModule, Vitest } from "vitest/node";
+
+/** What the last run came to, for .ci/run: how many tests, and the files in which something was skipped. */
+export const LAST_RUN = "node_modules/.cache/hookproof-tests.json";
+
+/** What a title of `itWith` ends with, the groups it is in included. */
+const WANT = /\[with ([^\]]+)\]/;
+
+/**
+ * Says at the end of a run what was skipped, and for want of what. In CI every skip is an error, but for what
+ * HOOKPROOF_MAY_SKIP names (separated by commas); a skip that does not say why is one everywhere.
+ */
+export class SkipReporter implements Reporter {
+  #vitest: Vitest | undefined;
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest;
+  }
+
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const asked = modules.flatMap((module) =>
+      [...module.children.allTests()].filter((test) => this.#wasAskedFor(test)),
+    );
+    const skipped = asked.filter((test) => test.result().state === "skipped");
+    const failed = asked.filter((test) => test.result().state === "failed");
+    this.#write({
+      passed: asked.length - skipped.length - failed.length,
+      failed: failed.length + modules.filter((module) => module.errors().length > 0).length,
+      skipped: skipped.length,
+      files: [...new Set(skipped.map(({ module }) => module.relativeModuleId))],
+    });
+    for (const line of judge(skipped.map(({ fullName }) => fullName))) {
+      process.stdout.write(`${line.text}\n`);
+      if (line.isError) process.exitCode = 1;
+    }
+  }
+
+  /** With `-t` every other test of a file counts as skipped as well. */
+  #wasAskedFor(test: TestCase): boolean {
+    const pattern = test.project.config.testNamePattern;
+    return !pattern || pattern.test(test.fullName.replaceAll(" > ", " "));
+  }
+
+  #write(outcome: object): void {
+    const file = join(this.#vitest?.config.root ?? ".", LAST_RUN);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, JSON.stringify(outcome));
+  }
+}
+
+/** What is to be said of skipped tests, given their full names. */
+export function judge(
+  names: readonly string[],
+  { CI, HOOKPROOF_MAY_SKIP = "" }: Readonly<Record<string, string | undefined>> = process.env,
+): { text: string; isError: boolean }[] {
+  const counts = new Map<string, number>();
+  const silent: string[] = [];
+  for (const name of names) {
+    const [, want] = WANT.exec(name) ?? [];
+    if (want) counts.set(want, (counts.get(want) ?? 0) + 1);
+    else silent.push(name);
+  }
+  const list = (wants: readonly [string, number][]) =>
+    wants.map(([want, count]) => `${want} (${count} ${count === 1 ? "test" : "tests"})`).join(", ");
+  const allowed = HOOKPROOF_MAY_SKIP.split(",").map((one) => one.trim());
+  const wants = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
+  const wrong = CI ? wants.filter(([want]) => !allowed.includes(want)) : [];
+  return [
+    ...(wants.length > 0 ? [{ text: `\n skipped for want of: ${list(wants)}`, isError: false }] : []),
+    ...(wrong.length > 0
+      ? [{ text: `\n ERROR: CI has to have what these tests need: ${list(wrong)}`, isError: true }]
+      : []),
+    ...(silent.length > 0
+      ? [
+          {
+            text: `\n ERROR: skipped without a word of why (see test/support/needs.ts):\n  ${silent.join("\n  ")}`,
+            isError: true,
+          },
+        ]
+      : []),
+  ];
+}

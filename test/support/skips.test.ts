@@ -1,0 +1,67 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { root } from "./built-package.js";
+import { leftIn, removeFoldersOfDeadRuns } from "./test-run.js";
+
+/** Runs a test file of one line in a project of its own, and gives what is printed at the end and the exit code. */
+function run(tests: string, env: Record<string, string>): { said: string; code: number | null } {
+  mkdirSync(join(root, "node_modules/.cache"), { recursive: true });
+  const folder = mkdtempSync(join(root, "node_modules/.cache/hookproof-skips-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const needs = `import { expect, it } from "vitest";\nimport { itWith } from "${root}/test/support/needs.ts";\n`;
+  writeFileSync(join(folder, "one.test.ts"), needs + tests);
+  const config = `import { SkipReporter } from "${root}/test/support/skip-reporter.ts";
+    export default { test: { globalSetup: "${root}/test/support/test-run.ts", reporters: [new SkipReporter()] } };`;
+  writeFileSync(join(folder, "vitest.config.ts"), config);
+  const { PATH = "" } = process.env;
+  const vitest = join(root, "node_modules/vitest/vitest.mjs");
+  const { stdout, stderr, status } = spawnSync(process.execPath, [vitest, "run", "--root", folder], {
+    env: { PATH, TMPDIR: tmpdir(), ...env },
+    encoding: "utf8",
+  });
+  return { said: stdout + stderr, code: status };
+}
+
+const TWO =
+  'itWith("age", false)("one", () => {}); itWith("age", false)("two", () => {}); it("runs", () => {});';
+
+it("says what was skipped, and for want of what", () => {
+  expect(run(TWO, {})).toEqual({ said: "\n skipped for want of: age (2 tests)\n", code: 0 });
+});
+
+it("fails in CI for it, but for what CI is known not to have", () => {
+  const { said, code } = run(TWO, { CI: "true" });
+  expect(said).toContain("ERROR: CI has to have what these tests need: age (2 tests)");
+  expect(code).toBe(1);
+  expect(run(TWO, { CI: "true", HOOKPROOF_MAY_SKIP: "ruby, age" }).code).toBe(0);
+});
+
+it("fails everywhere for a skip that does not say why", () => {
+  const { said, code } = run('it.skip("silent", () => {}); it("runs", () => {});', {});
+  expect(said).toMatch(/skipped without a word of why .*\n {2}silent/);
+  expect(code).toBe(1);
+});
+
+it("fails for a test that leaves something among the temporary files, and removes it", () => {
+  const leave = 'const fs = await import("node:fs"); const os = await import("node:os");';
+  const { said, code } = run(
+    `it("leaves", async () => { ${leave} expect(fs.mkdtempSync(os.tmpdir() + "/hookproof-left-")).toBeTruthy(); });`,
+    {},
+  );
+  expect(said).toMatch(/left among the temporary files.*hookproof-left-/);
+  expect(code).toBe(1);
+  expect(leftIn(tmpdir()).filter((name) => name.startsWith("hookproof-test-run-"))).toEqual([]);
+});
+
+it("removes the temporary files of a run that was killed, and of no other", () => {
+  const shared = mkdtempSync(join(tmpdir(), "hookproof-runs-"));
+  onTestFinished(() => rmSync(shared, { recursive: true }));
+  const gone = execFileSync(process.execPath, ["-p", "process.pid"], { encoding: "utf8" }).trim();
+  const names = [`hookproof-test-run-${gone}`, `hookproof-test-run-${process.pid}`, "hookproof-other"];
+  for (const name of names) mkdirSync(join(shared, name));
+  removeFoldersOfDeadRuns(shared);
+  expect(leftIn(shared).sort()).toEqual(names.slice(1).sort());
+});
