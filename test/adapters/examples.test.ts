@@ -80,8 +80,8 @@ it.each([true, false])("receive-lambda.mjs behind a function URL, base64 %s", as
 });
 
 const runtimes: [name: string, runtime: RuntimePackage, options: string[]][] = [
-  ["receive-deno.mjs", "deno@2", ["run", "--allow-net", "--allow-env"]],
-  ["receive-bun.mjs", "bun@1", []],
+  ["receive-deno.mjs", "@deno/linux-x64-glibc", ["run", "--allow-net", "--allow-env"]],
+  ["receive-bun.mjs", "@oven/bun-linux-x64", []],
 ];
 for (const [name, runtime, options] of runtimes) {
   // On the built library: these runtimes do not read TypeScript's `.js` specifiers.

@@ -8,8 +8,8 @@ import { itWith } from "../support/needs.js";
 import { npmRuntime, type RuntimePackage } from "../support/npm-runtime.js";
 
 const runtimes: [sqlite: string, runtime: RuntimePackage][] = [
-  ["node:sqlite", "node@24"],
-  ["bun:sqlite", "bun@1"],
+  ["node:sqlite", "node-24"],
+  ["bun:sqlite", "@oven/bun-linux-x64"],
 ];
 const contracts: [store: string, script: string, rules: number][] = [
   ["sqliteReplayStore", "sqlite-elsewhere.mjs", replayStoreContract.length],

@@ -1,36 +1,19 @@
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./built-package.js";
 
-/** Another runtime's npm package, which brings its binary. */
-export type RuntimePackage = "node@24" | "deno@2" | "bun@1";
+/** Where another runtime's npm package has its program. */
+const PROGRAMS = {
+  "node-24": "bin/node",
+  "@deno/linux-x64-glibc": "deno",
+  "@oven/bun-linux-x64": "bin/bun",
+};
 
-const KEPT = join(root, "node_modules/.cache/hookproof-runtimes");
+/** Another runtime's npm package, which brings its program. */
+export type RuntimePackage = keyof typeof PROGRAMS;
 
-/**
- * The binary of another runtime, installed from npm once and kept. Only a run that asks for it pays for it
- * (HOOKPROOF_RUNTIMES or HOOKPROOF_LONG); otherwise `undefined`.
- */
+/** The program of another runtime, if `npm ci --prefix test/runtimes` has installed it. */
 export function npmRuntime(name: RuntimePackage): string | undefined {
-  if (!process.env.HOOKPROOF_LONG && !process.env.HOOKPROOF_RUNTIMES) return undefined;
-  const folder = join(KEPT, name.replace("@", "-"));
-  if (!existsSync(folder)) install(name, folder);
-  return join(folder, "node_modules/.bin", name.replace(/@.*/, ""));
-}
-
-/** Two test files may ask at once: each installs for itself, and the second one's is thrown away. */
-function install(name: RuntimePackage, folder: string): void {
-  mkdirSync(KEPT, { recursive: true });
-  const made = mkdtempSync(`${folder}-`);
-  try {
-    writeFileSync(join(made, "package.json"), '{ "private": true }');
-    const args = ["install", "--no-audit", "--no-fund", "--prefer-offline", name];
-    execFileSync("npm", args, { cwd: made, stdio: "pipe" });
-    renameSync(made, folder);
-  } catch (error) {
-    if (!existsSync(folder)) throw error;
-  } finally {
-    rmSync(made, { recursive: true, force: true });
-  }
+  const program = join(root, "test/runtimes/node_modules", name, PROGRAMS[name]);
+  return existsSync(program) ? program : undefined;
 }
