@@ -3,11 +3,12 @@
 import express from "express";
 import { createSender, hmacSigner } from "hookproof";
 
+const secret = process.env.LISTENER_SECRET;
+if (!secret) throw new Error("LISTENER_SECRET is missing: the secret of the listener.");
+
 const sender = createSender({
   url: process.env.LISTENER_URL ?? "https://tenant.example.com/api/v1/webhooks/incoming/lst_offboarding",
-  signer: hmacSigner({
-    secret: process.env.LISTENER_SECRET ?? "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
-  }),
+  signer: hmacSigner({ secret }),
 });
 
 const app = express();

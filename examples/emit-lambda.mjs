@@ -2,11 +2,12 @@
 // reported back and comes again. It carries its event id from the moment it was queued, so that it stays one event.
 import { createSender, DeliveryError, hmacSigner } from "hookproof";
 
+const secret = process.env.LISTENER_SECRET;
+if (!secret) throw new Error("LISTENER_SECRET is missing: the secret of the listener.");
+
 const sender = createSender({
   url: process.env.LISTENER_URL ?? "https://tenant.example.com/api/v1/webhooks/incoming/lst_offboarding",
-  signer: hmacSigner({
-    secret: process.env.LISTENER_SECRET ?? "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
-  }),
+  signer: hmacSigner({ secret }),
 });
 
 export async function handler({ Records }) {

@@ -3,14 +3,15 @@
 import { createSender, hmacSigner } from "hookproof";
 import Redis from "ioredis";
 
+const secret = process.env.LISTENER_SECRET;
+if (!secret) throw new Error("LISTENER_SECRET is missing: the secret of the listener.");
+
 const redis = new Redis(process.env.REDIS_URL ?? "redis://127.0.0.1:6379");
 const queue = process.env.QUEUE ?? "webhooks";
 const [taken, dead] = [`${queue}:taken`, `${queue}:dead`];
 const sender = createSender({
   url: process.env.LISTENER_URL ?? "https://tenant.example.com/api/v1/webhooks/incoming/lst_offboarding",
-  signer: hmacSigner({
-    secret: process.env.LISTENER_SECRET ?? "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
-  }),
+  signer: hmacSigner({ secret }),
 });
 
 // What an earlier worker had taken when it died goes back to the end that is taken from.

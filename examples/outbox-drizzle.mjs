@@ -8,6 +8,9 @@ import { createOutbox, pgBossStore } from "hookproof/outbox";
 import pg from "pg";
 import { fromDrizzle, PgBoss } from "pg-boss";
 
+const secret = process.env.LISTENER_SECRET;
+if (!secret) throw new Error("LISTENER_SECRET is missing: the secret of the listener.");
+
 const connectionString = process.env.DATABASE_URL ?? "postgres://localhost/app";
 const pool = new pg.Pool({ connectionString });
 const db = drizzle(pool);
@@ -22,9 +25,7 @@ const outbox = createOutbox({
   listeners: {
     offboarding: {
       url: process.env.LISTENER_URL ?? "https://tenant.example.com/api/v1/webhooks/incoming/lst_offboarding",
-      signer: hmacSigner({
-        secret: process.env.LISTENER_SECRET ?? "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
-      }),
+      signer: hmacSigner({ secret }),
     },
   },
   observe(event) {

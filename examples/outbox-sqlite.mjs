@@ -4,6 +4,9 @@ import { hmacSigner } from "hookproof";
 import { openSqlite, sqliteStore } from "hookproof/node";
 import { createOutbox } from "hookproof/outbox";
 
+const secret = process.env.LISTENER_SECRET;
+if (!secret) throw new Error("LISTENER_SECRET is missing: the secret of the listener.");
+
 const file = process.env.DATABASE ?? "app.db";
 const open = () => {
   const db = openSqlite(file, { from: import.meta.url });
@@ -18,9 +21,7 @@ const outbox = createOutbox({
   listeners: {
     offboarding: {
       url: process.env.LISTENER_URL ?? "https://tenant.example.com/api/v1/webhooks/incoming/lst_offboarding",
-      signer: hmacSigner({
-        secret: process.env.LISTENER_SECRET ?? "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
-      }),
+      signer: hmacSigner({ secret }),
     },
   },
   observe(event) {

@@ -1,14 +1,14 @@
 // deno run --allow-net --allow-env examples/receive-deno.mjs
 import { createReceiver } from "hookproof/receiver";
 
+const secret = Deno.env.get("LISTENER_SECRET");
+if (!secret) throw new Error("LISTENER_SECRET is missing: the secret of the listener.");
+
 const receiver = createReceiver({
   listener: {
     id: "lst_offboarding",
     baseUrl: Deno.env.get("LISTENER_BASE_URL") ?? "https://tenant.example.com",
-    auth: {
-      method: "hmac",
-      secret: Deno.env.get("LISTENER_SECRET") ?? "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
-    },
+    auth: { method: "hmac", secret },
   },
 });
 

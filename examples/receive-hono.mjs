@@ -4,14 +4,14 @@ import { getConnInfo } from "@hono/node-server/conninfo";
 import { Hono } from "hono";
 import { createReceiver } from "hookproof/receiver";
 
+const secret = process.env.LISTENER_SECRET;
+if (!secret) throw new Error("LISTENER_SECRET is missing: the secret of the listener.");
+
 const receiver = createReceiver({
   listener: {
     id: "lst_offboarding",
     baseUrl: process.env.LISTENER_BASE_URL ?? "https://tenant.example.com",
-    auth: {
-      method: "hmac",
-      secret: process.env.LISTENER_SECRET ?? "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
-    },
+    auth: { method: "hmac", secret },
   },
 });
 

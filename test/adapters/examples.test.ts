@@ -8,10 +8,12 @@ import { itWith } from "../support/needs.js";
 import { npmRuntime, type RuntimePackage } from "../support/npm-runtime.js";
 import { SECRET, signedRequest } from "../support/signed-request.js";
 
+const ENV = { LISTENER_SECRET: SECRET };
 const PATH = "/api/v1/webhooks/incoming/lst_offboarding";
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
   vi.restoreAllMocks();
+  vi.unstubAllEnvs();
   for (const stop of stops.splice(0)) await stop();
 });
 
@@ -43,7 +45,7 @@ async function expectListener(server: string): Promise<void> {
 it.each(["receive-node-http.mjs", "receive-express.mjs", "receive-fastify.mjs", "receive-hono.mjs"])(
   "%s runs alone",
   async (name) => {
-    const example = await startExample(name);
+    const example = await startExample(name, undefined, ENV);
     stops.push(example.stop);
     await expectListener(example.url);
     await expect.poll(() => example.lines).toEqual([expect.stringMatching(/^run [0-9a-f-]{36}$/)]);
@@ -64,6 +66,7 @@ const modules: Record<string, () => Promise<RequestListener>> = {
 
 it.each(Object.entries(modules))("%s behind a web server", async (_name, load) => {
   const run = vi.spyOn(console, "log").mockImplementation(() => {});
+  vi.stubEnv("LISTENER_SECRET", SECRET);
   const server = await serve(await load());
   stops.push(server.stop);
   await expectListener(server.url);
@@ -72,6 +75,7 @@ it.each(Object.entries(modules))("%s behind a web server", async (_name, load) =
 
 it.each([true, false])("receive-lambda.mjs behind a function URL, base64 %s", async (isBase64Encoded) => {
   const run = vi.spyOn(console, "log").mockImplementation(() => {});
+  vi.stubEnv("LISTENER_SECRET", SECRET);
   const { handler } = await import("../../examples/receive-lambda.mjs");
   const server = await serve(lambdaGateway(handler, isBase64Encoded));
   stops.push(server.stop);
@@ -88,7 +92,7 @@ for (const [name, runtime, options] of runtimes) {
   itWith(runtime, npmRuntime(runtime))(
     `${name} runs alone`,
     async () => {
-      const example = await startExample(name, [npmRuntime(runtime) as string, ...options]);
+      const example = await startExample(name, [npmRuntime(runtime) as string, ...options], ENV);
       stops.push(example.stop);
       await expectListener(example.url);
     },
