@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openStorage } from "../../service/src/storage/storage.js";
-import { dataFolder } from "../support/own-server.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const ROUNDS = process.env.HOOKPROOF_LONG === "1" ? 40 : 3;
 
@@ -25,7 +25,7 @@ async function writeAndKill(db: string, from: number, forMs: number): Promise<nu
 it(`SIGKILL during writes, ${ROUNDS} times: what was answered is there, whole`, {
   timeout: 300_000,
 }, async () => {
-  const db = join(await dataFolder("crash"), "service.db");
+  const db = join(temporaryFolder("crash"), "service.db");
   let last = 0;
   for (let round = 0; round < ROUNDS; round++) {
     last = await writeAndKill(db, last + 1, 40 + 17 * round);

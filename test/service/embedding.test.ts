@@ -11,7 +11,7 @@ import {
 import { fixedClock } from "hookproof/testing";
 import { createService, type ServiceLog } from "hookproof-service";
 import { describe, expect, it } from "vitest";
-import { dataFolder } from "../support/own-server.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { ask, startService } from "./running-service.js";
 
 const PATH = "/api/v1/auth-configs/ac-oidc";
@@ -46,7 +46,7 @@ describe("createService", () => {
   });
 
   it("keeps its state in a file that nobody else may read", async () => {
-    const folder = await dataFolder("service");
+    const folder = temporaryFolder("service");
     const db = join(folder, "service.db");
     const client = { id: "admin", secret: "kept-secret" };
     const before = await startService({ db, client });
@@ -67,7 +67,7 @@ describe("createService", () => {
   });
 
   it("says which file is no database, or of a later version, and leaves it alone", async () => {
-    const folder = await dataFolder("service");
+    const folder = temporaryFolder("service");
     const noDatabase = join(folder, "notes.txt");
     writeFileSync(noDatabase, "Not a database, but long enough to be taken for one.".repeat(40));
     await expect(createService({ db: noDatabase })).rejects.toThrow(`${noDatabase} cannot be opened`);

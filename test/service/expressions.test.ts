@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
 import { createExpressions } from "../../service/src/automations/expressions.js";
 import fc from "../support/fast-check.js";
+import { itWith } from "../support/needs.js";
 
 const expressions = createExpressions();
 afterAll(() => expressions.stop());
@@ -181,7 +182,7 @@ describe("an expression without an end", () => {
     expect(await value("1 + 1", "{}", patient)).toBe(2);
   });
 
-  it.skipIf(process.platform !== "linux")(
+  itWith("Linux", process.platform === "linux")(
     "holds less than 512 MB, whatever kind of memory it is",
     async () => {
       let most = 0;

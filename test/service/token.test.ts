@@ -5,7 +5,7 @@ import { createService, type Service } from "hookproof-service";
 import { decodeProtectedHeader, exportJWK, generateKeyPair, SignJWT } from "jose";
 import * as oauth from "oauth4webapi";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { dataFolder } from "../support/own-server.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { startService } from "./running-service.js";
 
 const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
@@ -227,7 +227,7 @@ describe("access tokens", () => {
   });
 
   it("stay good over a rotation of the key and a restart, and new ones have the new key", async () => {
-    const db = join(await dataFolder("service"), "service.db");
+    const db = join(temporaryFolder("service"), "service.db");
     const clock = fixedClock("2026-01-01T00:00:00Z");
     const before = await startService({ db, clock });
     const old = await before.token();
@@ -247,7 +247,7 @@ describe("access tokens", () => {
 });
 
 it("no client secret is in the database", async () => {
-  const folder = await dataFolder("service");
+  const folder = temporaryFolder("service");
   const service = await startService({ db: join(folder, "service.db"), fixture: { clients } });
   await service.stop();
   const stored = readFileSync(join(folder, "service.db"), "latin1");
