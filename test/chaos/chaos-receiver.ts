@@ -1,20 +1,57 @@
+import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Clock } from "hookproof";
-import { toNodeListener } from "hookproof/node";
-import { createReceiver, memoryReplayStore } from "hookproof/receiver";
 import { FAILURES } from "../support/receiver-failures.js";
+import { seededRandom } from "../support/seed.mjs";
 
 const FAILING_SHARE = 0.3;
+/** Failures that hinder the answer to what was taken; some of them begin with a 200. */
+const ACCEPTS = /^accepted,/;
+const TOLERANCE_S = 300;
+/** An answer that took longer may have met a sender that had given up. */
+const IN_TIME_MS = 300;
+/** An answer that was written so shortly before the receiver went down may have been lost on its way. */
+const LOST_ON_THE_WAY_MS = 200;
 
-/** A verifying listener that fails in every way there is, and forgets no event id when it is restarted. */
+export type ListenerName = "taking" | "refusing";
+
+/** A request as the receiver saw it; times are `performance.now()` of the test's process. */
+export interface SeenRequest {
+  readonly id: string;
+  readonly listener: ListenerName;
+  /** The number of the dispatcher that sent it: each has a port of its own. */
+  readonly dispatcher: number;
+  readonly at: number;
+  /** SHA-256 of the body, base64url. */
+  readonly digest: string;
+  /** Whether it was the one that ran the automation. */
+  readonly ran: boolean;
+  /** How many requests of its dispatcher were open with it. */
+  readonly open: number;
+  /** The status that was written, if one was. */
+  readonly status?: number;
+  /** When the whole answer was written. */
+  readonly answeredAt?: number;
+  /** Whether it was answered with a `Retry-After`. */
+  readonly asksToWait: boolean;
+  /** Whether its sender knows that answer, if it lives. */
+  readonly isKnown: boolean;
+}
+
+/**
+ * The listeners `taking`, which runs each event once, and `refusing`, which refuses each for good; both fail in every
+ * way there is. It forgets no event id when it is restarted. How it verifies and remembers is written here anew, and
+ * not taken from the library, so that a fault of the library's receiver cannot hide one of the outbox.
+ */
 export interface ChaosReceiver {
-  /** `taking` runs its events; `refusing` refuses each of them for good. */
-  readonly urls: { readonly taking: string; readonly refusing: string };
+  /** The listeners' URLs for each dispatcher. */
+  readonly urls: readonly Readonly<Record<ListenerName, string>>[];
+  readonly requests: readonly SeenRequest[];
   /** What was run, in order. */
-  readonly runs: { readonly id: string; readonly payload: { key?: string; place: number } }[];
-  readonly counts: { requests: number; duplicates: number };
+  readonly runs: readonly { readonly id: string; readonly body: string }[];
+  /** What cannot come from a sound sender: a wrong signature, or a time that is off. */
+  readonly unsound: readonly string[];
   /** How often it failed in each way. */
   readonly failures: ReadonlyMap<string, number>;
   /** Breaks every connection, and is not there for a while. */
@@ -22,64 +59,129 @@ export interface ChaosReceiver {
   stop(): Promise<void>;
 }
 
-export async function chaosReceiver(secret: string, clock: Clock): Promise<ChaosReceiver> {
-  const ways = Object.entries(FAILURES);
-  const failures = new Map(ways.map(([way]) => [way, 0]));
-  const runs: ChaosReceiver["runs"] = [];
-  const counts = { requests: 0, duplicates: 0 };
-  let server = await listen(0);
-  const { port } = server.address() as AddressInfo;
-  const baseUrl = `http://127.0.0.1:${port}`;
-  const receiver = createReceiver({
-    listener: { id: "lst_taking", baseUrl, auth: { method: "hmac", secret } },
-    replayStore: memoryReplayStore({ clock }),
-    clock,
-  });
-  const receive = toNodeListener(receiver, async ({ id, body }) => {
-    runs.push({ id, payload: JSON.parse(new TextDecoder().decode(body)) });
-  });
+type Open = { -readonly [Field in keyof SeenRequest]: SeenRequest[Field] };
 
-  async function listen(at: number): Promise<Server> {
-    const next = createServer(async (request, response) => {
-      counts.requests += 1;
-      response.on("finish", () => {
-        if (response.statusCode === 409) counts.duplicates += 1;
-      });
-      if (request.url?.endsWith("lst_refusing")) {
-        request.resume();
-        response.writeHead(422).end('{"code":"NOT_WANTED"}');
-        return;
-      }
-      const chosen =
-        Math.random() < FAILING_SHARE ? ways[Math.floor(Math.random() * ways.length)] : undefined;
-      if (!chosen) return receive(request, response);
-      failures.set(chosen[0], (failures.get(chosen[0]) ?? 0) + 1);
-      await chosen[1](request, response, receive);
+export async function chaosReceiver(
+  secret: string,
+  clock: { now(): number },
+  dispatchers: number,
+): Promise<ChaosReceiver> {
+  const ways = Object.entries(FAILURES);
+  const random = seededRandom("receiver");
+  const failures = new Map(ways.map(([way]) => [way, 0]));
+  const requests: Open[] = [];
+  const runs: { id: string; body: string }[] = [];
+  const unsound: string[] = [];
+  const taken = new Set<string>();
+  const open = Array.from({ length: dispatchers }, () => 0);
+  let servers = await Promise.all(open.map((_, dispatcher) => listen(0, dispatcher)));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+
+  /** Verifies a request, and answers as the listener does when it does not fail. */
+  async function receive(seen: Open, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const body = Buffer.concat(chunks);
+    seen.digest = createHash("sha256").update(body).digest("base64url");
+    const { "webhook-timestamp": time = "", "webhook-signature": signature = "" } = request.headers;
+    const input = Buffer.concat([Buffer.from(`${time}.${seen.id}.`), body]);
+    const answer = (status: number, text: string) => {
+      response.statusCode = status;
+      response.setHeader("Date", new Date(clock.now()).toUTCString());
+      response.end(text); // which the failure may have replaced
+    };
+    if (!isEqual(createHmac("sha256", secret).update(input).digest("base64url"), String(signature))) {
+      unsound.push(`${seen.id}: wrong signature`);
+      return answer(401, '{"code":"WRONG_SIGNATURE"}');
+    }
+    if (Math.abs(clock.now() / 1000 - Number(time)) > TOLERANCE_S) {
+      unsound.push(`${seen.id}: signed ${Math.round(clock.now() / 1000 - Number(time))} s ago`);
+      return answer(400, '{"code":"WRONG_TIME"}');
+    }
+    if (seen.listener === "refusing") return answer(422, '{"code":"NOT_WANTED"}');
+    if (taken.has(seen.id)) return answer(409, '{"code":"ALREADY_TAKEN"}');
+    taken.add(seen.id);
+    seen.ran = true;
+    runs.push({ id: seen.id, body: body.toString() });
+    answer(200, "{}");
+  }
+
+  async function handle(dispatcher: number, request: IncomingMessage, response: ServerResponse) {
+    const seen: Open = {
+      id: String(request.headers["webhook-event-id"]),
+      listener: request.url?.endsWith("lst_refusing") ? "refusing" : "taking",
+      dispatcher,
+      at: performance.now(),
+      digest: "",
+      ran: false,
+      open: (open[dispatcher] = (open[dispatcher] ?? 0) + 1),
+      asksToWait: false,
+      isKnown: false,
+    };
+    requests.push(seen);
+    const possible = seen.listener === "refusing" ? ways.filter(([way]) => !ACCEPTS.test(way)) : ways;
+    const chosen = random() < FAILING_SHARE ? possible[Math.floor(random() * possible.length)] : undefined;
+    const { end } = response;
+    let endedAt = 0;
+    response.end = (...given: unknown[]) => {
+      endedAt = performance.now(); // before the sender can know
+      return end.apply(response, given as never);
+    };
+    response.on("close", () => {
+      open[dispatcher] = (open[dispatcher] ?? 0) - 1;
+      if (response.headersSent) seen.status = response.statusCode;
     });
+    response.on("finish", () => {
+      seen.status = response.statusCode;
+      seen.answeredAt = endedAt;
+      seen.asksToWait = /Retry-After of/.test(chosen?.[0] ?? "");
+      seen.isKnown = !ACCEPTS.test(chosen?.[0] ?? "") && performance.now() - seen.at < IN_TIME_MS;
+    });
+    const answering = (incoming: IncomingMessage, outgoing: ServerResponse) =>
+      receive(seen, incoming, outgoing).catch(() => {}); // the sender has gone
+    if (!chosen) return answering(request, response);
+    failures.set(chosen[0], (failures.get(chosen[0]) ?? 0) + 1);
+    await chosen[1](request, response, answering);
+  }
+
+  async function listen(port: number, dispatcher: number): Promise<Server> {
+    const next = createServer((request, response) => handle(dispatcher, request, response));
     next.on("connection", (socket) => socket.on("error", () => {}));
-    next.listen(at, "127.0.0.1");
+    next.listen(port, "127.0.0.1");
     await once(next, "listening");
     return next;
   }
 
   async function close(): Promise<void> {
-    const closed = once(server, "close");
-    server.close();
-    server.closeAllConnections();
-    await closed;
+    const since = performance.now() - LOST_ON_THE_WAY_MS;
+    for (const one of requests) if (one.at >= since || (one.answeredAt ?? 0) >= since) one.isKnown = false;
+    await Promise.all(
+      servers.map(async (server) => {
+        const closed = once(server, "close");
+        server.close();
+        server.closeAllConnections();
+        await closed;
+      }),
+    );
   }
 
-  const url = (name: string) => `${baseUrl}/api/v1/webhooks/incoming/lst_${name}`;
+  const url = (port: number, name: ListenerName) =>
+    `http://127.0.0.1:${port}/api/v1/webhooks/incoming/lst_${name}`;
   return {
-    urls: { taking: url("taking"), refusing: url("refusing") },
+    urls: ports.map((port) => ({ taking: url(port, "taking"), refusing: url(port, "refusing") })),
+    requests,
     runs,
-    counts,
+    unsound,
     failures,
     async goDown(ms) {
       await close();
       await new Promise((resolve) => setTimeout(resolve, ms));
-      server = await listen(port);
+      servers = await Promise.all(ports.map(listen));
     },
     stop: close,
   };
+}
+
+function isEqual(wanted: string, given: string): boolean {
+  return wanted.length === given.length && timingSafeEqual(Buffer.from(wanted), Buffer.from(given));
 }

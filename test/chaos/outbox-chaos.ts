@@ -2,14 +2,23 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { DeadLetter, OutboxStore } from "hookproof/outbox";
+import type { DeadLetter, OutboxEntry, OutboxStore } from "hookproof/outbox";
 import { waitFor } from "hookproof/testing";
-import { type ChaosReceiver, chaosReceiver } from "./chaos-receiver.js";
+import { seededRandom } from "../support/seed.mjs";
+import { chaosReceiver, type ListenerName } from "./chaos-receiver.js";
+import { brokenPromises, type ChaosEvidence, type Interruption, type Told } from "./outbox-judge.js";
 
 const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
-const PROCESSES = ["producer", "producer", "dispatcher", "dispatcher"] as const;
+const PRODUCERS = 2;
+const DISPATCHERS = 2;
+const CONCURRENCY = 24;
+const FIRST_DELAY_MS = 25;
+const MAX_RETRY_AFTER_MS = 100;
+/** What a wait for something that is bound to come may take. */
+const LIMIT = { timeoutMs: 1_800_000 };
 
-type Role = (typeof PROCESSES)[number];
+/** What is done to the processes, or to their store. */
+type Disturbance = "kill-dispatcher" | "kill-producer" | "stop-dispatcher" | "cut-store";
 
 /** An engine under test. */
 export interface ChaosEngine {
@@ -19,139 +28,210 @@ export interface ChaosEngine {
   readonly place: Readonly<Record<string, string>>;
   /** How many times as fast as the machine's the clock runs; 1 where the store has a clock of its own. */
   readonly speed: number;
+  /** How long a lease is, in milliseconds of the machine's clock: longer than the store is ever away. */
+  readonly leaseMs: number;
   /** A store over the same events, to look at them from here. */
   open(clock: { now(): number }): Promise<OutboxStore>;
-  /** Kills the database server and brings it back, where there is one. */
-  killServer?(): Promise<void>;
-}
-
-/** What was told by producers, by listener; events of a transaction are `offered` before it is committed. */
-interface Told {
-  readonly offered: Set<string>;
-  readonly acknowledged: Set<string>;
-  readonly undone: Set<string>;
+  /** Makes the store unreachable for a second or so: kills its server, or locks its file. */
+  cutStore(): Promise<void>;
+  /** Whether a process that is stopped now would hold up the others, as it has locked what they need. */
+  isHeldUp?(): boolean;
 }
 
 /** What came of a run. */
 export interface ChaosResult {
-  readonly taking: Told;
-  readonly refusing: Told;
-  readonly runs: ChaosReceiver["runs"];
-  readonly dead: readonly DeadLetter[];
+  /** Each way in which a promise was broken, once: none. */
+  readonly broken: readonly string[];
   readonly failures: ReadonlyMap<string, number>;
+  readonly keys: number;
   readonly summary: Readonly<Record<string, number>>;
 }
 
 /**
- * Lets two producers and two dispatchers work until `events` are acknowledged, ran, or are dead letters, and kills
- * one of them, or the database, at random moments meanwhile.
+ * Lets two producers and two dispatchers work until `events` are acknowledged, ran, or are dead letters, and disturbs
+ * them at random moments meanwhile: one of them is killed, or stopped past its leases, or the store is cut off.
  */
 export async function outboxChaos(
   engine: ChaosEngine,
-  { events, kills }: { events: number; kills: number },
+  { events, disturbances }: { events: number; disturbances: number },
 ): Promise<ChaosResult> {
   const startedAt = Date.now();
+  const random = seededRandom(engine.name);
   const clock = { now: () => startedAt + (Date.now() - startedAt) * engine.speed };
-  const receiver = await chaosReceiver(SECRET, clock);
-  const { name, place, speed } = engine;
+  const receiver = await chaosReceiver(SECRET, clock, DISPATCHERS);
+  const { name, place, speed, leaseMs } = engine;
   const store = await engine.open(clock);
   const told = { taking: newTold(), refusing: newTold() };
   const acknowledged = () => told.taking.acknowledged.size + told.refusing.acknowledged.size;
-  const killed = { producer: 0, dispatcher: 0, server: 0 };
-  const common = { engine: name, place, urls: receiver.urls, secret: SECRET, startedAt, speed };
-  const living: (ChaosProcess & { role: Role })[] = [];
-  const victims: (Role | "server")[] = [
-    "dispatcher",
-    "producer",
-    ...(engine.killServer ? ["server" as const] : []),
-  ];
+  const done: Record<Disturbance, number> = {
+    "kill-dispatcher": 0,
+    "kill-producer": 0,
+    "stop-dispatcher": 0,
+    "cut-store": 0,
+  };
+  const interruptions: Interruption[] = [];
+  const outages: { from: number; to: number }[] = [];
+  const policy = {
+    concurrency: CONCURRENCY,
+    firstDelayMs: FIRST_DELAY_MS,
+    maxRetryAfterMs: MAX_RETRY_AFTER_MS,
+  };
+  const common = { engine: name, place, secret: SECRET, startedAt, speed, leaseMs, ...policy };
+  let started = 0;
+  const producers: ChaosProcess[] = [];
+  const dispatchers: ChaosProcess[] = [];
+  const begun: ChaosProcess[] = [];
+  const stops: Promise<void>[] = [];
+  const stopped = new Set<number>();
 
-  async function begin(role: Role): Promise<void> {
-    const process = await startProcess({ ...common, role }, note);
-    if (role === "producer" && acknowledged() >= events) await process.end();
-    else living.push({ ...process, role });
+  async function beginProducer(): Promise<void> {
+    const task = { ...common, role: "producer", name: started++, urls: receiver.urls[0] };
+    const process = await begin(task);
+    if (acknowledged() >= events) await process.end();
+    else producers.push(process);
   }
 
-  function note(line: Partial<Record<keyof Told, Record<"taking" | "refusing", string[]>>>): void {
-    for (const [what, ids] of Object.entries(line))
-      for (const listener of ["taking", "refusing"] as const)
-        for (const id of ids[listener] ?? []) told[listener][what as keyof Told].add(id);
+  async function beginDispatcher(index: number): Promise<void> {
+    const clockOffMs = index % 2 ? 60_000 : -60_000;
+    const urls = receiver.urls[index];
+    const task = { ...common, role: "dispatcher", name: started++, urls, clockOffMs };
+    dispatchers[index] = await begin(task);
   }
 
-  async function killOne(role: Role | "server"): Promise<void> {
-    const candidates = living.filter((one) => one.role === role);
-    const victim = candidates[Math.floor(Math.random() * candidates.length)];
-    if (role === "producer" && !victim) return killOne("dispatcher"); // all is enqueued
-    killed[role] += 1;
-    if (!victim) return engine.killServer?.();
-    living.splice(living.indexOf(victim), 1);
-    await victim.end("SIGKILL");
-    await begin(victim.role);
+  async function begin(task: object): Promise<ChaosProcess> {
+    const process = startProcess(task);
+    begun.push(process);
+    await process.isReady(note);
+    return process;
+  }
+
+  function note({ offered = {}, acknowledged: stored = {}, undone = {} }: ToldLine): void {
+    for (const listener of ["taking", "refusing"] as const) {
+      for (const [id, digest] of offered[listener] ?? []) told[listener].offered.set(id, digest);
+      for (const [id] of stored[listener] ?? []) told[listener].acknowledged.add(id);
+      for (const [id] of undone[listener] ?? []) told[listener].offered.delete(id);
+    }
+  }
+
+  /** One that is not stopped at the moment. */
+  async function anyDispatcher(): Promise<number> {
+    const living = () => dispatchers.map((_, index) => index).filter((index) => !stopped.has(index));
+    await waitFor(() => living().length > 0, LIMIT);
+    return living()[Math.floor(random() * living().length)] ?? 0;
+  }
+
+  async function disturb(what: Disturbance): Promise<void> {
+    if (what === "kill-producer") {
+      const [victim] = producers.splice(Math.floor(random() * producers.length), 1);
+      if (!victim) return disturb("kill-dispatcher"); // all is enqueued
+      await victim.end("SIGKILL");
+      await beginProducer();
+    } else if (what === "kill-dispatcher") {
+      const index = await anyDispatcher();
+      const from = performance.now();
+      await dispatchers[index]?.end("SIGKILL");
+      interruptions.push({ dispatcher: index, kind: "kill", from, to: performance.now() });
+      await beginDispatcher(index);
+    } else if (what === "stop-dispatcher") stops.push(stopOne(await anyDispatcher()));
+    else {
+      const from = performance.now();
+      await engine.cutStore();
+      outages.push({ from, to: performance.now() });
+    }
+    done[what] += 1;
+  }
+
+  /** Stops a dispatcher until all its leases have run out and others have delivered its events. */
+  async function stopOne(index: number): Promise<void> {
+    stopped.add(index);
+    const from = performance.now();
+    dispatchers[index]?.signal("SIGSTOP");
+    while (engine.isHeldUp?.()) {
+      dispatchers[index]?.signal("SIGCONT");
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      dispatchers[index]?.signal("SIGSTOP");
+    }
+    await new Promise((resolve) => setTimeout(resolve, leaseMs + 700));
+    dispatchers[index]?.signal("SIGCONT");
+    interruptions.push({ dispatcher: index, kind: "stop", from, to: performance.now() });
+    stopped.delete(index);
   }
 
   try {
-    await Promise.all(PROCESSES.map(begin));
+    await Promise.all([
+      ...Array.from({ length: PRODUCERS }, beginProducer),
+      ...Array.from({ length: DISPATCHERS }, (_, index) => beginDispatcher(index)),
+    ]);
     const progress = () => (acknowledged() + receiver.runs.length) / (2 * events);
-    const outages = [0.25, 0.5, 0.75].map(async (share, index) => {
-      await waitFor(() => progress() >= share, { timeoutMs: 1_800_000 });
+    const outagesOfReceiver = [0.25, 0.5, 0.75].map(async (share, index) => {
+      await waitFor(() => progress() >= share, LIMIT);
       await receiver.goDown(index === 1 ? 1_000 : 20); // in the middle it is down, otherwise restarted
     });
-    const producing = waitFor(() => acknowledged() >= events, { timeoutMs: 1_800_000 }).then(() =>
-      Promise.all(living.filter(({ role }) => role === "producer").map(({ end }) => end())),
+    const producing = waitFor(() => acknowledged() >= events, LIMIT).then(() =>
+      Promise.all(producers.map(({ end }) => end())),
     );
-    for (let kill = 1; kill <= kills; kill++) {
-      const moment = (kill - Math.random()) / (kills + 1);
-      await waitFor(() => progress() >= moment, { timeoutMs: 1_800_000 });
-      await killOne(victims[kill % victims.length] ?? "dispatcher");
+    const kinds = Object.keys(done) as Disturbance[];
+    for (let count = 1; count <= disturbances; count++) {
+      const moment = (count - random()) / (disturbances + 1);
+      await waitFor(() => progress() >= moment, LIMIT);
+      await disturb(kinds[count % kinds.length] ?? "kill-dispatcher");
     }
-    await Promise.all([producing, ...outages]);
-    await waitFor(async () => isDone(await store.stats()), { timeoutMs: 1_800_000, intervalMs: 50 });
-    await Promise.all(living.map(({ end }) => end()));
+    await Promise.all([producing, ...outagesOfReceiver, ...stops]);
+    await waitFor(async () => isDone(await store.stats()), { ...LIMIT, intervalMs: 50 });
+    await Promise.all(dispatchers.map(({ end }) => end()));
     const dead: DeadLetter[] = [];
     for await (const letter of store.dead()) dead.push(letter);
+    const entries = new Map<string, readonly OutboxEntry[]>();
+    for (const id of told.taking.acknowledged) entries.set(id, await store.find(id));
+    const { requests, runs, unsound, failures } = receiver;
+    const stats = await store.stats();
+    const evidence: ChaosEvidence = {
+      ...{ told, requests, runs, unsound, interruptions, outages, entries, dead, stats },
+      limits: policy,
+    };
     return {
-      ...told,
-      runs: receiver.runs,
-      dead,
-      failures: receiver.failures,
+      broken: brokenPromises(evidence),
+      failures,
+      keys: new Set(runs.flatMap(({ body }) => (JSON.parse(body) as { key?: string }).key ?? [])).size,
       summary: {
         seconds: Math.round((Date.now() - startedAt) / 1000),
         acknowledged: acknowledged(),
-        runs: receiver.runs.length,
+        runs: runs.length,
         deadLetters: dead.length,
-        requests: receiver.counts.requests,
-        answered409: receiver.counts.duplicates,
-        failedRequests: [...receiver.failures.values()].reduce((sum, count) => sum + count, 0),
-        producersKilled: killed.producer,
-        dispatchersKilled: killed.dispatcher,
-        serversKilled: killed.server,
+        requests: requests.length,
+        answered409: requests.filter(({ status }) => status === 409).length,
+        failedRequests: [...failures.values()].reduce((sum, count) => sum + count, 0),
+        ...done,
       },
     };
   } finally {
-    await Promise.all(living.map(({ end }) => end("SIGKILL")));
+    await Promise.all(begun.map(({ end }) => end("SIGKILL")));
     await store.close();
     await receiver.stop();
   }
 }
 
 function newTold(): Told {
-  return { offered: new Set(), acknowledged: new Set(), undone: new Set() };
+  return { offered: new Map(), acknowledged: new Set() };
 }
 
 function isDone(stats: readonly { pending: number; inFlight: number }[]): boolean {
   return stats.every(({ pending, inFlight }) => pending + inFlight === 0);
 }
 
+/** Event ids with the digests of their bodies, by listener. */
+type ToldEvents = Partial<Record<ListenerName, readonly (readonly [id: string, digest: string])[]>>;
+type ToldLine = Partial<Record<"offered" | "acknowledged" | "undone", ToldEvents>>;
+
 interface ChaosProcess {
+  /** Resolves with its first sign of life, so that a kill falls among its work; hands on what it tells. */
+  isReady(note: (line: ToldLine) => void): Promise<void>;
+  signal(signal: "SIGSTOP" | "SIGCONT"): void;
   /** Kills the process, or asks it to end; resolves when it has. */
   end(signal?: "SIGKILL"): Promise<void>;
 }
 
-/** Starts a process and waits for its first sign of life, so that a kill falls among its work. */
-async function startProcess(
-  task: Readonly<Record<string, unknown>>,
-  note: (line: Record<string, never>) => void,
-): Promise<ChaosProcess> {
+function startProcess(task: object): ChaosProcess {
   const script = join(import.meta.dirname, "outbox-process.mjs");
   const child: ChildProcess = spawn(process.execPath, [script, JSON.stringify(task)], {
     stdio: ["pipe", "pipe", "inherit"],
@@ -160,15 +240,17 @@ async function startProcess(
   const { stdin, stdout } = child;
   if (!stdin || !stdout) throw new Error("the process has no pipes");
   stdin.on("error", () => {});
-  await new Promise<void>((resolve, reject) => {
-    void ended.then(() => reject(new Error("the process ended before it was ready")));
-    createInterface({ input: stdout }).on("line", (line) => {
-      const said = parsed(line);
-      if (said?.ready) resolve();
-      else if (said) note(said as Record<string, never>);
-    });
-  });
   return {
+    isReady: (note) =>
+      new Promise<void>((resolve, reject) => {
+        void ended.then(() => reject(new Error("the process ended before it was ready")));
+        createInterface({ input: stdout }).on("line", (line) => {
+          const said = parsed(line);
+          if (said?.ready) resolve();
+          else if (said) note(said);
+        });
+      }),
+    signal: (signal) => void child.kill(signal),
     async end(signal) {
       if (signal) child.kill(signal);
       else stdin.write("end\n");
@@ -178,9 +260,9 @@ async function startProcess(
 }
 
 /** A killed process leaves half a line behind. */
-function parsed(line: string): Record<string, unknown> | undefined {
+function parsed(line: string): (ToldLine & { ready?: true }) | undefined {
   try {
-    return JSON.parse(line) as Record<string, unknown>;
+    return JSON.parse(line) as ToldLine & { ready?: true };
   } catch {
     return undefined;
   }

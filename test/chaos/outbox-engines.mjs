@@ -8,7 +8,7 @@ import { PgBoss } from "pg-boss";
 export const ENGINES = {
   async sqlite({ file, driver, from }, clock) {
     const open = () => openSqlite(file, { driver, from });
-    const store = sqliteStore({ open, clock });
+    const store = sqliteStore({ open, clock, patienceMs: 200 });
     const db = open();
     db.exec(
       "PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000; CREATE TABLE IF NOT EXISTS orders (id TEXT)",
@@ -19,9 +19,14 @@ export const ENGINES = {
       /** One of the application's own transactions: an order, and what `work` enqueues with it. */
       async transaction(order, end, work) {
         db.exec("BEGIN IMMEDIATE");
-        addOrder.all(order);
-        work(db);
-        db.exec(end);
+        try {
+          addOrder.all(order);
+          work(db);
+          db.exec(end);
+        } catch (error) {
+          db.exec("ROLLBACK");
+          throw error;
+        }
       },
     };
   },

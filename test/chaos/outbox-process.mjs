@@ -1,13 +1,17 @@
 // One process of the chaos run, until it is killed or told to end: a producer, which enqueues in transactions and
 // tells what it is about to commit and what it has, or a dispatcher, which delivers.
-import { randomInt, randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as pass } from "node:timers/promises";
 import { hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
+import { seededRandom } from "../support/seed.mjs";
 import { ENGINES } from "./outbox-engines.mjs";
 
-const { role, engine, place, urls, secret, startedAt, speed } = JSON.parse(process.argv[2]);
+const task = JSON.parse(process.argv[2]);
+const { role, name, engine, place, urls, secret, startedAt, speed, leaseMs } = task;
 const clock = { now: () => startedAt + (Date.now() - startedAt) * speed };
+const random = seededRandom(`${role} ${name}`);
+const below = (limit) => Math.floor(random() * limit);
 const tell = (line) => new Promise((resolve) => process.stdout.write(`${JSON.stringify(line)}\n`, resolve));
 let isTold = false;
 process.stdin.on("data", () => {
@@ -18,19 +22,26 @@ const { store, transaction } = await ENGINES[engine](place, clock);
 const signer = hmacSigner({ secret });
 const outbox = createOutbox({
   store,
-  clock,
+  // The machine of each dispatcher has a clock of its own, which is off; the store's is right.
+  clock: { now: () => clock.now() + (task.clockOffMs ?? 0) },
   wait: (ms, signal) => pass(ms / speed, undefined, { signal }).catch(() => {}),
+  random,
+  concurrency: task.concurrency,
   pollMs: 20 * speed,
-  leaseMs: Math.max(2_000 * speed, 6_000),
+  leaseMs: leaseMs * speed,
   listeners: Object.fromEntries(
-    Object.entries(urls).map(([name, url]) => [
-      name,
+    Object.entries(urls).map(([listener, url]) => [
+      listener,
       {
         url,
         signer,
-        concurrency: 30,
-        attemptTimeoutMs: 600,
-        retry: { firstDelayMs: 25 * speed, maxDelayMs: 500 * speed, maxRetryAfterMs: 10 * speed },
+        concurrency: task.concurrency,
+        attemptTimeoutMs: 2_000,
+        retry: {
+          firstDelayMs: task.firstDelayMs * speed,
+          maxDelayMs: 500 * speed,
+          maxRetryAfterMs: task.maxRetryAfterMs * speed,
+        },
         // Opened by the outage, and not by the 30 %.
         breaker: { failureShare: 0.8, windowMs: 500 * speed, openMs: 200 * speed, maxOpenMs: 400 * speed },
       },
@@ -43,22 +54,29 @@ process.exit();
 
 async function produce() {
   const mine = randomUUID().slice(0, 8);
-  for (let place = 0; !isTold; ) {
-    const events = Array.from({ length: randomInt(1, 20) }, () => {
-      const listener = randomInt(50) === 0 ? "refusing" : "taking";
-      const orderingKey = randomInt(5) === 0 ? `${mine}-${randomInt(3)}` : undefined;
-      return { listener, eventId: randomUUID(), orderingKey, payload: { key: orderingKey, place: place++ } };
+  for (let number = 0; !isTold; ) {
+    const events = Array.from({ length: 1 + below(19) }, () => {
+      const listener = below(50) === 0 ? "refusing" : "taking";
+      const orderingKey = below(5) === 0 ? `${mine}-${below(3)}` : undefined;
+      const payload = { key: orderingKey, place: number++, by: mine, note: "ü".repeat(below(300)) };
+      return { listener, eventId: randomUUID(), orderingKey, payload };
     });
-    const idsOf = (name) => events.filter(({ listener }) => listener === name).map(({ eventId }) => eventId);
-    const said = { taking: idsOf("taking"), refusing: idsOf("refusing") };
-    const end = randomInt(15) === 0 ? "ROLLBACK" : "COMMIT";
+    const of = (listener) =>
+      events
+        .filter((event) => event.listener === listener)
+        .map(({ eventId, payload }) => [
+          eventId,
+          createHash("sha256").update(JSON.stringify(payload)).digest("base64url"),
+        ]);
+    const said = { taking: of("taking"), refusing: of("refusing") };
+    const end = below(15) === 0 ? "ROLLBACK" : "COMMIT";
     if (end === "COMMIT") await tell({ offered: said });
     const isEnded = await transaction(randomUUID(), end, (tx) => outbox.enqueue(events, { tx })).then(
       () => true,
-      () => false, // the server was killed: whether it committed is not known
+      () => false, // the store was cut off: whether it committed is not known
     );
     if (isEnded) await tell({ [end === "COMMIT" ? "acknowledged" : "undone"]: said });
-    await pass(randomInt(30));
+    await pass(below(30));
   }
 }
 

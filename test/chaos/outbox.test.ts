@@ -12,36 +12,23 @@ import { ownPostgres } from "../support/postgres.js";
 import { type ChaosEngine, type ChaosResult, outboxChaos } from "./outbox-chaos.js";
 
 const LONG = Boolean(process.env.HOOKPROOF_LONG);
-const SIZE = LONG ? { events: 10_000, kills: 20 } : { events: 2_000, kills: 6 };
+const SIZE = LONG ? { events: 10_000, disturbances: 24 } : { events: 3_000, disturbances: 8 };
 
-/** What is promised, whatever happens: see docs/guides/outbox.md. */
-function expectPromisesKept({ taking, refusing, runs, dead, failures, summary }: ChaosResult): void {
+/** What is promised, whatever happens: see docs/guides/outbox-promises.md. */
+function expectPromisesKept({ broken, failures, keys, summary }: ChaosResult): void {
   console.info(summary);
-  const ran = new Set(runs.map(({ id }) => id));
-  expect(runs.length - ran.size).toBe(0); // none twice
-  expect([...taking.acknowledged].filter((id) => !ran.has(id))).toEqual([]); // none missing
-  expect([...ran].filter((id) => !taking.offered.has(id))).toEqual([]); // none that was rolled back
-  const died = dead.map(({ event }) => event.id);
-  expect([...refusing.acknowledged].filter((id) => !died.includes(id))).toEqual([]);
-  expect(died.filter((id) => !refusing.offered.has(id))).toEqual([]); // only what was refused for good
-  expect(new Set(dead.map(({ reason }) => reason))).toEqual(new Set(["refused"]));
-  for (const { attempts } of dead) expect(attempts.at(-1)).toMatchObject({ status: 422 });
-  const places = new Map<string, number>();
-  for (const { payload } of runs) {
-    if (payload.key === undefined) continue;
-    expect(payload.place).toBeGreaterThan(places.get(payload.key) ?? -1); // each key in its order
-    places.set(payload.key, payload.place);
-  }
-  expect(places.size).toBeGreaterThan(0);
-  expect([...failures].filter(([, count]) => count === 0)).toEqual([]); // every way was met
-  const { producersKilled = 0, dispatchersKilled = 0, serversKilled = 0 } = summary;
-  expect(producersKilled + dispatchersKilled + serversKilled).toBe(SIZE.kills);
+  expect(broken.slice(0, 20)).toEqual([]);
+  // What could have broken a promise has been there.
+  expect(keys).toBeGreaterThan(0);
+  expect(summary.deadLetters).toBeGreaterThan(0);
+  expect(summary.answered409).toBeGreaterThan(0);
+  expect([...failures].filter(([, count]) => count === 0)).toEqual([]);
 }
 
 const UNKNOWN = [{ listener: "", pending: 1, inFlight: 0, delivered: 0, dead: 0 }];
 
 const title = (engine: string) =>
-  `${engine}: of ${SIZE.events} acknowledged events each runs once, through ${SIZE.kills} kills`;
+  `${engine}: of ${SIZE.events} acknowledged events each runs once, through ${SIZE.disturbances} kills, stops and cuts`;
 
 it(title("SQLite"), { timeout: 1_800_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "hookproof-chaos-outbox-"));
@@ -51,15 +38,32 @@ it(title("SQLite"), { timeout: 1_800_000 }, async () => {
     driver,
     from: new URL("../native/package.json", import.meta.url).href,
   };
+  const open = () => openSqlite(place.file, place);
+  const locker = open();
   const engine: ChaosEngine = {
     name: "sqlite",
     place,
     speed: 20,
-    open: async (clock) => sqliteStore({ open: () => openSqlite(place.file, place), clock }),
+    leaseMs: 4_500,
+    open: async (clock) => sqliteStore({ open, clock }),
+    async cutStore() {
+      locker.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE");
+      await new Promise((resolve) => setTimeout(resolve, 900));
+      locker.exec("ROLLBACK");
+    },
+    isHeldUp() {
+      try {
+        locker.exec("PRAGMA busy_timeout = 0; BEGIN IMMEDIATE; ROLLBACK");
+        return false;
+      } catch {
+        return true;
+      }
+    },
   };
   try {
     expectPromisesKept(await outboxChaos(engine, SIZE));
   } finally {
+    locker.close();
     rmSync(folder, { recursive: true });
   }
 });
@@ -81,9 +85,10 @@ itWith("postgresql", postgres)(title("PostgreSQL"), { timeout: 1_800_000 }, asyn
     name: "pg-boss",
     place: { url: postgres.url },
     speed: 1,
+    leaseMs: 10_000,
     // A look that fails as the server was killed is repeated by whoever looks.
     open: async () => ({ ...store, stats: () => store.stats().catch(() => UNKNOWN) }),
-    async killServer() {
+    async cutStore() {
       await postgres.kill();
       await postgres.restart();
     },

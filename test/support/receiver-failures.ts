@@ -49,6 +49,7 @@ export const FAILURES: Record<string, Failure> = {
   "500": refusing(500),
   "502 with a Date ten years off": refusing(502, { Date: "Thu, 01 Jan 2037 00:00:00 GMT" }),
   "503 with Retry-After: 1e12": refusing(503, { "Retry-After": "1e12" }),
+  "503 with Retry-After of an hour": refusing(503, { "Retry-After": "3600" }),
   "429 with Retry-After of a day": refusing(429, { "Retry-After": "86400" }),
   "alternating 401": alternating401(),
   "reset before reading": (request) => request.socket.resetAndDestroy(),

@@ -1,0 +1,214 @@
+import type { DeadLetter, ListenerStats, OutboxEntry } from "hookproof/outbox";
+import type { ListenerName, SeenRequest } from "./chaos-receiver.js";
+
+/** What producers told, by listener; events of a transaction are `offered` before it is committed. */
+export interface Told {
+  /** Event ids, and the digests of their bodies. */
+  readonly offered: Map<string, string>;
+  readonly acknowledged: Set<string>;
+}
+
+/** A dispatcher was killed, or stopped and continued. */
+export interface Interruption {
+  readonly dispatcher: number;
+  readonly kind: "kill" | "stop";
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The limits that the dispatchers were given, in milliseconds of the test's process. */
+export interface ChaosLimits {
+  readonly concurrency: number;
+  readonly firstDelayMs: number;
+  /** Every `Retry-After` of the receiver is longer. */
+  readonly maxRetryAfterMs: number;
+}
+
+/** All that was seen of a run. */
+export interface ChaosEvidence {
+  readonly told: Readonly<Record<ListenerName, Told>>;
+  readonly requests: readonly SeenRequest[];
+  readonly runs: readonly { readonly id: string; readonly body: string }[];
+  readonly unsound: readonly string[];
+  readonly interruptions: readonly Interruption[];
+  /** When no dispatcher could reach the store. */
+  readonly outages: readonly { readonly from: number; readonly to: number }[];
+  readonly limits: ChaosLimits;
+  /** Where each acknowledged event stands in the end. */
+  readonly entries: ReadonlyMap<string, readonly OutboxEntry[]>;
+  readonly dead: readonly DeadLetter[];
+  readonly stats: readonly ListenerStats[];
+}
+
+/** What a dispatcher may take to store what became of an attempt, while its store can be reached. */
+const STORED_WITHIN_MS = 1_500;
+/** After it was continued, a dispatcher may send what it was about to send when it was stopped. */
+const LATE_WITHIN_MS = 1_000;
+/** What times of two processes may differ by: each is in whole milliseconds of the machine's clock. */
+const SLACK_MS = 6;
+/** Within this time of a pause what had begun before it may still arrive. */
+const ARRIVES_WITHIN_MS = 40;
+
+/** Every way in which a run broke a promise of docs/guides/outbox-promises.md: none, if the outbox is sound. */
+export function brokenPromises(evidence: ChaosEvidence): string[] {
+  const { told, requests, runs, unsound, stats } = evidence;
+  const byId = new Map<string, SeenRequest[]>();
+  for (const one of requests) byId.set(one.id, [...(byId.get(one.id) ?? []), one]);
+  return [
+    ...unsound,
+    ...deliveries(told, runs),
+    ...bytes(told, requests),
+    ...order(runs),
+    ...[...byId.values()].flatMap((all) => [...sends(all, evidence), ...delays(all, evidence)]),
+    ...histories(byId, evidence),
+    ...pauses(evidence),
+    ...limits(evidence),
+    ...stats
+      .filter(({ pending, inFlight }) => pending !== 0 || inFlight !== 0)
+      .map(({ listener, pending, inFlight }) => `${listener}: ${pending} pending, ${inFlight} in flight`),
+  ];
+}
+
+/** Each acknowledged event runs once, and nothing that was rolled back does. */
+function deliveries({ taking }: ChaosEvidence["told"], runs: ChaosEvidence["runs"]): string[] {
+  const ran = new Set(runs.map(({ id }) => id));
+  const bodies = new Set<string>();
+  return [
+    ...[...taking.acknowledged].filter((id) => !ran.has(id)).map((id) => `${id}: acknowledged, never run`),
+    ...[...ran].filter((id) => !taking.offered.has(id)).map((id) => `${id}: run, but was never committed`),
+    // Bodies differ, so an event that was sent under another id as well is noticed here.
+    ...runs.filter(({ body }) => bodies.size === bodies.add(body).size).map(({ id }) => `${id}: run twice`),
+  ];
+}
+
+/** Every request has the bytes that were enqueued under its id. */
+function bytes(told: ChaosEvidence["told"], requests: readonly SeenRequest[]): string[] {
+  return requests
+    .filter(({ id, listener, digest }) => digest !== "" && told[listener].offered.get(id) !== digest)
+    .map(({ id }) => `${id}: sent with other bytes than were enqueued`);
+}
+
+/** Events of a key run in their order. */
+function order(runs: ChaosEvidence["runs"]): string[] {
+  const last = new Map<string, number>();
+  return runs.flatMap(({ id, body }) => {
+    const { key, place } = JSON.parse(body) as { key?: string; place: number };
+    if (key === undefined) return [];
+    const before = last.get(key) ?? -1;
+    last.set(key, place);
+    return place > before ? [] : [`${id}: number ${place} of key ${key} ran after number ${before}`];
+  });
+}
+
+/** Whether a dispatcher that got an answer lived to store it, and had the right to. */
+function isStored(request: SeenRequest, evidence: ChaosEvidence): boolean {
+  const { dispatcher, at, answeredAt = at } = request;
+  const outages = evidence.outages.filter(
+    ({ from, to }) => to >= at && from <= answeredAt + STORED_WITHIN_MS,
+  );
+  const until = Math.max(answeredAt, ...outages.map(({ to }) => to)) + STORED_WITHIN_MS;
+  const { interruptions } = evidence;
+  const isHit = interruptions.some(
+    (one) => one.dispatcher === dispatcher && one.to >= at - SLACK_MS && one.from <= until,
+  );
+  return !isHit && !isLate(request, evidence);
+}
+
+/** Whether a request may be what its dispatcher was about to send when it was stopped. */
+function isLate({ dispatcher, at }: SeenRequest, { interruptions }: ChaosEvidence): boolean {
+  return interruptions.some(
+    (one) =>
+      one.dispatcher === dispatcher && one.kind === "stop" && at >= one.from && at <= one.to + LATE_WITHIN_MS,
+  );
+}
+
+const ENDING = new Set([200, 409, 422]);
+
+/** After an answer that ends a delivery nothing is sent any more, so that each 409 has its unknown outcome. */
+function sends(all: readonly SeenRequest[], evidence: ChaosEvidence): string[] {
+  const end = all.find((one) => one.isKnown && ENDING.has(one.status ?? 0) && isStored(one, evidence));
+  if (!end) return [];
+  const after = all.filter((one) => one.at > (end.answeredAt ?? end.at) + SLACK_MS && !isLate(one, evidence));
+  return after.map(
+    ({ id, dispatcher, at, status }) =>
+      `${id}: sent again by dispatcher ${dispatcher} ${Math.round(at - end.at)} ms after dispatcher ${end.dispatcher} had ${end.status} for it (answered ${status})`,
+  );
+}
+
+/** After a failure whose outcome is known, the next attempt keeps to the schedule and to `Retry-After`. */
+function delays(all: readonly SeenRequest[], evidence: ChaosEvidence): string[] {
+  const { firstDelayMs, maxRetryAfterMs } = evidence.limits;
+  return all.flatMap((one, index) => {
+    const { status = 0, answeredAt = 0, isKnown, id } = one;
+    const next = all[index + 1];
+    if (!next || !isKnown || ENDING.has(status) || !isStored(one, evidence) || isLate(next, evidence))
+      return [];
+    const delay = one.asksToWait ? maxRetryAfterMs : firstDelayMs;
+    const waited = next.at - answeredAt;
+    return waited >= delay - SLACK_MS ? [] : [`${id}: tried again ${waited} ms after a ${status}`];
+  });
+}
+
+/** `Retry-After` pauses the whole listener at its dispatcher: after most of them nothing else is sent meanwhile. */
+function pauses({ requests, limits: { maxRetryAfterMs } }: ChaosEvidence): string[] {
+  const asked = requests.filter(({ asksToWait, isKnown }) => asksToWait && isKnown);
+  const ignored = asked.filter(({ dispatcher, listener, answeredAt = 0 }) =>
+    requests.some(
+      (one) =>
+        one.dispatcher === dispatcher &&
+        one.listener === listener &&
+        one.at > answeredAt + ARRIVES_WITHIN_MS &&
+        one.at < answeredAt + maxRetryAfterMs - SLACK_MS,
+    ),
+  );
+  return ignored.length * 2 < asked.length || asked.length === 0
+    ? []
+    : [`Retry-After: requests during ${ignored.length} of ${asked.length} pauses`];
+}
+
+/** A dispatcher has no more open than its concurrency; half of it again may be closing. */
+function limits({ requests, limits: { concurrency } }: ChaosEvidence): string[] {
+  const most = Math.max(0, ...requests.map(({ open }) => open));
+  return most <= concurrency * 1.5 ? [] : [`${most} requests of one dispatcher were open at once`];
+}
+
+/** Each event has ended, and its history has every attempt whose dispatcher lived, and none that was not made. */
+function histories(byId: ReadonlyMap<string, readonly SeenRequest[]>, evidence: ChaosEvidence): string[] {
+  const { told, entries, dead } = evidence;
+  const letters = new Map(dead.map((letter) => [letter.event.id, letter]));
+  const broken: string[] = [];
+  const judge = (id: string, attempts: OutboxEntry["attempts"]) => {
+    const all = byId.get(id) ?? [];
+    const kept = attempts.flatMap(({ status }) => status ?? []);
+    const made = all.flatMap(({ status }) => status ?? []);
+    const due = all.filter((one) => one.isKnown && isStored(one, evidence)).map(({ status = 0 }) => status);
+    const told = `history ${kept}, seen ${made}, of these known ${due}`;
+    if (!isWithin(due, kept)) broken.push(`${id}: an attempt is missing: ${told}`);
+    if (!isWithin(kept, made)) broken.push(`${id}: an attempt was never made: ${told}`);
+    const numbers = attempts.map(({ number }) => number);
+    if (numbers.some((number, index) => number <= (numbers[index - 1] ?? 0)))
+      broken.push(`${id}: attempts are numbered ${numbers}`);
+  };
+  for (const id of told.taking.acknowledged) {
+    const [entry] = entries.get(id) ?? [];
+    if (entry?.state !== "delivered" || entry.outcome !== "accepted")
+      broken.push(`${id}: ${entry?.state ?? "unknown"} ${entry?.outcome}`);
+    if (entry) judge(id, entry.attempts);
+  }
+  for (const id of told.refusing.acknowledged)
+    if (!letters.has(id)) broken.push(`${id}: refused, and no dead letter`);
+  for (const [id, { reason, attempts }] of letters) {
+    const status = attempts.at(-1)?.status;
+    if (!told.refusing.offered.has(id) || reason !== "refused" || status !== 422)
+      broken.push(`${id}: a dead letter of ${reason} after ${status}`);
+    judge(id, attempts);
+  }
+  return broken;
+}
+
+/** Whether all items are in the list, in their order. */
+function isWithin(items: readonly number[], list: readonly number[]): boolean {
+  let next = 0;
+  for (const item of list) if (item === items[next]) next++;
+  return next === items.length;
+}
