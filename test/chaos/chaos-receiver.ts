@@ -107,6 +107,7 @@ export async function chaosReceiver(
   }
 
   async function handle(dispatcher: number, request: IncomingMessage, response: ServerResponse) {
+    open[dispatcher] = (open[dispatcher] ?? 0) + 1;
     const seen: Open = {
       id: String(request.headers["webhook-event-id"]),
       listener: request.url?.endsWith("lst_refusing") ? "refusing" : "taking",
@@ -114,7 +115,7 @@ export async function chaosReceiver(
       at: performance.now(),
       digest: "",
       ran: false,
-      open: (open[dispatcher] = (open[dispatcher] ?? 0) + 1),
+      open: open[dispatcher],
       asksToWait: false,
       isKnown: false,
     };
