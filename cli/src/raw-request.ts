@@ -38,10 +38,10 @@ export function parseHeaderLines(lines: readonly string[]): HeaderPair[] {
   return lines
     .filter((line) => line.trim() !== "")
     .map((line) => {
-      const [, name, value] = /^([^:\s]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
-      if (name === undefined || value === undefined)
-        throw usageError(`Not a header line: ${JSON.stringify(line.slice(0, 80))}.`);
-      return [name, value] as const;
+      const [, name] = /^([^:\s]+):.*$/.exec(line) ?? [];
+      if (name === undefined) throw usageError(`Not a header line: ${JSON.stringify(line.slice(0, 80))}.`);
+      // What is looked for at the end has no blank before it: a row of blanks is looked at once, not once for each.
+      return [name, line.slice(name.length + 1).replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, "")] as const;
     });
 }
 

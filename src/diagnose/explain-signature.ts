@@ -139,13 +139,13 @@ function isMadeBy(candidate: Candidate, choice: readonly number[], read: ReadDig
     eventIds[eventId]?.repeat ?? "",
   );
   const parts: (string | Uint8Array)[] = [head];
-  let length = 0;
+  let length = head.length;
   if (tail === undefined) {
     if (reserialising + encoding > 0) return false;
   } else {
     const body = encodings[encoding]?.repeat(reserialisings[reserialising]?.repeat());
     if (body === undefined) return false;
-    length = body.length;
+    length += body.length + tail.length;
     parts.push(body, tail);
   }
   work.spend(length);

@@ -115,7 +115,8 @@ export const LAYOUT_TRIALS: readonly Trial<Layout>[] = [
 /** What stands before the body and after it; without a body both are one text. */
 export function aroundBody(layout: Layout, timestamp: string, eventId: string): [string, string?] {
   const [head = "", tail] = layout.split("{b}");
-  // The functions keep "$&" in a hostile header from being read as a pattern.
-  const filled = (text: string) => text.replace("{t}", () => timestamp).replace("{i}", () => eventId);
+  // In one go, so that what a hostile header has of braces is not looked through, and not filled in.
+  const filled = (text: string) =>
+    text.replace(/\{([ti])\}/g, (_, name) => (name === "t" ? timestamp : eventId));
   return tail === undefined ? [filled(head)] : [filled(head), filled(tail)];
 }

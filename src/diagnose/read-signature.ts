@@ -92,9 +92,9 @@ const MAX_LENGTH = 1_024;
 export function readDigest(received: string): ReadDigest | undefined {
   if (received.length > MAX_LENGTH) return undefined;
   const forms: SignatureForm[] = [];
-  const bare = received.trim().replace(/^["'`]+|["'`]+$/g, "");
+  const bare = received.trim().replace(/^["'`]+|(?<!["'`])["'`]+$/g, "");
   if (bare !== received) forms.push("quoted");
-  const [first = "", ...more] = bare.replace(STRIPE, "").split(/\s+(?=v[0-9])|,(?=v[0-9]=)/);
+  const [first = "", ...more] = bare.replace(STRIPE, "").split(/(?<!\s)\s+(?=v[0-9])|,(?=v[0-9]=)/);
   if (more.length > 0) forms.push("several");
   const text = first.replace(PREFIX, "");
   if (text !== first || STRIPE.test(bare)) forms.push("prefixed");

@@ -13,7 +13,7 @@ export interface JsonStyle {
   readonly literals?: Readonly<Record<string, string>>;
 }
 
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+const TOKEN = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|[{}[\],:]|[^\s{}[\],:"]+/g;
 const PLAIN_STRING = /^"[\w .:-]*"$/;
 
 /** Sorting copies what is inside a member at every level, so what is nested deeper is not sorted. */

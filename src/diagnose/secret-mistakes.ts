@@ -142,7 +142,7 @@ export const SECRET_TRIALS: readonly Trial<KeyOfSecret>[] = [
     message:
       "It matches if padding (=) is added to the secret or taken off it. The key is the string itself.",
     fix: `${AS_IT_IS}, without adding or removing =.`,
-    ways: [[3, (secret) => utf8(secret.endsWith("=") ? secret.replace(/=+$/, "") : `${secret}=`)]],
+    ways: [[3, (secret) => utf8(secret.endsWith("=") ? secret.replace(/(?<!=)=+$/, "") : `${secret}=`)]],
   },
   {
     id: "secret-encoded",

@@ -17,7 +17,10 @@ export function hexOf(bytes: Uint8Array): string {
 
 /** The bytes of base64 in either alphabet, padded or not, with set bits after the last byte ignored. */
 export function decodeAnyBase64(text: string): Uint8Array | undefined {
-  const url = text.replace(/=+$/, "").replaceAll("+", "-").replaceAll("/", "_");
+  const url = text
+    .replace(/(?<!=)=+$/, "")
+    .replaceAll("+", "-")
+    .replaceAll("/", "_");
   const strict = decodeBase64url(url);
   if (strict || url.length % 4 < 2) return strict;
   const whole = decodeBase64url(`${url}${"A".repeat(4 - (url.length % 4))}`);

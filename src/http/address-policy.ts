@@ -18,7 +18,7 @@ export function publicAddresses(allowedCidrs: readonly string[] = []): AddressPo
   const allowed: readonly Cidr[] = parseCidrs(allowedCidrs);
 
   function check(address: string): void {
-    const ip = parseIp(address.replace(/%.*$/, ""));
+    const ip = parseIp(address.split("%", 1)[0] ?? "");
     if (ip && (isPublicAddress(ip) || allowed.some((cidr) => cidrContains(cidr, ip)))) return;
     throw new HookproofError(
       "ADDRESS_REFUSED",

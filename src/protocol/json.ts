@@ -14,7 +14,8 @@ export function parseJson(bytes: Uint8Array): JsonResult {
   }
 }
 
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]/g;
+/** A text ends with its quote or with everything, or each quote of one that is not closed would begin another. */
+const TOKEN = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|[{}[\],:]/g;
 
 /**
  * The first member name that stands twice in one object of a valid JSON text, at any depth.

@@ -21,7 +21,7 @@ export const serviceRoutes: Command = {
   exits: [[3, "there is no such database, or it cannot be used"]],
   async run({ args, io, out }) {
     const db = databaseFile(io, args);
-    const baseUrl = (args.text("base-url") ?? SERVICE_URL).replace(/\/+$/, "");
+    const baseUrl = (args.text("base-url") ?? SERVICE_URL).replace(/(?<!\/)\/+$/, "");
     const routes = await onDatabase(() => exampleRoutes({ db, baseUrl }));
     for (const { section, operation, method, url, exampleBody } of routes) {
       out.document({ type: "route", section, operation, method, url, exampleBody });

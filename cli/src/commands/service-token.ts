@@ -38,7 +38,7 @@ export const serviceToken: Command = {
     const secret = await readClientSecret(
       args.text("client-secret-file") ?? clientSecretFile(databaseFile(io, args)),
     );
-    const url = `${(args.text("base-url") ?? "").replace(/\/+$/, "")}/auth/v1/token`;
+    const url = `${(args.text("base-url") ?? "").replace(/(?<!\/)\/+$/, "")}/auth/v1/token`;
     const answer = await askedFor(url, args.text("client-id") ?? DEFAULT_CLIENT, secret, global.timeoutMs);
     const token = answer.access_token;
     if (typeof token !== "string")

@@ -18,6 +18,8 @@ export interface ParsedTemplates {
 }
 
 const MAX_DEPTH = 20;
+/** How many characters one text with expressions may have: as many as a listener takes bytes. */
+const MAX_LENGTH = 65_536;
 
 /** What is wrong with a template, and where. */
 export class TemplateError extends Error {
@@ -59,6 +61,7 @@ function parsed(value: Json, path: string, expressions: TemplateExpression[], de
 }
 
 function parsedText(text: string, path: string, expressions: TemplateExpression[]): Fill {
+  if (text.length > MAX_LENGTH) throw new TemplateError(path, `has more than ${MAX_LENGTH} characters`);
   const parts: (string | number)[] = [];
   for (let at = 0; at < text.length; ) {
     const open = text.indexOf("{{", at);
@@ -79,8 +82,12 @@ function inText(json: string): string {
   return json.startsWith('"') ? JSON.parse(json) : json;
 }
 
-/** A text of CEL, or a brace outside of one. */
-const TOKEN = /[rR]?("""|''')[\s\S]*?\1|[rR]("|')[\s\S]*?\2|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\}\}|[{}]/g;
+/**
+ * A text of CEL, or a brace outside of one. A text that is not closed ends with everything, or each of its quotes would
+ * begin another.
+ */
+const TOKEN =
+  /[rR]?("""|''')[\s\S]*?(?:\1|$)|[rR]("|')[\s\S]*?(?:\2|$)|"(?:\\[\s\S]|[^"\\])*(?:"|\\?$)|'(?:\\[\s\S]|[^'\\])*(?:'|\\?$)|\}\}|[{}]/g;
 
 /** Where the `}}` is that closes an expression: not in a text, and not one that closes maps in maps. */
 function endOfExpression(text: string, from: number): number {
