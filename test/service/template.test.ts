@@ -31,6 +31,20 @@ describe("a template", () => {
     }
   });
 
+  it.each(["'", '"', '"""', "'''", "r'", 'R"'])(
+    "with a text that is not closed, %s, is not closed",
+    (quote) => {
+      for (const end of ["", "}}", "\\", "\\}}", "\n}}"])
+        expect(() => parseTemplates({ text: `{{ ${quote}${end}` })).toThrow("not closed");
+    },
+  );
+
+  it("with a text of more than 65,536 characters is refused, and says where", () => {
+    const longest = `{{ a }}${"b".repeat(65_529)}`;
+    expect(expressionsIn(longest)).toEqual(["a"]);
+    expect(() => parseTemplates({ mail: { to: [`${longest}b`] } })).toThrow("more than 65536 characters");
+  });
+
   it("that is deeper than 20 levels is refused", () => {
     let deep: Templates = { text: "x" };
     for (let level = 0; level < 19; level++) deep = { deep };
