@@ -13,7 +13,7 @@ import { rememberLast } from "../primitives/remember-last.js";
 import type { HeaderPair } from "../protocol/headers.js";
 import { publicAddresses } from "./address-policy.js";
 import { limitAhead, proxyFailed, refusedStatus } from "./answer.js";
-import { guardedLookup } from "./guarded-lookup-node.js";
+import { guardedLookup, type Resolve } from "./guarded-lookup-node.js";
 import { keptAgents, noteKeepAlive } from "./kept-agents-node.js";
 import { isAuthenticated, isEncrypted } from "./own-connection-node.js";
 import type { Transport, TransportOptions, TransportRequest, TransportResponse } from "./transport.js";
@@ -25,13 +25,15 @@ export const KEEPS_HEADER_LINES: boolean = true;
 /**
  * A transport over `node:http` and `node:https` that keeps connections alive. An answer counts only if it came over
  * the host's own connection: for an `https:` URL whatever a proxy says instead of opening a tunnel is PROXY_FAILED.
+ *
+ * @param resolve the look-up beneath the address guard
  */
-export function createTransport(options: TransportOptions = {}): Transport {
+export function createTransport(options: TransportOptions = {}, resolve?: Resolve): Transport {
   const { connectTimeoutMs = 5_000, allowedCidrs, agent } = options;
   const policy = options.allowPrivateNetwork === false ? publicAddresses(allowedCidrs) : undefined;
   if (policy && agent)
     throw new TypeError("agent cannot be combined with allowPrivateNetwork: false, as it connects by itself");
-  const connect = policy ? { lookup: guardedLookup({ allowedCidrs }) } : {};
+  const connect = policy ? { lookup: guardedLookup({ allowedCidrs, resolve }) } : {};
   const pools = agent ? { "http:": agent, "https:": agent } : keptAgents(connect);
   const unkept = agent ? pools : unkeptAgents(connect);
   const proxied = agent !== undefined && "proxy" in agent;

@@ -1,0 +1,101 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { HttpsProxyAgent } from "https-proxy-agent";
+import { afterEach, expect, it } from "vitest";
+import { makeCertificates } from "../http/certificates.js";
+import { httpsServer, PROXY_ANSWERS, tcpServer } from "../http/local-server.js";
+import { type OutboxBench, outboxBench, waitFor } from "./bench-outbox.js";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const { ca, server: certificate } = makeCertificates();
+
+/** A listener behind a proxy that refuses with these texts until it is told to open tunnels. */
+async function behindProxy(texts: string | readonly string[]) {
+  const state = { refuses: true, asked: 0, arrived: 0 };
+  const server = await httpsServer(certificate, (req, res) => {
+    state.arrived += 1;
+    req.resume().on("end", () => res.end());
+  });
+  const proxy = await tcpServer(async (client) => {
+    const answers = [texts].flat();
+    await once(client, "data");
+    state.asked += 1;
+    if (state.refuses) {
+      client.on("data", () => client.write(answers.shift() ?? ""));
+      return client.write(answers.shift() ?? "");
+    }
+    const tunnel = connect(server.port, "127.0.0.1", () => {
+      client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+      client.pipe(tunnel).pipe(client);
+    });
+    tunnel.on("error", () => client.destroy());
+    cleanups.push(() => tunnel.destroy());
+  });
+  const agent = new HttpsProxyAgent(`http://127.0.0.1:${proxy.port}`);
+  Object.assign(agent.options, { ca });
+  cleanups.push(server.stop, proxy.stop);
+  const url = "https://tenant.example.com/api/v1/webhooks/incoming/lst_1";
+  return { state, options: { url, agent, breaker: { minAttempts: 2 }, retry: { maxAttempts: 2 } } };
+}
+
+/** Time passes between attempts only: a real handshake must not outlast its lease by the bench's clock. */
+const betweenAttempts = (bench: OutboxBench, predicate: () => boolean) => async () => {
+  await waitFor(() => bench.told("attempt-started").length === bench.told("attempt-ended").length);
+  return predicate();
+};
+
+it.each(PROXY_ANSWERS)(
+  "a proxy's answer %s ends no event, opens no breaker and moves no clock",
+  async (_name, texts) => {
+    const bench = outboxBench();
+    const { state, options } = await behindProxy(texts);
+    const outbox = bench.outbox({ a: bench.listener(options, options) });
+    const [first] = await outbox.enqueue([
+      { listener: "a", payload: { n: 1 } },
+      { listener: "a", payload: { n: 2 } },
+    ]);
+    outbox.start();
+    await bench.passUntil(
+      betweenAttempts(bench, () => state.asked >= 12),
+      1_000,
+    );
+    expect(state.arrived).toBe(0);
+    expect(bench.told("breaker-changed")).toEqual([]);
+    expect(bench.told("clock-corrected")).toEqual([]);
+    expect(bench.told("delivery-ended")).toEqual([]);
+    const [seen] = await outbox.find(first?.eventId ?? "");
+    expect(seen?.attempts[0]).toMatchObject({ number: 1, code: "PROXY_FAILED" });
+
+    state.refuses = false;
+    await bench.passUntil(
+      betweenAttempts(bench, () => bench.told("delivery-ended").length === 2),
+      10_000,
+    );
+    expect(state.arrived).toBe(2);
+    expect(bench.told("delivery-ended")).toMatchObject([{ outcome: "accepted" }, { outcome: "accepted" }]);
+  },
+);
+
+it("the window ends an event that a proxy held up, with every attempt in its record", async () => {
+  const bench = outboxBench();
+  const { options } = await behindProxy("HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n");
+  const retry = { maxAttempts: 1, windowMs: 3_600_000, firstDelayMs: 600_000 };
+  const outbox = bench.outbox({ a: bench.listener(options, { ...options, retry }) });
+  await outbox.enqueue({ listener: "a", payload: {} });
+  outbox.start();
+  await bench.passUntil(
+    betweenAttempts(bench, () => bench.told("delivery-ended").length === 1),
+    60_000,
+  );
+  const letters = [];
+  for await (const letter of outbox.dead()) letters.push(letter);
+  expect(letters).toMatchObject([{ reason: "window", code: "WINDOW_CLOSED" }]);
+  const codes = letters.flatMap(({ attempts }) => attempts.map(({ code }) => code));
+  expect(codes.length).toBeGreaterThan(1);
+  expect(new Set(codes)).toEqual(new Set(["PROXY_FAILED"]));
+  expect(bench.told("delivery-ended")).toMatchObject([{ outcome: "dead", code: "WINDOW_CLOSED" }]);
+});
