@@ -11,9 +11,13 @@ import { startService } from "./running-service.js";
 const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
 const publicJwk = await exportJWK(publicKey);
 const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+const LONGEST = "x".repeat(128);
 const clients = [
   { id: "robot", secret: "robot-secret", publicJwk, role: "member" as const },
   { id: "quiet", role: "member" as const },
+  { id: "twin", publicJwk },
+  { id: LONGEST, publicJwk },
+  { id: "oct", publicJwk: { kty: "oct", k: Buffer.alloc(32).toString("base64url") } },
 ];
 
 type Params = Record<string, string>;
@@ -102,6 +106,7 @@ describe("the token endpoint", () => {
     ["no client", { grant_type: "client_credentials", client_secret: "x" }, 400, "invalid_request"],
     ["a wrong secret", { ...bySecret, client_secret: "robot-secreT" }, 401, "invalid_client"],
     ["an empty secret", { ...bySecret, client_secret: "" }, 401, "invalid_client"],
+    ["an empty client", { ...bySecret, client_id: "" }, 400, "invalid_request"],
     ["an unknown client", { ...bySecret, client_id: "nobody" }, 401, "invalid_client"],
     ["a client that has no secret", { ...bySecret, client_id: "quiet" }, 401, "invalid_client"],
     ["two proofs", { ...bySecret, client_assertion: "x" }, 400, "invalid_request"],
@@ -153,6 +158,40 @@ describe("the token endpoint", () => {
   ])("takes an assertion %s: %o is %i", async (_name, claims, status) => {
     const { url } = shared;
     expect((await askToken(url, await byAssertion(claims))).status).toBe(status);
+  });
+
+  it.each<[what: string, params: Params, claims: Record<string, unknown>]>([
+    ["for another client than the one named", { client_id: "quiet" }, {}],
+    ["for another client that has the same key", { client_id: "twin" }, {}],
+    ["whose subject is another than the client", { client_id: "robot" }, { sub: "twin" }],
+    ["whose issuer is another than the client", { client_id: "robot" }, { iss: "twin" }],
+    ["for a client without a key", { client_id: "quiet" }, { iss: "quiet", sub: "quiet" }],
+    ["for a client that is not there", { client_id: "nobody" }, { iss: "nobody", sub: "nobody" }],
+    ["whose subject is a number", {}, { sub: 5 }],
+    ["whose subject is an object", {}, { sub: { id: "robot" } }],
+    ["whose subject is a list", {}, { sub: ["robot"] }],
+    ["without a subject", {}, { sub: undefined }],
+    ["with an empty subject", {}, { iss: "", sub: "" }],
+    ["with a subject of 257 characters", {}, { iss: "x".repeat(257), sub: "x".repeat(257) }],
+  ])("refuses an assertion %s", async (_what, params, claims) => {
+    const answer = await askToken(shared.url, { ...(await byAssertion(claims)), ...params });
+    expect(answer).toMatchObject({ status: 401, body: { error: "invalid_client" } });
+  });
+
+  it("takes an assertion of a client whose id is as long as one may be, and by both names of its algorithm", async () => {
+    const params = await byAssertion({ iss: LONGEST, sub: LONGEST });
+    expect((await askToken(shared.url, params)).status).toBe(200);
+    expect((await askToken(shared.url, { ...params, client_id: LONGEST })).status).toBe(200);
+    const claims = { iss: "robot", sub: "robot", aud: "127.0.0.1", exp: Math.floor(Date.now() / 1000) + 60 };
+    const newer = await new SignJWT(claims).setProtectedHeader({ alg: "Ed25519" }).sign(privateKey);
+    expect((await askToken(shared.url, { ...params, client_assertion: newer })).status).toBe(200);
+  });
+
+  it("refuses an assertion by a secret, whatever key the client has", async () => {
+    const claims = { iss: "oct", sub: "oct", aud: "127.0.0.1", exp: Math.floor(Date.now() / 1000) + 60 };
+    const hmac = await new SignJWT(claims).setProtectedHeader({ alg: "HS256" }).sign(new Uint8Array(32));
+    const params = { ...(await byAssertion()), client_assertion: hmac };
+    expect((await askToken(shared.url, params)).status).toBe(401);
   });
 
   it("refuses an assertion by another key, one unsigned, and one that is none", async () => {

@@ -17,6 +17,7 @@ export interface paths {
          * Get an access token
          * @description The OAuth 2.0 client credentials flow (RFC 6749 section 4.4). The client proves itself in the body, either
          *     by its secret or by an EdDSA assertion (RFC 7523); credentials in the Authorization header are refused.
+         *     What a browser sends for a page of another site is 403.
          *     Specification 5.1.
          */
         post: operations["createToken"];
@@ -1215,6 +1216,7 @@ export interface operations {
             };
             400: components["responses"]["OAuthError"];
             401: components["responses"]["OAuthError"];
+            403: components["responses"]["OAuthError"];
             413: components["responses"]["OAuthError"];
             415: components["responses"]["OAuthError"];
             429: components["responses"]["OAuthError"];

@@ -11,11 +11,15 @@ export const ASSERTION_TYPE = "urn:ietf:params:oauth:client-assertion-type:jwt-b
 
 const MAX_ASSERTION_SECONDS = 300;
 
-/** The client a token request says it comes from; empty if it does not say. */
+/** As long as `client_id` may be. */
+const MAX_ID_LENGTH = 256;
+
+/** The client a token request says it comes from; empty, which is no client, if it does not say. */
 export function claimedClientId({ client_id, client_assertion }: TokenRequest): string {
   if (client_id !== undefined || client_assertion === undefined) return client_id ?? "";
   try {
-    return decodeJwt(client_assertion).sub ?? "";
+    const sub: unknown = decodeJwt(client_assertion).sub;
+    return typeof sub === "string" && sub.length <= MAX_ID_LENGTH ? sub : "";
   } catch {
     return "";
   }
@@ -24,9 +28,10 @@ export function claimedClientId({ client_id, client_assertion }: TokenRequest): 
 /** The client behind a token request, if its secret or its assertion is right. */
 export async function authenticClient(
   request: TokenRequest,
+  clientId: string,
   { clients, host, clock }: { clients: Clients; host: string; clock: Clock },
 ): Promise<Client | undefined> {
-  const client = clients.get(claimedClientId(request));
+  const client = clients.get(clientId);
   const isRight =
     request.client_assertion === undefined
       ? await isClientSecret(request.client_secret ?? "", client?.secretHash)

@@ -8,6 +8,7 @@ import { type Schemas, violationsOf } from "../api/validation.js";
 import { TOKEN_LIFETIME_SECONDS } from "../auth/access-tokens.js";
 import { ASSERTION_TYPE, authenticClient, claimedClientId } from "../auth/client-authentication.js";
 import { type AttemptLimits, failedAttempts } from "../auth/failed-attempts.js";
+import { isOfForeignPage } from "../auth/foreign-page.js";
 import type { ServiceContext } from "../service-context.js";
 
 type OAuthErrorCode = Schemas["OAuthError"]["error"];
@@ -28,7 +29,7 @@ class OAuthFailure extends Error {
 /** The token endpoint (specification 5.1). */
 export function tokenRouter(context: ServiceContext, limits: AttemptLimits | undefined): Router {
   const { id, path, bodySchema = {} } = operation("createToken");
-  const attempts = failedAttempts(limits);
+  const attempts = failedAttempts(limits, context.clock);
   const host = new URL(context.baseUrl).hostname;
   const router = express.Router({ caseSensitive: true, strict: true });
 
@@ -40,19 +41,24 @@ export function tokenRouter(context: ServiceContext, limits: AttemptLimits | und
   });
   router.post(path, async (req, res) => {
     res.locals.operation = operation(id);
+    // Before anything is counted: else any page could have the service's own client refused.
+    if (isOfForeignPage(req, context.baseUrl)) {
+      throw new OAuthFailure("invalid_request", "Pages of other sites get no tokens here.", 403);
+    }
     if (await context.faults.answered(id, req, res)) return;
     const request = tokenRequest(await parameters(req), bodySchema);
-    const who = `${req.socket.remoteAddress} ${claimedClientId(request)}`;
-    refuseThrottled(await attempts.waitSeconds(who), res);
-    const client = await authenticClient(request, {
+    const clientId = claimedClientId(request);
+    const { remoteAddress } = req.socket;
+    refuseThrottled(attempts.waitSeconds(remoteAddress, clientId), res);
+    const client = await authenticClient(request, clientId, {
       clients: context.storage.clients,
       clock: context.clock,
       host,
     });
     // Of many attempts at once, those past the limit are refused here, the right one too.
-    refuseThrottled(await attempts.waitSeconds(who), res);
+    refuseThrottled(attempts.waitSeconds(remoteAddress, clientId), res);
     if (!client) {
-      await attempts.failed(who);
+      attempts.failed(remoteAddress, clientId);
       throw new OAuthFailure("invalid_client", "The client is not known, or its proof is wrong.", 401);
     }
     const access_token = await context.tokens.issue(client.clientId);

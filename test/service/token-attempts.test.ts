@@ -1,0 +1,187 @@
+import { execFile } from "node:child_process";
+import { request } from "node:http";
+import { promisify } from "node:util";
+import { fixedClock } from "hookproof/testing";
+import { createService, type Service } from "hookproof-service";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { failedAttempts } from "../../service/src/auth/failed-attempts.js";
+import { startService } from "./running-service.js";
+
+const clients = [{ id: "robot", secret: "robot-secret" }];
+const right = { grant_type: "client_credentials", client_id: "robot", client_secret: "robot-secret" };
+const wrong = { ...right, client_secret: "guess" };
+
+interface Answer {
+  status: number;
+  retryAfter: string | undefined;
+  body: Record<string, unknown>;
+}
+
+/** Posts a form with header lines and from an address that `fetch` would not let anybody choose. */
+function post(
+  url: string,
+  params: Record<string, string>,
+  { headers = {}, localAddress }: { headers?: Record<string, string>; localAddress?: string } = {},
+): Promise<Answer> {
+  const type = { "Content-Type": "application/x-www-form-urlencoded" };
+  return new Promise((resolve, reject) => {
+    const asked = request(
+      `${url}/auth/v1/token`,
+      { method: "POST", headers: { ...type, ...headers }, ...(localAddress ? { localAddress } : {}) },
+      async (response) => {
+        let text = "";
+        for await (const chunk of response) text += chunk;
+        const retryAfter = response.headers["retry-after"];
+        resolve({ status: response.statusCode ?? 0, retryAfter, body: JSON.parse(text) });
+      },
+    );
+    asked.on("error", reject).end(new URLSearchParams(params).toString());
+  });
+}
+
+describe("failed attempts at the token endpoint", () => {
+  it("are ten in a minute by default, and the right secret is refused after them as well", async () => {
+    const clock = fixedClock("2026-01-01T00:00:00Z");
+    const { url } = await startService({ fixture: { clients }, clock });
+    for (let n = 0; n < 9; n++) expect((await post(url, wrong)).status).toBe(401);
+    expect((await post(url, right)).status).toBe(200);
+    clock.advance(1_000);
+    expect((await post(url, wrong)).status).toBe(401);
+    expect(await post(url, right)).toMatchObject({ status: 429, retryAfter: "59" });
+    expect(await post(url, wrong)).toMatchObject({ status: 429, retryAfter: "59" });
+    clock.advance(58_999);
+    expect(await post(url, right)).toMatchObject({ status: 429, retryAfter: "1" });
+    clock.advance(1);
+    expect((await post(url, right)).status).toBe(200);
+    expect((await post(url, wrong)).status).toBe(401);
+  });
+
+  it.skipIf(process.platform !== "linux")("are counted for each address", async () => {
+    const { url } = await startService({ fixture: { clients }, attemptLimits: { failures: 1 } });
+    expect((await post(url, wrong)).status).toBe(401);
+    expect((await post(url, right)).status).toBe(429);
+    expect((await post(url, right, { localAddress: "127.0.0.2" })).status).toBe(200);
+  });
+
+  it("keep nobody out for longer because the clock was put back", async () => {
+    const clock = fixedClock("2026-01-01T00:00:00Z");
+    const { url } = await startService({ fixture: { clients }, clock, attemptLimits: { failures: 1 } });
+    expect((await post(url, wrong)).status).toBe(401);
+    clock.advance(-1);
+    expect((await post(url, right)).status).toBe(200);
+  });
+
+  it("are counted for 10,000 clients at a time; the one that failed first is forgotten first", () => {
+    const attempts = failedAttempts({ failures: 1, windowMs: 1_000 }, { now: () => 0 });
+    for (let n = 0; n < 10_000; n++) attempts.failed("127.0.0.1", `client-${n}`);
+    for (let n = 0; n < 10_000; n++) expect(attempts.waitSeconds("127.0.0.1", `client-${n}`)).toBe(1);
+    attempts.failed("127.0.0.1", "one more");
+    expect(attempts.waitSeconds("127.0.0.1", "client-0")).toBe(0);
+    expect(attempts.waitSeconds("127.0.0.1", "client-1")).toBe(1);
+    expect(attempts.waitSeconds("127.0.0.1", "one more")).toBe(1);
+    // One that is there already takes no place.
+    attempts.failed("127.0.0.1", "client-1");
+    attempts.failed("127.0.0.1", "one more");
+    expect(attempts.waitSeconds("127.0.0.1", "client-2")).toBe(1);
+  });
+
+  it("cost little memory, however long the names are that nobody has proved", {
+    timeout: 60_000,
+  }, async () => {
+    const script = `
+      import { createService } from "hookproof-service";
+      const service = await createService();
+      const part = (value) => Buffer.from(JSON.stringify(value)).toString("base64url");
+      const ask = async (sub) => {
+        const answer = await fetch(service.url + "/auth/v1/token", { method: "POST", body: new URLSearchParams({
+          grant_type: "client_credentials",
+          client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+          client_assertion: part({ alg: "EdDSA" }) + "." + part({ sub }) + ".c2ln",
+        }) });
+        await answer.text();
+        return answer.status;
+      };
+      const many = async (from, to) => {
+        for (let n = from; n < to; n += 20)
+          await Promise.all(Array.from({ length: 20 }, (_, i) => ask((n + i) + "x".repeat(5_900))));
+      };
+      const heap = () => { gc(); gc(); return process.memoryUsage().heapUsed; };
+      await many(0, 400);
+      const before = heap();
+      await many(400, 3_400);
+      console.log(Math.round((heap() - before) / 1024));
+      await service.stop();`;
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ["--expose-gc", "--input-type=module", "-e", script],
+      { cwd: new URL("../../", import.meta.url).pathname },
+    );
+    // The names alone are 17,000 kB.
+    expect(Number(stdout)).toBeLessThan(8_000);
+  });
+});
+
+describe("a form that a browser posts for another page", () => {
+  let service: Service;
+  let own: string;
+  beforeAll(async () => {
+    service = await createService({ fixture: { clients }, attemptLimits: { failures: 3 } });
+    own = service.url;
+  });
+  afterAll(() => service.stop());
+
+  const refused: [what: string, headers: (own: string) => Record<string, string>][] = [
+    ["of another site", () => ({ "Sec-Fetch-Site": "cross-site" })],
+    [
+      "of another site, navigated to",
+      () => ({ "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate" }),
+    ],
+    ["of another port of this machine", () => ({ "Sec-Fetch-Site": "same-site" })],
+    ["by a browser without Sec-Fetch-Site", () => ({ Origin: "https://example.com" })],
+    ["that hides where it is from", () => ({ Origin: "null" })],
+    ["with an empty origin", () => ({ Origin: "" })],
+    ["by another scheme", (url) => ({ Origin: url.replace("http:", "https:") })],
+    ["by another port", () => ({ Origin: "http://127.0.0.1:1" })],
+    ["by two origins", (url) => ({ Origin: `${url}, https://example.com` })],
+    [
+      "by a name that was made to lead here",
+      (url) => ({
+        Origin: `http://evil.example:${new URL(url).port}`,
+        Host: `evil.example:${new URL(url).port}`,
+      }),
+    ],
+  ];
+
+  it.each(refused)("%s is refused, and not counted", async (_what, headers) => {
+    for (let n = 0; n < 4; n++) {
+      const answer = await post(own, wrong, { headers: headers(own) });
+      expect(answer).toMatchObject({ status: 403, body: { error: "invalid_request" } });
+    }
+    expect((await post(own, right, { headers: headers(own) })).status).toBe(403);
+    expect((await post(own, right)).status).toBe(200);
+  });
+
+  it.each<[what: string, headers: (own: string) => Record<string, string>]>([
+    ["the reference page", (url) => ({ Origin: url, "Sec-Fetch-Site": "same-origin" })],
+    ["a person at the address bar", () => ({ "Sec-Fetch-Site": "none" })],
+    [
+      "the reference page by another name of loopback",
+      (url) => ({
+        Origin: url.replace("127.0.0.1", "localhost"),
+        Host: new URL(url).host.replace("127.0.0.1", "localhost"),
+      }),
+    ],
+    [
+      "the reference page by another address",
+      (url) => ({ Origin: `http://[::1]:${new URL(url).port}`, Host: `[::1]:${new URL(url).port}` }),
+    ],
+  ])("is taken from %s", async (_what, headers) => {
+    expect((await post(own, right, { headers: headers(own) })).status).toBe(200);
+  });
+
+  it("is taken for the address that the service is told it has", async () => {
+    const { url } = await startService({ fixture: { clients }, baseUrl: "https://service.example.com/base" });
+    const headers = { Origin: "https://service.example.com", "Sec-Fetch-Site": "same-origin" };
+    expect((await post(url, right, { headers })).status).toBe(200);
+  });
+});
