@@ -4,14 +4,19 @@ export interface SqliteDatabase {
   prepare(sql: string): SqliteStatement;
 }
 
-/** A prepared statement of a `SqliteDatabase`, with values for its `?` in order. */
+/**
+ * A prepared statement of a `SqliteDatabase`, with a `SqliteValue` for each `?` in order. Its type has no null, which
+ * is handed over as well: the types of better-sqlite3 know of none before TypeScript 6.
+ */
 export interface SqliteStatement {
-  all(...values: SqliteValue[]): unknown[];
-  run(...values: SqliteValue[]): { readonly lastInsertRowid: number | bigint };
+  all(...values: Bound[]): unknown[];
+  run(...values: Bound[]): { readonly lastInsertRowid: number | bigint };
 }
 
 /** What a `?` may stand for. */
 export type SqliteValue = string | number | null | Uint8Array;
+
+type Bound = Exclude<SqliteValue, null>;
 
 /** Prepares each query when it is first asked, as the tables may not be there before. */
 export function preparedQueries<Name extends string>(
@@ -19,7 +24,8 @@ export function preparedQueries<Name extends string>(
   queries: Readonly<Record<Name, string>>,
 ): <Row>(name: Name, ...values: SqliteValue[]) => Row[] {
   const statementOf = preparedStatements(db, queries);
-  return <Row>(name: Name, ...values: SqliteValue[]) => statementOf(name).all(...values) as Row[];
+  return <Row>(name: Name, ...values: SqliteValue[]) =>
+    statementOf(name).all(...(values as Bound[])) as Row[];
 }
 
 /** The same for changes that return nothing, which cost less; an insert gives the row's number. */
@@ -28,7 +34,7 @@ export function preparedChanges<Name extends string>(
   changes: Readonly<Record<Name, string>>,
 ): (name: Name, ...values: SqliteValue[]) => number {
   const statementOf = preparedStatements(db, changes);
-  return (name, ...values) => Number(statementOf(name).run(...values).lastInsertRowid);
+  return (name, ...values) => Number(statementOf(name).run(...(values as Bound[])).lastInsertRowid);
 }
 
 function preparedStatements<Name extends string>(

@@ -6,7 +6,7 @@ import type {
   RedriveResult,
 } from "../outbox/outbox-store.js";
 import type { Clock } from "../primitives/clock.js";
-import { preparedQueries, type SqliteDatabase, type SqliteValue } from "./sqlite-database.js";
+import { preparedQueries, type SqliteDatabase } from "./sqlite-database.js";
 import type { GroupCommit } from "./sqlite-group-commit.js";
 import { asking } from "./sqlite-outbox-failure.js";
 import { deadLetter, type OutboxRow } from "./sqlite-outbox-rows.js";
@@ -122,13 +122,13 @@ function pageOf<Row>(
   after: Place | undefined,
   limit: number,
 ): Row[] {
-  const conditions: [sql: string, ...values: (SqliteValue | undefined)[]][] = [
+  const conditions: [sql: string, ...values: (string | number | undefined)[]][] = [
     ["listener = ?", listener],
     ["id IN (SELECT value FROM json_each(?))", ids && JSON.stringify(ids)],
     ["reason = ?", reason],
     ["code = ?", code],
     ["ended_at < ?", before],
-    ["(ended_at, seq) > (?, ?)", after?.ended_at, after?.seq],
+    ["(ended_at, seq) > (?, ?)", after?.ended_at ?? undefined, after?.seq],
   ];
   const given = conditions.filter(([, value]) => value !== undefined);
   // With ids, the plus signs keep SQLite from going through all dead letters in their order instead.
