@@ -16,10 +16,12 @@ const asked: string[] = [];
 let stage: Stage;
 let proxy: LocalServer;
 let url: string;
+let serverCertificate: { cert: string; key: string };
 
 beforeAll(async () => {
   requireBuild();
   const { ca, server } = makeCertificates();
+  serverCertificate = server;
   stage = await openStage();
   const file = (name: string, content: string) =>
     writeFileSync(join(stage.folder, "work", name), content, { mode: 0o600 });
@@ -155,6 +157,26 @@ describe("a proxy that answers in the listener's place", () => {
       `${environment} hookproof test ${behind()} --secret-file secret.txt --ca ca.pem`,
     );
     expect(printed.join("\n")).toContain("error[PROXY_FAILED]");
+  });
+});
+
+describe("the receiver's clock", () => {
+  it.each([
+    ["--ca ca.pem", "", true],
+    ["--insecure", "", false],
+    ["", "NODE_TLS_REJECT_UNAUTHORIZED=0 NODE_NO_WARNINGS=1", false],
+  ])("is read over TLS that is checked: %s %s", async (flags, environment, isBelieved) => {
+    const server = await httpsServer(serverCertificate, (req, res) => {
+      const ahead = new Date(Date.now() + 72_000_000).toUTCString();
+      req.resume().on("end", () => res.writeHead(400, { Date: ahead }).end());
+    });
+    const target = `https://localhost:${server.port}/api/v1/webhooks/incoming/lst_1`;
+    const printed = await stage.run(
+      `${environment} hookproof send ${target} --secret-file secret.txt --data 1 --retries 0 ${flags}`,
+    );
+    await server.stop();
+    expect(/The receiver's clock is \d+ s ahead/.test(printed.join("\n"))).toBe(isBelieved);
+    expect(printed.at(-1)).toBe("? 4");
   });
 });
 

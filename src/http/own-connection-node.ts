@@ -1,26 +1,31 @@
 import type { Socket } from "node:net";
-import { checkServerIdentity, TLSSocket } from "node:tls";
-import { isLoopbackHost } from "../primitives/address.js";
+import { TLSSocket } from "node:tls";
 
-const known = new WeakMap<Socket, boolean>();
+const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
+
+/**
+ * Agents that let a connection pass which nobody had checked. A session of it may be resumed, and Node, which then
+ * checks no name, calls that connection authorized.
+ */
+const careless = new WeakSet<object>();
 
 /** Whether a connection is encrypted; an answer to an `https:` URL that came otherwise is a proxy's own. */
 export function isEncrypted(socket: Socket | null): boolean {
   return socket !== null && "encrypted" in socket && socket.encrypted === true;
 }
 
-/** Whether what comes over a connection is the host's own for certain: checked TLS, or plain HTTP on loopback. */
-export function isAuthenticated(socket: Socket, host: string): boolean {
-  let answer = known.get(socket);
-  if (answer === undefined) {
-    answer = isEncrypted(socket) ? isChecked(socket, host) : isLoopbackHost(socket.remoteAddress ?? "");
-    known.set(socket, answer);
-  }
-  return answer;
+/** Looks at a connection of an agent's as soon as it stands. */
+export function noteConnection(socket: Socket, agent: object): void {
+  if (socket instanceof TLSSocket && !socket.authorized) careless.add(agent);
 }
 
-/** Node checks no name where a TLS session is taken up again, and the first one may have been let pass. */
-function isChecked(socket: Socket, host: string): boolean {
-  if (!(socket instanceof TLSSocket) || !socket.authorized) return false;
-  return !socket.isSessionReused() || checkServerIdentity(host, socket.getPeerCertificate()) === undefined;
+/** Whether what comes over a connection is the host's own for certain: checked TLS, or plain HTTP on loopback. */
+export function isAuthenticated(socket: Socket, agent: object): boolean {
+  if (!isEncrypted(socket)) return LOOPBACK.test(socket.remoteAddress ?? "");
+  const { rejectUnauthorized } = ("options" in agent && (agent.options as TlsOptions)) || {};
+  return (socket as TLSSocket).authorized && !careless.has(agent) && rejectUnauthorized !== false;
+}
+
+interface TlsOptions {
+  readonly rejectUnauthorized?: unknown;
 }

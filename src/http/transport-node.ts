@@ -15,7 +15,7 @@ import { publicAddresses } from "./address-policy.js";
 import { limitAhead, proxyFailed, refusedStatus } from "./answer.js";
 import { guardedLookup, type Resolve } from "./guarded-lookup-node.js";
 import { keptAgents, noteKeepAlive } from "./kept-agents-node.js";
-import { isAuthenticated, isEncrypted } from "./own-connection-node.js";
+import { isAuthenticated, isEncrypted, noteConnection } from "./own-connection-node.js";
 import type { Transport, TransportOptions, TransportRequest, TransportResponse } from "./transport.js";
 import { aborted, isConnectionLost, nodeCode, timedOut, transportError } from "./transport-errors-node.js";
 
@@ -48,12 +48,12 @@ export function createTransport(options: TransportOptions = {}, resolve?: Resolv
     const headers = headerLines(request, authority);
     const { method } = request;
     const startedAt = performance.now();
-    const exchange = (pool: unknown, timeoutMs: number) => {
+    const exchange = (pool: object, timeoutMs: number) => {
       // Few options, and without a spread: Node copies them several times, which is a tenth of a request's cost.
       const options = { host, port, path, method, headers, agent: pool as HttpAgent };
       // An agent of the caller's may want to know.
       const req = send(agent ? { ...options, protocol } : options);
-      return runExchange(req, request, { connectTimeoutMs, timeoutMs, host, proxied });
+      return runExchange(req, request, { connectTimeoutMs, timeoutMs, agent: pool, proxied });
     };
     const outcome = await exchange(pools[protocol], request.timeoutMs);
     if (!("stale" in outcome)) return outcome;
@@ -117,7 +117,7 @@ function headerLines(request: TransportRequest, host: string): string[] {
 interface ExchangeBounds {
   readonly connectTimeoutMs: number;
   readonly timeoutMs: number;
-  readonly host: string;
+  readonly agent: object;
   /** The agent goes through a proxy. */
   readonly proxied: boolean;
 }
@@ -125,7 +125,7 @@ interface ExchangeBounds {
 function runExchange(
   req: ClientRequest,
   request: TransportRequest,
-  { connectTimeoutMs, timeoutMs, host, proxied }: ExchangeBounds,
+  { connectTimeoutMs, timeoutMs, agent, proxied }: ExchangeBounds,
 ): Promise<TransportResponse | { stale: HookproofError }> {
   const { url } = request;
   const overTls = url.startsWith("https:");
@@ -166,7 +166,10 @@ function runExchange(
       if (!socket.connecting && !("secureConnecting" in socket && socket.secureConnecting)) return;
       connectTimer = setTimeout(() => fail(timedOut("connection", connectTimeoutMs)), connectTimeoutMs);
       const ready = "encrypted" in socket ? "secureConnect" : "connect";
-      socket.once(ready, () => clearTimeout(connectTimer));
+      socket.once(ready, () => {
+        clearTimeout(connectTimer);
+        noteConnection(socket, agent);
+      });
     };
 
     if (!req.reusedSocket) req.on("socket", onSocket);
@@ -188,7 +191,7 @@ function runExchange(
       if (refusal) return fail(refusal);
       const headers = pairs(res.rawHeaders);
       noteKeepAlive(socket, headers);
-      const authenticated = isAuthenticated(socket, host);
+      const authenticated = isAuthenticated(socket, agent);
       readUpTo(res, request.maxResponseBytes, fail, (body, truncated) => {
         settle();
         resolve({ status, headers, body, truncated, authenticated });

@@ -1,6 +1,8 @@
 import { Agent, get } from "node:http";
+import { checkKeySet } from "hookproof/jwks";
 import { guardedLookup, type Resolve } from "hookproof/node";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { publicAddresses } from "../../src/http/address-policy.js";
 import { createTransport as createFetchTransport } from "../../src/http/transport-fetch.js";
 import { createTransport } from "../../src/http/transport-node.js";
 import { httpServer, type LocalServer } from "./local-server.js";
@@ -56,6 +58,8 @@ const SPELLINGS = [
   "[fd00:ec2::254]",
   "localhost",
   "LOCALHOST.",
+  "receiver.localhost",
+  "a.b.LOCALHOST.",
 ];
 
 describe.each([
@@ -76,6 +80,40 @@ describe.each([
 
   it("connects anywhere when it is not asked to guard", async () => {
     expect((await create()(request(`http://127.0.0.1:${server.port}/`))).status).toBe(200);
+  });
+});
+
+describe("the key set's URL and a listener's are held against the same rules", () => {
+  it.each(SPELLINGS)("%s", async (host) => {
+    const { checks } = await checkKeySet(`https://${host}:${server.port}/jwks.json`);
+    expect(checks).toMatchObject([{ rule: "https", outcome: "fail" }]);
+    expect(checks[0]?.detail).toContain("private or reserved");
+    const allowed = ["127.0.0.0/8"];
+    const policy = publicAddresses(allowed);
+    const { hostname } = new URL(`https://${host}/`);
+    const { checks: again } = await checkKeySet(`https://${host}:1/`, { allowedCidrs: allowed });
+    if (again[0]?.outcome === "pass") policy.checkHost(hostname);
+    else expect(() => policy.checkHost(hostname)).toThrow();
+  });
+
+  it.each(["localhost.example.com", "mylocalhost", "8.8.8.8", "[2606:4700::1111]", "127.example.com"])(
+    "%s may be looked up",
+    (host) => {
+      publicAddresses().checkHost(new URL(`https://${host}/`).hostname);
+    },
+  );
+});
+
+describe("an address policy", () => {
+  it("reads an address with a zone, and refuses what is no address", () => {
+    publicAddresses().check("2606:4700::1111%eth0");
+    publicAddresses().check("8.8.8.8");
+    for (const address of ["fe80::1%eth0", "127.0.0.1%lo", "", "localhost", "8.8.8", "8.8.8.8 "])
+      expect(() => publicAddresses().check(address)).toThrow(refused);
+  });
+
+  it("refuses a range that is none", () => {
+    expect(() => publicAddresses(["10.0.0.1/8"])).toThrow(expect.objectContaining({ code: "CIDR_INVALID" }));
   });
 });
 
@@ -121,6 +159,28 @@ describe("guardedLookup", () => {
     const failing: Resolve = (_hostname, _options, callback) => callback(new Error("SERVFAIL"), []);
     await expect(fetched(failing)).rejects.toThrow("SERVFAIL");
     await expect(fetched(resolving([]))).rejects.toThrow("receiver.test has no address");
+  });
+
+  it("gives one address or all of them, as it is asked", async () => {
+    const asked: unknown[] = [];
+    const resolve: Resolve = (_hostname, options, callback) => {
+      asked.push(options);
+      callback(null, [
+        { address: "8.8.8.8", family: 4 },
+        { address: "2606:4700::1111", family: 6 },
+      ]);
+    };
+    const given = (options: object) =>
+      new Promise((done) => guardedLookup({ resolve })("x.test", options, (...answer) => done(answer)));
+    expect(await given({ family: 4 })).toEqual([null, "8.8.8.8", 4]);
+    expect(await given({ all: true })).toEqual([
+      null,
+      [
+        { address: "8.8.8.8", family: 4 },
+        { address: "2606:4700::1111", family: 6 },
+      ],
+    ]);
+    expect(asked).toEqual([{ family: 4, all: true }, { all: true }]);
   });
 
   it("uses the system's own look-up by default", async () => {

@@ -1,4 +1,6 @@
+import { get as plainGet } from "node:http";
 import { get } from "node:https";
+import { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { keptAgents } from "../../src/http/kept-agents-node.js";
 import type { TransportRequest } from "../../src/http/transport.js";
@@ -9,6 +11,7 @@ import { httpsServer, type LocalServer, tcpServer } from "./local-server.js";
 const servers: LocalServer[] = [];
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+  vi.advanceTimersByTime(100_000); // as in a process that has run for a while: no connection is idle since then
 });
 afterEach(async () => {
   vi.useRealTimers();
@@ -113,5 +116,38 @@ describe("an idle connection", () => {
     expect(vi.getTimerCount()).toBe(1);
     vi.advanceTimersByTime(30_000);
     expect(await closed(server)).toBe(1);
+  });
+
+  it("is closed by the time of each connection, the later ones later", async () => {
+    const server = await serverThatSays();
+    const transport = createTransport();
+    await Promise.all([transport(request(server)), transport(request(server))]);
+    vi.advanceTimersByTime(20_000);
+    await transport(request(server));
+    vi.advanceTimersByTime(10_000);
+    expect(await closed(server)).toBe(1);
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(20_000);
+    expect(await closed(server)).toBe(2);
+  });
+
+  it("keeps no process alive, neither by its socket nor by the timer, and the network knows that it is kept", async () => {
+    const setInterval_ = vi.spyOn(globalThis, "setInterval");
+    const setKeepAlive = vi.spyOn(Socket.prototype, "setKeepAlive");
+    const server = await serverThatSays();
+    const agent = keptAgents({})["http:"];
+    await new Promise<void>((resolve) => {
+      plainGet({ host: "127.0.0.1", port: server.port, agent }, (res) =>
+        res.resume().on("end", () => resolve()),
+      );
+    });
+    await closed(server);
+    const [idle] = Object.values(agent.freeSockets).flat();
+    expect((idle as unknown as { _handle: { hasRef(): boolean } })._handle.hasRef()).toBe(false);
+    expect(setInterval_.mock.results.map(({ value }) => value.hasRef())).toEqual([false]);
+    expect(setKeepAlive).toHaveBeenCalledWith(true, 1_000);
+    setInterval_.mockRestore();
+    setKeepAlive.mockRestore();
+    agent.destroy();
   });
 });

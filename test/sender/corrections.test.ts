@@ -1,6 +1,18 @@
-import { createEvent, createSender, type DeliveryError, hmacSigner, type SenderEvent } from "hookproof";
+import { Agent } from "node:https";
+import {
+  createEvent,
+  createSender,
+  type DeliveryError,
+  hmacSigner,
+  type SenderEvent,
+  type SenderOptions,
+} from "hookproof";
+import { nodeTransport, undiciTransport } from "hookproof/node";
 import { fixedClock } from "hookproof/testing";
+import { Agent as UndiciAgent } from "undici";
 import { afterEach, describe, expect, it } from "vitest";
+import { makeCertificates } from "../http/certificates.js";
+import { httpsServer } from "../http/local-server.js";
 import { type ReceiverServer, receiverServer, SECRET } from "./receiver-server.js";
 
 const OTHER = "x7Jq0nXk1m2p3r4s5t6u7v8w9y0z-A_BCDEFGHIJKLMN";
@@ -84,6 +96,65 @@ describe("a clock that is off", () => {
     }
     const first = Number(header(2, "webhook-timestamp"));
     expect(Math.abs(first - Date.now() / 1000)).toBeLessThan(5);
+  });
+});
+
+describe("whose Date is believed", () => {
+  const { ca, server: certificate } = makeCertificates();
+
+  /** A listener over TLS that refuses every timestamp of ours and shows a clock 20 h ahead. */
+  async function aheadOverTls() {
+    const timestamps: number[] = [];
+    const tls = await httpsServer(certificate, (request, response) => {
+      timestamps.push(Math.round(Number(request.headers["webhook-timestamp"]) - Date.now() / 1000));
+      const theirs = new Date(Date.now() + 72_000_000).toUTCString();
+      request.resume().on("end", () => response.writeHead(400, { Date: theirs }).end());
+    });
+    server = { ...tls, url: "", runs: new Map(), requests: [] };
+    const url = `https://localhost:${tls.port}/api/v1/webhooks/incoming/lst_1`;
+    return { url, offsets: () => timestamps.map((seconds) => Math.round(seconds / 3_600) + 0) };
+  }
+
+  const send = (options: Pick<SenderOptions, "url" | "agent" | "transport">) =>
+    createSender({ ...options, signer: hmacSigner({ secret: SECRET }), wait }).trySend({});
+
+  it("that of an answer over TLS whose certificate was checked", async () => {
+    const { url, offsets } = await aheadOverTls();
+    await send({ url, agent: new Agent({ ca }) });
+    expect(offsets()).toEqual([0, 20]);
+  });
+
+  it("not that of one over TLS that nobody checked", async () => {
+    const { url, offsets } = await aheadOverTls();
+    for (const agent of [
+      new Agent({ rejectUnauthorized: false }),
+      new Agent({ ca, rejectUnauthorized: false }),
+    ])
+      await send({ url, agent });
+    expect(offsets()).toEqual([0, 0]);
+  });
+
+  it("not that of one over undici, which does not show the connection", async () => {
+    const { url, offsets } = await aheadOverTls();
+    const dispatcher = new UndiciAgent({ connect: { rejectUnauthorized: false } });
+    await send({ url, transport: undiciTransport(dispatcher) });
+    await dispatcher.destroy();
+    expect(offsets()).toEqual([0]);
+  });
+
+  it("that of a transport of the caller's only where it says so", async () => {
+    const { url, offsets } = await aheadOverTls();
+    const own = nodeTransport({ agent: new Agent({ ca }) });
+    await send({ url, transport: own });
+    await send({ url, transport: async (request) => ({ ...(await own(request)), authenticated: false }) });
+    await send({
+      url,
+      async transport(request) {
+        const { status, headers, body, truncated } = await own(request);
+        return { status, headers, body, truncated };
+      },
+    });
+    expect(offsets()).toEqual([0, 20, 0, 0]);
   });
 });
 

@@ -1,0 +1,83 @@
+import { Agent as HttpAgent } from "node:http";
+import { Agent, type RequestOptions } from "node:https";
+import { connect, type LookupFunction } from "node:net";
+import type { Duplex } from "node:stream";
+import type { TLSSocket } from "node:tls";
+import { afterEach, expect, it } from "vitest";
+import { createTransport } from "../../src/http/transport-node.js";
+import { makeCertificates } from "./certificates.js";
+import { httpServer, httpsServer, type LocalServer } from "./local-server.js";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function started(server: Promise<LocalServer>): Promise<LocalServer> {
+  cleanups.push((await server).stop);
+  return server;
+}
+
+const { ca, server: certificate } = makeCertificates();
+const get = (url: string) => ({ method: "GET", url, headers: [], timeoutMs: 5_000, maxResponseBytes: 100 });
+
+it.each(["127.0.0.1", "127.0.0.2", "[::1]"])(
+  "plain HTTP from loopback is authenticated: %s",
+  async (host) => {
+    const server = await started(httpServer((_req, res) => res.end(), host.replace(/[[\]]/g, "")));
+    const send = createTransport();
+    for (let i = 0; i < 2; i++)
+      expect(await send(get(`http://${host}:${server.port}/`))).toMatchObject({ authenticated: true });
+  },
+);
+
+it("plain HTTP over a connection that has no address is not", async () => {
+  const server = await started(httpServer((_req, res) => res.end()));
+  class Elsewhere extends HttpAgent {
+    override createConnection(): Duplex {
+      const socket = connect(server.port, "127.0.0.1");
+      Object.defineProperty(socket, "remoteAddress", { value: undefined });
+      return socket;
+    }
+  }
+  const send = createTransport({ agent: new Elsewhere() });
+  expect(await send(get(`http://localhost:${server.port}/`))).toMatchObject({ authenticated: false });
+});
+
+it("TLS that is checked is authenticated, on new, kept and resumed connections", async () => {
+  const server = await started(httpsServer(certificate, (_req, res) => res.end()));
+  const url = `https://localhost:${server.port}/`;
+  for (const keepAlive of [true, false]) {
+    const agent = new Agent({ ca, keepAlive });
+    cleanups.push(() => agent.destroy());
+    const send = createTransport({ agent });
+    for (let i = 0; i < 3; i++) expect(await send(get(url))).toMatchObject({ authenticated: true });
+  }
+});
+
+it.each([undefined, ca])("TLS that nobody checks is not, though it would pass", async (trusted) => {
+  const server = await started(httpsServer(certificate, (_req, res) => res.end()));
+  const send = createTransport({ agent: new Agent({ ca: trusted, rejectUnauthorized: false }) });
+  for (let i = 0; i < 2; i++)
+    expect(await send(get(`https://localhost:${server.port}/`))).toMatchObject({ authenticated: false });
+});
+
+it("a wrong name is not, even where a session is resumed, for which Node itself checks no name", async () => {
+  const server = await started(httpsServer(certificate, (_req, res) => res.end()));
+  const sockets: TLSSocket[] = [];
+  /** Checks no certificate, without its options saying so: as where only the environment does. */
+  class Careless extends Agent {
+    override createConnection(options: RequestOptions, done?: never): Duplex | null | undefined {
+      const socket = super.createConnection({ ...options, rejectUnauthorized: false } as never, done);
+      sockets.push(socket as TLSSocket);
+      return socket;
+    }
+  }
+  const lookup: LookupFunction = (_name, { all }, done) =>
+    all ? done(null, [{ address: "127.0.0.1", family: 4 }]) : done(null, "127.0.0.1", 4);
+  const send = createTransport({ agent: new Careless({ ca, lookup }) });
+  const url = `https://another.example.com:${server.port}/`;
+  for (let i = 0; i < 3; i++) expect(await send(get(url))).toMatchObject({ authenticated: false });
+  expect(sockets.map((socket) => socket.isSessionReused())).toContain(true);
+  expect(sockets.map(({ authorized }) => authorized)).toContain(true);
+});
