@@ -100,7 +100,12 @@ export function postgresReplayStore(
       }
       const token = randomUUID();
       const values = [listenerId, eventId, token, reservationMs];
-      const { rows } = await withinMs(timeoutMs, () => pool.query(sql.reserve, values));
+      // Reserved too late, the id would be refused as in flight though nobody works on it.
+      const { rows } = await withinMs(
+        timeoutMs,
+        () => pool.query(sql.reserve, values),
+        () => pool.query(sql.release, values.slice(0, 3)),
+      );
       const [{ reserved, processed }] = rows as [{ reserved: boolean; processed: boolean | null }];
       if (reserved) return { state: "reserved", reservation: { listenerId, eventId, token } };
       return { state: processed ? "processed" : "in-flight" };

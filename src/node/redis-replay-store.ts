@@ -65,7 +65,12 @@ export function redisReplayStore(
     async reserve(listenerId, eventId) {
       const key = keyOf(listenerId, eventId);
       const token = randomUUID();
-      const taken = await ask("SET", key, reservedBy(token), "PX", String(reservationMs), "NX");
+      // Reserved too late, the id would be refused as in flight though nobody works on it.
+      const taken = await withinMs(
+        timeoutMs,
+        () => send(["SET", key, reservedBy(token), "PX", String(reservationMs), "NX"]),
+        () => send(["EVAL", RELEASE, "1", key, reservedBy(token)]),
+      );
       if (taken !== null) return { state: "reserved", reservation: { listenerId, eventId, token } };
       const held = await ask("GET", key);
       return { state: String(held).startsWith(PROCESSED) ? "processed" : "in-flight" };

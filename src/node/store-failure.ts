@@ -11,9 +11,13 @@ export function reservationLost(): HookproofError {
   return new HookproofError("RESERVATION_LOST", messageOf("RESERVATION_LOST"));
 }
 
-/** Runs a call of a replay store to its database, with a time limit. */
-export function withinMs<Value>(limitMs: number, call: () => Promise<Value>): Promise<Value> {
-  return withinLimit(limitMs, call, storeFailure);
+/** Runs a call of a replay store to its database, with a time limit; `undo` takes back what it did too late. */
+export function withinMs<Value>(
+  limitMs: number,
+  call: () => Promise<Value>,
+  undo?: (value: Value) => unknown,
+): Promise<Value> {
+  return withinLimit(limitMs, call, storeFailure, undo);
 }
 
 /** Checks a time in an option. */

@@ -2,17 +2,20 @@ import { HookproofError } from "../errors.js";
 import { concatBytes, utf8 } from "../primitives/bytes.js";
 import { shownAs } from "../primitives/redact.js";
 
-/** Encrypts bodies before they are stored, and decrypts them before they are sent. */
+/**
+ * Encrypts bodies before they are stored, and decrypts them before they are sent. Bind what you make to the listener
+ * and the event id, or whoever can write to the database can have a body delivered again under other ids.
+ */
 export interface BodyEncryption {
   /** `keyId` is stored beside the body, and given back to `decrypt`. */
   encrypt(
     body: Uint8Array,
-    context: { readonly listener: string },
+    context: { readonly listener: string; readonly eventId: string },
   ): Promise<{ readonly body: Uint8Array; readonly keyId: string }>;
   /** @throws {HookproofError} OUTBOX_KEY_MISSING or OUTBOX_BODY_UNREADABLE */
   decrypt(
     body: Uint8Array,
-    context: { readonly listener: string; readonly keyId: string },
+    context: { readonly listener: string; readonly eventId: string; readonly keyId: string },
   ): Promise<Uint8Array>;
 }
 
@@ -22,7 +25,7 @@ const KEY_BYTES = 32;
 /**
  * AES-256-GCM with keys of your own. The first key encrypts; all of them decrypt, so that a key is changed by
  * putting a new one in front and taking the old one out when nothing in the outbox needs it any more. A body is
- * bound to its listener.
+ * bound to its listener and its event id.
  *
  * @param keys each with an id of its own and 32 bytes
  *
@@ -49,21 +52,25 @@ export function aesGcmEncryption(
   }
 
   const encryption: BodyEncryption = {
-    async encrypt(body, { listener }) {
+    async encrypt(body, { listener, eventId }) {
       const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
       const key = (await byId.get(first.id)) as CryptoKey;
-      const parameters = { name: "AES-GCM", iv, additionalData: utf8(listener) };
+      const parameters = { name: "AES-GCM", iv, additionalData: boundTo(listener, eventId) };
       const sealed = await crypto.subtle.encrypt(parameters, key, body.slice());
       return { body: concatBytes([iv, new Uint8Array(sealed)]), keyId: first.id };
     },
-    async decrypt(body, { listener, keyId }) {
+    async decrypt(body, { listener, eventId, keyId }) {
       const key = await byId.get(keyId);
       if (!key)
         throw new HookproofError(
           "OUTBOX_KEY_MISSING",
           `The outbox has no key ${JSON.stringify(keyId)}, which an event was encrypted with.`,
         );
-      const parameters = { name: "AES-GCM", iv: body.slice(0, NONCE_BYTES), additionalData: utf8(listener) };
+      const parameters = {
+        name: "AES-GCM",
+        iv: body.slice(0, NONCE_BYTES),
+        additionalData: boundTo(listener, eventId),
+      };
       try {
         return new Uint8Array(await crypto.subtle.decrypt(parameters, key, body.slice(NONCE_BYTES)));
       } catch (cause) {
@@ -76,4 +83,8 @@ export function aesGcmEncryption(
     },
   };
   return shownAs(encryption, "BodyEncryption { keys: [redacted] }");
+}
+
+function boundTo(listener: string, eventId: string): Uint8Array<ArrayBuffer> {
+  return utf8(JSON.stringify(["hookproof outbox", listener, eventId]));
 }

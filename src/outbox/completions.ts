@@ -3,7 +3,7 @@ import type { StoreWatch } from "./store-watch.js";
 
 /** Deliveries that ended well and are stored in groups, as a commit of its own for each would cost most of all. */
 export interface Completions {
-  /** @param until by the dispatcher's clock: afterwards the lease is lost */
+  /** @param until by the monotonic clock: afterwards the lease is lost */
   add(completion: Completion, until: number, onStored: () => void): void;
   /** Stores what was added; what cannot be stored now is kept for the next time, as long as its lease holds. */
   flush(): Promise<void>;

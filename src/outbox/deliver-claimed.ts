@@ -1,6 +1,6 @@
 import { sha256Base64url } from "#hash";
 import { HookproofError } from "../errors.js";
-import type { Clock } from "../primitives/clock.js";
+import { type Clock, monotonicMs } from "../primitives/clock.js";
 import type { AttemptOutcome } from "../sender/attempt.js";
 import { newDelivery, type Observe } from "../sender/observe.js";
 import { nextAttempt } from "../sender/retry-policy.js";
@@ -25,11 +25,12 @@ export interface DeliveryContext {
   readonly aborting: AbortAll;
 }
 
-/** A claimed event whose attempt may start. */
+/** A claimed event whose attempt may start; times are the monotonic clock's. */
 export interface StartedEvent {
   readonly listener: OutboxListener;
   readonly claimed: ClaimedEvent;
-  /** When it was started, by the dispatcher's clock. */
+  /** Just before the claim was asked for: the store's clock showed `claimed.now` then, or later. */
+  readonly askedAt: number;
   readonly startedAt: number;
 }
 
@@ -41,43 +42,79 @@ export function createDeliverClaimed(context: DeliveryContext): (event: StartedE
   const { store, watch, completions, encryption, clock, random, observe, aborting } = context;
 
   return async (given) => {
-    const { listener, claimed, startedAt } = given;
-    const { lease } = claimed;
+    const { listener, claimed } = given;
     const delivery = newDelivery();
-    if (lease.expiresAt - claimed.now < listener.attemptTimeoutMs + LEASE_MARGIN_MS) {
-      listener.limits.cancelled(clock.now());
-      await watch.untilDone(() => store.release([lease]), clock.now());
+    let body: Uint8Array;
+    try {
+      body = await bodyOf(claimed);
+    } catch (cause) {
+      return settle(given, delivery, unreadable(given, cause));
+    }
+    // Last thing before the first byte, as decrypting may have taken its time.
+    if (leaseEnds(given) - monotonicMs(clock) < listener.attemptTimeoutMs + LEASE_MARGIN_MS) {
+      listener.limits.cancelled(monotonicMs(clock));
+      await watch.untilDone(() => store.release([claimed.lease]), monotonicMs(clock));
       return;
     }
-    const outcome = await attempt(given, delivery);
-    const { classification } = outcome;
+    if (storeNow(given) > claimed.firstAttemptAt + listener.policy.windowMs) {
+      listener.limits.cancelled(monotonicMs(clock));
+      return bury(given, delivery, { reason: "window", code: "WINDOW_CLOSED" });
+    }
+    const outcome = await aborting.during((signal) =>
+      listener.attempt({
+        event: { id: claimed.event.id, body },
+        number: claimed.attempt,
+        sentBefore: claimed.sentBefore,
+        traceparent: claimed.event.traceparent,
+        delivery,
+        timeoutMs: listener.attemptTimeoutMs,
+        signal,
+      }),
+    );
+    return settle(given, delivery, outcome);
+  };
+
+  /** The store's time, or a moment later: whole milliseconds, as stores keep them. */
+  function storeNow({ claimed, askedAt }: StartedEvent): number {
+    return Math.ceil(claimed.now + monotonicMs(clock) - askedAt);
+  }
+
+  /** When the lease is over, or a moment earlier; by the monotonic clock. */
+  function leaseEnds({ claimed, askedAt }: StartedEvent): number {
+    return askedAt + claimed.lease.expiresAt - claimed.now;
+  }
+
+  /** Puts down what came of an attempt. */
+  async function settle(given: StartedEvent, delivery: number, outcome: AttemptOutcome): Promise<void> {
+    const { listener, claimed, startedAt } = given;
+    const { lease } = claimed;
+    const { classification, response } = outcome;
     const record = recordOf(outcome);
-    const storeNow = () => claimed.now + (clock.now() - startedAt);
-    const leaseEnds = startedAt + (lease.expiresAt - claimed.now);
     const result = healthOf(outcome);
-    if (result) listener.limits.ended({ result, startedAt, now: clock.now() });
-    else listener.limits.cancelled(clock.now());
+    const now = monotonicMs(clock);
+    if (result) listener.limits.ended({ result, startedAt, now, answered: response !== undefined });
+    else listener.limits.cancelled(now);
     if (classification.verdict === "accepted" || classification.verdict === "duplicate") {
       listener.alerted = false;
       const { verdict } = classification;
       if (verdict === "duplicate") warn(given, "409 at the first attempt: this id was used before.");
-      completions.add({ lease, outcome: verdict, attempt: record }, leaseEnds, () =>
+      completions.add({ lease, outcome: verdict, attempt: record }, leaseEnds(given), () =>
         ended(given, delivery, verdict),
       );
       return;
     }
     const { verdict, code } = classification;
     if (code === "ABORTED" && aborting.aborted) {
-      await watch.untilDone(() => store.reschedule(lease, storeNow(), record), leaseEnds);
+      await watch.untilDone(() => store.reschedule(lease, storeNow(given), record), leaseEnds(given));
       return;
     }
-    if (code === "OUTBOX_BODY_UNREADABLE") return bury({ reason: "unsendable", code });
-    if (verdict === "final" && outcome.response) return bury({ reason: "refused", code });
+    if (code === "OUTBOX_BODY_UNREADABLE")
+      return bury(given, delivery, { reason: "unsendable", code, record });
+    if (verdict === "final" && response) return bury(given, delivery, { reason: "refused", code, record });
     if (verdict !== "retry") alert(given, classification.causes, record);
     const retryAfterMs = verdict === "retry" ? classification.retryAfterMs : undefined;
-    const { maxRetryAfterMs } = listener.policy;
     if (retryAfterMs !== undefined && (record.status === 429 || record.status === 503))
-      listener.limits.pauseUntil(clock.now() + Math.min(retryAfterMs, maxRetryAfterMs));
+      listener.limits.pauseUntil(now + Math.min(retryAfterMs, listener.policy.maxRetryAfterMs));
     // The listener has refused nothing: only the end of the window ends an event that a proxy holds up.
     const policy =
       code === "PROXY_FAILED"
@@ -86,58 +123,47 @@ export function createDeliverClaimed(context: DeliveryContext): (event: StartedE
     const next = nextAttempt(
       policy,
       { attempts: claimed.attempt - claimed.attemptsBeforeRedrive, firstAttemptAt: claimed.firstAttemptAt },
-      { now: storeNow(), retryAfterMs, random: random() },
+      { now: storeNow(given), retryAfterMs, random: random() },
     );
-    if (next.at === undefined)
-      return bury({ reason: next.reason, code: next.reason === "window" ? "WINDOW_CLOSED" : code });
+    if (next.at === undefined) {
+      const last = next.reason === "window" ? "WINDOW_CLOSED" : code;
+      return bury(given, delivery, { reason: next.reason, code: last, record });
+    }
     const { at } = next;
     observe?.({
       ...subjectOf(given, delivery),
       type: "retry-scheduled",
       attempt: claimed.attempt + 1,
-      delayMs: at - storeNow(),
+      delayMs: at - storeNow(given),
       code,
     });
-    const kept = await watch.untilDone(() => store.reschedule(lease, at, record), leaseEnds);
-    if (kept === false) lost(given);
+    const kept = await watch.untilDone(() => store.reschedule(lease, at, record), leaseEnds(given));
+    if (kept && !kept.value && !kept.wasRepeated) lost(given);
+  }
 
-    async function bury(why: Pick<Burial, "reason" | "code">): Promise<void> {
-      const burial = { ...why, attempt: record, blocksKey: listener.blocksKey };
-      const buried = await watch.untilDone(() => store.bury(lease, burial), leaseEnds);
-      if (buried) ended(given, delivery, "dead", why.code);
-      else if (buried === false) lost(given);
-    }
-  };
-
-  /** Decrypts and sends; what goes wrong before the first byte is an attempt as well. */
-  async function attempt(
-    { listener, claimed, startedAt }: StartedEvent,
+  async function bury(
+    given: StartedEvent,
     delivery: number,
-  ): Promise<AttemptOutcome> {
-    const { event } = claimed;
-    try {
-      const body = await bodyOf(claimed);
-      return await aborting.during((signal) =>
-        listener.attempt({
-          event: { id: event.id, body },
-          number: claimed.attempt,
-          sentBefore: claimed.sentBefore,
-          traceparent: event.traceparent,
-          delivery,
-          timeoutMs: listener.attemptTimeoutMs,
-          signal,
-        }),
-      );
-    } catch (cause) {
-      const code = cause instanceof HookproofError ? cause.code : "OUTBOX_KEY_MISSING";
-      const record = { number: claimed.attempt, startedAt, durationMs: clock.now() - startedAt, code };
-      const causes = ["a key that this worker was not given"];
-      return { record, classification: { verdict: "setup", code, causes }, cause };
-    }
+    { reason, code, record }: Pick<Burial, "reason" | "code"> & { record?: OutboxAttempt },
+  ): Promise<void> {
+    const { listener, claimed } = given;
+    const burial = { reason, code, attempt: record, blocksKey: listener.blocksKey };
+    const buried = await watch.untilDone(() => store.bury(claimed.lease, burial), leaseEnds(given));
+    if (buried?.value || buried?.wasRepeated) ended(given, delivery, "dead", code);
+    else if (buried) lost(given);
+  }
+
+  /** A body that cannot be read is an attempt as well: its history says why it was not sent. */
+  function unreadable({ claimed, startedAt }: StartedEvent, cause: unknown): AttemptOutcome {
+    const code = cause instanceof HookproofError ? cause.code : "OUTBOX_KEY_MISSING";
+    const durationMs = monotonicMs(clock) - startedAt;
+    const record = { number: claimed.attempt, startedAt: clock.now() - durationMs, durationMs, code };
+    const causes = ["a key that this worker was not given"];
+    return { record, classification: { verdict: "setup", code, causes }, cause };
   }
 
   async function bodyOf({ event }: ClaimedEvent): Promise<Uint8Array> {
-    const { listener, encryptionKeyId: keyId } = event;
+    const { id: eventId, listener, encryptionKeyId: keyId } = event;
     if (keyId !== undefined && !encryption)
       throw new HookproofError(
         "OUTBOX_KEY_MISSING",
@@ -146,7 +172,7 @@ export function createDeliverClaimed(context: DeliveryContext): (event: StartedE
     const body =
       keyId === undefined || !encryption
         ? event.body
-        : await encryption.decrypt(event.body, { listener, keyId });
+        : await encryption.decrypt(event.body, { listener, eventId, keyId });
     if (sha256Base64url(body) !== event.digest)
       throw new HookproofError("OUTBOX_BODY_UNREADABLE", "The event's stored body is not what was enqueued.");
     return body;
@@ -164,14 +190,14 @@ export function createDeliverClaimed(context: DeliveryContext): (event: StartedE
     outcome: "accepted" | "duplicate" | "dead",
     code?: HookproofError["code"],
   ): void {
-    const { listener, claimed, startedAt } = given;
+    const { listener, claimed } = given;
     observe?.({
       ...subjectOf(given, delivery),
       type: "delivery-ended",
       listener: listener.name,
       outcome,
       attempts: claimed.attempt,
-      ageMs: claimed.now - claimed.enqueuedAt + (clock.now() - startedAt),
+      ageMs: storeNow(given) - claimed.enqueuedAt,
       ...(code ? { code } : {}),
     });
   }
@@ -202,6 +228,7 @@ function healthOf({ classification, response }: AttemptOutcome): BreakerInput["r
   const { verdict } = classification;
   if (verdict === "accepted" || verdict === "duplicate") return "good";
   if (verdict === "final") return response && "neither";
+  if (verdict === "setup" && response?.status === 400) return "neither"; // our own clock
   const { code } = classification;
   return code === "PROXY_FAILED" || code.startsWith("OUTBOX_") ? undefined : "bad";
 }

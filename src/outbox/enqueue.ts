@@ -1,6 +1,6 @@
 import { sha256Base64url } from "#hash";
-import { HookproofError } from "../errors.js";
-import type { Clock } from "../primitives/clock.js";
+import { HookproofError, messageOf } from "../errors.js";
+import { type Clock, monotonicMs } from "../primitives/clock.js";
 import { eventFrom, type WebhookEvent } from "../protocol/event.js";
 import type { HeaderPair } from "../protocol/headers.js";
 import { newDelivery, type Observe } from "../sender/observe.js";
@@ -31,6 +31,37 @@ export interface PreparedEvent {
 export interface EnqueuedEvent {
   readonly listener: string;
   readonly eventId: string;
+}
+
+/**
+ * Nobody knows whether events were stored: the database's answer was late, or lost. Enqueued again under their ids
+ * they are stored once.
+ *
+ * @example
+ * ```ts
+ * import { type Outbox, OutcomeUnknownError } from "hookproof/outbox";
+ *
+ * const enqueue = (outbox: Outbox, payload: object) =>
+ *   outbox.enqueue({ listener: "offboarding", payload }).catch((error) => {
+ *     if (!(error instanceof OutcomeUnknownError)) throw error;
+ *     return outbox.enqueue({ listener: "offboarding", payload, eventId: error.eventId });
+ *   });
+ * ```
+ */
+export class OutcomeUnknownError extends HookproofError {
+  override readonly name: string = "OutcomeUnknownError";
+  /** The events of the call, in its order. */
+  readonly events: readonly EnqueuedEvent[];
+  /** The id of the first of them. */
+  readonly eventId: string;
+
+  constructor(events: readonly EnqueuedEvent[], cause: unknown) {
+    const ids = events.map(({ eventId }) => eventId).join(", ");
+    const words = "Enqueue it again under its id, which stores it once";
+    super("OUTBOX_OUTCOME_UNKNOWN", `${messageOf("OUTBOX_OUTCOME_UNKNOWN")} ${words}: ${ids}.`, { cause });
+    this.events = events;
+    this.eventId = events[0]?.eventId ?? "";
+  }
 }
 
 /** What enqueueing needs of the outbox. */
@@ -85,7 +116,10 @@ export function createEnqueue<Tx>(context: EnqueueContext<Tx>) {
   async function sealed(checked: Checked): Promise<OutboxEvent> {
     const event = plain(checked);
     if (!encryption) return event;
-    const { body, keyId } = await encryption.encrypt(event.body, { listener: event.listener });
+    const { body, keyId } = await encryption.encrypt(event.body, {
+      listener: event.listener,
+      eventId: event.id,
+    });
     return { ...event, body, encryptionKeyId: keyId };
   }
 
@@ -132,8 +166,9 @@ export function createEnqueue<Tx>(context: EnqueueContext<Tx>) {
       for (const one of told ?? []) one.end(code);
     };
     const failed = (error: unknown): never => {
-      tellEnd(error instanceof HookproofError ? error.code : "OUTBOX_UNAVAILABLE");
-      throw error;
+      const code = error instanceof HookproofError ? error.code : "OUTBOX_UNAVAILABLE";
+      tellEnd(code);
+      throw code === "OUTBOX_OUTCOME_UNKNOWN" ? new OutcomeUnknownError(receipts, error) : error;
     };
     if (events.length === 0) return Promise.resolve(receipts);
     try {
@@ -155,7 +190,7 @@ export function createEnqueue<Tx>(context: EnqueueContext<Tx>) {
   function tellStart(event: OutboxEvent, tell: Observe) {
     const { id: eventId, listener, body } = event;
     const subject = { eventId, listener, url: urls.get(listener) ?? "", delivery: newDelivery() };
-    const startedAt = clock.now();
+    const startedAt = monotonicMs(clock);
     const headers: HeaderPair[] = [];
     tell({ ...subject, type: "enqueue-started", bodyBytes: body.length, headers });
     const pushed = headers.find(([name]) => name.toLowerCase() === "traceparent")?.[1];
@@ -166,7 +201,7 @@ export function createEnqueue<Tx>(context: EnqueueContext<Tx>) {
         tell({
           ...subject,
           type: "enqueue-ended",
-          durationMs: clock.now() - startedAt,
+          durationMs: monotonicMs(clock) - startedAt,
           ...(code ? { code } : {}),
         }),
     };

@@ -1,6 +1,11 @@
 export { aesGcmEncryption, type BodyEncryption } from "./body-encryption.js";
 export type { BreakerPolicy } from "./breaker.js";
-export type { EnqueuedEvent, OutboxMessage, PreparedEvent } from "./enqueue.js";
+export {
+  type EnqueuedEvent,
+  type OutboxMessage,
+  OutcomeUnknownError,
+  type PreparedEvent,
+} from "./enqueue.js";
 export { memoryStore } from "./memory-store.js";
 export {
   createOutbox,

@@ -12,7 +12,7 @@ import { type Bucket, nextToken, type Rate, rateOf, refilled, whole } from "./ra
 
 /** How hard a listener may be driven by this process. */
 export interface LimitOptions {
-  /** Attempts at the same time; 10 by default. */
+  /** Attempts at the same time at most; 10 by default. */
   concurrency?: number | undefined;
   /** Attempts a second; no limit by default. */
   rate?: Rate | undefined;
@@ -20,20 +20,33 @@ export interface LimitOptions {
   breaker?: Partial<BreakerPolicy> | false | undefined;
 }
 
-/** The limits of one listener, and what they know. */
+/** How an attempt ended, as far as the limits care. */
+export interface EndedAttempt extends BreakerInput {
+  /** Whether there was an answer, whichever. */
+  readonly answered: boolean;
+}
+
+/** An attempt that had no answer for this long counts as one that hangs. */
+export const HANGS_AFTER_MS = 1_000;
+
+/**
+ * The limits of one listener, and what they know; times are the monotonic clock's.
+ *
+ * A listener begins with one attempt at a time. Each answer doubles how many there may be, up to its concurrency,
+ * and each attempt that hangs to its end halves it: one that never answers takes one place of the process.
+ */
 export interface ListenerLimits {
   /** How many attempts may start now. */
   free(now: number): number;
   started(now: number): void;
   /** An attempt that did not come about; its place and its token are free again. */
   cancelled(now: number): void;
-  ended(input: BreakerInput): void;
+  ended(attempt: EndedAttempt): void;
   /** Starts nothing before this time, as the receiver asked for. */
   pauseUntil(time: number): void;
   /** Where only the rate holds attempts back: when the next one may start. */
   nextByRate(now: number): number | undefined;
   readonly breaker: BreakerState["phase"];
-  readonly pausedUntil: number;
 }
 
 /** @param onBreaker is told of every change of the breaker's phase */
@@ -48,7 +61,8 @@ export function listenerLimits(
   let state = CLOSED;
   let bucket: Bucket = { tokens: rate?.burst ?? 0, at: 0 };
   let underWay = 0;
-  let pausedUntil = 0;
+  let pausedUntil = Number.NEGATIVE_INFINITY;
+  let places = 1;
 
   function become(next: BreakerState): void {
     const changed = next.phase !== state.phase;
@@ -59,7 +73,7 @@ export function listenerLimits(
   function slots(now: number): number {
     become(breakerAt(state, now));
     if (now < pausedUntil) return 0;
-    return Math.max(0, Math.min(concurrency, allowedAttempts(state)) - underWay);
+    return Math.max(0, Math.min(places, allowedAttempts(state)) - underWay);
   }
 
   function tokens(now: number): number {
@@ -80,6 +94,8 @@ export function listenerLimits(
     },
     ended(input) {
       underWay -= 1;
+      if (input.answered) places = Math.min(concurrency, places * 2);
+      else if (input.now - input.startedAt >= HANGS_AFTER_MS) places = Math.max(1, Math.floor(places / 2));
       if (policy) become(afterAttempt(policy, breakerAt(state, input.now), input));
     },
     pauseUntil(time) {
@@ -88,9 +104,6 @@ export function listenerLimits(
     nextByRate: (now) => (rate && slots(now) > 0 && tokens(now) === 0 ? nextToken(rate, bucket) : undefined),
     get breaker() {
       return state.phase;
-    },
-    get pausedUntil() {
-      return pausedUntil;
     },
   };
 }

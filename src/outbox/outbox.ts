@@ -6,17 +6,19 @@ import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
 import { waitFor } from "../sender/waiting.js";
 import type { BodyEncryption } from "./body-encryption.js";
 import { LEASE_MARGIN_MS } from "./deliver-claimed.js";
-import { type Dispatcher, type DispatcherContext, startDispatcher } from "./dispatcher.js";
+import { Dispatcher, type DispatcherContext } from "./dispatcher.js";
 import { createEnqueue, type EnqueuedEvent, type OutboxMessage, type PreparedEvent } from "./enqueue.js";
 import { type OutboxListenerOptions, outboxListeners } from "./outbox-listener.js";
 import type {
   DeadLetter,
   DeadLetterFilter,
+  DropOptions,
   ListenerStats,
   OutboxEntry,
   OutboxStore,
   RedriveResult,
 } from "./outbox-store.js";
+import { redriveSealed } from "./redrive-sealed.js";
 import type { Retention } from "./upkeep.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -27,7 +29,10 @@ export interface OutboxOptions<Tx = unknown> {
   store: OutboxStore<Tx>;
   /** The listeners by names of your own; events are enqueued and kept under these names. */
   listeners: Readonly<Record<string, OutboxListenerOptions>>;
-  /** Attempts of this process at the same time, for all listeners; 100 by default. */
+  /**
+   * Attempts of this process at the same time, for all listeners; 250 by default. One that has had no answer for a
+   * second counts no longer, so that listeners that hang hold back no others.
+   */
   concurrency?: number | undefined;
   /** How long an event is a worker's own; 60,000 ms by default. A crashed worker's events wait that long. */
   leaseMs?: number | undefined;
@@ -73,7 +78,7 @@ export interface Outbox<Tx = unknown> {
    * and without encryption the event is stored when the call returns.
    *
    * @throws {HookproofError} OUTBOX_LISTENER_UNKNOWN, PAYLOAD_NOT_JSON, PAYLOAD_NOT_UTF8, PAYLOAD_TOO_LARGE,
-   * EVENT_ID_INVALID, EVENT_ID_REUSED, OUTBOX_UNAVAILABLE
+   * EVENT_ID_INVALID, EVENT_ID_REUSED, OUTBOX_UNAVAILABLE, and an `OutcomeUnknownError` if nobody knows
    */
   enqueue(event: OutboxMessage | PreparedEvent, options?: { tx?: Tx }): Promise<EnqueuedEvent>;
   enqueue(
@@ -93,6 +98,11 @@ export interface Outbox<Tx = unknown> {
   drain(): Promise<void>;
   /** Brings dead letters back; those past the window only with `newIds`. */
   redrive(filter?: DeadLetterFilter, options?: OutboxRedriveOptions): Promise<RedriveResult>;
+  /**
+   * Removes dead letters for good; resolves to how many. Where a dead letter blocks its ordering key, the next event
+   * of it may go: `outbox.drop({ ids: [eventId] })`.
+   */
+  drop(filter: DeadLetterFilter, options?: DropOptions): Promise<number>;
   /** Dead letters, oldest death first. A body is as it is stored. */
   dead(filter?: DeadLetterFilter, options?: { readonly limit?: number }): AsyncIterable<DeadLetter>;
   /** Where an event stands, with its attempts, at each listener it was enqueued for. */
@@ -159,12 +169,12 @@ export function createOutbox<Tx = unknown>(options: OutboxOptions<Tx>): Outbox<T
     enqueue,
     prepare,
     start() {
-      running ??= startDispatcher(context);
+      running ??= new Dispatcher(context);
     },
     stop,
     async drain() {
       if (running) return running.drained();
-      const once = startDispatcher(context);
+      const once = new Dispatcher(context);
       await once.drained();
       await once.stop(0);
     },
@@ -175,14 +185,20 @@ export function createOutbox<Tx = unknown>(options: OutboxOptions<Tx>): Outbox<T
         if (redriven >= limit) break;
         const windowMs = (listeners.get(listener)?.policy ?? DEFAULT_RETRY_POLICY).windowMs;
         const newId = newIds ? newEventId : undefined;
-        const result = await store.redrive(
-          { ...filter, listener },
-          { ...rest, newId, windowMs, limit: limit - redriven },
-        );
+        const options = { ...rest, newId, windowMs, limit: limit - redriven };
+        const result =
+          newIds && encryption
+            ? await redriveSealed(store, encryption, { ...filter, listener }, options)
+            : await store.redrive({ ...filter, listener }, options);
         redriven += result.redriven;
         pastWindow += result.pastWindow;
       }
       return { redriven, pastWindow };
+    },
+    async drop(filter, options) {
+      if (typeof filter !== "object" || filter === null)
+        throw new TypeError("filter must say which dead letters: {} for all of them");
+      return store.drop(filter, options);
     },
     dead: (filter, options) => store.dead(filter, options),
     find: (eventId) => store.find(eventId.toLowerCase()),
@@ -220,7 +236,7 @@ function dispatcherContext<Tx>(
   options: OutboxOptions<Tx>,
   shared: Pick<DispatcherContext, "listeners" | "clock" | "observe">,
 ): DispatcherContext {
-  const { store, concurrency = 100, leaseMs = 60_000, pollMs = 100, encryption } = options;
+  const { store, concurrency = 250, leaseMs = 60_000, pollMs = 100, encryption } = options;
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new RangeError("concurrency must be a whole number, 1 or more");
   if (!(pollMs > 0)) throw new RangeError("pollMs must be above 0");

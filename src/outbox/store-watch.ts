@@ -1,17 +1,24 @@
 import { type ErrorCode, HookproofError } from "../errors.js";
-import type { Clock } from "../primitives/clock.js";
+import { type Clock, monotonicMs } from "../primitives/clock.js";
 import type { Observe } from "../sender/observe.js";
 import type { AbortAll } from "./abort-all.js";
 
 const FIRST_WAIT_MS = 100;
 const MAX_WAIT_MS = 5_000;
 
+/** What came of work that was done until it succeeded. */
+export interface Done<Value> {
+  readonly value: Value;
+  /** Whether a try that failed came before, which may have had its effect without our knowing. */
+  readonly wasRepeated: boolean;
+}
+
 /** Whether the store can be reached, and how long to leave it alone when it cannot. */
 export interface StoreWatch {
   /** Does something with the store once; what it throws is noted and thrown on. */
   once<Value>(work: () => Promise<Value>): Promise<Value>;
-  /** Does it until it succeeds; `undefined` when that is not before `until`, by the clock, or all is aborted. */
-  untilDone<Value>(work: () => Promise<Value>, until: number): Promise<Value | undefined>;
+  /** Does it until it succeeds; `undefined` when that is not before `until`, by the monotonic clock, or all is aborted. */
+  untilDone<Value>(work: () => Promise<Value>, until: number): Promise<Done<Value> | undefined>;
   /** How long to wait after failures before the next try; 0 when there were none. */
   readonly pauseMs: number;
 }
@@ -35,22 +42,22 @@ export function storeWatch({
       if (pauseMs > 0) observe?.({ type: "store-changed", available: true });
       pauseMs = 0;
       return value;
-    } catch (error) {
-      const code: ErrorCode = error instanceof HookproofError ? error.code : "OUTBOX_UNAVAILABLE";
-      if (pauseMs === 0) observe?.({ type: "store-changed", available: false, code });
+    } catch (cause) {
+      const code: ErrorCode = cause instanceof HookproofError ? cause.code : "OUTBOX_UNAVAILABLE";
+      if (pauseMs === 0) observe?.({ type: "store-changed", available: false, code, cause });
       pauseMs = Math.min(MAX_WAIT_MS, Math.max(FIRST_WAIT_MS, pauseMs * 2));
-      throw error;
+      throw cause;
     }
   }
 
   return {
     once,
     async untilDone(work, until) {
-      for (;;) {
+      for (let wasRepeated = false; ; wasRepeated = true) {
         try {
-          return await once(work);
+          return { value: await once(work), wasRepeated };
         } catch {
-          if (aborting.aborted || clock.now() + pauseMs >= until) return undefined;
+          if (aborting.aborted || monotonicMs(clock) + pauseMs >= until) return undefined;
           await aborting.during((signal) => wait(pauseMs, signal));
         }
       }

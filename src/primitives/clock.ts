@@ -1,10 +1,21 @@
-/** Where time comes from, everywhere in the library: milliseconds since the Unix epoch. */
+/** Where time comes from, everywhere in the library. */
 export interface Clock {
+  /** Milliseconds since the Unix epoch. */
   now(): number;
+  /**
+   * Milliseconds since any moment, which only grow, also when the time of day is put back or forward: what takes
+   * so long, or is waited for, is measured by them. Without it `now` serves for both.
+   */
+  monotonic?(): number;
 }
 
-/** The clock of the machine. */
-export const systemClock: Clock = { now: () => Date.now() };
+/** The clocks of the machine. */
+export const systemClock: Clock = { now: () => Date.now(), monotonic: () => Math.floor(performance.now()) };
+
+/** A clock's time for durations; the difference of two is how long something took. */
+export function monotonicMs(clock: Clock): number {
+  return clock.monotonic ? clock.monotonic() : clock.now();
+}
 
 /** The whole seconds a `Webhook-Timestamp` and a token's `exp` count in. */
 export function unixSeconds(clock: Clock): number {

@@ -14,18 +14,27 @@ export function databaseFailure(code: ErrorCode, error: unknown): HookproofError
 /**
  * Runs a call to a database on the network with a time limit: drivers queue calls while they reconnect, and a
  * caller waits no longer than its own time limit for the answer. What goes wrong is thrown as `failure` makes it.
+ *
+ * The call itself goes on: what it did after its caller was told that it failed, `undo` takes back.
  */
 export async function withinLimit<Value>(
   limitMs: number,
   call: () => Promise<Value>,
   failure: (error: unknown) => Error,
+  undo?: (value: Value) => unknown,
 ): Promise<Value> {
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let isLate = false;
   const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${limitMs} ms`)), limitMs);
+    timer = setTimeout(() => {
+      isLate = true;
+      reject(new Error(`no answer within ${limitMs} ms`));
+    }, limitMs);
   });
   try {
-    return await Promise.race([call(), limit]);
+    const work = call();
+    if (undo) work.then((value) => isLate && undo(value)).catch(() => {}); // nobody waits for it any more
+    return await Promise.race([work, limit]);
   } catch (error) {
     throw failure(error);
   } finally {

@@ -1,8 +1,9 @@
 import type { TransportResponse } from "../http/transport.js";
+import { monotonicMs } from "../primitives/clock.js";
 import type { WebhookEvent } from "../protocol/event.js";
 import type { HeaderPair } from "../protocol/headers.js";
 import { type Classification, classify } from "./classify.js";
-import { clockOffset } from "./clock-offset.js";
+import { clockDifference, clockOffset } from "./clock-offset.js";
 import type { AttemptRecord } from "./delivery-error.js";
 import { type Belief, type ExchangeContext, type ExchangeResult, exchange } from "./exchange.js";
 import { isExtra } from "./header-line.js";
@@ -58,6 +59,7 @@ export function createAttempt(context: AttemptContext): Attempt {
   return async ({ event, number, delivery, timeoutMs, signal, sentBefore = number > 1, traceparent }) => {
     const subject = { eventId: event.id, url, delivery };
     const startedAt = clock.now();
+    const started = monotonicMs(clock);
     const added: HeaderPair[] = [];
     observe?.({
       ...subject,
@@ -79,7 +81,7 @@ export function createAttempt(context: AttemptContext): Attempt {
         event,
         belief,
         extraHeaders: added.length === 0 ? context.headers : [...context.headers, ...added.filter(isExtra)],
-        endsAt: startedAt + timeoutMs,
+        endsAt: started + timeoutMs,
         signal,
       });
       const next = correct(result, belief, corrected);
@@ -91,8 +93,11 @@ export function createAttempt(context: AttemptContext): Attempt {
         else observe?.({ ...subject, type: "secret-switched", candidate: belief.candidate, promoted: false });
         continue;
       }
-      const endedAt = clock.now();
-      const classification = classify(result.response ?? result, sentBefore ? number : 1, endedAt);
+      const classification = byOurClock(
+        classify(result.response ?? result, sentBefore ? number : 1, clock.now()),
+        result,
+        belief,
+      );
       const answer = result.response?.status;
       if (corrected.length > 0 && (answer === 200 || answer === 409)) {
         if (learned.candidate !== undefined && learned.candidate !== kept.candidate)
@@ -101,7 +106,7 @@ export function createAttempt(context: AttemptContext): Attempt {
       }
       const record = recordOf(
         result,
-        { number, startedAt, durationMs: endedAt - startedAt },
+        { number, startedAt, durationMs: monotonicMs(clock) - started },
         classification,
         corrected,
       );
@@ -125,6 +130,19 @@ export function createAttempt(context: AttemptContext): Attempt {
     }
   };
 
+  /** A 400 that comes of our own clock is no fault of the event, which is to be sent once the clock is right. */
+  function byOurClock(
+    classification: Classification,
+    { response, sentAt }: ExchangeResult,
+    { offsetMs }: Belief,
+  ): Classification {
+    if (classification.verdict !== "final" || response?.status !== 400) return classification;
+    const difference = clockDifference(response, { sentAt, receivedAt: clock.now(), offsetMs });
+    if (difference === undefined && codeIn(response) !== "TIMESTAMP_OUT_OF_WINDOW") return classification;
+    const { code } = classification;
+    return { verdict: "setup", code, causes: [clockCause(difference)] };
+  }
+
   /** What to believe instead, if the answer shows that something believed is wrong. */
   function correct(
     { response, sentAt }: ExchangeResult,
@@ -139,6 +157,12 @@ export function createAttempt(context: AttemptContext): Attempt {
     const offsetMs = clockOffset(response, { sentAt, receivedAt: clock.now(), offsetMs: belief.offsetMs });
     return offsetMs === undefined ? undefined : { offsetMs };
   }
+}
+
+function clockCause(differenceMs: number | undefined): string {
+  if (differenceMs === undefined) return "a clock that is more than 5 minutes off: ours, or the receiver's";
+  const minutes = Math.round(Math.abs(differenceMs) / 60_000);
+  return `this machine's clock: it is ${minutes} minutes ${differenceMs > 0 ? "behind" : "ahead of"} the receiver's`;
 }
 
 function recordOf(

@@ -1,5 +1,5 @@
 import { HookproofError } from "../errors.js";
-import type { Clock } from "../primitives/clock.js";
+import { type Clock, monotonicMs } from "../primitives/clock.js";
 import type { WebhookEvent } from "../protocol/event.js";
 import type { Attempt } from "./attempt.js";
 import { type AttemptRecord, DeliveryError } from "./delivery-error.js";
@@ -38,7 +38,7 @@ export function createDelivery(context: DeliveryContext): Deliver {
 
   return (event, signal) => {
     const subject = { eventId: event.id, url, delivery: newDelivery() };
-    const running: Running = { subject, startedAt: clock.now(), attempts: [], signal };
+    const running: Running = { subject, startedAt: monotonicMs(clock), attempts: [], signal };
     return observe ? observed(observe, event, running) : untilArrived(event, running);
   };
 
@@ -49,7 +49,7 @@ export function createDelivery(context: DeliveryContext): Deliver {
       tell({
         ...subject,
         type: "send-ended",
-        durationMs: clock.now() - startedAt,
+        durationMs: monotonicMs(clock) - startedAt,
         attempts: attempts.length,
         outcome,
         ...code,
@@ -74,7 +74,7 @@ export function createDelivery(context: DeliveryContext): Deliver {
         event,
         number: attempts.length + 1,
         delivery: subject.delivery,
-        timeoutMs: Math.min(attemptTimeoutMs, deadline - clock.now()),
+        timeoutMs: Math.min(attemptTimeoutMs, deadline - monotonicMs(clock)),
         signal,
       });
       attempts.push(record);
@@ -85,7 +85,7 @@ export function createDelivery(context: DeliveryContext): Deliver {
       const failure = { code, event, attempts, cause };
       if (verdict !== "retry") throw new DeliveryError({ ...failure, causes: classification.causes });
 
-      const now = clock.now();
+      const now = monotonicMs(clock);
       const next = nextAttempt(
         policy,
         { attempts: attempts.length, firstAttemptAt: startedAt },

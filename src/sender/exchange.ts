@@ -1,6 +1,6 @@
 import { type ErrorCode, HookproofError } from "../errors.js";
 import type { Transport, TransportResponse } from "../http/transport.js";
-import type { Clock } from "../primitives/clock.js";
+import { type Clock, monotonicMs } from "../primitives/clock.js";
 import type { WebhookEvent } from "../protocol/event.js";
 import type { HeaderPair } from "../protocol/headers.js";
 import type { Signer } from "../protocol/signer.js";
@@ -30,7 +30,7 @@ export interface ExchangeRequest {
   readonly event: WebhookEvent;
   readonly belief: Belief;
   readonly extraHeaders: readonly HeaderPair[];
-  /** By the context's clock. */
+  /** By the context's monotonic clock. */
   readonly endsAt: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -51,7 +51,7 @@ export async function exchange(
   { event, belief, extraHeaders, endsAt, signal }: ExchangeRequest,
 ): Promise<ExchangeResult> {
   const sentAt = clock.now();
-  let timeoutMs = endsAt - sentAt;
+  let timeoutMs = endsAt - monotonicMs(clock);
   let signed: HeaderPair[];
   try {
     if (timeoutMs <= 0) throw new HookproofError("TIMED_OUT", "There was no time left for another request.");
@@ -60,7 +60,7 @@ export async function exchange(
     let proof = signer.sign(unsigned, belief.candidate);
     if ("then" in proof) {
       proof = await within(proof, timeoutMs, signal);
-      timeoutMs = Math.max(1, endsAt - clock.now());
+      timeoutMs = Math.max(1, endsAt - monotonicMs(clock));
     }
     signed = protocolHeaders(unsigned, proof);
   } catch (cause) {

@@ -110,6 +110,8 @@ type OutboxActivity =
       readonly type: "store-changed";
       readonly available: boolean;
       readonly code?: ErrorCode;
+      /** What the store failed with, such as a `HookproofError` whose cause is the driver's. */
+      readonly cause?: unknown;
     };
 
 /** One callback for everything; what it throws is dropped, so that watching never harms delivery. */

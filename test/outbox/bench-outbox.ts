@@ -1,4 +1,4 @@
-import { hmacSigner, type SenderEvent } from "hookproof";
+import { type Clock, hmacSigner, type SenderEvent } from "hookproof";
 import {
   createOutbox,
   memoryStore,
@@ -13,7 +13,10 @@ import { type SteppedClock, steppedClock } from "./stepped-clock.js";
 
 /** An outbox over the memory store, with a clock that the test moves, and real receivers. */
 export interface OutboxBench {
+  /** The worker's clock. */
   readonly clock: SteppedClock;
+  /** The store's clock, which is days ahead of the worker's and passes with it. */
+  readonly storeClock: Clock;
   readonly store: ReturnType<typeof memoryStore>;
   readonly events: SenderEvent[];
   /** Events of one type that were told so far. */
@@ -31,17 +34,22 @@ export interface OutboxBench {
   passDuring(work: Promise<unknown>, stepMs?: number): Promise<void>;
 }
 
+const STARTED_AT = Date.parse("2026-01-01T00:00:00Z");
+const STORE_AHEAD_MS = 40 * 3_600_000;
+
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
 export function outboxBench(): OutboxBench {
-  const clock = steppedClock();
-  const store = memoryStore({ clock });
+  const clock = steppedClock(STARTED_AT);
+  const storeClock = { now: () => STARTED_AT + STORE_AHEAD_MS + clock.monotonic() };
+  const store = memoryStore({ clock: storeClock });
   const events: SenderEvent[] = [];
   const bench: OutboxBench = {
     clock,
+    storeClock,
     store,
     events,
     told: (type) => events.filter((event): event is never => event.type === type),
@@ -57,7 +65,7 @@ export function outboxBench(): OutboxBench {
         listeners,
         clock,
         wait: clock.wait,
-        random: () => 0,
+        random: () => 0.5,
         observe: (event) => events.push(event),
         ...options,
       });

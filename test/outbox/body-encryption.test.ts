@@ -5,37 +5,37 @@ import { describe, expect, it } from "vitest";
 import { outboxBench, waitFor } from "./bench-outbox.js";
 
 const keyOf = (id: string) => ({ id, key: new Uint8Array(randomBytes(32)) });
-type Change = (bytes: Uint8Array) => [sealed: Uint8Array, listener: string];
+type Change = (bytes: Uint8Array) => [sealed: Uint8Array, listener: string, eventId?: string];
 
 const body = new TextEncoder().encode('{"note":"confidential"}');
 
 describe("aesGcmEncryption", () => {
-  it("is AES-256-GCM as others know it: nonce, ciphertext, tag, bound to the listener", async () => {
+  it("is AES-256-GCM as others know it: nonce, ciphertext, tag, bound to the listener and the event id", async () => {
     const key = keyOf("k1");
-    const sealed = await aesGcmEncryption([key]).encrypt(body, { listener: "a" });
+    const sealed = await aesGcmEncryption([key]).encrypt(body, { listener: "a", eventId: "e1" });
     expect(sealed.keyId).toBe("k1");
     const bytes = Buffer.from(sealed.body);
     const other = createDecipheriv("aes-256-gcm", key.key, bytes.subarray(0, 12));
-    other.setAAD(Buffer.from("a")).setAuthTag(bytes.subarray(-16));
+    other.setAAD(Buffer.from('["hookproof outbox","a","e1"]')).setAuthTag(bytes.subarray(-16));
     expect(Buffer.concat([other.update(bytes.subarray(12, -16)), other.final()])).toEqual(Buffer.from(body));
   });
 
   it("never makes the same bytes twice", async () => {
     const encryption = aesGcmEncryption([keyOf("k1")]);
     const made = await Promise.all(
-      Array.from({ length: 50 }, () => encryption.encrypt(body, { listener: "a" })),
+      Array.from({ length: 50 }, () => encryption.encrypt(body, { listener: "a", eventId: "e1" })),
     );
     expect(new Set(made.map(({ body: bytes }) => Buffer.from(bytes).toString("hex"))).size).toBe(50);
   });
 
   it("decrypts with every key, and encrypts with the first", async () => {
     const [old, fresh] = [keyOf("old"), keyOf("new")];
-    const sealed = await aesGcmEncryption([old]).encrypt(body, { listener: "a" });
+    const sealed = await aesGcmEncryption([old]).encrypt(body, { listener: "a", eventId: "e1" });
     const rotated = aesGcmEncryption([fresh, old]);
-    expect(await rotated.decrypt(sealed.body, { listener: "a", keyId: "old" })).toEqual(body);
-    expect((await rotated.encrypt(body, { listener: "a" })).keyId).toBe("new");
+    expect(await rotated.decrypt(sealed.body, { listener: "a", eventId: "e1", keyId: "old" })).toEqual(body);
+    expect((await rotated.encrypt(body, { listener: "a", eventId: "e1" })).keyId).toBe("new");
     await expect(
-      aesGcmEncryption([fresh]).decrypt(sealed.body, { listener: "a", keyId: "old" }),
+      aesGcmEncryption([fresh]).decrypt(sealed.body, { listener: "a", eventId: "e1", keyId: "old" }),
     ).rejects.toMatchObject({ code: "OUTBOX_KEY_MISSING" });
   });
 
@@ -44,11 +44,13 @@ describe("aesGcmEncryption", () => {
     ["a lost byte", (bytes) => [bytes.slice(0, -1), "a"]],
     ["nothing", () => [new Uint8Array(), "a"]],
     ["another listener", (bytes) => [bytes, "b"]],
+    ["another event id", (bytes) => [bytes, "a", "e2"]],
+    ["the id moved into the listener", (bytes) => [bytes, 'a","e1', ""]],
   ])("refuses %s", async (_, change) => {
     const encryption = aesGcmEncryption([keyOf("k1")]);
-    const { body: sealed, keyId } = await encryption.encrypt(body, { listener: "a" });
-    const [bytes, listener] = change(sealed);
-    await expect(encryption.decrypt(bytes, { listener, keyId })).rejects.toMatchObject({
+    const { body: sealed, keyId } = await encryption.encrypt(body, { listener: "a", eventId: "e1" });
+    const [bytes, listener, eventId = "e1"] = change(sealed);
+    await expect(encryption.decrypt(bytes, { listener, eventId, keyId })).rejects.toMatchObject({
       code: "OUTBOX_BODY_UNREADABLE",
     });
   });

@@ -6,14 +6,17 @@ export function steppedClock(time: number | string = "2026-01-01T00:00:00Z") {
   const sleepers = new Set<{ until: number; wake: () => void }>();
   return {
     now: clock.now,
+    monotonic: clock.monotonic,
+    /** Puts the time of day forward or back; no time passes, and no wait ends. */
+    adjust: clock.adjust,
     advance(ms: number) {
       clock.advance(ms);
-      for (const one of sleepers) if (one.until <= clock.now()) one.wake();
+      for (const one of sleepers) if (one.until <= clock.monotonic()) one.wake();
     },
     wait: (ms: number, signal?: AbortSignal) =>
       new Promise<void>((resolve) => {
         const one = {
-          until: clock.now() + ms,
+          until: clock.monotonic() + ms,
           wake() {
             sleepers.delete(one);
             signal?.removeEventListener("abort", one.wake);
@@ -22,7 +25,7 @@ export function steppedClock(time: number | string = "2026-01-01T00:00:00Z") {
         };
         sleepers.add(one);
         signal?.addEventListener("abort", one.wake, { once: true });
-        if (signal?.aborted) one.wake();
+        if (signal?.aborted || ms <= 0) one.wake();
       }),
   };
 }

@@ -27,18 +27,20 @@ export async function receiverServer(
     intercept?: (request: IncomingMessage, response: ServerResponse, receive: Answer) => unknown;
   } = {},
 ): Promise<ReceiverServer> {
-  const { auth = { method: "hmac", secret: SECRET }, intercept } = options;
+  const { auth = { method: "hmac", secret: SECRET }, clock, intercept } = options;
   const runs = new Map<string, number>();
   const requests: IncomingMessage[] = [];
   let receive: Answer | undefined;
   const server = await httpServer(async (request, response) => {
     requests.push(request);
     if (!receive) throw new Error("not ready");
+    // Its answers show the time by which it judges.
+    if (clock) response.setHeader("Date", new Date(clock.now()).toUTCString());
     if (intercept) await intercept(request, response, receive);
     else await receive(request, response);
   });
   const baseUrl = `http://127.0.0.1:${server.port}`;
-  const receiver = createReceiver({ listener: { id: "lst_1", baseUrl, auth }, clock: options.clock });
+  const receiver = createReceiver({ listener: { id: "lst_1", baseUrl, auth }, clock });
   receive = toNodeListener(receiver, async ({ id }) => {
     runs.set(id, (runs.get(id) ?? 0) + 1);
   });
