@@ -99,6 +99,10 @@ export async function onDatabase<Result>(work: () => Promise<Result>): Promise<R
             ? "--replace loses it; hookproof service reset goes back to what it was filled with."
             : "hookproof service start makes one.",
       });
+    if (code === "FILE_MODE_TOO_WIDE") {
+      const { file } = error as Error & { file?: unknown };
+      throw new CliError(EXIT.setup, code, message, { hint: `chmod 600 ${file}` });
+    }
     if (error instanceof FixtureError) throw new CliError(EXIT.usage, error.code, message);
     if (name === "ApiError") throw new CliError(EXIT.usage, "FIXTURE_INVALID", message);
     const isFile = ["ENOENT", "ENOTDIR", "EISDIR", "EACCES", "EROFS", "EPERM"].includes(code ?? "");

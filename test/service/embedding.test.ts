@@ -69,7 +69,9 @@ describe("createService", () => {
   it("says which file is no database, or of a later version, and leaves it alone", async () => {
     const folder = temporaryFolder("service");
     const noDatabase = join(folder, "notes.txt");
-    writeFileSync(noDatabase, "Not a database, but long enough to be taken for one.".repeat(40));
+    writeFileSync(noDatabase, "Not a database, but long enough to be taken for one.".repeat(40), {
+      mode: 0o600,
+    });
     await expect(createService({ db: noDatabase })).rejects.toThrow(`${noDatabase} cannot be opened`);
 
     const db = join(folder, "service.db");

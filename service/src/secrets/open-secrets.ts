@@ -3,6 +3,7 @@ import { link, readFile, rm, writeFile } from "node:fs/promises";
 import type { Clock } from "hookproof";
 import { createLocalObjects, type LocalObjects } from "../objects/local-objects.js";
 import { createS3Objects, type S3Options } from "../objects/s3-objects.js";
+import { requirePrivate } from "../storage/private-file.js";
 import type { SecretVault } from "./age.js";
 import type { SecretTools } from "./create-secret.js";
 
@@ -51,6 +52,7 @@ function lazyVault(db: string | undefined): SecretVault {
 /** The identity of a database, in a file of its own: whoever gets the database alone cannot read its texts. */
 async function identityBeside(db: string, newIdentity: () => Promise<string>): Promise<string> {
   const file = `${db}.identity`;
+  requirePrivate(file);
   const known = await readFile(file, "utf8").catch(() => undefined);
   if (known !== undefined) return known.trim();
   const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;

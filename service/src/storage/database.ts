@@ -1,5 +1,6 @@
 import { openSqlite, type SqliteDatabase, type SqliteStatement } from "hookproof/node";
 import { migrate } from "./migrate.js";
+import { requirePrivate } from "./private-file.js";
 
 /** A value of a row. */
 type SqlValue = string | number | null | Uint8Array;
@@ -25,13 +26,15 @@ type Driver = Pick<Database, "exec" | "prepare" | "close">;
  *
  * What was committed survives a crash of the process and of the machine (WAL, synchronous FULL).
  *
- * @throws {Error} for a file that is no database, or one of a later version
+ * @throws {Error} for a file that is no database, or one of a later version; FileModeError for one others can read
  */
 export async function openDatabase(file = ":memory:"): Promise<Database> {
+  // Keys, secrets of listeners and hashes of clients' secrets are in it; its log holds what it holds.
+  if (file !== ":memory:") requirePrivate(file, `${file}-wal`, `${file}-shm`);
   const driver = openSqlite(file, { from: import.meta.url }) as Driver;
   const db: Database = {
     exec: (sql) => driver.exec(sql),
-    prepare: (sql) => driver.prepare(sql),
+    prepare: (sql) => checked(driver.prepare(sql)),
     transaction(work) {
       driver.exec("BEGIN IMMEDIATE");
       try {
@@ -62,6 +65,25 @@ export async function openDatabase(file = ":memory:"): Promise<Database> {
     });
   }
   return db;
+}
+
+/** `libsql` ends the whole process where a value is an object; a wrong one is an error like any other. */
+function checked(statement: Statement): Statement {
+  const bindable = (values: readonly SqlValue[]) => {
+    for (const value of values) {
+      const isBindable =
+        value === null ||
+        typeof value === "string" ||
+        typeof value === "number" ||
+        value instanceof Uint8Array;
+      if (!isBindable) throw new TypeError(`a value of the type ${typeof value} cannot be stored`);
+    }
+    return values;
+  };
+  return {
+    all: (...values) => statement.all(...bindable(values)),
+    run: (...values) => statement.run(...bindable(values)),
+  };
 }
 
 /** The first row, typed by the caller who wrote the query. */

@@ -1,0 +1,90 @@
+import { execFile } from "node:child_process";
+import { chmodSync, existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { createService, exampleRoutes, resetDatabase, seedDatabase } from "hookproof-service";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { openDatabase } from "../../service/src/storage/database.js";
+import { dataFolder } from "../support/own-server.js";
+
+const CLI = new URL("../../cli/bin/hookproof.js", import.meta.url).pathname;
+
+let folder: string;
+let db: string;
+beforeAll(async () => {
+  folder = await dataFolder("private");
+  db = join(folder, "service.db");
+  await seedDatabase({ db, users: 1 });
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+/** Does something while others may read a file, and makes it private again. */
+async function whileOpen<Result>(file: string, mode: number, work: () => Promise<Result>): Promise<Result> {
+  chmodSync(file, mode);
+  try {
+    return await work();
+  } finally {
+    chmodSync(file, 0o600);
+  }
+}
+
+function run(...args: string[]): Promise<{ code: unknown; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [CLI, ...args], { timeout: 20_000 }, (error, _stdout, stderr) =>
+      resolve({ code: error?.code ?? 0, stderr }),
+    );
+  });
+}
+
+describe.skipIf(process.platform === "win32")("a file of the service that others can read", () => {
+  it.each([0o644, 0o640, 0o604, 0o660, 0o666])("the database with mode %o is refused", async (mode) => {
+    const works = [
+      () => createService({ db }),
+      () => seedDatabase({ db, users: 1, replace: true }),
+      () => resetDatabase({ db }),
+      () => exampleRoutes({ db, baseUrl: "" }),
+    ];
+    for (const work of works)
+      await expect(whileOpen(db, mode, work)).rejects.toMatchObject({
+        code: "FILE_MODE_TOO_WIDE",
+        message: `${db} can be read by others.`,
+      });
+  });
+
+  it.each(["-wal", "-shm"])("the log of a database in use, %s", async (ending) => {
+    const beside = await openDatabase(db);
+    expect(existsSync(db + ending)).toBe(true);
+    const opened = whileOpen(db + ending, 0o644, () => openDatabase(db));
+    await expect(opened).rejects.toMatchObject({ message: `${db + ending} can be read by others.` });
+    beside.close();
+  });
+
+  it("the identity that texts are encrypted to", async () => {
+    const reset = whileOpen(`${db}.identity`, 0o644, () => resetDatabase({ db }));
+    await expect(reset).rejects.toMatchObject({ code: "FILE_MODE_TOO_WIDE" });
+  });
+
+  it("ends a command with the mode to set", async () => {
+    for (const command of ["start", "reset", "routes"]) {
+      const args = ["service", command, "--db", db, ...(command === "reset" ? ["--yes"] : [])];
+      const { code, stderr } = await whileOpen(db, 0o644, () => run(...args));
+      expect([command, code]).toEqual([command, 3]);
+      expect(stderr).toContain("error[FILE_MODE_TOO_WIDE]");
+      expect(stderr).toContain(`chmod 600 ${db}`);
+    }
+  });
+
+  it("is good once it is private", async () => {
+    await using service = await createService({ db });
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  });
+});
+
+it("a value that SQLite has no type for is an error, and does not end the process", async () => {
+  const memory = await openDatabase();
+  const statement = memory.prepare("SELECT ? AS a");
+  for (const wrong of [{ a: 1 }, [1], true, undefined, 1n, () => 1, new Date(0)])
+    expect(() => statement.all(wrong as never)).toThrow(TypeError);
+  expect(statement.all("x")).toEqual([{ a: "x" }]);
+  memory.close();
+});
