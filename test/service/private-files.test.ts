@@ -38,7 +38,7 @@ function run(...args: string[]): Promise<{ code: unknown; stderr: string }> {
 
 describe.skipIf(process.platform === "win32")("a file of the service that others can read", () => {
   it.each([0o644, 0o640, 0o604, 0o660, 0o666])("the database with mode %o is refused", async (mode) => {
-    const works = [
+    const works: (() => Promise<unknown>)[] = [
       () => createService({ db }),
       () => seedDatabase({ db, users: 1, replace: true }),
       () => resetDatabase({ db }),
