@@ -69,7 +69,7 @@ export async function openDatabase(file = ":memory:"): Promise<Database> {
 
 /** `libsql` ends the whole process where a value is an object; a wrong one is an error like any other. */
 function checked(statement: Statement): Statement {
-  const bindable = (values: readonly SqlValue[]) => {
+  const bindable = <Value extends SqlValue>(values: readonly Value[]): readonly Value[] => {
     for (const value of values) {
       const isBindable =
         value === null ||
