@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { ClaimedEvent, ClaimRequest } from "../outbox/outbox-store.js";
 import { preparedQueries, type SqliteDatabase } from "./sqlite-database.js";
 import { type ClaimedRow, claimedEvent } from "./sqlite-outbox-rows.js";
-import { FIRST, IS_OPEN } from "./sqlite-outbox-schema.js";
+import { IS_OPEN } from "./sqlite-outbox-schema.js";
 
 /** How events are handed out; each claim has to be a transaction. */
 export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: number) => ClaimedEvent[] {
@@ -16,9 +16,9 @@ export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: numbe
       SELECT listener FROM waiting WHERE listener IS NOT NULL AND EXISTS (
         SELECT 1 FROM hookproof_outbox AS one
         WHERE one.listener = waiting.listener AND ${IS_OPEN} AND visible_at <= ?)`,
-    claim: `UPDATE hookproof_outbox SET lease_token = iif(first_attempt_at IS NULL, '${FIRST}', '') || ?,
-        lease_until = ?, due_at = visible_at, visible_at = ?,
-        attempts = attempts + 1, first_attempt_at = coalesce(first_attempt_at, ?)
+    claim: `UPDATE hookproof_outbox SET lease_token = ?, lease_until = ?, due_at = visible_at, visible_at = ?,
+        attempts = attempts + 1, sent_before = first_attempt_at IS NOT NULL,
+        first_attempt_at = coalesce(first_attempt_at, ?)
       WHERE seq IN (
         SELECT seq FROM hookproof_outbox AS due
         WHERE listener = ? AND ${IS_OPEN} AND visible_at <= ?
@@ -29,7 +29,7 @@ export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: numbe
               AND leased.lease_until > ?))
         ORDER BY visible_at, seq LIMIT ?)
       RETURNING seq, listener, id, digest, ordering_key, traceparent, encryption_key_id, enqueued_at, due_at,
-        attempts, attempts_before_redrive, first_attempt_at, lease_token, lease_until,
+        attempts, attempts_before_redrive, first_attempt_at, sent_before, lease_token, lease_until,
         (SELECT body FROM hookproof_outbox_bodies AS bodies WHERE bodies.seq = hookproof_outbox.seq) AS body`,
   });
 

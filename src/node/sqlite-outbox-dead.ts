@@ -8,6 +8,7 @@ import type {
 import type { Clock } from "../primitives/clock.js";
 import { preparedQueries, type SqliteDatabase } from "./sqlite-database.js";
 import type { GroupCommit } from "./sqlite-group-commit.js";
+import { counting, forgetting } from "./sqlite-outbox-counts.js";
 import { asking } from "./sqlite-outbox-failure.js";
 import { deadLetter, type OutboxRow } from "./sqlite-outbox-rows.js";
 import { DEAD, PENDING } from "./sqlite-outbox-schema.js";
@@ -46,6 +47,7 @@ export async function redriving(
   { dryRun = false, place = "end", newId, windowMs, limit = Number.POSITIVE_INFINITY }: RedriveOptions,
 ): Promise<RedriveResult> {
   const passOn = passingOn(db);
+  const count = counting(db);
   const ask = preparedQueries(db, {
     revive: `UPDATE hookproof_outbox SET id = coalesce(?, id), state = ${PENDING}, turn = iif(ordering_key IS NULL, 1, 0),
         due_at = ?, visible_at = ?, attempts_before_redrive = attempts, first_attempt_at = iif(?, NULL, first_attempt_at),
@@ -62,6 +64,7 @@ export async function redriving(
       const [last] = ask<{ seq: number }>("last");
       for (const name of ["move", "moveBody"] as const) ask(name, last?.seq ?? row.seq, row.seq);
     }
+    count([row], DEAD, PENDING);
     passOn(row);
   }
 
@@ -96,6 +99,8 @@ export async function dropping(
   { dryRun = false, limit = Number.POSITIVE_INFINITY }: DropOptions,
 ): Promise<number> {
   const passOn = passingOn(db);
+  const count = counting(db);
+  const forget = forgetting(db);
   const ask = preparedQueries(db, { drop: "DELETE FROM hookproof_outbox WHERE seq = ? RETURNING 1" });
   let dropped = 0;
   let after: Place | undefined;
@@ -104,11 +109,12 @@ export async function dropping(
       const rows = pageOf<OutboxRow>(db, "*", filter, after, Math.min(limit - dropped, PAGE));
       after = rows.at(-1);
       isMore = rows.length === PAGE;
-      if (!dryRun)
-        for (const row of rows) {
-          ask("drop", row.seq);
-          passOn(row);
-        }
+      if (!dryRun) {
+        for (const { seq } of rows) ask("drop", seq);
+        count(rows, DEAD, undefined);
+        forget(rows);
+        rows.forEach(passOn);
+      }
       dropped += rows.length;
     });
   }

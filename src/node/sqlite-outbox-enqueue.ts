@@ -19,9 +19,8 @@ export function enqueueing(db: SqliteDatabase): (events: readonly OutboxEvent[],
   const count = counting(db);
   const insert = preparedChanges(db, {
     event: `INSERT INTO hookproof_outbox
-      (listener, id, digest, ordering_key, traceparent, encryption_key_id, enqueued_at, due_at, visible_at, turn,
-        lease_token)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, '')`,
+      (listener, id, digest, ordering_key, traceparent, encryption_key_id, enqueued_at, due_at, visible_at, turn)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     body: "INSERT INTO hookproof_outbox_bodies VALUES (?, ?)",
   });
 
@@ -48,7 +47,7 @@ export function enqueueing(db: SqliteDatabase): (events: readonly OutboxEvent[],
   return (events, now) => {
     const added = unknown(events);
     for (const event of added) add(event, now);
-    count(added, PENDING);
+    count(added, undefined, PENDING);
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Burial, Completion, Lease, OutboxAttempt } from "../outbox/outbox-store.js";
-import { preparedChanges, preparedQueries, type SqliteDatabase } from "./sqlite-database.js";
-import { counting } from "./sqlite-outbox-counts.js";
-import { DEAD, DELIVERED, FIRST, PENDING } from "./sqlite-outbox-schema.js";
+import { preparedQueries, type SqliteDatabase } from "./sqlite-database.js";
+import { counting, forgetting } from "./sqlite-outbox-counts.js";
+import { DEAD, DELIVERED, PENDING } from "./sqlite-outbox-schema.js";
 import { type KeyedRow, passingOn } from "./sqlite-outbox-turns.js";
 
 /** What the holder of a lease may do; each call has to be in a transaction. */
@@ -18,8 +18,7 @@ interface EndedRow extends KeyedRow {
   readonly seq: number;
 }
 
-/** An event that was only enqueued has a token as well, an empty one, but no lease. */
-const HELD = `WHERE id = ? AND listener = ? AND lease_token = ? AND lease_until IS NOT NULL AND state = ${PENDING}`;
+const HELD = `WHERE id = ? AND listener = ? AND lease_token = ? AND state = ${PENDING}`;
 const FREED = "lease_token = NULL, lease_until = NULL";
 const REMEMBERED = "history = json_insert(history, '$[#]', json(?))";
 const KEY = "RETURNING listener, ordering_key";
@@ -27,9 +26,10 @@ const KEY = "RETURNING listener, ordering_key";
 export function leaseQueries(db: SqliteDatabase): LeaseQueries {
   const passOn = passingOn(db);
   const count = counting(db);
+  const forget = forgetting(db);
   const ask = preparedQueries(db, {
     complete: `UPDATE hookproof_outbox
-      SET state = ${DELIVERED}, turn = NULL, ended_at = ?, outcome = ?, ${REMEMBERED}, lease_until = NULL ${HELD}
+      SET state = ${DELIVERED}, turn = NULL, ended_at = ?, outcome = ?, ${REMEMBERED}, ${FREED} ${HELD}
       RETURNING seq, listener, ordering_key`,
     reschedule: `UPDATE hookproof_outbox
       SET due_at = ?, visible_at = ?, ${REMEMBERED}, ${FREED} ${HELD} ${KEY}`,
@@ -37,10 +37,7 @@ export function leaseQueries(db: SqliteDatabase): LeaseQueries {
       SET state = ${DEAD}, turn = iif(?, turn, NULL), ended_at = ?, reason = ?, code = ?, ${FREED} ${HELD} ${KEY}`,
     remember: `UPDATE hookproof_outbox SET ${REMEMBERED} ${HELD} RETURNING 1`,
     release: `UPDATE hookproof_outbox SET visible_at = due_at, attempts = attempts - 1,
-        first_attempt_at = iif(lease_token LIKE '${FIRST}%', NULL, first_attempt_at), ${FREED} ${HELD} ${KEY}`,
-  });
-  const change = preparedChanges(db, {
-    forget: "DELETE FROM hookproof_outbox_bodies WHERE seq IN (SELECT value FROM json_each(?))",
+        first_attempt_at = iif(sent_before, first_attempt_at, NULL), ${FREED} ${HELD} ${KEY}`,
   });
   const held = ({ id, listener, token }: Lease) => [id, listener, token] as const;
 
@@ -49,8 +46,8 @@ export function leaseQueries(db: SqliteDatabase): LeaseQueries {
       const done = completions.flatMap(({ lease, outcome, attempt }) =>
         ask<EndedRow>("complete", now, outcome, JSON.stringify(attempt), ...held(lease)),
       );
-      count(done, DELIVERED, PENDING);
-      change("forget", JSON.stringify(done.map(({ seq }) => seq)));
+      count(done, PENDING, DELIVERED);
+      forget(done);
       done.forEach(passOn);
       return done.length;
     },
@@ -59,6 +56,7 @@ export function leaseQueries(db: SqliteDatabase): LeaseQueries {
     bury(lease, { reason, code, attempt, blocksKey }, now) {
       if (attempt) ask("remember", JSON.stringify(attempt), ...held(lease));
       const rows = ask<KeyedRow>("bury", blocksKey ? 1 : 0, now, reason, code, ...held(lease));
+      count(rows, PENDING, DEAD);
       rows.forEach(passOn);
       return rows.length > 0;
     },

@@ -1,6 +1,7 @@
 import type { ErrorCode } from "../errors.js";
 import type { Burial, ExpiredEvent, OutboxStore } from "../outbox/outbox-store.js";
 import { preparedQueries, type SqliteDatabase } from "./sqlite-database.js";
+import { counting, forgetting } from "./sqlite-outbox-counts.js";
 import { DEAD, DELIVERED, PENDING } from "./sqlite-outbox-schema.js";
 import { type KeyedRow, passingOn } from "./sqlite-outbox-turns.js";
 
@@ -18,6 +19,8 @@ export interface RetentionQueries {
 
 export function retentionQueries(db: SqliteDatabase): RetentionQueries {
   const passOn = passingOn(db);
+  const count = counting(db);
+  const forget = forgetting(db);
   const ask = preparedQueries(db, {
     expire: `UPDATE hookproof_outbox
       SET state = ${DEAD}, turn = iif(?, turn, NULL), ended_at = ?, reason = '${REASON}', code = '${CODE}',
@@ -29,8 +32,9 @@ export function retentionQueries(db: SqliteDatabase): RetentionQueries {
       RETURNING listener, ordering_key, id, enqueued_at, attempts`,
     prune: `DELETE FROM hookproof_outbox WHERE seq IN (
         SELECT seq FROM hookproof_outbox WHERE state = ? AND ended_at < ? ORDER BY ended_at LIMIT ?)
-      RETURNING listener, ordering_key`,
+      RETURNING seq, listener, ordering_key`,
   });
+  type Pruned = KeyedRow & { seq: number };
   type Expired = KeyedRow & { id: string; enqueued_at: number; attempts: number };
 
   return {
@@ -43,6 +47,7 @@ export function retentionQueries(db: SqliteDatabase): RetentionQueries {
             ...ask<Expired>("expire", blocksKey ? 1 : 0, now, listener, now - windowMs, now, left),
           );
       }
+      count(expired, PENDING, DEAD);
       expired.forEach(passOn);
       return expired.map(({ listener, id, enqueued_at: enqueuedAt, attempts }) => ({
         listener,
@@ -52,10 +57,12 @@ export function retentionQueries(db: SqliteDatabase): RetentionQueries {
       }));
     },
     prune(before) {
-      const gone = [
-        ...ask<KeyedRow>("prune", DELIVERED, before.delivered, ROWS),
-        ...ask<KeyedRow>("prune", DEAD, before.dead, ROWS),
-      ];
+      const delivered = ask<Pruned>("prune", DELIVERED, before.delivered, ROWS);
+      const dead = ask<Pruned>("prune", DEAD, before.dead, ROWS);
+      count(delivered, DELIVERED, undefined);
+      count(dead, DEAD, undefined);
+      forget(dead);
+      const gone = [...delivered, ...dead];
       gone.forEach(passOn);
       return gone.length;
     },

@@ -7,7 +7,7 @@ import type {
   OutboxEntry,
   OutboxEvent,
 } from "../outbox/outbox-store.js";
-import { DELIVERED, FIRST, PENDING } from "./sqlite-outbox-schema.js";
+import { DELIVERED, PENDING } from "./sqlite-outbox-schema.js";
 
 /** A row of the table of events, with its body where the query asks for it. */
 export interface OutboxRow {
@@ -26,6 +26,7 @@ export interface OutboxRow {
   attempts: number;
   attempts_before_redrive: number;
   first_attempt_at: number | null;
+  sent_before: number | null;
   lease_token: string | null;
   lease_until: number | null;
   ended_at: number | null;
@@ -45,14 +46,14 @@ export type ClaimedRow = Omit<
 
 /** An event that was just claimed. */
 export function claimedEvent(row: ClaimedRow, now: number): ClaimedEvent {
-  const token = row.lease_token ?? "";
+  const { listener, id, lease_token: token } = row;
   return {
     event: eventOf(row),
-    lease: { listener: row.listener, id: row.id, token, expiresAt: row.lease_until ?? now },
+    lease: { listener, id, token: token ?? "", expiresAt: row.lease_until ?? now },
     attempt: row.attempts,
     attemptsBeforeRedrive: row.attempts_before_redrive,
     firstAttemptAt: row.first_attempt_at ?? now,
-    sentBefore: !token.startsWith(FIRST),
+    sentBefore: row.sent_before === 1,
     enqueuedAt: row.enqueued_at,
     now,
   };

@@ -11,9 +11,6 @@ export const PENDING = 0;
 export const DELIVERED = 1;
 export const DEAD = 2;
 
-/** How the lease's token of an event's first attempt begins: a release takes the time of that attempt back. */
-export const FIRST = "first:";
-
 /** Pending events whose turn it is: what the index of due events holds. */
 export const IS_OPEN = `state = ${PENDING} AND turn = 1`;
 
@@ -26,8 +23,9 @@ export const IS_MOVED = `state = ${PENDING} AND (turn = 0 OR visible_at <> enque
  *
  * `turn` is 1 for an event whose turn it is, 0 for one behind an earlier one of its ordering key, and NULL for one
  * that is finished; so no claim looks at what has to wait. `visible_at` is when it may be handed out: its due time,
- * or the end of its lease. What was only enqueued stands in two indexes, by its id and by that time. Bodies have a
- * table of their own, as the other columns change several times.
+ * or the end of its lease. What was only enqueued stands in two indexes, by its id and by that time. `sent_before`
+ * says whether there was an attempt before the current one, so that a release can take that back. Bodies have a
+ * table of their own, as the other columns change several times. The counts are kept by whoever changes a state.
  */
 const STEPS: readonly string[] = [
   `CREATE TABLE hookproof_outbox (
@@ -46,6 +44,7 @@ const STEPS: readonly string[] = [
     attempts INTEGER NOT NULL DEFAULT 0,
     attempts_before_redrive INTEGER NOT NULL DEFAULT 0,
     first_attempt_at INTEGER,
+    sent_before INTEGER,
     lease_token TEXT,
     lease_until INTEGER,
     ended_at INTEGER,
@@ -69,36 +68,7 @@ const STEPS: readonly string[] = [
   CREATE TABLE hookproof_outbox_counts (
     listener TEXT NOT NULL, state INTEGER NOT NULL, events INTEGER NOT NULL,
     PRIMARY KEY (listener, state)
-  ) WITHOUT ROWID;
-  CREATE TRIGGER hookproof_outbox_added AFTER INSERT ON hookproof_outbox BEGIN
-    INSERT INTO hookproof_outbox_counts VALUES (NEW.listener, NEW.state, 1)
-      ON CONFLICT (listener, state) DO UPDATE SET events = events + 1;
-  END;
-  CREATE TRIGGER hookproof_outbox_moved AFTER UPDATE OF state ON hookproof_outbox BEGIN
-    UPDATE hookproof_outbox_counts SET events = events - 1 WHERE listener = OLD.listener AND state = OLD.state;
-    INSERT INTO hookproof_outbox_counts VALUES (NEW.listener, NEW.state, 1)
-      ON CONFLICT (listener, state) DO UPDATE SET events = events + 1;
-    DELETE FROM hookproof_outbox_bodies WHERE seq = NEW.seq AND NEW.state = ${DELIVERED};
-  END;
-  CREATE TRIGGER hookproof_outbox_removed AFTER DELETE ON hookproof_outbox BEGIN
-    UPDATE hookproof_outbox_counts SET events = events - 1 WHERE listener = OLD.listener AND state = OLD.state;
-    DELETE FROM hookproof_outbox_bodies WHERE seq = OLD.seq;
-  END;`,
-  // Who enqueues or delivers many events counts them at once, which saves a fifth of delivering them, and says so by a
-  // lease's token: an empty one at the beginning, and its own at the end.
-  `DROP TRIGGER hookproof_outbox_added;
-  CREATE TRIGGER hookproof_outbox_added AFTER INSERT ON hookproof_outbox WHEN NEW.lease_token IS NULL BEGIN
-    INSERT INTO hookproof_outbox_counts VALUES (NEW.listener, NEW.state, 1)
-      ON CONFLICT (listener, state) DO UPDATE SET events = events + 1;
-  END;
-  DROP TRIGGER hookproof_outbox_moved;
-  CREATE TRIGGER hookproof_outbox_moved AFTER UPDATE OF state ON hookproof_outbox
-  WHEN NEW.state <> ${DELIVERED} OR NEW.lease_token IS NULL BEGIN
-    UPDATE hookproof_outbox_counts SET events = events - 1 WHERE listener = OLD.listener AND state = OLD.state;
-    INSERT INTO hookproof_outbox_counts VALUES (NEW.listener, NEW.state, 1)
-      ON CONFLICT (listener, state) DO UPDATE SET events = events + 1;
-    DELETE FROM hookproof_outbox_bodies WHERE seq = NEW.seq AND NEW.state = ${DELIVERED};
-  END;`,
+  ) WITHOUT ROWID;`,
 ];
 
 /**

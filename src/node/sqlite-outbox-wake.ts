@@ -8,8 +8,14 @@ export interface Waker {
   stop(): void;
 }
 
-/** @param pollMs how often it asks whether another connection has written, which costs a few microseconds */
-export function createWaker(db: SqliteDatabase, pollMs: number): Waker {
+/**
+ * @param pollMs how often it asks whether another connection has written, which costs a few microseconds
+ * @param checkFile throws if the file was deleted or replaced
+ */
+export function createWaker(
+  db: SqliteDatabase,
+  { pollMs, checkFile }: { pollMs: number; checkFile: () => void },
+): Waker {
   const ask = preparedQueries(db, { version: "PRAGMA data_version" });
   const wakes = new Set<() => void>();
   let seen: number | undefined;
@@ -19,6 +25,7 @@ export function createWaker(db: SqliteDatabase, pollMs: number): Waker {
   /** Undefined when it cannot be read; whoever is woken then meets the same failure, and can tell of it. */
   function versionNow(): number | undefined {
     try {
+      checkFile();
       return ask<{ data_version: number }>("version")[0]?.data_version;
     } catch {
       return undefined;

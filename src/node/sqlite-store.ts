@@ -1,4 +1,4 @@
-import type { OutboxStore } from "../outbox/outbox-store.js";
+import type { DeadLetterFilter, OutboxStore } from "../outbox/outbox-store.js";
 import { type Clock, systemClock } from "../primitives/clock.js";
 import { inSavepoint, type SqliteDatabase } from "./sqlite-database.js";
 import { groupCommit } from "./sqlite-group-commit.js";
@@ -6,6 +6,7 @@ import { claiming } from "./sqlite-outbox-claim.js";
 import { deadLetters, dropping, redriving } from "./sqlite-outbox-dead.js";
 import { enqueueing } from "./sqlite-outbox-enqueue.js";
 import { asking, unavailable } from "./sqlite-outbox-failure.js";
+import { watchFile } from "./sqlite-outbox-file.js";
 import { leaseQueries } from "./sqlite-outbox-leases.js";
 import { outboxReads } from "./sqlite-outbox-reads.js";
 import { retentionQueries } from "./sqlite-outbox-retention.js";
@@ -52,14 +53,24 @@ export function sqliteStore({
   checkMs("pollMs", pollMs);
   checkMs("patienceMs", patienceMs);
   const db = opened(open);
-  const waker = createWaker(db, pollMs);
-  const group = groupCommit(db, { failure: unavailable, patienceMs });
+  const checkFile = asking(() => watchFile(db));
+  const waker = createWaker(db, { pollMs, checkFile });
+  const commit = groupCommit(db, { failure: unavailable, patienceMs });
   const claim = claiming(db);
   const leases = leaseQueries(db);
   const retention = retentionQueries(db);
   const enqueueOver = enqueueingOver(db);
   const reads = outboxReads(db);
   let isClosed = false;
+
+  const inFile =
+    <Value>(work: () => Value) =>
+    () => {
+      checkFile();
+      return work();
+    };
+  const group = <Value>(work: () => Value) => commit(inFile(work));
+  const reading = <Value>(work: () => Value) => asking(inFile(work));
 
   /** What may bring new work. */
   const changing = async <Value>(work: () => Value): Promise<Value> => {
@@ -68,24 +79,42 @@ export function sqliteStore({
     return value;
   };
 
+  // Most calls are done a moment later, together with others: until then callers may change what they gave.
   return {
     enqueue(events, tx) {
-      if (tx === undefined) return changing(() => enqueueOver(db)(events, clock.now()));
+      if (tx === undefined) {
+        const own = [...events];
+        return changing(() => enqueueOver(db)(own, clock.now()));
+      }
       const add = enqueueOver(tx);
+      asking(checkFile);
       asking(() => inSavepoint(tx, () => add(events, clock.now())));
       waker.wakeSoon();
     },
-    claim: (request) => group(() => claim(request, clock.now())),
-    complete: (completions) => changing(() => leases.complete(completions, clock.now())),
+    claim(request) {
+      const own = { ...request, listeners: new Map(request.listeners) };
+      return group(() => claim(own, clock.now()));
+    },
+    complete(completions) {
+      const own = [...completions];
+      return changing(() => leases.complete(own, clock.now()));
+    },
     reschedule: (lease, at, attempt) => group(() => leases.reschedule(lease, at, attempt)),
     bury: (lease, burial) => changing(() => leases.bury(lease, burial, clock.now())),
-    release: (held) => changing(() => held.forEach(leases.release)),
-    expire: (windows) => changing(() => retention.expire(windows, clock.now())),
-    redrive: (filter, options) => redriving(db, changing, clock, filter, options),
-    drop: (filter, options = {}) => dropping(db, changing, filter, options),
-    dead: (filter = {}, { limit = Number.POSITIVE_INFINITY } = {}) => deadLetters(db, filter, limit),
-    find: async (id) => asking(() => reads.find(id, clock.now())),
-    stats: async () => asking(() => reads.stats(clock.now())),
+    release(held) {
+      const own = [...held];
+      return changing(() => own.forEach(leases.release));
+    },
+    expire(windows) {
+      const own = new Map(windows);
+      return changing(() => retention.expire(own, clock.now()));
+    },
+    redrive: (filter, options) => redriving(db, changing, clock, ownFilter(filter), options),
+    drop: (filter, options = {}) => dropping(db, changing, ownFilter(filter), options),
+    dead: (filter = {}, { limit = Number.POSITIVE_INFINITY } = {}) =>
+      deadLetters(db, ownFilter(filter), limit),
+    find: async (id) => reading(() => reads.find(id, clock.now())),
+    stats: async () => reading(() => reads.stats(clock.now())),
     now: async () => clock.now(),
     onWork: (wake) => waker.subscribe(wake),
     prune: (before) => changing(() => retention.prune(before)),
@@ -94,11 +123,14 @@ export function sqliteStore({
       isClosed = true;
       waker.stop();
       // What was asked for before is done first; how it went, whoever asked is told.
-      await group(() => {}).catch(() => {});
+      await commit(() => {}).catch(() => {});
       db.close();
     },
   };
 }
+
+const ownFilter = ({ ids, ...filter }: DeadLetterFilter): DeadLetterFilter =>
+  ids === undefined ? filter : { ...filter, ids: [...ids] };
 
 function opened(open: SqliteStoreOptions["open"]): OpenSqliteDatabase {
   return asking(() => {

@@ -21,6 +21,12 @@ export interface OutboxStoreSubject<Tx = unknown> {
   passTime(ms: number): void | Promise<void>;
   /** Runs work inside a transaction of the caller's own, where the store can take part in one. */
   transaction?(end: "commit" | "rollback", work: (tx: Tx) => Promise<void>): Promise<void>;
+  /** Has whoever enqueues wait, as behind somebody else's lock, until what it resolves to is called. */
+  holdUp?(): Promise<() => void | Promise<void>>;
+  /** Has the open connections to the database answer nothing any more, as behind a firewall that forgot them. */
+  hang?(): void | Promise<void>;
+  /** Runs work while the database does what it is asked, and its answers are lost. */
+  loseAnswers?(work: () => Promise<void>): Promise<void>;
 }
 
 /** A case's tools: the store, its subject, and short forms of what cases do again and again. */

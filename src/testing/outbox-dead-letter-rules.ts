@@ -64,14 +64,19 @@ export const deadLetterRules = [
     );
   }),
   rule("dead letters come by the order of their deaths, as many as are wanted", async (bench) => {
-    const { put, kill, subject, deadLetters } = bench;
-    for (const text of ["1", "2", "3"]) {
-      await put(event(text));
-      await kill();
+    const { put, take, store, subject, deadLetters } = bench;
+    await put(event("third"), event("first"), event("second"));
+    const claimed = await take();
+    for (const text of ["first", "second", "third"]) {
+      const one = claimed.find((each) => texts([each])[0] === text);
+      const burial = { reason: "refused", code: "REQUEST_REFUSED", blocksKey: false } as const;
+      if (one) await store.bury(one.lease, burial);
       await subject.passTime(1_000);
     }
-    expectSame("all", texts(await deadLetters()), ["1", "2", "3"]);
-    expectSame("two", texts(await deadLetters({}, { limit: 2 })), ["1", "2"]);
+    expectSame("all", texts(await deadLetters()), ["first", "second", "third"]);
+    expectSame("two", texts(await deadLetters({}, { limit: 2 })), ["first", "second"]);
+    await store.redrive({}, { limit: 2, windowMs });
+    expectSame("the rest", texts(await deadLetters()), ["third"]);
   }),
   rule("a filter's fields must all fit", async (bench) => {
     const { store, put, kill, subject, take, deadLetters } = bench;

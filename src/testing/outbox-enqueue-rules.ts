@@ -1,6 +1,15 @@
 import { sha256Base64url } from "#hash";
 import { expectSame } from "./contract-case.js";
-import { codeOf, event, LISTENER, OTHER_LISTENER, rule, sharesOf, texts } from "./outbox-contract-subject.js";
+import {
+  codeOf,
+  event,
+  LISTENER,
+  OTHER_LISTENER,
+  rule,
+  sharesOf,
+  texts,
+  WINDOW_MS,
+} from "./outbox-contract-subject.js";
 
 /** What is stored, once and unchanged. */
 export const enqueueRules = [
@@ -110,18 +119,45 @@ export const enqueueRules = [
     await store.enqueue([event("afterwards", { id: undone.id })]);
     expectSame("claimed afterwards", texts(await take()), ["afterwards"]);
   }),
-  rule("whoever listens for work is told of new events", async ({ store, put }) => {
-    if (!store.onWork) return;
-    let stop = () => {};
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const told = await new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(false), 5_000);
-      stop = store.onWork?.(() => resolve(true)) ?? stop;
-      void put(event("news"));
-    });
-    clearTimeout(timer);
+  rule("whoever listens for work is told when events come, or become due", async (bench) => {
+    const { store, subject, put, takeOne, kill, complete } = bench;
+    const { onWork } = store;
+    if (!onWork) return;
+    let wake = () => {};
+    const stop = onWork(() => wake());
+    const isTold = async (what: string, work: () => Promise<unknown>) => {
+      await new Promise((resolve) => setTimeout(resolve, 20)); // what was told of before has arrived
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      const told = new Promise<boolean>((resolve) => {
+        timer = setTimeout(() => resolve(false), 5_000);
+        wake = () => resolve(true);
+      });
+      await work();
+      expectSame(`told of ${what}`, await told, true);
+      clearTimeout(timer);
+      wake = () => {};
+    };
+    const keyed = (text: string) => event(text, { orderingKey: "k" });
+    await isTold("a new event", () => put(event("news")));
+    await complete((await takeOne()).lease);
+    const { transaction } = subject;
+    if (transaction) {
+      await isTold("one of a transaction", () =>
+        transaction("commit", async (tx) => {
+          await store.enqueue([event("news")], tx);
+        }),
+      );
+      await complete((await takeOne()).lease);
+    }
+    await put(keyed("1"), keyed("2"), keyed("3"));
+    const first = await takeOne();
+    await isTold("the next of a key after a delivery", () => complete(first.lease));
+    await isTold("the next of a key after a dead letter", () => kill());
+    const third = await takeOne();
+    await isTold("a released event", () => store.release([third.lease]));
+    await complete((await takeOne()).lease);
+    await isTold("a redriven event", () => store.redrive({}, { windowMs: WINDOW_MS }));
     stop();
-    expectSame("whether it was", told, true);
   }),
 ];
 

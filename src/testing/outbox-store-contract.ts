@@ -2,7 +2,9 @@ import type { ContractCase } from "./contract-case.js";
 import type { OutboxStoreSubject } from "./outbox-contract-subject.js";
 import { deadLetterRules } from "./outbox-dead-letter-rules.js";
 import { enqueueRules } from "./outbox-enqueue-rules.js";
+import { failureRules } from "./outbox-failure-rules.js";
 import { leaseRules } from "./outbox-lease-rules.js";
+import { loadRules } from "./outbox-load-rules.js";
 import { orderRules } from "./outbox-order-rules.js";
 import { upkeepRules } from "./outbox-upkeep-rules.js";
 
@@ -30,4 +32,6 @@ export const outboxStoreContract: readonly ContractCase<OutboxStoreSubject>[] = 
   ...orderRules,
   ...deadLetterRules,
   ...upkeepRules,
+  ...loadRules,
+  ...failureRules,
 ];

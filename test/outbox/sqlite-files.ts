@@ -42,3 +42,38 @@ export function storedEvent(listener: string, fields: Partial<OutboxEvent> = {})
   const body = fields.body ?? new TextEncoder().encode(JSON.stringify({ at: listener }));
   return { id: newEventId(), listener, body, digest: sha256Base64url(body), ...fields };
 }
+
+/** What a watched connection does otherwise than its driver; each may throw. */
+export interface SqliteHooks {
+  exec?(sql: string): void;
+  /** Called before a prepared query runs. */
+  all?(sql: string): void;
+  /** What a query gives instead. */
+  rows?(sql: string, rows: unknown[]): unknown[];
+  close?(): void;
+}
+
+/** A connection that tells of what is done with it. */
+export function watched(db: OpenSqliteDatabase, hooks: SqliteHooks): OpenSqliteDatabase {
+  return {
+    exec(sql) {
+      hooks.exec?.(sql);
+      return db.exec(sql);
+    },
+    prepare(sql) {
+      const statement = db.prepare(sql);
+      return {
+        all(...values) {
+          hooks.all?.(sql);
+          const rows = statement.all(...values);
+          return hooks.rows?.(sql, rows) ?? rows;
+        },
+        run: (...values) => statement.run(...values),
+      };
+    },
+    close() {
+      hooks.close?.();
+      return db.close();
+    },
+  };
+}

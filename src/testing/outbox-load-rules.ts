@@ -1,0 +1,166 @@
+import type { OutboxStore } from "../outbox/outbox-store.js";
+import { expectSame } from "./contract-case.js";
+import {
+  attemptRecord,
+  event,
+  failed,
+  LEASE_MS,
+  LISTENER,
+  OTHER_LISTENER,
+  rule,
+  sharesOf,
+  texts,
+  WINDOW_MS,
+} from "./outbox-contract-subject.js";
+
+const many = <Item>(length: number, make: (index: number) => Item): Item[] =>
+  Array.from({ length }, (_, index) => make(index));
+
+/** How many claims of 100 may come back with less than there is to deliver, before the rest has been handed out. */
+const CLAIMS = 3;
+
+/** What must hold with more events than a claim, a page or a call takes. */
+export const loadRules = [
+  rule("a long queue of one ordering key does not hold up other events", async (bench) => {
+    const { store, take } = bench;
+    for (let part = 0; part < 4; part++)
+      await store.enqueue(many(500, () => event("behind", { orderingKey: "long" })));
+    await store.enqueue(many(20, () => event("free")));
+    const claimed: string[] = [];
+    for (let claims = 0; claims < CLAIMS; claims++) claimed.push(...texts(await take(100)));
+    expectSame("claimed", claimed.filter((text) => text === "free").length, 20);
+    expectSame("claimed of the key", claimed.filter((text) => text === "behind").length, 1);
+  }),
+  rule("keys whose first event is to be tried again later do not hold up other events", async (bench) => {
+    const { store, take } = bench;
+    const keys = 400;
+    await store.enqueue(many(keys, (key) => event("failing", { orderingKey: `${key}` })));
+    await store.enqueue(many(keys, (key) => event("behind", { orderingKey: `${key}` })));
+    const failing = await take(keys);
+    expectSame("claimed at first", new Set(texts(failing)).size, 1);
+    for (const { lease, now } of failing) await store.reschedule(lease, now + 3_600_000, failed(1));
+    await store.enqueue(many(20, () => event("free")));
+    const claimed: string[] = [];
+    for (let claims = 0; claims < CLAIMS; claims++) claimed.push(...texts(await take(100)));
+    expectSame(
+      "claimed",
+      claimed,
+      many(20, () => "free"),
+    );
+  }),
+  rule("workers at the same time deliver every event of every key, each key in its order", async (bench) => {
+    const { store, subject } = bench;
+    const [keys, each] = [12, 8];
+    for (let place = 0; place < each; place++)
+      await store.enqueue(many(keys, (key) => event(`${place}`, { orderingKey: `${key}` })));
+    const stores = [store, await subject.open(), await subject.open(), await subject.open()];
+    const seen = new Map<string, string[]>();
+    let left = keys * each;
+    async function work(own: OutboxStore): Promise<void> {
+      for (let idle = 0; left > 0 && idle < 200; ) {
+        const claimed = await own.claim({ limit: 5, leaseMs: LEASE_MS, listeners: sharesOf([LISTENER], 5) });
+        idle = claimed.length === 0 ? idle + 1 : 0;
+        await Promise.all(
+          claimed.map(async (one, index) => {
+            const { lease, now, attempt } = one;
+            if (attempt === 1 && index % 3 === 0) return own.reschedule(lease, now, failed(1));
+            if (attempt === 1 && index % 3 === 1) return own.release([lease]);
+            const good = await own.complete([
+              { lease, outcome: "accepted", attempt: attemptRecord(attempt) },
+            ]);
+            left -= good;
+            const key = String(one.event.orderingKey);
+            seen.set(key, [...(seen.get(key) ?? []), ...texts([one])]);
+          }),
+        );
+      }
+    }
+    await Promise.all(stores.map(work));
+    expectSame("events that nobody was given", left, 0);
+    const wanted = many(each, String);
+    for (const [key, order] of seen) expectSame(`the order of key ${key}`, order, wanted);
+  }),
+  rule("thousands of events that are past their window all become dead letters", async (bench) => {
+    const { store, take, subject, deadLetters } = bench;
+    const count = 2_100;
+    await store.enqueue(many(count, (index) => event(`${index}`)));
+    const claimed = await take(count);
+    expectSame("claimed", claimed.length, count);
+    await subject.passTime(WINDOW_MS + 10_000);
+    expectSame("claimed past their window", (await take(count)).length, 0);
+    const windows = new Map([[LISTENER, { windowMs: WINDOW_MS, blocksKey: false }]]);
+    let expired = 0;
+    for (let more = 1; more > 0; expired += more) more = (await store.expire(windows)).length;
+    expectSame("expired", expired, count);
+    // Many died at the same moment, and there are more than any page holds.
+    const letters = await deadLetters();
+    expectSame("dead letters", new Set(letters.map(({ event: { id } }) => id)).size, count);
+    expectSame("of them, told twice", letters.length - count, 0);
+    expectSame("as many as were wanted", (await deadLetters({}, { limit: 1_500 })).length, 1_500);
+    const newId = () => event("").id;
+    const part = await store.redrive({}, { newId, windowMs: WINDOW_MS, limit: 700 });
+    expectSame("redriven of them", part, { redriven: 700, pastWindow: 0 });
+    expectSame("dropped of them", await store.drop({}, { limit: 700 }), 700);
+    const rest = await store.redrive({}, { newId, windowMs: WINDOW_MS });
+    expectSame("redriven of the rest", rest, { redriven: count - 1_400, pastWindow: 0 });
+    expectSame("claimed in the end", (await take(count)).length, count - 700);
+  }),
+  rule(
+    "events parked behind one that dies of its window, or is removed, go on in their order",
+    async (bench) => {
+      const { store, take, takeOne, kill, complete, subject } = bench;
+      const keyed = (text: string) => event(text, { orderingKey: "k" });
+      await store.enqueue(["1", "2", "3", "4"].map(keyed));
+      const { lease, now } = await takeOne();
+      expectSame("claimed beside the first", (await take()).length, 0);
+      await store.reschedule(lease, now, failed(1));
+      await subject.passTime(WINDOW_MS + 10_000);
+      expectSame("claimed past its window", (await take()).length, 0);
+      await store.expire(new Map([[LISTENER, { windowMs: WINDOW_MS, blocksKey: false }]]));
+      const second = await kill({ blocksKey: true });
+      expectSame("the second", texts([second]), ["2"]);
+      expectSame("claimed behind a blocking dead letter", (await take()).length, 0);
+      await subject.passTime(60_000);
+      await store.prune({ delivered: 0, dead: (await store.now()) - 1_000 });
+      const third = await takeOne();
+      expectSame("the third", texts([third]), ["3"]);
+      expectSame("claimed beside it", (await take()).length, 0);
+      await complete(third.lease);
+      expectSame("the fourth", texts([await takeOne()]), ["4"]);
+    },
+  ),
+  rule("what a call was given may be changed as soon as it has returned", async (bench) => {
+    const { store, take, takeOne } = bench;
+    const [one, two] = [event("one"), event("two")];
+    const events = [one, two];
+    const stored = store.enqueue(events);
+    events.length = 0;
+    await stored;
+    const listeners = new Map(sharesOf([LISTENER], 1));
+    const claiming = store.claim({ limit: 1, leaseMs: LEASE_MS, listeners });
+    listeners.clear();
+    const [first] = await claiming;
+    expectSame("claimed", first && texts([first]), ["one"]);
+    const second = await takeOne();
+    const leases = [second.lease];
+    const releasing = store.release(leases);
+    leases.length = 0;
+    await releasing;
+    expectSame("released", texts(await take()), ["two"]);
+    if (!first) return;
+    const completions = [{ lease: first.lease, outcome: "accepted" as const, attempt: attemptRecord(1) }];
+    const completing = store.complete(completions);
+    completions.length = 0;
+    expectSame("completed", await completing, 1);
+    const windows = new Map([[LISTENER, { windowMs: 1, blocksKey: false }]]);
+    await bench.subject.passTime(LEASE_MS + 10_000);
+    const expiring = store.expire(windows);
+    windows.clear();
+    expectSame("expired", (await expiring).length, 1);
+    const ids = [two.id];
+    const dropping = store.drop({ ids });
+    ids.length = 0;
+    expectSame("dropped", await dropping, 1);
+    await store.enqueue([event("elsewhere", { listener: OTHER_LISTENER })]);
+  }),
+];
