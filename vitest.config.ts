@@ -11,6 +11,7 @@ const ADDED = {
   databases: [
     "test/contract/{copies-over-http,postgres-*,redis-*,replay-across-*}.test.ts",
     "test/outbox/pg-boss-*.test.ts",
+    "test/outbox/postgres-*.test.ts",
     "cli/test/outbox-postgresql.test.ts",
   ],
   browser: ["test/browser/*.test.ts"],

@@ -1,0 +1,154 @@
+import { isEventId } from "../../protocol/event-id.js";
+import type {
+  DeadLetter,
+  DeadLetterFilter,
+  DropOptions,
+  OutboxAttempt,
+  RedriveOptions,
+  RedriveResult,
+} from "../outbox-store.js";
+import { type Database, jsonLiteral, rowsOf } from "./database.js";
+import { lockOrder, noteKeys, passOn } from "./order.js";
+import { EVENT_COLUMNS, type EventRow, eventOf, ms } from "./rows.js";
+import type { OutboxNames } from "./schema.js";
+
+/** How many dead letters one transaction changes, and how many are read at once. */
+const CHUNK = 500;
+
+const FITS = `e.state = 'dead' AND (f.listener IS NULL OR e.listener = f.listener)
+  AND (f.ids IS NULL OR e.id = ANY (f.ids)) AND (f.reason IS NULL OR e.reason = f.reason)
+  AND (f.code IS NULL OR e.code = f.code) AND (f.before IS NULL OR e.ended_at < to_timestamp(f.before / 1000))
+  AND (f.after_time IS NULL OR (e.ended_at, e.seq) > (f.after_time, f.after_seq))`;
+
+const IN_WINDOW = `(f.new_ids OR e.first_attempt_at IS NULL
+  OR e.first_attempt_at >= now() - f.window_ms * interval '1 ms')`;
+
+interface DeadRow extends EventRow {
+  readonly reason: DeadLetter["reason"];
+  readonly code: DeadLetter["code"];
+  readonly died_at: number;
+  readonly enqueued_at: number;
+  readonly first_attempt_at: number | null;
+  readonly history: OutboxAttempt[];
+  readonly after_time: string;
+  readonly seq: string;
+}
+
+/** What there is to do with dead letters; see `OutboxStore`. */
+export interface DeadLetters {
+  list(filter: DeadLetterFilter, limit: number): AsyncGenerator<DeadLetter>;
+  redrive(filter: DeadLetterFilter, options: RedriveOptions): Promise<RedriveResult>;
+  drop(filter: DeadLetterFilter, options: DropOptions): Promise<number>;
+}
+
+export function deadLetters(database: Database, names: OutboxNames): DeadLetters {
+  const { event, tally } = names;
+
+  async function count(filter: DeadLetterFilter, windowMs = 0, newIds = true): Promise<[number, number]> {
+    const [row] = await database.read<{ inside: number; all: number }>(
+      `SELECT count(*) FILTER (WHERE ${IN_WINDOW})::float8 AS inside, count(*)::float8 AS all
+       FROM ${filterSql(filter, { window_ms: windowMs, new_ids: newIds })} JOIN ${event} e ON ${FITS}`,
+    );
+    const { inside = 0, all = 0 } = row ?? {};
+    return [inside, all - inside];
+  }
+
+  /** Brings up to `most` back, and says how many there were. */
+  function revive(filter: DeadLetterFilter, options: RedriveOptions, most: number): Promise<number> {
+    const { place = "end", newId, windowMs } = options;
+    const wanted = filterSql(filter, { window_ms: windowMs, new_ids: newId !== undefined });
+    const name = newId === undefined ? "" : "id = i.new_id, first_attempt_at = NULL,";
+    return database.transaction(async (client) => {
+      const dead = rowsOf<{ id: string; listener: string }>(
+        await client.query(
+          `SELECT e.id, e.listener FROM ${wanted} JOIN ${event} e ON ${FITS} WHERE ${IN_WINDOW}
+           ORDER BY e.ended_at, e.seq LIMIT ${most} FOR UPDATE OF e SKIP LOCKED`,
+        ),
+      );
+      if (dead.length === 0) return 0;
+      const input = dead.map((row, index) => ({ ...row, place: index, new_id: newId?.() }));
+      // A key's events are placed anew, in the order of their numbers.
+      await client.query(
+        `WITH revived AS (
+           UPDATE ${event} e SET state = CASE WHEN e.ordering_key IS NULL THEN 'waiting' ELSE 'new' END,
+             ${name} ${place === "end" ? "seq = DEFAULT," : ""} due_at = now(), attempts_before_redrive = e.attempts,
+             ended_at = NULL, reason = NULL, code = NULL, blocks_key = false
+           FROM (SELECT * FROM json_to_recordset($1::text::json) AS r(place int, id uuid, listener text, new_id uuid)
+             ORDER BY place) i
+           WHERE e.id = i.id AND e.listener = i.listener RETURNING e.listener)
+         INSERT INTO ${tally} SELECT listener, count(*), 0, -count(*) FROM revived GROUP BY listener`,
+        [JSON.stringify(input)],
+      );
+      return dead.length;
+    });
+  }
+
+  return {
+    async *list(filter, limit) {
+      let after: object = {};
+      for (let left = limit; left > 0; ) {
+        const most = Math.min(CHUNK, left);
+        const rows = await database.read<DeadRow>(
+          `SELECT ${EVENT_COLUMNS}, e.reason, e.code, ${ms("e.ended_at")} AS died_at,
+             ${ms("e.enqueued_at")} AS enqueued_at, ${ms("e.first_attempt_at")} AS first_attempt_at,
+             array_to_json(e.history) AS history, e.ended_at::text AS after_time, e.seq::text AS seq
+           FROM ${filterSql(filter, after)} JOIN ${event} e ON ${FITS} ORDER BY e.ended_at, e.seq LIMIT ${most}`,
+        );
+        for (const row of rows) yield deadLetterOf(row);
+        const last = rows.at(-1);
+        if (!last || rows.length < most) return;
+        left -= rows.length;
+        after = { after_time: last.after_time, after_seq: last.seq };
+      }
+    },
+    async redrive(filter, options) {
+      const { dryRun = false, newId, windowMs, limit = Number.POSITIVE_INFINITY } = options;
+      const [inside, pastWindow] = await count(filter, windowMs, newId !== undefined);
+      if (dryRun) return { redriven: Math.min(inside, limit), pastWindow };
+      const redriven = await inChunks(limit, (most) => revive(filter, options, most));
+      return { redriven, pastWindow };
+    },
+    async drop(filter, { dryRun = false, limit = Number.POSITIVE_INFINITY }) {
+      if (dryRun) return Math.min((await count(filter))[0], limit);
+      return inChunks(limit, async (most) => {
+        const gone = `WITH gone AS (DELETE FROM ${event} d WHERE d.ctid = ANY (ARRAY(
+            SELECT e.ctid FROM ${filterSql(filter)} JOIN ${event} e ON ${FITS}
+            ORDER BY e.ended_at, e.seq LIMIT ${most} FOR UPDATE OF e SKIP LOCKED))
+            RETURNING d.listener, d.ordering_key, d.blocks_key),
+          counted AS (INSERT INTO ${tally} SELECT listener, 0, 0, -count(*) FROM gone GROUP BY listener)
+          SELECT (SELECT count(*)::int FROM gone) AS gone, ${noteKeys("gone WHERE blocks_key")}`;
+        const results = await database.script([lockOrder(names), gone, passOn(names)]);
+        return (results[1] as { gone: number }[])[0]?.gone ?? 0;
+      });
+    },
+  };
+}
+
+/** Repeats a change of some until there are no more, or `limit` of them are changed. */
+async function inChunks(limit: number, change: (most: number) => Promise<number>): Promise<number> {
+  for (let done = 0; ; ) {
+    const most = Math.min(CHUNK, limit - done);
+    const changed = most > 0 ? await change(most) : 0;
+    done += changed;
+    if (changed < CHUNK) return done;
+  }
+}
+
+/** A filter as a table of one row; what is no event id is no event's. */
+function filterSql({ ids, ...filter }: DeadLetterFilter, more: object = {}): string {
+  const wanted = { ...filter, ...(ids && { ids: ids.filter(isEventId) }), ...more };
+  return `json_to_record(${jsonLiteral(wanted)}) AS f(listener text, ids uuid[], reason text, code text,
+    before float8, window_ms float8, new_ids boolean, after_time timestamptz, after_seq bigint)`;
+}
+
+function deadLetterOf(row: DeadRow): DeadLetter {
+  return {
+    event: eventOf(row),
+    reason: row.reason,
+    code: row.code,
+    diedAt: row.died_at,
+    enqueuedAt: row.enqueued_at,
+    firstAttemptAt: row.first_attempt_at ?? undefined,
+    attempts: row.history,
+  };
+}

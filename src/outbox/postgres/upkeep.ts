@@ -1,0 +1,103 @@
+import type { ExpiredEvent, OutboxStore } from "../outbox-store.js";
+import { type Database, jsonLiteral } from "./database.js";
+import { DEATH } from "./leases.js";
+import { lockOrder, noteKeys, passOn, placeNew, takeOver } from "./order.js";
+import { ms } from "./rows.js";
+import type { OutboxNames } from "./schema.js";
+
+/** How many events one call ends or removes at most. */
+const BATCH = 1_000;
+
+/** How many changes of counts are summed up at once. */
+const SUMMED = 10_000;
+
+type Windows = Parameters<OutboxStore["expire"]>[0];
+
+/** What ends with time; see `OutboxStore`. */
+export interface Upkeep {
+  expire(windows: Windows): Promise<ExpiredEvent[]>;
+  prune(before: Parameters<OutboxStore["prune"]>[0]): Promise<number>;
+}
+
+export function upkeep(database: Database, names: OutboxNames): Upkeep {
+  const { event, tally } = names;
+
+  /** Events that wait and whose window has closed, and what else of them `columns` wants. */
+  const late = (windows: Windows, columns: string, most: number, lock = "") => {
+    const input = [...windows].map(([listener, { windowMs, blocksKey }]) => {
+      return { listener, window_ms: windowMs, blocks_key: blocksKey };
+    });
+    return `SELECT ${columns} FROM json_to_recordset(${jsonLiteral(input)})
+        AS i(listener text, window_ms float8, blocks_key boolean)
+      CROSS JOIN LATERAL (
+        SELECT l.id, l.ctid FROM ${event} l WHERE l.listener = i.listener AND l.state = 'waiting'
+          AND l.first_attempt_at < now() - i.window_ms * interval '1 ms'
+        ORDER BY l.first_attempt_at LIMIT ${most} ${lock}) l LIMIT ${most}`;
+  };
+
+  /** Removes a batch of what ended before a time; those that blocked their key let it go on. */
+  async function remove(state: "delivered" | "dead", before: number): Promise<number> {
+    const old = `SELECT o.ctid FROM ${event} o
+      WHERE o.state = '${state}' AND o.ended_at < to_timestamp(${Number(before)} / 1000.0)
+      ORDER BY o.ended_at LIMIT ${BATCH}`;
+    const [found] = await database.read<{ found: boolean }>(`SELECT EXISTS (${old}) AS found`);
+    if (!found?.found) return 0;
+    const counts = state === "dead" ? "0, 0, -count(*)" : "0, -count(*), 0";
+    const gone = `WITH gone AS (DELETE FROM ${event} e WHERE e.ctid = ANY (ARRAY(${old} FOR UPDATE SKIP LOCKED))
+        RETURNING e.listener, e.ordering_key, e.blocks_key),
+      counted AS (INSERT INTO ${tally} SELECT listener, ${counts} FROM gone GROUP BY listener)
+      SELECT (SELECT count(*)::int FROM gone) AS gone, ${noteKeys("gone WHERE blocks_key")}`;
+    const script = state === "dead" ? [lockOrder(names), gone, passOn(names)] : [gone];
+    const results = await database.script(script);
+    return (results[state === "dead" ? 1 : 0] as { gone: number }[])[0]?.gone ?? 0;
+  }
+
+  /** Sums the changes of counts up, so that there are few of them. */
+  async function sumUp(): Promise<void> {
+    await database.write(
+      `WITH gone AS (
+         DELETE FROM ${tally} WHERE ctid = ANY (ARRAY(
+           SELECT ctid FROM ${tally} LIMIT ${SUMMED} FOR UPDATE SKIP LOCKED)) RETURNING *),
+       sums AS (SELECT listener, sum(pending)::bigint AS pending, sum(delivered)::bigint AS delivered,
+         sum(dead)::bigint AS dead FROM gone GROUP BY listener)
+       INSERT INTO ${tally} SELECT * FROM sums WHERE pending <> 0 OR delivered <> 0 OR dead <> 0`,
+    );
+  }
+
+  return {
+    async expire(windows) {
+      const [state] = await database.read<{ some: boolean }>(
+        `SELECT EXISTS (${late(windows, "1", 1)})
+           OR EXISTS (SELECT FROM ${event} WHERE state = 'leased' AND leased_until <= now())
+           OR EXISTS (SELECT FROM ${event} WHERE state = 'new') AS some`,
+      );
+      if (!state?.some) return [];
+      const expiring = `WITH i AS MATERIALIZED (${late(
+        windows,
+        "i.listener, l.id, i.blocks_key, 'window' AS reason, 'WINDOW_CLOSED' AS code",
+        BATCH,
+        "FOR UPDATE SKIP LOCKED",
+      )}),
+        done AS (UPDATE ${event} e SET ended_at = now(), token = NULL, ${DEATH} FROM i
+          WHERE e.id = i.id AND e.listener = i.listener
+          RETURNING e.listener, e.ordering_key, e.id, e.enqueued_at, e.attempts),
+        counted AS (INSERT INTO ${tally} SELECT listener, -count(*), 0, count(*) FROM done GROUP BY listener)
+        SELECT listener, id, ${ms("enqueued_at")} AS enqueued_at, attempts,
+          (SELECT ${noteKeys("done WHERE ordering_key IS NOT NULL")}) FROM done`;
+      const script = [takeOver(names), ...placeNew(names), expiring, passOn(names)];
+      const results = await database.script(script);
+      const rows = results.at(-2) as {
+        listener: string;
+        id: string;
+        enqueued_at: number;
+        attempts: number;
+      }[];
+      return rows.map(({ enqueued_at: enqueuedAt, ...row }) => ({ ...row, enqueuedAt }));
+    },
+    async prune({ delivered, dead }) {
+      const removed = (await remove("delivered", delivered)) + (await remove("dead", dead));
+      await sumUp();
+      return removed;
+    },
+  };
+}
