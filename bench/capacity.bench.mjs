@@ -6,12 +6,12 @@ import { readFileSync } from "node:fs";
 import { createSender, hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
 import pg from "pg";
-import { pgBossEngine } from "./outbox-engines.mjs";
+import { pgBossEngine, postgresEngine } from "./outbox-engines.mjs";
 import { long, reportFigures, summary } from "./support.mjs";
 
 const EVENTS = long ? 20_000 : 4_000;
 const ROUNDS = 5;
-const engine = await pgBossEngine();
+const engine = await (process.env.ENGINE === "pg-boss" ? pgBossEngine : postgresEngine)();
 if (!engine) {
   console.error("capacity: DATABASE_URL names no server, so nothing is measured.");
   process.exit();
@@ -26,23 +26,31 @@ const sender = createSender({ url, signer });
 const admin = new pg.Client({ connectionString: process.env.DATABASE_URL });
 await admin.connect();
 
-/** Processor time of every process of the server, in microseconds, transactions that wrote, and what they wrote. */
+/**
+ * Processor time of the server, in microseconds, with that of processes that have ended; transactions that wrote, and
+ * what they wrote.
+ */
 async function server() {
   const { rows } = await admin.query("SELECT pid FROM pg_stat_activity");
   const { rows: counted } = await admin.query(
     "SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS xid, pg_current_wal_lsn() - '0/0' AS wal",
   );
-  const ticks = rows.reduce((sum, { pid }) => sum + ticksOf(pid), 0);
-  return { micros: ticks * 10_000, commits: Number(counted[0].xid), wal: Number(counted[0].wal) };
+  const [, parent] = statOf(rows[0].pid);
+  const [, , , , , , , , , , , , , ended, endedInKernel] = statOf(parent);
+  const living = rows.map(({ pid }) => statOf(pid)).reduce((sum, stat) => sum + stat[11] + stat[12], 0);
+  return {
+    micros: (living + ended + endedInKernel) * 10_000,
+    commits: Number(counted[0].xid),
+    wal: Number(counted[0].wal),
+  };
 }
 
-/** Hundredths of a second, from Linux; 0 for a process that has gone. */
-function ticksOf(pid) {
+/** The numbers of /proc/{pid}/stat on Linux, from the state on; times are hundredths of a second. */
+function statOf(pid) {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
-    return Number(fields[11]) + Number(fields[12]);
+    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ").map(Number);
   } catch {
-    return 0;
+    return Array(20).fill(0); // a process that has gone
   }
 }
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openSqlite, sqliteStore } from "hookproof/node";
-import { pgBossStore } from "hookproof/outbox";
+import { pgBossStore, postgresStore } from "hookproof/outbox";
 import pg from "pg";
 import { barePgBoss } from "./outbox-pgboss.mjs";
 
@@ -106,6 +106,25 @@ export async function pgBossEngine() {
       for (const schema of [`outbox_${suffix}`, `boss_${suffix}`])
         await client.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
       await client.end();
+    },
+  };
+}
+
+/** Our own tables on the PostgreSQL of DATABASE_URL, beside bare pg-boss on the same server; `undefined` without one. */
+export async function postgresEngine() {
+  const boss = await pgBossEngine();
+  if (!boss) return undefined;
+  const schema = `outbox_${randomUUID().slice(0, 8)}`;
+  const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+  pool.on("error", (error) => console.error(error.message));
+  return {
+    ...boss,
+    name: "PostgreSQL",
+    store: postgresStore({ pool, schema }),
+    async close() {
+      await pool.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
+      await pool.end();
+      await boss.close();
     },
   };
 }
