@@ -1,7 +1,7 @@
 import { newEventId } from "../../protocol/event-id.js";
 import type { ClaimedEvent, ClaimRequest, ClaimShare } from "../outbox-store.js";
 import { type Database, jsonLiteral } from "./database.js";
-import { ofKey, placeNew, takeOver } from "./order.js";
+import { ofKey, settle } from "./order.js";
 import { CLAIMED_COLUMNS, type ClaimedRow, claimedOf, ms } from "./rows.js";
 import type { OutboxNames } from "./schema.js";
 
@@ -23,13 +23,11 @@ export function claiming(database: Database, names: OutboxNames): Claim {
   async function round(request: ClaimRequest): Promise<ClaimedRow[]> {
     const token = newEventId();
     const lost = [...unanswered];
-    const before = [
-      ...(lost.length > 0 ? [giveBackSql(names, lost)] : []),
-      ...(isUnsettled ? [takeOver(names), ...placeNew(names)] : []),
-    ];
+    const before = lost.length > 0 ? [giveBackSql(names, lost)] : [];
+    const settling = isUnsettled || lost.length > 0 ? [settle(names, ...before)] : [];
     const claim = [claimSql(names, request, token), unsettledSql(names)];
-    // What comes before is a transaction of its own, as a claim sees what was committed before it.
-    const script = before.length > 0 ? [before, claim] : [claim];
+    // In transactions of their own, as a claim sees what was committed before it.
+    const script = [...settling, claim];
     const results = await database.scripts(script).catch((error) => {
       if ((error as { code?: unknown }).code === "OUTBOX_OUTCOME_UNKNOWN") unanswered.add(token);
       throw error;
@@ -70,7 +68,7 @@ function withMore(
   return new Map(open);
 }
 
-function claimSql(
+export function claimSql(
   { event }: OutboxNames,
   { limit, leaseMs, listeners }: ClaimRequest,
   token: string,
@@ -102,7 +100,7 @@ function claimSql(
           AND (e.first_attempt_at IS NULL
             OR e.first_attempt_at >= now() - due.window_ms * interval '1 ms')
           AND (e.ordering_key IS NULL OR NOT EXISTS (
-            SELECT FROM ${event} n WHERE ${ofKey("n", "e")} AND n.state = 'new' AND n.seq < e.seq))
+            SELECT FROM ${event} n WHERE ${ofKey("n", "e", "new")} AND n.seq < e.seq))
         ORDER BY e.due_at, e.seq LIMIT least(due.most, one.share) FOR UPDATE SKIP LOCKED) t
       LIMIT ${limit})
     UPDATE ${event} e SET state = 'leased', token = '${token}', claimed_at = now(),

@@ -25,7 +25,8 @@ function storeSql({ event, tally }: OutboxNames): string {
       ) WITH ORDINALITY AS g(id, listener, digest, ordering_key, traceparent, encryption_key_id, body, place)),
     known AS MATERIALIZED (
       SELECT e.id, e.listener, e.digest, e.digest <> g.digest AS is_other
-      FROM given g JOIN ${event} e ON e.id = g.id AND e.listener = g.listener),
+      FROM given g CROSS JOIN LATERAL (
+        SELECT * FROM ${event} e WHERE e.id = g.id AND e.listener = g.listener LIMIT 1) e),
     added AS (
       INSERT INTO ${event} (id, listener, state, digest, body, ordering_key, traceparent, encryption_key_id)
       SELECT id, listener, CASE WHEN ordering_key IS NULL THEN 'waiting' ELSE 'new' END, digest,
@@ -83,11 +84,15 @@ export function enqueueing(names: OutboxNames) {
   return {
     /** In a transaction of the store's own. One event alone is one statement. */
     async byItself(database: Database, events: readonly OutboxEvent[]): Promise<void> {
-      if (events.length > 1) return database.transaction((client) => storeAll(client, events));
-      await storeAll(
-        { query: async (text, values) => ({ rows: await database.write(text, values) }) },
-        events,
-      );
+      const alone: PostgresClient = {
+        query: async (text, values) => ({ rows: await database.write(text, values) }),
+      };
+      try {
+        if (events.length === 1) await storeAll(alone, events);
+        else await database.transaction((client) => storeAll(client, events));
+      } catch (error) {
+        throw withIds(error, events);
+      }
     },
     /**
      * In the caller's. It has no time limit of its own, so that nothing is written after the caller was told that it
@@ -113,6 +118,15 @@ function once(events: readonly OutboxEvent[]): OutboxEvent[] {
 function otherBytes(events: readonly OutboxEvent[], known: Stored["known"]): OutboxEvent | undefined {
   const digests = new Map(known.map(([id, listener, digest]) => [nameOf(id, listener), digest]));
   return events.find(({ id, listener, digest }) => (digests.get(nameOf(id, listener)) ?? digest) !== digest);
+}
+
+/** An outcome that nobody knows is told with the ids, under which the call may be repeated. */
+function withIds(error: unknown, events: readonly OutboxEvent[]): unknown {
+  if (!(error instanceof HookproofError) || error.code !== "OUTBOX_OUTCOME_UNKNOWN") return error;
+  const ids = events.slice(0, 10).map(({ id }) => id);
+  const more = events.length > ids.length ? ` and ${events.length - ids.length} more` : "";
+  const words = `${error.message} Repeat it under the same event id: ${ids.join(", ")}${more}.`;
+  return new HookproofError(error.code, words, { cause: error.cause });
 }
 
 function idReused(id: string): HookproofError {

@@ -2,7 +2,7 @@ import { isEventId } from "../../protocol/event-id.js";
 import type { ListenerStats, OutboxAttempt, OutboxEntry } from "../outbox-store.js";
 import type { Database } from "./database.js";
 import { ms } from "./rows.js";
-import type { OutboxNames } from "./schema.js";
+import { IS_BEHIND, type OutboxNames } from "./schema.js";
 
 interface EntryRow {
   readonly listener: string;
@@ -66,7 +66,7 @@ export function lookups(database: Database, { event, tally }: OutboxNames): Look
            coalesce(l.held, 0)::float8 AS in_flight, t.delivered::float8 AS delivered, t.dead::float8 AS dead,
            ${ms(`least(${first("e.state = 'waiting'", "e.due_at")},
              ${first("e.state = 'waiting' AND e.first_attempt_at IS NOT NULL", "e.first_attempt_at")},
-             ${first("e.state IN ('new', 'parked')", "e.enqueued_at")}, l.oldest)`)} AS oldest
+             ${first(IS_BEHIND, "e.enqueued_at")}, l.oldest)`)} AS oldest
          FROM t LEFT JOIN leased l ON l.listener = t.listener
          WHERE t.pending <> 0 OR t.delivered <> 0 OR t.dead <> 0 ORDER BY t.listener`,
       );

@@ -1,7 +1,7 @@
 import type { ExpiredEvent, OutboxStore } from "../outbox-store.js";
 import { type Database, jsonLiteral } from "./database.js";
 import { DEATH } from "./leases.js";
-import { lockOrder, noteKeys, passOn, placeNew, takeOver } from "./order.js";
+import { lockOrder, noteKeys, passOn, settle } from "./order.js";
 import { ms } from "./rows.js";
 import type { OutboxNames } from "./schema.js";
 
@@ -84,7 +84,7 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
         counted AS (INSERT INTO ${tally} SELECT listener, -count(*), 0, count(*) FROM done GROUP BY listener)
         SELECT listener, id, ${ms("enqueued_at")} AS enqueued_at, attempts,
           (SELECT ${noteKeys("done WHERE ordering_key IS NOT NULL")}) FROM done`;
-      const script = [takeOver(names), ...placeNew(names), expiring, passOn(names)];
+      const script = [...settle(names), expiring, passOn(names)];
       const results = await database.script(script);
       const rows = results.at(-2) as {
         listener: string;

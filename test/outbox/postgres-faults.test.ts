@@ -1,0 +1,208 @@
+import { hmacSigner } from "hookproof";
+import { createOutbox } from "hookproof/outbox";
+import pg from "pg";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { receiverServer, SECRET } from "../sender/receiver-server.js";
+import { outboxEvent } from "../support/outbox-event.js";
+import { testPostgres } from "../support/postgres.js";
+import { type TestOutbox, testOutbox } from "../support/postgres-outbox.js";
+import { type TcpProxy, tcpProxy } from "../support/tcp-proxy.js";
+
+const postgres = await testPostgres();
+afterAll(() => postgres?.stop());
+
+const LISTENERS = new Map([["orders", { most: 100, windowMs: 600_000 }]]);
+
+describe.skipIf(!postgres)("postgresStore in a network that fails", () => {
+  let outbox: TestOutbox;
+  let proxy: TcpProxy;
+  let far: pg.Pool;
+  beforeEach(async () => {
+    const url = new URL(postgres?.url ?? "");
+    outbox = testOutbox(url.href);
+    await outbox.store().stats();
+    proxy = await tcpProxy({ host: url.hostname, port: Number(url.port) });
+    url.port = String(proxy.port);
+    far = new pg.Pool({ connectionString: url.href });
+    far.on("error", () => {});
+  });
+  afterEach(async () => {
+    void far.end().catch(() => {});
+    await proxy.stop();
+    await outbox.drop();
+  });
+
+  /** Holds every write to the events up until it is called. */
+  async function locked(): Promise<() => Promise<void>> {
+    const client = await outbox.pool.connect();
+    await client.query(`BEGIN; LOCK TABLE ${outbox.schema}.event`);
+    return async () => {
+      await client.query("COMMIT");
+      client.release();
+    };
+  }
+
+  it("a worker whose connections were all forgotten works on over new ones", {
+    timeout: 60_000,
+  }, async () => {
+    const receiver = await receiverServer({});
+    const store = outbox.store({ pool: far, timeoutMs: 500 });
+    const worker = createOutbox({
+      store,
+      listeners: { orders: { url: receiver.url, signer: hmacSigner({ secret: SECRET }) } },
+      pollMs: 20,
+    });
+    const near = outbox.store();
+    const put = (count: number) => near.enqueue(Array.from({ length: count }, () => outboxEvent("one")));
+    try {
+      await put(50);
+      worker.start();
+      await Promise.all(Array.from({ length: 8 }, () => store.stats())); // so that the pool has many connections
+      await expect.poll(() => receiver.runs.size).toBe(50);
+      proxy.forget();
+      const before = proxy.connections;
+      await put(50);
+      await expect.poll(() => receiver.runs.size).toBe(100);
+      await expect.poll(async () => (await near.stats())[0]?.delivered).toBe(100);
+      expect(proxy.connections).toBeGreaterThan(before);
+    } finally {
+      await worker.stop();
+      await receiver.stop();
+    }
+  });
+
+  it("what a claim took whose answer was lost is handed out again at once, as its first attempt", async () => {
+    const store = outbox.store({ pool: far, timeoutMs: 2_000 });
+    await store.enqueue([outboxEvent("one"), outboxEvent("keyed", { orderingKey: "k" })]);
+    const claim = (listeners = LISTENERS) => store.claim({ limit: 10, leaseMs: 60_000, listeners });
+    await claim(new Map([["none", { most: 1, windowMs: 1_000 }]])); // places the one with a key
+    proxy.cutAfter("state = 'leased', token");
+    await expect(claim()).rejects.toMatchObject({ code: "OUTBOX_OUTCOME_UNKNOWN" });
+    expect(await outbox.states()).toEqual({ leased: 2 });
+    const claimed = await claim();
+    expect(claimed.map(({ attempt, sentBefore }) => [attempt, sentBefore])).toEqual([
+      [1, false],
+      [1, false],
+    ]);
+  });
+
+  it("an enqueueing whose answer was lost is unknown, and can be repeated under its id", async () => {
+    const store = outbox.store({ pool: far });
+    await store.stats();
+    for (const events of [[outboxEvent("one")], [outboxEvent("two"), outboxEvent("three")]]) {
+      proxy.cutAfter(events.length === 1 ? "WITH given" : "\u000bCOMMIT"); // a message by itself
+      const error = await Promise.resolve(store.enqueue(events)).catch((caught) => caught);
+      expect(error).toMatchObject({ code: "OUTBOX_OUTCOME_UNKNOWN" });
+      for (const { id } of events) expect(error.message).toContain(id);
+      await expect.poll(() => store.find(events[0]?.id ?? "")).toHaveLength(1);
+      await store.enqueue(events);
+      for (const { id } of events) expect(await store.find(id)).toHaveLength(1);
+    }
+    expect(await store.stats()).toMatchObject([{ pending: 3 }]);
+  });
+
+  it("an enqueueing that outlasts its time limit is unknown; before it was asked, it is not", async () => {
+    const store = outbox.store({ timeoutMs: 300 });
+    await store.stats();
+    const unlock = await locked();
+    const event = outboxEvent("one");
+    await expect(store.enqueue([event])).rejects.toMatchObject({ code: "OUTBOX_OUTCOME_UNKNOWN" });
+    await unlock();
+    await expect.poll(() => store.find(event.id)).toHaveLength(1); // so it was no "nothing was stored"
+    const full = new pg.Pool({ connectionString: postgres?.url, max: 1 });
+    const only = await full.connect();
+    const waits = outbox.store({ pool: full, timeoutMs: 100 });
+    await expect(waits.enqueue([outboxEvent("two")])).rejects.toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
+    only.release();
+    await full.end();
+    expect(await store.stats()).toMatchObject([{ pending: 1 }]);
+  });
+
+  it("inside a transaction it waits as long as the caller does, and writes nothing afterwards", async () => {
+    const store = outbox.store({ timeoutMs: 200 });
+    await store.stats();
+    const client = await outbox.pool.connect();
+    const unlock = await locked();
+    await client.query("BEGIN; SET LOCAL statement_timeout = 400");
+    const error = await Promise.resolve(store.enqueue([outboxEvent("one")], client)).catch(
+      (caught) => caught,
+    );
+    expect(error).toMatchObject({ code: "OUTBOX_UNAVAILABLE", cause: { code: "57014" } }); // the caller's own limit
+    await client.query("ROLLBACK");
+    await unlock();
+    await client.query("BEGIN");
+    const kept = outboxEvent("two");
+    await store.enqueue([kept], client);
+    await client.query("COMMIT");
+    client.release();
+    const { rows } = await outbox.pool.query(`SELECT id FROM ${outbox.schema}.event`);
+    expect(rows).toEqual([{ id: kept.id }]);
+  });
+
+  it.each(["REPEATABLE READ", "SERIALIZABLE"])(
+    "passes a serialization failure of a %s transaction on as the driver gave it",
+    async (level) => {
+      const store = outbox.store();
+      const client = await outbox.pool.connect();
+      await client.query(`BEGIN ISOLATION LEVEL ${level}; SELECT 1`);
+      const event = outboxEvent("one");
+      await store.enqueue([event]);
+      await expect(store.enqueue([event], client)).rejects.toMatchObject({
+        code: "40001",
+        severity: "ERROR",
+      });
+      await client.query("ROLLBACK");
+      client.release();
+    },
+  );
+
+  it("runs its own work again when PostgreSQL ended it for a deadlock", async () => {
+    const store = outbox.store();
+    await store.enqueue([outboxEvent("one", { orderingKey: "k" })]);
+    const [claimed] = await store.claim({ limit: 1, leaseMs: 60_000, listeners: LISTENERS });
+    const other = await outbox.pool.connect();
+    await other.query("BEGIN; SET LOCAL deadlock_timeout = '1min'"); // whoever looks first is the one that ends
+    await other.query(`SELECT FROM ${outbox.schema}.event FOR UPDATE`);
+    const completed = store.complete([
+      {
+        lease: claimed?.lease ?? expect.fail("nothing was claimed"),
+        outcome: "accepted",
+        attempt: { number: 1, startedAt: 0, durationMs: 1 },
+      },
+    ]);
+    // It has the lock of the order and waits for the event; now the other one wants the lock, and comes second.
+    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%' || $1 || '%'`;
+    await expect.poll(async () => (await outbox.pool.query(waiting, [outbox.schema])).rowCount).toBe(1);
+    await other.query(
+      `SELECT pg_advisory_xact_lock(hashtextextended('hookproof ${outbox.schema} order', 0)); COMMIT`,
+    );
+    other.release();
+    expect(await completed).toBe(1);
+  });
+
+  it("asks once where nothing is due, for thousands of listeners as for one", async () => {
+    let asked = 0;
+    const counting = {
+      async connect() {
+        const client = await outbox.pool.connect();
+        return {
+          query(text: string, values?: unknown[]) {
+            asked += 1;
+            return client.query(text, values);
+          },
+          release: (error?: Error | boolean) => client.release(error),
+        };
+      },
+    };
+    const store = outbox.store({ pool: counting });
+    const names = Array.from({ length: 2_000 }, (_, n): [string, { most: number; windowMs: number }] => [
+      `listener ${n}`,
+      { most: 10, windowMs: 600_000 },
+    ]);
+    const claim = () => store.claim({ limit: 100, leaseMs: 60_000, listeners: new Map(names) });
+    await claim();
+    asked = 0;
+    await claim();
+    expect(asked).toBe(1);
+  });
+});

@@ -1,0 +1,384 @@
+import { drizzle } from "drizzle-orm/node-postgres";
+import { type SQL, sql } from "drizzle-orm/sql";
+import { type ClaimedEvent, type PostgresClient, postgresStore } from "hookproof/outbox";
+import { CompiledQuery, Kysely, PostgresDialect } from "kysely";
+import pg from "pg";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { outboxEvent } from "../support/outbox-event.js";
+import { freePort } from "../support/own-server.js";
+import { testPostgres } from "../support/postgres.js";
+import { type TestOutbox, testOutbox } from "../support/postgres-outbox.js";
+
+const postgres = await testPostgres();
+afterAll(() => postgres?.stop());
+
+const ATTEMPT = { number: 1, startedAt: 0, durationMs: 1 };
+const WINDOW_MS = 600_000;
+
+/** A transaction of Drizzle as the store takes it. */
+const ofDrizzle = (tx: { execute(query: SQL): Promise<unknown> }): PostgresClient => ({
+  query: (text, values = []) =>
+    tx.execute(
+      sql.join(
+        text
+          .split(/\$\d/)
+          .flatMap((part, index) =>
+            index === 0 ? [sql.raw(part)] : [sql`${values[index - 1]}`, sql.raw(part)],
+          ),
+      ),
+    ),
+});
+
+describe.skipIf(!postgres)("postgresStore", () => {
+  let outbox: TestOutbox;
+  let store: ReturnType<typeof postgresStore>;
+  let pool: pg.Pool;
+  beforeEach(() => {
+    outbox = testOutbox(postgres?.url ?? "");
+    store = outbox.store();
+    pool = outbox.pool;
+  });
+  afterEach(() => outbox.drop());
+
+  const take = (limit = 10, ...listeners: string[]) =>
+    store.claim({
+      limit,
+      leaseMs: 60_000,
+      listeners: new Map(
+        (listeners.length > 0 ? listeners : ["orders"]).map((name) => [
+          name,
+          { most: limit, windowMs: WINDOW_MS },
+        ]),
+      ),
+    });
+  const taken = async () => (await take()).map(({ event }) => event.id);
+  const one = async () => (await take(1))[0] as ClaimedEvent;
+  const complete = (...claimed: readonly ClaimedEvent[]) =>
+    store.complete(claimed.map(({ lease }) => ({ lease, outcome: "accepted", attempt: ATTEMPT })));
+  const client = async () => {
+    const given = await pool.connect();
+    await given.query("BEGIN");
+    return given;
+  };
+
+  it("makes its tables once, however many ask at once", async () => {
+    const stores = Array.from({ length: 12 }, () => outbox.store());
+    await Promise.all(stores.map((each) => each.enqueue([outboxEvent("one")])));
+    expect(await store.stats()).toMatchObject([{ listener: "orders", pending: 12 }]);
+  });
+
+  it("makes its tables while the pool's only connection is in a transaction, or says that it cannot", async () => {
+    const only = testOutbox(postgres?.url ?? "", { max: 1 });
+    const [before, after] = [only.store({ timeoutMs: 300 }), only.store({ timeoutMs: 300 })];
+    const held = await only.pool.connect();
+    await held.query("BEGIN");
+    const event = outboxEvent("one");
+    await expect(before.enqueue([event], held)).rejects.toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
+    await held.query("COMMIT");
+    held.release();
+    await before.stats();
+    const again = await only.pool.connect();
+    await again.query("BEGIN");
+    await after.enqueue([event], again);
+    await again.query("COMMIT");
+    again.release();
+    expect(await before.find(event.id)).toHaveLength(1);
+    await only.drop();
+  });
+
+  it("refuses tables that a newer version made", async () => {
+    await store.stats();
+    await pool.query(`UPDATE ${outbox.schema}.version SET version = version + 1`);
+    const older = outbox.store();
+    await expect(older.enqueue([outboxEvent("one")])).rejects.toMatchObject({ code: "OUTBOX_NEWER" });
+    await expect(take()).resolves.toEqual([]); // this one had looked before
+  });
+
+  it("stores what is new among what is known, an event named twice once", async () => {
+    const [known, first, other] = [outboxEvent("known"), outboxEvent("one"), outboxEvent("other")];
+    const elsewhere = outboxEvent("elsewhere", { listener: "bills" });
+    await store.enqueue([known]);
+    await store.enqueue([first, known, elsewhere, first, other]);
+    expect(await taken()).toEqual([known.id, first.id, other.id]);
+    expect((await take(10, "bills")).map(({ event }) => event.id)).toEqual([elsewhere.id]);
+    const twice = [outboxEvent("two"), outboxEvent("three", { id: first.id })];
+    await expect(store.enqueue(twice)).rejects.toMatchObject({ code: "EVENT_ID_REUSED" });
+    const fresh = outboxEvent("four");
+    const alike = outboxEvent("five", { id: fresh.id });
+    await expect(store.enqueue([fresh, alike])).rejects.toMatchObject({ code: "EVENT_ID_REUSED" });
+    expect(await taken()).toEqual([]);
+  });
+
+  it("waits for another transaction that stores the same id, and then compares the bytes", async () => {
+    await store.stats();
+    for (const [end, text, code] of [
+      ["ROLLBACK", "other", undefined],
+      ["COMMIT", "one", undefined],
+      ["COMMIT", "other", "EVENT_ID_REUSED"],
+    ] as const) {
+      const event = outboxEvent("one");
+      const other = outboxEvent(text, { id: event.id });
+      const beside = [outboxEvent("beside"), outboxEvent("beside")];
+      const first = await client();
+      await store.enqueue([event], first);
+      const waits = Promise.resolve(store.enqueue([...beside, other])).then(
+        () => undefined,
+        (error) => error.code,
+      );
+      const blocked = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%' || $1 || '%'`;
+      await expect.poll(async () => (await pool.query(blocked, [outbox.schema])).rowCount).toBe(1);
+      await first.query(end);
+      first.release();
+      expect(await waits).toBe(code);
+      expect(await store.find(beside[0]?.id ?? "")).toHaveLength(code ? 0 : 1);
+      expect(await store.find(event.id)).toHaveLength(1);
+    }
+  });
+
+  it("stores events in the transaction of a client of pg, or of an ORM", async () => {
+    const table = outbox.schema.replace("outbox", "orders");
+    await pool.query(`CREATE TABLE ${table} (id text)`);
+    const kysely = new Kysely<never>({ dialect: new PostgresDialect({ pool }) });
+    const insert = `INSERT INTO ${table} VALUES ('1')`;
+    const ways: Record<string, (work: (tx: PostgresClient) => Promise<void>) => Promise<void>> = {
+      async pg(work) {
+        const given = await client();
+        await given.query(insert);
+        await work(given).then(
+          () => given.query("COMMIT"),
+          () => given.query("ROLLBACK"),
+        );
+        given.release();
+      },
+      drizzle: (work) =>
+        drizzle(pool)
+          .transaction(async (tx) => {
+            await tx.execute(sql.raw(insert));
+            await work(ofDrizzle(tx));
+          })
+          .catch(() => {}),
+      kysely: (work) =>
+        kysely
+          .transaction()
+          .execute(async (tx) => {
+            await tx.executeQuery(CompiledQuery.raw(insert));
+            await work({ query: (text, values) => tx.executeQuery(CompiledQuery.raw(text, values)) });
+          })
+          .catch(() => {}),
+    };
+    for (const [name, transaction] of Object.entries(ways)) {
+      const [kept, undone] = [outboxEvent(name), outboxEvent(name, { orderingKey: "a key" })];
+      await transaction((tx) => store.enqueue([kept], tx) as Promise<void>);
+      await transaction(async (tx) => {
+        await store.enqueue([undone], tx);
+        throw new Error("the caller's own");
+      });
+      expect(await taken(), name).toEqual([kept.id]);
+      expect((await pool.query(`DELETE FROM ${table} RETURNING id`)).rows, name).toHaveLength(1);
+    }
+    await pool.query(`DROP TABLE ${table}`);
+  });
+
+  it("leaves a transaction as it was when an id was used with other bytes", async () => {
+    const known = outboxEvent("known");
+    await store.enqueue([known]);
+    const given = await client();
+    const events = [outboxEvent("beside"), outboxEvent("other", { id: known.id })];
+    await expect(store.enqueue(events, given)).rejects.toMatchObject({ code: "EVENT_ID_REUSED" });
+    const after = outboxEvent("after");
+    await store.enqueue([after], given);
+    await given.query("COMMIT");
+    given.release();
+    expect(await taken()).toEqual([known.id, after.id]);
+    expect(await store.stats()).toMatchObject([{ pending: 0, inFlight: 2 }]);
+  });
+
+  it("refuses a pool, or a client without a transaction, where a transaction is wanted", async () => {
+    const event = outboxEvent("one");
+    const idle = await pool.connect();
+    for (const tx of [pool, new pg.Pool(), idle, {}, null])
+      await expect(store.enqueue([event], tx as never)).rejects.toThrow(TypeError);
+    idle.release();
+    expect(await store.find(event.id)).toEqual([]);
+  });
+
+  it("delivers nothing of a transaction before its commit", async () => {
+    const given = await client();
+    const events = [outboxEvent("one"), outboxEvent("keyed", { orderingKey: "k" })];
+    await store.enqueue(events, given);
+    expect(await taken()).toEqual([]);
+    await given.query("COMMIT");
+    given.release();
+    expect(await taken()).toEqual(events.map(({ id }) => id));
+  });
+
+  it("takes a late completion as long as nobody else was handed the event", async () => {
+    await store.enqueue([outboxEvent("one"), outboxEvent("two", { orderingKey: "k" }), outboxEvent("three")]);
+    const [late, keyed, later] = (await take()) as [ClaimedEvent, ClaimedEvent, ClaimedEvent];
+    await store.enqueue([outboxEvent("behind", { orderingKey: "k" })]);
+    await outbox.subject.passTime(70_000);
+    await take(1, "none"); // takes all of them over
+    await take(1, "none");
+    expect((await outbox.states()).leased).toBeUndefined();
+    expect(await complete(late, keyed)).toBe(2);
+    const again = await take();
+    expect(again.map(({ event }) => event.id)).toContain(later.event.id);
+    expect(again).toHaveLength(2);
+    expect(await complete(later)).toBe(0);
+    expect(await complete(...again)).toBe(2);
+  });
+
+  it("hands out other events while thousands wait for one of their ordering key", async () => {
+    const waiting = Array.from({ length: 5_000 }, (_, index) =>
+      outboxEvent(String(index), { orderingKey: "k" }),
+    );
+    const free = outboxEvent("free");
+    await store.enqueue([...waiting, free]);
+    const first = await take();
+    expect(first.map(({ event }) => event.id)).toEqual([waiting[0]?.id, free.id]);
+    expect(await taken()).toEqual([]);
+    await complete(first[0] as ClaimedEvent);
+    expect(await taken()).toEqual([waiting[1]?.id]);
+  });
+
+  it("keeps no bytes of what was delivered, and knows its id", async () => {
+    const event = outboxEvent("secret");
+    await store.enqueue([event]);
+    await complete(await one());
+    const { rows } = await pool.query(`SELECT body, digest FROM ${outbox.schema}.event`);
+    expect(rows).toEqual([{ body: null, digest: event.digest }]);
+  });
+
+  it("tells other processes of what was stored by itself, as soon as it is committed", async () => {
+    let told = 0;
+    const stop = store.onWork?.(() => told++);
+    const listens = `SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND query LIKE '%' || $1 || '%'`;
+    await expect.poll(async () => (await pool.query(listens, [outbox.schema])).rowCount).toBe(1);
+    await outbox.store().enqueue([outboxEvent("one")]);
+    await expect.poll(() => told).toBe(1);
+    stop?.();
+    await store.close();
+    await expect.poll(async () => (await pool.query(listens, [outbox.schema])).rowCount).toBe(0);
+  });
+
+  it("notifies nobody out of a caller's transaction, as notifications would make commits wait", async () => {
+    const listener = new pg.Client({ connectionString: postgres?.url });
+    await listener.connect();
+    await listener.query(`LISTEN "hookproof ${outbox.schema}"`);
+    const told: unknown[] = [];
+    listener.on("notification", (message) => told.push(message));
+    const given = await client();
+    await store.enqueue([outboxEvent("one")], given);
+    await given.query("COMMIT");
+    given.release();
+    await listener.query("SELECT 1");
+    expect(told).toEqual([]);
+    await store.enqueue([outboxEvent("two")]);
+    await expect.poll(() => told.length).toBe(1);
+    await listener.end();
+  });
+
+  it.each([3, 40])("among %i listeners hands out what is due, and what a lost worker held", async (count) => {
+    const names = Array.from({ length: count }, (_, n) => `listener ${n}`);
+    const due = ["listener 0", "listener 2"];
+    await store.enqueue([...due, "not asked for"].map((listener) => outboxEvent("one", { listener })));
+    const claim = async () => (await take(10, ...names)).map(({ event }) => event.listener);
+    expect(await claim()).toEqual(due);
+    expect(await claim()).toEqual([]);
+    await outbox.subject.passTime(70_000);
+    expect(await claim()).toEqual(due);
+  });
+
+  it("fills a claim from those that have more, where others have little", async () => {
+    const names = Array.from({ length: 30 }, (_, n) => `listener ${n}`);
+    const many = Array.from({ length: 200 }, () => outboxEvent("many", { listener: "listener 7" }));
+    await store.enqueue([...many, ...names.map((listener) => outboxEvent("one", { listener }))]);
+    const claimed = await take(100, ...names);
+    expect(claimed).toHaveLength(100);
+    expect(new Set(claimed.map(({ event }) => event.listener)).size).toBe(30);
+  });
+
+  it("enqueues to thousands of listeners nobody has heard of in one call", async () => {
+    const events = Array.from({ length: 5_000 }, (_, n) => outboxEvent("one", { listener: `new ${n}` }));
+    await store.enqueue(events);
+    expect(await store.stats()).toHaveLength(5_000);
+    expect(await take(10, "new 4999", "new 0", "none")).toHaveLength(2);
+  });
+
+  it("has listeners of any name, and ids that are none", async () => {
+    const listener = "a/b_c 'ü' \\ \" 🦉";
+    await store.enqueue([outboxEvent("one", { listener }), outboxEvent("two", { listener: "a/b_c" })]);
+    const [claimed] = await take(10, listener);
+    expect(claimed?.event.listener).toBe(listener);
+    expect(await take(10, "a/b_c")).toHaveLength(1);
+    await store.reschedule((claimed as ClaimedEvent).lease, Date.now() - 1_000, {
+      ...ATTEMPT,
+      answer: `it's \\ "so" \\u0000 \u0000 \ud800 $1 ; DROP`,
+    });
+    const [entry] = await store.find((claimed as ClaimedEvent).lease.id);
+    expect(entry?.attempts).toEqual([{ ...ATTEMPT, answer: `it's \\ "so" \\u0000 \u0000 \ud800 $1 ; DROP` }]);
+    expect(await complete(...(await take(10, listener)))).toBe(1);
+    expect(await store.find("nonsense")).toEqual([]);
+    expect(await store.redrive({ ids: ["nonsense"] }, { windowMs: 1 })).toEqual({
+      redriven: 0,
+      pastWindow: 0,
+    });
+  });
+
+  it("counts by the changes it has kept, also when they were summed up", async () => {
+    const events = Array.from({ length: 20 }, (_, n) =>
+      outboxEvent(String(n), { orderingKey: n % 3 === 0 ? "k" : undefined }),
+    );
+    await store.enqueue(events);
+    await store.enqueue([...events, outboxEvent("elsewhere", { listener: "bills" })]);
+    const [first, second, third, ...others] = (await take(8)) as [
+      ClaimedEvent,
+      ClaimedEvent,
+      ClaimedEvent,
+      ...ClaimedEvent[],
+    ];
+    await store.bury(first.lease, { reason: "refused", code: "REQUEST_REFUSED", blocksKey: true });
+    await store.bury(second.lease, { reason: "refused", code: "REQUEST_REFUSED", blocksKey: false });
+    await complete(third, ...others.slice(1));
+    await store.release([others[0]?.lease as ClaimedEvent["lease"]]);
+    await store.redrive({ ids: [second.event.id] }, { windowMs: WINDOW_MS });
+    const counted = async () => {
+      const { rows } = await pool.query(
+        `SELECT listener, count(*) FILTER (WHERE ended_at IS NULL)::int AS pending,
+           count(*) FILTER (WHERE state = 'delivered')::int AS delivered,
+           count(*) FILTER (WHERE state = 'dead')::int AS dead
+         FROM ${outbox.schema}.event GROUP BY listener ORDER BY listener`,
+      );
+      return rows;
+    };
+    const told = async () =>
+      (await store.stats()).map(({ listener, pending, inFlight, delivered, dead }) => {
+        return { listener, pending: pending + inFlight, delivered, dead };
+      });
+    expect(await told()).toEqual(await counted());
+    await store.prune({ delivered: 0, dead: 0 });
+    expect((await pool.query(`SELECT FROM ${outbox.schema}.tally`)).rowCount).toBe(2);
+    expect(await told()).toEqual(await counted());
+    await store.prune({ delivered: Date.now() + 60_000, dead: 0 });
+    await store.drop({});
+    expect(await told()).toEqual(await counted());
+  });
+
+  it("names what cannot work", async () => {
+    expect(() => postgresStore({ pool: {} as never })).toThrow(/^pool must be a Pool of pg/);
+    expect(() => postgresStore({ pool, schema: 'a"b' })).toThrow(/^schema must be/);
+    for (const timeoutMs of [0, 1.5, Number.NaN])
+      expect(() => postgresStore({ pool, timeoutMs })).toThrow(/^timeoutMs must be/);
+    await expect(store.enqueue([outboxEvent("one")], {} as never)).rejects.toThrow(/^tx must be/);
+  });
+});
+
+it("a server that is not there is OUTBOX_UNAVAILABLE, at once and without the password", async () => {
+  const port = await freePort();
+  const pool = new pg.Pool({ host: "127.0.0.1", port, user: "nobody", password: "hush", database: "none" });
+  const store = postgresStore({ pool });
+  const error = await Promise.resolve(store.enqueue([outboxEvent("one")])).catch((caught) => caught);
+  expect(error).toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
+  expect(JSON.stringify([error, error.message, error.cause?.message])).not.toContain("hush");
+  await pool.end();
+});
