@@ -10,8 +10,6 @@ export interface PostgresClient {
 export interface PostgresPoolClient extends PostgresClient {
   /** Gives it back; with an error the pool closes the connection. */
   release(error?: Error | boolean): void;
-  on?(event: string, listener: (...given: never[]) => void): unknown;
-  removeListener?(event: string, listener: (...given: never[]) => void): unknown;
 }
 
 /** A `Pool` of `pg`, as far as it is used here. */
@@ -144,17 +142,19 @@ export class Database {
     const client = await this.#acquire(until);
     const askedAt = performance.now();
     const ignore = () => {}; // whoever waits for the answer is told
-    client.on?.("error", ignore);
+    const events = eventsOf(client);
+    events.on?.("error", ignore);
     try {
       const value = await withinTime(work(client, progress), until - performance.now());
       this.#heard.set(client, performance.now());
-      client.removeListener?.("error", ignore);
       client.release();
       return value;
     } catch (error) {
       if (error instanceof NoAnswer) this.#silentSince = Math.max(this.#silentSince, askedAt);
       await this.#giveBack(client, error);
       throw error;
+    } finally {
+      events.removeListener?.("error", ignore);
     }
   }
 
@@ -194,6 +194,17 @@ export class Database {
       return false;
     }
   }
+}
+
+/** The events of a client; what is no client of `pg` itself may have none. */
+export interface ClientEvents {
+  on?(event: "error" | "end", listener: () => void): unknown;
+  on?(event: "notification", listener: (message: { readonly payload?: string }) => void): unknown;
+  removeListener?(event: "error", listener: () => void): unknown;
+}
+
+export function eventsOf(client: PostgresPoolClient): ClientEvents {
+  return client as ClientEvents;
 }
 
 /** The rows of one statement. */

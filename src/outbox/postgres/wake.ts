@@ -1,5 +1,4 @@
-import type { Database, PostgresPoolClient } from "./database.js";
-import { literal } from "./database.js";
+import { type Database, eventsOf, literal, type PostgresPoolClient } from "./database.js";
 import type { OutboxNames } from "./schema.js";
 
 const TRY_AGAIN_MS = 5_000;
@@ -88,11 +87,12 @@ function listening(database: Database, channel: string, wake: () => void): () =>
       end();
       again();
     };
-    client.on?.("error", lost);
-    client.on?.("end", lost);
+    const events = eventsOf(client);
+    events.on?.("error", lost);
+    events.on?.("end", lost);
     const echo = `echo ${Math.random()}`;
     let isHeard = false;
-    client.on?.("notification", ({ payload }: { payload?: string }) => {
+    events.on?.("notification", ({ payload }) => {
       if (payload === echo) isHeard = true;
       else wake();
     });
