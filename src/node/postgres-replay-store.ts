@@ -39,6 +39,7 @@ export interface PostgresReplayStore extends ReplayStore {
  *
  * @example
  * ```ts
+ * import { generateSecret } from "hookproof"; // stands for your listener's own secret
  * import { postgresReplayStore } from "hookproof/node";
  * import { createReceiver } from "hookproof/receiver";
  * import pg from "pg";
@@ -48,7 +49,7 @@ export interface PostgresReplayStore extends ReplayStore {
  * await replayStore.createTable();
  *
  * const receiver = createReceiver({
- *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: process.env.LISTENER_SECRET ?? "" } },
+ *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: generateSecret() } },
  *   replayStore,
  * });
  * const handler = (request: Request) =>

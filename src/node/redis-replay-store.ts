@@ -37,12 +37,13 @@ return 0`;
  *
  * @example
  * ```ts
+ * import { generateSecret } from "hookproof"; // stands for your listener's own secret
  * import { redisReplayStore } from "hookproof/node";
  * import { createReceiver } from "hookproof/receiver";
  * import { Redis } from "ioredis";
  *
  * const receiver = createReceiver({
- *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: process.env.LISTENER_SECRET ?? "" } },
+ *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: generateSecret() } },
  *   replayStore: redisReplayStore(new Redis()),
  * });
  * ```

@@ -47,6 +47,7 @@ export interface SqliteReplayStore extends ReplayStore {
  *
  * @example
  * ```ts
+ * import { generateSecret } from "hookproof"; // stands for your listener's own secret
  * import Database from "better-sqlite3";
  * import { sqliteReplayStore } from "hookproof/node";
  * import { createReceiver } from "hookproof/receiver";
@@ -58,7 +59,7 @@ export interface SqliteReplayStore extends ReplayStore {
  * replayStore.createTable();
  *
  * const receiver = createReceiver({
- *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: process.env.LISTENER_SECRET ?? "" } },
+ *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: generateSecret() } },
  *   replayStore,
  * });
  * const insertJob = db.prepare("INSERT INTO jobs (event_id, body) VALUES (?, ?)");

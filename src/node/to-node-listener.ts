@@ -15,12 +15,13 @@ import { closeAfterAnswer } from "./unread-body.js";
  *
  * @example
  * ```ts
+ * import { generateSecret } from "hookproof"; // stands for your listener's own secret
  * import { createServer } from "node:http";
  * import { receivedRequest, sendAnswer } from "hookproof/node";
  * import { createReceiver } from "hookproof/receiver";
  *
  * const receiver = createReceiver({
- *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: process.env.LISTENER_SECRET ?? "" } },
+ *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: generateSecret() } },
  * });
  * const server = createServer(async (req, res) => {
  *   sendAnswer(await receiver.receive(receivedRequest(req), async (event) => console.log(event.id)), req, res);
@@ -96,12 +97,13 @@ export function sendAnswer(
  *
  * @example
  * ```ts
+ * import { generateSecret } from "hookproof"; // stands for your listener's own secret
  * import { createServer } from "node:http";
  * import { toNodeListener } from "hookproof/node";
  * import { createReceiver } from "hookproof/receiver";
  *
  * const receiver = createReceiver({
- *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: process.env.LISTENER_SECRET ?? "" } },
+ *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: generateSecret() } },
  * });
  * createServer(toNodeListener(receiver, async (event) => console.log(event.id)));
  * ```

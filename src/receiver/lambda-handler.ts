@@ -28,10 +28,11 @@ export interface LambdaResponse {
  *
  * @example
  * ```ts
+ * import { generateSecret } from "hookproof"; // stands for your listener's own secret
  * import { createReceiver, lambdaHandler } from "hookproof/receiver";
  *
  * const receiver = createReceiver({
- *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: process.env.LISTENER_SECRET ?? "" } },
+ *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: generateSecret() } },
  * });
  * export const handler = lambdaHandler(receiver, async (event) => console.log(event.id));
  * ```

@@ -78,13 +78,14 @@ export interface Receiver {
  *
  * @example
  * ```ts
+ * import { generateSecret } from "hookproof"; // stands for your listener's own secret
  * import { createReceiver } from "hookproof/receiver";
  *
  * const receiver = createReceiver({
  *   listener: {
  *     id: "lst_offboarding",
  *     baseUrl: "https://tenant.example.com",
- *     auth: { method: "hmac", secret: process.env.LISTENER_SECRET ?? "" },
+ *     auth: { method: "hmac", secret: generateSecret() },
  *   },
  * });
  * const handler = (request: Request) =>
