@@ -8,9 +8,9 @@ export function describeCredential(credential: CredentialReference): string {
     case "secret-files":
       return `secret in ${credential.files.join(", ")}`;
     case "environment":
-      return "secret in HOOKPROOF_SECRET";
+      return `secret in HOOKPROOF_SECRET${credential.fingerprint ? ` (${credential.fingerprint}…)` : ""}`;
     case "profile":
-      return `stored secret of profile ${credential.profile}`;
+      return `stored secret of profile ${credential.profile}${credential.project ? ` of ${credential.project}` : ""}`;
     case "key":
       return `key ${credential.key} in ${credential.store}`;
   }

@@ -2,8 +2,8 @@
 export type CredentialReference =
   | { readonly kind: "session"; readonly port: number }
   | { readonly kind: "secret-files"; readonly files: readonly string[] }
-  | { readonly kind: "environment" }
-  | { readonly kind: "profile"; readonly profile: string }
+  | { readonly kind: "environment"; readonly fingerprint?: string }
+  | { readonly kind: "profile"; readonly profile: string; readonly project?: string | undefined }
   | { readonly kind: "key"; readonly key: string; readonly store: string; readonly baseUrl?: string };
 
 /** A request with its event, as it is recorded and exported. */

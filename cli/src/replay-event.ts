@@ -1,21 +1,40 @@
 import { createEvent, createSender } from "hookproof";
 import type { Context } from "./command.js";
 import { describeRequest } from "./describe-request.js";
-import { CliError, EXIT } from "./failure.js";
+import { CliError, EXIT, usageError } from "./failure.js";
 import { remember } from "./history.js";
 import { type CredentialReference, hasArrived, type RecordedRequest } from "./history-record.js";
 import { postExactly } from "./post-exactly.js";
 import { senderOptions } from "./send-one.js";
-import { resolveTarget } from "./target.js";
+import { resolveTarget, type Target } from "./target.js";
 
 /** A recorded request, from the history or from a file. */
-export type Replayed = RecordedRequest & { readonly credential?: CredentialReference };
+export type Replayed = RecordedRequest & {
+  readonly credential?: CredentialReference;
+  /** A file gives id and bytes; where it says they went is believed only when it is asked for. */
+  readonly source: "history" | "export";
+};
+
+/** Where an event goes again, and what proves it. */
+export function replayTarget(context: Context, record: Replayed): Promise<Target> {
+  const believesUrl = record.source === "history" || context.args.flag("to-recorded-url");
+  if (
+    !believesUrl &&
+    context.args.text("target") === undefined &&
+    context.config.text("target") === undefined
+  )
+    throw usageError(
+      "The target is missing: an event of a file gives its id and bytes only.",
+      `Give --target <url|:port|profile>. The file says ${record.url}: --to-recorded-url sends it there.`,
+    );
+  return resolveTarget(context, believesUrl ? record : undefined);
+}
 
 /** Sends an event again, signed anew with the same id and bytes; gives the exit code. */
 export async function replaySameId(context: Context, record: Replayed): Promise<number> {
   const { out, io } = context;
   const body = Buffer.from(record.bodyBase64, "base64");
-  const target = await resolveTarget(context, record);
+  const target = await replayTarget(context, record);
   const event = createEvent(body, { eventId: record.eventId });
   describeRequest(out, { ...target, eventId: event.id, timestamp: Math.floor(Date.now() / 1000), body });
   const started = performance.now();
@@ -35,8 +54,9 @@ export async function replaySameId(context: Context, record: Replayed): Promise<
   };
   if (!hasArrived(record)) {
     const { credential } = target;
+    const { source: _source, ...kept } = record;
     await remember(io, out, [
-      { ...record, v: 1, at: Date.now(), url: target.url, status, outcome, credential },
+      { ...kept, v: 1, at: Date.now(), url: target.url, status, outcome, credential },
     ]);
   }
   return verdict(context, record, status, answer);

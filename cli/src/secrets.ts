@@ -1,19 +1,18 @@
-import { resolve } from "node:path";
-import { secretWarnings } from "hookproof";
+import { realpathSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
+import { secretFingerprint, secretWarnings } from "hookproof";
 import type { Context } from "./command.js";
+import type { Config } from "./config/config.js";
 import { SETTINGS } from "./config/settings.js";
 import { CliError, EXIT, usageError } from "./failure.js";
-import type { CredentialReference } from "./history-record.js";
 import { type Io, readStdin } from "./io.js";
+import { type Binding, checkedOrigin, type FoundSecrets, originOf } from "./origin-rule.js";
 import type { Output } from "./output.js";
 import { readTextFile, requirePrivate } from "./private-file.js";
 import { storedSecrets } from "./stored-secrets.js";
 
-/** Signing secrets and where they came from. */
-export interface FoundSecrets {
-  readonly secrets: readonly string[];
-  readonly credential: CredentialReference;
-}
+/** The variable beside HOOKPROOF_SECRET and HOOKPROOF_SECRET_FILE that says whose the secret is. */
+export const ORIGIN_VARIABLE = "HOOKPROOF_SECRET_ORIGIN";
 
 /**
  * The secrets of a command: flag, environment, then `local` (a local listener's own), the profile's files, and
@@ -23,24 +22,83 @@ export async function findSecrets(
   { args, io, out, config }: Pick<Context, "args" | "io" | "out" | "config">,
   local?: FoundSecrets,
 ): Promise<FoundSecrets | undefined> {
-  const files = config.find("secretFiles");
-  const fromFiles = async () => ({
-    secrets: await readSecrets(io, out, config.texts("secretFiles")),
-    credential: { kind: "secret-files", files: config.texts("secretFiles").map(absolute) } as const,
-  });
-  if (args.isGiven("secret-file")) return fromFiles();
-  if (io.env.HOOKPROOF_SECRET) {
-    for (const warning of secretWarnings(io.env.HOOKPROOF_SECRET)) out.warn(warning);
-    return { secrets: [io.env.HOOKPROOF_SECRET], credential: { kind: "environment" } };
+  if (args.isGiven("secret-file"))
+    return { ...(await fromFiles(io, out, config)), binding: { kind: "typed" } };
+  const binding = environmentBinding(io);
+  // A secret of the environment that belongs elsewhere must not keep a local listener from its own.
+  const isForLocal =
+    binding.kind === "environment" || local === undefined || sameBinding(binding, local.binding);
+  if (io.env.HOOKPROOF_SECRET && isForLocal) {
+    const secret = io.env.HOOKPROOF_SECRET;
+    for (const warning of secretWarnings(secret)) out.warn(warning);
+    const fingerprint = secretFingerprint(secret);
+    return { secrets: [secret], credential: { kind: "environment", fingerprint }, binding };
   }
-  if (files?.origin === SETTINGS.secretFiles.env) return fromFiles();
+  const files = config.find("secretFiles");
+  const isFromEnvironment = files?.origin === SETTINGS.secretFiles.env;
+  if (isFromEnvironment && isForLocal) return { ...(await fromFiles(io, out, config)), binding };
   if (local) return local;
-  if (files) return fromFiles();
-  const { name } = config.profile;
-  const stored = storedSecrets(io, name);
-  return stored.length === 0
-    ? undefined
-    : { secrets: stored, credential: { kind: "profile", profile: name } };
+  if (files && !isFromEnvironment) {
+    requireInsideProject(config);
+    const origin = originOf(config.ownText("target"));
+    const own: Binding = origin === undefined ? { kind: "environment" } : { kind: "origin", origin };
+    return { ...(await fromFiles(io, out, config)), binding: own };
+  }
+  const stored = storedSecrets(io, config.owner);
+  if (stored === undefined) return undefined;
+  const { origin } = stored;
+  return {
+    secrets: stored.secrets,
+    credential: { kind: "profile", ...config.owner },
+    binding: origin === undefined ? { kind: "none" } : { kind: "origin", origin },
+  };
+}
+
+function environmentBinding({ env }: Io): Binding {
+  const origin = env[ORIGIN_VARIABLE];
+  return origin
+    ? { kind: "origin", origin: checkedOrigin(origin, ORIGIN_VARIABLE) }
+    : { kind: "environment" };
+}
+
+function sameBinding(one: Binding, other: Binding): boolean {
+  return one.kind === "origin" && other.kind === "origin" && one.origin === other.origin;
+}
+
+async function fromFiles(
+  io: Io,
+  out: Output,
+  config: Config,
+): Promise<Pick<FoundSecrets, "secrets" | "credential">> {
+  const files = config.texts("secretFiles");
+  return {
+    secrets: await readSecrets(io, out, files),
+    credential: { kind: "secret-files", files: files.map(absolute) },
+  };
+}
+
+/** A folder's configuration may name the secrets of that folder, and not whatever else this user can read. */
+function requireInsideProject(config: Config): void {
+  const { project } = config.owner;
+  if (project === undefined || config.isProjectNamed) return;
+  for (const file of config.texts("secretFiles")) {
+    const path = relative(dirname(project), realPath(file));
+    if (path.startsWith("..") || resolve(path) === path)
+      throw new CliError(
+        EXIT.setup,
+        "SECRET_FILE_OUTSIDE",
+        `${project} names the secret file ${file}, which is outside of its folder.`,
+        { hint: `If you trust that configuration: --config ${project}, or --secret-file ${file}` },
+      );
+  }
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
 }
 
 function absolute(file: string): string {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { CliError, EXIT } from "./failure.js";
@@ -5,72 +6,108 @@ import { dataFolder, writePrivateFile } from "./folders.js";
 import type { Io } from "./io.js";
 import { requirePrivate } from "./private-file.js";
 
-/** Where a profile's secret is kept: in the user's data folder, readable by its owner only. */
-function secretPath(io: Io, profile: string): string {
-  return join(dataFolder(io), "secrets", `${profile}.json`);
+/** Whose a stored secret is: a profile of the user, or one of a project's configuration file. */
+export interface SecretOwner {
+  readonly profile: string;
+  /** The project's file, by its real path; undefined for the user's own profiles. */
+  readonly project?: string | undefined;
+}
+
+/** The stored secrets of a profile. */
+export interface StoredSecrets {
+  /** The newest first. */
+  readonly secrets: readonly string[];
+  /** Scheme, host and port that may be signed for; undefined where none was known when it was stored. */
+  readonly origin: string | undefined;
+}
+
+/** Where a profile's secret is kept: in the user's data folder, apart for each project, readable by its owner only. */
+function secretPath(io: Io, { profile, project }: SecretOwner): string {
+  const folder = join(dataFolder(io), "secrets");
+  if (project === undefined) return join(folder, `${profile}.json`);
+  const name = createHash("sha256").update(project).digest("hex").slice(0, 32);
+  return join(folder, "projects", name, `${profile}.json`);
 }
 
 /** Whether a secret is stored for a profile. */
-export function hasStoredSecret(io: Io, profile: string): boolean {
+export function hasStoredSecret(io: Io, owner: SecretOwner): boolean {
   try {
-    return existsSync(secretPath(io, profile));
+    return existsSync(secretPath(io, owner));
   } catch {
     return false;
   }
 }
 
-/** The stored secrets of a profile, the newest first; empty when there is none. */
-export function storedSecrets(io: Io, profile: string): readonly string[] {
+/** The stored secrets of a profile; undefined when there is none. */
+export function storedSecrets(io: Io, owner: SecretOwner): StoredSecrets | undefined {
   let path: string;
   let text: string;
   try {
-    path = secretPath(io, profile);
+    path = secretPath(io, owner);
     text = readFileSync(path, "utf8");
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR" || code === "HOME_MISSING") return [];
+    if (code === "ENOENT" || code === "ENOTDIR" || code === "HOME_MISSING") return undefined;
     throw new CliError(
       EXIT.setup,
       "SECRET_STORE_INVALID",
-      `The secret of profile ${profile} cannot be read.`,
+      `The secret of profile ${owner.profile} cannot be read.`,
     );
   }
   requirePrivate(path);
-  const secrets = parsed(text);
-  if (secrets) return secrets;
+  const stored = parsed(text);
+  if (stored) return stored;
   throw new CliError(EXIT.setup, "SECRET_STORE_INVALID", `${path} is not a stored secret.`, {
-    hint: `Write it again with: hookproof secret set --profile ${profile}`,
+    hint: `Write it again with: hookproof secret set --profile ${owner.profile}`,
   });
 }
 
-function parsed(text: string): string[] | undefined {
+function parsed(text: string): StoredSecrets | undefined {
   try {
-    const { v, secrets } = JSON.parse(text) as { v?: unknown; secrets?: unknown };
-    return v === 1 &&
+    const { v, secrets, origin } = JSON.parse(text) as { v?: unknown; secrets?: unknown; origin?: unknown };
+    const isRight =
+      v === 1 &&
       Array.isArray(secrets) &&
-      secrets.every((secret) => typeof secret === "string" && secret)
-      ? secrets
-      : undefined;
+      secrets.length > 0 &&
+      secrets.every((secret) => typeof secret === "string" && secret);
+    if (!isRight || !(origin === undefined || typeof origin === "string")) return undefined;
+    return { secrets, origin };
   } catch {
     return undefined;
   }
 }
 
-/** Stores the secrets of a profile, the newest first. */
-export async function storeSecrets(io: Io, profile: string, secrets: readonly string[]): Promise<void> {
-  await writePrivateFile(secretPath(io, profile), `${JSON.stringify({ v: 1, secrets })}\n`);
+/** Stores the secrets of a profile, and which origin they may sign for. */
+export async function storeSecrets(
+  io: Io,
+  owner: SecretOwner,
+  { secrets, origin }: StoredSecrets,
+): Promise<void> {
+  const { project } = owner;
+  const document = { v: 1, secrets, ...(origin ? { origin } : {}), ...(project ? { project } : {}) };
+  await writePrivateFile(secretPath(io, owner), `${JSON.stringify(document)}\n`);
 }
 
 /** Forgets the secrets of a profile. */
-export function removeSecrets(io: Io, profile: string): void {
-  rmSync(secretPath(io, profile), { force: true });
+export function removeSecrets(io: Io, owner: SecretOwner): void {
+  rmSync(secretPath(io, owner), { force: true });
 }
 
 /** The stored secrets of a profile, or a refusal that says how to store one. */
-export function requireStored(io: Io, profile: string): readonly string[] {
-  const secrets = storedSecrets(io, profile);
-  if (secrets.length > 0) return secrets;
-  throw new CliError(EXIT.setup, "SECRET_MISSING", `Profile ${profile} has no stored secret.`, {
-    hint: `hookproof secret set --profile ${profile}, or: hookproof secret generate --profile ${profile}`,
+export function requireStored(io: Io, owner: SecretOwner): StoredSecrets {
+  const stored = storedSecrets(io, owner);
+  if (stored) return stored;
+  throw new CliError(EXIT.setup, "SECRET_MISSING", `${ownerInWords(owner)} has no stored secret.`, {
+    hint: `hookproof secret set --profile ${owner.profile}, or: hookproof secret generate --profile ${owner.profile}`,
   });
+}
+
+/** The owner of a secret, to begin a sentence with. */
+function ownerInWords({ profile, project }: SecretOwner): string {
+  return project === undefined ? `Profile ${profile}` : `Profile ${profile} of ${project}`;
+}
+
+/** What stands behind a fingerprint: `  (profile staging, for https://tenant.example.com)`. */
+export function ownerAndOrigin({ profile }: SecretOwner, origin: string | undefined): string {
+  return `  (profile ${profile}, ${origin === undefined ? "for no target yet" : `for ${origin}`})`;
 }

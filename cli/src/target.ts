@@ -1,14 +1,24 @@
 import { resolve } from "node:path";
-import { hmacSigner, jwtSigner, type Signer, secretFingerprint } from "hookproof";
+import { hmacSigner, jwtSigner, type Signer } from "hookproof";
 import type { ProbeTarget } from "hookproof/probes";
 import type { Context, Flag } from "./command.js";
 import type { Config } from "./config/config.js";
+import { SETTINGS } from "./config/settings.js";
 import { CliError, EXIT, usageError } from "./failure.js";
 import type { CredentialReference } from "./history-record.js";
 import { signingKey, storeFolder } from "./keys.js";
-import { type FoundSecrets, findSecrets, readSecrets } from "./secrets.js";
+import {
+  type Binding,
+  type FoundSecrets,
+  fingerprintsOf,
+  ORIGIN_FLAGS,
+  originOf,
+  requireOwnOrigin,
+  type TargetSource,
+} from "./origin-rule.js";
+import { findSecrets, readSecrets } from "./secrets.js";
 import { findSession, readSession, type Session } from "./sessions.js";
-import { storedSecrets } from "./stored-secrets.js";
+import { ownerAndOrigin, storedSecrets } from "./stored-secrets.js";
 
 /** The flags of every command that signs. */
 export const CREDENTIAL_FLAGS = {
@@ -34,6 +44,9 @@ export const CREDENTIAL_FLAGS = {
   },
   "base-url": { type: "string", value: "<url>", describe: "the tenant's base URL, the claim sub" },
 } as const satisfies Record<string, Flag>;
+
+/** The flags of every command that signs for a target. */
+export const SIGNING_FLAGS = { ...CREDENTIAL_FLAGS, ...ORIGIN_FLAGS } as const satisfies Record<string, Flag>;
 
 /** The flags of every command that connects. */
 export const CONNECTION_FLAGS = {
@@ -62,6 +75,7 @@ export interface Target {
 
 interface Place {
   readonly url: string;
+  readonly source: TargetSource;
   readonly session?: LocalSession;
   /** The configuration as the target's profile sees it. */
   readonly config: Config;
@@ -70,29 +84,46 @@ interface Place {
 type LocalSession = Session & { readonly port: number };
 type CredentialContext = Pick<Context, "args" | "io" | "out" | "config">;
 
+/** An event that was sent or recorded earlier, and what is known of how. */
+export interface Earlier {
+  readonly url: string;
+  readonly credential?: CredentialReference;
+  /** Whether its URL is this user's own word, as the history's is, or that of whoever wrote a file. */
+  readonly source: "history" | "export";
+}
+
 /** Works out the target of a command from its argument, the profile, or what an earlier event was sent with. */
-export async function resolveTarget(
-  context: Context,
-  earlier?: { url: string; credential?: CredentialReference },
-): Promise<Target> {
-  const { url, session, config } = placeOf(context, earlier?.url);
-  return { url, ...(await resolveCredential({ ...context, config }, session, earlier?.credential)) };
+export async function resolveTarget(context: Context, earlier?: Earlier): Promise<Target> {
+  const { url, source, session, config } = placeOf(context, earlier);
+  // What proved a request to one target is no proof of this user's for another.
+  const credential = earlier?.url === url ? earlier.credential : undefined;
+  return {
+    url,
+    ...(await resolveCredential({ ...context, config }, { url, source }, session, credential)),
+  };
 }
 
 /** Where the target is: a URL, a local listener's port, or what a profile says. */
-export function placeOf({ args, io, config }: CredentialContext, earlier?: string): Place {
+export function placeOf({ args, io, config }: CredentialContext, earlier?: Earlier): Place {
   const argument = args.text("target");
   if (argument !== undefined && !/^:|:\/\//.test(argument)) {
     if (args.isGiven("profile") && args.text("profile") !== argument)
       throw usageError(`The target ${JSON.stringify(argument)} and --profile name two profiles.`);
     const named = config.withProfile(argument);
     named.requireKnownProfile();
-    return located(io, named, named.text("target"));
+    return configured(io, named);
   }
-  return located(io, config, argument ?? earlier ?? config.text("target"));
+  if (argument !== undefined) return located(io, config, argument, "typed");
+  return earlier ? located(io, config, earlier.url, earlier.source) : configured(io, config);
 }
 
-function located(io: Context["io"], config: Config, given: string | undefined): Place {
+function configured(io: Context["io"], config: Config): Place {
+  const found = config.find("target");
+  const source = found?.origin === SETTINGS.target.env ? "environment" : "file";
+  return located(io, config, found === undefined ? undefined : String(found.value), source);
+}
+
+function located(io: Context["io"], config: Config, given: string | undefined, source: TargetSource): Place {
   if (given === undefined)
     throw usageError(
       "The target is missing.",
@@ -101,30 +132,40 @@ function located(io: Context["io"], config: Config, given: string | undefined): 
   const port = /^:([0-9]{1,5})$/.exec(given)?.[1];
   const session =
     port === undefined ? findSession(io, given) : { port: Number(port), ...readSession(io, Number(port)) };
-  return session ? { url: session.url, session, config } : { url: given, config };
+  return session ? { url: session.url, source, session, config } : { url: given, source, config };
 }
 
-/** The signer that flags, environment, session, profile or an earlier event's record give. */
+/** The signer that flags, environment, session, profile or an earlier event's record give, for that target. */
 export async function resolveCredential(
   context: CredentialContext,
+  target: { readonly url: string; readonly source: TargetSource } | undefined,
   session?: LocalSession,
   earlier?: CredentialReference,
 ): Promise<Omit<Target, "url">> {
   const { args, io } = context;
   const remembered = args.isGiven("secret-file") || args.isGiven("key") ? undefined : earlier;
-  if (remembered?.kind === "session")
-    return resolveCredential(context, { port: remembered.port, ...readSession(io, remembered.port) });
+  if (remembered?.kind === "session") {
+    const { port } = remembered;
+    return resolveCredential(context, target, { port, ...readSession(io, port) });
+  }
   if (isJwt(context, session, remembered))
     return jwtCredential(context, remembered?.kind === "key" ? remembered : undefined);
 
-  const found = await hmacSecrets(context, session, remembered);
-  const fingerprints = found.secrets.map((secret) => `${secretFingerprint(secret)}…`).join(", ");
-  const profile = found.credential.kind === "profile" ? `  (profile ${found.credential.profile})` : "";
+  const found = await hmacSecrets(context, target?.url, session, remembered);
+  if (target !== undefined) requireOwnOrigin(args, found, target);
+  const fingerprints = fingerprintsOf(found)
+    .map((text) => `${text}…`)
+    .join(", ");
+  const { credential, binding } = found;
+  const owner =
+    credential.kind === "profile"
+      ? ownerAndOrigin(credential, binding.kind === "origin" ? binding.origin : undefined)
+      : "";
   return {
     method: "hmac",
     signer: hmacSigner({ secret: found.secrets }),
-    proof: `HMAC-SHA256, secret ${fingerprints}${profile}`,
-    credential: found.credential,
+    proof: `HMAC-SHA256, secret ${fingerprints}${owner}`,
+    credential,
     auth: { method: "hmac", secret: found.secrets[0] ?? "" },
   };
 }
@@ -132,24 +173,54 @@ export async function resolveCredential(
 /** A local listener's own secret comes before the profile's, which belongs to the profile's own target. */
 async function hmacSecrets(
   context: CredentialContext,
+  url: string | undefined,
   session: LocalSession | undefined,
   remembered: CredentialReference | undefined,
 ): Promise<FoundSecrets> {
   const { io, out } = context;
+  const earlier = rememberedBinding(url);
   if (remembered?.kind === "secret-files")
-    return { secrets: await readSecrets(io, out, remembered.files), credential: remembered };
+    return {
+      secrets: await readSecrets(io, out, remembered.files),
+      credential: remembered,
+      binding: earlier,
+    };
   if (remembered?.kind === "profile") {
-    const secrets = storedSecrets(io, remembered.profile);
-    if (secrets.length > 0) return { secrets, credential: remembered };
+    const stored = storedSecrets(io, remembered);
+    if (stored)
+      return {
+        secrets: stored.secrets,
+        credential: remembered,
+        binding: stored.origin === undefined ? { kind: "none" } : { kind: "origin", origin: stored.origin },
+      };
   }
-  const local: FoundSecrets | undefined = session?.secret
-    ? { secrets: [session.secret], credential: { kind: "session", port: session.port } }
-    : undefined;
+  const origin = originOf(session?.url);
+  const local: FoundSecrets | undefined =
+    session?.secret && origin
+      ? {
+          secrets: [session.secret],
+          credential: { kind: "session", port: session.port },
+          binding: { kind: "origin", origin },
+        }
+      : undefined;
   const found = await findSecrets(context, local);
-  if (found) return found;
-  throw new CliError(EXIT.setup, "SECRET_MISSING", "No signing secret was given.", {
-    hint: "Use --secret-file <path>, --secret-file - for standard input, HOOKPROOF_SECRET, or: hookproof secret set",
-  });
+  if (!found)
+    throw new CliError(EXIT.setup, "SECRET_MISSING", "No signing secret was given.", {
+      hint: "Use --secret-file <path>, --secret-file - for standard input, HOOKPROOF_SECRET, or: hookproof secret set",
+    });
+  // The same secret of the environment has signed for this target before.
+  const isAgain =
+    remembered?.kind === "environment" &&
+    found.credential.kind === "environment" &&
+    found.binding.kind === "environment" &&
+    remembered.fingerprint === found.credential.fingerprint;
+  return isAgain ? { ...found, binding: earlier } : found;
+}
+
+/** What signed for a target before, by this user's history, may do so again. */
+function rememberedBinding(url: string | undefined): Binding {
+  const origin = originOf(url);
+  return origin === undefined ? { kind: "none" } : { kind: "origin", origin };
 }
 
 function isJwt(

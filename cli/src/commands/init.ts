@@ -2,10 +2,12 @@ import { generateSecret, secretFingerprint } from "hookproof";
 import { openKeyStore } from "hookproof/node";
 import { ask, canAsk } from "../ask.js";
 import type { Command, Context } from "../command.js";
+import { projectFile } from "../config/config.js";
 import { type ConfigDocument, checkProfileName, isPresent, writeConfigFile } from "../config/config-file.js";
 import type { SettingValues } from "../config/settings.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { storeFolder } from "../keys.js";
+import { originOf } from "../origin-rule.js";
 import { storedSecrets, storeSecrets } from "../stored-secrets.js";
 
 const SCHEMA = "./node_modules/hookproof-cli/hookproof.schema.json";
@@ -57,7 +59,7 @@ export const init: Command = {
     const method = await answerFor(context, "method", "Method (hmac or jwt):");
     if (method !== "hmac" && method !== "jwt") throw usageError("The method is hmac or jwt.");
 
-    const made = method === "hmac" ? await secretOf(context, name) : await keyOf(context);
+    const made = method === "hmac" ? await secretOf(context, name, target) : await keyOf(context);
     const document: ConfigDocument = {
       $schema: SCHEMA,
       profile: name,
@@ -90,16 +92,21 @@ interface Made {
   readonly note: string;
 }
 
-/** A secret that is stored already stays; otherwise a fresh one. */
-async function secretOf({ io }: Context, profile: string): Promise<Made> {
-  const [present] = storedSecrets(io, profile);
-  const secret = present ?? generateSecret();
-  if (present === undefined) await storeSecrets(io, profile, [secret]);
-  const fingerprint = secretFingerprint(secret);
+/** A secret of this project's own; one that is stored already stays. */
+async function secretOf({ io, config }: Context, profile: string, target: string): Promise<Made> {
+  const owner = { profile, project: projectFile(config.projectPath) };
+  const present = storedSecrets(io, owner);
+  const origin = originOf(target);
+  const stored = present ?? { secrets: [generateSecret()], origin };
+  if (present === undefined) await storeSecrets(io, owner, stored);
+  const fingerprint = secretFingerprint(stored.secrets[0] ?? "");
+  const isOther = stored.origin !== origin;
   return {
     settings: {},
-    answer: { secretFingerprint: fingerprint },
-    note: `The secret ${fingerprint}… is stored for this user, not in the file.\nnext: hookproof secret show --reveal, for the listener; or hookproof secret set, if it has one`,
+    answer: { secretFingerprint: fingerprint, secretOrigin: stored.origin ?? null },
+    note: isOther
+      ? `The secret ${fingerprint}… of this project signs for ${stored.origin ?? "no target yet"}.\nnext: hookproof secret generate --profile ${profile}, for one that signs for ${origin}`
+      : `The secret ${fingerprint}… is stored for this user, for this project and ${origin}; the file does not hold it.\nnext: hookproof secret show --reveal, for the listener; or hookproof secret set, if it has one`,
   };
 }
 

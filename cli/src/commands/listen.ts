@@ -6,6 +6,7 @@ import type { Args, Command, Context } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
 import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../inspecting.js";
 import { keysFrom } from "../key-source.js";
+import { fingerprintsOf, isLoopback } from "../origin-rule.js";
 import { type Reporting, reportRequest } from "../report-request.js";
 import { findSecrets } from "../secrets.js";
 import { SERVING_FLAGS, servingOptions, started, stopped } from "../serving.js";
@@ -192,9 +193,21 @@ async function authOf(context: Context): Promise<{ auth: Listener["auth"]; secre
     throw usageError("--jwks belongs to --method jwt.");
   if (jwks !== undefined)
     return { auth: { method: "jwt", keys: await keysFrom(jwks, args.flag("allow-insecure-jwks")) } };
-  const secrets = (await findSecrets(context))?.secrets ?? [generateSecret()];
+  const secrets = (await ownSecrets(context)) ?? [generateSecret()];
   return {
     auth: { method: "hmac", secret: secrets },
     ...(secrets[0] === undefined ? {} : { secret: secrets[0] }),
   };
+}
+
+/** The secret that is given, or the profile's where it is for this machine: another listener's does not sign here. */
+async function ownSecrets(context: Context): Promise<readonly string[] | undefined> {
+  const found = await findSecrets(context);
+  if (found === undefined) return undefined;
+  const { binding } = found;
+  if (binding.kind !== "origin" || isLoopback(binding.origin)) return found.secrets;
+  context.out.note(
+    `The secret ${fingerprintsOf(found).join("…, ")}… signs for ${binding.origin}; this listener has one of its own. --secret-file gives it another.`,
+  );
+  return undefined;
 }

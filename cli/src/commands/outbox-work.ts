@@ -2,6 +2,7 @@ import type { SenderEvent } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
 import type { Command } from "../command.js";
 import { EXIT } from "../failure.js";
+import { ORIGIN_FLAGS } from "../origin-rule.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { profileListeners } from "../outbox/profile-listeners.js";
 import { shownAge } from "../outbox/shown-age.js";
@@ -28,6 +29,7 @@ export const outboxWork: Command = {
       default: 10,
       describe: "attempts at one listener at the same time",
     },
+    ...ORIGIN_FLAGS,
     drain: { type: "boolean", describe: "deliver what is due now, and end" },
     insecure: { type: "boolean", describe: "do not check certificates; loopback only" },
   },

@@ -1,9 +1,14 @@
 import { relative, resolve } from "node:path";
+import { secretFingerprint } from "hookproof";
 import type { Args, Command } from "../command.js";
+import { projectFile } from "../config/config.js";
 import { checkProfileName } from "../config/config-file.js";
 import { EDIT_FLAGS, editConfig } from "../config/edit-config.js";
 import type { SettingValue, SettingValues } from "../config/settings.js";
 import { EXIT, usageError } from "../failure.js";
+import type { Io } from "../io.js";
+import { originOf } from "../origin-rule.js";
+import { type SecretOwner, storedSecrets, storeSecrets } from "../stored-secrets.js";
 import { CREDENTIAL_FLAGS } from "../target.js";
 
 export const profileAdd: Command = {
@@ -33,7 +38,7 @@ export const profileAdd: Command = {
   exits: [[3, "a configuration file cannot be used"]],
   acceptsNewProfile: true,
   createsConfig: true,
-  async run({ args, out, config }) {
+  async run({ args, io, out, config }) {
     const name = checkProfileName(args.text("name") ?? "");
     const edited = editConfig(config, args.flag("user"));
     const added = settingsOf(args, edited.path);
@@ -47,12 +52,34 @@ export const profileAdd: Command = {
       ...edited.document,
       profiles: { ...profiles, [name]: { ...profiles[name], ...added } },
     });
+    const owner =
+      edited.path === config.userPath
+        ? { profile: name }
+        : { profile: name, project: projectFile(edited.path) };
+    const note = await bindSecret(io, owner, originOf(args.text("target")));
     out.document({ type: "profile", ok: true, name, path: edited.path, settings: added });
     out.line(`${name}  ${edited.path}`);
+    if (note !== undefined) out.warn(note);
     out.note(`next: hookproof secret set --profile ${name}      or: hookproof profile use ${name}`);
     return EXIT.ok;
   },
 };
+
+/** A secret that was stored before there was a target is this target's; another target's stays what it is. */
+async function bindSecret(
+  io: Io,
+  owner: SecretOwner,
+  origin: string | undefined,
+): Promise<string | undefined> {
+  const stored = origin === undefined ? undefined : storedSecrets(io, owner);
+  if (!stored || stored.origin === origin) return undefined;
+  if (stored.origin === undefined) {
+    await storeSecrets(io, owner, { ...stored, origin });
+    return undefined;
+  }
+  const fingerprints = stored.secrets.map((secret) => `${secretFingerprint(secret)}…`).join(", ");
+  return `The stored secret ${fingerprints} signs for ${stored.origin}, not for ${origin}.`;
+}
 
 /** The settings of the flags that were given; file names as the configuration file will see them. */
 function settingsOf(args: Args, configPath: string): SettingValues {

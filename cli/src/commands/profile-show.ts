@@ -22,13 +22,15 @@ export const profileShow: Command = {
     config.requireKnownProfile();
     const { name } = config.profile;
     const settings = foundSettings(config);
-    const fingerprints = storedSecrets(io, name).map(secretFingerprint);
+    const stored = storedSecrets(io, config.owner);
+    const fingerprints = (stored?.secrets ?? []).map(secretFingerprint);
     out.document({
       type: "profile",
       ok: true,
       name,
       settings: Object.fromEntries(settings.map((setting) => [setting.name, setting.found.value])),
       storedSecrets: fingerprints,
+      secretOrigin: stored?.origin ?? null,
     });
     out.line(name);
     for (const setting of settings)
@@ -36,6 +38,7 @@ export const profileShow: Command = {
     out.line(
       `  ${"secret".padEnd(12)} ${fingerprints.map((text) => `${text}…`).join(", ") || "(none stored)"}`,
     );
+    if (stored) out.line(`  ${"signs for".padEnd(12)} ${stored.origin ?? "(no target yet)"}`);
     return EXIT.ok;
   },
 };

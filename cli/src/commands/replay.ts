@@ -7,9 +7,9 @@ import { EXIT, usageError } from "../failure.js";
 import { findEvents, SEARCH_FLAGS } from "../find-events.js";
 import { readHistory, recall } from "../history.js";
 import { readExport } from "../read-export.js";
-import { type Replayed, replayExactly, replaySameId } from "../replay-event.js";
+import { type Replayed, replayExactly, replaySameId, replayTarget } from "../replay-event.js";
 import { sendOne } from "../send-one.js";
-import { CONNECTION_FLAGS, CREDENTIAL_FLAGS, resolveTarget } from "../target.js";
+import { CONNECTION_FLAGS, SIGNING_FLAGS } from "../target.js";
 
 type Kind = "same-id" | "exact" | "new-id";
 
@@ -52,13 +52,21 @@ export const replay: Command = {
       range: [0, 100],
       describe: "attempts after the first",
     },
-    ...CREDENTIAL_FLAGS,
+    target: {
+      type: "string",
+      value: "<url|:port|profile>",
+      describe: "where to; by default where the history says, and for a file the profile's target",
+      completes: "profile",
+    },
+    "to-recorded-url": { type: "boolean", describe: "send an event of a file where that file says" },
+    ...SIGNING_FLAGS,
     ...CONNECTION_FLAGS,
   },
   examples: [
     ["hookproof replay last", "the event that was sent last; expects 409"],
     ["hookproof replay last --exact", "the same request to the letter, as an eavesdropper would send it"],
     ["hookproof replay --failed --since 1h", "what did not arrive within the last hour"],
+    ["hookproof replay event.json --target staging", "an event of a file, to a target of your own"],
   ],
   exits: [
     [3, "event, secret or key missing"],
@@ -73,6 +81,10 @@ export const replay: Command = {
     const kinds = (["same-id", "exact", "new-id"] as const).filter((kind) => args.flag(kind));
     if (kinds.length > 1) throw usageError(`--${kinds.join(" and --")} exclude each other.`);
     const [kind = "same-id"] = kinds;
+    if (kind === "exact" && (args.isGiven("target") || args.flag("to-recorded-url")))
+      throw usageError("--exact sends to the recorded URL, with the recorded proof.");
+    if (args.isGiven("target") && args.flag("to-recorded-url"))
+      throw usageError("--target and --to-recorded-url exclude each other.");
     const records = await chosen(context);
     if (kind === "new-id")
       await confirm(context, "Run the automation again?", "--new-id runs the automation again.");
@@ -93,16 +105,18 @@ async function chosen({ args, io, out }: Context): Promise<Replayed[]> {
         : "<id> is missing: an event id, last, or an exported event.",
       "hookproof replay last, or: hookproof replay --failed --since 1h",
     );
-  if (id === undefined) return findEvents(await readHistory(io, out), args);
+  if (id === undefined)
+    return findEvents(await readHistory(io, out), args).map((record) => ({ ...record, source: "history" }));
   const isFile = id === "-" || (id !== "last" && existsSync(id)) || /[/\\]|\.json$/.test(id);
-  return [isFile ? await readExport(io, id) : await recall(io, out, id)];
+  if (isFile) return [{ ...(await readExport(io, id)), source: "export" }];
+  return [{ ...(await recall(io, out, id)), source: "history" }];
 }
 
 async function replayOne(context: Context, kind: Kind, record: Replayed): Promise<number> {
   if (kind === "exact") return replayExactly(context, record);
   if (kind === "same-id") return replaySameId(context, record);
   const body = Buffer.from(record.bodyBase64, "base64");
-  return sendOne(context, await resolveTarget(context, record), createEvent(body));
+  return sendOne(context, await replayTarget(context, record), createEvent(body));
 }
 
 /** Several, one after another; with --json one line each, and one for all. The last failure decides the exit code. */

@@ -1,11 +1,12 @@
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
+import { ORIGIN_VARIABLE } from "../secrets.js";
 import { requireStored } from "../stored-secrets.js";
 
 export const secretEnv: Command = {
   name: "secret env",
   describe:
-    "A line for the shell that sets HOOKPROOF_SECRET to a profile's newest secret. Not shown in a terminal.",
+    "Lines for the shell that set HOOKPROOF_SECRET to a profile's newest secret, and HOOKPROOF_SECRET_ORIGIN to whom it may sign for. Not shown in a terminal.",
   flags: {
     shell: {
       type: "string",
@@ -21,22 +22,24 @@ export const secretEnv: Command = {
   ],
   exits: [[3, "there is no stored secret"]],
   async run({ args, io, out, config }) {
-    const profile = config.profile.name;
-    const [secret = ""] = requireStored(io, profile);
+    const { profile } = config.owner;
+    const { secrets, origin = "" } = requireStored(io, config.owner);
+    const [secret = ""] = secrets;
     if (io.stdout.isTTY && !args.flag("reveal"))
       throw usageError(
         "This would show the secret in the terminal.",
         'Use it as: eval "$(hookproof secret env)"',
       );
-    const line = assignment(args.text("shell"), secret);
-    out.document({ type: "secret", ok: true, profile, env: { HOOKPROOF_SECRET: secret } });
-    out.line(line);
+    // An empty origin takes back that of an earlier profile.
+    const env = { HOOKPROOF_SECRET: secret, [ORIGIN_VARIABLE]: origin };
+    out.document({ type: "secret", ok: true, profile, env });
+    for (const [name, value] of Object.entries(env)) out.line(assignment(args.text("shell"), name, value));
     return EXIT.ok;
   },
 };
 
-function assignment(shell: string | undefined, secret: string): string {
-  if (shell === "fish") return `set -gx HOOKPROOF_SECRET '${secret.replace(/[\\']/g, "\\$&")}'`;
-  if (shell === "pwsh") return `$env:HOOKPROOF_SECRET = '${secret.replaceAll("'", "''")}'`;
-  return `export HOOKPROOF_SECRET='${secret.replaceAll("'", `'\\''`)}'`;
+function assignment(shell: string | undefined, name: string, value: string): string {
+  if (shell === "fish") return `set -gx ${name} '${value.replace(/[\\']/g, "\\$&")}'`;
+  if (shell === "pwsh") return `$env:${name} = '${value.replaceAll("'", "''")}'`;
+  return `export ${name}='${value.replaceAll("'", `'\\''`)}'`;
 }

@@ -2,12 +2,14 @@ import { generateSecret, secretFingerprint } from "hookproof";
 import { confirm } from "../ask.js";
 import type { Command } from "../command.js";
 import { EXIT } from "../failure.js";
-import { storedSecrets, storeSecrets } from "../stored-secrets.js";
+import { newlyStored, STORED_ORIGIN_FLAG } from "../new-secret.js";
+import { ownerAndOrigin, storedSecrets, storeSecrets } from "../stored-secrets.js";
 
 export const secretGenerate: Command = {
   name: "secret generate",
   describe: "Generates a signing secret (256 random bits, base64url) and stores it for a profile.",
   flags: {
+    ...STORED_ORIGIN_FLAG,
     rotate: {
       type: "boolean",
       describe: "keep the present secret beside it until the listener has switched",
@@ -23,8 +25,9 @@ export const secretGenerate: Command = {
   acceptsNewProfile: true,
   async run(context) {
     const { args, io, out, config } = context;
-    const profile = config.profile.name;
-    const [present] = storedSecrets(io, profile);
+    const { owner } = config;
+    const { profile } = owner;
+    const present = storedSecrets(io, owner);
     if (present !== undefined && !args.flag("rotate"))
       await confirm(
         context,
@@ -32,14 +35,21 @@ export const secretGenerate: Command = {
         `Profile ${profile} has a secret; --rotate keeps it beside the new one.`,
       );
     const secret = generateSecret();
-    const kept = present !== undefined && args.flag("rotate") ? [present] : [];
-    await storeSecrets(io, profile, [secret, ...kept]);
-    const fingerprints = [secret, ...kept].map(secretFingerprint);
+    const stored = newlyStored(context, secret, args.flag("rotate") ? present : undefined);
+    await storeSecrets(io, owner, stored);
+    const fingerprints = stored.secrets.map(secretFingerprint);
+    const { origin } = stored;
     const revealed = args.flag("reveal");
-    out.document({ type: "secret", ok: true, profile, fingerprints, ...(revealed ? { secret } : {}) });
-    out.line(
-      revealed ? secret : `${fingerprints.map((text) => `${text}…`).join(", ")}  (profile ${profile})`,
-    );
+    out.document({
+      type: "secret",
+      ok: true,
+      profile,
+      fingerprints,
+      origin: origin ?? null,
+      ...(revealed ? { secret } : {}),
+    });
+    const shown = `${fingerprints.map((text) => `${text}…`).join(", ")}${ownerAndOrigin(owner, origin)}`;
+    out.line(revealed ? secret : shown);
     if (!revealed) out.note("next: hookproof secret show --reveal      to give it to the listener");
     return EXIT.ok;
   },

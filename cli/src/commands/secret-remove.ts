@@ -19,16 +19,18 @@ export const secretRemove: Command = {
   acceptsNewProfile: true,
   async run(context) {
     const { args, io, out, config } = context;
-    const profile = config.profile.name;
-    const [newest = "", ...older] = requireStored(io, profile);
+    const { owner } = config;
+    const { profile } = owner;
+    const { secrets, origin } = requireStored(io, owner);
+    const [newest = "", ...older] = secrets;
     const removed = args.flag("old") ? older : [newest, ...older];
     await confirm(
       context,
       `Forget ${removed.length} stored secret(s) of ${profile}?`,
       "A secret cannot be brought back.",
     );
-    if (args.flag("old")) await storeSecrets(io, profile, [newest]);
-    else removeSecrets(io, profile);
+    if (args.flag("old")) await storeSecrets(io, owner, { secrets: [newest], origin });
+    else removeSecrets(io, owner);
     const fingerprints = removed.map(secretFingerprint);
     out.document({ type: "secret", ok: true, profile, removed: fingerprints });
     out.line(`${removed.length} removed  (profile ${profile})`);

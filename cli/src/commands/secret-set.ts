@@ -2,8 +2,9 @@ import { secretFingerprint, secretWarnings } from "hookproof";
 import { askHidden, canAsk } from "../ask.js";
 import type { Command, Context } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
+import { newlyStored, STORED_ORIGIN_FLAG } from "../new-secret.js";
 import { readSecrets } from "../secrets.js";
-import { storedSecrets, storeSecrets } from "../stored-secrets.js";
+import { ownerAndOrigin, storedSecrets, storeSecrets } from "../stored-secrets.js";
 
 export const secretSet: Command = {
   name: "secret set",
@@ -16,6 +17,7 @@ export const secretSet: Command = {
       describe: "a file with the secret, or - for standard input",
       completes: "file",
     },
+    ...STORED_ORIGIN_FLAG,
     rotate: {
       type: "boolean",
       describe: "keep the present secret beside it until the listener has switched",
@@ -32,14 +34,17 @@ export const secretSet: Command = {
   acceptsNewProfile: true,
   async run(context) {
     const { args, io, out, config } = context;
-    const profile = config.profile.name;
+    const { owner } = config;
+    const { profile } = owner;
     const secret = await newSecret(context);
-    const [present] = args.flag("rotate") ? storedSecrets(io, profile) : [];
-    const kept = present === undefined || present === secret ? [] : [present];
-    await storeSecrets(io, profile, [secret, ...kept]);
-    const fingerprints = [secret, ...kept].map(secretFingerprint);
-    out.document({ type: "secret", ok: true, profile, fingerprints });
-    out.line(`${fingerprints.map((text) => `${text}…`).join(", ")}  (profile ${profile})`);
+    const stored = newlyStored(context, secret, args.flag("rotate") ? storedSecrets(io, owner) : undefined);
+    await storeSecrets(io, owner, stored);
+    const fingerprints = stored.secrets.map(secretFingerprint);
+    const { origin } = stored;
+    out.document({ type: "secret", ok: true, profile, fingerprints, origin: origin ?? null });
+    out.line(`${fingerprints.map((text) => `${text}…`).join(", ")}${ownerAndOrigin(owner, origin)}`);
+    if (origin === undefined)
+      out.note(`next: hookproof profile add ${profile} --target <url>      says whom it signs for`);
     return EXIT.ok;
   },
 };

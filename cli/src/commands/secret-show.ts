@@ -1,7 +1,7 @@
 import { secretFingerprint } from "hookproof";
 import type { Command } from "../command.js";
 import { EXIT } from "../failure.js";
-import { requireStored } from "../stored-secrets.js";
+import { ownerAndOrigin, requireStored } from "../stored-secrets.js";
 
 export const secretShow: Command = {
   name: "secret show",
@@ -13,12 +13,21 @@ export const secretShow: Command = {
   ],
   exits: [[3, "there is no stored secret"]],
   async run({ args, io, out, config }) {
-    const profile = config.profile.name;
-    const secrets = requireStored(io, profile);
+    const { owner } = config;
+    const { profile } = owner;
+    const { secrets, origin } = requireStored(io, owner);
     const fingerprints = secrets.map(secretFingerprint);
     const revealed = args.flag("reveal");
-    out.document({ type: "secret", ok: true, profile, fingerprints, ...(revealed ? { secrets } : {}) });
-    for (const text of revealed ? secrets : fingerprints.map((print) => `${print}…`)) out.line(text);
+    out.document({
+      type: "secret",
+      ok: true,
+      profile,
+      fingerprints,
+      origin: origin ?? null,
+      ...(revealed ? { secrets } : {}),
+    });
+    const shown = fingerprints.map((print) => `${print}…${ownerAndOrigin(owner, origin)}`);
+    for (const text of revealed ? secrets : shown) out.line(text);
     return EXIT.ok;
   },
 };

@@ -7,13 +7,7 @@ import { sendBatch } from "../send-batch.js";
 import { senderOptions, sendOne } from "../send-one.js";
 import { setMembers } from "../set-members.js";
 import { signingClock } from "../signing-clock.js";
-import {
-  CONNECTION_FLAGS,
-  CREDENTIAL_FLAGS,
-  resolveTarget,
-  TARGET_POSITIONAL,
-  type Target,
-} from "../target.js";
+import { CONNECTION_FLAGS, resolveTarget, SIGNING_FLAGS, TARGET_POSITIONAL, type Target } from "../target.js";
 
 export const send: Command = {
   name: "send",
@@ -51,7 +45,7 @@ export const send: Command = {
       describe: "fail (exit 7) on any other status",
     },
     "fail-on-duplicate": { type: "boolean", describe: "exit 9 when the id was used before" },
-    ...CREDENTIAL_FLAGS,
+    ...SIGNING_FLAGS,
     ...CONNECTION_FLAGS,
   },
   examples: [

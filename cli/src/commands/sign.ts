@@ -5,9 +5,9 @@ import { EXIT, usageError } from "../failure.js";
 import { EVENT_FLAGS, payloadOf, requiredData } from "../payload.js";
 import { signingClock } from "../signing-clock.js";
 import {
-  CREDENTIAL_FLAGS,
   resolveCredential,
   resolveTarget,
+  SIGNING_FLAGS,
   TARGET_POSITIONAL,
   type Target,
 } from "../target.js";
@@ -19,7 +19,7 @@ export const sign: Command = {
   flags: {
     ...EVENT_FLAGS,
     curl: { type: "boolean", describe: "print a curl command; needs a target" },
-    ...CREDENTIAL_FLAGS,
+    ...SIGNING_FLAGS,
   },
   examples: [
     [`hookproof sign --secret-file secret.txt --data '{"a":1}'`, "the headers for a body"],
@@ -65,6 +65,6 @@ export const sign: Command = {
 /** An HMAC signature needs no target, unless a whole request is asked for; a token is bound to its listener. */
 async function signingTarget(context: Context): Promise<Omit<Target, "url"> & { url: string | undefined }> {
   if (context.args.text("target") !== undefined || context.args.flag("curl")) return resolveTarget(context);
-  const credential = await resolveCredential(context);
+  const credential = await resolveCredential(context, undefined);
   return credential.method === "jwt" ? resolveTarget(context) : { url: undefined, ...credential };
 }

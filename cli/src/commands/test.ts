@@ -12,7 +12,7 @@ import { EXIT, usageError } from "../failure.js";
 import { startProgress } from "../progress.js";
 import { openReport } from "../reporters/open-report.js";
 import { isFailure, type Run, type Summary } from "../reporters/reporter.js";
-import { CONNECTION_FLAGS, CREDENTIAL_FLAGS, resolveTarget, TARGET_POSITIONAL } from "../target.js";
+import { CONNECTION_FLAGS, resolveTarget, SIGNING_FLAGS, TARGET_POSITIONAL } from "../target.js";
 
 export const test: Command = {
   name: "test",
@@ -33,7 +33,7 @@ export const test: Command = {
     strict: { type: "boolean", describe: "what is unclear counts as a failure" },
     bail: { type: "boolean", describe: "end after the first failure" },
     concurrency: { type: "number", value: "<n>", default: 4, describe: "probes under way at once" },
-    ...CREDENTIAL_FLAGS,
+    ...SIGNING_FLAGS,
     ...CONNECTION_FLAGS,
   },
   examples: [

@@ -2,9 +2,11 @@ import { type Cause, diagnose } from "hookproof/diagnose";
 import { createReceiver, type Listener, type Rejection, type Verdict } from "hookproof/receiver";
 import { parseCaptured } from "../captured-request.js";
 import type { Args, Command, Context } from "../command.js";
+import { describeCredential } from "../describe-credential.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { type Io, readStdin } from "../io.js";
 import { keysFrom } from "../key-source.js";
+import { fingerprintsOf } from "../origin-rule.js";
 import { readBytes } from "../payload.js";
 import { pointInTime } from "../point-in-time.js";
 import { type CapturedRequest, parseHeaderLines } from "../raw-request.js";
@@ -61,19 +63,33 @@ export const verify: Command = {
   async run(context) {
     const { args, io } = context;
     const request = await capturedRequest(args, io);
-    const listener = await listenerFor(context, request);
+    const { secret, ...listener } = await listenerFor(context, request);
     const url = `${listener.baseUrl}${PATH}${listener.id}`;
     const clock = { now: () => checkTime(args, request) };
     const receiver = createReceiver({ listener, clock, allowDocumentedSecret: true });
     const verdict = await receiver.verify({ ...request, url });
     const looks = !verdict.ok && (!args.isGiven("diagnose") || args.flag("diagnose"));
     const causes = looks ? (await diagnose({ request: { ...request, url }, listener, clock })).causes : [];
-    print(context, verdict, causes);
+    print(context, verdict, causes, secret);
     return verdict.ok ? EXIT.ok : EXIT.checkFailed;
   },
 };
 
-function print({ out }: Context, verdict: Verdict, causes: readonly Cause[]): void {
+/** The secret a request was checked with, as far as it may be shown. */
+interface UsedSecret {
+  readonly fingerprints: readonly string[];
+  /** Where it came from, in words. */
+  readonly source: string;
+  /** Whom it signs for, where that is known. */
+  readonly origin: string | null;
+}
+
+function print(
+  { out }: Context,
+  verdict: Verdict,
+  causes: readonly Cause[],
+  secret: UsedSecret | undefined,
+): void {
   const refusal = verdict.ok ? {} : { status: verdict.status, code: verdict.code };
   out.document({
     type: "verify",
@@ -81,7 +97,14 @@ function print({ out }: Context, verdict: Verdict, causes: readonly Cause[]): vo
     ...(verdict.ok ? { status: 200, eventId: verdict.event.id } : refusal),
     checks: verdict.checks,
     causes,
+    ...(secret ? { secret } : {}),
   });
+  if (secret) {
+    const { fingerprints, source, origin } = secret;
+    out.line(
+      `  checked with  ${fingerprints.map((text) => `${text}…`).join(", ")}  (${source}${origin === null ? "" : `, for ${origin}`})`,
+    );
+  }
   for (const check of verdict.checks) {
     const mark = check.ok ? out.paint("green", "✔") : out.paint("red", "✖");
     const seen =
@@ -131,7 +154,10 @@ function partOf(flag: string, value: string): Promise<Buffer> {
 }
 
 /** The listener the request is checked against; where it is not known, the request's own path names it. */
-async function listenerFor(context: Context, request: CapturedRequest): Promise<Listener> {
+async function listenerFor(
+  context: Context,
+  request: CapturedRequest,
+): Promise<Listener & { secret?: UsedSecret }> {
   const { args } = context;
   const url = args.text("url") ?? (request.target.startsWith("http") ? request.target : undefined);
   const where = locate(
@@ -145,13 +171,19 @@ async function listenerFor(context: Context, request: CapturedRequest): Promise<
       );
     return { ...where, auth: { method: "jwt", keys: await keysFrom(jwks) } };
   }
-  const secrets = (await findSecrets(context))?.secrets;
-  if (secrets === undefined) {
+  const found = await findSecrets(context);
+  if (found === undefined) {
     throw new CliError(EXIT.setup, "SECRET_MISSING", "Neither a secret nor a key set was given.", {
       hint: "Use --secret-file <path>, or --jwks <url|file> for a token.",
     });
   }
-  return { ...where, auth: { method: "hmac", secret: secrets } };
+  const { secrets, binding, credential } = found;
+  const secret = {
+    fingerprints: fingerprintsOf(found),
+    source: describeCredential(credential),
+    origin: binding.kind === "origin" ? binding.origin : null,
+  };
+  return { ...where, auth: { method: "hmac", secret: secrets }, secret };
 }
 
 function locate(url: string): { id: string; baseUrl: string } {

@@ -1,8 +1,9 @@
-import { join, resolve } from "node:path";
+import { realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { CliError, EXIT } from "../failure.js";
 import { configFolder } from "../folders.js";
 import type { Io } from "../io.js";
-import { hasStoredSecret } from "../stored-secrets.js";
+import { hasStoredSecret, type SecretOwner } from "../stored-secrets.js";
 import { didYouMean } from "../suggest.js";
 import { type ConfigFile, checkProfileName, readConfigFile } from "./config-file.js";
 import {
@@ -13,6 +14,8 @@ import {
   type SettingName,
   type SettingRule,
   type SettingValue,
+  type SettingValues,
+  TOGETHER,
   wrongValue,
 } from "./settings.js";
 
@@ -35,6 +38,10 @@ export interface Config {
   /** The value of a setting; undefined when nothing says it. */
   find(name: SettingName): Origin | undefined;
   text(name: SettingName): string | undefined;
+  /** What the files say of a setting, whatever flags and environment do. */
+  ownText(name: SettingName): string | undefined;
+  /** Whose the profile's stored secret is: the project's whose file says where its requests go, or the user's. */
+  readonly owner: SecretOwner;
   texts(name: SettingName): readonly string[];
   /** The same configuration as another profile sees it. */
   withProfile(name: string): Config;
@@ -95,12 +102,21 @@ function configFor(
   places: Pick<Config, "files" | "projectPath" | "isProjectNamed" | "userPath">,
   profile: Config["profile"],
 ): Config {
+  const leading = leadingFile(places.files, profile.name);
+  const inFiles = (name: SettingName) =>
+    fromFiles(
+      name,
+      SETTINGS[name],
+      TOGETHER.has(name) ? (leading ? [leading] : []) : places.files,
+      profile.name,
+    );
+  const owner = ownerOf(places, profile.name, leading);
   function find(name: SettingName): Origin | undefined {
     const rule: SettingRule = SETTINGS[name];
     return (
       fromFlag(rule, flags) ??
       fromVariable(rule, io) ??
-      fromFiles(name, rule, places.files, profile.name) ??
+      inFiles(name) ??
       (rule.fallback === undefined ? undefined : { value: rule.fallback, origin: "default" })
     );
   }
@@ -114,11 +130,16 @@ function configFor(
     find,
     texts,
     text: (name) => texts(name)[0],
+    ownText: (name) => {
+      const value = inFiles(name)?.value;
+      return value === undefined ? undefined : String([value].flat()[0]);
+    },
+    owner,
     withProfile: (name) =>
       configFor(io, flags, places, { name: checkProfileName(name), origin: "named here", isNamed: true }),
     requireKnownProfile() {
       const known = knownProfiles(places.files);
-      if (!profile.isNamed || known.includes(profile.name) || hasStoredSecret(io, profile.name)) return;
+      if (!profile.isNamed || known.includes(profile.name) || hasStoredSecret(io, owner)) return;
       throw new CliError(
         EXIT.setup,
         "PROFILE_UNKNOWN",
@@ -131,6 +152,40 @@ function configFor(
       );
     },
   };
+}
+
+/** The file that says where a profile's requests go and what proves them: the nearest one that says any of it. */
+function leadingFile(files: readonly ConfigFile[], profile: string): ConfigFile | undefined {
+  const says = (values: SettingValues | undefined) =>
+    Object.keys(values ?? {}).some((name) => TOGETHER.has(name));
+  return (
+    files.find(({ profiles }) => says(profiles[profile])) ??
+    files.find(({ profiles }) => Object.hasOwn(profiles, profile)) ??
+    files.find(({ shared }) => says(shared))
+  );
+}
+
+/** A project's secrets are kept apart from the user's own and from every other project's. */
+function ownerOf(
+  { files, projectPath, userPath }: Pick<Config, "files" | "projectPath" | "userPath">,
+  profile: string,
+  leading: ConfigFile | undefined,
+): SecretOwner {
+  const isUsers = (path: string) => userPath !== undefined && resolve(path) === resolve(userPath);
+  const file = leading ?? files.find(({ path }) => path === projectPath);
+  return file === undefined || isUsers(file.path)
+    ? { profile }
+    : { profile, project: projectFile(file.path) };
+}
+
+/** The real path of a project's file, which need not be there yet. */
+export function projectFile(path: string): string {
+  const absolute = resolve(path);
+  try {
+    return join(realpathSync(dirname(absolute)), basename(absolute));
+  } catch {
+    return absolute;
+  }
 }
 
 function fromFlag(rule: SettingRule, flags: ConfigFlags): Origin | undefined {

@@ -71,6 +71,21 @@ export const SETTINGS = {
   },
 } as const satisfies Record<string, SettingRule>;
 
+/**
+ * Who a request goes to and what proves it: of these, one file's are used and no other's, or the file of a folder
+ * could lead the user's own secret to another target.
+ */
+export const TOGETHER: ReadonlySet<string> = new Set([
+  "target",
+  "method",
+  "secretFiles",
+  "key",
+  "store",
+  "baseUrl",
+  "ca",
+  "outbox",
+]);
+
 export type SettingName = keyof typeof SETTINGS;
 
 /** The settings of one profile, or those that every profile shares. */

@@ -31,6 +31,18 @@ export const COMMAND_LINE = {
     "Neither flag, environment nor profile gives a signing secret.",
     "hookproof secret set, --secret-file or HOOKPROOF_SECRET.",
   ],
+  SECRET_OTHER_ORIGIN: [
+    "A secret signs for the scheme, host and port it was stored for, and the target is another.",
+    "Compare both in the message; --allow-origin <url> signs for that one too.",
+  ],
+  SECRET_FILE_OUTSIDE: [
+    "The configuration of a folder names a secret's file outside of that folder.",
+    "--secret-file names it yourself; --config names a configuration you trust.",
+  ],
+  OUTBOX_HOST_REFUSED: [
+    "The configuration of a folder names a database on another machine, which would be shown your password.",
+    "--outbox, HOOKPROOF_OUTBOX or the user's own configuration names it.",
+  ],
   SECRET_STORE_INVALID: ["The stored secret cannot be read.", "hookproof secret set writes it again."],
   SESSION_MISSING: [
     "No local listener runs on that port, or it could not leave its session.",

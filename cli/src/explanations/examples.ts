@@ -107,6 +107,10 @@ export const EXAMPLES: Readonly<Record<ErrorCode | CommandLineCode, string>> = {
   CONFIG_UNWRITABLE: "hookproof profile add in a folder that is read-only",
   PROFILE_UNKNOWN: "hookproof send stagging --data '{}'",
   SECRET_MISSING: "hookproof sign --data '{}' on a new machine",
+  SECRET_OTHER_ORIGIN:
+    "hookproof send https://staging.example.com/… with a secret stored for https://tenant.example.com",
+  SECRET_FILE_OUTSIDE: '"secretFiles": ["../../secrets/prod.txt"] in ./hookproof.config.json',
+  OUTBOX_HOST_REFUSED: '"outbox": "postgres://db.example.com/app" in ./hookproof.config.json',
   SECRET_STORE_INVALID: "a secret's file that was emptied",
   SESSION_MISSING: "hookproof send :4400 --data '{}' while nothing listens there",
   EVENT_NOT_RECORDED: "hookproof replay last before anything was sent",

@@ -4,6 +4,7 @@ import type { OutboxStore } from "hookproof/outbox";
 import type { Context, Flag } from "../command.js";
 import { SETTINGS } from "../config/settings.js";
 import { CliError, EXIT, usageError } from "../failure.js";
+import { isLoopback } from "../origin-rule.js";
 import { openPostgresOutbox } from "./open-postgres-outbox.js";
 
 /** The flags of every outbox command. */
@@ -51,7 +52,20 @@ export async function openOutbox({ args, config }: Pick<Context, "args" | "confi
       "A database's password is refused there: command lines and configurations are read by others.",
       "Use PGPASSWORD, ~/.pgpass, or the whole URL in the variable HOOKPROOF_OUTBOX.",
     );
+  requireTrustedHost(config, url);
   return openPostgresOutbox(url, args.text("schema") ?? "");
+}
+
+/** A database is shown this user's password (PGPASSWORD, ~/.pgpass), so a folder's file does not choose its host. */
+function requireTrustedHost(config: Context["config"], url: URL): void {
+  const isOfProject = config.find("outbox")?.origin.startsWith(`${config.projectPath}: `) ?? false;
+  if (!isOfProject || config.isProjectNamed || isLoopback(`http://${url.host}`)) return;
+  throw new CliError(
+    EXIT.setup,
+    "OUTBOX_HOST_REFUSED",
+    `${config.projectPath} names the database ${url.host}, which would be shown your password.`,
+    { hint: "Give it with --outbox, HOOKPROOF_OUTBOX, or in your own configuration." },
+  );
 }
 
 function openFile(file: string): OpenOutbox {

@@ -2,7 +2,9 @@ import type { OutboxListenerOptions } from "hookproof/outbox";
 import { agentFor } from "../agent.js";
 import type { Context } from "../command.js";
 import { knownProfiles } from "../config/config.js";
-import { CliError, EXIT } from "../failure.js";
+import { SETTINGS } from "../config/settings.js";
+import { CliError, EXIT, usageError } from "../failure.js";
+import type { Io } from "../io.js";
 import { resolveTarget } from "../target.js";
 
 /** The listeners a worker delivers to: each profile that has a target, under the profile's name. */
@@ -17,6 +19,7 @@ export async function profileListeners(context: Context): Promise<Record<string,
     throw new CliError(EXIT.setup, "LISTENERS_MISSING", "No profile has a target to deliver to.", {
       hint: "hookproof profile add offboarding --target <url>, under the name that events are enqueued for",
     });
+  if (names.length > 1) refuseForOne(context.io, names);
   const listeners: Record<string, OutboxListenerOptions> = {};
   for (const name of names) {
     const text = (flag: string) => (flag === "target" ? name : args.text(flag));
@@ -34,4 +37,14 @@ export async function profileListeners(context: Context): Promise<Record<string,
     };
   }
   return listeners;
+}
+
+/** Variables that stand for one target: with several, each would be given another one's secret or URL. */
+function refuseForOne({ env }: Io, names: readonly string[]): void {
+  const one = ["HOOKPROOF_SECRET", SETTINGS.secretFiles.env, SETTINGS.target.env].find((name) => env[name]);
+  if (one !== undefined)
+    throw usageError(
+      `${one} is for one target, and this worker delivers to ${names.join(", ")}.`,
+      "Unset it, and store a secret for each: hookproof secret set --profile <name>. Or choose one with --listener <name>.",
+    );
 }
