@@ -8,6 +8,7 @@ import type { AttemptRecord } from "./delivery-error.js";
 import { type Belief, type ExchangeContext, type ExchangeResult, exchange } from "./exchange.js";
 import { isExtra } from "./header-line.js";
 import type { Observe } from "./observe.js";
+import { httpDate, single } from "./response-headers.js";
 
 /** What attempts at one listener share. */
 export interface AttemptContext extends ExchangeContext {
@@ -94,7 +95,7 @@ export function createAttempt(context: AttemptContext): Attempt {
         continue;
       }
       const classification = byOurClock(
-        classify(result.response ?? result, sentBefore ? number : 1, clock.now()),
+        classify(result.response ?? result, sentBefore ? number : 1, shownTime(result) ?? clock.now()),
         result,
         belief,
       );
@@ -157,6 +158,11 @@ export function createAttempt(context: AttemptContext): Attempt {
     const offsetMs = clockOffset(response, { sentAt, receivedAt: clock.now(), offsetMs: belief.offsetMs });
     return offsetMs === undefined ? undefined : { offsetMs };
   }
+}
+
+/** By the answer's own clock a `Retry-After` that is a date means what it was meant to. */
+function shownTime({ response }: ExchangeResult): number | undefined {
+  return response && httpDate(single(response.headers, "date"));
 }
 
 function clockCause(differenceMs: number | undefined): string {

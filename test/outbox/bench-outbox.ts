@@ -30,6 +30,8 @@ export interface OutboxBench {
   ): Outbox<never>;
   /** Moves the clock step by step until something is so. */
   passUntil(predicate: () => boolean | Promise<boolean>, stepMs?: number, steps?: number): Promise<void>;
+  /** Moves the clock step by step, by so much in all. */
+  pass(ms: number, stepMs?: number): Promise<void>;
   /** Moves the clock step by step until a promise resolves. */
   passDuring(work: Promise<unknown>, stepMs?: number): Promise<void>;
 }
@@ -79,6 +81,12 @@ export function outboxBench(): OutboxBench {
         await new Promise((resolve) => setTimeout(resolve, 2));
       }
       throw new Error("it never came to be");
+    },
+    async pass(ms, stepMs = 1_000) {
+      for (let passed = 0; passed < ms; passed += stepMs) {
+        clock.advance(stepMs);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+      }
     },
     async passDuring(work, stepMs) {
       let done = false;
