@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildPackage, root } from "../support/built-package.js";
+import { packPackages } from "./packed-packages.js";
 
 /** A folder in which the packed library is installed. */
 export interface InstalledPackage {
@@ -20,9 +21,11 @@ export async function installPackage(): Promise<InstalledPackage> {
   const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;
   };
-  const packed = { hookproof: root } as Record<string, string>;
-  for (const name of Object.keys(dependencies)) packed[name] = join(root, "node_modules", name);
-  const tarballs = Object.entries(packed).map(([name, folder]) => [name, `file:${pack(folder, dir)}`]);
+  const tarballs = Object.keys(dependencies).map((name) => [
+    name,
+    `file:${pack(join(root, "node_modules", name), dir)}`,
+  ]);
+  tarballs.push(["hookproof", `file:${packPackages(dir).hookproof}`]);
   writeFileSync(
     join(dir, "package.json"),
     JSON.stringify({ private: true, type: "module", dependencies: Object.fromEntries(tarballs) }),

@@ -1,10 +1,12 @@
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { parse } from "yaml";
-import { root } from "../support/built-package.js";
+import { beforeAll, describe, expect, it } from "vitest";
+import { buildPackage, root } from "../support/built-package.js";
 import { itWith, LONG } from "../support/needs.js";
+import { packPackages, REPOSITORY, VERSION } from "./packed-packages.js";
 
 interface Manifest {
   readonly name: string;
@@ -18,19 +20,16 @@ interface LockedPackage {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-interface Workflow {
-  readonly jobs: {
-    readonly publish: {
-      readonly permissions: Readonly<Record<string, string>>;
-      readonly steps: readonly { readonly run?: string }[];
-    };
-  };
-}
-
 const FOLDERS = [".", "service", "cli"];
 const FREE = new Set(["MIT", "ISC", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "BlueOak-1.0.0", "0BSD"]);
 const json = <Value>(path: string) => JSON.parse(readFileSync(join(root, path), "utf8")) as Value;
 const manifests = FOLDERS.map((folder) => json<Manifest>(join(folder, "package.json")));
+
+let packed: Packed[];
+beforeAll(async () => {
+  await buildPackage();
+  packed = pack();
+}, 180_000);
 
 describe("a release", () => {
   it("has one version, and each package asks for the others in it", () => {
@@ -50,15 +49,53 @@ describe("a release", () => {
     expect([...brought].filter(([, { license = "none" }]) => !isFree(license))).toEqual([]);
   });
 
-  it("packs each package twice to the same bytes, with its licence and a page of its own", () => {
-    const packed = pack();
+  it("packs each package twice to the same bytes, with its licence and a page of its own", {
+    timeout: 180_000,
+  }, () => {
     expect(packed).toHaveLength(FOLDERS.length);
     expect(pack()).toEqual(packed);
-    for (const { files } of packed) {
-      const paths = files.map(({ path }) => path);
+    for (const { paths } of packed) {
       expect(paths).toEqual(expect.arrayContaining(["LICENSE", "README.md", "package.json"]));
       expect(paths.filter((path) => path.startsWith("test/") || path.includes(".test."))).toEqual([]);
     }
+  });
+
+  it("has manifests that name the repository, and no script that an installation would ask about", () => {
+    const directories = [undefined, "service", "cli"];
+    expect(packed.map(({ manifest }) => manifest)).toEqual(
+      directories.map((directory) =>
+        expect.objectContaining({
+          repository: { type: "git", url: `git+${REPOSITORY}.git`, ...(directory ? { directory } : {}) },
+          homepage: `${REPOSITORY}#readme`,
+          bugs: `${REPOSITORY}/issues`,
+        }),
+      ),
+    );
+    for (const { manifest } of packed)
+      for (const member of ["scripts", "devDependencies", "workspaces", "overrides"])
+        expect(manifest).not.toHaveProperty(member);
+  });
+
+  it("has pages whose links lead somewhere from wherever they are read", () => {
+    const links = packed.flatMap(({ pages }) =>
+      pages.flatMap((page) => [...page.matchAll(/\]\(([^()\s]+)\)/g)].map(([, target = ""]) => target)),
+    );
+    expect(links.length).toBeGreaterThan(30);
+    expect(links.filter((target) => !target.startsWith("https://") && !target.startsWith("#"))).toEqual([]);
+    const ours = `${REPOSITORY}/(?:blob|raw)/v${VERSION}/([^#]+)`;
+    const files = links.flatMap((target) => new RegExp(`^${ours}`).exec(target)?.[1] ?? []);
+    expect(files.length).toBeGreaterThan(25);
+    expect(files.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  });
+
+  it("is packed at its tag only, and for a repository that is named", () => {
+    const run = (...args: string[]) =>
+      spawnSync(process.execPath, [".ci/pack.mjs", "--out", tmpdir(), ...args], {
+        cwd: root,
+        encoding: "utf8",
+      });
+    expect(run("--repository", REPOSITORY, "--tag", "v0.0.9").stderr).toContain("--tag is v0.0.9, but");
+    expect(run("--tag", `v${VERSION}`).stderr).toContain("--repository must be https://github.com/");
   });
 
   it("has one licence", () => {
@@ -66,41 +103,41 @@ describe("a release", () => {
     expect(new Set(texts).size).toBe(1);
   });
 
-  it("is published with provenance, each package after those it needs, and an SBOM beside it", () => {
-    const workflow = parse(readFileSync(join(root, ".github/workflows/release.yml"), "utf8")) as Workflow;
-    const { permissions, steps } = workflow.jobs.publish;
-    expect(permissions).toEqual({ contents: "read", "id-token": "write" });
-    const commands = steps.map(({ run = "" }) => run);
-    expect(commands.filter((run) => run.startsWith("npm publish"))).toEqual([
-      "npm publish --provenance --access public",
-      "npm publish --provenance --access public -w hookproof-service",
-      "npm publish --provenance --access public -w hookproof-cli",
-    ]);
-    expect(commands.findIndex((run) => run.includes("npm sbom"))).toBeGreaterThan(
-      commands.indexOf("sudo .ci/run"),
-    );
-  });
-
   itWith(...LONG)("is the same bytes when it is built again", () => {
-    const before = pack();
     execFileSync("npm", ["run", "build"], { cwd: root, stdio: "pipe" });
-    expect(pack()).toEqual(before);
+    expect(pack()).toEqual(packed);
   });
 });
 
-/** What `npm pack` would make of each package: its hash, and the files in it. */
-function pack(): { integrity: string; files: { path: string }[] }[] {
-  const args = [
-    "pack",
-    "--workspaces",
-    "--include-workspace-root",
-    "--json",
-    "--ignore-scripts",
-    "--dry-run",
-  ];
-  const answer = execFileSync("npm", args, { cwd: root, encoding: "utf8", stdio: "pipe" });
-  const packed = JSON.parse(answer) as { integrity: string; files: { path: string }[] }[];
-  return packed.map(({ integrity, files }) => ({ integrity, files }));
+interface Packed {
+  readonly integrity: string;
+  readonly paths: readonly string[];
+  readonly manifest: Record<string, unknown>;
+  /** Its Markdown pages. */
+  readonly pages: readonly string[];
+}
+
+/** What a release makes of each package. */
+function pack(): Packed[] {
+  const folder = mkdtempSync(join(tmpdir(), "hookproof-packed-"));
+  try {
+    return Object.values(packPackages(folder)).map((tarball) => {
+      const tar = (...args: string[]) => execFileSync("tar", args, { encoding: "utf8" });
+      const textOf = (path: string) => tar("-xzOf", tarball, `package/${path}`);
+      const paths = tar("-tzf", tarball)
+        .trim()
+        .split("\n")
+        .map((path) => path.replace(/^package\//, ""));
+      return {
+        integrity: createHash("sha512").update(readFileSync(tarball)).digest("base64"),
+        paths,
+        manifest: JSON.parse(textOf("package.json")),
+        pages: paths.filter((path) => path.endsWith(".md")).map(textOf),
+      };
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** Whether all licences of an expression such as `(MIT AND ISC)` are free. */

@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildPackage, root } from "../support/built-package.js";
+import { packPackages } from "./packed-packages.js";
 
 /** A registry that knows the three packed packages, and what the lockfile holds. */
 export interface TarballRegistry {
@@ -20,8 +21,6 @@ interface LockedPackage {
 }
 
 type Versions = Record<string, Record<string, unknown>>;
-
-const OURS = { hookproof: ".", "hookproof-service": "service", "hookproof-cli": "cli" };
 
 /**
  * Stands in for npm's registry, so that `npm install hookproof` works as it is written before anything is
@@ -44,11 +43,11 @@ export async function startTarballRegistry(): Promise<TarballRegistry> {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  for (const [name, place] of Object.entries(OURS)) {
-    const tarball = pack(join(root, place), folder);
-    const manifest = JSON.parse(readFileSync(join(root, place, "package.json"), "utf8")) as {
-      version: string;
-    };
+  for (const [name, path] of Object.entries(packPackages(folder))) {
+    const tarball = readFileSync(path);
+    const manifest = JSON.parse(
+      execFileSync("tar", ["-xzOf", path, "package/package.json"], { encoding: "utf8" }),
+    ) as { version: string };
     const integrity = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
     tarballs.set(`${name}.tgz`, tarball);
     known.set(name, {
@@ -86,11 +85,4 @@ function lockedVersions(): Map<string, Versions> {
 /** The last that the lockfile names: which one it is matters only to ranges that more than one fits. */
 function newest(versions: Versions): string | undefined {
   return Object.keys(versions).at(-1);
-}
-
-function pack(folder: string, destination: string): Buffer {
-  const args = ["pack", folder, "--ignore-scripts", "--json", "--pack-destination", destination];
-  const answer = execFileSync("npm", args, { cwd: destination, encoding: "utf8", stdio: "pipe" });
-  const [{ filename }] = JSON.parse(answer) as [{ filename: string }];
-  return readFileSync(join(destination, filename));
 }

@@ -23,7 +23,7 @@ export class SkipReporter implements Reporter {
     const asked = modules.flatMap((module) =>
       [...module.children.allTests()].filter((test) => this.#wasAskedFor(test)),
     );
-    const skipped = asked.filter((test) => test.result().state === "skipped");
+    const skipped = asked.filter((test) => test.result().state === "skipped" && !isCutOff(test));
     const failed = asked.filter((test) => test.result().state === "failed");
     this.#write({
       passed: asked.length - skipped.length - failed.length,
@@ -48,6 +48,13 @@ export class SkipReporter implements Reporter {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, JSON.stringify(outcome));
   }
+}
+
+/** Whether a test did not run as what comes before it has failed, which vitest says itself. */
+function isCutOff({ parent }: TestCase): boolean {
+  return (
+    parent.errors().length > 0 || (parent.type === "suite" && isCutOff({ parent: parent.parent } as TestCase))
+  );
 }
 
 /** What is to be said of skipped tests, given their full names. */

@@ -1,0 +1,74 @@
+// Packs the three packages as they are published:
+//   node .ci/pack.mjs --repository https://github.com/<owner>/<name> --tag v<version> --out <folder>
+// Beside what `npm pack` does: the manifests name the repository and hold nothing that is only for development, and
+// every relative link of a page becomes one into the repository at that tag, so that it works wherever it is read.
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, posix, resolve } from "node:path";
+import { parseArgs } from "node:util";
+
+const ROOT = resolve(import.meta.dirname, "..");
+const FOLDERS = [".", "service", "cli"];
+const { values } = parseArgs({
+  options: { repository: { type: "string" }, tag: { type: "string" }, out: { type: "string" } },
+});
+const { repository = "", tag = "", out = "" } = values;
+if (!/^https:\/\/github\.com\/[\w.-]+\/[\w.-]+$/.test(repository))
+  throw new Error("--repository must be https://github.com/<owner>/<name>");
+if (out === "") throw new Error("--out is missing: a folder for the tarballs");
+mkdirSync(out, { recursive: true });
+
+const stage = mkdtempSync(join(tmpdir(), "hookproof-pack-"));
+try {
+  for (const folder of FOLDERS) console.log(pack(folder));
+} finally {
+  rmSync(stage, { recursive: true });
+}
+
+/** Packs one package and gives the tarball's name. */
+function pack(folder) {
+  const from = join(ROOT, folder);
+  const manifest = JSON.parse(readFileSync(join(from, "package.json"), "utf8"));
+  if (tag !== `v${manifest.version}`)
+    throw new Error(`--tag is ${tag}, but ${manifest.name} has version ${manifest.version}`);
+  const to = join(stage, manifest.name);
+  const [{ files }] = npmPack(from, "--dry-run");
+  for (const { path } of files) {
+    mkdirSync(dirname(join(to, path)), { recursive: true });
+    if (path.endsWith(".md")) writeFileSync(join(to, path), withAbsoluteLinks(folder, path));
+    else cpSync(join(from, path), join(to, path));
+  }
+  writeFileSync(join(to, "package.json"), `${JSON.stringify(published(manifest, folder), null, 2)}\n`);
+  const [{ filename }] = npmPack(to, "--pack-destination", resolve(out));
+  return filename;
+}
+
+function npmPack(folder, ...more) {
+  const args = ["pack", folder, "--ignore-scripts", "--json", ...more];
+  return JSON.parse(execFileSync("npm", args, { cwd: ROOT, encoding: "utf8", stdio: "pipe" }));
+}
+
+/** The manifest without what is only for development, and with the repository. */
+function published({ scripts, devDependencies, workspaces, overrides, ...manifest }, folder) {
+  return {
+    ...manifest,
+    repository: {
+      type: "git",
+      url: `git+${repository}.git`,
+      ...(folder === "." ? {} : { directory: folder }),
+    },
+    homepage: `${repository}#readme`,
+    bugs: `${repository}/issues`,
+  };
+}
+
+/** A page whose relative links lead into the repository. */
+function withAbsoluteLinks(folder, path) {
+  const page = readFileSync(join(ROOT, folder, path), "utf8");
+  return page.replace(/(!?)(\[[^\]]*\]\()([^()\s]+)\)/g, (link, image, text, target) => {
+    if (/^(?:[a-z]+:|#)/.test(target)) return link;
+    const place = posix.join(folder, posix.dirname(path), target);
+    return `${image}${text}${repository}/${image ? "raw" : "blob"}/${tag}/${place})`;
+  });
+}
