@@ -1,5 +1,5 @@
-import type { KeyResolver } from "../jwt/key-resolver.js";
-import { type Clock, systemClock } from "../primitives/clock.js";
+import type { KeyResolver, ResolvedKey } from "../jwt/key-resolver.js";
+import { type Clock, systemClock, timeOf } from "../primitives/clock.js";
 import { type FetchedKeys, keySetFetcher, type RemoteKeysOptions } from "./fetch-key-set.js";
 import type { VerificationKeys } from "./verification-keys.js";
 
@@ -43,15 +43,20 @@ export function remoteKeys(
 
   /** One fetch at a time; the rest it demands afterwards depends on how it ended and on what caused it. */
   function refresh(forUnknownKid: boolean): Promise<void> {
-    inFlight ??= fetchKeySet().then((fetched) => {
-      const now = clock.now();
-      if (fetched.ok) held = { keys: fetched.keys, fetchedAt: now, freshUntil: now + fetched.freshForMs };
-      lastFailure = fetched.ok ? undefined : fetched;
-      if (forUnknownKid) restFor(REST_AFTER_UNKNOWN_KID_MS, now);
-      if (!fetched.ok) restFor(REST_AFTER_FAILURE_MS, now);
-      inFlight = undefined;
-    });
+    inFlight ??= fetchKeySet()
+      .then((fetched) => put(fetched, forUnknownKid))
+      .finally(() => {
+        inFlight = undefined;
+      });
     return inFlight;
+  }
+
+  function put(fetched: FetchedKeys, forUnknownKid: boolean): void {
+    const now = timeOf(clock);
+    if (fetched.ok) held = { keys: fetched.keys, fetchedAt: now, freshUntil: now + fetched.freshForMs };
+    lastFailure = fetched.ok ? undefined : fetched;
+    if (forUnknownKid) restFor(REST_AFTER_UNKNOWN_KID_MS, now);
+    if (!fetched.ok) restFor(REST_AFTER_FAILURE_MS, now);
   }
 
   function restFor(ms: number, now: number): void {
@@ -60,27 +65,36 @@ export function remoteKeys(
 
   /** A clock that was put back ends the rest, and the life of what was fetched in its future. */
   function mayFetch(): boolean {
-    const now = clock.now();
+    const now = timeOf(clock);
     return inFlight !== undefined || now < rest.from || now >= rest.until;
   }
 
   function heldFor(extraMs: number): VerificationKeys | undefined {
-    const now = clock.now();
+    const now = timeOf(clock);
     return held && held.fetchedAt <= now && now < held.freshUntil + extraMs ? held.keys : undefined;
   }
 
   return {
     async resolve(kid, alg) {
-      const wasFresh = heldFor(0) !== undefined;
-      if (!wasFresh && mayFetch()) await refresh(false);
-      const found = await heldFor(STALE_FOR_MS)?.find(kid, alg);
-      if (found?.ok) return found;
-      // The set may be older than the key: fetch again, unless this very call just did.
-      if (wasFresh && mayFetch()) await refresh(true);
-      else if (found) return found;
-      return (await heldFor(STALE_FOR_MS)?.find(kid, alg)) ?? lastFailure ?? NOT_ASKED_AGAIN;
+      try {
+        return await find(kid, alg);
+      } catch {
+        // Only the caller's clock can throw here.
+        return { ok: false, code: "KEY_SET_UNAVAILABLE", detail: "the clock failed" };
+      }
     },
   };
+
+  async function find(...[kid, alg]: Parameters<KeyResolver["resolve"]>): Promise<ResolvedKey> {
+    const wasFresh = heldFor(0) !== undefined;
+    if (!wasFresh && mayFetch()) await refresh(false);
+    const found = await heldFor(STALE_FOR_MS)?.find(kid, alg);
+    if (found?.ok) return found;
+    // The set may be older than the key: fetch again, unless this very call just did.
+    if (wasFresh && mayFetch()) await refresh(true);
+    else if (found) return found;
+    return (await heldFor(STALE_FOR_MS)?.find(kid, alg)) ?? lastFailure ?? NOT_ASKED_AGAIN;
+  }
 }
 
 const NOT_ASKED_AGAIN = {

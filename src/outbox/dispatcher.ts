@@ -1,4 +1,5 @@
 import { type Clock, monotonicMs } from "../primitives/clock.js";
+import { dropped, harmless } from "../primitives/harmless.js";
 import type { Observe } from "../sender/observe.js";
 import { waitFor } from "../sender/waiting.js";
 import { abortAll } from "./abort-all.js";
@@ -62,7 +63,7 @@ export class Dispatcher {
     this.#deliver = createDeliverClaimed({ ...context, watch, completions: this.#completions, aborting });
     this.#wakeUp = createWakeUp(wait);
     this.#upkeep = createUpkeep({ ...context, watch, onEnd: this.#wakeUp.wake });
-    this.#stopListening = store.onWork?.(this.#wakeUp.wake);
+    this.#stopListening = listenForWork(store, this.#wakeUp.wake);
     this.#order = [...listeners.keys()];
     this.#loop = this.#run();
   }
@@ -221,4 +222,16 @@ async function besides<Value>(other: Promise<void>, work: Promise<Value>): Promi
   await Promise.allSettled([other, work]);
   await other;
   return work;
+}
+
+/** A store that cannot tell of work is asked for it every `pollMs`, as every other one is. */
+function listenForWork(store: OutboxStore, wake: () => void): (() => void) | undefined {
+  try {
+    const stop: unknown = store.onWork?.(wake);
+    if (typeof stop === "function") return harmless(() => stop());
+    dropped(stop);
+  } catch {
+    // The poll finds the work.
+  }
+  return undefined;
 }

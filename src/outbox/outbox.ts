@@ -1,9 +1,10 @@
-import { type Clock, systemClock } from "../primitives/clock.js";
+import { type Clock, checkedClock, systemClock } from "../primitives/clock.js";
 import { harmless } from "../primitives/harmless.js";
+import { steadyRandom } from "../primitives/jitter.js";
 import { newEventId } from "../protocol/event-id.js";
 import type { Observe } from "../sender/observe.js";
 import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
-import { waitFor } from "../sender/waiting.js";
+import { steadyWait } from "../sender/waiting.js";
 import type { BodyEncryption } from "./body-encryption.js";
 import { LEASE_MARGIN_MS } from "./deliver-claimed.js";
 import { Dispatcher, type DispatcherContext } from "./dispatcher.js";
@@ -136,7 +137,8 @@ export interface Outbox<Tx = unknown> {
  * ```
  */
 export function createOutbox<Tx = unknown>(options: OutboxOptions<Tx>): Outbox<Tx> {
-  const { store, encryption, clock = systemClock } = options;
+  const { store, encryption } = options;
+  const clock = checkedClock(options.clock ?? systemClock);
   if (typeof store?.claim !== "function")
     throw new TypeError("store must be memoryStore(), sqliteStore(...) or pgBossStore(...)");
   const observe = harmless(options.observe);
@@ -248,6 +250,7 @@ function dispatcherContext<Tx>(
   const retention = { deliveredMs: 7 * DAY_MS, deadMs: 30 * DAY_MS, ...options.retention };
   for (const name of ["deliveredMs", "deadMs"] as const)
     if (!(retention[name] >= 0)) throw new RangeError(`retention.${name} must be 0 or more`);
-  const { random = Math.random, wait = waitFor } = options;
+  const wait = steadyWait(options.wait);
+  const random = steadyRandom(options.random ?? Math.random);
   return { ...shared, store, concurrency, leaseMs, pollMs, retention, encryption, random, wait };
 }

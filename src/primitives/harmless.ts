@@ -14,11 +14,15 @@ export function harmless<Args extends readonly unknown[]>(
   if (!callback) return undefined;
   return (...args) => {
     try {
-      const returned = callback(...args);
-      // A promise of another realm, or of a library, is no `instanceof Promise`, and its rejection ends a process too.
-      if (typeof returned === "object" && returned !== null) Promise.resolve(returned).catch(() => {});
+      dropped(callback(...args));
     } catch {
       // Watching must not change what is watched.
     }
   };
+}
+
+/** Takes no interest in what a callback gave: a promise that rejects with nobody to look at it ends the process. */
+export function dropped(returned: unknown): void {
+  // A promise of another realm, or of a library, is no `instanceof Promise`.
+  if (typeof returned === "object" && returned !== null) Promise.resolve(returned).catch(() => {});
 }

@@ -1,5 +1,5 @@
 import { HookproofError, messageOf } from "../errors.js";
-import { type Clock, systemClock } from "../primitives/clock.js";
+import { type Clock, systemClock, timeOf } from "../primitives/clock.js";
 import { harmless } from "../primitives/harmless.js";
 import { EVENT_ID_RETENTION_MS } from "../protocol/limits.js";
 import { RESERVATION_MS, type ReplayStore } from "./replay-store.js";
@@ -27,6 +27,7 @@ export interface MemoryReplayStoreOptions {
  */
 export function memoryReplayStore(options: MemoryReplayStoreOptions = {}): ReplayStore {
   const { clock = systemClock, maxIds = 1_000_000, reservationMs = RESERVATION_MS } = options;
+  const nowOf = steadily(clock);
   const onForget = harmless<[{ listenerId: string; eventId: string }]>(options.onForget ?? warnOnce());
   if (!Number.isInteger(maxIds) || maxIds < 1)
     throw new RangeError("maxIds must be a whole number, 1 or more");
@@ -60,7 +61,7 @@ export function memoryReplayStore(options: MemoryReplayStoreOptions = {}): Repla
   return {
     async reserve(listenerId, eventId) {
       const key = `${listenerId} ${eventId}`;
-      const now = clock.now();
+      const now = nowOf();
       forgetExpired(now);
       if (processed.has(key)) return { state: "processed" };
       if (reserved.has(key)) return { state: "in-flight" };
@@ -70,7 +71,7 @@ export function memoryReplayStore(options: MemoryReplayStoreOptions = {}): Repla
     },
     async commit({ listenerId, eventId, token }) {
       const key = `${listenerId} ${eventId}`;
-      const now = clock.now();
+      const now = nowOf();
       forgetExpired(now);
       const holder = processed.get(key) ?? reserved.get(key);
       if (holder && holder.token !== token)
@@ -109,6 +110,19 @@ function queue<Item>() {
       }
       return item;
     },
+  };
+}
+
+/** A clock that fails stands still for that moment: an id that was run is remembered in any case. */
+function steadily(clock: Clock): () => number {
+  let last = 0;
+  return () => {
+    try {
+      last = timeOf(clock);
+    } catch {
+      // The receiver asks the same clock, and answers 503 by itself.
+    }
+    return last;
   };
 }
 

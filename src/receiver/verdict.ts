@@ -27,7 +27,7 @@ export interface Rejection {
   /** Private: what was seen and what was wanted. */
   readonly detail: string;
   readonly checks: readonly Check[];
-  /** Private: what `run`, the trigger or the replay store threw, for RUN_FAILED and REPLAY_STORE_UNAVAILABLE; not enumerable. */
+  /** Private: what `run`, the trigger, the clock or the replay store threw, for RUN_FAILED and REPLAY_STORE_UNAVAILABLE; not enumerable. */
   readonly cause?: unknown;
 }
 

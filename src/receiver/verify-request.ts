@@ -5,7 +5,7 @@ import { EVENT_ID_HEADER, TIMESTAMP_HEADER } from "../protocol/headers.js";
 import { checkBody } from "./check-body.js";
 import { checkCredential, checkEnvelope, checkHeaders, checkSize, type RequestHead } from "./checks.js";
 import type { PreparedListener } from "./listener.js";
-import { type Rejection, rejection, type Verdict } from "./verdict.js";
+import { failed, type Rejection, rejection, type Verdict } from "./verdict.js";
 
 /** The rules a request is held against. */
 export interface PipelineRules {
@@ -32,10 +32,12 @@ export async function verifyRequest(
   if (envelope) return envelope;
 
   const body = await readBody();
-  const early = firstFailure(checks, checksBeforeCredential(body, head, unixSeconds(clock)));
+  const now = secondsOf(clock);
+  if ("cause" in now) return withoutClock(checks, now.cause);
+  const early = firstFailure(checks, checksBeforeCredential(body, head, now.seconds));
   if (early || !(body instanceof Uint8Array)) return early as Rejection;
 
-  const credential = await checkCredential(listener, head.headers, body, unixSeconds(clock));
+  const credential = await checkCredential(listener, head.headers, body, now.seconds);
   const refused = firstFailure(checks, credential);
   if (refused) return refused;
 
@@ -53,6 +55,21 @@ export async function verifyRequest(
     payload: json.payload,
   };
   return { ok: true, event, checks };
+}
+
+function secondsOf(clock: Clock): { readonly seconds: number } | { readonly cause: unknown } {
+  try {
+    return { seconds: unixSeconds(clock) };
+  } catch (cause) {
+    return { cause };
+  }
+}
+
+/** Without the time nothing can be judged, and that is not the sender's fault: it may come again. */
+function withoutClock(checks: Check[], cause: unknown): Rejection {
+  const check = failed("window", "RUN_FAILED", "the receiver's clock tells the time", "a clock that failed");
+  checks.push(check);
+  return rejection(checks, check, "RUN_FAILED", cause);
 }
 
 function* checksBeforeCredential(

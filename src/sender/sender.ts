@@ -1,6 +1,7 @@
 import { HookproofError } from "../errors.js";
-import { type Clock, systemClock } from "../primitives/clock.js";
+import { type Clock, checkedClock, systemClock } from "../primitives/clock.js";
 import { harmless } from "../primitives/harmless.js";
+import { steadyRandom } from "../primitives/jitter.js";
 import { eventFrom } from "../protocol/event.js";
 import { type ConnectionOptions, connect } from "./connection.js";
 import { createDelivery, type Receipt } from "./deliver.js";
@@ -9,7 +10,7 @@ import type { Observe } from "./observe.js";
 import { type RetryPolicy, retryPolicy } from "./retry-policy.js";
 import { reuseGuard } from "./reuse-guard.js";
 import { inOrder } from "./send-many.js";
-import { waitFor } from "./waiting.js";
+import { steadyWait } from "./waiting.js";
 
 /** Options of `createSender`. */
 export interface SenderOptions extends ConnectionOptions {
@@ -22,7 +23,7 @@ export interface SenderOptions extends ConnectionOptions {
   clock?: Clock | undefined;
   /** Numbers from 0 up to 1, for the jitter; `Math.random` by default. */
   random?: (() => number) | undefined;
-  /** Waits between attempts; `setTimeout` by default. Tests pass one that moves their clock. */
+  /** Waits between attempts; `setTimeout` by default, and where it fails. Tests pass one that moves their clock. */
   wait?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
 }
 
@@ -77,15 +78,16 @@ export interface Sender {
  * ```
  */
 export function createSender(options: SenderOptions): Sender {
-  const { clock = systemClock, deadlineMs = 30_000 } = options;
+  const { deadlineMs = 30_000 } = options;
+  const clock = checkedClock(options.clock ?? systemClock);
   if (!(deadlineMs > 0)) throw new RangeError("deadlineMs must be above 0");
   const observe = harmless(options.observe);
   const deliver = createDelivery({
     ...connect(options, { clock, observe }),
     policy: retryPolicy(options.retry),
     clock,
-    random: options.random ?? Math.random,
-    wait: options.wait ?? waitFor,
+    random: steadyRandom(options.random ?? Math.random),
+    wait: steadyWait(options.wait),
     deadlineMs,
     observe,
   });

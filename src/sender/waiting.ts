@@ -36,3 +36,15 @@ export async function within<Value>(
     limit.abort();
   }
 }
+
+/** A caller's own wait; where it fails, the time passes all the same. */
+export function steadyWait(wait: typeof waitFor | undefined): typeof waitFor {
+  if (!wait) return waitFor;
+  return async (ms, signal) => {
+    try {
+      await wait(ms, signal);
+    } catch {
+      await waitFor(ms, signal);
+    }
+  };
+}
