@@ -182,7 +182,7 @@ const plain = {
 
 const STORE_METHODS = [
   "claim",
-  "begin",
+
   "complete",
   "reschedule",
   "expire",
@@ -225,7 +225,7 @@ describe.each(WAYS)("a callback of an outbox that %s", (_how, fail) => {
     };
     const outbox = createOutbox<never>({
       store: memoryStore(),
-      listeners: { one: { url: LISTENER_URL, signer, transport, retry: { baseDelayMs: 1, maxDelayMs: 1 } } },
+      listeners: { one: { url: LISTENER_URL, signer, transport, retry: { firstDelayMs: 1, maxDelayMs: 1 } } },
       pollMs,
       ...OUTBOXES[name]?.(flakyBy(fail)),
     });
