@@ -35,7 +35,7 @@ const outbox = createOutbox({
       {
         url,
         signer,
-        concurrency: task.concurrency,
+        concurrency: 3 * task.concurrency, // so that the limit over all listeners is the one that counts
         attemptTimeoutMs: 2_000,
         retry: {
           firstDelayMs: task.firstDelayMs * speed,

@@ -19,6 +19,14 @@ export const rooms = {
     mutate: ["src/receiver/*.ts", "!src/receiver/lambda-handler.ts"],
     tests: ["test/receiver/*.test.ts", "test/vectors/protocol-*.test.ts"],
   },
+  sqlite: {
+    mutate: [
+      "src/node/sqlite-outbox-*.ts",
+      "src/node/sqlite-{store,database,group-commit}.ts",
+      "src/node/open-sqlite.ts",
+    ],
+    tests: ["test/outbox/{sqlite-store,sqlite-connections,open-sqlite}.test.ts"],
+  },
   jwt: {
     mutate: ["src/jwt/*.ts"],
     tests: ["test/jwt/*.test.ts", "test/vectors/protocol-jwt.test.ts", "test/properties/es256-der.test.ts"],

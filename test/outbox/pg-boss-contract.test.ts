@@ -13,6 +13,13 @@ const engines: [string, (() => Promise<TestBoss>) | undefined][] = [
   ["PGlite", async () => bossOnPglite(await PGlite.create())],
 ];
 
+/** What this engine does not do; an engine on tables of our own has to. */
+const NOT_KEPT = new Set([
+  "whoever listens for work is told when events come, or become due", // but by polling
+  "thousands of events that are past their window all become dead letters", // of 2,100 some stay behind
+  "what a call was given may be changed as soon as it has returned",
+]);
+
 for (const [engine, start] of engines)
   describeWith(engine, start)(`pgBossStore on ${engine}`, () => {
     let boss: TestBoss;
@@ -22,7 +29,7 @@ for (const [engine, start] of engines)
     afterAll(() => boss.drop());
 
     for (const { name, run } of outboxStoreContract) {
-      it(name, async () => {
+      (NOT_KEPT.has(name) ? it.fails : it)(name, async () => {
         const outbox = boss.outbox();
         await run(outbox.subject);
         await outbox.drop();

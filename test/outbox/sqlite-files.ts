@@ -17,12 +17,19 @@ const onCompiled = (file: string): OpenSqliteDatabase => {
   return new Compiled(file);
 };
 
-/** The drivers by how each opens a file, the best there is first; for `itOn` and `describeOn`. */
-export const SQLITE_DRIVERS: Readonly<Record<string, (file: string) => OpenSqliteDatabase>> = {
+const drivers: Record<string, (file: string) => OpenSqliteDatabase> = {
   ...(Compiled ? { "better-sqlite3": onCompiled } : {}),
   libsql: (file) => new LibSql(file) as unknown as OpenSqliteDatabase,
   ...(Compiled ? {} : { "better-sqlite3": onCompiled }),
 };
+
+/**
+ * The drivers by how each opens a file, the best there is first; for `itOn` and `describeOn`. For mutants
+ * (docs/mutation.md) the best one has to do.
+ */
+export const SQLITE_DRIVERS: Readonly<typeof drivers> = process.env.MUTATION_ROOM
+  ? Object.fromEntries(Object.entries(drivers).slice(0, 1))
+  : drivers;
 
 /** A test on one of the drivers, skipped where it is not installed. */
 export const itOn = (driver: string) => (driver === "libsql" ? it : itWith(driver, Compiled));
