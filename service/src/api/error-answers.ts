@@ -1,5 +1,6 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from "express";
 import { sendAnswer } from "hookproof/node";
+import { loggedError } from "../log.js";
 import type { ServiceContext } from "../service-context.js";
 import { ApiError, statusBody } from "./errors.js";
 
@@ -14,7 +15,7 @@ export function errorAnswers(context: Pick<ServiceContext, "log">): ErrorRequest
   return (error: unknown, req, res, _next) => {
     const known = asApiError(error);
     if (known.kind === "internal") {
-      context.log.error({ err: error, requestId: res.locals.requestId }, "a request failed");
+      context.log.error({ error: loggedError(error), requestId: res.locals.requestId }, "a request failed");
     }
     if (res.headersSent) {
       res.destroy();

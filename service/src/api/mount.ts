@@ -1,5 +1,6 @@
 import express, { type Request, type Response, type Router } from "express";
 import { callerOf } from "../auth/bearer.js";
+import { ServiceFault } from "../log.js";
 import type { ServiceContext } from "../service-context.js";
 import { sendJson } from "./error-answers.js";
 import { ApiError } from "./errors.js";
@@ -59,7 +60,7 @@ async function answer(
   if (context.validateAnswers && operation.answerSchema !== undefined) {
     const [wrong] = violationsOf(body, operation.answerSchema, "answer");
     if (wrong)
-      throw new Error(`${operation.id} would answer with ${wrong.field}, which ${wrong.description}`);
+      throw new ServiceFault(`${operation.id} would answer with ${wrong.field}, which ${wrong.description}`);
   }
   sendJson(200, body, req, res);
 }

@@ -3,6 +3,7 @@ import { remoteKeys } from "hookproof/jwks";
 import type { Listener } from "hookproof/receiver";
 import type { Inspector } from "../inspector/inspector.js";
 import type { WatchOptions } from "../inspector/watched-listener.js";
+import { loggedError, ServiceFault } from "../log.js";
 import type { ServiceContext } from "../service-context.js";
 import type { StoredAutomation } from "../storage/automations.js";
 import { newId } from "../storage/ids.js";
@@ -76,7 +77,7 @@ export function ingestionRouter(context: IngestionContext): Router {
       async run(event, reservation) {
         storage.db.transaction(() => {
           const now = storage.automations.ofListener(listenerId);
-          if (!now) throw new Error("The automation has been removed.");
+          if (!now) throw new ServiceFault("The automation has been removed.");
           storage.runs.add({
             id: newId(),
             automationId: now.id,
@@ -122,5 +123,9 @@ function logged({ listenerId, status, verdict }: HandledRequest, { log }: Ingest
   }
   const { code, detail, cause } = verdict;
   const write = status === 503 ? log.error : log.info;
-  write.call(log, { listenerId, status, code, detail, err: cause }, "a webhook was refused");
+  write.call(
+    log,
+    { listenerId, status, code, detail, ...(cause === undefined ? {} : { error: loggedError(cause) }) },
+    "a webhook was refused",
+  );
 }

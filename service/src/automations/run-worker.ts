@@ -1,5 +1,5 @@
 import type { Clock } from "hookproof";
-import type { ServiceLog } from "../log.js";
+import { loggedError, type ServiceLog } from "../log.js";
 import type { Run, Runs } from "../storage/runs.js";
 import type { Expressions } from "./expressions.js";
 import { runSteps } from "./run-steps.js";
@@ -36,7 +36,7 @@ export function createRunWorker({ runs, expressions, clock, log, onRun }: RunWor
     try {
       for (let run = next(); run; run = next()) await perform(run);
     } catch (error) {
-      log.error({ err: error }, "the runs cannot be worked off");
+      log.error({ error: loggedError(error) }, "the runs cannot be worked off");
     } finally {
       isWorking = false;
     }
@@ -64,7 +64,7 @@ export function createRunWorker({ runs, expressions, clock, log, onRun }: RunWor
     try {
       onRun?.({ ...run, status, finishedAt, results });
     } catch (error) {
-      log.error({ err: error }, "onRun failed");
+      log.error({ error: loggedError(error) }, "onRun failed");
     }
   }
 

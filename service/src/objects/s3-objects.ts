@@ -1,5 +1,6 @@
 import { AwsClient } from "aws4fetch";
 import type { Clock } from "hookproof";
+import { ServiceFault } from "../log.js";
 import { DOWNLOAD_VALID_SECONDS, type ObjectStore } from "./object-store.js";
 
 /** A bucket of any store that speaks S3. */
@@ -35,7 +36,7 @@ export function createS3Objects(
         aws: { datetime: datetime() },
       });
       await response.body?.cancel();
-      if (!response.ok) throw new Error(`the object store answered ${response.status}`);
+      if (!response.ok) throw new ServiceFault(`the object store answered ${response.status}`);
     },
     async downloadUrl(key) {
       const url = new URL(key, base);
