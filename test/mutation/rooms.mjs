@@ -31,6 +31,18 @@ export const rooms = {
     mutate: ["src/jwt/*.ts"],
     tests: ["test/jwt/*.test.ts", "test/vectors/protocol-jwt.test.ts", "test/properties/es256-der.test.ts"],
   },
+  "service-auth": {
+    mutate: ["service/src/auth/*.ts"],
+    tests: ["test/service/{access,access-tokens,client-secrets,token,token-attempts}.test.ts"],
+  },
+  "service-secrets": {
+    mutate: ["service/src/secrets/*.ts"],
+    tests: ["test/service/{age,secrets}.test.ts"],
+  },
+  "service-api": {
+    mutate: ["service/src/api/*.ts", "!service/src/api/openapi.ts"],
+    tests: ["test/service/{api,bad-input,pipelining,paging}.test.ts"],
+  },
 };
 
 /** The room this process was started for. */

@@ -14,7 +14,7 @@ export default {
   ignorePatterns: [
     "bench",
     "cli",
-    "service",
+    ...(process.env.MUTATION_ROOM.startsWith("service") ? [] : ["service"]),
     "examples",
     "docs",
     ".ci",

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig, mergeConfig } from "vitest/config";
 import manifest from "../../package.json" with { type: "json" };
+import service from "../../service/package.json" with { type: "json" };
 import base from "../../vitest.config.js";
 import { room } from "./rooms.mjs";
 
@@ -8,11 +9,21 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 // node_modules/hookproof is a link to the checkout. In Stryker's copy of it the name must mean the copy, or no test
 // that imports the library as users do ever meets a mutant.
-const alias = Object.entries(manifest.exports).flatMap(([entry, target]) =>
-  typeof target === "string"
-    ? []
-    : [{ find: new RegExp(`^hookproof${entry.slice(1)}$`), replacement: `${root}${target.source.slice(2)}` }],
-);
+const aliasesOf = (name: string, exports: Record<string, string | { source: string }>, folder: string) =>
+  Object.entries(exports).flatMap(([entry, target]) =>
+    typeof target === "string"
+      ? []
+      : [
+          {
+            find: new RegExp(`^${name}${entry.slice(1)}$`),
+            replacement: `${folder}${target.source.slice(2)}`,
+          },
+        ],
+  );
+const alias = [
+  ...aliasesOf("hookproof", manifest.exports, root),
+  ...aliasesOf("hookproof-service", service.exports, `${root}service/`),
+];
 
 export default mergeConfig(
   { ...base, test: { ...base.test, include: [] } },

@@ -156,7 +156,7 @@ describe("no secret, token, body or password is in any log line", () => {
       `POST /local/v1/secrets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${good}\r\nContent-Type: application/json\r\nContent-Length: 900\r\n\r\n{"text":"${PLANTED.body}`,
     );
     await once(socket, "connect");
-    await new Promise((resolve) => socket.end(resolve));
+    await new Promise<void>((resolve) => socket.end(() => resolve()));
 
     // What nobody foresaw: the bucket is away, rows are broken, tables are gone.
     const file = { filename: "a", contentBase64: btoa(PLANTED.text) };

@@ -136,6 +136,50 @@ describe("paging", () => {
     expect(body.nextPageToken).not.toBe("");
   });
 
+  it("refuses a token with any other character, in its position or in its signature", async () => {
+    beside.tunnelCredentials.addBridge({ id: "many", ...at });
+    for (let number = 0; number < 30; number++) {
+      beside.tunnelCredentials.add(completed("TunnelCredential", { id: userId(number), bridgeId: "many" }));
+    }
+    const statusOf = async (token: string) =>
+      (await ask(service, "GET", `${CREDENTIALS}?page_token=${token}`)).status;
+    const { nextPageToken: token } = (await ask(service, "GET", CREDENTIALS)).body;
+    expect(token).toMatch(/^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{22}$/);
+    const signatureAt = token.indexOf(".") + 1;
+    for (let place = 0; place < token.length; place += place < signatureAt ? 7 : 1) {
+      for (const other of ["A", "B", "_"].filter((one) => one !== token[place]).slice(0, 2)) {
+        const altered = token.slice(0, place) + other + token.slice(place + 1);
+        expect(await statusOf(altered), `${place} ${altered}`).toBe(400);
+      }
+    }
+    for (let length = 0; length < 22; length++)
+      expect(await statusOf(token.slice(0, signatureAt + length))).toBe(400);
+    expect(await statusOf(token)).toBe(200);
+  });
+
+  it.each([
+    [10, 10, [10]],
+    [20, 10, [10, 10]],
+    [21, 10, [10, 10, 1]],
+    [25, undefined, [25]],
+    [26, undefined, [25, 1]],
+    [0, undefined, [0]],
+  ])("of %i entries by %s has no page without entries at its end", async (count, size, expected) => {
+    beside.tunnelCredentials.addBridge({ id: "many", ...at });
+    for (let number = 0; number < count; number++) {
+      beside.tunnelCredentials.add(completed("TunnelCredential", { id: userId(number), bridgeId: "many" }));
+    }
+    const sizes = [];
+    let token = "";
+    do {
+      const query = `page_token=${token}${size === undefined ? "" : `&page_size=${size}`}`;
+      const { body } = await ask(service, "GET", `${CREDENTIALS}?${query}`);
+      sizes.push(body.list.length);
+      token = body.nextPageToken;
+    } while (token !== "");
+    expect(sizes).toEqual(expected);
+  });
+
   it("takes a token for its own query only, and as it was given out", async () => {
     beside.tunnelCredentials.addBridge({ id: "many", ...at });
     beside.tunnelCredentials.addBridge({ id: "other", ...at });

@@ -1,5 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
@@ -11,6 +13,7 @@ import {
 import { fixedClock } from "hookproof/testing";
 import type { Fixture, Service } from "hookproof-service";
 import { afterAll, describe, expect, it } from "vitest";
+import { openSecrets } from "../../service/src/secrets/open-secrets.js";
 import { openDatabase } from "../../service/src/storage/database.js";
 import { itWith } from "../support/needs.js";
 import { hasTool } from "../support/outside-tool.js";
@@ -195,6 +198,34 @@ describe("viewing a text secret (4.1)", () => {
     expect((await view(service, "internal", { as: "bob" })).status).toBe(200);
   });
 
+  it("looks at the recipient before anything else: nothing is told of the secret, and nothing is recorded", async () => {
+    const service = await start();
+    for (const id of ["unknown", "internal", "burned", "file"]) {
+      const { status, body } = await view(service, id, { to: "age1none" });
+      expect([id, status, body.details[0].fieldViolations[0].field]).toEqual([id, 400, "readerRecipient"]);
+    }
+    expect(await activities(service, { vaultId: "internal" })).toEqual(["paper_secret_created"]);
+    expect((await view(service, "internal", { to: "" })).status).toBe(403);
+  });
+
+  it("is recorded with the time of the service's clock, who did it, and from where", async () => {
+    const clock = fixedClock(START);
+    const service = await start({ clock });
+    clock.advance(86_400_000);
+    await view(service, "always", { as: "bob" });
+    const [, opened] = await audit(service, { vaultId: "always" });
+    expect(opened).toEqual({
+      activity_name: "paper_secret_opened",
+      time: "2026-01-02T00:00:00.000Z",
+      actor: { user: { uid: "bob", email_addr: "bob@example.com" } },
+      src_endpoint: { ip: "127.0.0.1" },
+      resources: [{ uid: "always" }],
+    });
+    await view(service, "always", { as: "" });
+    const nobody = (await audit(service, { vaultId: "always" })).at(-1);
+    expect(nobody?.actor.user).toEqual({ uid: "", email_addr: "" });
+  });
+
   it("is 400 for what is no recipient, and uses up no view", async () => {
     const service = await start();
     const wrong = {
@@ -259,8 +290,60 @@ describe("viewing a file", () => {
   });
 });
 
+describe("the files beside a database", () => {
+  it("are one identity, however many processes make it at once, and no half of one", async () => {
+    const own = mkdtempSync(join(folder, "identity-"));
+    const db = join(own, "service.db");
+    const clock = fixedClock(START);
+    const vaults = Array.from({ length: 5 }, () => openSecrets({ db, clock, downloadsAt: () => "" }).vault);
+    const sealed = await Promise.all(vaults.map((vault, n) => vault.seal(`text ${n}`)));
+    for (const vault of [...vaults, openSecrets({ db, clock, downloadsAt: () => "" }).vault])
+      expect(await Promise.all(sealed.map((one) => vault.open(one)))).toEqual(
+        sealed.map((_, n) => `text ${n}`),
+      );
+    expect(readdirSync(own)).toEqual(["service.db.identity"]);
+    expect(statSync(`${db}.identity`).mode & 0o777).toBe(0o600);
+    expect(readFileSync(`${db}.identity`, "utf8")).toMatch(/^AGE-SECRET-KEY-1[A-Z0-9]+\n$/);
+  });
+
+  it("are the folder of files, for this user only; in memory there are none", async () => {
+    const own = mkdtempSync(join(folder, "objects-"));
+    const db = join(own, "service.db");
+    const clock = fixedClock(START);
+    await openSecrets({ db, clock, downloadsAt: () => "" }).objects.put("a", new Uint8Array([1]));
+    expect(readdirSync(own)).toEqual(["service.db.objects"]);
+    expect(statSync(`${db}.objects`).mode & 0o777).toBe(0o700);
+    const memory = openSecrets({ db: undefined, clock, downloadsAt: () => "" });
+    await memory.objects.put("a", new Uint8Array([1]));
+    expect(memory.downloads).toBe(memory.objects);
+    expect(await memory.vault.open(await memory.vault.seal("text"))).toBe("text");
+    expect(readdirSync(own)).toEqual(["service.db.objects"]);
+  });
+
+  it("are not overwritten where they cannot be made", async () => {
+    const db = join(folder, "none", "service.db");
+    const { vault } = openSecrets({ db, clock: fixedClock(START), downloadsAt: () => "" });
+    await expect(vault.seal("text")).rejects.toMatchObject({ code: "ENOENT" });
+  });
+});
+
 describe("local administration", () => {
   const create = (service: Service, body: object) => ask(service, "POST", "/local/v1/secrets", { body });
+
+  it("keeps no secret whose file could not be kept", async () => {
+    const bucket = createServer((_, response) => response.writeHead(403).end());
+    await new Promise<void>((resolve) => bucket.listen(0, "127.0.0.1", resolve));
+    const { port } = bucket.address() as AddressInfo;
+    const keys = { accessKeyId: "AKIATEST", secretAccessKey: "secret" };
+    const away = await start({
+      fixture: { users: FIXTURE.users },
+      s3: { endpoint: `http://127.0.0.1:${port}`, bucket: "paper", ...keys },
+    });
+    const file = { filename: "a", contentBase64: "AAAA" };
+    expect((await create(away, { creatorUserId: "ada", file })).status).toBe(500);
+    expect(await audit(away)).toEqual([]);
+    bucket.close();
+  });
 
   it("creates a secret that can be viewed, and revokes it", async () => {
     const service = await start();
