@@ -1,6 +1,11 @@
 import { createEvent, hmacSigner } from "hookproof";
-import { createOutbox, type DeadLetter } from "hookproof/outbox";
-import { expect, it } from "vitest";
+import {
+  aesGcmEncryption,
+  createOutbox,
+  type DeadLetter,
+  type OutboxListenerOptions,
+} from "hookproof/outbox";
+import { describe, expect, it } from "vitest";
 import { SECRET } from "../sender/receiver-server.js";
 import { outboxBench, waitFor } from "./bench-outbox.js";
 
@@ -193,6 +198,25 @@ it.each([
   expect(alerts[0]).toContain("Likely:");
   broken = false;
   await bench.passUntil(() => server.runs.size === 2);
+  broken = true;
+  await outbox.enqueue({ listener: "a", payload: { n: 3 } });
+  await bench.passUntil(() => bench.told("warning").length === 2);
+});
+
+it("what is wrong with a worker's own keys opens no breaker", async () => {
+  const bench = outboxBench();
+  const server = await bench.receiver();
+  const sealed = bench.outbox(
+    { a: bench.listener(server) },
+    { encryption: aesGcmEncryption([{ id: "k", key: new Uint8Array(32) }]) },
+  );
+  await sealed.enqueue(Array.from({ length: 20 }, (_, n) => ({ listener: "a", payload: { n } })));
+  const outbox = bench.outbox({ a: bench.listener(server) });
+  outbox.start();
+  await waitFor(() => bench.told("retry-scheduled").length === 20);
+  expect(bench.told("breaker-changed")).toEqual([]);
+  expect(bench.told("attempt-started")).toEqual([]);
+  expect(bench.told("warning")).toMatchObject([{ message: expect.stringContaining("OUTBOX_KEY_MISSING") }]);
 });
 
 it("completes an event whose first attempt gets 409 as a duplicate, with a warning", async () => {
@@ -230,6 +254,9 @@ it("takes a 409 after an attempt whose answer was lost for a delivery", async ()
     attempts: [{ code: "CONNECTION_LOST" }, { status: 409 }],
   });
   expect(server.runs.get(eventId)).toBe(1);
+  expect(bench.told("retry-scheduled")).toMatchObject([{ attempt: 2 }]);
+  await waitFor(() => bench.told("delivery-ended").length === 1);
+  expect(bench.told("delivery-ended")).toMatchObject([{ outcome: "accepted", attempts: 2 }]);
 });
 
 it("an event of a worker that crashed after sending is delivered once", async () => {
@@ -258,32 +285,57 @@ it("an event of a worker that crashed after sending is delivered once", async ()
   expect(server.runs.get(eventId)).toBe(1);
 });
 
-it.each([429, 503])("pauses the whole listener for the Retry-After of a %i", async (status) => {
-  const bench = outboxBench();
-  let first = true;
-  const server = await bench.receiver({
-    intercept(request, response, receive) {
-      if (!first) return receive(request, response);
-      first = false;
-      request.resume();
-      response.writeHead(status, { "Retry-After": "120" }).end();
-    },
+describe("a Retry-After", () => {
+  /** A listener whose first request is answered with a status and a Retry-After, and its first event sent. */
+  const answeredFirst = async (
+    status: number,
+    seconds: string,
+    options: Partial<OutboxListenerOptions> = {},
+  ) => {
+    const bench = outboxBench();
+    const server = await bench.receiver({
+      intercept(request, response, receive) {
+        if (server.requests.length > 1) return receive(request, response);
+        request.resume();
+        response.writeHead(status, { "Retry-After": seconds }).end();
+      },
+    });
+    const other = await bench.receiver();
+    const outbox = bench.outbox({ a: bench.listener(server, options), b: bench.listener(other) });
+    const { eventId } = await outbox.enqueue({ listener: "a", payload: { n: 1 } });
+    outbox.start();
+    await waitFor(async () => (await outbox.find(eventId))[0]?.attempts.length === 1);
+    const second = await outbox.enqueue({ listener: "a", payload: { n: 2 } });
+    return { bench, server, other, outbox, second };
+  };
+
+  it.each([429, 503])("of a %i pauses the whole listener, and no other", async (status) => {
+    const { bench, server, other, outbox, second } = await answeredFirst(status, "120");
+    await outbox.enqueue({ listener: "b", payload: { n: 3 } });
+    await waitFor(() => other.runs.size === 1);
+    await bench.pass(119_000);
+    expect(server.requests).toHaveLength(1);
+    await bench.pass(1_000);
+    await waitFor(() => server.runs.has(second.eventId));
   });
-  const other = await bench.receiver();
-  const outbox = bench.outbox({ a: bench.listener(server), b: bench.listener(other) });
-  await outbox.enqueue({ listener: "a", payload: { n: 1 } });
-  outbox.start();
-  await waitFor(() => bench.told("retry-scheduled").length === 1);
-  const pausedAt = bench.clock.now();
-  await outbox.enqueue([
-    { listener: "a", payload: { n: 2 } },
-    { listener: "b", payload: { n: 3 } },
-  ]);
-  await bench.passUntil(() => server.runs.size === 2, 1_000);
-  expect(other.runs.size).toBe(1);
-  const again = bench.told("attempt-started").filter(({ url }) => url === server.url)[1];
-  expect(again).toBeDefined();
-  expect(bench.clock.now() - pausedAt).toBeGreaterThanOrEqual(120_000);
+
+  it.each([408, 425, 500, 502])("of a %i puts off that event and no other", async (status) => {
+    const { server, second } = await answeredFirst(status, "120");
+    await waitFor(() => server.runs.has(second.eventId)); // no time has passed
+  });
+
+  it("pauses for a day at most, or for what the policy says", async () => {
+    const long = await answeredFirst(503, "864000");
+    await long.bench.pass(86_400_000 - 600_000, 600_000);
+    expect(long.server.requests).toHaveLength(1);
+    await long.bench.pass(600_000, 600_000);
+    await waitFor(() => long.server.runs.has(long.second.eventId));
+    const short = await answeredFirst(429, "864000", { retry: { maxRetryAfterMs: 60_000 } });
+    await short.bench.pass(59_000);
+    expect(short.server.requests).toHaveLength(1);
+    await short.bench.pass(1_000);
+    await waitFor(() => short.server.runs.has(short.second.eventId));
+  });
 });
 
 it("shares a clock correction and a promoted secret among all events of a listener", async () => {

@@ -1,10 +1,11 @@
-import { createEvent, type HookproofError, hmacSigner, newEventId } from "hookproof";
+import { createEvent, HookproofError, hmacSigner, newEventId, type SenderEvent } from "hookproof";
 import {
   aesGcmEncryption,
   createOutbox,
   memoryStore,
   type OutboxEvent,
   type OutboxStore,
+  OutcomeUnknownError,
 } from "hookproof/outbox";
 import { describe, expect, it, vi } from "vitest";
 import { SECRET } from "../sender/receiver-server.js";
@@ -55,6 +56,7 @@ describe("an event that would be refused is refused at enqueue, in the caller's 
     ["orderingKey", { listener: "a", payload: {}, orderingKey: "" }],
     ["orderingKey", { listener: "a", payload: {}, orderingKey: "k".repeat(201) }],
     ["orderingKey", { listener: "a", payload: {}, orderingKey: "a\0b" }],
+    ["orderingKey", { listener: "a", payload: {}, orderingKey: "\uD800" }],
     ["orderingKey", { listener: "a", payload: {}, orderingKey: 7 }],
     ["traceparent", { listener: "a", payload: {}, traceparent: "00-1-2-3" }],
   ])("%s, as a wrong call", (what, message) => {
@@ -110,6 +112,144 @@ it("with an asynchronous store a failure is a rejection", async () => {
   const lost = Object.assign(new Error("gone"), { code: "OUTBOX_UNAVAILABLE" });
   const outbox = createOutbox({ store: takingStore(() => Promise.reject(lost)), listeners });
   await expect(outbox.enqueue({ listener: "a", payload: {} })).rejects.toBe(lost);
+});
+
+describe("an enqueueing of which nobody knows whether it was stored", () => {
+  const cut = new HookproofError("OUTBOX_OUTCOME_UNKNOWN", "The connection was cut.");
+
+  it("is told as that, with the ids to repeat it under", async () => {
+    const outbox = createOutbox({ store: takingStore(() => Promise.reject(cut)), listeners });
+    const eventId = newEventId();
+    const error = await outbox
+      .enqueue([
+        { listener: "a", payload: { n: 1 }, eventId },
+        { listener: "a", payload: { n: 2 } },
+      ])
+      .catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(OutcomeUnknownError);
+    expect(error).toBeInstanceOf(HookproofError);
+    expect(error).toMatchObject({
+      name: "OutcomeUnknownError",
+      code: "OUTBOX_OUTCOME_UNKNOWN",
+      eventId,
+      events: [{ listener: "a", eventId }, { listener: "a" }],
+      cause: cut,
+    });
+    const ids = error.events.map((one: { eventId: string }) => one.eventId).join(", ");
+    expect(error.message).toBe(
+      `The outbox's database did not say whether it was stored. Enqueue it again under its id, which stores it once: ${ids}.`,
+    );
+  });
+
+  it("is so for a synchronous store as well, and stored once when it is repeated", async () => {
+    const memory = memoryStore() as OutboxStore<string>;
+    let isCut = true;
+    const store: OutboxStore<string> = {
+      ...memory,
+      enqueue(events) {
+        void memory.enqueue(events);
+        if (isCut) throw cut;
+      },
+    };
+    const outbox = createOutbox({ store, listeners });
+    const message = { listener: "a", payload: { n: 1 } };
+    const error = thrownBy(() => outbox.enqueue(message)) as OutcomeUnknownError;
+    isCut = false;
+    await outbox.enqueue({ ...message, eventId: error.eventId });
+    expect(await outbox.stats()).toMatchObject([{ pending: 1 }]);
+  });
+
+  it("and what was not stored is told as it is", async () => {
+    const lost = new HookproofError("OUTBOX_UNAVAILABLE", "gone");
+    const outbox = createOutbox({ store: takingStore(() => Promise.reject(lost)), listeners });
+    await expect(outbox.enqueue({ listener: "a", payload: {} })).rejects.toBe(lost);
+  });
+});
+
+describe("what an observer is told", () => {
+  const observed = (enqueue: OutboxStore<string>["enqueue"], traceparent?: string) => {
+    const told: SenderEvent[] = [];
+    const taken: OutboxEvent[] = [];
+    const outbox = createOutbox<string>({
+      store: takingStore((events, tx) => {
+        taken.push(...events);
+        return enqueue(events, tx);
+      }),
+      listeners,
+      observe(event) {
+        told.push(event);
+        if (event.type === "enqueue-started" && traceparent) event.headers.push(["traceparent", traceparent]);
+      },
+    });
+    const ends = () => told.filter(({ type }) => type === "enqueue-ended");
+    return { outbox, told, taken, ends };
+  };
+  const trace = (digit: string) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`;
+
+  it.each([
+    [
+      "thrown",
+      () => {
+        throw new HookproofError("OUTBOX_UNAVAILABLE", "gone");
+      },
+      "OUTBOX_UNAVAILABLE",
+    ],
+    ["rejected", () => Promise.reject(new HookproofError("OUTBOX_NEWER", "newer")), "OUTBOX_NEWER"],
+    ["of its own making", () => Promise.reject(new Error("?")), "OUTBOX_UNAVAILABLE"],
+  ] as const)("a failure that is %s, with its code", async (_, enqueue, code) => {
+    const { outbox, ends } = observed(enqueue);
+    await Promise.resolve()
+      .then(() => outbox.enqueue({ listener: "a", payload: {} }))
+      .catch(() => {});
+    expect(ends()).toMatchObject([{ listener: "a", code }]);
+  });
+
+  it("a success, once it is one, without a code", async () => {
+    let stored = () => {};
+    const later = observed(
+      () =>
+        new Promise<void>((resolve) => {
+          stored = resolve;
+        }),
+    );
+    const work = later.outbox.enqueue({ listener: "a", payload: {} });
+    expect(later.told.map(({ type }) => type)).toEqual(["enqueue-started"]);
+    stored();
+    await work;
+    expect(later.ends()).toHaveLength(1);
+    expect(later.ends()[0]).not.toHaveProperty("code");
+    const atOnce = observed(() => {});
+    void atOnce.outbox.enqueue({ listener: "a", payload: {} });
+    expect(atOnce.ends()).toHaveLength(1);
+    expect(atOnce.ends()[0]).not.toHaveProperty("code");
+  });
+
+  it.each([
+    ["its own trace", undefined, trace("b"), trace("b")],
+    ["the caller's before it", trace("a"), trace("b"), trace("a")],
+    ["none that is malformed", undefined, "00-not-a-trace", undefined],
+    ["none at all", undefined, undefined, undefined],
+  ])("and keeps with the event %s", async (_, given, pushed, kept) => {
+    const { outbox, taken } = observed(() => {}, pushed);
+    await outbox.enqueue({ listener: "a", payload: {}, ...(given ? { traceparent: given } : {}) });
+    expect(taken).toMatchObject([{ traceparent: kept }]);
+  });
+});
+
+it("a prepared event is of a listener that the outbox has", async () => {
+  const signer = hmacSigner({ secret: SECRET });
+  const other = { b: { url: "http://127.0.0.1:9/api/v1/webhooks/incoming/lst_2", signer } };
+  const prepared = await createOutbox({ store: memoryStore(), listeners: other }).prepare({
+    listener: "b",
+    payload: {},
+  });
+  expect(Object.isFrozen(prepared)).toBe(true);
+  const outbox = createOutbox({ store: memoryStore(), listeners });
+  expect(thrownBy(() => outbox.enqueue(prepared)).code).toBe("OUTBOX_LISTENER_UNKNOWN");
+});
+
+it.each(["", "a\0b", "\uD800"])("%j is no name for a listener", (name) => {
+  expect(() => createOutbox({ store: memoryStore(), listeners: { [name]: listeners.a } })).toThrow(TypeError);
 });
 
 describe("with encryption", () => {

@@ -1,11 +1,12 @@
 import { HookproofError } from "hookproof";
 import type { OutboxStore } from "hookproof/outbox";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { outboxBench, waitFor } from "./bench-outbox.js";
 
 /** The bench's store behind a connection that can be cut. */
 function cuttable(store: OutboxStore<never>) {
   let cut: "no" | "before" | "after" = "no";
+  let calls = 0;
   const lost = () => new HookproofError("OUTBOX_UNAVAILABLE", "The database is gone.");
   const behind = new Proxy(store, {
     get(target, name, receiver) {
@@ -17,6 +18,7 @@ function cuttable(store: OutboxStore<never>) {
           return value.apply(target, given);
         };
       return async (...given: unknown[]) => {
+        calls += 1;
         if (cut === "before") throw lost();
         const result = await value.apply(target, given);
         if (cut === "after") throw lost();
@@ -27,7 +29,13 @@ function cuttable(store: OutboxStore<never>) {
   const set = (how: typeof cut) => {
     cut = how;
   };
-  return { store: behind, set };
+  return {
+    store: behind,
+    set,
+    get calls() {
+      return calls;
+    },
+  };
 }
 
 it("workers wait and go on when the store is back; enqueue fails at once", async () => {
@@ -41,7 +49,9 @@ it("workers wait and go on when the store is back; enqueue fails at once", async
   connection.set("before");
   await bench.passUntil(() => bench.told("store-changed").length === 1);
   expect(() => outbox.enqueue({ listener: "a", payload: { n: 2 } })).toThrow("The database is gone.");
-  await bench.passUntil(() => false, 1_000, 30).catch(() => {});
+  const before = connection.calls;
+  await bench.pass(60_000, 100);
+  expect(connection.calls - before).toBeLessThan(45); // every 5 s in the end, and not at every look
   connection.set("no");
   await outbox.enqueue({ listener: "a", payload: { n: 3 } });
   await bench.passUntil(() => server.runs.size === 2);
@@ -65,7 +75,7 @@ it("what was delivered while the store was gone is put down when it is back, and
   const { eventId } = await outbox.enqueue({ listener: "a", payload: {} });
   outbox.start();
   await bench.passUntil(() => bench.told("store-changed").length === 1);
-  await bench.passUntil(() => false, 500, 20).catch(() => {});
+  await bench.pass(10_000, 500);
   connection.set("no");
   await bench.passUntil(async () => (await outbox.find(eventId))[0]?.state === "delivered");
   expect(server.requests).toHaveLength(1);
@@ -112,4 +122,75 @@ it("a worker that is stopped while the store is gone stops in time; another one 
     attempts: [{ number: 2, status: 409 }],
   });
   expect(server.runs.get(eventId)).toBe(1);
+});
+
+describe.each(["before", "after"] as const)(
+  "while the store is gone (its answers lost %s its work)",
+  (how) => {
+    it.each([
+      [503, "pending", "RECEIVER_UNAVAILABLE"],
+      [413, "dead", "REQUEST_REFUSED"],
+    ] as const)("what a %i came to is put down when it is back", async (status, state, code) => {
+      const bench = outboxBench();
+      const connection = cuttable(bench.store);
+      const server = await bench.receiver({
+        intercept(request, response) {
+          if (server.requests.length === 1) connection.set(how);
+          request.resume();
+          response.writeHead(status).end();
+        },
+      });
+      const retry = { firstDelayMs: 3_600_000, maxDelayMs: 3_600_000 };
+      const outbox = bench.outbox({ a: bench.listener(server, { retry }) }, { store: connection.store });
+      const { eventId } = await outbox.enqueue({ listener: "a", payload: {} });
+      outbox.start();
+      await bench.passUntil(() => bench.told("store-changed").length === 1);
+      await bench.pass(10_000, 500);
+      connection.set("no");
+      await bench.passUntil(async () => (await outbox.find(eventId))[0]?.state === state, 500, 40);
+      const told = state === "dead" ? "delivery-ended" : "retry-scheduled";
+      await bench.passUntil(() => bench.told(told).length === 1, 500, 40);
+      expect((await outbox.find(eventId))[0]?.attempts).toMatchObject([{ number: 1, status, code }]);
+      expect(server.requests).toHaveLength(1);
+      expect(bench.told("warning")).toEqual([]); // a lease that may be ours was not lost
+    });
+  },
+);
+
+it.each([
+  [200, "1 delivered, but not before another worker took over"],
+  [503, "another worker has taken the event over"],
+  [413, "another worker has taken the event over"],
+])("tells of a lease that was lost during an attempt that got %i", async (status, words) => {
+  const bench = outboxBench();
+  const server = await bench.receiver({
+    intercept(request, response) {
+      request.resume();
+      response.writeHead(status).end();
+    },
+  });
+  const store: OutboxStore<never> = {
+    ...bench.store,
+    complete: async () => 0,
+    reschedule: async () => false,
+    bury: async () => false,
+  };
+  const outbox = bench.outbox({ a: bench.listener(server) }, { store });
+  await outbox.enqueue({ listener: "a", payload: {} });
+  outbox.start();
+  await waitFor(() => bench.told("warning").length === 1);
+  expect(bench.told("warning")[0]?.message).toContain("LEASE_LOST");
+  expect(bench.told("warning")[0]?.message).toContain(words);
+  await outbox.stop();
+  expect(bench.told("delivery-ended").filter(({ outcome }) => outcome === "dead")).toEqual([]);
+});
+
+it("what the store failed with is told", async () => {
+  const bench = outboxBench();
+  const connection = cuttable(bench.store);
+  const outbox = bench.outbox({ a: bench.listener(await bench.receiver()) }, { store: connection.store });
+  connection.set("before");
+  outbox.start();
+  await waitFor(() => bench.told("store-changed").length === 1);
+  expect(bench.told("store-changed")[0]?.cause).toMatchObject({ message: "The database is gone." });
 });
