@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { matches, openStage, parseTranscript, requireBuild } from "../../test/support/transcript.js";
+import { itWith } from "../../test/support/needs.js";
+import { hasTools } from "../../test/support/outside-tool.js";
+import { matches, openStage, parseTranscript, requireBuild, toolsOf } from "../../test/support/transcript.js";
 
 const FOLDER = join(import.meta.dirname, "transcripts");
 
@@ -10,10 +12,13 @@ beforeAll(requireBuild);
 describe.concurrent("transcripts: what a person types and sees", () => {
   for (const file of readdirSync(FOLDER)) {
     // Several stories run at once, each of dozens of processes.
-    it(file.replace(".txt", ""), { timeout: 120_000 }, async () => {
+    const steps = parseTranscript(readFileSync(join(FOLDER, file), "utf8"));
+    const tools = toolsOf(steps);
+    const itWhere = tools ? itWith(tools, hasTools(tools)) : it;
+    itWhere(file.replace(".txt", ""), { timeout: 120_000 }, async () => {
       const stage = await openStage();
       try {
-        for (const { command, expected } of parseTranscript(readFileSync(join(FOLDER, file), "utf8"))) {
+        for (const { command, expected } of steps) {
           const seen = await stage.run(command);
           if (!matches(expected, seen)) expect({ command, seen }).toEqual({ command, seen: expected });
         }

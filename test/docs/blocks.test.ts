@@ -40,12 +40,15 @@ describe("every code block of a page is compiled, run or read", () => {
     expect(refused).toEqual([]);
   });
 
-  it("sh: the signature made by hand in vectors/README.md is the one that stands below it", () => {
-    const [block] = inLanguage("sh").filter(({ page }) => page === "vectors/README.md");
-    const printed = execFileSync("bash", ["-c", block?.text ?? ""], { encoding: "utf8" });
-    const page = readFileSync(join(ROOT, "vectors/README.md"), "utf8");
-    expect(page).toContain(`prints \`${printed.trim()}\``);
-  });
+  itWith("openssl", hasTool("openssl", "version"))(
+    "sh: the signature made by hand in vectors/README.md is the one that stands below it",
+    () => {
+      const [block] = inLanguage("sh").filter(({ page }) => page === "vectors/README.md");
+      const printed = execFileSync("bash", ["-c", block?.text ?? ""], { encoding: "utf8" });
+      const page = readFileSync(join(ROOT, "vectors/README.md"), "utf8");
+      expect(page).toContain(`prints \`${printed.trim()}\``);
+    },
+  );
 
   it("json: the configuration fits its schema, and the rest is JSON", () => {
     const fits = new Ajv().compile(JSON.parse(readFileSync(join(ROOT, "cli/hookproof.schema.json"), "utf8")));

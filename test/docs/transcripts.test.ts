@@ -1,7 +1,9 @@
 import { join, relative } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { fencedBlocks, markdownIn, ROOT } from "../support/markdown.js";
-import { matches, openStage, parseTranscript, requireBuild } from "../support/transcript.js";
+import { itWith } from "../support/needs.js";
+import { hasTools } from "../support/outside-tool.js";
+import { matches, openStage, parseTranscript, requireBuild, toolsOf } from "../support/transcript.js";
 
 const PAGES = [join(ROOT, "README.md"), ...markdownIn("docs")];
 
@@ -11,11 +13,14 @@ describe("the transcripts in README and docs are what a person sees", () => {
   for (const page of PAGES) {
     const blocks = fencedBlocks(page).filter(({ language }) => language === "console");
     if (blocks.length === 0) continue;
-    it(relative(ROOT, page), async () => {
+    // A page is one story: what an earlier block starts or makes is there in a later one.
+    const steps = blocks.flatMap(({ text }) => parseTranscript(text));
+    const tools = toolsOf(steps);
+    const itWhere = tools ? itWith(tools, hasTools(tools)) : it;
+    itWhere(relative(ROOT, page), async () => {
       const stage = await openStage();
       try {
-        // A page is one story: what an earlier block starts or makes is there in a later one.
-        for (const { command, expected } of blocks.flatMap(({ text }) => parseTranscript(text))) {
+        for (const { command, expected } of steps) {
           const seen = await stage.run(command, true);
           const printed = seen.filter((line) => !line.startsWith("? "));
           if (!matches(expected, printed))

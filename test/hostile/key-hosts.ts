@@ -1,37 +1,12 @@
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { createServer, Agent as HttpsAgent } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Transport, TransportRequest } from "../../src/http/transport.js";
 import { createTransport } from "../../src/http/transport-node.js";
+import { type Certificate, makeCertificates } from "../http/certificates.js";
 
-/** A certificate for 127.0.0.1 that signs itself, made by openssl. */
-export interface Certificate {
-  readonly key: string;
-  readonly cert: string;
-}
-
-export function makeCertificate(): Certificate {
-  const folder = mkdtempSync(join(tmpdir(), "hookproof-hostile-"));
-  const [keyFile, certFile] = [join(folder, "key.pem"), join(folder, "cert.pem")];
-  try {
-    execFileSync(
-      "openssl",
-      [
-        ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
-        ["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"],
-        ["-keyout", keyFile, "-out", certFile],
-      ].flat(),
-      { stdio: "pipe" },
-    );
-    return { key: readFileSync(keyFile, "utf8"), cert: readFileSync(certFile, "utf8") };
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
+/** A certificate for 127.0.0.1 that signs itself. */
+export const makeCertificate = (): Certificate => makeCertificates().alone;
 
 /** A real HTTPS server with a key set, or with something else in its place. */
 export interface KeyHost {

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
 import {
   chmodSync,
   existsSync,
@@ -17,6 +18,8 @@ import { createKeySet } from "hookproof/jwks";
 import { openKeyStore } from "hookproof/node";
 import { fixedClock } from "hookproof/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { itWith } from "../support/needs.js";
+import { hasTool } from "../support/outside-tool.js";
 
 const MINUTE = 60_000;
 let home: string;
@@ -34,11 +37,18 @@ afterEach(() => {
 const clock = () => fixedClock("2026-01-01T00:00:00Z");
 const fileText = () => readFileSync(join(dir, "keys.json"), "utf8");
 
+const hasOpenssl = hasTool("openssl", "version");
+
 /** A private key in PEM, made by openssl. */
 function pem(...args: string[]): string {
   return execFileSync("openssl", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
 }
-const ecPem = () => pem("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256");
+/** One that Node made. */
+const ecPem = () =>
+  generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({
+    type: "pkcs8",
+    format: "pem",
+  }) as string;
 
 describe("on disk", () => {
   it("is a 0600 file in a 0700 folder, with nothing else left beside it", async () => {
@@ -183,27 +193,30 @@ describe("import and export", () => {
   const kinds = [
     ["RS256", () => pem("genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048")],
     ["RS256", () => pem("genrsa", "-traditional", "2048")],
-    ["ES256", ecPem],
+    ["ES256", () => pem("genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256")],
     ["ES256", () => pem("ecparam", "-name", "prime256v1", "-genkey", "-noout")],
     ["EdDSA", () => pem("genpkey", "-algorithm", "ED25519")],
   ] as const;
 
-  it.each(kinds)("takes a PEM made by openssl for %s and gives the same key back", async (alg, make) => {
-    const store = openKeyStore(dir);
-    const text = make();
-    const { kid, alg: found } = await store.importKey(text);
-    expect(found).toBe(alg);
-    const file = join(home, "given.pem");
-    writeFileSync(file, text);
-    const wanted = pem("pkey", "-in", file, "-pubout");
-    expect(await store.exportKey(kid, { half: "public", format: "pem" })).toBe(wanted);
-    writeFileSync(
-      file,
-      await store.exportKey(kid, { half: "private", format: "pem", passphrase: "opens it" }),
-    );
-    expect(readFileSync(file, "utf8")).toContain("BEGIN ENCRYPTED PRIVATE KEY");
-    expect(pem("pkey", "-in", file, "-passin", "pass:opens it", "-pubout")).toBe(wanted);
-  });
+  itWith("openssl", hasOpenssl).each(kinds)(
+    "takes a PEM made by openssl for %s and gives the same key back",
+    async (alg, make) => {
+      const store = openKeyStore(dir);
+      const text = make();
+      const { kid, alg: found } = await store.importKey(text);
+      expect(found).toBe(alg);
+      const file = join(home, "given.pem");
+      writeFileSync(file, text);
+      const wanted = pem("pkey", "-in", file, "-pubout");
+      expect(await store.exportKey(kid, { half: "public", format: "pem" })).toBe(wanted);
+      writeFileSync(
+        file,
+        await store.exportKey(kid, { half: "private", format: "pem", passphrase: "opens it" }),
+      );
+      expect(readFileSync(file, "utf8")).toContain("BEGIN ENCRYPTED PRIVATE KEY");
+      expect(pem("pkey", "-in", file, "-passin", "pass:opens it", "-pubout")).toBe(wanted);
+    },
+  );
 
   it("keeps the kid of a JWK, and exports no private member of a public half", async () => {
     const store = openKeyStore(dir);
@@ -251,7 +264,7 @@ describe("import and export", () => {
     ["text", "neither", () => "hello"],
     ["a damaged PEM", "damaged", () => ecPem().replace(/\n[A-Za-z0-9+/=]+\n/, "\nAAAA\n")],
   ];
-  it.each(unfit)("refuses %s by name", async (_, word, make) => {
+  itWith("openssl", hasOpenssl).each(unfit)("refuses %s by name", async (_, word, make) => {
     const failure = openKeyStore(dir).importKey(make() as string);
     await expect(failure).rejects.toMatchObject({
       code: "KEY_UNFIT",

@@ -7,3 +7,8 @@ import { spawnSync } from "node:child_process";
 export function hasTool(command: string, ...args: readonly string[]): boolean {
   return spawnSync(command, args, { stdio: "ignore" }).status === 0;
 }
+
+/** Whether all of some programs are on the path: `bash and openssl`. */
+export function hasTools(names: string): boolean {
+  return names.split(" and ").every((name) => hasTool("sh", "-c", `command -v ${name}`));
+}

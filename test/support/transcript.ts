@@ -31,6 +31,14 @@ export function parseTranscript(text: string): Step[] {
   return steps;
 }
 
+/** Programs that commands of transcripts call beside what every system has, as `itWith` wants them: `curl and jq`. */
+export function toolsOf(steps: readonly Step[]): string {
+  const commands = steps.map(({ command }) => command).join("\n");
+  return ["age-keygen", "curl", "jq", "openssl", "python3"]
+    .filter((tool) => new RegExp(`(?<![\\w-])${tool} |--${tool} \\|`).test(commands)) // --curl prints a command
+    .join(" and ");
+}
+
 /** A folder, a data folder and free ports of its own for one transcript. */
 export interface Stage {
   readonly folder: string;
@@ -58,6 +66,7 @@ export async function openStage(environment?: Readonly<Record<string, string>>):
     HOME: folder,
     HOOKPROOF_HOME: join(folder, "data"),
     LANG: "C.UTF-8",
+    TMPDIR: tmpdir(),
     ...(environment ?? { PATH: `${builtCommand(folder)}:${process.env.PATH}` }),
   };
   const background: ChildProcess[] = [];
