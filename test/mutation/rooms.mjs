@@ -41,7 +41,7 @@ export const rooms = {
   },
   "service-api": {
     mutate: ["service/src/api/*.ts", "!service/src/api/openapi.ts"],
-    tests: ["test/service/{api,bad-input,pipelining,paging}.test.ts"],
+    tests: ["test/service/{bad-input,document,log-lines,operations,paging,pipelining}.test.ts"],
   },
 };
 

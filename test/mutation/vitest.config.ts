@@ -25,8 +25,9 @@ const alias = [
   ...aliasesOf("hookproof-service", service.exports, `${root}service/`),
 ];
 
-// The projects have their own lists of tests, which would all be run.
-const { projects: _, ...test } = base.test ?? {};
+// The room's tests and no others: a project has an `include` of its own, and the tests that start programs need what is
+// not in the copy. The folder for temporary files, and the look at what is left in it, belong to a whole run as well.
+const { projects: _, globalSetup: __, reporters: ___, ...test } = base.test ?? {};
 
 export default mergeConfig(
   { ...base, test: { ...test, include: [] } },

@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { createEvent, hmacSigner, signRequest } from "hookproof";
+import { createEvent, generateSecret, hmacSigner, signRequest } from "hookproof";
 import { type Service, startListeners } from "hookproof-service";
 import { afterEach, describe, expect, it } from "vitest";
 import { ask, startService } from "./running-service.js";
@@ -81,7 +81,7 @@ describe("behind an answer that closes the connection, nothing is run", () => {
   it.each(["/nowhere", "/api/v1/webhooks/incoming/none", "/api/v1/webhooks/incoming/%ff"])(
     "an event behind a request for %s",
     async (path) => {
-      const secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+      const secret = generateSecret();
       const ran: string[] = [];
       const server = await startListeners({
         listeners: (baseUrl) => [
