@@ -37,6 +37,8 @@ export interface StartedEvent {
 /** An attempt starts only if its lease outlasts it by this much, for what comes after the answer. */
 export const LEASE_MARGIN_MS = 5_000;
 
+const PROXY_CAUSES = ["the proxy's password", "a host that the proxy does not let through"];
+
 /** Makes the attempt, and puts down in the store what came of it; never rejects. */
 export function createDeliverClaimed(context: DeliveryContext): (event: StartedEvent) => Promise<void> {
   const { store, watch, completions, encryption, clock, random, observe, aborting } = context;
@@ -112,6 +114,7 @@ export function createDeliverClaimed(context: DeliveryContext): (event: StartedE
       return bury(given, delivery, { reason: "unsendable", code, record });
     if (verdict === "final" && response) return bury(given, delivery, { reason: "refused", code, record });
     if (verdict !== "retry") alert(given, classification.causes, record);
+    else if (code === "PROXY_FAILED") alert(given, PROXY_CAUSES, record);
     const retryAfterMs = verdict === "retry" ? classification.retryAfterMs : undefined;
     if (retryAfterMs !== undefined && (record.status === 429 || record.status === 503))
       listener.limits.pauseUntil(now + Math.min(retryAfterMs, listener.policy.maxRetryAfterMs));

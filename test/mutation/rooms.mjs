@@ -11,6 +11,10 @@ export const rooms = {
     mutate: ["src/sender/classify.ts"],
     tests: ["test/sender/classify.test.ts", "test/vectors/retry.test.ts"],
   },
+  http: {
+    mutate: ["src/http/*.ts"],
+    tests: ["test/http/*.test.ts"],
+  },
   protocol: {
     mutate: ["src/protocol/*.ts"],
     tests: ["test/protocol/*.test.ts", "test/vectors/grammar.test.ts", "test/receiver/pipeline.test.ts"],

@@ -67,6 +67,9 @@ it.each(PROXY_ANSWERS)(
     expect(bench.told("breaker-changed")).toEqual([]);
     expect(bench.told("clock-corrected")).toEqual([]);
     expect(bench.told("delivery-ended")).toEqual([]);
+    expect(bench.told("warning").map(({ message }) => message)).toEqual([
+      expect.stringContaining("until their window closes: PROXY_FAILED. Likely: the proxy's password"),
+    ]);
     const [seen] = await outbox.find(first?.eventId ?? "");
     expect(seen?.attempts[0]).toMatchObject({ number: 1, code: "PROXY_FAILED" });
 
