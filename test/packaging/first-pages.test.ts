@@ -5,6 +5,7 @@ import { delimiter, join } from "node:path";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type FencedBlock, fencedBlocks, ROOT } from "../support/markdown.js";
+import { SECRET } from "../support/signed-request.js";
 import { matches, openStage, parseTranscript, type Stage } from "../support/transcript.js";
 import { startTarballRegistry, type TarballRegistry } from "./tarball-registry.js";
 
@@ -19,19 +20,18 @@ const TENANT = "https://tenant.example.com/api/v1/webhooks/incoming/lst_offboard
 /** A listener of this machine in the tenant's place, and the call that makes a program of the pages send. */
 interface Rehearsal {
   readonly listener: string;
-  readonly call: string;
+  readonly call?: string;
   /** Starts the listener, where the page has not. */
   readonly before?: string;
 }
 
-/** By a name that the program declares. */
+/** By what the program imports. */
 const REHEARSALS: Readonly<Record<string, Rehearsal>> = {
-  offboard: {
+  hmacSigner: {
     listener: "http://127.0.0.1:4420/api/v1/webhooks/incoming/lst_offboarding",
-    call: 'await offboard("u_123");',
-    before: "hookproof listen --port 4420 --no-ui --listener-id lst_offboarding --secret-file secret.txt &",
+    before: "hookproof listen --port 4420 --no-ui --listener-id lst_offboarding --secret-file secret.txt",
   },
-  keySet: {
+  jwtSigner: {
     listener: "http://127.0.0.1:4411/api/v1/webhooks/incoming/lst_local",
     call: 'await sender.send({ userId: "u_123" });',
   },
@@ -81,6 +81,7 @@ async function follow(stage: Stage, { language, text }: FencedBlock): Promise<vo
   if (language === "sh") return runCommands(stage, text);
   if (language === "console") return playTranscript(stage, text);
   if (language === "ts") return runProgram(stage, text);
+  if (language === "mjs") return runAsPasted(stage, text);
   throw new Error(`nobody has said how a block in ${language} is followed`);
 }
 
@@ -103,18 +104,29 @@ async function playTranscript(stage: Stage, text: string): Promise<void> {
   }
 }
 
+/** Runs a program as a person pastes it; it has to print what came of its event. */
+async function runAsPasted(stage: Stage, text: string): Promise<void> {
+  await stage.run(`cat > index.mjs << 'END'\n${text}END`);
+  const seen = await stage.run("node index.mjs", true);
+  expect(seen).toEqual([
+    "received { type: 'user.offboarded', userId: 'u_123' }",
+    expect.stringMatching(/^accepted [0-9a-f-]{36}$/),
+  ]);
+}
+
 /** Compiles a program against what was installed, and runs it; it fails unless its event was accepted. */
 async function runProgram(stage: Stage, text: string): Promise<void> {
-  const [, rehearsal] = Object.entries(REHEARSALS).find(([name]) => text.includes(`const ${name} =`)) ?? [];
+  const [, rehearsal] = Object.entries(REHEARSALS).find(([name]) => text.includes(` ${name} }`)) ?? [];
   if (!rehearsal || !text.includes(TENANT))
     throw new Error(`nobody has said how this program sends:\n${text}`);
-  const { listener, call, before } = rehearsal;
+  const { listener, call = "", before } = rehearsal;
+  const [, shown = ""] = /secret: "([^"]+)"/.exec(text) ?? [];
+  const own = text.replace(shown || "no secret", SECRET); // listeners refuse the one of the documentation
   if (before) {
-    const [, secret] = /secret: "([^"]+)"/.exec(text) ?? [];
-    await stage.run(`umask 077; printf '%s' '${secret}' > secret.txt`);
-    await stage.run(before);
+    await stage.run(`umask 077; printf '%s' '${SECRET}' > secret.txt`);
+    await stage.run(before, true);
   }
-  await stage.run(`cat > program.mts << 'END'\n${text.replace(TENANT, listener)}\n${call}\nEND`);
+  await stage.run(`cat > program.mts << 'END'\n${own.replace(TENANT, listener)}\n${call}\nEND`);
   expect(compile(join(stage.folder, "work", "program.mts"))).toEqual([]);
   const seen = await stage.run("node program.mjs", true);
   expect({ text, seen, failed: seen.some((line) => line.startsWith("? ")) }).toMatchObject({ failed: false });

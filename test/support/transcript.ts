@@ -39,6 +39,9 @@ export function toolsOf(steps: readonly Step[]): string {
     .join(" and ");
 }
 
+/** A command that serves until it is stopped: a person has it in a terminal of its own. */
+const SERVING = /^hookproof (?:listen|jwks serve|service start)(?: --?[\w-]+(?: [^\s|&;>-]\S*)?)*$/;
+
 /** A folder, a data folder and free ports of its own for one transcript. */
 export interface Stage {
   readonly folder: string;
@@ -81,8 +84,8 @@ export async function openStage(environment?: Readonly<Record<string, string>>):
     });
 
   async function run(command: string, merged = false): Promise<string[]> {
-    if (command.endsWith(" &")) {
-      const child = start(`exec ${withPort(command.slice(0, -2))}`);
+    if (command.endsWith(" &") || (merged && SERVING.test(command))) {
+      const child = start(`exec ${withPort(command.replace(/ &$/, ""))}`);
       background.push(child);
       return [inward(await firstLine(child))];
     }
