@@ -62,7 +62,7 @@ export const CODES = {
   KEY_STORE_INVALID: [0, "The key store is not what a key store looks like."],
   KEY_STORE_UNREADABLE: [0, "The key store's files cannot be read or written."],
   KEY_STORE_NEWER: [0, "The key store was written by a newer version."],
-  KEY_STORE_EXPOSED: [0, "Others on this machine can read the key store."],
+  KEY_STORE_EXPOSED: [0, "Others on this machine can read or replace the key store."],
   KEY_STORE_BUSY: [0, "Another process keeps the key store locked."],
   KEY_STORE_PASSPHRASE: [0, "The key store's passphrase is missing or wrong."],
   KEY_ID_REUSED: [0, "The key id was used before; ids are never used twice."],

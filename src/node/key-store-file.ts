@@ -1,5 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { closeSync, fstatSync, openSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 import { mkdir, open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { HookproofError } from "../errors.js";
@@ -7,13 +16,15 @@ import type { JWK, KeyLife } from "../jwks/key-record.js";
 import { lifeCycleFault } from "../jwks/life-cycle.js";
 import { DEFAULT_MAX_AGE_SECONDS } from "../jwks/rotation.js";
 import { isAlgorithm } from "../jwt/key.js";
+import { isSealedKey, type SealedKey } from "./sealed-key.js";
+import { isStorableKid } from "./storable-kid.js";
 
 /** A key as it stands in the file; of a removed key only names and times are left. */
 export interface StoredKey extends KeyLife {
   readonly publicJwk?: JWK;
   readonly privateJwk?: JWK;
-  /** PKCS#8 in PEM, under the store's passphrase. */
-  readonly encryptedPrivateKey?: string;
+  /** Under the store's passphrase. */
+  readonly sealedPrivateKey?: SealedKey;
 }
 
 /** What the file holds. */
@@ -47,7 +58,7 @@ export function keyStoreFile(dir: string): KeyStoreFile {
     makeFolder: () =>
       naming(dir, async () => {
         await mkdir(dir, { recursive: true, mode: 0o700 });
-        refuseExposed(dir, statSync(dir).mode, "700");
+        refuseExposed(dir, statSync(dir), "700");
       }),
     write: (stored, isHeld) => naming(path, () => replace(dir, path, stored, isHeld)),
   };
@@ -62,7 +73,7 @@ function signatureOf(path: string): string {
 function readPrivately(dir: string, path: string): string | undefined {
   const folder = statSync(dir, { throwIfNoEntry: false });
   if (!folder) return undefined;
-  refuseExposed(dir, folder.mode, "700");
+  refuseExposed(dir, folder, "700");
   let handle: number;
   try {
     handle = openSync(path, "r");
@@ -71,15 +82,22 @@ function readPrivately(dir: string, path: string): string | undefined {
     throw error;
   }
   try {
-    refuseExposed(path, fstatSync(handle).mode, "600");
+    refuseExposed(path, fstatSync(handle), "600");
     return readFileSync(handle, "utf8");
   } finally {
     closeSync(handle);
   }
 }
 
-function refuseExposed(path: string, mode: number, wanted: string): void {
-  if (!IS_POSIX || (mode & 0o077) === 0) return;
+/** Whoever owns a folder or a file can replace what is in it, whatever its mode: only this user and root may. */
+function refuseExposed(path: string, { mode, uid }: Stats, wanted: string): void {
+  if (!IS_POSIX) return;
+  if (uid !== 0 && uid !== process.getuid?.())
+    throw new HookproofError(
+      "KEY_STORE_EXPOSED",
+      `${path} belongs to another user (uid ${uid}), who can replace the keys; use a folder of your own.`,
+    );
+  if ((mode & 0o077) === 0) return;
   throw new HookproofError("KEY_STORE_EXPOSED", `Others can use ${path}; run: chmod ${wanted} ${path}`);
 }
 
@@ -113,13 +131,13 @@ function parse(text: string | undefined, path: string): StoredKeys {
 function isStoredKey(value: unknown): value is StoredKey {
   if (!isObject(value)) return false;
   const { kid, alg, createdAt, signsAt, retiresAt, removesAt } = value;
-  const isNamed = typeof kid === "string" && kid !== "" && isAlgorithm(alg);
+  const isNamed = isStorableKid(kid) && isAlgorithm(alg);
   const isTimed =
     Number.isFinite(createdAt) &&
     [signsAt, retiresAt, removesAt].every((time) => time === undefined || Number.isFinite(time));
-  const { publicJwk, privateJwk, encryptedPrivateKey } = value;
-  const hasKey = isObject(publicJwk) && (isObject(privateJwk) || typeof encryptedPrivateKey === "string");
-  const isErased = publicJwk === undefined && privateJwk === undefined && encryptedPrivateKey === undefined;
+  const { publicJwk, privateJwk, sealedPrivateKey } = value;
+  const hasKey = isObject(publicJwk) && (isObject(privateJwk) || isSealedKey(sealedPrivateKey));
+  const isErased = publicJwk === undefined && privateJwk === undefined && sealedPrivateKey === undefined;
   return isNamed && isTimed && (hasKey || (isErased && removesAt !== undefined));
 }
 

@@ -21,10 +21,15 @@ import { shownAs } from "../primitives/redact.js";
 import { algorithmOf, type KeyMaterial, privateJwkOf, privatePem, publicPem } from "./key-material.js";
 import { keyStoreFile, naming, type StoredKey, type StoredKeys } from "./key-store-file.js";
 import { withFolderLock } from "./key-store-lock.js";
+import { type SealedKey, type Sealing, sealing } from "./sealed-key.js";
+import { checkStorableKid } from "./storable-kid.js";
 
 /** Options of `openKeyStore`. */
 export interface KeyStoreOptions {
-  /** Private keys are kept as PKCS#8 encrypted under this passphrase; serving the public set works without it. */
+  /**
+   * Private keys are kept under this passphrase (scrypt, AES-256-GCM); serving the public set works without it. The
+   * first use of a private key stretches it, which takes a third of a second and 128 MiB for a moment.
+   */
   passphrase?: string | undefined;
   clock?: Clock | undefined;
 }
@@ -95,6 +100,7 @@ export function openKeyStore(
 ): KeyStore {
   if (passphrase === "") throw new TypeError("passphrase must not be empty");
   const file = keyStoreFile(dir);
+  const seals = passphrase === undefined ? undefined : sealing(passphrase);
   let loaded: { signature: string; from: number; until: number; records: readonly KeyRecord[] } | undefined;
 
   /** What the file says; a key without material is removed, even for a clock that is behind the one that erased it. */
@@ -112,7 +118,7 @@ export function openKeyStore(
     const records = keys
       .map((key) => ({ key, state: stateAt(key, now) }))
       .filter(({ state }) => state !== "removed")
-      .map(({ key, state }) => recordOf(key, state, passphrase));
+      .map(({ key, state }) => recordOf(key, state, seals));
     Object.freeze(records);
     loaded = { signature, from: now, until: Math.min(...changes.filter((at) => at > now)), records };
     return records;
@@ -135,18 +141,18 @@ export function openKeyStore(
   }
 
   async function add(record: KeyRecord): Promise<KeyRecord> {
-    const key = storedKey(record, passphrase);
     const stored = await change(({ keys, ...rest }, now) => {
-      checkPassphrase(keys, passphrase);
-      if (keys.some(({ kid }) => kid === key.kid)) throw reused(key.kid);
+      checkPassphrase(keys, seals);
+      if (keys.some(({ kid }) => kid === record.kid)) throw reused(record.kid);
+      const key = storedKey(record, keys, seals);
       const isFirst = !keys.some(
         (one) =>
           one.alg === key.alg && one.signsAt !== undefined && (one.retiresAt ?? one.removesAt) === undefined,
       );
       return { ...rest, keys: [...keys, isFirst ? { ...key, signsAt: now } : key] };
     });
-    const added = stored.keys.find(({ kid }) => kid === key.kid) as StoredKey;
-    return recordOf(added, stateAt(added, clock.now()), passphrase);
+    const added = stored.keys.find(({ kid }) => kid === record.kid) as StoredKey;
+    return recordOf(added, stateAt(added, clock.now()), seals);
   }
 
   async function rotate(alg: Algorithm, options: RotationOptions = {}): Promise<RotationPlan> {
@@ -154,12 +160,13 @@ export function openKeyStore(
     rotationWaits(options, maxAgeSeconds);
     const waits = keys.some((key) => key.alg === alg && stateAt(key, clock.now()) === "next");
     // Made before the lock is taken, as RSA takes its time; if another process was quicker, it is not used.
-    const fresh = waits ? undefined : storedKey(await generateKey({ alg, state: "next", clock }), passphrase);
+    const fresh = waits ? undefined : await generateKey({ alg, state: "next", clock });
     const stored = await change(({ keys, maxAgeSeconds }, now) => {
-      checkPassphrase(keys, passphrase);
+      checkPassphrase(keys, seals);
       const timing = { ...options, now, maxAgeSeconds };
       const planned =
-        planRotation(keys, alg, timing) ?? (fresh && planRotation([...keys, fresh], alg, timing));
+        planRotation(keys, alg, timing) ??
+        (fresh && planRotation([...keys, storedKey(fresh, keys, seals)], alg, timing));
       return planned && { maxAgeSeconds, keys: planned };
     });
     // Another process may have taken the waiting key away in between: then there is a new one to be made.
@@ -173,19 +180,19 @@ export function openKeyStore(
       return read(now).keys.map((key) => statusOf(key, now));
     },
     generate: async ({ alg, kid }) => {
-      if (kid?.startsWith("-"))
-        throw new TypeError("kid must not start with -, which a command line reads as a flag");
+      checkStorableKid(kid);
       return add(await generateKey({ alg, kid, state: "next", clock }));
     },
     async importKey(material, { alg, kid, passphrase: opens } = {}) {
       const jwk = privateJwkOf(material, opens);
       const named = { alg: alg ?? algorithmOf(jwk), kid: kid ?? jwk.kid };
+      checkStorableKid(named.kid);
       return add(await keyRecord(jwk, { ...named, state: "next", clock }));
     },
-    async exportKey(kid, { half, format, passphrase: seals }) {
+    async exportKey(kid, { half, format, passphrase: sealedBy }) {
       const { publicJwk, ...record } = keyNamedIn(load(), kid);
       if (half === "public") return format === "pem" ? publicPem(publicJwk) : jsonText(publicJwk);
-      return format === "pem" ? privatePem(record.privateJwk, seals) : jsonText(record.privateJwk);
+      return format === "pem" ? privatePem(record.privateJwk, sealedBy) : jsonText(record.privateJwk);
     },
     rotate,
     async rotateDue(everyMs, options = {}) {
@@ -232,35 +239,40 @@ function statusOf(key: StoredKey, now: number): KeyStatus {
   };
 }
 
-function storedKey({ state: _, ...record }: KeyRecord, passphrase: string | undefined): StoredKey {
-  if (passphrase === undefined) return record;
+function storedKey(
+  { state: _, ...record }: KeyRecord,
+  keys: readonly StoredKey[],
+  seals: Sealing | undefined,
+): StoredKey {
+  if (!seals) return record;
   const { privateJwk, ...rest } = record;
-  return { ...rest, encryptedPrivateKey: privatePem(privateJwk, passphrase) };
+  const beside = keys.find(({ sealedPrivateKey }) => sealedPrivateKey !== undefined)?.sealedPrivateKey;
+  return { ...rest, sealedPrivateKey: seals.seal(privateJwk, record.kid, beside) };
 }
 
-function recordOf(key: StoredKey, state: KeyState, passphrase: string | undefined): KeyRecord {
+function recordOf(key: StoredKey, state: KeyState, seals: Sealing | undefined): KeyRecord {
   const { kid, alg, createdAt, signsAt, retiresAt, removesAt } = key;
   const publicJwk = key.publicJwk as JWK;
   const record = { kid, alg, state, createdAt, signsAt, retiresAt, removesAt, publicJwk };
   if (key.privateJwk) return { ...record, privateJwk: shownAs({ ...key.privateJwk }, "[redacted]") };
-  let opened: JWK | undefined;
+  let privateJwk: JWK | undefined;
   return {
     ...record,
     get privateJwk() {
-      opened ??= shownAs({ ...decrypted(key, passphrase), use: "sig", kid, alg }, "[redacted]");
-      return opened;
+      privateJwk ??= shownAs({ ...opened(key, seals), use: "sig", kid, alg }, "[redacted]");
+      return privateJwk;
     },
   };
 }
 
-function decrypted({ kid, encryptedPrivateKey = "" }: StoredKey, passphrase: string | undefined): JWK {
-  if (passphrase === undefined)
+function opened({ kid, sealedPrivateKey }: StoredKey, seals: Sealing | undefined): JWK {
+  if (!seals)
     throw new HookproofError(
       "KEY_STORE_PASSPHRASE",
       `The key ${JSON.stringify(kid)} is encrypted; the store's passphrase is needed.`,
     );
   try {
-    return privateJwkOf(encryptedPrivateKey, passphrase);
+    return seals.open(sealedPrivateKey as SealedKey, kid);
   } catch {
     throw new HookproofError(
       "KEY_STORE_PASSPHRASE",
@@ -270,10 +282,10 @@ function decrypted({ kid, encryptedPrivateKey = "" }: StoredKey, passphrase: str
 }
 
 /** A store has one passphrase or none: a key under another one would be found out when it is to sign. */
-function checkPassphrase(keys: readonly StoredKey[], passphrase: string | undefined): void {
-  const encrypted = keys.find(({ encryptedPrivateKey }) => encryptedPrivateKey !== undefined);
-  if (encrypted) decrypted(encrypted, passphrase);
-  if (passphrase !== undefined && keys.some(({ privateJwk }) => privateJwk !== undefined))
+function checkPassphrase(keys: readonly StoredKey[], seals: Sealing | undefined): void {
+  const sealed = keys.find(({ sealedPrivateKey }) => sealedPrivateKey !== undefined);
+  if (sealed) opened(sealed, seals);
+  if (seals && keys.some(({ privateJwk }) => privateJwk !== undefined))
     throw new HookproofError(
       "KEY_STORE_PASSPHRASE",
       "The keys of this store are not encrypted; a passphrase is for a new store.",
@@ -287,7 +299,7 @@ function isToErase(key: StoredKey, now: number): boolean {
 function withoutRemoved(stored: StoredKeys, now: number): StoredKeys {
   const keys = stored.keys.map((key) => {
     if (!isToErase(key, now)) return key;
-    const { publicJwk: _, privateJwk: __, encryptedPrivateKey: ___, ...names } = key;
+    const { publicJwk: _, privateJwk: __, sealedPrivateKey: ___, ...names } = key;
     return names;
   });
   return { maxAgeSeconds: stored.maxAgeSeconds, keys };

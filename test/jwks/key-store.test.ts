@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { generateKeyPairSync } from "node:crypto";
+import { createDecipheriv, generateKeyPairSync, scryptSync } from "node:crypto";
 import {
   chmodSync,
+  chownSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -14,7 +15,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { createKeySet } from "hookproof/jwks";
+import { createKeySet, generateKey } from "hookproof/jwks";
 import { openKeyStore } from "hookproof/node";
 import { fixedClock } from "hookproof/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -88,6 +89,43 @@ describe("on disk", () => {
     const { d } = JSON.parse(fileText()).keys[0].privateJwk;
     expect(inspect(await store.load(), { depth: 9 })).not.toContain(d);
     expect(JSON.stringify(await store.list())).not.toContain(d);
+  });
+});
+
+const OTHER_UID = 65_534;
+
+describe.runIf(process.getuid?.() === 0)("a store that belongs to another user", () => {
+  const refused = async () => {
+    const store = openKeyStore(dir);
+    for (const call of [
+      () => store.load(),
+      () => store.generate({ alg: "EdDSA" }),
+      () => store.setMaxAge(60),
+    ])
+      await expect(call()).rejects.toMatchObject({
+        code: "KEY_STORE_EXPOSED",
+        message: expect.stringContaining("65534"),
+      });
+  };
+
+  it("is refused: its owner could swap the keys, whatever its modes", async () => {
+    await openKeyStore(dir).generate({ alg: "EdDSA" });
+    chownSync(dir, OTHER_UID, OTHER_UID);
+    await refused();
+    chownSync(dir, 0, 0);
+    chownSync(join(dir, "keys.json"), OTHER_UID, OTHER_UID);
+    await expect(openKeyStore(dir).load()).rejects.toMatchObject({ code: "KEY_STORE_EXPOSED" });
+    chownSync(join(dir, "keys.json"), 0, 0);
+    expect(await openKeyStore(dir).load()).toHaveLength(1);
+  });
+
+  it("is refused when it is still empty", async () => {
+    mkdirSync(dir, { mode: 0o700 });
+    chownSync(dir, OTHER_UID, OTHER_UID);
+    await expect(openKeyStore(dir).generate({ alg: "EdDSA" })).rejects.toMatchObject({
+      code: "KEY_STORE_EXPOSED",
+    });
+    expect(readdirSync(dir)).toEqual([]);
   });
 });
 
@@ -184,8 +222,60 @@ describe("key ids", () => {
     expect(await store.load()).toEqual([]);
   });
 
-  it("do not start with a hyphen when they are generated", async () => {
-    await expect(openKeyStore(dir).generate({ alg: "ES256", kid: "-x" })).rejects.toThrow(TypeError);
+  it.each([
+    "-x",
+    "~root",
+    "=x",
+    "$(touch x)",
+    "`x`",
+    "a b",
+    "a;b",
+    "a&b",
+    "a|b",
+    "a'b",
+    'a"b',
+    "a\\b",
+    "a*",
+    "a?",
+    "[a]",
+    "{a,b}",
+    "a!",
+    "#a",
+    "a<b",
+    "a\n",
+    "\u001b[2J",
+    "\u202ea",
+    "é",
+    "",
+    "a".repeat(257),
+  ])("that a shell would act on are refused, generated and imported: %j", async (kid) => {
+    const store = openKeyStore(dir);
+    const { privateJwk } = await generateKey({ alg: "EdDSA", kid: "good" });
+    for (const adding of [
+      () => store.generate({ alg: "EdDSA", kid }),
+      () => store.importKey({ ...privateJwk, kid }),
+      () => store.importKey(privateJwk, { kid }),
+      () => store.importKey(JSON.stringify({ ...privateJwk, kid })),
+    ])
+      await expect(adding()).rejects.toMatchObject({ code: "KEY_UNFIT" });
+    expect(await store.list()).toEqual([]);
+    await store.importKey({ ...privateJwk, kid: "replaced" }, { kid: "named" });
+    expect(await store.list()).toMatchObject([{ kid: "named" }]);
+  });
+
+  it("of services and of thumbprints are kept", async () => {
+    const store = openKeyStore(dir);
+    for (const kid of [
+      "2026-01-01-kPrK_qmx",
+      "arn:aws:kms:eu-1:1:key/a-b",
+      "_a.b~c+d=",
+      "a@b",
+      "0".repeat(256),
+    ])
+      expect(await store.generate({ alg: "EdDSA", kid })).toMatchObject({ kid });
+    const text = fileText().replace('"kid": "a@b"', '"kid": "$(x)"');
+    writeFileSync(join(dir, "keys.json"), text, { mode: 0o600 });
+    await expect(openKeyStore(dir).list()).rejects.toMatchObject({ code: "KEY_STORE_INVALID" });
   });
 });
 
@@ -292,18 +382,87 @@ describe("import and export", () => {
   });
 });
 
+/** Each gets the other's private key. */
+function swap(
+  a: { sealedPrivateKey: object } | undefined,
+  b: { sealedPrivateKey: object } | undefined,
+): void {
+  if (!a || !b) throw new Error("two keys");
+  [a.sealedPrivateKey, b.sealedPrivateKey] = [b.sealedPrivateKey, a.sealedPrivateKey];
+}
+
 describe("a passphrase", () => {
   const passphrase = "correct horse battery staple";
 
   it("encrypts the private halves, and leaves the public set open", async () => {
     const { kid } = await openKeyStore(dir, { passphrase }).generate({ alg: "EdDSA" });
-    expect(fileText()).toContain("BEGIN ENCRYPTED PRIVATE KEY");
     expect(fileText()).not.toContain('"d"');
     expect((await createKeySet(openKeyStore(dir)).publicJwks()).keys).toMatchObject([
       { kid, use: "sig", alg: "EdDSA" },
     ]);
     const { key } = await createKeySet(openKeyStore(dir, { passphrase })).signingKey("EdDSA");
     expect(key).toMatchObject({ kty: "OKP", kid, use: "sig", alg: "EdDSA" });
+  });
+
+  it("is stretched by scrypt as OWASP asks for, once for all keys of a store", async () => {
+    const store = openKeyStore(dir, { passphrase });
+    await store.generate({ alg: "EdDSA", kid: "one" });
+    await store.rotate("EdDSA");
+    const sealed = JSON.parse(fileText()).keys.map(
+      (key: { sealedPrivateKey: object }) => key.sealedPrivateKey,
+    );
+    expect(sealed).toHaveLength(2);
+    for (const key of sealed)
+      expect(key).toMatchObject({ kdf: "scrypt", N: 131_072, r: 8, p: 1, cipher: "aes-256-gcm" });
+    expect(Buffer.from(sealed[0].salt, "base64url")).toHaveLength(16);
+    expect(sealed[1].salt).toBe(sealed[0].salt);
+    expect(sealed[1].iv).not.toBe(sealed[0].iv);
+    const other = openKeyStore(join(home, "other"), { passphrase });
+    await other.generate({ alg: "EdDSA" });
+    const otherText = readFileSync(join(home, "other", "keys.json"), "utf8");
+    expect(JSON.parse(otherText).keys[0].sealedPrivateKey.salt).not.toBe(sealed[0].salt);
+    // Opened by node:crypto alone, by what the file says.
+    const { salt, iv, data, tag, N, r, p } = sealed[0];
+    const bytes = (text: string) => Buffer.from(text, "base64url");
+    const secret = scryptSync(passphrase, bytes(salt), 32, { N, r, p, maxmem: 2 ** 28 });
+    const decipher = createDecipheriv("aes-256-gcm", secret, bytes(iv)).setAAD(Buffer.from("one"));
+    decipher.setAuthTag(bytes(tag));
+    const jwk = JSON.parse(Buffer.concat([decipher.update(bytes(data)), decipher.final()]).toString());
+    expect(jwk).toMatchObject({ kty: "OKP", kid: "one", d: expect.any(String) });
+  });
+
+  it.each<[string, (keys: { kid: string; sealedPrivateKey: Record<string, unknown> }[]) => void, string]>([
+    ["another key's in its place", ([a, b]) => swap(a, b), "KEY_STORE_PASSPHRASE"],
+    [
+      "changed bytes",
+      ([a]) => Object.assign(a?.sealedPrivateKey ?? {}, { data: "AAAA" }),
+      "KEY_STORE_PASSPHRASE",
+    ],
+    [
+      "a short tag",
+      ([a]) => Object.assign(a?.sealedPrivateKey ?? {}, { tag: "AAAA" }),
+      "KEY_STORE_PASSPHRASE",
+    ],
+    ["a cheaper cost", ([a]) => Object.assign(a?.sealedPrivateKey ?? {}, { N: 1024 }), "KEY_STORE_INVALID"],
+    [
+      "a cost nobody can pay",
+      ([a]) => Object.assign(a?.sealedPrivateKey ?? {}, { N: 2 ** 30 }),
+      "KEY_STORE_INVALID",
+    ],
+    [
+      "another kind of key",
+      ([a]) => Object.assign(a?.sealedPrivateKey ?? {}, { kdf: "none" }),
+      "KEY_STORE_INVALID",
+    ],
+  ])("opens no key with %s", async (_name, change, code) => {
+    const store = openKeyStore(dir, { passphrase });
+    await store.generate({ alg: "EdDSA", kid: "one" });
+    await store.generate({ alg: "ES256", kid: "two" });
+    const stored = JSON.parse(fileText());
+    change(stored.keys);
+    writeFileSync(join(dir, "keys.json"), JSON.stringify(stored), { mode: 0o600 });
+    const signing = createKeySet(openKeyStore(dir, { passphrase })).signingKey("EdDSA");
+    await expect(signing).rejects.toMatchObject({ code });
   });
 
   it("is asked for by name when it is missing or wrong, for signing and for writing", async () => {

@@ -47,6 +47,10 @@ export const rooms = {
     mutate: ["service/src/api/*.ts", "!service/src/api/openapi.ts"],
     tests: ["test/service/{bad-input,document,log-lines,operations,paging,pipelining}.test.ts"],
   },
+  jwks: {
+    mutate: ["src/jwks/*.ts"],
+    tests: ["test/jwks/{rules,fixed-keys,generate,host,key-set,remote-keys,rotation}.test.ts"],
+  },
 };
 
 /** The room this process was started for. */

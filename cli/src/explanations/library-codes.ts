@@ -161,8 +161,8 @@ export const LIBRARY = {
     "Store it again with hookproof secret set.",
   ],
   KEY_UNFIT: [
-    "The key does not fit its algorithm, or is too short.",
-    "hookproof keys generate makes a fit one.",
+    "The key does not fit its algorithm, is too short or of low order, or has a key id that cannot be kept.",
+    "hookproof keys generate makes a fit one; --kid gives another id.",
   ],
   SIGNER_FAILED: [
     "The external signer threw an error or gave something that is no signature.",
@@ -205,8 +205,8 @@ export const LIBRARY = {
     "Use that version, or another --store.",
   ],
   KEY_STORE_EXPOSED: [
-    "Others on this machine can read the private keys.",
-    "chmod 600 on the files, 700 on the folder; and think of a rotation.",
+    "Others on this machine can read the private keys, or own the folder and can replace them.",
+    "chmod 600 on the files, 700 on the folder, and both your own; and think of a rotation.",
   ],
   KEY_STORE_BUSY: ["Another process works on the key store.", "Wait for it to end."],
   KEY_STORE_PASSPHRASE: [
