@@ -31,6 +31,15 @@ export const rooms = {
     ],
     tests: ["test/outbox/{sqlite-store,sqlite-connections,open-sqlite}.test.ts"],
   },
+  outbox: {
+    // Without the PostgreSQL engine. The slow tests of fairness are left out; concurrency has its limits.
+    mutate: ["src/outbox/*.ts", "!src/outbox/pg-boss-*.ts", "!src/outbox/postgres*.ts"],
+    tests: [
+      "test/outbox/{abort-all,body-encryption,breaker,clocks,completions,concurrency,dead-letters,deliver}.test.ts",
+      "test/outbox/{enqueue,listener-limits,lost-store,memory-store,observe,order,outbox,rate}.test.ts",
+      "test/outbox/{stop,store-watch,upkeep,window}.test.ts",
+    ],
+  },
   jwt: {
     mutate: ["src/jwt/*.ts"],
     tests: ["test/jwt/*.test.ts", "test/vectors/protocol-jwt.test.ts", "test/properties/es256-der.test.ts"],

@@ -5,6 +5,7 @@ import {
   type BreakerInput,
   type BreakerState,
   breakerAt,
+  breakerPolicy,
   CLOSED,
   DEFAULT_BREAKER_POLICY as policy,
 } from "../../src/outbox/breaker.js";
@@ -62,6 +63,88 @@ describe("the breaker", () => {
     expect(lengths).toEqual([30_000, 60_000, 120_000, 240_000, 300_000, 300_000]);
   });
 
+  it("looks at the last minute, opens for 30 s to 5 minutes, and closes after ten that went well", () => {
+    expect(policy).toEqual({
+      windowMs: 60_000,
+      minAttempts: 10,
+      failureShare: 0.5,
+      openMs: 30_000,
+      maxOpenMs: 300_000,
+      rampAttempts: 10,
+    });
+  });
+
+  it("counts in tenths of its window, the current one with them", () => {
+    const failing = stateAfter(Array(9).fill("bad"), 5_999);
+    expect(step(failing, "bad", 59_999).phase).toBe("open");
+    expect(step(failing, "bad", 60_000).phase).toBe("closed");
+    // Each tenth is forgotten by itself.
+    let state: BreakerState = CLOSED;
+    for (let tenth = 0; tenth < 9; tenth++) state = step(state, "bad", tenth * 6_000);
+    expect(step(state, "bad", 59_000).phase).toBe("open");
+    expect(step(state, "bad", 60_000).phase).toBe("closed");
+    // Good ones and bad ones of one tenth are counted beside each other.
+    const mixed = stateAfter(["good", "bad", "good", "bad", "good", "bad", "good", "bad", "good"], 100);
+    expect(mixed).toEqual({ phase: "closed", slots: [{ number: 0, good: 5, bad: 4 }] });
+  });
+
+  it("opens by a failure only, never by what went well", () => {
+    const half = { phase: "closed", slots: [{ number: 0, good: 4, bad: 5 }] } as const;
+    expect(step(half, "good", 0).phase).toBe("closed");
+    expect(step(half, "bad", 0).phase).toBe("open");
+  });
+
+  describe("while attempts come back", () => {
+    const trial = () => breakerAt(stateAfter(Array(10).fill("bad"), 0), policy.openMs);
+    const after = (...results: BreakerInput["result"][]) => stateAfter(results, policy.openMs, trial());
+
+    it("a refusal of one event is a listener that is there", () => {
+      expect(after("neither")).toMatchObject({ phase: "half-open", good: 1, bad: 0 });
+      expect(after(...Array(11).fill("neither"))).toEqual(CLOSED);
+      expect(after(...Array(10).fill("good")).phase).toBe("half-open");
+    });
+
+    it("a single failure after the probe does not open it again", () => {
+      expect(after("good", "bad")).toMatchObject({ phase: "half-open", good: 1, bad: 1 });
+      expect(after("good", "bad", "bad", "bad")).toMatchObject({ phase: "half-open", good: 1, bad: 3 });
+    });
+
+    it("a failing share of five or more does, for twice as long", () => {
+      expect(after("good", "bad", "bad", "bad", "bad")).toEqual({
+        phase: "open",
+        until: policy.openMs + 60_000,
+        openings: 2,
+      });
+      expect(after("good", "good", "good", "bad", "bad", "bad").phase).toBe("open"); // half of six
+      expect(after("good", "good", "good", "bad", "bad").phase).toBe("half-open"); // less than half of five
+      expect(after("bad").phase).toBe("open"); // the probe itself
+    });
+
+    it("as many may be under way as have gone well, and one more", () => {
+      expect(allowedAttempts(after("good", "good", "bad"))).toBe(3);
+    });
+  });
+
+  it.each([
+    [{ windowMs: 0 }],
+    [{ openMs: -1 }],
+    [{ maxOpenMs: Number.NaN }],
+    [{ maxOpenMs: Number.POSITIVE_INFINITY }],
+    [{ minAttempts: 0 }],
+    [{ rampAttempts: 1.5 }],
+    [{ failureShare: 0 }],
+    [{ failureShare: 1.01 }],
+    [{ failureShare: Number.NaN }],
+  ])("takes no policy such as %j", (given) => {
+    expect(() => breakerPolicy(given)).toThrow(RangeError);
+  });
+
+  it("takes a policy at its limits, and the default for what is left out", () => {
+    const given = { windowMs: 1, openMs: 1, maxOpenMs: 1, minAttempts: 1, rampAttempts: 1, failureShare: 1 };
+    expect(breakerPolicy(given)).toEqual(given);
+    expect(breakerPolicy()).toEqual(policy);
+  });
+
   it("pays no attention to attempts from before it opened", () => {
     const trial = breakerAt(stateAfter(Array(10).fill("bad"), 0), policy.openMs);
     const late = afterAttempt(policy, trial, {
@@ -83,20 +166,27 @@ describe("whatever happens, the breaker", () => {
     { maxLength: 300 },
   );
 
-  it("is open for a bounded time, and opens only after enough failures", () => {
+  it("is open for a bounded time, and opens only for a failing share of enough attempts of its window", () => {
     fc.assert(
       fc.property(inputs, (steps) => {
         let state: BreakerState = CLOSED;
         let now = 1_767_225_600_000;
-        let bad = 0;
+        let seen: { at: number; isBad: boolean }[] = [];
         for (const { result, waitedMs, tookMs } of steps) {
           now += waitedMs;
           const before = breakerAt(state, now);
           state = afterAttempt(policy, before, { result, startedAt: now - tookMs, now });
-          bad = result === "bad" ? bad + 1 : bad;
+          if (before.phase !== "closed") seen = [];
+          else if (result !== "neither") seen.push({ at: now, isBad: result === "bad" });
+          if (before.phase === "closed") {
+            const tenth = (at: number) => Math.floor(at / 6_000);
+            const recent = seen.filter(({ at }) => tenth(at) > tenth(now) - 10);
+            const bad = recent.filter(({ isBad }) => isBad).length;
+            const opens = result === "bad" && recent.length >= 10 && bad / recent.length >= 0.5;
+            expect(state.phase).toBe(opens ? "open" : "closed");
+          }
           if (state.phase === "open") {
             expect(state.until - now).toBeLessThanOrEqual(policy.maxOpenMs);
-            expect(bad).toBeGreaterThanOrEqual(policy.minAttempts / 2);
             expect(allowedAttempts(state)).toBe(0);
             expect(allowedAttempts(breakerAt(state, state.until))).toBe(1);
           }

@@ -65,3 +65,27 @@ it("a listener gets its burst at once and then its rate, and the others are not 
   expect(sinceFirst[19]).toBeGreaterThanOrEqual(7_400);
   expect(sinceFirst[19]).toBeLessThan(9_000);
 });
+
+it.each([
+  [{ perSecond: 0 }],
+  [{ perSecond: Number.POSITIVE_INFINITY }],
+  [{ perSecond: 1, burst: 0.5 }],
+  [{ perSecond: 1, burst: Number.NaN }],
+])("%j is no rate", (rate) => {
+  expect(() => rateOf(rate)).toThrow(RangeError);
+});
+
+it("a rate's burst is what a second allows, and one at least", () => {
+  expect(rateOf({ perSecond: 0.1 })).toEqual({ perSecond: 0.1, burst: 1 });
+  expect(rateOf({ perSecond: 7.5 })).toEqual({ perSecond: 7.5, burst: 7.5 });
+  expect(rateOf({ perSecond: 7.5, burst: 1 })).toEqual({ perSecond: 7.5, burst: 1 });
+});
+
+it("a token that is there needs no waiting, and the next one is there at its time", () => {
+  const rate = rateOf({ perSecond: 4, burst: 2 });
+  expect(nextToken(rate, { tokens: 1, at: 50 })).toBe(50);
+  expect(nextToken(rate, { tokens: 0, at: 50 })).toBe(300);
+  expect(nextToken(rate, { tokens: -1, at: 50 })).toBe(550);
+  expect([whole({ tokens: 1.9, at: 0 }), whole({ tokens: -0.5, at: 0 })]).toEqual([1, 0]);
+  expect(refilled(rate, { tokens: 0, at: 0 }, 10_000)).toEqual({ tokens: 2, at: 10_000 });
+});

@@ -1,0 +1,78 @@
+import { expect, it } from "vitest";
+import { outboxBench, waitFor } from "./bench-outbox.js";
+
+const numbered = (count: number) => Array.from({ length: count }, (_, n) => n);
+const eventsFor = (listeners: readonly string[], each: number) =>
+  listeners.flatMap((listener) => numbered(each).map((n) => ({ listener, payload: { n } })));
+
+it("a listener that hangs has fewer attempts at once, and has them back when it answers", async () => {
+  const bench = outboxBench();
+  let hangs = false;
+  let [atOnce, most] = [0, 0];
+  const server = await bench.receiver({
+    async intercept(request, response, receive) {
+      if (hangs) return;
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      atOnce -= 1;
+      await receive(request, response);
+    },
+  });
+  const options = { attemptTimeoutMs: 300, breaker: false, retry: { firstDelayMs: 1 } } as const;
+  const outbox = bench.outbox({ a: bench.listener(server, options) });
+  outbox.start();
+  await outbox.enqueue(eventsFor(["a"], 40));
+  await waitFor(() => server.runs.size === 40);
+  expect(most).toBe(10);
+  hangs = true;
+  const before = server.requests.length;
+  await outbox.enqueue(eventsFor(["a"], 40));
+  await waitFor(() => server.requests.length === before + 10);
+  bench.clock.advance(2_000); // the ten have hung for long when their real time limit ends them
+  await waitFor(() => bench.told("attempt-ended").filter(({ code }) => code === "TIMED_OUT").length === 10);
+  await waitFor(() => server.requests.length === before + 11);
+  hangs = false;
+  most = 0;
+  await bench.passUntil(() => server.runs.size === 80);
+  expect(most).toBe(10);
+});
+
+it("listeners get their turns where places are few", async () => {
+  const bench = outboxBench();
+  const server = await bench.receiver();
+  const names = numbered(20).map((n) => `l${n}`);
+  const listeners = Object.fromEntries(names.map((name) => [name, bench.listener(server)]));
+  const outbox = bench.outbox(listeners, { concurrency: 2 });
+  await outbox.enqueue(eventsFor(names, 5));
+  await outbox.drain();
+  const first = bench.told("delivery-ended").slice(0, 40);
+  expect(new Set(first.map(({ listener }) => listener)).size).toBe(20);
+});
+
+it("neither a listener nor the process ever has more at once than its concurrency", async () => {
+  const bench = outboxBench();
+  let [atOnce, most] = [0, 0];
+  const server = await bench.receiver({
+    async intercept(request, response, receive) {
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      await new Promise((resolve) => setTimeout(resolve, 3));
+      atOnce -= 1;
+      await receive(request, response);
+    },
+  });
+  const outbox = bench.outbox({ a: bench.listener(server, { concurrency: 3 }) });
+  await outbox.enqueue(eventsFor(["a"], 40));
+  await outbox.drain();
+  expect(server.runs.size).toBe(40);
+  expect(most).toBe(3);
+  most = 0;
+  const names = numbered(10).map((n) => `l${n}`);
+  const listeners = Object.fromEntries(names.map((name) => [name, bench.listener(server)]));
+  const few = bench.outbox(listeners, { concurrency: 4 });
+  await few.enqueue(eventsFor(names, 10));
+  await few.drain();
+  expect(server.runs.size).toBe(140);
+  expect(most).toBe(4);
+});
