@@ -96,32 +96,32 @@ describe("the breaker", () => {
 
   describe("while attempts come back", () => {
     const trial = () => breakerAt(stateAfter(Array(10).fill("bad"), 0), policy.openMs);
-    const after = (...results: BreakerInput["result"][]) => stateAfter(results, policy.openMs, trial());
+    const afterwards = (...results: BreakerInput["result"][]) => stateAfter(results, policy.openMs, trial());
 
     it("a refusal of one event is a listener that is there", () => {
-      expect(after("neither")).toMatchObject({ phase: "half-open", good: 1, bad: 0 });
-      expect(after(...Array(11).fill("neither"))).toEqual(CLOSED);
-      expect(after(...Array(10).fill("good")).phase).toBe("half-open");
+      expect(afterwards("neither")).toMatchObject({ phase: "half-open", good: 1, bad: 0 });
+      expect(afterwards(...Array(11).fill("neither"))).toEqual(CLOSED);
+      expect(afterwards(...Array(10).fill("good")).phase).toBe("half-open");
     });
 
     it("a single failure after the probe does not open it again", () => {
-      expect(after("good", "bad")).toMatchObject({ phase: "half-open", good: 1, bad: 1 });
-      expect(after("good", "bad", "bad", "bad")).toMatchObject({ phase: "half-open", good: 1, bad: 3 });
+      expect(afterwards("good", "bad")).toMatchObject({ phase: "half-open", good: 1, bad: 1 });
+      expect(afterwards("good", "bad", "bad", "bad")).toMatchObject({ phase: "half-open", good: 1, bad: 3 });
     });
 
     it("a failing share of five or more does, for twice as long", () => {
-      expect(after("good", "bad", "bad", "bad", "bad")).toEqual({
+      expect(afterwards("good", "bad", "bad", "bad", "bad")).toEqual({
         phase: "open",
         until: policy.openMs + 60_000,
         openings: 2,
       });
-      expect(after("good", "good", "good", "bad", "bad", "bad").phase).toBe("open"); // half of six
-      expect(after("good", "good", "good", "bad", "bad").phase).toBe("half-open"); // less than half of five
-      expect(after("bad").phase).toBe("open"); // the probe itself
+      expect(afterwards("good", "good", "good", "bad", "bad", "bad").phase).toBe("open"); // half of six
+      expect(afterwards("good", "good", "good", "bad", "bad").phase).toBe("half-open"); // less than half of five
+      expect(afterwards("bad").phase).toBe("open"); // the probe itself
     });
 
     it("as many may be under way as have gone well, and one more", () => {
-      expect(allowedAttempts(after("good", "good", "bad"))).toBe(3);
+      expect(allowedAttempts(afterwards("good", "good", "bad"))).toBe(3);
     });
   });
 
