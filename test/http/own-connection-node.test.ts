@@ -1,5 +1,5 @@
 import { Agent as HttpAgent } from "node:http";
-import { Agent, type RequestOptions } from "node:https";
+import { Agent, type RequestOptions, request } from "node:https";
 import { connect, type LookupFunction } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
@@ -62,22 +62,36 @@ it.each([undefined, ca])("TLS that nobody checks is not, though it would pass", 
     expect(await send(get(`https://localhost:${server.port}/`))).toMatchObject({ authenticated: false });
 });
 
+/** Checks no certificate, without its options saying so: as where only the environment does. */
+class Careless extends Agent {
+  readonly made: TLSSocket[] = [];
+  override createConnection(options: RequestOptions, done?: never): Duplex | null | undefined {
+    const socket = super.createConnection({ ...options, rejectUnauthorized: false } as never, done);
+    this.made.push(socket as TLSSocket);
+    return socket;
+  }
+}
+
+it("a kept connection that another's request has opened, unchecked, is not", async () => {
+  const server = await started(httpsServer(certificate, (_req, res) => res.end()));
+  const agent = new Careless({ keepAlive: true });
+  cleanups.push(() => agent.destroy());
+  const url = `https://localhost:${server.port}/`;
+  await new Promise<void>((done) => {
+    request(url, { agent }, (res) => res.resume().on("close", done)).end();
+  });
+  expect(await createTransport({ agent })(get(url))).toMatchObject({ authenticated: false });
+  expect(agent.made).toHaveLength(1);
+});
+
 it("a wrong name is not, even where a session is resumed, for which Node itself checks no name", async () => {
   const server = await started(httpsServer(certificate, (_req, res) => res.end()));
-  const sockets: TLSSocket[] = [];
-  /** Checks no certificate, without its options saying so: as where only the environment does. */
-  class Careless extends Agent {
-    override createConnection(options: RequestOptions, done?: never): Duplex | null | undefined {
-      const socket = super.createConnection({ ...options, rejectUnauthorized: false } as never, done);
-      sockets.push(socket as TLSSocket);
-      return socket;
-    }
-  }
   const lookup: LookupFunction = (_name, { all }, done) =>
     all ? done(null, [{ address: "127.0.0.1", family: 4 }]) : done(null, "127.0.0.1", 4);
-  const send = createTransport({ agent: new Careless({ ca, lookup }) });
+  const agent = new Careless({ ca, lookup });
+  const send = createTransport({ agent });
   const url = `https://another.example.com:${server.port}/`;
   for (let i = 0; i < 3; i++) expect(await send(get(url))).toMatchObject({ authenticated: false });
-  expect(sockets.map((socket) => socket.isSessionReused())).toContain(true);
-  expect(sockets.map(({ authorized }) => authorized)).toContain(true);
+  expect(agent.made.map((socket) => socket.isSessionReused())).toContain(true);
+  expect(agent.made.map(({ authorized }) => authorized)).toContain(true);
 });

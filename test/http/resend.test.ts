@@ -74,14 +74,14 @@ describe("a request on a kept connection", () => {
     expect(requests).toHaveLength(2);
   });
 
-  it("is not sent again after a time-out or at the caller's word", async () => {
-    const { requests, url } = await answersOnce(() => {});
+  it("is not sent again at the caller's word", async () => {
+    const controller = new AbortController();
+    const { requests, url } = await answersOnce(() => controller.abort());
     const send = createTransport();
     await send(get(url));
-    await expect(send(get(url, { timeoutMs: 40 }))).rejects.toEqual(code("TIMED_OUT"));
+    await expect(send(get(url, { signal: controller.signal }))).rejects.toEqual(code("ABORTED"));
     await send(get(url));
-    await expect(send(get(url, { signal: AbortSignal.timeout(20) }))).rejects.toEqual(code("ABORTED"));
-    expect(requests).toHaveLength(4);
+    expect(requests).toHaveLength(3);
   });
 
   it("is not sent again for an answer that is not HTTP", async () => {
@@ -309,6 +309,15 @@ describe("time", () => {
       code: "TIMED_OUT",
       message: expect.stringContaining("1000"),
     });
+  });
+
+  it("a request whose time is over is not sent again", async () => {
+    const { requests, url } = await answersOnce(() => vi.advanceTimersByTime(10_000));
+    const send = createTransport();
+    await send(get(url));
+    await expect(send(get(url))).rejects.toEqual(code("TIMED_OUT"));
+    await send(get(url));
+    expect(requests).toHaveLength(3);
   });
 
   it("nothing is left behind: no timer, and no listener at the caller's signal", async () => {
