@@ -101,6 +101,8 @@ export const loadRules = [
     const part = await store.redrive({}, { newId, windowMs: WINDOW_MS, limit: 700 });
     expectSame("redriven of them", part, { redriven: 700, pastWindow: 0 });
     expectSame("dropped of them", await store.drop({}, { limit: 700 }), 700);
+    const [{ pending, dead } = { pending: 0, dead: 0 }] = await store.stats();
+    expectSame("counted then", [pending, dead], [700, count - 1_400]);
     const rest = await store.redrive({}, { newId, windowMs: WINDOW_MS });
     expectSame("redriven of the rest", rest, { redriven: count - 1_400, pastWindow: 0 });
     expectSame("claimed in the end", (await take(count)).length, count - 700);

@@ -280,14 +280,20 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       expect(await store.stats()).toMatchObject(names.map(() => ({ pending: 0, dead: 0, delivered: 0 })));
     });
 
-    it("keeps a lease's holder's own record only", async () => {
+    it("keeps no count and no body of what was dropped", async () => {
       const store = openStore();
-      await enqueue(store);
-      const [claimed] = await claimAll(store);
-      if (!claimed) throw new Error("nothing was claimed");
-      const stale = { ...claimed.lease, token: "another" };
-      expect(await store.complete([{ lease: stale, outcome: "accepted", attempt: ATTEMPT }])).toBe(0);
-      expect(await store.complete([{ lease: claimed.lease, outcome: "accepted", attempt: ATTEMPT }])).toBe(1);
+      await enqueue(store, storedEvent("lst_1"), storedEvent("lst_1"));
+      for (const { lease } of await claimAll(store))
+        await store.bury(lease, {
+          reason: "refused",
+          code: "REQUEST_REFUSED",
+          attempt: ATTEMPT,
+          blocksKey: false,
+        });
+      expect(await store.stats()).toMatchObject([{ dead: 2 }]);
+      expect(await store.drop({}, { limit: 1 })).toBe(1);
+      expect(await store.stats()).toMatchObject([{ pending: 0, dead: 1 }]);
+      expect(["hookproof_outbox", "hookproof_outbox_bodies"].map(count)).toEqual([1, 1]);
     });
   });
 }
