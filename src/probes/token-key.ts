@@ -2,7 +2,7 @@ import { type ExternalSigner, externalSignature } from "../jwt/external-signatur
 import { type Algorithm, importPrivateKey, type SigningKey } from "../jwt/key.js";
 
 /** Signs the first two segments of a token. */
-export type SignBytes = (bytes: Uint8Array<ArrayBuffer>) => Promise<Uint8Array>;
+export type SignBytes = (bytes: Uint8Array & { readonly buffer: ArrayBuffer }) => Promise<Uint8Array>;
 
 /** The public members of each kind of key. */
 const PUBLIC_MEMBERS = ["kty", "crv", "x", "y", "n", "e"] as const;

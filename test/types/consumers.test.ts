@@ -19,11 +19,45 @@ const common = {
 };
 const nodeNext = { module: ModuleKind.NodeNext, moduleResolution: ModuleResolutionKind.NodeNext };
 const bundler = { module: ModuleKind.ESNext, moduleResolution: ModuleResolutionKind.Bundler };
-const dom = { lib: ["lib.es2022.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts"], types: [] };
+const dom = { lib: ["lib.es2022.d.ts", "lib.dom.d.ts", "lib.dom.iterable.d.ts"], types: [] as string[] };
 const node = { lib: ["lib.es2022.d.ts"], types: ["node"] };
 
 // Kept as text, so that only the compilers under test read it, against the built declarations.
 const application = readFileSync(join(root, "test/types/application.txt"), "utf8");
+const onNode = readFileSync(join(root, "test/types/application-node.txt"), "utf8");
+
+/** What a mistake looks like, each in a module of its own that must not compile. */
+const WRONG = {
+  "a secret that is no text": 'import { hmacSigner } from "hookproof"; hmacSigner({ secret: 1 });',
+  "a secret that may be missing":
+    'import { hmacSigner } from "hookproof"; hmacSigner({ secret: process.env.SECRET });',
+  "a sender without a signer":
+    'import { createSender } from "hookproof"; createSender({ url: "https://a.b" });',
+  "an option that does not exist":
+    'import { createSender, hmacSigner } from "hookproof"; createSender({ url: "https://a.b", signer: hmacSigner({ secret: "s" }), timeout: 1 });',
+  "an unknown algorithm":
+    'import { generateKey } from "hookproof/jwks"; await generateKey({ alg: "HS256" });',
+  "an error code that does not exist":
+    'import type { ErrorCode } from "hookproof"; export const code: ErrorCode = "NOPE";',
+  "an event of a refused request":
+    'import { createReceiver } from "hookproof/receiver"; declare const r: ReturnType<typeof createReceiver>; const v = await r.verify({ method: "POST", url: "/", headers: [], body: "" }); v.event.id;',
+  "a listener with a secret and a key set":
+    'import { createReceiver } from "hookproof/receiver"; createReceiver({ listener: { id: "l", baseUrl: "https://a.b", auth: { method: "jwt", secret: "s" } } });',
+  "an outbox without a store":
+    'import { createOutbox } from "hookproof/outbox"; createOutbox({ listeners: {} });',
+  "an event of the outbox without a listener":
+    'import type { Outbox } from "hookproof/outbox"; declare const o: Outbox; o.enqueue({ payload: 1 });',
+  "a redrive to a place that does not exist":
+    'import type { Outbox } from "hookproof/outbox"; declare const o: Outbox; await o.redrive({}, { place: "middle" });',
+  "probes without a way to prove":
+    'import { runProbes } from "hookproof/probes"; runProbes({ url: "https://a.b" });',
+  "a driver that does not exist":
+    'import { openSqlite } from "hookproof/node"; openSqlite("a.db", { driver: "sqlite3" });',
+  "a clock that is a number":
+    'import { memoryReplayStore } from "hookproof/receiver"; memoryReplayStore({ clock: 1 });',
+  "a service on a port that is a text":
+    'import { createService } from "hookproof-service"; await createService({ port: "1" });',
+};
 
 describe.each([
   ["TypeScript 5.4", oldest as unknown as Compiler],
@@ -41,7 +75,10 @@ describe.each([
     "compiles an application, declarations checked as well: %s",
     (_, settings) => {
       const program = programOf(
-        { "test/types/application.ts": application },
+        {
+          "test/types/application.ts": application,
+          ...(settings.types.length > 0 ? { "test/types/application-node.ts": onNode } : {}),
+        },
         { ...common, ...settings },
         compiler,
       );
@@ -50,11 +87,28 @@ describe.each([
     60_000,
   );
 
+  it("does not compile what must not be", { timeout: 60_000 }, () => {
+    const wrong = Object.entries(WRONG).map(([name, text], index) => [
+      `test/types/wrong-${index}.ts`,
+      `// ${name}\n${text}\nexport {};\n`,
+    ]);
+    const program = programOf(Object.fromEntries(wrong), { ...common, ...nodeNext, ...node }, compiler);
+    const seen = new Set(complaints(program, compiler).map((line) => line.replace(/:.*/, "")));
+    const unseen = wrong.filter(([file = ""]) => !seen.has(file)).map(([, text]) => text);
+    expect(unseen).toEqual([]);
+  });
+
   it("sees no public type as any", () => {
     const settings = { ...common, ...nodeNext, ...node };
-    const entries = ["", "/receiver", "/jwks", "/outbox", "/diagnose", "/probes", "/node", "/testing"].map(
-      (entry) => `hookproof${entry}`,
-    );
+    const entries = [
+      "",
+      "/receiver",
+      "/jwks",
+      "/outbox",
+      "/diagnose",
+      "/probes",
+      "/node",
+      "/testing",
     const text = entries.map((entry, index) => `export * as entry${index} from "${entry}";`).join("\n");
     const program = programOf({ "test/types/surface.ts": text }, settings, compiler);
     expect(anyTypes(program, join(root, "test/types/surface.ts"))).toEqual([]);
