@@ -100,15 +100,9 @@ describe.each([
 
   it("sees no public type as any", () => {
     const settings = { ...common, ...nodeNext, ...node };
-    const entries = [
-      "",
-      "/receiver",
-      "/jwks",
-      "/outbox",
-      "/diagnose",
-      "/probes",
-      "/node",
-      "/testing",
+    const entries = ["", "/receiver", "/jwks", "/outbox", "/diagnose", "/probes", "/node", "/testing"].map(
+      (entry) => `hookproof${entry}`,
+    );
     const text = entries.map((entry, index) => `export * as entry${index} from "${entry}";`).join("\n");
     const program = programOf({ "test/types/surface.ts": text }, settings, compiler);
     expect(anyTypes(program, join(root, "test/types/surface.ts"))).toEqual([]);
