@@ -5,6 +5,9 @@ import { GLOBAL_FLAGS } from "./global-flags.js";
 import type { Io } from "./io.js";
 import { COMMANDS } from "./registry.js";
 
+/** A word that means itself in every shell: what would need quoting is not offered, as the shells insert it bare. */
+const PLAIN_WORD = /^[A-Za-z0-9_.:/@%+=,-]+$/;
+
 /**
  * Prints what may stand in the last of the given words, one candidate a line; the completion scripts ask this.
  * Nothing is printed where the shell should offer files, or where anything goes.
@@ -18,7 +21,7 @@ export async function completeWords(words: readonly string[], io: Io): Promise<n
     // A shell that asks in the middle of a line has no use for an error.
     return EXIT.ok;
   }
-  const fitting = candidates.filter((candidate) => candidate.startsWith(last));
+  const fitting = candidates.filter((candidate) => candidate.startsWith(last) && PLAIN_WORD.test(candidate));
   if (fitting.length > 0) io.stdout.write(`${fitting.join("\n")}\n`);
   return EXIT.ok;
 }

@@ -1,7 +1,11 @@
 import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { createInspector, type Inspector, InspectorError, startInspector } from "hookproof-service";
 import type { Context, Flag } from "./command.js";
 import { CliError, EXIT, usageError } from "./failure.js";
+import { dataFolder, writePrivateFile } from "./folders.js";
+import type { Io } from "./io.js";
 import { requirePrivate } from "./private-file.js";
 import { started } from "./serving.js";
 
@@ -21,7 +25,7 @@ export const INSPECTOR_FLAGS = {
 export interface Inspecting {
   /** Undefined where nothing is shown or kept. */
   readonly inspector: Inspector | undefined;
-  /** The page's URL; undefined with `--no-ui`. */
+  /** The page's URL with its token; undefined with `--no-ui`. */
   readonly url: string | undefined;
   stop(): Promise<void>;
 }
@@ -43,12 +47,12 @@ export async function startInspecting({ args, out }: Pick<Context, "args" | "out
       throw error;
     },
   );
-  return { inspector, url: `${page.url}/`, stop: page.stop };
+  return { inspector, url: page.pageUrl, stop: page.stop };
 }
 
 /** Says where the inspector is, and opens it if that was asked for. */
 export async function presentInspector(
-  { args, out }: Pick<Context, "args" | "out">,
+  { args, io, out }: Pick<Context, "args" | "io" | "out">,
   url: string | undefined,
 ) {
   if (url === undefined) return;
@@ -57,11 +61,21 @@ export async function presentInspector(
   const failed = () => out.warn(`No browser could be started. Open ${url} yourself.`);
   try {
     const { default: open } = await import("open");
-    const browser = await open(url);
+    const browser = await open(await privateLink(io, url));
     browser.once("error", failed).once("exit", (code) => code && failed());
   } catch {
     failed();
   }
+}
+
+/**
+ * A file for this user only that leads to the page: other users of the machine can read the command line of a browser,
+ * and the address holds the token.
+ */
+async function privateLink(io: Io, url: string): Promise<string> {
+  const file = join(dataFolder(io), "sessions", `inspector-${new URL(url).port}.html`);
+  await writePrivateFile(file, `<!doctype html><meta http-equiv="refresh" content="0;url=${url}">\n`);
+  return pathToFileURL(file).href;
 }
 
 async function opened(

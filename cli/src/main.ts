@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Args, Command } from "./command.js";
 import { type CliError, EXIT, usageError } from "./failure.js";
+import { inert, inertJson, inertLine } from "./inert.js";
 import type { Io } from "./io.js";
 import { createOutput, painter } from "./output.js";
 import { COMMANDS } from "./registry.js";
@@ -108,12 +109,13 @@ async function fail(error: unknown, argv: readonly string[], io: Io, type: strin
   const { code, message, hint, answer, exit } = failure;
   if (argv.includes("--json")) {
     io.stdout.write(
-      `${JSON.stringify({ v: 1, type, ok: false, ...answer, error: { code, message, ...(hint ? { hint } : {}) } })}\n`,
+      `${inertJson({ v: 1, type, ok: false, ...answer, error: { code, message, ...(hint ? { hint } : {}) } })}\n`,
     );
     return exit;
   }
   const paint = painter(io.stderr, io, argv.includes("--no-color") ? false : undefined);
-  io.stderr.write(`${paint("red", `error[${code}]`)}  ${message}\n${hint ? `  ${hint}\n` : ""}`);
+  const head = paint("red", `error[${inertLine(code)}]`);
+  io.stderr.write(`${head}  ${inertLine(message)}\n${hint ? `  ${inert(hint)}\n` : ""}`);
   return exit;
 }
 

@@ -1,4 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { styleText } from "node:util";
+import { inert, inertJson } from "./inert.js";
 import type { Io, Terminal } from "./io.js";
 
 /** The flags every command shares. */
@@ -20,6 +22,10 @@ export interface Output {
   document(value: Record<string, unknown>): void;
   /** A line of the answer for people; nothing with `--json`. */
   line(text?: string): void;
+  /** Part of the answer for people, line ends included, whatever the flags say. */
+  write(text: string): void;
+  /** A line for another program: bytes as they are, except on a terminal; nothing with `--json`. */
+  raw(text: string): void;
   /** What changed and what to run next; off with `--quiet` and `--json`. */
   note(text: string): void;
   /** Something worth knowing though nothing failed; off with `--quiet`. */
@@ -29,28 +35,53 @@ export interface Output {
   paint(colour: Colour, text: string): string;
 }
 
+/**
+ * The output of a command. This is the one place where text becomes bytes: whatever others wrote (URLs, bodies, key
+ * ids, answers, names of files) is shown with its control and bidi characters escaped, in text and in JSON.
+ */
 export function createOutput(io: Io, flags: GlobalFlags): Output {
-  const paintOut = painter(io.stdout, io, flags.color);
+  const { paint, resolved } = paintMarks(painter(io.stdout, io, flags.color));
   const paintErr = painter(io.stderr, io, flags.color);
   const err = (text: string) => void io.stderr.write(`${text}\n`);
+  const write = (text: string) => void io.stdout.write(resolved(text));
   return {
     json: flags.json,
     document(value) {
-      if (flags.json) io.stdout.write(`${JSON.stringify({ v: 1, ...value })}\n`);
+      if (flags.json) io.stdout.write(`${inertJson({ v: 1, ...value })}\n`);
     },
     line(text = "") {
-      if (!flags.json) io.stdout.write(`${text}\n`);
+      if (!flags.json) write(`${text}\n`);
+    },
+    write,
+    raw(text) {
+      if (!flags.json) io.stdout.write(`${io.stdout.isTTY ? inert(text) : text}\n`);
     },
     note(text) {
-      if (!flags.quiet && !flags.json) err(paintErr("dim", text));
+      if (!flags.quiet && !flags.json) err(paintErr("dim", inert(text)));
     },
     warn(text) {
-      if (!flags.quiet) err(`${paintErr("yellow", "warning")}  ${text}`);
+      if (!flags.quiet) err(`${paintErr("yellow", "warning")}  ${inert(text)}`);
     },
     detail(level, text) {
-      if (flags.verbose >= level) err(text);
+      if (flags.verbose >= level) err(inert(text));
     },
-    paint: paintOut,
+    paint,
+  };
+}
+
+type Paint = (colour: Colour, text: string) => string;
+
+/**
+ * Colour is asked for within a line, before the line is made inert. So `paint` leaves marks that nobody else can
+ * write, and the terminal's own codes take their place at the end.
+ */
+function paintMarks(painted: Paint): { paint: Paint; resolved(text: string): string } {
+  const secret = randomBytes(9).toString("base64url");
+  const mark = new RegExp(`<${secret}:([a-z]+)>([^]*?)</${secret}>`, "g");
+  return {
+    paint: (colour, text) => `<${secret}:${colour}>${text}</${secret}>`,
+    resolved: (text) =>
+      inert(text).replace(mark, (_, colour: Colour, inner: string) => painted(colour, inner)),
   };
 }
 

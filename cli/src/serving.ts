@@ -1,6 +1,6 @@
 import type { Args, Flag } from "./command.js";
 import { CliError, EXIT, usageError } from "./failure.js";
-import { readTextFile } from "./private-file.js";
+import { readTextFile, requirePrivate } from "./private-file.js";
 
 /** The flags of every command that serves. */
 export const SERVING_FLAGS = {
@@ -16,6 +16,7 @@ export async function servingOptions(
   if (port > 65_535) throw usageError("--port must be at most 65535.");
   const [cert, key] = [args.text("tls-cert"), args.text("tls-key")];
   if ((cert === undefined) !== (key === undefined)) throw usageError("--tls-cert and --tls-key go together.");
+  if (key !== undefined) requirePrivate(key);
   return cert !== undefined && key !== undefined
     ? { port, tls: { cert: await readTextFile(cert), key: await readTextFile(key) } }
     : { port };

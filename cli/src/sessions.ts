@@ -12,6 +12,8 @@ export interface Session {
   readonly method: "hmac" | "jwt";
   /** The secret of an HMAC listener; the file is readable by its owner only. */
   readonly secret?: string;
+  /** The inspector's page with its token. */
+  readonly inspector?: string;
 }
 
 function sessionFile(io: Io, port: number): string {

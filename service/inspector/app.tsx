@@ -29,7 +29,7 @@ const NOTE_MS = 5_000;
 
 /** The whole page. */
 export function App({ api }: { api: Api }) {
-  const { session, clockOffsetMs, connected, rows, forced } = useLive(api);
+  const { session, clockOffsetMs, connected, isLockedOut, rows, forced } = useLive(api);
   const [chosen, choose] = useChoice();
   const [filter, setFilter] = useState<Filter>(NO_FILTER);
   const [menu, setMenu] = useState<MenuName>();
@@ -135,7 +135,7 @@ export function App({ api }: { api: Api }) {
     <div class={`page ${chosen === undefined ? "" : "has-choice"}`}>
       <TopBar
         session={session}
-        connected={connected}
+        connected={connected && !isLockedOut}
         forced={forced}
         menu={menu === "file"}
         onMenu={toggle("file")}
@@ -171,7 +171,14 @@ export function App({ api }: { api: Api }) {
         aria-label="File to import"
         onChange={(event) => importFile(event.currentTarget)}
       />
-      {session && isEmpty ? (
+      {isLockedOut ? (
+        <main class="alone">
+          <p class="nothing note">
+            Open the inspector by the whole address that hookproof has printed: it ends in #t=…. Only who has
+            it sees requests and signs; another start of the listener has another one.
+          </p>
+        </main>
+      ) : session && isEmpty ? (
         <main class="alone">
           <EmptyState listeners={listeners} onCopy={copy} />
         </main>
@@ -201,7 +208,7 @@ export function App({ api }: { api: Api }) {
       )}
       <Toast note={note} />
       {dialog === "help" && <HelpDialog version={session?.version ?? ""} onClose={close} />}
-      {dialog === "export" && <ExportDialog filter={filter} count={shown.length} onClose={close} />}
+      {dialog === "export" && <ExportDialog api={api} filter={filter} count={shown.length} onClose={close} />}
       {dialog === "edit" && isChosen && (
         <EditDialog detail={detail} canSign={listener?.canSign === true} onSend={replay} onClose={close} />
       )}

@@ -11,7 +11,7 @@ export { type RunningServer, type ServerLimits, type ServerOptions, startServer 
 export { createInspector, type Inspector, type InspectorOptions } from "./inspector/inspector.js";
 export { InspectorError } from "./inspector/inspector-error.js";
 export { type InspectorRouterOptions, inspectorRouter } from "./inspector/router.js";
-export { startInspector } from "./inspector/start-inspector.js";
+export { type RunningInspector, startInspector } from "./inspector/start-inspector.js";
 export { KEY_SET_FAULTS, type KeySetFault } from "./key-set-faults.js";
 export { type KeySetHostServerOptions, type RunningKeySetHost, startKeySetHost } from "./key-set-host.js";
 export { type ListenersOptions, startListeners } from "./listener-server.js";

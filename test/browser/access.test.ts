@@ -37,7 +37,7 @@ describeInBrowser("everybody can use the page", (browser) => {
     await sendEveryKind(stage);
     const { page, context, offences } = await openPage(browser(), stage.pageUrl);
     for (const { n } of stage.inspector.list().rows) {
-      await page.goto(`${stage.pageUrl}#${n}`);
+      await page.goto(`${stage.pageUrl}&n=${n}`);
       await page.locator(".summary", { hasText: `#${n} ` }).waitFor();
       expect(await serious(page, "article")).toEqual([]);
     }

@@ -42,17 +42,17 @@ describeWith("HOOKPROOF_SCREENSHOTS=1", process.env.HOOKPROOF_SCREENSHOTS)(
       const numbers = await tell(stage);
       const { page, context } = await openPage(browser, stage.pageUrl);
       for (const [status, n] of Object.entries(numbers)) {
-        await page.goto(`${stage.pageUrl}#${n}`);
+        await page.goto(`${stage.pageUrl}&n=${n}`);
         await page.locator(".summary", { hasText: `#${n} ` }).waitFor();
         await take(page, `inspector-${status}`);
       }
-      await page.goto(`${stage.pageUrl}#${numbers[200]}`);
+      await page.goto(`${stage.pageUrl}&n=${numbers[200]}`);
       await page.keyboard.press("r");
       await page.locator("[role=menu]").waitFor();
       await take(page, "inspector-replay");
       await context.close();
 
-      const dark = await openPage(browser, `${stage.pageUrl}#${numbers[401]}`, { dark: true });
+      const dark = await openPage(browser, `${stage.pageUrl}&n=${numbers[401]}`, { dark: true });
       await dark.page.locator(".summary").waitFor();
       await take(dark.page, "inspector-dark");
       await dark.context.close();

@@ -1,7 +1,7 @@
 import { get, type IncomingMessage } from "node:http";
 import { startServer } from "hookproof-service";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { RequestRow } from "../../service/src/inspector/contract.js";
+import { type RequestRow, TOKEN_HEADER } from "../../service/src/inspector/contract.js";
 import { createFeed } from "../../service/src/inspector/feed.js";
 import { inspected } from "./inspected.js";
 
@@ -12,9 +12,15 @@ interface ServerSentEvent {
 }
 
 /** Follows server-sent events as a browser does; `close` breaks the connection. */
-async function follow(url: string, lastEventId?: string) {
+async function follow(pageUrl: string, query?: string, lastEventId?: string) {
+  const { origin, hash } = new URL(pageUrl);
+  const url = query === undefined ? pageUrl : `${origin}/api/events${query}`;
+  const token = { [TOKEN_HEADER]: hash.slice("#t=".length) };
   const events: ServerSentEvent[] = [];
-  const request = get(url, { agent: false, headers: lastEventId ? { "Last-Event-ID": lastEventId } : {} });
+  const request = get(url, {
+    agent: false,
+    headers: { ...token, ...(lastEventId ? { "Last-Event-ID": lastEventId } : {}) },
+  });
   const response = await new Promise<IncomingMessage>((resolve, reject) =>
     request.once("response", resolve).once("error", reject),
   );
@@ -55,21 +61,21 @@ describe("live rows", () => {
     const { post, list, page } = await inspected();
     await post();
     const { lastEventId } = await list();
-    const one = await follow(`${page.url}/api/events?after=${lastEventId}`);
+    const one = await follow(page.pageUrl, `?after=${lastEventId}`);
     expect(one.response.headers["content-type"]).toBe("text/event-stream; charset=utf-8");
     await post();
     await expect.poll(one.numbers).toEqual([2]);
     one.close();
     await post();
     await post();
-    const two = await follow(`${page.url}/api/events?after=${lastEventId}`, one.lastId());
+    const two = await follow(page.pageUrl, `?after=${lastEventId}`, one.lastId());
     await expect.poll(two.numbers).toEqual([3, 4]);
     expect(two.events.map(({ name }) => name)).not.toContain("reset");
   });
 
   it("say when a near miss is found, a listener's answers are forced, and the list is cleared", async () => {
     const { post, page, change } = await inspected();
-    const feed = await follow(`${page.url}/api/events`);
+    const feed = await follow(page.pageUrl, "");
     await post({ body: '{"a":2}' });
     await expect.poll(() => feed.rows().at(-1)?.reason).toContain("No known mistake");
     await change("PUT", "api/forced-answer", { listenerId: "lst_1", status: 500 });
@@ -88,7 +94,7 @@ describe("live rows", () => {
     "start anew after the id of another run: %j",
     async (id) => {
       const { page } = await inspected();
-      const feed = await follow(`${page.url}/api/events?after=${id || "x.1"}`);
+      const feed = await follow(page.pageUrl, `?after=${id || "x.1"}`);
       await expect.poll(() => feed.events.map(({ name }) => name)).toContain("reset");
       expect(feed.lastId()).toMatch(/^[\w-]{8}\.0$/);
     },
@@ -96,7 +102,7 @@ describe("live rows", () => {
 
   it("end when the server stops, which does not wait for them", async () => {
     const { page, stop } = await inspected();
-    const feed = await follow(`${page.url}/api/events`);
+    const feed = await follow(page.pageUrl, "");
     await stop();
     await expect.poll(feed.isOver).toBe(true);
   });
@@ -171,7 +177,7 @@ describe("a feed", () => {
 describe("a burst", () => {
   it("of 5,000 requests is recorded and shown to its end, within the bounds", async () => {
     const { post, page, list, inspector, url } = await inspected({ maxRequests: 1_000 });
-    const feed = await follow(`${page.url}/api/events`);
+    const feed = await follow(page.pageUrl, "");
     const { record } = inspector;
     await post();
     const [seen] = [await inspector.detail(1)];

@@ -1,3 +1,5 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
 import express from "express";
 import { createInspector, inspectorRouter, startServer } from "hookproof-service";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -79,18 +81,89 @@ describe("who may change something", () => {
       { ...own, [TOKEN_HEADER]: `${token.slice(0, -1)}!` },
       { ...own, [TOKEN_HEADER]: `${token}0` },
     ]) {
-      const answer = await call(path, { method, headers: headers as Record<string, string>, body });
+      const answer = await send(`${page.url}/${path}`, {
+        method,
+        headers: headers as Record<string, string>,
+        body,
+      });
       expect(answer.status).toBe(403);
     }
     expect((await list()).total).toBe(1);
     expect((await call(path, { method, headers: own, body })).status).not.toBe(403);
   });
 
+  it.each(["", "short", "a token with spaces, though it is long"])(
+    "a router refuses the token %j",
+    async (token) => {
+      const inspector = await createInspector();
+      onTestFinished(() => inspector.close());
+      expect(() => inspectorRouter(inspector, { token })).toThrow(TypeError);
+    },
+  );
+
   it("with another token after every start", async () => {
     const [one, two] = [await inspected(), await inspected()];
     expect(one.token).not.toBe(two.token);
     expect(one.token).toMatch(/^[\w-]{43}$/);
   });
+});
+
+describe("another user of this machine", () => {
+  /** Node's own socket calls under another uid, as that user's program would make them. */
+  async function asNobody(calls: readonly object[]): Promise<{ status: number; body: string }[]> {
+    const program = `
+      const calls = JSON.parse(process.argv[1]);
+      const answers = [];
+      for (const { url, ...options } of calls) {
+        const answer = await fetch(url, options);
+        answers.push({ status: answer.status, body: await answer.text() });
+      }
+      console.log(JSON.stringify(answers));`;
+    const args = ["--input-type=module", "-e", program, JSON.stringify(calls)];
+    const seen = await promisify(execFile)(process.execPath, args, {
+      cwd: "/",
+      uid: 65_534,
+      gid: 65_534,
+      env: {},
+      timeout: 20_000,
+    });
+    return JSON.parse(seen.stdout);
+  }
+
+  it.skipIf(process.getuid?.() !== 0)(
+    "gets the page, and no request, no signature and no signing",
+    async () => {
+      const { page, post, list, url } = await inspected();
+      await post({ headers: { "Webhook-Signature": "A".repeat(43) } });
+      const own = { Origin: page.url, "Content-Type": "application/json" };
+      const guess = { ...own, [TOKEN_HEADER]: "A".repeat(43) };
+      const edit = JSON.stringify({ kind: "edit", bodyBase64: "e30=", sign: true });
+      const reads = ["session", "requests", "requests/1", "events", "export?credentials=1"];
+      const answers = await asNobody([
+        ...reads.flatMap((path) =>
+          [{}, own, guess].map((headers) => ({ url: `${page.url}/api/${path}`, headers })),
+        ),
+        ...[own, guess].map((headers) => ({
+          url: `${page.url}/api/requests/1/replay`,
+          method: "POST",
+          headers,
+          body: edit,
+        })),
+        { url: `${page.url}/` },
+      ]);
+      const pageItself = answers.pop();
+      expect(pageItself?.status).toBe(200);
+      expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 403));
+      const all = answers
+        .concat(pageItself ?? [])
+        .map(({ body }) => body)
+        .join("\n");
+      expect(all).not.toMatch(/"expected"|Webhook/);
+      expect(all).not.toContain(new URL(page.pageUrl).hash.slice("#t=".length));
+      expect((await list()).total).toBe(1);
+      expect(url).toContain("127.0.0.1");
+    },
+  );
 });
 
 describe("calls that make no sense", () => {
@@ -137,11 +210,13 @@ describe("calls that make no sense", () => {
   });
 });
 
+const TOKEN = "a-token-that-the-developer-has-made";
+
 describe("mounted in somebody's own server", () => {
   it("stands at any path, and leaves the rest alone", async () => {
     const inspector = await createInspector();
     const app = express();
-    app.use("/dev/inspector", inspectorRouter(inspector, { allowedHosts: ["dev.internal"] }));
+    app.use("/dev/inspector", inspectorRouter(inspector, { token: TOKEN, allowedHosts: ["dev.internal"] }));
     app.get("/", (_request, response) => void response.send("mine"));
     const server = await startServer(app, {});
     onTestFinished(async () => {
@@ -150,7 +225,9 @@ describe("mounted in somebody's own server", () => {
     });
     const call = (path: string, headers = {}) => send(server.url + path, { headers });
     expect((await call("/dev/inspector?a=1")).headers.location).toBe("inspector/?a=1");
-    const session = (await call("/dev/inspector/api/session", { Host: "dev.internal" })).json<SessionInfo>();
+    const session = (
+      await call("/dev/inspector/api/session", { Host: "dev.internal", [TOKEN_HEADER]: TOKEN })
+    ).json<SessionInfo>();
     expect(session).toMatchObject({ v: 1, listeners: [], forced: [] });
     const mine = await call("/", { Host: "dev.internal" });
     expect([mine.text, mine.headers["content-security-policy"]]).toEqual(["mine", undefined]);

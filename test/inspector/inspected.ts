@@ -8,12 +8,7 @@ import {
   startListeners,
 } from "hookproof-service";
 import { onTestFinished } from "vitest";
-import {
-  type RequestDetail,
-  type RequestPage,
-  type SessionInfo,
-  TOKEN_HEADER,
-} from "../../service/src/inspector/contract.js";
+import { type RequestDetail, type RequestPage, TOKEN_HEADER } from "../../service/src/inspector/contract.js";
 
 export const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 
@@ -51,8 +46,9 @@ export async function inspected({
   };
   onTestFinished(stop);
   const url = `${server.url}/api/v1/webhooks/incoming/lst_1`;
-  const call = (path: string, given: CallOptions = {}) => send(`${page.url}/${path}`, given);
-  const token = (await call("api/session")).json<SessionInfo>().token;
+  const token = new URL(page.pageUrl).hash.slice("#t=".length);
+  const call = (path: string, given: CallOptions = {}) =>
+    send(`${page.url}/${path}`, { ...given, headers: { [TOKEN_HEADER]: token, ...given.headers } });
   return {
     inspector,
     server,

@@ -51,7 +51,7 @@ export const completion: Command = {
     const shell = args.text("shell") ?? "";
     const script = SCRIPTS[shell] ?? "";
     out.document({ type: "completion", ok: true, shell, script });
-    out.line(script);
+    out.raw(script);
     return EXIT.ok;
   },
 };

@@ -3,6 +3,7 @@ import { curlCommand } from "../curl.js";
 import { EXIT } from "../failure.js";
 import { recall } from "../history.js";
 import type { HistoryRecord } from "../history-record.js";
+import { inertJson } from "../inert.js";
 import { writeOwnFile } from "../private-file.js";
 
 export const eventsExport: Command = {
@@ -41,11 +42,12 @@ export const eventsExport: Command = {
     const file = args.text("out");
     if (file !== undefined) await writeOwnFile(file, `${text}\n`);
     if (file === undefined && args.text("as") === "json") {
-      io.stdout.write(`${text}\n`);
+      io.stdout.write(`${inertJson(JSON.parse(text))}\n`);
       return EXIT.ok;
     }
     out.document({ type: "export", ok: true, eventId: record.eventId, ...(file ? { file } : { text }) });
-    out.line(file ?? text);
+    if (file !== undefined) out.line(file);
+    else out.raw(text);
     return EXIT.ok;
   },
 };

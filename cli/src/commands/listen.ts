@@ -141,7 +141,12 @@ export const listen: Command = {
       throw error;
     });
     const url = `${server.url}/api/v1/webhooks/incoming/${id}`;
-    const session: Session = { url, method: auth.method, ...(secret === undefined ? {} : { secret }) };
+    const session: Session = {
+      url,
+      method: auth.method,
+      ...(secret === undefined ? {} : { secret }),
+      ...(page.url === undefined ? {} : { inspector: page.url }),
+    };
     const endSession = await writeSession(io, out, server.port, session);
     out.document({
       type: "listening",

@@ -33,7 +33,7 @@ export const secretEnv: Command = {
     // An empty origin takes back that of an earlier profile.
     const env = { HOOKPROOF_SECRET: secret, [ORIGIN_VARIABLE]: origin };
     out.document({ type: "secret", ok: true, profile, env });
-    for (const [name, value] of Object.entries(env)) out.line(assignment(args.text("shell"), name, value));
+    for (const [name, value] of Object.entries(env)) out.raw(assignment(args.text("shell"), name, value));
     return EXIT.ok;
   },
 };

@@ -49,7 +49,8 @@ export const secretGenerate: Command = {
       ...(revealed ? { secret } : {}),
     });
     const shown = `${fingerprints.map((text) => `${text}…`).join(", ")}${ownerAndOrigin(owner, origin)}`;
-    out.line(revealed ? secret : shown);
+    if (revealed) out.raw(secret);
+    else out.line(shown);
     if (!revealed) out.note("next: hookproof secret show --reveal      to give it to the listener");
     return EXIT.ok;
   },

@@ -27,7 +27,8 @@ export const secretShow: Command = {
       ...(revealed ? { secrets } : {}),
     });
     const shown = fingerprints.map((print) => `${print}…${ownerAndOrigin(owner, origin)}`);
-    for (const text of revealed ? secrets : shown) out.line(text);
+    if (revealed) secrets.forEach(out.raw);
+    else shown.forEach(out.line);
     return EXIT.ok;
   },
 };

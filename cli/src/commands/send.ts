@@ -103,7 +103,7 @@ async function printRequest({ args, out }: Context, target: Target, event: Webho
     ...(curl ? { curl } : {}),
   });
   if (curl) {
-    out.line(curl);
+    out.raw(curl);
     return EXIT.ok;
   }
   out.line(`POST ${url}`);

@@ -12,6 +12,7 @@ import {
 } from "hookproof-service";
 import type { Args, Command, Context } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
+import { inertJson } from "../inert.js";
 import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../inspecting.js";
 import { pointInTime } from "../point-in-time.js";
 import { fillDatabase } from "../seed-database.js";
@@ -144,7 +145,7 @@ function logOf({ io, global }: Context, counts: Map<number, number>): ServiceLog
     const { status } = fields as { status?: unknown };
     if (typeof status === "number") counts.set(status, (counts.get(status) ?? 0) + 1);
     if (global.verbose > 0 || level === "error")
-      io.stderr.write(`${JSON.stringify({ level, message, ...fields })}\n`);
+      io.stderr.write(`${inertJson({ level, message, ...fields })}\n`);
   };
   return { info: write("info"), warn: write("warn"), error: write("error") };
 }

@@ -56,7 +56,7 @@ export const sign: Command = {
       canonical:
         target.method === "hmac" ? `${timestamp}.${eventId}.${Buffer.from(body).toString("utf8")}` : null,
     });
-    if (args.flag("curl")) out.line(curlCommand(request));
+    if (args.flag("curl")) out.raw(curlCommand(request));
     else for (const [name, value] of Object.entries(headers)) out.line(`${name}: ${value}`);
     return EXIT.ok;
   },

@@ -1,3 +1,4 @@
+import { inertJson } from "../inert.js";
 import type { CreateReporter } from "./reporter.js";
 
 /** For programs: a JSON document on each line. */
@@ -8,5 +9,5 @@ export const jsonl: CreateReporter = () => ({
 });
 
 function line(document: Record<string, unknown>): string {
-  return `${JSON.stringify({ v: 1, ...document })}\n`;
+  return `${inertJson({ v: 1, ...document })}\n`;
 }

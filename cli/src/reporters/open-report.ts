@@ -23,7 +23,7 @@ export interface Report {
  * Opens the report that the flags ask for: on stdout, or in the file of `--out`; stdout then has the one for
  * people, and with `--json` always the one for programs.
  */
-export function openReport({ args, io, out }: Pick<Context, "args" | "io" | "out">): Report {
+export function openReport({ args, out }: Pick<Context, "args" | "out">): Report {
   const file = args.text("out");
   const chosen = REPORTERS[args.text("reporter") ?? (out.json ? "jsonl" : "pretty")] ?? pretty;
   const onStdout = out.json ? jsonl : file === undefined ? chosen : pretty;
@@ -31,7 +31,7 @@ export function openReport({ args, io, out }: Pick<Context, "args" | "io" | "out
   const kept = file === undefined ? undefined : chosen((_colour, text) => text);
   const descriptor = file === undefined ? undefined : openFile(file);
   const write = (piece: (reporter: Reporter) => string) => {
-    io.stdout.write(piece(shown));
+    out.write(piece(shown));
     if (kept && descriptor !== undefined) writeSync(descriptor, piece(kept));
   };
   return {

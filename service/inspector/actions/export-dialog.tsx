@@ -1,26 +1,42 @@
 import { useState } from "preact/hooks";
 import type { ExportQuery } from "../../src/inspector/contract.js";
 import type { Filter } from "../list/filter.js";
-import { exportUrl } from "../live/api.js";
+import type { Api } from "../live/api.js";
 import { Dialog } from "../parts/dialog.js";
 
 interface ExportDialogProps {
+  readonly api: Pick<Api, "exported">;
   readonly filter: Filter;
   readonly count: number;
   onClose(): void;
 }
 
 /** Writes what the list shows to a file. */
-export function ExportDialog({ filter, count, onClose }: ExportDialogProps) {
+export function ExportDialog({ api, filter, count, onClose }: ExportDialogProps) {
   const [format, setFormat] = useState<ExportQuery["format"]>("jsonl");
   const [credentials, setCredentials] = useState(false);
-  const href = exportUrl({
+  const [problem, setProblem] = useState<string>();
+  const query: ExportQuery = {
     format,
     q: filter.text.trim(),
     status: filter.statuses.join(","),
     listener: filter.listener,
     ...(credentials ? { credentials: "1" } : {}),
-  });
+  };
+  const save = async () => {
+    try {
+      const href = URL.createObjectURL(await api.exported(query));
+      const link = Object.assign(document.createElement("a"), {
+        href,
+        download: `hookproof-requests.${format}`,
+      });
+      link.click();
+      URL.revokeObjectURL(href);
+      onClose();
+    } catch (error) {
+      setProblem((error as Error).message);
+    }
+  };
   return (
     <Dialog title={`Export ${count} ${count === 1 ? "request" : "requests"}`} onClose={onClose}>
       <form>
@@ -49,9 +65,10 @@ export function ExportDialog({ filter, count, onClose }: ExportDialogProps) {
           With signatures, tokens and cookies; they are left out otherwise. The secret is never in.
         </label>
         <footer>
-          <a class="primary button" href={href} download onClick={onClose}>
+          {problem && <p role="alert">{problem}</p>}
+          <button type="button" class="primary" onClick={save}>
             Export
-          </a>
+          </button>
         </footer>
       </form>
     </Dialog>

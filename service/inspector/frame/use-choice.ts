@@ -16,6 +16,7 @@ export function useChoice(): [number | undefined, (n: number | undefined) => voi
 }
 
 function fromAddress(): number | undefined {
-  const n = Number(location.hash.slice(1));
+  // The address that was opened has the token before it.
+  const n = Number(/^#(?:t=[^&]*&n=)?([0-9]+)$/.exec(location.hash)?.[1]);
   return Number.isSafeInteger(n) && n > 0 ? n : undefined;
 }

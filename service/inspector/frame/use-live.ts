@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Api } from "../live/api.js";
 import { type LiveState, startInspector } from "../live/inspector.js";
 
-const NOTHING: LiveState = { clockOffsetMs: 0, connected: false, rows: [], forced: [] };
+const NOTHING: LiveState = { clockOffsetMs: 0, connected: false, isLockedOut: false, rows: [], forced: [] };
 
 /** What the server has, as it changes. */
 export function useLive(api: Api): LiveState {

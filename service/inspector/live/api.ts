@@ -21,6 +21,10 @@ export interface Api {
   force(answer: ForcedAnswer): Promise<ForcedAnswer>;
   stopForcing(listenerId: string): Promise<void>;
   clear(): Promise<void>;
+  /** The server's events behind an id, as they come. */
+  events(after: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+  /** A file with the requests of a query. */
+  exported(query: ExportQuery): Promise<Blob>;
   importFile(file: Blob): Promise<ImportResult>;
 }
 
@@ -35,49 +39,33 @@ export class ApiError extends Error {
   }
 }
 
-/** Calls to the server this page came from. */
-export function createApi(): Api {
-  let token = "";
-
-  async function session(): Promise<SessionInfo> {
-    const info: SessionInfo = await (await call("GET", "api/session")).json();
-    token = info.token;
-    return info;
-  }
-
-  async function change(method: string, path: string, body?: BodyInit): Promise<Response> {
-    try {
-      return await call(method, path, body, { [TOKEN_HEADER]: token });
-    } catch (error) {
-      // After a restart of the server the token is another one.
-      if (!(error instanceof ApiError) || error.status !== 403) throw error;
-      const before = token;
-      await session();
-      if (token === before) throw error;
-      return call(method, path, body, { [TOKEN_HEADER]: token });
-    }
-  }
+/** Calls to the server this page came from, with the token that this page was opened with. */
+export function createApi(token: string): Api {
+  const call = (
+    method: string,
+    path: string,
+    body: BodyInit | null = null,
+    signal: AbortSignal | null = null,
+  ) => request(token, method, path, body, signal);
 
   return {
-    session,
+    session: async () => (await call("GET", "api/session")).json(),
     requests: async (query, signal) =>
-      (await call("GET", `api/requests?${params(query)}`, null, {}, signal)).json(),
-    request: async (n, signal) => (await call("GET", `api/requests/${n}`, null, {}, signal)).json(),
-    replay: async (n, order) => (await change("POST", `api/requests/${n}/replay`, json(order))).json(),
-    force: async (answer) => (await change("PUT", "api/forced-answer", json(answer))).json(),
+      (await call("GET", `api/requests?${params(query)}`, null, signal)).json(),
+    request: async (n, signal) => (await call("GET", `api/requests/${n}`, null, signal)).json(),
+    events: async (after, signal) =>
+      (await call("GET", `api/events?${params({ after })}`, null, signal)).body ?? new ReadableStream(),
+    exported: async (query) => (await call("GET", `api/export?${params(query)}`)).blob(),
+    replay: async (n, order) => (await call("POST", `api/requests/${n}/replay`, json(order))).json(),
+    force: async (answer) => (await call("PUT", "api/forced-answer", json(answer))).json(),
     async stopForcing(listenerId) {
-      await change("DELETE", `api/forced-answer?${params({ listener: listenerId })}`);
+      await call("DELETE", `api/forced-answer?${params({ listener: listenerId })}`);
     },
     async clear() {
-      await change("DELETE", "api/requests");
+      await call("DELETE", "api/requests");
     },
-    importFile: async (file) => (await change("POST", "api/import", file)).json(),
+    importFile: async (file) => (await call("POST", "api/import", file)).json(),
   };
-}
-
-/** Where a browser downloads an export from. */
-export function exportUrl(query: ExportQuery): string {
-  return `api/export?${params(query)}`;
 }
 
 function params(query: object): URLSearchParams {
@@ -92,14 +80,14 @@ function json(value: unknown): Blob {
   return new Blob([JSON.stringify(value)], { type: "application/json" });
 }
 
-async function call(
+async function request(
+  token: string,
   method: string,
   path: string,
-  body: BodyInit | null = null,
-  headers: Record<string, string> = {},
-  signal: AbortSignal | null = null,
+  body: BodyInit | null,
+  signal: AbortSignal | null,
 ): Promise<Response> {
-  const response = await fetch(path, { method, body, headers, signal });
+  const response = await fetch(path, { method, body, headers: { [TOKEN_HEADER]: token }, signal });
   if (response.ok) return response;
   const failure: Partial<Failure> = await response.json().catch(() => ({}));
   throw new ApiError(

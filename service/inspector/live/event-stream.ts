@@ -1,4 +1,5 @@
 import type { InspectorEvents } from "../../src/inspector/contract.js";
+import type { Api } from "./api.js";
 
 /** One event of the server, as it is handed from tab to tab. */
 export type StreamEvent = {
@@ -9,43 +10,64 @@ export type StreamEvent = {
   };
 }[keyof InspectorEvents];
 
-const NAMES = ["rows", "dropped", "forced", "reset"] as const satisfies readonly (keyof InspectorEvents)[];
+const NAMES: readonly string[] = ["rows", "dropped", "forced", "reset"] satisfies (keyof InspectorEvents)[];
 const RETRY_MS = [300, 600, 1_200, 2_400];
 
 interface StreamOptions {
+  readonly api: Pick<Api, "events">;
   /** The last event that is known, read again before every connection. */
   after(): string;
   onEvent(event: StreamEvent): void;
   onConnection(connected: boolean): void;
 }
 
-/** Reads the server's events, and connects again for as long as it is not closed. */
-export function openEventStream({ after, onEvent, onConnection }: StreamOptions): () => void {
-  let source: EventSource | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
+/**
+ * Reads the server's events, and connects again whenever the stream ends. The browser's own EventSource cannot send
+ * the page's token.
+ */
+export function openEventStream({ api, after, onEvent, onConnection }: StreamOptions): void {
   let failures = 0;
 
-  function connect(): void {
-    source = new EventSource(`api/events?after=${encodeURIComponent(after())}`);
-    source.onopen = () => {
+  async function connect(): Promise<void> {
+    try {
+      const stream = await api.events(after(), new AbortController().signal);
       failures = 0;
       onConnection(true);
-    };
-    // The browser's own retries end for good at an answer that is no stream, such as a proxy's 502.
-    source.onerror = () => {
-      source?.close();
-      onConnection(false);
-      timer = setTimeout(connect, RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)]);
-    };
-    for (const name of NAMES)
-      source.addEventListener(name, ({ data, lastEventId }) =>
-        onEvent({ name, id: lastEventId, data: JSON.parse(data) }),
-      );
+      await readEvents(stream, onEvent);
+    } catch {
+      // A server that is gone, or its refusal: what matters is that there is no stream.
+    }
+    onConnection(false);
+    setTimeout(connect, RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)]);
   }
 
-  connect();
-  return () => {
-    clearTimeout(timer);
-    source?.close();
-  };
+  void connect();
+}
+
+/** The events of a stream of server-sent events, until it ends. */
+async function readEvents(
+  stream: ReadableStream<Uint8Array>,
+  onEvent: (event: StreamEvent) => void,
+): Promise<void> {
+  const reader = stream
+    .pipeThrough(new TextDecoderStream() as never)
+    .getReader() as ReadableStreamDefaultReader<string>;
+  let rest = "";
+  let id = "";
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    const blocks = (rest + piece.value).split("\n\n");
+    rest = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const fields = new Map(
+        block.split("\n").map((line): [string, string] => {
+          const at = line.indexOf(":");
+          return [line.slice(0, at), line.slice(at + 1).trimStart()];
+        }),
+      );
+      id = fields.get("id") ?? id;
+      const name = fields.get("event") ?? "";
+      if (NAMES.includes(name))
+        onEvent({ name, id, data: JSON.parse(fields.get("data") ?? "{}") } as StreamEvent);
+    }
+  }
 }

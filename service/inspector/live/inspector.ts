@@ -4,7 +4,7 @@ import {
   type RequestRow,
   type SessionInfo,
 } from "../../src/inspector/contract.js";
-import type { Api } from "./api.js";
+import { type Api, ApiError } from "./api.js";
 import type { StreamEvent } from "./event-stream.js";
 import { createFrameBatch } from "./frame-batch.js";
 import { appendRows, dropRows, mergeRows } from "./merge-rows.js";
@@ -17,6 +17,8 @@ export interface LiveState {
   /** The server's clock ahead of this one. */
   readonly clockOffsetMs: number;
   readonly connected: boolean;
+  /** The page was opened without the token of this run of the server. */
+  readonly isLockedOut: boolean;
   /** Newest first. */
   readonly rows: readonly RequestRow[];
   readonly forced: readonly ForcedAnswer[];
@@ -26,7 +28,7 @@ const RETRY_MS = 700;
 
 /** Loads what the server has, then follows it; tells of every change, at most once a frame. */
 export function startInspector(api: Api, onChange: (state: LiveState) => void): void {
-  let state: LiveState = { clockOffsetMs: 0, connected: false, rows: [], forced: [] };
+  let state: LiveState = { clockOffsetMs: 0, connected: false, isLockedOut: false, rows: [], forced: [] };
   // Events that come while the list is loaded belong on top of it.
   let early: StreamEvent[] | undefined = [];
   let loads = 0;
@@ -47,7 +49,11 @@ export function startInspector(api: Api, onChange: (state: LiveState) => void): 
     else set(rest.reduce(applied, state));
   });
 
-  const stream = createSharedStream({ onConnection: (connected) => set({ connected }), onEvent: batch });
+  const stream = createSharedStream({
+    api,
+    onConnection: (connected) => set({ connected }),
+    onEvent: batch,
+  });
 
   async function load(): Promise<void> {
     const mine = ++loads;
@@ -60,12 +66,19 @@ export function startInspector(api: Api, onChange: (state: LiveState) => void): 
       const waited: StreamEvent[] = early ?? [];
       early = undefined;
       const clockOffsetMs = session.now - Date.now();
-      const loaded = { session, clockOffsetMs, connected: true, rows: page.rows, forced: session.forced };
+      const loaded = {
+        session,
+        clockOffsetMs,
+        connected: true,
+        isLockedOut: false,
+        rows: page.rows,
+        forced: session.forced,
+      };
       set(waited.reduce(applied, loaded));
       await loadOlder(mine, page.next);
-    } catch {
+    } catch (error) {
       if (mine !== loads) return;
-      set({ connected: false });
+      set({ connected: false, isLockedOut: error instanceof ApiError && error.status === 403 });
       setTimeout(load, RETRY_MS);
     }
   }

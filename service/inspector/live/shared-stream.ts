@@ -1,8 +1,10 @@
+import type { Api } from "./api.js";
 import { openEventStream, type StreamEvent } from "./event-stream.js";
 
 type Message = { readonly event: StreamEvent } | { readonly connected: boolean };
 
 interface SharedStreamOptions {
+  readonly api: Pick<Api, "events">;
   onEvent(event: StreamEvent): void;
   onConnection(connected: boolean): void;
 }
@@ -20,7 +22,7 @@ const NAME = "hookproof-inspector";
  * wait for ever. So the tab that holds a lock reads the stream and hands it on; when it closes, the lock passes
  * to another one.
  */
-export function createSharedStream({ onEvent, onConnection }: SharedStreamOptions): SharedStream {
+export function createSharedStream({ api, onEvent, onConnection }: SharedStreamOptions): SharedStream {
   const channel = new BroadcastChannel(NAME);
   let last = "";
   let joined = false;
@@ -40,6 +42,7 @@ export function createSharedStream({ onEvent, onConnection }: SharedStreamOption
 
   function lead(): void {
     openEventStream({
+      api,
       after: () => last,
       onEvent: (event) => tell({ event }),
       onConnection: (connected) => tell({ connected }),

@@ -15,8 +15,8 @@
  * | `GET api/export?<ExportQuery>`       | a file: JSON Lines or HAR                                         |
  * | `POST api/import`                    | a JSON Lines or HAR file in, `ImportResult` out                   |
  *
- * POST, PUT and DELETE need the header `TOKEN_HEADER` with `SessionInfo.token`, and an `Origin` (browsers send
- * it) that is the page's own. A failure is `{ code, message }` (`Failure`) with status 400, 403, 404, 409, 413,
+ * Every call needs the header `TOKEN_HEADER` with the token of the page's address; POST, PUT and DELETE an `Origin`
+ * (browsers send it) that is the page's own, too. A failure is `{ code, message }` (`Failure`) with status 400, 403, 404, 409, 413,
  * 415 or 503. Times are milliseconds since the epoch.
  */
 export const TOKEN_HEADER = "Inspector-Token";
@@ -225,8 +225,6 @@ export interface SessionInfo {
   readonly v: 1;
   /** Another one after a restart. */
   readonly instance: string;
-  /** For `TOKEN_HEADER`. */
-  readonly token: string;
   /** The package's version. */
   readonly version: string;
   /** The server's time. */

@@ -53,28 +53,46 @@ export const sameSite: RequestHandler = (request, _response, next) => {
   else next(refused("Another page asked for this."));
 };
 
-/** A token that the page reads with its session: who can read it is of the same origin. */
+/** What whoever reads or changes anything has to show: it stands in the address that was printed or opened. */
 export interface PageToken {
-  readonly value: string;
-  /** Refuses what changes something without the token, or from another origin. */
+  /** Refuses every call without the token: other users of this machine can connect, and do not have it. */
   readonly required: RequestHandler;
+  /** Refuses what changes something from another origin than the page's own. */
+  readonly ownOrigin: RequestHandler;
 }
 
-/** A token for as long as the server runs. */
-export function pageToken(): PageToken {
-  const value = randomBytes(32).toString("base64url");
+/** At least 128 bits of base64url or hex. */
+const TOKEN = /^[A-Za-z0-9_-]{22,256}$/;
+
+/** A token that nobody can guess. */
+export function newPageToken(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** The checks of a token. */
+export function pageToken(value: string): PageToken {
+  if (typeof value !== "string" || !TOKEN.test(value))
+    throw new TypeError(
+      "token must be 22 to 256 letters, digits, - or _, such as generateSecret of hookproof makes",
+    );
   const expected = Buffer.from(value);
   return {
-    value,
     required(request, _response, next) {
-      const { origin, host } = request.headers;
       const given = Buffer.from(request.get(TOKEN_HEADER) ?? "");
-      const isToken = given.length === expected.length && timingSafeEqual(given, expected);
-      if (origin === undefined || origin.replace(/^https?:\/\//, "") !== host)
-        next(refused("The Origin is not the page's own."));
-      else if (!isToken)
-        next(refused(`The header ${TOKEN_HEADER} is missing or wrong. Load the page again.`));
-      else next();
+      if (given.length === expected.length && timingSafeEqual(given, expected)) next();
+      else
+        next(
+          new InspectorError(
+            403,
+            "TOKEN_REFUSED",
+            "Open the inspector by the whole address that was printed: it ends in #t=….",
+          ),
+        );
+    },
+    ownOrigin(request, _response, next) {
+      const { origin, host } = request.headers;
+      if (origin !== undefined && origin.replace(/^https?:\/\//, "") === host) next();
+      else next(refused("The Origin is not the page's own."));
     },
   };
 }

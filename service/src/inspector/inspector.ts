@@ -77,6 +77,7 @@ export interface Inspector {
  * @example
  * ```ts
  * import express from "express";
+ * import { generateSecret } from "hookproof";
  * import { createInspector, inspectorRouter, webhookRouter } from "hookproof-service";
  *
  * const inspector = await createInspector();
@@ -87,7 +88,7 @@ export interface Inspector {
  * );
  * const app = express();
  * app.use(webhookRouter(listeners, inspector.record));
- * app.use("/inspector", inspectorRouter(inspector));
+ * app.use("/inspector", inspectorRouter(inspector, { token: generateSecret() }));
  * ```
  */
 export async function createInspector(options: InspectorOptions = {}): Promise<Inspector> {

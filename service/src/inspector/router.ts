@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import express, { type ErrorRequestHandler, type Router } from "express";
 import { PAGE_FOLDER } from "../package-files.js";
 import { type Failure, LIMITS, type SessionInfo } from "./contract.js";
-import { allowHosts, pageToken, sameSite, securityHeaders } from "./guard.js";
+import { allowHosts, type PageToken, pageToken, sameSite, securityHeaders } from "./guard.js";
 import type { Inspector } from "./inspector.js";
 import { InspectorError } from "./inspector-error.js";
 import { readQuery, text, wholeNumber } from "./query.js";
@@ -10,6 +10,11 @@ import { readExportQuery, readForcedAnswer, readReplayOrder } from "./read-order
 
 /** Options of `inspectorRouter`. */
 export interface InspectorRouterOptions {
+  /**
+   * What a page has to show to read or change anything: 22 to 256 letters, digits, `-` or `_` that nobody can
+   * guess. The page takes it from its address, `…/inspector/#t=<token>`, which belongs to whoever may see and sign.
+   */
+  token: string;
   /** Names it answers under besides `localhost` and the loopback addresses, such as `dev.internal`. */
   allowedHosts?: readonly string[] | undefined;
 }
@@ -23,11 +28,11 @@ const ORDER_BYTES = 256 * 1024;
  */
 export function inspectorRouter(
   inspector: Inspector,
-  { allowedHosts = [] }: InspectorRouterOptions = {},
+  { token, allowedHosts = [] }: InspectorRouterOptions,
 ): Router {
   const router = express.Router();
   router.use(securityHeaders, allowHosts(allowedHosts));
-  router.use("/api", dataRouter(inspector));
+  router.use("/api", dataRouter(inspector, pageToken(token)));
   router.use(withSlash, express.static(PAGE_FOLDER, { setHeaders: askAgain }));
   router.use((_request, response) => {
     response.status(404).type("text").send("There is nothing here.\n");
@@ -36,17 +41,17 @@ export function inspectorRouter(
   return router;
 }
 
-function dataRouter(inspector: Inspector): Router {
+function dataRouter(inspector: Inspector, token: PageToken): Router {
   const router = express.Router();
-  const token = pageToken();
   const json = express.json({ limit: ORDER_BYTES });
-  router.use(sameSite, (_request, response, next) => {
+  router.use((_request, response, next) => {
     response.set("Cache-Control", "no-store");
     next();
   });
+  router.use(sameSite, token.required);
 
   router.get("/session", (_request, response) => {
-    response.json({ ...inspector.session(), token: token.value } satisfies SessionInfo);
+    response.json(inspector.session() satisfies SessionInfo);
   });
   router.get("/requests", (request, response) => {
     response.json(inspector.list(readQuery(request.query)));
@@ -66,24 +71,24 @@ function dataRouter(inspector: Inspector): Router {
     Readable.from(inspector.exported(query)).pipe(response);
   });
 
-  router.post("/requests/:n/replay", token.required, json, async (request, response) => {
+  router.post("/requests/:n/replay", token.ownOrigin, json, async (request, response) => {
     response.json(await inspector.replay(numberOf(request.params), readReplayOrder(request.body)));
   });
-  router.put("/forced-answer", token.required, json, (request, response) => {
+  router.put("/forced-answer", token.ownOrigin, json, (request, response) => {
     const answer = readForcedAnswer(request.body);
     inspector.force(answer);
     response.json(answer);
   });
-  router.delete("/forced-answer", token.required, (request, response) => {
+  router.delete("/forced-answer", token.ownOrigin, (request, response) => {
     inspector.unforce(text(request.query, "listener") ?? "");
     response.status(204).end();
   });
-  router.delete("/requests", token.required, (_request, response) => {
+  router.delete("/requests", token.ownOrigin, (_request, response) => {
     inspector.clear();
     response.status(204).end();
   });
   const file = express.raw({ limit: LIMITS.importBytes, type: () => true });
-  router.post("/import", token.required, file, async (request, response) => {
+  router.post("/import", token.ownOrigin, file, async (request, response) => {
     const bytes: unknown = request.body;
     response.json(await inspector.imported(Buffer.isBuffer(bytes) ? bytes.toString("utf8") : ""));
   });

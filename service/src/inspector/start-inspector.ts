@@ -1,14 +1,25 @@
 import express from "express";
 import { type RunningServer, startServer } from "../http-server.js";
+import { newPageToken } from "./guard.js";
 import type { Inspector } from "./inspector.js";
 import { inspectorRouter } from "./router.js";
 
 const USUAL_PORT = 4401;
 
+/** A running inspector. */
+export interface RunningInspector extends RunningServer {
+  /**
+   * The page with its token, such as `http://127.0.0.1:4401/#t=…`. Whoever has it sees every request and its right
+   * signature, and signs replays; nobody else does, other users of this machine included.
+   */
+  readonly pageUrl: string;
+}
+
 /**
  * Serves an inspector's page on a port of its own, on loopback only. Beside a listener that a tunnel publishes it
  * stays unpublished, and the browser's own requests are not recorded.
  *
+ * @param options.token what the page's address carries; a new one by default
  * @param options.port 0 takes a free port; without one it is 4401, or a free one where that is taken
  *
  * @example
@@ -23,17 +34,17 @@ const USUAL_PORT = 4401;
  *   ],
  * });
  * const page = await startInspector(inspector);
- * console.log(page.url);
+ * console.log(page.pageUrl); // http://127.0.0.1:4401/#t=…
  * await Promise.all([page.stop(), listeners.stop()]);
  * ```
  */
 export async function startInspector(
   inspector: Inspector,
-  { port }: { port?: number | undefined } = {},
-): Promise<RunningServer> {
+  { port, token = newPageToken() }: { port?: number | undefined; token?: string | undefined } = {},
+): Promise<RunningInspector> {
   const app = express();
   app.disable("x-powered-by");
-  app.use(inspectorRouter(inspector));
+  app.use(inspectorRouter(inspector, { token }));
   const server = await startServer(app, { port: port ?? USUAL_PORT }).catch(
     (error: NodeJS.ErrnoException) => {
       if (port !== undefined || error.code !== "EADDRINUSE") throw error;
@@ -42,6 +53,7 @@ export async function startInspector(
   );
   return {
     ...server,
+    pageUrl: `${server.url}/#t=${token}`,
     async stop() {
       inspector.close();
       await server.stop();

@@ -53,7 +53,10 @@ export async function openStage({
       { listener: { id: "lst_tokens", baseUrl, auth: { method: "jwt", keys } }, signer: tokenSigner },
     ],
   });
-  const server = await startInspector(inspector, { port: portOf(inPlaceOf?.pageUrl) });
+  const server = await startInspector(inspector, {
+    port: portOf(inPlaceOf?.pageUrl),
+    token: inPlaceOf && new URL(inPlaceOf.pageUrl).hash.slice("#t=".length),
+  });
   const urlOf = (id: string) => `${listeners.url}/api/v1/webhooks/incoming/${id}`;
   const signer = hmacSigner({ secret: SECRET });
 
@@ -67,7 +70,7 @@ export async function openStage({
 
   return {
     inspector,
-    pageUrl: `${server.url}/`,
+    pageUrl: server.pageUrl,
     url: urlOf("lst_local"),
     strictUrl: urlOf("lst_strict"),
     tokensUrl: urlOf("lst_tokens"),

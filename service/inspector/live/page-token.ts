@@ -1,0 +1,15 @@
+const KEPT = "hookproof-inspector-token";
+
+/**
+ * The token that this page's address was opened with. It is taken out of the address, so that nobody copies it
+ * along, and kept for as long as this tab is open.
+ */
+export function takePageToken(): string {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  const token = parts.get("t");
+  if (token === null) return sessionStorage.getItem(KEPT) ?? "";
+  sessionStorage.setItem(KEPT, token);
+  const chosen = parts.get("n");
+  history.replaceState(null, "", chosen === null ? location.pathname : `#${chosen}`);
+  return token;
+}
