@@ -183,7 +183,7 @@ describeInBrowser("what can be done with a request", (browser) => {
     await file("Export");
     const [download] = await Promise.all([
       page.waitForEvent("download"),
-      page.getByRole("link", { name: "Export" }).click(),
+      page.getByRole("button", { name: "Export" }).click(),
     ]);
     const path = await download.path();
     expect((await readFile(path, "utf8")).trim().split("\n")).toHaveLength(before);

@@ -31,7 +31,7 @@ export function ExportDialog({ api, filter, count, onClose }: ExportDialogProps)
         download: `hookproof-requests.${format}`,
       });
       link.click();
-      URL.revokeObjectURL(href);
+      setTimeout(() => URL.revokeObjectURL(href), 60_000); // the browser may not have begun to read it
       onClose();
     } catch (error) {
       setProblem((error as Error).message);
