@@ -27,12 +27,12 @@ export async function agentFor(
   const proxy = url.startsWith("https:") && !stays ? getProxyForUrl(url) : "";
   if (proxy) {
     // Few need it, and it takes as long to load as everything else together.
-    const { HttpsProxyAgent } = await import("https-proxy-agent");
-    const agent = new HttpsProxyAgent(proxy, { keepAlive: true });
+    const { tunnelAgent } = await import("./tunnel-agent.js");
+    const agent = tunnelAgent(proxy);
     Object.assign(agent.options, tls); // the constructor's options are for the proxy, these for the listener behind it
     return agent;
   }
-  return ca || insecure ? new Agent(tls) : undefined;
+  return url.startsWith("https:") && (ca || insecure) ? new Agent(tls) : undefined;
 }
 
 function isLoopback(host: string): boolean {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeCertificates } from "../../test/http/certificates.js";
 import {
   connectProxy,
+  httpServer,
   httpsServer,
   type LocalServer,
   PROXY_ANSWERS,
@@ -106,6 +107,16 @@ describe("a proxy that answers in the listener's place", () => {
     expect(Buffer.concat(read).toString("latin1")).not.toContain("Webhook-");
   });
 
+  it("does not hold a command up by never answering", async () => {
+    const silent = await tcpServer(() => {});
+    refusals.push(silent);
+    const environment = `HTTPS_PROXY=http://127.0.0.1:${silent.port}`;
+    expect(await send("--ca ca.pem --timeout 1s", environment, behind())).toEqual([
+      "6",
+      expect.stringMatching(/^! error\[TIMED_OUT\]/),
+    ]);
+  });
+
   it("is tried again, and said to be what failed", async () => {
     const read: Buffer[] = [];
     const environment = await answering("HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n", read);
@@ -178,6 +189,13 @@ describe("the receiver's clock", () => {
     expect(/The receiver's clock is \d+ s ahead/.test(printed.join("\n"))).toBe(isBelieved);
     expect(printed.at(-1)).toBe("? 4");
   });
+});
+
+it.each(["--insecure", "--ca ca.pem"])("%s means nothing to a listener over plain HTTP", async (flag) => {
+  const server = await httpServer((req, res) => req.resume().on("end", () => res.end()));
+  const target = `http://127.0.0.1:${server.port}/api/v1/webhooks/incoming/lst_1`;
+  expect(await send(flag, "", target)).toEqual(["0"]);
+  await server.stop();
 });
 
 describe("doctor", () => {

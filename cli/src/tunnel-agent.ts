@@ -1,0 +1,25 @@
+import { HttpsProxyAgent } from "https-proxy-agent";
+
+/** How long a proxy may take to open a tunnel. */
+const TUNNEL_MS = 5_000;
+
+type Connect = HttpsProxyAgent<string>["connect"];
+
+/** The agent of a proxy, which gives up a proxy that never answers: its socket would keep the command running. */
+class TunnelAgent extends HttpsProxyAgent<string> {
+  override async connect(...[request, options]: Parameters<Connect>): ReturnType<Connect> {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), TUNNEL_MS);
+    this.connectOpts = { ...this.connectOpts, signal: late.signal };
+    try {
+      return await super.connect(request, options);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+/** An agent that reaches everything through a proxy. */
+export function tunnelAgent(proxy: string): HttpsProxyAgent<string> {
+  return new TunnelAgent(proxy, { keepAlive: true });
+}
