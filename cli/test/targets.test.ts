@@ -275,3 +275,33 @@ describe("a worker for several listeners", () => {
     expect(seen).toContain("delivering to prod");
   });
 });
+
+describe("files with a private key for TLS", () => {
+  it("are refused where others can read them", async () => {
+    const seen = await stage.run(
+      "printf x > cert.pem; printf x > key.pem; chmod 644 key.pem; hookproof listen --port 0 --no-ui --tls-cert cert.pem --tls-key key.pem",
+    );
+    expect(seen).toContain("! error[FILE_MODE_TOO_WIDE]  key.pem can be read by others.");
+  });
+});
+
+describe("completion", () => {
+  it("offers no word that a shell would read as more than a word", async () => {
+    const history = ["ok-1", "$(touch mark)", "`touch mark`", "a;b", "a b", "a'b", "a&b", "~x", "a*"].map(
+      (eventId) =>
+        JSON.stringify({
+          v: 1,
+          at: Date.now(),
+          eventId,
+          url: theirs.url,
+          method: "hmac",
+          headers: {},
+          bodyBase64: "",
+          outcome: "accepted",
+          credential: { kind: "environment" },
+        }),
+    );
+    writeFileSync(join(stage.folder, "data", "history.jsonl"), `${history.join("\n")}\n`, { mode: 0o600 });
+    expect(await stage.run("hookproof complete-words events show ''")).toEqual(["last", "ok-1"]);
+  });
+});
