@@ -82,7 +82,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
     it("goes on while another connection holds the lock, and is through when that lets go", async () => {
       let tries = 0;
       const store = openStore(
-        { patienceMs: 3_000 },
+        { patienceMs: 30_000 },
         { exec: (sql) => void (sql === "BEGIN IMMEDIATE" && tries++) },
       );
       const writer = connect();
@@ -106,7 +106,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
     });
 
     it("waits anew after it has given up once", async () => {
-      const store = openStore({ patienceMs: 150 });
+      const store = openStore({ patienceMs: 800 });
       const writer = connect();
       writer.exec("BEGIN IMMEDIATE");
       await expect(enqueue(store)).rejects.toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
