@@ -175,6 +175,13 @@ export const leaseRules = [
     expectSame("claimed", claimed.length, 10);
     expectSame("claimed of the few", claimed.filter((text) => text === "few").length, 3);
   }),
+  rule("a claim hands out of each listener in turn, in the order of the request", async ({ store, take }) => {
+    const names = ["b", "c", "a"];
+    await store.enqueue(
+      names.flatMap((listener) => [1, 2].map((place) => event(`${listener}${place}`, { listener }))),
+    );
+    expectSame("claimed", texts(await take(6, names)), ["b1", "c1", "a1", "b2", "c2", "a2"]);
+  }),
   rule("with fewer places than listeners, those that stand first are served", async ({ store, take }) => {
     const names = ["b", "c", "a"];
     await store.enqueue([1, 2].flatMap(() => names.map((listener) => event(listener, { listener }))));

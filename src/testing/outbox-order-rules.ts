@@ -106,6 +106,16 @@ export const orderRules = [
       expectSame(`the order, place ${place}`, await order(), wanted);
     }
   }),
+  rule("a redriven event that keeps its place holds back the later ones while it waits", async (bench) => {
+    const { put, kill, take, takeOne, store } = bench;
+    await put(keyed("1"), keyed("2"));
+    await kill();
+    await store.redrive({}, { place: "kept", windowMs: WINDOW_MS });
+    const first = await takeOne();
+    expectSame("claimed", texts([first]), ["1"]);
+    await store.reschedule(first.lease, first.now + 100_000, failed(2));
+    expectSame("claimed meanwhile", (await take()).length, 0);
+  }),
   rule("a redriven event that keeps its place waits for a later one that is under way", async (bench) => {
     const { put, kill, take, takeOne, complete, store } = bench;
     await put(keyed("1"), keyed("2"), keyed("3"));
