@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openSqlite, sqliteStore } from "hookproof/node";
-import { createOutbox, type Outbox } from "hookproof/outbox";
+import { aesGcmEncryption, createOutbox, type Outbox } from "hookproof/outbox";
 import { beforeAll, expect, it } from "vitest";
 import {
   matches,
@@ -119,6 +119,28 @@ it("asks before a redrive on a terminal, and shows a bar", { timeout: 60_000 }, 
     expect(text).toMatch(/\[#+-+\] \d+\/30000 {2}\d+\/s/);
     expect(text).toContain("30000 dead letters redriven");
     expect(await program.store.stats()).toMatchObject([{ pending: 30_000, dead: 0 }]);
+    await program.store.close();
+  });
+});
+
+it("gives an encrypted dead letter no new id, as its body is bound to the one it has", {
+  timeout: 60_000,
+}, async () => {
+  await onStage(async (stage, work) => {
+    const program = otherProgram(join(work, "app.db"));
+    const encryption = aesGcmEncryption([{ id: "k", key: new Uint8Array(32) }]);
+    const sealing = createOutbox({ store: program.store, listeners: { offboarding: LISTENER }, encryption });
+    const { eventId } = await sealing.enqueue({ listener: "offboarding", payload: {} });
+    const listeners = new Map([["offboarding", { most: 1, windowMs: 604_800_000 }]]);
+    const [claimed] = await program.store.claim({ limit: 1, leaseMs: 60_000, listeners });
+    const lease = claimed?.lease ?? expect.fail("nothing was claimed");
+    await program.store.bury(lease, { reason: "refused", code: "REQUEST_REFUSED", blocksKey: false });
+    const redrive = "hookproof outbox redrive --outbox app.db --yes";
+    const refused = await stage.run(`${redrive} --new-ids 2>&1; echo $?`);
+    expect(refused.join("\n")).toContain(`The body of the event ${eventId} is encrypted`);
+    expect(refused.at(-1)).toBe("2");
+    expect(await stage.run(`${redrive}; echo $?`)).toContain("0");
+    expect(await program.store.stats()).toMatchObject([{ dead: 0 }]);
     await program.store.close();
   });
 });

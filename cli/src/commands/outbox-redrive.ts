@@ -2,7 +2,7 @@ import { newEventId } from "hookproof";
 import type { OutboxStore, RedriveOptions } from "hookproof/outbox";
 import { canAsk, confirm } from "../ask.js";
 import type { Command, Context } from "../command.js";
-import { EXIT } from "../failure.js";
+import { EXIT, usageError } from "../failure.js";
 import { DEAD_LETTER_FLAGS, deadLetterFilter } from "../outbox/dead-letter-filter.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { startProgress } from "../progress.js";
@@ -59,6 +59,7 @@ export const outboxRedrive: Command = {
         windowMs: WINDOW_MS,
         ...(args.flag("new-ids") ? { newId: newEventId } : {}),
       };
+      if (options.newId) await refuseEncrypted(store, filter);
       const limit = args.number("limit") ?? Number.POSITIVE_INFINITY;
       const { redriven: count, pastWindow } = await store.redrive(filter, {
         ...options,
@@ -89,6 +90,19 @@ export const outboxRedrive: Command = {
     }
   },
 };
+
+/** A body is bound to its id by a key that nobody has here. */
+async function refuseEncrypted(
+  store: OutboxStore,
+  filter: Parameters<OutboxStore["dead"]>[0],
+): Promise<void> {
+  for await (const { event } of store.dead(filter))
+    if (event.encryptionKeyId !== undefined)
+      throw usageError(
+        `The body of the event ${event.id} is encrypted, and bound to its id: it cannot have a new one here.`,
+        "call outbox.redrive(filter, { newIds: true }) in the program that has the key",
+      );
+}
 
 function question({ args }: Context, count: number, isStatement = false): string {
   const twice = args.flag("new-ids") ? "; under new ids, what had arrived after all runs twice" : "";

@@ -1,0 +1,56 @@
+import { postgresReplayStore, redisReplayStore } from "hookproof/node";
+import { waitFor } from "hookproof/testing";
+import { expect, it } from "vitest";
+
+/** A database whose first answer comes when it is let go, and every other at once. */
+function slowDatabase(answer: unknown) {
+  let letGo = () => {};
+  const first = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const asked: unknown[][] = [];
+  const ask = async (...given: unknown[]) => {
+    asked.push(given);
+    if (asked.length === 1) await first;
+    return answer;
+  };
+  return { ask, asked, letGo: () => letGo() };
+}
+
+it("PostgreSQL: what was reserved after its caller was told that it failed is released", async () => {
+  const { ask, asked, letGo } = slowDatabase({ rows: [{ reserved: true, processed: null }], rowCount: 1 });
+  let isFirst = true;
+  const query = (sql: string, values?: unknown[]) => {
+    if (!isFirst || values) return ask(sql, values);
+    isFirst = false;
+    return Promise.resolve({ rows: [], rowCount: 0 }); // the cleaning up that a first call does
+  };
+  const store = postgresReplayStore({ query } as never, { timeoutMs: 20 });
+  await expect(store.reserve("lst_1", "e1")).rejects.toMatchObject({ code: "REPLAY_STORE_UNAVAILABLE" });
+  expect(asked).toHaveLength(1);
+  letGo();
+  await waitFor(() => asked.length === 2);
+  const [sql, values] = asked[1] as [string, unknown[]];
+  expect(sql).toMatch(/^DELETE/);
+  expect(values).toEqual((asked[0]?.[1] as unknown[]).slice(0, 3)); // of that reservation's token, and no other
+});
+
+it("Redis: the same", async () => {
+  const { ask, asked, letGo } = slowDatabase("OK");
+  const store = redisReplayStore({ call: ask } as never, { timeoutMs: 20 });
+  await expect(store.reserve("lst_1", "e1")).rejects.toMatchObject({ code: "REPLAY_STORE_UNAVAILABLE" });
+  letGo();
+  await waitFor(() => asked.length === 2);
+  expect(asked[1]?.[0]).toBe("EVAL");
+  expect(asked[1]?.at(-1)).toBe(asked[0]?.[2]);
+});
+
+it("what was reserved in time is released by nobody", async () => {
+  const { ask, asked, letGo } = slowDatabase("OK");
+  const store = redisReplayStore({ call: ask } as never, { timeoutMs: 30 });
+  const reserving = store.reserve("lst_1", "e1");
+  letGo();
+  expect(await reserving).toMatchObject({ state: "reserved" });
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(asked).toHaveLength(1);
+});
