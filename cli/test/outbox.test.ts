@@ -107,7 +107,7 @@ it("asks before a redrive on a terminal, and shows a bar", { timeout: 60_000 }, 
     );
     const db = openSqlite(join(work, "app.db"));
     db.exec(
-      "UPDATE hookproof_outbox SET state = 2, turn = NULL, ended_at = 1, reason = 'refused', code = 'REQUEST_REFUSED'",
+      "UPDATE hookproof_outbox SET state = 2, turn = NULL, ended_at = 1, reason = 'refused', code = 'REQUEST_REFUSED'; UPDATE hookproof_outbox_counts SET state = 2",
     );
     db.close();
     const seen = await stage.run(
