@@ -30,9 +30,9 @@ it("PostgreSQL: what was reserved after its caller was told that it failed is re
   expect(asked).toHaveLength(1);
   letGo();
   await waitFor(() => asked.length === 2);
-  const [sql, values] = asked[1] as [string, unknown[]];
+  const [[, reserved], [sql, released]] = asked as [[string, unknown[]], [string, unknown[]]];
   expect(sql).toMatch(/^DELETE/);
-  expect(values).toEqual((asked[0]?.[1] as unknown[]).slice(0, 3)); // of that reservation's token, and no other
+  expect(released).toEqual(reserved.slice(0, 3)); // of that reservation's token, and no other
 });
 
 it("Redis: the same", async () => {
