@@ -10,7 +10,6 @@ const conditions = ["source", "node"];
 const ADDED = {
   databases: [
     "test/contract/{copies-over-http,postgres-*,redis-*,replay-across-*}.test.ts",
-    "test/outbox/pg-boss-*.test.ts",
     "test/outbox/postgres-*.test.ts",
     "cli/test/outbox-postgresql.test.ts",
   ],

@@ -6,12 +6,12 @@ import { readFileSync } from "node:fs";
 import { createSender, hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
 import pg from "pg";
-import { pgBossEngine, postgresEngine } from "./outbox-engines.mjs";
+import { postgresEngine } from "./outbox-engines.mjs";
 import { long, reportFigures, summary } from "./support.mjs";
 
 const EVENTS = long ? 20_000 : 4_000;
 const ROUNDS = 5;
-const engine = await (process.env.ENGINE === "pg-boss" ? pgBossEngine : postgresEngine)();
+const engine = await postgresEngine({ beside: false });
 if (!engine) {
   console.error("capacity: DATABASE_URL names no server, so nothing is measured.");
   process.exit();

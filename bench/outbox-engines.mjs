@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openSqlite, sqliteStore } from "hookproof/node";
-import { pgBossStore, postgresStore } from "hookproof/outbox";
+import { postgresStore } from "hookproof/outbox";
 import pg from "pg";
 import { barePgBoss } from "./outbox-pgboss.mjs";
 
@@ -83,48 +83,37 @@ function bareSqlite(db) {
   };
 }
 
-/** pg-boss on the PostgreSQL of DATABASE_URL; `undefined` without one. */
-export async function pgBossEngine() {
+/**
+ * Our tables on the PostgreSQL of DATABASE_URL, beside bare pg-boss on the same server; `undefined` without one.
+ *
+ * @param {{ beside?: boolean }} [options] whether the bare engine is wanted
+ */
+export async function postgresEngine({ beside = true } = {}) {
   const connectionString = process.env.DATABASE_URL;
   if (!connectionString) return undefined;
-  const { PgBoss } = await import("pg-boss");
   const suffix = randomUUID().slice(0, 8);
-  const boss = new PgBoss({ connectionString, schema: `boss_${suffix}` });
-  boss.on("error", (error) => console.error(error.message));
-  await boss.start();
-  const bare = await barePgBoss(boss);
+  const pool = new pg.Pool({ connectionString });
+  pool.on("error", (error) => console.error(error.message));
+  const boss = beside ? await startedBoss(connectionString, `boss_${suffix}`) : undefined;
   return {
-    name: "PostgreSQL (pg-boss)",
-    store: pgBossStore({ boss, schema: `outbox_${suffix}` }),
-    bare,
+    name: "PostgreSQL",
+    store: postgresStore({ pool, schema: `outbox_${suffix}` }),
+    bare: boss && (await barePgBoss(boss)),
     /** What autovacuum does by itself within a minute of a large change. */
-    analyze: () => boss.getDb().executeSql("ANALYZE"),
+    analyze: () => pool.query("ANALYZE"),
     async close() {
-      await boss.stop({ graceful: false });
-      const client = new pg.Client({ connectionString });
-      await client.connect();
+      await boss?.stop({ graceful: false });
       for (const schema of [`outbox_${suffix}`, `boss_${suffix}`])
-        await client.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
-      await client.end();
+        await pool.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
+      await pool.end();
     },
   };
 }
 
-/** Our own tables on the PostgreSQL of DATABASE_URL, beside bare pg-boss on the same server; `undefined` without one. */
-export async function postgresEngine() {
-  const boss = await pgBossEngine();
-  if (!boss) return undefined;
-  const schema = `outbox_${randomUUID().slice(0, 8)}`;
-  const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
-  pool.on("error", (error) => console.error(error.message));
-  return {
-    ...boss,
-    name: "PostgreSQL",
-    store: postgresStore({ pool, schema }),
-    async close() {
-      await pool.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
-      await pool.end();
-      await boss.close();
-    },
-  };
+async function startedBoss(connectionString, schema) {
+  const { PgBoss } = await import("pg-boss");
+  const boss = new PgBoss({ connectionString, schema });
+  boss.on("error", (error) => console.error(error.message));
+  await boss.start();
+  return boss;
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 
 /**
- * The bare engine the pg-boss store is measured against: pg-boss with its own fetch and complete, in batches, and a
+ * The bare engine the PostgreSQL outbox is measured against: pg-boss with its own fetch and complete, in batches, and a
  * handler of the caller's. It enqueues in a transaction, as an outbox is there for.
  *
  * @param {import("pg-boss").PgBoss} boss started

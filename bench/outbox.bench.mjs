@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { createSender, hmacSigner, newEventId } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
-import { pgBossEngine, postgresEngine, sqliteEngine } from "./outbox-engines.mjs";
+import { postgresEngine, sqliteEngine } from "./outbox-engines.mjs";
 import { long, report, reportFigures, reportGrowth, summary } from "./support.mjs";
 
 const signer = hmacSigner({ secret: "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE" });
@@ -222,7 +222,7 @@ function quantile(times, share) {
 
 const sizes = long ? [1_000, 10_000, 100_000, 1_000_000] : [1_000, 10_000, 100_000];
 const series = {};
-for (const open of [sqliteEngine, postgresEngine, pgBossEngine]) {
+for (const open of [sqliteEngine, postgresEngine]) {
   await on(open, throughput);
   await on(open, latency);
   await on(open, async (engine) => {

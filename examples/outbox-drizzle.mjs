@@ -1,12 +1,10 @@
-// The outbox inside a transaction of Drizzle: pg-boss's fromDrizzle makes of it what enqueue takes. fromKysely does
-// the same for Kysely.
+// The outbox inside a transaction of Drizzle: what enqueue needs of it is a query(text, values).
 import { sql, TransactionRollbackError } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
 import { boolean, pgTable, text } from "drizzle-orm/pg-core";
 import { hmacSigner } from "hookproof";
-import { createOutbox, pgBossStore } from "hookproof/outbox";
+import { createOutbox, postgresStore } from "hookproof/outbox";
 import pg from "pg";
-import { fromDrizzle, PgBoss } from "pg-boss";
 
 const secret = process.env.LISTENER_SECRET;
 if (!secret) throw new Error("LISTENER_SECRET is missing: the secret of the listener.");
@@ -15,13 +13,11 @@ const connectionString = process.env.DATABASE_URL ?? "postgres://localhost/app";
 const pool = new pg.Pool({ connectionString });
 const db = drizzle(pool);
 const users = pgTable("users", { id: text().primaryKey(), active: boolean().notNull() });
-const boss = new PgBoss(connectionString);
-for (const one of [pool, boss]) one.on("error", (error) => console.error(error.message)); // reconnects by itself
-await boss.start();
+pool.on("error", (error) => console.error(error.message)); // it makes a new connection by itself
 await db.execute(sql`CREATE TABLE IF NOT EXISTS users (id text PRIMARY KEY, active boolean NOT NULL)`);
 
 const outbox = createOutbox({
-  store: pgBossStore({ boss }),
+  store: postgresStore({ pool }),
   listeners: {
     offboarding: {
       url: process.env.LISTENER_URL ?? "https://tenant.example.com/api/v1/webhooks/incoming/lst_offboarding",
@@ -34,13 +30,24 @@ const outbox = createOutbox({
   },
 });
 
+/** A transaction of Drizzle as the outbox takes it. Its statement names $1, $2 and so on once each, in their order. */
+function clientOf(tx) {
+  const bind = (text, values) =>
+    sql.join(
+      text
+        .split(/\$\d+/)
+        .flatMap((part, n) => (n === 0 ? [] : [sql`${values[n - 1]}`]).concat(sql.raw(part))),
+    );
+  return { query: (text, values = []) => tx.execute(bind(text, values)) };
+}
+
 /** @returns whether the user was active; if not, nothing is stored and nothing is sent */
 function offboard(userId) {
   return db
     .transaction(async (tx) => {
       await outbox.enqueue(
         { listener: "offboarding", payload: { type: "user.offboarded", userId } },
-        { tx: fromDrizzle(tx, sql) },
+        { tx: clientOf(tx) },
       );
       const stored = await tx.insert(users).values({ id: userId, active: false }).onConflictDoNothing();
       if (stored.rowCount === 0) tx.rollback();
@@ -59,7 +66,6 @@ for (const userId of process.argv.slice(2))
   console.log((await offboard(userId)) ? "offboarded" : "knew", userId);
 process.once("SIGTERM", async () => {
   await outbox.stop();
-  await boss.stop();
   await pool.end();
   process.exit();
 });

@@ -1,23 +1,19 @@
 // Offboards a user and tells a listener of it, in one transaction on PostgreSQL. Any number of these programs, on any
-// number of machines, may run at once. pg-boss keeps its tables in the schema pgboss, the outbox its own in
-// hookproof_outbox.
+// number of machines, may run at once. The outbox keeps its tables in the schema hookproof.
 import { hmacSigner } from "hookproof";
-import { createOutbox, pgBossStore } from "hookproof/outbox";
+import { createOutbox, postgresStore } from "hookproof/outbox";
 import pg from "pg";
-import { PgBoss } from "pg-boss";
 
 const secret = process.env.LISTENER_SECRET;
 if (!secret) throw new Error("LISTENER_SECRET is missing: the secret of the listener.");
 
 const connectionString = process.env.DATABASE_URL ?? "postgres://localhost/app";
 const pool = new pg.Pool({ connectionString });
-const boss = new PgBoss(connectionString);
-for (const one of [pool, boss]) one.on("error", (error) => console.error(error.message)); // reconnects by itself
-await boss.start();
+pool.on("error", (error) => console.error(error.message)); // it makes a new connection by itself
 await pool.query("CREATE TABLE IF NOT EXISTS users (id text PRIMARY KEY, active boolean NOT NULL)");
 
 const outbox = createOutbox({
-  store: pgBossStore({ boss }),
+  store: postgresStore({ pool }),
   listeners: {
     offboarding: {
       url: process.env.LISTENER_URL ?? "https://tenant.example.com/api/v1/webhooks/incoming/lst_offboarding",
@@ -56,7 +52,6 @@ for (const userId of process.argv.slice(2))
   console.log((await offboard(userId)) ? "offboarded" : "knew", userId);
 process.once("SIGTERM", async () => {
   await outbox.stop();
-  await boss.stop();
   await pool.end();
   process.exit();
 });

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createOutbox, type Outbox, type OutboxStore, pgBossStore } from "hookproof/outbox";
+import { createOutbox, type Outbox, type OutboxStore, postgresStore } from "hookproof/outbox";
 import pg from "pg";
-import { PgBoss } from "pg-boss";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeWith } from "../../test/support/needs.js";
 import { ownPostgres } from "../../test/support/postgres.js";
@@ -15,7 +14,7 @@ beforeAll(requireBuild);
 
 describeWith("postgresql", postgres)("an outbox of another program on PostgreSQL", () => {
   const url = (postgres?.url ?? "").replace(/\/postgres$/, "/shop");
-  let boss: PgBoss;
+  let pool: pg.Pool;
   let store: OutboxStore<unknown>;
   let outbox: Outbox<unknown>;
 
@@ -24,15 +23,14 @@ describeWith("postgresql", postgres)("an outbox of another program on PostgreSQL
     await admin.connect();
     await admin.query("CREATE DATABASE shop");
     await admin.end();
-    boss = new PgBoss(url);
-    boss.on("error", () => {});
-    await boss.start();
-    store = pgBossStore({ boss });
+    pool = new pg.Pool({ connectionString: url });
+    pool.on("error", () => {});
+    store = postgresStore({ pool });
     outbox = createOutbox({ store, listeners: { offboarding: LISTENER, archive: LISTENER } });
   }, 60_000);
   afterAll(async () => {
     await store.close();
-    await boss.stop({ graceful: false });
+    await pool.end();
   });
 
   it("is looked after by a person", { timeout: 120_000 }, async () => {

@@ -34,8 +34,6 @@ export type {
   RedriveOptions,
   RedriveResult,
 } from "./outbox-store.js";
-export type { Boss, PgBossTransaction, PgClient, SqlRunner } from "./pg-boss-database.js";
-export { type PgBossStoreOptions, pgBossStore } from "./pg-boss-store.js";
 export type { PostgresClient, PostgresPool, PostgresPoolClient } from "./postgres/database.js";
 export { type PostgresStoreOptions, postgresStore } from "./postgres/store.js";
 export type { Rate } from "./rate-bucket.js";

@@ -26,7 +26,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Options of `createOutbox`. */
 export interface OutboxOptions<Tx = unknown> {
-  /** `memoryStore()`, `sqliteStore(...)` or `pgBossStore(...)`. */
+  /** `memoryStore()`, `sqliteStore(...)` or `postgresStore(...)`. */
   store: OutboxStore<Tx>;
   /** The listeners by names of your own; events are enqueued and kept under these names. */
   listeners: Readonly<Record<string, OutboxListenerOptions>>;
@@ -140,7 +140,7 @@ export function createOutbox<Tx = unknown>(options: OutboxOptions<Tx>): Outbox<T
   const { store, encryption } = options;
   const clock = checkedClock(options.clock ?? systemClock);
   if (typeof store?.claim !== "function")
-    throw new TypeError("store must be memoryStore(), sqliteStore(...) or pgBossStore(...)");
+    throw new TypeError("store must be memoryStore(), sqliteStore(...) or postgresStore(...)");
   const observe = harmless(options.observe);
   const listeners = outboxListeners(options.listeners, { clock, observe });
   const context = dispatcherContext(options, { listeners, clock, observe });

@@ -1,9 +1,8 @@
 // How the processes of the chaos run open an outbox's store, one entry for each engine. `place` is what the engine's
 // set-up in outbox-chaos.ts gave.
 import { openSqlite, sqliteStore } from "hookproof/node";
-import { pgBossStore } from "hookproof/outbox";
+import { postgresStore } from "hookproof/outbox";
 import pg from "pg";
-import { PgBoss } from "pg-boss";
 
 export const ENGINES = {
   async sqlite({ file, driver, from }, clock) {
@@ -30,14 +29,12 @@ export const ENGINES = {
       },
     };
   },
-  async "pg-boss"({ url }) {
-    const boss = new PgBoss({ connectionString: url, schedule: false });
+  async postgres({ url }) {
     const pool = new pg.Pool({ connectionString: url });
-    for (const one of [boss, pool]) one.on("error", () => {}); // the server is killed, too
+    pool.on("error", () => {}); // the server is killed, too
     pool.on("connect", (client) => client.on("error", () => {}));
-    await boss.start();
     return {
-      store: pgBossStore({ boss }),
+      store: postgresStore({ pool }),
       async transaction(order, end, work) {
         const client = await pool.connect();
         let failure;

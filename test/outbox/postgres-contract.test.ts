@@ -1,12 +1,13 @@
 import { outboxStoreContract } from "hookproof/testing";
-import { afterAll, describe, it } from "vitest";
+import { afterAll, it } from "vitest";
+import { describeWith } from "../support/needs.js";
 import { testPostgres } from "../support/postgres.js";
 import { testOutbox } from "../support/postgres-outbox.js";
 
 const postgres = await testPostgres();
 afterAll(() => postgres?.stop());
 
-describe.skipIf(!postgres)("postgresStore", () => {
+describeWith("postgresql", postgres)("postgresStore", () => {
   for (const { name, run } of outboxStoreContract) {
     it(name, async () => {
       const outbox = testOutbox(postgres?.url ?? "", { max: 5 });

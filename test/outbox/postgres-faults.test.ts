@@ -1,8 +1,9 @@
 import { hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
 import pg from "pg";
-import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
 import { receiverServer, SECRET } from "../sender/receiver-server.js";
+import { describeWith } from "../support/needs.js";
 import { outboxEvent } from "../support/outbox-event.js";
 import { testPostgres } from "../support/postgres.js";
 import { type TestOutbox, testOutbox } from "../support/postgres-outbox.js";
@@ -13,7 +14,7 @@ afterAll(() => postgres?.stop());
 
 const LISTENERS = new Map([["orders", { most: 100, windowMs: 600_000 }]]);
 
-describe.skipIf(!postgres)("postgresStore in a network that fails", () => {
+describeWith("postgresql", postgres)("postgresStore in a network that fails", () => {
   let outbox: TestOutbox;
   let proxy: TcpProxy;
   let far: pg.Pool;

@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import type { ClaimedEvent } from "hookproof/outbox";
-import { afterAll, expect, it } from "vitest";
+import { afterAll, expect } from "vitest";
+import { itWith } from "../support/needs.js";
 import { outboxEvent } from "../support/outbox-event.js";
 import { testPostgres } from "../support/postgres.js";
 import { testOutbox } from "../support/postgres-outbox.js";
@@ -14,7 +15,7 @@ const WORKERS = 6;
 const ATTEMPT = { number: 1, startedAt: 0, durationMs: 1 };
 const SHARE = { most: 5, windowMs: 60_000 };
 
-it.skipIf(!postgres).each(["read committed", "repeatable read", "serializable"])(
+itWith("postgresql", postgres).each(["read committed", "repeatable read", "serializable"])(
   "workers at odds with each other keep every key in order and lose nothing where the default is %s",
   async (isolation) => {
     const options = `-c default_transaction_isolation=${isolation.replace(" ", "\\ ")}`;
@@ -87,7 +88,7 @@ it.skipIf(!postgres).each(["read committed", "repeatable read", "serializable"])
   90_000,
 );
 
-it.skipIf(!postgres)(
+itWith("postgresql", postgres)(
   "20,000 events of one key, and a poisoned event in each of 5,000, hold up nobody",
   async () => {
     const outbox = testOutbox(postgres?.url ?? "");

@@ -3,7 +3,8 @@ import { type SQL, sql } from "drizzle-orm/sql";
 import { type ClaimedEvent, type PostgresClient, postgresStore } from "hookproof/outbox";
 import { CompiledQuery, Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
-import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
+import { describeWith } from "../support/needs.js";
 import { outboxEvent } from "../support/outbox-event.js";
 import { freePort } from "../support/own-server.js";
 import { testPostgres } from "../support/postgres.js";
@@ -29,7 +30,7 @@ const ofDrizzle = (tx: { execute(query: SQL): Promise<unknown> }): PostgresClien
     ),
 });
 
-describe.skipIf(!postgres)("postgresStore", () => {
+describeWith("postgresql", postgres)("postgresStore", () => {
   let outbox: TestOutbox;
   let store: ReturnType<typeof postgresStore>;
   let pool: pg.Pool;

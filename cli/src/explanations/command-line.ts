@@ -54,8 +54,8 @@ export const COMMAND_LINE = {
     "Compare file or URL; the program that enqueues makes the outbox.",
   ],
   DRIVER_MISSING: [
-    "PostgreSQL is reached through pg-boss, which is not installed with this program.",
-    "npm install pg-boss@12.35.0",
+    "PostgreSQL is reached through the package pg, which is not installed with this program.",
+    "npm install pg",
   ],
   LISTENERS_MISSING: [
     "A worker delivers to the profiles that have a target, and there is none.",

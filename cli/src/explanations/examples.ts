@@ -115,7 +115,7 @@ export const EXAMPLES: Readonly<Record<ErrorCode | CommandLineCode, string>> = {
   SESSION_MISSING: "hookproof send :4400 --data '{}' while nothing listens there",
   EVENT_NOT_RECORDED: "hookproof replay last before anything was sent",
   OUTBOX_NOT_FOUND: "hookproof outbox status --outbox ap.db",
-  DRIVER_MISSING: "--outbox postgres://… without pg-boss",
+  DRIVER_MISSING: "--outbox postgres://… without pg",
   LISTENERS_MISSING: "hookproof outbox work before any profile was added",
   EVENT_NOT_IN_OUTBOX: "hookproof outbox attempts with the id of another event",
   EXPORT_INVALID: "hookproof replay notes.txt",

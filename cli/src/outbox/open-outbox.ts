@@ -18,7 +18,7 @@ export const OUTBOX_FLAGS = {
   schema: {
     type: "string",
     value: "<name>",
-    default: "hookproof_outbox",
+    default: "hookproof",
     describe: "the schema of the outbox's tables in PostgreSQL",
   },
 } as const satisfies Record<string, Flag>;

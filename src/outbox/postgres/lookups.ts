@@ -70,11 +70,9 @@ export function lookups(database: Database, { event, tally }: OutboxNames): Look
          FROM t LEFT JOIN leased l ON l.listener = t.listener
          WHERE t.pending <> 0 OR t.delivered <> 0 OR t.dead <> 0 ORDER BY t.listener`,
       );
-      return rows.map(({ in_flight: inFlight, oldest, ...counts }) => ({
-        ...counts,
-        inFlight,
-        oldestEnqueuedAt: oldest ?? undefined,
-      }));
+      return rows.map(({ listener, pending, in_flight: inFlight, delivered, dead, oldest }) => {
+        return { listener, pending, inFlight, delivered, dead, oldestEnqueuedAt: oldest ?? undefined };
+      });
     },
     async now() {
       const [row] = await database.read<{ now: number }>(`SELECT ${ms("now()")} AS now`);

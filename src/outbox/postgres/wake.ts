@@ -1,7 +1,11 @@
+import { newEventId } from "../../protocol/event-id.js";
 import { type Database, eventsOf, literal, type PostgresPoolClient } from "./database.js";
 import type { OutboxNames } from "./schema.js";
 
 const TRY_AGAIN_MS = 5_000;
+
+/** How long after a notification the next one is sent, for all that was stored meanwhile. */
+const REST_MS = 20;
 
 /** How long its own notification may take to come back: one that does not never will, as behind some poolers. */
 const ECHO_MS = 5_000;
@@ -22,31 +26,27 @@ export interface Waker {
  * store's own connections after the commit, as one inside a transaction would make commits wait for each other.
  */
 export function createWaker(database: Database, { channel }: OutboxNames, connections: number): Waker {
+  const self = newEventId();
   const wakes = new Set<() => void>();
   let stopListening: (() => void) | undefined;
-  let isNotifying = false;
-  let isWanted = false;
+  let resting: ReturnType<typeof setTimeout> | undefined;
+  let isStopped = false;
 
   const wakeHere = () => {
     for (const wake of wakes) wake();
   };
-
-  /** One notification at a time, and one more for what came meanwhile. */
-  async function notify(): Promise<void> {
-    isWanted = true;
-    if (isNotifying) return;
-    isNotifying = true;
-    while (isWanted) {
-      isWanted = false;
-      await database.script(["SET LOCAL synchronous_commit = off", `NOTIFY ${channel}`]).catch(() => {});
-    }
-    isNotifying = false;
-  }
+  const notify = () => {
+    resting = undefined;
+    if (isStopped) return;
+    const told = `SELECT pg_notify(${literal(channel.slice(1, -1))}, '${self}')`;
+    database.script(["SET LOCAL synchronous_commit = off", told]).catch(() => {}); // others will ask by themselves
+  };
 
   return {
     subscribe(wake) {
       wakes.add(wake);
-      if (connections >= MIN_CONNECTIONS) stopListening ??= listening(database, channel, wakeHere);
+      if (connections >= MIN_CONNECTIONS)
+        stopListening ??= listening(database, { channel, self, wake: wakeHere });
       return () => {
         wakes.delete(wake);
         if (wakes.size > 0) return;
@@ -56,9 +56,11 @@ export function createWaker(database: Database, { channel }: OutboxNames, connec
     },
     wakeAll() {
       wakeHere();
-      void notify();
+      resting ??= setTimeout(notify, REST_MS);
     },
     stop() {
+      isStopped = true;
+      clearTimeout(resting);
       wakes.clear();
       stopListening?.();
       stopListening = undefined;
@@ -67,7 +69,10 @@ export function createWaker(database: Database, { channel }: OutboxNames, connec
 }
 
 /** Listens on a connection of its own for as long as it hears itself; where it never does, it gives up silently. */
-function listening(database: Database, channel: string, wake: () => void): () => void {
+function listening(
+  database: Database,
+  { channel, self, wake }: { channel: string; self: string; wake: () => void },
+): () => void {
   let isStopped = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let current: PostgresPoolClient | undefined;
@@ -90,14 +95,13 @@ function listening(database: Database, channel: string, wake: () => void): () =>
     const events = eventsOf(client);
     events.on?.("error", lost);
     events.on?.("end", lost);
-    const echo = `echo ${Math.random()}`;
     let isHeard = false;
     events.on?.("notification", ({ payload }) => {
-      if (payload === echo) isHeard = true;
+      if (payload === self) isHeard = true;
       else wake();
     });
     await client.query(`LISTEN ${channel}`);
-    await database.write(`SELECT pg_notify(${literal(channel.slice(1, -1))}, $1::text)`, [echo]);
+    await database.write(`SELECT pg_notify(${literal(channel.slice(1, -1))}, $1::text)`, [self]);
     later(ECHO_MS, () => {
       if (!isHeard && current === client) end();
     });

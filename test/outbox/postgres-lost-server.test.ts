@@ -1,6 +1,6 @@
 import { hmacSigner, type SenderEvent } from "hookproof";
-import { createOutbox, pgBossStore } from "hookproof/outbox";
-import { PgBoss } from "pg-boss";
+import { createOutbox, postgresStore } from "hookproof/outbox";
+import pg from "pg";
 import { afterAll, expect } from "vitest";
 import { receiverServer, SECRET } from "../sender/receiver-server.js";
 import { itWith } from "../support/needs.js";
@@ -13,13 +13,12 @@ itWith("postgresql", postgres)(
   "a server that is killed comes back to workers that waited for it",
   async () => {
     if (!postgres) return;
-    const boss = new PgBoss({ connectionString: postgres.url, supervise: false, schedule: false });
-    boss.on("error", () => {});
-    await boss.start();
+    const pool = new pg.Pool({ connectionString: postgres.url });
+    pool.on("error", () => {});
     const receiver = await receiverServer({});
     const told: SenderEvent[] = [];
     const outbox = createOutbox({
-      store: pgBossStore({ boss }),
+      store: postgresStore({ pool }),
       listeners: { orders: { url: receiver.url, signer: hmacSigner({ secret: SECRET }) } },
       observe: (event) => told.push(event),
     });
@@ -52,7 +51,7 @@ itWith("postgresql", postgres)(
       expect(available().at(-1)).toBe(true);
     } finally {
       await outbox[Symbol.asyncDispose]();
-      await boss.stop({ graceful: false });
+      await pool.end();
       await receiver.stop();
     }
   },
