@@ -1,0 +1,96 @@
+import { readFileSync } from "node:fs";
+import { hmacSigner, type SenderEvent } from "hookproof";
+import { createOutbox, type postgresStore } from "hookproof/outbox";
+import pg from "pg";
+import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
+import { receiverServer, SECRET } from "../sender/receiver-server.js";
+import { describeWith } from "../support/needs.js";
+import { outboxEvent } from "../support/outbox-event.js";
+import { testPostgres } from "../support/postgres.js";
+import { type TestOutbox, testOutbox } from "../support/postgres-outbox.js";
+
+const postgres = await testPostgres();
+afterAll(() => postgres?.stop());
+
+/** The grants of the guide, in its order: who enqueues, who delivers. */
+const guide = readFileSync(new URL("../../docs/guides/outbox-postgresql.md", import.meta.url), "utf8");
+const granted = [...guide.matchAll(/```sql\n(-- who \w+\n[^`]+)```/g)].map(([, text]) => text ?? "");
+
+describeWith("postgresql", postgres)("roles that have only what the guide grants", () => {
+  let outbox: TestOutbox;
+  let pool: pg.Pool;
+  let role: string;
+  beforeEach(async () => {
+    outbox = testOutbox(postgres?.url ?? "");
+    await outbox.store().stats(); // a role with more rights makes the tables
+    role = `role_${outbox.schema}`;
+    await outbox.pool.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
+    const url = Object.assign(new URL(postgres?.url ?? ""), { username: role, password: "secret" });
+    pool = new pg.Pool({ connectionString: url.href });
+    pool.on("error", () => {});
+  });
+  afterEach(async () => {
+    await pool.end();
+    await outbox.pool.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    await outbox.drop();
+  });
+
+  const grant = (text: string) =>
+    outbox.pool.query(text.replaceAll(/\bhookproof\b/g, outbox.schema).replaceAll(/\bapp(?:_\w+)?\b/g, role));
+
+  async function delivers(store: ReturnType<typeof postgresStore>): Promise<SenderEvent[]> {
+    const receiver = await receiverServer({});
+    const told: SenderEvent[] = [];
+    const worker = createOutbox({
+      store,
+      listeners: { orders: { url: receiver.url, signer: hmacSigner({ secret: SECRET }) } },
+      observe: (event) => told.push(event),
+    });
+    await outbox.store().enqueue([outboxEvent("one"), outboxEvent("two", { orderingKey: "k" })]);
+    worker.start();
+    await expect.poll(() => receiver.runs.size).toBe(2);
+    await expect.poll(async () => (await store.stats())[0]?.delivered).toBe(2);
+    await worker.stop();
+    await receiver.stop();
+    return told;
+  }
+
+  it("enqueues, by the library and by the SQL function, and reads nothing else", async () => {
+    await grant(granted[0] ?? "");
+    const store = outbox.store({ pool });
+    await store.enqueue([outboxEvent("one"), outboxEvent("two", { orderingKey: "k" })]);
+    const client = await pool.connect();
+    await client.query("BEGIN");
+    await store.enqueue([outboxEvent("three")], client);
+    await client.query(`SELECT ${outbox.schema}.enqueue('orders', '{}')`);
+    await client.query("COMMIT");
+    client.release();
+    expect(await outbox.store().stats()).toMatchObject([{ pending: 4 }]);
+    await expect(pool.query(`SELECT body FROM ${outbox.schema}.event`)).rejects.toMatchObject({
+      code: "42501",
+    });
+  });
+
+  it("delivers, and looks after what ended", async () => {
+    await grant(granted[1] ?? "");
+    const store = outbox.store({ pool });
+    const told = await delivers(store);
+    expect(told.filter(({ type }) => type === "store-changed")).toEqual([]);
+    const [event] = [outboxEvent("dead")];
+    await store.enqueue([event]);
+    const [claimed] = await store.claim({
+      limit: 1,
+      leaseMs: 1_000,
+      listeners: new Map([["orders", { most: 1, windowMs: 1_000 }]]),
+    });
+    const burial = { reason: "refused", code: "REQUEST_REFUSED", blocksKey: false } as const;
+    await store.bury(claimed?.lease ?? expect.fail("nothing was claimed"), burial);
+    expect(await store.redrive({}, { windowMs: 60_000 })).toEqual({ redriven: 1, pastWindow: 0 });
+    expect(await store.prune({ delivered: Date.now() + 60_000, dead: 0 })).toBe(2);
+  });
+
+  it("delivers without the right to remove what ended", async () => {
+    await grant((granted[1] ?? "").replaceAll(", DELETE", ""));
+    await delivers(outbox.store({ pool }));
+  });
+});
