@@ -15,7 +15,10 @@ import { type TestOutbox, testOutbox } from "../support/postgres-outbox.js";
 const postgres = await testPostgres();
 afterAll(() => postgres?.stop());
 
-const hasPsycopg = spawnSync("python3", ["-c", "import psycopg"]).status === 0;
+/** Debian's package is for Debian's own Python. */
+const python = ["python3", "/usr/bin/python3"].find(
+  (name) => spawnSync(name, ["-c", "import psycopg"]).status === 0,
+);
 const example = (name: string) => fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
 
 describeWith("postgresql", postgres)("the SQL function enqueue", () => {
@@ -137,7 +140,7 @@ async function exampleDatabase() {
   };
 }
 
-itWith("postgresql, psycopg and psql", postgres && hasPsycopg)(
+itWith("postgresql, psycopg and psql", postgres && python)(
   "programs in Python and SQL enqueue what a worker signs and delivers",
   async () => {
     const { url, pool, drop } = await exampleDatabase();
@@ -151,7 +154,7 @@ itWith("postgresql, psycopg and psql", postgres && hasPsycopg)(
     try {
       await store.stats(); // makes the tables
       const run = promisify(execFile);
-      const { stdout } = await run("python3", [example("outbox-enqueue.py"), "u_1"], {
+      const { stdout } = await run(python ?? "", [example("outbox-enqueue.py"), "u_1"], {
         env: { ...process.env, DATABASE_URL: url },
       });
       expect(stdout).toMatch(/^offboarded u_1 [0-9a-f-]{36}\n$/);

@@ -198,6 +198,8 @@ export class Database {
 
 /** The events of a client; what is no client of `pg` itself may have none. */
 export interface ClientEvents {
+  /** The server process that it was told it talks to. */
+  readonly processID?: number | null;
   on?(event: "error" | "end", listener: () => void): unknown;
   on?(event: "notification", listener: (message: { readonly payload?: string }) => void): unknown;
   removeListener?(event: "error", listener: () => void): unknown;

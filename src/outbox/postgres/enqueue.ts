@@ -26,7 +26,7 @@ function storeSql({ event, tally }: OutboxNames): string {
     known AS MATERIALIZED (
       SELECT e.id, e.listener, e.digest, e.digest <> g.digest AS is_other
       FROM given g CROSS JOIN LATERAL (
-        SELECT * FROM ${event} e WHERE e.id = g.id AND e.listener = g.listener LIMIT 1) e),
+        SELECT e.id, e.listener, e.digest FROM ${event} e WHERE e.id = g.id AND e.listener = g.listener LIMIT 1) e),
     added AS (
       INSERT INTO ${event} (id, listener, state, digest, body, ordering_key, traceparent, encryption_key_id)
       SELECT id, listener, CASE WHEN ordering_key IS NULL THEN 'waiting' ELSE 'new' END, digest,

@@ -1,5 +1,5 @@
 import { databaseFailure } from "../../primitives/database-call.js";
-import type { OutboxStore } from "../outbox-store.js";
+import type { DeadLetterFilter, OutboxStore } from "../outbox-store.js";
 import { claiming } from "./claim.js";
 import { Database, isCollision, type PostgresClient, type PostgresPool } from "./database.js";
 import { deadLetters } from "./dead-letters.js";
@@ -60,6 +60,7 @@ export function postgresStore({
   const ending = upkeep(database, names);
   const reads = lookups(database, names);
   const waker = createWaker(database, names, pool.options?.max ?? 10);
+  const { wakeAll, wakeHere, wakeSoon } = waker;
   let prepared: Promise<void> | undefined;
 
   function prepare(): Promise<void> {
@@ -76,10 +77,10 @@ export function postgresStore({
     return call();
   }
 
-  /** As `run`, for what may make events due. */
-  async function changing<Value>(call: () => Promise<Value>): Promise<Value> {
+  /** As `run`, for what may make events due: here at once, and elsewhere if others would not look for it. */
+  async function changing<Value>(wake: () => void, call: () => Promise<Value>): Promise<Value> {
     const value = await run(call);
-    waker.wakeAll();
+    wake();
     return value;
   }
 
@@ -97,18 +98,38 @@ export function postgresStore({
   return {
     async enqueue(events, tx) {
       if (tx !== undefined) requireTransaction(tx, pool);
-      if (events.length === 0) return;
-      if (tx !== undefined) return enqueueInside(tx, events);
-      await changing(() => enqueue.byItself(database, events));
+      const given = [...events];
+      if (given.length === 0) return;
+      if (tx === undefined) return changing(wakeAll, () => enqueue.byItself(database, given));
+      await enqueueInside(tx, given);
+      wakeSoon();
     },
-    claim: (request) => run(() => claim(request)),
-    complete: (completions) => run(() => leases.complete(completions)),
+    claim(request) {
+      const given = { ...request, listeners: new Map(request.listeners) };
+      return run(() => claim(given));
+    },
+    complete(completions) {
+      const given = [...completions];
+      return changing(wakeHere, () => leases.complete(given));
+    },
     reschedule: (lease, at, attempt) => run(() => leases.reschedule(lease, at, attempt)),
-    bury: (lease, burial) => run(() => leases.bury(lease, burial)),
-    expire: (windows) => run(() => ending.expire(windows)),
-    release: (given) => run(() => leases.release(given)),
-    redrive: (filter, options) => changing(() => letters.redrive(filter, options)),
-    drop: (filter, options = {}) => changing(() => letters.drop(filter, options)),
+    bury: (lease, burial) => changing(wakeHere, () => leases.bury(lease, burial)),
+    expire(windows) {
+      const given = new Map(windows);
+      return changing(wakeHere, () => ending.expire(given));
+    },
+    release(leasesOf) {
+      const given = [...leasesOf];
+      return changing(wakeHere, () => leases.release(given));
+    },
+    redrive(filter, options) {
+      const given = copyOf(filter);
+      return changing(wakeAll, () => letters.redrive(given, options));
+    },
+    drop(filter, options = {}) {
+      const given = copyOf(filter);
+      return changing(wakeAll, () => letters.drop(given, options));
+    },
     async *dead(filter = {}, { limit = Number.POSITIVE_INFINITY } = {}) {
       await prepare();
       yield* letters.list(filter, limit);
@@ -122,6 +143,11 @@ export function postgresStore({
       waker.stop();
     },
   };
+}
+
+/** A filter as it is now. */
+function copyOf({ ids, ...filter }: DeadLetterFilter): DeadLetterFilter {
+  return { ...filter, ids: ids && [...ids] };
 }
 
 /** Refuses what runs each statement in a transaction of its own. */

@@ -1,5 +1,5 @@
 import { newEventId } from "../../protocol/event-id.js";
-import { type Database, eventsOf, literal, type PostgresPoolClient } from "./database.js";
+import { type Database, eventsOf, literal, type PostgresPoolClient, rowsOf } from "./database.js";
 import type { OutboxNames } from "./schema.js";
 
 const TRY_AGAIN_MS = 5_000;
@@ -7,8 +7,8 @@ const TRY_AGAIN_MS = 5_000;
 /** How long after a notification the next one is sent, for all that was stored meanwhile. */
 const REST_MS = 20;
 
-/** How long its own notification may take to come back: one that does not never will, as behind some poolers. */
-const ECHO_MS = 5_000;
+/** How long after an enqueueing in a caller's transaction its commit is looked for; later it is found by asking. */
+const COMMIT_MS = 10;
 
 /** With fewer connections than these, none is kept for listening. */
 const MIN_CONNECTIONS = 4;
@@ -18,6 +18,10 @@ export interface Waker {
   subscribe(wake: () => void): () => void;
   /** Wakes this process now, and others by a notification that no caller waits for. */
   wakeAll(): void;
+  /** Wakes this process now. */
+  wakeHere(): void;
+  /** Wakes this process when a caller's transaction is likely to have been committed. */
+  wakeSoon(): void;
   stop(): void;
 }
 
@@ -30,6 +34,7 @@ export function createWaker(database: Database, { channel }: OutboxNames, connec
   const wakes = new Set<() => void>();
   let stopListening: (() => void) | undefined;
   let resting: ReturnType<typeof setTimeout> | undefined;
+  let looking: ReturnType<typeof setTimeout> | undefined;
   let isStopped = false;
 
   const wakeHere = () => {
@@ -43,10 +48,20 @@ export function createWaker(database: Database, { channel }: OutboxNames, connec
   };
 
   return {
+    wakeHere,
+    wakeSoon() {
+      if (wakes.size === 0) return;
+      looking ??= setTimeout(() => {
+        looking = undefined;
+        wakeHere();
+      }, COMMIT_MS);
+    },
     subscribe(wake) {
       wakes.add(wake);
       if (connections >= MIN_CONNECTIONS)
-        stopListening ??= listening(database, { channel, self, wake: wakeHere });
+        stopListening ??= listening(database, channel, (teller) => {
+          if (teller !== self) wakeHere();
+        });
       return () => {
         wakes.delete(wake);
         if (wakes.size > 0) return;
@@ -61,6 +76,7 @@ export function createWaker(database: Database, { channel }: OutboxNames, connec
     stop() {
       isStopped = true;
       clearTimeout(resting);
+      clearTimeout(looking);
       wakes.clear();
       stopListening?.();
       stopListening = undefined;
@@ -68,11 +84,8 @@ export function createWaker(database: Database, { channel }: OutboxNames, connec
   };
 }
 
-/** Listens on a connection of its own for as long as it hears itself; where it never does, it gives up silently. */
-function listening(
-  database: Database,
-  { channel, self, wake }: { channel: string; self: string; wake: () => void },
-): () => void {
+/** Listens on a connection of its own, and on another one when that is lost. */
+function listening(database: Database, channel: string, tell: (teller: string) => void): () => void {
   let isStopped = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let current: PostgresPoolClient | undefined;
@@ -82,46 +95,29 @@ function listening(
     current = undefined;
     client?.release(true); // UNLISTEN is not needed for a connection that is closed
   };
+  const again = () => {
+    end();
+    clearTimeout(timer);
+    if (!isStopped) timer = setTimeout(() => void listen().catch(again), TRY_AGAIN_MS);
+  };
 
   async function listen(): Promise<void> {
     const client = await database.connect();
-    if (isStopped) return client.release();
     current = client;
     const lost = () => {
-      if (current !== client) return;
-      end();
-      again();
+      if (current === client) again();
     };
     const events = eventsOf(client);
     events.on?.("error", lost);
     events.on?.("end", lost);
-    let isHeard = false;
-    events.on?.("notification", ({ payload }) => {
-      if (payload === self) isHeard = true;
-      else wake();
-    });
+    events.on?.("notification", ({ payload }) => tell(payload ?? ""));
+    const [own] = rowsOf<{ pid: number }>(await client.query("SELECT pg_backend_pid() AS pid"));
+    // A pooler that gives each transaction another connection names itself: what it was told would never arrive here.
+    if (isStopped || (events.processID ?? own?.pid) !== own?.pid) return end();
     await client.query(`LISTEN ${channel}`);
-    await database.write(`SELECT pg_notify(${literal(channel.slice(1, -1))}, $1::text)`, [self]);
-    later(ECHO_MS, () => {
-      if (!isHeard && current === client) end();
-    });
   }
 
-  const later = (ms: number, work: () => void) => {
-    clearTimeout(timer);
-    if (isStopped) return;
-    timer = setTimeout(work, ms);
-  };
-  const again = () =>
-    later(TRY_AGAIN_MS, () => {
-      listen().catch(failed);
-    });
-  const failed = () => {
-    end();
-    again();
-  };
-
-  listen().catch(failed);
+  void listen().catch(again);
   return () => {
     isStopped = true;
     clearTimeout(timer);

@@ -1,0 +1,51 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { transform } from "esbuild";
+import pg from "pg";
+import { afterAll, expect, onTestFinished } from "vitest";
+import { receiverServer, SECRET } from "../sender/receiver-server.js";
+import { EXAMPLES, runExample } from "../support/example-process.js";
+import { fencedBlocks, ROOT } from "../support/markdown.js";
+import { itWith } from "../support/needs.js";
+import { ownPostgres } from "../support/postgres.js";
+
+const postgres = await ownPostgres();
+afterAll(() => postgres?.stop());
+
+itWith("postgresql", postgres)(
+  "the guide's program delivers, and survives a database that restarts",
+  async () => {
+    if (!postgres) return;
+    const [block] = fencedBlocks(join(ROOT, "docs/guides/outbox-postgresql.md"));
+    const more = `console.error = console.log; setInterval(() => offboard("u_1").catch(() => {}), 100).unref();`;
+    const { code } = await transform(`${block?.text}${more}`, { loader: "ts", format: "esm" });
+    // Below the repository's packages, so that it finds them as a program of its own would.
+    const folder = join(ROOT, "node_modules/.cache", `guide-${randomUUID()}`);
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "program.mjs"), code);
+    const receiver = await receiverServer({});
+    const pool = new pg.Pool({ connectionString: postgres.url });
+    pool.on("error", () => {});
+    await pool.query("CREATE TABLE users (id text PRIMARY KEY, active boolean NOT NULL)");
+    const program = runExample(relative(EXAMPLES, join(folder, "program.mjs")), [], {
+      DATABASE_URL: postgres.url,
+      LISTENER_URL: receiver.url,
+      LISTENER_SECRET: SECRET,
+    });
+    onTestFinished(async () => {
+      await program.end("SIGKILL");
+      await receiver.stop();
+      await pool.end();
+      rmSync(folder, { recursive: true });
+    });
+    await expect.poll(() => receiver.runs.size).toBeGreaterThan(1);
+    await postgres.kill();
+    await expect.poll(() => program.printed()).toMatch(/terminat|ECONN/i); // what pool.on("error") was told
+    const before = receiver.runs.size;
+    await postgres.restart();
+    await expect.poll(() => receiver.runs.size).toBeGreaterThan(before + 1);
+    expect(await program.end("SIGTERM")).toBe(0);
+  },
+  60_000,
+);
