@@ -21,8 +21,8 @@ const inLanguage = (language: string) => blocks.filter((block) => block.language
 
 describe("every code block of a page is compiled, run or read", () => {
   it("in a language that something reads", () => {
-    // ts: test/types/doc-examples.test.ts; mjs: test/packaging/first-pages.test.ts; console: transcripts.test.ts; the others are below. A diagram has no language.
-    const read = ["", "ts", "mjs", "console", "sh", "json", "yaml", "js", "python"];
+    // ts: test/types/doc-examples.test.ts; mjs: test/packaging/first-pages.test.ts; console: transcripts.test.ts; sql: test/outbox/postgres-*.test.ts; the others are below. A diagram has no language.
+    const read = ["", "ts", "mjs", "console", "sql", "sh", "json", "yaml", "js", "python"];
     expect(blocks.filter(({ language }) => !read.includes(language))).toEqual([]);
   });
 

@@ -7,6 +7,7 @@ import { createOutbox, postgresStore } from "hookproof/outbox";
 import pg from "pg";
 import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
 import { receiverServer, SECRET } from "../sender/receiver-server.js";
+import { fencedBlocks } from "../support/markdown.js";
 import { describeWith, itWith } from "../support/needs.js";
 import { outboxEvent } from "../support/outbox-event.js";
 import { testPostgres } from "../support/postgres.js";
@@ -108,6 +109,13 @@ describeWith("postgresql", postgres)("the SQL function enqueue", () => {
   ])("refuses %s", async (_, given, code) => {
     await expect(enqueue(given)).rejects.toMatchObject({ code });
     expect(await outbox.store().stats()).toEqual([]);
+  });
+
+  it("is called as in the guide", async () => {
+    const guide = fileURLToPath(new URL("../../docs/guides/outbox-postgresql.md", import.meta.url));
+    const call = fencedBlocks(guide).find(({ text }) => text.startsWith("SELECT hookproof.enqueue("));
+    const { rows } = await outbox.pool.query((call?.text ?? "").replace("hookproof", outbox.schema));
+    expect(await row(rows[0].enqueue)).toMatchObject({ listener: "offboarding", ordering_key: "u_1" });
   });
 
   it("takes what is just allowed", async () => {
