@@ -20,6 +20,7 @@ import {
   expressionsIn,
   type FoundExpression,
   hostileTexts,
+  isUnbounded,
 } from "../support/expressions.js";
 import { BASE_URL, clock, hmacParts, NOW, pathOf, SECRET, unsignedParts } from "./target.js";
 
@@ -87,7 +88,7 @@ describe("every regular expression", () => {
 
   it("takes linear time for what it may be given", async () => {
     const slow: string[] = [];
-    for (const found of expressions.filter((one) => !isExcused(one))) {
+    for (const found of expressions.filter((one) => isUnbounded(one) && !isExcused(one))) {
       const expression = compiled(found);
       const suspects = hostileTexts(found).filter((make) => {
         const texts = [...SHORT, 1_024].map(make);
@@ -104,7 +105,7 @@ describe("every regular expression", () => {
       }
     }
     expect(slow).toEqual([]);
-  });
+  }, 120_000);
 
   it.each([
     '/"(?:[^"\\\\]|\\\\.)*"/g',

@@ -42,6 +42,11 @@ function useOf({ parent }: ts.Node): "split" | "search" {
   return isSplit ? "split" : "search";
 }
 
+/** Whether something in it may repeat without end: only then can it take more than a few steps for each character. */
+export function isUnbounded({ text }: FoundExpression): boolean {
+  return /[*+]|\{[0-9]*,\}|\\[1-9]/.test(text.replace(/\\[*+]/g, ""));
+}
+
 /** The expression as the code has it. */
 export function compiled({ text }: FoundExpression): RegExp {
   const end = text.lastIndexOf("/");
@@ -64,7 +69,7 @@ export function hostileTexts({ text }: FoundExpression): ((length: number) => st
   const words = [...source.matchAll(/(?:[A-Za-z0-9 :;,=_"'/<>@!%&-]|\\[/.^$|])+/g)].map(([word]) =>
     word.replaceAll("\\", ""),
   );
-  const literal = [...new Set(words.join(""))].slice(0, 16);
+  const literal = [...new Set(words.join(""))].slice(0, 12);
   const characters = [
     ...new Set([...literal, " ", "\t", "\n", '"', "'", "\\", "a", "0", ".", "é", "{", "}"]),
   ];
