@@ -120,7 +120,7 @@ export const enqueueRules = [
     expectSame("claimed afterwards", texts(await take()), ["afterwards"]);
   }),
   rule("whoever listens for work is told when events come, or become due", async (bench) => {
-    const { store, subject, put, takeOne, kill, complete } = bench;
+    const { store, put, takeOne, kill, complete } = bench;
     const { onWork } = store;
     if (!onWork) return;
     let wake = () => {};
@@ -140,15 +140,6 @@ export const enqueueRules = [
     const keyed = (text: string) => event(text, { orderingKey: "k" });
     await isTold("a new event", () => put(event("news")));
     await complete((await takeOne()).lease);
-    const { transaction } = subject;
-    if (transaction) {
-      await isTold("one of a transaction", () =>
-        transaction("commit", async (tx) => {
-          await store.enqueue([event("news")], tx);
-        }),
-      );
-      await complete((await takeOne()).lease);
-    }
     await put(keyed("1"), keyed("2"), keyed("3"));
     const first = await takeOne();
     await isTold("the next of a key after a delivery", () => complete(first.lease));
