@@ -29,7 +29,7 @@ export const rooms = {
       "src/node/sqlite-{store,database,group-commit}.ts",
       "src/node/open-sqlite.ts",
     ],
-    tests: ["test/outbox/{sqlite-store,sqlite-connections,open-sqlite}.test.ts"],
+    tests: ["test/outbox/{sqlite-store,sqlite-connections,open-sqlite,boundaries}.test.ts"],
   },
   outbox: {
     // Without the PostgreSQL engine. The slow tests of fairness are left out; concurrency has its limits.
