@@ -1,11 +1,10 @@
 import { createHook } from "node:async_hooks";
 import { scryptSync } from "node:crypto";
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createService } from "hookproof-service";
 import { expect, it } from "vitest";
 import { openStorage } from "../../service/src/storage/storage.js";
-import { dataFolder } from "../support/own-server.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { startService } from "./running-service.js";
 
 const clients = [
@@ -15,7 +14,7 @@ const clients = [
 ];
 
 it("what is stored of a secret is scrypt with N 16,384, under a salt of its own", async () => {
-  const folder = await dataFolder("client-secrets");
+  const folder = temporaryFolder("client-secrets");
   const db = join(folder, "service.db");
   const service = await startService({ db, fixture: { clients } });
   await service.stop();
@@ -30,7 +29,6 @@ it("what is stored of a secret is scrypt with N 16,384, under a salt of its own"
   });
   expect(salts[0]).not.toBe(salts[1]);
   file.close();
-  await rm(folder, { recursive: true });
 });
 
 it("a secret that the service makes has 256 bit, and is another at each start", async () => {
