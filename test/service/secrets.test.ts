@@ -306,6 +306,34 @@ describe("the files beside a database", () => {
     expect(readFileSync(`${db}.identity`, "utf8")).toMatch(/^AGE-SECRET-KEY-1[A-Z0-9]+\n$/);
   });
 
+  it("are the identity that was there first, also for a process that had found none yet", async () => {
+    const first = await generateX25519Identity();
+    let isThere = false;
+    // Until this one comes in between: after the other has begun to write its own, and before it puts it there.
+    for (let attempt = 0; attempt < 50 && !isThere; attempt++) {
+      const own = mkdtempSync(join(folder, "first-"));
+      const file = join(own, "service.db.identity");
+      const { vault } = openSecrets({
+        db: join(own, "service.db"),
+        clock: fixedClock(START),
+        downloadsAt: () => "",
+      });
+      const sealing = vault.seal("text");
+      while (readdirSync(own).length === 0) await new Promise((resolve) => setImmediate(resolve));
+      try {
+        writeFileSync(file, `${first}\n`, { flag: "wx", mode: 0o600 });
+        isThere = true;
+      } catch {
+        await sealing;
+        continue;
+      }
+      const sealed = await sealing;
+      expect(readFileSync(file, "utf8")).toBe(`${first}\n`);
+      expect(await read(Buffer.from(sealed).toString("base64"), first)).toBe("text");
+    }
+    expect(isThere).toBe(true);
+  });
+
   it("are the folder of files, for this user only; in memory there are none", async () => {
     const own = mkdtempSync(join(folder, "objects-"));
     const db = join(own, "service.db");
