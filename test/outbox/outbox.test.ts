@@ -236,6 +236,29 @@ describe("drain", () => {
     expect(await outbox.stats()).toMatchObject([{ pending: 0, inFlight: 0, delivered: 3 }]);
   });
 
+  it("waits for what ends during a claim to be stored", async () => {
+    const bench = outboxBench();
+    const server = await bench.receiver();
+    const store: OutboxStore<never> = {
+      ...bench.store,
+      async claim(request) {
+        const claimed = await bench.store.claim(request);
+        if (claimed.length === 0) await waitFor(() => server.runs.size === 1);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return claimed;
+      },
+      async complete(completions) {
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        return bench.store.complete(completions);
+      },
+    };
+    const outbox = bench.outbox({ a: bench.listener(server) }, { store });
+    const { eventId } = await outbox.enqueue({ listener: "a", payload: {} });
+    outbox.start();
+    await outbox.drain();
+    expect((await bench.store.find(eventId))[0]?.state).toBe("delivered");
+  });
+
   it("looks at once for what comes next of a key", async () => {
     const bench = outboxBench();
     const server = await bench.receiver();
