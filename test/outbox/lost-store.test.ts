@@ -150,7 +150,7 @@ describe.each(["before", "after"] as const)(
       await bench.passUntil(async () => (await outbox.find(eventId))[0]?.state === state, 500, 40);
       const told = state === "dead" ? "delivery-ended" : "retry-scheduled";
       await bench.passUntil(() => bench.told(told).length === 1, 500, 40);
-    await bench.pass(10_000, 500); // until the last try is done as well
+      await bench.pass(10_000, 500); // until the last try is done as well
       expect((await outbox.find(eventId))[0]?.attempts).toMatchObject([{ number: 1, status, code }]);
       expect(server.requests).toHaveLength(1);
       expect(bench.told("warning")).toEqual([]); // a lease that may be ours was not lost
