@@ -33,12 +33,18 @@ export const rooms = {
   },
   outbox: {
     // Without the PostgreSQL engine. The slow tests of fairness are left out; concurrency has its limits.
-    mutate: ["src/outbox/*.ts", "!src/outbox/pg-boss-*.ts", "!src/outbox/postgres*.ts"],
+    mutate: ["src/outbox/*.ts"],
     tests: [
       "test/outbox/{abort-all,body-encryption,breaker,clocks,completions,concurrency,dead-letters,deliver}.test.ts",
       "test/outbox/{enqueue,listener-limits,lost-store,memory-store,observe,order,outbox,rate}.test.ts",
       "test/outbox/{stop,store-watch,upkeep,window}.test.ts",
     ],
+  },
+  postgres: {
+    mutate: ["src/outbox/postgres/*.ts"],
+    // Those that race or restart a server are left out: they take half a minute each.
+    tests: ["test/outbox/postgres-{contract,store,faults,rights,enqueue-function}.test.ts"],
+    database: true,
   },
   jwt: {
     mutate: ["src/jwt/*.ts"],

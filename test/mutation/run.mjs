@@ -19,10 +19,19 @@ if (!existsSync(`${here}/node_modules`)) {
 }
 const stryker = `${here}/node_modules/@stryker-mutator/core/bin/stryker.js`;
 for (const name of named.length > 0 ? named : Object.keys(rooms)) {
+  const server = rooms[name].database ? await databaseServer() : undefined;
   const { status } = spawnSync(process.execPath, [stryker, "run", `${here}/stryker.config.mjs`, ...options], {
     stdio: "inherit",
     cwd: `${here}/../..`,
-    env: { ...process.env, MUTATION_ROOM: name },
+    env: { ...process.env, MUTATION_ROOM: name, ...(server && { TEST_DATABASE_URL: server.url }) },
   });
+  await server?.stop();
   if (status !== 0) process.exit(status ?? 1);
+}
+
+/** One PostgreSQL server for all runs of a room's tests. */
+async function databaseServer() {
+  const { tsImport } = await import("tsx/esm/api");
+  const { ownPostgres } = await tsImport("../support/postgres.ts", import.meta.url);
+  return ownPostgres();
 }

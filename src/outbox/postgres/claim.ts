@@ -68,7 +68,7 @@ function withMore(
   return new Map(open);
 }
 
-export function claimSql(
+function claimSql(
   { event }: OutboxNames,
   { limit, leaseMs, listeners }: ClaimRequest,
   token: string,

@@ -226,7 +226,7 @@ export function jsonLiteral(value: unknown): string {
 }
 
 /** The SQLSTATE of a server's error; an ORM may have wrapped it. */
-export function sqlState(error: unknown): string | undefined {
+function sqlState(error: unknown): string | undefined {
   const { code, severity, cause } = Object(error) as { code?: unknown; severity?: unknown; cause?: unknown };
   if (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && severity !== undefined) return code;
   return cause === undefined ? undefined : sqlState(cause);

@@ -91,7 +91,7 @@ const HIGH_CHURN = `autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_thr
   autovacuum_analyze_scale_factor = 0.05, vacuum_truncate = off`;
 
 /** The version of the tables there are; `undefined` where there are none. */
-export async function versionOf(
+async function versionOf(
   client: PostgresClient,
   { schema }: OutboxNames,
 ): Promise<number | undefined> {
