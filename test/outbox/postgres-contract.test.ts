@@ -2,20 +2,24 @@ import { outboxStoreContract } from "hookproof/testing";
 import { afterAll, it } from "vitest";
 import { describeWith } from "../support/needs.js";
 import { testPostgres } from "../support/postgres.js";
-import { testOutbox } from "../support/postgres-outbox.js";
+import { testOutboxBehindProxy } from "../support/postgres-outbox.js";
 
 const postgres = await testPostgres();
 afterAll(() => postgres?.stop());
 
-describeWith("postgresql", postgres)("postgresStore", () => {
-  for (const { name, run } of outboxStoreContract) {
-    it(name, async () => {
-      const outbox = testOutbox(postgres?.url ?? "", { max: 5 });
-      try {
-        await run(outbox.subject);
-      } finally {
-        await outbox.drop();
-      }
-    });
-  }
-});
+describeWith("postgresql", postgres).each(["read committed", "repeatable read", "serializable"])(
+  "postgresStore where the default is %s",
+  (isolation) => {
+    const options = `-c default_transaction_isolation=${isolation.replace(" ", "\\ ")}`;
+    for (const { name, run } of outboxStoreContract) {
+      it(name, async () => {
+        const outbox = await testOutboxBehindProxy(postgres?.url ?? "", { max: 5, options });
+        try {
+          await run(outbox.subject);
+        } finally {
+          await outbox.drop();
+        }
+      });
+    }
+  },
+);

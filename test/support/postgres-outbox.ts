@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type OutboxStore, postgresStore } from "hookproof/outbox";
 import type { OutboxStoreSubject } from "hookproof/testing";
 import pg from "pg";
+import { tcpProxy } from "./tcp-proxy.js";
 
 /** An outbox in a schema of its own. */
 export interface TestOutbox {
@@ -50,6 +51,53 @@ export function testOutbox(connectionString: string, options: pg.PoolConfig = {}
     async drop() {
       await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`);
       await pool.end();
+    },
+  };
+}
+
+/** An outbox whose store reaches the database through a network that can be made to fail, as its subject does. */
+export async function testOutboxBehindProxy(
+  connectionString: string,
+  options: pg.PoolConfig = {},
+): Promise<TestOutbox> {
+  const url = new URL(connectionString);
+  const proxy = await tcpProxy({ host: url.hostname, port: Number(url.port) });
+  const outbox = testOutbox(connectionString);
+  const through = Object.assign(new URL(url), { hostname: "127.0.0.1", port: String(proxy.port) });
+  const far = new pg.Pool({ connectionString: through.href, ...options });
+  far.on("error", () => {});
+  const store: TestOutbox["store"] = (given = {}) => outbox.store({ pool: far, timeoutMs: 1_500, ...given });
+  return {
+    ...outbox,
+    store,
+    subject: {
+      ...outbox.subject,
+      open: () => store() as OutboxStore<pg.PoolClient>,
+      transaction: (end, work) =>
+        outbox.subject.transaction?.(end, async (tx) => {
+          await tx.query("SET LOCAL statement_timeout = 500"); // a caller's own limit: the store has none here
+          await work(tx);
+        }) ?? Promise.resolve(),
+      async holdUp() {
+        const client = await outbox.pool.connect();
+        await client.query(`BEGIN; LOCK TABLE ${outbox.schema}.event`);
+        return async () => {
+          await client.query("COMMIT");
+          client.release();
+        };
+      },
+      hang: () => proxy.forget(),
+      async loseAnswers(work) {
+        proxy.losesAnswers = true;
+        await work().finally(() => {
+          proxy.losesAnswers = false;
+        });
+      },
+    },
+    async drop() {
+      void far.end().catch(() => {});
+      await proxy.stop();
+      await outbox.drop();
     },
   };
 }

@@ -7,6 +7,8 @@ export interface TcpProxy {
   delayMs: number;
   /** Forwards nothing more on the connections there are, and closes none of them: a firewall that forgot them. */
   forget(): void;
+  /** Cuts a connection as soon as an answer comes. */
+  losesAnswers: boolean;
   /** Cuts a connection once it has forwarded a request that holds this text, before the answer comes back. */
   cutAfter(text: string): void;
   /** How many connections it has taken so far. */
@@ -43,7 +45,7 @@ export async function tcpProxy(target: { readonly port: number; readonly host?: 
         }
         const pass = () => {
           if (pair.isForgotten) return;
-          if (pair.isCut && from === upstream) return void client.destroy(); // the server has answered
+          if ((pair.isCut || proxy.losesAnswers) && from === upstream) return void client.destroy(); // the server has answered
           to.write(chunk);
         };
         if (proxy.delayMs > 0) setTimeout(pass, proxy.delayMs);
@@ -56,6 +58,7 @@ export async function tcpProxy(target: { readonly port: number; readonly host?: 
   const proxy: TcpProxy = {
     port: (server.address() as { port: number }).port,
     delayMs: 0,
+    losesAnswers: false,
     forget() {
       for (const pair of pairs) pair.isForgotten = true;
     },
