@@ -91,10 +91,7 @@ const HIGH_CHURN = `autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_thr
   autovacuum_analyze_scale_factor = 0.05, vacuum_truncate = off`;
 
 /** The version of the tables there are; `undefined` where there are none. */
-async function versionOf(
-  client: PostgresClient,
-  { schema }: OutboxNames,
-): Promise<number | undefined> {
+async function versionOf(client: PostgresClient, { schema }: OutboxNames): Promise<number | undefined> {
   const name = literal(schema.slice(1, -1));
   const found = `SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = ${name} AND tablename = 'version'`;
   if (rowsOf(await client.query(found)).length === 0) return undefined;
