@@ -345,6 +345,7 @@ describe("the files beside a database", () => {
     await memory.objects.put("a", new Uint8Array([1]));
     expect(memory.downloads).toBe(memory.objects);
     expect(await memory.vault.open(await memory.vault.seal("text"))).toBe("text");
+    expect(readdirSync(".").filter((name) => /^undefined\./.test(name))).toEqual([]);
     expect(readdirSync(own)).toEqual(["service.db.objects"]);
   });
 
