@@ -72,16 +72,22 @@ export function createOutput(io: Io, flags: GlobalFlags): Output {
 type Paint = (colour: Colour, text: string) => string;
 
 /**
- * Colour is asked for within a line, before the line is made inert. So `paint` leaves marks that nobody else can
- * write, and the terminal's own codes take their place at the end.
+ * Colour is asked for within a line, before the line is made inert. So `paint` puts a text between two marks that
+ * nobody else can write, and the terminal's own codes take their place at the end.
  */
 function paintMarks(painted: Paint): { paint: Paint; resolved(text: string): string } {
-  const secret = randomBytes(9).toString("base64url");
-  const mark = new RegExp(`<${secret}:([a-z]+)>([^]*?)</${secret}>`, "g");
+  const mark = randomBytes(9).toString("base64url");
   return {
-    paint: (colour, text) => `<${secret}:${colour}>${text}</${secret}>`,
+    paint: (colour, text) => `${mark}${colour}:${text}${mark}`,
     resolved: (text) =>
-      inert(text).replace(mark, (_, colour: Colour, inner: string) => painted(colour, inner)),
+      inert(text)
+        .split(mark)
+        .map((part, index) => {
+          if (index % 2 === 0) return part;
+          const colon = part.indexOf(":");
+          return painted(part.slice(0, colon) as Colour, part.slice(colon + 1));
+        })
+        .join(""),
   };
 }
 
