@@ -21,7 +21,7 @@ export interface LimitOptions {
 }
 
 /** How an attempt ended, as far as the limits care. */
-export interface EndedAttempt extends BreakerInput {
+interface EndedAttempt extends BreakerInput {
   /** Whether there was an answer, whichever. */
   readonly answered: boolean;
 }

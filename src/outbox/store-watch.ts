@@ -7,7 +7,7 @@ const FIRST_WAIT_MS = 100;
 const MAX_WAIT_MS = 5_000;
 
 /** What came of work that was done until it succeeded. */
-export interface Done<Value> {
+interface Done<Value> {
   readonly value: Value;
   /** Whether a try that failed came before, which may have had its effect without our knowing. */
   readonly wasRepeated: boolean;

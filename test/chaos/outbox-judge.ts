@@ -17,7 +17,7 @@ export interface Interruption {
 }
 
 /** The limits that the dispatchers were given, in milliseconds of the test's process. */
-export interface ChaosLimits {
+interface ChaosLimits {
   readonly concurrency: number;
   readonly firstDelayMs: number;
   /** Every `Retry-After` of the receiver is longer. */

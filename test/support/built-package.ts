@@ -42,7 +42,7 @@ export async function buildPackage(): Promise<void> {
 }
 
 /** Puts the files of a build in the place of another's, each at once: first the chunks, then what imports them. */
-export function replaceFiles(from: string, to: string): void {
+function replaceFiles(from: string, to: string): void {
   const isChunk = (name: string) => /(^|\/)chunk-/.test(name);
   const names = readdirSync(from, { recursive: true, encoding: "utf8" }).filter((name) =>
     statSync(join(from, name)).isFile(),

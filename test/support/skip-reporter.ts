@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import type { Reporter, TestCase, TestModule, Vitest } from "vitest/node";
 
 /** What the last run came to, for .ci/run: how many tests, and the files in which something was skipped. */
-export const LAST_RUN = "node_modules/.cache/hookproof-tests.json";
+const LAST_RUN = "node_modules/.cache/hookproof-tests.json";
 
 /** What a title of `itWith` ends with, the groups it is in included. */
 const WANT = /\[with ([^\]]+)\]/;
@@ -58,7 +58,7 @@ function isCutOff({ parent }: TestCase): boolean {
 }
 
 /** What is to be said of skipped tests, given their full names. */
-export function judge(
+function judge(
   names: readonly string[],
   { CI, HOOKPROOF_MAY_SKIP = "" }: Readonly<Record<string, string | undefined>> = process.env,
 ): { text: string; isError: boolean }[] {

@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 
 /** A file with secrets in it that other users of the machine can read. */
-export class FileModeError extends Error {
+class FileModeError extends Error {
   override readonly name = "FileModeError";
   readonly code = "FILE_MODE_TOO_WIDE";
   readonly file: string;
