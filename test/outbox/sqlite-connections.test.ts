@@ -2,8 +2,8 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { sqliteStore } from "hookproof/node";
 import type { ClaimedEvent, OutboxStore } from "hookproof/outbox";
 import { waitFor } from "hookproof/testing";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { newOutboxFile, SQLITE_DRIVERS, storedEvent, watched } from "./sqlite-files.js";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { describeOn, newOutboxFile, SQLITE_DRIVERS, storedEvent, watched } from "./sqlite-files.js";
 
 const ATTEMPT = { number: 1, startedAt: 1_767_225_600_000, durationMs: 3, status: 200 };
 /** So seldom that no test meets it. */
@@ -31,7 +31,7 @@ const enqueue = async (store: OutboxStore, ...events: ReturnType<typeof storedEv
 const pass = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
-  describe(`sqliteStore's connections on ${driver}`, () => {
+  describeOn(driver)(`sqliteStore's connections on ${driver}`, () => {
     const connect = () => {
       const db = openFile(place.file);
       opened.push(db);
