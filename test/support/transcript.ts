@@ -130,7 +130,30 @@ function withPort(command: string): string {
   return `${command} --port ${command.includes("jwks serve") ? "4410" : "4400"}`;
 }
 
-/** Whether what was printed is what a transcript expects; `[..]` stands for any text within a line. */
+const DIGITS = { hex: "[0-9a-f]", base64url: "[A-Za-z0-9_-]", bech32: "[02-9ac-hj-np-z]" };
+
+/** What `[name]` stands for in a transcript: values that differ from run to run, and the form of each. */
+export const FORMS: Readonly<Record<string, string>> = {
+  "[about-360]": "3(?:59|[67]\\d)", // seconds that a clock is off which was put 360 s ahead
+  "[age]": "(?:0|[1-9]\\d{0,2})ms|[1-9]\\d?[sm]",
+  "[fingerprint]": `${DIGITS.hex}{8}`,
+  "[folder]": "/(?:[^\\s/]+/)*hookproof-transcript-[A-Za-z0-9]{6}", // the folder of the stage
+  "[hash]": `${DIGITS.hex}{32}`,
+  "[host]": "(?:127\\.0\\.0\\.1|localhost):[1-9]\\d{3,4}",
+  "[kid]": `20\\d\\d-[01]\\d-[0-3]\\d-${DIGITS.base64url}{8}`,
+  "[ms]": "(?:0|[1-9]\\d{0,4})",
+  "[port]": "[1-9]\\d{3,4}",
+  "[recipient]": `age1${DIGITS.bech32}{58}`,
+  "[s]": "(?:0|[1-9]\\d?)\\.\\d{3}",
+  "[seconds]": "1[7-9]\\d{8}", // Unix time
+  "[signature]": `${DIGITS.base64url}{43}`,
+  "[time]": "20\\d\\d-[01]\\d-[0-3]\\d(?:T[0-2]\\d(?::[0-5]\\d){2}(?:\\.\\d{3})?Z| [0-2]\\d(?::[0-5]\\d){2})",
+  "[token]": `${DIGITS.base64url}{43}`, // of the inspector
+  "[uuid]": `${DIGITS.hex}{8}-${DIGITS.hex}{4}-4${DIGITS.hex}{3}-[89ab]${DIGITS.hex}{3}-${DIGITS.hex}{12}`,
+  "[version]": "\\d+\\.\\d+\\.\\d+",
+};
+
+/** Whether what was printed is what a transcript expects; a name of `FORMS` stands for any value of its form. */
 export function matches(expected: readonly string[], seen: readonly string[]): boolean {
   return (
     expected.length === seen.length && expected.every((line, index) => lineMatches(line, seen[index] ?? ""))
@@ -139,10 +162,14 @@ export function matches(expected: readonly string[], seen: readonly string[]): b
 
 function lineMatches(expected: string, seen: string): boolean {
   const pattern = expected
-    .split("[..]")
-    .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"))
-    .join(".*");
+    .split(/(\[[a-z0-9-]+\])/)
+    .map((part) => (Object.hasOwn(FORMS, part) ? `(?:${FORMS[part]})` : literally(part)))
+    .join("");
   return new RegExp(`^${pattern}$`).test(seen);
+}
+
+function literally(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 }
 
 function lines(text: string): string[] {
