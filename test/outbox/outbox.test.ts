@@ -239,12 +239,17 @@ describe("drain", () => {
   it("waits for what ends during a claim to be stored", async () => {
     const bench = outboxBench();
     const server = await bench.receiver();
+    let underWay = 0;
+    let endedDuringClaim = false;
     const store: OutboxStore<never> = {
       ...bench.store,
       async claim(request) {
         const claimed = await bench.store.claim(request);
-        if (claimed.length === 0) await waitFor(() => server.runs.size === 1);
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        if (underWay > 0) {
+          await waitFor(() => underWay === 0);
+          await new Promise((resolve) => setTimeout(resolve, 1)); // what comes of it is put down after it is told of
+          endedDuringClaim = true;
+        }
         return claimed;
       },
       async complete(completions) {
@@ -252,11 +257,20 @@ describe("drain", () => {
         return bench.store.complete(completions);
       },
     };
-    const outbox = bench.outbox({ a: bench.listener(server) }, { store });
+    // A listener begins with one attempt at a time: while that is under way, the claim is for the other one.
+    const listeners = { a: bench.listener(server), b: bench.listener(server) };
+    const outbox = bench.outbox(listeners, {
+      store,
+      observe({ type }) {
+        if (type === "attempt-started") underWay += 1;
+        if (type === "attempt-ended") underWay -= 1;
+      },
+    });
     const { eventId } = await outbox.enqueue({ listener: "a", payload: {} });
     outbox.start();
     await outbox.drain();
     expect((await bench.store.find(eventId))[0]?.state).toBe("delivered");
+    expect(endedDuringClaim).toBe(true);
   });
 
   it("looks at once for what comes next of a key", async () => {
