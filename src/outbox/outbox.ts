@@ -1,3 +1,6 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+// Whoever compiles against the declarations may have a library without Symbol.asyncDispose.
+
 import { type Clock, checkedClock, systemClock } from "../primitives/clock.js";
 import { harmless } from "../primitives/harmless.js";
 import { steadyRandom } from "../primitives/jitter.js";

@@ -26,6 +26,9 @@ const node = { lib: ["lib.es2022.d.ts"], types: ["node"] };
 const application = readFileSync(join(root, "test/types/application.txt"), "utf8");
 const onNode = readFileSync(join(root, "test/types/application-node.txt"), "utf8");
 
+/** The package's entries that do not need Node. */
+const EVERYWHERE = ["", "/receiver", "/jwks", "/outbox", "/diagnose", "/probes", "/testing"];
+
 /** What a mistake looks like, each in a module of its own that must not compile. */
 const WRONG = {
   "a secret that is no text": 'import { hmacSigner } from "hookproof"; hmacSigner({ secret: 1 });',
@@ -87,6 +90,18 @@ describe.each([
     60_000,
   );
 
+  it("needs neither Node's types nor another library for the entries that run everywhere", () => {
+    const text = `${EVERYWHERE.map((entry, index) => `export * as entry${index} from "hookproof${entry}";`).join("\n")}
+      import type { Outbox } from "hookproof/outbox";
+      export const stop = (outbox: Outbox): Promise<void> => outbox[Symbol.asyncDispose]();`;
+    const program = programOf(
+      { "test/types/everywhere.ts": text },
+      { ...common, ...nodeNext, ...dom },
+      compiler,
+    );
+    expect(complaints(program, compiler)).toEqual([]);
+  }, 60_000);
+
   it("does not compile what must not be", { timeout: 60_000 }, () => {
     const wrong = Object.entries(WRONG).map(([name, text], index) => [
       `test/types/wrong-${index}.ts`,
@@ -100,9 +115,7 @@ describe.each([
 
   it("sees no public type as any", () => {
     const settings = { ...common, ...nodeNext, ...node };
-    const entries = ["", "/receiver", "/jwks", "/outbox", "/diagnose", "/probes", "/node", "/testing"].map(
-      (entry) => `hookproof${entry}`,
-    );
+    const entries = [...EVERYWHERE, "/node"].map((entry) => `hookproof${entry}`);
     const text = entries.map((entry, index) => `export * as entry${index} from "${entry}";`).join("\n");
     const program = programOf({ "test/types/surface.ts": text }, settings, compiler);
     expect(anyTypes(program, join(root, "test/types/surface.ts"))).toEqual([]);
