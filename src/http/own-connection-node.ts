@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import { TLSSocket } from "node:tls";
+import { isLoopbackHost } from "../primitives/address.js";
 
 const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
 
@@ -19,9 +20,14 @@ export function noteConnection(socket: Socket, agent: object): void {
   if (socket instanceof TLSSocket && !socket.authorized) careless.add(agent);
 }
 
-/** Whether what comes over a connection is the host's own for certain: checked TLS, or plain HTTP on loopback. */
-export function isAuthenticated(socket: Socket, agent: object): boolean {
-  if (!isEncrypted(socket)) return LOOPBACK.test(socket.remoteAddress ?? "");
+/**
+ * Whether what comes over a connection is the host's own for certain: checked TLS, or plain HTTP from a host on loopback.
+ * A forward proxy on loopback answers for hosts that are elsewhere.
+ *
+ * @param host of the URL, without brackets
+ */
+export function isAuthenticated(socket: Socket, agent: object, host: string): boolean {
+  if (!isEncrypted(socket)) return isLoopbackHost(host) && LOOPBACK.test(socket.remoteAddress ?? "");
   const { rejectUnauthorized } = ("options" in agent && (agent.options as TlsOptions)) || {};
   return (socket as TLSSocket).authorized && !careless.has(agent) && rejectUnauthorized !== false;
 }

@@ -53,7 +53,7 @@ export function createTransport(options: TransportOptions = {}, resolve?: Resolv
       const options = { host, port, path, method, headers, agent: pool as HttpAgent };
       // An agent of the caller's may want to know.
       const req = send(agent ? { ...options, protocol } : options);
-      return runExchange(req, request, { connectTimeoutMs, timeoutMs, agent: pool, proxied });
+      return runExchange(req, request, { host, connectTimeoutMs, timeoutMs, agent: pool, proxied });
     };
     const outcome = await exchange(pools[protocol], request.timeoutMs);
     if (!("stale" in outcome)) return outcome;
@@ -115,6 +115,8 @@ function headerLines(request: TransportRequest, host: string): string[] {
 }
 
 interface ExchangeBounds {
+  /** Of the URL, without brackets. */
+  readonly host: string;
   readonly connectTimeoutMs: number;
   readonly timeoutMs: number;
   readonly agent: object;
@@ -125,7 +127,7 @@ interface ExchangeBounds {
 function runExchange(
   req: ClientRequest,
   request: TransportRequest,
-  { connectTimeoutMs, timeoutMs, agent, proxied }: ExchangeBounds,
+  { host, connectTimeoutMs, timeoutMs, agent, proxied }: ExchangeBounds,
 ): Promise<TransportResponse | { stale: HookproofError }> {
   const { url } = request;
   const overTls = url.startsWith("https:");
@@ -191,7 +193,7 @@ function runExchange(
       if (refusal) return fail(refusal);
       const headers = pairs(res.rawHeaders);
       noteKeepAlive(socket, headers);
-      const authenticated = isAuthenticated(socket, agent);
+      const authenticated = isAuthenticated(socket, agent, host);
       readUpTo(res, request.maxResponseBytes, fail, (body, truncated) => {
         settle();
         resolve({ status, headers, body, truncated, authenticated });

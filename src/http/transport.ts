@@ -28,7 +28,7 @@ export interface TransportResponse {
   readonly resent?: boolean;
   /**
    * The answer is the host's own for certain: it came over TLS whose certificate was checked, or over plain HTTP from
-   * loopback. Only then is its `Date` believed (docs/decisions.md, S5). Left out where a transport cannot tell.
+   * a host on loopback. Only then is its `Date` believed (docs/decisions.md, S5). Left out where a transport cannot tell.
    */
   readonly authenticated?: boolean;
 }

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type RequestListener } from "node:http";
+import { request as ask, createServer, type RequestListener } from "node:http";
 import { createServer as createTlsServer, type ServerOptions } from "node:https";
 import {
   type AddressInfo,
@@ -60,6 +60,21 @@ export function connectProxy(asked: string[]): Promise<LocalServer> {
       client.pipe(tunnel).pipe(client);
     });
     tunnel.on("error", () => client.destroy());
+  });
+}
+
+/** A forward proxy for plain HTTP: asks the host, which stands on loopback, and hands on its answer. */
+export function forwardProxy(asked: string[]): Promise<LocalServer> {
+  return httpServer((request, response) => {
+    const { url = "", method, headers } = request;
+    asked.push(`${method} ${url}`);
+    const { port, pathname } = new URL(url);
+    const onward = ask({ host: "127.0.0.1", port, path: pathname, method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, [...answer.rawHeaders, "Via", "1.1 proxy"]);
+      answer.pipe(response);
+    });
+    onward.on("error", () => response.writeHead(502).end());
+    request.pipe(onward);
   });
 }
 

@@ -1,4 +1,4 @@
-import { Agent as HttpAgent } from "node:http";
+import { type ClientRequest, Agent as HttpAgent } from "node:http";
 import { Agent, type RequestOptions, request } from "node:https";
 import { connect, type LookupFunction } from "node:net";
 import type { Duplex } from "node:stream";
@@ -6,7 +6,7 @@ import type { TLSSocket } from "node:tls";
 import { afterEach, expect, it } from "vitest";
 import { createTransport } from "../../src/http/transport-node.js";
 import { makeCertificates } from "./certificates.js";
-import { httpServer, httpsServer, type LocalServer } from "./local-server.js";
+import { forwardProxy, httpServer, httpsServer, type LocalServer } from "./local-server.js";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -42,6 +42,37 @@ it("plain HTTP over a connection that has no address is not", async () => {
   }
   const send = createTransport({ agent: new Elsewhere() });
   expect(await send(get(`http://localhost:${server.port}/`))).toMatchObject({ authenticated: false });
+});
+
+it("plain HTTP from a host elsewhere is not, though a forward proxy on loopback hands it on", async () => {
+  const server = await started(httpServer((_req, res) => res.end("the host's")));
+  const asked: string[] = [];
+  const proxy = await started(forwardProxy(asked));
+  /** Asks the proxy for the whole URL, as `http-proxy-agent` does, and Node where `HTTP_PROXY` is obeyed. */
+  class ForwardAgent extends HttpAgent {
+    addRequest(req: ClientRequest & { _header: string }, options: RequestOptions): void {
+      const [, host = ""] = /^Host: (.*)$/im.exec(req._header) ?? [];
+      req._header = req._header.replace(/^GET \//, `GET http://${host}/`);
+      (HttpAgent.prototype as unknown as ForwardAgent).addRequest.call(this, req, options);
+    }
+    override createConnection(): Duplex {
+      return connect(proxy.port, "127.0.0.1");
+    }
+  }
+  const agent = new ForwardAgent({ keepAlive: true });
+  cleanups.push(() => agent.destroy());
+  const send = createTransport({ agent });
+  for (const host of ["tenant.example.com", "10.0.0.1", "127.0.0.1.example.com", "[::2]"]) {
+    const url = `http://${host}:${server.port}/`;
+    for (let i = 0; i < 2; i++) {
+      const answer = await send(get(url));
+      expect(answer).toMatchObject({ status: 200, authenticated: false });
+      expect(answer.headers).toContainEqual(["Via", "1.1 proxy"]);
+      expect(asked.pop()).toBe(`GET ${url}`);
+    }
+  }
+  const own = `http://localhost:${server.port}/`;
+  expect(await send(get(own))).toMatchObject({ authenticated: true });
 });
 
 it("TLS that is checked is authenticated, on new, kept and resumed connections", async () => {
