@@ -17,7 +17,7 @@ export async function POST(_request, { params }) {
   const event = createEvent({ type: "user.offboarded", userId: id });
   after(async () => {
     const result = await sender.trySend(event);
-    if (!result.ok) console.error("not delivered", result.eventId, result.code);
+    if (!result.ok) console.error("not confirmed", result.eventId, result.code);
   });
   return Response.json({ eventId: event.id }, { status: 202 });
 }

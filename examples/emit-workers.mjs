@@ -13,7 +13,7 @@ export default {
     const event = createEvent({ type: "user.offboarded", userId });
     context.waitUntil(
       sender.trySend(event).then((result) => {
-        if (!result.ok) console.error("not delivered", result.eventId, result.code);
+        if (!result.ok) console.error("not confirmed", result.eventId, result.code);
       }),
     );
     return Response.json({ eventId: event.id }, { status: 202 });

@@ -91,7 +91,7 @@ export const CODES = {
   SOURCE_REFUSED: [0, "The receiver refused the source address."],
   LISTENER_NOT_FOUND: [0, "The receiver knows no such listener, or its trigger is inactive."],
   REDIRECT_REFUSED: [0, "The receiver answered with a redirect, which is never followed."],
-  RECEIVER_UNAVAILABLE: [0, "The receiver could not take the event at that time."],
+  RECEIVER_UNAVAILABLE: [0, "The receiver did not accept the event at that time."],
   WINDOW_CLOSED: [0, "The receiver would have forgotten the event id before another attempt."],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 

@@ -40,7 +40,7 @@ export function explainFailure(error: unknown): CliError {
   return new CliError(EXIT.unexpected, code, message);
 }
 
-/** An event that did not arrive; the last attempt decides between refused, unavailable and unreachable. */
+/** An event that nobody said had arrived; the last attempt decides between refused, unavailable and unreachable. */
 function undelivered(error: DeliveryError): CliError {
   const last = error.attempts.at(-1);
   return new CliError(exitOf(error.code, last?.status), error.code, error.message, {

@@ -1,6 +1,7 @@
 import { HookproofError } from "../errors.js";
 import { type Cidr, cidrContains, parseCidrs, parseIp } from "../primitives/address.js";
 import { isPublicAddress } from "../primitives/public-address.js";
+import { asUnsent } from "./unsent.js";
 
 /** Decides whether an address may be connected to. */
 export interface AddressPolicy {
@@ -31,8 +32,12 @@ export function publicAddresses(allowedCidrs: readonly string[] = []): AddressPo
     checkHost(hostname) {
       // A URL's host is in canonical form already: 0x7f.1 and 2130706433 have become 127.0.0.1.
       const host = hostname.replace(/^\[|\]$|\.$/g, "");
-      if (host === "localhost" || host.endsWith(".localhost")) check("127.0.0.1");
-      else if (parseIp(host)) check(host);
+      try {
+        if (host === "localhost" || host.endsWith(".localhost")) check("127.0.0.1");
+        else if (parseIp(host)) check(host);
+      } catch (refusal) {
+        throw asUnsent(refusal as Error);
+      }
     },
   };
 }

@@ -2,6 +2,7 @@ import { HookproofError } from "../errors.js";
 import { concatBytes } from "../primitives/bytes.js";
 import { publicAddresses } from "./address-policy.js";
 import type { Transport, TransportOptions, TransportRequest, TransportResponse } from "./transport.js";
+import { asUnsent } from "./unsent.js";
 
 /** Whether header lines are sent as they are; `fetch` joins those of one name. */
 export const KEEPS_HEADER_LINES: boolean = false;
@@ -15,6 +16,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
   const policy = options.allowPrivateNetwork === false ? publicAddresses(options.allowedCidrs) : undefined;
   return async (request) => {
     policy?.checkHost(new URL(request.url).hostname);
+    if (request.signal?.aborted) throw asUnsent(aborted());
     const timeout = AbortSignal.timeout(request.timeoutMs);
     const signal = request.signal ? AbortSignal.any([request.signal, timeout]) : timeout;
     try {
@@ -57,12 +59,19 @@ async function readUpTo(
   return { body: concatBytes(chunks), truncated: false };
 }
 
+function aborted(cause?: unknown): HookproofError {
+  return new HookproofError("ABORTED", "The caller aborted the request.", { cause });
+}
+
 function failure(request: TransportRequest, timeout: AbortSignal, cause: unknown): HookproofError {
-  if (request.signal?.aborted)
-    return new HookproofError("ABORTED", "The caller aborted the request.", { cause });
+  if (request.signal?.aborted) return aborted(cause);
   if (timeout.aborted)
     return new HookproofError("TIMED_OUT", `No complete answer within ${request.timeoutMs} ms.`, { cause });
-  return new HookproofError("CONNECTION_FAILED", `${new URL(request.url).host} could not be reached.`, {
-    cause,
-  });
+  return new HookproofError(
+    "CONNECTION_FAILED",
+    `${new URL(request.url).host} could not be reached, or the connection broke.`,
+    {
+      cause,
+    },
+  );
 }

@@ -18,6 +18,7 @@ import { keptAgents, noteKeepAlive } from "./kept-agents-node.js";
 import { isAuthenticated, isEncrypted, noteConnection } from "./own-connection-node.js";
 import type { Transport, TransportOptions, TransportRequest, TransportResponse } from "./transport.js";
 import { aborted, isConnectionLost, nodeCode, timedOut, transportError } from "./transport-errors-node.js";
+import { asUnsent } from "./unsent.js";
 
 /** Whether header lines are sent as they are, one name standing twice included. */
 export const KEEPS_HEADER_LINES: boolean = true;
@@ -41,25 +42,32 @@ export function createTransport(options: TransportOptions = {}, resolve?: Resolv
 
   return async (request) => {
     await nextTurn();
-    if (request.signal?.aborted) throw aborted();
+    if (request.signal?.aborted) throw asUnsent(aborted());
     const { protocol, host, port, path, authority } = locate(request.url);
     policy?.checkHost(host);
     const send = protocol === "https:" ? httpsRequest : httpRequest;
     const headers = headerLines(request, authority);
     const { method } = request;
     const startedAt = performance.now();
-    const exchange = (pool: object, timeoutMs: number) => {
+    const exchange = (pool: object, timeoutMs: number, sentBefore = false) => {
       // Few options, and without a spread: Node copies them several times, which is a tenth of a request's cost.
       const options = { host, port, path, method, headers, agent: pool as HttpAgent };
       // An agent of the caller's may want to know.
       const req = send(agent ? { ...options, protocol } : options);
-      return runExchange(req, request, { host, connectTimeoutMs, timeoutMs, agent: pool, proxied });
+      return runExchange(req, request, {
+        host,
+        connectTimeoutMs,
+        timeoutMs,
+        agent: pool,
+        proxied,
+        sentBefore,
+      });
     };
     const outcome = await exchange(pools[protocol], request.timeoutMs);
     if (!("stale" in outcome)) return outcome;
     // A kept connection was closed under the request before anything came back: once more, on a new one.
     const left = request.timeoutMs - (performance.now() - startedAt);
-    const fresh = await exchange(unkept[protocol], Math.max(1, Math.ceil(left)));
+    const fresh = await exchange(unkept[protocol], Math.max(1, Math.ceil(left)), true);
     if ("stale" in fresh) throw fresh.stale;
     return { ...fresh, resent: true };
   };
@@ -122,12 +130,14 @@ interface ExchangeBounds {
   readonly agent: object;
   /** The agent goes through a proxy. */
   readonly proxied: boolean;
+  /** An earlier copy of the request may have reached the host. */
+  readonly sentBefore: boolean;
 }
 
 function runExchange(
   req: ClientRequest,
   request: TransportRequest,
-  { host, connectTimeoutMs, timeoutMs, agent, proxied }: ExchangeBounds,
+  { host, connectTimeoutMs, timeoutMs, agent, proxied, sentBefore }: ExchangeBounds,
 ): Promise<TransportResponse | { stale: HookproofError }> {
   const { url } = request;
   const overTls = url.startsWith("https:");
@@ -137,6 +147,8 @@ function runExchange(
     let answered = false;
     /** Whether a connection to the host itself stands, or is under way, as far as the agent says. */
     let isOwn = req.reusedSocket || !proxied;
+    /** Whether something of the request may have reached the host. */
+    let isSent = req.reusedSocket || sentBefore;
     const totalTimer = setTimeout(() => fail(timedOut("complete answer", request.timeoutMs)), timeoutMs);
     const onAbort = () => fail(aborted());
 
@@ -150,7 +162,7 @@ function runExchange(
       req.destroy();
       const mapped = explained(error);
       if (req.reusedSocket && !answered && isConnectionLost(error)) resolve({ stale: mapped });
-      else reject(mapped);
+      else reject(isSent ? mapped : asUnsent(mapped));
     }
     function explained(error: Error): HookproofError {
       if (error instanceof HookproofError) return error;
@@ -165,11 +177,15 @@ function runExchange(
       // Nothing is written yet. What cannot be written to is a proxy's refusal, which is still to be read.
       if (!isOwn && socket.writable) return fail(proxyFailed(url, "gave a connection without TLS"));
       // Through a tunnel, only the handshake is still to come.
-      if (!socket.connecting && !("secureConnecting" in socket && socket.secureConnecting)) return;
+      if (!socket.connecting && !("secureConnecting" in socket && socket.secureConnecting)) {
+        isSent ||= isOwn;
+        return;
+      }
       connectTimer = setTimeout(() => fail(timedOut("connection", connectTimeoutMs)), connectTimeoutMs);
       const ready = "encrypted" in socket ? "secureConnect" : "connect";
       socket.once(ready, () => {
         clearTimeout(connectTimer);
+        isSent = true;
         noteConnection(socket, agent);
       });
     };
@@ -190,6 +206,7 @@ function runExchange(
       const { statusCode: status = 0, socket } = res;
       const refusal =
         overTls && !isEncrypted(socket) ? proxyFailed(url, `answered ${status}`) : refusedStatus(status, url);
+      if (status === 407) isSent = sentBefore;
       if (refusal) return fail(refusal);
       const headers = pairs(res.rawHeaders);
       noteKeepAlive(socket, headers);

@@ -1,6 +1,7 @@
 import { limitAhead, refusedStatus } from "../http/answer.js";
 import type { TransportRequest, TransportResponse } from "../http/transport.js";
 import { aborted, timedOut, transportError } from "../http/transport-errors-node.js";
+import { asUnsent } from "../http/unsent.js";
 import type { HeaderPair } from "../protocol/headers.js";
 import { headerPairs } from "./raw-headers.js";
 
@@ -35,6 +36,8 @@ export class UndiciExchange {
   #status = 0;
   #headers: readonly HeaderPair[] = [];
   #abort: ((reason: Error) => void) | undefined;
+  /** undici tells of a request just before its first byte. */
+  #isSent = false;
   /** Why nothing more is wanted of a request that may not have begun. */
   #left: Error | undefined;
   readonly #countAhead = limitAhead();
@@ -78,6 +81,7 @@ export class UndiciExchange {
 
   onConnect(abort: (reason: Error) => void): void {
     this.#abort = abort;
+    this.#isSent = true;
     if (this.#left) abort(this.#left);
   }
 
@@ -104,7 +108,8 @@ export class UndiciExchange {
   onError(error: Error): void {
     if (this.#ended) return;
     this.#settle();
-    this.#reject(transportError(error, this.#request.url, this.#proxied));
+    const mapped = transportError(error, this.#request.url, this.#proxied);
+    this.#reject(this.#isSent ? mapped : asUnsent(mapped));
     this.#leave(error);
   }
 
@@ -113,6 +118,7 @@ export class UndiciExchange {
     const refusal = isAhead
       ? this.#countAhead(headers.flat().join("").length)
       : refusedStatus(status, this.#request.url);
+    if (status === 407) this.#isSent = false;
     if (refusal) this.onError(refusal);
     if (isAhead || refusal) return;
     this.#status = status;

@@ -1,5 +1,6 @@
 import type { Transport } from "../http/transport.js";
 import { aborted } from "../http/transport-errors-node.js";
+import { asUnsent } from "../http/unsent.js";
 import { rememberLast } from "../primitives/remember-last.js";
 import type { HeaderPair } from "../protocol/headers.js";
 import { UndiciExchange } from "./undici-exchange.js";
@@ -47,7 +48,7 @@ export function undiciTransport(dispatcher: UndiciDispatcher): Transport {
   const proxied = /Proxy/.test(dispatcher.constructor.name);
   return (request) =>
     new Promise((resolve, reject) => {
-      if (request.signal?.aborted) throw aborted();
+      if (request.signal?.aborted) throw asUnsent(aborted());
       const { origin, path } = locate(request.url);
       const exchange = new UndiciExchange(request, { resolve, reject, proxied });
       const options = {

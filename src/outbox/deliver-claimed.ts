@@ -162,7 +162,8 @@ export function createDeliverClaimed(context: DeliveryContext): (event: StartedE
     const durationMs = monotonicMs(clock) - startedAt;
     const record = { number: claimed.attempt, startedAt: clock.now() - durationMs, durationMs, code };
     const causes = ["a key that this worker was not given"];
-    return { record, classification: { verdict: "setup", code, causes }, cause };
+    const classification = { verdict: "setup", code, causes } as const;
+    return { record, classification, cause, mayHaveArrived: false };
   }
 
   async function bodyOf({ event }: ClaimedEvent): Promise<Uint8Array> {

@@ -41,6 +41,8 @@ export interface AttemptOutcome {
   readonly response?: TransportResponse | undefined;
   /** What was thrown where there was no answer. */
   readonly cause?: unknown;
+  /** Nobody knows whether the receiver has taken the event. */
+  readonly mayHaveArrived: boolean;
 }
 
 /** Makes one attempt; never rejects. */
@@ -76,6 +78,7 @@ export function createAttempt(context: AttemptContext): Attempt {
     const corrected: Correction[] = [];
     let belief = kept;
     let learned: Partial<Belief> = {};
+    let mayHaveArrived = false;
 
     for (;;) {
       const result = await exchange(context, {
@@ -85,6 +88,7 @@ export function createAttempt(context: AttemptContext): Attempt {
         endsAt: started + timeoutMs,
         signal,
       });
+      mayHaveArrived ||= leavesOpen(result);
       const next = correct(result, belief, corrected);
       if (next) {
         belief = { ...belief, ...next };
@@ -126,6 +130,7 @@ export function createAttempt(context: AttemptContext): Attempt {
       return {
         record,
         classification,
+        mayHaveArrived,
         ...("cause" in result ? { cause: result.cause } : { response: result.response }),
       };
     }
@@ -158,6 +163,15 @@ export function createAttempt(context: AttemptContext): Attempt {
     const offsetMs = clockOffset(response, { sentAt, receivedAt: clock.now(), offsetMs: belief.offsetMs });
     return offsetMs === undefined ? undefined : { offsetMs };
   }
+}
+
+/**
+ * Whether the receiver may have taken the event although nothing says so: a 4xx takes none, but a 5xx may come of what
+ * stands before the receiver, or after it has taken the event; and one of two copies may have been taken.
+ */
+function leavesOpen(result: ExchangeResult): boolean {
+  if (!result.response) return result.mayBeSent;
+  return result.response.status >= 500 || result.response.resent === true;
 }
 
 /** By the answer's own clock a `Retry-After` that is a date means what it was meant to. */

@@ -29,7 +29,7 @@ export interface DeliveryContext {
   readonly observe: Observe | undefined;
 }
 
-/** Attempts an event until it has arrived; throws a `DeliveryError` when it cannot, or not in time. */
+/** Attempts an event until an answer says that it has arrived; throws a `DeliveryError` when none does, or not in time. */
 export type Deliver = (event: WebhookEvent, signal: AbortSignal | undefined) => Promise<Receipt>;
 
 /** Deliveries to one listener: attempts, and the waits between them that the retry policy sets. */
@@ -69,8 +69,9 @@ export function createDelivery(context: DeliveryContext): Deliver {
     { subject, startedAt, attempts, signal }: Running,
   ): Promise<Receipt> {
     const deadline = startedAt + context.deadlineMs;
+    let mayHaveArrived = false;
     for (;;) {
-      const { record, classification, cause } = await attempt({
+      const { record, classification, cause, ...outcome } = await attempt({
         event,
         number: attempts.length + 1,
         delivery: subject.delivery,
@@ -78,11 +79,12 @@ export function createDelivery(context: DeliveryContext): Deliver {
         signal,
       });
       attempts.push(record);
+      mayHaveArrived ||= outcome.mayHaveArrived;
       const { verdict } = classification;
       if (verdict === "accepted" || verdict === "duplicate")
         return { outcome: verdict, eventId: event.id, status: record.status ?? 0, attempts };
       const { code } = classification;
-      const failure = { code, event, attempts, cause };
+      const failure = { code, event, attempts, cause, mayHaveArrived };
       if (verdict !== "retry") throw new DeliveryError({ ...failure, causes: classification.causes });
 
       const now = monotonicMs(clock);

@@ -19,8 +19,8 @@ export interface AttemptRecord {
 }
 
 /**
- * An event that was not delivered: the code of the last attempt, all attempts, and the event itself, so that
- * `sender.send(error.event)` sends the same id and bytes again. `console.log` shows no body.
+ * No attempt was answered with 200 or 409: the code of the last one, all of them, and the event itself, so that
+ * `sender.send(error.event)` sends the same id and bytes again, which is safe where the event may have arrived. `console.log` shows no body.
  *
  * @example
  * ```ts
@@ -40,6 +40,11 @@ export class DeliveryError extends HookproofError {
   readonly attempts: readonly AttemptRecord[];
   /** The event, with the id and bytes to send again. */
   declare readonly event: WebhookEvent;
+  /**
+   * Whether the receiver may have run the automation all the same: an attempt got a 5xx, or no answer to what was sent. False
+   * only if every attempt was refused with another status or ended before anything was sent.
+   */
+  readonly mayHaveArrived: boolean;
   /** Likely causes in plain words; empty when there is nothing to add. */
   readonly hint: string;
   /** How long the receiver or the schedule wants to wait, when that is longer than `send` may. */
@@ -49,28 +54,46 @@ export class DeliveryError extends HookproofError {
     code: ErrorCode;
     event: WebhookEvent;
     attempts: readonly AttemptRecord[];
+    mayHaveArrived: boolean;
     causes?: readonly string[];
     retryAfterMs?: number | undefined;
     cause?: unknown;
   }) {
-    const { code, event, attempts, causes = [], retryAfterMs, cause } = details;
+    const { code, event, attempts, mayHaveArrived, causes = [], retryAfterMs, cause } = details;
     const last = attempts.at(-1);
-    const tries = attempts.length === 1 ? "1 attempt" : `${attempts.length} attempts`;
     const answer =
       last?.status === undefined
         ? ""
         : ` (${last.status}${last.receiverCode ? ` ${last.receiverCode}` : ""})`;
     super(
       code,
-      `${reasonOf(code, cause)}${answer} Event ${event.id} was not delivered after ${tries}.`,
+      `${reasonOf(code, cause)}${answer} Event ${event.id} ${ending(details)}`,
       cause === undefined ? {} : { cause },
     );
     this.attempts = attempts;
+    this.mayHaveArrived = mayHaveArrived;
     this.hint = causes.length === 0 ? "" : `Likely: ${causes.join("; ")}.`;
     if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
     // Not enumerable: whoever logs the error does not log the event.
     Object.defineProperty(this, "event", { value: event, enumerable: false });
   }
+}
+
+interface Ending {
+  readonly code: ErrorCode;
+  readonly attempts: readonly AttemptRecord[];
+  readonly mayHaveArrived: boolean;
+}
+
+/** What is known of the event, of these attempts alone: an earlier `send` may have brought it there. */
+function ending({ code, attempts, mayHaveArrived }: Ending): string {
+  const tries = attempts.length === 1 ? "1 attempt" : `${attempts.length} attempts`;
+  if (!mayHaveArrived) return `was not delivered in ${tries}.`;
+  const advice =
+    code === "WINDOW_CLOSED"
+      ? "Look whether it did before you send a new one."
+      : "Send it again under the same id.";
+  return `was not confirmed in ${tries}: it may have arrived. ${advice}`;
 }
 
 /** What the transport or signer said, which names the host and the stage; otherwise the code's own sentence. */

@@ -1,5 +1,6 @@
 import { type ErrorCode, HookproofError } from "../errors.js";
 import type { Transport, TransportResponse } from "../http/transport.js";
+import { isUnsent } from "../http/unsent.js";
 import { type Clock, monotonicMs } from "../primitives/clock.js";
 import type { WebhookEvent } from "../protocol/event.js";
 import type { HeaderPair } from "../protocol/headers.js";
@@ -43,6 +44,8 @@ export type ExchangeResult =
       readonly response?: undefined;
       readonly failure: ErrorCode;
       readonly cause: unknown;
+      /** Something of the request may have reached the receiver. */
+      readonly mayBeSent: boolean;
     };
 
 /** Signs an event for this moment and sends it; never rejects. */
@@ -64,7 +67,7 @@ export async function exchange(
     }
     signed = protocolHeaders(unsigned, proof);
   } catch (cause) {
-    return { sentAt, failure: codeOf(cause, "SIGNER_FAILED"), cause };
+    return { sentAt, failure: codeOf(cause, "SIGNER_FAILED"), cause, mayBeSent: false };
   }
   try {
     const response = await transport({
@@ -78,7 +81,7 @@ export async function exchange(
     });
     return { sentAt, response };
   } catch (cause) {
-    return { sentAt, failure: codeOf(cause, "CONNECTION_FAILED"), cause };
+    return { sentAt, failure: codeOf(cause, "CONNECTION_FAILED"), cause, mayBeSent: !isUnsent(cause) };
   }
 }
 

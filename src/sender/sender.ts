@@ -48,7 +48,7 @@ export type SendResult =
 
 /** Sends events to one listener. */
 export interface Sender {
-  /** Delivers a payload, or an event of `createEvent`; throws a `DeliveryError` when it does not arrive. */
+  /** Delivers a payload, or an event of `createEvent`; throws a `DeliveryError` when no answer says that it arrived. */
   send(payload: unknown, options?: SendOptions): Promise<Receipt>;
   /** The same, with failures as values. */
   trySend(payload: unknown, options?: SendOptions): Promise<SendResult>;

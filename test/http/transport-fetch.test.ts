@@ -145,7 +145,7 @@ describe("what ends an exchange over fetch", () => {
     const failure = await createTransport()(post(gone)).catch((error: unknown) => error);
     expect(failure).toMatchObject({
       code: "CONNECTION_FAILED",
-      message: `127.0.0.1:${gone.port} could not be reached.`,
+      message: `127.0.0.1:${gone.port} could not be reached, or the connection broke.`,
     });
     expect((failure as Error).cause).toBeInstanceOf(Error);
     const rude = await started(tcpServer((socket) => socket.once("data", () => socket.end("what?\r\n\r\n"))));

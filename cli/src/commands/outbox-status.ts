@@ -65,7 +65,7 @@ async function show(
   if (!out.json && drawn > 0 && io.stdout.isTTY) io.stdout.write(`\u001b[${drawn}A\u001b[J`);
   for (const line of lines) out.line(line);
   if (!args.flag("watch") && listeners.some(({ dead }) => dead > 0))
-    out.note("next: hookproof outbox dead      why they were not delivered");
+    out.note("next: hookproof outbox dead      why they were given up");
   return lines.length;
 }
 

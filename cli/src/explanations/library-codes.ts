@@ -267,12 +267,18 @@ export const LIBRARY = {
     "A proxy answered instead of opening a connection, or could not be used: a password that expired, a login page, a host it does not let through. The receiver never saw the event.",
     "Look at HTTPS_PROXY and NO_PROXY, or at the agent's own proxy; the status in the message is the proxy's. Retries go on by themselves.",
   ],
-  RESPONSE_INVALID: ["What answers there does not speak HTTP as it should.", CONNECT],
+  RESPONSE_INVALID: [
+    "What answers there does not speak HTTP as it should; the event may have arrived.",
+    "Try hookproof doctor <url>. Then send it again with the same id: 409 means that it had arrived.",
+  ],
   TIMED_OUT: [
-    "There was no answer within --timeout; the event may have arrived.",
+    "There was no answer within --timeout; unless there was no connection either, the event may have arrived.",
     "Send it again with the same id: 409 then means that it had.",
   ],
-  ABORTED: ["Somebody stopped it.", "Nothing to do."],
+  ABORTED: [
+    "Somebody stopped it; what was under way may have arrived.",
+    "Send it again with the same id: 409 then means that it had.",
+  ],
 
   REQUEST_REFUSED: [
     "The receiver answered with a 4xx that another attempt would not change.",
@@ -292,7 +298,7 @@ export const LIBRARY = {
     "Use the final URL; http:// and a missing www are the usual reasons.",
   ],
   RECEIVER_UNAVAILABLE: [
-    "The receiver answered 5xx, 408, 425 or 429 at every attempt.",
+    "The receiver answered 5xx, 408, 425 or 429 at every attempt; after a 5xx the event may have arrived.",
     "Try later with the same id, for instance with hookproof replay.",
   ],
   WINDOW_CLOSED: [
