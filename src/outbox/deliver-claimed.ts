@@ -19,6 +19,8 @@ export interface DeliveryContext {
   readonly watch: StoreWatch;
   readonly completions: Completions;
   readonly encryption: BodyEncryption | undefined;
+  /** Whether a body that is stored unencrypted is sent although there is an encryption. */
+  readonly allowUnencrypted: boolean;
   readonly clock: Clock;
   readonly random: () => number;
   readonly observe: Observe | undefined;
@@ -41,7 +43,8 @@ const PROXY_CAUSES = ["the proxy's password", "a host that the proxy does not le
 
 /** Makes the attempt, and puts down in the store what came of it; never rejects. */
 export function createDeliverClaimed(context: DeliveryContext): (event: StartedEvent) => Promise<void> {
-  const { store, watch, completions, encryption, clock, random, observe, aborting } = context;
+  const { store, watch, completions, encryption, allowUnencrypted, clock, random, observe, aborting } =
+    context;
 
   return async (given) => {
     const { listener, claimed } = given;
@@ -172,6 +175,12 @@ export function createDeliverClaimed(context: DeliveryContext): (event: StartedE
       throw new HookproofError(
         "OUTBOX_KEY_MISSING",
         "The event is encrypted, and the outbox was given no encryption.",
+      );
+    // Else whoever can write to the database could have any body signed and sent, by taking the key's id away.
+    if (keyId === undefined && encryption && !allowUnencrypted)
+      throw new HookproofError(
+        "OUTBOX_BODY_UNREADABLE",
+        "The event's stored body is not encrypted, and this outbox has encryption; allowUnencrypted sends such bodies.",
       );
     const body =
       keyId === undefined || !encryption

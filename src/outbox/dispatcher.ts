@@ -22,6 +22,7 @@ export interface DispatcherContext {
   readonly pollMs: number;
   readonly retention: Retention;
   readonly encryption: BodyEncryption | undefined;
+  readonly allowUnencrypted: boolean;
   readonly clock: Clock;
   readonly random: () => number;
   readonly wait: (ms: number, signal?: AbortSignal) => Promise<void>;

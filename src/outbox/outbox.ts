@@ -45,6 +45,12 @@ export interface OutboxOptions<Tx = unknown> {
   retention?: Partial<Retention> | undefined;
   /** Encrypts bodies at rest, such as `aesGcmEncryption([{ id, key }])`. */
   encryption?: BodyEncryption | undefined;
+  /**
+   * Sends bodies that are stored unencrypted although there is `encryption`; `false` by default, and such an event
+   * becomes a dead letter (OUTBOX_BODY_UNREADABLE). For events of the time before encryption, or of the SQL function:
+   * whoever can write to the database then chooses what is signed.
+   */
+  allowUnencrypted?: boolean | undefined;
   /** Called with everything that happens; see `SenderEvent`. */
   observe?: Observe | undefined;
   clock?: Clock | undefined;
@@ -242,6 +248,7 @@ function dispatcherContext<Tx>(
   shared: Pick<DispatcherContext, "listeners" | "clock" | "observe">,
 ): DispatcherContext {
   const { store, concurrency = 250, leaseMs = 60_000, pollMs = 100, encryption } = options;
+  const { allowUnencrypted = false } = options;
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new RangeError("concurrency must be a whole number, 1 or more");
   if (!(pollMs > 0)) throw new RangeError("pollMs must be above 0");
@@ -255,5 +262,6 @@ function dispatcherContext<Tx>(
     if (!(retention[name] >= 0)) throw new RangeError(`retention.${name} must be 0 or more`);
   const wait = steadyWait(options.wait);
   const random = steadyRandom(options.random ?? Math.random);
-  return { ...shared, store, concurrency, leaseMs, pollMs, retention, encryption, random, wait };
+  const bodies = { encryption, allowUnencrypted };
+  return { ...shared, ...bodies, store, concurrency, leaseMs, pollMs, retention, random, wait };
 }

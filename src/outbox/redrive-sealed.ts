@@ -39,6 +39,7 @@ export async function redriveSealed(
 async function renamed({ event, diedAt }: DeadLetter, encryption: BodyEncryption) {
   const { id, listener, body, encryptionKeyId } = event;
   const eventId = nextId(`${listener} ${id} ${diedAt}`);
+  // It stays as it is: encrypting it would make a body of whoever can write to the database look like one of ours.
   if (encryptionKeyId === undefined) return { ...event, id: eventId };
   const plain = await encryption.decrypt(body, { listener, eventId: id, keyId: encryptionKeyId });
   const sealed = await encryption.encrypt(plain, { listener, eventId });

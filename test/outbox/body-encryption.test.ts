@@ -139,6 +139,47 @@ describe("an outbox with encryption", () => {
     expect(server.requests).toHaveLength(0);
   });
 
+  describe.each(["as it was enqueued", "redriven", "redriven under a new id"])(
+    "a body that somebody stored unencrypted, %s",
+    (how) => {
+      it.each([undefined, false, true])(
+        "is sent only if allowUnencrypted says so: %s",
+        async (allowUnencrypted) => {
+          const bench = outboxBench();
+          const server = await bench.receiver();
+          const listeners = { a: bench.listener(server) };
+          // Whoever writes to the database needs no key for this.
+          const { eventId } = await bench
+            .outbox(listeners)
+            .enqueue({ listener: "a", payload: { type: "user.promoted", userId: "mallory" } });
+          const encryption = aesGcmEncryption([keyOf("k")]);
+          const strict = bench.outbox(listeners, { encryption });
+          if (how !== "as it was enqueued") {
+            await strict.drain();
+            const newIds = how.endsWith("new id");
+            expect(await strict.redrive({}, { newIds })).toMatchObject({ redriven: 1 });
+          }
+          const outbox = bench.outbox(listeners, { encryption, allowUnencrypted });
+          await outbox.drain();
+          const letters = [];
+          for await (const letter of outbox.dead()) letters.push(letter);
+          if (allowUnencrypted) {
+            expect(server.requests).toHaveLength(1);
+            expect(letters).toEqual([]);
+          } else {
+            expect(server.requests).toHaveLength(0);
+            expect(letters).toMatchObject([{ reason: "unsendable", code: "OUTBOX_BODY_UNREADABLE" }]);
+            if (!how.endsWith("new id")) expect(letters[0]?.event.id).toBe(eventId);
+          }
+          // What is enqueued here is encrypted, and sent.
+          await outbox.enqueue({ listener: "a", payload: { type: "user.offboarded" } });
+          await outbox.drain();
+          expect(server.requests).toHaveLength(allowUnencrypted ? 2 : 1);
+        },
+      );
+    },
+  );
+
   it("keeps no answer, as a receiver may repeat the body in it", async () => {
     const bench = outboxBench();
     const server = await bench.receiver({

@@ -116,7 +116,7 @@ describe("encrypted dead letters that get new ids", () => {
   it("that were not encrypted get them as well", async () => {
     const { bench, mend, server, bodies } = await withDeadLetters(1);
     mend();
-    const sealing = bench.outbox({ a: bench.listener(server) }, { encryption });
+    const sealing = bench.outbox({ a: bench.listener(server) }, { encryption, allowUnencrypted: true });
     expect(await sealing.redrive({}, { newIds: true })).toEqual({ redriven: 1, pastWindow: 0 });
     await sealing.drain();
     expect(bodies).toEqual(['{"n":0}']);

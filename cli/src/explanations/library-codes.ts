@@ -243,8 +243,8 @@ export const LIBRARY = {
     "Give the worker every key that stored events were encrypted with; the event is tried again by itself.",
   ],
   OUTBOX_BODY_UNREADABLE: [
-    "The stored body was changed, or its key is another one than the id says; such an event is never sent.",
-    "Look at who writes to the database. With the right key in place, redrive it.",
+    "The stored body was changed, its key is another one than the id says, or it is not encrypted although the outbox has encryption; such an event is never sent.",
+    "Look at who writes to the database. With the right key in place, redrive it; allowUnencrypted sends bodies from before encryption.",
   ],
   LEASE_LOST: [
     "A worker was killed or stopped too often while it had the event.",
