@@ -2,6 +2,7 @@ import { sha256Base64url } from "#hash";
 import { HookproofError } from "../errors.js";
 import { decodeBase64url, encodeBase64url } from "../primitives/base64url.js";
 import { utf8 } from "../primitives/bytes.js";
+import { isDocumented } from "./documented-secret.js";
 
 /**
  * A new signing secret: 256 random bits as 43 characters of base64url (specification 5.2, HMAC method, step 1).
@@ -31,12 +32,9 @@ export function secretBytes(secret: string): Uint8Array {
   return utf8(checkSecret(secret));
 }
 
-/** The secrets of the documentation and of `vectors/`, which everybody knows. */
-const DOCUMENTED = /AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBka(?:GxwdHh8|--xw_R8)/;
-
 /** Refuses a secret of the documentation: whoever verifies with it accepts everybody's requests. */
 export function refuseDocumented(secret: string): void {
-  if (DOCUMENTED.test(secret))
+  if (isDocumented(secret))
     throw new HookproofError(
       "SECRET_INVALID",
       "The secret is the one of the documentation, which everybody can sign with. Use the listener's own; in tests, allowDocumentedSecret takes this one.",
@@ -49,7 +47,6 @@ const SUSPICIONS: readonly (readonly [pattern: RegExp, warning: string])[] = [
   [/^["'`]|["'`]$/, "begins or ends with a quote, which becomes part of the key"],
   [/^whsec_/, "begins with whsec_, a prefix of another scheme: the key here is the whole text"],
   [/=$/, "ends with padding (=), which the service's secrets never have"],
-  [DOCUMENTED, "is the one of the documentation, which everybody can sign with"],
   [/[+/]/, "has + or /: the service's secrets are base64url, which uses - and _"],
 ];
 
@@ -69,6 +66,8 @@ export function secretWarnings(secret: string): string[] {
   const found = SUSPICIONS.filter(([pattern]) => pattern.test(secret)).map(
     ([, warning]) => `The secret ${warning}.`,
   );
+  if (isDocumented(secret))
+    found.push("The secret is the one of the documentation, which everybody can sign with.");
   if (secret.length < 32)
     found.push(`The secret has ${secret.length} characters; the service's own have 43.`);
   return found;
