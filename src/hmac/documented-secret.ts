@@ -29,7 +29,7 @@ function forms(text: string): string[] {
     : undefined;
   const inner = [decodeBase64url(text), hex].map((bytes) => bytes && decodeUtf8(bytes)?.trim());
   return [text, hex && encodeBase64url(hex), ...inner.map((decoded) => decoded && urlSafe(decoded))].filter(
-    (form) => form !== undefined && form !== "",
+    (form): form is string => form !== undefined && form !== "",
   );
 }
 
