@@ -22,9 +22,10 @@ export async function agentFor(
     ...(ca ? { ca: await readBytes(ca) } : {}),
     ...(insecure ? { rejectUnauthorized: false } : {}),
   };
+  const overTls = new URL(url).protocol === "https:";
   // What is meant for this machine does not leave it, whatever NO_PROXY says.
   const stays = isLoopback(host) || host.endsWith(".localhost");
-  const proxy = url.startsWith("https:") && !stays ? getProxyForUrl(url) : "";
+  const proxy = overTls && !stays ? getProxyForUrl(url) : "";
   if (proxy) {
     // Few need it, and it takes as long to load as everything else together.
     const { tunnelAgent } = await import("./tunnel-agent.js");
@@ -32,7 +33,7 @@ export async function agentFor(
     Object.assign(agent.options, tls); // the constructor's options are for the proxy, these for the listener behind it
     return agent;
   }
-  return url.startsWith("https:") && (ca || insecure) ? new Agent(tls) : undefined;
+  return overTls && (ca || insecure) ? new Agent(tls) : undefined;
 }
 
 function isLoopback(host: string): boolean {

@@ -10,9 +10,15 @@ class TunnelAgent extends HttpsProxyAgent<string> {
   override async connect(...[request, options]: Parameters<Connect>): ReturnType<Connect> {
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), TUNNEL_MS);
-    this.connectOpts = { ...this.connectOpts, signal: late.signal };
+    const given = this.connectOpts;
+    const { signal: other } = given as { signal?: AbortSignal };
+    const signal = other ? AbortSignal.any([other, late.signal]) : late.signal;
+    this.connectOpts = { ...given, signal };
+    // The options are read before this returns; a signal that is over must not stay with them.
+    const opening = super.connect(request, options);
+    this.connectOpts = given;
     try {
-      return await super.connect(request, options);
+      return await opening;
     } finally {
       clearTimeout(timer);
     }

@@ -233,6 +233,7 @@ describe("doctor", () => {
       "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(1_000),
       "more than 20 informational answers",
     ],
+    ["line ends without end", "\r\n".repeat(100_000), "more than 64 KiB came ahead of an answer"],
     ["101", "HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", "answered 101"],
   ])("is not held up by %s", async (_name, answer, said) => {
     const server = await tcpServer((socket) => socket.once("data", () => socket.write(answer)));

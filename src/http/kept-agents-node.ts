@@ -1,4 +1,4 @@
-import { Agent as HttpAgent, type RequestOptions } from "node:http";
+import { type ClientRequest, Agent as HttpAgent, type RequestOptions } from "node:http";
 import { type AgentOptions, Agent as HttpsAgent } from "node:https";
 import type { Socket } from "node:net";
 import { rememberLast } from "../primitives/remember-last.js";
@@ -49,6 +49,11 @@ function keptOf(socket: object): Kept {
   return known;
 }
 
+/** What comes over an idle connection answers nothing, and would be read for as long as it came. */
+function unasked(this: Socket): void {
+  this.destroy();
+}
+
 function closingIdle<Agent extends HttpAgent>(agent: Agent): Agent {
   let sweeper: NodeJS.Timeout | undefined;
 
@@ -72,8 +77,13 @@ function closingIdle<Agent extends HttpAgent>(agent: Agent): Agent {
       socket.setKeepAlive(true, 1_000);
       socket.unref();
       state.idleSince = performance.now();
+      socket.on("data", unasked);
       sweeper ??= setInterval(sweep, SWEEP_MS).unref();
       return true;
+    },
+    reuseSocket(socket: Socket, request: ClientRequest): void {
+      socket.off("data", unasked);
+      HttpAgent.prototype.reuseSocket.call(agent, socket, request);
     },
   });
 }

@@ -13,11 +13,13 @@ import { rememberLast } from "../primitives/remember-last.js";
 import type { HeaderPair } from "../protocol/headers.js";
 import { publicAddresses } from "./address-policy.js";
 import { limitAhead, proxyFailed, refusedStatus } from "./answer.js";
+import { tooMuchAhead, watchBytesAhead } from "./bytes-ahead-node.js";
 import { guardedLookup, type Resolve } from "./guarded-lookup-node.js";
 import { keptAgents, noteKeepAlive } from "./kept-agents-node.js";
 import { isAuthenticated, isEncrypted, noteConnection } from "./own-connection-node.js";
 import type { Transport, TransportOptions, TransportRequest, TransportResponse } from "./transport.js";
 import { aborted, isConnectionLost, nodeCode, timedOut, transportError } from "./transport-errors-node.js";
+import { boundTunnels, endTunnel } from "./tunnels-node.js";
 import { asUnsent } from "./unsent.js";
 
 /** Whether header lines are sent as they are, one name standing twice included. */
@@ -38,6 +40,7 @@ export function createTransport(options: TransportOptions = {}, resolve?: Resolv
   const pools = agent ? { "http:": agent, "https:": agent } : keptAgents(connect);
   const unkept = agent ? pools : unkeptAgents(connect);
   const proxied = agent !== undefined && "proxy" in agent;
+  if (agent) boundTunnels(agent);
   const locate = rememberLast(targetOf); // a sender has only one
 
   return async (request) => {
@@ -61,6 +64,7 @@ export function createTransport(options: TransportOptions = {}, resolve?: Resolv
         agent: pool,
         proxied,
         sentBefore,
+        overTls: protocol === "https:",
       });
     };
     const outcome = await exchange(pools[protocol], request.timeoutMs);
@@ -132,17 +136,19 @@ interface ExchangeBounds {
   readonly proxied: boolean;
   /** An earlier copy of the request may have reached the host. */
   readonly sentBefore: boolean;
+  /** By the parsed URL: its text may begin with blanks or capitals. */
+  readonly overTls: boolean;
 }
 
 function runExchange(
   req: ClientRequest,
   request: TransportRequest,
-  { host, connectTimeoutMs, timeoutMs, agent, proxied, sentBefore }: ExchangeBounds,
+  { host, connectTimeoutMs, timeoutMs, agent, proxied, sentBefore, overTls }: ExchangeBounds,
 ): Promise<TransportResponse | { stale: HookproofError }> {
   const { url } = request;
-  const overTls = url.startsWith("https:");
   return new Promise((resolve, reject) => {
     let connectTimer: NodeJS.Timeout | undefined;
+    let unwatch: (() => void) | undefined;
     /** Something came back: the request has arrived, and is not to be sent again. */
     let answered = false;
     /** Whether a connection to the host itself stands, or is under way, as far as the agent says. */
@@ -155,19 +161,27 @@ function runExchange(
     function settle(): void {
       clearTimeout(totalTimer);
       clearTimeout(connectTimer);
+      unwatch?.();
       request.signal?.removeEventListener("abort", onAbort);
     }
     function fail(error: Error): void {
       settle();
       req.destroy();
+      endTunnel(req);
       const mapped = explained(error);
       if (req.reusedSocket && !answered && isConnectionLost(error)) resolve({ stale: mapped });
       else reject(isSent ? mapped : asUnsent(mapped));
     }
     function explained(error: Error): HookproofError {
-      if (error instanceof HookproofError) return error;
-      if (!isOwn) return proxyFailed(url, `could not be used (${nodeCode(error)})`);
+      // Until a tunnel stands it is the proxy that is silent, floods or hangs up, whatever it shows as.
+      if (!isOwn && !isDecided(error)) return proxyFailed(url, `could not be used (${nodeCode(error)})`);
       return transportError(error, url, proxied);
+    }
+
+    function unusable(status: number, socket: Socket): HookproofError | undefined {
+      return overTls && !isEncrypted(socket)
+        ? proxyFailed(url, `answered ${status}`)
+        : refusedStatus(status, url);
     }
 
     request.signal?.addEventListener("abort", onAbort, { once: true });
@@ -190,22 +204,26 @@ function runExchange(
       });
     };
 
-    if (!req.reusedSocket) req.on("socket", onSocket);
+    req.on("socket", (socket) => {
+      unwatch = watchBytesAhead(socket, () => fail(tooMuchAhead()));
+      if (!req.reusedSocket) onSocket(socket);
+    });
     const countAhead = limitAhead();
     req.on("information", ({ rawHeaders }) => {
       answered = true;
       const tooMuch = countAhead(rawHeaders.join("").length);
       if (tooMuch) fail(tooMuch);
     });
-    req.on("upgrade", (_res, socket) => {
+    req.on("upgrade", (_res, stream) => {
+      const socket = stream as Socket;
       socket.destroy();
-      fail(refusedStatus(101, url) as HookproofError);
+      fail(unusable(101, socket) as HookproofError);
     });
     req.on("response", (res) => {
       answered = true;
+      unwatch?.();
       const { statusCode: status = 0, socket } = res;
-      const refusal =
-        overTls && !isEncrypted(socket) ? proxyFailed(url, `answered ${status}`) : refusedStatus(status, url);
+      const refusal = unusable(status, socket);
       if (status === 407) isSent = sentBefore;
       if (refusal) return fail(refusal);
       const headers = pairs(res.rawHeaders);
@@ -218,6 +236,11 @@ function runExchange(
     });
     req.end(request.body);
   });
+}
+
+/** Whether an error says by itself whose doing it is: an abort, an address that was refused, a proxy's answer. */
+function isDecided(error: Error): boolean {
+  return error instanceof HookproofError && error.code !== "TIMED_OUT" && error.code !== "RESPONSE_INVALID";
 }
 
 function readUpTo(

@@ -1,9 +1,12 @@
-import { limitAhead, refusedStatus } from "../http/answer.js";
+import type { HookproofError } from "../errors.js";
+import { limitAhead, proxyFailed, refusedStatus } from "../http/answer.js";
+import { tooMuchAhead, watchBytesAhead } from "../http/bytes-ahead-node.js";
 import type { TransportRequest, TransportResponse } from "../http/transport.js";
-import { aborted, timedOut, transportError } from "../http/transport-errors-node.js";
+import { aborted, nodeCode, timedOut, transportError } from "../http/transport-errors-node.js";
 import { asUnsent } from "../http/unsent.js";
 import type { HeaderPair } from "../protocol/headers.js";
 import { headerPairs } from "./raw-headers.js";
+import { takeConnection } from "./undici-connections.js";
 
 /** What undici 7 and later tell with each event of a request. */
 interface Controller {
@@ -11,12 +14,20 @@ interface Controller {
   readonly rawHeaders?: unknown;
 }
 
+/** Whether a dispatcher's connections go through a proxy. */
+type Proxied = false | "perhaps" | "always";
+
 /** What an exchange comes to, and whether its connections go through a proxy. */
 interface Ending {
   readonly resolve: (response: TransportResponse) => void;
   readonly reject: (error: Error) => void;
-  readonly proxied: boolean;
+  readonly proxied: Proxied;
 }
+
+/** What a failure to connect shows as; before a tunnel stands it is the proxy's, and not the host's. */
+const OF_CONNECTIONS = new Set(["CONNECTION_FAILED", "CONNECTION_LOST", "RESPONSE_INVALID", "TIMED_OUT"]);
+/** What undici says of its caller's doing. */
+const CALLERS = new Set(["UND_ERR_CLOSED", "UND_ERR_DESTROYED", "UND_ERR_INVALID_ARG"]);
 
 type RawHeaders = readonly (string | Buffer)[];
 
@@ -28,7 +39,7 @@ export class UndiciExchange {
   readonly #request: TransportRequest;
   readonly #resolve: (response: TransportResponse) => void;
   readonly #reject: (error: Error) => void;
-  readonly #proxied: boolean;
+  readonly #proxied: Proxied;
   readonly #timer: NodeJS.Timeout;
   readonly #onAbort = () => this.onError(aborted());
   readonly #chunks: Uint8Array[] = [];
@@ -41,6 +52,7 @@ export class UndiciExchange {
   /** Why nothing more is wanted of a request that may not have begun. */
   #left: Error | undefined;
   readonly #countAhead = limitAhead();
+  #unwatch: (() => void) | undefined;
   #ended = false;
 
   constructor(request: TransportRequest, { resolve, reject, proxied }: Ending) {
@@ -82,7 +94,11 @@ export class UndiciExchange {
   onConnect(abort: (reason: Error) => void): void {
     this.#abort = abort;
     this.#isSent = true;
-    if (this.#left) abort(this.#left);
+    if (this.#left) return abort(this.#left);
+    takeConnection((socket) => {
+      this.#unwatch?.();
+      if (!this.#ended) this.#unwatch = watchBytesAhead(socket, () => this.onError(tooMuchAhead()));
+    });
   }
 
   onHeaders(status: number, rawHeaders: RawHeaders): boolean {
@@ -108,9 +124,20 @@ export class UndiciExchange {
   onError(error: Error): void {
     if (this.#ended) return;
     this.#settle();
-    const mapped = transportError(error, this.#request.url, this.#proxied);
+    const mapped = this.#explained(error);
     this.#reject(this.#isSent ? mapped : asUnsent(mapped));
     this.#leave(error);
+  }
+
+  #explained(error: Error): HookproofError {
+    const { url } = this.#request;
+    const ours = transportError(error, url, this.#proxied !== false);
+    const isProxys =
+      this.#proxied === "always" &&
+      !this.#isSent &&
+      OF_CONNECTIONS.has(ours.code) &&
+      !CALLERS.has(nodeCode(error));
+    return isProxys ? proxyFailed(url, `could not be used (${nodeCode(error)})`) : ours;
   }
 
   #begin(status: number, headers: readonly HeaderPair[]): void {
@@ -121,6 +148,7 @@ export class UndiciExchange {
     if (status === 407) this.#isSent = false;
     if (refusal) this.onError(refusal);
     if (isAhead || refusal) return;
+    this.#unwatch?.();
     this.#status = status;
     this.#headers = headers;
   }
@@ -137,6 +165,7 @@ export class UndiciExchange {
   #settle(): void {
     this.#ended = true;
     clearTimeout(this.#timer);
+    this.#unwatch?.();
     this.#request.signal?.removeEventListener("abort", this.#onAbort);
   }
 

@@ -3,6 +3,7 @@ import { aborted } from "../http/transport-errors-node.js";
 import { asUnsent } from "../http/unsent.js";
 import { rememberLast } from "../primitives/remember-last.js";
 import type { HeaderPair } from "../protocol/headers.js";
+import { watchConnections } from "./undici-connections.js";
 import { UndiciExchange } from "./undici-exchange.js";
 
 /** An undici `Dispatcher` (`Agent`, `Pool`, `ProxyAgent`, `MockAgent`), as far as it is used here. */
@@ -45,7 +46,10 @@ export function undiciTransport(dispatcher: UndiciDispatcher): Transport {
   if (typeof dispatcher?.dispatch !== "function")
     throw new TypeError("dispatcher must be an undici Dispatcher");
   const locate = rememberLast(targetOf); // a sender has only one
-  const proxied = /Proxy/.test(dispatcher.constructor.name);
+  watchConnections(dispatcher);
+  const { name } = dispatcher.constructor;
+  // EnvHttpProxyAgent does not show for which URLs it has a proxy.
+  const proxied = name === "EnvHttpProxyAgent" ? "perhaps" : /Proxy/.test(name) && "always";
   return (request) =>
     new Promise((resolve, reject) => {
       if (request.signal?.aborted) throw asUnsent(aborted());

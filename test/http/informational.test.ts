@@ -1,10 +1,14 @@
+import { Agent } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import { createServer } from "node:tls";
 import { createSender, hmacSigner } from "hookproof";
 import { checkKeySet } from "hookproof/jwks";
 import { undiciTransport } from "hookproof/node";
-import { Agent } from "undici";
+import { Agent as UndiciAgent } from "undici";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Transport } from "../../src/http/transport.js";
 import { createTransport } from "../../src/http/transport-node.js";
+import { makeCertificates } from "./certificates.js";
 import { type LocalServer, tcpServer } from "./local-server.js";
 
 const cleanups: (() => unknown)[] = [];
@@ -15,24 +19,37 @@ afterEach(async () => {
 const AHEAD = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-/** A server that says this to every request. */
-async function saying(text: string): Promise<LocalServer> {
-  const server = await tcpServer((socket) => socket.on("data", () => socket.write(text)));
+/** A server that says this to every request, after so many milliseconds. */
+async function saying(text: string, afterMs = 0): Promise<LocalServer> {
+  const server = await tcpServer((socket) =>
+    socket.on("data", () => {
+      if (afterMs === 0) socket.write(text);
+      else setTimeout(() => socket.write(text), afterMs);
+    }),
+  );
   cleanups.push(server.stop);
   return server;
 }
 
-/** A server that sends informational answers for as long as somebody reads them. */
-async function flooding(): Promise<LocalServer> {
+/** A server that sends the same for as long as somebody reads it: informational answers, if nothing else is said. */
+async function flooding(text = AHEAD, first = ""): Promise<LocalServer> {
   const server = await tcpServer((socket) => {
-    const pour = () => {
-      while (!socket.destroyed && socket.write(AHEAD.repeat(100)));
-    };
-    socket.on("drain", pour);
-    socket.once("data", pour);
+    socket.once("data", () => {
+      socket.write(first);
+      pour(socket, text);
+    });
   });
   cleanups.push(server.stop);
   return server;
+}
+
+/** Writes in turns, so that whoever reads in the same process has its turns too. */
+function pour(socket: Socket, text: string): void {
+  const all = text.repeat(Math.ceil(16_384 / text.length));
+  const more = () => {
+    if (!socket.destroyed) socket.write(all, () => setImmediate(more));
+  };
+  more();
 }
 
 const get = ({ port }: LocalServer) => ({
@@ -48,7 +65,7 @@ const invalid = expect.objectContaining({ code: "RESPONSE_INVALID" });
 const TRANSPORTS: Record<string, () => Transport> = {
   node: () => createTransport(),
   undici() {
-    const agent = new Agent();
+    const agent = new UndiciAgent();
     cleanups.push(() => agent.destroy());
     return undiciTransport(agent);
   },
@@ -59,6 +76,35 @@ describe.each(Object.entries(TRANSPORTS))("informational answers over %s", (_nam
     const server = await flooding();
     await expect(make()(get(server))).rejects.toEqual(invalid);
     await expect.poll(() => server.connections[0]?.destroyed).toBe(true);
+  });
+
+  it.each([
+    ["line ends", "\r\n"],
+    ["line feeds", "\n"],
+  ])("are not needed to end it: %s without end, which no event tells of", async (_what, text) => {
+    const server = await flooding(text);
+    await expect(make()(get(server))).rejects.toEqual(invalid);
+    await expect.poll(() => server.connections[0]?.destroyed).toBe(true);
+  });
+
+  it("may have line ends after them, but not without end", async () => {
+    const server = await flooding("\r\n", AHEAD);
+    await expect(make()(get(server))).rejects.toEqual(invalid);
+  });
+
+  it("count from the request on: a kept connection may bring many answers, and a long one", async () => {
+    const body = "x".repeat(60_000);
+    // Late enough to be looked at while it is waited for.
+    const server = await saying(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`, 50);
+    const send = make();
+    const request = { ...get(server), maxResponseBytes: 100_000 };
+    for (let i = 0; i < 5; i++) expect(await send(request)).toMatchObject({ status: 200 });
+    // undici opens a second one, as its answer is told before the first one is free.
+    expect(server.connections.length).toBeLessThan(3);
+  });
+
+  it("of line ends, a few thousand are passed over", async () => {
+    expect(await make()(get(await saying("\r\n".repeat(4_000) + OK)))).toMatchObject({ status: 200 });
   });
 
   it("may be 20 ahead of an answer, and not 21", async () => {
@@ -107,6 +153,47 @@ it("a key set's host that floods a listener is unavailable at once", async () =>
     outcome: "fail",
     detail: expect.stringContaining("informational answers") as string,
   });
+});
+
+it("a key set's host that sends line ends without end is unavailable at once", async () => {
+  const { port } = await flooding("\r\n");
+  const url = `http://127.0.0.1:${port}/jwks.json`;
+  const { checks } = await checkKeySet(url, { allowInsecureLoopback: true });
+  expect(checks.at(-1)).toMatchObject({
+    rule: "reachable",
+    outcome: "fail",
+    detail: expect.stringContaining("64 KiB") as string,
+  });
+});
+
+it("line ends without end over TLS end the exchange as well", async () => {
+  const { ca, server: certificate } = makeCertificates();
+  const server = createServer(certificate, (socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () => pour(socket, "\r\n"));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  cleanups.push(() => server.close());
+  const agent = new Agent({ ca });
+  cleanups.push(() => agent.destroy());
+  const dispatcher = new UndiciAgent({ connect: { ca } });
+  cleanups.push(() => dispatcher.destroy());
+  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const request = { ...get({ port: 0 } as LocalServer), url };
+  for (const send of [createTransport({ agent }), undiciTransport(dispatcher)])
+    await expect(send(request)).rejects.toEqual(invalid);
+});
+
+it("bytes on an idle connection end it, and the next request has a new one", async () => {
+  const server = await tcpServer((socket) =>
+    socket.on("data", () => socket.write(OK, () => setTimeout(() => pour(socket, "\r\n"), 5))),
+  );
+  cleanups.push(server.stop);
+  const send = createTransport();
+  expect(await send(get(server))).toMatchObject({ status: 200 });
+  await expect.poll(() => server.connections[0]?.destroyed).toBe(true);
+  expect(await send(get(server))).toMatchObject({ status: 200 });
+  expect(server.connections).toHaveLength(2);
 });
 
 it("a request is not sent again on another connection once something came back ahead of its answer", async () => {

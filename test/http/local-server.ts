@@ -8,6 +8,7 @@ import {
   type Server,
   type Socket,
 } from "node:net";
+import type { Duplex } from "node:stream";
 
 /** A server of a test, on a free port of loopback. */
 export interface LocalServer {
@@ -26,6 +27,13 @@ export const httpsServer = (options: ServerOptions, listener: RequestListener): 
 /** A server that speaks whatever the test makes it speak. */
 export const tcpServer = (onSocket: (socket: Socket) => void): Promise<LocalServer> =>
   listening(createTcpServer(onSocket));
+
+/** A proxy that is spoken to over TLS, and does this once it is asked for a tunnel. */
+export const httpsProxy = (
+  options: ServerOptions,
+  onConnect: (socket: Duplex) => void,
+): Promise<LocalServer> =>
+  listening(createTlsServer(options).on("connect", (_req, socket: Duplex) => onConnect(socket)));
 
 async function listening(server: Server, host = "127.0.0.1"): Promise<LocalServer> {
   const connections: Socket[] = [];

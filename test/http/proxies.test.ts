@@ -1,6 +1,6 @@
 import { Agent as HttpAgent } from "node:http";
-import { Agent as HttpsAgent } from "node:https";
-import { connect } from "node:net";
+import { Agent as HttpsAgent, request } from "node:https";
+import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { undiciTransport } from "hookproof/node";
 import { HttpsProxyAgent } from "https-proxy-agent";
@@ -12,6 +12,7 @@ import { makeCertificates } from "./certificates.js";
 import {
   connectProxy,
   httpServer,
+  httpsProxy,
   httpsServer,
   type LocalServer,
   PROXY_ANSWERS,
@@ -107,6 +108,88 @@ describe.each(Object.entries(CLIENTS))("%s", (_name, client) => {
   });
 });
 
+/** A proxy that reads a request and does this. */
+const proxyThat = (act: (client: Socket) => void) =>
+  started(tcpServer((client) => client.once("data", () => act(client))));
+
+/** Writes the same for as long as somebody reads it, in turns. */
+function pour(socket: Socket, text: string): void {
+  const more = () => {
+    if (!socket.destroyed)
+      socket.write(text.repeat(Math.ceil(16_384 / text.length)), () => setImmediate(more));
+  };
+  more();
+}
+
+const refusingToConnect = async () => {
+  const gone = await tcpServer(() => {});
+  await gone.stop();
+  return gone;
+};
+
+/** What a proxy may do before a tunnel stands, other than to answer. */
+const BEFORE_A_TUNNEL: Record<string, () => Promise<LocalServer>> = {
+  "that nobody listens at": refusingToConnect,
+  "that says nothing": () => proxyThat(() => {}),
+  "that closes without an answer": () => proxyThat((client) => client.end()),
+  "that resets": () => proxyThat((client) => client.resetAndDestroy()),
+  "that talks no HTTP": () => proxyThat((client) => client.write("what?\r\n\r\n")),
+  "with a status that is no number": () => proxyThat((client) => client.write("HTTP/1.1 200.5 OK\r\n\r\n")),
+  "that answers 100": () => proxyThat((client) => client.write("HTTP/1.1 100 Continue\r\n\r\n")),
+  "that answers 101": () => proxyThat((client) => client.write("HTTP/1.1 101 Switching\r\n\r\n")),
+  "that answers 101 with an upgrade": () =>
+    proxyThat((client) =>
+      client.write("HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"),
+    ),
+  "that answers 103 without end": () =>
+    proxyThat((client) => pour(client, "HTTP/1.1 103 Early Hints\r\n\r\n")),
+  "that sends line ends without end": () => proxyThat((client) => pour(client, "\r\n")),
+  "whose answer does not end": () =>
+    proxyThat((client) => {
+      client.write("HTTP/1.1 200 OK\r\n");
+      pour(client, "x");
+    }),
+};
+
+describe.each(Object.entries(CLIENTS))("before a tunnel stands, over %s", (_name, client) => {
+  it.each(Object.entries(BEFORE_A_TUNNEL))("it is a proxy's failure: one %s", async (_what, proxy) => {
+    const send = client(await proxy());
+    await expect(send(post(URL_BEHIND, { timeoutMs: 300 }))).rejects.toEqual(failed());
+  });
+
+  it.each([
+    ["line ends", "", "\r\n"],
+    ["a header", "HTTP/1.1 200 OK\r\nX: ", "x"],
+  ])("%s without end are not read on, though the exchange has time left", async (_what, first, text) => {
+    const proxy = await proxyThat((socket) => {
+      socket.write(first);
+      pour(socket, text);
+    });
+    const running = client(proxy)(post(URL_BEHIND, { timeoutMs: 5_000 })).catch((error: unknown) => error);
+    await expect.poll(() => proxy.connections[0]?.destroyed).toBe(true);
+    for (const socket of proxy.connections) expect(socket.bytesWritten).toBeLessThan(20_000_000);
+    await proxy.stop();
+    expect(await running).toEqual(failed());
+  });
+
+  it("a caller's abort is the caller's", async () => {
+    const send = client(await proxyThat(() => {}));
+    const signal = AbortSignal.timeout(30);
+    await expect(send(post(URL_BEHIND, { signal }))).rejects.toEqual(
+      expect.objectContaining({ code: "ABORTED" }),
+    );
+  });
+
+  it("and once one stands, a host that is silent is late itself", async () => {
+    const { ca, server: certificate } = makeCertificates();
+    const server = await started(httpsServer(certificate, () => {}));
+    const send = client(await started(connectProxy([])), ca);
+    await expect(
+      send(post(`https://tenant.example.com:${server.port}/`, { timeoutMs: 400 })),
+    ).rejects.toEqual(expect.objectContaining({ code: "TIMED_OUT" }));
+  });
+});
+
 describe("over the Node transport", () => {
   const through = (proxyUrl: string, tls: object = {}) => {
     const agent = new HttpsProxyAgent(proxyUrl, { rejectUnauthorized: false });
@@ -144,12 +227,51 @@ describe("over the Node transport", () => {
     );
   });
 
-  it("a proxy that never answers is a time-out", async () => {
-    const proxy = await started(tcpServer(() => {}));
-    await expect(
-      through(`http://127.0.0.1:${proxy.port}`)(post(URL_BEHIND, { timeoutMs: 50 })),
-    ).rejects.toEqual(expect.objectContaining({ code: "TIMED_OUT" }));
+  it.each(["http", "https"])("the end of an attempt ends its connection to an %s proxy", async (scheme) => {
+    const certificate = makeCertificates().server;
+    const silent = await started(tcpServer((socket) => socket.resume()));
+    const proxy =
+      scheme === "http" ? silent : await started(httpsProxy(certificate, (socket) => socket.resume()));
+    const agent = new HttpsProxyAgent<string>(`${scheme}://127.0.0.1:${proxy.port}`, {
+      rejectUnauthorized: false,
+    });
+    const options = { ...agent.connectOpts };
+    const send = createTransport({ agent });
+    await Promise.all(
+      [100, 150].map((timeoutMs) =>
+        expect(send(post(URL_BEHIND, { timeoutMs }))).rejects.toEqual(failed("TIMED_OUT")),
+      ),
+    );
+    await expect(send(post(URL_BEHIND, { signal: AbortSignal.timeout(50) }))).rejects.toMatchObject({
+      code: "ABORTED",
+    });
+    expect(proxy.connections).toHaveLength(3);
+    await expect.poll(() => proxy.connections.every(({ destroyed }) => destroyed)).toBe(true);
+    expect(agent.connectOpts).toEqual(options);
   });
+
+  it("an agent of the caller's still connects for others as it did", async () => {
+    const proxy = await started(tcpServer((socket) => socket.resume()));
+    const agent = new HttpsProxyAgent(`http://127.0.0.1:${proxy.port}`);
+    const first = createTransport({ agent });
+    const second = createTransport({ agent });
+    for (const send of [first, second])
+      await expect(send(post(URL_BEHIND, { timeoutMs: 30 }))).rejects.toEqual(failed());
+    const foreign = request(URL_BEHIND, { agent }).on("error", () => {});
+    foreign.end();
+    cleanups.push(() => foreign.destroy());
+    await expect.poll(() => proxy.connections.length).toBe(3);
+    await expect.poll(() => proxy.connections.map(({ destroyed }) => destroyed)).toEqual([true, true, false]);
+  });
+
+  it.each(["HTTPS://", " https://", "\thttps://", "hTTps://", "https:\\\\", "ht\ntps://"])(
+    "a proxy's 202 is none of the host's for a URL that begins with %j",
+    async (start) => {
+      const proxy = await started(refusingProxy("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n", []));
+      const send = through(`http://127.0.0.1:${proxy.port}`);
+      await expect(send(post(URL_BEHIND.replace("https://", start)))).rejects.toEqual(failed("202"));
+    },
+  );
 
   it("nothing is written to a connection without TLS that an agent gives for an https URL", async () => {
     const read: Buffer[] = [];

@@ -1,6 +1,9 @@
 import { once } from "node:events";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
+import type { SenderOptions } from "hookproof";
+import { undiciTransport } from "hookproof/node";
 import { HttpsProxyAgent } from "https-proxy-agent";
+import { ProxyAgent } from "undici";
 import { afterEach, expect, it } from "vitest";
 import { makeCertificates } from "../http/certificates.js";
 import { httpsServer, PROXY_ANSWERS, tcpServer } from "../http/local-server.js";
@@ -82,6 +85,44 @@ it.each(PROXY_ANSWERS)(
     expect(bench.told("delivery-ended")).toMatchObject([{ outcome: "accepted" }, { outcome: "accepted" }]);
   },
 );
+
+it.each<readonly [string, (client: Socket) => void]>([
+  ["says nothing", (client) => client.resume()],
+  ["closes without an answer", (client) => client.end()],
+  ["talks no HTTP", (client) => client.write("what?\r\n\r\n")],
+  [
+    "switches protocols",
+    (client) => client.write("HTTP/1.1 101 No\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"),
+  ],
+])("a proxy that %s ends no event and opens no breaker, over either client", async (_what, act) => {
+  const proxy = await tcpServer((client) => client.once("data", () => act(client)));
+  const dispatcher = new ProxyAgent(`http://127.0.0.1:${proxy.port}`);
+  cleanups.push(proxy.stop, () => dispatcher.destroy());
+  const url = "https://tenant.example.com/api/v1/webhooks/incoming/lst_1";
+  const more = { url, attemptTimeoutMs: 60, breaker: { minAttempts: 2 }, retry: { maxAttempts: 2 } };
+  const clients: Pick<SenderOptions, "agent" | "transport">[] = [
+    { agent: new HttpsProxyAgent(`http://127.0.0.1:${proxy.port}`) },
+    { transport: undiciTransport(dispatcher) },
+  ];
+  for (const client of clients) {
+    const bench = outboxBench();
+    const options = { ...client, ...more };
+    const outbox = bench.outbox({ a: bench.listener(options, options) });
+    await outbox.enqueue([
+      { listener: "a", payload: { n: 1 } },
+      { listener: "a", payload: { n: 2 } },
+    ]);
+    outbox.start();
+    await bench.passUntil(
+      betweenAttempts(bench, () => bench.told("attempt-ended").length >= 8),
+      1_000,
+    );
+    const codes = bench.told("attempt-ended").map((ended) => "code" in ended && ended.code);
+    expect(new Set(codes)).toEqual(new Set(["PROXY_FAILED"]));
+    expect(bench.told("breaker-changed")).toEqual([]);
+    expect(bench.told("delivery-ended")).toEqual([]);
+  }
+});
 
 it("the window ends an event that a proxy held up, with every attempt in its record", async () => {
   const bench = outboxBench();

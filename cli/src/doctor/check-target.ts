@@ -12,6 +12,9 @@ const EXPIRES_SOON_DAYS = 14;
 /** More informational answers (1xx) than any receiver sends. */
 const MOST_AHEAD = 20;
 
+/** All that may come ahead of an answer's headers; line ends are skipped without an event. */
+const MOST_BYTES_AHEAD = 65_536;
+
 /** What a receiver's answer shows. */
 interface Seen {
   readonly status: number;
@@ -50,7 +53,8 @@ async function head(
   { timeoutMs, ca, insecure }: { timeoutMs: number; ca: string | undefined; insecure: boolean },
 ): Promise<Seen> {
   const agent = await agentFor(url, { ca, insecure });
-  const ask = url.startsWith("https:") ? httpsRequest : httpRequest;
+  const expectsTls = new URL(url).protocol === "https:";
+  const ask = expectsTls ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     // Without an agent of Node's own: that one may have a proxy of the environment.
     const options = {
@@ -64,6 +68,13 @@ async function head(
       request.destroy();
     };
     let ahead = 0;
+    request.once("socket", (socket) => {
+      let bytes = 0;
+      socket.on("data", (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > MOST_BYTES_AHEAD) refuse(new Error("more than 64 KiB came ahead of an answer"));
+      });
+    });
     request.on("information", () => {
       ahead += 1;
       if (ahead > MOST_AHEAD) refuse(new Error(`more than ${MOST_AHEAD} informational answers (1xx)`));
@@ -75,7 +86,7 @@ async function head(
     // The socket is looked at here: a receiver may close it with its answer.
     request.once("response", ({ statusCode: status = 0, headers, socket }) => {
       const overTls = socket instanceof TLSSocket;
-      if ((url.startsWith("https:") && !overTls) || status === 407)
+      if ((expectsTls && !overTls) || status === 407)
         return refuse(new ProxyAnswer(`the proxy answered ${status} instead`));
       resolve({ status, date: headers.date, certificate: overTls ? certificate(socket) : undefined });
       request.destroy();
