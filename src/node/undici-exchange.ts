@@ -94,7 +94,10 @@ export class UndiciExchange {
   onConnect(abort: (reason: Error) => void): void {
     this.#abort = abort;
     this.#isSent = true;
-    if (this.#left) return abort(this.#left);
+    if (this.#left) {
+      abort(this.#left);
+      return;
+    }
     takeConnection((socket) => {
       this.#unwatch?.();
       if (!this.#ended) this.#unwatch = watchBytesAhead(socket, () => this.onError(tooMuchAhead()));
