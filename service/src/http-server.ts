@@ -8,6 +8,7 @@ import {
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { sendAnswer } from "hookproof/node";
+import { harmless } from "./harmless.js";
 
 /** Where a local server listens. */
 export interface ServerOptions {
@@ -44,7 +45,7 @@ export interface RunningServer {
 
 const STOP_AFTER_MS = 2_000;
 
-/** Starts an HTTP server and resolves once it listens. */
+/** Starts an HTTP server and resolves once it listens. A handler that throws or rejects is answered with 500. */
 export async function startServer(
   handler: RequestListener,
   { port = 0, host = "127.0.0.1", tls, limits = {} }: ServerOptions,
@@ -86,13 +87,17 @@ export function answerNotReady(req: IncomingMessage, res: ServerResponse): void 
  * answered, so none of them is run (RFC 9112 section 9.6).
  */
 function nothingAfterTheEnd(handler: RequestListener): RequestListener {
+  const handled = harmless(handler, (_error, req, res) => {
+    if (res.headersSent) res.destroy();
+    else sendAnswer({ status: 500, headers: [], body: "" }, req, res);
+  });
   const latest = new WeakMap<Socket, ServerResponse>();
   return (req, res) => {
     const before = latest.get(req.socket);
     const isClosing = before?.headersSent === true && before.getHeader("connection") === "close";
     if (isClosing || req.socket.destroyed) return;
     latest.set(req.socket, res);
-    handler(req, res);
+    handled(req, res);
   };
 }
 

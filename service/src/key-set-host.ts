@@ -1,5 +1,6 @@
 import type { KeySet } from "hookproof/jwks";
 import { sendAnswer, toJwksListener } from "hookproof/node";
+import { harmless } from "./harmless.js";
 import { type RunningServer, type ServerOptions, startServer } from "./http-server.js";
 import { faultyKeySet, type KeySetFault } from "./key-set-faults.js";
 import { selfSignedCertificate } from "./self-signed.js";
@@ -15,7 +16,7 @@ export interface KeySetHostServerOptions extends Omit<ServerOptions, "tls"> {
   tls?: { cert: string; key: string } | "self-signed" | undefined;
   /** Goes wrong on purpose, to see what a listener makes of it. */
   fault?: KeySetFault | undefined;
-  /** Told of every request for the key set. */
+  /** Told of every request for the key set; what it throws or rejects with is dropped. */
   onAsked?: (() => void) | undefined;
 }
 
@@ -58,13 +59,14 @@ export async function startKeySetHost(options: KeySetHostServerOptions): Promise
   const serve = fault
     ? faultyKeySet(keySet, fault, { maxAgeSeconds })
     : toJwksListener(keySet, { maxAgeSeconds });
+  const told = harmless(onAsked);
   const running = await startServer(
     (request, response) => {
       if (request.url?.split("?", 1)[0] !== path) {
         sendAnswer({ status: 404, headers: [], body: "" }, request, response);
         return;
       }
-      onAsked();
+      told();
       return serve(request, response);
     },
     { ...server, tls },

@@ -1,5 +1,6 @@
 import express, { type ErrorRequestHandler } from "express";
 import { sendJson } from "./api/error-answers.js";
+import { harmless } from "./harmless.js";
 import { answerNotReady, type RunningServer, type ServerOptions, startServer } from "./http-server.js";
 import type { Inspector } from "./inspector/inspector.js";
 import { answerUnknown } from "./unknown-path.js";
@@ -11,7 +12,7 @@ export interface ListenersOptions extends ServerOptions {
    * The listeners, once the server's own URL is known: without a proxy in front it is their base URL.
    */
   listeners: (serverUrl: string) => readonly ListenerSetup[] | Promise<readonly ListenerSetup[]>;
-  /** Told of every request that reached a listener, once it has been answered. */
+  /** Told of every request that reached a listener, once it has been answered; what it throws or rejects with is dropped. */
   onHandled?: ((request: HandledRequest) => void) | undefined;
   /** Records every request, those that reached no listener too. */
   inspector?: Inspector | undefined;
@@ -48,6 +49,7 @@ export async function startListeners({
     inspector?.record(unknown);
   });
   app.use(failed);
+  const told = harmless(onHandled);
   const server = await startServer(app, options);
   try {
     const setups = await listeners(server.url);
@@ -57,7 +59,7 @@ export async function startListeners({
         inspector.watch(setups, { serverUrl: server.url, certificate: options.tls?.cert }),
         (request) => {
           inspector.record(request);
-          onHandled(request);
+          told(request);
         },
         inspector.record,
       );

@@ -1,3 +1,5 @@
+import { harmless } from "./harmless.js";
+
 /** A logger as pino has it. */
 export interface ServiceLog {
   info(fields: object, message: string): void;
@@ -17,12 +19,18 @@ const REDACTED =
     " ",
   );
 
-/** A logger of one's own as it is; for a level, pino on standard error, one JSON object a line. */
+/** A logger of one's own, whose failures are dropped; for a level, pino on standard error, one JSON object a line. */
 export async function serviceLog(
   log: ServiceLog | LogLevel,
   to?: { write(line: string): void },
 ): Promise<ServiceLog> {
-  if (typeof log !== "string") return log;
+  if (log === silentLog) return log;
+  if (typeof log !== "string")
+    return {
+      info: harmless((fields, message) => log.info(fields, message)),
+      warn: harmless((fields, message) => log.warn(fields, message)),
+      error: harmless((fields, message) => log.error(fields, message)),
+    };
   if (log === "silent") return silentLog;
   const { pino } = await import("pino");
   const paths = REDACTED.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);

@@ -1,8 +1,11 @@
 import { randomUUID } from "node:crypto";
-import type { RequestHandler } from "express";
+import type { Request, RequestHandler } from "express";
 import type { OtelTracer } from "hookproof/node";
 import type { Operation } from "./api/operations.js";
+import { dropped, harmless } from "./harmless.js";
 import type { ServiceLog } from "./log.js";
+
+type OtelSpan = ReturnType<OtelTracer["startSpan"]>;
 
 /** Of OpenTelemetry's SpanKind and SpanStatusCode. */
 const KIND_SERVER = 1;
@@ -22,10 +25,7 @@ export function observeRequests(log: ServiceLog | undefined, tracer: OtelTracer 
     if (!log && !tracer) return next();
 
     const start = performance.now();
-    const span = tracer?.startSpan(req.method, {
-      kind: KIND_SERVER,
-      attributes: { "http.request.method": req.method, "url.path": req.path },
-    });
+    const span = spanOf(req, tracer);
     res.once("close", () => {
       const operation = res.locals.operation as Operation | undefined;
       const status = res.writableFinished ? res.statusCode : 0;
@@ -40,15 +40,33 @@ export function observeRequests(log: ServiceLog | undefined, tracer: OtelTracer 
         },
         status === 0 ? "the connection was cut" : "answered",
       );
-      if (!span) return;
-      if (operation) {
-        span.setAttribute("http.route", operation.path);
-        span.setAttribute("hookproof.operation", operation.id);
-      }
-      if (status > 0) span.setAttribute("http.response.status_code", status);
-      if (status === 0 || status >= 500) span.setStatus({ code: STATUS_ERROR });
-      span.end();
+      if (span) endSpan(span, status, operation);
     });
     next();
   };
+}
+
+/** A span, unless the tracer fails: watching must not change what is watched. */
+function spanOf({ method, path }: Request, tracer: OtelTracer | undefined): OtelSpan | undefined {
+  try {
+    const span = tracer?.startSpan(method, {
+      kind: KIND_SERVER,
+      attributes: { "http.request.method": method, "url.path": path },
+    });
+    dropped(span);
+    return span;
+  } catch {
+    return undefined;
+  }
+}
+
+function endSpan(span: OtelSpan, status: number, operation: Operation | undefined): void {
+  const set = harmless((name: string, value: string | number) => span.setAttribute(name, value));
+  if (operation) {
+    set("http.route", operation.path);
+    set("hookproof.operation", operation.id);
+  }
+  if (status > 0) set("http.response.status_code", status);
+  if (status === 0 || status >= 500) harmless(() => span.setStatus({ code: STATUS_ERROR }))();
+  harmless(() => span.end())();
 }

@@ -10,13 +10,17 @@ import {
   type Run,
   type Verdict,
 } from "hookproof/receiver";
+import { dropped, harmless } from "./harmless.js";
 import { answerUnknown, type UnknownRequest } from "./unknown-path.js";
 
 /** A listener behind the webhook endpoint, and what it does with an event. */
 export interface ListenerSetup extends ReceiverOptions {
   /** Accepts an event durably; by default it is accepted and nothing runs. */
   run?: Run | undefined;
-  /** Changes or delays an answer before it is sent, to try out a sender; the verdict stays what it is. */
+  /**
+   * Changes or delays an answer before it is sent, to try out a sender; the verdict stays what it is. Where it throws
+   * or rejects, the answer is sent as it was decided.
+   */
   beforeAnswer?: ((answer: ReceiverAnswer) => ReceiverAnswer | Promise<ReceiverAnswer>) | undefined;
   /** Signs what an inspector sends to this listener again; an HMAC listener needs none, it has the secret. */
   signer?: Signer | undefined;
@@ -47,7 +51,8 @@ export type FindListener = (listenerId: string) => ListenerSetup | undefined;
 /**
  * An Express router with the webhook endpoint: every listener's requests go through its receiver, with the
  * bytes and header lines as they were sent. Mount it before any body parser. `onHandled` is told of every request
- * that reached a listener, `onUnknown` of those with an id that none has, once they have been answered.
+ * that reached a listener, `onUnknown` of those with an id that none has, once they have been answered; what the two
+ * throw or reject with is dropped. What `listeners` throws goes to Express's error handler.
  *
  * @param listeners a list that stays as it is, or a function that is asked at every request
  */
@@ -57,11 +62,13 @@ export function webhookRouter(
   onUnknown: (request: UnknownRequest) => void = () => {},
 ): Router {
   const find = typeof listeners === "function" ? foundReceivers(listeners) : fixedReceivers(listeners);
+  const told = harmless(onHandled);
+  const toldUnknown = harmless(onUnknown);
   const router = express.Router({ caseSensitive: true, strict: true });
   router.all(PATH, async (req, res) => {
     const known = find(req.params.listenerId);
     if (!known) {
-      onUnknown(answerUnknown(req, res));
+      toldUnknown(answerUnknown(req, res));
       return;
     }
     const receivedAt = Date.now();
@@ -72,9 +79,9 @@ export function webhookRouter(
       { ...request, body: copied(request.body, chunks) },
       known.run,
     );
-    const answer = known.beforeAnswer ? await known.beforeAnswer(decided) : decided;
+    const answer = await changed(decided, known.beforeAnswer);
     sendAnswer(answer, req, res);
-    onHandled({
+    told({
       listenerId: req.params.listenerId,
       status: answer.status,
       verdict: answer.verdict,
@@ -85,6 +92,18 @@ export function webhookRouter(
     });
   });
   return router;
+}
+
+/** The answer as `beforeAnswer` has it, or as it was decided: an event that ran must not look as if it had not. */
+async function changed(
+  decided: ReceiverAnswer,
+  beforeAnswer: ListenerSetup["beforeAnswer"],
+): Promise<ReceiverAnswer> {
+  try {
+    return (await beforeAnswer?.(decided)) ?? decided;
+  } catch {
+    return decided;
+  }
 }
 
 type Prepared = { receiver: Receiver; run: Run } & Pick<ListenerSetup, "beforeAnswer">;
@@ -114,6 +133,8 @@ function foundReceivers(find: FindListener): (id: string) => Prepared | undefine
   return (id) => {
     const setup = find(id);
     if (!setup) return undefined;
+    // An `async` function finds nothing here, and its promise may reject.
+    if ("then" in setup) dropped(setup);
     const receiver = receivers.get(setup) ?? prepared(setup);
     receivers.set(setup, receiver);
     return receiver;

@@ -33,13 +33,21 @@ export function guardedLookup(
   const policy = publicAddresses(options.allowedCidrs);
   const resolve: Resolve = options.resolve ?? lookup;
   return (hostname, lookupOptions, callback) => {
-    resolve(hostname, { ...lookupOptions, all: true }, (error, addresses) => {
+    const refused = (error: Error) => callback(error, "", 0);
+    const looked = (error: Error | null, addresses: LookupAddress[]) => {
       const refusal = error ?? refusalOf(policy, addresses);
       const first = addresses?.[0];
       if (refusal || !first) callback(refusal ?? new Error(`${hostname} has no address`), "", 0);
       else if (lookupOptions.all) callback(null, addresses);
       else callback(null, first.address, first.family);
-    });
+    };
+    try {
+      const returned: unknown = resolve(hostname, { ...lookupOptions, all: true }, looked);
+      // A look-up of one's own may be `async`: a promise that rejects with nobody to look at it ends the process.
+      if (typeof returned === "object" && returned !== null) Promise.resolve(returned).catch(refused);
+    } catch (error) {
+      refused(error as Error);
+    }
   };
 }
 

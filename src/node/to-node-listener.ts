@@ -93,7 +93,9 @@ export function sendAnswer(
 }
 
 /**
- * A request listener for `node:http`, and for Express, over a receiver.
+ * A request listener for `node:http`, and for Express, over a receiver. A request that cannot be received, as a parser
+ * has read its body before, goes to Express's error handler; at `node:http` it is answered with 500, and the first one
+ * is a warning of the process.
  *
  * @example
  * ```ts
@@ -111,7 +113,18 @@ export function sendAnswer(
 export function toNodeListener(
   receiver: Receiver,
   run: Run,
-): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  return async (request, response) =>
-    sendAnswer(await receiver.receive(receivedRequest(request), run), request, response);
+): (request: IncomingMessage, response: ServerResponse, next?: (error: unknown) => void) => Promise<void> {
+  let isTold = false;
+  return async (request, response, next) => {
+    try {
+      sendAnswer(await receiver.receive(receivedRequest(request), run), request, response);
+    } catch (error) {
+      if (next) return next(error);
+      // Nobody looks at the promise of a request listener, and one that rejects ends the process.
+      if (!isTold) process.emitWarning(error as Error);
+      isTold = true;
+      if (response.headersSent) response.destroy();
+      else sendAnswer({ status: 500, headers: [], body: "" }, request, response);
+    }
+  };
 }

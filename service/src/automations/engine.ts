@@ -19,7 +19,7 @@ export interface AutomationOptions {
   allowInsecure?: boolean | undefined;
   /** Ranges of the proxies in front of the service: only behind them is `X-Forwarded-For` believed. */
   trustedProxies?: readonly string[] | undefined;
-  /** Told of every run of an automation once it has ended. */
+  /** Told of every run of an automation once it has ended; what it throws or rejects with is logged. */
   onRun?: ((run: Run) => void) | undefined;
 }
 

@@ -1,4 +1,5 @@
 import type { Clock } from "hookproof";
+import { harmless } from "../harmless.js";
 import { loggedError, type ServiceLog } from "../log.js";
 import type { Run, Runs } from "../storage/runs.js";
 import type { Expressions } from "./expressions.js";
@@ -27,6 +28,7 @@ export interface RunWorkerOptions {
  * so that a process that takes over after a crash goes on behind it, and a run ends once.
  */
 export function createRunWorker({ runs, expressions, clock, log, onRun }: RunWorkerOptions): RunWorker {
+  const told = onRun && harmless(onRun, (error) => log.error({ error: loggedError(error) }, "onRun failed"));
   let isWorking = false;
   let isStopping = false;
   let working = Promise.resolve();
@@ -61,11 +63,7 @@ export function createRunWorker({ runs, expressions, clock, log, onRun }: RunWor
       { runId: id, automationId, status, step: failed?.name, code: failed?.failure?.code },
       "a run ended",
     );
-    try {
-      onRun?.({ ...run, status, finishedAt, results });
-    } catch (error) {
-      log.error({ error: loggedError(error) }, "onRun failed");
-    }
+    told?.({ ...run, status, finishedAt, results });
   }
 
   return {

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Cause } from "hookproof/diagnose";
+import { harmless } from "../harmless.js";
 import { packageVersion } from "../package-files.js";
 import type { ListenerSetup } from "../webhook-router.js";
 import {
@@ -93,7 +94,7 @@ export interface Inspector {
  */
 export async function createInspector(options: InspectorOptions = {}): Promise<Inspector> {
   const { historyFile, onProblem = () => {}, maxRequests } = options;
-  const journal = historyFile === undefined ? undefined : await openJournal(historyFile, onProblem);
+  const journal = historyFile === undefined ? undefined : await openJournal(historyFile, harmless(onProblem));
   const history = createHistory({ journal, maxRequests });
   const listeners = new Map<string, WatchedListener>();
   const replays = createReplays();

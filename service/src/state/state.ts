@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { generateSecret } from "hookproof";
 import type { SaveContext } from "../automations/save-automation.js";
+import { harmless } from "../harmless.js";
 import type { SecretTools } from "../secrets/create-secret.js";
 import { type Seed, seedParts, settledSeed } from "../seed/seed.js";
 import type { Storage } from "../storage/storage.js";
@@ -116,11 +117,12 @@ async function load(
   if ("fixture" in source) return loadFixture(storage, secrets, source.fixture, clock.now());
   // One that stays through a reset: whoever sends to the listener has it.
   const signingSecret = storage.meta.getOrSet("seed-signing-secret", generateSecret);
+  const told = harmless(onProgress);
   let done = 0;
   for (const part of seedParts(source, { clientId, signingSecret })) {
     await loadFixture(storage, secrets, part, clock.now());
     done += part.users?.length ?? 0;
-    onProgress(done, source.users);
+    told(done, source.users);
     await nextTurn(); // libsql frees what its statements gave when the event loop turns, and not before
   }
 }
