@@ -59,9 +59,18 @@ describe.skipIf(process.platform === "win32")("a file of the service that others
     beside.close();
   });
 
-  it("the identity that texts are encrypted to", async () => {
-    const reset = whileOpen(`${db}.identity`, 0o644, () => resetDatabase({ db }));
-    await expect(reset).rejects.toMatchObject({ code: "FILE_MODE_TOO_WIDE" });
+  it("the identity that texts are encrypted to is refused at the start", async () => {
+    const works: (() => Promise<unknown>)[] = [
+      () => createService({ db }),
+      () => seedDatabase({ db, users: 1, replace: true }),
+      () => resetDatabase({ db }),
+      () => exampleRoutes({ db, baseUrl: "" }),
+    ];
+    for (const work of works)
+      await expect(whileOpen(`${db}.identity`, 0o644, work)).rejects.toMatchObject({
+        code: "FILE_MODE_TOO_WIDE",
+        message: `${db}.identity can be read by others.`,
+      });
   });
 
   it("ends a command with the mode to set", async () => {

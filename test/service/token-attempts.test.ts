@@ -71,16 +71,44 @@ describe("failed attempts at the token endpoint", () => {
 
   it("are counted for 10,000 clients at a time; the one that failed first is forgotten first", () => {
     const attempts = failedAttempts({ failures: 1, windowMs: 1_000 }, { now: () => 0 });
-    for (let n = 0; n < 10_000; n++) attempts.failed("127.0.0.1", `client-${n}`);
-    for (let n = 0; n < 10_000; n++) expect(attempts.waitSeconds("127.0.0.1", `client-${n}`)).toBe(1);
-    attempts.failed("127.0.0.1", "one more");
-    expect(attempts.waitSeconds("127.0.0.1", "client-0")).toBe(0);
-    expect(attempts.waitSeconds("127.0.0.1", "client-1")).toBe(1);
-    expect(attempts.waitSeconds("127.0.0.1", "one more")).toBe(1);
+    const of = (clientId: string, isKnown = false) => ({ address: "127.0.0.1", clientId, isKnown });
+    attempts.failed(of("robot", true));
+    for (let n = 0; n < 10_000; n++) attempts.failed(of(`client-${n}`));
+    for (let n = 0; n < 10_000; n++) expect(attempts.waitSeconds(of(`client-${n}`))).toBe(1);
+    attempts.failed(of("one more"));
+    expect(attempts.waitSeconds(of("client-0"))).toBe(0);
+    expect(attempts.waitSeconds(of("client-1"))).toBe(1);
+    expect(attempts.waitSeconds(of("one more"))).toBe(1);
     // One that is there already takes no place.
-    attempts.failed("127.0.0.1", "client-1");
-    attempts.failed("127.0.0.1", "one more");
-    expect(attempts.waitSeconds("127.0.0.1", "client-2")).toBe(1);
+    attempts.failed(of("client-1"));
+    attempts.failed(of("one more"));
+    expect(attempts.waitSeconds(of("client-2"))).toBe(1);
+    // Names that somebody made up push out no client that there is.
+    expect(attempts.waitSeconds(of("robot", true))).toBe(1);
+  });
+
+  it("are answered alike where there is no such client", async () => {
+    const { url } = await startService({ fixture: { clients }, attemptLimits: { failures: 2 } });
+    for (const client_id of ["robot", "nobody"]) {
+      const statuses = [];
+      for (let n = 0; n < 3; n++) statuses.push((await post(url, { ...wrong, client_id })).status);
+      expect(statuses).toEqual([401, 401, 429]);
+    }
+  });
+
+  it("of made-up assertions lock out nobody, and push no lock-out away", async () => {
+    const { url } = await startService({ fixture: { clients }, attemptLimits: { failures: 1 } });
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+    const unsigned = (sub: string) => ({
+      grant_type: "client_credentials",
+      client_assertion_type: "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+      client_assertion: `${part({ alg: "EdDSA" })}.${part({ sub })}.c2ln`,
+    });
+    for (let n = 0; n < 3; n++) expect((await post(url, unsigned("robot"))).status).toBe(401);
+    expect((await post(url, right)).status).toBe(200);
+    expect((await post(url, wrong)).status).toBe(401);
+    for (let n = 0; n < 50; n++) expect((await post(url, unsigned(`made-up-${n}`))).status).toBe(401);
+    expect((await post(url, right)).status).toBe(429);
   });
 });
 

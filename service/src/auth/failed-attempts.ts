@@ -9,27 +9,39 @@ export interface AttemptLimits {
   windowMs?: number | undefined;
 }
 
-/** Counts failed attempts of a client to prove itself. */
+/** Who tries: the id is the caller's word, and `isKnown` says whether there is such a client. */
+export interface Attempt {
+  readonly address: string | undefined;
+  readonly clientId: string;
+  readonly isKnown: boolean;
+}
+
+/** Counts failed attempts of a client to prove itself by a secret. */
 export interface FailedAttempts {
   /** Seconds until the next attempt is looked at; 0 if it is now. */
-  waitSeconds(address: string | undefined, clientId: string): number;
-  failed(address: string | undefined, clientId: string): void;
+  waitSeconds(attempt: Attempt): number;
+  failed(attempt: Attempt): void;
 }
 
 /** Whoever is counted has proved nothing yet, so neither how many there are nor how long their names are is theirs to say. */
 const MOST_COUNTED = 10_000;
 
-/** Counts in memory, by a hash: a restart forgets them, and of more than 10,000 clients the ones that failed first. */
+/**
+ * Counts in memory, by a hash: a restart forgets them, and of more than 10,000 counts the ones that began first. Ids
+ * that are no client's are counted by themselves, so that making them up pushes out nobody who is one.
+ */
 export function failedAttempts(
   { failures = 10, windowMs = 60_000 }: AttemptLimits = {},
   clock: Clock,
 ): FailedAttempts {
-  const counts = new Map<string, { failures: number; since: number }>();
-  const keyOf = (address: string | undefined, clientId: string) =>
+  type Counts = Map<string, { failures: number; since: number }>;
+  const [known, unknown]: Counts[] = [new Map(), new Map()];
+  const countsOf = ({ isKnown }: Attempt) => (isKnown ? known : unknown) as Counts;
+  const keyOf = ({ address, clientId }: Attempt) =>
     createHash("sha256")
       .update(JSON.stringify([address, clientId]))
       .digest("base64");
-  const current = (key: string) => {
+  const current = (counts: Counts, key: string) => {
     const count = counts.get(key);
     if (!count) return undefined;
     const age = clock.now() - count.since;
@@ -39,14 +51,15 @@ export function failedAttempts(
     return undefined;
   };
   return {
-    waitSeconds(address, clientId) {
-      const count = current(keyOf(address, clientId));
+    waitSeconds(attempt) {
+      const count = current(countsOf(attempt), keyOf(attempt));
       if (!count || count.failures < failures) return 0;
       return Math.max(1, Math.ceil((count.since + windowMs - clock.now()) / 1000));
     },
-    failed(address, clientId) {
-      const key = keyOf(address, clientId);
-      const count = current(key);
+    failed(attempt) {
+      const counts = countsOf(attempt);
+      const key = keyOf(attempt);
+      const count = current(counts, key);
       if (count) {
         count.failures += 1;
         return;

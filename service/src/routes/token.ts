@@ -48,17 +48,19 @@ export function tokenRouter(context: ServiceContext, limits: AttemptLimits | und
     if (await context.faults.answered(id, req, res)) return;
     const request = tokenRequest(await parameters(req), bodySchema);
     const clientId = claimedClientId(request);
-    const { remoteAddress } = req.socket;
-    refuseThrottled(attempts.waitSeconds(remoteAddress, clientId), res);
-    const client = await authenticClient(request, clientId, {
-      clients: context.storage.clients,
-      clock: context.clock,
-      host,
-    });
+    const { clients } = context.storage;
+    // A signature cannot be guessed, and anybody can send a wrong one: counting those would only keep the client out.
+    const counted = request.client_secret !== undefined && {
+      address: req.socket.remoteAddress,
+      clientId,
+      isKnown: clients.get(clientId) !== undefined,
+    };
+    if (counted) refuseThrottled(attempts.waitSeconds(counted), res);
+    const client = await authenticClient(request, clientId, { clients, clock: context.clock, host });
     // Of many attempts at once, those past the limit are refused here, the right one too.
-    refuseThrottled(attempts.waitSeconds(remoteAddress, clientId), res);
+    if (counted) refuseThrottled(attempts.waitSeconds(counted), res);
     if (!client) {
-      attempts.failed(remoteAddress, clientId);
+      if (counted) attempts.failed(counted);
       throw new OAuthFailure("invalid_client", "The client is not known, or its proof is wrong.", 401);
     }
     const access_token = await context.tokens.issue(client.clientId);

@@ -25,6 +25,8 @@ export function openSecrets({
   clock,
   downloadsAt,
 }: SecretsOptions): SecretTools & { downloads: LocalObjects | undefined } {
+  // Here, as the vault is opened when it is first used: a request is too late to learn of it.
+  if (db !== undefined) requirePrivate(identityOf(db));
   const vault = lazyVault(db);
   if (s3) return { vault, objects: createS3Objects(s3, clock), downloads: undefined };
   const folder = db === undefined ? undefined : `${db}.objects`;
@@ -49,9 +51,13 @@ function lazyVault(db: string | undefined): SecretVault {
   };
 }
 
+function identityOf(db: string): string {
+  return `${db}.identity`;
+}
+
 /** The identity of a database, in a file of its own: whoever gets the database alone cannot read its texts. */
 async function identityBeside(db: string, newIdentity: () => Promise<string>): Promise<string> {
-  const file = `${db}.identity`;
+  const file = identityOf(db);
   requirePrivate(file);
   const known = await readFile(file, "utf8").catch(() => undefined);
   if (known !== undefined) return known.trim();

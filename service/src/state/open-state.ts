@@ -44,9 +44,9 @@ export async function openState(
 ): Promise<OpenState> {
   const source = settledSource(options);
   const db = options.db === ":memory:" ? undefined : options.db;
+  const { downloads, ...secrets } = openSecrets({ db, s3, clock, downloadsAt });
   const storage = await openStorage(db, clock);
   const expressions = createExpressions();
-  const { downloads, ...secrets } = openSecrets({ db, s3, clock, downloadsAt });
   const state = createState({
     storage,
     secrets,
