@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import type { Context } from "./command.js";
 import { CliError, EXIT, usageError } from "./failure.js";
-import { inert } from "./inert.js";
+import { inertLine } from "./inert.js";
 
 type Asker = Pick<Context, "io" | "global">;
 
@@ -40,13 +40,13 @@ function answerTo({ io }: Asker, question: string, hidden: boolean): Promise<str
   const output = hidden ? new Writable({ write: (_chunk, _encoding, done) => done() }) : stderr;
   // From here on the terminal does not echo by itself; only then may somebody begin to type.
   const lines = createInterface({ input, output, terminal: true });
-  if (hidden) stderr.write(inert(question));
+  if (hidden) stderr.write(inertLine(question));
   return new Promise((resolve, reject) => {
     const interrupted = () =>
       reject(new CliError(EXIT.interrupted, "ABORTED", "Interrupted; nothing was done."));
     lines.once("SIGINT", () => lines.close());
     lines.once("close", interrupted);
-    lines.question(hidden ? "" : inert(question), (answer) => {
+    lines.question(hidden ? "" : inertLine(question), (answer) => {
       if (hidden) stderr.write("\n");
       resolve(answer);
       lines.close();

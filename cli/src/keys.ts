@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Algorithm, SigningKey } from "hookproof";
 import { openKeyStore } from "hookproof/node";
+import type { Config } from "./config/config.js";
+import { requireInside } from "./config/folder-file.js";
 import { CliError, EXIT } from "./failure.js";
 import { dataFolder } from "./folders.js";
 import type { Io } from "./io.js";
@@ -10,6 +12,12 @@ import { readTextFile, requirePrivate } from "./private-file.js";
 /** The folder of the user's keys, unless `--store` names another. */
 export function storeFolder(io: Io, given: string | undefined): string {
   return given ?? join(dataFolder(io), "keys");
+}
+
+/** The key store that flag, environment or configuration names; a folder's file names one in that folder. */
+export function storeOf(config: Config): string | undefined {
+  requireInside(config, "store", { code: "SECRET_FILE_OUTSIDE", what: "key store", flag: "--store" });
+  return config.text("store");
 }
 
 /** The key that `--key` means: a kid of the store, or a file with a private JWK. Without it, the newest active key. */

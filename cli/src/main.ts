@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Args, Command } from "./command.js";
 import { type CliError, EXIT, usageError } from "./failure.js";
-import { inert, inertJson, inertLine } from "./inert.js";
+import { inertJson, inertLine } from "./inert.js";
 import type { Io } from "./io.js";
 import { createOutput, painter } from "./output.js";
 import { COMMANDS } from "./registry.js";
@@ -115,7 +115,7 @@ async function fail(error: unknown, argv: readonly string[], io: Io, type: strin
   }
   const paint = painter(io.stderr, io, argv.includes("--no-color") ? false : undefined);
   const head = paint("red", `error[${inertLine(code)}]`);
-  io.stderr.write(`${head}  ${inertLine(message)}\n${hint ? `  ${inert(hint)}\n` : ""}`);
+  io.stderr.write(`${head}  ${inertLine(message)}\n${hint ? `  ${inertLine(hint)}\n` : ""}`);
   return exit;
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { styleText } from "node:util";
-import { inert, inertJson } from "./inert.js";
+import { inert, inertJson, inertLine } from "./inert.js";
 import type { Io, Terminal } from "./io.js";
 
 /** The flags every command shares. */
@@ -20,9 +20,11 @@ export interface Output {
   readonly json: boolean;
   /** One JSON document on one line; only with `--json`. */
   document(value: Record<string, unknown>): void;
-  /** A line of the answer for people; nothing with `--json`. */
+  /** A line of the answer for people, and only one: line ends in it are escaped. Nothing with `--json`. */
   line(text?: string): void;
-  /** Part of the answer for people, line ends included, whatever the flags say. */
+  /** A body of somebody else's, whose line ends stay: every line of it is indented. Nothing with `--json`. */
+  block(text: string): void;
+  /** A text whose line ends are this program's own, such as a JSON document; whatever the flags say. */
   write(text: string): void;
   /** A line for another program: bytes as they are, except on a terminal; nothing with `--json`. */
   raw(text: string): void;
@@ -43,27 +45,31 @@ export function createOutput(io: Io, flags: GlobalFlags): Output {
   const { paint, resolved } = paintMarks(painter(io.stdout, io, flags.color));
   const paintErr = painter(io.stderr, io, flags.color);
   const err = (text: string) => void io.stderr.write(`${text}\n`);
-  const write = (text: string) => void io.stdout.write(resolved(text));
+  const write = (text: string) => void io.stdout.write(resolved(inert(text)));
   return {
     json: flags.json,
     document(value) {
       if (flags.json) io.stdout.write(`${inertJson({ v: 1, ...value })}\n`);
     },
     line(text = "") {
-      if (!flags.json) write(`${text}\n`);
+      if (!flags.json) io.stdout.write(`${resolved(inertLine(text))}\n`);
+    },
+    block(text) {
+      if (flags.json) return;
+      for (const line of text.split("\n")) io.stdout.write(`${resolved(inertLine(line && `  ${line}`))}\n`);
     },
     write,
     raw(text) {
       if (!flags.json) io.stdout.write(`${io.stdout.isTTY ? inert(text) : text}\n`);
     },
     note(text) {
-      if (!flags.quiet && !flags.json) err(paintErr("dim", inert(text)));
+      if (!flags.quiet && !flags.json) err(paintErr("dim", inertLine(text)));
     },
     warn(text) {
-      if (!flags.quiet) err(`${paintErr("yellow", "warning")}  ${inert(text)}`);
+      if (!flags.quiet) err(`${paintErr("yellow", "warning")}  ${inertLine(text)}`);
     },
     detail(level, text) {
-      if (flags.verbose >= level) err(inert(text));
+      if (flags.verbose >= level) err(inertLine(text));
     },
     paint,
   };
@@ -80,7 +86,7 @@ function paintMarks(painted: Paint): { paint: Paint; resolved(text: string): str
   return {
     paint: (colour, text) => `${mark}${colour}:${text}${mark}`,
     resolved: (text) =>
-      inert(text)
+      text
         .split(mark)
         .map((part, index) => {
           if (index % 2 === 0) return part;

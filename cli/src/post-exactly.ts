@@ -11,7 +11,7 @@ export interface RawRequest {
 }
 
 /** What belongs to the connection: the transport writes these itself. */
-const OF_THE_CONNECTION = /^(?:host|content-length|transfer-encoding|connection)$/i;
+const OF_THE_CONNECTION = /^(?:host|content-length|transfer-encoding|connection|trailer)$/i;
 
 /** Posts a request without signing or checking anything, and gives the answer's status. */
 export async function postExactly(

@@ -1,8 +1,8 @@
-import { realpathSync } from "node:fs";
-import { dirname, relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import { secretFingerprint, secretWarnings } from "hookproof";
 import type { Context } from "./command.js";
 import type { Config } from "./config/config.js";
+import { requireInside } from "./config/folder-file.js";
 import { SETTINGS } from "./config/settings.js";
 import { CliError, EXIT, usageError } from "./failure.js";
 import { type Io, readStdin } from "./io.js";
@@ -39,7 +39,11 @@ export async function findSecrets(
   if (isFromEnvironment && isForLocal) return { ...(await fromFiles(io, out, config)), binding };
   if (local) return local;
   if (files && !isFromEnvironment) {
-    requireInsideProject(config);
+    requireInside(config, "secretFiles", {
+      code: "SECRET_FILE_OUTSIDE",
+      what: "secret file",
+      flag: "--secret-file",
+    });
     const origin = originOf(config.ownText("target"));
     const own: Binding = origin === undefined ? { kind: "environment" } : { kind: "origin", origin };
     return { ...(await fromFiles(io, out, config)), binding: own };
@@ -75,30 +79,6 @@ async function fromFiles(
     secrets: await readSecrets(io, out, files),
     credential: { kind: "secret-files", files: files.map(absolute) },
   };
-}
-
-/** A folder's configuration may name the secrets of that folder, and not whatever else this user can read. */
-function requireInsideProject(config: Config): void {
-  const { project } = config.owner;
-  if (project === undefined || config.isProjectNamed) return;
-  for (const file of config.texts("secretFiles")) {
-    const path = relative(dirname(project), realPath(file));
-    if (path.startsWith("..") || resolve(path) === path)
-      throw new CliError(
-        EXIT.setup,
-        "SECRET_FILE_OUTSIDE",
-        `${project} names the secret file ${file}, which is outside of its folder.`,
-        { hint: `If you trust that configuration: --config ${project}, or --secret-file ${file}` },
-      );
-  }
-}
-
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return resolve(path);
-  }
 }
 
 function absolute(file: string): string {

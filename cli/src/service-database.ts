@@ -90,7 +90,7 @@ export async function onDatabase<Result>(work: () => Promise<Result>): Promise<R
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
+    if (!(error instanceof Error) || error instanceof CliError) throw error;
     const { code, message, name } = error as NodeJS.ErrnoException;
     if (error instanceof StateError)
       throw new CliError(EXIT.setup, error.code, message, {

@@ -4,6 +4,7 @@ import { CliError, EXIT } from "./failure.js";
 import { dataFolder, writePrivateFile } from "./folders.js";
 import type { Io } from "./io.js";
 import type { Output } from "./output.js";
+import { requirePrivate } from "./private-file.js";
 
 /** What a local listener leaves for `:port` targets while it runs. */
 export interface Session {
@@ -56,8 +57,12 @@ export function findSession(io: Io, url: string): (Session & { readonly port: nu
 /** The session of the local listener on a port. */
 export function readSession(io: Io, port: number): Session {
   try {
-    return JSON.parse(readFileSync(sessionFile(io, port), "utf8")) as Session;
-  } catch {
+    const file = sessionFile(io, port);
+    const text = readFileSync(file, "utf8");
+    requirePrivate(file);
+    return JSON.parse(text) as Session;
+  } catch (error) {
+    if (error instanceof CliError && error.code !== "HOME_MISSING") throw error;
     throw new CliError(
       EXIT.setup,
       "SESSION_MISSING",

@@ -2,6 +2,7 @@ import type { Args, Context } from "./command.js";
 import type { Config } from "./config/config.js";
 import type { SettingName } from "./config/settings.js";
 import { durationMs } from "./duration.js";
+import { storeOf } from "./keys.js";
 
 /** Flags whose value may as well come from the configuration, whatever the command; credentials are not among them. */
 const SETTLED: Readonly<Record<string, SettingName>> = { store: "store", ca: "ca", retries: "retries" };
@@ -10,7 +11,7 @@ const SETTLED: Readonly<Record<string, SettingName>> = { store: "store", ca: "ca
 export function withSettings(args: Args, config: Config): Args {
   const settled = (name: string) => {
     const setting = SETTLED[name];
-    return setting === undefined ? undefined : config.text(setting);
+    return setting === "store" ? storeOf(config) : setting && config.text(setting);
   };
   return {
     ...args,

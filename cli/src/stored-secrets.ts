@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { CliError, EXIT } from "./failure.js";
 import { dataFolder, writePrivateFile } from "./folders.js";
 import type { Io } from "./io.js";
-import { requirePrivate } from "./private-file.js";
+import { requireOwned, requirePrivate } from "./private-file.js";
 
 /** Whose a stored secret is: a profile of the user, or one of a project's configuration file. */
 export interface SecretOwner {
@@ -53,6 +53,11 @@ export function storedSecrets(io: Io, owner: SecretOwner): StoredSecrets | undef
       "SECRET_STORE_INVALID",
       `The secret of profile ${owner.profile} cannot be read.`,
     );
+  }
+  const top = resolve(dataFolder(io));
+  for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {
+    requireOwned(folder);
+    if (folder === top || folder === dirname(folder)) break;
   }
   requirePrivate(path);
   const stored = parsed(text);

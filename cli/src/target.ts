@@ -1,12 +1,14 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { hmacSigner, jwtSigner, type Signer } from "hookproof";
 import type { ProbeTarget } from "hookproof/probes";
 import type { Context, Flag } from "./command.js";
 import type { Config } from "./config/config.js";
+import { requireInside } from "./config/folder-file.js";
 import { SETTINGS } from "./config/settings.js";
 import { CliError, EXIT, usageError } from "./failure.js";
 import type { CredentialReference } from "./history-record.js";
-import { signingKey, storeFolder } from "./keys.js";
+import { signingKey, storeFolder, storeOf } from "./keys.js";
 import {
   type Binding,
   type FoundSecrets,
@@ -95,6 +97,8 @@ export interface Earlier {
 /** Works out the target of a command from its argument, the profile, or what an earlier event was sent with. */
 export async function resolveTarget(context: Context, earlier?: Earlier): Promise<Target> {
   const { url, source, session, config } = placeOf(context, earlier);
+  if (!URL.canParse(url))
+    throw new CliError(EXIT.usage, "LISTENER_URL_INVALID", `${JSON.stringify(url)} is not a URL.`);
   // What proved a request to one target is no proof of this user's for another.
   const credential = earlier?.url === url ? earlier.credential : undefined;
   return {
@@ -243,7 +247,9 @@ async function jwtCredential(
   { args, io, config }: CredentialContext,
   remembered: Extract<CredentialReference, { kind: "key" }> | undefined,
 ): Promise<Omit<Target, "url">> {
-  const store = remembered?.store ?? storeFolder(io, config.text("store"));
+  const store = remembered?.store ?? storeFolder(io, storeOf(config));
+  if (remembered === undefined && existsSync(config.text("key") ?? ""))
+    requireInside(config, "key", { code: "SECRET_FILE_OUTSIDE", what: "key", flag: "--key" });
   const given = remembered?.key ?? config.text("key");
   const key = await signingKey(store, given);
   const baseUrl = args.text("base-url") ?? remembered?.baseUrl ?? config.text("baseUrl");

@@ -11,8 +11,14 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { run } from "../src/main.js";
 import { COMMANDS } from "../src/registry.js";
 
-/** A title for the terminal, a clean screen, C1, bidi, an invisible mark, a tag, and a line that goes over another one. */
-const H = "e\u001b]0;owned\u0007\u001b[2J\u009b31m\u0085\u202ev\u2066i\u200bl\ufeff\u{e0041}\r✔ 200";
+/**
+ * A title for the terminal, a clean screen, C1, bidi, an invisible mark, a tag, a line that goes over another one,
+ * and one that begins below as if this program had written it.
+ */
+const H =
+  "e\u001b]0;owned\u0007\u001b[2J\u009b31m\u0085\u202ev\u2066i\u200bl\ufeff\u{e0041}\r✔ 200\nFORGED ✔ 200 accepted";
+/** What others wrote at the beginning of a line; a body's lines are indented. */
+const FORGED = /^FORGED/m;
 const STEERING =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/u;
@@ -32,10 +38,10 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "hookproof-hostile-"));
   server = createServer((request, response) => {
     request.resume();
-    if (request.url?.includes("oauth") || request.url?.includes("token"))
+    if (request.url?.includes("/auth/"))
       response
-        .writeHead(400, { "Content-Type": "application/json" })
-        .end(JSON.stringify({ error: H, error_description: H }));
+        .writeHead(request.url.includes("given") ? 200 : 400, { "Content-Type": "application/json" })
+        .end(JSON.stringify({ error: H, error_description: H, access_token: H, expires_in: H }));
     else if (request.url?.includes("jwks"))
       response
         .writeHead(200, { "Content-Type": "application/json", "Cache-Control": "max-age=\u0085\u009b" })
@@ -66,12 +72,17 @@ beforeAll(async () => {
   const second = { ...record, eventId: EVENT_ID, url: target, credential: { kind: "key", key: H, store: H } };
   file("data/history.jsonl", `${JSON.stringify(record)}\n${JSON.stringify(second)}\n`);
   file("event.json", JSON.stringify(record));
+  const body = Buffer.from(JSON.stringify({ [H]: H })).toString("base64");
+  file("other.json", JSON.stringify({ ...record, headers: { "X-Odd": "1" }, bodyBase64: body }));
   file("captured.http", `POST /${H} HTTP/1.1\nHost: ${H}\nWebhook-Event-Id: ${H}\n${H}: ${H}\n\n{"${H}":1}`);
   file("token.txt", `${b64({ alg: H, [H]: H })}.${b64({ [H]: H, exp: H, aud: H })}.${b64(H)}`);
   file("hostile.config.json", JSON.stringify({ [H]: H }));
   file(
     "profile.config.json",
-    JSON.stringify({ profile: "a", profiles: { a: { target: `${target}/${H}` } } }),
+    JSON.stringify({
+      profile: "a",
+      profiles: { a: { target: `${target}/${H}`, baseUrl: H, key: H, ca: H } },
+    }),
   );
   file("names.config.json", JSON.stringify({ profiles: { [H]: { target: H } } }));
   file("fixture.yaml", `users:\n  - "${JSON.stringify(H).slice(1, -1)}": 1\n`);
@@ -89,6 +100,28 @@ beforeAll(async () => {
   await outbox.stop();
   await store.close();
   outboxId = id;
+
+  // The same of a stranger's file: what the tables hold is whatever he likes.
+  const db = openSqlite(path("app.db"), { from: import.meta.url });
+  const columns = (table: string) =>
+    (db.prepare(`PRAGMA table_info(${table})`).all() as { name: string; type: string }[]).filter(
+      ({ name, type }) => type === "TEXT" && !["id", "digest", "state"].includes(name),
+    );
+  const tables = db.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all() as {
+    name: string;
+  }[];
+  for (const { name } of tables)
+    for (const column of columns(name)) {
+      const isJson = `substr(${column.name}, 1, 2) = '[{'`;
+      db.prepare(`UPDATE ${name} SET ${column.name} = ? WHERE ${column.name} IS NULL OR NOT ${isJson}`).run(
+        H,
+      );
+      const list = JSON.stringify([
+        { number: 1, startedAt: 0, durationMs: 1, status: H, code: H, answer: H },
+      ]);
+      db.prepare(`UPDATE ${name} SET ${column.name} = ? WHERE ${isJson}`).run(list);
+    }
+  db.close();
 });
 afterAll(() => {
   server.close();
@@ -147,6 +180,9 @@ const CASES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
     [path("event.json"), "--new-id", "--yes", "--target", target(), ...signed()],
     [path("event.json"), "--exact"],
     [path("event.json")],
+    [path("other.json")],
+    [path("other.json"), "--exact"],
+    [path("other.json"), "--to-recorded-url", ...signed()],
     ["--failed", ...signed(), "--retries", "0"],
   ],
   test: () => [
@@ -213,7 +249,8 @@ const CASES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   "service reset": () => [["--db", path(H)]],
   "service routes": () => [["--db", path(H)]],
   "service token": () => [
-    ["--url", url, ...signed()],
+    ["--base-url", url, "--client-secret-file", path("secret.txt")],
+    ["--base-url", `${url}/given`, "--client-secret-file", path("secret.txt")],
     ["--db", path(H)],
   ],
   "events list": () => [[], ["--failed"]],
@@ -221,6 +258,7 @@ const CASES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   "events export": () => [["last"], ["last", "--as", "http"], ["last", "--as", "curl"], [H]],
   "events diff": () => [
     ["last", path("event.json")],
+    ["last", path("other.json")],
     [path("event.json"), EVENT_ID],
     [H, H],
   ],
@@ -276,6 +314,7 @@ describe("what others wrote reaches no terminal raw", () => {
         expect(JSON.stringify(STEERING.exec(seen)), `${JSON.stringify(args)}\n${JSON.stringify(seen)}`).toBe(
           "null",
         );
+        expect(FORGED.test(seen), `${JSON.stringify(args)}\n${seen}`).toBe(false);
         if (/\\u(?:001b|009b|202e)/.test(seen)) escaped += 1;
         if (flags.length > 0) for (const line of seen.split("\n")) if (line.startsWith("{")) JSON.parse(line);
       }

@@ -1,13 +1,16 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
-import { createEvent } from "hookproof";
+import { createEvent, hmacSigner } from "hookproof";
 import { openSqlite, sqliteStore } from "hookproof/node";
+import { createOutbox } from "hookproof/outbox";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openStage, requireBuild, type Stage } from "../../test/support/transcript.js";
 
 beforeAll(requireBuild);
+
+const SIGNER = hmacSigner({ secret: "a-secret-of-more-than-thirty-two-characters" });
 
 /** A server of the wrong party: it notes what it is sent. */
 interface Stranger {
@@ -178,6 +181,77 @@ describe("a configuration in a folder does not sign with what is not its own", (
     const seen = (await stage.run("PGPASSWORD=secret hookproof outbox status")).join("\n");
     expect(seen).toContain("error[OUTBOX_HOST_REFUSED]");
   });
+
+  it.each([
+    "?host=127.0.0.2",
+    "?port=7811",
+    "?user=victim",
+    "?password=x",
+    "?sslmode=disable",
+    "?sslkey=/etc/passwd",
+    "?hostaddr=127.0.0.2",
+    "?application_name=x&%68ost=127.0.0.2",
+    "?options=-c%20a%3Db",
+    "#host=127.0.0.2",
+  ])("with the password for another database, by a parameter: %s", async (parameters) => {
+    const got: string[] = [];
+    const database = createTcpServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => {
+        got.push("asked");
+        socket.destroy();
+      });
+    });
+    await new Promise<void>((resolve) => database.listen(0, "127.0.0.1", () => resolve()));
+    const { port } = database.address() as AddressInfo;
+    try {
+      // The parameters name the database that listens, where they name a port at all.
+      const url = `postgres://127.0.0.1:${port}/app${parameters.replace("7811", String(port))}`;
+      project({ outbox: url });
+      const seen = (await stage.run("PGPASSWORD=secret hookproof outbox status")).join("\n");
+      expect(seen).toContain("error[OUTBOX_HOST_REFUSED]");
+      expect(got).toEqual([]);
+      await stage.run("PGPASSWORD=secret hookproof outbox status --config hookproof.config.json");
+      project({ outbox: `postgres://127.0.0.1:${port}/app` });
+      const plain = (await stage.run("PGPASSWORD=secret hookproof outbox status")).join("\n");
+      expect(plain).toContain("error[OUTBOX_NOT_FOUND]");
+      expect(got).toContain("asked");
+    } finally {
+      database.close();
+    }
+  });
+
+  it.each([
+    "127.0.0.1.evil.example",
+    "localhost.evil.example",
+    "%2Ftmp%2Fevil",
+    "127.0.0.1%2eevil.example",
+    "",
+  ])("with the password for another database, on a host such as %j", async (host) => {
+    project({ outbox: `postgres://${host}/app` });
+    const seen = (await stage.run("PGPASSWORD=secret PGHOST=127.0.0.1 hookproof outbox status")).join("\n");
+    expect(seen).toContain("error[OUTBOX_HOST_REFUSED]");
+  });
+
+  it("with a key or key store outside of that folder", async () => {
+    await stage.run(`mkdir -p ../theirs; hookproof keys generate --alg ES256 --kid mine --store ../store
+      hookproof keys export mine --private --store ../store > ../key.json; chmod 600 ../key.json; ln -s ../key.json linked.json; ln -s ../store linked`);
+    for (const settings of [
+      { store: "../store" },
+      { store: "linked" },
+      { key: "../key.json" },
+      { key: "linked.json" },
+    ]) {
+      project({ target: theirs.url, method: "jwt", ...settings });
+      expect(await refused("hookproof send --data 1"), JSON.stringify(settings)).toContain(
+        "error[SECRET_FILE_OUTSIDE]",
+      );
+    }
+    project({ store: "../store" });
+    expect((await stage.run("hookproof keys rotate --alg ES256")).join("\n")).toContain(
+      "error[SECRET_FILE_OUTSIDE]",
+    );
+  });
 });
 
 describe("an event of a file gives id and bytes, not a target", () => {
@@ -273,6 +347,131 @@ describe("a worker for several listeners", () => {
       "\n",
     );
     expect(seen).toContain("delivering to prod");
+  });
+});
+
+describe("an outbox and its listeners, of two configuration files", () => {
+  const work = "hookproof outbox work --drain";
+  const event = async (path: string, listener: string) => {
+    const store = sqliteStore({ open: () => openSqlite(path) });
+    const listeners = {
+      [listener]: { url: "http://127.0.0.1:9/api/v1/webhooks/incoming/lst_1", signer: SIGNER },
+    };
+    await createOutbox({ store, listeners }).enqueue({ listener, payload: { type: "user.promoted" } });
+    await store.close();
+  };
+  const folder = (name: string) => join(stage.folder, "work", name);
+  const nothingSent = async (command: string, code: string) => {
+    const seen = (await stage.run(command)).join("\n");
+    expect(seen).toContain(`error[${code}]`);
+    expect([...ours.got, ...theirs.got], seen).toEqual([]);
+  };
+
+  it("a folder's events are not signed with the user's secret", async () => {
+    await event(folder("evil.db"), "prod");
+    for (const document of [
+      { profile: "x", profiles: { x: { outbox: "./evil.db" } } },
+      { outbox: "./evil.db" },
+      { profile: "x", profiles: { x: { outbox: "./evil.db", ca: "x.pem" } } },
+    ]) {
+      project(document);
+      await nothingSent(work, "OUTBOX_LISTENER_REFUSED");
+      await nothingSent(`${work} --listener prod`, "OUTBOX_LISTENER_REFUSED");
+      await nothingSent(`HOOKPROOF_TARGET=${ours.url} ${work} --listener prod`, "OUTBOX_LISTENER_REFUSED");
+    }
+    // The user's own profile stays out where the folder's file has one of its own, too.
+    project({ outbox: "./evil.db", profiles: { own: { target: theirs.url, secretFiles: ["own.txt"] } } });
+    await stage.run("umask 077; cp ../secret.txt own.txt");
+    expect((await stage.run(work)).join("\n")).toContain("delivering to own");
+    expect(ours.got).toEqual([]);
+  });
+
+  it("nor to the user's own target with a secret of the environment or a key of the user's store", async () => {
+    await event(folder("evil.db"), "x");
+    await stage.run("hookproof keys generate --alg ES256 --kid mine");
+    project({ profile: "x", profiles: { x: { outbox: "./evil.db", target: ours.url } } });
+    const env = 'eval "$(hookproof secret env --profile prod)"';
+    await nothingSent(`${env}; ${work}`, "OUTBOX_LISTENER_REFUSED");
+    await nothingSent(
+      `HOOKPROOF_SECRET_FILE=../secret.txt HOOKPROOF_SECRET_ORIGIN=${ours.origin} ${work}`,
+      "OUTBOX_LISTENER_REFUSED",
+    );
+    for (const key of [{}, { key: "mine" }]) {
+      project({
+        profile: "x",
+        profiles: { x: { outbox: "./evil.db", target: ours.url, method: "jwt", ...key } },
+      });
+      await nothingSent(work, "OUTBOX_LISTENER_REFUSED");
+    }
+  });
+
+  it("the user's events go to no folder's listener", async () => {
+    await event(join(stage.folder, "users.db"), "offboarding");
+    await stage.run(`umask 077; cp ../secret.txt own.txt
+      printf '{"outbox":"${stage.folder}/users.db","profiles":{"prod":{"target":"${ours.url}"}}}' > ../data/config.json`);
+    project({ profiles: { offboarding: { target: theirs.url, secretFiles: ["own.txt"] } } });
+    await refused(work);
+    await refused(`${work} --listener offboarding`);
+    // An outbox outside of the folder is none of the folder's.
+    await stage.run("ln -s ../users.db linked.db");
+    for (const outbox of ["../users.db", "linked.db", join(stage.folder, "users.db")]) {
+      project({ outbox, profiles: { offboarding: { target: theirs.url, secretFiles: ["own.txt"] } } });
+      expect(await refused(work)).toContain("error[OUTBOX_OUTSIDE]");
+    }
+    // Nor does a folder's profile stand in for the user's of the same name.
+    project({ profiles: { prod: { target: theirs.url, secretFiles: ["own.txt"] } } });
+    expect(await refused(`${work} --outbox ../users.db`)).toContain("error[OUTBOX_LISTENER_REFUSED]");
+  });
+
+  it("meet where the user names the outbox or the configuration", async () => {
+    await event(folder("evil.db"), "prod");
+    project({ profile: "x", profiles: { x: { outbox: "./evil.db" } } });
+    expect((await stage.run(`${work} --outbox evil.db`)).join("\n")).toContain("1 accepted");
+    expect(ours.got).toHaveLength(1);
+    await event(folder("evil.db"), "prod");
+    expect((await stage.run(`${work} --config hookproof.config.json`)).join("\n")).toContain("1 accepted");
+  });
+});
+
+/** Only root can make a file another user's. */
+describe.runIf(process.getuid?.() === 0)("a secret that belongs to another user of the machine", () => {
+  it.each([
+    ["a stored one", "chown 65534 ../data/secrets/prod.json", "hookproof send prod --data 1"],
+    ["its folder", "chown 65534 ../data/secrets", "hookproof send prod --data 1"],
+    ["the data folder", "chown 65534 ../data", "hookproof send prod --data 1"],
+    ["to show it", "chown 65534 ../data/secrets/prod.json", "hookproof secret show --profile prod"],
+    ["a file", "chown 65534 ../secret.txt", "hookproof send prod --data 1 --secret-file ../secret.txt"],
+    [
+      "a file of a profile",
+      `umask 077; cp ../secret.txt own.txt; chown 65534 own.txt; printf '{"target":"ours","secretFiles":["own.txt"]}' > hookproof.config.json`,
+      "hookproof sign --data 1",
+    ],
+    [
+      "a key",
+      "hookproof keys generate --alg ES256 --kid k --store ../store; (umask 077; hookproof keys export k --private --store ../store > ../key.json); chown 65534 ../key.json",
+      "hookproof send prod --data 1 --key ../key.json",
+    ],
+    [
+      "a key to take in",
+      "hookproof keys generate --alg ES256 --kid k --store ../store; (umask 077; hookproof keys export k --private --store ../store > ../key.json); chown 65534 ../key.json",
+      "hookproof keys import ../key.json --store ../other",
+    ],
+    [
+      "a client secret",
+      "(umask 077; printf x > ../client.txt); chown 65534 ../client.txt",
+      "hookproof service token --client-secret-file ../client.txt",
+    ],
+    [
+      "a key for TLS",
+      "(umask 077; printf x > cert.pem; printf x > key.pem); chown 65534 key.pem",
+      "hookproof listen --port 0 --no-ui --tls-cert cert.pem --tls-key key.pem",
+    ],
+  ])("is refused: %s", async (_, prepare, command) => {
+    await stage.run(prepare);
+    const seen = (await stage.run(command)).join("\n");
+    expect(seen).toContain("error[FILE_OWNER_OTHER]");
+    expect(seen).toContain("(uid 65534)");
+    expect(ours.got).toEqual([]);
   });
 });
 

@@ -21,10 +21,10 @@ export const configExplain: Command = {
     if (wanted !== undefined && !Object.hasOwn(SETTINGS, wanted))
       throw usageError(`There is no setting ${JSON.stringify(wanted)}.`, didYouMean(wanted, SETTING_NAMES));
     const names = wanted === undefined ? SETTING_NAMES : [wanted as SettingName];
-    const settings = names.map((name) => ({
-      name,
-      ...(config.find(name) ?? { value: null, origin: "not set" }),
-    }));
+    const settings = names.map((name) => {
+      const { value, origin } = config.find(name) ?? { value: null, origin: "not set" };
+      return { name, value, origin };
+    });
     const { name: profile, origin: profileOrigin } = config.profile;
     out.document({ type: "config", ok: true, profile, profileOrigin, settings });
     if (wanted === undefined) out.line(`${"profile".padEnd(12)} ${profile}  (${profileOrigin})`);

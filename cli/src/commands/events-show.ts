@@ -45,7 +45,7 @@ export const eventsShow: Command = {
     out.line();
     for (const [name, value] of Object.entries(headers)) out.line(`${name}: ${value}`);
     out.line();
-    out.line(body);
+    out.block(body);
     return EXIT.ok;
   },
 };

@@ -68,7 +68,7 @@ export const init: Command = {
     await writeConfigFile(path, document, { isPrivate: false });
     out.document({ type: "init", ok: true, path, profile: name, target, method, ...made.answer });
     out.line(`${path}  (profile ${name}, ${method}, ${target})`);
-    out.note(made.note);
+    for (const note of made.notes) out.note(note);
     return EXIT.ok;
   },
 };
@@ -89,7 +89,7 @@ function checkedTarget(target: string): string {
 interface Made {
   readonly settings: SettingValues;
   readonly answer: Record<string, unknown>;
-  readonly note: string;
+  readonly notes: readonly string[];
 }
 
 /** A secret of this project's own; one that is stored already stays. */
@@ -104,9 +104,15 @@ async function secretOf({ io, config }: Context, profile: string, target: string
   return {
     settings: {},
     answer: { secretFingerprint: fingerprint, secretOrigin: stored.origin ?? null },
-    note: isOther
-      ? `The secret ${fingerprint}… of this project signs for ${stored.origin ?? "no target yet"}.\nnext: hookproof secret generate --profile ${profile}, for one that signs for ${origin}`
-      : `The secret ${fingerprint}… is stored for this user, for this project and ${origin}; the file does not hold it.\nnext: hookproof secret show --reveal, for the listener; or hookproof secret set, if it has one`,
+    notes: isOther
+      ? [
+          `The secret ${fingerprint}… of this project signs for ${stored.origin ?? "no target yet"}.`,
+          `next: hookproof secret generate --profile ${profile}, for one that signs for ${origin}`,
+        ]
+      : [
+          `The secret ${fingerprint}… is stored for this user, for this project and ${origin}; the file does not hold it.`,
+          `next: hookproof secret show --reveal, for the listener; or hookproof secret set, if it has one`,
+        ],
   };
 }
 
@@ -119,6 +125,9 @@ async function keyOf({ io, args, config }: Context): Promise<Made> {
   return {
     settings: { key: kid, ...(given === undefined ? {} : { store: given }) },
     answer: { kid, alg },
-    note: `Tokens are signed with the key ${kid} (${alg}).\nnext: hookproof jwks serve      host the key set for the listener`,
+    notes: [
+      `Tokens are signed with the key ${kid} (${alg}).`,
+      `next: hookproof jwks serve      host the key set for the listener`,
+    ],
   };
 }

@@ -51,10 +51,11 @@ export const jwksExport: Command = {
       document: JSON.parse(exported.document),
       ...(file === undefined ? {} : { file }),
     });
-    if (file === undefined) out.line(exported.document.trimEnd());
+    if (file === undefined && !out.json) out.write(`${exported.document.trimEnd()}\n`);
     const host = HOSTS.find((name) => name === args.text("host"));
-    if (host) out.line(exported.hosts[host].trimEnd());
-    else for (const [name, value] of Object.entries(exported.headers)) out.note(`${name}: ${value}`);
+    if (host) {
+      if (!out.json) out.write(`${exported.hosts[host].trimEnd()}\n`);
+    } else for (const [name, value] of Object.entries(exported.headers)) out.note(`${name}: ${value}`);
     return EXIT.ok;
   },
 };

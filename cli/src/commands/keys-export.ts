@@ -50,7 +50,7 @@ export const keysExport: Command = {
       format,
       ...(format === "pem" ? { pem: text } : { jwk: JSON.parse(text) }),
     });
-    out.line(text.trimEnd());
+    if (!out.json) out.write(`${text.trimEnd()}\n`);
     return EXIT.ok;
   },
 };

@@ -22,7 +22,8 @@ export const profileList: Command = {
     for (const { name, current, target } of profiles)
       out.line(`${current ? "*" : " "} ${name.padEnd(16)} ${target ?? "(no target)"}`.trimEnd());
     if (profiles.length === 0)
-      out.note("There are no profiles yet.\nnext: hookproof profile add staging --target <url>");
+      for (const text of ["There are no profiles yet.", "next: hookproof profile add staging --target <url>"])
+        out.note(text);
     return EXIT.ok;
   },
 };

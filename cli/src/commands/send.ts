@@ -110,6 +110,7 @@ async function printRequest({ args, out }: Context, target: Target, event: Webho
   for (const [name, value] of Object.entries(headers)) out.line(`${name}: ${value}`);
   out.line(`Content-Length: ${body.length}`);
   out.line();
-  out.line(Buffer.from(body).toString("utf8"));
+  // No block: what is printed is a request to the letter, and the body is JSON of this command line.
+  if (!out.json) out.write(`${Buffer.from(body).toString("utf8")}\n`);
   return EXIT.ok;
 }

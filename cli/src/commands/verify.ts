@@ -187,9 +187,16 @@ async function listenerFor(
 }
 
 function locate(url: string): { id: string; baseUrl: string } {
-  const at = url.lastIndexOf(PATH);
+  const path = url.replace(/[?#].*$/s, "");
+  const at = path.lastIndexOf(PATH);
   if (at < 0) throw usageError(`--url must be a listener's URL, ending in ${PATH}{listener_id}.`);
-  return { baseUrl: url.slice(0, at), id: url.slice(at + PATH.length) };
+  const id = path.slice(at + PATH.length);
+  if (!/^[A-Za-z0-9_-]{1,128}$/.test(id))
+    throw usageError(
+      `${JSON.stringify(id)} cannot be a listener's id: use 1 to 128 letters, digits, "-" and "_".`,
+      "Give the listener's URL with --url.",
+    );
+  return { baseUrl: path.slice(0, at), id };
 }
 
 function checkTime(args: Args, request: CapturedRequest): number {

@@ -23,6 +23,8 @@ import {
 export interface Origin {
   readonly value: SettingValue;
   readonly origin: string;
+  /** The configuration file that says it; undefined for flag, variable and default. */
+  readonly file?: string;
 }
 
 /** What flags, environment and files say together, for one profile. */
@@ -221,7 +223,11 @@ function fromFiles(
   ];
   for (const { file, field, value } of places)
     if (value !== undefined)
-      return { value: anchored(rule, value, resolve(file.path)), origin: `${file.path}: ${field}` };
+      return {
+        value: anchored(rule, value, resolve(file.path)),
+        origin: `${file.path}: ${field}`,
+        file: file.path,
+      };
   return undefined;
 }
 

@@ -1,6 +1,7 @@
 import { accessSync, constants, readdirSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { CliError } from "../failure.js";
 import { dataFolder } from "../folders.js";
 import type { Io } from "../io.js";
 import type { Finding } from "./finding.js";
@@ -29,7 +30,15 @@ function nodeVersion(): Finding {
 
 /** Secrets, keys, sessions and history belong to their owner only. */
 function dataFolderModes(io: Io): Finding[] {
-  const folder = dataFolder(io);
+  let folder: string;
+  try {
+    folder = dataFolder(io);
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return [
+      { id: "data", state: "warn", message: error.message, ...(error.hint ? { hint: error.hint } : {}) },
+    ];
+  }
   const stats = statSync(folder, { throwIfNoEntry: false });
   if (!stats) return [{ id: "data", state: "ok", message: `${folder} is not there yet` }];
   if (process.platform === "win32") return [{ id: "data", state: "ok", message: folder }];

@@ -11,6 +11,10 @@ export const COMMAND_LINE = {
     "A file with a secret or key can be read by other users.",
     "chmod 600 <file>, and think of a rotation.",
   ],
+  FILE_OWNER_OTHER: [
+    "A file with a secret or key, or its folder, belongs to another user, who can put another one there.",
+    "Use a file of your own; think of a rotation.",
+  ],
   FOLDER_UNWRITABLE: ["The data folder cannot be written.", "Set HOOKPROOF_HOME to a folder that can."],
   HOME_MISSING: ["There is no home folder to keep data in.", "Set HOME or HOOKPROOF_HOME."],
   CONFIG_EXISTS: [
@@ -36,12 +40,20 @@ export const COMMAND_LINE = {
     "Compare both in the message; --allow-origin <url> signs for that one too.",
   ],
   SECRET_FILE_OUTSIDE: [
-    "The configuration of a folder names a secret's file outside of that folder.",
-    "--secret-file names it yourself; --config names a configuration you trust.",
+    "The configuration of a folder names a secret, key or key store outside of that folder.",
+    "--secret-file, --key or --store names it yourself; --config names a configuration you trust.",
   ],
   OUTBOX_HOST_REFUSED: [
-    "The configuration of a folder names a database on another machine, which would be shown your password.",
+    "The configuration of a folder names a database on another machine or with parameters, and your password would go where it says.",
     "--outbox, HOOKPROOF_OUTBOX or the user's own configuration names it.",
+  ],
+  OUTBOX_OUTSIDE: [
+    "The configuration of a folder names an outbox outside of that folder, whose events are not the folder's.",
+    "--outbox names it yourself; --config names a configuration you trust.",
+  ],
+  OUTBOX_LISTENER_REFUSED: [
+    "The outbox and the listener's target are said by two configuration files, and one file's events are not the other's.",
+    "--outbox names the outbox yourself; --config names a configuration you trust.",
   ],
   SECRET_STORE_INVALID: ["The stored secret cannot be read.", "hookproof secret set writes it again."],
   SESSION_MISSING: [

@@ -98,6 +98,7 @@ export const EXAMPLES: Readonly<Record<ErrorCode | CommandLineCode, string>> = {
   UNEXPECTED: "a defect of this program",
   FILE_UNREADABLE: "--data @evnt.json",
   FILE_UNWRITABLE: "--out /event.json",
+  FILE_OWNER_OTHER: "a secret file of uid 65534, used by root",
   FILE_MODE_TOO_WIDE: "a secret file with mode 0644",
   FOLDER_UNWRITABLE: "HOOKPROOF_HOME=/",
   HOME_MISSING: "env -i hookproof secret set",
@@ -111,6 +112,9 @@ export const EXAMPLES: Readonly<Record<ErrorCode | CommandLineCode, string>> = {
     "hookproof send https://staging.example.com/… with a secret stored for https://tenant.example.com",
   SECRET_FILE_OUTSIDE: '"secretFiles": ["../../secrets/prod.txt"] in ./hookproof.config.json',
   OUTBOX_HOST_REFUSED: '"outbox": "postgres://db.example.com/app" in ./hookproof.config.json',
+  OUTBOX_OUTSIDE: '"outbox": "/home/mara/app.db" in ./hookproof.config.json',
+  OUTBOX_LISTENER_REFUSED:
+    '"outbox": "app.db" in ./hookproof.config.json, and targets in the user\'s own file only',
   SECRET_STORE_INVALID: "a secret's file that was emptied",
   SESSION_MISSING: "hookproof send :4400 --data '{}' while nothing listens there",
   EVENT_NOT_RECORDED: "hookproof replay last before anything was sent",

@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { type OpenSqliteDatabase, openSqlite, sqliteStore } from "hookproof/node";
 import type { OutboxStore } from "hookproof/outbox";
 import type { Context, Flag } from "../command.js";
+import { isOfFolder, requireInside } from "../config/folder-file.js";
 import { SETTINGS } from "../config/settings.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { isLoopback } from "../origin-rule.js";
@@ -45,7 +46,10 @@ export async function openOutbox({ args, config }: Pick<Context, "args" | "confi
       "The outbox is missing.",
       "Give --outbox app.db or --outbox postgres://host/database, or set it in the configuration.",
     );
-  if (!/^postgres(?:ql)?:\/\//.test(place)) return openFile(place);
+  if (!/^postgres(?:ql)?:\/\//.test(place)) {
+    requireInside(config, "outbox", { code: "OUTBOX_OUTSIDE", what: "outbox", flag: "--outbox" });
+    return openFile(place);
+  }
   const url = new URL(place);
   if (url.password !== "" && found?.origin !== SETTINGS.outbox.env)
     throw usageError(
@@ -56,16 +60,19 @@ export async function openOutbox({ args, config }: Pick<Context, "args" | "confi
   return openPostgresOutbox(url, args.text("schema") ?? "");
 }
 
-/** A database is shown this user's password (PGPASSWORD, ~/.pgpass), so a folder's file does not choose its host. */
+/**
+ * A database is shown this user's password (PGPASSWORD, ~/.pgpass), so a folder's file does not choose its machine.
+ * Parameters are refused one and all: ?host=, ?port=, ?user= and others come before what the URL itself says.
+ */
 function requireTrustedHost(config: Context["config"], url: URL): void {
-  const isOfProject = config.find("outbox")?.origin.startsWith(`${config.projectPath}: `) ?? false;
-  if (!isOfProject || config.isProjectNamed || isLoopback(`http://${url.host}`)) return;
-  throw new CliError(
-    EXIT.setup,
-    "OUTBOX_HOST_REFUSED",
-    `${config.projectPath} names the database ${url.host}, which would be shown your password.`,
-    { hint: "Give it with --outbox, HOOKPROOF_OUTBOX, or in your own configuration." },
-  );
+  if (!isOfFolder(config, "outbox")) return;
+  const hint = "Give it with --outbox, HOOKPROOF_OUTBOX, or in your own configuration.";
+  const refusal = (message: string) =>
+    new CliError(EXIT.setup, "OUTBOX_HOST_REFUSED", `${config.projectPath} names ${message}.`, { hint });
+  if (!isLoopback(`http://${url.host}`))
+    throw refusal(`the database ${url.host}, which would be shown your password`);
+  if (url.search !== "" || url.hash !== "")
+    throw refusal("a database with parameters, which could send your password elsewhere");
 }
 
 function openFile(file: string): OpenOutbox {

@@ -1,9 +1,13 @@
+import { existsSync } from "node:fs";
 import type { OutboxListenerOptions } from "hookproof/outbox";
 import { agentFor } from "../agent.js";
 import type { Context } from "../command.js";
-import { knownProfiles } from "../config/config.js";
+import { type Config, knownProfiles } from "../config/config.js";
+import { isOfFolder } from "../config/folder-file.js";
 import { SETTINGS } from "../config/settings.js";
+import { describeCredential } from "../describe-credential.js";
 import { CliError, EXIT, usageError } from "../failure.js";
+import type { CredentialReference } from "../history-record.js";
 import type { Io } from "../io.js";
 import { resolveTarget } from "../target.js";
 
@@ -12,9 +16,11 @@ export async function profileListeners(context: Context): Promise<Record<string,
   const { args, config, global } = context;
   const wanted = args.texts("listener");
   for (const name of wanted) config.withProfile(name).requireKnownProfile();
-  const names = (wanted.length > 0 ? wanted : knownProfiles(config.files)).filter(
-    (name) => wanted.length > 0 || config.withProfile(name).text("target") !== undefined,
-  );
+  const withTarget =
+    wanted.length > 0
+      ? wanted
+      : knownProfiles(config.files).filter((name) => config.withProfile(name).text("target") !== undefined);
+  const names = ownListeners(config, withTarget, wanted.length > 0);
   if (names.length === 0)
     throw new CliError(EXIT.setup, "LISTENERS_MISSING", "No profile has a target to deliver to.", {
       hint: "hookproof profile add offboarding --target <url>, under the name that events are enqueued for",
@@ -23,7 +29,8 @@ export async function profileListeners(context: Context): Promise<Record<string,
   const listeners: Record<string, OutboxListenerOptions> = {};
   for (const name of names) {
     const text = (flag: string) => (flag === "target" ? name : args.text(flag));
-    const { url, signer } = await resolveTarget({ ...context, args: { ...args, text } });
+    const { url, signer, credential } = await resolveTarget({ ...context, args: { ...args, text } });
+    if (isOfFolder(config, "outbox")) requireOwnProof(config.withProfile(name), credential);
     const agent = await agentFor(url, {
       ca: config.withProfile(name).text("ca"),
       insecure: args.flag("insecure"),
@@ -37,6 +44,56 @@ export async function profileListeners(context: Context): Promise<Record<string,
     };
   }
   return listeners;
+}
+
+/**
+ * The events of an outbox go to listeners of the file that names the outbox, and to no other file's: a cloned
+ * folder's file could otherwise have its own events signed with this user's secrets, or be sent this user's events.
+ * Where the user names the outbox, every profile may be a listener, except one that two files have and nobody chose.
+ */
+function ownListeners(config: Config, names: readonly string[], areNamed: boolean): readonly string[] {
+  if (config.isProjectNamed) return names;
+  const outboxFile = config.find("outbox")?.file;
+  const fileOf = (name: string) => config.withProfile(name).find("target")?.file;
+  const isOwn = (name: string) =>
+    outboxFile === undefined
+      ? areNamed || config.files.filter(({ profiles }) => Object.hasOwn(profiles, name)).length < 2
+      : fileOf(name) === outboxFile;
+  const others = names.filter((name) => !isOwn(name));
+  const isRefused =
+    others.length > 0 && (areNamed || outboxFile === undefined || others.length === names.length);
+  if (!isRefused) return names.filter(isOwn);
+  const listed = others.join(", ");
+  throw new CliError(
+    EXIT.setup,
+    "OUTBOX_LISTENER_REFUSED",
+    outboxFile === undefined
+      ? `Two configuration files have a profile ${listed}: whose listener gets the events?`
+      : `${outboxFile} names the outbox, and another file the target of ${listed}.`,
+    {
+      hint:
+        outboxFile === undefined
+          ? `Choose it with --listener ${others[0]}, or name the file with --config.`
+          : "If you trust that outbox with these listeners, name it yourself: --outbox <file|url>",
+    },
+  );
+}
+
+/** Events of a folder's outbox are proved by what the same file names, by its stored secret, or by a local listener's. */
+function requireOwnProof(config: Config, credential: CredentialReference): void {
+  const isOwn =
+    credential.kind === "session" ||
+    credential.kind === "profile" ||
+    (credential.kind === "secret-files" && isOfFolder(config, "secretFiles")) ||
+    (credential.kind === "key" &&
+      (isOfFolder(config, "store") || (isOfFolder(config, "key") && existsSync(credential.key))));
+  if (isOwn) return;
+  throw new CliError(
+    EXIT.setup,
+    "OUTBOX_LISTENER_REFUSED",
+    `${config.projectPath} names the outbox, and the ${describeCredential(credential)} is not of that file.`,
+    { hint: "If you trust what that outbox holds, name it yourself: --outbox <file|url>" },
+  );
 }
 
 /** Variables that stand for one target: with several, each would be given another one's secret or URL. */

@@ -47,7 +47,7 @@ function testcase(result: ProbeResult, strict: boolean): string {
 }
 
 function attribute(name: string, value: string): string {
-  return `${name}="${escaped(value)}"`;
+  return `${name}="${escaped(value).replaceAll("\n", "&#10;")}"`;
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
 import type { ProbeResult } from "hookproof/probes";
+import { inertLine } from "../inert.js";
 import { type CreateReporter, deviationOf, seenBy } from "./reporter.js";
 
 const MARKS = { pass: "✔", fail: "✖", skip: "-", unclear: "?" } as const;
@@ -8,7 +9,7 @@ const INDENT = " ".repeat(8);
 /** For people: a line for each probe, more where something is to be done. */
 export const pretty: CreateReporter = (paint) => ({
   begin: ({ url, method, probes }) =>
-    `${probes.length} ${probes.length === 1 ? "probe" : "probes"} (${method}) to ${url}\n`,
+    `${probes.length} ${probes.length === 1 ? "probe" : "probes"} (${method}) to ${inertLine(url)}\n`,
   result(result) {
     if (result.skipped === "would-trigger") return ""; // the end says how many there were
     const { id, outcome, title, reason } = result;
@@ -19,7 +20,7 @@ export const pretty: CreateReporter = (paint) => ({
       lines.push(`${INDENT}${outcome.padEnd(7)} ${deviationOf(result)} (specification ${result.section})`);
       lines.push(`${INDENT}means   ${result.means}`, `${INDENT}fix     ${result.fix}`);
     }
-    return `${lines.join("\n")}\n`;
+    return `${lines.map(inertLine).join("\n")}\n`;
   },
   end(summary) {
     const { pass, fail, skip, unclear, wouldTrigger, ok } = summary;

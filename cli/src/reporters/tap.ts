@@ -1,3 +1,4 @@
+import { inertLine } from "../inert.js";
 import { type CreateReporter, deviationOf, isFailure, type Run } from "./reporter.js";
 
 /** TAP version 14. What is unclear is a TODO, which does not fail a run, unless the run is strict. */
@@ -36,5 +37,5 @@ export const tap: CreateReporter = () => {
 };
 
 function escaped(text: string): string {
-  return text.replace(/[\\#]/g, "\\$&");
+  return inertLine(text.replace(/[\\#]/g, "\\$&"));
 }

@@ -1,0 +1,140 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { run } from "../src/main.js";
+
+let folder: string;
+const path = (name: string) => join(folder, name);
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "hookproof-odd-"));
+  mkdirSync(path("data"), { mode: 0o700 });
+  writeFileSync(path("secret.txt"), "a-secret-of-more-than-thirty-two-characters", { mode: 0o600 });
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a command in this process; gives its exit code and what it wrote. */
+async function outcome(argv: readonly string[], env: Record<string, string> = {}): Promise<[number, string]> {
+  const written: Buffer[] = [];
+  const sink = () =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        written.push(Buffer.from(chunk));
+        done();
+      },
+    });
+  const exit = await run(argv, {
+    stdin: Readable.from([]),
+    stdout: sink(),
+    stderr: sink(),
+    env: { HOOKPROOF_HOME: path("data"), NO_COLOR: "1", ...env },
+    stopSignal: AbortSignal.timeout(5_000),
+  });
+  return [exit, Buffer.concat(written).toString("utf8")];
+}
+
+const event = {
+  type: "event",
+  at: 1,
+  eventId: "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10",
+  url: "http://127.0.0.1:9/api/v1/webhooks/incoming/lst_1",
+  method: "hmac",
+  headers: { "Content-Type": "application/json" },
+  bodyBase64: "e30=",
+  outcome: "accepted",
+};
+const ODD = ["", "x", "\n", "a\u2028", "€", " ", "a b", "%", "\u0000", "constructor", "__proto__"];
+const URLS = [
+  "http://127.0.0.1:99999/api/v1/webhooks/incoming/x",
+  "nothing/api/v1/webhooks/incoming/x",
+  "http:///api/v1/webhooks/incoming/x y",
+  "ftp://127.0.0.1/api/v1/webhooks/incoming/x",
+  "http://u:p@127.0.0.1:9/api/v1/webhooks/incoming/x",
+  ...ODD.map((odd) => `http://127.0.0.1:9/api/v1/webhooks/incoming/${odd}`),
+  ...ODD.map((odd) => `http://127.0.0.1:9/api/v1/webhooks/incoming/lst_1?${odd}`),
+];
+const HEADERS = [
+  ...ODD.map((odd) => ({ [odd]: "x" })),
+  ...ODD.map((odd) => ({ "X-Odd": odd })),
+  { Trailer: "x" },
+  { "Transfer-Encoding": "gzip" },
+  { Expect: "100-continue" },
+  { "Content-Length": "-1" },
+  { Host: "a\nb" },
+];
+
+async function expectNamed(content: string | Uint8Array): Promise<void> {
+  writeFileSync(path("odd"), content);
+  const signed = ["--secret-file", path("secret.txt")];
+  for (const [command, ...flags] of [
+    ["verify", ...signed],
+    ["replay", "--exact"],
+    ["replay", "--to-recorded-url", "--retries", "0", ...signed],
+  ] as [string, ...string[]][]) {
+    const [exit, seen] = await outcome([command, path("odd"), ...flags, "--timeout", "2s"]);
+    const what = `${command} ${flags.join(" ")}\n${String(content)}\n${seen}`;
+    expect([0, 2, 3, 6, 7], what).toContain(exit);
+    expect(seen, what).not.toMatch(/error\[(?:UNEXPECTED|ERR_[A-Z_]+)\]/);
+  }
+}
+
+describe("a file that somebody else wrote ends in a code of its own, whatever is in it", () => {
+  it.each(URLS)("with the URL %j", (url) => expectNamed(JSON.stringify({ ...event, url })));
+
+  it.each(HEADERS)("with the headers %j", (headers) => expectNamed(JSON.stringify({ ...event, headers })));
+
+  it("a raw request with any target or header", async () => {
+    for (const odd of [...ODD, "?", "#", "http://"])
+      for (const text of [
+        `POST /api/v1/webhooks/incoming/${odd} HTTP/1.1\r\nHost: x\r\n\r\n{}`,
+        `POST ${odd}/api/v1/webhooks/incoming/x HTTP/1.1\r\nHost: x\r\n\r\n{}`,
+        `POST /api/v1/webhooks/incoming/x HTTP/1.1\r\n${odd}: x\r\n\r\n{}`,
+        `POST /api/v1/webhooks/incoming/x HTTP/1.1\r\nWebhook-Timestamp: ${odd}\r\n\r\n{}`,
+      ])
+        await expectNamed(text);
+  });
+
+  it("any JSON in the place of any member", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...Object.keys(event)), fc.jsonValue(), async (member, value) => {
+        await expectNamed(JSON.stringify({ ...event, [member]: value }));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("any JSON, and any bytes", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(fc.json(), fc.uint8Array({ maxLength: 200 })), async (content) => {
+        await expectNamed(content);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("checks a listener's request with a query as the service does, without it", async () => {
+    writeFileSync(path("odd"), JSON.stringify({ ...event, url: `${event.url}?a=1` }));
+    const [exit, seen] = await outcome(["verify", path("odd"), "--secret-file", path("secret.txt")]);
+    expect(seen).toContain("error[TIMESTAMP_MISSING]");
+    expect(exit).toBe(7);
+  });
+});
+
+it("doctor looks at a URL where there is no home folder, and says so", async () => {
+  const [exit, seen] = await outcome(["doctor", "http://127.0.0.1:9/"], { HOME: "", HOOKPROOF_HOME: "" });
+  expect(seen).toContain("! data     There is no home folder");
+  expect(seen).toMatch(/✖ \w+ .*127\.0\.0\.1:9|ECONNREFUSED/);
+  expect(exit).toBe(7);
+});
+
+it("the hint for a client secret that others can read names the file", async () => {
+  const [, made] = await outcome(["service", "seed", "--db", path("s.db"), "--users", "1"]);
+  expect(made).not.toContain("error[");
+  writeFileSync(path("s.db.client-secret"), "x\n", { mode: 0o644 });
+  const [exit, seen] = await outcome(["service", "start", "--db", path("s.db"), "--port", "0"]);
+  expect(seen).toContain(`error[FILE_MODE_TOO_WIDE]`);
+  expect(seen).toContain(`chmod 600 ${path("s.db.client-secret")}`);
+  expect(exit).toBe(3);
+});
