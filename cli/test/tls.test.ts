@@ -113,7 +113,7 @@ describe("a proxy that answers in the listener's place", () => {
     const environment = `HTTPS_PROXY=http://127.0.0.1:${silent.port}`;
     expect(await send("--ca ca.pem --timeout 1s", environment, behind())).toEqual([
       "6",
-      expect.stringMatching(/^! error\[TIMED_OUT\]/),
+      expect.stringMatching(/^! error\[PROXY_FAILED\]/),
     ]);
   });
 

@@ -1,4 +1,5 @@
 import { subscribe } from "node:diagnostics_channel";
+import type { Socket } from "node:net";
 import { type CountingSocket, tooMuchAhead, watchBytesAhead } from "../http/bytes-ahead-node.js";
 
 /** What undici tells when it writes a request's headers. */
@@ -9,7 +10,7 @@ interface Sent {
     readonly completed: boolean;
     readonly aborted: boolean;
   };
-  readonly socket: CountingSocket & { readonly alpnProtocol?: unknown; destroy(error: Error): void };
+  readonly socket: Socket & { readonly alpnProtocol?: unknown };
 }
 
 /** The exchange whose request is being written in this very turn. */
@@ -44,6 +45,11 @@ export function watchConnections(dispatcher: object): void {
       // Nothing else ends it: the exchange that it is for has not begun yet.
       const isOver = () => request.completed || request.aborted;
       watchBytesAhead(socket, () => socket.destroy(tooMuchAhead()), isOver);
+      // After an error of this code undici connects again at once, for as long as its request waits, and that may be
+      // for ever: an exchange that has not begun cannot be taken back. After any other one it gives up.
+      socket.prependListener("error", (error: NodeJS.ErrnoException) => {
+        if (!isOver() && error.code === "UND_ERR_SOCKET") error.code = "ERR_PROXY_CONNECT";
+      });
     }
   });
 }

@@ -172,6 +172,20 @@ describe.each(Object.entries(CLIENTS))("before a tunnel stands, over %s", (_name
     expect(await running).toEqual(failed());
   });
 
+  it.each<readonly [string, (client: Socket) => void]>([
+    ["closes", (client) => client.end()],
+    ["resets", (client) => client.resetAndDestroy()],
+    ["answers 100 and closes", (client) => client.end("HTTP/1.1 100 Continue\r\n\r\n")],
+    ["answers 101", (client) => client.end("HTTP/1.1 101 Switching\r\n\r\n")],
+  ])("one that %s is asked once for each request, and the failure is told at once", async (_what, act) => {
+    const proxy = await proxyThat(act);
+    const send = client(proxy);
+    for (let i = 1; i <= 3; i++) {
+      await expect(send(post(URL_BEHIND))).rejects.toEqual(failed());
+      expect(proxy.connections).toHaveLength(i);
+    }
+  });
+
   it("a caller's abort is the caller's", async () => {
     const send = client(await proxyThat(() => {}));
     const signal = AbortSignal.timeout(30);
