@@ -1,9 +1,10 @@
 import { type ClientRequest, Agent as HttpAgent } from "node:http";
 import { Agent, type RequestOptions, request } from "node:https";
-import { connect, type LookupFunction } from "node:net";
+import { connect, type LookupFunction, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import { afterEach, expect, it } from "vitest";
+import { isAuthenticated } from "../../src/http/own-connection-node.js";
 import { createTransport } from "../../src/http/transport-node.js";
 import { makeCertificates } from "./certificates.js";
 import { forwardProxy, httpServer, httpsServer, type LocalServer } from "./local-server.js";
@@ -20,6 +21,15 @@ async function started(server: Promise<LocalServer>): Promise<LocalServer> {
 
 const { ca, server: certificate } = makeCertificates();
 const get = (url: string) => ({ method: "GET", url, headers: [], timeoutMs: 5_000, maxResponseBytes: 100 });
+
+it.each(["10.127.0.1", "::1:1", "fe80::1"])(
+  "an address that only looks like loopback is not it: %s",
+  (address) => {
+    const socket = { remoteAddress: address } as Socket;
+    expect(isAuthenticated(socket, {}, "localhost")).toBe(false);
+    expect(isAuthenticated({ remoteAddress: "127.0.0.1" } as Socket, {}, "localhost")).toBe(true);
+  },
+);
 
 it.each(["127.0.0.1", "127.0.0.2", "[::1]"])(
   "plain HTTP from loopback is authenticated: %s",

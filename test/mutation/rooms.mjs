@@ -13,7 +13,7 @@ export const rooms = {
   },
   http: {
     mutate: ["src/http/*.ts"],
-    tests: ["test/http/*.test.ts"],
+    tests: ["test/http/*.test.ts", "test/sender/unknown-outcome.test.ts"],
   },
   protocol: {
     mutate: ["src/protocol/*.ts"],
