@@ -1,7 +1,11 @@
-import { createDecipheriv, randomBytes } from "node:crypto";
+import { createDecipheriv, createHash, randomBytes } from "node:crypto";
+import { join } from "node:path";
 import { inspect } from "node:util";
-import { aesGcmEncryption, type BodyEncryption } from "hookproof/outbox";
+import { type OpenSqliteDatabase, sqliteStore } from "hookproof/node";
+import { aesGcmEncryption, type BodyEncryption, type OutboxStore } from "hookproof/outbox";
+import LibSql from "libsql";
 import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { outboxBench, waitFor } from "./bench-outbox.js";
 
 const keyOf = (id: string) => ({ id, key: new Uint8Array(randomBytes(32)) });
@@ -179,6 +183,32 @@ describe("an outbox with encryption", () => {
       );
     },
   );
+
+  it("sends no body whose key's id somebody took away in the database", async () => {
+    const bench = outboxBench();
+    const server = await bench.receiver();
+    const file = join(temporaryFolder("outbox"), "outbox.db");
+    const open = () => new LibSql(file);
+    const store = sqliteStore({
+      open: open as unknown as () => OpenSqliteDatabase,
+      clock: bench.storeClock,
+    }) as OutboxStore<never>;
+    const listeners = { a: bench.listener(server) };
+    const outbox = bench.outbox(listeners, { store, encryption: aesGcmEncryption([keyOf("k")]) });
+    await outbox.enqueue({ listener: "a", payload: { type: "user.offboarded" } });
+    const forged = Buffer.from('{"type":"user.promoted","userId":"mallory"}');
+    const digest = createHash("sha256").update(forged).digest("base64url");
+    const db = open();
+    db.exec(`UPDATE hookproof_outbox_bodies SET body = X'${forged.toString("hex")}'`);
+    db.exec(`UPDATE hookproof_outbox SET encryption_key_id = NULL, digest = '${digest}'`);
+    db.close();
+    await outbox.drain();
+    expect(server.requests).toHaveLength(0);
+    const codes = [];
+    for await (const { code } of outbox.dead()) codes.push(code);
+    expect(codes).toEqual(["OUTBOX_BODY_UNREADABLE"]);
+    await store.close();
+  });
 
   it("keeps no answer, as a receiver may repeat the body in it", async () => {
     const bench = outboxBench();
