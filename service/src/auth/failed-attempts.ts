@@ -10,7 +10,7 @@ export interface AttemptLimits {
 }
 
 /** Who tries: the id is the caller's word, and `isKnown` says whether there is such a client. */
-export interface Attempt {
+interface Attempt {
   readonly address: string | undefined;
   readonly clientId: string;
   readonly isKnown: boolean;
