@@ -1,6 +1,7 @@
 /**
  * What is mutated, room by room, and the tests that have to notice: the room's own and the vectors it is pinned by.
  * A mutant of what runs while a test file is loaded costs a run of all of them, so the sets are small and fast.
+ * `service`: its tests need the local service; `database`: they need PostgreSQL.
  */
 export const rooms = {
   hmac: {
@@ -53,18 +54,22 @@ export const rooms = {
   "service-auth": {
     mutate: ["service/src/auth/*.ts"],
     tests: ["test/service/{access,access-tokens,client-secrets,token,token-attempts}.test.ts"],
+    service: true,
   },
   "service-secrets": {
     mutate: ["service/src/secrets/*.ts"],
     tests: ["test/service/{age,secrets}.test.ts"],
+    service: true,
   },
   "service-api": {
     mutate: ["service/src/api/*.ts", "!service/src/api/openapi.ts"],
     tests: ["test/service/{bad-input,document,log-lines,operations,paging,pipelining}.test.ts"],
+    service: true,
   },
   jwks: {
     mutate: ["src/jwks/*.ts"],
     tests: ["test/jwks/{rules,fixed-keys,generate,host,key-set,remote-keys,rotation}.test.ts"],
+    service: true,
   },
 };
 

@@ -1,6 +1,7 @@
 // Runs Stryker room by room: node test/mutation/run.mjs [room ...] [--mutate src/hmac/verify.ts]
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { relative } from "node:path";
 import { rooms } from "./rooms.mjs";
 
 const here = import.meta.dirname;
@@ -27,6 +28,29 @@ for (const name of named.length > 0 ? named : Object.keys(rooms)) {
   });
   await server?.stop();
   if (status !== 0) process.exit(status ?? 1);
+  const unread = unreadTests(name);
+  if (unread.length > 0) {
+    console.error(
+      `These tests of ${name} could not be loaded, so its figures say nothing: ${unread.join(", ")}`,
+    );
+    process.exit(1);
+  }
+}
+
+/** The room's test files of which Stryker ran nothing: it passes over one that cannot be loaded, without a word. */
+function unreadTests(name) {
+  const vitest = `${here}/../../node_modules/vitest/vitest.mjs`;
+  const list = ["list", "--filesOnly", "--json", "--config", `${here}/vitest.config.ts`];
+  const { stdout } = spawnSync(process.execPath, [vitest, ...list], {
+    cwd: `${here}/../..`,
+    env: { ...process.env, MUTATION_ROOM: name },
+    encoding: "utf8",
+  });
+  const files = JSON.parse(stdout.slice(stdout.indexOf("["))).map(({ file }) => file);
+  const { testFiles } = JSON.parse(readFileSync(`${here}/report/${name}.json`, "utf8"));
+  return files
+    .map((file) => relative(`${here}/../..`, file))
+    .filter((file) => !(testFiles[file]?.tests.length > 0));
 }
 
 /** One PostgreSQL server for all runs of a room's tests. */

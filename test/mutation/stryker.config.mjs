@@ -15,7 +15,7 @@ export default {
     "bench",
     "cli",
     // vitest.config.ts reads the manifest of the service in every room.
-    ...(process.env.MUTATION_ROOM.startsWith("service") ? [] : ["service/*", "!service/package.json"]),
+    ...(room.service ? [] : ["service/*", "!service/package.json"]),
     // What the guide says of PostgreSQL is tried by its tests.
     ...(process.env.MUTATION_ROOM === "postgres" ? [] : ["examples", "docs"]),
     ".ci",
