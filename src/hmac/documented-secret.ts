@@ -35,5 +35,7 @@ function forms(text: string): string[] {
 
 /** The spelling of base64 that the documentation has. */
 function urlSafe(text: string): string {
-  return text.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  let end = text.length;
+  while (text[end - 1] === "=") end -= 1;
+  return text.slice(0, end).replaceAll("+", "-").replaceAll("/", "_");
 }

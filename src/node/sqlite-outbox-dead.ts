@@ -31,7 +31,7 @@ export async function* deadLetters(
   let after: Place | undefined;
   while (left > 0) {
     const rows = asking(() => pageOf<OutboxRow>(db, columns, filter, after, Math.min(left, PAGE)));
-    yield* rows.map(deadLetter);
+    yield* asking(() => rows.map(deadLetter));
     left -= rows.length;
     after = rows.at(-1);
     if (rows.length < PAGE) return;

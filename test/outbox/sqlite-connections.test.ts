@@ -280,6 +280,22 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       expect(await store.stats()).toMatchObject(names.map(() => ({ pending: 0, dead: 0, delivered: 0 })));
     });
 
+    it("gives its own code where what the file holds cannot be read", async () => {
+      const store = openStore();
+      await enqueue(store, storedEvent("lst_1"));
+      for (const { lease } of await claimAll(store))
+        await store.bury(lease, {
+          reason: "refused",
+          code: "REQUEST_REFUSED",
+          attempt: ATTEMPT,
+          blocksKey: false,
+        });
+      connect().exec("UPDATE hookproof_outbox SET history = 'no JSON'");
+      await expect(store.dead()[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+        code: "OUTBOX_UNAVAILABLE",
+      });
+    });
+
     it("keeps no count and no body of what was dropped", async () => {
       const store = openStore();
       await enqueue(store, storedEvent("lst_1"), storedEvent("lst_1"));
