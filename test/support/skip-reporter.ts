@@ -6,7 +6,7 @@ import type { Reporter, TestCase, TestModule, Vitest } from "vitest/node";
 const LAST_RUN = "node_modules/.cache/hookproof-tests.json";
 
 /** What a title of `itWith` ends with, the groups it is in included. */
-const WANT = /\[with ([^\]]+)\]/;
+const WANT = /\[with ([^\]]+)\]/g;
 
 /**
  * Says at the end of a run what was skipped, and for want of what. In CI every skip is an error, but for what
@@ -65,7 +65,7 @@ function judge(
   const counts = new Map<string, number>();
   const silent: string[] = [];
   for (const name of names) {
-    const [, want] = WANT.exec(name) ?? [];
+    const want = [...name.matchAll(WANT)].at(-1)?.[1]; // the test's own, and not its group's
     if (want) counts.set(want, (counts.get(want) ?? 0) + 1);
     else silent.push(name);
   }
