@@ -59,7 +59,7 @@ export const CODES = {
   HEADER_INVALID: [0, "A header value has characters that are not allowed."],
   CIDR_INVALID: [0, "The address range is not a CIDR."],
   KEY_SET_URL_REFUSED: [0, "The key set's URL is refused."],
-  KEY_STORE_INVALID: [0, "The key store is not what a key store looks like."],
+  KEY_STORE_INVALID: [0, "The key store's file is malformed."],
   KEY_STORE_UNREADABLE: [0, "The key store's files cannot be read or written."],
   KEY_STORE_NEWER: [0, "The key store was written by a newer version."],
   KEY_STORE_EXPOSED: [0, "Others on this machine can read or replace the key store."],
@@ -114,7 +114,7 @@ export function messageOf(code: ErrorCode): string {
 }
 
 /**
- * Whatever the library throws for bad data or failed I/O; a wrong call is a `TypeError` or `RangeError`.
+ * The error that the library throws for bad data or failed I/O; a wrong call is a `TypeError` or `RangeError`.
  * Neither the message nor the cause carries a secret, a token or a body.
  *
  * @example
@@ -130,10 +130,25 @@ export function messageOf(code: ErrorCode): string {
  */
 export class HookproofError extends Error {
   override readonly name: string = "HookproofError";
+  /** What went wrong, by its stable name. */
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
     super(message, options);
     this.code = code;
   }
+}
+
+/**
+ * What a store rejects with when its database fails. Of the driver's error only name, message and code are kept,
+ * as the error itself may hold a password.
+ */
+export function databaseFailure(code: ErrorCode, error: unknown): HookproofError {
+  if (error instanceof HookproofError) return error;
+  const { name, message, code: own } = Object(error) as { name?: unknown; message?: unknown; code?: unknown };
+  const cause = Object.assign(new Error(String(message)), {
+    name: String(name ?? "Error"),
+    ...(own === undefined ? {} : { code: own }),
+  });
+  return new HookproofError(code, messageOf(code), { cause });
 }

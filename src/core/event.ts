@@ -1,9 +1,9 @@
-import { HookproofError } from "../errors.js";
-import { decodeUtf8, utf8 } from "../primitives/bytes.js";
-import { INSPECT } from "../primitives/redact.js";
-import { isEventId, newEventId } from "./event-id.js";
+import { v4, validate, version } from "uuid";
+import { decodeUtf8, utf8 } from "./bytes.js";
+import { INSPECT } from "./check.js";
+import { HookproofError } from "./errors.js";
 import { parseJson } from "./json.js";
-import { MAX_BODY_BYTES } from "./limits.js";
+import { MAX_BODY_BYTES } from "./protocol.js";
 
 /** One event: an id and the body's bytes, fixed before the first byte leaves. */
 export interface WebhookEvent {
@@ -131,4 +131,33 @@ function serialise(value: unknown): string {
     "PAYLOAD_NOT_JSON",
     `The payload is ${value === undefined ? "undefined" : `a ${typeof value}`}, which is not a JSON value.`,
   );
+}
+
+/**
+ * A new event id: a random UUID of version 4, in lower case (specification 5.2).
+ *
+ * @example
+ * ```ts
+ * import { isEventId, newEventId } from "hookproof";
+ *
+ * isEventId(newEventId()); // true
+ * ```
+ */
+export function newEventId(): string {
+  return v4();
+}
+
+/**
+ * Whether a text is an event id: a UUID of version 4 in either case, without braces or prefix
+ * (specification 5.2).
+ *
+ * @example
+ * ```ts
+ * import { isEventId } from "hookproof";
+ *
+ * isEventId("00000000-0000-0000-0000-000000000000"); // false: a UUID, but not of version 4
+ * ```
+ */
+export function isEventId(text: string): boolean {
+  return validate(text) && version(text) === 4;
 }

@@ -1,11 +1,10 @@
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha1 } from "@noble/hashes/legacy.js";
 import { sha256, sha512 } from "@noble/hashes/sha2.js";
-import { encodeBase64url } from "./base64url.js";
-import { bodyBytes, utf8 } from "./bytes.js";
+import { bodyBytes, encodeBase64url, utf8 } from "./bytes.js";
 
 // For what is encoded at every event: Node has it twenty times as fast.
-export { encodeBase64 } from "./base64url.js";
+export { encodeBase64 } from "./bytes.js";
 
 /** A secret made ready for HMAC once; which form it takes is the variant's own affair. */
 export interface HmacKey {

@@ -45,3 +45,21 @@ function* headerLines(input: HeadersInput): Iterable<HeaderPair> {
 function isIterable(input: HeadersInput): input is Headers | readonly HeaderPair[] {
   return Symbol.iterator in input;
 }
+
+/** A flat list of header names and values, as Node has it, as pairs: in order, with nothing merged or dropped. */
+export function headerPairs(rawHeaders: readonly string[]): HeaderPair[] {
+  const pairs: HeaderPair[] = [];
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2)
+    pairs.push([rawHeaders[i] as string, rawHeaders[i + 1] as string]);
+  return pairs;
+}
+
+/**
+ * The one value of a header; `undefined` where it is absent or stands twice, as two readers may choose differently.
+ *
+ * @param name in lower case
+ */
+export function onlyValue(headers: readonly HeaderPair[], name: string): string | undefined {
+  const values = headers.filter((line) => line[0].length === name.length && line[0].toLowerCase() === name);
+  return values.length === 1 ? values[0]?.[1] : undefined;
+}

@@ -1,4 +1,4 @@
-import { decodeUtf8 } from "../primitives/bytes.js";
+import { decodeUtf8 } from "./bytes.js";
 
 /** The value of strict JSON bytes: UTF-8, no byte order mark, exactly one value. */
 export type JsonResult = { ok: true; value: unknown } | { ok: false; reason: "not-utf8" | "not-json" };

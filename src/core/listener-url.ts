@@ -1,5 +1,5 @@
-import { HookproofError } from "../errors.js";
-import { isLoopbackHost } from "../primitives/address.js";
+import { isLoopbackHost } from "./address.js";
+import { HookproofError } from "./errors.js";
 
 const INGESTION_PATH = "/api/v1/webhooks/incoming/";
 const LISTENER_ID = /^[A-Za-z0-9_-]{1,128}$/;

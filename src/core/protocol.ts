@@ -1,3 +1,5 @@
+import { HookproofError } from "./errors.js";
+
 /** The numbers of the specification (sections 5.2 and 8) and of docs/decisions.md, with their units. */
 
 /** A body has at most this many bytes ("64 KB"). */
@@ -20,3 +22,28 @@ export const MAX_KEY_ID_LENGTH = 256;
 
 /** A processed event id is remembered this long. */
 export const EVENT_ID_RETENTION_MS = 7 * 24 * 60 * 60 * 1000;
+
+const GRAMMAR = /^(?:0|[1-9][0-9]{0,14})$/;
+
+/** Whether a text is a `Webhook-Timestamp`: Unix seconds in decimal, one spelling for each value. */
+export function isTimestamp(text: string): boolean {
+  return GRAMMAR.test(text);
+}
+
+/** The header text of a timestamp a caller gave, in seconds; a text is used as it is. */
+export function timestampText(timestamp: number | string): string {
+  const text = typeof timestamp === "number" ? String(timestamp) : timestamp;
+  if (isTimestamp(text)) return text;
+  throw new HookproofError(
+    "TIMESTAMP_INVALID",
+    "timestamp must be a Unix time in whole seconds, such as 1767225600.",
+  );
+}
+
+/**
+ * What is signed before the body: `{timestamp}.{event_id}.`, with the header values as they are sent
+ * (specification 5.2, HMAC method, step 2).
+ */
+export function signingHead(timestamp: string, eventId: string): string {
+  return `${timestamp}.${eventId}.`;
+}

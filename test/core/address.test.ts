@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cidrContains, isLoopbackHost, parseCidr, parseIp } from "../../src/primitives/address.js";
-import { isPublicAddress } from "../../src/primitives/public-address.js";
+import { cidrContains, isLoopbackHost, isPublicAddress, parseCidr, parseIp } from "../../src/core/address.js";
 
 function ip(text: string) {
   const address = parseIp(text);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decodeBase64url, encodeBase64, encodeBase64url } from "../../src/primitives/base64url.js";
+import { decodeBase64url, encodeBase64, encodeBase64url } from "../../src/core/bytes.js";
 
 /** RFC 4648 section 10, without padding; the last ones use the two characters that differ from base64. */
 const PAIRS: [bytes: string, text: string][] = [

@@ -1,6 +1,6 @@
 import { createEvent, isEventId } from "hookproof";
 import { describe, expect, it } from "vitest";
-import { isWebhookEvent } from "../../src/protocol/event.js";
+import { isWebhookEvent } from "../../src/core/event.js";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const textOf = (event: { body: Uint8Array }) => new TextDecoder().decode(event.body);

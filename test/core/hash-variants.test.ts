@@ -1,9 +1,9 @@
 import { createHash, createHmac, hash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import * as native from "../../src/primitives/hash-node.js";
-import * as portable from "../../src/primitives/hash-portable.js";
-import fc from "../support/fast-check.js";
-import { runs } from "./runs.js";
+import * as native from "../../src/core/hash-node.js";
+import * as portable from "../../src/core/hash-portable.js";
+import fc from "../kit/fast-check.js";
+import { runs } from "../kit/property-runs.js";
 
 const bytes = fc.uint8Array({ maxLength: 400 });
 const text = fc.string({ unit: "grapheme", maxLength: 100 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { detailOf, shown } from "../../src/protocol/check.js";
-import { receivedHeaders } from "../../src/protocol/headers.js";
+import { detailOf, shown } from "../../src/core/check.js";
+import { receivedHeaders } from "../../src/core/headers.js";
 
 describe("receivedHeaders", () => {
   it("finds a name in any case, in every form headers come in", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { duplicateMember, parseJson } from "../../src/protocol/json.js";
+import { duplicateMember, parseJson } from "../../src/core/json.js";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

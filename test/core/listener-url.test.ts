@@ -1,11 +1,6 @@
 import { createSender, hmacSigner } from "hookproof";
 import { describe, expect, it } from "vitest";
-import {
-  listenerIdOf,
-  listenerUrl,
-  parseBaseUrl,
-  parseListenerUrl,
-} from "../../src/protocol/listener-url.js";
+import { listenerIdOf, listenerUrl, parseBaseUrl, parseListenerUrl } from "../../src/core/listener-url.js";
 
 const refusal = (code: string) => expect.objectContaining({ name: "HookproofError", code });
 const PATH = "/api/v1/webhooks/incoming";

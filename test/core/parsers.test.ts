@@ -1,13 +1,13 @@
 import { createEvent, HookproofError, isEventId } from "hookproof";
 import { describe, expect, it } from "vitest";
+import { parseCidr, parseIp } from "../../src/core/address.js";
+import { decodeBase64url, encodeBase64url } from "../../src/core/bytes.js";
+import { duplicateMember } from "../../src/core/json.js";
+import { parseBaseUrl, parseListenerUrl } from "../../src/core/listener-url.js";
+import { isTimestamp, timestampText } from "../../src/core/protocol.js";
 import { bearerToken, readToken } from "../../src/jwt/token.js";
-import { parseCidr, parseIp } from "../../src/primitives/address.js";
-import { decodeBase64url, encodeBase64url } from "../../src/primitives/base64url.js";
-import { duplicateMember } from "../../src/protocol/json.js";
-import { parseBaseUrl, parseListenerUrl } from "../../src/protocol/listener-url.js";
-import { isTimestamp, timestampText } from "../../src/protocol/timestamp.js";
-import fc from "../support/fast-check.js";
-import { runs } from "./runs.js";
+import fc from "../kit/fast-check.js";
+import { runs } from "../kit/property-runs.js";
 
 /** Any text, and texts that come close to a valid one. */
 function nearly(...valid: string[]): fc.Arbitrary<string> {

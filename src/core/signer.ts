@@ -1,0 +1,36 @@
+import type { HeaderPair } from "./headers.js";
+
+/** What a signer is given for one attempt: the values exactly as they will be sent. */
+export interface UnsignedRequest {
+  /** The listener's URL. */
+  readonly url: string;
+  /** The text of `Webhook-Timestamp`, Unix seconds. */
+  readonly timestamp: string;
+  /** The text of `Webhook-Event-Id`. */
+  readonly eventId: string;
+  /** The body's exact bytes. */
+  readonly body: Uint8Array;
+}
+
+/** Makes the header that proves a request. `hmacSigner` and `jwtSigner` make signers. */
+export interface Signer {
+  /** How it proves: a signature (`hmac`) or a token (`jwt`). */
+  readonly method: "hmac" | "jwt";
+  /** What looks wrong about the secret or key, in plain words; the sender passes it on to its observer. */
+  readonly warnings?: readonly string[];
+  /** Makes the header for one attempt; a sender calls it again for every attempt. */
+  sign(request: UnsignedRequest): HeaderPair | Promise<HeaderPair>;
+}
+
+const bySecret = new WeakMap<Signer, readonly Signer[]>();
+
+/** Notes that a signer has several secrets, as during a rotation: one signer for each, the preferred one first. */
+export function noteSecrets<One extends Signer>(signer: One, signers: readonly Signer[]): One {
+  bySecret.set(signer, signers);
+  return signer;
+}
+
+/** One signer for each secret of a signer, the preferred one first; the signer itself where it has only one. */
+export function signersOf(signer: Signer): readonly Signer[] {
+  return bySecret.get(signer) ?? [signer];
+}
