@@ -1,8 +1,13 @@
-import { HookproofError } from "../errors.js";
-import { concatBytes } from "../primitives/bytes.js";
-import { publicAddresses } from "./address-policy.js";
-import type { Transport, TransportOptions, TransportRequest, TransportResponse } from "./transport.js";
-import { asUnsent } from "./unsent.js";
+import { concatBytes } from "../core/bytes.js";
+import { HookproofError } from "../core/errors.js";
+import {
+  asUnsent,
+  publicAddresses,
+  type Transport,
+  type TransportOptions,
+  type TransportRequest,
+  type TransportResponse,
+} from "./transport.js";
 
 /** Whether header lines are sent as they are; `fetch` joins those of one name. */
 export const KEEPS_HEADER_LINES: boolean = false;

@@ -1,23 +1,32 @@
-import type { HeaderPair } from "../protocol/headers.js";
+import { type Cidr, cidrContains, isPublicAddress, parseCidrs, parseIp } from "../core/address.js";
+import { HookproofError } from "../core/errors.js";
+import type { HeaderPair } from "../core/headers.js";
 
-/** One HTTP request, with everything that bounds it. */
+/** One HTTP request with its limits. */
 export interface TransportRequest {
+  /** Such as POST. */
   readonly method: string;
+  /** An absolute URL, http or https. */
   readonly url: string;
   /** Header lines in order; a name may stand twice. `Host` and `Content-Length` are the transport's own. */
   readonly headers: readonly HeaderPair[];
+  /** The exact bytes to send. */
   readonly body?: Uint8Array | undefined;
-  /** The whole exchange, from looking up the name to the end of the answer. */
+  /** Milliseconds for everything, from the look-up of the name to the end of the answer. */
   readonly timeoutMs: number;
-  /** The answer's body is read up to here and dropped past it. */
+  /** The answer's body is read up to this many bytes; the rest is dropped. */
   readonly maxResponseBytes: number;
+  /** Ends the request: it fails with ABORTED. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** The answer to a request. */
 export interface TransportResponse {
+  /** The HTTP status, such as 200. */
   readonly status: number;
+  /** Header lines in order; a name may stand twice. */
   readonly headers: readonly HeaderPair[];
+  /** The body, up to the limit. */
   readonly body: Uint8Array;
   /** The answer was longer than `maxResponseBytes`. */
   readonly truncated: boolean;
@@ -27,7 +36,7 @@ export interface TransportResponse {
    */
   readonly resent?: boolean;
   /**
-   * The answer is the host's own for certain: it came over TLS whose certificate was checked, or over plain HTTP from
+   * It is certain that the answer is the host's own: it came over TLS whose certificate was checked, or over plain HTTP from
    * a host on loopback. Only then is its `Date` believed (docs/decisions.md, S5). Left out where a transport cannot tell.
    */
   readonly authenticated?: boolean;
@@ -36,7 +45,7 @@ export interface TransportResponse {
 /**
  * One HTTP exchange: never follows a redirect, and rejects with a `HookproofError` whose code says at which
  * stage it failed (ADDRESS_REFUSED, CONNECTION_FAILED, CONNECTION_LOST, TLS_FAILED, PROXY_FAILED, RESPONSE_INVALID,
- * TIMED_OUT, ABORTED). What a proxy answers in the host's place is no answer. Any function of this shape can stand in for the library's own.
+ * TIMED_OUT, ABORTED). What a proxy answers instead of the host is no answer. Any function of this shape can stand in for the library's own.
  */
 export type Transport = (request: TransportRequest) => Promise<TransportResponse>;
 
@@ -59,7 +68,61 @@ export interface TransportOptions {
   readonly connectTimeoutMs?: number | undefined;
 }
 
-/** Node's `http.Agent`, as far as it is used here. */
+/** Node's `http.Agent`: the part that is used here. */
 export interface ConnectionAgent {
+  /** Closes its connections. */
   destroy(): void;
+}
+
+/** Errors of requests of which nothing can have reached the host. */
+const unsent = new WeakSet<Error>();
+
+/** Notes on its error that nothing of a request can have reached the host. */
+export function asUnsent<Thrown extends Error>(error: Thrown): Thrown {
+  unsent.add(error);
+  return error;
+}
+
+/** Whether it is certain that nothing reached the host. False for errors of a transport of the caller's own. */
+export function isUnsent(error: unknown): boolean {
+  return error instanceof Error && unsent.has(error);
+}
+
+/** Decides which addresses may be connected to: the one address guard, for senders and for key sets. */
+export interface AddressPolicy {
+  /** Throws ADDRESS_REFUSED for an address that is neither public nor in an allowed range. */
+  check(address: string): void;
+  /**
+   * The same for a URL's host, where no look-up is needed: an address, or `localhost` and every name below it
+   * (`foo.localhost`), which stand for 127.0.0.1 whatever they resolve to.
+   */
+  checkHost(hostname: string): void;
+}
+
+/** A policy that lets public addresses pass, and those in the ranges given. */
+export function publicAddresses(allowedCidrs: readonly string[] = []): AddressPolicy {
+  const allowed: readonly Cidr[] = parseCidrs(allowedCidrs);
+
+  function check(address: string): void {
+    const ip = parseIp(address.split("%", 1)[0] ?? "");
+    if (ip && (isPublicAddress(ip) || allowed.some((cidr) => cidrContains(cidr, ip)))) return;
+    throw new HookproofError(
+      "ADDRESS_REFUSED",
+      `${address} is not a public address, and private ones are not allowed here.`,
+    );
+  }
+
+  return {
+    check,
+    checkHost(hostname) {
+      // A URL's host is in canonical form already: 0x7f.1 and 2130706433 have become 127.0.0.1.
+      const host = hostname.replace(/^\[|\]$|\.$/g, "");
+      try {
+        if (host === "localhost" || host.endsWith(".localhost")) check("127.0.0.1");
+        else if (parseIp(host)) check(host);
+      } catch (refusal) {
+        throw asUnsent(refusal as Error);
+      }
+    },
+  };
 }

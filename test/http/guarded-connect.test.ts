@@ -1,11 +1,12 @@
 import { Agent, get } from "node:http";
 import { checkKeySet } from "hookproof/jwks";
-import { guardedLookup, type Resolve } from "hookproof/node";
+import { guardedLookup } from "hookproof/node";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { publicAddresses } from "../../src/http/address-policy.js";
+import type { Resolve } from "../../src/http/node/guarded-lookup.js";
+import { createTransport } from "../../src/http/node/transport.js";
+import { publicAddresses } from "../../src/http/transport.js";
 import { createTransport as createFetchTransport } from "../../src/http/transport-fetch.js";
-import { createTransport } from "../../src/http/transport-node.js";
-import { httpServer, type LocalServer } from "./local-server.js";
+import { httpServer, type LocalServer } from "../kit/local-server.js";
 
 const refused = expect.objectContaining({ code: "ADDRESS_REFUSED" });
 let server: LocalServer;

@@ -2,30 +2,40 @@ import { get as plainGet } from "node:http";
 import { get } from "node:https";
 import { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { keptAgents } from "../../src/http/kept-agents-node.js";
+import { keptAgents } from "../../src/http/node/connections.js";
+import { createTransport } from "../../src/http/node/transport.js";
 import type { TransportRequest } from "../../src/http/transport.js";
-import { createTransport } from "../../src/http/transport-node.js";
-import { makeCertificates } from "./certificates.js";
-import { httpsServer, type LocalServer, tcpServer } from "./local-server.js";
+import { makeCertificates } from "../kit/certificates.js";
+import { httpsServer, type LocalServer, started, tcpServer } from "../kit/local-server.js";
 
-const servers: LocalServer[] = [];
+/** The time limits that connections to a server were given, in order; 0 takes a limit away. */
+let limits: { socket: Socket; port: number | undefined; ms: number }[];
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
-  vi.advanceTimersByTime(100_000); // as in a process that has run for a while: no connection is idle since then
+  limits = [];
+  const { setTimeout } = Socket.prototype;
+  vi.spyOn(Socket.prototype, "setTimeout").mockImplementation(function (this: Socket, ms, ...rest) {
+    limits.push({ socket: this, port: this.remotePort, ms });
+    return setTimeout.call(this, ms, ...rest);
+  });
 });
-afterEach(async () => {
-  vi.useRealTimers();
-  await Promise.all(servers.splice(0).map((server) => server.stop()));
-});
+afterEach(() => vi.restoreAllMocks());
+
+const limitsAt = ({ port }: LocalServer) => limits.filter((one) => one.port === port).map(({ ms }) => ms);
+
+/** Lets the time limit of a client's idle connection to a server pass. */
+function passLimit(server: LocalServer, index = 0): void {
+  const sockets = new Set(limits.filter(({ port }) => port === server.port).map(({ socket }) => socket));
+  [...sockets][index]?.emit("timeout");
+}
 
 /** A server that says this of how long it keeps connections, and keeps them longer than any test. */
-async function serverThatSays(keepAlive?: string): Promise<LocalServer> {
+function serverThatSays(keepAlive?: string): Promise<LocalServer> {
   const said = keepAlive ? `Keep-Alive: ${keepAlive}\r\n` : "";
-  const server = await tcpServer((socket) =>
-    socket.on("data", () => socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 0\r\n${said}\r\n`)),
+  return started(
+    tcpServer((socket) =>
+      socket.on("data", () => socket.write(`HTTP/1.1 200 OK\r\nContent-Length: 0\r\n${said}\r\n`)),
+    ),
   );
-  servers.push(server);
-  return server;
 }
 
 function request({ port }: LocalServer): TransportRequest {
@@ -38,101 +48,71 @@ function request({ port }: LocalServer): TransportRequest {
   };
 }
 
-/** How many of a server's connections are closed, once the client's word of it has had time to arrive. */
-async function closed({ connections }: LocalServer): Promise<number> {
-  await new Promise((resolve) => setTimeout(resolve, 20));
-  return connections.filter(({ destroyed }) => destroyed).length;
-}
+/** Until so many of a server's connections are closed, and no more of them. */
+const closed = ({ connections }: LocalServer, count: number) =>
+  expect.poll(() => connections.filter(({ destroyed }) => destroyed).length).toBe(count);
 
 describe("an idle connection", () => {
-  it("is closed after 30 s, and no sooner than a second before", async () => {
+  it("is closed after 30 s, and used again before", async () => {
     const server = await serverThatSays();
     const transport = createTransport();
     await transport(request(server));
-    vi.advanceTimersByTime(28_900);
-    await transport(request(server));
-    expect(await closed(server)).toBe(0);
-    vi.advanceTimersByTime(28_900);
-    expect(vi.getTimerCount()).toBe(1);
-    vi.advanceTimersByTime(1_200);
-    expect(await closed(server)).toBe(1);
-  });
-
-  it.each(["timeout=4", "timeout=4, max=100"])(
-    "is closed a second before its server's %j is over",
-    async (keepAlive) => {
-      const server = await serverThatSays(keepAlive);
-      const transport = createTransport();
-      await transport(request(server));
-      vi.advanceTimersByTime(1_900);
-      await transport(request(server));
-      expect(await closed(server)).toBe(0);
-      vi.advanceTimersByTime(3_000);
-      expect(await closed(server)).toBe(1);
-    },
-  );
-
-  it.each(["timeout=600", "max=5", "timeout=soon"])("is kept for its 30 s with %j", async (keepAlive) => {
-    const server = await serverThatSays(keepAlive);
-    const transport = createTransport();
-    await transport(request(server));
-    vi.advanceTimersByTime(28_900);
     await transport(request(server));
     expect(server.connections).toHaveLength(1);
-    vi.advanceTimersByTime(30_100);
-    expect(await closed(server)).toBe(1);
+    expect(limitsAt(server)).toEqual([30_000, 0, 30_000]);
+    passLimit(server);
+    await closed(server, 1);
+    await transport(request(server));
+    expect(server.connections).toHaveLength(2);
+  });
+
+  it.each([
+    ["timeout=4", 3_000],
+    ["timeout=4, max=100", 3_000],
+    ["timeout=600", 30_000],
+    ["max=5", 30_000],
+    ["timeout=soon", 30_000],
+  ])("of a server that says %j is kept for %i ms", async (keepAlive, ms) => {
+    const server = await serverThatSays(keepAlive);
+    await createTransport()(request(server));
+    expect(limitsAt(server)).toEqual([ms]);
+    passLimit(server);
+    await closed(server, 1);
   });
 
   it("is not kept at all by a client whose server keeps it for a second", async () => {
     const server = await serverThatSays("timeout=1");
     const transport = createTransport();
     await transport(request(server));
-    expect(await closed(server)).toBe(1);
+    await closed(server, 1);
     await transport(request(server));
     expect(server.connections).toHaveLength(2);
   });
 
-  it("is not looked for when there is none", async () => {
-    const server = await serverThatSays();
-    const transport = createTransport();
-    expect(vi.getTimerCount()).toBe(0);
-    await transport(request(server));
-    expect(vi.getTimerCount()).toBe(1);
-    vi.advanceTimersByTime(30_000);
-    expect(await closed(server)).toBe(1);
-    vi.advanceTimersByTime(1_000);
-    expect(vi.getTimerCount()).toBe(0);
-  });
-
   it("is closed over TLS as well", async () => {
     const { ca, server: certificate } = makeCertificates();
-    const server = await httpsServer(certificate, (_req, res) => res.end());
-    servers.push(server);
+    const server = await started(httpsServer(certificate, (_req, res) => res.end()));
     const agent = keptAgents({ ca })["https:"];
     await new Promise<void>((resolve) => {
       get({ host: "127.0.0.1", port: server.port, agent }, (res) => res.resume().on("end", () => resolve()));
     });
-    expect(await closed(server)).toBe(0);
-    expect(vi.getTimerCount()).toBe(1);
-    vi.advanceTimersByTime(30_000);
-    expect(await closed(server)).toBe(1);
+    await expect.poll(() => limitsAt(server).at(-1)).toBe(30_000);
+    passLimit(server);
+    await closed(server, 1);
   });
 
-  it("is closed by the time of each connection, the later ones later", async () => {
+  it("is closed without the others", async () => {
     const server = await serverThatSays();
     const transport = createTransport();
     await Promise.all([transport(request(server)), transport(request(server))]);
-    vi.advanceTimersByTime(20_000);
-    await transport(request(server));
-    vi.advanceTimersByTime(10_000);
-    expect(await closed(server)).toBe(1);
-    expect(vi.getTimerCount()).toBe(1);
-    vi.advanceTimersByTime(20_000);
-    expect(await closed(server)).toBe(2);
+    expect(limitsAt(server)).toEqual([30_000, 30_000]);
+    passLimit(server, 1);
+    await closed(server, 1);
+    passLimit(server, 0);
+    await closed(server, 2);
   });
 
-  it("keeps no process alive, neither by its socket nor by the timer, and the network knows that it is kept", async () => {
-    const setInterval_ = vi.spyOn(globalThis, "setInterval");
+  it("keeps no process alive, and the network knows that it is kept", async () => {
     const setKeepAlive = vi.spyOn(Socket.prototype, "setKeepAlive");
     const server = await serverThatSays();
     const agent = keptAgents({})["http:"];
@@ -141,13 +121,10 @@ describe("an idle connection", () => {
         res.resume().on("end", () => resolve()),
       );
     });
-    await closed(server);
+    await expect.poll(() => Object.values(agent.freeSockets).flat()).toHaveLength(1);
     const [idle] = Object.values(agent.freeSockets).flat();
     expect((idle as unknown as { _handle: { hasRef(): boolean } })._handle.hasRef()).toBe(false);
-    expect(setInterval_.mock.results.map(({ value }) => value.hasRef())).toEqual([false]);
     expect(setKeepAlive).toHaveBeenCalledWith(true, 1_000);
-    setInterval_.mockRestore();
-    setKeepAlive.mockRestore();
     agent.destroy();
   });
 });

@@ -5,11 +5,12 @@ import type { Duplex } from "node:stream";
 import { undiciTransport } from "hookproof/node";
 import { HttpsProxyAgent } from "https-proxy-agent";
 import { ProxyAgent } from "undici";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { createTransport } from "../../src/http/node/transport.js";
 import type { Transport, TransportRequest } from "../../src/http/transport.js";
-import { createTransport } from "../../src/http/transport-node.js";
-import { makeCertificates } from "./certificates.js";
+import { makeCertificates } from "../kit/certificates.js";
 import {
+  afterTest,
   connectProxy,
   httpServer,
   httpsProxy,
@@ -17,18 +18,9 @@ import {
   type LocalServer,
   PROXY_ANSWERS,
   refusingProxy,
+  started,
   tcpServer,
-} from "./local-server.js";
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-async function started(server: Promise<LocalServer>): Promise<LocalServer> {
-  cleanups.push((await server).stop);
-  return server;
-}
+} from "../kit/local-server.js";
 
 const URL_BEHIND = "https://tenant.example.com/api/v1/webhooks/incoming/lst_1";
 
@@ -57,12 +49,12 @@ const CLIENTS: Record<string, (proxy: LocalServer, ca?: string) => Transport> = 
   "https-proxy-agent, kept connections"(proxy, ca) {
     const agent = new HttpsProxyAgent(`http://127.0.0.1:${proxy.port}`, { keepAlive: true });
     Object.assign(agent.options, { ca });
-    cleanups.push(() => agent.destroy());
+    afterTest(() => agent.destroy());
     return createTransport({ agent });
   },
   "undici's ProxyAgent"(proxy, ca) {
     const agent = new ProxyAgent({ uri: `http://127.0.0.1:${proxy.port}`, requestTls: { ca } });
-    cleanups.push(() => agent.destroy());
+    afterTest(() => agent.destroy());
     return undiciTransport(agent);
   },
 };
@@ -273,7 +265,7 @@ describe("over the Node transport", () => {
       await expect(send(post(URL_BEHIND, { timeoutMs: 30 }))).rejects.toEqual(failed());
     const foreign = request(URL_BEHIND, { agent }).on("error", () => {});
     foreign.end();
-    cleanups.push(() => foreign.destroy());
+    afterTest(() => foreign.destroy());
     await expect.poll(() => proxy.connections.length).toBe(3);
     await expect.poll(() => proxy.connections.map(({ destroyed }) => destroyed)).toEqual([true, true, false]);
   });
@@ -327,7 +319,7 @@ describe("undici's ProxyAgent without a tunnel, for plain http", () => {
       ),
     );
     const agent = new ProxyAgent({ uri: `http://127.0.0.1:${proxy.port}`, proxyTunnel: false });
-    cleanups.push(() => agent.destroy());
+    afterTest(() => agent.destroy());
     await expect(undiciTransport(agent)(post("http://tenant.example.com/"))).rejects.toEqual(failed("407"));
   });
 });

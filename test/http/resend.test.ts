@@ -3,21 +3,11 @@ import { getEventListeners } from "node:events";
 import { Agent, createServer } from "node:http";
 import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import type { Resolve } from "../../src/http/guarded-lookup-node.js";
+import type { Resolve } from "../../src/http/node/guarded-lookup.js";
+import { createTransport, KEEPS_HEADER_LINES } from "../../src/http/node/transport.js";
 import type { TransportRequest } from "../../src/http/transport.js";
-import { createTransport, KEEPS_HEADER_LINES } from "../../src/http/transport-node.js";
-import { makeCertificates } from "./certificates.js";
-import { httpServer, httpsServer, type LocalServer, tcpServer } from "./local-server.js";
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-async function started(server: Promise<LocalServer>): Promise<LocalServer> {
-  cleanups.push((await server).stop);
-  return server;
-}
+import { makeCertificates } from "../kit/certificates.js";
+import { afterTest, httpServer, httpsServer, started, tcpServer } from "../kit/local-server.js";
 
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
@@ -95,7 +85,7 @@ describe("a request on a kept connection", () => {
   it("is sent again twice at most, where an agent of the caller's keeps stale connections", async () => {
     const { requests, url } = await answersOnce((socket) => socket.resetAndDestroy());
     const agent = new Agent({ keepAlive: true });
-    cleanups.push(() => agent.destroy());
+    afterTest(() => agent.destroy());
     const send = createTransport({ agent });
     await Promise.all([send(get(url)), send(get(url)), send(get(url))]);
     await expect(send(get(url))).rejects.toEqual(code("CONNECTION_LOST"));
@@ -151,7 +141,7 @@ describe("which connection is kept for whom", () => {
     const a = await started(httpServer((_req, res) => res.end("a")));
     const b = createServer((_req, res) => res.end("b"));
     await new Promise<void>((resolve) => b.listen(a.port, "127.0.0.2", resolve));
-    cleanups.push(() => {
+    afterTest(() => {
       b.close();
       b.closeAllConnections();
     });

@@ -1,6 +1,6 @@
 import { HookproofError } from "hookproof";
 import { describe, expect, it } from "vitest";
-import { isConnectionLost, timedOut, transportError } from "../../src/http/transport-errors-node.js";
+import { isConnectionLost, timedOut, transportError } from "../../src/http/node/transport-errors.js";
 
 const withCode = (code: string, message = "") => Object.assign(new Error(message), { code });
 const URL = "https://tenant.example.com:8443/path";

@@ -3,7 +3,7 @@ import { Agent } from "node:http";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { TransportRequest } from "../../src/http/transport.js";
 import { createTransport, KEEPS_HEADER_LINES } from "../../src/http/transport-fetch.js";
-import { httpServer, type LocalServer, tcpServer } from "./local-server.js";
+import { httpServer, type LocalServer, tcpServer } from "../kit/local-server.js";
 
 const servers: LocalServer[] = [];
 afterEach(async () => {

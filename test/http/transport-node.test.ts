@@ -5,21 +5,11 @@ import { Agent } from "node:https";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { HttpsProxyAgent } from "https-proxy-agent";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { createTransport } from "../../src/http/node/transport.js";
 import type { TransportRequest } from "../../src/http/transport.js";
-import { createTransport } from "../../src/http/transport-node.js";
-import { type Certificates, makeCertificates } from "./certificates.js";
-import { connectProxy, httpServer, httpsServer, type LocalServer, tcpServer } from "./local-server.js";
-
-const servers: LocalServer[] = [];
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.stop()));
-});
-
-async function started(server: Promise<LocalServer>): Promise<LocalServer> {
-  servers.push(await server);
-  return server;
-}
+import { type Certificates, makeCertificates } from "../kit/certificates.js";
+import { connectProxy, httpServer, httpsServer, started, tcpServer } from "../kit/local-server.js";
 
 function post(url: string, more: Partial<TransportRequest> = {}): TransportRequest {
   const body = new TextEncoder().encode('{"a":1}');

@@ -1,23 +1,12 @@
 import { undiciTransport } from "hookproof/node";
 import { Agent, type Dispatcher, MockAgent } from "undici";
-import { afterEach, describe, expect, it } from "vitest";
-import { makeCertificates } from "../http/certificates.js";
-import { httpServer, httpsServer, type LocalServer, tcpServer } from "../http/local-server.js";
-
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-async function started(starting: Promise<LocalServer>): Promise<LocalServer> {
-  const server = await starting;
-  cleanups.push(server.stop);
-  return server;
-}
+import { describe, expect, it } from "vitest";
+import { makeCertificates } from "../kit/certificates.js";
+import { afterTest, httpServer, httpsServer, started, tcpServer } from "../kit/local-server.js";
 
 function transport(options: Agent.Options = {}) {
   const agent = new Agent(options);
-  cleanups.push(() => agent.destroy());
+  afterTest(() => agent.destroy());
   return undiciTransport(agent);
 }
 
@@ -175,35 +164,6 @@ describe("undiciTransport", () => {
       ["two", "2"],
       ["two", "3"],
     ]);
-  });
-
-  it("speaks to undici 6 as well, whose handlers have other methods", async () => {
-    const server = await started(
-      httpServer((req, res) =>
-        req.resume().on("end", () => res.writeHead(200, ["X-One", "1", "X-One", "2"]).end("x".repeat(2_000))),
-      ),
-    );
-    const agent = new Agent();
-    cleanups.push(() => agent.destroy());
-    const asOf6 = undiciTransport({
-      dispatch(options, handler) {
-        const { onConnect, onHeaders, onData, onComplete, onError } = handler as Dispatcher.DispatchHandler;
-        const methods = { onConnect, onHeaders, onData, onComplete, onError };
-        const bound = Object.entries(methods).map(([name, method]) => [name, method?.bind(handler)]);
-        return agent.dispatch(options as Dispatcher.DispatchOptions, Object.fromEntries(bound));
-      },
-    });
-    const url = `http://127.0.0.1:${server.port}/`;
-    const answer = await asOf6({ ...post(url), maxResponseBytes: 5_000 });
-    expect(answer).toMatchObject({ status: 200, truncated: false });
-    expect(answer.body.length).toBe(2_000);
-    expect(answer.headers.slice(0, 2)).toEqual([
-      ["X-One", "1"],
-      ["X-One", "2"],
-    ]);
-    expect(await asOf6(post(url))).toMatchObject({ truncated: true });
-    await agent.destroy();
-    await expect(asOf6(post(url))).rejects.toEqual(code("CONNECTION_FAILED"));
   });
 
   it("refuses what is not a dispatcher", () => {

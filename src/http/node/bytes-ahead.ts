@@ -1,5 +1,62 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { type CountingSocket, tooMuchAhead, watchBytesAhead } from "./bytes-ahead-node.js";
+import { clearInterval, setInterval } from "node:timers";
+import { HookproofError } from "../../core/errors.js";
+
+/** The most bytes that may be read between a request and the end of its answer's headers, TLS overhead included. */
+const MOST_BYTES_AHEAD = 65_536;
+
+/** How often the connections are checked. */
+const LOOK_MS = 20;
+
+/** The part of a connection that is checked. */
+export interface CountingSocket {
+  readonly bytesRead: number;
+}
+
+interface Watch {
+  readonly socket: CountingSocket;
+  readonly limit: number;
+  readonly tooMuch: () => void;
+  readonly isOver: (() => boolean) | undefined;
+}
+
+const watches = new Set<Watch>();
+let timer: NodeJS.Timeout | undefined;
+
+/**
+ * Calls `tooMuch` once when more bytes are read, from now on, than any answer's headers have. A parser skips empty
+ * lines before a status line without an event, so only the connection's own count shows them.
+ *
+ * @param isOver whether the watch is over, where no event says so
+ * @returns a function that ends the watch; call it when the answer's headers have arrived, and at the end
+ */
+export function watchBytesAhead(
+  socket: CountingSocket,
+  tooMuch: () => void,
+  isOver?: () => boolean,
+): () => void {
+  const watch = { socket, limit: socket.bytesRead + MOST_BYTES_AHEAD, tooMuch, isOver };
+  watches.add(watch);
+  timer ??= setInterval(look, LOOK_MS).unref();
+  return () => watches.delete(watch);
+}
+
+function look(): void {
+  for (const watch of watches) {
+    const isOver = watch.isOver?.() === true;
+    if (!isOver && watch.socket.bytesRead <= watch.limit) continue;
+    watches.delete(watch);
+    if (!isOver) watch.tooMuch();
+  }
+  if (watches.size > 0) return;
+  clearInterval(timer);
+  timer = undefined;
+}
+
+/** The error of a request that `watchBytesAhead` ends. */
+export function tooMuchAhead(): HookproofError {
+  return new HookproofError("RESPONSE_INVALID", "More than 64 KiB came, and no answer's headers in them.");
+}
 
 /** An agent like those of `https-proxy-agent`: it connects to its proxy with these options, once for each tunnel. */
 interface TunnelAgent {
@@ -9,11 +66,11 @@ interface TunnelAgent {
 
 const bounded = new WeakSet<object>();
 
-/** What ends the tunnel that is being opened for a request. */
+/** The function that ends the tunnel which is being opened for a request. */
 const underWay = new WeakMap<object, () => void>();
 
 /**
- * Bounds what a proxy may do to an agent of the caller's before a tunnel stands: such an agent reads a proxy's answer
+ * Limits what a proxy may send to an agent of the caller's before the tunnel is open. Such an agent reads a proxy's answer
  * without a limit and hands its connection over only afterwards, so that ending the request ends nothing. For
  * this its `connect` is replaced, for good, by one that gives each connection a signal and counts what it reads.
  */

@@ -1,6 +1,6 @@
 import { type LookupAddress, type LookupAllOptions, lookup } from "node:dns";
 import type { LookupFunction } from "node:net";
-import { type AddressPolicy, publicAddresses } from "./address-policy.js";
+import { type AddressPolicy, publicAddresses } from "../transport.js";
 
 /** Finds every address of a name, as Node's `dns.lookup` does with `all: true`. */
 export type Resolve = (
@@ -43,7 +43,7 @@ export function guardedLookup(
     };
     try {
       const returned: unknown = resolve(hostname, { ...lookupOptions, all: true }, looked);
-      // A look-up of one's own may be `async`: a promise that rejects with nobody to look at it ends the process.
+      // The caller's look-up may be `async`, and an unhandled rejection would end the process.
       if (typeof returned === "object" && returned !== null) Promise.resolve(returned).catch(refused);
     } catch (error) {
       refused(error as Error);

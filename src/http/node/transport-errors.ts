@@ -1,15 +1,22 @@
-import { type ErrorCode, HookproofError } from "../errors.js";
-import { proxyError, proxyFailed } from "./answer.js";
+import { type ErrorCode, HookproofError } from "../../core/errors.js";
 
 const LOST = new Set(["ECONNRESET", "EPIPE", "ECONNABORTED", "ERR_STREAM_PREMATURE_CLOSE", "UND_ERR_SOCKET"]);
 const TLS =
   /^(?:ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_MISMATCH|INVALID_CA|EPROTO)/;
 const UNREADABLE = /^(?:HPE_|HTTPParserError|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES)/;
-/** What undici says of an upgrade that nobody asked for, or of an answer out of turn; its code is a lost connection's. */
+/** undici's messages for an upgrade that was not asked for and for an unexpected answer; the code is a lost connection's. */
 const OUT_OF_TURN = /^bad (?:upgrade|response)$/;
-/** What OpenSSL says of bytes that are no TLS. */
+/** OpenSSL's messages about bytes that are no TLS. */
 const NOT_TLS = /wrong version number|packet length too long|record layer failure|http request/i;
 const LATE = /^(?:UND_ERR_[A-Z]+_TIMEOUT|ETIMEDOUT)$/;
+
+/** The messages of HTTP clients about a proxy that refuses; these errors have no code. */
+const SAID_OF_PROXY =
+  /^Proxy (?:response|Authentication Required) \((\d{3})\)|^Proxy connection ended before/;
+
+/** More informational answers (100, 102, 103) than any server sends before an answer, and more bytes of headers in them. */
+const MOST_AHEAD = 20;
+const MOST_BYTES_AHEAD = 16_384;
 
 /** Whether the other side closed or reset the connection. */
 export function isConnectionLost(error: Error): boolean {
@@ -33,17 +40,59 @@ export function transportError(error: Error, url: string, proxied = false): Hook
   return new HookproofError(
     code,
     `${WORDS[code] ?? "Could not connect"}: ${new URL(url).host} (${reason}).`,
-    // What a parser could not read hangs on its error, and may be our own request, echoed.
+    // The parser's error holds the bytes that it could not read, and they may be our own request.
     code === "RESPONSE_INVALID" ? {} : { cause: error },
   );
 }
 
-/** An exchange that took longer than it may. */
+/** A client's error about a proxy, as ours; undefined for other errors. */
+function proxyError(error: Error, url: string): HookproofError | undefined {
+  const said = SAID_OF_PROXY.exec(error.message);
+  if (said) return proxyFailed(url, said[1] ? `answered ${said[1]} to CONNECT` : "closed the connection");
+  const code = "code" in error ? String(error.code) : "";
+  return code.startsWith("ERR_PROXY_") ? proxyFailed(url, `refused (${code})`) : undefined;
+}
+
+/** The error for a proxy that answered instead of the host, or could not be used. */
+export function proxyFailed(url: string, what: string): HookproofError {
+  return new HookproofError(
+    "PROXY_FAILED",
+    `The proxy ${what}; no answer came from ${new URL(url).host} itself.`,
+  );
+}
+
+/** The error for a status that is no answer of a URL's host: only proxies answer 407, and 101 ends HTTP. */
+export function refusedStatus(status: number, url: string): HookproofError | undefined {
+  if (status === 407) return proxyFailed(url, "answered 407 (proxy authentication required)");
+  if (status >= 200) return undefined;
+  return new HookproofError(
+    "RESPONSE_INVALID",
+    `${new URL(url).host} answered ${status}, which is no answer.`,
+  );
+}
+
+/** Counts the informational answers before one answer, with the length of their headers; an error once it is too much. */
+export function limitAhead(): (bytes: number) => HookproofError | undefined {
+  let count = 0;
+  let length = 0;
+  return (bytes) => {
+    count += 1;
+    length += bytes;
+    return count > MOST_AHEAD || length > MOST_BYTES_AHEAD
+      ? new HookproofError(
+          "RESPONSE_INVALID",
+          "More than 20 informational answers (1xx), or more than 16 KiB of them, came ahead of an answer.",
+        )
+      : undefined;
+  };
+}
+
+/** The error of a request that took too long. */
 export function timedOut(what: string, ms: number): HookproofError {
   return new HookproofError("TIMED_OUT", `No ${what} within ${Math.ceil(ms)} ms.`);
 }
 
-/** An exchange that its caller ended. */
+/** The error of a request that its caller ended. */
 export function aborted(): HookproofError {
   return new HookproofError("ABORTED", "The caller aborted the request.");
 }

@@ -8,26 +8,36 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import type { Socket } from "node:net";
 import { setImmediate } from "node:timers";
-import { HookproofError } from "../errors.js";
-import { rememberLast } from "../primitives/remember-last.js";
-import type { HeaderPair } from "../protocol/headers.js";
-import { publicAddresses } from "./address-policy.js";
-import { limitAhead, proxyFailed, refusedStatus } from "./answer.js";
-import { tooMuchAhead, watchBytesAhead } from "./bytes-ahead-node.js";
-import { guardedLookup, type Resolve } from "./guarded-lookup-node.js";
-import { keptAgents, noteKeepAlive } from "./kept-agents-node.js";
-import { isAuthenticated, isEncrypted, noteConnection } from "./own-connection-node.js";
-import type { Transport, TransportOptions, TransportRequest, TransportResponse } from "./transport.js";
-import { aborted, isConnectionLost, nodeCode, timedOut, transportError } from "./transport-errors-node.js";
-import { boundTunnels, endTunnel } from "./tunnels-node.js";
-import { asUnsent } from "./unsent.js";
+import { HookproofError } from "../../core/errors.js";
+import { headerPairs } from "../../core/headers.js";
+import {
+  asUnsent,
+  publicAddresses,
+  type Transport,
+  type TransportOptions,
+  type TransportRequest,
+  type TransportResponse,
+} from "../transport.js";
+import { boundTunnels, endTunnel, tooMuchAhead, watchBytesAhead } from "./bytes-ahead.js";
+import { isAuthenticated, isEncrypted, keptAgents, noteConnection, noteKeepAlive } from "./connections.js";
+import { guardedLookup, type Resolve } from "./guarded-lookup.js";
+import {
+  aborted,
+  isConnectionLost,
+  limitAhead,
+  nodeCode,
+  proxyFailed,
+  refusedStatus,
+  timedOut,
+  transportError,
+} from "./transport-errors.js";
 
 /** Whether header lines are sent as they are, one name standing twice included. */
 export const KEEPS_HEADER_LINES: boolean = true;
 
 /**
  * A transport over `node:http` and `node:https` that keeps connections alive. An answer counts only if it came over
- * the host's own connection: for an `https:` URL whatever a proxy says instead of opening a tunnel is PROXY_FAILED.
+ * the host's own connection: for an `https:` URL every answer of a proxy that opens no tunnel is PROXY_FAILED.
  *
  * @param resolve the look-up beneath the address guard
  */
@@ -41,22 +51,18 @@ export function createTransport(options: TransportOptions = {}, resolve?: Resolv
   const unkept = agent ? pools : unkeptAgents(connect);
   const proxied = agent !== undefined && "proxy" in agent;
   if (agent) boundTunnels(agent);
-  const locate = rememberLast(targetOf); // a sender has only one
 
   return async (request) => {
     await nextTurn();
     if (request.signal?.aborted) throw asUnsent(aborted());
-    const { protocol, host, port, path, authority } = locate(request.url);
+    const { protocol, host, port, path, authority } = targetOf(request.url);
     policy?.checkHost(host);
     const send = protocol === "https:" ? httpsRequest : httpRequest;
     const headers = headerLines(request, authority);
     const { method } = request;
     const startedAt = performance.now();
     const exchange = (pool: object, timeoutMs: number, sentBefore = false) => {
-      // Few options, and without a spread: Node copies them several times, which is a tenth of a request's cost.
-      const options = { host, port, path, method, headers, agent: pool as HttpAgent };
-      // An agent of the caller's may want to know.
-      const req = send(agent ? { ...options, protocol } : options);
+      const req = send({ protocol, host, port, path, method, headers, agent: pool as HttpAgent });
       return runExchange(req, request, {
         host,
         connectTimeoutMs,
@@ -77,6 +83,31 @@ export function createTransport(options: TransportOptions = {}, resolve?: Resolv
   };
 }
 
+/**
+ * The library's own transport on Node, for a transport of your own that adds to it, or for other requests under the
+ * same rules: limits on time and size, no redirects, and no answer of a proxy is taken for the host's.
+ *
+ * @throws {TypeError} for `agent` together with `allowPrivateNetwork: false`
+ * @throws {HookproofError} CIDR_INVALID
+ *
+ * @example
+ * ```ts
+ * import type { Transport } from "hookproof";
+ * import { nodeTransport } from "hookproof/node";
+ *
+ * const send = nodeTransport({ allowPrivateNetwork: false });
+ * const timed: Transport = async (request) => {
+ *   const startedAt = performance.now();
+ *   const response = await send(request);
+ *   console.log(response.status, performance.now() - startedAt);
+ *   return response; // with `authenticated`, so that the sender may believe its Date
+ * };
+ * ```
+ */
+export function nodeTransport(options: TransportOptions = {}): Transport {
+  return createTransport(options);
+}
+
 function unkeptAgents(options: AgentOptions) {
   return { "http:": new HttpAgent(options), "https:": new HttpsAgent(options) };
 }
@@ -84,8 +115,8 @@ function unkeptAgents(options: AgentOptions) {
 let turn: Promise<void> | undefined;
 
 /**
- * Requests that follow on answers of one turn of the event loop are written in the next turn, one after the other.
- * Written between the reads, each would wake a receiver that had just gone to sleep (bench/send.bench.mjs).
+ * Gathers the requests of one turn of the event loop and starts them together in the next turn: the receiver then
+ * wakes once for all of them. Without it, sending over loopback is a third slower (docs/decisions.md, S16).
  */
 function nextTurn(): Promise<void> {
   turn ??= new Promise((resolve) =>
@@ -136,7 +167,7 @@ interface ExchangeBounds {
   readonly proxied: boolean;
   /** An earlier copy of the request may have reached the host. */
   readonly sentBefore: boolean;
-  /** By the parsed URL: its text may begin with blanks or capitals. */
+  /** By the parsed URL, as its text may begin with blanks or capitals. */
   readonly overTls: boolean;
 }
 
@@ -149,9 +180,9 @@ function runExchange(
   return new Promise((resolve, reject) => {
     let connectTimer: NodeJS.Timeout | undefined;
     let unwatch: (() => void) | undefined;
-    /** Something came back: the request has arrived, and is not to be sent again. */
+    /** Something came back: the request has arrived, and must not be sent again. */
     let answered = false;
-    /** Whether a connection to the host itself stands, or is under way, as far as the agent says. */
+    /** Whether there is a connection to the host itself, or one is being made; what the agent shows decides. */
     let isOwn = req.reusedSocket || !proxied;
     /** Whether something of the request may have reached the host. */
     let isSent = req.reusedSocket || sentBefore;
@@ -173,7 +204,7 @@ function runExchange(
       else reject(isSent ? mapped : asUnsent(mapped));
     }
     function explained(error: Error): HookproofError {
-      // Until a tunnel stands it is the proxy that is silent, floods or hangs up, whatever it shows as.
+      // Before the tunnel is open, every failure is the proxy's, whatever it looks like.
       if (!isOwn && !isDecided(error)) return proxyFailed(url, `could not be used (${nodeCode(error)})`);
       return transportError(error, url, proxied);
     }
@@ -188,9 +219,9 @@ function runExchange(
     req.on("error", fail);
     const onSocket = (socket: Socket) => {
       isOwn = !overTls || isEncrypted(socket);
-      // Nothing is written yet. What cannot be written to is a proxy's refusal, which is still to be read.
+      // Nothing is written yet. A connection that cannot be written to has a proxy's refusal, which is read first.
       if (!isOwn && socket.writable) return fail(proxyFailed(url, "gave a connection without TLS"));
-      // Through a tunnel, only the handshake is still to come.
+      // Through a tunnel, only the TLS handshake is missing.
       if (!socket.connecting && !("secureConnecting" in socket && socket.secureConnecting)) {
         isSent ||= isOwn;
         return;
@@ -226,7 +257,7 @@ function runExchange(
       const refusal = unusable(status, socket);
       if (status === 407) isSent = sentBefore;
       if (refusal) return fail(refusal);
-      const headers = pairs(res.rawHeaders);
+      const headers = headerPairs(res.rawHeaders);
       noteKeepAlive(socket, headers);
       const authenticated = isAuthenticated(socket, agent, host);
       readUpTo(res, request.maxResponseBytes, fail, (body, truncated) => {
@@ -238,7 +269,7 @@ function runExchange(
   });
 }
 
-/** Whether an error says by itself whose doing it is: an abort, an address that was refused, a proxy's answer. */
+/** Whether an error itself shows its cause: an abort, a refused address, a proxy's answer. */
 function isDecided(error: Error): boolean {
   return error instanceof HookproofError && error.code !== "TIMED_OUT" && error.code !== "RESPONSE_INVALID";
 }
@@ -271,10 +302,4 @@ function readUpTo(
   res.on("error", (error) => {
     if (!finished) fail(error);
   });
-}
-
-function pairs(raw: readonly string[]): HeaderPair[] {
-  const headers: HeaderPair[] = [];
-  for (let i = 0; i + 1 < raw.length; i += 2) headers.push([raw[i] as string, raw[i + 1] as string]);
-  return headers;
 }

@@ -1,0 +1,86 @@
+import { type ClientRequest, Agent as HttpAgent } from "node:http";
+import { type AgentOptions, Agent as HttpsAgent } from "node:https";
+import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
+import { isLoopbackHost } from "../../core/address.js";
+import { type HeaderPair, onlyValue } from "../../core/headers.js";
+
+/** How long a connection may be idle, if its server does not say less. */
+const IDLE_MS = 30_000;
+
+/** Safety margin before the server's own keep-alive limit, whose timer started before ours. */
+const EARLIER_MS = 1_000;
+
+/** How long a connection may be idle by its server's last `Keep-Alive`. */
+const idleLimits = new WeakMap<object, number>();
+
+/** Agents that keep connections for the next request, and close those that are idle for too long. */
+export function keptAgents(options: AgentOptions) {
+  const all = { ...options, keepAlive: true };
+  return { "http:": closingIdle(new HttpAgent(all)), "https:": closingIdle(new HttpsAgent(all)) };
+}
+
+/** Notes how long a server keeps the connection of this answer, if it says so. */
+export function noteKeepAlive(socket: object, headers: readonly HeaderPair[]): void {
+  const seconds = /^timeout=(\d+)/.exec(onlyValue(headers, "keep-alive") ?? "")?.[1];
+  if (seconds !== undefined) idleLimits.set(socket, Math.min(IDLE_MS, Number(seconds) * 1_000 - EARLIER_MS));
+}
+
+/** What arrives over an idle connection answers no request, and would be read for as long as it came. */
+function unasked(this: Socket): void {
+  this.destroy();
+}
+
+function closingIdle<Agent extends HttpAgent>(agent: Agent): Agent {
+  return Object.assign(agent, {
+    keepSocketAlive(socket: Socket): boolean {
+      const limitMs = idleLimits.get(socket) ?? IDLE_MS;
+      if (limitMs <= 0) return false;
+      socket.setKeepAlive(true, 1_000);
+      socket.unref();
+      socket.on("data", unasked);
+      // An agent destroys an idle connection whose time limit is over.
+      socket.setTimeout(limitMs);
+      return true;
+    },
+    reuseSocket(socket: Socket, request: ClientRequest): void {
+      socket.setTimeout(0);
+      socket.off("data", unasked);
+      HttpAgent.prototype.reuseSocket.call(agent, socket, request);
+    },
+  });
+}
+
+const LOOPBACK = /^(?:::ffff:)?127\.|^::1$/;
+
+/**
+ * Agents that once let an unchecked connection pass. Its TLS session may be resumed, and Node, which checks no name
+ * then, calls the resumed connection authorized.
+ */
+const careless = new WeakSet<object>();
+
+/** Whether a connection is encrypted. An answer to an `https:` URL that came over another one is a proxy's own. */
+export function isEncrypted(socket: Socket | null): boolean {
+  return socket !== null && "encrypted" in socket && socket.encrypted === true;
+}
+
+/** Notes a new connection of an agent, once its TLS handshake is complete. */
+export function noteConnection(socket: Socket, agent: object): void {
+  if (socket instanceof TLSSocket && !socket.authorized) careless.add(agent);
+}
+
+/**
+ * Whether what comes over a connection is certainly the host's own: TLS whose certificate was checked, or plain HTTP
+ * from a host on loopback. A forward proxy on loopback answers for hosts that are elsewhere.
+ *
+ * @param host of the URL, without brackets
+ */
+export function isAuthenticated(socket: Socket, agent: object, host: string): boolean {
+  if (!isEncrypted(socket)) return isLoopbackHost(host) && LOOPBACK.test(socket.remoteAddress ?? "");
+  const { rejectUnauthorized } = ("options" in agent && (agent.options as TlsOptions)) || {};
+  return (socket as TLSSocket).authorized && !careless.has(agent) && rejectUnauthorized !== false;
+}
+
+interface TlsOptions {
+  readonly rejectUnauthorized?: unknown;
+}
