@@ -1,8 +1,6 @@
 import { sha256Base64url } from "#hash";
-import { HookproofError } from "../errors.js";
-import { decodeBase64url, encodeBase64url } from "../primitives/base64url.js";
-import { utf8 } from "../primitives/bytes.js";
-import { isDocumented } from "./documented-secret.js";
+import { decodeBase64url, decodeUtf8, encodeBase64url, utf8 } from "../core/bytes.js";
+import { HookproofError } from "../core/errors.js";
 
 /**
  * A new signing secret: 256 random bits as 43 characters of base64url (specification 5.2, HMAC method, step 1).
@@ -18,7 +16,12 @@ export function generateSecret(): string {
   return encodeBase64url(crypto.getRandomValues(new Uint8Array(32)));
 }
 
-/** The secret as given, or a refusal. Its content is the service's affair, so only the impossible is refused. */
+/**
+ * The secret as given. Only an empty one and one that UTF-8 cannot encode are refused: the service decides what a
+ * secret looks like.
+ *
+ * @throws {HookproofError} SECRET_INVALID
+ */
 export function checkSecret(secret: string): string {
   if (typeof secret !== "string") throw new TypeError("secret must be a string");
   if (secret === "") throw new HookproofError("SECRET_INVALID", "The secret is empty.");
@@ -27,12 +30,12 @@ export function checkSecret(secret: string): string {
   return secret;
 }
 
-/** The bytes of a secret that is used again and again: of a text Node would make them anew for each use. */
+/** The bytes of a secret that is used many times: from a text, Node would encode them at each use. */
 export function secretBytes(secret: string): Uint8Array {
   return utf8(checkSecret(secret));
 }
 
-/** Refuses a secret of the documentation: whoever verifies with it accepts everybody's requests. */
+/** Refuses a secret of the documentation: everybody knows it, so everybody could sign with it. */
 export function refuseDocumented(secret: string): void {
   if (isDocumented(secret))
     throw new HookproofError(
@@ -41,7 +44,7 @@ export function refuseDocumented(secret: string): void {
     );
 }
 
-/** Signs of a secret that was copied with something around it, or that belongs to another scheme. */
+/** What a secret looks like that was copied with more text around it, or that belongs to another scheme. */
 const SUSPICIONS: readonly (readonly [pattern: RegExp, warning: string])[] = [
   [/^\s|\s$/, "begins or ends with white space, which becomes part of the key"],
   [/^["'`]|["'`]$/, "begins or ends with a quote, which becomes part of the key"],
@@ -51,8 +54,8 @@ const SUSPICIONS: readonly (readonly [pattern: RegExp, warning: string])[] = [
 ];
 
 /**
- * What looks wrong about a secret, in plain words; empty when nothing does. The secret is used as it is all
- * the same: the key is the exact text (specification 5.2, HMAC method, step 3).
+ * What looks wrong about a secret, one sentence each; empty if nothing does. These are warnings only: the key is always
+ * the exact text (specification 5.2, HMAC method, step 3).
  *
  * @example
  * ```ts
@@ -74,7 +77,7 @@ export function secretWarnings(secret: string): string[] {
 }
 
 /**
- * The first bytes of the SHA-256 of a secret, to tell secrets apart in output that must not show them.
+ * The first four bytes of the SHA-256 of a secret, to tell secrets apart in logs and output without showing them.
  *
  * @example
  * ```ts
@@ -86,4 +89,42 @@ export function secretWarnings(secret: string): string[] {
 export function secretFingerprint(secret: string): string {
   const digest = decodeBase64url(sha256Base64url(utf8(secret))) ?? new Uint8Array();
   return `sha256:${Array.from(digest.subarray(0, 4), (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
+}
+
+/** The two secrets that most examples use; found anywhere in a text. */
+const MOST_USED = /AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBka(?:GxwdHh8|--xw_R8)/;
+
+/** All others: the first 36 bits of the SHA-256 of each, as the texts themselves would take five times the space. */
+const OTHERS =
+  "2EZ2XU Jg0kcV KM7tNS rAqYr7 m6Nhsc fbGOMB 5LBWZb KO_wCA lWXPAX nXBx8E FIcQVH tmHRAa Ne9GEm PrvUwt EzorPO SkrQeJ -0_l2- ZDOb1- CAIcIa Sm5zEP -7ZMGz KmOyXh MAoYPq cVL5lY hPUmsR DEfdMM";
+
+/**
+ * Whether a secret is one of the documentation or of `vectors/`, which everybody knows: as it is printed there; with
+ * quotes, padding or a prefix; in standard base64 or hex; or encoded once more, as some secret stores show it.
+ */
+function isDocumented(secret: string): boolean {
+  const parts = [...urlSafe(secret).split(/[^\w-]+/), urlSafe(secret).replace(/[^\w-]+/g, "")];
+  return parts.map((part) => part.replace(/^(?:whsec_|0x)/, "")).some((part) => forms(part).some(isKnown));
+}
+
+function isKnown(text: string): boolean {
+  return MOST_USED.test(text) || OTHERS.split(" ").includes(sha256Base64url(utf8(text)).slice(0, 6));
+}
+
+/** The secrets that a text may mean: itself, the bytes it is the hex of, and the text it is the base64 or hex of. */
+function forms(text: string): string[] {
+  const hex = /^(?:[\da-f]{2})+$/i.test(text)
+    ? Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
+    : undefined;
+  const inner = [decodeBase64url(text), hex].map((bytes) => bytes && decodeUtf8(bytes)?.trim());
+  return [text, hex && encodeBase64url(hex), ...inner.map((decoded) => decoded && urlSafe(decoded))].filter(
+    (form): form is string => form !== undefined && form !== "",
+  );
+}
+
+/** In base64url without padding, as the documentation writes secrets. By hand: `/=+$/` is quadratic in the number of `=`. */
+function urlSafe(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === "=") end -= 1;
+  return text.slice(0, end).replaceAll("+", "-").replaceAll("/", "_");
 }

@@ -3,8 +3,8 @@ import { randomBytes } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { generateSecret, newEventId, signHmac, verifyHmac } from "hookproof";
 import { expect, it } from "vitest";
-import { describeWith } from "../support/needs.js";
-import { hasTool } from "../support/outside-tool.js";
+import { describeWith } from "../kit/needs.js";
+import { hasTool } from "../kit/outside-tool.js";
 
 const OPENSSL = "openssl";
 const PYTHON = "/usr/bin/python3";

@@ -28,9 +28,10 @@ function documentedSecrets(): Set<string> {
       return value;
     });
   }
-  const guides = readdirSync(new URL("docs/guides/", ROOT)).map((name) => `docs/guides/${name}`);
+  const pagesOf = (folder: string) => readdirSync(new URL(folder, ROOT)).map((name) => `${folder}${name}`);
+  const pages = ["docs/guides/", "docs/api/"].flatMap(pagesOf).filter((name) => name.endsWith(".md"));
   // Digests and signatures look alike.
-  for (const page of ["README.md", "docs/cli.md", "docs/api/index.md", ...guides])
+  for (const page of ["README.md", "docs/cli.md", ...pages])
     for (const line of read(page).split("\n"))
       if (!/signature|sha256|digest|^}\); \/\/ /i.test(line))
         for (const [, text] of line.matchAll(/"(?:whsec_)?([A-Za-z0-9_-]{43}|[A-Za-z0-9]{32})"/g))
