@@ -1,7 +1,6 @@
 import { sha256Base64url } from "#hash";
-import type { VerdictCode } from "../errors.js";
-import { type Check, type CheckStep, shown } from "../protocol/check.js";
-import { MAX_TOKEN_LIFETIME_SECONDS } from "../protocol/limits.js";
+import { type Check, type CheckStep, type CodeOf, failed, passed, shown } from "../core/check.js";
+import { MAX_TOKEN_LIFETIME_SECONDS } from "../core/protocol.js";
 
 /** The claims that bind a token to one request (specification 5.2, required claims). */
 export interface Claims {
@@ -13,7 +12,7 @@ export interface Claims {
   readonly htb_s256: string;
 }
 
-/** What a token's claims are held against: configuration and the request as received. */
+/** What a token's claims are compared with: configuration and the request as received. */
 export interface ExpectedClaims {
   /** The tenant's base URL, without a trailing slash. */
   readonly baseUrl: string;
@@ -42,7 +41,7 @@ export function claimsFor(request: {
   };
 }
 
-/** Holds every claim against what it must be; the first failed check is the verdict. */
+/** Compares every claim with what it must be; the first failed check is the verdict. */
 export function* checkClaims(
   claims: Readonly<Record<string, unknown>>,
   expected: ExpectedClaims,
@@ -50,62 +49,34 @@ export function* checkClaims(
   const now = expected.nowSeconds;
   const { exp, nbf } = claims;
   const latest = now + MAX_TOKEN_LIFETIME_SECONDS;
-  yield check(
-    "exp",
-    "CLAIM_EXP_INVALID",
-    "exp is a whole number, after now and at most 600 s ahead",
-    exp,
-    `${now} < exp <= ${latest}`,
-    Number.isSafeInteger(exp) && (exp as number) > now && (exp as number) <= latest,
-  );
-  if (nbf !== undefined) {
-    yield check(
-      "nbf",
-      "CLAIM_NBF_INVALID",
-      "nbf, if present, is a number that is not in the future",
-      nbf,
-      `nbf <= ${now}`,
-      typeof nbf === "number" && nbf <= now,
-    );
-  }
-  yield equals("sub", "CLAIM_SUB_INVALID", "sub is the tenant's base URL", claims.sub, expected.baseUrl);
-  yield equals(
-    "aud",
-    "CLAIM_AUD_INVALID",
-    "aud is the listener's URL, as one string",
-    claims.aud,
-    expected.url,
-  );
+  const isInTime = Number.isSafeInteger(exp) && (exp as number) > now && (exp as number) <= latest;
+  yield check("exp", "CLAIM_EXP_INVALID", exp, `${now} < exp <= ${latest}`, isInTime);
+  const hasBegun = nbf === undefined || (typeof nbf === "number" && nbf <= now);
+  yield check("nbf", "CLAIM_NBF_INVALID", nbf, `nbf <= ${now}`, hasBegun);
+  yield equals("sub", "CLAIM_SUB_INVALID", claims.sub, expected.baseUrl);
+  yield equals("aud", "CLAIM_AUD_INVALID", claims.aud, expected.url);
   const jti = typeof claims.jti === "string" ? claims.jti.toLowerCase() : claims.jti;
-  yield equals("jti", "CLAIM_JTI_INVALID", "jti is the event id", jti, expected.eventId.toLowerCase());
-  yield equals("htm", "CLAIM_HTM_INVALID", "htm is the method, in capitals", claims.htm, "POST");
-  yield equals(
-    "htb_s256",
-    "CLAIM_HTB_S256_INVALID",
-    "htb_s256 is the SHA-256 of the body, base64url without padding",
-    claims.htb_s256,
-    sha256Base64url(expected.body),
-  );
+  yield equals("jti", "CLAIM_JTI_INVALID", jti, expected.eventId.toLowerCase());
+  yield equals("htm", "CLAIM_HTM_INVALID", claims.htm, "POST");
+  yield equals("htb_s256", "CLAIM_HTB_S256_INVALID", claims.htb_s256, sha256Base64url(expected.body));
 }
 
-function equals(step: CheckStep, code: VerdictCode, rule: string, seen: unknown, wanted: string): Check {
-  return check(step, code, rule, seen, shown(wanted), seen === wanted);
+function equals<Step extends CheckStep>(
+  step: Step,
+  code: CodeOf<Step>,
+  seen: unknown,
+  wanted: string,
+): Check {
+  return check(step, code, seen, shown(wanted), seen === wanted);
 }
 
-function check(
-  step: CheckStep,
-  code: VerdictCode,
-  rule: string,
+function check<Step extends CheckStep>(
+  step: Step,
+  code: CodeOf<Step>,
   seen: unknown,
   wanted: string,
   ok: boolean,
 ): Check {
-  return {
-    step,
-    ok,
-    ...(ok ? {} : { code }),
-    rule,
-    seen: seen === undefined ? "nothing" : shown(seen, 200),
-    wanted,
-  };
+  const text = seen === undefined ? "nothing" : shown(seen, 200);
+  return ok ? passed(step, text, wanted) : failed(step, code, text, wanted);
 }

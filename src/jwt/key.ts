@@ -1,32 +1,50 @@
 import { type CryptoKey, exportJWK, importJWK, importPKCS8, type JWK } from "jose";
-import { HookproofError } from "../errors.js";
-import { decodeBase64url } from "../primitives/base64url.js";
-import type { ExternalSigner } from "./external-signature.js";
+import { decodeBase64url } from "../core/bytes.js";
+import { HookproofError } from "../core/errors.js";
+import { ALGORITHM_FACTS, type Algorithm, checkAlgorithm } from "./algorithms.js";
 
-/** The algorithms a token may be signed with (specification 5.2, JWT method, step 2). */
-const ALGORITHMS = ["RS256", "ES256", "EdDSA"] as const;
-
-/** RS256 (RSA, 2048 bit or more), ES256 (ECDSA on P-256) or EdDSA (Ed25519). */
-export type Algorithm = (typeof ALGORITHMS)[number];
-
-/** Whether a value names one of the three algorithms, in its exact spelling. */
-export function isAlgorithm(value: unknown): value is Algorithm {
-  return (ALGORITHMS as readonly unknown[]).includes(value);
-}
+export type { JWK };
 
 /** A private key as callers hold it: a JWK, a PKCS#8 PEM text, or a CryptoKey. */
 export type PrivateKeyInput = JWK | string | CryptoKey;
 
-/** A key to sign tokens with, and the names it goes by. */
+/**
+ * A signer outside the process, such as a key management service, an HSM or a vault: it receives the bytes to sign
+ * and resolves to the bytes of the signature.
+ */
+export type ExternalSigner = (bytes: Uint8Array) => Promise<Uint8Array>;
+
+/** A key to sign tokens with, and how the token's header names it. */
 export interface SigningKey {
-  /** A private JWK, a PKCS#8 PEM, a CryptoKey, or a function that signs bytes elsewhere (ES256 in raw or DER form). */
+  /** A private JWK, a PKCS#8 PEM, a CryptoKey, or a function that signs elsewhere (ES256 as `r || s` or in DER). */
   key: PrivateKeyInput | ExternalSigner;
   /** The key's id in the key set that the listener fetches; 1 to 256 characters. */
   kid: string;
+  /** The algorithm of the key. */
   alg: Algorithm;
 }
 
-/** Imports a private key for signing, or refuses it by name. */
+/** The members of a JWK that make a public key, for every kind of key (RFC 7518 section 6, RFC 8037). */
+const PUBLIC_MEMBERS = ["kty", "n", "e", "crv", "x", "y"] as const;
+
+/** The private and symmetric members, for every kind of key (RFC 7518 section 6, and `priv` of AKP keys). */
+export const PRIVATE_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"] as const;
+
+/**
+ * Only the members that make the public key. They are chosen by name, so that no private member and no instruction to
+ * the importer (`ext`, `key_ops`, `x5c`) is copied.
+ */
+export function publicMembers(jwk: Readonly<Record<string, unknown>> | JWK): JWK {
+  const members = PUBLIC_MEMBERS.map((name) => [name, jwk[name]] as const);
+  return Object.fromEntries(members.filter(([, value]) => value !== undefined)) as unknown as JWK;
+}
+
+/**
+ * Imports a private key for signing.
+ *
+ * @throws {HookproofError} KEY_UNFIT with the reason
+ * @throws {TypeError} for a value that is no key, or another algorithm
+ */
 export async function importPrivateKey(key: PrivateKeyInput, alg: Algorithm): Promise<CryptoKey> {
   checkAlgorithm(alg);
   const imported = await importKey(key, alg);
@@ -36,7 +54,11 @@ export async function importPrivateKey(key: PrivateKeyInput, alg: Algorithm): Pr
   return imported;
 }
 
-/** Imports a public key for verification, or refuses it by name. */
+/**
+ * Imports a public key for verification.
+ *
+ * @throws {HookproofError} KEY_UNFIT with the reason
+ */
 export async function importPublicKey(jwk: JWK, alg: Algorithm): Promise<CryptoKey> {
   const imported = await importKey(jwk, alg);
   if (imported.type !== "public") throw unfit(alg, `is a ${imported.type} key; a key set holds public ones`);
@@ -44,11 +66,6 @@ export async function importPublicKey(jwk: JWK, alg: Algorithm): Promise<CryptoK
   if (alg === "EdDSA" && isOfLowOrder((await exportJWK(imported)).x))
     throw unfit(alg, "is a point of low order, for which everybody can sign");
   return imported;
-}
-
-/** Refuses whatever is not one of the three algorithms. */
-export function checkAlgorithm(alg: unknown): void {
-  if (!isAlgorithm(alg)) throw new TypeError(`alg must be one of ${ALGORITHMS.join(", ")}`);
 }
 
 async function importKey(key: PrivateKeyInput, alg: Algorithm): Promise<CryptoKey> {
@@ -87,31 +104,9 @@ function isCryptoKey(key: JWK | CryptoKey): key is CryptoKey {
   return Object.prototype.toString.call(key) === "[object CryptoKey]";
 }
 
-/** What WebCrypto tells of a key's algorithm, for the kinds that may appear here. */
-interface KeyFacts {
-  name: string;
-  modulusLength?: number;
-  publicExponent?: Uint8Array;
-  hash?: { name: string };
-  namedCurve?: string;
-}
-
 function checkFitness(key: CryptoKey, alg: Algorithm): void {
-  const facts: KeyFacts = key.algorithm;
-  if (alg === "EdDSA") {
-    if (facts.name !== "Ed25519") throw unfit(alg, `is of the kind ${facts.name}, not Ed25519`);
-  } else if (alg === "ES256") {
-    if (facts.name !== "ECDSA" || facts.namedCurve !== "P-256") {
-      throw unfit(alg, `is ${facts.name} ${facts.namedCurve ?? ""}, not ECDSA on P-256`);
-    }
-  } else {
-    if (facts.name !== "RSASSA-PKCS1-v1_5" || facts.hash?.name !== "SHA-256") {
-      throw unfit(alg, `is ${facts.name} ${facts.hash?.name ?? ""}, not RSASSA-PKCS1-v1_5 with SHA-256`);
-    }
-    if ((facts.modulusLength ?? 0) < 2048)
-      throw unfit(alg, `has ${facts.modulusLength} bit; at least 2048 are needed`);
-    if (facts.publicExponent?.join() !== "1,0,1") throw unfit(alg, "has a public exponent other than 65537");
-  }
+  const reason = ALGORITHM_FACTS[alg].unfitness(key.algorithm);
+  if (reason !== undefined) throw unfit(alg, reason);
 }
 
 function unfit(alg: Algorithm, reason: string): HookproofError {
@@ -119,8 +114,8 @@ function unfit(alg: Algorithm, reason: string): HookproofError {
 }
 
 /**
- * The y coordinates, in hexadecimal and without the sign of x, that a point of order 1, 2, 4 or 8 on Curve25519 can be
- * written with: 0, 1, -1 and the two of order 8, and 0 and 1 once more with the field's prime added to them.
+ * The y coordinates of the points of order 1, 2, 4 and 8 on Curve25519, in hexadecimal, without the bit that holds
+ * the sign of x: 0, 1, -1 and the two of order 8, then 0 and 1 again with the field's prime added.
  */
 const LOW_ORDER = new Set([
   "0000000000000000000000000000000000000000000000000000000000000000",
@@ -132,7 +127,10 @@ const LOW_ORDER = new Set([
   "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
 ]);
 
-/** With such a key, a signature of S = 0 fits whatever was signed (RFC 8032 leaves it open, so runtimes accept it). */
+/**
+ * For such a key, a signature with S = 0 is valid for every message. RFC 8032 does not forbid these keys, and
+ * runtimes import them.
+ */
 function isOfLowOrder(x: string | undefined): boolean {
   const bytes = decodeBase64url(x ?? "");
   if (bytes?.length !== 32) return true;

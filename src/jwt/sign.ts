@@ -1,31 +1,27 @@
 import { CompactSign, type CryptoKey } from "jose";
-import { HookproofError } from "../errors.js";
-import { encodeBase64url } from "../primitives/base64url.js";
-import { utf8 } from "../primitives/bytes.js";
-import { shownAs } from "../primitives/redact.js";
-import { AUTHORIZATION_HEADER } from "../protocol/headers.js";
+import { encodeBase64url, utf8 } from "../core/bytes.js";
+import { shownAs } from "../core/check.js";
+import { HookproofError } from "../core/errors.js";
+import { AUTHORIZATION_HEADER } from "../core/headers.js";
+import { listenerUrl, parseBaseUrl, parseListenerUrl } from "../core/listener-url.js";
 import {
   DEFAULT_TOKEN_LIFETIME_SECONDS,
   MAX_KEY_ID_LENGTH,
   MAX_TOKEN_LIFETIME_SECONDS,
-} from "../protocol/limits.js";
-import { listenerUrl, parseBaseUrl, parseListenerUrl } from "../protocol/listener-url.js";
-import type { Signer, UnsignedRequest } from "../protocol/signer.js";
+} from "../core/protocol.js";
+import type { Signer, UnsignedRequest } from "../core/signer.js";
+import { ALGORITHM_FACTS, type Algorithm, checkAlgorithm } from "./algorithms.js";
 import { claimsFor } from "./claims.js";
-import { externalSignature } from "./external-signature.js";
-import {
-  type Algorithm,
-  checkAlgorithm,
-  importPrivateKey,
-  type PrivateKeyInput,
-  type SigningKey,
-} from "./key.js";
+import { type ExternalSigner, importPrivateKey, type PrivateKeyInput, type SigningKey } from "./key.js";
 
 /** Options of `jwtSigner` that hold for every token. */
 export interface JwtSignerOptions {
-  /** The tenant's base URL, the claim `sub`; by default the listener's URL up to `/api/v1/webhooks/incoming/`. */
+  /**
+   * The tenant's base URL, which becomes the claim `sub`. By default it is the part of the listener's URL before
+   * `/api/v1/webhooks/incoming/`.
+   */
   baseUrl?: string | undefined;
-  /** How long a token lives: 1 to 600 seconds, 300 by default. */
+  /** How long a token is valid: 1 to 600 seconds, 300 by default. */
   expiresInSeconds?: number | undefined;
 }
 
@@ -33,10 +29,11 @@ export interface JwtSignerOptions {
  * A signer for JWT listeners: each attempt gets its own token, bound to listener, event id, method and body
  * (specification 5.2, JWT method).
  *
- * Give a function instead of a key to be asked at every attempt, so that a rotated key is used at once.
+ * If you give a function instead of a key, the signer calls it at every attempt, so that a rotated key is used at once.
  *
- * @throws {TypeError | RangeError} for a wrong option; a key that does not fit its algorithm rejects the first
- * signature with the code KEY_UNFIT
+ * @throws {TypeError | RangeError} for a wrong option. Signing rejects with KEY_UNFIT for a key that does not fit its
+ * algorithm, with SIGNER_FAILED if your function fails, and with BASE_URL_MISMATCH for a listener that is not under
+ * `baseUrl`
  *
  * @example
  * ```ts
@@ -69,7 +66,6 @@ export function jwtSigner(
 
   const signer: Signer = {
     method: "jwt",
-    candidates: 1,
     async sign(request) {
       const current = typeof signingKey === "function" ? await askFor(signingKey) : signingKey;
       const claims = claimsFor({
@@ -117,7 +113,7 @@ function checkSigningKey({ kid, alg }: SigningKey): void {
   }
 }
 
-/** Imports a key when it is first used, and again only when another one is given. */
+/** Imports a key at its first use; again only when the key or its algorithm changes. */
 function importedOnce(): ImportKey {
   let last: { key: PrivateKeyInput; alg: Algorithm; imported: Promise<CryptoKey> } | undefined;
   return (key, alg) => {
@@ -126,7 +122,7 @@ function importedOnce(): ImportKey {
   };
 }
 
-/** The claims `sub` and `aud` for a listener's URL, worked out once for each URL. */
+/** The claims `sub` and `aud` for a listener's URL. The last URL's are kept, as a sender has one listener. */
 function targetOf(
   baseUrl: string | undefined,
 ): (url: UnsignedRequest["url"]) => { url: string; baseUrl: string } {
@@ -143,4 +139,48 @@ function targetOf(
     last = { url, target: { url: listener.href, baseUrl: baseUrl ?? listener.baseUrl } };
     return last.target;
   };
+}
+
+/**
+ * Calls an external signer and converts the signature to the form that a JWS has.
+ *
+ * @throws {HookproofError} SIGNER_FAILED if the signer fails or the signature has a wrong length
+ */
+export async function externalSignature(
+  sign: ExternalSigner,
+  bytes: Uint8Array,
+  alg: Algorithm,
+): Promise<Uint8Array> {
+  let signature: unknown;
+  try {
+    signature = await sign(bytes);
+  } catch (cause) {
+    throw new HookproofError("SIGNER_FAILED", "The external signer failed.", { cause });
+  }
+  if (!(signature instanceof Uint8Array))
+    throw new HookproofError("SIGNER_FAILED", "The external signer must give a Uint8Array.");
+  const { isSignatureLength, isOftenDer } = ALGORITHM_FACTS[alg];
+  const raw = isOftenDer && !isSignatureLength(signature.length) ? rawFromDer(signature) : signature;
+  if (isSignatureLength(raw.length)) return raw;
+  throw new HookproofError(
+    "SIGNER_FAILED",
+    `The external signer gave ${signature.length} bytes, which is not an ${alg} signature.`,
+  );
+}
+
+/** The 64 bytes `r || s` of an ECDSA signature in DER, the form of most key services; empty for other bytes. */
+export function rawFromDer(der: Uint8Array): Uint8Array {
+  const raw = new Uint8Array(64);
+  let offset = 2;
+  for (const end of [32, 64]) {
+    const length = der[offset + 1] ?? 0;
+    const integer = der.subarray(offset + 2, offset + 2 + length);
+    const first = integer.findIndex((byte) => byte !== 0);
+    const digits = first < 0 ? integer.subarray(0, 0) : integer.subarray(first);
+    if (der[offset] !== 0x02 || integer.length !== length || length === 0 || digits.length > 32)
+      return new Uint8Array();
+    raw.set(digits, end - digits.length);
+    offset += 2 + length;
+  }
+  return der[0] === 0x30 && der[1] === der.length - 2 && offset === der.length ? raw : new Uint8Array();
 }

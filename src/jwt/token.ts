@@ -1,30 +1,31 @@
-import type { VerdictCode } from "../errors.js";
-import { decodeBase64url, isBase64url } from "../primitives/base64url.js";
-import { decodeUtf8 } from "../primitives/bytes.js";
-import { shown } from "../protocol/check.js";
-import { duplicateMember } from "../protocol/json.js";
-import { MAX_KEY_ID_LENGTH, MAX_TOKEN_LENGTH } from "../protocol/limits.js";
-import { type Algorithm, isAlgorithm } from "./key.js";
+import { decodeBase64url, decodeUtf8, isBase64url } from "../core/bytes.js";
+import { type CodeOf, shown } from "../core/check.js";
+import { duplicateMember } from "../core/json.js";
+import { MAX_KEY_ID_LENGTH, MAX_TOKEN_LENGTH } from "../core/protocol.js";
+import { type Algorithm, isAlgorithm } from "./algorithms.js";
 
-/** A token's header, as far as it decides which key verifies it. */
+/** The members of a token's header that choose the key. */
 export interface TokenHeader {
   readonly alg: Algorithm | "Ed25519";
   readonly kid: string;
 }
 
-/** Why a token is refused before its signature is looked at. */
+/** Why a token is refused before its signature is checked. */
 export interface TokenRefusal {
   readonly ok: false;
-  readonly code: VerdictCode;
+  readonly code: CodeOf<"token">;
   readonly seen: string;
 }
 
-/** Takes a bearer token out of an `Authorization` value: the scheme without case, one space, one token. */
+/** The token of an `Authorization` header: `Bearer` in any case, one space, one token. */
 export function bearerToken(authorization: string): string | undefined {
   return /^bearer ([\x21-\x7e]+)$/i.exec(authorization)?.[1];
 }
 
-/** Reads a compact token's header by the strict rules: canonical base64url, no member twice, nothing that brings a key. */
+/**
+ * Reads the header of a compact token. Strict: canonical base64url only, no member twice, and no member by which a
+ * token would bring its own key.
+ */
 export function readToken(
   token: string,
   options: { allowEd25519: boolean },
@@ -56,7 +57,7 @@ function checkHeader(
   return { ok: true, header: { alg, kid } };
 }
 
-/** The members of a JSON object in which no name stands twice; otherwise, in words, what it has. */
+/** The members of a JSON object; or a text that says what is wrong, also if a name occurs twice. */
 export function parseMembers(bytes: Uint8Array): Record<string, unknown> | string {
   const text = decodeUtf8(bytes);
   if (text === undefined) return "bytes that are not UTF-8";
@@ -68,12 +69,12 @@ export function parseMembers(bytes: Uint8Array): Record<string, unknown> | strin
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return "a value that is not an object";
-  // What is exactly what its value is written as names nothing twice; looking for it takes three times as long.
+  // A text that equals the serialized value has no duplicates; the full search takes three times as long.
   const twice = isWrittenAs(value, text) ? undefined : duplicateMember(text);
   return twice === undefined ? (value as Record<string, unknown>) : `the member ${shown(twice)} twice`;
 }
 
-/** Parsing takes less stack than writing: a value that could be read may be too deep to be written. */
+/** JSON.stringify needs more stack than JSON.parse: it may fail for a deeply nested value that could be parsed. */
 function isWrittenAs(value: unknown, text: string): boolean {
   try {
     return JSON.stringify(value) === text;
@@ -82,6 +83,6 @@ function isWrittenAs(value: unknown, text: string): boolean {
   }
 }
 
-function refused(code: VerdictCode, seen: string): TokenRefusal {
+function refused(code: CodeOf<"token">, seen: string): TokenRefusal {
   return { ok: false, code, seen };
 }

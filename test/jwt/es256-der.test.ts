@@ -1,8 +1,8 @@
 import { HookproofError } from "hookproof";
 import { describe, expect, it } from "vitest";
-import { externalSignature } from "../../src/jwt/external-signature.js";
-import fc from "../support/fast-check.js";
-import { runs } from "./runs.js";
+import { externalSignature } from "../../src/jwt/sign.js";
+import fc from "../kit/fast-check.js";
+import { runs } from "../kit/property-runs.js";
 
 /** A number of up to 32 bytes, small ones and ones with the highest bit set included. */
 const scalar = fc.oneof(

@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { createEvent, type JwtSignerOptions, jwtSigner, type SigningKey } from "hookproof";
 import type { JWK } from "jose";
 import { expect, it } from "vitest";
-import { describeWith } from "../support/needs.js";
-import { hasTool } from "../support/outside-tool.js";
+import { describeWith } from "../kit/needs.js";
+import { hasTool } from "../kit/outside-tool.js";
 import { type ProtocolVectors, readVectors } from "../vectors/vector-file.js";
 
 const PYTHON = "/usr/bin/python3";

@@ -1,13 +1,9 @@
 import { jwtSigner, newEventId } from "hookproof";
-import { generateKey, keyRecord } from "hookproof/jwks";
+import { generateKey, importKey } from "hookproof/jwks";
 import type { JWK } from "jose";
 import { describe, expect, it } from "vitest";
-import {
-  type Algorithm,
-  importPrivateKey,
-  importPublicKey,
-  type PrivateKeyInput,
-} from "../../src/jwt/key.js";
+import type { Algorithm } from "../../src/jwt/algorithms.js";
+import { importPrivateKey, importPublicKey, type PrivateKeyInput } from "../../src/jwt/key.js";
 import { encryptedPemOf, jwkOf, made, pemOf } from "./private-keys.js";
 
 const unfit = expect.objectContaining({ name: "HookproofError", code: "KEY_UNFIT" });
@@ -53,7 +49,7 @@ describe("KEY_UNFIT", () => {
     await expect(importPrivateKey(jwk, alg)).rejects.toThrow(unfit);
     await expect(importPrivateKey(pemOf(privateKey), alg)).rejects.toThrow(unfit);
     await expect(jwtSigner({ key: jwk, kid: "k", alg }).sign(request)).rejects.toThrow(unfit);
-    await expect(keyRecord(jwk, { alg })).rejects.toThrow(unfit);
+    await expect(importKey(jwk, { alg })).rejects.toThrow(unfit);
   });
 
   it.each(WRONG)("%s with %s: as a public key of a key set", async (alg, kind) => {
