@@ -3,22 +3,24 @@ import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:f
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { HookproofError } from "../errors.js";
+import { HookproofError } from "../core/errors.js";
 
 const NAME = /^lock-([0-9a-f]{8})-([0-9]+)-([0-9a-f]{16})$/;
-/** Work under the lock takes milliseconds; a lock file this old has lost its holder. */
+/** The work under a lock takes milliseconds, so the holder of an older lock file has crashed. */
 const DEAD_AFTER_MS = 10_000;
 const GIVE_UP_AFTER_MS = 15_000;
 
 const host = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
-/** The lock files of this process; one with its process id and not among them is of a process before it. */
+/** The lock files of this process; another one with the same process id is of an earlier process. */
 const own = new Set<string>();
 
 /**
- * Does work while no other process does work in the same folder. Each contender lays down a file of its own and
- * then looks for others: of two, the later one is bound to see the earlier one. A holder that died is known by
- * its process id, or by age where that says nothing; as every file has its own name, clearing it away can never
- * hit a lock that is held.
+ * Does work while no other process works in the same folder. Each process creates a lock file of its own and then
+ * looks for others: of two, at least the later one sees the other. A crashed holder is recognised by its process id,
+ * or by the age of its file if it ran on another host. Every lock file has its own name, so deleting an abandoned one
+ * can never delete a lock that is held.
+ *
+ * @throws {HookproofError} KEY_STORE_BUSY after 15 seconds
  */
 export async function withFolderLock<Result>(
   dir: string,
@@ -59,7 +61,7 @@ function release(file: string, name = file.slice(file.lastIndexOf("lock-"))): vo
   rmSync(file, { force: true });
 }
 
-/** Whether somebody else holds or wants the lock; what dead holders left is cleared away. */
+/** Whether another process holds or wants the lock. Deletes the lock files of crashed ones. */
 function isTaken(dir: string, ownName: string): boolean {
   const others = readdirSync(dir).filter((name) => name !== ownName && NAME.test(name));
   const alive = others.filter((name) => isAlive(join(dir, name), name));
@@ -81,7 +83,7 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it runs, as somebody else.
+    // EPERM: it runs, as another user.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

@@ -19,8 +19,8 @@ import { createKeySet, generateKey } from "hookproof/jwks";
 import { openKeyStore } from "hookproof/node";
 import { fixedClock } from "hookproof/testing";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { itWith } from "../support/needs.js";
-import { hasTool } from "../support/outside-tool.js";
+import { itWith } from "../kit/needs.js";
+import { hasTool } from "../kit/outside-tool.js";
 
 const MINUTE = 60_000;
 let home: string;
