@@ -1,29 +1,63 @@
-import { HookproofError } from "../errors.js";
+import { compactVerify, decodeProtectedHeader } from "jose";
+import { shown } from "../core/check.js";
+import { HookproofError } from "../core/errors.js";
+import { parseJson } from "../core/json.js";
+import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
 import type { TransportResponse } from "../http/transport.js";
-import { shown } from "../protocol/check.js";
-import { parseJson } from "../protocol/json.js";
+import { ALGORITHM_FACTS, ALGORITHMS, type Algorithm, isAlgorithm } from "../jwt/algorithms.js";
+import { importPublicKey, type JWK, PRIVATE_MEMBERS, publicMembers } from "../jwt/key.js";
 import { keySetRequest, MAX_KEY_SET_BYTES, type RemoteKeysOptions } from "./fetch-key-set.js";
-import { checkDocument, type KeySetCheck, verdict } from "./key-set-rules.js";
+import { type KeyRules, MAX_KEYS, verificationKeys } from "./verification-keys.js";
 
-/** What a check of a key set found. */
+/** The rules for a key set, in the order they are checked. */
+export type KeySetRule =
+  | "https"
+  | "reachable"
+  | "time"
+  | "content-type"
+  | "caching"
+  | "json"
+  | "keys"
+  | "private"
+  | "kid"
+  | "unique"
+  | "kty"
+  | "use"
+  | "alg"
+  | "strength"
+  | "token";
+
+/** The result of one rule. */
+export interface KeySetCheck {
+  /** The rule that was checked. */
+  readonly rule: KeySetRule;
+  /** `warn`: listeners accept the set, but it should be mended. */
+  readonly outcome: "pass" | "warn" | "fail";
+  /** What was found, in words. */
+  readonly detail: string;
+  /** The keys that break the rule: their kids, or their positions in the set. */
+  readonly keys?: readonly string[];
+}
+
+/** The result of `checkKeySet`. */
 export interface KeySetReport {
-  /** No rule failed. */
+  /** Whether no rule failed. */
   readonly ok: boolean;
+  /** The rules that were checked, in order. */
   readonly checks: readonly KeySetCheck[];
 }
 
 /** Options of `checkKeySet`. */
 export interface CheckKeySetOptions extends RemoteKeysOptions {
-  /** A token that a listener should find the key for; its signature is checked, its claims are not. */
+  /** A token of the sender: its key is looked up in the set and its signature checked, but not its claims. */
   readonly token?: string | undefined;
 }
 
 const SLOW_MS = 2_000;
 
 /**
- * Holds a key set against every rule of the service (specification 5.2, JWT method), from outside: give the URL
- * a listener would fetch, or a document. The set is fetched as a listener fetches it; nothing is thrown for what
- * is found.
+ * Checks a key set by every rule of the service (specification 5.2, JWT method). Give the URL, which is fetched as a
+ * listener fetches it, or the document. Does not throw for a faulty set or an unreachable host: see the report.
  *
  * @example
  * ```ts
@@ -120,4 +154,104 @@ function caching(response: TransportResponse): KeySetCheck {
 function headerOf({ headers }: TransportResponse, wanted: string): string | undefined {
   const values = headers.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value);
   return values.length === 0 ? undefined : values.join(", ");
+}
+
+/** Checks the document, and adds the results to `checks`. */
+async function checkDocument(
+  document: unknown,
+  options: KeyRules & { readonly token?: string | undefined },
+  checks: KeySetCheck[],
+): Promise<void> {
+  const list = (document as { keys?: unknown } | null)?.keys;
+  if (!Array.isArray(list) || list.length === 0 || list.length > MAX_KEYS) {
+    const detail = Array.isArray(list)
+      ? `${list.length} keys; 1 to ${MAX_KEYS} are allowed`
+      : "there is no list of keys";
+    checks.push({ rule: "keys", outcome: "fail", detail });
+    return;
+  }
+  checks.push({ rule: "keys", outcome: "pass", detail: `${list.length} keys` });
+  const keys = list.map((jwk: JWK | null, index) => ({
+    jwk: typeof jwk === "object" && jwk !== null ? jwk : ({} as JWK),
+    name: nameOf(jwk, index),
+  }));
+  const rule = (name: KeySetRule, meaning: string, breaks: (jwk: JWK) => boolean) => {
+    const broken = keys.filter(({ jwk }) => breaks(jwk)).map((key) => key.name);
+    checks.push({
+      rule: name,
+      outcome: broken.length === 0 ? "pass" : "fail",
+      detail: meaning,
+      ...(broken.length === 0 ? {} : { keys: broken }),
+    });
+  };
+  const kids = keys.map(({ jwk }) => jwk.kid);
+  rule("private", "no key has a private or symmetric member", (jwk) =>
+    PRIVATE_MEMBERS.some((name) => Object.hasOwn(jwk, name)),
+  );
+  rule(
+    "kid",
+    `every key has a kid, a text of 1 to ${MAX_KEY_ID_LENGTH} characters`,
+    ({ kid }) => typeof kid !== "string" || kid === "" || kid.length > MAX_KEY_ID_LENGTH,
+  );
+  rule(
+    "unique",
+    "no kid occurs twice",
+    ({ kid }) => kid !== undefined && kids.indexOf(kid) !== kids.lastIndexOf(kid),
+  );
+  const kinds = ALGORITHMS.map((alg) => ALGORITHM_FACTS[alg].kty as unknown);
+  rule("kty", "kty is RSA, EC or OKP", ({ kty }) => !kinds.includes(kty));
+  rule("use", "use is sig", ({ use }) => use !== "sig");
+  rule("alg", "alg is RS256, ES256 or EdDSA", ({ alg }) => !isAlgorithm(alg));
+  const unfit = new Map<JWK, string>();
+  for (const { jwk } of keys)
+    await importPublicKey(publicMembers(jwk), isAlgorithm(jwk.alg) ? jwk.alg : likelyAlgorithm(jwk)).catch(
+      (error: Error) => unfit.set(jwk, error.message),
+    );
+  const reasons = [...new Set(unfit.values())].join(" ");
+  rule(
+    "strength",
+    reasons === "" ? "RSA of at least 2048 bit with e = 65537, EC on P-256, Ed25519" : reasons,
+    (jwk) => unfit.has(jwk),
+  );
+  if (options.token !== undefined) checks.push(await checkToken(options.token.trim(), document, options));
+}
+
+function nameOf(jwk: JWK | null, index: number): string {
+  return typeof jwk?.kid === "string" && jwk.kid !== "" ? shown(jwk.kid) : `number ${index + 1}`;
+}
+
+/** The algorithm to import a key for that does not name a valid one; its error says what is wrong with the key. */
+function likelyAlgorithm({ kty }: JWK): Algorithm {
+  return ALGORITHMS.find((alg) => ALGORITHM_FACTS[alg].kty === kty) ?? "EdDSA";
+}
+
+async function checkToken(token: string, document: unknown, options: KeyRules): Promise<KeySetCheck> {
+  const failed = (detail: string) => verdict("token", false, detail);
+  let header: { kid?: unknown; alg?: unknown };
+  try {
+    header = decodeProtectedHeader(token);
+  } catch {
+    return failed("the token is not a JWT in compact form");
+  }
+  const { kid, alg } = header;
+  if (typeof kid !== "string" || !isAlgorithm(alg))
+    return failed(`the token's header has kid ${shown(kid)} and alg ${shown(alg)}`);
+  const keys = verificationKeys(document, options);
+  if (typeof keys === "string") return failed(`the key set has ${keys}`);
+  const found = await keys.find(kid, alg);
+  if (!found.ok) return failed(`the key set has ${found.detail}`);
+  try {
+    await compactVerify(token, found.key, { algorithms: [alg] });
+    return verdict(
+      "token",
+      true,
+      `the key ${shown(kid)} verifies the token's signature; its claims were not looked at`,
+    );
+  } catch {
+    return failed(`the key ${shown(kid)} does not verify the token's signature`);
+  }
+}
+
+function verdict(rule: KeySetRule, ok: boolean, detail: string): KeySetCheck {
+  return { rule, outcome: ok ? "pass" : "fail", detail };
 }

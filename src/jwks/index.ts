@@ -1,22 +1,42 @@
-export type { Algorithm } from "../jwt/key.js";
-export type { KeyResolver, ResolvedKey } from "../jwt/key-resolver.js";
-export type { KeySetHostOptions } from "./answer.js";
-export { type CheckKeySetOptions, checkKeySet, type KeySetReport } from "./check-key-set.js";
+/**
+ * Key sets: generate and publish keys of your own, fetch and check those of others.
+ *
+ * @packageDocumentation
+ */
+
+// Keys of one's own
+
+export { generateKey, importKey, type KeyOptions, type KeyRecord } from "./key-set.js";
+
+// The set, and ways to publish it
+
+export { createKeySet, type Jwks, type KeyRecordSource, type KeySet } from "./key-set.js";
+
+// … by a server of one's own, or as a file
+
 export {
   type ExportedKeySet,
   type ExportKeySetOptions,
   exportKeySet,
+  jwksHandler,
+  type KeySetHostOptions,
   type StaticHost,
-} from "./export-key-set.js";
-export type { RemoteKeysOptions } from "./fetch-key-set.js";
-export { fixedKeys } from "./fixed-keys.js";
-export { generateKey, type KeyOptions, keyRecord } from "./generate.js";
-export { type JwksHandlerOptions, jwksHandler } from "./handler.js";
-export type { KeyLife, KeyRecord, KeyState, KeyTimes } from "./key-record.js";
-export { createKeySet, type Jwks, type KeyRecordSource, type KeySet } from "./key-set.js";
-export type { KeySetCheck, KeySetRule } from "./key-set-rules.js";
-export type { KeySetUrlRules } from "./key-set-url.js";
-export { type LifeStep, nextStepOf, type PlannedStep, stateAt } from "./life-cycle.js";
+} from "./host.js";
+
+// Key sets of others
+
+export {
+  type CheckKeySetOptions,
+  checkKeySet,
+  type KeySetCheck,
+  type KeySetReport,
+  type KeySetRule,
+} from "./check-key-set.js";
 export { remoteKeys } from "./remote-keys.js";
-export { planRotation, type RotationOptions, type RotationPlan, rotationPlan } from "./rotation.js";
-export type { KeyRules } from "./verification-keys.js";
+export { type KeyRules, localKeys } from "./verification-keys.js";
+
+// What the names above are made of
+
+export type { KeyResolver, ResolvedKey } from "../jwt/verify.js";
+export type { KeySetUrlRules, RemoteKeysOptions } from "./fetch-key-set.js";
+export type { KeyLife, KeyState, KeyTimes } from "./life-cycle.js";

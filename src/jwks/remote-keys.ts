@@ -1,25 +1,29 @@
-import type { KeyResolver, ResolvedKey } from "../jwt/key-resolver.js";
-import { type Clock, systemClock, timeOf } from "../primitives/clock.js";
+import { type Clock, systemClock, timeOf } from "../core/clock.js";
+import type { KeyResolver, ResolvedKey } from "../jwt/verify.js";
 import { type FetchedKeys, keySetFetcher, type RemoteKeysOptions } from "./fetch-key-set.js";
 import type { VerificationKeys } from "./verification-keys.js";
 
-const REST_AFTER_UNKNOWN_KID_MS = 30_000;
-const REST_AFTER_FAILURE_MS = 10_000;
+const PAUSE_AFTER_UNKNOWN_KID_MS = 30_000;
+const PAUSE_AFTER_FAILURE_MS = 10_000;
+/** How long a set is still used after its freshness ended, if no newer one can be fetched. */
 const STALE_FOR_MS = 10 * 60_000;
 
-interface Held {
+interface CachedKeys {
   keys: VerificationKeys;
   fetchedAt: number;
   freshUntil: number;
 }
 
 /**
- * A resolver over a key set that is fetched from its host and kept for as long as the host says, within 60 to
- * 600 s (specification 5.2, JWT method, step 3). HTTPS only, no redirects, 5 s, 64 KiB, 50 keys. Private and
- * reserved addresses are refused: on Node whatever a name leads to, at connect time; on other runtimes those in
- * the URL itself, so give `allowedHosts` there. An unknown kid fetches again, at most once in 30 s; after a
- * failure there are 10 s of rest, and the last good set serves for 10 minutes more. Nothing it meets makes it
- * throw: whatever goes wrong is a verdict.
+ * A resolver that fetches a key set from its host and keeps it for as long as the host says, at least 60 s and at
+ * most 600 s (specification 5.2, JWT method, step 3).
+ *
+ * - HTTPS only, no redirects, at most 5 s, 64 KiB and 50 keys.
+ * - Private and reserved addresses are refused. Node checks what the host name resolves to; other runtimes see only
+ *   the URL, so set `allowedHosts` there.
+ * - An unknown kid causes a new fetch, at most once in 30 s. After a failure there is no fetch for 10 s, and the last
+ *   good set is used for 10 minutes more.
+ * - The resolver itself never rejects: a failure is a result with `ok: false`.
  *
  * @throws {HookproofError} KEY_SET_URL_REFUSED, CIDR_INVALID
  *
@@ -34,70 +38,81 @@ export function remoteKeys(
   url: string,
   options: RemoteKeysOptions & { clock?: Clock | undefined } = {},
 ): KeyResolver {
-  const { clock = systemClock } = options;
-  const fetchKeySet = keySetFetcher(url, options);
-  let held: Held | undefined;
-  let rest = { from: 0, until: 0 };
-  let lastFailure: Extract<FetchedKeys, { ok: false }> | undefined;
-  let inFlight: Promise<void> | undefined;
+  return new RemoteKeys(keySetFetcher(url, options), options.clock ?? systemClock);
+}
 
-  /** One fetch at a time; the rest it demands afterwards depends on how it ended and on what caused it. */
-  function refresh(forUnknownKid: boolean): Promise<void> {
-    inFlight ??= fetchKeySet()
-      .then((fetched) => put(fetched, forUnknownKid))
-      .finally(() => {
-        inFlight = undefined;
-      });
-    return inFlight;
+class RemoteKeys implements KeyResolver {
+  readonly #fetch: () => Promise<FetchedKeys>;
+  readonly #clock: Clock;
+  #cached: CachedKeys | undefined;
+  #pause = { from: 0, until: 0 };
+  #lastFailure: Extract<FetchedKeys, { ok: false }> | undefined;
+  #inFlight: Promise<void> | undefined;
+
+  constructor(fetch: () => Promise<FetchedKeys>, clock: Clock) {
+    this.#fetch = fetch;
+    this.#clock = clock;
   }
 
-  function put(fetched: FetchedKeys, forUnknownKid: boolean): void {
-    const now = timeOf(clock);
-    if (fetched.ok) held = { keys: fetched.keys, fetchedAt: now, freshUntil: now + fetched.freshForMs };
-    lastFailure = fetched.ok ? undefined : fetched;
-    if (forUnknownKid) restFor(REST_AFTER_UNKNOWN_KID_MS, now);
-    if (!fetched.ok) restFor(REST_AFTER_FAILURE_MS, now);
+  async resolve(...[kid, alg]: Parameters<KeyResolver["resolve"]>): Promise<ResolvedKey> {
+    try {
+      return await this.#find(kid, alg);
+    } catch {
+      // Only the caller's clock can throw here.
+      return { ok: false, code: "KEY_SET_UNAVAILABLE", detail: "the clock failed" };
+    }
   }
 
-  function restFor(ms: number, now: number): void {
-    rest = { from: now, until: Math.max(rest.until, now + ms) };
-  }
-
-  /** A clock that was put back ends the rest, and the life of what was fetched in its future. */
-  function mayFetch(): boolean {
-    const now = timeOf(clock);
-    return inFlight !== undefined || now < rest.from || now >= rest.until;
-  }
-
-  function heldFor(extraMs: number): VerificationKeys | undefined {
-    const now = timeOf(clock);
-    return held && held.fetchedAt <= now && now < held.freshUntil + extraMs ? held.keys : undefined;
-  }
-
-  return {
-    async resolve(kid, alg) {
-      try {
-        return await find(kid, alg);
-      } catch {
-        // Only the caller's clock can throw here.
-        return { ok: false, code: "KEY_SET_UNAVAILABLE", detail: "the clock failed" };
-      }
-    },
-  };
-
-  async function find(...[kid, alg]: Parameters<KeyResolver["resolve"]>): Promise<ResolvedKey> {
-    const wasFresh = heldFor(0) !== undefined;
-    if (!wasFresh && mayFetch()) await refresh(false);
-    const found = await heldFor(STALE_FOR_MS)?.find(kid, alg);
+  async #find(...[kid, alg]: Parameters<KeyResolver["resolve"]>): Promise<ResolvedKey> {
+    const wasFresh = this.#usableKeys(0) !== undefined;
+    if (!wasFresh && this.#mayFetch()) await this.#refresh(false);
+    const found = await this.#usableKeys(STALE_FOR_MS)?.find(kid, alg);
     if (found?.ok) return found;
-    // The set may be older than the key: fetch again, unless this very call just did.
-    if (wasFresh && mayFetch()) await refresh(true);
-    else if (found) return found;
-    return (await heldFor(STALE_FOR_MS)?.find(kid, alg)) ?? lastFailure ?? NOT_ASKED_AGAIN;
+    // The key may be newer than the set: fetch again, unless this call has just done so.
+    if (wasFresh && this.#mayFetch()) await this.#refresh(true);
+    return (await this.#usableKeys(STALE_FOR_MS)?.find(kid, alg)) ?? this.#lastFailure ?? PAUSED;
+  }
+
+  /** Fetches the set; calls at the same time share one fetch. */
+  #refresh(forUnknownKid: boolean): Promise<void> {
+    this.#inFlight ??= this.#fetch()
+      .then((fetched) => this.#store(fetched, forUnknownKid))
+      .finally(() => {
+        this.#inFlight = undefined;
+      });
+    return this.#inFlight;
+  }
+
+  #store(fetched: FetchedKeys, forUnknownKid: boolean): void {
+    const now = timeOf(this.#clock);
+    if (fetched.ok)
+      this.#cached = { keys: fetched.keys, fetchedAt: now, freshUntil: now + fetched.freshForMs };
+    this.#lastFailure = fetched.ok ? undefined : fetched;
+    if (forUnknownKid) this.#pauseFor(PAUSE_AFTER_UNKNOWN_KID_MS, now);
+    if (!fetched.ok) this.#pauseFor(PAUSE_AFTER_FAILURE_MS, now);
+  }
+
+  #pauseFor(ms: number, now: number): void {
+    this.#pause = { from: now, until: Math.max(this.#pause.until, now + ms) };
+  }
+
+  /** A clock that was set back ends the pause. */
+  #mayFetch(): boolean {
+    const now = timeOf(this.#clock);
+    return now < this.#pause.from || now >= this.#pause.until;
+  }
+
+  /** The cached keys, up to `staleForMs` after their freshness ended; none if the clock was set back before their fetch. */
+  #usableKeys(staleForMs: number): VerificationKeys | undefined {
+    const now = timeOf(this.#clock);
+    const cached = this.#cached;
+    return cached && cached.fetchedAt <= now && now < cached.freshUntil + staleForMs
+      ? cached.keys
+      : undefined;
   }
 }
 
-const NOT_ASKED_AGAIN = {
+const PAUSED = {
   ok: false,
   code: "KEY_SET_UNAVAILABLE",
   detail: "the key set could not be fetched before, and is not asked for again yet",

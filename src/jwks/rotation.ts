@@ -1,43 +1,58 @@
-import { HookproofError } from "../errors.js";
-import type { Algorithm } from "../jwt/key.js";
-import { MAX_TOKEN_LIFETIME_SECONDS } from "../protocol/limits.js";
-import type { KeyLife } from "./key-record.js";
-import { type PlannedStep, stateAt, stepsOf } from "./life-cycle.js";
+/**
+ * The life of a key and its rotation as functions of times, for keys that are kept elsewhere than in a key store.
+ *
+ * @packageDocumentation
+ */
 
-/** How long receivers may keep a key set unless its host says otherwise, in seconds. */
-export const DEFAULT_MAX_AGE_SECONDS = 300;
+import { MAX_TOKEN_LIFETIME_SECONDS } from "../core/protocol.js";
+import type { Algorithm } from "../jwt/algorithms.js";
+import { type KeyLife, type PlannedStep, stateAt, stepsOf } from "./life-cycle.js";
 
-/** What a rotation waits beyond the key set's max-age before it signs: clocks, and caches that answer late. */
+export { type LifeStep, nextStep, type PlannedStep, stateAt } from "./life-cycle.js";
+
+/** Added to the key set's max-age before a new key signs: for clocks that differ, and caches that refresh late. */
 const WAIT_BEYOND_MAX_AGE_MS = 5 * 60_000;
 const DEFAULT_PUBLISH_FOR_MS = 15 * 60_000;
 const DEFAULT_RETIRE_AFTER_MS = 15 * 60_000;
 
-/** How a rotation is timed. */
+/** The waits of a rotation. */
 export interface RotationOptions {
   /**
-   * How long a key is published before it signs, in milliseconds; 15 minutes by default, and never shorter than
-   * the key set's max-age and 5 minutes, so that every receiver has fetched it by then.
+   * How long the new key is published before it signs, in milliseconds; 15 minutes by default. At least the key
+   * set's max-age and 5 minutes, so that every listener has fetched it by then.
    */
   publishForMs?: number | undefined;
   /**
-   * How long the old key stays in the set after its last signature, in milliseconds; 15 minutes by default, and
-   * never shorter than the 10 minutes a token may live.
+   * How long the old key stays in the set after its last signature, in milliseconds; 15 minutes by default. At least
+   * the 10 minutes that a token may live.
    */
   retireAfterMs?: number | undefined;
-  /** Sign with the new key at once and wait for nothing: for a key that has leaked. Receivers may answer 401 for a while. */
+  /** The new key signs at once: for a key that has leaked. Listeners may answer 401 until they fetch the set again. */
   immediately?: boolean | undefined;
 }
 
-/** What a rotation does to which key, and when. */
+/** What a rotation does to each of its two keys, and when. */
 export interface RotationPlan {
+  /** The algorithm whose key is rotated. */
   readonly alg: Algorithm;
-  /** The key that signs after it. */
+  /** The id of the new key. */
   readonly kid: string;
-  /** In order of time, past ones included. */
+  /** The steps of both keys in order of time, past ones included. */
   readonly steps: readonly PlannedStep[];
 }
 
-/** The waits of a rotation in milliseconds, held against what is safe. */
+/**
+ * The waits of a rotation in milliseconds, with the defaults filled in.
+ *
+ * @throws {RangeError} for a wait that is too short to be safe
+ *
+ * @example
+ * ```ts
+ * import { rotationWaits } from "hookproof/jwks/rotation";
+ *
+ * rotationWaits({}, 300); // { publishForMs: 900000, retireAfterMs: 900000 }
+ * ```
+ */
 export function rotationWaits(
   { publishForMs, retireAfterMs, immediately = false }: RotationOptions,
   maxAgeSeconds: number,
@@ -59,15 +74,19 @@ export function rotationWaits(
 }
 
 /**
- * The keys with a rotation planned into their times: the successor is the oldest key that waits, it signs once it
- * has been published long enough, and the old key retires at that very moment. A rotation under way is not
- * planned again; `immediately` brings it forward. `undefined`: there is no key that could sign next.
+ * Plans a rotation for one algorithm: returns the keys with their new times.
  *
+ * The successor is the oldest key in the state `next`. It signs as soon as it has been published for `publishForMs`;
+ * the active key retires at the same moment and leaves the set `retireAfterMs` later. If a rotation is already
+ * planned, the keys come back unchanged; `immediately` brings it forward. `undefined`: no key can be the successor.
+ *
+ * @param options.now milliseconds since the epoch
+ * @param options.maxAgeSeconds how long the host lets listeners keep the set
  * @throws {RangeError} for waits that are too short
  *
  * @example
  * ```ts
- * import { planRotation } from "hookproof/jwks";
+ * import { planRotation } from "hookproof/jwks/rotation";
  *
  * const keys = [
  *   { kid: "old", alg: "ES256" as const, createdAt: 0, signsAt: 0 },
@@ -90,7 +109,7 @@ export function planRotation<Key extends KeyLife>(
   const successor = planned ?? waiting[0];
   if (!successor) return undefined;
   const active = own.find((key) => stateAt(key, now) === "active");
-  // Where nothing signs there is nothing to wait for: no other key could sign in the meantime.
+  // Without an active key nothing signs in the meantime, so waiting would only prolong the gap.
   const signsAt = immediately || !active ? now : Math.max(now, successor.createdAt + waits.publishForMs);
   return keys.map((key) => {
     if (key === successor) return { ...key, signsAt };
@@ -99,20 +118,23 @@ export function planRotation<Key extends KeyLife>(
 }
 
 /**
- * The plan that stands in the keys' times for an algorithm: of the last rotation, past or under way.
+ * The last rotation of an algorithm, planned, under way or past, as the times of the keys tell it; `undefined` if no
+ * key signs or will sign.
+ *
+ * @param now milliseconds since the epoch
  *
  * @example
  * ```ts
- * import { rotationPlan } from "hookproof/jwks";
+ * import { currentRotation } from "hookproof/jwks/rotation";
  *
  * const keys = [
  *   { kid: "old", alg: "ES256" as const, createdAt: 0, signsAt: 0, retiresAt: 900_000, removesAt: 1_800_000 },
  *   { kid: "new", alg: "ES256" as const, createdAt: 0, signsAt: 900_000 },
  * ];
- * rotationPlan(keys, "ES256", 60_000)?.kid; // "new"
+ * currentRotation(keys, "ES256", 60_000)?.kid; // "new"
  * ```
  */
-export function rotationPlan(
+export function currentRotation(
   keys: readonly KeyLife[],
   alg: Algorithm,
   now: number,
@@ -131,8 +153,19 @@ export function rotationPlan(
   return { alg, kid: successor.kid, steps: steps.sort((a, b) => a.at - b.at) };
 }
 
-/** The algorithms whose active key has signed for longer than this, with no rotation under way. */
-export function rotationsDue(keys: readonly KeyLife[], everyMs: number, now: number): Algorithm[] {
+/**
+ * The algorithms whose active key has signed for `everyMs`, and for which no rotation is planned.
+ *
+ * @param now milliseconds since the epoch
+ *
+ * @example
+ * ```ts
+ * import { dueRotations } from "hookproof/jwks/rotation";
+ *
+ * dueRotations([{ kid: "k1", alg: "ES256", createdAt: 0, signsAt: 0 }], 60_000, 60_000); // ["ES256"]
+ * ```
+ */
+export function dueRotations(keys: readonly KeyLife[], everyMs: number, now: number): Algorithm[] {
   return keys
     .filter(
       (key) =>
@@ -141,72 +174,4 @@ export function rotationsDue(keys: readonly KeyLife[], everyMs: number, now: num
         (key.signsAt ?? now) + everyMs <= now,
     )
     .map(({ alg }) => alg);
-}
-
-/** The keys with one of them retired now: it signs no more, and leaves the set once its last tokens are over. */
-export function retireKey<Key extends KeyLife>(
-  keys: readonly Key[],
-  kid: string,
-  { now, retireAfterMs, force = false }: { now: number; retireAfterMs?: number | undefined; force?: boolean },
-): Key[] {
-  const key = keyNamed(keys, kid, now);
-  const state = stateAt(key, now);
-  if (state === "retired") return [...keys];
-  if (state === "active" && !force) {
-    throw new HookproofError(
-      "KEY_IN_USE",
-      `The key ${shownKid(kid)} signs for ${key.alg}; rotate, so that another one takes over.`,
-    );
-  }
-  const { retireAfterMs: after } = rotationWaits({ retireAfterMs, immediately: true }, 0);
-  const retired = {
-    signsAt: state === "active" ? key.signsAt : undefined,
-    retiresAt: now,
-    removesAt: now + after,
-  };
-  return withoutRotationTo(key, keys, now).map((one) => (one.kid === kid ? { ...one, ...retired } : one));
-}
-
-/** The keys with one of them removed now: gone from the set, its kid kept so that it is never used again. */
-export function removeKey<Key extends KeyLife>(
-  keys: readonly Key[],
-  kid: string,
-  { now, force = false }: { now: number; force?: boolean },
-): Key[] {
-  const key = keyNamed(keys, kid, now);
-  const state = stateAt(key, now);
-  if (!force && state === "active")
-    throw new HookproofError(
-      "KEY_IN_USE",
-      `The key ${shownKid(kid)} signs for ${key.alg}; rotate, so that another one takes over.`,
-    );
-  if (!force && state === "retired") {
-    const until = new Date(key.removesAt ?? now).toISOString();
-    throw new HookproofError(
-      "KEY_IN_USE",
-      `Tokens of the key ${shownKid(kid)} may be under way; it leaves the set at ${until} by itself.`,
-    );
-  }
-  return withoutRotationTo(key, keys, now).map((one) => (one.kid === kid ? { ...one, removesAt: now } : one));
-}
-
-/** Takes back the plan by which a key would sign next, or the active one would retire with nobody to follow. */
-function withoutRotationTo<Key extends KeyLife>(key: Key, keys: readonly Key[], now: number): Key[] {
-  if (key.signsAt === undefined || key.signsAt <= now) return [...keys];
-  return keys.map((one) => {
-    if (one === key) return { ...one, signsAt: undefined };
-    const handsOver = one.alg === key.alg && one.retiresAt === key.signsAt;
-    return handsOver ? { ...one, retiresAt: undefined, removesAt: undefined } : one;
-  });
-}
-
-/** The key with an id, if it is not removed. */
-export function keyNamed<Key extends KeyLife>(keys: readonly Key[], kid: string, now: number): Key {
-  const key = keys.find((one) => one.kid === kid && stateAt(one, now) !== "removed");
-  if (!key) throw new HookproofError("KEY_NOT_FOUND", `There is no key with the kid ${shownKid(kid)}.`);
-  return key;
-}
-
-function shownKid(kid: string): string {
-  return JSON.stringify(kid.slice(0, 80));
 }

@@ -1,19 +1,37 @@
-import type { CryptoKey, JWK } from "jose";
-import type { Algorithm } from "../jwt/key.js";
-import { importPublicKey } from "../jwt/key.js";
-import type { ResolvedKey } from "../jwt/key-resolver.js";
-import { shown } from "../protocol/check.js";
+import type { CryptoKey } from "jose";
+import { shown } from "../core/check.js";
+import { HookproofError } from "../core/errors.js";
+import type { Algorithm } from "../jwt/algorithms.js";
+import { importPublicKey, type JWK, PRIVATE_MEMBERS, publicMembers } from "../jwt/key.js";
+import type { KeyResolver, ResolvedKey } from "../jwt/verify.js";
+import type { Jwks } from "./key-set.js";
 
-/** A key set has at most this many keys. */
+/** A key set with more keys is refused. */
 export const MAX_KEYS = 50;
 
-/** The private and symmetric members of every kind of key (RFC 7518 section 6, and `priv` of AKP keys). */
-export const PRIVATE_MEMBERS = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
-
-/** What a key must say of itself. */
+/** Which keys of a key set are used. */
 export interface KeyRules {
-  /** Accept keys that lack `use` or `alg`; one that says something else is skipped all the same. */
+  /** Use keys without `use` or `alg` as well. A key with another `use` or `alg` is not used in any case. */
   readonly lenient?: boolean | undefined;
+}
+
+/**
+ * A resolver over a key set that you have at hand; `remoteKeys` fetches one.
+ *
+ * @throws {HookproofError} KEY_SET_INVALID, for instance if the set has a private member
+ *
+ * @example
+ * ```ts
+ * import { createKeySet, generateKey, localKeys } from "hookproof/jwks";
+ *
+ * const keySet = createKeySet([await generateKey({ alg: "RS256" })]);
+ * const keys = localKeys(await keySet.publicJwks());
+ * ```
+ */
+export function localKeys(jwks: Jwks, rules: KeyRules = {}): KeyResolver {
+  const keys = verificationKeys(jwks, rules);
+  if (typeof keys === "string") throw new HookproofError("KEY_SET_INVALID", `The key set has ${keys}.`);
+  return { resolve: (kid, alg) => keys.find(kid, alg) };
 }
 
 /** The usable keys of a key set document. */
@@ -21,7 +39,7 @@ export interface VerificationKeys {
   find(kid: string, alg: Algorithm | "Ed25519"): Promise<ResolvedKey>;
 }
 
-/** Reads a key set as a stranger's input; a text says why the whole set is refused. */
+/** Reads a key set from an untrusted source. A text as the result says why the whole set is refused. */
 export function verificationKeys(document: unknown, rules: KeyRules): VerificationKeys | string {
   const keys = keysOf(document);
   if (typeof keys === "string") return keys;
@@ -32,15 +50,15 @@ export function verificationKeys(document: unknown, rules: KeyRules): Verificati
       const named = keys.filter((key) => key.kid === kid);
       const [jwk] = named;
       if (jwk === undefined) return notFound(`no key with kid ${shown(kid)}`);
-      if (named.length > 1) return notFound(`kid ${shown(kid)} stands ${named.length} times`);
+      if (named.length > 1) return notFound(`kid ${shown(kid)} occurs ${named.length} times`);
       const unfit = unfitness(jwk, alg, rules);
       if (unfit) return notFound(`kid ${shown(kid)} has ${unfit}`);
       const keyAlg = alg === "Ed25519" ? "EdDSA" : alg;
-      // By algorithm as well: a token that names another one must not spoil a lenient key for the others.
+      // The algorithm is part of the name: a failed import for one must not block a lenient key for the others.
       const name = `${keyAlg} ${kid}`;
       let key = imported.get(name);
       if (!key) {
-        key = importPublicKey(publicMaterial(jwk), keyAlg).catch(() => undefined);
+        key = importPublicKey(publicMembers(jwk), keyAlg).catch(() => undefined);
         imported.set(name, key);
       }
       const ready = await key;
@@ -76,9 +94,4 @@ function unfitness(jwk: JWK, alg: string, { lenient = false }: KeyRules): string
   if (jwk.key_ops !== undefined && !(Array.isArray(jwk.key_ops) && jwk.key_ops.includes("verify")))
     return "key_ops without verify";
   return undefined;
-}
-
-/** Only what makes the key: `ext`, `key_ops`, `x5c` and the like are not for the importer to act on. */
-export function publicMaterial({ kty, n, e, crv, x, y }: JWK): JWK {
-  return { kty, n, e, crv, x, y } as JWK;
 }

@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import { generateKey, keyRecord } from "hookproof/jwks";
+import { generateKey, importKey } from "hookproof/jwks";
 import { fixedClock } from "hookproof/testing";
 import { calculateJwkThumbprint } from "jose";
 import { describe, expect, it } from "vitest";
@@ -36,9 +36,27 @@ it.each(["", "k".repeat(257)])("the kid %j is refused", async (kid) => {
   await expect(generateKey({ alg: "EdDSA", kid })).rejects.toThrow(/kid/);
 });
 
-it("keyRecord takes a key made elsewhere under the names it is given, not under its own", async () => {
+it("a kid of 256 characters is the longest", async () => {
+  const kid = "k".repeat(256);
+  expect((await generateKey({ alg: "EdDSA", kid })).publicJwk.kid).toBe(kid);
+});
+
+describe.each(["RS256", "ES256", "EdDSA"] as const)("importKey, %s", (alg) => {
+  it("refuses a private key with the public members of another key", async () => {
+    const [{ privateJwk }, other] = [await generateKey({ alg }), await generateKey({ alg })];
+    const { use: _, kid: __, ...publicMembers } = other.publicJwk;
+    await expect(importKey({ ...privateJwk, ...publicMembers }, { alg })).rejects.toThrow(
+      // Node's own import looks at the curves; RSA keys it takes as they are.
+      alg === "RS256"
+        ? "The key for RS256 has a private half that does not belong to its public one."
+        : `The key for ${alg} cannot be imported`,
+    );
+  });
+});
+
+it("importKey takes a key made elsewhere under the names it is given, not under its own", async () => {
   const jwk = { ...jwkOf(made.p256().privateKey), kid: "old", use: "enc", x5c: ["MII"], ext: true };
-  const { publicJwk } = await keyRecord(jwk, { alg: "ES256", kid: "new" });
+  const { publicJwk } = await importKey(jwk, { alg: "ES256", kid: "new" });
   const { kty, crv, x, y } = jwk;
   expect(publicJwk).toEqual({ kty, crv, x, y, use: "sig", kid: "new", alg: "ES256" });
 });

@@ -273,7 +273,12 @@ describe("exportKeySet", () => {
       expect(text).toContain("application/jwk-set+json");
       expect(text).toContain("public, max-age=600");
     }
-    await expect(exportKeySet(createKeySet([key]), { path: '/"; rm' })).rejects.toThrow(TypeError);
+    expect(Object.keys(hosts)).toEqual(["nginx", "apache", "caddy", "headers-file", "s3"]);
+    for (const bad of ['/"; rm', "/jwks.json;", "/jwks.json\n", "x/jwks.json", "jwks.json", "/", ""])
+      await expect(exportKeySet(createKeySet([key]), { path: bad }), bad).rejects.toThrow(TypeError);
+    expect(await exportKeySet(createKeySet([key]), { path: "/a-b_c~d/1.json" })).toMatchObject({
+      path: "/a-b_c~d/1.json",
+    });
     await expect(exportKeySet(createKeySet([key]), { maxAgeSeconds: 1.5 })).rejects.toThrow(RangeError);
   });
 });

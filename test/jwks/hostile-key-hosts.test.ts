@@ -7,9 +7,9 @@ import { HookproofError } from "hookproof";
 import { type RemoteKeysOptions, remoteKeys } from "hookproof/jwks";
 import { afterEach, describe, expect, it } from "vitest";
 import type { TransportRequest } from "../../src/http/transport.js";
-import { makeCertificate, serveKeys, startKeyHost, trusting } from "./key-hosts.js";
-import { expectAccepted, expectRefusal, startTarget, type Target } from "./target.js";
-import { jwtListener, jwtParts, testKey } from "./tokens.js";
+import { expectAccepted, expectRefusal, startTarget, type Target } from "../kit/hostile-target.js";
+import { jwtListener, jwtParts, testKey } from "../kit/hostile-tokens.js";
+import { makeCertificate, serveKeys, startKeyHost, trusting } from "./hostile-key-hosts.js";
 
 const certificate = makeCertificate();
 const key = testKey("ES256");
@@ -25,7 +25,7 @@ async function targetOver(url: string, options: RemoteKeysOptions): Promise<Targ
   return target;
 }
 
-describe("row 34: key set hosts that misbehave", () => {
+describe("key set hosts that misbehave", () => {
   const drip: RequestListener = (_request, response) => {
     response.writeHead(200, { "Content-Length": "1000" });
     const timer = setInterval(() => response.write(" "), 20);
@@ -171,7 +171,7 @@ describe("row 34: key set hosts that misbehave", () => {
   });
 });
 
-describe("row 35: key set URLs that lead inside", () => {
+describe("key set URLs that lead inside", () => {
   it.each([
     "http://keys.example.com/jwks.json",
     "http://127.0.0.1/jwks.json",

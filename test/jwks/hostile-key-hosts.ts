@@ -1,9 +1,9 @@
 import type { RequestListener } from "node:http";
 import { createServer, Agent as HttpsAgent } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import { createTransport } from "../../src/http/node/transport.js";
 import type { Transport, TransportRequest } from "../../src/http/transport.js";
-import { createTransport } from "../../src/http/transport-node.js";
-import { type Certificate, makeCertificates } from "../http/certificates.js";
+import { type Certificate, makeCertificates } from "../kit/certificates.js";
 
 /** A certificate for 127.0.0.1 that signs itself. */
 export const makeCertificate = (): Certificate => makeCertificates().alone;

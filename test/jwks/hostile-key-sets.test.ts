@@ -2,9 +2,14 @@ import { createHash, createPublicKey, verify } from "node:crypto";
 import { remoteKeys } from "hookproof/jwks";
 import { fixedClock } from "hookproof/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type KeyHost, makeCertificate, serveKeys, startKeyHost, trusting } from "./key-hosts.js";
-import { converse, requestBytes } from "./raw-http.js";
-import { expectAccepted, expectRefusal, NOW, startTarget, type Target, without } from "./target.js";
+import {
+  expectAccepted,
+  expectRefusal,
+  NOW,
+  startTarget,
+  type Target,
+  without,
+} from "../kit/hostile-target.js";
 import {
   authorized,
   base64url,
@@ -14,7 +19,9 @@ import {
   jwtParts,
   type TestKey,
   testKey,
-} from "./tokens.js";
+} from "../kit/hostile-tokens.js";
+import { converse, requestBytes } from "../kit/raw-http.js";
+import { type KeyHost, makeCertificate, serveKeys, startKeyHost, trusting } from "./hostile-key-hosts.js";
 
 const certificate = makeCertificate();
 const rs256 = testKey("RS256");
@@ -50,7 +57,7 @@ function exponentOneForgery(): ReturnType<typeof jwtParts> {
   return authorized(parts, `Bearer ${input}.${base64url(padded)}`);
 }
 
-describe("row 36: key sets with bad keys", () => {
+describe("key sets with bad keys", () => {
   const small = testKey("RS256", "rs256", { bits: 1024, e: 65_537 });
   const cubic = testKey("RS256", "rs256", { bits: 2048, e: 3 });
   const offCurve = { ...es256.jwk, y: es256.jwk.x };
@@ -165,7 +172,7 @@ describe("row 36: key sets with bad keys", () => {
   });
 });
 
-describe("row 37: random kids", () => {
+describe("random kids", () => {
   /** Pipelines requests over one connection and counts the answers by status and code. */
   async function pipeline(target: Target, requests: readonly Buffer[]): Promise<Record<string, number>> {
     const { answers } = await converse(target.port, (socket) => socket.write(Buffer.concat(requests)), {
@@ -241,7 +248,7 @@ describe("row 37: random kids", () => {
   });
 });
 
-describe("row 38: a key that was taken out of the set", () => {
+describe("a key that was taken out of the set", () => {
   it.each([
     ["max-age=60", 60_000],
     ["no-store", 60_000],

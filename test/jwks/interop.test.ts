@@ -7,8 +7,8 @@ import { createKeySet } from "hookproof/jwks";
 import { openKeyStore } from "hookproof/node";
 import { startKeySetHost } from "hookproof-service";
 import { afterAll, beforeAll, expect } from "vitest";
-import { itWith } from "../support/needs.js";
-import { hasTool } from "../support/outside-tool.js";
+import { itWith } from "../kit/needs.js";
+import { hasTool } from "../kit/outside-tool.js";
 
 /** PyJWT with nothing but the served key set: prints the claims of a token it accepts. */
 const VERIFY = `

@@ -28,6 +28,17 @@ describe("createKeySet", () => {
     await expect(keySet.signingKey("ES256")).rejects.toThrow();
   });
 
+  it("makes the document once for a frozen list, and anew for one that may change", async () => {
+    const records = [await inState("active")];
+    const changing = createKeySet(records);
+    const first = await changing.publicJwks();
+    records.push(await inState("next"));
+    expect((await changing.publicJwks()).keys).toHaveLength(2);
+    expect(first.keys).toHaveLength(1);
+    const frozen = createKeySet(Object.freeze(records));
+    expect(await frozen.publicJwks()).toBe(await frozen.publicJwks());
+  });
+
   it("never publishes a private member, whatever a record calls public", async () => {
     const record = await inState("active");
     const careless = { ...record, publicJwk: { ...record.privateJwk, use: "sig", k: "c2VjcmV0" } };

@@ -1,4 +1,4 @@
-import { fixedKeys, generateKey, type Jwks, type KeyRules } from "hookproof/jwks";
+import { generateKey, type Jwks, type KeyRules, localKeys } from "hookproof/jwks";
 import type { JWK } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
 import { jwkOf, made } from "../jwt/private-keys.js";
@@ -14,14 +14,14 @@ async function find(
   alg: "RS256" | "ES256" | "EdDSA" | "Ed25519" = "ES256",
   rules: KeyRules = {},
 ) {
-  const resolved = await fixedKeys({ keys } as Jwks, rules).resolve("k", alg);
+  const resolved = await localKeys({ keys } as Jwks, rules).resolve("k", alg);
   return resolved.ok ? "found" : resolved.code;
 }
 
 const without = (jwk: JWK, ...names: string[]) =>
   Object.fromEntries(Object.entries(jwk).filter(([name]) => !names.includes(name)));
 
-describe("fixedKeys", () => {
+describe("localKeys", () => {
   it("finds a key by its kid and alg", async () => {
     expect(await find([good])).toBe("found");
     expect(await find([{ ...good, kid: "other" }, good, "not a key", null, []])).toBe("found");
@@ -75,8 +75,8 @@ describe("fixedKeys", () => {
     "one member %s makes the whole set invalid",
     (name) => {
       const invalid = expect.objectContaining({ code: "KEY_SET_INVALID" });
-      expect(() => fixedKeys({ keys: [good, { kty: "oct", kid: "x", [name]: "hunter2" }] })).toThrow(invalid);
-      expect(() => fixedKeys({ keys: [{ kty: "EC", [name]: "hunter2" }] })).toThrow(/^(?!.*hunter2)/);
+      expect(() => localKeys({ keys: [good, { kty: "oct", kid: "x", [name]: "hunter2" }] })).toThrow(invalid);
+      expect(() => localKeys({ keys: [{ kty: "EC", [name]: "hunter2" }] })).toThrow(/^(?!.*hunter2)/);
     },
   );
 
@@ -89,7 +89,7 @@ describe("fixedKeys", () => {
     "keys",
     { keys: Array.from({ length: 51 }, () => ({ kty: "EC" })) },
   ])("is no key set: %j", (document) => {
-    expect(() => fixedKeys(document as Jwks)).toThrow(expect.objectContaining({ code: "KEY_SET_INVALID" }));
+    expect(() => localKeys(document as Jwks)).toThrow(expect.objectContaining({ code: "KEY_SET_INVALID" }));
   });
 
   it("takes 50 keys", async () => {

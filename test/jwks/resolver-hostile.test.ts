@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateKey, type KeyRecord } from "hookproof/jwks";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type Certificates, makeCertificates } from "./certificates.js";
+import { type Certificates, makeCertificates } from "../kit/certificates.js";
 
 interface Outcome {
   ok: boolean;
@@ -29,7 +29,7 @@ const unhandled: string[] = [];
 let messages = 0;
 
 beforeAll(async () => {
-  certificates = await makeCertificates();
+  certificates = makeCertificates();
   home = mkdtempSync(join(tmpdir(), "hookproof-resolver-"));
   writeFileSync(join(home, "ca.pem"), certificates.ca);
   [key, rsa] = await Promise.all([
@@ -113,7 +113,7 @@ describe("a good key set", () => {
   });
 });
 
-describe("row 34: a host that is down, wrong, slow or endless", () => {
+describe("a host that is down, wrong, slow or endless", () => {
   const endless: RequestListener = (_, response) => {
     response.writeHead(200, { "Content-Type": "application/json" });
     const chunk = Buffer.alloc(65_536, " ");
@@ -249,7 +249,7 @@ describe("row 34: a host that is down, wrong, slow or endless", () => {
 
 describe("TLS", () => {
   it("of another authority is not trusted", async () => {
-    const other = await makeCertificates();
+    const other = makeCertificates();
     const name = await open(await host(serving(key.publicJwk), other.server));
     expect(await ask("resolve", { name, kid: "good" })).toMatchObject({ code: "KEY_SET_UNAVAILABLE" });
     expect(asked).toBe(0);
@@ -262,7 +262,7 @@ describe("TLS", () => {
   });
 });
 
-describe("row 35: an address that nobody should be led to", () => {
+describe("an address that nobody should be led to", () => {
   const spellings = [
     "https://127.0.0.1/",
     "https://127.1/",
@@ -340,7 +340,7 @@ describe("row 35: an address that nobody should be led to", () => {
   });
 });
 
-describe("row 36: keys that do not qualify", () => {
+describe("keys that do not qualify", () => {
   it.each([
     ["a private member", () => [{ ...key.publicJwk, kid: "other", d: "AA" }], "KEY_SET_INVALID"],
     ["a symmetric key", () => [{ kty: "oct", kid: "s", k: "c2VjcmV0" }], "KEY_SET_INVALID"],
@@ -405,7 +405,7 @@ describe("row 36: keys that do not qualify", () => {
   });
 });
 
-describe("row 37: random kids", () => {
+describe("random kids", () => {
   it("10,000 of them cost one more fetch in 30 s, and a valid kid is found all the while", async () => {
     const name = await open(await host(serving(key.publicJwk)));
     await ask("resolve", { name, kid: "good" });
@@ -426,7 +426,7 @@ describe("row 37: random kids", () => {
   });
 });
 
-describe("row 38: time", () => {
+describe("time", () => {
   const changing = (headers: Record<string, string>) => {
     let keys: object[] = [key.publicJwk];
     const listener: RequestListener = (request, response) => json({ keys }, headers)(request, response);

@@ -91,7 +91,9 @@ describe("waits", () => {
   it("never remove a key whose last token may still be alive", async () => {
     await store.generate({ alg: "EdDSA" });
     await expect(store.rotate("EdDSA", { retireAfterMs: 10 * MINUTE - 1 })).rejects.toThrow(/retireAfterMs/);
-    await expect(store.retire("x", { retireAfterMs: 0 })).rejects.toMatchObject({ code: "KEY_NOT_FOUND" });
+    await expect(store.retire("x", { retireAfterMs: 10 * MINUTE - 1 })).rejects.toThrow(/retireAfterMs/);
+    await expect(store.retire("x", { retireAfterMs: Number.NaN })).rejects.toThrow("at least 600000:");
+    await expect(store.retire("x")).rejects.toMatchObject({ code: "KEY_NOT_FOUND" });
   });
 
   it("are skipped when the key has leaked, also in the middle of a rotation", async () => {
@@ -108,6 +110,17 @@ describe("waits", () => {
 });
 
 describe("retiring and removing by hand", () => {
+  it("keeps the key in the set for as long as it is told", async () => {
+    const [first, second] = [await store.generate({ alg: "EdDSA" }), await store.generate({ alg: "EdDSA" })];
+    const now = clock.now();
+    await store.retire(first.kid, { force: true });
+    await store.retire(second.kid, { retireAfterMs: 20 * MINUTE });
+    expect((await store.list()).map(({ retiresAt, removesAt }) => [retiresAt, removesAt])).toEqual([
+      [now, now + 15 * MINUTE],
+      [now, now + 20 * MINUTE],
+    ]);
+  });
+
   it("is refused for a key that signs or whose tokens may be under way", async () => {
     const { kid } = await store.generate({ alg: "EdDSA" });
     await expect(store.retire(kid)).rejects.toMatchObject({ code: "KEY_IN_USE" });

@@ -1,24 +1,21 @@
 import {
   checkKeySet,
   createKeySet,
-  fixedKeys,
   generateKey,
   type Jwks,
   jwksHandler,
   type KeyLife,
   type KeySet,
   type KeyState,
-  planRotation,
+  localKeys,
   remoteKeys,
-  rotationPlan,
-  stateAt,
 } from "hookproof/jwks";
+import { currentRotation, dueRotations, planRotation, stateAt } from "hookproof/jwks/rotation";
 import type { JWK } from "jose";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { freshSeconds } from "../../src/jwks/freshness.js";
-import { lifeCycleFault } from "../../src/jwks/life-cycle.js";
-import { removeKey, retireKey, rotationsDue } from "../../src/jwks/rotation.js";
-import { testKey } from "../hostile/tokens.js";
+import { freshSeconds } from "../../src/jwks/fetch-key-set.js";
+import { lifeCycleFault, removeKey, retireKey } from "../../src/jwks/life-cycle.js";
+import { testKey } from "../kit/hostile-tokens.js";
 
 const MINUTE = 60_000;
 const URL_OF_SET = "https://keys.example.com/jwks.json";
@@ -74,10 +71,10 @@ describe("a rotation", () => {
 
   it("is due from its very moment on, and not while one is under way", () => {
     const keys = [key("a", { signsAt: 1_000 })];
-    expect(rotationsDue(keys, 500, 1_499)).toEqual([]);
-    expect(rotationsDue(keys, 500, 1_500)).toEqual(["ES256"]);
-    expect(rotationsDue([key("a", { signsAt: 1_000, retiresAt: 9_000 })], 500, 5_000)).toEqual([]);
-    expect(rotationsDue([key("next"), key("next too", { signsAt: 9_000 })], 0, 5_000)).toEqual([]);
+    expect(dueRotations(keys, 500, 1_499)).toEqual([]);
+    expect(dueRotations(keys, 500, 1_500)).toEqual(["ES256"]);
+    expect(dueRotations([key("a", { signsAt: 1_000, retiresAt: 9_000 })], 500, 5_000)).toEqual([]);
+    expect(dueRotations([key("next"), key("next too", { signsAt: 9_000 })], 0, 5_000)).toEqual([]);
   });
 
   it("is planned by names and times of its own algorithm and its own two keys", () => {
@@ -87,7 +84,7 @@ describe("a rotation", () => {
       key("new", { createdAt: 30, signsAt: 50 }),
       key("other", { alg: "EdDSA", signsAt: 0, retiresAt: 50, removesAt: 95 }),
     ];
-    expect(rotationPlan(keys, "ES256", 40)).toEqual({
+    expect(currentRotation(keys, "ES256", 40)).toEqual({
       alg: "ES256",
       kid: "new",
       steps: [
@@ -97,7 +94,7 @@ describe("a rotation", () => {
         { step: "remove", kid: "old", at: 90 },
       ],
     });
-    expect(rotationPlan(keys, "RS256", 40)).toBeUndefined();
+    expect(currentRotation(keys, "RS256", 40)).toBeUndefined();
   });
 
   it("is taken back with its key, and another algorithm's that hands over at the same time is not", () => {
@@ -107,21 +104,31 @@ describe("a rotation", () => {
       key("other", { alg: "EdDSA", signsAt: 0, retiresAt: 50 * MINUTE, removesAt: 65 * MINUTE }),
     ];
     for (const left of [
-      retireKey(keys, "new", { now: MINUTE }),
-      removeKey(keys, "new", { now: MINUTE }),
+      retireKey(keys, "new", { now: MINUTE, retireAfterMs: 15 * MINUTE, force: false }),
+      removeKey(keys, "new", { now: MINUTE, force: false }),
     ] as KeyLife[][]) {
       expect(keyNamed(left, "old")).toMatchObject({ retiresAt: undefined, removesAt: undefined });
       expect(keyNamed(left, "other")).toEqual(keys[2]);
       expect(keyNamed(left, "new")?.signsAt).toBeUndefined();
     }
-    const retired = keyNamed(retireKey(keys, "new", { now: MINUTE }), "new");
+    const retired = keyNamed(
+      retireKey(keys, "new", { now: MINUTE, retireAfterMs: 15 * MINUTE, force: false }),
+      "new",
+    );
     expect(retired).toMatchObject({ retiresAt: MINUTE, removesAt: 16 * MINUTE });
     expect(stateAt(retired as KeyLife, 2 * MINUTE)).toBe("retired");
-    expect(keyNamed(retireKey(keys, "old", { now: MINUTE, force: true }), "old")?.signsAt).toBe(0);
-    expect(() => retireKey(keys, "old", { now: MINUTE })).toThrow("signs for ES256");
-    expect(() => removeKey(keys, "old", { now: MINUTE })).toThrow("signs for ES256");
-    expect(() => removeKey(keys, "old", { now: 55 * MINUTE })).toThrow("leaves the set at 1970-01-01T01:05");
-    expect(() => removeKey(keys, "gone", { now: MINUTE })).toThrow("no key with the kid");
+    expect(
+      keyNamed(retireKey(keys, "old", { now: MINUTE, force: true, retireAfterMs: 15 * MINUTE }), "old")
+        ?.signsAt,
+    ).toBe(0);
+    expect(() => retireKey(keys, "old", { now: MINUTE, retireAfterMs: 15 * MINUTE, force: false })).toThrow(
+      "signs for ES256",
+    );
+    expect(() => removeKey(keys, "old", { now: MINUTE, force: false })).toThrow("signs for ES256");
+    expect(() => removeKey(keys, "old", { now: 55 * MINUTE, force: false })).toThrow(
+      "leaves the set at 1970-01-01T01:05",
+    );
+    expect(() => removeKey(keys, "gone", { now: MINUTE, force: false })).toThrow("no key with the kid");
   });
 
   it.each(["publishForMs", "retireAfterMs"])("refuses a %s that is too short or no number", (name) => {
@@ -375,14 +382,14 @@ describe("a key set's URL", () => {
 
 describe("a document's keys", () => {
   const find = async (jwk: object, alg: "RS256" | "ES256" | "EdDSA", rules = {}) =>
-    (await fixedKeys({ keys: [jwk] } as Jwks, rules).resolve((jwk as JWK).kid ?? "", alg)).ok;
+    (await localKeys({ keys: [jwk] } as Jwks, rules).resolve((jwk as JWK).kid ?? "", alg)).ok;
 
   it("of one kind do not serve another algorithm, whichever is asked for first", async () => {
     const { alg: _, ...anyAlg } = rsa;
-    const keys = fixedKeys({ keys: [anyAlg as JWK] }, { lenient: true });
+    const keys = localKeys({ keys: [anyAlg as JWK] }, { lenient: true });
     for (const alg of ["ES256", "RS256", "EdDSA", "RS256", "ES256"] as const)
       expect((await keys.resolve("r", alg)).ok, alg).toBe(alg === "RS256");
-    const other = fixedKeys({ keys: [anyAlg as JWK] }, { lenient: true });
+    const other = localKeys({ keys: [anyAlg as JWK] }, { lenient: true });
     for (const alg of ["RS256", "ES256"] as const)
       expect((await other.resolve("r", alg)).ok, alg).toBe(alg === "RS256");
   });
@@ -391,23 +398,23 @@ describe("a document's keys", () => {
     "have no member %s, not even an empty one",
     (name) => {
       for (const value of ["AQAB", "", null, undefined])
-        expect(() => fixedKeys({ keys: [good, { ...rsa, [name]: value }] } as Jwks)).toThrow(
+        expect(() => localKeys({ keys: [good, { ...rsa, [name]: value }] } as Jwks)).toThrow(
           `member ${name}`,
         );
     },
   );
 
   it("are not symmetric, at most 50, and in a list", async () => {
-    expect(() => fixedKeys({ keys: [good, { kty: "oct", kid: "o" }] } as Jwks)).toThrow(
+    expect(() => localKeys({ keys: [good, { kty: "oct", kid: "o" }] } as Jwks)).toThrow(
       "symmetric key (kty oct)",
     );
     const many = (count: number) => ({
       keys: Array.from({ length: count }, (_, n) => ({ ...good, kid: `k${n}` })),
     });
-    expect(() => fixedKeys(many(50))).not.toThrow();
-    expect(() => fixedKeys(many(51))).toThrow("more than 50 keys");
+    expect(() => localKeys(many(50))).not.toThrow();
+    expect(() => localKeys(many(51))).toThrow("more than 50 keys");
     for (const document of [null, 5, "keys", {}, { keys: {} }, [good]])
-      expect(() => fixedKeys(document as never)).toThrow("no list of keys");
+      expect(() => localKeys(document as never)).toThrow("no list of keys");
     expect(await find(good, "ES256")).toBe(true);
   });
 });
@@ -434,6 +441,22 @@ describe("a host's answer", () => {
       await (await get(other)).json(),
       await (await get(other)).json(),
     ]).toEqual(["a", "a", "b"].map((kid) => ({ keys: [{ kid }] })));
+    // Frozen on one level only, and changed on the next.
+    const outer = Object.freeze({ keys: [Object.freeze({ kid: "a" as string })] });
+    const grown = jwksHandler(setOf(() => outer));
+    await get(grown);
+    outer.keys.push(Object.freeze({ kid: "b" }));
+    expect((await (await get(grown)).json()).keys).toHaveLength(2);
+    const inner: { keys: readonly object[] } = { keys: Object.freeze([Object.freeze({ kid: "a" })]) };
+    const replaced = jwksHandler(setOf(() => inner));
+    await get(replaced);
+    inner.keys = Object.freeze([]);
+    expect((await (await get(replaced)).json()).keys).toHaveLength(0);
+    const mixed = Object.freeze({ keys: Object.freeze([Object.freeze({ kid: "a" }), { kid: "b" }]) });
+    const partly = jwksHandler(setOf(() => mixed));
+    await get(partly);
+    (mixed.keys[1] as { kid: string }).kid = "c";
+    expect((await (await get(partly)).json()).keys).toEqual([{ kid: "a" }, { kid: "c" }]);
     const halfFrozen = Object.freeze({ keys: Object.freeze([{ kid: "a" }]) });
     const half = jwksHandler(setOf(() => halfFrozen));
     await get(half);
@@ -454,8 +477,12 @@ describe("a host's answer", () => {
       expect(answer.headers.get("etag")).toBe(tag);
       expect(answer.headers.get("cache-control")).toBe("public, max-age=300");
     }
-    for (const tags of ['"x"', tag.slice(1, -1), `${tag}x`, "W/"]) {
-      expect((await get(handler, { "If-None-Match": tags })).status, tags).toBe(200);
+    const inside = `${tag.slice(0, 5)}W/${tag.slice(5)}`;
+    for (const tags of ['"x"', 'W/"x"', tag.slice(1, -1), `${tag}x`, "W/", inside]) {
+      const answer = await get(handler, { "If-None-Match": tags });
+      expect(answer.status, tags).toBe(200);
+      expect((await answer.json()).keys, tags).toHaveLength(1);
+      expect(answer.headers.get("content-type")).toBe("application/jwk-set+json");
     }
   });
 

@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type KeySetHostOptions, keySetAnswers } from "../jwks/answer.js";
-import type { KeySet } from "../jwks/key-set.js";
-import { closeAfterAnswer } from "./unread-body.js";
+import { closeAfterAnswer } from "../../http/node/incoming.js";
+import { type KeySetHostOptions, keySetAnswers } from "../host.js";
+import type { KeySet } from "../key-set.js";
 
 /**
- * A request listener for `node:http` that serves a key set, at whatever path it is mounted: what `jwksHandler`
- * answers, without the cost of web requests and responses (specification 5.2, JWT method, step 1). A store that
- * cannot be read is answered with 503.
+ * A request listener for `node:http` and Express that serves a key set as `jwksHandler` does, without the cost of web
+ * requests and responses (specification 5.2, JWT method, step 1). It answers at every path it is mounted on. If the
+ * store of the keys cannot be read, the answer is 503.
+ *
+ * @throws {RangeError} for a maxAgeSeconds that is not a whole number
  *
  * @example
  * ```ts
@@ -28,13 +30,13 @@ export function toJwksListener(
         request.method ?? "GET",
         request.headers["if-none-match"],
       );
-      // Not before the answer is there: until then Node has not seen the end of a request without a body.
+      // Only now: while the answer is being made, Node reads the end of a request without a body.
       closeAfterAnswer(request, response);
       const length = body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };
       response.writeHead(status, { ...headers, ...length });
       response.end(body);
     } catch {
-      // The asker learns nothing of why the store cannot be read.
+      // The client must not learn why the store cannot be read.
       if (!response.headersSent) response.writeHead(503, { "Retry-After": "1" });
       response.end();
     }
