@@ -1,10 +1,6 @@
-import type { Observe } from "../sender/observe.js";
-import { answer, listener, outboxMetrics, senderMetrics } from "./otel-metrics.js";
+import type { Observer } from "../sender/observe.js";
 
-/** Attributes of spans and metrics. */
-export type Attributes = Record<string, string | number>;
-
-/** An OpenTelemetry `Span`, as far as it is used here. */
+/** An OpenTelemetry `Span`, the part that is used here. */
 export interface OtelSpan {
   spanContext(): {
     readonly traceId: string;
@@ -33,6 +29,9 @@ export interface OtelTracer {
     context?: OtelContext,
   ): OtelSpan;
 }
+
+/** Attributes of spans and metrics. */
+type Attributes = Record<string, string | number>;
 
 /** An OpenTelemetry `Meter`. */
 export interface OtelMeter {
@@ -69,14 +68,14 @@ const SPAN_KEY = Symbol.for("OpenTelemetry Context Key SPAN");
  * (`webhook attempt`), W3C trace context sent along, and metrics.
  *
  * - `hookproof.sends`, counter: `outcome`, and `error.type` (our code) for a failure
- * - `hookproof.attempts`, counter: `verdict`, `http.response.status_code`, `error.type`
+ * - `hookproof.attempts`, counter: `outcome`, `http.response.status_code`, `error.type`
  * - `hookproof.send.duration` and `hookproof.attempt.duration`, histograms in seconds
  *
- * With an outbox, events are sent elsewhere and later than they are enqueued: a span for each `webhook enqueue`,
- * and every attempt is a child of it, in whichever process it is made. And these metrics:
+ * With an outbox an event is sent later than it is enqueued, perhaps by another process: there is a span for each
+ * `webhook enqueue`, and every attempt is a child of it. And these metrics:
  *
  * - `hookproof.outbox.enqueued`, counter: `error.type` for what could not be stored
- * - `hookproof.outbox.deliveries`, counter: `outcome` (`accepted`, `duplicate`, `dead`), `error.type`
+ * - `hookproof.outbox.deliveries`, counter: `outcome` (`delivered`, `duplicate`, `dead`), `error.type`
  * - `hookproof.outbox.delivery.duration`, histogram in seconds from enqueueing to the end: `outcome`, `error.type`
  * - `hookproof.outbox.pending`, `hookproof.outbox.in_flight`, `hookproof.outbox.dead`, gauges: events
  * - `hookproof.outbox.oldest_age`, gauge: seconds since the oldest pending event was enqueued
@@ -88,13 +87,13 @@ const SPAN_KEY = Symbol.for("OpenTelemetry Context Key SPAN");
  *
  * @example
  * ```ts
- * import { type OtelMeter, type OtelTracer, otelObserver } from "hookproof/node";
+ * import { type OtelMeter, type OtelTracer, otelObserver } from "hookproof/otel";
  *
  * // trace.getTracer("my-service") and metrics.getMeter("my-service") of @opentelemetry/api
  * const observeWith = (tracer: OtelTracer, meter: OtelMeter) => otelObserver({ tracer, meter });
  * ```
  */
-export function otelObserver({ tracer, meter }: { tracer?: OtelTracer; meter?: OtelMeter }): Observe {
+export function otelObserver({ tracer, meter }: { tracer?: OtelTracer; meter?: OtelMeter }): Observer {
   const observers = [
     tracer && spans(tracer),
     meter && senderMetrics(meter),
@@ -105,7 +104,7 @@ export function otelObserver({ tracer, meter }: { tracer?: OtelTracer; meter?: O
   };
 }
 
-function spans(tracer: OtelTracer): Observe {
+function spans(tracer: OtelTracer): Observer {
   const sends = new Map<number, OtelSpan>();
   const attempts = new Map<number, OtelSpan>();
   const enqueues = new Map<number, OtelSpan>();
@@ -144,7 +143,7 @@ function spans(tracer: OtelTracer): Observe {
         return;
       }
       case "attempt-ended":
-        finish(attempts, event, { "hookproof.verdict": event.verdict, ...answer(event) });
+        finish(attempts, event, { "hookproof.outcome": event.outcome, ...answer(event) });
         return;
       case "send-ended":
         finish(sends, event, { "hookproof.outcome": event.outcome, "hookproof.attempts": event.attempts });
@@ -156,7 +155,7 @@ function spans(tracer: OtelTracer): Observe {
         attempts.get(event.delivery)?.addEvent(event.type, { "hookproof.offset_ms": event.offsetMs });
         return;
       case "secret-switched":
-        attempts.get(event.delivery)?.addEvent(event.type, { "hookproof.candidate": event.candidate });
+        attempts.get(event.delivery)?.addEvent(event.type, { "hookproof.secret_index": event.secretIndex });
     }
   };
 }
@@ -190,7 +189,7 @@ function traceContext(span: OtelSpan): [string, string][] {
   return state === "" ? [parent] : [parent, ["tracestate", state]];
 }
 
-/** What stands for a span of another process. */
+/** A stand-in for a span of another process. */
 function remoteSpan(traceparent: string | undefined): Pick<OtelSpan, "spanContext"> | undefined {
   const [, traceId, spanId, flags] = traceparent?.split("-") ?? [];
   if (!traceId || !spanId || !flags) return undefined;
@@ -209,4 +208,95 @@ function contextWith(values: ReadonlyMap<symbol, unknown>): OtelContext {
     setValue: (key, value) => contextWith(new Map([...values, [key, value]])),
     deleteValue: (key) => contextWith(new Map([...values].filter(([other]) => other !== key))),
   };
+}
+
+/** Metrics of sends and attempts. */
+function senderMetrics(meter: OtelMeter): Observer {
+  const sends = meter.createCounter("hookproof.sends", { description: "Events sent, by outcome" });
+  const attempts = meter.createCounter("hookproof.attempts", { description: "Attempts, by outcome" });
+  const sendDuration = meter.createHistogram("hookproof.send.duration", { unit: "s" });
+  const attemptDuration = meter.createHistogram("hookproof.attempt.duration", { unit: "s" });
+
+  return (event) => {
+    if (event.type === "send-ended") {
+      const attributes = { ...listener(event.url), outcome: event.outcome, ...errorType(event) };
+      sends.add(1, attributes);
+      sendDuration.record(event.durationMs / 1000, attributes);
+    } else if (event.type === "attempt-ended") {
+      const attributes = {
+        ...listener(event.url),
+        outcome: event.outcome,
+        ...answer(event),
+        ...errorType(event),
+      };
+      attempts.add(1, attributes);
+      attemptDuration.record(event.durationMs / 1000, attributes);
+    }
+  };
+}
+
+/** Metrics of an outbox. */
+function outboxMetrics(meter: OtelMeter): Observer {
+  const enqueued = meter.createCounter("hookproof.outbox.enqueued", { description: "Events enqueued" });
+  const deliveries = meter.createCounter("hookproof.outbox.deliveries", {
+    description: "Deliveries that ended, by outcome",
+  });
+  const duration = meter.createHistogram("hookproof.outbox.delivery.duration", { unit: "s" });
+  const gauge = (name: string, description: string, unit = "{event}") =>
+    meter.createGauge?.(`hookproof.outbox.${name}`, { description, unit });
+  const pending = gauge("pending", "Events that wait");
+  const inFlight = gauge("in_flight", "Events that a worker has");
+  const dead = gauge("dead", "Dead letters");
+  const oldestAge = gauge("oldest_age", "Age of the oldest pending event", "s");
+  const breaker = gauge("breaker", "0 closed, 1 half-open, 2 open", "1");
+  const storeAvailable = gauge("store_available", "1, or 0 while the store cannot be reached", "1");
+
+  return (event) => {
+    switch (event.type) {
+      case "enqueue-ended":
+        enqueued.add(1, { ...listener(event.url), ...errorType(event) });
+        return;
+      case "delivery-ended": {
+        const attributes = { ...listener(event.url), outcome: event.outcome, ...errorType(event) };
+        deliveries.add(1, attributes);
+        duration.record(event.ageMs / 1000, attributes);
+        return;
+      }
+      case "backlog": {
+        const attributes = listener(event.url);
+        pending?.record(event.pending, attributes);
+        inFlight?.record(event.inFlight, attributes);
+        dead?.record(event.dead, attributes);
+        oldestAge?.record(event.oldestAgeMs / 1000, attributes);
+        breaker?.record(PHASES.indexOf(event.breaker), attributes);
+        storeAvailable?.record(1);
+        return;
+      }
+      case "breaker-changed":
+        breaker?.record(PHASES.indexOf(event.state), listener(event.url));
+        return;
+      case "store-changed":
+        storeAvailable?.record(event.available ? 1 : 0);
+    }
+  };
+}
+
+const PHASES = ["closed", "half-open", "open"];
+
+/** The attributes that name a listener. */
+function listener(url: string): Attributes {
+  const { hostname, pathname } = new URL(url);
+  return {
+    "server.address": hostname,
+    "hookproof.listener_id": pathname.slice(pathname.lastIndexOf("/") + 1),
+  };
+}
+
+/** The attributes of an answer; none where there was no answer. */
+function answer({ status }: { status?: number }): Attributes {
+  return status === undefined ? {} : { "http.response.status_code": status };
+}
+
+function errorType({ code }: { code?: string }): Attributes {
+  return code === undefined ? {} : { "error.type": code };
 }

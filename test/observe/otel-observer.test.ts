@@ -13,9 +13,9 @@ import {
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
 import { createEvent, createSender, hmacSigner, type SenderOptions } from "hookproof";
-import { otelObserver } from "hookproof/node";
+import { otelObserver } from "hookproof/otel";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type ReceiverServer, receiverServer, SECRET } from "../sender/receiver-server.js";
+import { type ReceiverServer, receiverServer, SECRET } from "../kit/receiver-server.js";
 
 const spans = new InMemorySpanExporter();
 const tracing = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
@@ -167,12 +167,12 @@ describe("metrics", () => {
     expect(point("hookproof.sends", { outcome: "accepted" })).toBeGreaterThanOrEqual(2);
     expect(
       point("hookproof.attempts", {
-        verdict: "retry",
+        outcome: "retry",
         "error.type": "RECEIVER_UNAVAILABLE",
         "http.response.status_code": 503,
       }),
     ).toBeGreaterThanOrEqual(1);
-    expect(point("hookproof.attempt.duration", { verdict: "accepted" })).toMatchObject({
+    expect(point("hookproof.attempt.duration", { outcome: "accepted" })).toMatchObject({
       count: expect.any(Number) as number,
     });
   });
