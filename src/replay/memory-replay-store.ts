@@ -1,22 +1,20 @@
-import { HookproofError, messageOf } from "../errors.js";
-import { type Clock, systemClock, timeOf } from "../primitives/clock.js";
-import { harmless } from "../primitives/harmless.js";
-import { EVENT_ID_RETENTION_MS } from "../protocol/limits.js";
-import { RESERVATION_MS, type ReplayStore } from "./replay-store.js";
+import { type Clock, systemClock, timeOf } from "../core/clock.js";
+import { checkWholeNumber } from "../core/options.js";
+import { EVENT_ID_RETENTION_MS } from "../core/protocol.js";
+import { RESERVATION_MS, type ReplayStore, reservationLost } from "./replay-store.js";
 
 /** Options of `memoryReplayStore`. */
 export interface MemoryReplayStoreOptions {
+  /** The machine's clock by default. */
   clock?: Clock | undefined;
-  /** How many processed ids are kept; 1,000,000 by default. Past it the oldest is forgotten. */
+  /** How many processed ids are kept; 1,000,000 by default. Past it the oldest is forgotten, even before its 7 days. */
   maxIds?: number | undefined;
   /** How long a reservation holds if it is neither committed nor released; 60,000 ms by default. */
   reservationMs?: number | undefined;
-  /** Told of each id that is forgotten before its 7 days are over; by default the first is warned about. What it throws is dropped. */
-  onForget?: ((id: { listenerId: string; eventId: string }) => void) | undefined;
 }
 
 /**
- * A replay store in this process's memory, for one process and for tests: a restart forgets every id.
+ * A replay store in the memory of this process, for a single process and for tests. A restart forgets every id.
  *
  * @example
  * ```ts
@@ -28,23 +26,14 @@ export interface MemoryReplayStoreOptions {
 export function memoryReplayStore(options: MemoryReplayStoreOptions = {}): ReplayStore {
   const { clock = systemClock, maxIds = 1_000_000, reservationMs = RESERVATION_MS } = options;
   const nowOf = steadily(clock);
-  const onForget = harmless<[{ listenerId: string; eventId: string }]>(options.onForget ?? warnOnce());
-  if (!Number.isInteger(maxIds) || maxIds < 1)
-    throw new RangeError("maxIds must be a whole number, 1 or more");
-  // Insertion order is order of expiry in both, as every entry of one map is kept equally long.
+  checkWholeNumber("maxIds", maxIds);
+  checkWholeNumber("reservationMs", reservationMs);
+  // In both maps the order of insertion is the order of expiry, as all entries of one map are kept equally long.
   const reserved = new Map<string, Held>();
   const processed = new Map<string, Held>();
-  // A map whose first entry is deleted again and again walks past all the holes before it finds its first entry.
+  // Finding a map's first entry costs as many steps as entries were deleted before it, so the order is kept beside it.
   const inOrder = queue<string>();
   let tokens = 0;
-
-  /** Told last of all: whatever the callback does, the id that was just processed is remembered. */
-  function forgetOldest(): void {
-    const key = inOrder.take() ?? "";
-    processed.delete(key);
-    const [listenerId = "", eventId = ""] = key.split(" ");
-    onForget({ listenerId, eventId });
-  }
 
   function forgetExpired(now: number): void {
     for (const [key, { expiresAt }] of reserved) {
@@ -74,13 +63,12 @@ export function memoryReplayStore(options: MemoryReplayStoreOptions = {}): Repla
       const now = nowOf();
       forgetExpired(now);
       const holder = processed.get(key) ?? reserved.get(key);
-      if (holder && holder.token !== token)
-        throw new HookproofError("RESERVATION_LOST", messageOf("RESERVATION_LOST"));
+      if (holder && holder.token !== token) throw reservationLost();
       reserved.delete(key);
       if (processed.has(key)) return;
       processed.set(key, { token, expiresAt: now + EVENT_ID_RETENTION_MS });
       inOrder.add(key);
-      if (processed.size > maxIds) forgetOldest();
+      if (processed.size > maxIds) processed.delete(inOrder.take() ?? "");
     },
     async release({ listenerId, eventId, token }) {
       const key = `${listenerId} ${eventId}`;
@@ -94,7 +82,7 @@ interface Held {
   readonly expiresAt: number;
 }
 
-/** First in, first out. What was taken is dropped from memory once it is more than what is left. */
+/** First in, first out. What was taken leaves the memory once it is more than what is left. */
 function queue<Item>() {
   let items: Item[] = [];
   let taken = 0;
@@ -113,26 +101,15 @@ function queue<Item>() {
   };
 }
 
-/** A clock that fails stands still for that moment: an id that was run is remembered in any case. */
+/** A clock that fails gives its last time, so that an id whose event has run is remembered in any case. */
 function steadily(clock: Clock): () => number {
   let last = 0;
   return () => {
     try {
       last = timeOf(clock);
     } catch {
-      // The receiver asks the same clock, and answers 503 by itself.
+      // The receiver asks the same clock, and answers 503.
     }
     return last;
-  };
-}
-
-function warnOnce(): () => void {
-  let warned = false;
-  return () => {
-    if (!warned)
-      console.warn(
-        "hookproof: the memory replay store is full and forgets its oldest event ids early. Raise maxIds.",
-      );
-    warned = true;
   };
 }

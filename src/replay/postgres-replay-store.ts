@@ -1,16 +1,29 @@
 import { randomUUID } from "node:crypto";
-import { EVENT_ID_RETENTION_MS } from "../protocol/limits.js";
-import { RESERVATION_MS, type ReplayStore, type Reservation } from "../receiver/replay-store.js";
-import { CLEANUP_ROWS, cleanupSchedule, quotedIndex, quotedTable, REPLAY_TABLE } from "./replay-table.js";
-import { checkMs, reservationLost, withinMs } from "./store-failure.js";
+import { checkWholeNumber } from "../core/options.js";
+import { EVENT_ID_RETENTION_MS } from "../core/protocol.js";
+import {
+  CLEANUP_ROWS,
+  cleanupSchedule,
+  quotedIndex,
+  quotedTable,
+  REPLAY_TABLE,
+  RESERVATION_MS,
+  type ReplayStore,
+  type Reservation,
+  reservationLost,
+  withinMs,
+} from "./replay-store.js";
 
-/** A `Pool`, `PoolClient` or `Client` of `pg`, as far as it is used here. */
+/** The method of a `Pool`, `PoolClient` or `Client` of `pg` that the store uses. */
 export interface PostgresQueryable {
+  /** Runs a statement, with a value for each `$1`, `$2` and so on. */
   query(sql: string, values?: unknown[]): Promise<{ rows: unknown[]; rowCount: number | null }>;
 }
 
 /** Options of `postgresReplayStore`. */
 export interface PostgresReplayStoreOptions {
+  /** A `Pool` of `pg`; ending it is the caller's. */
+  pool: PostgresQueryable;
   /** The table's name, or `schema.name`; `hookproof_event_ids` by default. */
   table?: string | undefined;
   /** How long a reservation holds if it is neither committed nor released; 60,000 ms by default. */
@@ -21,32 +34,29 @@ export interface PostgresReplayStoreOptions {
 
 /** A replay store in PostgreSQL. */
 export interface PostgresReplayStore extends ReplayStore {
-  /** Creates the table if it is not there yet. Any number of processes may call it, at once or again. */
-  createTable(): Promise<void>;
   /**
-   * As in every store; with the client of an open transaction, id and work are committed together, or neither
-   * is. It rejects with RESERVATION_LOST: roll back then. Make it the last call before `COMMIT`.
+   * As in every store. With the client of an open transaction, id and work are committed together, or neither is.
+   * Where it rejects with RESERVATION_LOST, roll back. Make it the last call before `COMMIT`.
    */
   commit(reservation: Reservation, transaction?: PostgresQueryable): Promise<void>;
 }
 
 /**
- * A replay store in PostgreSQL 12 or later, for any number of machines. Times are the database's own, so that
- * the machines' clocks need not agree. Ids are kept for 7 days (specification 8) and removed afterwards, a
- * bounded number a call.
+ * A replay store in PostgreSQL 12 or later, for any number of machines. It uses the database's clock, so the machines'
+ * clocks need not agree. It creates its table at the first call, where the table does not exist. Ids are kept for 7
+ * days (specification 8) and removed afterwards, at most 500 a call.
  *
  * Its methods reject with a `HookproofError` REPLAY_STORE_UNAVAILABLE when the database fails or is late.
  *
  * @example
  * ```ts
  * import { generateSecret } from "hookproof"; // stands for your listener's own secret
- * import { postgresReplayStore } from "hookproof/node";
+ * import { postgresReplayStore } from "hookproof/replay";
  * import { createReceiver } from "hookproof/receiver";
  * import pg from "pg";
  *
  * const pool = new pg.Pool({ connectionString: "postgres://localhost/app" });
- * const replayStore = postgresReplayStore(pool);
- * await replayStore.createTable();
+ * const replayStore = postgresReplayStore({ pool });
  *
  * const receiver = createReceiver({
  *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: generateSecret() } },
@@ -69,31 +79,43 @@ export interface PostgresReplayStore extends ReplayStore {
  *   });
  * ```
  */
-export function postgresReplayStore(
-  pool: PostgresQueryable,
-  {
-    table: name = REPLAY_TABLE,
-    reservationMs = RESERVATION_MS,
-    timeoutMs = 2_000,
-  }: PostgresReplayStoreOptions = {},
-): PostgresReplayStore {
+export function postgresReplayStore({
+  pool,
+  table: name = REPLAY_TABLE,
+  reservationMs = RESERVATION_MS,
+  timeoutMs = 2_000,
+}: PostgresReplayStoreOptions): PostgresReplayStore {
   if (typeof pool?.query !== "function")
     throw new TypeError("pool must have the query() of pg's Pool or Client");
-  checkMs("reservationMs", reservationMs);
-  checkMs("timeoutMs", timeoutMs);
+  checkWholeNumber("reservationMs", reservationMs);
+  checkWholeNumber("timeoutMs", timeoutMs);
   const table = quotedTable(name);
   const sql = queriesOn(table);
   const cleanup = cleanupSchedule();
 
+  let prepared: Promise<void> | undefined;
+
+  function prepare(): Promise<void> {
+    prepared ??= withinMs(timeoutMs, createTable).catch((error) => {
+      prepared = undefined;
+      throw error;
+    });
+    return prepared;
+  }
+
+  async function createTable(): Promise<void> {
+    // PostgreSQL refuses CREATE TABLE IF NOT EXISTS to a role that may not create tables, even where the table exists.
+    const { rows } = await pool.query("SELECT to_regclass($1) IS NOT NULL AS exists", [table]);
+    if ((rows as { exists?: boolean }[])[0]?.exists) return;
+    // Two processes that create one table at once would collide in the catalogue. The lock lasts as long as the
+    // implicit transaction around these statements.
+    const lock = `SELECT pg_advisory_xact_lock(hashtext('hookproof ${name}'))`;
+    await pool.query(`${lock}; ${sql.create}; ${sql.index(quotedIndex(name))}`);
+  }
+
   return {
-    async createTable() {
-      // Two processes that create one table at once would collide in the catalogue; the lock lasts as long as
-      // the implicit transaction around these statements.
-      const lock = `SELECT pg_advisory_xact_lock(hashtext('hookproof ${name}'))`;
-      const index = quotedIndex(name);
-      await withinMs(timeoutMs, () => pool.query(`${lock}; ${sql.create}; ${sql.index(index)}`));
-    },
     async reserve(listenerId, eventId) {
+      await prepare();
       const now = performance.now();
       if (cleanup.isDue(now)) {
         const { rowCount } = await withinMs(timeoutMs, () => pool.query(sql.cleanup));
@@ -101,7 +123,7 @@ export function postgresReplayStore(
       }
       const token = randomUUID();
       const values = [listenerId, eventId, token, reservationMs];
-      // Reserved too late, the id would be refused as in flight though nobody works on it.
+      // A reservation that comes too late is released, or the id would be in flight though nobody works on it.
       const { rows } = await withinMs(
         timeoutMs,
         () => pool.query(sql.reserve, values),
@@ -132,7 +154,7 @@ function queriesOn(table: string) {
       processed boolean NOT NULL, expires_at timestamptz NOT NULL,
       PRIMARY KEY (listener_id, event_id))`,
     index: (name: string) => `CREATE INDEX IF NOT EXISTS ${name} ON ${table} (expires_at)`,
-    // An id that is known is answered from the snapshot: INSERT alone would wait for the row's transaction.
+    // A known id is read from the snapshot first: INSERT alone would wait for an open transaction that has the row.
     reserve: `WITH known AS (
         SELECT processed FROM ${table} WHERE listener_id = $1 AND event_id = $2 AND expires_at > ${NOW}
       ), taken AS (

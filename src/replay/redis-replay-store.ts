@@ -1,15 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { EVENT_ID_RETENTION_MS } from "../protocol/limits.js";
-import { RESERVATION_MS, type ReplayStore } from "../receiver/replay-store.js";
-import { checkMs, reservationLost, withinMs } from "./store-failure.js";
+import { checkWholeNumber } from "../core/options.js";
+import { EVENT_ID_RETENTION_MS } from "../core/protocol.js";
+import { RESERVATION_MS, type ReplayStore, reservationLost, withinMs } from "./replay-store.js";
 
-/** A client of `ioredis` (`call`) or of `redis`, node-redis (`sendCommand`), as far as it is used here. */
+/** The method of a client that the store uses: `call` of `ioredis`, or `sendCommand` of `redis` (node-redis). */
 export type RedisClient =
   | { call(command: string, ...args: string[]): Promise<unknown> }
   | { sendCommand(args: string[]): Promise<unknown> };
 
 /** Options of `redisReplayStore`. */
 export interface RedisReplayStoreOptions {
+  /** A connected client of `ioredis` or `redis`; closing it is the caller's. */
+  client: RedisClient;
   /** What every key starts with; `hookproof:event:` by default. */
   keyPrefix?: string | undefined;
   /** How long a reservation holds if it is neither committed nor released; 60,000 ms by default. */
@@ -18,7 +20,7 @@ export interface RedisReplayStoreOptions {
   timeoutMs?: number | undefined;
 }
 
-// Each runs as one step in Redis: between looking at the holder and acting, nobody else can take the key.
+// Redis runs each script as one step: nobody else can take the key between the look at its holder and the change.
 const COMMIT = `local held = redis.call("GET", KEYS[1])
 if held and held ~= ARGV[1] and held ~= ARGV[2] then return 0 end
 redis.call("SET", KEYS[1], ARGV[2], "PX", ARGV[3])
@@ -27,38 +29,35 @@ const RELEASE = `if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call
 return 0`;
 
 /**
- * A replay store in Redis 6 or later, for any number of machines: one key an id, which Redis removes by itself
- * after 7 days (specification 8). Ids survive what the server's persistence survives, so switch `appendonly`
- * on, and set `maxmemory-policy noeviction`: an id that is evicted early can be run again. A failover to a
- * replica can lose the last ids as well. Work cannot join the store's transaction here; use PostgreSQL or
- * SQLite where it must.
+ * A replay store in Redis 6 or later, for any number of machines. Each id is a key, which Redis removes after 7 days
+ * (specification 8). Redis keeps ids as safely as its persistence is set: switch `appendonly` on, and set
+ * `maxmemory-policy noeviction`, as an event whose id was evicted can run again. A failover to a replica can lose the
+ * last ids as well. Work and id cannot be in one transaction; use PostgreSQL or SQLite where they must.
  *
  * Its methods reject with a `HookproofError` REPLAY_STORE_UNAVAILABLE when Redis fails or is late.
  *
  * @example
  * ```ts
  * import { generateSecret } from "hookproof"; // stands for your listener's own secret
- * import { redisReplayStore } from "hookproof/node";
+ * import { redisReplayStore } from "hookproof/replay";
  * import { createReceiver } from "hookproof/receiver";
  * import { Redis } from "ioredis";
  *
  * const receiver = createReceiver({
  *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: generateSecret() } },
- *   replayStore: redisReplayStore(new Redis()),
+ *   replayStore: redisReplayStore({ client: new Redis() }),
  * });
  * ```
  */
-export function redisReplayStore(
-  client: RedisClient,
-  {
-    keyPrefix = "hookproof:event:",
-    reservationMs = RESERVATION_MS,
-    timeoutMs = 2_000,
-  }: RedisReplayStoreOptions = {},
-): ReplayStore {
+export function redisReplayStore({
+  client,
+  keyPrefix = "hookproof:event:",
+  reservationMs = RESERVATION_MS,
+  timeoutMs = 2_000,
+}: RedisReplayStoreOptions): ReplayStore {
   const send = commandOf(client);
-  checkMs("reservationMs", reservationMs);
-  checkMs("timeoutMs", timeoutMs);
+  checkWholeNumber("reservationMs", reservationMs);
+  checkWholeNumber("timeoutMs", timeoutMs);
   const ask = (...args: string[]) => withinMs(timeoutMs, () => send(args));
   const keyOf = (listenerId: string, eventId: string) => `${keyPrefix}${listenerId}:${eventId}`;
 
@@ -66,7 +65,7 @@ export function redisReplayStore(
     async reserve(listenerId, eventId) {
       const key = keyOf(listenerId, eventId);
       const token = randomUUID();
-      // Reserved too late, the id would be refused as in flight though nobody works on it.
+      // A reservation that comes too late is released, or the id would be in flight though nobody works on it.
       const taken = await withinMs(
         timeoutMs,
         () => send(["SET", key, reservedBy(token), "PX", String(reservationMs), "NX"]),
@@ -97,7 +96,7 @@ function processedBy(token: string): string {
   return `${PROCESSED}${token}`;
 }
 
-/** ioredis has a `sendCommand` as well, of another shape, so `call` is looked for first. */
+/** ioredis has a `sendCommand` too, with other arguments, so `call` is looked for first. */
 function commandOf(client: RedisClient): (args: string[]) => Promise<unknown> {
   if (client && "call" in client && typeof client.call === "function")
     return ([command = "", ...args]) => client.call(command, ...args);

@@ -3,16 +3,15 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { postgresReplayStore, sqliteReplayStore } from "hookproof/node";
 import type { ReceivedRequest } from "hookproof/receiver";
 import { afterAll, describe, expect, it } from "vitest";
-import { betterSqlite3 } from "../support/better-sqlite3.js";
-import { exchange } from "../support/loopback.js";
-import { itWith } from "../support/needs.js";
-import { openSqlite, type StorePlace } from "../support/open-replay-store.js";
-import { type TestPostgres, testPostgres } from "../support/postgres.js";
-import { type TestRedis, testRedis } from "../support/redis.js";
-import { signedRequest } from "../support/signed-request.js";
+import { betterSqlite3 } from "../kit/better-sqlite3.js";
+import { exchange } from "../kit/loopback.js";
+import { itWith } from "../kit/needs.js";
+import type { StorePlace } from "../kit/open-replay-store.js";
+import { type TestPostgres, testPostgres } from "../kit/postgres.js";
+import { type TestRedis, testRedis } from "../kit/redis.js";
+import { signedRequest } from "../kit/signed-request.js";
 import type { CopiesProcessOptions, CopiesReport, RunOutcome } from "./copies-process.js";
 
 const HANG_GUARD_MS = 60_000;
@@ -34,15 +33,11 @@ interface PreparedPlace {
 async function sqlitePlace(kind: "better-sqlite3" | "libsql"): Promise<PreparedPlace> {
   const folder = mkdtempSync(join(tmpdir(), "hookproof-copies-"));
   const where = join(folder, "ids.db");
-  const db = openSqlite(kind, where);
-  sqliteReplayStore(db).createTable();
-  db.close();
   return { name: kind, place: { kind, where }, drop: () => rmSync(folder, { recursive: true }) };
 }
 
 async function postgresPlace({ url, schema }: TestPostgres): Promise<PreparedPlace> {
-  const { name, pool, drop } = await schema();
-  await postgresReplayStore(pool).createTable();
+  const { name, drop } = await schema();
   return { name: "PostgreSQL", place: { kind: "postgres", where: url, space: name }, drop };
 }
 

@@ -4,8 +4,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { toNodeListener } from "hookproof/node";
 import { createReceiver } from "hookproof/receiver";
-import { openReplayStore, type StorePlace } from "../support/open-replay-store.js";
-import { LISTENER } from "../support/signed-request.js";
+import { openReplayStore, type StorePlace } from "../kit/open-replay-store.js";
+import { LISTENER } from "../kit/signed-request.js";
 
 /** What it is started with, as JSON. */
 export interface CopiesProcessOptions {

@@ -1,12 +1,12 @@
-import { postgresReplayStore } from "hookproof/node";
 import { createReceiver } from "hookproof/receiver";
+import { postgresReplayStore } from "hookproof/replay";
 import { replayStoreContract } from "hookproof/testing";
 import pg from "pg";
 import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
-import { describeWith } from "../support/needs.js";
-import { freePort } from "../support/own-server.js";
-import { testPostgres } from "../support/postgres.js";
-import { LISTENER, signedRequest } from "../support/signed-request.js";
+import { describeWith } from "../kit/needs.js";
+import { freePort } from "../kit/own-server.js";
+import { testPostgres } from "../kit/postgres.js";
+import { LISTENER, signedRequest } from "../kit/signed-request.js";
 
 const postgres = await testPostgres();
 afterAll(() => postgres?.stop());
@@ -18,16 +18,12 @@ describeWith("postgresql", postgres)("postgresReplayStore", () => {
   });
   afterEach(() => schema.drop());
 
-  async function createdStore() {
-    const store = postgresReplayStore(schema.pool);
-    await store.createTable();
-    return store;
-  }
+  const openStore = () => postgresReplayStore({ pool: schema.pool });
 
   for (const { name, run } of replayStoreContract) {
     it(name, () =>
       run({
-        open: createdStore,
+        open: openStore,
         async passTime(ms) {
           await schema.pool.query(
             "UPDATE hookproof_event_ids SET expires_at = expires_at - $1 * interval '1 ms'",
@@ -39,14 +35,16 @@ describeWith("postgresql", postgres)("postgresReplayStore", () => {
   }
 
   it("creates its table once, however many ask at once", async () => {
-    await Promise.all(Array.from({ length: 20 }, createdStore));
-    const named = postgresReplayStore(schema.pool, { table: `${schema.name}.other_ids` });
-    await named.createTable();
+    const asked = Array.from({ length: 20 }, () => openStore().reserve("lst_1", "id"));
+    const states = (await Promise.all(asked)).map(({ state }) => state);
+    expect(states.filter((state) => state === "reserved")).toHaveLength(1);
+    const named = postgresReplayStore({ pool: schema.pool, table: `${schema.name}.other_ids` });
     expect((await named.reserve("lst_1", "id")).state).toBe("reserved");
   });
 
   it("removes expired ids, at most 500 a call", async () => {
-    const store = await createdStore();
+    await openStore().reserve("lst_new", "first");
+    const store = openStore();
     await schema.pool.query(
       "INSERT INTO hookproof_event_ids SELECT 'lst_old', i, 'token', true, now() FROM generate_series(1, 1200) i",
     );
@@ -62,7 +60,7 @@ describeWith("postgresql", postgres)("postgresReplayStore", () => {
   });
 
   it("commits id and work together, or neither", async () => {
-    const store = await createdStore();
+    const store = openStore();
     await schema.pool.query("CREATE TABLE jobs (event_id text)");
     const receiver = createReceiver({ listener: LISTENER, replayStore: store });
     const request = await signedRequest();
@@ -89,7 +87,7 @@ describeWith("postgresql", postgres)("postgresReplayStore", () => {
   });
 
   it("a copy is answered while the transaction that commits its id is open", async () => {
-    const store = await createdStore();
+    const store = openStore();
     const first = await store.reserve("lst_1", "id");
     if (first.state !== "reserved") throw new Error(first.state);
     const client = await schema.pool.connect();
@@ -101,20 +99,43 @@ describeWith("postgresql", postgres)("postgresReplayStore", () => {
     expect((await store.reserve("lst_1", "id")).state).toBe("processed");
   });
 
-  it("answers 503 with Retry-After while the table is missing, and the id is not used up", async () => {
-    const store = postgresReplayStore(schema.pool);
-    const receiver = createReceiver({ listener: LISTENER, replayStore: store });
+  it("answers 503 with Retry-After while its table cannot be created, and the id is not used up", async () => {
+    let isDown = true;
+    const pool = {
+      query: (sql: string, values?: unknown[]) =>
+        isDown ? Promise.reject(new Error("down")) : schema.pool.query(sql, values),
+    };
+    const receiver = createReceiver({ listener: LISTENER, replayStore: postgresReplayStore({ pool }) });
     const request = await signedRequest();
     const refused = await receiver.receive(request, async () => {});
     expect([refused.status, Object.fromEntries(refused.headers)["Retry-After"]]).toEqual([503, "1"]);
-    await store.createTable();
+    isDown = false;
     expect((await receiver.receive(request, async () => {})).status).toBe(200);
+  });
+
+  it("works for a role that may not create tables, over a table that is there", async () => {
+    await openStore().reserve("lst_1", "first");
+    const role = `${schema.name}_app`;
+    await schema.pool.query(`CREATE ROLE ${role};
+      GRANT USAGE ON SCHEMA ${schema.name} TO ${role};
+      GRANT SELECT, INSERT, UPDATE, DELETE ON hookproof_event_ids TO ${role}`);
+    const client = await schema.pool.connect();
+    try {
+      await client.query(`SET ROLE ${role}`);
+      await expect(client.query("CREATE TABLE other_ids ()")).rejects.toThrow(/permission denied/);
+      const store = postgresReplayStore({ pool: client });
+      expect((await store.reserve("lst_1", "second")).state).toBe("reserved");
+    } finally {
+      await client.query("RESET ROLE");
+      client.release();
+      await schema.pool.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+    }
   });
 });
 
 it("a server that is not there is REPLAY_STORE_UNAVAILABLE", async () => {
   const pool = new pg.Pool({ host: "127.0.0.1", port: await freePort(), user: "nobody", password: "hush" });
-  const error = await postgresReplayStore(pool)
+  const error = await postgresReplayStore({ pool })
     .reserve("lst_1", "id")
     .catch((caught) => caught);
   expect(error).toMatchObject({ code: "REPLAY_STORE_UNAVAILABLE", cause: { code: "ECONNREFUSED" } });
@@ -123,13 +144,13 @@ it("a server that is not there is REPLAY_STORE_UNAVAILABLE", async () => {
 
 it("a server that is late is REPLAY_STORE_UNAVAILABLE", async () => {
   const pool = { query: () => new Promise<never>(() => {}) };
-  const store = postgresReplayStore(pool, { timeoutMs: 5 });
+  const store = postgresReplayStore({ pool, timeoutMs: 5 });
   await expect(store.reserve("lst_1", "id")).rejects.toMatchObject({ code: "REPLAY_STORE_UNAVAILABLE" });
 });
 
 it("names what cannot work", () => {
-  expect(() => postgresReplayStore({} as never)).toThrow(/^pool must have/);
+  expect(() => postgresReplayStore({ pool: {} as never })).toThrow(/^pool must have/);
   const pool = { query: async () => ({ rows: [], rowCount: 0 }) };
-  expect(() => postgresReplayStore(pool, { table: 'a"b' })).toThrow(/^table must be/);
-  expect(() => postgresReplayStore(pool, { timeoutMs: -1 })).toThrow(/^timeoutMs must be/);
+  expect(() => postgresReplayStore({ pool, table: 'a"b' })).toThrow(/^table must be/);
+  expect(() => postgresReplayStore({ pool, timeoutMs: -1 })).toThrow(/^timeoutMs must be/);
 });

@@ -1,13 +1,13 @@
-import { redisReplayStore } from "hookproof/node";
 import { createReceiver } from "hookproof/receiver";
+import { redisReplayStore } from "hookproof/replay";
 import { replayStoreContract } from "hookproof/testing";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import { describeWith } from "../support/needs.js";
-import { freePort } from "../support/own-server.js";
-import { testRedis } from "../support/redis.js";
-import { LISTENER, signedRequest } from "../support/signed-request.js";
+import { describeWith } from "../kit/needs.js";
+import { freePort } from "../kit/own-server.js";
+import { testRedis } from "../kit/redis.js";
+import { LISTENER, signedRequest } from "../kit/signed-request.js";
 
 const redis = await testRedis();
 afterAll(() => redis?.stop());
@@ -35,7 +35,7 @@ describeWith("redis-server", redis)("redisReplayStore", () => {
     for (const { name, run } of replayStoreContract) {
       it(`${driver}: ${name}`, () =>
         run({
-          open: () => redisReplayStore(client, { keyPrefix: keys.prefix }),
+          open: () => redisReplayStore({ client, keyPrefix: keys.prefix }),
           async passTime(ms) {
             for (const key of await ioredis.keys(`${keys.prefix}*`))
               await ioredis.pexpire(key, (await ioredis.pttl(key)) - ms);
@@ -44,7 +44,7 @@ describeWith("redis-server", redis)("redisReplayStore", () => {
     }
 
     it(`${driver}: an event runs once`, async () => {
-      const replayStore = redisReplayStore(client, { keyPrefix: keys.prefix });
+      const replayStore = redisReplayStore({ client, keyPrefix: keys.prefix });
       const receiver = createReceiver({ listener: LISTENER, replayStore });
       const request = await signedRequest();
       let runs = 0;
@@ -59,7 +59,7 @@ describeWith("redis-server", redis)("redisReplayStore", () => {
 it("a server that is not there is 503 with Retry-After", async () => {
   const client = new Redis({ host: "127.0.0.1", port: await freePort(), password: "hush" });
   client.on("error", () => {});
-  const replayStore = redisReplayStore(client, { timeoutMs: 50 });
+  const replayStore = redisReplayStore({ client, timeoutMs: 50 });
   const receiver = createReceiver({ listener: LISTENER, replayStore });
   const answer = await receiver.receive(await signedRequest(), async () => {});
   expect([answer.status, Object.fromEntries(answer.headers)["Retry-After"]]).toEqual([503, "1"]);
@@ -69,5 +69,5 @@ it("a server that is not there is 503 with Retry-After", async () => {
 it("names what cannot work", () => {
   expect(() => redisReplayStore({} as never)).toThrow(/^client must be/);
   const client = { call: async () => null };
-  expect(() => redisReplayStore(client, { reservationMs: 0.5 })).toThrow(/^reservationMs must be/);
+  expect(() => redisReplayStore({ client, reservationMs: 0.5 })).toThrow(/^reservationMs must be/);
 });

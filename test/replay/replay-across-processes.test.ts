@@ -3,14 +3,14 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { postgresReplayStore, redisReplayStore, sqliteReplayStore } from "hookproof/node";
 import type { ReplayStore, Reservation } from "hookproof/receiver";
+import { postgresReplayStore, redisReplayStore, sqliteReplayStore } from "hookproof/replay";
 import { Redis } from "ioredis";
 import { afterAll, expect } from "vitest";
-import { betterSqlite3 } from "../support/better-sqlite3.js";
-import { itWith } from "../support/needs.js";
-import { testPostgres } from "../support/postgres.js";
-import { testRedis } from "../support/redis.js";
+import { betterSqlite3 } from "../kit/better-sqlite3.js";
+import { itWith } from "../kit/needs.js";
+import { testPostgres } from "../kit/postgres.js";
+import { testRedis } from "../kit/redis.js";
 
 interface SharedStore {
   readonly store: ReplayStore;
@@ -32,8 +32,7 @@ async function sqliteShared(): Promise<SharedStore> {
   const file = join(folder, "ids.db");
   const db = new (Compiled as NonNullable<typeof Compiled>)(file);
   db.pragma("journal_mode = WAL");
-  const store = sqliteReplayStore(db);
-  store.createTable();
+  const store = sqliteReplayStore({ db });
   return {
     store,
     args: ["better-sqlite3", file],
@@ -47,8 +46,7 @@ async function sqliteShared(): Promise<SharedStore> {
 
 async function postgresShared(): Promise<SharedStore> {
   const { name, pool, drop } = await (postgres as NonNullable<typeof postgres>).schema();
-  const store = postgresReplayStore(pool);
-  await store.createTable();
+  const store = postgresReplayStore({ pool });
   return {
     store,
     args: ["postgres", postgres?.url ?? "", name],
@@ -62,7 +60,7 @@ async function redisShared(): Promise<SharedStore> {
   const { prefix, drop } = (redis as NonNullable<typeof redis>).keyPrefix();
   const client = new Redis(url);
   return {
-    store: redisReplayStore(client, { keyPrefix: prefix }),
+    store: redisReplayStore({ client, keyPrefix: prefix }),
     args: ["redis", url, prefix],
     async expire() {
       for (const key of await client.keys(`${prefix}*`)) await client.pexpire(key, 1);

@@ -1,6 +1,6 @@
 // One process among several: opens the store it is told of, asks for one id many times at once when its
 // parent says so, and tells how many of them were reserved. Then it lives on with its reservation until killed.
-import { openReplayStore, type StorePlace } from "../support/open-replay-store.js";
+import { openReplayStore, type StorePlace } from "../kit/open-replay-store.js";
 
 const [kind, where = "", space = ""] = process.argv.slice(2);
 const store = openReplayStore({ kind: kind as StorePlace["kind"], where, space });

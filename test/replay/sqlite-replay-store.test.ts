@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type SqliteDatabase, sqliteReplayStore } from "hookproof/node";
+import type { SqliteDatabase } from "hookproof/node";
 import { createReceiver } from "hookproof/receiver";
+import { sqliteReplayStore } from "hookproof/replay";
 import { fixedClock, replayStoreContract } from "hookproof/testing";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { describeOn, SQLITE_DRIVERS } from "../outbox/sqlite-files.js";
-import { LISTENER, signedRequest } from "../support/signed-request.js";
+import { LISTENER, signedRequest } from "../kit/signed-request.js";
+import { describeOn, SQLITE_DRIVERS } from "../outbox/sqlite/files.js";
 
 interface OpenDatabase extends SqliteDatabase {
   close(): unknown;
@@ -38,21 +39,54 @@ for (const [driver, openFile] of Object.entries(drivers)) {
       it(name, async () => {
         const clock = fixedClock("2026-01-01T00:00:00Z");
         await run({
-          open() {
-            const store = sqliteReplayStore(open(), { clock });
-            store.createTable();
-            return store;
-          },
+          open: () => sqliteReplayStore({ db: open(), clock }),
           passTime: (ms) => clock.advance(ms),
         });
       });
     }
 
+    it("opens a connection of its own in WAL, syncs each commit, and closes it", async () => {
+      const db = openFile(join(folder, "ids.db"));
+      let isClosed = false;
+      const own: OpenDatabase = {
+        exec: (sql) => db.exec(sql),
+        prepare: (sql) => db.prepare(sql),
+        close() {
+          isClosed = true;
+          return db.close();
+        },
+      };
+      const store = sqliteReplayStore({ open: () => own });
+      expect(db.prepare("PRAGMA journal_mode").all()).toEqual([{ journal_mode: "wal" }]);
+      expect(db.prepare("PRAGMA synchronous").all()).toEqual([{ synchronous: 2 }]); // 2 is FULL
+      expect((await store.reserve("lst_1", "a")).state).toBe("reserved");
+      store.close();
+      expect(isClosed).toBe(true);
+    });
+
+    it("leaves a connection of the caller's open, and closes its own if it cannot create its table", async () => {
+      const db = open();
+      sqliteReplayStore({ db }).close();
+      expect(db.prepare("SELECT 1 AS one").all()).toEqual([{ one: 1 }]);
+      let isClosed = false;
+      const broken = {
+        exec() {
+          throw new Error("the disk is full");
+        },
+        prepare: () => expect.unreachable(),
+        close() {
+          isClosed = true;
+        },
+      };
+      const failure = expect.objectContaining({ code: "REPLAY_STORE_UNAVAILABLE" });
+      expect(() => sqliteReplayStore({ open: () => broken })).toThrow(failure);
+      expect(isClosed).toBe(true);
+    });
+
     it("removes expired ids, at most 500 a call", async () => {
       const clock = fixedClock("2026-01-01T00:00:00Z");
       const db = open();
-      const store = sqliteReplayStore(db, { clock, table: "ids" });
-      store.createTable();
+      const store = sqliteReplayStore({ db, clock, table: "ids" });
       db.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
         INSERT INTO ids SELECT 'lst_old', i, 'token', 1, ${clock.now()} FROM n`);
       const left = () => db.prepare("SELECT count(*) AS n FROM ids WHERE listener_id = 'lst_old'").all();
@@ -66,7 +100,8 @@ for (const [driver, openFile] of Object.entries(drivers)) {
 
     it("answers 503 with Retry-After while the database fails, and the id is not used up", async () => {
       const db = open();
-      const store = sqliteReplayStore(db);
+      const store = sqliteReplayStore({ db });
+      db.exec("DROP TABLE hookproof_event_ids");
       const receiver = createReceiver({ listener: LISTENER, replayStore: store });
       const request = await signedRequest();
       let runs = 0;
@@ -77,7 +112,7 @@ for (const [driver, openFile] of Object.entries(drivers)) {
         "1",
         0,
       ]);
-      store.createTable();
+      sqliteReplayStore({ db });
       expect((await receiver.receive(request, run)).status).toBe(200);
       expect((await receiver.receive(request, run)).status).toBe(409);
       expect(runs).toBe(1);
@@ -86,8 +121,7 @@ for (const [driver, openFile] of Object.entries(drivers)) {
     it("rejects all that is asked for at once while another process holds the file, and keeps none of it", async () => {
       const [db, other] = [open(), open()];
       db.exec("PRAGMA busy_timeout = 0");
-      const store = sqliteReplayStore(db);
-      store.createTable();
+      const store = sqliteReplayStore({ db });
       other.exec("BEGIN EXCLUSIVE");
       const asked = await Promise.allSettled(["a", "b"].map((id) => store.reserve("lst_1", id)));
       expect(asked).toMatchObject([
@@ -101,8 +135,7 @@ for (const [driver, openFile] of Object.entries(drivers)) {
 
     it("one lost reservation does not undo its neighbours in the same transaction", async () => {
       const clock = fixedClock("2026-01-01T00:00:00Z");
-      const store = sqliteReplayStore(open(), { clock });
-      store.createTable();
+      const store = sqliteReplayStore({ db: open(), clock });
       const reserve = async (id: string) => {
         const result = await store.reserve("lst_1", id);
         return result.state === "reserved" ? result.reservation : undefined;
@@ -118,8 +151,7 @@ for (const [driver, openFile] of Object.entries(drivers)) {
     it("commits id and work together, or neither", async () => {
       const db = open();
       db.exec("CREATE TABLE jobs (event_id TEXT)");
-      const store = sqliteReplayStore(db);
-      store.createTable();
+      const store = sqliteReplayStore({ db });
       const receiver = createReceiver({ listener: LISTENER, replayStore: store });
       const jobs = () => db.prepare("SELECT event_id FROM jobs").all().length;
       const request = await signedRequest();
@@ -144,8 +176,9 @@ for (const [driver, openFile] of Object.entries(drivers)) {
 }
 
 it("names what cannot work", () => {
-  expect(() => sqliteReplayStore({} as never)).toThrow(/^db must be/);
+  expect(() => sqliteReplayStore({ db: {} as never })).toThrow(/^db must be/);
+  expect(() => sqliteReplayStore({})).toThrow(/^give either db or open/);
   const db = { exec() {}, prepare: () => ({ all: () => [], run: () => ({ lastInsertRowid: 0 }) }) };
-  expect(() => sqliteReplayStore(db, { table: "ids; DROP TABLE users" })).toThrow(/^table must be/);
-  expect(() => sqliteReplayStore(db, { reservationMs: 0 })).toThrow(/^reservationMs must be/);
+  expect(() => sqliteReplayStore({ db, table: "ids; DROP TABLE users" })).toThrow(/^table must be/);
+  expect(() => sqliteReplayStore({ db, reservationMs: 0 })).toThrow(/^reservationMs must be/);
 });
