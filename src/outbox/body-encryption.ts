@@ -1,18 +1,22 @@
-import { HookproofError } from "../errors.js";
-import { concatBytes, utf8 } from "../primitives/bytes.js";
-import { shownAs } from "../primitives/redact.js";
+import { concatBytes, utf8 } from "../core/bytes.js";
+import { shownAs } from "../core/check.js";
+import { HookproofError } from "../core/errors.js";
 
 /**
- * Encrypts bodies before they are stored, and decrypts them before they are sent. Bind what you make to the listener
- * and the event id, or whoever can write to the database can have a body delivered again under other ids.
+ * Encrypts bodies before they are stored, and decrypts them before they are sent. Bind the result to the listener and
+ * the event id: otherwise anyone who can write to the database can have a body delivered again under another id.
  */
 export interface BodyEncryption {
-  /** `keyId` is stored beside the body, and given back to `decrypt`. */
+  /** Encrypts a body. `keyId` is stored beside the body and passed to `decrypt`. */
   encrypt(
     body: Uint8Array,
     context: { readonly listener: string; readonly eventId: string },
   ): Promise<{ readonly body: Uint8Array; readonly keyId: string }>;
-  /** @throws {HookproofError} OUTBOX_KEY_MISSING or OUTBOX_BODY_UNREADABLE */
+  /**
+   * Decrypts a body.
+   *
+   * @throws {HookproofError} OUTBOX_KEY_MISSING if there is no key `keyId`, OUTBOX_BODY_UNREADABLE if the body was changed
+   */
   decrypt(
     body: Uint8Array,
     context: { readonly listener: string; readonly eventId: string; readonly keyId: string },
@@ -23,17 +27,18 @@ const NONCE_BYTES = 12;
 const KEY_BYTES = 32;
 
 /**
- * AES-256-GCM with keys of your own. The first key encrypts; all of them decrypt, so that a key is changed by
- * putting a new one in front and taking the old one out when nothing in the outbox needs it any more. A body is
- * bound to its listener and its event id.
+ * AES-256-GCM with keys of your own. The first key encrypts, and every key decrypts. To replace a key, put the new one
+ * first, and remove the old one when no event and no dead letter needs it any more. A body is bound to its listener
+ * and its event id.
  *
  * @param keys each with an id of its own and 32 bytes
+ * @throws {TypeError} if there is no key, an id is missing or used twice, or a key does not have 32 bytes
  *
  * @example
  * ```ts
  * import { aesGcmEncryption } from "hookproof/outbox";
  *
- * const key = crypto.getRandomValues(new Uint8Array(32)); // yours comes out of a secret store
+ * const key = crypto.getRandomValues(new Uint8Array(32)); // yours comes from a secret store
  * const encryption = aesGcmEncryption([{ id: "2026-11", key }]); // createOutbox({ ..., encryption })
  * ```
  */

@@ -1,10 +1,11 @@
 import { sha256Base64url } from "#hash";
-import { HookproofError, messageOf } from "../errors.js";
-import { type Clock, monotonicMs } from "../primitives/clock.js";
-import { eventFrom, type WebhookEvent } from "../protocol/event.js";
-import type { HeaderPair } from "../protocol/headers.js";
-import { newDelivery, type Observe } from "../sender/observe.js";
+import { type Clock, monotonicMs } from "../core/clock.js";
+import { type ErrorCode, HookproofError, messageOf } from "../core/errors.js";
+import { eventFrom } from "../core/event.js";
+import type { HeaderPair } from "../core/headers.js";
+import { newDelivery, type Observer } from "../sender/observe.js";
 import type { BodyEncryption } from "./body-encryption.js";
+import { isName } from "./listener.js";
 import type { OutboxEvent, OutboxStore } from "./outbox-store.js";
 
 /** An event to be delivered. */
@@ -13,29 +14,65 @@ export interface OutboxMessage {
   readonly listener: string;
   /** A JSON value, a JSON text, the bytes of one, or an event of `createEvent`. */
   readonly payload: unknown;
-  /** An id of your own, UUID v4; with it an event that is enqueued twice is delivered once. */
+  /** An id of your own, UUID v4. An event that is enqueued twice under one id is delivered once. */
   readonly eventId?: string | undefined;
-  /** Events of one key are delivered to the listener one after another, in the order of their enqueueing. */
+  /**
+   * Events of one key are delivered to the listener one at a time, in the order in which they were enqueued. 1 to 200
+   * characters.
+   */
   readonly orderingKey?: string | undefined;
-  /** W3C trace context to go on with; an observer's own otherwise. */
+  /** The W3C trace context to continue; by default the one that an observer adds. */
   readonly traceparent?: string | undefined;
-}
-
-/** A message that was checked, fixed and, where the outbox does so, encrypted; `enqueue` takes it. */
-export interface PreparedEvent {
-  readonly listener: string;
-  readonly eventId: string;
 }
 
 /** An event that is in the outbox. */
 export interface EnqueuedEvent {
+  /** The listener's name. */
   readonly listener: string;
+  /** The event's id, UUID v4, lower case. */
   readonly eventId: string;
 }
 
 /**
- * Nobody knows whether events were stored: the database's answer was late, or lost. Enqueued again under their ids
- * they are stored once.
+ * An event from `Outbox.prepare`: checked, with its bytes fixed and, where the outbox has encryption, encrypted.
+ * `enqueue` takes it as it is; a copy such as `{ ...prepared }` is refused.
+ *
+ * @example
+ * ```ts
+ * import type { Outbox } from "hookproof/outbox";
+ *
+ * // Encryption takes time, so it is done before the transaction begins.
+ * export async function storeWith(outbox: Outbox, transaction: (work: () => void) => void) {
+ *   const prepared = await outbox.prepare({ listener: "offboarding", payload: { userId: "u_123" } });
+ *   transaction(() => void outbox.enqueue(prepared));
+ *   return prepared.eventId;
+ * }
+ * ```
+ */
+export class PreparedEvent {
+  /** The listener's name. */
+  readonly listener: string;
+  /** The event's id, UUID v4, lower case. */
+  readonly eventId: string;
+  readonly #event: OutboxEvent;
+
+  /** @internal */
+  constructor(event: OutboxEvent) {
+    this.listener = event.listener;
+    this.eventId = event.id;
+    this.#event = event;
+    Object.freeze(this);
+  }
+
+  /** @internal The event of a value that `prepare` made; `undefined` for any other value. */
+  static eventOf(value: object): OutboxEvent | undefined {
+    return #event in value ? value.#event : undefined;
+  }
+}
+
+/**
+ * The database's answer was late or lost, so the events may be stored or not. Enqueue them again under their ids:
+ * events that were stored are left as they are.
  *
  * @example
  * ```ts
@@ -52,9 +89,13 @@ export class OutcomeUnknownError extends HookproofError {
   override readonly name: string = "OutcomeUnknownError";
   /** The events of the call, in its order. */
   readonly events: readonly EnqueuedEvent[];
-  /** The id of the first of them. */
+  /** The id of the first event. */
   readonly eventId: string;
 
+  /**
+   * @param events the events of the call, in its order
+   * @param cause the store's error
+   */
   constructor(events: readonly EnqueuedEvent[], cause: unknown) {
     const ids = events.map(({ eventId }) => eventId).join(", ");
     const words = "Enqueue it again under its id, which stores it once";
@@ -71,150 +112,131 @@ export interface EnqueueContext<Tx> {
   readonly urls: ReadonlyMap<string, string>;
   readonly encryption: BodyEncryption | undefined;
   readonly clock: Clock;
-  readonly observe: Observe | undefined;
+  readonly observe: Observer | undefined;
 }
 
-/** A message whose bytes are fixed and not yet encrypted. */
-interface Checked {
-  readonly listener: string;
-  readonly event: WebhookEvent;
-  readonly fields: Pick<OutboxEvent, "orderingKey" | "traceparent">;
+/** An event that still has to be encrypted if the outbox has encryption. */
+interface PlainEvent {
+  readonly plain: OutboxEvent;
 }
 
 const MAX_ORDERING_KEY_LENGTH = 200;
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-const prepared = new WeakMap<PreparedEvent, OutboxEvent>();
+/** The way into an outbox. An invalid message throws in the caller's stack, so that it rolls a transaction back. */
+export class Enqueuer<Tx> {
+  readonly #context: EnqueueContext<Tx>;
 
-/** The two ways into an outbox; what is wrong with a message is thrown in the caller's stack. */
-export function createEnqueue<Tx>(context: EnqueueContext<Tx>) {
-  const { store, urls, encryption, clock, observe } = context;
-
-  function check(message: OutboxMessage): Checked {
-    const { listener, payload, eventId, orderingKey, traceparent } = message;
-    requireListener(listener);
-    if (orderingKey !== undefined && !isOrderingKey(orderingKey))
-      throw new TypeError(`orderingKey must be a text of 1 to ${MAX_ORDERING_KEY_LENGTH} characters`);
-    if (traceparent !== undefined && !TRACEPARENT.test(traceparent))
-      throw new TypeError("traceparent must be a W3C trace context, such as 00-{trace id}-{span id}-01");
-    return { listener, event: eventFrom(payload, eventId), fields: { orderingKey, traceparent } };
+  constructor(context: EnqueueContext<Tx>) {
+    this.#context = context;
   }
 
-  function requireListener(listener: unknown): void {
-    if (typeof listener !== "string") throw new TypeError("listener must be a listener's name");
-    if (!urls.has(listener))
-      throw new HookproofError(
-        "OUTBOX_LISTENER_UNKNOWN",
-        `The outbox has no listener ${JSON.stringify(listener)}; it has ${[...urls.keys()].map((name) => JSON.stringify(name)).join(", ")}.`,
-      );
+  async prepare(message: OutboxMessage): Promise<PreparedEvent> {
+    return new PreparedEvent(await this.#encrypted(this.#check(message)));
   }
 
-  function plain({ listener, event: { id, body }, fields }: Checked): OutboxEvent {
-    return { id, listener, body, digest: sha256Base64url(body), ...fields };
-  }
-
-  async function sealed(checked: Checked): Promise<OutboxEvent> {
-    const event = plain(checked);
-    if (!encryption) return event;
-    const { body, keyId } = await encryption.encrypt(event.body, {
-      listener: event.listener,
-      eventId: event.id,
-    });
-    return { ...event, body, encryptionKeyId: keyId };
-  }
-
-  function known(message: OutboxMessage | PreparedEvent): OutboxEvent | undefined {
-    const event = prepared.get(message as PreparedEvent);
-    if (event) requireListener(event.listener);
-    return event;
-  }
-
-  async function prepare(message: OutboxMessage): Promise<PreparedEvent> {
-    const event = await sealed(check(message));
-    const one = Object.freeze({ listener: event.listener, eventId: event.id });
-    prepared.set(one, event);
-    return one;
-  }
-
-  function enqueueAll(
+  /** Stores all messages or none; with a synchronous store and without encryption before it returns. */
+  enqueueAll(
     messages: readonly (OutboxMessage | PreparedEvent)[],
     tx: Tx | undefined,
   ): Promise<EnqueuedEvent[]> {
-    const given: (OutboxEvent | Checked)[] = [];
-    for (const message of messages) given.push(known(message) ?? check(message as OutboxMessage)); // not map: a short stack shows the caller
-    const isReady = (one: OutboxEvent | Checked): one is OutboxEvent => "digest" in one;
-    if (encryption && !given.every(isReady)) {
-      if (tx !== undefined)
-        throw new TypeError(
-          "With encryption, prepare() events before the transaction and enqueue what it gives inside.",
-        );
-      return Promise.all(given.map((one) => (isReady(one) ? one : sealed(one)))).then((events) =>
-        insert(events, tx),
+    const given: (OutboxEvent | PlainEvent)[] = [];
+    for (const message of messages) given.push(this.#event(message)); // no map: a short stack shows the caller
+    const isReady = (one: OutboxEvent | PlainEvent): one is OutboxEvent => !("plain" in one);
+    if (!this.#context.encryption)
+      return this.#insert(
+        given.map((one) => (isReady(one) ? one : one.plain)),
+        tx,
       );
-    }
-    return insert(
-      given.map((one) => (isReady(one) ? one : plain(one))),
-      tx,
+    if (given.every(isReady)) return this.#insert(given, tx);
+    if (tx !== undefined)
+      throw new TypeError(
+        "With encryption, prepare() events before the transaction and enqueue what it gives inside.",
+      );
+    return Promise.all(given.map((one) => (isReady(one) ? one : this.#encrypted(one)))).then((events) =>
+      this.#insert(events, tx),
     );
   }
 
-  /** With a synchronous store the insert is done, or has thrown, when this returns. */
-  function insert(events: readonly OutboxEvent[], tx: Tx | undefined): Promise<EnqueuedEvent[]> {
-    const told = observe && events.map((event) => tellStart(event, observe));
+  #event(message: OutboxMessage | PreparedEvent): OutboxEvent | PlainEvent {
+    const prepared = PreparedEvent.eventOf(Object(message));
+    if (prepared) this.#requireListener(prepared.listener);
+    return prepared ?? this.#check(message as OutboxMessage);
+  }
+
+  #check(message: OutboxMessage): PlainEvent {
+    const { listener, payload, eventId, orderingKey, traceparent } = message;
+    this.#requireListener(listener);
+    if (orderingKey !== undefined && !(isName(orderingKey) && orderingKey.length <= MAX_ORDERING_KEY_LENGTH))
+      throw new TypeError(`orderingKey must be a text of 1 to ${MAX_ORDERING_KEY_LENGTH} characters`);
+    if (traceparent !== undefined && !TRACEPARENT.test(traceparent))
+      throw new TypeError("traceparent must be a W3C trace context, such as 00-{trace id}-{span id}-01");
+    if (!("payload" in message))
+      throw new TypeError(
+        "payload is missing: enqueue takes messages and what prepare() gave, but no copy of that and no receipt of enqueue",
+      );
+    const { id, body } = eventFrom(payload, eventId);
+    return { plain: { id, listener, body, digest: sha256Base64url(body), orderingKey, traceparent } };
+  }
+
+  #requireListener(listener: unknown): void {
+    if (typeof listener !== "string") throw new TypeError("listener must be a listener's name");
+    const { urls } = this.#context;
+    if (urls.has(listener)) return;
+    const names = [...urls.keys()].map((name) => JSON.stringify(name)).join(", ");
+    throw new HookproofError(
+      "OUTBOX_LISTENER_UNKNOWN",
+      `The outbox has no listener ${JSON.stringify(listener)}; it has ${names}.`,
+    );
+  }
+
+  async #encrypted({ plain }: PlainEvent): Promise<OutboxEvent> {
+    const { encryption } = this.#context;
+    if (!encryption) return plain;
+    const { listener, id: eventId } = plain;
+    const { body, keyId } = await encryption.encrypt(plain.body, { listener, eventId });
+    return { ...plain, body, encryptionKeyId: keyId };
+  }
+
+  /** With a synchronous store the events are stored, or an error is thrown, when this returns. */
+  #insert(events: readonly OutboxEvent[], tx: Tx | undefined): Promise<EnqueuedEvent[]> {
+    const { store, observe } = this.#context;
     const receipts = events.map(({ listener, id }) => ({ listener, eventId: id }));
-    const tellEnd = (code?: HookproofError["code"]) => {
-      for (const one of told ?? []) one.end(code);
+    if (events.length === 0) return Promise.resolve(receipts);
+    const started = observe && events.map((event) => this.#observeStart(event, observe));
+    const end = (code?: ErrorCode) => started?.forEach((one) => void one.end(code));
+    const stored = () => {
+      end();
+      return receipts;
     };
     const failed = (error: unknown): never => {
       const code = error instanceof HookproofError ? error.code : "OUTBOX_UNAVAILABLE";
-      tellEnd(code);
+      end(code);
       throw code === "OUTBOX_OUTCOME_UNKNOWN" ? new OutcomeUnknownError(receipts, error) : error;
     };
-    if (events.length === 0) return Promise.resolve(receipts);
+    let storing: void | Promise<void>;
     try {
-      const stored = store.enqueue(told?.map(({ event }) => event) ?? events, tx);
-      if (stored) {
-        return stored.then(() => {
-          tellEnd();
-          return receipts;
-        }, failed);
-      }
+      storing = store.enqueue(started?.map(({ event }) => event) ?? events, tx);
     } catch (error) {
-      failed(error);
+      return failed(error);
     }
-    tellEnd();
-    return Promise.resolve(receipts);
+    return storing ? storing.then(stored, failed) : Promise.resolve(stored());
   }
 
-  /** Tells of an event that is about to be stored, and takes the trace that an observer wants kept with it. */
-  function tellStart(event: OutboxEvent, tell: Observe) {
+  /** Tells the observer that an event is about to be stored, and takes the `traceparent` that it adds. */
+  #observeStart(event: OutboxEvent, observe: Observer) {
+    const { urls, clock } = this.#context;
     const { id: eventId, listener, body } = event;
     const subject = { eventId, listener, url: urls.get(listener) ?? "", delivery: newDelivery() };
     const startedAt = monotonicMs(clock);
     const headers: HeaderPair[] = [];
-    tell({ ...subject, type: "enqueue-started", bodyBytes: body.length, headers });
-    const pushed = headers.find(([name]) => name.toLowerCase() === "traceparent")?.[1];
-    const traceparent = event.traceparent ?? (pushed && TRACEPARENT.test(pushed) ? pushed : undefined);
-    return {
-      event: { ...event, traceparent },
-      end: (code?: HookproofError["code"]) =>
-        tell({
-          ...subject,
-          type: "enqueue-ended",
-          durationMs: monotonicMs(clock) - startedAt,
-          ...(code ? { code } : {}),
-        }),
+    observe({ ...subject, type: "enqueue-started", bodyBytes: body.length, headers });
+    const added = headers.find(([name]) => name.toLowerCase() === "traceparent")?.[1];
+    const traceparent = event.traceparent ?? (added && TRACEPARENT.test(added) ? added : undefined);
+    const end = (code?: ErrorCode) => {
+      const durationMs = monotonicMs(clock) - startedAt;
+      observe({ ...subject, type: "enqueue-ended", durationMs, ...(code ? { code } : {}) });
     };
+    return { event: { ...event, traceparent }, end };
   }
-
-  return { enqueueAll, prepare };
-}
-
-/** Whether a value is a text that every database can keep. */
-export function isName(value: unknown): value is string {
-  return typeof value === "string" && value !== "" && value.isWellFormed() && !value.includes("\0");
-}
-
-function isOrderingKey(value: unknown): boolean {
-  return isName(value) && value.length <= MAX_ORDERING_KEY_LENGTH;
 }

@@ -1,40 +1,38 @@
-export { aesGcmEncryption, type BodyEncryption } from "./body-encryption.js";
-export type { BreakerPolicy } from "./breaker.js";
+/**
+ * An outbox: events are stored in your database with the change that caused them, and delivered from there.
+ *
+ * @packageDocumentation
+ */
+
+export { createOutbox, type Outbox, type OutboxOptions } from "./outbox.js";
+
+// What goes in
+
 export {
   type EnqueuedEvent,
   type OutboxMessage,
   OutcomeUnknownError,
   type PreparedEvent,
 } from "./enqueue.js";
-export { memoryStore } from "./memory-store.js";
-export {
-  createOutbox,
-  type Outbox,
-  type OutboxListenerStats,
-  type OutboxOptions,
-  type OutboxRedriveOptions,
-} from "./outbox.js";
-export type { OutboxListenerOptions } from "./outbox-listener.js";
+export type { OutboxListenerOptions } from "./listener.js";
+
+// The engine for tests; those in databases have entries of their own
+
+export { memoryStore } from "./memory/store.js";
+
+// Encryption of stored bodies
+
+export { aesGcmEncryption, type BodyEncryption } from "./body-encryption.js";
+
+// What the names above are made of
+
+export type { BreakerPolicy, Rate } from "./limits.js";
 export type {
-  Burial,
-  ClaimedEvent,
-  ClaimRequest,
-  ClaimShare,
-  Completion,
   DeadLetter,
   DeadLetterFilter,
-  DropOptions,
-  ExpiredEvent,
-  Lease,
   ListenerStats,
   OutboxAttempt,
-  OutboxEntry,
-  OutboxEvent,
-  OutboxStore,
   RedriveOptions,
   RedriveResult,
 } from "./outbox-store.js";
-export type { PostgresClient, PostgresPool, PostgresPoolClient } from "./postgres/database.js";
-export { type PostgresStoreOptions, postgresStore } from "./postgres/store.js";
-export type { Rate } from "./rate-bucket.js";
 export type { Retention } from "./upkeep.js";

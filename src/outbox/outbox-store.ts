@@ -1,246 +1,295 @@
-import type { ErrorCode } from "../errors.js";
-import type { AttemptRecord } from "../sender/delivery-error.js";
+/**
+ * The types for a store of your own: what the outbox asks of a store, and what a store returns.
+ *
+ * @packageDocumentation
+ */
+
+import type { ErrorCode } from "../core/errors.js";
+import type { AttemptRecord } from "../sender/deliver.js";
 
 /** An event as a store keeps it: checked, and with its bytes fixed. */
 export interface OutboxEvent {
-  /** UUID v4, lower case. Together with `listener` it names the event. */
+  /** UUID v4, lower case. Id and `listener` together identify the event. */
   readonly id: string;
   /** The listener's name in `createOutbox({ listeners })`. */
   readonly listener: string;
-  /** The bytes to send, or what the outbox's encryption made of them. */
+  /** The bytes to send, or the encrypted form of them if the outbox has encryption. */
   readonly body: Uint8Array;
-  /** SHA-256 of the bytes to send, base64url: tells a repeated event from another one under the same id. */
+  /** SHA-256 of the bytes to send, base64url. A repeated event has the same digest; another event does not. */
   readonly digest: string;
   /**
-   * Events of one key and listener are handed out in the order of their enqueueing, one at a time: none while
-   * another is leased or an earlier one is unfinished.
+   * Events of one key and listener are claimed in the order in which they were enqueued, one at a time: none while
+   * another one is leased or an earlier one is unfinished.
    */
   readonly orderingKey?: string | undefined;
-  /** The `traceparent` that was current at enqueue. */
+  /** The W3C `traceparent` that was current when the event was enqueued. */
   readonly traceparent?: string | undefined;
-  /** Which of the outbox's keys encrypted `body`; absent when it is not encrypted. */
+  /** The id of the key that encrypted `body`; absent if the body is not encrypted. */
   readonly encryptionKeyId?: string | undefined;
 }
 
-/** The right to one event until `expiresAt`; whoever claims the event afterwards makes it stale. */
+/** The right to deliver one event until `expiresAt`. A later claim of the same event makes the lease stale. */
 export interface Lease {
+  /** The event's listener. */
   readonly listener: string;
+  /** The event's id. */
   readonly id: string;
-  /** Differs for each claim of the event. */
+  /** Different for each claim of the event. */
   readonly token: string;
   /** Milliseconds since the epoch, by the store's clock. */
   readonly expiresAt: number;
 }
 
-/** What a claim may take of one listener. */
+/** How much a claim may take for one listener. */
 export interface ClaimShare {
   /** Events at most, 1 or more. */
   readonly most: number;
-  /** How long after its first attempt an event may be tried again: none that is past it is handed out. */
+  /** Milliseconds after its first attempt in which an event may be tried; a claim skips events that are past it. */
   readonly windowMs: number;
 }
 
-/** What to hand out. */
+/** What a worker wants to claim. */
 export interface ClaimRequest {
-  /** Events at most. */
+  /** Events at most, of all listeners. */
   readonly limit: number;
+  /** How long each lease lasts, in milliseconds. */
   readonly leaseMs: number;
   /**
-   * The listeners whose events are wanted. Whoever claims puts another one first each time, so that none is left
-   * out where `limit` is small.
+   * The listeners whose events are wanted. The dispatcher changes their order from claim to claim, so that each
+   * listener has its turn even where `limit` is small.
    */
   readonly listeners: ReadonlyMap<string, ClaimShare>;
 }
 
-/** A due event that was handed out, with the attempt that was counted for it. */
+/** A claimed event, with the attempt that the store counted for it. */
 export interface ClaimedEvent {
+  /** The event, with its body. */
   readonly event: OutboxEvent;
+  /** The lease under which it was claimed. */
   readonly lease: Lease;
-  /** The number of the attempt that may begin now: 1 for the event's first, those of before a redrive included. */
+  /** The number of the attempt that may start now: 1 for the first. Attempts before a redrive are included. */
   readonly attempt: number;
-  /** Attempts made before the last redrive: the retry policy does not count them. */
+  /** Attempts made before the last redrive. The retry policy does not count them. */
   readonly attemptsBeforeRedrive: number;
-  /** When the first attempt under this id was claimed, by the store's clock: `now` if it is this one. */
+  /** When the first attempt under this id was claimed, by the store's clock; equal to `now` if it is this one. */
   readonly firstAttemptAt: number;
-  /** Whether an attempt under this id was claimed before, and not released: it may have arrived. */
+  /** Whether an earlier attempt under this id was claimed and not released: that attempt may have arrived. */
   readonly sentBefore: boolean;
+  /** When the event was enqueued, by the store's clock. */
   readonly enqueuedAt: number;
   /** The store's clock at the claim. */
   readonly now: number;
 }
 
-/** An attempt as the history keeps it. */
+/** An attempt as the event's history keeps it. */
 export interface OutboxAttempt extends AttemptRecord {
-  /** The start of the receiver's answer: one line, at most 200 characters, for people. */
+  /** The start of the receiver's answer as one line of at most 200 characters. */
   readonly answer?: string;
 }
 
-/** How an event's delivery ended well. */
-export interface Completion {
+/** A delivery that succeeded. */
+export interface Delivery {
+  /** The lease under which the event was delivered. */
   readonly lease: Lease;
-  readonly outcome: "accepted" | "duplicate";
+  /** `duplicate`: the receiver answered 409 to the first attempt, so another sender used this event id before. */
+  readonly outcome: "delivered" | "duplicate";
+  /** The attempt that delivered it. */
   readonly attempt: OutboxAttempt;
 }
 
-/** Why an event became a dead letter. */
-export interface Burial {
-  readonly reason: "refused" | "attempts" | "window" | "unsendable" | "lost";
+/** Why an event is a dead letter. */
+export interface DeliveryFailure {
+  /**
+   * `refused`: the receiver refused it for good; `attempts`: the retry policy allows no more attempts; `window`: its
+   * window has closed; `unsendable`: its stored body cannot be read.
+   */
+  readonly reason: "refused" | "attempts" | "window" | "unsendable";
+  /** The error code of the last attempt, or of what prevented one. */
   readonly code: ErrorCode;
-  /** The attempt that ended it, if one was made. */
+  /** The last attempt, if one was made under this lease. */
   readonly attempt?: OutboxAttempt | undefined;
   /** Whether later events of its ordering key wait until it is redriven or removed. */
   readonly blocksKey: boolean;
 }
 
-/** A dead letter. */
+/** An event that could not be delivered. */
 export interface DeadLetter {
+  /** The event; its body is as it is stored. */
   readonly event: OutboxEvent;
-  readonly reason: Burial["reason"];
+  /** Why it is a dead letter; see `DeliveryFailure`. */
+  readonly reason: DeliveryFailure["reason"];
+  /** The error code that goes with the reason. */
   readonly code: ErrorCode;
-  readonly diedAt: number;
+  /** When it became a dead letter, by the store's clock. */
+  readonly failedAt: number;
+  /** When it was enqueued, by the store's clock. */
   readonly enqueuedAt: number;
+  /** When its first attempt was claimed, by the store's clock; absent if there was none. */
   readonly firstAttemptAt?: number | undefined;
+  /** All its attempts, the oldest first. */
   readonly attempts: readonly OutboxAttempt[];
 }
 
-/** An event that `expire` buried. */
+/** An event that `expire` made a dead letter. */
 export interface ExpiredEvent {
+  /** The event's listener. */
   readonly listener: string;
+  /** The event's id. */
   readonly id: string;
+  /** When it was enqueued, by the store's clock. */
   readonly enqueuedAt: number;
-  /** Attempts begun. */
+  /** How many attempts were counted. */
   readonly attempts: number;
 }
 
-/** Which dead letters; every field that is given must fit. */
+/** Selects dead letters. A letter must match every field that is given. */
 export interface DeadLetterFilter {
+  /** Only letters of this listener. */
   readonly listener?: string | undefined;
+  /** Only events with one of these ids. */
   readonly ids?: readonly string[] | undefined;
-  readonly reason?: Burial["reason"] | undefined;
+  /** Only letters with this reason. */
+  readonly reason?: DeliveryFailure["reason"] | undefined;
+  /** Only letters with this error code. */
   readonly code?: ErrorCode | undefined;
-  /** Died before this time, by the store's clock. */
+  /** Only letters that failed before this time: milliseconds since the epoch, by the store's clock. */
   readonly before?: number | undefined;
 }
 
-/** How to bring dead letters back. */
+/** How `redrive` makes dead letters pending again. */
 export interface RedriveOptions {
-  /** Counts and changes nothing. */
+  /** Counts, and changes nothing; `false` by default. */
   readonly dryRun?: boolean | undefined;
-  /** Where an event of an ordering key goes: behind what waits (`end`, by default), or where it was. */
+  /** The place of an event that has an ordering key: after all waiting events (`end`, the default), or where it was. */
   readonly place?: "end" | "kept" | undefined;
   /**
-   * Gives each event a new id, which this function makes: needed past the window, as receivers have forgotten
-   * the old one. An automation may then run twice if an earlier attempt arrived without our knowing.
+   * Gives each event a new id, which is needed past the window, as receivers have forgotten the old one. If an
+   * earlier attempt arrived without an answer, the automation runs twice. `false` by default.
    */
-  readonly newId?: (() => string) | undefined;
-  /** How long after its first attempt an event may be tried again under its own id. */
-  readonly windowMs: number;
-  /** Dead letters at most. */
+  readonly newIds?: boolean | undefined;
+  /** Dead letters at most, the oldest first; all of them by default. */
   readonly limit?: number | undefined;
 }
 
-/** How to remove dead letters. */
+/** How `drop` removes dead letters. */
 export interface DropOptions {
-  /** Counts and changes nothing. */
+  /** Counts, and changes nothing; `false` by default. */
   readonly dryRun?: boolean | undefined;
-  /** Dead letters at most, oldest death first. */
+  /** Dead letters at most, the oldest first; all of them by default. */
   readonly limit?: number | undefined;
 }
 
 /** What a redrive did, or would do. */
 export interface RedriveResult {
+  /** How many dead letters are pending again. */
   readonly redriven: number;
-  /** Dead letters past the window, left alone as no `newId` was given. */
+  /** How many stay dead letters because their window has closed; only `newIds` redrives them. */
   readonly pastWindow: number;
 }
 
-/** What a store holds for one listener. */
+/** The events of one listener, counted. */
 export interface ListenerStats {
+  /** The listener's name. */
   readonly listener: string;
-  /** Waiting for their time or for a worker. */
+  /** Events that wait for their time or for a worker. */
   readonly pending: number;
-  /** Leased to a worker. */
+  /** Events that a worker has leased. */
   readonly inFlight: number;
-  /** Delivered and not yet removed. */
+  /** Delivered events that are not removed yet. */
   readonly delivered: number;
+  /** Dead letters. */
   readonly dead: number;
-  /** When the oldest pending event was enqueued, by the store's clock. */
-  readonly oldestEnqueuedAt?: number | undefined;
+  /** Milliseconds since the oldest pending event was enqueued, by the store's clock; 0 if none is pending. */
+  readonly oldestAgeMs: number;
+  /** This process's circuit breaker. `Outbox.stats` adds it for its own listeners; a store leaves it out. */
+  readonly breaker?: "closed" | "open" | "half-open";
 }
 
-/** Where an event stands. */
+/** Where an event stands at one listener. */
 export interface OutboxEntry {
+  /** The listener's name. */
   readonly listener: string;
+  /** The event's id. */
   readonly id: string;
+  /** `pending`: waits for its time or for a worker; `in-flight`: leased; `dead`: a dead letter. */
   readonly state: "pending" | "in-flight" | "delivered" | "dead";
+  /** When it was enqueued, by the store's clock. */
   readonly enqueuedAt: number;
-  /** When it is due, while it is pending. */
+  /** When it is due, by the store's clock; only while it is pending. */
   readonly dueAt?: number | undefined;
+  /** When its first attempt was claimed, by the store's clock; absent if there was none. */
   readonly firstAttemptAt?: number | undefined;
-  readonly outcome?: "accepted" | "duplicate" | undefined;
+  /** How it was delivered; see `Delivery`. Absent if it is not. */
+  readonly outcome?: Delivery["outcome"] | undefined;
+  /** All its attempts, the oldest first. */
   readonly attempts: readonly OutboxAttempt[];
 }
 
 /**
- * Keeps events until they are delivered or dead letters (docs/guides/outbox.md). It persists, leases, fences and
- * orders; signing, HTTP, the schedule and the limits are the dispatcher's.
+ * Keeps events until they are delivered or dead letters (docs/guides/outbox.md). A store saves events, leases them,
+ * rejects stale leases and keeps the order of ordering keys. Signing, HTTP, the retry schedule and the limits belong
+ * to the dispatcher.
  *
- * All times are milliseconds since the epoch by the store's own clock. A stale lease changes nothing: it is
- * reported as `false`, or by leaving it out. An event whose lease ran out is pending, and due.
+ * All times are milliseconds since the epoch by the store's own clock. A call with a stale lease changes nothing: the
+ * result is `false`, or leaves the lease out of a count. An event whose lease has expired is pending and due.
  *
- * What fails rejects with a `HookproofError`: OUTBOX_UNAVAILABLE if nothing was changed, and nothing will be;
- * OUTBOX_OUTCOME_UNKNOWN if it may have been, or may still be.
+ * A failed call rejects with a `HookproofError`: OUTBOX_UNAVAILABLE if nothing was changed and nothing will be;
+ * OUTBOX_OUTCOME_UNKNOWN if something may have been changed or may still be.
+ *
+ * `outboxStoreContract` of `hookproof/testing` tests a store of your own.
  */
 export interface OutboxStore<Tx = unknown> {
   /**
-   * Stores all events or none, inside the caller's transaction if one is given. An event that is known with the
-   * same digest is left as it is, so that what is unknown may be repeated under the same ids.
+   * Stores all events or none, inside the caller's transaction if one is given. An event that is already stored with
+   * the same digest is left unchanged, so a call whose outcome is unknown can be repeated with the same ids.
    *
-   * A synchronous store has done its work when the call returns. With a transaction, nothing is written after the
-   * call has returned or its promise is settled. What can be seen to be no transaction is refused.
+   * A synchronous store has finished when the call returns. With a transaction, a store writes nothing after the call
+   * has returned or its promise has settled. It refuses a `tx` that it can see to be no transaction.
    *
    * @throws {HookproofError} EVENT_ID_REUSED, OUTBOX_UNAVAILABLE, OUTBOX_OUTCOME_UNKNOWN
-   * @throws {TypeError} for a `tx` that is none of this store's
+   * @throws {TypeError} if `tx` is not a transaction of this store's database
    */
   enqueue(events: readonly OutboxEvent[], tx?: Tx): void | Promise<void>;
   /**
-   * Hands out due events: of each listener in turn, in the order of the request; within a listener those that
-   * have been due for longest first. It counts an attempt at each and, once, when the first one was: both are
-   * stored before it resolves. Events past their window are left to `expire`, however many there are.
+   * Leases due events: one of each listener in turn, in the order of the request; within a listener, those that have
+   * been due for longest first. It counts an attempt for each, and notes the time of an event's first one; both are
+   * stored before the promise resolves. It skips events past their window, however many there are: `expire` ends them.
    */
   claim(request: ClaimRequest): Promise<readonly ClaimedEvent[]>;
-  /** Ends deliveries; resolves to how many leases were still good. */
-  complete(completions: readonly Completion[]): Promise<number>;
-  /** Puts an event back until `at`. */
+  /** Notes that events were delivered; resolves to how many of the leases were still valid. */
+  markDelivered(deliveries: readonly Delivery[]): Promise<number>;
+  /** Makes an event pending again, due at `at`. */
   reschedule(lease: Lease, at: number, attempt: OutboxAttempt): Promise<boolean>;
   /** Makes an event a dead letter. */
-  bury(lease: Lease, burial: Burial): Promise<boolean>;
+  fail(lease: Lease, failure: DeliveryFailure): Promise<boolean>;
   /**
-   * Buries due and waiting events whose first attempt is longer ago than their listener's window, with the
-   * reason `window` and the code WINDOW_CLOSED; a bounded number a call.
+   * Makes pending events dead letters if they are due and their first attempt was longer ago than their listener's
+   * window, with the reason `window` and the code WINDOW_CLOSED. One call ends a limited number.
    */
   expire(
     windows: ReadonlyMap<string, { readonly windowMs: number; readonly blocksKey: boolean }>,
   ): Promise<readonly ExpiredEvent[]>;
   /**
-   * Gives events back of which no byte was sent: they are due at once, and as they were before the claim. The
-   * attempt it counted does not count, and if it was the first one, there was none.
+   * Gives leased events back that were not sent: each is as it was before its claim, and due at once. The attempt
+   * that the claim counted no longer counts; if it was the first one, the event has no first attempt.
    */
   release(leases: readonly Lease[]): Promise<void>;
-  /** Brings dead letters back as pending events, with their history. */
-  redrive(filter: DeadLetterFilter, options: RedriveOptions): Promise<RedriveResult>;
-  /** Removes dead letters for good, which lets their ordering keys go on; resolves to how many it did, or would. */
+  /** Makes dead letters pending again, with their history. `windowMs` is the window of the events' listeners. */
+  redrive(filter: DeadLetterFilter, windowMs: number, options?: RedriveOptions): Promise<RedriveResult>;
+  /** Removes dead letters for good, which unblocks their ordering keys; resolves to how many it removed or would. */
   drop(filter: DeadLetterFilter, options?: DropOptions): Promise<number>;
-  /** Dead letters, oldest death first. */
-  dead(filter?: DeadLetterFilter, options?: { readonly limit?: number }): AsyncIterable<DeadLetter>;
-  /** Where an event stands at each listener it was enqueued for. */
+  /** Dead letters, the oldest first. */
+  deadLetters(filter?: DeadLetterFilter, options?: { readonly limit?: number }): AsyncIterable<DeadLetter>;
+  /** Where an event stands, at each listener it was enqueued for. */
   find(id: string): Promise<readonly OutboxEntry[]>;
+  /** Counts the events of each listener that has any. */
   stats(): Promise<readonly ListenerStats[]>;
   /** The store's clock. */
   now(): Promise<number>;
-  /** Calls back when events may have become due; returns how to stop that. A store may call too often. */
+  /** Calls `wake` when events may have become due, possibly too often; returns a function that stops the calls. */
   onWork?(wake: () => void): () => void;
-  /** Removes what was delivered, or died, before these times, a bounded number a call; resolves to how many. */
+  /** Removes delivered events and dead letters that ended before these times; resolves to how many, a limited number. */
   prune(before: { readonly delivered: number; readonly dead: number }): Promise<number>;
+  /** Closes what the store has opened. */
   close(): Promise<void>;
 }

@@ -1,18 +1,15 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-// Whoever compiles against the declarations may have a library without Symbol.asyncDispose.
+// A user's own `lib` setting may lack Symbol.asyncDispose, which the declarations need.
 
-import { type Clock, checkedClock, systemClock } from "../primitives/clock.js";
-import { harmless } from "../primitives/harmless.js";
-import { steadyRandom } from "../primitives/jitter.js";
-import { newEventId } from "../protocol/event-id.js";
-import type { Observe } from "../sender/observe.js";
+import { type Clock, checkedClock, steadySleep, systemClock } from "../core/clock.js";
+import { checkWholeNumber, harmless, steadyRandom } from "../core/options.js";
+import type { Observer } from "../sender/observe.js";
 import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
-import { steadyWait } from "../sender/waiting.js";
 import type { BodyEncryption } from "./body-encryption.js";
-import { LEASE_MARGIN_MS } from "./deliver-claimed.js";
+import { LEASE_MARGIN_MS } from "./deliver.js";
 import { Dispatcher, type DispatcherContext } from "./dispatcher.js";
-import { createEnqueue, type EnqueuedEvent, type OutboxMessage, type PreparedEvent } from "./enqueue.js";
-import { type OutboxListenerOptions, outboxListeners } from "./outbox-listener.js";
+import { type EnqueuedEvent, Enqueuer, type OutboxMessage, type PreparedEvent } from "./enqueue.js";
+import { type OutboxListener, type OutboxListenerOptions, outboxListeners } from "./listener.js";
 import type {
   DeadLetter,
   DeadLetterFilter,
@@ -20,9 +17,10 @@ import type {
   ListenerStats,
   OutboxEntry,
   OutboxStore,
+  RedriveOptions,
   RedriveResult,
 } from "./outbox-store.js";
-import { redriveSealed } from "./redrive-sealed.js";
+import { redriveAll } from "./redrive.js";
 import type { Retention } from "./upkeep.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -31,100 +29,87 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export interface OutboxOptions<Tx = unknown> {
   /** `memoryStore()`, `sqliteStore(...)` or `postgresStore(...)`. */
   store: OutboxStore<Tx>;
-  /** The listeners by names of your own; events are enqueued and kept under these names. */
+  /** The listeners, by names of your own. Events are enqueued and stored under these names. */
   listeners: Readonly<Record<string, OutboxListenerOptions>>;
   /**
-   * Attempts of this process at the same time, for all listeners; 250 by default. One that has had no answer for a
-   * second counts no longer, so that listeners that hang hold back no others.
+   * Attempts of this process at the same time, for all listeners; 250 by default. An attempt that has had no answer for
+   * a second no longer counts, so that hanging listeners do not hold back the others.
    */
   concurrency?: number | undefined;
-  /** How long an event is a worker's own; 60,000 ms by default. A crashed worker's events wait that long. */
+  /**
+   * How long a claimed event belongs to its worker, in milliseconds; 60,000 by default. Events of a worker that has
+   * crashed are due again when this time is over.
+   */
   leaseMs?: number | undefined;
-  /** How often an idle worker looks for events; 100 ms by default. */
+  /** How often an idle worker looks for events, in milliseconds; 100 by default. */
   pollMs?: number | undefined;
+  /** How long delivered events and dead letters are kept. */
   retention?: Partial<Retention> | undefined;
-  /** Encrypts bodies at rest, such as `aesGcmEncryption([{ id, key }])`. */
+  /** Encrypts bodies in the database, such as `aesGcmEncryption([{ id, key }])`. */
   encryption?: BodyEncryption | undefined;
   /**
-   * Sends bodies that are stored unencrypted although there is `encryption`; `false` by default, and such an event
-   * becomes a dead letter (OUTBOX_BODY_UNREADABLE). For events of the time before encryption, or of the SQL function:
-   * whoever can write to the database then chooses what is signed.
+   * Sends bodies that are stored unencrypted although there is `encryption`; `false` by default: such an event becomes
+   * a dead letter (OUTBOX_BODY_UNREADABLE). Set it for events from before the encryption, or for events of the SQL
+   * function. While it is set, anyone who can write to the database chooses what is signed.
    */
   allowUnencrypted?: boolean | undefined;
-  /** Called with everything that happens; see `SenderEvent`. */
-  observe?: Observe | undefined;
+  /** Called with everything that happens; see `Activity`. */
+  observe?: Observer | undefined;
+  /** The worker's clock, for tests; the system's by default. */
   clock?: Clock | undefined;
-  /** Numbers from 0 up to 1, for the jitter; `Math.random` by default. */
+  /** Numbers from 0 up to 1 for the jitter, for tests; `Math.random` by default. */
   random?: (() => number) | undefined;
-  /** Waits of the dispatcher; `setTimeout` by default. */
+  /** The waits of the dispatcher, for tests; `setTimeout` by default. */
   wait?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
-}
-
-/** How to bring dead letters back; see `Outbox.redrive`. */
-export interface OutboxRedriveOptions {
-  /** Counts and changes nothing. */
-  readonly dryRun?: boolean | undefined;
-  /** Where an event of an ordering key goes: behind what waits (`end`, by default), or where it was. */
-  readonly place?: "end" | "kept" | undefined;
-  /** New ids, for events whose id receivers have forgotten; these may run twice. */
-  readonly newIds?: boolean | undefined;
-  /** Dead letters at most. */
-  readonly limit?: number | undefined;
-}
-
-/** A listener's events, and how this process gets on with it. */
-export interface OutboxListenerStats extends Omit<ListenerStats, "oldestEnqueuedAt"> {
-  /** Since the oldest pending event was enqueued; 0 when there is none. */
-  readonly oldestAgeMs: number;
-  /** Absent for a listener that only other processes know. */
-  readonly breaker?: "closed" | "open" | "half-open";
 }
 
 /** Keeps events until they are delivered, and delivers them. */
 export interface Outbox<Tx = unknown> {
   /**
-   * Stores an event, or all of many, inside your own transaction if one is given: it is delivered if and only if
-   * that commits. What is wrong with an event is thrown at once, and not a rejection. With a synchronous store
-   * and without encryption the event is stored when the call returns.
+   * Stores one event, or all of several, inside your own transaction if one is given: the event is delivered if and
+   * only if that commits. An invalid event throws at once, and is not a rejection. With a synchronous store and
+   * without encryption the event is stored when the call returns.
    *
    * @throws {HookproofError} OUTBOX_LISTENER_UNKNOWN, PAYLOAD_NOT_JSON, PAYLOAD_NOT_UTF8, PAYLOAD_TOO_LARGE,
-   * EVENT_ID_INVALID, EVENT_ID_REUSED, OUTBOX_UNAVAILABLE, and an `OutcomeUnknownError` if nobody knows
+   * EVENT_ID_INVALID, EVENT_ID_REUSED, OUTBOX_UNAVAILABLE
+   * @throws {OutcomeUnknownError} if the events may be stored or not
    */
   enqueue(event: OutboxMessage | PreparedEvent, options?: { tx?: Tx }): Promise<EnqueuedEvent>;
   enqueue(
     events: readonly (OutboxMessage | PreparedEvent)[],
     options?: { tx?: Tx },
   ): Promise<readonly EnqueuedEvent[]>;
-  /** Does everything that has to be waited for, such as encryption, ahead of a transaction. */
+  /** Does everything that takes time, such as encryption, before a transaction. */
   prepare(event: OutboxMessage): Promise<PreparedEvent>;
-  /** Starts to deliver; enqueueing needs no start. */
+  /** Starts to deliver. `enqueue` works without it. */
   start(): void;
   /**
-   * Claims no more and waits for attempts under way, up to `timeoutMs` (30,000 by default). What is aborted then
-   * is due again at once, for this process or another.
+   * Claims no more events and waits for attempts under way, up to `timeoutMs` (30,000 by default). Then it aborts
+   * them; their events are due again at once, for this process or another.
    */
   stop(options?: { timeoutMs?: number }): Promise<void>;
-  /** Delivers what is due, and resolves when nothing is any more; what is to be tried later is left waiting. */
+  /** Delivers what is due, and resolves when nothing is due any more. Later retries stay pending. */
   drain(): Promise<void>;
-  /** Brings dead letters back; those past the window only with `newIds`. */
-  redrive(filter?: DeadLetterFilter, options?: OutboxRedriveOptions): Promise<RedriveResult>;
+  /** Makes dead letters pending again; those past their window only with `newIds`. */
+  redrive(filter?: DeadLetterFilter, options?: RedriveOptions): Promise<RedriveResult>;
   /**
-   * Removes dead letters for good; resolves to how many. Where a dead letter blocks its ordering key, the next event
-   * of it may go: `outbox.drop({ ids: [eventId] })`.
+   * Removes dead letters for good; resolves to how many. If a dead letter blocks its ordering key, dropping it lets
+   * the next event go: `outbox.drop({ ids: [eventId] })`.
    */
   drop(filter: DeadLetterFilter, options?: DropOptions): Promise<number>;
-  /** Dead letters, oldest death first. A body is as it is stored. */
-  dead(filter?: DeadLetterFilter, options?: { readonly limit?: number }): AsyncIterable<DeadLetter>;
+  /** Dead letters, the oldest first. A body is as it is stored. */
+  deadLetters(filter?: DeadLetterFilter, options?: { readonly limit?: number }): AsyncIterable<DeadLetter>;
   /** Where an event stands, with its attempts, at each listener it was enqueued for. */
   find(eventId: string): Promise<readonly OutboxEntry[]>;
-  stats(): Promise<readonly OutboxListenerStats[]>;
+  /** Counts the events of each listener, with the state of this process's circuit breakers. */
+  stats(): Promise<readonly ListenerStats[]>;
   /** Stops, and closes the store. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * An outbox: an event that `enqueue` has acknowledged is delivered at least once under one id, or ends as a dead
- * letter with its history (docs/guides/outbox.md).
+ * Makes an outbox. An event that `enqueue` has stored is delivered at least once under one id, or becomes a dead letter
+ * with its history (docs/guides/outbox.md).
  *
  * @throws {TypeError | RangeError | HookproofError} for options that cannot work
  *
@@ -146,96 +131,98 @@ export interface Outbox<Tx = unknown> {
  * ```
  */
 export function createOutbox<Tx = unknown>(options: OutboxOptions<Tx>): Outbox<Tx> {
-  const { store, encryption } = options;
-  const clock = checkedClock(options.clock ?? systemClock);
-  if (typeof store?.claim !== "function")
-    throw new TypeError("store must be memoryStore(), sqliteStore(...) or postgresStore(...)");
-  const observe = harmless(options.observe);
-  const listeners = outboxListeners(options.listeners, { clock, observe });
-  const context = dispatcherContext(options, { listeners, clock, observe });
-  const urls = new Map([...listeners.values()].map(({ name, url }) => [name, url]));
-  const { enqueueAll, prepare } = createEnqueue({ store, urls, encryption, clock, observe });
-  let running: Dispatcher | undefined;
+  return new StoredOutbox(options);
+}
 
-  function enqueue(event: OutboxMessage | PreparedEvent, options?: { tx?: Tx }): Promise<EnqueuedEvent>;
-  function enqueue(
+class StoredOutbox<Tx> implements Outbox<Tx> {
+  readonly #store: OutboxStore<Tx>;
+  readonly #listeners: ReadonlyMap<string, OutboxListener>;
+  readonly #encryption: BodyEncryption | undefined;
+  readonly #enqueuer: Enqueuer<Tx>;
+  readonly #context: DispatcherContext;
+  #running: Dispatcher | undefined;
+
+  constructor(options: OutboxOptions<Tx>) {
+    const { store, encryption } = options;
+    const clock = checkedClock(options.clock ?? systemClock);
+    if (typeof store?.claim !== "function")
+      throw new TypeError("store must be memoryStore(), sqliteStore(...) or postgresStore(...)");
+    const observe = harmless(options.observe);
+    const listeners = outboxListeners(options.listeners, { clock, observe });
+    const urls = new Map([...listeners.values()].map(({ name, url }) => [name, url]));
+    this.#context = dispatcherContext(options, { listeners, clock, observe });
+    this.#enqueuer = new Enqueuer({ store, urls, encryption, clock, observe });
+    this.#store = store;
+    this.#listeners = listeners;
+    this.#encryption = encryption;
+  }
+
+  enqueue(event: OutboxMessage | PreparedEvent, options?: { tx?: Tx }): Promise<EnqueuedEvent>;
+  enqueue(
     events: readonly (OutboxMessage | PreparedEvent)[],
     options?: { tx?: Tx },
   ): Promise<readonly EnqueuedEvent[]>;
-  function enqueue(
+  enqueue(
     given: OutboxMessage | PreparedEvent | readonly (OutboxMessage | PreparedEvent)[],
     { tx }: { tx?: Tx } = {},
   ): Promise<unknown> {
-    if (isMany(given)) return enqueueAll(given, tx);
-    return enqueueAll([given], tx).then(([receipt]) => receipt);
+    if (isMany(given)) return this.#enqueuer.enqueueAll(given, tx);
+    return this.#enqueuer.enqueueAll([given], tx).then(([receipt]) => receipt);
   }
 
-  async function stop({ timeoutMs = 30_000 }: { timeoutMs?: number } = {}): Promise<void> {
-    const current = running;
-    running = undefined;
+  prepare(event: OutboxMessage): Promise<PreparedEvent> {
+    return this.#enqueuer.prepare(event);
+  }
+
+  start(): void {
+    this.#running ??= new Dispatcher(this.#context);
+  }
+
+  async stop({ timeoutMs = 30_000 }: { timeoutMs?: number } = {}): Promise<void> {
+    const current = this.#running;
+    this.#running = undefined;
     await current?.stop(timeoutMs);
   }
 
-  return {
-    enqueue,
-    prepare,
-    start() {
-      running ??= new Dispatcher(context);
-    },
-    stop,
-    async drain() {
-      if (running) return running.drained();
-      const once = new Dispatcher(context);
-      await once.drained();
-      await once.stop(0);
-    },
-    async redrive(filter = {}, { newIds = false, limit = Number.POSITIVE_INFINITY, ...rest } = {}) {
-      const names = filter.listener === undefined ? await namesOfDead() : [filter.listener];
-      let [redriven, pastWindow] = [0, 0];
-      for (const listener of names) {
-        if (redriven >= limit) break;
-        const windowMs = (listeners.get(listener)?.policy ?? DEFAULT_RETRY_POLICY).windowMs;
-        const newId = newIds ? newEventId : undefined;
-        const options = { ...rest, newId, windowMs, limit: limit - redriven };
-        const result =
-          newIds && encryption
-            ? await redriveSealed(store, encryption, { ...filter, listener }, options)
-            : await store.redrive({ ...filter, listener }, options);
-        redriven += result.redriven;
-        pastWindow += result.pastWindow;
-      }
-      return { redriven, pastWindow };
-    },
-    async drop(filter, options) {
-      if (typeof filter !== "object" || filter === null)
-        throw new TypeError("filter must say which dead letters: {} for all of them");
-      return store.drop(filter, options);
-    },
-    dead: (filter, options) => store.dead(filter, options),
-    find: (eventId) => store.find(eventId.toLowerCase()),
-    async stats() {
-      const [stats, now] = await Promise.all([store.stats(), store.now()]);
-      const idle = [...listeners.keys()]
-        .filter((name) => !stats.some(({ listener }) => listener === name))
-        .map((listener) => ({ listener, pending: 0, inFlight: 0, delivered: 0, dead: 0 }));
-      return [...stats, ...idle].map(({ oldestEnqueuedAt = now, ...counts }: ListenerStats) => {
-        const breaker = listeners.get(counts.listener)?.limits.breaker;
-        return {
-          ...counts,
-          oldestAgeMs: Math.max(0, now - oldestEnqueuedAt),
-          ...(breaker ? { breaker } : {}),
-        };
-      });
-    },
-    async [Symbol.asyncDispose]() {
-      await stop();
-      await store.close();
-    },
-  };
+  async drain(): Promise<void> {
+    if (this.#running) return this.#running.drained();
+    const once = new Dispatcher(this.#context);
+    await once.drained();
+    await once.stop(0);
+  }
 
-  async function namesOfDead(): Promise<string[]> {
-    const stats = await store.stats();
-    return stats.filter(({ dead }) => dead > 0).map(({ listener }) => listener);
+  redrive(filter: DeadLetterFilter = {}, options: RedriveOptions = {}): Promise<RedriveResult> {
+    const windowMs = (listener: string) =>
+      (this.#listeners.get(listener)?.policy ?? DEFAULT_RETRY_POLICY).windowMs;
+    return redriveAll({ store: this.#store, encryption: this.#encryption, windowMs }, filter, options);
+  }
+
+  async drop(filter: DeadLetterFilter, options?: DropOptions): Promise<number> {
+    if (typeof filter !== "object" || filter === null)
+      throw new TypeError("filter must say which dead letters: {} for all of them");
+    return this.#store.drop(filter, options);
+  }
+
+  deadLetters(filter?: DeadLetterFilter, options?: { readonly limit?: number }): AsyncIterable<DeadLetter> {
+    return this.#store.deadLetters(filter, options);
+  }
+
+  find(eventId: string): Promise<readonly OutboxEntry[]> {
+    return this.#store.find(eventId.toLowerCase());
+  }
+
+  async stats(): Promise<readonly ListenerStats[]> {
+    const stats = new Map((await this.#store.stats()).map((one) => [one.listener, one]));
+    for (const [listener, { limits }] of this.#listeners) {
+      const nothing = { listener, pending: 0, inFlight: 0, delivered: 0, dead: 0, oldestAgeMs: 0 };
+      stats.set(listener, { ...(stats.get(listener) ?? nothing), breaker: limits.breaker });
+    }
+    return [...stats.values()];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+    await this.#store.close();
   }
 }
 
@@ -249,8 +236,7 @@ function dispatcherContext<Tx>(
 ): DispatcherContext {
   const { store, concurrency = 250, leaseMs = 60_000, pollMs = 100, encryption } = options;
   const { allowUnencrypted = false } = options;
-  if (!Number.isInteger(concurrency) || concurrency < 1)
-    throw new RangeError("concurrency must be a whole number, 1 or more");
+  checkWholeNumber("concurrency", concurrency);
   if (!(pollMs > 0)) throw new RangeError("pollMs must be above 0");
   for (const { name, attemptTimeoutMs } of shared.listeners.values())
     if (!(leaseMs >= attemptTimeoutMs + LEASE_MARGIN_MS))
@@ -260,7 +246,7 @@ function dispatcherContext<Tx>(
   const retention = { deliveredMs: 7 * DAY_MS, deadMs: 30 * DAY_MS, ...options.retention };
   for (const name of ["deliveredMs", "deadMs"] as const)
     if (!(retention[name] >= 0)) throw new RangeError(`retention.${name} must be 0 or more`);
-  const wait = steadyWait(options.wait);
+  const wait = steadySleep(options.wait);
   const random = steadyRandom(options.random ?? Math.random);
   const bodies = { encryption, allowUnencrypted };
   return { ...shared, ...bodies, store, concurrency, leaseMs, pollMs, retention, random, wait };

@@ -1,89 +1,118 @@
-import { type Clock, monotonicMs } from "../primitives/clock.js";
-import { newDelivery, type Observe } from "../sender/observe.js";
-import type { OutboxListener } from "./outbox-listener.js";
-import type { OutboxStore } from "./outbox-store.js";
-import type { StoreWatch } from "./store-watch.js";
+import { type Clock, monotonicMs } from "../core/clock.js";
+import { newDelivery, type Observer } from "../sender/observe.js";
+import type { OutboxListener } from "./listener.js";
+import type { ExpiredEvent, OutboxStore } from "./outbox-store.js";
+import type { StoreCalls } from "./store-calls.js";
 
-/** How long what has ended is kept. */
+/** How long an outbox keeps events that have ended. */
 export interface Retention {
-  /** An id that is enqueued again within this time is recognised; 7 days by default. */
+  /** Milliseconds for delivered events; 7 days by default. An id that is enqueued again in this time is recognised. */
   readonly deliveredMs: number;
-  /** 30 days by default. */
+  /** Milliseconds for dead letters; 30 days by default. */
   readonly deadMs: number;
+}
+
+/** What upkeep needs of its dispatcher. */
+export interface UpkeepContext {
+  readonly store: OutboxStore;
+  readonly calls: StoreCalls;
+  readonly listeners: ReadonlyMap<string, OutboxListener>;
+  readonly retention: Retention;
+  readonly clock: Clock;
+  readonly observe: Observer | undefined;
+  /** Called each time a run of upkeep has ended. */
+  readonly onEnd: () => void;
 }
 
 const EXPIRE_EVERY_MS = 5_000;
 const PRUNE_EVERY_MS = 60_000;
-const TELL_EVERY_MS = 15_000;
-
-/** What a dispatcher does beside delivering, each thing when its time has come. */
-export interface Upkeep {
-  /** Does what is due, unless it is doing so already; never rejects. Deliveries do not wait for it. */
-  begin(): void;
-  /** Resolves when nothing of it is under way. */
-  ended(): Promise<void>;
-  readonly isUnderWay: boolean;
-}
-
-/** What upkeep is made of. */
-export interface UpkeepContext {
-  readonly store: OutboxStore;
-  readonly watch: StoreWatch;
-  readonly listeners: ReadonlyMap<string, OutboxListener>;
-  readonly retention: Retention;
-  readonly clock: Clock;
-  readonly observe: Observe | undefined;
-  /** Called when it has ended. */
-  readonly onEnd: () => void;
-}
+const BACKLOG_EVERY_MS = 15_000;
 
 interface Job {
   readonly name: string;
   readonly everyMs: number;
-  /** By the monotonic clock. */
-  due: number;
-  /** Whether it failed the last time, which was told. */
-  isFailing: boolean;
   /** Resolves to whether there is more to do at once. */
-  run(): Promise<boolean>;
+  readonly run: () => Promise<boolean>;
+  /** When it is due, by the monotonic clock. */
+  due: number;
+  /** Whether its last run failed; only the first failure is reported. */
+  isFailing: boolean;
 }
 
-/** The upkeep of what a dispatcher's store holds. */
-export function createUpkeep(context: UpkeepContext): Upkeep {
-  const { store, watch, listeners, retention, clock, observe, onEnd } = context;
-  const windows = new Map(
-    [...listeners].map(([name, { policy, blocksKey }]) => [name, { windowMs: policy.windowMs, blocksKey }]),
-  );
-  const jobs = [
-    job("expire", EXPIRE_EVERY_MS, expire),
-    job("prune", PRUNE_EVERY_MS, prune),
-    ...(observe ? [job("stats", TELL_EVERY_MS, () => tellBacklog(observe))] : []),
-  ];
-  let underWay: Promise<void> | undefined;
+/** Expiry, retention and the backlog metrics: runs beside the deliveries, which do not wait for it. */
+export class Upkeep {
+  readonly #context: UpkeepContext;
+  readonly #jobs: readonly Job[];
+  #underWay: Promise<void> | undefined;
 
-  async function expire(): Promise<boolean> {
-    const expired = await store.expire(windows);
+  constructor(context: UpkeepContext) {
+    this.#context = context;
+    const { observe } = context;
+    this.#jobs = [
+      job("expire", EXPIRE_EVERY_MS, () => this.#expire()),
+      job("prune", PRUNE_EVERY_MS, () => this.#prune()),
+      ...(observe ? [job("stats", BACKLOG_EVERY_MS, () => this.#observeBacklog(observe))] : []),
+    ];
+  }
+
+  get isUnderWay(): boolean {
+    return this.#underWay !== undefined;
+  }
+
+  /** Starts the jobs that are due, unless some are running; never throws. */
+  begin(): void {
+    const now = monotonicMs(this.#context.clock);
+    const due = this.#jobs.filter((one) => now >= one.due);
+    if (this.#underWay || due.length === 0) return;
+    this.#underWay = this.#run(due).finally(() => {
+      this.#underWay = undefined;
+      this.#context.onEnd();
+    });
+  }
+
+  /** Resolves when no job is running. */
+  async ended(): Promise<void> {
+    await this.#underWay;
+  }
+
+  async #run(due: readonly Job[]): Promise<void> {
+    const { clock } = this.#context;
+    for (const one of due) {
+      try {
+        const isMore = await one.run();
+        one.due = monotonicMs(clock) + (isMore ? 0 : one.everyMs);
+        one.isFailing = false;
+      } catch (error) {
+        one.due = monotonicMs(clock) + one.everyMs;
+        await this.#reportFailure(one, error);
+      }
+    }
+  }
+
+  async #expire(): Promise<boolean> {
+    const { store, listeners, observe } = this.#context;
+    const windows = [...listeners].map(([name, { policy, blocksKey }]) => {
+      return [name, { windowMs: policy.windowMs, blocksKey }] as const;
+    });
+    const expired = await store.expire(new Map(windows));
     if (expired.length === 0) return false;
-    if (observe) await tellDeaths(expired, observe);
+    if (observe) this.#observeExpired(expired, await store.now(), observe);
     return true;
   }
 
-  async function prune(): Promise<boolean> {
+  async #prune(): Promise<boolean> {
+    const { store, retention } = this.#context;
     const now = await store.now();
     const { deliveredMs, deadMs } = retention;
     return (await store.prune({ delivered: now - deliveredMs, dead: now - deadMs })) > 0;
   }
 
-  async function tellDeaths(
-    expired: Awaited<ReturnType<OutboxStore["expire"]>>,
-    tell: Observe,
-  ): Promise<void> {
-    const now = await store.now();
+  #observeExpired(expired: readonly ExpiredEvent[], now: number, observe: Observer): void {
     for (const { listener, id, enqueuedAt, attempts } of expired)
-      tell({
+      observe({
         type: "delivery-ended",
         eventId: id,
-        url: listeners.get(listener)?.url ?? "",
+        url: this.#context.listeners.get(listener)?.url ?? "",
         delivery: newDelivery(),
         listener,
         outcome: "dead",
@@ -93,59 +122,30 @@ export function createUpkeep(context: UpkeepContext): Upkeep {
       });
   }
 
-  async function tellBacklog(tell: Observe): Promise<boolean> {
-    const [stats, now] = await Promise.all([store.stats(), store.now()]);
-    const held = new Map(stats.map((one) => [one.listener, one]));
+  async #observeBacklog(observe: Observer): Promise<boolean> {
+    const { store, listeners } = this.#context;
+    const stats = new Map((await store.stats()).map((one) => [one.listener, one]));
     for (const { name, url, limits } of listeners.values()) {
-      const { pending = 0, inFlight = 0, dead = 0, oldestEnqueuedAt = now } = held.get(name) ?? {};
-      const oldestAgeMs = Math.max(0, now - oldestEnqueuedAt);
+      const { pending = 0, inFlight = 0, dead = 0, oldestAgeMs = 0 } = stats.get(name) ?? {};
       const { breaker } = limits;
-      tell({ type: "backlog", url, listener: name, pending, inFlight, dead, oldestAgeMs, breaker });
+      observe({ type: "backlog", url, listener: name, pending, inFlight, dead, oldestAgeMs, breaker });
     }
     return false;
   }
 
-  async function run(due: readonly Job[]): Promise<void> {
-    for (const one of due) {
-      try {
-        const isMore = await one.run();
-        one.due = monotonicMs(clock) + (isMore ? 0 : one.everyMs);
-        one.isFailing = false;
-      } catch (error) {
-        one.due = monotonicMs(clock) + one.everyMs;
-        await tellFailure(one, error);
-      }
-    }
-  }
-
-  /** A store that cannot be reached at all is told of by the watch; a single thing it may not do, here. */
-  async function tellFailure(one: Job, error: unknown): Promise<void> {
-    const isThere = await watch.once(() => store.now()).then(Number.isFinite, () => false);
-    if (!isThere || one.isFailing) return;
+  /** Reports a job that fails although the store can be reached; an outage is reported by StoreCalls. */
+  async #reportFailure(one: Job, error: unknown): Promise<void> {
+    const { calls, store, listeners, observe } = this.#context;
+    const isReachable = await calls.once(() => store.now()).then(Number.isFinite, () => false);
+    if (!isReachable || one.isFailing) return;
     one.isFailing = true;
     const words = error instanceof Error ? error.message : String(error);
     const [first] = listeners.values();
     const message = `The outbox's upkeep fails (${one.name}); events are delivered all the same. ${words}`;
     if (first) observe?.({ type: "warning", url: first.url, message });
   }
-
-  return {
-    begin() {
-      const now = monotonicMs(clock);
-      const due = jobs.filter((one) => now >= one.due);
-      if (underWay || due.length === 0) return;
-      underWay = run(due).finally(() => {
-        underWay = undefined;
-        onEnd();
-      });
-    },
-    ended: async () => underWay,
-    get isUnderWay() {
-      return underWay !== undefined;
-    },
-  };
 }
 
 function job(name: string, everyMs: number, run: Job["run"]): Job {
-  return { name, everyMs, due: Number.NEGATIVE_INFINITY, isFailing: false, run };
+  return { name, everyMs, run, due: Number.NEGATIVE_INFINITY, isFailing: false };
 }

@@ -1,4 +1,4 @@
-import { type Clock, hmacSigner, type SenderEvent } from "hookproof";
+import { type Activity, type Clock, hmacSigner } from "hookproof";
 import {
   createOutbox,
   memoryStore,
@@ -8,7 +8,7 @@ import {
 } from "hookproof/outbox";
 import { waitFor as waitForWithin } from "hookproof/testing";
 import { afterEach } from "vitest";
-import { type ReceiverServer, receiverServer, SECRET } from "../sender/receiver-server.js";
+import { type ReceiverServer, receiverServer, SECRET } from "../kit/receiver-server.js";
 import { type SteppedClock, steppedClock } from "./stepped-clock.js";
 
 /** An outbox over the memory store, with a clock that the test moves, and real receivers. */
@@ -18,9 +18,9 @@ export interface OutboxBench {
   /** The store's clock, which is days ahead of the worker's and passes with it. */
   readonly storeClock: Clock;
   readonly store: ReturnType<typeof memoryStore>;
-  readonly events: SenderEvent[];
+  readonly events: Activity[];
   /** Events of one type that were told so far. */
-  told<Type extends SenderEvent["type"]>(type: Type): Extract<SenderEvent, { type: Type }>[];
+  told<Type extends Activity["type"]>(type: Type): Extract<Activity, { type: Type }>[];
   receiver(options?: Parameters<typeof receiverServer>[0]): Promise<ReceiverServer>;
   /** A listener's options for a receiver of this bench. */
   listener(server: { readonly url: string }, options?: Partial<OutboxListenerOptions>): OutboxListenerOptions;
@@ -48,7 +48,7 @@ export function outboxBench(): OutboxBench {
   const clock = steppedClock(STARTED_AT);
   const storeClock = { now: () => STARTED_AT + STORE_AHEAD_MS + clock.monotonic() };
   const store = memoryStore({ clock: storeClock });
-  const events: SenderEvent[] = [];
+  const events: Activity[] = [];
   const bench: OutboxBench = {
     clock,
     storeClock,

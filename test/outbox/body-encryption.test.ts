@@ -1,11 +1,13 @@
 import { createDecipheriv, createHash, randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { type OpenSqliteDatabase, sqliteStore } from "hookproof/node";
-import { aesGcmEncryption, type BodyEncryption, type OutboxStore } from "hookproof/outbox";
+import type { OpenSqliteDatabase } from "hookproof/node";
+import { aesGcmEncryption, type BodyEncryption } from "hookproof/outbox";
+import { sqliteStore } from "hookproof/outbox/sqlite";
+import type { OutboxStore } from "hookproof/outbox/store";
 import LibSql from "libsql";
 import { describe, expect, it } from "vitest";
-import { temporaryFolder } from "../support/temporary-folder.js";
+import { temporaryFolder } from "../kit/temporary-folder.js";
 import { outboxBench, waitFor } from "./bench-outbox.js";
 
 const keyOf = (id: string) => ({ id, key: new Uint8Array(randomBytes(32)) });
@@ -138,7 +140,7 @@ describe("an outbox with encryption", () => {
     const { eventId } = await outbox.enqueue({ listener: "a", payload: {} });
     await outbox.drain();
     expect((await outbox.find(eventId))[0]?.state).toBe("dead");
-    for await (const letter of outbox.dead())
+    for await (const letter of outbox.deadLetters())
       expect(letter).toMatchObject({ reason: "unsendable", code: "OUTBOX_BODY_UNREADABLE" });
     expect(server.requests).toHaveLength(0);
   });
@@ -166,7 +168,7 @@ describe("an outbox with encryption", () => {
           const outbox = bench.outbox(listeners, { encryption, allowUnencrypted });
           await outbox.drain();
           const letters = [];
-          for await (const letter of outbox.dead()) letters.push(letter);
+          for await (const letter of outbox.deadLetters()) letters.push(letter);
           if (allowUnencrypted) {
             expect(server.requests).toHaveLength(1);
             expect(letters).toEqual([]);
@@ -205,7 +207,7 @@ describe("an outbox with encryption", () => {
     await outbox.drain();
     expect(server.requests).toHaveLength(0);
     const codes = [];
-    for await (const { code } of outbox.dead()) codes.push(code);
+    for await (const { code } of outbox.deadLetters()) codes.push(code);
     expect(codes).toEqual(["OUTBOX_BODY_UNREADABLE"]);
     await store.close();
   });

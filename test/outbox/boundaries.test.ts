@@ -1,8 +1,9 @@
-import { sqliteStore } from "hookproof/node";
-import { memoryStore, type OutboxStore } from "hookproof/outbox";
+import { memoryStore } from "hookproof/outbox";
+import { sqliteStore } from "hookproof/outbox/sqlite";
+import type { OutboxStore } from "hookproof/outbox/store";
 import { type FixedClock, fixedClock } from "hookproof/testing";
 import { expect, it } from "vitest";
-import { newOutboxFile, SQLITE_DRIVERS, storedEvent } from "./sqlite-files.js";
+import { newOutboxFile, SQLITE_DRIVERS, storedEvent } from "./sqlite/files.js";
 
 const ATTEMPT = { number: 1, startedAt: 1_767_225_600_000, durationMs: 3, status: 503 };
 const LEASE_MS = 1_000;
@@ -42,8 +43,8 @@ for (const [name, open] of Object.entries(engines)) {
     if (!one) throw new Error("nothing was claimed");
     return one;
   };
-  const bury = async (store: OutboxStore) =>
-    store.bury((await takeOne(store)).lease, {
+  const makeDead = async (store: OutboxStore) =>
+    store.fail((await takeOne(store)).lease, {
       reason: "refused",
       code: "REQUEST_REFUSED",
       attempt: ATTEMPT,
@@ -91,20 +92,20 @@ for (const [name, open] of Object.entries(engines)) {
 
   on("the window's last millisecond is inside it, for a redrive", async (store, clock) => {
     await store.enqueue([storedEvent("lst_1")]);
-    await bury(store);
+    await makeDead(store);
     clock.advance(WINDOW_MS);
-    const options = { windowMs: WINDOW_MS, dryRun: true };
-    expect(await store.redrive({}, options)).toEqual({ redriven: 1, pastWindow: 0 });
+    const options = { dryRun: true };
+    expect(await store.redrive({}, WINDOW_MS, options)).toEqual({ redriven: 1, pastWindow: 0 });
     clock.advance(1);
-    expect(await store.redrive({}, options)).toEqual({ redriven: 0, pastWindow: 1 });
+    expect(await store.redrive({}, WINDOW_MS, options)).toEqual({ redriven: 0, pastWindow: 1 });
   });
 
   on("before a time means before its millisecond", async (store, clock) => {
     await store.enqueue([storedEvent("lst_1")]);
-    await bury(store);
+    await makeDead(store);
     await store.enqueue([storedEvent("lst_1")]);
     const { lease } = await takeOne(store);
-    await store.complete([{ lease, outcome: "accepted", attempt: ATTEMPT }]);
+    await store.markDelivered([{ lease, outcome: "delivered", attempt: ATTEMPT }]);
     const now = clock.now();
     const drop = (before: number) => store.drop({ before }, { dryRun: true });
     expect([await drop(now), await drop(now + 1)]).toEqual([0, 1]);
@@ -113,16 +114,16 @@ for (const [name, open] of Object.entries(engines)) {
     expect(await store.prune({ delivered: now + 1, dead: now + 1 })).toBe(1);
   });
 
-  on("a redriven event that is delivered leaves no trace of its death", async (store, clock) => {
+  on("a redriven event that is delivered is no dead letter in any list", async (store, clock) => {
     const event = storedEvent("lst_1");
     await store.enqueue([event]);
-    await bury(store);
+    await makeDead(store);
     clock.advance(10);
-    await store.redrive({}, { windowMs: WINDOW_MS });
+    await store.redrive({}, WINDOW_MS);
     expect((await store.find(event.id))[0]).toMatchObject({ state: "pending", dueAt: clock.now() });
     const { lease } = await takeOne(store);
-    await store.complete([{ lease, outcome: "accepted", attempt: ATTEMPT }]);
-    for await (const letter of store.dead()) expect(letter).toBeUndefined();
+    await store.markDelivered([{ lease, outcome: "delivered", attempt: ATTEMPT }]);
+    for await (const letter of store.deadLetters()) expect(letter).toBeUndefined();
     expect(await store.stats()).toMatchObject([{ pending: 0, delivered: 1, dead: 0 }]);
     expect(await store.prune({ delivered: clock.now(), dead: clock.now() + 1 })).toBe(0);
   });

@@ -6,7 +6,7 @@ import {
   type OutboxListenerOptions,
 } from "hookproof/outbox";
 import { describe, expect, it } from "vitest";
-import { SECRET } from "../sender/receiver-server.js";
+import { SECRET } from "../kit/receiver-server.js";
 import { outboxBench, waitFor } from "./bench-outbox.js";
 
 const MINUTE_MS = 60_000;
@@ -35,7 +35,7 @@ it("delivers what was enqueued before and after the start, once each", async () 
   expect(await outbox.stats()).toMatchObject([{ listener: "a", pending: 0, inFlight: 0, delivered: 3 }]);
   expect((await outbox.find(before.eventId))[0]).toMatchObject({
     state: "delivered",
-    outcome: "accepted",
+    outcome: "delivered",
     attempts: [{ number: 1, status: 200 }],
   });
 });
@@ -45,9 +45,9 @@ it("puts down together what ends within a few milliseconds, and claims what foll
   const groups: number[] = [];
   const store = {
     ...bench.store,
-    complete: (completions: Parameters<typeof bench.store.complete>[0]) => {
-      groups.push(completions.length);
-      return bench.store.complete(completions);
+    markDelivered: (deliveries: Parameters<typeof bench.store.markDelivered>[0]) => {
+      groups.push(deliveries.length);
+      return bench.store.markDelivered(deliveries);
     },
   };
   let answers = performance.now();
@@ -124,7 +124,7 @@ it("goes on for longer than any small number of attempts, until the window close
     },
     { intervalMs: 1 },
   );
-  const [letter] = await all(outbox.dead());
+  const [letter] = await all(outbox.deadLetters());
   expect(letter).toMatchObject({ reason: "window", code: "WINDOW_CLOSED" });
   const attempts = letter?.attempts ?? [];
   expect(attempts.length).toBeGreaterThan(120);
@@ -145,8 +145,8 @@ it("stops after as many attempts as the listener's policy says", async () => {
   const outbox = bench.outbox({ a: bench.listener(server, { retry: { maxAttempts: 2 } }) });
   await outbox.enqueue({ listener: "a", payload: {} });
   outbox.start();
-  await bench.passUntil(async () => (await all(outbox.dead())).length > 0);
-  expect(await all(outbox.dead())).toMatchObject([
+  await bench.passUntil(async () => (await all(outbox.deadLetters())).length > 0);
+  expect(await all(outbox.deadLetters())).toMatchObject([
     { reason: "attempts", code: "RECEIVER_UNAVAILABLE", attempts: [{ number: 1 }, { number: 2 }] },
   ]);
 });
@@ -162,7 +162,7 @@ it.each([400, 405, 413, 415, 301, 422])("makes a dead letter of an event that ge
   const outbox = bench.outbox({ a: bench.listener(server) });
   const { eventId } = await outbox.enqueue({ listener: "a", payload: {} });
   await outbox.drain();
-  const letters = await all(outbox.dead({ listener: "a" }));
+  const letters = await all(outbox.deadLetters({ listener: "a" }));
   expect(letters).toMatchObject([
     {
       reason: "refused",
@@ -230,7 +230,7 @@ it("completes an event whose first attempt gets 409 as a duplicate, with a warni
   await outbox.drain();
   const found = await outbox.find(event.id);
   expect(found.map(({ listener, outcome }) => [listener, outcome]).sort()).toEqual([
-    ["a", "accepted"],
+    ["a", "delivered"],
     ["b", "duplicate"],
   ]);
   expect(bench.told("warning")).toMatchObject([{ eventId: event.id }]);
@@ -250,13 +250,13 @@ it("takes a 409 after an attempt whose answer was lost for a delivery", async ()
   outbox.start();
   await bench.passUntil(async () => (await outbox.find(eventId))[0]?.state === "delivered");
   expect((await outbox.find(eventId))[0]).toMatchObject({
-    outcome: "accepted",
+    outcome: "delivered",
     attempts: [{ code: "CONNECTION_LOST" }, { status: 409 }],
   });
   expect(server.runs.get(eventId)).toBe(1);
   expect(bench.told("retry-scheduled")).toMatchObject([{ attempt: 2 }]);
   await waitFor(() => bench.told("delivery-ended").length === 1);
-  expect(bench.told("delivery-ended")).toMatchObject([{ outcome: "accepted", attempts: 2 }]);
+  expect(bench.told("delivery-ended")).toMatchObject([{ outcome: "delivered", attempts: 2 }]);
 });
 
 it("an event of a worker that crashed after sending is delivered once", async () => {
@@ -279,7 +279,7 @@ it("an event of a worker that crashed after sending is delivered once", async ()
   outbox.start();
   await bench.passUntil(async () => (await outbox.find(eventId))[0]?.state === "delivered", 5_000);
   expect((await outbox.find(eventId))[0]).toMatchObject({
-    outcome: "accepted",
+    outcome: "delivered",
     attempts: [{ number: 2, status: 409 }],
   });
   expect(server.runs.get(eventId)).toBe(1);

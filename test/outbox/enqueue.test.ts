@@ -1,14 +1,8 @@
-import { createEvent, HookproofError, hmacSigner, newEventId, type SenderEvent } from "hookproof";
-import {
-  aesGcmEncryption,
-  createOutbox,
-  memoryStore,
-  type OutboxEvent,
-  type OutboxStore,
-  OutcomeUnknownError,
-} from "hookproof/outbox";
+import { type Activity, createEvent, HookproofError, hmacSigner, newEventId } from "hookproof";
+import { aesGcmEncryption, createOutbox, memoryStore, OutcomeUnknownError } from "hookproof/outbox";
+import type { OutboxEvent, OutboxStore } from "hookproof/outbox/store";
 import { describe, expect, it, vi } from "vitest";
-import { SECRET } from "../sender/receiver-server.js";
+import { SECRET } from "../kit/receiver-server.js";
 
 const listeners = {
   a: { url: "http://127.0.0.1:9/api/v1/webhooks/incoming/lst_1", signer: hmacSigner({ secret: SECRET }) },
@@ -168,7 +162,7 @@ describe("an enqueueing of which nobody knows whether it was stored", () => {
 
 describe("what an observer is told", () => {
   const observed = (enqueue: OutboxStore<string>["enqueue"], traceparent?: string) => {
-    const told: SenderEvent[] = [];
+    const told: Activity[] = [];
     const taken: OutboxEvent[] = [];
     const outbox = createOutbox<string>({
       store: takingStore((events, tx) => {
@@ -246,6 +240,26 @@ it("a prepared event is of a listener that the outbox has", async () => {
   expect(Object.isFrozen(prepared)).toBe(true);
   const outbox = createOutbox({ store: memoryStore(), listeners });
   expect(thrownBy(() => outbox.enqueue(prepared)).code).toBe("OUTBOX_LISTENER_UNKNOWN");
+});
+
+describe("what is no message", () => {
+  const outbox = createOutbox({ store: memoryStore(), listeners });
+
+  it("a copy of a prepared event is refused in words", async () => {
+    const prepared = await outbox.prepare({ listener: "a", payload: {} });
+    // @ts-expect-error a copy has no payload, and is no prepared event either
+    const error = thrownBy(() => outbox.enqueue({ ...prepared }));
+    expect(error).toBeInstanceOf(TypeError);
+    expect(error.message).toMatch(/payload is missing.*prepare\(\)/);
+    expect(await outbox.enqueue(prepared)).toEqual({ listener: "a", eventId: prepared.eventId });
+  });
+
+  it("so is the receipt of an enqueued event", async () => {
+    const receipt = await outbox.enqueue({ listener: "a", payload: {} });
+    // @ts-expect-error a receipt is no prepared event
+    const error = thrownBy(() => outbox.enqueue(receipt));
+    expect(error.message).toMatch(/payload is missing/);
+  });
 });
 
 it.each(["", "a\0b", "\uD800"])("%j is no name for a listener", (name) => {

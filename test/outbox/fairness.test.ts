@@ -1,8 +1,8 @@
-import { sqliteStore } from "hookproof/node";
 import type { OutboxOptions } from "hookproof/outbox";
+import { sqliteStore } from "hookproof/outbox/sqlite";
 import { afterEach, describe, expect, it } from "vitest";
 import { type OutboxBench, outboxBench, waitFor } from "./bench-outbox.js";
-import { newOutboxFile, SQLITE_DRIVERS } from "./sqlite-files.js";
+import { newOutboxFile, SQLITE_DRIVERS } from "./sqlite/files.js";
 
 const removals: (() => void)[] = [];
 afterEach(() => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type LimitOptions, listenerLimits } from "../../src/outbox/listener-limits.js";
+import { type LimitOptions, ListenerLimits } from "../../src/outbox/limits.js";
 
 const good = (startedAt: number, now = startedAt) =>
   ({ result: "good", startedAt, now, answered: true }) as const;
@@ -9,18 +9,12 @@ const hung = (startedAt: number, now: number) =>
 /** Limits of a listener that has answered so often that it may have all its places. */
 function limits(options: LimitOptions = {}, isKnown = true) {
   const phases: string[] = [];
-  const made = listenerLimits({ breaker: false, ...options }, (phase) => phases.push(phase));
+  const made = new ListenerLimits({ breaker: false, ...options }, (phase) => phases.push(phase));
   for (let answers = 0; isKnown && answers < 7; answers++) {
     made.started(0);
     made.ended(good(0));
   }
-  return {
-    ...made,
-    get breaker() {
-      return made.breaker;
-    },
-    phases,
-  };
+  return Object.assign(made, { phases });
 }
 
 describe("places", () => {

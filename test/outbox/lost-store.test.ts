@@ -1,5 +1,5 @@
 import { HookproofError } from "hookproof";
-import type { OutboxStore } from "hookproof/outbox";
+import type { OutboxStore } from "hookproof/outbox/store";
 import { describe, expect, it } from "vitest";
 import { outboxBench, waitFor } from "./bench-outbox.js";
 
@@ -118,7 +118,7 @@ it("a worker that is stopped while the store is gone stops in time; another one 
   other.start();
   await bench.passUntil(async () => (await other.find(eventId))[0]?.state === "delivered", 5_000);
   expect((await other.find(eventId))[0]).toMatchObject({
-    outcome: "accepted",
+    outcome: "delivered",
     attempts: [{ number: 2, status: 409 }],
   });
   expect(server.runs.get(eventId)).toBe(1);
@@ -172,9 +172,9 @@ it.each([
   });
   const store: OutboxStore<never> = {
     ...bench.store,
-    complete: async () => 0,
+    markDelivered: async () => 0,
     reschedule: async () => false,
-    bury: async () => false,
+    fail: async () => false,
   };
   const outbox = bench.outbox({ a: bench.listener(server) }, { store });
   await outbox.enqueue({ listener: "a", payload: {} });

@@ -14,10 +14,11 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
-import type { SenderEvent } from "hookproof";
-import { diagnosticsChannelObserver, otelObserver } from "hookproof/node";
+import type { Activity } from "hookproof";
+import { diagnosticsChannelObserver } from "hookproof/node";
+import { otelObserver } from "hookproof/otel";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { SECRET } from "../sender/receiver-server.js";
+import { SECRET } from "../kit/receiver-server.js";
 import { outboxBench, waitFor } from "./bench-outbox.js";
 
 /** The tracing of one process. */
@@ -137,8 +138,8 @@ it("metrics tell the backlog, what was enqueued, and how deliveries ended", asyn
   await bench.passUntil(() => server.runs.size === 14, 1_000);
   await bench.passUntil(async () => (await points())("pending") === 0, 1_000);
   const well = await points();
-  expect(well("deliveries", { outcome: "accepted", "hookproof.listener_id": "lst_1" })).toBe(14);
-  expect(well("delivery.duration", { outcome: "accepted" })).toMatchObject({ count: 14 });
+  expect(well("deliveries", { outcome: "delivered", "hookproof.listener_id": "lst_1" })).toBe(14);
+  expect(well("delivery.duration", { outcome: "delivered" })).toMatchObject({ count: 14 });
   expect([well("breaker"), well("oldest_age")]).toEqual([0, 0]);
 });
 
@@ -164,8 +165,8 @@ it("the diagnostics channel publishes the story of an event in an outbox", async
   const bench = outboxBench();
   const server = await failingOnce(bench);
   const outbox = bench.outbox({ a: bench.listener(server) }, { observe: diagnosticsChannelObserver() });
-  const story: SenderEvent[] = [];
-  const listen = (message: unknown) => void story.push(message as SenderEvent);
+  const story: Activity[] = [];
+  const listen = (message: unknown) => void story.push(message as Activity);
   subscribe("hookproof:sender", listen);
   try {
     await outbox.enqueue({ listener: "a", payload: { note: "confidential" } });

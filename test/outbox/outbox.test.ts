@@ -1,12 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { createEvent } from "hookproof";
-import {
-  aesGcmEncryption,
-  createOutbox,
-  memoryStore,
-  type OutboxOptions,
-  type OutboxStore,
-} from "hookproof/outbox";
+import { aesGcmEncryption, createOutbox, memoryStore, type OutboxOptions } from "hookproof/outbox";
+import type { OutboxStore } from "hookproof/outbox/store";
 import { describe, expect, it } from "vitest";
 import { outboxBench, waitFor } from "./bench-outbox.js";
 
@@ -45,9 +40,9 @@ async function withDeadLetters(count: number, options: Partial<OutboxOptions<nev
   };
 }
 
-const deadOf = async (outbox: { dead(): AsyncIterable<{ event: { id: string } }> }) => {
+const deadOf = async (outbox: { deadLetters(): AsyncIterable<{ event: { id: string } }> }) => {
   const ids: string[] = [];
-  for await (const { event } of outbox.dead()) ids.push(event.id);
+  for await (const { event } of outbox.deadLetters()) ids.push(event.id);
   return ids;
 };
 
@@ -224,10 +219,10 @@ describe("drain", () => {
     let fails = 2;
     const store: OutboxStore<never> = {
       ...bench.store,
-      async complete(completions) {
+      async markDelivered(deliveries) {
         await new Promise((resolve) => setTimeout(resolve, 20)); // so that a claim beside it sees nothing of it
         if (fails-- > 0) throw new Error("not now");
-        return bench.store.complete(completions);
+        return bench.store.markDelivered(deliveries);
       },
     };
     const outbox = bench.outbox({ a: bench.listener(server) }, { store });
@@ -252,9 +247,9 @@ describe("drain", () => {
         }
         return claimed;
       },
-      async complete(completions) {
+      async markDelivered(deliveries) {
         await new Promise((resolve) => setTimeout(resolve, 20));
-        return bench.store.complete(completions);
+        return bench.store.markDelivered(deliveries);
       },
     };
     // A listener begins with one attempt at a time: while that is under way, the claim is for the other one.
@@ -279,9 +274,9 @@ describe("drain", () => {
     const { onWork: _, ...silent } = bench.store;
     const store: OutboxStore<never> = {
       ...silent,
-      async complete(completions) {
+      async markDelivered(deliveries) {
         await new Promise((resolve) => setTimeout(resolve, 20));
-        return bench.store.complete(completions);
+        return bench.store.markDelivered(deliveries);
       },
     };
     const outbox = bench.outbox({ a: bench.listener(server) }, { store });

@@ -5,8 +5,8 @@ import { undiciTransport } from "hookproof/node";
 import { HttpsProxyAgent } from "https-proxy-agent";
 import { ProxyAgent } from "undici";
 import { afterEach, expect, it } from "vitest";
-import { makeCertificates } from "../http/certificates.js";
-import { httpsServer, PROXY_ANSWERS, tcpServer } from "../http/local-server.js";
+import { makeCertificates } from "../kit/certificates.js";
+import { httpsServer, PROXY_ANSWERS, tcpServer } from "../kit/local-server.js";
 import { type OutboxBench, outboxBench, waitFor } from "./bench-outbox.js";
 
 const cleanups: (() => unknown)[] = [];
@@ -82,7 +82,7 @@ it.each(PROXY_ANSWERS)(
       10_000,
     );
     expect(state.arrived).toBe(2);
-    expect(bench.told("delivery-ended")).toMatchObject([{ outcome: "accepted" }, { outcome: "accepted" }]);
+    expect(bench.told("delivery-ended")).toMatchObject([{ outcome: "delivered" }, { outcome: "delivered" }]);
   },
 );
 
@@ -136,7 +136,7 @@ it("the window ends an event that a proxy held up, with every attempt in its rec
     60_000,
   );
   const letters = [];
-  for await (const letter of outbox.dead()) letters.push(letter);
+  for await (const letter of outbox.deadLetters()) letters.push(letter);
   expect(letters).toMatchObject([{ reason: "window", code: "WINDOW_CLOSED" }]);
   const codes = letters.flatMap(({ attempts }) => attempts.map(({ code }) => code));
   expect(codes.length).toBeGreaterThan(1);

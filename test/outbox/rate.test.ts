@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { type Bucket, nextToken, rateOf, refilled, whole } from "../../src/outbox/rate-bucket.js";
-import { runs } from "../properties/runs.js";
-import fc from "../support/fast-check.js";
+import { TokenBucket } from "../../src/outbox/limits.js";
+import fc from "../kit/fast-check.js";
+import { runs } from "../kit/property-runs.js";
 import { outboxBench } from "./bench-outbox.js";
 
 it("never lets more through in any stretch of time than burst and rate allow, and as many as that", () => {
@@ -11,25 +11,24 @@ it("never lets more through in any stretch of time than burst and rate allow, an
   });
   fc.assert(
     fc.property(rates, fc.array(fc.nat(3_000), { minLength: 1, maxLength: 100 }), (given, waits) => {
-      const rate = rateOf(given);
       let now = 1_767_225_600_000;
-      let bucket: Bucket = { tokens: rate.burst, at: now };
+      const bucket = new TokenBucket(given);
       const starts: number[] = [];
       for (const wait of waits) {
         now += wait;
-        bucket = refilled(rate, bucket, now);
-        const taken = whole(bucket);
+        const taken = bucket.tokens(now);
         for (let i = 0; i < taken; i++) starts.push(now);
-        bucket = { ...bucket, tokens: bucket.tokens - taken };
+        bucket.take(taken, now);
         // The next token is not promised too early, and not much too late.
-        const next = nextToken(rate, bucket);
-        expect(whole(refilled(rate, bucket, next))).toBeGreaterThanOrEqual(1);
-        if (next - 2 > now) expect(whole(refilled(rate, bucket, next - 2))).toBe(0);
+        const next = bucket.nextToken(now);
+        if (next - 2 > now) expect(bucket.tokens(next - 2)).toBe(0);
+        now = next;
+        expect(bucket.tokens(now)).toBeGreaterThanOrEqual(1);
       }
       for (let from = 0; from < starts.length; from += 7)
         for (let to = from; to < starts.length; to += 5) {
           const spanMs = (starts[to] as number) - (starts[from] as number);
-          expect(to - from + 1).toBeLessThanOrEqual(rate.burst + (spanMs * rate.perSecond) / 1000 + 1e-6);
+          expect(to - from + 1).toBeLessThanOrEqual(given.burst + (spanMs * given.perSecond) / 1000 + 1e-6);
         }
     }),
     runs,
@@ -37,8 +36,9 @@ it("never lets more through in any stretch of time than burst and rate allow, an
 });
 
 it("a clock that goes back fills nothing and takes nothing away", () => {
-  const rate = rateOf({ perSecond: 10 });
-  expect(refilled(rate, { tokens: 3, at: 1_000 }, 500)).toEqual({ tokens: 3, at: 500 });
+  const bucket = new TokenBucket({ perSecond: 10 });
+  bucket.take(7, 1_000);
+  expect([bucket.tokens(500), bucket.tokens(600)]).toEqual([3, 4]);
 });
 
 it("a listener gets its burst at once and then its rate, and the others are not held back", async () => {
@@ -72,20 +72,22 @@ it.each([
   [{ perSecond: 1, burst: 0.5 }],
   [{ perSecond: 1, burst: Number.NaN }],
 ])("%j is no rate", (rate) => {
-  expect(() => rateOf(rate)).toThrow(RangeError);
+  expect(() => new TokenBucket(rate)).toThrow(RangeError);
 });
 
 it("a rate's burst is what a second allows, and one at least", () => {
-  expect(rateOf({ perSecond: 0.1 })).toEqual({ perSecond: 0.1, burst: 1 });
-  expect(rateOf({ perSecond: 7.5 })).toEqual({ perSecond: 7.5, burst: 7.5 });
-  expect(rateOf({ perSecond: 7.5, burst: 1 })).toEqual({ perSecond: 7.5, burst: 1 });
+  expect(new TokenBucket({ perSecond: 0.1 }).tokens(0)).toBe(1);
+  expect(new TokenBucket({ perSecond: 7.5 }).tokens(0)).toBe(7);
+  expect(new TokenBucket({ perSecond: 7.5, burst: 1 }).tokens(0)).toBe(1);
 });
 
 it("a token that is there needs no waiting, and the next one is there at its time", () => {
-  const rate = rateOf({ perSecond: 4, burst: 2 });
-  expect(nextToken(rate, { tokens: 1, at: 50 })).toBe(50);
-  expect(nextToken(rate, { tokens: 0, at: 50 })).toBe(300);
-  expect(nextToken(rate, { tokens: -1, at: 50 })).toBe(550);
-  expect([whole({ tokens: 1.9, at: 0 }), whole({ tokens: -0.5, at: 0 })]).toEqual([1, 0]);
-  expect(refilled(rate, { tokens: 0, at: 0 }, 10_000)).toEqual({ tokens: 2, at: 10_000 });
+  const bucket = new TokenBucket({ perSecond: 4, burst: 2 });
+  bucket.take(1, 50);
+  expect(bucket.nextToken(50)).toBe(50);
+  bucket.take(1, 50);
+  expect(bucket.nextToken(50)).toBe(300);
+  bucket.take(1, 50);
+  expect([bucket.tokens(50), bucket.nextToken(50)]).toEqual([0, 550]);
+  expect([bucket.tokens(549), bucket.tokens(550), bucket.tokens(10_000)]).toEqual([0, 1, 2]);
 });

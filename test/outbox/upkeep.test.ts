@@ -1,5 +1,5 @@
 import { HookproofError } from "hookproof";
-import type { OutboxStore } from "hookproof/outbox";
+import type { OutboxStore } from "hookproof/outbox/store";
 import { describe, expect, it } from "vitest";
 import { outboxBench, waitFor } from "./bench-outbox.js";
 

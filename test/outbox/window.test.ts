@@ -1,4 +1,5 @@
-import type { BodyEncryption, DeadLetter, OutboxStore } from "hookproof/outbox";
+import type { BodyEncryption, DeadLetter } from "hookproof/outbox";
+import type { OutboxStore } from "hookproof/outbox/store";
 import { describe, expect, it } from "vitest";
 import { outboxBench, waitFor } from "./bench-outbox.js";
 
@@ -32,7 +33,7 @@ it("nothing is sent past the window, however much waits when the workers come ba
   await outbox.drain();
   expect([...server.runs.keys()]).toEqual([eventId]);
   expect(server.requests).toHaveLength(1);
-  const letters = await all(outbox.dead());
+  const letters = await all(outbox.deadLetters());
   expect(letters).toHaveLength(count);
   expect(new Set(letters.map(({ reason, code }) => `${reason} ${code}`))).toEqual(
     new Set(["window WINDOW_CLOSED"]),
@@ -69,7 +70,7 @@ describe("the attempt itself looks at the window, last thing before the first by
     return { bench, server, outbox, eventId };
   };
   const lettersOf = async ({ outbox }: Awaited<ReturnType<typeof waitingSecondAttempt>>) =>
-    (await all<DeadLetter>(outbox.dead())).map(({ reason, code, attempts }) => [
+    (await all<DeadLetter>(outbox.deadLetters())).map(({ reason, code, attempts }) => [
       reason,
       code,
       attempts.length,
@@ -124,7 +125,7 @@ describe("the attempt itself looks at the window, last thing before the first by
     bench.clock.advance(DAY_MS);
     await outbox.drain();
     expect(server.requests).toHaveLength(1);
-    expect((await all(outbox.dead())).map(({ code }) => code)).toEqual(["WINDOW_CLOSED"]);
+    expect((await all(outbox.deadLetters())).map(({ code }) => code)).toEqual(["WINDOW_CLOSED"]);
   });
 });
 
@@ -142,7 +143,7 @@ it("the window counts from the first attempt, however long an event has waited f
   bench.clock.advance(30 * DAY_MS);
   outbox.start();
   await bench.passUntil(() => server.runs.get(eventId) === 1);
-  expect(await all(outbox.dead())).toEqual([]);
+  expect(await all(outbox.deadLetters())).toEqual([]);
 });
 
 describe("a lease that is too short for an attempt", () => {

@@ -1,47 +1,55 @@
-import { HookproofError } from "../../errors.js";
-import { databaseFailure } from "../../primitives/database-call.js";
+import { within } from "../../core/clock.js";
+import { databaseFailure, HookproofError } from "../../core/errors.js";
 
-/** What runs a statement: a `Client` or `PoolClient` of `pg`, or what an ORM's transaction is wrapped in. */
+/** Runs statements: a `Client` or `PoolClient` of `pg`, or an object around an ORM's transaction. */
 export interface PostgresClient {
+  /** Runs one statement; the result has its `rows`. */
   query(text: string, values?: unknown[]): Promise<unknown>;
 }
 
-/** A client of a pool, as far as it is used here. */
+/** The part of a pool's client that the store uses. */
 export interface PostgresPoolClient extends PostgresClient {
-  /** Gives it back; with an error the pool closes the connection. */
+  /** Gives the client back to the pool; with an error or `true` the pool closes the connection. */
   release(error?: Error | boolean): void;
 }
 
-/** A `Pool` of `pg`, as far as it is used here. */
+/** The part of a `Pool` of `pg` that the store uses. */
 export interface PostgresPool {
+  /** Takes a client out of the pool, and connects if none is free. */
   connect(): Promise<PostgresPoolClient>;
-  readonly options?: { readonly max?: number | undefined } | undefined;
+  /** The options that the pool was made with. */
+  readonly options?:
+    | {
+        /** The number of connections; 10 by default. */
+        readonly max?: number | undefined;
+      }
+    | undefined;
 }
 
-/** How far a call has come: what went wrong before `asked` has changed nothing. */
+/** How far a call has come: an error before `asked` has changed nothing. */
 interface Progress {
   asked: boolean;
 }
 
-/** How long a connection that may be dead has to answer, and an aborted transaction to be rolled back. */
+/** How long the answer of a doubtful connection, and a rollback, may take. */
 const PROBE_MS = 1_000;
 
-/** How often work is run that other transactions were in the way of. */
+/** How often work runs at most that deadlocks or serialization failures have stopped. */
 const MAX_RUNS = 4;
 
 /**
- * The store's way to PostgreSQL. Every call has a time limit, and a connection that does not answer in time is
- * closed: behind a firewall that has forgotten it, it would never answer again.
+ * The store's access to PostgreSQL. Every call has a time limit, and a connection that does not answer in time is
+ * closed: behind a firewall that has lost its state, it would never answer again.
  *
- * No transaction holds more than the pool's client gives: no prepared statements, no session locks, no settings
- * that outlive it. So it works behind a pooler that hands out connections for single transactions.
+ * Nothing outlives a transaction: no prepared statements, no session locks, no settings. So the store works behind a
+ * pooler that gives each transaction another connection.
  */
 export class Database {
   readonly #pool: PostgresPool;
   readonly #limitMs: number;
-  /** When each connection has last answered. */
+  /** When each connection last answered. */
   readonly #heard = new WeakMap<PostgresPoolClient, number>();
-  /** When something was asked that was never answered: older connections may be dead as well. */
+  /** The start of the last call that was never answered. Connections that last answered earlier may be dead too. */
   #silentSince = Number.NEGATIVE_INFINITY;
 
   constructor(pool: PostgresPool, limitMs: number) {
@@ -54,7 +62,7 @@ export class Database {
     return this.#run(async (client) => rowsOf<Row>(await client.query(text, values)));
   }
 
-  /** Runs one statement by itself. */
+  /** Runs one statement outside a transaction. */
   write<Row>(text: string, values?: unknown[]): Promise<Row[]> {
     return this.#run(async (client, progress) => {
       progress.asked = true;
@@ -63,8 +71,8 @@ export class Database {
   }
 
   /**
-   * Runs statements in one transaction and one round trip, so that no lock waits for the network. Their values are
-   * literals. Gives the rows of each statement.
+   * Runs statements in one transaction and one round trip, so that no lock is held over the network. Values are
+   * literals in the SQL. Resolves to the rows of each statement.
    */
   async script(statements: readonly string[]): Promise<unknown[][]> {
     const [rows = []] = await this.scripts([statements]);
@@ -99,14 +107,14 @@ export class Database {
     });
   }
 
-  /** A client of the pool for as long as the caller wants it; the caller releases it. */
+  /** Takes a client out of the pool; the caller releases it. */
   connect(): Promise<PostgresPoolClient> {
     return this.#acquire(performance.now() + this.#limitMs);
   }
 
   /**
-   * The level is said here, as the database's own default may be another one. Every question has its index, which is
-   * to be taken however small the table seems; what that makes dear on paper is not to be compiled.
+   * Sets the isolation level, because the database's default may be another one. Every query has an index, so
+   * sequential scans are off; they make the estimated costs high, and so JIT is off as well.
    */
   #begin(): string[] {
     const ms = this.#limitMs;
@@ -141,7 +149,7 @@ export class Database {
     const until = performance.now() + this.#limitMs;
     const client = await this.#acquire(until);
     const askedAt = performance.now();
-    const ignore = () => {}; // whoever waits for the answer is told
+    const ignore = () => {}; // the query itself rejects as well
     const events = eventsOf(client);
     events.on?.("error", ignore);
     try {
@@ -158,10 +166,10 @@ export class Database {
     }
   }
 
-  /** Gives a client back after a failure: the server's word leaves it fit for others, anything else does not. */
+  /** Gives a client back after an error: after an error of the server's it can be used again, otherwise it is closed. */
   async #giveBack(client: PostgresPoolClient, error: unknown): Promise<void> {
     try {
-      if (!isServersWord(error) && !isOurs(error)) throw error;
+      if (!isServerError(error) && !isOurs(error)) throw error;
       await withinTime(client.query("ROLLBACK"), PROBE_MS);
       client.release();
     } catch {
@@ -173,14 +181,17 @@ export class Database {
     for (;;) {
       const connecting = this.#pool.connect();
       const client = await withinTime(connecting, until - performance.now()).catch((error) => {
-        connecting.then((late) => late.release()).catch(() => {}); // nobody waits for it any more
+        connecting.then((late) => late.release()).catch(() => {}); // the caller has given up
         throw error;
       });
       if (await this.#isAlive(client)) return client;
     }
   }
 
-  /** After an answer that never came: a connection that is no younger is not trusted, and one that others had is asked. */
+  /**
+   * Whether a connection can be used. After a call without an answer, connections that last answered before it are
+   * closed, and connections that this store has not used yet are tried.
+   */
   async #isAlive(client: PostgresPoolClient): Promise<boolean> {
     const heard = this.#heard.get(client);
     if (this.#silentSince === Number.NEGATIVE_INFINITY || (heard ?? 0) > this.#silentSince) return true;
@@ -196,9 +207,9 @@ export class Database {
   }
 }
 
-/** The events of a client; what is no client of `pg` itself may have none. */
+/** The events of a `pg` client; other clients may have none. */
 export interface ClientEvents {
-  /** The server process that it was told it talks to. */
+  /** The server's process id, as it was given at the connection's start. */
   readonly processID?: number | null;
   on?(event: "error" | "end", listener: () => void): unknown;
   on?(event: "notification", listener: (message: { readonly payload?: string }) => void): unknown;
@@ -214,7 +225,7 @@ export function rowsOf<Row>(result: unknown): Row[] {
   return (result as { rows: Row[] }).rows;
 }
 
-/** A text as SQL has it, whatever `standard_conforming_strings` says. */
+/** A text as an SQL literal, for both values of `standard_conforming_strings`. */
 export function literal(text: string): string {
   const quoted = `'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
   return text.includes("\\") ? ` E${quoted}` : quoted;
@@ -225,21 +236,21 @@ export function jsonLiteral(value: unknown): string {
   return `${literal(JSON.stringify(value))}::json`;
 }
 
-/** The SQLSTATE of a server's error; an ORM may have wrapped it. */
+/** The SQLSTATE of an error of the server; an ORM may have wrapped it. */
 function sqlState(error: unknown): string | undefined {
   const { code, severity, cause } = Object(error) as { code?: unknown; severity?: unknown; cause?: unknown };
   if (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && severity !== undefined) return code;
   return cause === undefined ? undefined : sqlState(cause);
 }
 
-/** Whether another transaction was in the way, so that the same work may succeed if it is run again. */
+/** Whether it is a deadlock or a serialization failure: the same work may succeed if it runs again. */
 export function isCollision(error: unknown): boolean {
   const state = sqlState(error);
   return state === "40001" || state === "40P01";
 }
 
-/** Whether the server has refused a statement; after other errors it may have done as it was told. */
-function isServersWord(error: unknown): boolean {
+/** Whether the server has refused a statement. After any other error the statement may have run. */
+function isServerError(error: unknown): boolean {
   const state = sqlState(error);
   return state !== undefined && !/^(?:08|57P|XX|40003)/.test(state);
 }
@@ -250,7 +261,7 @@ function isOurs(error: unknown): error is Error {
 
 function failure(error: unknown, asked: boolean): Error {
   if (isOurs(error)) return error;
-  const isUnknown = asked && !isServersWord(error);
+  const isUnknown = asked && !isServerError(error);
   return databaseFailure(isUnknown ? "OUTBOX_OUTCOME_UNKNOWN" : "OUTBOX_UNAVAILABLE", error);
 }
 
@@ -260,16 +271,7 @@ class NoAnswer extends Error {
   }
 }
 
-/** What a promise gives, if it does so in time. */
-async function withinTime<Value>(work: Promise<Value>, ms: number): Promise<Value> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const limit = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new NoAnswer(ms)), Math.max(0, ms));
-  });
-  try {
-    return await Promise.race([work, limit]);
-  } finally {
-    clearTimeout(timer);
-    work.catch(() => {}); // an answer after the limit is nobody's
-  }
+/** Awaits an answer of the server for at most `ms`. */
+function withinTime<Value>(work: Promise<Value>, ms: number): Promise<Value> {
+  return within(work, ms, () => new NoAnswer(ms));
 }

@@ -1,19 +1,17 @@
-import { isEventId } from "../../protocol/event-id.js";
+import { isEventId, newEventId } from "../../core/event.js";
 import type {
   DeadLetter,
   DeadLetterFilter,
   DropOptions,
-  OutboxAttempt,
   RedriveOptions,
   RedriveResult,
 } from "../outbox-store.js";
 import { type Database, jsonLiteral, rowsOf } from "./database.js";
 import { lockOrder, noteKeys, passOn } from "./order.js";
-import { EVENT_COLUMNS, type EventRow, eventOf, ms } from "./rows.js";
-import type { OutboxNames } from "./schema.js";
+import { DEAD_COLUMNS, type DeadRow, deadLetter, type OutboxNames } from "./schema.js";
 
-/** How many dead letters one transaction changes, and how many are read at once. */
-const CHUNK = 500;
+/** How many dead letters one transaction changes, and one query reads. */
+const PAGE = 500;
 
 const FITS = `e.state = 'dead' AND (f.listener IS NULL OR e.listener = f.listener)
   AND (f.ids IS NULL OR e.id = ANY (f.ids)) AND (f.reason IS NULL OR e.reason = f.reason)
@@ -23,27 +21,17 @@ const FITS = `e.state = 'dead' AND (f.listener IS NULL OR e.listener = f.listene
 const IN_WINDOW = `(f.new_ids OR e.first_attempt_at IS NULL
   OR e.first_attempt_at >= now() - f.window_ms * interval '1 ms')`;
 
-interface DeadRow extends EventRow {
-  readonly reason: DeadLetter["reason"];
-  readonly code: DeadLetter["code"];
-  readonly died_at: number;
-  readonly enqueued_at: number;
-  readonly first_attempt_at: number | null;
-  readonly history: OutboxAttempt[];
-  readonly after_time: string;
-  readonly seq: string;
-}
-
-/** What there is to do with dead letters; see `OutboxStore`. */
+/** What can be done with dead letters; see `OutboxStore`. */
 export interface DeadLetters {
   list(filter: DeadLetterFilter, limit: number): AsyncGenerator<DeadLetter>;
-  redrive(filter: DeadLetterFilter, options: RedriveOptions): Promise<RedriveResult>;
+  redrive(filter: DeadLetterFilter, windowMs: number, options: RedriveOptions): Promise<RedriveResult>;
   drop(filter: DeadLetterFilter, options: DropOptions): Promise<number>;
 }
 
 export function deadLetters(database: Database, names: OutboxNames): DeadLetters {
   const { event, tally } = names;
 
+  /** How many dead letters are inside their window, and how many past it. */
   async function count(filter: DeadLetterFilter, windowMs = 0, newIds = true): Promise<[number, number]> {
     const [row] = await database.read<{ inside: number; all: number }>(
       `SELECT count(*) FILTER (WHERE ${IN_WINDOW})::float8 AS inside, count(*)::float8 AS all
@@ -53,11 +41,9 @@ export function deadLetters(database: Database, names: OutboxNames): DeadLetters
     return [inside, all - inside];
   }
 
-  /** Brings up to `most` back, and says how many there were. */
-  function revive(filter: DeadLetterFilter, options: RedriveOptions, most: number): Promise<number> {
-    const { place = "end", newId, windowMs } = options;
-    const wanted = filterSql(filter, { window_ms: windowMs, new_ids: newId !== undefined });
-    const name = newId === undefined ? "" : "id = i.new_id, first_attempt_at = NULL,";
+  /** Makes up to `most` dead letters pending again; resolves to how many. */
+  function revive(wanted: string, { place = "end", newIds }: RedriveOptions, most: number): Promise<number> {
+    const name = newIds ? "id = i.new_id, first_attempt_at = NULL," : "";
     return database.transaction(async (client) => {
       const dead = rowsOf<{ id: string; listener: string }>(
         await client.query(
@@ -66,8 +52,12 @@ export function deadLetters(database: Database, names: OutboxNames): DeadLetters
         ),
       );
       if (dead.length === 0) return 0;
-      const input = dead.map((row, index) => ({ ...row, place: index, new_id: newId?.() }));
-      // A key's events are placed anew, in the order of their numbers.
+      const input = dead.map((row, index) => ({
+        ...row,
+        place: index,
+        new_id: newIds ? newEventId() : null,
+      }));
+      // Keyed events are placed again, in the order of their `seq`.
       await client.query(
         `WITH revived AS (
            UPDATE ${event} e SET state = CASE WHEN e.ordering_key IS NULL THEN 'waiting' ELSE 'new' END,
@@ -87,30 +77,28 @@ export function deadLetters(database: Database, names: OutboxNames): DeadLetters
     async *list(filter, limit) {
       let after: object = {};
       for (let left = limit; left > 0; ) {
-        const most = Math.min(CHUNK, left);
+        const most = Math.min(PAGE, left);
         const rows = await database.read<DeadRow>(
-          `SELECT ${EVENT_COLUMNS}, e.reason, e.code, ${ms("e.ended_at")} AS died_at,
-             ${ms("e.enqueued_at")} AS enqueued_at, ${ms("e.first_attempt_at")} AS first_attempt_at,
-             array_to_json(e.history) AS history, e.ended_at::text AS after_time, e.seq::text AS seq
-           FROM ${filterSql(filter, after)} JOIN ${event} e ON ${FITS} ORDER BY e.ended_at, e.seq LIMIT ${most}`,
+          `SELECT ${DEAD_COLUMNS} FROM ${filterSql(filter, after)} JOIN ${event} e ON ${FITS} ORDER BY e.ended_at, e.seq LIMIT ${most}`,
         );
-        for (const row of rows) yield deadLetterOf(row);
+        yield* rows.map(deadLetter);
         const last = rows.at(-1);
         if (!last || rows.length < most) return;
         left -= rows.length;
         after = { after_time: last.after_time, after_seq: last.seq };
       }
     },
-    async redrive(filter, options) {
-      const { dryRun = false, newId, windowMs, limit = Number.POSITIVE_INFINITY } = options;
-      const [inside, pastWindow] = await count(filter, windowMs, newId !== undefined);
+    async redrive(filter, windowMs, options) {
+      const { dryRun = false, newIds = false, limit = Number.POSITIVE_INFINITY } = options;
+      const [inside, pastWindow] = await count(filter, windowMs, newIds);
       if (dryRun) return { redriven: Math.min(inside, limit), pastWindow };
-      const redriven = await inChunks(limit, (most) => revive(filter, options, most));
+      const wanted = filterSql(filter, { window_ms: windowMs, new_ids: newIds });
+      const redriven = await inPages(limit, (most) => revive(wanted, options, most));
       return { redriven, pastWindow };
     },
     async drop(filter, { dryRun = false, limit = Number.POSITIVE_INFINITY }) {
       if (dryRun) return Math.min((await count(filter))[0], limit);
-      return inChunks(limit, async (most) => {
+      return inPages(limit, async (most) => {
         const gone = `WITH gone AS (DELETE FROM ${event} d WHERE d.ctid = ANY (ARRAY(
             SELECT e.ctid FROM ${filterSql(filter)} JOIN ${event} e ON ${FITS}
             ORDER BY e.ended_at, e.seq LIMIT ${most} FOR UPDATE OF e SKIP LOCKED))
@@ -124,31 +112,19 @@ export function deadLetters(database: Database, names: OutboxNames): DeadLetters
   };
 }
 
-/** Repeats a change of some until there are no more, or `limit` of them are changed. */
-async function inChunks(limit: number, change: (most: number) => Promise<number>): Promise<number> {
+/** Repeats a change of one page until nothing is left to change, or `limit` is reached. */
+async function inPages(limit: number, change: (most: number) => Promise<number>): Promise<number> {
   for (let done = 0; ; ) {
-    const most = Math.min(CHUNK, limit - done);
+    const most = Math.min(PAGE, limit - done);
     const changed = most > 0 ? await change(most) : 0;
     done += changed;
-    if (changed < CHUNK) return done;
+    if (changed < PAGE) return done;
   }
 }
 
-/** A filter as a table of one row; what is no event id is no event's. */
+/** A filter as a table of one row. Ids that are no event ids match nothing. */
 function filterSql({ ids, ...filter }: DeadLetterFilter, more: object = {}): string {
   const wanted = { ...filter, ...(ids && { ids: ids.filter(isEventId) }), ...more };
   return `json_to_record(${jsonLiteral(wanted)}) AS f(listener text, ids uuid[], reason text, code text,
     before float8, window_ms float8, new_ids boolean, after_time timestamptz, after_seq bigint)`;
-}
-
-function deadLetterOf(row: DeadRow): DeadLetter {
-  return {
-    event: eventOf(row),
-    reason: row.reason,
-    code: row.code,
-    diedAt: row.died_at,
-    enqueuedAt: row.enqueued_at,
-    firstAttemptAt: row.first_attempt_at ?? undefined,
-    attempts: row.history,
-  };
 }

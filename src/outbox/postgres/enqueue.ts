@@ -1,20 +1,22 @@
 import { encodeBase64 } from "#hash";
-import { HookproofError } from "../../errors.js";
+import { HookproofError } from "../../core/errors.js";
+import { MAX_BODY_BYTES } from "../../core/protocol.js";
+import { eventName, idReused, newEvents } from "../engine.js";
 import type { OutboxEvent } from "../outbox-store.js";
 import { type Database, type PostgresClient, rowsOf } from "./database.js";
 import type { OutboxNames } from "./schema.js";
 
-/** What one statement has stored, and what it found. */
+/** The result of one statement. */
 interface Stored {
-  /** `[id, listener]` of the events that are new. */
+  /** `[id, listener]` of the events that it stored. */
   readonly added: readonly [string, string][];
-  /** `[id, listener, digest]` of those that were there. */
+  /** `[id, listener, digest]` of the events that were stored before. */
   readonly known: readonly [string, string, string][];
 }
 
 /**
- * Stores events in one statement. Its parameters are texts, each used once and in their order: every driver and ORM
- * can pass those on. A known id with other bytes among them keeps all of them out.
+ * Stores events in one statement. Its parameters are texts, each used once and in their order, which every driver and
+ * ORM can pass on. If one of the ids is stored with another digest, nothing is stored.
  */
 function storeSql({ event, tally }: OutboxNames): string {
   return `WITH given AS MATERIALIZED (
@@ -38,7 +40,7 @@ function storeSql({ event, tally }: OutboxNames): string {
       (SELECT coalesce(json_agg(json_build_array(id, listener, digest)), '[]')::text FROM known) AS known`;
 }
 
-/** Stores events, all of them or none; see `OutboxStore`. */
+/** Stores all events or none; see `OutboxStore`. */
 export function enqueueing(names: OutboxNames) {
   const sql = storeSql(names);
 
@@ -53,21 +55,26 @@ export function enqueueing(names: OutboxNames) {
     return { added: JSON.parse(row?.added ?? "[]"), known: JSON.parse(row?.known ?? "[]") };
   }
 
-  /** Another transaction may store the same ids meanwhile: the statement has waited for it, and does not see them. */
+  /**
+   * Repeats the statement for events that it neither stored nor found: another transaction has stored the same ids
+   * meanwhile, which the statement waits for and does not see.
+   */
   async function storeAll(client: PostgresClient, events: readonly OutboxEvent[]): Promise<void> {
     const added: (readonly [string, string])[] = [];
-    for (let left = once(events); left.length > 0; ) {
+    for (let left = newEvents(events, () => undefined); left.length > 0; ) {
       const stored = await store(client, left);
       added.push(...stored.added);
       const other = otherBytes(left, stored.known);
-      if (other && added.length > 0) await takeBack(client, added);
-      if (other) throw idReused(other.id);
-      const done = new Set([...stored.added, ...stored.known].map(([id, listener]) => nameOf(id, listener)));
-      left = left.filter(({ id, listener }) => !done.has(nameOf(id, listener)));
+      if (other && added.length > 0) await remove(client, added);
+      if (other) throw idReused(other);
+      const done = new Set(
+        [...stored.added, ...stored.known].map(([id, listener]) => eventName({ id, listener })),
+      );
+      left = left.filter(({ id, listener }) => !done.has(eventName({ id, listener })));
     }
   }
 
-  async function takeBack(
+  async function remove(
     client: PostgresClient,
     added: readonly (readonly [string, string])[],
   ): Promise<void> {
@@ -82,7 +89,7 @@ export function enqueueing(names: OutboxNames) {
   }
 
   return {
-    /** In a transaction of the store's own. One event alone is one statement. */
+    /** In a transaction of the store's own; a single event needs only one statement. */
     async byItself(database: Database, events: readonly OutboxEvent[]): Promise<void> {
       const alone: PostgresClient = {
         query: async (text, values) => ({ rows: await database.write(text, values) }),
@@ -95,8 +102,8 @@ export function enqueueing(names: OutboxNames) {
       }
     },
     /**
-     * In the caller's. It has no time limit of its own, so that nothing is written after the caller was told that it
-     * failed; what the server says of the transaction, such as 40001, is the caller's to know.
+     * In the caller's transaction, without a time limit, so that nothing is written after the call has failed. Errors
+     * about the transaction, such as 40001, go to the caller.
      */
     async inTransaction(client: PostgresClient, events: readonly OutboxEvent[]): Promise<void> {
       await storeAll(client, events);
@@ -104,23 +111,14 @@ export function enqueueing(names: OutboxNames) {
   };
 }
 
-/** Each event once; the same id with other bytes is refused. */
-function once(events: readonly OutboxEvent[]): OutboxEvent[] {
-  const open = new Map<string, OutboxEvent>();
-  for (const event of events) {
-    const before = open.get(nameOf(event.id, event.listener));
-    if (before && before.digest !== event.digest) throw idReused(event.id);
-    if (!before) open.set(nameOf(event.id, event.listener), event);
-  }
-  return [...open.values()];
-}
-
 function otherBytes(events: readonly OutboxEvent[], known: Stored["known"]): OutboxEvent | undefined {
-  const digests = new Map(known.map(([id, listener, digest]) => [nameOf(id, listener), digest]));
-  return events.find(({ id, listener, digest }) => (digests.get(nameOf(id, listener)) ?? digest) !== digest);
+  const digests = new Map(known.map(([id, listener, digest]) => [eventName({ id, listener }), digest]));
+  return events.find(
+    ({ id, listener, digest }) => (digests.get(eventName({ id, listener })) ?? digest) !== digest,
+  );
 }
 
-/** An outcome that nobody knows is told with the ids, under which the call may be repeated. */
+/** Adds the event ids to OUTBOX_OUTCOME_UNKNOWN, so that the call can be repeated with them. */
 function withIds(error: unknown, events: readonly OutboxEvent[]): unknown {
   if (!(error instanceof HookproofError) || error.code !== "OUTBOX_OUTCOME_UNKNOWN") return error;
   const ids = events.slice(0, 10).map(({ id }) => id);
@@ -129,13 +127,63 @@ function withIds(error: unknown, events: readonly OutboxEvent[]): unknown {
   return new HookproofError(error.code, words, { cause: error.cause });
 }
 
-function idReused(id: string): HookproofError {
-  return new HookproofError(
-    "EVENT_ID_REUSED",
-    `Event id ${id} was used before with other bytes. A new event needs a new id.`,
-  );
-}
-
-function nameOf(id: string, listener: string): string {
-  return `${id} ${listener}`;
+/**
+ * `SELECT hookproof.enqueue(listener, body, ...)`, for callers in any language: it makes the same row as
+ * `outbox.enqueue`, in the caller's transaction and with the caller's rights. The body is a text, `json` or `jsonb`.
+ */
+export function enqueueFunctions({
+  schema,
+  event,
+  tally,
+}: Pick<OutboxNames, "schema" | "event" | "tally">): string {
+  const options = `ordering_key text DEFAULT NULL, event_id uuid DEFAULT gen_random_uuid(),
+    traceparent text DEFAULT NULL`;
+  const overload = (type: string) => `
+    CREATE FUNCTION ${schema}.enqueue(listener text, body ${type}, ${options}) RETURNS uuid LANGUAGE sql AS
+    $$ SELECT ${schema}.enqueue($1, $2::text, $3, $4, $5) $$;`;
+  return `
+    CREATE FUNCTION ${schema}.enqueue(listener text, body text, ${options}) RETURNS uuid LANGUAGE plpgsql AS $enqueue$
+    #variable_conflict use_column
+    DECLARE
+      bytes bytea;
+      body_digest text;
+      known text;
+    BEGIN
+      IF coalesce($1, '') = '' THEN
+        RAISE 'OUTBOX_LISTENER_UNKNOWN: listener must be a listener''s name' USING ERRCODE = 'invalid_parameter_value';
+      END IF;
+      IF $3 = '' OR length($3) > 200 THEN
+        RAISE 'ordering_key must be a text of 1 to 200 characters' USING ERRCODE = 'invalid_parameter_value';
+      END IF;
+      IF $4 IS NULL OR $4::text !~ '^.{14}4.{4}[89ab]' THEN
+        RAISE 'EVENT_ID_INVALID: event_id must be a UUID of version 4' USING ERRCODE = 'invalid_parameter_value';
+      END IF;
+      IF $5 !~ '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$' THEN
+        RAISE 'traceparent must be a W3C trace context, such as 00-{trace id}-{span id}-01'
+          USING ERRCODE = 'invalid_parameter_value';
+      END IF;
+      IF $2 IS NULL OR $2::json IS NULL THEN
+        RAISE 'PAYLOAD_NOT_JSON: body must be JSON' USING ERRCODE = 'invalid_parameter_value';
+      END IF;
+      bytes := convert_to($2, 'UTF8');
+      IF length(bytes) > ${MAX_BODY_BYTES} THEN
+        RAISE 'PAYLOAD_TOO_LARGE: the body has % bytes, and a listener takes ${MAX_BODY_BYTES}', length(bytes)
+          USING ERRCODE = 'invalid_parameter_value';
+      END IF;
+      body_digest := rtrim(translate(encode(sha256(bytes), 'base64'), '+/', '-_'), '=');
+      INSERT INTO ${event} (id, listener, state, digest, body, ordering_key, traceparent)
+        VALUES ($4, $1, CASE WHEN $3 IS NULL THEN 'waiting' ELSE 'new' END, body_digest, bytes, $3, $5)
+        ON CONFLICT (id, listener) DO NOTHING;
+      IF FOUND THEN
+        INSERT INTO ${tally} VALUES ($1, 1, 0, 0);
+        RETURN $4;
+      END IF;
+      SELECT e.digest INTO known FROM ${event} e WHERE e.id = $4 AND e.listener = $1;
+      IF known IS DISTINCT FROM body_digest THEN
+        RAISE 'EVENT_ID_REUSED: the event id % was used before with other bytes', $4 USING ERRCODE = 'unique_violation';
+      END IF;
+      RETURN $4;
+    END $enqueue$;
+    ${overload("json")}
+    ${overload("jsonb")}`;
 }

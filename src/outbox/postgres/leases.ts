@@ -1,21 +1,165 @@
-import type { Burial, Completion, Lease, OutboxAttempt } from "../outbox-store.js";
-import { RELEASED } from "./claim.js";
+import { newEventId } from "../../core/event.js";
+import { inTurn } from "../engine.js";
+import type {
+  ClaimedEvent,
+  ClaimRequest,
+  ClaimShare,
+  Delivery,
+  DeliveryFailure,
+  Lease,
+  OutboxAttempt,
+} from "../outbox-store.js";
 import { type Database, jsonLiteral } from "./database.js";
-import { GIVEN_BACK, lockOrder, noteKeys, passOn } from "./order.js";
-import { attemptText, KEYED } from "./rows.js";
-import type { OutboxNames } from "./schema.js";
+import { GIVEN_BACK, lockOrder, noteKeys, ofKey, passOn, settle } from "./order.js";
+import {
+  attemptText,
+  CLAIMED_COLUMNS,
+  type ClaimedRow,
+  claimedEvent,
+  KEYED,
+  ms,
+  type OutboxNames,
+} from "./schema.js";
 
-/** What a lease's holder may do; see `OutboxStore`. */
+/** How often one claim asks again because some listeners had less than their share. */
+const ROUNDS = 4;
+
+/** Up to so many listeners are looked up one by one; for more, the claim goes along the index of waiting events. */
+const FEW_LISTENERS = 16;
+
+/** Leases due events; see `OutboxStore`. */
+export type Claim = (request: ClaimRequest) => Promise<ClaimedEvent[]>;
+
+export function claiming(database: Database, names: OutboxNames): Claim {
+  /** Whether the last claim saw new keyed events or expired leases, which `settle` has to handle first. */
+  let isUnsettled = false;
+  /** Tokens of claims whose answer was lost. Their events are given back, or they would wait until the lease expires. */
+  const unanswered = new Set<string>();
+
+  async function round(request: ClaimRequest): Promise<ClaimedRow[]> {
+    const token = newEventId();
+    const lost = [...unanswered];
+    const before = lost.length > 0 ? [giveBackSql(names, lost)] : [];
+    const settling = isUnsettled || lost.length > 0 ? [settle(names, ...before)] : [];
+    const claim = [claimSql(names, request, token), unsettledSql(names)];
+    // Two transactions, because a claim sees only what was committed before it.
+    const script = [...settling, claim];
+    const results = await database.scripts(script).catch((error) => {
+      if ((error as { code?: unknown }).code === "OUTBOX_OUTCOME_UNKNOWN") unanswered.add(token);
+      throw error;
+    });
+    for (const one of lost) unanswered.delete(one);
+    const [rows, [state]] = results.at(-1) as [ClaimedRow[], { unsettled: boolean }[]];
+    isUnsettled = state?.unsettled ?? false;
+    return rows;
+  }
+
+  return async (request) => {
+    const { limit, leaseMs } = request;
+    let listeners = new Map([...request.listeners].filter(([, { most }]) => most > 0));
+    const claimed: ClaimedRow[] = [];
+    for (let n = 0; n < ROUNDS && listeners.size > 0 && claimed.length < limit; n++) {
+      const wasUnsettled = isUnsettled;
+      const rows = await round({ limit: limit - claimed.length, leaseMs, listeners });
+      claimed.push(...rows);
+      if (isUnsettled && !wasUnsettled) continue; // events that were new or had an expired lease may be due now
+      listeners = withMore(listeners, rows);
+    }
+    return inOrder(claimed, request.listeners.keys()).map(claimedEvent);
+  };
+}
+
+/** The listeners whose whole share was taken, which may have more events. */
+function withMore(
+  listeners: ReadonlyMap<string, ClaimShare>,
+  rows: readonly ClaimedRow[],
+): Map<string, ClaimShare> {
+  const given = new Map<string, number>();
+  for (const { listener } of rows) given.set(listener, (given.get(listener) ?? 0) + 1);
+  const share = rows[0]?.share ?? 0;
+  const open = [...listeners].flatMap(([name, { most, windowMs }]): [string, ClaimShare][] => {
+    const count = given.get(name) ?? 0;
+    return count === share && count < most && count > 0 ? [[name, { most: most - count, windowMs }]] : [];
+  });
+  return new Map(open);
+}
+
+function claimSql(
+  { event }: OutboxNames,
+  { limit, leaseMs, listeners }: ClaimRequest,
+  token: string,
+): string {
+  const wanted = [...listeners].map(([listener, { most, windowMs }], place) => {
+    return { place, listener, most, window_ms: windowMs };
+  });
+  const next = (
+    after: string,
+  ) => `SELECT e.listener, e.due_at FROM ${event} e WHERE e.state = 'waiting' ${after}
+    ORDER BY e.listener, e.due_at LIMIT 1`;
+  // Steps from one listener to the next along the index, so that idle listeners and long backlogs cost nothing.
+  const alongIndex = `waiting AS (
+      (${next("")}) UNION ALL
+      SELECT n.* FROM waiting w CROSS JOIN LATERAL (${next("AND e.listener > w.listener")}) n)`;
+  const oneByOne = `waiting AS (
+      SELECT n.* FROM wanted w CROSS JOIN LATERAL (${next("AND e.listener = w.listener")}) n)`;
+  return `WITH RECURSIVE wanted AS MATERIALIZED (
+      SELECT * FROM json_to_recordset(${jsonLiteral(wanted)})
+        AS w(place int, listener text, most int, window_ms float8)),
+    ${wanted.length > FEW_LISTENERS ? alongIndex : oneByOne},
+    due AS MATERIALIZED (
+      SELECT w.* FROM wanted w JOIN waiting USING (listener) WHERE waiting.due_at <= now() ORDER BY w.place),
+    one AS MATERIALIZED (SELECT ceil(${limit} / greatest(1, count(*))::float8)::int AS share FROM due),
+    taken AS (
+      SELECT t.ctid FROM due CROSS JOIN one CROSS JOIN LATERAL (
+        SELECT e.ctid FROM ${event} e
+        WHERE e.listener = due.listener AND e.state = 'waiting' AND e.due_at <= now()
+          AND (e.first_attempt_at IS NULL
+            OR e.first_attempt_at >= now() - due.window_ms * interval '1 ms')
+          AND (e.ordering_key IS NULL OR NOT EXISTS (
+            SELECT FROM ${event} n WHERE ${ofKey("n", "e", "new")} AND n.seq < e.seq))
+        ORDER BY e.due_at, e.seq LIMIT least(due.most, one.share) FOR UPDATE SKIP LOCKED) t
+      LIMIT ${limit})
+    UPDATE ${event} e SET state = 'leased', token = '${token}', claimed_at = now(),
+      leased_until = now() + ${Number(leaseMs)} * interval '1 ms', attempts = e.attempts + 1,
+      first_attempt_at = coalesce(e.first_attempt_at, now())
+    WHERE e.ctid = ANY (ARRAY(SELECT ctid FROM taken))
+    RETURNING ${CLAIMED_COLUMNS}, (SELECT share FROM one) AS share`;
+}
+
+function unsettledSql({ event }: OutboxNames): string {
+  return `SELECT EXISTS (SELECT FROM ${event} WHERE state = 'leased' AND leased_until <= now())
+    OR EXISTS (SELECT FROM ${event} WHERE state = 'new') AS unsettled, ${ms("now()")} AS now`;
+}
+
+/** Releases the events of claims whose answer was lost, and takes back the attempt that they counted. */
+function giveBackSql({ event }: OutboxNames, tokens: readonly string[]): string {
+  const list = tokens.map((token) => `'${token}'`).join();
+  return `UPDATE ${event} e SET ${RELEASED} WHERE e.state = 'leased' AND e.leased_until > now() AND e.token IN (${list})`;
+}
+
+/** Makes a claimed event that was not sent as it was before the claim. */
+const RELEASED = `${GIVEN_BACK}, token = NULL, attempts = e.attempts - 1,
+  first_attempt_at = CASE WHEN e.first_attempt_at = e.claimed_at THEN NULL ELSE e.first_attempt_at END`;
+
+/** One event of each listener in turn; within a listener, those that have been due for longest first. */
+function inOrder(rows: readonly ClaimedRow[], listeners: Iterable<string>): ClaimedRow[] {
+  const queues = new Map([...listeners].map((name): [string, ClaimedRow[]] => [name, []]));
+  for (const row of [...rows].sort((a, b) => a.due_at - b.due_at || a.seq - b.seq))
+    queues.get(row.listener)?.push(row);
+  return inTurn([...queues.values()]);
+}
+
+/** What the holder of a lease may do; see `OutboxStore`. */
 export interface Leases {
-  complete(completions: readonly Completion[]): Promise<number>;
+  markDelivered(deliveries: readonly Delivery[]): Promise<number>;
   reschedule(lease: Lease, at: number, attempt: OutboxAttempt): Promise<boolean>;
-  bury(lease: Lease, burial: Burial): Promise<boolean>;
+  fail(lease: Lease, failure: DeliveryFailure): Promise<boolean>;
   release(leases: readonly Lease[]): Promise<void>;
 }
 
 const HISTORY = "history = CASE WHEN i.attempt IS NULL THEN e.history ELSE e.history || i.attempt::json END";
 
-/** A lease that ran out is as good as before until the event is claimed again, which changes the token. */
+/** An expired lease stays valid until the event is claimed again, which changes the token. */
 const IS_HELD = "e.id = i.id AND e.listener = i.listener AND e.token = i.token";
 
 export function leasing(database: Database, names: OutboxNames): Leases {
@@ -25,7 +169,7 @@ export function leasing(database: Database, names: OutboxNames): Leases {
     AS i(id uuid, listener text, token uuid, outcome text, attempt text, at timestamptz, reason text, code text,
       blocks_key boolean))`;
 
-  /** Ends events: `change` says how, and `tallied` what it does to the counts of pending, delivered and dead ones. */
+  /** Ends events: `change` sets their columns, `tallied` is the change of the counts of delivered and dead events. */
   async function end(
     leases: readonly Lease[],
     input: readonly object[],
@@ -37,13 +181,13 @@ export function leasing(database: Database, names: OutboxNames): Leases {
       done AS (UPDATE ${event} e SET ended_at = now(), leased_until = NULL, token = NULL, ${HISTORY}, ${change}
         FROM i WHERE ${IS_HELD} RETURNING e.listener, e.ordering_key),
       counted AS (INSERT INTO ${tally} SELECT listener, -count(*), ${tallied} FROM done GROUP BY listener)
-      SELECT (SELECT count(*)::int FROM done) AS good${isKeyed ? `, ${noteKeys("done WHERE ordering_key IS NOT NULL")}` : ""}`;
+      SELECT (SELECT count(*)::int FROM done) AS ended${isKeyed ? `, ${noteKeys("done WHERE ordering_key IS NOT NULL")}` : ""}`;
     const script = isKeyed ? [lockOrder(names), ending, passOn(names)] : [ending];
     const results = await database.script(script);
-    return (results[isKeyed ? 1 : 0] as { good: number }[])[0]?.good ?? 0;
+    return (results[isKeyed ? 1 : 0] as { ended: number }[])[0]?.ended ?? 0;
   }
 
-  /** Changes events that stay; resolves to how many it did. */
+  /** Changes events that do not end; resolves to how many. */
   async function giveBack(input: readonly object[], change: string): Promise<number> {
     const [rows] = await database.script([
       `WITH ${held(input)} UPDATE ${event} e SET ${change} FROM i WHERE ${IS_HELD} RETURNING 1`,
@@ -52,22 +196,22 @@ export function leasing(database: Database, names: OutboxNames): Leases {
   }
 
   return {
-    async complete(completions) {
-      if (completions.length === 0) return 0;
-      const input = completions.map(({ lease, outcome, attempt }) => {
+    async markDelivered(deliveries) {
+      if (deliveries.length === 0) return 0;
+      const input = deliveries.map(({ lease, outcome, attempt }) => {
         return { ...named(lease), outcome, attempt: attemptText(attempt) };
       });
-      const leases = completions.map(({ lease }) => lease);
-      // The bytes are not needed any more; the digest is.
+      const leases = deliveries.map(({ lease }) => lease);
+      // The body is no longer needed; the digest is, for events that are enqueued again.
       return end(leases, input, "state = 'delivered', outcome = i.outcome, body = NULL", "count(*), 0");
     },
     async reschedule(lease, at, attempt) {
       const input = { ...named(lease), at: new Date(at).toISOString(), attempt: attemptText(attempt) };
       return (await giveBack([input], `due_at = i.at, token = NULL, ${HISTORY}, ${GIVEN_BACK}`)) > 0;
     },
-    async bury(lease, { reason, code, attempt, blocksKey }) {
+    async fail(lease, { reason, code, attempt, blocksKey }) {
       const why = { reason, code, attempt: attemptText(attempt), blocks_key: blocksKey };
-      return (await end([lease], [{ ...named(lease), ...why }], DEATH, "0, count(*)")) > 0;
+      return (await end([lease], [{ ...named(lease), ...why }], FAILED, "0, count(*)")) > 0;
     },
     async release(leases) {
       if (leases.length > 0) await giveBack(leases.map(named), RELEASED);
@@ -75,8 +219,8 @@ export function leasing(database: Database, names: OutboxNames): Leases {
   };
 }
 
-/** What becomes of an event that dies; its reason, code and `blocks_key` come from `i`. */
-export const DEATH = `state = 'dead', reason = i.reason, code = i.code,
+/** Makes an event a dead letter; `i` has its reason, code and `blocks_key`. */
+export const FAILED = `state = 'dead', reason = i.reason, code = i.code,
   blocks_key = i.blocks_key AND e.ordering_key IS NOT NULL`;
 
 function named({ id, listener, token }: Lease): object {

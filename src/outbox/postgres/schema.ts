@@ -1,23 +1,35 @@
-import { HookproofError, messageOf } from "../../errors.js";
+import { HookproofError, messageOf } from "../../core/errors.js";
+import type {
+  ClaimedEvent,
+  DeadLetter,
+  Delivery,
+  OutboxAttempt,
+  OutboxEntry,
+  OutboxEvent,
+} from "../outbox-store.js";
 import { type Database, literal, type PostgresClient, rowsOf } from "./database.js";
-import { enqueueFunctions } from "./enqueue-function.js";
+import { enqueueFunctions } from "./enqueue.js";
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
-/** The names of an outbox's tables and of what belongs to them, as SQL. */
+/** The names of an outbox's schema, tables, lock and channel, as SQL. */
 export interface OutboxNames {
   readonly schema: string;
-  /** The events. */
+  /** The table of events. */
   readonly event: string;
-  /** Changes of how many events a listener has in each state; their sums are the counts. */
+  /** A table of changes of the counts: the sums are how many events each listener has in each state. */
   readonly tally: string;
-  /** The lock under which ordering keys pass from one event to the next. */
+  /** The advisory lock that is held while ordering keys pass from one event to the next. */
   readonly orderLock: string;
-  /** The channel that says there is work. */
+  /** The channel of notifications about new work. */
   readonly channel: string;
 }
 
-/** Checks a schema's name, as it becomes part of the SQL, and quotes what is in it. */
+/**
+ * Checks and quotes a schema's name, which becomes part of the SQL.
+ *
+ * @throws {TypeError} if it is no plain name
+ */
 export function outboxNames(name: string): OutboxNames {
   if (typeof name !== "string" || !NAME.test(name))
     throw new TypeError("schema must be a name of letters, digits and _");
@@ -32,14 +44,14 @@ export function outboxNames(name: string): OutboxNames {
 }
 
 /**
- * What makes each version of the tables from the one before. Steps that were published are never changed.
+ * The steps from each version of the tables to the next one. A step that was published is never changed.
  *
- * An event is `new` if it has an ordering key and its turn is not decided, `waiting` if it may be handed out once
- * it is due, `parked` behind another one of its key, `leased`, `delivered` or `dead`. So no claim reads what has to
- * wait. An event without a key is in two indexes when it is enqueued: by its id, and by when it is due.
+ * States of an event: `new`, with an ordering key whose turn is not decided yet; `waiting`, to be claimed once it is
+ * due; `parked`, behind another event of its key; `leased`; `delivered`; `dead`. So a claim reads no event that has to
+ * wait for another one. When an event without a key is enqueued, it enters two indexes: by id, and by due time.
  *
- * Without statistics PostgreSQL takes every partial index for a small one. So that it never reads one from end to end
- * for the sake of one key, the index of keys has the state as an expression that no other index speaks of.
+ * Without statistics PostgreSQL expects every partial index to be small, and might read a whole one for one key. The
+ * index of keys therefore holds the state as an expression that no other index has.
  */
 const STEPS: readonly ((names: OutboxNames) => string)[] = [
   ({ event, tally, schema }) => `
@@ -83,14 +95,14 @@ const STEPS: readonly ((names: OutboxNames) => string)[] = [
     ${enqueueFunctions({ event, tally, schema })}`,
 ];
 
-/** Events that wait behind another one, or do not know yet. Said otherwise than in questions about a key. */
+/** Events that are `new` or `parked`. Written differently from the conditions on keys, so that it keeps its own index. */
 export const IS_BEHIND = "state NOT IN ('waiting', 'leased', 'delivered', 'dead')";
 
-/** Rows change three times and go: vacuum comes after 1 % of them, and never takes the table for itself. */
+/** Each row changes three times and is deleted: vacuum runs after 1 % of them, and never locks the table. */
 const HIGH_CHURN = `autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,
   autovacuum_analyze_scale_factor = 0.05, vacuum_truncate = off`;
 
-/** The version of the tables there are; `undefined` where there are none. */
+/** The version of the tables; `undefined` if there are none. */
 async function versionOf(client: PostgresClient, { schema }: OutboxNames): Promise<number | undefined> {
   const name = literal(schema.slice(1, -1));
   const found = `SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = ${name} AND tablename = 'version'`;
@@ -109,7 +121,11 @@ export async function isPrepared(client: PostgresClient, names: OutboxNames): Pr
   return (await versionOf(client, names)) === STEPS.length;
 }
 
-/** Makes the tables, or brings them up to date; any number of processes may do so at once. */
+/**
+ * Makes the tables, or brings them up to date. Several processes may do so at the same time.
+ *
+ * @throws {HookproofError} OUTBOX_NEWER
+ */
 export async function prepareTables(database: Database, names: OutboxNames): Promise<void> {
   const { schema } = names;
   await database.transaction(async (client) => {
@@ -120,7 +136,7 @@ export async function prepareTables(database: Database, names: OutboxNames): Pro
     const version = await versionOf(client, names);
     if (version === STEPS.length) return;
     if (version === undefined) {
-      // Not IF NOT EXISTS alone: that needs the right to make schemas even where there is one.
+      // CREATE SCHEMA IF NOT EXISTS needs the right to make schemas even if there is one, so ask first.
       const found = `SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = ${literal(schema.slice(1, -1))}`;
       if (rowsOf(await client.query(found)).length === 0) await client.query(`CREATE SCHEMA ${schema}`);
       await client.query(`CREATE TABLE ${schema}.version (version int NOT NULL)`);
@@ -129,4 +145,136 @@ export async function prepareTables(database: Database, names: OutboxNames): Pro
     await client.query(`DELETE FROM ${schema}.version`);
     await client.query(`INSERT INTO ${schema}.version VALUES (${STEPS.length})`);
   });
+}
+
+/** A time as milliseconds since the epoch; not `extract`, whose `numeric` is five times as slow. */
+export function ms(time: string): string {
+  return `round(date_part('epoch', ${time}) * 1000)`;
+}
+
+/** An event's columns, under the names of `EventRow`. */
+const EVENT_COLUMNS = `e.id, e.listener, e.body, e.digest, e.ordering_key, e.traceparent, e.encryption_key_id`;
+
+interface EventRow {
+  readonly id: string;
+  readonly listener: string;
+  readonly body: Uint8Array | null;
+  readonly digest: string;
+  readonly ordering_key: string | null;
+  readonly traceparent: string | null;
+  readonly encryption_key_id: string | null;
+}
+
+function eventOf(row: EventRow): OutboxEvent {
+  return {
+    id: row.id,
+    listener: row.listener,
+    body: new Uint8Array(row.body ?? []),
+    digest: row.digest,
+    orderingKey: row.ordering_key ?? undefined,
+    traceparent: row.traceparent ?? undefined,
+    encryptionKeyId: row.encryption_key_id ?? undefined,
+  };
+}
+
+/** The columns of an event that a claim returns. */
+export interface ClaimedRow extends EventRow {
+  readonly seq: number;
+  readonly token: string;
+  readonly attempts: number;
+  readonly attempts_before_redrive: number;
+  readonly sent_before: boolean;
+  readonly first_attempt_at: number;
+  readonly enqueued_at: number;
+  readonly due_at: number;
+  readonly now: number;
+  readonly leased_until: number;
+  /** How many events of each listener this claim took at most. */
+  readonly share: number;
+}
+
+export const CLAIMED_COLUMNS = `${EVENT_COLUMNS}, e.seq::float8 AS seq, e.token, e.attempts, e.attempts_before_redrive,
+  e.first_attempt_at < now() AS sent_before, ${ms("e.first_attempt_at")} AS first_attempt_at,
+  ${ms("e.enqueued_at")} AS enqueued_at, ${ms("e.due_at")} AS due_at, ${ms("now()")} AS now,
+  ${ms("e.leased_until")} AS leased_until`;
+
+export function claimedEvent(row: ClaimedRow): ClaimedEvent {
+  const event = eventOf(row);
+  return {
+    event,
+    lease: {
+      listener: row.listener,
+      id: row.id,
+      token: event.orderingKey === undefined ? row.token : `${row.token}${KEYED}`,
+      expiresAt: row.leased_until,
+    },
+    attempt: row.attempts,
+    attemptsBeforeRedrive: row.attempts_before_redrive,
+    firstAttemptAt: row.first_attempt_at,
+    sentBefore: row.sent_before,
+    enqueuedAt: row.enqueued_at,
+    now: row.now,
+  };
+}
+
+/** Ends the token of an event with an ordering key: when the event ends, the key passes to the next one. */
+export const KEYED = ":key";
+
+/** An attempt as JSON inside a text, so that PostgreSQL does not decode what is escaped in it. */
+export function attemptText(attempt: OutboxAttempt | undefined): string | undefined {
+  return attempt && JSON.stringify(attempt);
+}
+
+/** The columns of `DeadRow`. */
+export const DEAD_COLUMNS = `${EVENT_COLUMNS}, e.reason, e.code, ${ms("e.ended_at")} AS failed_at,
+  ${ms("e.enqueued_at")} AS enqueued_at, ${ms("e.first_attempt_at")} AS first_attempt_at,
+  array_to_json(e.history) AS history, e.ended_at::text AS after_time, e.seq::text AS seq`;
+
+/** A dead letter. */
+export interface DeadRow extends EventRow {
+  readonly reason: DeadLetter["reason"];
+  readonly code: DeadLetter["code"];
+  readonly failed_at: number;
+  readonly enqueued_at: number;
+  readonly first_attempt_at: number | null;
+  readonly history: OutboxAttempt[];
+  readonly after_time: string;
+  readonly seq: string;
+}
+
+export function deadLetter(row: DeadRow): DeadLetter {
+  return {
+    event: eventOf(row),
+    reason: row.reason,
+    code: row.code,
+    failedAt: row.failed_at,
+    enqueuedAt: row.enqueued_at,
+    firstAttemptAt: row.first_attempt_at ?? undefined,
+    attempts: row.history,
+  };
+}
+
+/** Where an event stands. */
+export interface EntryRow {
+  readonly listener: string;
+  readonly id: string;
+  readonly state: OutboxEntry["state"];
+  readonly enqueued_at: number;
+  readonly due_at: number;
+  readonly first_attempt_at: number | null;
+  readonly outcome: Delivery["outcome"] | null;
+  readonly history: OutboxAttempt[];
+}
+
+export function outboxEntry(row: EntryRow): OutboxEntry {
+  return {
+    listener: row.listener,
+    id: row.id,
+    state: row.state,
+    enqueuedAt: row.enqueued_at,
+    ...(row.state === "pending" ? { dueAt: row.due_at } : {}),
+    firstAttemptAt: row.first_attempt_at ?? undefined,
+    outcome: row.outcome ?? undefined,
+    attempts: row.history,
+  };
 }

@@ -1,41 +1,53 @@
-import { databaseFailure } from "../../primitives/database-call.js";
-import type { DeadLetterFilter, OutboxStore } from "../outbox-store.js";
-import { claiming } from "./claim.js";
+import { databaseFailure } from "../../core/errors.js";
+import { isEventId } from "../../core/event.js";
+import { checkWholeNumber } from "../../core/options.js";
+import { filterCopy } from "../engine.js";
+import type { ListenerStats, OutboxEntry, OutboxStore } from "../outbox-store.js";
 import { Database, isCollision, type PostgresClient, type PostgresPool } from "./database.js";
 import { deadLetters } from "./dead-letters.js";
 import { enqueueing } from "./enqueue.js";
-import { leasing } from "./leases.js";
-import { lookups } from "./lookups.js";
-import { isPrepared, outboxNames, prepareTables } from "./schema.js";
+import { claiming, leasing } from "./leases.js";
+import {
+  type EntryRow,
+  IS_BEHIND,
+  isPrepared,
+  ms,
+  type OutboxNames,
+  outboxEntry,
+  outboxNames,
+  prepareTables,
+} from "./schema.js";
 import { upkeep } from "./upkeep.js";
 import { createWaker } from "./wake.js";
 
 /** Options of `postgresStore`. */
 export interface PostgresStoreOptions {
-  /** A `Pool` of `pg`, with a listener for its `error` events; ending it is the caller's. */
+  /** A `Pool` of `pg`, with a listener for its `error` events. The store does not end it. */
   pool: PostgresPool;
   /** The schema of the outbox's tables; `hookproof` by default. Each outbox of a database has one. */
   schema?: string | undefined;
-  /** A call that takes longer rejects, and its connection is closed; 5,000 ms by default. */
+  /** A call that takes longer, in milliseconds, rejects, and its connection is closed; 5,000 by default. */
   timeoutMs?: number | undefined;
 }
 
 /**
- * An outbox store in PostgreSQL 13 or later, for any number of machines. Events are enqueued inside the caller's
- * transaction, over a client of `pg` or whatever else has a `query(text, values)`; times are the database's own. The
- * tables are created, and updated, at the first call.
+ * An outbox store in PostgreSQL 13 or later, for any number of machines. To enqueue inside a transaction of yours, pass
+ * a client of `pg`, or any object with `query(text, values)`, as `tx`. All times are the database's. The first call
+ * makes the tables, or brings them up to date.
  *
- * It works behind PgBouncer in transaction mode. Of a pool of four connections or more one listens for notifications,
- * where those come through; without it workers ask ten times a second.
+ * The store works behind PgBouncer in transaction mode. If the pool has four connections or more, one of them listens
+ * for notifications; where those do not arrive, workers find events by asking ten times a second.
  *
- * Its methods reject with a `HookproofError`: OUTBOX_UNAVAILABLE if nothing was changed, OUTBOX_OUTCOME_UNKNOWN if it
- * may have been, OUTBOX_NEWER when a newer version has made the tables. Inside a caller's transaction
- * `enqueue` has no time limit of its own, and passes on a serialization failure or deadlock (SQLSTATE 40001, 40P01)
- * as the driver gave it, so that the caller can repeat the transaction.
+ * Its methods reject with a `HookproofError`: OUTBOX_UNAVAILABLE if nothing was changed, OUTBOX_OUTCOME_UNKNOWN if
+ * something may have been changed, OUTBOX_NEWER if the tables are of a newer version. Inside a caller's transaction
+ * `enqueue` has no time limit, and rejects with the driver's own error for a serialization failure or a deadlock
+ * (SQLSTATE 40001, 40P01), so that the caller can repeat the transaction.
+ *
+ * @throws {TypeError | RangeError} for options that cannot work
  *
  * @example
  * ```ts
- * import { postgresStore } from "hookproof/outbox";
+ * import { postgresStore } from "hookproof/outbox/postgres";
  * import { Pool } from "pg";
  *
  * const pool = new Pool({ connectionString: "postgres://localhost/app" });
@@ -49,8 +61,7 @@ export function postgresStore({
   timeoutMs = 5_000,
 }: PostgresStoreOptions): OutboxStore<PostgresClient> {
   if (typeof pool?.connect !== "function") throw new TypeError("pool must be a Pool of pg");
-  if (!Number.isSafeInteger(timeoutMs) || timeoutMs < 1)
-    throw new RangeError("timeoutMs must be a whole number, 1 or more");
+  checkWholeNumber("timeoutMs", timeoutMs);
   const names = outboxNames(schema);
   const database = new Database(pool, timeoutMs);
   const enqueue = enqueueing(names);
@@ -71,20 +82,20 @@ export function postgresStore({
     return prepared;
   }
 
-  /** Runs a call once the tables are there. */
+  /** Runs a call after the tables are made. */
   async function run<Value>(call: () => Promise<Value>): Promise<Value> {
     await prepare();
     return call();
   }
 
-  /** As `run`, for what may make events due: here at once, and elsewhere if others would not look for it. */
+  /** Runs a call after which events may be due, and wakes workers. */
   async function changing<Value>(wake: () => void, call: () => Promise<Value>): Promise<Value> {
     const value = await run(call);
     wake();
     return value;
   }
 
-  /** Looks for the tables over the caller's own client first: it may hold the pool's last connection. */
+  /** Looks for the tables over the caller's client first, because that may be the pool's last connection. */
   async function enqueueInside(client: PostgresClient, events: Parameters<typeof enqueue.inTransaction>[1]) {
     try {
       if (!prepared && (await isPrepared(client, names))) prepared = Promise.resolve();
@@ -108,12 +119,12 @@ export function postgresStore({
       const given = { ...request, listeners: new Map(request.listeners) };
       return run(() => claim(given));
     },
-    complete(completions) {
-      const given = [...completions];
-      return changing(wakeHere, () => leases.complete(given));
+    markDelivered(deliveries) {
+      const given = [...deliveries];
+      return changing(wakeHere, () => leases.markDelivered(given));
     },
     reschedule: (lease, at, attempt) => run(() => leases.reschedule(lease, at, attempt)),
-    bury: (lease, burial) => changing(wakeHere, () => leases.bury(lease, burial)),
+    fail: (lease, failure) => changing(wakeHere, () => leases.fail(lease, failure)),
     expire(windows) {
       const given = new Map(windows);
       return changing(wakeHere, () => ending.expire(given));
@@ -122,15 +133,15 @@ export function postgresStore({
       const given = [...leasesOf];
       return changing(wakeHere, () => leases.release(given));
     },
-    redrive(filter, options) {
-      const given = copyOf(filter);
-      return changing(wakeAll, () => letters.redrive(given, options));
+    redrive(filter, windowMs, options = {}) {
+      const given = filterCopy(filter);
+      return changing(wakeAll, () => letters.redrive(given, windowMs, options));
     },
     drop(filter, options = {}) {
-      const given = copyOf(filter);
+      const given = filterCopy(filter);
       return changing(wakeAll, () => letters.drop(given, options));
     },
-    async *dead(filter = {}, { limit = Number.POSITIVE_INFINITY } = {}) {
+    async *deadLetters(filter = {}, { limit = Number.POSITIVE_INFINITY } = {}) {
       await prepare();
       yield* letters.list(filter, limit);
     },
@@ -145,12 +156,7 @@ export function postgresStore({
   };
 }
 
-/** A filter as it is now. */
-function copyOf({ ids, ...filter }: DeadLetterFilter): DeadLetterFilter {
-  return { ...filter, ids: ids && [...ids] };
-}
-
-/** Refuses what runs each statement in a transaction of its own. */
+/** Refuses a pool, and a client outside a transaction: each statement would be a transaction of its own. */
 function requireTransaction(tx: PostgresClient, pool: PostgresPool): void {
   if (typeof tx?.query !== "function")
     throw new TypeError(
@@ -161,4 +167,63 @@ function requireTransaction(tx: PostgresClient, pool: PostgresPool): void {
     throw new TypeError("tx must be a client inside a transaction, and not a pool");
   if (typeof getTransactionStatus === "function" && getTransactionStatus.call(tx) === "I")
     throw new TypeError("tx is a client without a transaction: run BEGIN on it first");
+}
+
+type StatsRow = Omit<ListenerStats, "inFlight" | "oldestAgeMs"> & {
+  readonly in_flight: number;
+  readonly oldest_age: number | null;
+};
+
+/** Questions that change nothing; none gets slower with the number of events. See `OutboxStore`. */
+interface Lookups {
+  find(id: string): Promise<OutboxEntry[]>;
+  stats(): Promise<ListenerStats[]>;
+  now(): Promise<number>;
+}
+
+function lookups(database: Database, { event, tally }: OutboxNames): Lookups {
+  const isLeased = "e.state = 'leased' AND e.leased_until > now()";
+  const first = (where: string, order: string) =>
+    `(SELECT e.enqueued_at FROM ${event} e WHERE e.listener = t.listener AND ${where} ORDER BY ${order} LIMIT 1)`;
+
+  return {
+    async find(id) {
+      if (!isEventId(id)) return [];
+      const rows = await database.read<EntryRow>(
+        `SELECT e.listener, e.id, ${ms("e.enqueued_at")} AS enqueued_at, ${ms("e.first_attempt_at")} AS first_attempt_at,
+           ${ms("CASE WHEN e.state = 'leased' THEN e.leased_until ELSE e.due_at END")} AS due_at, e.outcome,
+           array_to_json(e.history) AS history,
+           CASE WHEN ${isLeased} THEN 'in-flight' WHEN e.ended_at IS NULL THEN 'pending' ELSE e.state END AS state
+         FROM ${event} e WHERE e.id = $1::text::uuid ORDER BY e.seq`,
+        [id],
+      );
+      return rows.map(outboxEntry);
+    },
+    /** Of the waiting events that were never tried, the first one due is the oldest. */
+    async stats() {
+      const rows = await database.read<StatsRow>(
+        `WITH t AS (SELECT listener, sum(pending) AS pending, sum(delivered) AS delivered, sum(dead) AS dead
+           FROM ${tally} GROUP BY listener),
+         leased AS (SELECT e.listener, count(*) FILTER (WHERE e.leased_until > now()) AS held,
+             min(e.enqueued_at) FILTER (WHERE e.leased_until <= now()) AS oldest
+           FROM ${event} e WHERE e.state = 'leased' GROUP BY e.listener)
+         SELECT t.listener, (t.pending - coalesce(l.held, 0))::float8 AS pending,
+           coalesce(l.held, 0)::float8 AS in_flight, t.delivered::float8 AS delivered, t.dead::float8 AS dead,
+           ${ms(`now() - least(${first("e.state = 'waiting'", "e.due_at")},
+             ${first("e.state = 'waiting' AND e.first_attempt_at IS NOT NULL", "e.first_attempt_at")},
+             ${first(IS_BEHIND, "e.enqueued_at")}, l.oldest)`)} AS oldest_age
+         FROM t LEFT JOIN leased l ON l.listener = t.listener
+         WHERE t.pending <> 0 OR t.delivered <> 0 OR t.dead <> 0 ORDER BY t.listener`,
+      );
+      return rows.map(
+        ({ listener, pending, in_flight: inFlight, delivered, dead, oldest_age: oldestAgeMs }) => {
+          return { listener, pending, inFlight, delivered, dead, oldestAgeMs: Math.max(0, oldestAgeMs ?? 0) };
+        },
+      );
+    },
+    async now() {
+      const [row] = await database.read<{ now: number }>(`SELECT ${ms("now()")} AS now`);
+      return row?.now ?? Number.NaN;
+    },
+  };
 }

@@ -1,14 +1,13 @@
 import type { ExpiredEvent, OutboxStore } from "../outbox-store.js";
 import { type Database, jsonLiteral } from "./database.js";
-import { DEATH } from "./leases.js";
+import { FAILED } from "./leases.js";
 import { lockOrder, noteKeys, passOn, settle } from "./order.js";
-import { ms } from "./rows.js";
-import type { OutboxNames } from "./schema.js";
+import { ms, type OutboxNames } from "./schema.js";
 
 /** How many events one call ends or removes at most. */
 const BATCH = 1_000;
 
-/** How many changes of counts are summed up at once. */
+/** How many rows of the table of counts one call sums up at most. */
 const SUMMED = 10_000;
 
 type Windows = Parameters<OutboxStore["expire"]>[0];
@@ -22,7 +21,7 @@ export interface Upkeep {
 export function upkeep(database: Database, names: OutboxNames): Upkeep {
   const { event, tally } = names;
 
-  /** Events that wait and whose window has closed, and what else of them `columns` wants. */
+  /** Selects `columns` of waiting events whose window has closed. */
   const late = (windows: Windows, columns: string, most: number, lock = "") => {
     const input = [...windows].map(([listener, { windowMs, blocksKey }]) => {
       return { listener, window_ms: windowMs, blocks_key: blocksKey };
@@ -35,7 +34,7 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
         ORDER BY l.first_attempt_at LIMIT ${most} ${lock}) l LIMIT ${most}`;
   };
 
-  /** Removes a batch of what ended before a time; those that blocked their key let it go on. */
+  /** Removes a batch of events that ended before a time; a removed dead letter no longer blocks its key. */
   async function remove(state: "delivered" | "dead", before: number): Promise<number> {
     const old = `SELECT o.ctid FROM ${event} o
       WHERE o.state = '${state}' AND o.ended_at < to_timestamp(${Number(before)} / 1000.0)
@@ -52,7 +51,7 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
     return (results[state === "dead" ? 1 : 0] as { gone: number }[])[0]?.gone ?? 0;
   }
 
-  /** Sums the changes of counts up, so that there are few of them. */
+  /** Replaces many changes of the counts by their sums. */
   async function sumUp(): Promise<void> {
     await database.write(
       `WITH gone AS (
@@ -78,7 +77,7 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
         BATCH,
         "FOR UPDATE SKIP LOCKED",
       )}),
-        done AS (UPDATE ${event} e SET ended_at = now(), token = NULL, ${DEATH} FROM i
+        done AS (UPDATE ${event} e SET ended_at = now(), token = NULL, ${FAILED} FROM i
           WHERE e.id = i.id AND e.listener = i.listener
           RETURNING e.listener, e.ordering_key, e.id, e.enqueued_at, e.attempts),
         counted AS (INSERT INTO ${tally} SELECT listener, -count(*), 0, count(*) FROM done GROUP BY listener)

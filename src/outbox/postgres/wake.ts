@@ -1,22 +1,22 @@
-import { newEventId } from "../../protocol/event-id.js";
+import { newEventId } from "../../core/event.js";
 import { type Database, eventsOf, literal, type PostgresPoolClient, rowsOf } from "./database.js";
 import type { OutboxNames } from "./schema.js";
 
 const TRY_AGAIN_MS = 5_000;
 
-/** How long after a notification the next one is sent, for all that was stored meanwhile. */
+/** The time between two notifications; one covers everything that was stored meanwhile. */
 const REST_MS = 20;
 
-/** How long after an enqueueing in a caller's transaction its commit is looked for; later it is found by asking. */
+/** How long after `enqueue` in a caller's transaction the loop looks for its commit. Later ones are found by polling. */
 const COMMIT_MS = 10;
 
-/** With fewer connections than these, none is kept for listening. */
+/** A pool with fewer connections keeps none of them for listening. */
 const MIN_CONNECTIONS = 4;
 
-/** Tells of new work: at once of what this process does, and soon of what others have stored by themselves. */
+/** Wakes the dispatcher for new work: at once for work of this process, soon for work of others. */
 export interface Waker {
   subscribe(wake: () => void): () => void;
-  /** Wakes this process now, and others by a notification that no caller waits for. */
+  /** Wakes this process now, and the others by a notification; no caller waits for it. */
   wakeAll(): void;
   /** Wakes this process now. */
   wakeHere(): void;
@@ -26,8 +26,8 @@ export interface Waker {
 }
 
 /**
- * Notifications only make work come sooner: workers find it by asking, ten times a second. They come from the
- * store's own connections after the commit, as one inside a transaction would make commits wait for each other.
+ * Notifications only save time: workers also ask, ten times a second. They are sent over the store's own connections
+ * after the commit, because a notification inside a transaction makes commits wait for each other.
  */
 export function createWaker(database: Database, { channel }: OutboxNames, connections: number): Waker {
   const self = newEventId();
@@ -43,8 +43,8 @@ export function createWaker(database: Database, { channel }: OutboxNames, connec
   const notify = () => {
     resting = undefined;
     if (isStopped) return;
-    const told = `SELECT pg_notify(${literal(channel.slice(1, -1))}, '${self}')`;
-    database.script(["SET LOCAL synchronous_commit = off", told]).catch(() => {}); // others will ask by themselves
+    const sql = `SELECT pg_notify(${literal(channel.slice(1, -1))}, '${self}')`;
+    database.script(["SET LOCAL synchronous_commit = off", sql]).catch(() => {}); // the others find the work by asking
   };
 
   return {
@@ -59,8 +59,8 @@ export function createWaker(database: Database, { channel }: OutboxNames, connec
     subscribe(wake) {
       wakes.add(wake);
       if (connections >= MIN_CONNECTIONS)
-        stopListening ??= listening(database, channel, (teller) => {
-          if (teller !== self) wakeHere();
+        stopListening ??= listening(database, channel, (sender) => {
+          if (sender !== self) wakeHere();
         });
       return () => {
         wakes.delete(wake);
@@ -84,8 +84,8 @@ export function createWaker(database: Database, { channel }: OutboxNames, connec
   };
 }
 
-/** Listens on a connection of its own, and on another one when that is lost. */
-function listening(database: Database, channel: string, tell: (teller: string) => void): () => void {
+/** Listens on a connection of its own, and makes a new one when that is lost. */
+function listening(database: Database, channel: string, onMessage: (sender: string) => void): () => void {
   let isStopped = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let current: PostgresPoolClient | undefined;
@@ -93,7 +93,7 @@ function listening(database: Database, channel: string, tell: (teller: string) =
   const end = () => {
     const client = current;
     current = undefined;
-    client?.release(true); // UNLISTEN is not needed for a connection that is closed
+    client?.release(true); // closes the connection, so no UNLISTEN is needed
   };
   const again = () => {
     end();
@@ -110,9 +110,9 @@ function listening(database: Database, channel: string, tell: (teller: string) =
     const events = eventsOf(client);
     events.on?.("error", lost);
     events.on?.("end", lost);
-    events.on?.("notification", ({ payload }) => tell(payload ?? ""));
+    events.on?.("notification", ({ payload }) => onMessage(payload ?? ""));
     const [own] = rowsOf<{ pid: number }>(await client.query("SELECT pg_backend_pid() AS pid"));
-    // A pooler that gives each transaction another connection names itself: what it was told would never arrive here.
+    // Behind a pooler in transaction mode the process id is another one, and notifications would not arrive.
     if (isStopped || (events.processID ?? own?.pid) !== own?.pid) return end();
     await client.query(`LISTEN ${channel}`);
   }

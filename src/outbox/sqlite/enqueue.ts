@@ -1,12 +1,12 @@
-import { HookproofError, messageOf } from "../errors.js";
-import type { OutboxEvent } from "../outbox/outbox-store.js";
-import { preparedChanges, preparedQueries, type SqliteDatabase } from "./sqlite-database.js";
-import { counting } from "./sqlite-outbox-counts.js";
-import { PENDING } from "./sqlite-outbox-schema.js";
+import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
+import { newEvents } from "../engine.js";
+import type { OutboxEvent } from "../outbox-store.js";
+import { type ChangedRow, stateChange } from "./changes.js";
+import { PENDING } from "./schema.js";
 
 /**
- * How events are stored over one connection, in a transaction. What is refused is refused before anything is
- * written: a savepoint that could take it back would double what 100 events cost.
+ * Stores events over one connection, inside a transaction. It refuses events before it writes anything, because a
+ * savepoint to undo the writing would double the cost of 100 events.
  *
  * @throws {HookproofError} EVENT_ID_REUSED
  */
@@ -16,7 +16,7 @@ export function enqueueing(db: SqliteDatabase): (events: readonly OutboxEvent[],
     isBehind: `SELECT 1 FROM hookproof_outbox
       WHERE listener = ? AND ordering_key = ? AND turn IS NOT NULL LIMIT 1`,
   });
-  const count = counting(db);
+  const changed = stateChange(db);
   const insert = preparedChanges(db, {
     event: `INSERT INTO hookproof_outbox
       (listener, id, digest, ordering_key, traceparent, encryption_key_id, enqueued_at, due_at, visible_at, turn)
@@ -24,34 +24,20 @@ export function enqueueing(db: SqliteDatabase): (events: readonly OutboxEvent[],
     body: "INSERT INTO hookproof_outbox_bodies VALUES (?, ?)",
   });
 
-  /** Those that are not known yet, each once. */
-  function unknown(events: readonly OutboxEvent[]): readonly OutboxEvent[] {
-    const added = new Map<string, OutboxEvent>();
-    for (const event of events) {
-      const name = `${event.id} ${event.listener}`;
-      const known = added.get(name) ?? ask<{ digest: string }>("known", event.id, event.listener)[0];
-      if (!known) added.set(name, event);
-      else if (known.digest !== event.digest) throw idReused(event);
-    }
-    return [...added.values()];
-  }
+  const digestOf = ({ id, listener }: OutboxEvent) =>
+    ask<{ digest: string }>("known", id, listener)[0]?.digest;
 
-  function add(event: OutboxEvent, now: number): void {
+  function add(event: OutboxEvent, now: number): ChangedRow {
     const { id, listener, digest, orderingKey = null, traceparent = null, encryptionKeyId = null } = event;
     const isBehind = orderingKey !== null && ask("isBehind", listener, orderingKey).length > 0;
     const of = [listener, id, digest, orderingKey, traceparent, encryptionKeyId] as const;
     const seq = insert("event", ...of, now, now, now, isBehind ? 0 : 1);
     insert("body", seq, event.body);
+    return { seq, listener, ordering_key: orderingKey };
   }
 
   return (events, now) => {
-    const added = unknown(events);
-    for (const event of added) add(event, now);
-    count(added, undefined, PENDING);
+    const added = newEvents(events, digestOf).map((event) => add(event, now));
+    changed(added, undefined, PENDING);
   };
-}
-
-function idReused({ id, listener }: OutboxEvent): HookproofError {
-  const words = `Event ${id} is known at the listener ${JSON.stringify(listener)}.`;
-  return new HookproofError("EVENT_ID_REUSED", `${messageOf("EVENT_ID_REUSED")} ${words}`);
 }

@@ -1,13 +1,21 @@
 import { randomUUID } from "node:crypto";
-import type { ClaimedEvent, ClaimRequest } from "../outbox/outbox-store.js";
-import { preparedQueries, type SqliteDatabase } from "./sqlite-database.js";
-import { type ClaimedRow, claimedEvent } from "./sqlite-outbox-rows.js";
-import { IS_OPEN } from "./sqlite-outbox-schema.js";
+import { preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
+import { inTurn } from "../engine.js";
+import type {
+  ClaimedEvent,
+  ClaimRequest,
+  Delivery,
+  DeliveryFailure,
+  Lease,
+  OutboxAttempt,
+} from "../outbox-store.js";
+import { type ChangedRow, stateChange } from "./changes.js";
+import { type ClaimedRow, claimedEvent, DEAD, DELIVERED, IS_OPEN, PENDING } from "./schema.js";
 
-/** How events are handed out; each claim has to be a transaction. */
+/** Leases due events; each claim has to be in a transaction. See `OutboxStore`. */
 export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: number) => ClaimedEvent[] {
   const ask = preparedQueries(db, {
-    // From one listener to the next along the index, so that neither those with nothing due nor a backlog count.
+    // Steps from one listener to the next along the index, so that idle listeners and long backlogs cost nothing.
     due: `WITH RECURSIVE waiting (listener) AS (
         SELECT min(listener) FROM hookproof_outbox WHERE ${IS_OPEN}
         UNION ALL
@@ -57,10 +65,53 @@ export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: numbe
   };
 }
 
-/** The first of each list, then the second of each, and so on. */
-function inTurn<Item>(lists: readonly (readonly Item[])[]): Item[] {
-  const rounds = Math.max(0, ...lists.map(({ length }) => length));
-  return Array.from({ length: rounds }, (_, round) =>
-    lists.flatMap((list) => list.slice(round, round + 1)),
-  ).flat();
+/** What the holder of a lease may do; each call has to be in a transaction. See `OutboxStore`. */
+export interface Leases {
+  markDelivered(deliveries: readonly Delivery[], now: number): number;
+  reschedule(lease: Lease, at: number, attempt: OutboxAttempt): boolean;
+  fail(lease: Lease, failure: DeliveryFailure, now: number): boolean;
+  release(leases: readonly Lease[]): void;
+}
+
+const HELD = `WHERE id = ? AND listener = ? AND lease_token = ? AND state = ${PENDING}`;
+const FREED = "lease_token = NULL, lease_until = NULL";
+/** The attempt joins the history. */
+const REMEMBERED = "history = json_insert(history, '$[#]', json(?))";
+const CHANGED = "RETURNING seq, listener, ordering_key";
+
+export function leasing(db: SqliteDatabase): Leases {
+  const changed = stateChange(db);
+  const ask = preparedQueries(db, {
+    deliver: `UPDATE hookproof_outbox
+      SET state = ${DELIVERED}, turn = NULL, ended_at = ?, outcome = ?, ${REMEMBERED}, ${FREED} ${HELD} ${CHANGED}`,
+    reschedule: `UPDATE hookproof_outbox
+      SET due_at = ?, visible_at = ?, ${REMEMBERED}, ${FREED} ${HELD} RETURNING 1`,
+    fail: `UPDATE hookproof_outbox SET state = ${DEAD}, turn = iif(?, turn, NULL), ended_at = ?, reason = ?, code = ?,
+        ${FREED} ${HELD} ${CHANGED}`,
+    remember: `UPDATE hookproof_outbox SET ${REMEMBERED} ${HELD} RETURNING 1`,
+    release: `UPDATE hookproof_outbox SET visible_at = due_at, attempts = attempts - 1,
+        first_attempt_at = iif(sent_before, first_attempt_at, NULL), ${FREED} ${HELD} RETURNING 1`,
+  });
+  const held = ({ id, listener, token }: Lease) => [id, listener, token] as const;
+
+  return {
+    markDelivered(deliveries, now) {
+      const rows = deliveries.flatMap(({ lease, outcome, attempt }) =>
+        ask<ChangedRow>("deliver", now, outcome, JSON.stringify(attempt), ...held(lease)),
+      );
+      changed(rows, PENDING, DELIVERED);
+      return rows.length;
+    },
+    reschedule: (lease, at, attempt) =>
+      ask("reschedule", at, at, JSON.stringify(attempt), ...held(lease)).length > 0,
+    fail(lease, { reason, code, attempt, blocksKey }, now) {
+      if (attempt) ask("remember", JSON.stringify(attempt), ...held(lease));
+      const rows = ask<ChangedRow>("fail", blocksKey ? 1 : 0, now, reason, code, ...held(lease));
+      changed(rows, PENDING, DEAD);
+      return rows.length > 0;
+    },
+    release(leases) {
+      for (const lease of leases) ask("release", ...held(lease));
+    },
+  };
 }

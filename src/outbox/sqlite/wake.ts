@@ -1,15 +1,15 @@
-import { preparedQueries, type SqliteDatabase } from "./sqlite-database.js";
+import { preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
 
-/** Tells of new work: at once of what this process does, and soon of what other connections commit. */
+/** Wakes the dispatcher for new work: at once for work of this process, soon for commits of other connections. */
 export interface Waker {
   subscribe(wake: () => void): () => void;
-  /** Calls back once this turn of the event loop is over, and with it a transaction of the caller's. */
+  /** Wakes after this turn of the event loop, when a synchronous transaction of the caller has ended. */
   wakeSoon(): void;
   stop(): void;
 }
 
 /**
- * @param pollMs how often it asks whether another connection has written, which costs a few microseconds
+ * @param pollMs how often it asks whether another connection has written, which takes a few microseconds
  * @param checkFile throws if the file was deleted or replaced
  */
 export function createWaker(
@@ -22,7 +22,7 @@ export function createWaker(
   let isDue = false;
   let timer: ReturnType<typeof setInterval> | undefined;
 
-  /** Undefined when it cannot be read; whoever is woken then meets the same failure, and can tell of it. */
+  /** `undefined` if it cannot be read. The dispatcher, once awake, meets the same error and reports it. */
   function versionNow(): number | undefined {
     try {
       checkFile();

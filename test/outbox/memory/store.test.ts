@@ -1,7 +1,7 @@
 import { memoryStore } from "hookproof/outbox";
 import { fixedClock, outboxStoreContract } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
-import { storedEvent } from "./sqlite-files.js";
+import { storedEvent } from "../sqlite/files.js";
 
 const ATTEMPT = { number: 1, startedAt: 0, durationMs: 1, status: 413 } as const;
 const REFUSED = { reason: "refused", code: "REQUEST_REFUSED", attempt: ATTEMPT, blocksKey: true } as const;
@@ -60,18 +60,18 @@ describe("memoryStore", () => {
     };
     const first = await lease();
     expect(await wakes(() => store.release([first]))).toBe(true);
-    expect(await wakes(() => store.complete([]))).toBe(false);
+    expect(await wakes(() => store.markDelivered([]))).toBe(false);
     const again = await lease();
-    expect(await wakes(() => store.bury(again, REFUSED))).toBe(true);
-    expect(await wakes(() => store.redrive({}, { windowMs: WEEK_MS, dryRun: true }))).toBe(false);
-    expect(await wakes(() => store.redrive({}, { windowMs: WEEK_MS }))).toBe(true);
-    expect(await wakes(() => store.redrive({}, { windowMs: WEEK_MS }))).toBe(false);
+    expect(await wakes(() => store.fail(again, REFUSED))).toBe(true);
+    expect(await wakes(() => store.redrive({}, WEEK_MS, { dryRun: true }))).toBe(false);
+    expect(await wakes(() => store.redrive({}, WEEK_MS))).toBe(true);
+    expect(await wakes(() => store.redrive({}, WEEK_MS))).toBe(false);
     const delivered = await lease();
-    const done = { lease: delivered, outcome: "accepted", attempt: ATTEMPT } as const;
-    expect(await wakes(() => store.complete([done]))).toBe(true);
-    expect(await wakes(() => store.complete([done]))).toBe(false);
+    const done = { lease: delivered, outcome: "delivered", attempt: ATTEMPT } as const;
+    expect(await wakes(() => store.markDelivered([done]))).toBe(true);
+    expect(await wakes(() => store.markDelivered([done]))).toBe(false);
     const third = await lease();
-    await store.bury(third, REFUSED);
+    await store.fail(third, REFUSED);
     expect(await wakes(() => store.drop({}, { dryRun: true }))).toBe(false);
     expect(await wakes(() => store.drop({}))).toBe(true);
     expect(await wakes(() => store.drop({}))).toBe(false);
@@ -121,7 +121,7 @@ describe("memoryStore", () => {
     const before = clock.now();
     const count = async (time: number) => {
       let found = 0;
-      for await (const _ of store.dead({ before: time })) found += 1;
+      for await (const _ of store.deadLetters({ before: time })) found += 1;
       return found;
     };
     expect([await count(before), await count(before + 1)]).toEqual([0, 1]);
@@ -136,11 +136,11 @@ describe("memoryStore", () => {
     const claimed = await claim();
     for (const index of [2, 0, 3, 1]) {
       const lease = claimed[index]?.lease ?? expect.fail("nothing was claimed");
-      await store.bury(lease, REFUSED);
+      await store.fail(lease, REFUSED);
       if (index !== 3) clock.advance(1);
     }
     const ids: string[] = [];
-    for await (const { event } of store.dead()) ids.push(event.id);
+    for await (const { event } of store.deadLetters()) ids.push(event.id);
     expect(ids).toEqual([2, 0, 1, 3].map((index) => events[index]?.id)); // the last two at one moment
   });
 });

@@ -1,8 +1,8 @@
 import { outboxStoreContract } from "hookproof/testing";
 import { afterAll, it } from "vitest";
-import { describeWith } from "../support/needs.js";
-import { testPostgres } from "../support/postgres.js";
-import { testOutboxBehindProxy } from "../support/postgres-outbox.js";
+import { describeWith } from "../../kit/needs.js";
+import { testPostgres } from "../../kit/postgres.js";
+import { testOutboxBehindProxy } from "../../kit/postgres-outbox.js";
 
 const postgres = await testPostgres();
 afterAll(() => postgres?.stop());

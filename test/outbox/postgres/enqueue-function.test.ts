@@ -3,15 +3,16 @@ import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { hmacSigner } from "hookproof";
-import { createOutbox, postgresStore } from "hookproof/outbox";
+import { createOutbox } from "hookproof/outbox";
+import { postgresStore } from "hookproof/outbox/postgres";
 import pg from "pg";
 import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
-import { receiverServer, SECRET } from "../sender/receiver-server.js";
-import { fencedBlocks } from "../support/markdown.js";
-import { describeWith, itWith } from "../support/needs.js";
-import { outboxEvent } from "../support/outbox-event.js";
-import { testPostgres } from "../support/postgres.js";
-import { type TestOutbox, testOutbox } from "../support/postgres-outbox.js";
+import { fencedBlocks } from "../../kit/markdown.js";
+import { describeWith, itWith } from "../../kit/needs.js";
+import { outboxEvent } from "../../kit/outbox-event.js";
+import { testPostgres } from "../../kit/postgres.js";
+import { type TestOutbox, testOutbox } from "../../kit/postgres-outbox.js";
+import { receiverServer, SECRET } from "../../kit/receiver-server.js";
 
 const postgres = await testPostgres();
 afterAll(() => postgres?.stop());
@@ -20,7 +21,7 @@ afterAll(() => postgres?.stop());
 const python = ["python3", "/usr/bin/python3"].find(
   (name) => spawnSync(name, ["-c", "import psycopg"]).status === 0,
 );
-const example = (name: string) => fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
+const example = (name: string) => fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url));
 
 describeWith("postgresql", postgres)("the SQL function enqueue", () => {
   let outbox: TestOutbox;
@@ -112,7 +113,7 @@ describeWith("postgresql", postgres)("the SQL function enqueue", () => {
   });
 
   it("is called as in the guide", async () => {
-    const guide = fileURLToPath(new URL("../../docs/guides/outbox-postgresql.md", import.meta.url));
+    const guide = fileURLToPath(new URL("../../../docs/guides/outbox-postgresql.md", import.meta.url));
     const call = fencedBlocks(guide).find(({ text }) => text.startsWith("SELECT hookproof.enqueue("));
     const { rows } = await outbox.pool.query((call?.text ?? "").replace("hookproof", outbox.schema));
     expect(await row(rows[0].enqueue)).toMatchObject({ listener: "offboarding", ordering_key: "u_1" });

@@ -2,12 +2,12 @@ import { hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
 import pg from "pg";
 import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
-import { receiverServer, SECRET } from "../sender/receiver-server.js";
-import { describeWith } from "../support/needs.js";
-import { outboxEvent } from "../support/outbox-event.js";
-import { testPostgres } from "../support/postgres.js";
-import { type TestOutbox, testOutbox } from "../support/postgres-outbox.js";
-import { type TcpProxy, tcpProxy } from "../support/tcp-proxy.js";
+import { describeWith } from "../../kit/needs.js";
+import { outboxEvent } from "../../kit/outbox-event.js";
+import { testPostgres } from "../../kit/postgres.js";
+import { type TestOutbox, testOutbox } from "../../kit/postgres-outbox.js";
+import { receiverServer, SECRET } from "../../kit/receiver-server.js";
+import { type TcpProxy, tcpProxy } from "../../kit/tcp-proxy.js";
 
 const postgres = await testPostgres();
 afterAll(() => postgres?.stop());
@@ -164,10 +164,10 @@ describeWith("postgresql", postgres)("postgresStore in a network that fails", ()
     const other = await outbox.pool.connect();
     await other.query("BEGIN; SET LOCAL deadlock_timeout = '1min'"); // whoever looks first is the one that ends
     await other.query(`SELECT FROM ${outbox.schema}.event FOR UPDATE`);
-    const completed = store.complete([
+    const completed = store.markDelivered([
       {
         lease: claimed?.lease ?? expect.fail("nothing was claimed"),
-        outcome: "accepted",
+        outcome: "delivered",
         attempt: { number: 1, startedAt: 0, durationMs: 1 },
       },
     ]);

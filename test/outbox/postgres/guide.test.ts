@@ -4,11 +4,11 @@ import { join, relative } from "node:path";
 import { transform } from "esbuild";
 import pg from "pg";
 import { afterAll, expect, onTestFinished } from "vitest";
-import { receiverServer, SECRET } from "../sender/receiver-server.js";
-import { EXAMPLES, runExample } from "../support/example-process.js";
-import { fencedBlocks, ROOT } from "../support/markdown.js";
-import { itWith } from "../support/needs.js";
-import { ownPostgres } from "../support/postgres.js";
+import { EXAMPLES, runExample } from "../../kit/example-process.js";
+import { fencedBlocks, ROOT } from "../../kit/markdown.js";
+import { itWith } from "../../kit/needs.js";
+import { ownPostgres } from "../../kit/postgres.js";
+import { receiverServer, SECRET } from "../../kit/receiver-server.js";
 
 const postgres = await ownPostgres();
 afterAll(() => postgres?.stop());

@@ -1,10 +1,11 @@
-import { hmacSigner, type SenderEvent } from "hookproof";
-import { createOutbox, postgresStore } from "hookproof/outbox";
+import { type Activity, hmacSigner } from "hookproof";
+import { createOutbox } from "hookproof/outbox";
+import { postgresStore } from "hookproof/outbox/postgres";
 import pg from "pg";
 import { afterAll, expect } from "vitest";
-import { receiverServer, SECRET } from "../sender/receiver-server.js";
-import { itWith } from "../support/needs.js";
-import { ownPostgres } from "../support/postgres.js";
+import { itWith } from "../../kit/needs.js";
+import { ownPostgres } from "../../kit/postgres.js";
+import { receiverServer, SECRET } from "../../kit/receiver-server.js";
 
 const postgres = await ownPostgres();
 afterAll(() => postgres?.stop());
@@ -16,7 +17,7 @@ itWith("postgresql", postgres)(
     const pool = new pg.Pool({ connectionString: postgres.url });
     pool.on("error", () => {});
     const receiver = await receiverServer({});
-    const told: SenderEvent[] = [];
+    const told: Activity[] = [];
     const outbox = createOutbox({
       store: postgresStore({ pool }),
       listeners: { orders: { url: receiver.url, signer: hmacSigner({ secret: SECRET }) } },

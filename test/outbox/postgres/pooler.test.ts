@@ -1,13 +1,13 @@
-import { hmacSigner, type SenderEvent } from "hookproof";
+import { type Activity, hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
 import pg from "pg";
 import { afterAll, expect } from "vitest";
-import { receiverServer, SECRET } from "../sender/receiver-server.js";
-import { itWith } from "../support/needs.js";
-import { outboxEvent } from "../support/outbox-event.js";
-import { hasPgBouncer, pgBouncer } from "../support/pgbouncer.js";
-import { testPostgres } from "../support/postgres.js";
-import { testOutbox } from "../support/postgres-outbox.js";
+import { itWith } from "../../kit/needs.js";
+import { outboxEvent } from "../../kit/outbox-event.js";
+import { hasPgBouncer, pgBouncer } from "../../kit/pgbouncer.js";
+import { testPostgres } from "../../kit/postgres.js";
+import { testOutbox } from "../../kit/postgres-outbox.js";
+import { receiverServer, SECRET } from "../../kit/receiver-server.js";
 
 const postgres = await testPostgres();
 afterAll(() => postgres?.stop());
@@ -21,7 +21,7 @@ itWith("postgresql and pgbouncer", postgres && hasPgBouncer)(
     const failures: Error[] = [];
     pool.on("error", (error) => failures.push(error));
     const receiver = await receiverServer({});
-    const told: SenderEvent[] = [];
+    const told: Activity[] = [];
     const store = outbox.store({ pool });
     const worker = createOutbox({
       store,

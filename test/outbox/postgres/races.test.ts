@@ -1,10 +1,10 @@
 import { randomInt } from "node:crypto";
-import type { ClaimedEvent } from "hookproof/outbox";
+import type { ClaimedEvent } from "hookproof/outbox/store";
 import { afterAll, expect } from "vitest";
-import { itWith } from "../support/needs.js";
-import { outboxEvent } from "../support/outbox-event.js";
-import { testPostgres } from "../support/postgres.js";
-import { testOutbox } from "../support/postgres-outbox.js";
+import { itWith } from "../../kit/needs.js";
+import { outboxEvent } from "../../kit/outbox-event.js";
+import { testPostgres } from "../../kit/postgres.js";
+import { testOutbox } from "../../kit/postgres-outbox.js";
 
 const postgres = await testPostgres();
 afterAll(() => postgres?.stop());
@@ -50,11 +50,11 @@ itWith("postgresql", postgres).each(["read committed", "repeatable read", "seria
       if (fate === 3) return void (await store.reschedule(lease, now + 20, ATTEMPT));
       if (fate === 4) {
         const burial = { reason: "refused", code: "REQUEST_REFUSED", blocksKey: true } as const;
-        await store.bury(lease, burial);
-        await store.redrive({ ids: [event.id] }, { place: "kept", windowMs: 60_000 });
+        await store.fail(lease, burial);
+        await store.redrive({ ids: [event.id] }, 60_000, { place: "kept" });
         return;
       }
-      const good = await store.complete([{ lease, outcome: "accepted", attempt: ATTEMPT }]);
+      const good = await store.markDelivered([{ lease, outcome: "delivered", attempt: ATTEMPT }]);
       if (good === 0) return;
       left -= 1;
       if (key !== undefined) ended.push({ key, place: place.get(event.id) ?? -1 });

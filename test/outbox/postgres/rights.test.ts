@@ -1,19 +1,20 @@
 import { readFileSync } from "node:fs";
-import { hmacSigner, type SenderEvent } from "hookproof";
-import { createOutbox, type postgresStore } from "hookproof/outbox";
+import { type Activity, hmacSigner } from "hookproof";
+import { createOutbox } from "hookproof/outbox";
+import type { postgresStore } from "hookproof/outbox/postgres";
 import pg from "pg";
 import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
-import { receiverServer, SECRET } from "../sender/receiver-server.js";
-import { describeWith } from "../support/needs.js";
-import { outboxEvent } from "../support/outbox-event.js";
-import { testPostgres } from "../support/postgres.js";
-import { type TestOutbox, testOutbox } from "../support/postgres-outbox.js";
+import { describeWith } from "../../kit/needs.js";
+import { outboxEvent } from "../../kit/outbox-event.js";
+import { testPostgres } from "../../kit/postgres.js";
+import { type TestOutbox, testOutbox } from "../../kit/postgres-outbox.js";
+import { receiverServer, SECRET } from "../../kit/receiver-server.js";
 
 const postgres = await testPostgres();
 afterAll(() => postgres?.stop());
 
 /** The grants of the guide, in its order: who enqueues, who delivers. */
-const guide = readFileSync(new URL("../../docs/guides/outbox-postgresql.md", import.meta.url), "utf8");
+const guide = readFileSync(new URL("../../../docs/guides/outbox-postgresql.md", import.meta.url), "utf8");
 const granted = [...guide.matchAll(/```sql\n(-- who \w+\n[^`]+)```/g)].map(([, text]) => text ?? "");
 
 describeWith("postgresql", postgres)("roles that have only what the guide grants", () => {
@@ -38,9 +39,9 @@ describeWith("postgresql", postgres)("roles that have only what the guide grants
   const grant = (text: string) =>
     outbox.pool.query(text.replaceAll(/\bhookproof\b/g, outbox.schema).replaceAll(/\bapp(?:_\w+)?\b/g, role));
 
-  async function delivers(store: ReturnType<typeof postgresStore>): Promise<SenderEvent[]> {
+  async function delivers(store: ReturnType<typeof postgresStore>): Promise<Activity[]> {
     const receiver = await receiverServer({});
-    const told: SenderEvent[] = [];
+    const told: Activity[] = [];
     const worker = createOutbox({
       store,
       listeners: { orders: { url: receiver.url, signer: hmacSigner({ secret: SECRET }) } },
@@ -84,8 +85,8 @@ describeWith("postgresql", postgres)("roles that have only what the guide grants
       listeners: new Map([["orders", { most: 1, windowMs: 1_000 }]]),
     });
     const burial = { reason: "refused", code: "REQUEST_REFUSED", blocksKey: false } as const;
-    await store.bury(claimed?.lease ?? expect.fail("nothing was claimed"), burial);
-    expect(await store.redrive({}, { windowMs: 60_000 })).toEqual({ redriven: 1, pastWindow: 0 });
+    await store.fail(claimed?.lease ?? expect.fail("nothing was claimed"), burial);
+    expect(await store.redrive({}, 60_000)).toEqual({ redriven: 1, pastWindow: 0 });
     expect(await store.prune({ delivered: Date.now() + 60_000, dead: 0 })).toBe(2);
   });
 

@@ -1,14 +1,15 @@
 import { drizzle } from "drizzle-orm/node-postgres";
 import { type SQL, sql } from "drizzle-orm/sql";
-import { type ClaimedEvent, type PostgresClient, postgresStore } from "hookproof/outbox";
+import { type PostgresClient, postgresStore } from "hookproof/outbox/postgres";
+import type { ClaimedEvent } from "hookproof/outbox/store";
 import { CompiledQuery, Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
-import { describeWith } from "../support/needs.js";
-import { outboxEvent } from "../support/outbox-event.js";
-import { freePort } from "../support/own-server.js";
-import { testPostgres } from "../support/postgres.js";
-import { type TestOutbox, testOutbox } from "../support/postgres-outbox.js";
+import { describeWith } from "../../kit/needs.js";
+import { outboxEvent } from "../../kit/outbox-event.js";
+import { freePort } from "../../kit/own-server.js";
+import { testPostgres } from "../../kit/postgres.js";
+import { type TestOutbox, testOutbox } from "../../kit/postgres-outbox.js";
 
 const postgres = await testPostgres();
 afterAll(() => postgres?.stop());
@@ -55,7 +56,7 @@ describeWith("postgresql", postgres)("postgresStore", () => {
   const taken = async () => (await take()).map(({ event }) => event.id);
   const one = async () => (await take(1))[0] as ClaimedEvent;
   const complete = (...claimed: readonly ClaimedEvent[]) =>
-    store.complete(claimed.map(({ lease }) => ({ lease, outcome: "accepted", attempt: ATTEMPT })));
+    store.markDelivered(claimed.map(({ lease }) => ({ lease, outcome: "delivered", attempt: ATTEMPT })));
   const client = async () => {
     const given = await pool.connect();
     await given.query("BEGIN");
@@ -320,7 +321,7 @@ describeWith("postgresql", postgres)("postgresStore", () => {
     expect(entry?.attempts).toEqual([{ ...ATTEMPT, answer: `it's \\ "so" \\u0000 \u0000 \ud800 $1 ; DROP` }]);
     expect(await complete(...(await take(10, listener)))).toBe(1);
     expect(await store.find("nonsense")).toEqual([]);
-    expect(await store.redrive({ ids: ["nonsense"] }, { windowMs: 1 })).toEqual({
+    expect(await store.redrive({ ids: ["nonsense"] }, 1)).toEqual({
       redriven: 0,
       pastWindow: 0,
     });
@@ -338,11 +339,11 @@ describeWith("postgresql", postgres)("postgresStore", () => {
       ClaimedEvent,
       ...ClaimedEvent[],
     ];
-    await store.bury(first.lease, { reason: "refused", code: "REQUEST_REFUSED", blocksKey: true });
-    await store.bury(second.lease, { reason: "refused", code: "REQUEST_REFUSED", blocksKey: false });
+    await store.fail(first.lease, { reason: "refused", code: "REQUEST_REFUSED", blocksKey: true });
+    await store.fail(second.lease, { reason: "refused", code: "REQUEST_REFUSED", blocksKey: false });
     await complete(third, ...others.slice(1));
     await store.release([others[0]?.lease as ClaimedEvent["lease"]]);
-    await store.redrive({ ids: [second.event.id] }, { windowMs: WINDOW_MS });
+    await store.redrive({ ids: [second.event.id] }, WINDOW_MS);
     const counted = async () => {
       const { rows } = await pool.query(
         `SELECT listener, count(*) FILTER (WHERE ended_at IS NULL)::int AS pending,

@@ -1,24 +1,15 @@
 import { renameSync, rmSync, writeFileSync } from "node:fs";
-import { sqliteStore } from "hookproof/node";
-import type { ClaimedEvent, OutboxStore } from "hookproof/outbox";
+import { sqliteStore } from "hookproof/outbox/sqlite";
+import type { ClaimedEvent, OutboxStore } from "hookproof/outbox/store";
 import { waitFor } from "hookproof/testing";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { describeOn, newOutboxFile, SQLITE_DRIVERS, storedEvent, watched } from "./sqlite-files.js";
+import { expect, it } from "vitest";
+import { describeOn, fileOfEachTest, SQLITE_DRIVERS, storedEvent, watched } from "./files.js";
 
 const ATTEMPT = { number: 1, startedAt: 1_767_225_600_000, durationMs: 3, status: 200 };
 /** So seldom that no test meets it. */
 const NEVER_MS = 600_000;
 
-let place: ReturnType<typeof newOutboxFile>;
-let opened: { close(): unknown }[];
-beforeEach(() => {
-  place = newOutboxFile();
-  opened = [];
-});
-afterEach(async () => {
-  for (const one of opened) await one.close();
-  place.remove();
-});
+const place = fileOfEachTest();
 
 const claimAll = (store: OutboxStore, limit = 100): Promise<readonly ClaimedEvent[]> =>
   store.claim({
@@ -34,7 +25,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
   describeOn(driver)(`sqliteStore's connections on ${driver}`, () => {
     const connect = () => {
       const db = openFile(place.file);
-      opened.push(db);
+      place.opened.push(db);
       db.exec("PRAGMA synchronous = FULL; PRAGMA busy_timeout = 5000");
       return db;
     };
@@ -43,7 +34,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       hooks: Parameters<typeof watched>[1] = {},
     ) => {
       const store = sqliteStore({ open: () => watched(openFile(place.file), hooks), ...options });
-      opened.push(store);
+      place.opened.push(store);
       return store;
     };
     const count = (table: string) =>
@@ -249,6 +240,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
         claim: () => claimAll(store),
         stats: () => store.stats(),
         find: () => store.find(storedEvent("lst_1").id),
+        deadLetters: () => store.deadLetters()[Symbol.asyncIterator]().next(),
       };
       for (const call of Object.values(calls)) await expect(call()).rejects.toEqual(refused("deleted"));
       expect(() => store.enqueue([storedEvent("lst_1")], db)).toThrow(refused("deleted"));
@@ -284,14 +276,14 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       const store = openStore();
       await enqueue(store, storedEvent("lst_1"));
       for (const { lease } of await claimAll(store))
-        await store.bury(lease, {
+        await store.fail(lease, {
           reason: "refused",
           code: "REQUEST_REFUSED",
           attempt: ATTEMPT,
           blocksKey: false,
         });
       connect().exec("UPDATE hookproof_outbox SET history = 'no JSON'");
-      await expect(store.dead()[Symbol.asyncIterator]().next()).rejects.toMatchObject({
+      await expect(store.deadLetters()[Symbol.asyncIterator]().next()).rejects.toMatchObject({
         code: "OUTBOX_UNAVAILABLE",
       });
     });
@@ -300,7 +292,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       const store = openStore();
       await enqueue(store, storedEvent("lst_1"), storedEvent("lst_1"));
       for (const { lease } of await claimAll(store))
-        await store.bury(lease, {
+        await store.fail(lease, {
           reason: "refused",
           code: "REQUEST_REFUSED",
           attempt: ATTEMPT,

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { OpenSqliteDatabase } from "hookproof/node";
-import type { OutboxEvent } from "hookproof/outbox";
+import type { OutboxEvent } from "hookproof/outbox/store";
 import LibSql from "libsql";
-import { describe, it } from "vitest";
+import { afterEach, beforeEach, describe, it } from "vitest";
 import { sha256Base64url } from "#hash";
-import { newEventId } from "../../src/protocol/event-id.js";
-import { betterSqlite3 } from "../support/better-sqlite3.js";
-import { describeWith, itWith } from "../support/needs.js";
+import { newEventId } from "../../../src/core/event.js";
+import { betterSqlite3 } from "../../kit/better-sqlite3.js";
+import { describeWith, itWith } from "../../kit/needs.js";
 
 const Compiled = betterSqlite3();
 
@@ -42,6 +42,22 @@ export const describeOn = (driver: string) =>
 export function newOutboxFile(): { file: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), "hookproof-outbox-"));
   return { file: join(folder, "outbox.db"), remove: () => rmSync(folder, { recursive: true }) };
+}
+
+/** A new file for each test of a file; what the test has `opened` is closed before it is removed. */
+export function fileOfEachTest(): { readonly file: string; readonly opened: { close(): unknown }[] } {
+  const place = { file: "", opened: [] as { close(): unknown }[] };
+  let remove: () => void;
+  beforeEach(() => {
+    const fresh = newOutboxFile();
+    place.file = fresh.file;
+    remove = fresh.remove;
+  });
+  afterEach(async () => {
+    for (const one of place.opened.splice(0)) await one.close();
+    remove();
+  });
+  return place;
 }
 
 /** An event as the outbox hands it to a store. */

@@ -1,15 +1,15 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { sqliteStore } from "hookproof/node";
+import { sqliteStore } from "hookproof/outbox/sqlite";
 import { expect } from "vitest";
-import { seededRandom } from "../support/seed.mjs";
-import { itOn, newOutboxFile, SQLITE_DRIVERS } from "./sqlite-files.js";
+import { seededRandom } from "../../kit/seed.mjs";
+import { itOn, newOutboxFile, SQLITE_DRIVERS } from "./files.js";
 
 const LONG = Boolean(process.env.HOOKPROOF_LONG);
 const KILLS = LONG ? 150 : 4;
-const SCRIPT = join(import.meta.dirname, "sqlite-process.mjs");
+const SCRIPT = join(import.meta.dirname, "process.mjs");
 const random = seededRandom("sqlite-kills");
-const FROM = new URL("../native/package.json", import.meta.url).href;
+const FROM = new URL("../../native/package.json", import.meta.url).href;
 
 interface Told {
   stored: string[];

@@ -1,10 +1,11 @@
-import { sqliteStore } from "hookproof/node";
-import { type ClaimedEvent, memoryStore, type OutboxEvent, type OutboxStore } from "hookproof/outbox";
+import { memoryStore } from "hookproof/outbox";
+import { sqliteStore } from "hookproof/outbox/sqlite";
+import type { ClaimedEvent, OutboxEvent, OutboxStore } from "hookproof/outbox/store";
 import { fixedClock } from "hookproof/testing";
 import { expect, it } from "vitest";
-import { runs } from "../properties/runs.js";
-import fc from "../support/fast-check.js";
-import { newOutboxFile, SQLITE_DRIVERS, storedEvent } from "./sqlite-files.js";
+import fc from "../../kit/fast-check.js";
+import { runs } from "../../kit/property-runs.js";
+import { newOutboxFile, SQLITE_DRIVERS, storedEvent } from "./files.js";
 
 const LISTENERS = ["lst_1", "lst_2"];
 const WINDOW_MS = 5_000;
@@ -69,7 +70,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     (which): Step =>
       async (subject) => {
         const held = lease(subject, which);
-        return held && subject.store.complete([{ lease: held, outcome: "accepted", attempt: ATTEMPT }]);
+        return held && subject.store.markDelivered([{ lease: held, outcome: "delivered", attempt: ATTEMPT }]);
       },
   ),
   fc.tuple(anyClaim, fc.integer({ min: 0, max: 3_000 })).map(
@@ -84,13 +85,13 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
       async (subject) => {
         const held = lease(subject, which);
         const burial = { reason: "refused", code: "REQUEST_REFUSED", attempt: ATTEMPT, blocksKey } as const;
-        return held && subject.store.bury(held, burial);
+        return held && subject.store.fail(held, burial);
       },
   ),
   fc.tuple(fc.constantFrom("end", "kept"), fc.boolean(), fc.integer({ min: 1, max: 3 })).map(
     ([place, dryRun, limit]): Step =>
       ({ store }) =>
-        store.redrive({}, { place: place as "end", dryRun, limit, windowMs: WINDOW_MS }),
+        store.redrive({}, WINDOW_MS, { place: place as "end", dryRun, limit }),
   ),
   fc.integer({ min: 1, max: 2 }).map(
     (limit): Step =>
@@ -116,7 +117,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 /** Everything a store shows of itself. */
 async function shown({ store }: Subject): Promise<unknown> {
   const dead: unknown[] = [];
-  for await (const { event, ...letter } of store.dead()) dead.push({ ...letter, id: event.id });
+  for await (const { event, ...letter } of store.deadLetters()) dead.push({ ...letter, id: event.id });
   const entries = await Promise.all(IDS.map((id) => store.find(id)));
   const byListener = <Item extends { listener: string }>(items: readonly Item[]) =>
     [...items].filter(Boolean).sort((a, b) => (a.listener < b.listener ? -1 : 1));

@@ -1,10 +1,11 @@
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { openSqlite, sqliteStore } from "hookproof/node";
+import { openSqlite } from "hookproof/node";
+import { sqliteStore } from "hookproof/outbox/sqlite";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { itWith } from "../support/needs.js";
-import { newOutboxFile, storedEvent } from "./sqlite-files.js";
+import { itWith } from "../../kit/needs.js";
+import { newOutboxFile, storedEvent } from "./files.js";
 
 let place: ReturnType<typeof newOutboxFile>;
 beforeEach(() => {

@@ -1,7 +1,8 @@
-import { type OpenSqliteDatabase, sqliteStore } from "hookproof/node";
-import type { OutboxStore } from "hookproof/outbox";
+import type { OpenSqliteDatabase } from "hookproof/node";
+import { sqliteStore } from "hookproof/outbox/sqlite";
+import type { OutboxStore } from "hookproof/outbox/store";
 import { expect } from "vitest";
-import { itOn, newOutboxFile, SQLITE_DRIVERS, storedEvent } from "./sqlite-files.js";
+import { itOn, newOutboxFile, SQLITE_DRIVERS, storedEvent } from "./files.js";
 
 const ATTEMPT = { number: 1, startedAt: 1_767_225_600_000, durationMs: 3, status: 200 };
 
@@ -25,20 +26,20 @@ async function useAll(store: OutboxStore, now: number): Promise<void> {
   await store.enqueue([storedEvent("lst_1"), keyed(), keyed()]);
   const [one, two] = await claim();
   if (!one || !two) throw new Error("nothing was claimed");
-  await store.complete([{ lease: one.lease, outcome: "accepted", attempt: ATTEMPT }]);
+  await store.markDelivered([{ lease: one.lease, outcome: "delivered", attempt: ATTEMPT }]);
   await store.reschedule(two.lease, now, ATTEMPT);
   const [three] = await claim();
   if (three) await store.release([three.lease]);
   const [four] = await claim();
   if (four)
-    await store.bury(four.lease, {
+    await store.fail(four.lease, {
       reason: "refused",
       code: "REQUEST_REFUSED",
       attempt: ATTEMPT,
       blocksKey: true,
     });
-  for await (const _ of store.dead({ listener: "lst_1" }));
-  await store.redrive({ ids: [two.event.id] }, { windowMs: 1 });
+  for await (const _ of store.deadLetters({ listener: "lst_1" }));
+  await store.redrive({ ids: [two.event.id] }, 1);
   await store.find(two.event.id);
   await store.stats();
   await store.now();

@@ -1,8 +1,9 @@
 // Enqueues, claims, begins, ends and redrives events in one file, as fast as it can, until it is killed. It tells
 // which events it had stored, and which it had seen end.
 import { createHash, randomUUID } from "node:crypto";
-import { openSqlite, sqliteStore } from "hookproof/node";
-import { seededRandom } from "../support/seed.mjs";
+import { openSqlite } from "hookproof/node";
+import { sqliteStore } from "hookproof/outbox/sqlite";
+import { seededRandom } from "../../kit/seed.mjs";
 
 const [file, driver, from, name] = process.argv.slice(2);
 const random = seededRandom(name);
@@ -25,7 +26,7 @@ async function end({ lease, event, now }) {
       await store.release([lease]);
       return [];
     case 2:
-      await store.bury(lease, {
+      await store.fail(lease, {
         reason: "refused",
         code: "REQUEST_REFUSED",
         attempt,
@@ -33,7 +34,7 @@ async function end({ lease, event, now }) {
       });
       return [];
     default:
-      return (await store.complete([{ lease, outcome: "accepted", attempt }])) === 1 ? [event.id] : [];
+      return (await store.markDelivered([{ lease, outcome: "delivered", attempt }])) === 1 ? [event.id] : [];
   }
 }
 
@@ -49,6 +50,6 @@ for (;;) {
   const claimed = await store.claim({ limit: 12, leaseMs: 30, listeners });
   const ended = (await Promise.all(claimed.map(end))).flat();
   if (between(0, 4) === 0)
-    await store.redrive({}, { windowMs: 60_000, limit: 5, place: between(0, 2) ? "end" : "kept" });
+    await store.redrive({}, 60_000, { limit: 5, place: between(0, 2) ? "end" : "kept" });
   await report({ stored: events.map(({ id }) => id), ended });
 }

@@ -1,21 +1,12 @@
-import { sqliteStore } from "hookproof/node";
-import type { ClaimedEvent, OutboxStore } from "hookproof/outbox";
+import { sqliteStore } from "hookproof/outbox/sqlite";
+import type { ClaimedEvent, OutboxStore } from "hookproof/outbox/store";
 import { fixedClock, outboxStoreContract, waitFor } from "hookproof/testing";
-import { afterEach, beforeEach, expect, it } from "vitest";
-import { describeOn, newOutboxFile, SQLITE_DRIVERS, storedEvent } from "./sqlite-files.js";
+import { expect, it } from "vitest";
+import { describeOn, fileOfEachTest, SQLITE_DRIVERS, storedEvent } from "./files.js";
 
 const ATTEMPT = { number: 1, startedAt: 1_767_225_600_000, durationMs: 3, status: 200 };
 
-let place: ReturnType<typeof newOutboxFile>;
-let opened: { close(): unknown }[];
-beforeEach(() => {
-  place = newOutboxFile();
-  opened = [];
-});
-afterEach(async () => {
-  for (const one of opened) await one.close();
-  place.remove();
-});
+const place = fileOfEachTest();
 
 const claimAll = (store: OutboxStore, limit = 100): Promise<readonly ClaimedEvent[]> =>
   store.claim({
@@ -28,7 +19,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
   describeOn(driver)(`sqliteStore on ${driver}`, () => {
     const open = () => {
       const db = openFile(place.file);
-      opened.push(db);
+      place.opened.push(db);
       return db;
     };
     const connect = () => {
@@ -38,7 +29,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
     };
     const openStore = (options: Partial<Parameters<typeof sqliteStore>[0]> = {}) => {
       const store = sqliteStore({ open: () => openFile(place.file), ...options });
-      opened.push(store);
+      place.opened.push(store);
       return store;
     };
     const rows = (db: { prepare(sql: string): { all(): unknown[] } }, sql: string) => db.prepare(sql).all();
@@ -112,7 +103,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       const db = connect();
       const [one] = await claimAll(store);
       db.exec("BEGIN"); // takes no lock before it writes
-      if (one) await store.complete([{ lease: one.lease, outcome: "accepted", attempt: ATTEMPT }]);
+      if (one) await store.markDelivered([{ lease: one.lease, outcome: "delivered", attempt: ATTEMPT }]);
       void store.enqueue([storedEvent("lst_1")], db);
       db.exec("ROLLBACK");
       expect(await store.stats()).toMatchObject([{ pending: 0, inFlight: 1, delivered: 1 }]);
@@ -165,7 +156,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       await store.enqueue([event]);
       for (const token of ["", "null", "0"]) {
         const lease = { id: event.id, listener: "lst_1", token, expiresAt: 0 };
-        expect(await store.complete([{ lease, outcome: "accepted", attempt: ATTEMPT }])).toBe(0);
+        expect(await store.markDelivered([{ lease, outcome: "delivered", attempt: ATTEMPT }])).toBe(0);
       }
       expect(await claimAll(store)).toHaveLength(1);
     });
@@ -226,7 +217,8 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       const store = openStore();
       await store.enqueue([storedEvent("lst_1"), storedEvent("lst_1")]);
       const [claimed] = await claimAll(store, 1);
-      if (claimed) await store.complete([{ lease: claimed.lease, outcome: "accepted", attempt: ATTEMPT }]);
+      if (claimed)
+        await store.markDelivered([{ lease: claimed.lease, outcome: "delivered", attempt: ATTEMPT }]);
       expect(rows(open(), "SELECT count(*) AS n FROM hookproof_outbox_bodies")).toEqual([{ n: 1 }]);
     });
   });
@@ -240,6 +232,6 @@ it("names what cannot work", async () => {
   expect(() => sqliteStore({ open, pollMs: 0 })).toThrow(/^pollMs must be/);
   expect(() => sqliteStore({ open, patienceMs: 0.5 })).toThrow(/^patienceMs must be/);
   const store = sqliteStore({ open });
-  opened.push(store);
+  place.opened.push(store);
   expect(() => store.enqueue([storedEvent("lst_1")], {} as never)).toThrow(/^tx must be/);
 });

@@ -1,0 +1,288 @@
+import { sha256Base64url } from "#hash";
+import { type Clock, monotonicMs } from "../core/clock.js";
+import { type ErrorCode, HookproofError } from "../core/errors.js";
+import type { TransportResponse } from "../http/transport.js";
+import type { AttemptOutcome } from "../sender/attempt.js";
+import { newDelivery, type Observer } from "../sender/observe.js";
+import { nextAttempt } from "../sender/retry-policy.js";
+import type { BodyEncryption } from "./body-encryption.js";
+import type { BreakerInput } from "./limits.js";
+import type { OutboxListener } from "./listener.js";
+import type {
+  ClaimedEvent,
+  Delivery,
+  DeliveryFailure,
+  OutboxAttempt,
+  OutboxEvent,
+  OutboxStore,
+} from "./outbox-store.js";
+import type { AbortGroup, DeliveryBuffer, StoreCalls } from "./store-calls.js";
+
+/** What the attempts of one dispatcher share. */
+export interface AttemptContext {
+  readonly store: OutboxStore;
+  readonly calls: StoreCalls;
+  readonly delivered: DeliveryBuffer;
+  readonly encryption: BodyEncryption | undefined;
+  /** Whether an unencrypted body is sent although the outbox has encryption. */
+  readonly allowUnencrypted: boolean;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly observe: Observer | undefined;
+  readonly aborting: AbortGroup;
+}
+
+/** A claimed event whose attempt may start. Times are the monotonic clock's. */
+export interface StartedEvent {
+  readonly listener: OutboxListener;
+  readonly claimed: ClaimedEvent;
+  /** When the claim was requested: at this moment or later the store's clock showed `claimed.now`. */
+  readonly askedAt: number;
+  readonly startedAt: number;
+}
+
+/** An attempt starts only if its lease lasts longer than the attempt may take, by this much. */
+export const LEASE_MARGIN_MS = 5_000;
+
+const PROXY_HINTS = ["the proxy's password", "a host that the proxy does not let through"];
+
+/** One attempt at one claimed event, and what the store is told of its result. */
+export class EventAttempt {
+  readonly #context: AttemptContext;
+  readonly #listener: OutboxListener;
+  readonly #claimed: ClaimedEvent;
+  readonly #askedAt: number;
+  readonly #startedAt: number;
+  readonly #subject: { readonly eventId: string; readonly url: string; readonly delivery: number };
+
+  constructor(context: AttemptContext, { listener, claimed, askedAt, startedAt }: StartedEvent) {
+    this.#context = context;
+    this.#listener = listener;
+    this.#claimed = claimed;
+    this.#askedAt = askedAt;
+    this.#startedAt = startedAt;
+    this.#subject = { eventId: claimed.event.id, url: listener.url, delivery: newDelivery() };
+  }
+
+  /** Makes the attempt and stores its result; never rejects. */
+  async run(): Promise<void> {
+    const { aborting } = this.#context;
+    const { attempt, attemptTimeoutMs, policy } = this.#listener;
+    const { event, firstAttemptAt, attempt: number, sentBefore } = this.#claimed;
+    let body: Uint8Array;
+    try {
+      body = await bodyToSend(event, this.#context);
+    } catch (cause) {
+      return this.#settle(this.#unreadable(cause));
+    }
+    // Checked last, because decrypting may have taken its time.
+    if (this.#leaseEnds() - this.#now() < attemptTimeoutMs + LEASE_MARGIN_MS) return this.#release();
+    if (this.#storeNow() > firstAttemptAt + policy.windowMs) {
+      this.#listener.limits.cancelled(this.#now());
+      return this.#fail("window", "WINDOW_CLOSED");
+    }
+    const outcome = await aborting.run((signal) =>
+      attempt({
+        event: { id: event.id, body },
+        number,
+        sentBefore,
+        traceparent: event.traceparent,
+        delivery: this.#subject.delivery,
+        timeoutMs: attemptTimeoutMs,
+        signal,
+      }),
+    );
+    return this.#settle(outcome);
+  }
+
+  async #release(): Promise<void> {
+    const { calls, store } = this.#context;
+    this.#listener.limits.cancelled(this.#now());
+    await calls.untilDone(() => store.release([this.#claimed.lease]), this.#now());
+  }
+
+  async #settle(attempted: AttemptOutcome): Promise<void> {
+    const { classification, response } = attempted;
+    const record = this.#recordOf(attempted);
+    this.#count(attempted);
+    if (classification.outcome === "accepted") return this.#delivered("delivered", record);
+    if (classification.outcome === "duplicate") return this.#delivered("duplicate", record);
+    const { outcome, code } = classification;
+    if (code === "ABORTED" && this.#context.aborting.aborted)
+      return this.#reschedule(this.#storeNow(), record);
+    if (code === "OUTBOX_BODY_UNREADABLE") return this.#fail("unsendable", code, record);
+    if (outcome === "final" && response) return this.#fail("refused", code, record);
+    if (outcome !== "retry") this.#alert(classification.hints, record);
+    else if (code === "PROXY_FAILED") this.#alert(PROXY_HINTS, record);
+    return this.#tryAgain(code, outcome === "retry" ? classification.retryAfterMs : undefined, record);
+  }
+
+  /** Tells the listener's limits how the attempt ended. */
+  #count(attempted: AttemptOutcome): void {
+    const { limits } = this.#listener;
+    const now = this.#now();
+    const result = healthOf(attempted);
+    const answered = attempted.response !== undefined;
+    if (result) limits.ended({ result, startedAt: this.#startedAt, now, answered });
+    else limits.cancelled(now);
+  }
+
+  #delivered(outcome: Delivery["outcome"], attempt: OutboxAttempt): void {
+    this.#listener.alerted = false;
+    if (outcome === "duplicate") this.#warn("409 at the first attempt: this id was used before.");
+    const delivery = { lease: this.#claimed.lease, outcome, attempt };
+    this.#context.delivered.add(delivery, this.#leaseEnds(), () => this.#observeEnd(outcome));
+  }
+
+  async #tryAgain(code: ErrorCode, retryAfterMs: number | undefined, record: OutboxAttempt): Promise<void> {
+    const { random, observe } = this.#context;
+    const { limits, policy } = this.#listener;
+    const { attempt, attemptsBeforeRedrive, firstAttemptAt } = this.#claimed;
+    if (retryAfterMs !== undefined && (record.status === 429 || record.status === 503))
+      limits.pauseUntil(this.#now() + Math.min(retryAfterMs, policy.maxRetryAfterMs));
+    // The proxy failed and not the listener, so only the end of the window ends the event.
+    const maxAttempts = code === "PROXY_FAILED" ? Number.MAX_SAFE_INTEGER : policy.maxAttempts;
+    const next = nextAttempt(
+      { ...policy, maxAttempts },
+      { attempts: attempt - attemptsBeforeRedrive, firstAttemptAt },
+      { now: this.#storeNow(), retryAfterMs, random: random() },
+    );
+    if (next.at === undefined)
+      return this.#fail(next.reason, next.reason === "window" ? "WINDOW_CLOSED" : code, record);
+    observe?.({
+      ...this.#subject,
+      type: "retry-scheduled",
+      attempt: attempt + 1,
+      delayMs: next.at - this.#storeNow(),
+      code,
+    });
+    return this.#reschedule(next.at, record);
+  }
+
+  async #reschedule(at: number, record: OutboxAttempt): Promise<void> {
+    const { calls, store, aborting } = this.#context;
+    const { lease } = this.#claimed;
+    const done = await calls.untilDone(() => store.reschedule(lease, at, record), this.#leaseEnds());
+    if (done && !done.value && !done.wasRepeated && !aborting.aborted) this.#leaseLost();
+  }
+
+  async #fail(reason: DeliveryFailure["reason"], code: ErrorCode, attempt?: OutboxAttempt): Promise<void> {
+    const { calls, store } = this.#context;
+    const failure = { reason, code, attempt, blocksKey: this.#listener.blocksKey };
+    const done = await calls.untilDone(() => store.fail(this.#claimed.lease, failure), this.#leaseEnds());
+    if (done?.value || done?.wasRepeated) this.#observeEnd("dead", code);
+    else if (done) this.#leaseLost();
+  }
+
+  /** A body that cannot be read counts as an attempt, so that the history says why nothing was sent. */
+  #unreadable(cause: unknown): AttemptOutcome {
+    const code = cause instanceof HookproofError ? cause.code : "OUTBOX_KEY_MISSING";
+    const durationMs = this.#now() - this.#startedAt;
+    const startedAt = this.#context.clock.now() - durationMs;
+    const record = { number: this.#claimed.attempt, startedAt, durationMs, code };
+    const hints = ["a key that this worker was not given"];
+    return { record, classification: { outcome: "setup", code, hints }, cause, mayHaveArrived: false };
+  }
+
+  /** With encryption the answer is not kept, because a receiver may repeat the body in it. */
+  #recordOf({ record, response }: AttemptOutcome): OutboxAttempt {
+    const answer = this.#context.encryption ? undefined : answerLine(response);
+    return answer === undefined ? record : { ...record, answer };
+  }
+
+  #now(): number {
+    return monotonicMs(this.#context.clock);
+  }
+
+  /** The store's time, or a moment later, in whole milliseconds, as stores keep it. */
+  #storeNow(): number {
+    return Math.ceil(this.#claimed.now + this.#now() - this.#askedAt);
+  }
+
+  /** When the lease expires, or a moment earlier, by the monotonic clock. */
+  #leaseEnds(): number {
+    const { lease, now } = this.#claimed;
+    return this.#askedAt + lease.expiresAt - now;
+  }
+
+  #observeEnd(outcome: Delivery["outcome"] | "dead", code?: ErrorCode): void {
+    const { attempt, enqueuedAt } = this.#claimed;
+    this.#context.observe?.({
+      ...this.#subject,
+      type: "delivery-ended",
+      listener: this.#listener.name,
+      outcome,
+      attempts: attempt,
+      ageMs: this.#storeNow() - enqueuedAt,
+      ...(code ? { code } : {}),
+    });
+  }
+
+  /** Warns of a wrong set-up, once until an event is delivered. */
+  #alert(hints: readonly string[], { status, code }: OutboxAttempt): void {
+    if (this.#listener.alerted) return;
+    this.#listener.alerted = true;
+    const likely = hints.length === 0 ? "" : ` Likely: ${hints.join("; ")}.`;
+    const why = status === undefined ? String(code) : `${status} ${code}`;
+    this.#warn(`Events cannot be delivered and are tried again until their window closes: ${why}.${likely}`);
+  }
+
+  #leaseLost(): void {
+    this.#warn("LEASE_LOST: another worker has taken the event over, as this one took too long.");
+  }
+
+  #warn(message: string): void {
+    const { url, eventId } = this.#subject;
+    this.#context.observe?.({ type: "warning", url, eventId, message });
+  }
+}
+
+/**
+ * The bytes to send, decrypted and checked.
+ *
+ * @throws {HookproofError} OUTBOX_KEY_MISSING, OUTBOX_BODY_UNREADABLE
+ */
+async function bodyToSend(
+  { id: eventId, listener, body, digest, encryptionKeyId: keyId }: OutboxEvent,
+  { encryption, allowUnencrypted }: Pick<AttemptContext, "encryption" | "allowUnencrypted">,
+): Promise<Uint8Array> {
+  if (keyId !== undefined && !encryption)
+    throw new HookproofError(
+      "OUTBOX_KEY_MISSING",
+      "The event is encrypted, and the outbox was given no encryption.",
+    );
+  // Otherwise anyone who can write to the database could remove the key's id and have a body of theirs signed.
+  if (keyId === undefined && encryption && !allowUnencrypted)
+    throw new HookproofError(
+      "OUTBOX_BODY_UNREADABLE",
+      "The event's stored body is not encrypted, and this outbox has encryption; allowUnencrypted sends such bodies.",
+    );
+  const plain =
+    keyId === undefined || !encryption ? body : await encryption.decrypt(body, { listener, eventId, keyId });
+  if (sha256Base64url(plain) !== digest)
+    throw new HookproofError("OUTBOX_BODY_UNREADABLE", "The event's stored body is not what was enqueued.");
+  return plain;
+}
+
+/** What an attempt says about the listener's health; `undefined` if it never reached the listener. */
+function healthOf({ classification, response }: AttemptOutcome): BreakerInput["result"] | undefined {
+  const { outcome } = classification;
+  if (outcome === "accepted" || outcome === "duplicate") return "good";
+  if (outcome === "final") return response && "neither"; // it refused one event
+  if (outcome === "setup" && response?.status === 400) return "neither"; // our clock is wrong
+  const { code } = classification;
+  return code === "PROXY_FAILED" || code.startsWith("OUTBOX_") ? undefined : "bad";
+}
+
+const MAX_ANSWER_LENGTH = 200;
+
+/** The most bytes that so many characters have in UTF-8. */
+const MAX_ANSWER_BYTES = MAX_ANSWER_LENGTH * 4;
+
+/** The start of an answer as one line of text; `undefined` for a 200 and for an empty body. */
+function answerLine(response: TransportResponse | undefined): string | undefined {
+  if (!response || response.status === 200 || response.body.length === 0) return undefined;
+  const text = new TextDecoder().decode(response.body.subarray(0, MAX_ANSWER_BYTES));
+  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s\uFFFD]+/gu, " ").trim();
+  return line === "" ? undefined : [...line].slice(0, MAX_ANSWER_LENGTH).join("");
+}

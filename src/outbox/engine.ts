@@ -1,0 +1,47 @@
+import { HookproofError, messageOf } from "../core/errors.js";
+import type { DeadLetterFilter, OutboxEvent } from "./outbox-store.js";
+
+/** What identifies an event, as a key of a map. */
+export function eventName({ id, listener }: { readonly id: string; readonly listener: string }): string {
+  return `${id} ${listener}`;
+}
+
+/** The error for an event whose id is stored with another digest. */
+export function idReused({ id, listener }: OutboxEvent): HookproofError {
+  const words = `It is ${id}, at the listener ${JSON.stringify(listener)}. A new event needs a new id.`;
+  return new HookproofError("EVENT_ID_REUSED", `${messageOf("EVENT_ID_REUSED")} ${words}`);
+}
+
+/**
+ * Each event once, without those that are stored already.
+ *
+ * @param digestOf the digest of a stored event; `undefined` if it is not stored
+ * @throws {HookproofError} EVENT_ID_REUSED if an id has two digests
+ */
+export function newEvents(
+  events: readonly OutboxEvent[],
+  digestOf: (event: OutboxEvent) => string | undefined,
+): OutboxEvent[] {
+  const fresh = new Map<string, OutboxEvent>();
+  for (const event of events) {
+    const name = eventName(event);
+    const known = fresh.get(name)?.digest ?? digestOf(event);
+    if (known === undefined) fresh.set(name, event);
+    else if (known !== event.digest) throw idReused(event);
+  }
+  return [...fresh.values()];
+}
+
+/** A copy that the caller cannot change. */
+export function filterCopy({ ids, ...filter }: DeadLetterFilter): DeadLetterFilter {
+  return { ...filter, ids: ids && [...ids] };
+}
+
+/** The first of each queue, then the second of each, and so on. */
+export function inTurn<Item>(queues: readonly (readonly Item[])[]): Item[] {
+  const filled = queues.filter(({ length }) => length > 0);
+  const longest = filled.reduce((most, { length }) => Math.max(most, length), 0);
+  return Array.from({ length: longest }, (_, round) =>
+    filled.flatMap((queue) => queue.slice(round, round + 1)),
+  ).flat();
+}

@@ -1,0 +1,65 @@
+import type { Clock } from "../core/clock.js";
+import { type AttemptOptions, type Attempts, prepareAttempts } from "../sender/attempt-options.js";
+import type { Observer } from "../sender/observe.js";
+import { type RetryPolicy, retryPolicy } from "../sender/retry-policy.js";
+import { type LimitOptions, ListenerLimits } from "./limits.js";
+
+/** A listener that an outbox delivers to. */
+export interface OutboxListenerOptions extends AttemptOptions, LimitOptions {
+  /** Fields of the retry policy to change. By default an outbox tries until the window of seven days closes. */
+  retry?: Partial<RetryPolicy> | undefined;
+  /** Whether later events of a dead letter's ordering key are delivered (`continue`, the default) or wait (`block`). */
+  onDead?: "continue" | "block" | undefined;
+}
+
+/** A listener with its connection, retry policy and limits. */
+export interface OutboxListener extends Attempts {
+  readonly name: string;
+  readonly policy: RetryPolicy;
+  readonly limits: ListenerLimits;
+  readonly blocksKey: boolean;
+  /** Whether a warning about the listener's set-up was given; reset by the next delivery. */
+  alerted: boolean;
+}
+
+/**
+ * Checks the options of all listeners, and makes what their attempts share.
+ *
+ * @throws {TypeError | RangeError | HookproofError} for options that cannot work
+ */
+export function outboxListeners(
+  given: Readonly<Record<string, OutboxListenerOptions>>,
+  context: { clock: Clock; observe: Observer | undefined },
+): ReadonlyMap<string, OutboxListener> {
+  const all = Object.entries(given ?? {});
+  if (all.length === 0) throw new TypeError("listeners must name a listener");
+  return new Map(all.map(([name, options]) => [name, outboxListener(name, options, context)]));
+}
+
+function outboxListener(
+  name: string,
+  options: OutboxListenerOptions,
+  { clock, observe }: { clock: Clock; observe: Observer | undefined },
+): OutboxListener {
+  if (!isName(name)) throw new TypeError(`${JSON.stringify(name)} is no name for a listener`);
+  const { onDead = "continue" } = options;
+  if (onDead !== "continue" && onDead !== "block")
+    throw new TypeError('onDead must be "continue" or "block"');
+  const attempts = prepareAttempts(options, { clock, observe });
+  const { url } = attempts;
+  return {
+    ...attempts,
+    name,
+    policy: retryPolicy({ maxAttempts: Number.MAX_SAFE_INTEGER, ...options.retry }),
+    limits: new ListenerLimits(options, (state) =>
+      observe?.({ type: "breaker-changed", url, listener: name, state }),
+    ),
+    blocksKey: onDead === "block",
+    alerted: false,
+  };
+}
+
+/** Whether a value is a text that every database can store. */
+export function isName(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && value.isWellFormed() && !value.includes("\0");
+}

@@ -1,0 +1,89 @@
+import { statSync } from "node:fs";
+import { HookproofError, messageOf } from "../../core/errors.js";
+import type { OpenSqliteDatabase, SqliteDatabase } from "../../sqlite/database.js";
+import { makeTables } from "./schema.js";
+
+/**
+ * Opens the store's own connection: WAL, every commit on disk before it is acknowledged, and tables of this version.
+ *
+ * @throws {HookproofError} OUTBOX_NEWER, OUTBOX_UNAVAILABLE
+ */
+export function openOutboxFile(open: () => OpenSqliteDatabase): OpenSqliteDatabase {
+  return withCodes(() => {
+    const db = open();
+    try {
+      prepareOutboxFile(db);
+      return db;
+    } catch (error) {
+      db?.close?.();
+      throw error;
+    }
+  });
+}
+
+function prepareOutboxFile(db: SqliteDatabase): void {
+  db.exec("PRAGMA busy_timeout = 5000");
+  if (pragma(db, "journal_mode") !== "wal") db.exec("PRAGMA journal_mode = WAL");
+  db.exec("PRAGMA synchronous = FULL");
+  // A log of 16 MB: random ids change the same pages in many commits, and each page goes to the file once for all.
+  db.exec("PRAGMA wal_autocheckpoint = 4000");
+  if (pragma(db, "journal_mode") !== "wal" || !isDurable(db))
+    throw new HookproofError(
+      "OUTBOX_UNAVAILABLE",
+      "The outbox needs a SQLite file on a local disk, with WAL and synchronous = FULL, which are not possible here.",
+    );
+  makeTables(db);
+  // From here on the store waits for locks itself, so that the process is not blocked.
+  db.exec("PRAGMA busy_timeout = 5");
+}
+
+/** Whether commits of this connection survive a power failure. */
+export function isDurable(db: SqliteDatabase): boolean {
+  return Number(pragma(db, "synchronous")) >= 2;
+}
+
+function pragma(db: SqliteDatabase, name: "journal_mode" | "synchronous"): unknown {
+  const [row] = db.prepare(`PRAGMA ${name}`).all() as Record<string, unknown>[];
+  return row?.[name];
+}
+
+/**
+ * Returns a check that throws OUTBOX_UNAVAILABLE if the file of an open connection was deleted or replaced. SQLite
+ * goes on with the old file, which nobody can find any more, so what it stores would be lost with this process.
+ */
+export function fileCheck(db: SqliteDatabase): () => void {
+  const files = db.prepare("PRAGMA database_list").all() as { name: string; file: string | null }[];
+  const file = files.find(({ name }) => name === "main")?.file;
+  if (!file) return () => {};
+  const opened = identityOf(file);
+  return () => {
+    const now = identityOf(file);
+    if (now !== undefined && now === opened) return;
+    const words = `The file was ${now === undefined ? "deleted" : "replaced"} while it was open: ${file}`;
+    throw new HookproofError("OUTBOX_UNAVAILABLE", `${messageOf("OUTBOX_UNAVAILABLE")} ${words}`);
+  };
+}
+
+/** Device and inode of a file; `undefined` if there is none. */
+function identityOf(file: string): string | undefined {
+  const found = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return found && `${found.dev} ${found.ino}`;
+}
+
+/** The store's error for an error of SQLite, whose messages name tables and files and no values. */
+export function unavailable(error: unknown): HookproofError {
+  if (error instanceof HookproofError) return error;
+  const words = error instanceof Error ? error.message : String(error);
+  return new HookproofError("OUTBOX_UNAVAILABLE", `${messageOf("OUTBOX_UNAVAILABLE")} SQLite: ${words}`, {
+    cause: error,
+  });
+}
+
+/** Runs work with SQLite, and gives its errors their code. */
+export function withCodes<Value>(work: () => Value): Value {
+  try {
+    return work();
+  } catch (error) {
+    throw unavailable(error);
+  }
+}

@@ -1,0 +1,147 @@
+import type { Clock } from "../../core/clock.js";
+import { newEventId } from "../../core/event.js";
+import {
+  type GroupCommit,
+  preparedChanges,
+  preparedQueries,
+  type SqliteDatabase,
+} from "../../sqlite/database.js";
+import type {
+  DeadLetter,
+  DeadLetterFilter,
+  DropOptions,
+  RedriveOptions,
+  RedriveResult,
+} from "../outbox-store.js";
+import { stateChange } from "./changes.js";
+import { DEAD, deadLetter, type OutboxRow, PENDING } from "./schema.js";
+
+/** How many dead letters one transaction takes, so that a large redrive does not hold up other writers. */
+const PAGE = 200;
+
+/** The row after which the next page begins. */
+type Place = Pick<OutboxRow, "ended_at" | "seq">;
+
+/** What can be done with dead letters; see `OutboxStore`. */
+export interface DeadLetters {
+  list(filter: DeadLetterFilter, limit: number): AsyncGenerator<DeadLetter>;
+  redrive(filter: DeadLetterFilter, windowMs: number, options: RedriveOptions): Promise<RedriveResult>;
+  drop(filter: DeadLetterFilter, options: DropOptions): Promise<number>;
+}
+
+/** How the store reads and changes its file, for what takes several steps. */
+interface Access {
+  /** Runs work in a transaction, shared with other work of the moment. */
+  readonly changing: GroupCommit;
+  readonly reading: <Value>(work: () => Value) => Value;
+  readonly clock: Clock;
+}
+
+export function deadLetters(db: SqliteDatabase, { changing, reading, clock }: Access): DeadLetters {
+  const changed = stateChange(db);
+  const ask = preparedQueries(db, { last: "SELECT max(seq) + 1 AS seq FROM hookproof_outbox" });
+  const change = preparedChanges(db, {
+    revive: `UPDATE hookproof_outbox SET id = coalesce(?, id), state = ${PENDING}, turn = iif(ordering_key IS NULL, 1, 0),
+        due_at = ?, visible_at = ?, attempts_before_redrive = attempts, first_attempt_at = iif(?, NULL, first_attempt_at),
+        ended_at = NULL, reason = NULL, code = NULL
+      WHERE seq = ?`,
+    move: "UPDATE hookproof_outbox SET seq = ? WHERE seq = ?",
+    moveBody: "UPDATE hookproof_outbox_bodies SET seq = ? WHERE seq = ?",
+    drop: "DELETE FROM hookproof_outbox WHERE seq = ?",
+  });
+
+  function revive(row: OutboxRow, now: number, { newIds = false, place = "end" }: RedriveOptions): void {
+    change("revive", newIds ? newEventId() : null, now, now, newIds ? 1 : 0, row.seq);
+    if (row.ordering_key !== null && place === "end") {
+      const [last] = ask<{ seq: number }>("last");
+      for (const name of ["move", "moveBody"] as const) change(name, last?.seq ?? row.seq, row.seq);
+    }
+    changed([row], DEAD, PENDING);
+  }
+
+  /** Calls `work` with one page of rows after another, each in a transaction, while it returns true. */
+  async function eachPage(
+    filter: DeadLetterFilter,
+    work: (rows: readonly OutboxRow[]) => boolean,
+  ): Promise<void> {
+    let after: Place | undefined;
+    const step = () => {
+      const rows = pageOf<OutboxRow>(db, "*", filter, after, PAGE);
+      after = rows.at(-1);
+      return work(rows) && rows.length === PAGE;
+    };
+    while (await changing(step));
+  }
+
+  return {
+    async *list(filter, limit) {
+      const columns = `*, (SELECT body FROM hookproof_outbox_bodies AS bodies
+        WHERE bodies.seq = hookproof_outbox.seq) AS body`;
+      let after: Place | undefined;
+      for (let left = limit; left > 0; ) {
+        const rows = reading(() => pageOf<OutboxRow>(db, columns, filter, after, Math.min(left, PAGE)));
+        yield* reading(() => rows.map(deadLetter));
+        left -= rows.length;
+        after = rows.at(-1);
+        if (rows.length < PAGE) return;
+      }
+    },
+    async redrive(filter, windowMs, options) {
+      const { dryRun = false, newIds = false, limit = Number.POSITIVE_INFINITY } = options;
+      let [redriven, pastWindow] = [0, 0];
+      await eachPage(filter, (rows) => {
+        const now = clock.now();
+        for (const row of rows) {
+          if (redriven >= limit) return false;
+          const isPast = row.first_attempt_at !== null && now - row.first_attempt_at > windowMs;
+          if (isPast && !newIds) pastWindow += 1;
+          else {
+            if (!dryRun) revive(row, now, options);
+            redriven += 1;
+          }
+        }
+        return redriven < limit;
+      });
+      return { redriven, pastWindow };
+    },
+    async drop(filter, { dryRun = false, limit = Number.POSITIVE_INFINITY }) {
+      let dropped = 0;
+      await eachPage(filter, (page) => {
+        const rows = page.slice(0, limit - dropped);
+        if (!dryRun) {
+          for (const { seq } of rows) change("drop", seq);
+          changed(rows, DEAD, undefined);
+        }
+        dropped += rows.length;
+        return dropped < limit;
+      });
+      return dropped;
+    },
+  };
+}
+
+function pageOf<Row>(
+  db: SqliteDatabase,
+  columns: string,
+  { listener, ids, reason, code, before }: DeadLetterFilter,
+  after: Place | undefined,
+  limit: number,
+): Row[] {
+  const conditions: [sql: string, ...values: (string | number | undefined)[]][] = [
+    ["listener = ?", listener],
+    ["id IN (SELECT value FROM json_each(?))", ids && JSON.stringify(ids)],
+    ["reason = ?", reason],
+    ["code = ?", code],
+    ["ended_at < ?", before],
+    ["(ended_at, seq) > (?, ?)", after?.ended_at ?? undefined, after?.seq],
+  ];
+  const given = conditions.filter(([, value]) => value !== undefined);
+  // With ids, the plus signs keep SQLite from reading all dead letters in their order instead.
+  const isDead = ids
+    ? `+state = ${DEAD} AND +ended_at IS NOT NULL`
+    : `state = ${DEAD} AND ended_at IS NOT NULL`;
+  const where = [isDead, ...given.map(([sql]) => sql)].join(" AND ");
+  const sql = `SELECT ${columns} FROM hookproof_outbox WHERE ${where} ORDER BY ended_at, seq LIMIT ?`;
+  const values = given.flatMap(([, ...bound]) => bound.filter((value) => value !== undefined));
+  return db.prepare(sql).all(...values, limit) as Row[];
+}

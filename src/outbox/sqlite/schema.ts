@@ -1,0 +1,204 @@
+import { type ErrorCode, HookproofError, messageOf } from "../../core/errors.js";
+import { inTransaction, type SqliteDatabase } from "../../sqlite/database.js";
+import type {
+  ClaimedEvent,
+  DeadLetter,
+  Delivery,
+  DeliveryFailure,
+  OutboxAttempt,
+  OutboxEntry,
+  OutboxEvent,
+} from "../outbox-store.js";
+
+/** States of an event in the table. */
+export const PENDING = 0;
+export const DELIVERED = 1;
+export const DEAD = 2;
+
+/** Pending events whose turn it is; the index of due events holds no others. */
+export const IS_OPEN = `state = ${PENDING} AND turn = 1`;
+
+/** Pending events that have not been due ever since they were enqueued. Of the others, the first one due is the oldest. */
+export const IS_MOVED = `state = ${PENDING} AND (turn = 0 OR visible_at <> enqueued_at)`;
+
+/**
+ * The steps from each version of the tables to the next one; a file of version n has had the first n. A step that was
+ * published is never changed.
+ *
+ * - `turn` is 1 for an event whose turn it is, 0 for one behind an earlier event of its ordering key, and NULL for a
+ *   finished one, so that a claim does not read events that have to wait.
+ * - `visible_at` is when an event may be claimed: when it is due, or when its lease expires.
+ * - `sent_before` says whether there was an attempt before the current one, so that `release` can restore that.
+ * - Bodies have a table of their own, because the other columns change several times.
+ * - The counts are kept in code, with each change of a state (changes.ts).
+ */
+const STEPS: readonly string[] = [
+  `CREATE TABLE hookproof_outbox (
+    seq INTEGER PRIMARY KEY,
+    listener TEXT NOT NULL,
+    id TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    ordering_key TEXT,
+    traceparent TEXT,
+    encryption_key_id TEXT,
+    enqueued_at INTEGER NOT NULL,
+    state INTEGER NOT NULL DEFAULT ${PENDING},
+    turn INTEGER,
+    due_at INTEGER NOT NULL,
+    visible_at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    attempts_before_redrive INTEGER NOT NULL DEFAULT 0,
+    first_attempt_at INTEGER,
+    sent_before INTEGER,
+    lease_token TEXT,
+    lease_until INTEGER,
+    ended_at INTEGER,
+    outcome TEXT,
+    reason TEXT,
+    code TEXT,
+    history TEXT NOT NULL DEFAULT '[]',
+    UNIQUE (id, listener)
+  );
+  CREATE INDEX hookproof_outbox_due ON hookproof_outbox (listener, visible_at, seq)
+    WHERE ${IS_OPEN};
+  CREATE INDEX hookproof_outbox_key ON hookproof_outbox (listener, ordering_key, seq)
+    WHERE ordering_key IS NOT NULL AND turn IS NOT NULL;
+  CREATE INDEX hookproof_outbox_leased ON hookproof_outbox (listener, ordering_key, lease_until)
+    WHERE lease_until IS NOT NULL;
+  CREATE INDEX hookproof_outbox_moved ON hookproof_outbox (listener, enqueued_at) WHERE ${IS_MOVED};
+  CREATE INDEX hookproof_outbox_tried ON hookproof_outbox (listener, first_attempt_at)
+    WHERE state = ${PENDING} AND first_attempt_at IS NOT NULL;
+  CREATE INDEX hookproof_outbox_ended ON hookproof_outbox (state, ended_at, seq) WHERE ended_at IS NOT NULL;
+  CREATE TABLE hookproof_outbox_bodies (seq INTEGER PRIMARY KEY, body BLOB NOT NULL);
+  CREATE TABLE hookproof_outbox_counts (
+    listener TEXT NOT NULL, state INTEGER NOT NULL, events INTEGER NOT NULL,
+    PRIMARY KEY (listener, state)
+  ) WITHOUT ROWID;`,
+];
+
+/**
+ * Makes the tables, or brings them up to date.
+ *
+ * @throws {HookproofError} OUTBOX_NEWER
+ */
+export function makeTables(db: SqliteDatabase): void {
+  if (versionOf(db) !== STEPS.length) inTransaction(db, () => migrate(db));
+}
+
+function migrate(db: SqliteDatabase): void {
+  const version = versionOf(db);
+  if (version > STEPS.length) {
+    const words = `The file has version ${version}, and this one knows ${STEPS.length}.`;
+    throw new HookproofError("OUTBOX_NEWER", `${messageOf("OUTBOX_NEWER")} ${words}`);
+  }
+  for (const step of STEPS.slice(version)) db.exec(step);
+  // In a table, because PRAGMA user_version belongs to the application whose file this is.
+  db.exec(`CREATE TABLE IF NOT EXISTS hookproof_outbox_version (version INTEGER NOT NULL);
+    DELETE FROM hookproof_outbox_version; INSERT INTO hookproof_outbox_version VALUES (${STEPS.length})`);
+}
+
+function versionOf(db: SqliteDatabase): number {
+  const named = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'hookproof_outbox_version'";
+  if (db.prepare(named).all().length === 0) return 0;
+  const [row] = db.prepare("SELECT version FROM hookproof_outbox_version").all() as { version: number }[];
+  return row?.version ?? 0;
+}
+
+/** A row of the table of events, with its body if the query asks for it. */
+export interface OutboxRow {
+  seq: number;
+  listener: string;
+  id: string;
+  digest: string;
+  ordering_key: string | null;
+  traceparent: string | null;
+  encryption_key_id: string | null;
+  enqueued_at: number;
+  state: number;
+  turn: number | null;
+  due_at: number;
+  visible_at: number;
+  attempts: number;
+  attempts_before_redrive: number;
+  first_attempt_at: number | null;
+  sent_before: number | null;
+  lease_token: string | null;
+  lease_until: number | null;
+  ended_at: number | null;
+  outcome: Delivery["outcome"] | null;
+  reason: DeliveryFailure["reason"] | null;
+  code: ErrorCode | null;
+  history: string;
+  /** An ArrayBuffer from libsql, a kind of Uint8Array from other drivers. */
+  body?: Uint8Array | ArrayBuffer | null;
+}
+
+/** The columns of a row that a claim returns. */
+export type ClaimedRow = Omit<
+  OutboxRow,
+  "state" | "turn" | "visible_at" | "ended_at" | "outcome" | "reason" | "code" | "history"
+>;
+
+export function claimedEvent(row: ClaimedRow, now: number): ClaimedEvent {
+  const { listener, id, lease_token: token } = row;
+  return {
+    event: eventOf(row),
+    lease: { listener, id, token: token ?? "", expiresAt: row.lease_until ?? now },
+    attempt: row.attempts,
+    attemptsBeforeRedrive: row.attempts_before_redrive,
+    firstAttemptAt: row.first_attempt_at ?? now,
+    sentBefore: row.sent_before === 1,
+    enqueuedAt: row.enqueued_at,
+    now,
+  };
+}
+
+export function deadLetter(row: OutboxRow): DeadLetter {
+  return {
+    event: eventOf(row),
+    reason: row.reason as DeliveryFailure["reason"],
+    code: row.code as ErrorCode,
+    failedAt: row.ended_at ?? 0,
+    enqueuedAt: row.enqueued_at,
+    ...firstAttempt(row),
+    attempts: JSON.parse(row.history) as OutboxAttempt[],
+  };
+}
+
+export function outboxEntry(row: OutboxRow, now: number): OutboxEntry {
+  const state = row.state === PENDING ? "pending" : row.state === DELIVERED ? "delivered" : "dead";
+  const isLeased = row.lease_until !== null && row.lease_until > now;
+  return {
+    listener: row.listener,
+    id: row.id,
+    state: isLeased ? "in-flight" : state,
+    enqueuedAt: row.enqueued_at,
+    ...(state === "pending" && !isLeased ? { dueAt: row.visible_at } : {}),
+    ...firstAttempt(row),
+    ...(row.outcome === null ? {} : { outcome: row.outcome }),
+    attempts: JSON.parse(row.history) as OutboxAttempt[],
+  };
+}
+
+function firstAttempt({ first_attempt_at }: Pick<OutboxRow, "first_attempt_at">): {
+  firstAttemptAt?: number;
+} {
+  return first_attempt_at === null ? {} : { firstAttemptAt: first_attempt_at };
+}
+
+function eventOf(row: ClaimedRow): OutboxEvent {
+  return {
+    id: row.id,
+    listener: row.listener,
+    body: bytesOf(row.body ?? new Uint8Array()),
+    digest: row.digest,
+    ...(row.ordering_key === null ? {} : { orderingKey: row.ordering_key }),
+    ...(row.traceparent === null ? {} : { traceparent: row.traceparent }),
+    ...(row.encryption_key_id === null ? {} : { encryptionKeyId: row.encryption_key_id }),
+  };
+}
+
+function bytesOf(body: Uint8Array | ArrayBuffer): Uint8Array {
+  if (body instanceof ArrayBuffer) return new Uint8Array(body);
+  return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+}

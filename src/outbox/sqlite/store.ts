@@ -1,0 +1,205 @@
+import { type Clock, systemClock } from "../../core/clock.js";
+import { checkWholeNumber } from "../../core/options.js";
+import {
+  groupCommit,
+  inSavepoint,
+  type OpenSqliteDatabase,
+  preparedQueries,
+  type SqliteDatabase,
+} from "../../sqlite/database.js";
+import { filterCopy } from "../engine.js";
+import type { ListenerStats, OutboxEntry, OutboxStore } from "../outbox-store.js";
+import { fileCheck, isDurable, openOutboxFile, unavailable, withCodes } from "./database.js";
+import { deadLetters } from "./dead-letters.js";
+import { enqueueing } from "./enqueue.js";
+import { claiming, leasing } from "./leases.js";
+import { DEAD, DELIVERED, IS_MOVED, IS_OPEN, type OutboxRow, outboxEntry, PENDING } from "./schema.js";
+import { upkeep } from "./upkeep.js";
+import { createWaker } from "./wake.js";
+
+/** Options of `sqliteStore`. */
+export interface SqliteStoreOptions {
+  /** Opens a connection to the file; the store uses and closes it. */
+  open: () => OpenSqliteDatabase;
+  /** How often the store looks for events that other processes have enqueued, in milliseconds; 50 by default. */
+  pollMs?: number | undefined;
+  /**
+   * How long the store waits while others write to the file, in milliseconds; 10,000 by default. Other work of the
+   * process goes on meanwhile.
+   */
+  patienceMs?: number | undefined;
+  /** The clock of all times in the file; the system's by default. */
+  clock?: Clock | undefined;
+}
+
+/**
+ * An outbox store in a SQLite file on a local disk, for one machine with any number of processes. It makes its tables
+ * itself, and sets WAL and `synchronous = FULL`.
+ *
+ * The store has a connection of its own. To enqueue inside a transaction of yours, pass your connection to the same
+ * file as `tx`, with `PRAGMA synchronous = FULL`, and keep the transaction synchronous: `enqueue` has stored the event
+ * when it returns.
+ *
+ * @throws {HookproofError} OUTBOX_NEWER, OUTBOX_UNAVAILABLE
+ * @example
+ * ```ts
+ * import Database from "better-sqlite3";
+ * import { sqliteStore } from "hookproof/outbox/sqlite";
+ *
+ * const store = sqliteStore({ open: () => new Database("app.db") });
+ * for (const { listener, pending } of await store.stats()) console.log(listener, pending);
+ * ```
+ */
+export function sqliteStore({
+  open,
+  pollMs = 50,
+  patienceMs = 10_000,
+  clock = systemClock,
+}: SqliteStoreOptions): OutboxStore<SqliteDatabase> {
+  if (typeof open !== "function") throw new TypeError("open must be a function that opens a SQLite file");
+  checkWholeNumber("pollMs", pollMs);
+  checkWholeNumber("patienceMs", patienceMs);
+  const db = openOutboxFile(open);
+  const checkFile = withCodes(() => fileCheck(db));
+  const waker = createWaker(db, { pollMs, checkFile });
+  const commit = groupCommit(db, { failure: unavailable, patienceMs });
+  const claim = claiming(db);
+  const leases = leasing(db);
+  const ending = upkeep(db);
+  const reads = lookups(db);
+  const enqueueOver = enqueueingOver(db);
+  let isClosed = false;
+
+  const inFile =
+    <Value>(work: () => Value) =>
+    () => {
+      checkFile();
+      return work();
+    };
+  const group = <Value>(work: () => Value) => commit(inFile(work));
+  const reading = <Value>(work: () => Value) => withCodes(inFile(work));
+
+  /** Runs a change after which events may be due. */
+  async function changing<Value>(work: () => Value): Promise<Value> {
+    const value = await group(work);
+    waker.wakeSoon();
+    return value;
+  }
+
+  const letters = deadLetters(db, { changing, reading, clock });
+
+  // Most calls run a moment later, together with others, so they copy what the caller may change meanwhile.
+  return {
+    enqueue(events, tx) {
+      if (tx === undefined) {
+        const own = [...events];
+        return changing(() => enqueueOver(db)(own, clock.now()));
+      }
+      const add = enqueueOver(tx);
+      withCodes(checkFile);
+      withCodes(() => inSavepoint(tx, () => add(events, clock.now())));
+      waker.wakeSoon();
+    },
+    claim(request) {
+      const own = { ...request, listeners: new Map(request.listeners) };
+      return group(() => claim(own, clock.now()));
+    },
+    markDelivered(deliveries) {
+      const own = [...deliveries];
+      return changing(() => leases.markDelivered(own, clock.now()));
+    },
+    reschedule: (lease, at, attempt) => group(() => leases.reschedule(lease, at, attempt)),
+    fail: (lease, failure) => changing(() => leases.fail(lease, failure, clock.now())),
+    release(held) {
+      const own = [...held];
+      return changing(() => leases.release(own));
+    },
+    expire(windows) {
+      const own = new Map(windows);
+      return changing(() => ending.expire(own, clock.now()));
+    },
+    redrive: (filter, windowMs, options = {}) => letters.redrive(filterCopy(filter), windowMs, options),
+    drop: (filter, options = {}) => letters.drop(filterCopy(filter), options),
+    deadLetters: (filter = {}, { limit = Number.POSITIVE_INFINITY } = {}) =>
+      letters.list(filterCopy(filter), limit),
+    find: async (id) => reading(() => reads.find(id, clock.now())),
+    stats: async () => reading(() => reads.stats(clock.now())),
+    now: async () => clock.now(),
+    onWork: (wake) => waker.subscribe(wake),
+    prune: (before) => changing(() => ending.prune(before)),
+    async close() {
+      if (isClosed) return;
+      isClosed = true;
+      waker.stop();
+      // Earlier calls run first; their callers get their errors.
+      await commit(() => {}).catch(() => {});
+      db.close();
+    },
+  };
+}
+
+/** The enqueueing over each connection, which is checked when it is first used. */
+function enqueueingOver(own: SqliteDatabase): (db: SqliteDatabase) => ReturnType<typeof enqueueing> {
+  const known = new WeakMap([[own, enqueueing(own)]]);
+  return (db) => {
+    const found = known.get(db);
+    if (found) return found;
+    if (typeof db?.prepare !== "function" || typeof db.exec !== "function")
+      throw new TypeError("tx must be a SQLite connection with exec() and prepare()");
+    if (!withCodes(() => isDurable(db)))
+      throw new TypeError(
+        "tx needs PRAGMA synchronous = FULL: without it a power failure can undo what was committed",
+      );
+    const made = enqueueing(db);
+    known.set(db, made);
+    return made;
+  };
+}
+
+/** Questions that change nothing; none gets slower with the number of events. See `OutboxStore`. */
+interface Lookups {
+  find(id: string, now: number): OutboxEntry[];
+  stats(now: number): ListenerStats[];
+}
+
+function lookups(db: SqliteDatabase): Lookups {
+  const ask = preparedQueries(db, {
+    find: "SELECT * FROM hookproof_outbox WHERE id = ? ORDER BY listener",
+    counts: "SELECT listener, state, events FROM hookproof_outbox_counts",
+    leased: "SELECT count(*) AS events FROM hookproof_outbox WHERE listener = ? AND lease_until > ?",
+    oldestMoved: `SELECT enqueued_at FROM hookproof_outbox
+      WHERE listener = ? AND ${IS_MOVED} AND (lease_until IS NULL OR lease_until <= ?)
+      ORDER BY enqueued_at LIMIT 1`,
+    first: `SELECT enqueued_at FROM hookproof_outbox
+      WHERE listener = ? AND ${IS_OPEN} AND (lease_until IS NULL OR lease_until <= ?)
+      ORDER BY visible_at LIMIT 1`,
+  });
+
+  function statsOf(listener: string, counts: ReadonlyMap<number, number>, now: number): ListenerStats {
+    const [leased] = ask<{ events: number }>("leased", listener, now);
+    const inFlight = leased?.events ?? 0;
+    const oldest = (["oldestMoved", "first"] as const)
+      .flatMap((name) => ask<{ enqueued_at: number }>(name, listener, now))
+      .map((row) => row.enqueued_at);
+    return {
+      listener,
+      pending: (counts.get(PENDING) ?? 0) - inFlight,
+      inFlight,
+      delivered: counts.get(DELIVERED) ?? 0,
+      dead: counts.get(DEAD) ?? 0,
+      oldestAgeMs: Math.max(0, now - Math.min(now, ...oldest)),
+    };
+  }
+
+  return {
+    find: (id, now) => ask<OutboxRow>("find", id).map((row) => outboxEntry(row, now)),
+    stats(now) {
+      const byListener = new Map<string, Map<number, number>>();
+      for (const row of ask<{ listener: string; state: number; events: number }>("counts")) {
+        const counts = byListener.get(row.listener) ?? new Map<number, number>();
+        byListener.set(row.listener, counts.set(row.state, row.events));
+      }
+      return [...byListener].map(([listener, counts]) => statsOf(listener, counts, now));
+    },
+  };
+}

@@ -1,0 +1,58 @@
+import type { ErrorCode } from "../../core/errors.js";
+import { preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
+import type { DeliveryFailure, ExpiredEvent, OutboxStore } from "../outbox-store.js";
+import { type ChangedRow, stateChange } from "./changes.js";
+import { DEAD, DELIVERED, PENDING } from "./schema.js";
+
+/** How many events one call ends or removes, so that a week of them holds up no delivery. */
+const BATCH = 500;
+
+const REASON: DeliveryFailure["reason"] = "window";
+const CODE: ErrorCode = "WINDOW_CLOSED";
+
+/** What ends with time; each call has to be in a transaction. See `OutboxStore`. */
+export interface Upkeep {
+  expire(windows: Parameters<OutboxStore["expire"]>[0], now: number): ExpiredEvent[];
+  prune(before: Parameters<OutboxStore["prune"]>[0]): number;
+}
+
+type ExpiredRow = ChangedRow & { id: string; enqueued_at: number; attempts: number };
+
+export function upkeep(db: SqliteDatabase): Upkeep {
+  const changed = stateChange(db);
+  const ask = preparedQueries(db, {
+    expire: `UPDATE hookproof_outbox
+      SET state = ${DEAD}, turn = iif(?, turn, NULL), ended_at = ?, reason = '${REASON}', code = '${CODE}',
+        lease_token = NULL, lease_until = NULL
+      WHERE seq IN (
+        SELECT seq FROM hookproof_outbox
+        WHERE listener = ? AND state = ${PENDING} AND first_attempt_at < ? AND visible_at <= ?
+        ORDER BY first_attempt_at LIMIT ?)
+      RETURNING seq, listener, ordering_key, id, enqueued_at, attempts`,
+    prune: `DELETE FROM hookproof_outbox WHERE seq IN (
+        SELECT seq FROM hookproof_outbox WHERE state = ? AND ended_at < ? ORDER BY ended_at LIMIT ?)
+      RETURNING seq, listener, ordering_key`,
+  });
+
+  function remove(state: number, before: number): number {
+    const rows = ask<ChangedRow>("prune", state, before, BATCH);
+    changed(rows, state, undefined);
+    return rows.length;
+  }
+
+  return {
+    expire(windows, now) {
+      const rows: ExpiredRow[] = [];
+      for (const [listener, { windowMs, blocksKey }] of windows) {
+        const left = BATCH - rows.length;
+        if (left === 0) break;
+        rows.push(...ask<ExpiredRow>("expire", blocksKey ? 1 : 0, now, listener, now - windowMs, now, left));
+      }
+      changed(rows, PENDING, DEAD);
+      return rows.map(({ listener, id, enqueued_at: enqueuedAt, attempts }) => {
+        return { listener, id, enqueuedAt, attempts };
+      });
+    },
+    prune: (before) => remove(DELIVERED, before.delivered) + remove(DEAD, before.dead),
+  };
+}
