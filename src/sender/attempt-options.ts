@@ -1,15 +1,14 @@
 import { createTransport } from "#transport";
+import { type Clock, MAX_TIMER_MS } from "../core/clock.js";
+import { parseListenerUrl } from "../core/listener-url.js";
+import { type Signer, signersOf } from "../core/signer.js";
 import type { Transport, TransportOptions } from "../http/transport.js";
-import type { Clock } from "../primitives/clock.js";
-import { parseListenerUrl } from "../protocol/listener-url.js";
-import type { Signer } from "../protocol/signer.js";
 import { type Attempt, createAttempt } from "./attempt.js";
-import { extraHeaders } from "./header-line.js";
-import type { Observe } from "./observe.js";
-import { MAX_TIMER_MS } from "./waiting.js";
+import type { Observer } from "./observe.js";
+import { extraHeaders } from "./sign-request.js";
 
 /** How a listener is reached, and how requests to it are signed. */
-export interface ConnectionOptions extends TransportOptions {
+export interface AttemptOptions extends TransportOptions {
   /** The listener's URL, `{base_url}/api/v1/webhooks/incoming/{listener_id}`. HTTPS, or HTTP on loopback. */
   url: string;
   /** `hmacSigner(...)` or `jwtSigner(...)`. */
@@ -22,18 +21,18 @@ export interface ConnectionOptions extends TransportOptions {
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A listener that attempts can be made at. */
-export interface Connection {
+/** A listener's URL, with the function that makes an attempt at it. */
+export interface Attempts {
   readonly url: string;
   readonly attempt: Attempt;
   readonly attemptTimeoutMs: number;
 }
 
-/** Checks the options and makes what attempts at one listener share. */
-export function connect(
-  options: ConnectionOptions,
-  { clock, observe }: { clock: Clock; observe: Observe | undefined },
-): Connection {
+/** Checks the options and prepares attempts at one listener. Nothing is connected to yet. */
+export function prepareAttempts(
+  options: AttemptOptions,
+  { clock, observe }: { clock: Clock; observe: Observer | undefined },
+): Attempts {
   const { signer, attemptTimeoutMs = 10_000 } = options;
   const { href: url } = parseListenerUrl(options.url);
   if (typeof signer?.sign !== "function")
@@ -42,7 +41,7 @@ export function connect(
     throw new RangeError(`attemptTimeoutMs must be above 0 and at most ${MAX_TIMER_MS}`);
   const attempt = createAttempt({
     url,
-    signer,
+    signers: signersOf(signer),
     transport: transportOf(options),
     clock,
     headers: extraHeaders(options.headers),
@@ -52,8 +51,8 @@ export function connect(
   return { url, attempt, attemptTimeoutMs };
 }
 
-/** The caller's transport, or ours; what only ours can do is not dropped without a word. */
-function transportOf(options: ConnectionOptions): Transport {
+/** The caller's transport, or ours. An option that only ours can obey is refused, and not ignored. */
+function transportOf(options: AttemptOptions): Transport {
   if (!options.transport) return createTransport(options);
   for (const name of ["allowPrivateNetwork", "allowedCidrs", "connectTimeoutMs", "agent"] as const) {
     if (options[name] !== undefined)

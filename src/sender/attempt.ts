@@ -1,20 +1,26 @@
-import type { TransportResponse } from "../http/transport.js";
-import { monotonicMs } from "../primitives/clock.js";
-import type { WebhookEvent } from "../protocol/event.js";
-import type { HeaderPair } from "../protocol/headers.js";
-import { type Classification, classify } from "./classify.js";
-import { clockDifference, clockOffset } from "./clock-offset.js";
-import type { AttemptRecord } from "./delivery-error.js";
-import { type Belief, type ExchangeContext, type ExchangeResult, exchange } from "./exchange.js";
-import { isExtra } from "./header-line.js";
-import type { Observe } from "./observe.js";
-import { httpDate, single } from "./response-headers.js";
+import { type Clock, monotonicMs, within } from "../core/clock.js";
+import { type ErrorCode, HookproofError } from "../core/errors.js";
+import type { WebhookEvent } from "../core/event.js";
+import { type HeaderPair, onlyValue } from "../core/headers.js";
+import type { Signer } from "../core/signer.js";
+import { isUnsent, type Transport, type TransportResponse } from "../http/transport.js";
+import { type Classification, classify, clockDifference, clockOffset, httpDate } from "./classify.js";
+import type { AttemptRecord } from "./deliver.js";
+import type { Observer } from "./observe.js";
+import { isExtra, protocolHeaders } from "./sign-request.js";
+
+const MAX_ANSWER_BYTES = 16_384;
 
 /** What attempts at one listener share. */
-export interface AttemptContext extends ExchangeContext {
+export interface AttemptContext {
+  readonly url: string;
+  /** One for each secret that may be tried, the preferred one first. */
+  readonly signers: readonly Signer[];
+  readonly transport: Transport;
+  readonly clock: Clock;
   /** Headers to send along. */
   readonly headers: readonly HeaderPair[];
-  readonly observe: Observe | undefined;
+  readonly observe: Observer | undefined;
 }
 
 /** One attempt at delivering an event. */
@@ -22,13 +28,13 @@ interface AttemptRequest {
   readonly event: WebhookEvent;
   /** 1 for the event's first attempt. */
   readonly number: number;
-  /** Whether an earlier attempt may have sent this id; of all attempts but the first, unless told otherwise. */
+  /** Whether an earlier attempt may have sent this id; by default, of all attempts but the first. */
   readonly sentBefore?: boolean | undefined;
   /** The `traceparent` that was kept with the event. */
   readonly traceparent?: string | undefined;
-  /** What observers know this delivery by; see `newDelivery`. */
+  /** The number that observers know this delivery by; see `newDelivery`. */
   readonly delivery: number;
-  /** For the attempt in all, its corrections included. */
+  /** For the whole attempt with its corrections. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -39,7 +45,7 @@ export interface AttemptOutcome {
   readonly classification: Classification;
   /** The answer, if there was one. */
   readonly response?: TransportResponse | undefined;
-  /** What was thrown where there was no answer. */
+  /** The error, where there was no answer. */
   readonly cause?: unknown;
   /** Nobody knows whether the receiver has taken the event. */
   readonly mayHaveArrived: boolean;
@@ -48,145 +54,244 @@ export interface AttemptOutcome {
 /** Makes one attempt; never rejects. */
 export type Attempt = (request: AttemptRequest) => Promise<AttemptOutcome>;
 
+/** What an answer may show to be wrong, and what is kept where another value helped. */
+interface Settings {
+  /** How far the receiver's clock is ahead of the local one. */
+  readonly offsetMs: number;
+  /** Which of the signers is used. */
+  readonly secretIndex: number;
+}
+
 type Correction = "clock" | "secret";
+
+/** The result of one request: an answer, or a code and the error. */
+type RequestResult =
+  | { readonly sentAt: number; readonly response: TransportResponse }
+  | {
+      readonly sentAt: number;
+      readonly response?: undefined;
+      readonly failure: ErrorCode;
+      readonly cause: unknown;
+      /** Something of the request may have reached the receiver. */
+      readonly mayBeSent: boolean;
+    };
 
 /**
  * Attempts at one listener: each signs anew and sends. Within an attempt the same event is sent once more when
- * the answer shows that our clock is off, or when another of the secrets may be the right one. What helped is
+ * the answer shows that our clock is off, or when another secret may be the right one. A correction that helped is
  * kept for the next attempts, in memory and for this listener only.
  */
 export function createAttempt(context: AttemptContext): Attempt {
-  const { url, signer, clock, observe } = context;
-  let kept: Belief = { offsetMs: 0, candidate: 0 };
+  const kept = { settings: { offsetMs: 0, secretIndex: 0 } };
+  return (request) => attempt(context, request, kept);
+}
 
-  return async ({ event, number, delivery, timeoutMs, signal, sentBefore = number > 1, traceparent }) => {
-    const subject = { eventId: event.id, url, delivery };
-    const startedAt = clock.now();
-    const started = monotonicMs(clock);
-    const added: HeaderPair[] = [];
-    observe?.({
-      ...subject,
-      type: "attempt-started",
-      attempt: number,
-      bodyBytes: event.body.length,
-      headers: added,
-      ...(traceparent === undefined ? {} : { traceparent }),
+async function attempt(
+  context: AttemptContext,
+  request: AttemptRequest,
+  /** Shared by all attempts, also those that run at the same time. */
+  kept: { settings: Settings },
+): Promise<AttemptOutcome> {
+  const { url, clock, observe } = context;
+  const { event, number, sentBefore = number > 1 } = request;
+  const subject = { eventId: event.id, url, delivery: request.delivery };
+  const startedAt = clock.now();
+  const started = monotonicMs(clock);
+  const headers = startedHeaders(context, request);
+  const corrected: Correction[] = [];
+  let { settings } = kept;
+  let changes: Partial<Settings> = {};
+  let mayHaveArrived = false;
+
+  for (;;) {
+    const result = await signAndSend(context, request, {
+      settings,
+      headers,
+      endsAt: started + request.timeoutMs,
     });
-    // The trace goes on at the receiver even where nobody watches the attempt.
-    if (traceparent !== undefined && !added.some(([name]) => name.toLowerCase() === "traceparent"))
-      added.push(["traceparent", traceparent]);
-    const corrected: Correction[] = [];
-    let belief = kept;
-    let learned: Partial<Belief> = {};
-    let mayHaveArrived = false;
-
-    for (;;) {
-      const result = await exchange(context, {
-        event,
-        belief,
-        extraHeaders: added.length === 0 ? context.headers : [...context.headers, ...added.filter(isExtra)],
-        endsAt: started + timeoutMs,
-        signal,
-      });
-      mayHaveArrived ||= leavesOpen(result);
-      const next = correct(result, belief, corrected);
-      if (next) {
-        belief = { ...belief, ...next };
-        learned = { ...learned, ...next };
-        corrected.push("offsetMs" in next ? "clock" : "secret");
-        if ("offsetMs" in next) observe?.({ ...subject, type: "clock-corrected", offsetMs: belief.offsetMs });
-        else observe?.({ ...subject, type: "secret-switched", candidate: belief.candidate, promoted: false });
-        continue;
-      }
-      const classification = byOurClock(
-        classify(result.response ?? result, sentBefore ? number : 1, shownTime(result) ?? clock.now()),
-        result,
-        belief,
-      );
-      const answer = result.response?.status;
-      if (corrected.length > 0 && (answer === 200 || answer === 409)) {
-        if (learned.candidate !== undefined && learned.candidate !== kept.candidate)
-          observe?.({ ...subject, type: "secret-switched", candidate: learned.candidate, promoted: true });
-        kept = { ...kept, ...learned };
-      }
-      const record = recordOf(
-        result,
-        { number, startedAt, durationMs: monotonicMs(clock) - started },
-        classification,
-        corrected,
-      );
-      const { durationMs, status, code } = record;
-      observe?.({
-        ...subject,
-        type: "attempt-ended",
-        attempt: number,
-        durationMs,
-        verdict: classification.verdict,
-        ...(status === undefined ? {} : { status }),
-        ...(code === undefined ? {} : { code }),
-      });
-      if ("warning" in classification && classification.warning)
-        observe?.({ type: "warning", url, eventId: event.id, message: classification.warning });
-      return {
-        record,
-        classification,
-        mayHaveArrived,
-        ...("cause" in result ? { cause: result.cause } : { response: result.response }),
-      };
+    mayHaveArrived ||= leavesOpen(result);
+    const change = correction(context, result, settings, corrected);
+    if (change) {
+      settings = { ...settings, ...change };
+      changes = { ...changes, ...change };
+      const isClock = "offsetMs" in change;
+      corrected.push(isClock ? "clock" : "secret");
+      if (isClock) observe?.({ ...subject, type: "clock-corrected", offsetMs: settings.offsetMs });
+      else
+        observe?.({
+          ...subject,
+          type: "secret-switched",
+          secretIndex: settings.secretIndex,
+          promoted: false,
+        });
+      continue;
     }
-  };
-
-  /** A 400 that comes of our own clock is no fault of the event, which is to be sent once the clock is right. */
-  function byOurClock(
-    classification: Classification,
-    { response, sentAt }: ExchangeResult,
-    { offsetMs }: Belief,
-  ): Classification {
-    if (classification.verdict !== "final" || response?.status !== 400) return classification;
-    const difference = clockDifference(response, { sentAt, receivedAt: clock.now(), offsetMs });
-    if (difference === undefined && codeIn(response) !== "TIMESTAMP_OUT_OF_WINDOW") return classification;
-    const { code } = classification;
-    return { verdict: "setup", code, causes: [clockCause(difference)] };
-  }
-
-  /** What to believe instead, if the answer shows that something believed is wrong. */
-  function correct(
-    { response, sentAt }: ExchangeResult,
-    belief: Belief,
-    done: readonly Correction[],
-  ): Partial<Belief> | undefined {
-    if (response?.status === 401) {
-      const switches = done.filter((kind) => kind === "secret").length;
-      if (switches + 1 < signer.candidates) return { candidate: (belief.candidate + 1) % signer.candidates };
+    const status = result.response?.status;
+    if (corrected.length > 0 && (status === 200 || status === 409)) {
+      const { secretIndex } = changes;
+      if (secretIndex !== undefined && secretIndex !== kept.settings.secretIndex)
+        observe?.({ ...subject, type: "secret-switched", secretIndex, promoted: true });
+      kept.settings = { ...kept.settings, ...changes };
     }
-    if (response?.status !== 400 || done.includes("clock")) return undefined;
-    const offsetMs = clockOffset(response, { sentAt, receivedAt: clock.now(), offsetMs: belief.offsetMs });
-    return offsetMs === undefined ? undefined : { offsetMs };
+    const classification = classified(context, result, sentBefore ? number : 1, settings);
+    const timing = { number, startedAt, durationMs: monotonicMs(clock) - started };
+    const record = recordOf(result, timing, classification, corrected);
+    tellEnded(context, request, record, classification);
+    return {
+      record,
+      classification,
+      mayHaveArrived,
+      ...("cause" in result ? { cause: result.cause } : { response: result.response }),
+    };
   }
 }
 
+/** Tells the observer that an attempt starts; gives the headers to send along, with those that the observer added. */
+function startedHeaders(
+  { url, observe, headers }: AttemptContext,
+  { event, number, delivery, traceparent }: AttemptRequest,
+): readonly HeaderPair[] {
+  const added: HeaderPair[] = [];
+  observe?.({
+    eventId: event.id,
+    url,
+    delivery,
+    type: "attempt-started",
+    attempt: number,
+    bodyBytes: event.body.length,
+    headers: added,
+    ...(traceparent === undefined ? {} : { traceparent }),
+  });
+  // The trace goes on at the receiver also where no observer continues it.
+  if (traceparent !== undefined && !added.some(([name]) => name.toLowerCase() === "traceparent"))
+    added.push(["traceparent", traceparent]);
+  return added.length === 0 ? headers : [...headers, ...added.filter(isExtra)];
+}
+
+function tellEnded(
+  { url, observe }: AttemptContext,
+  { event, number, delivery }: AttemptRequest,
+  { durationMs, status, code }: AttemptRecord,
+  classification: Classification,
+): void {
+  observe?.({
+    eventId: event.id,
+    url,
+    delivery,
+    type: "attempt-ended",
+    attempt: number,
+    durationMs,
+    outcome: classification.outcome,
+    ...(status === undefined ? {} : { status }),
+    ...(code === undefined ? {} : { code }),
+  });
+  if ("warning" in classification && classification.warning)
+    observe?.({ type: "warning", url, eventId: event.id, message: classification.warning });
+}
+
+/** Signs an event for this moment and sends it; never rejects. */
+async function signAndSend(
+  { url, signers, transport, clock }: AttemptContext,
+  { event, signal }: AttemptRequest,
+  {
+    settings,
+    headers,
+    endsAt,
+  }: { settings: Settings; headers: readonly HeaderPair[] /** By the monotonic clock. */; endsAt: number },
+): Promise<RequestResult> {
+  const sentAt = clock.now();
+  let timeoutMs = endsAt - monotonicMs(clock);
+  let signed: HeaderPair[];
+  try {
+    if (timeoutMs <= 0) throw new HookproofError("TIMED_OUT", "There was no time left for another request.");
+    const timestamp = String(Math.floor((sentAt + settings.offsetMs) / 1000));
+    const unsigned = { url, timestamp, eventId: event.id, body: event.body };
+    let proof = (signers[settings.secretIndex] as Signer).sign(unsigned);
+    if ("then" in proof) {
+      proof = await within(proof, timeoutMs, () => noSignature(timeoutMs, signal), signal);
+      timeoutMs = Math.max(1, endsAt - monotonicMs(clock));
+    }
+    signed = protocolHeaders(unsigned, proof);
+  } catch (cause) {
+    return { sentAt, failure: codeOf(cause, "SIGNER_FAILED"), cause, mayBeSent: false };
+  }
+  try {
+    const response = await transport({
+      method: "POST",
+      url,
+      headers: headers.length === 0 ? signed : [...signed, ...headers],
+      body: event.body,
+      timeoutMs,
+      maxResponseBytes: MAX_ANSWER_BYTES,
+      signal,
+    });
+    return { sentAt, response };
+  } catch (cause) {
+    return { sentAt, failure: codeOf(cause, "CONNECTION_FAILED"), cause, mayBeSent: !isUnsent(cause) };
+  }
+}
+
+function noSignature(ms: number, signal: AbortSignal | undefined): HookproofError {
+  return signal?.aborted
+    ? new HookproofError("ABORTED", "The caller aborted before anything was sent.")
+    : new HookproofError("TIMED_OUT", `No signature within ${Math.ceil(ms)} ms.`);
+}
+
+/** A signer or transport of the caller's own may throw anything. */
+function codeOf(error: unknown, otherwise: ErrorCode): ErrorCode {
+  return error instanceof HookproofError ? error.code : otherwise;
+}
+
+/** The settings to try next, if the answer shows that one of the current settings may be wrong. */
+function correction(
+  { signers, clock }: AttemptContext,
+  { response, sentAt }: RequestResult,
+  { offsetMs, secretIndex }: Settings,
+  done: readonly Correction[],
+): Partial<Settings> | undefined {
+  if (response?.status === 401) {
+    const switches = done.filter((kind) => kind === "secret").length;
+    if (switches + 1 < signers.length) return { secretIndex: (secretIndex + 1) % signers.length };
+  }
+  if (response?.status !== 400 || done.includes("clock")) return undefined;
+  const offset = clockOffset(response, { sentAt, receivedAt: clock.now(), offsetMs });
+  return offset === undefined ? undefined : { offsetMs: offset };
+}
+
+/** What a result means. A 400 for our own clock is not the event's fault, which can be sent once the clock is right. */
+function classified(
+  { clock }: AttemptContext,
+  result: RequestResult,
+  number: number,
+  { offsetMs }: Settings,
+): Classification {
+  const { response, sentAt } = result;
+  // By the answer's own clock: a Retry-After that is a date was meant by it.
+  const now = (response && httpDate(onlyValue(response.headers, "date"))) ?? clock.now();
+  const classification = classify(response ?? result, number, now);
+  if (classification.outcome !== "final" || response?.status !== 400) return classification;
+  const difference = clockDifference(response, { sentAt, receivedAt: clock.now(), offsetMs });
+  if (difference === undefined && codeIn(response) !== "TIMESTAMP_OUT_OF_WINDOW") return classification;
+  return { outcome: "setup", code: classification.code, hints: [clockHint(difference)] };
+}
+
 /**
- * Whether the receiver may have taken the event although nothing says so: a 4xx takes none, but a 5xx may come of what
- * stands before the receiver, or after it has taken the event; and one of two copies may have been taken.
+ * Whether the receiver may have taken the event although nothing says so: no 4xx means that it did, but a 5xx may come
+ * from a server in front of the receiver, or after the receiver took the event; and one of two copies may have been taken.
  */
-function leavesOpen(result: ExchangeResult): boolean {
+function leavesOpen(result: RequestResult): boolean {
   if (!result.response) return result.mayBeSent;
   return result.response.status >= 500 || result.response.resent === true;
 }
 
-/** By the answer's own clock a `Retry-After` that is a date means what it was meant to. */
-function shownTime({ response }: ExchangeResult): number | undefined {
-  return response && httpDate(single(response.headers, "date"));
-}
-
-function clockCause(differenceMs: number | undefined): string {
+function clockHint(differenceMs: number | undefined): string {
   if (differenceMs === undefined) return "a clock that is more than 5 minutes off: ours, or the receiver's";
   const minutes = Math.round(Math.abs(differenceMs) / 60_000);
   return `this machine's clock: it is ${minutes} minutes ${differenceMs > 0 ? "behind" : "ahead of"} the receiver's`;
 }
 
 function recordOf(
-  { response }: ExchangeResult,
+  { response }: RequestResult,
   timing: { number: number; startedAt: number; durationMs: number },
   classification: Classification,
   corrected: readonly Correction[],
@@ -200,7 +305,7 @@ function recordOf(
   return record;
 }
 
-/** The code in an answer such as ours, if it has one; the rest of a stranger's answer is not repeated. */
+/** The code in an answer of this protocol's form, if it has one. Nothing else of a stranger's answer is repeated. */
 function codeIn({ body }: TransportResponse): string | undefined {
   const start = String.fromCharCode(...body.subarray(0, 80));
   return /^\s*\{\s*"code"\s*:\s*"([A-Z][A-Z0-9_]{2,39})"/.exec(start)?.[1];

@@ -1,8 +1,8 @@
-import type { ErrorCode } from "../errors.js";
-import type { HeaderPair } from "../protocol/headers.js";
-import { retryAfterMs } from "./response-headers.js";
+import type { ErrorCode } from "../core/errors.js";
+import { type HeaderPair, onlyValue } from "../core/headers.js";
+import type { TransportResponse } from "../http/transport.js";
 
-/** What came of one attempt: an answer, or the code of the failure that left none. */
+/** The result of one attempt: an answer, or the code of the failure. */
 export type AttemptResult =
   | { readonly status: number; readonly headers: readonly HeaderPair[]; readonly resent?: boolean }
   | { readonly failure: ErrorCode };
@@ -11,19 +11,19 @@ export type AttemptResult =
  * What an attempt's result means:
  * - `accepted`: delivered; `earlier` when a 409 says that a copy sent before this one had arrived
  * - `duplicate`: a 409 to the first copy ever sent, so this id was used before
- * - `retry`: weather; try again, not before `retryAfterMs`
- * - `setup`: something is configured wrong; only a human can help, but the same event may succeed later
+ * - `retry`: a transient failure; try again, not before `retryAfterMs`
+ * - `setup`: a wrong setting, which a person has to correct; the same event may succeed afterwards
  * - `final`: this request will never be accepted
  */
 export type Classification =
-  | { readonly verdict: "accepted"; readonly earlier: boolean; readonly warning?: string }
-  | { readonly verdict: "duplicate" }
-  | { readonly verdict: "retry"; readonly code: ErrorCode; readonly retryAfterMs?: number }
-  | { readonly verdict: "setup" | "final"; readonly code: ErrorCode; readonly causes: readonly string[] };
+  | { readonly outcome: "accepted"; readonly earlier: boolean; readonly warning?: string }
+  | { readonly outcome: "duplicate" }
+  | { readonly outcome: "retry"; readonly code: ErrorCode; readonly retryAfterMs?: number }
+  | { readonly outcome: "setup" | "final"; readonly code: ErrorCode; readonly hints: readonly string[] };
 
-const WEATHER = new Set([408, 425, 429]);
+const TRANSIENT = new Set([408, 425, 429]);
 
-/** Failures without an answer that another attempt will not mend. */
+/** Failures without an answer that another attempt cannot change. */
 const FINAL_FAILURES = new Set<ErrorCode>([
   "ABORTED",
   "ADDRESS_REFUSED",
@@ -43,26 +43,26 @@ export function classify(result: AttemptResult, attempt: number, now: number): C
   if ("failure" in result) {
     const { failure } = result;
     return FINAL_FAILURES.has(failure)
-      ? { verdict: "final", code: failure, causes: [] }
-      : { verdict: "retry", code: failure };
+      ? { outcome: "final", code: failure, hints: [] }
+      : { outcome: "retry", code: failure };
   }
   const { status, headers } = result;
-  if (status === 200) return { verdict: "accepted", earlier: false };
+  if (status === 200) return { outcome: "accepted", earlier: false };
   if (status > 200 && status < 300) {
     return {
-      verdict: "accepted",
+      outcome: "accepted",
       earlier: false,
       warning: `The receiver answered ${status}; the service answers 200. Is this the listener itself?`,
     };
   }
   if (status === 409)
-    return attempt > 1 || result.resent ? { verdict: "accepted", earlier: true } : { verdict: "duplicate" };
-  // A proxy's word, never a listener's; a transport of somebody else's may hand it on.
-  if (status === 407) return { verdict: "retry", code: "PROXY_FAILED" };
-  if (status >= 500 || WEATHER.has(status)) {
+    return attempt > 1 || result.resent ? { outcome: "accepted", earlier: true } : { outcome: "duplicate" };
+  // Only proxies answer 407; a transport of the caller's own may pass it on.
+  if (status === 407) return { outcome: "retry", code: "PROXY_FAILED" };
+  if (status >= 500 || TRANSIENT.has(status)) {
     const after = retryAfterMs(headers, now);
     return {
-      verdict: "retry",
+      outcome: "retry",
       code: "RECEIVER_UNAVAILABLE",
       ...(after === undefined ? {} : { retryAfterMs: after }),
     };
@@ -74,9 +74,9 @@ function refusal(status: number): Classification {
   switch (status) {
     case 401:
       return {
-        verdict: "setup",
+        outcome: "setup",
         code: "AUTHENTICATION_REFUSED",
-        causes: [
+        hints: [
           "another secret or key than the listener's own",
           "a listener of the other method (HMAC or JWT)",
           "a secret that was decoded, trimmed or quoted on its way here",
@@ -86,49 +86,117 @@ function refusal(status: number): Classification {
       };
     case 403:
       return {
-        verdict: "setup",
+        outcome: "setup",
         code: "SOURCE_REFUSED",
-        causes: ["a source address outside the listener's allowed ranges", "a firewall or proxy in between"],
+        hints: ["a source address outside the listener's allowed ranges", "a firewall or proxy in between"],
       };
     case 404:
       return {
-        verdict: "setup",
+        outcome: "setup",
         code: "LISTENER_NOT_FOUND",
-        causes: [
+        hints: [
           "a mistyped listener id or base URL",
           "an automation that is not published, or whose trigger is not enabled",
         ],
       };
     case 400:
       return {
-        verdict: "final",
+        outcome: "final",
         code: "REQUEST_REFUSED",
-        causes: ["a clock that is more than 5 minutes off", "a proxy that removed or changed a header"],
+        hints: ["a clock that is more than 5 minutes off", "a proxy that removed or changed a header"],
       };
     case 413:
       return {
-        verdict: "final",
+        outcome: "final",
         code: "REQUEST_REFUSED",
-        causes: ["a proxy with a lower limit than the service's 65,536 bytes"],
+        hints: ["a proxy with a lower limit than the service's 65,536 bytes"],
       };
     case 405:
     case 415:
       return {
-        verdict: "final",
+        outcome: "final",
         code: "REQUEST_REFUSED",
-        causes: ["a URL that is not the listener's", "a proxy that changed the request"],
+        hints: ["a URL that is not the listener's", "a proxy that changed the request"],
       };
     default:
       return status >= 300 && status < 400
         ? {
-            verdict: "final",
+            outcome: "final",
             code: "REDIRECT_REFUSED",
-            causes: ["a URL that is not the listener's final one: http for https, or another host"],
+            hints: ["a URL that is not the listener's final one: http for https, or another host"],
           }
         : {
-            verdict: "final",
+            outcome: "final",
             code: "REQUEST_REFUSED",
-            causes: ["a URL that is not the listener's", "a proxy in between"],
+            hints: ["a URL that is not the listener's", "a proxy in between"],
           };
   }
+}
+
+/** The one form of date that HTTP servers generate (RFC 9110 section 5.6.7). */
+const IMF_FIXDATE =
+  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$/;
+
+/** An HTTP date in milliseconds since the epoch. */
+export function httpDate(text: string | undefined): number | undefined {
+  if (text === undefined || !IMF_FIXDATE.test(text)) return undefined;
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** What `Retry-After` asks for, in milliseconds from now: seconds or a date (RFC 9110 section 10.2.3). */
+function retryAfterMs(headers: readonly HeaderPair[], now: number): number | undefined {
+  const text = onlyValue(headers, "retry-after");
+  if (text === undefined) return undefined;
+  if (/^[0-9]+$/.test(text)) return Number(text) * 1000;
+  const date = httpDate(text);
+  return date === undefined ? undefined : Math.max(0, date - now);
+}
+
+const NOTICED_MS = 240_000;
+const MAX_OFFSET_MS = 24 * 60 * 60 * 1000;
+
+/** The moments of one request, by the local clock without any correction, in milliseconds. */
+export interface Moments {
+  readonly sentAt: number;
+  readonly receivedAt: number;
+  /** The correction that was in use. */
+  readonly offsetMs: number;
+}
+
+/**
+ * How far the receiver's clock is ahead of the time that was signed, if that is far enough for it to refuse: by a
+ * fresh `Date` (no `Age`: nothing cached), however far.
+ */
+export function clockDifference(
+  response: TransportResponse,
+  { sentAt, receivedAt, offsetMs }: Moments,
+): number | undefined {
+  const estimate = clockEstimate(response, sentAt, receivedAt);
+  if (estimate === undefined || Math.abs(estimate - offsetMs) <= NOTICED_MS) return undefined;
+  return estimate - offsetMs;
+}
+
+/**
+ * How far the receiver's clock is ahead of the local one, if a 400 shows that it matters: with a fresh `Date`
+ * (no `Age`: nothing cached) more than 240 s away from the time that was signed, in an answer whose transport says
+ * that it is the receiver's own (`authenticated`).
+ */
+export function clockOffset(
+  response: TransportResponse,
+  { sentAt, receivedAt, offsetMs }: Moments,
+): number | undefined {
+  if (response.authenticated !== true) return undefined;
+  const estimate = clockEstimate(response, sentAt, receivedAt);
+  if (estimate === undefined) return undefined;
+  return Math.abs(estimate - offsetMs) > NOTICED_MS && Math.abs(estimate) <= MAX_OFFSET_MS
+    ? estimate
+    : undefined;
+}
+
+function clockEstimate(response: TransportResponse, sentAt: number, receivedAt: number): number | undefined {
+  if (response.headers.some(([name]) => name.toLowerCase() === "age")) return undefined;
+  const date = httpDate(onlyValue(response.headers, "date"));
+  if (date === undefined) return undefined;
+  return Math.round(date - (sentAt + receivedAt) / 2);
 }

@@ -1,125 +1,167 @@
-import type { ErrorCode } from "../errors.js";
-import type { HeaderPair } from "../protocol/headers.js";
-import type { Classification } from "./classify.js";
+import type { ErrorCode } from "../core/errors.js";
+import type { HeaderPair } from "../core/headers.js";
 
-/** What all events of one delivery have in common. */
-interface Subject {
+/** What all activities of one delivery have in common. */
+export interface ActivitySubject {
+  /** The event's id. */
   readonly eventId: string;
+  /** The listener's URL. */
   readonly url: string;
-  /** Counts this process's deliveries: the same for all events of one `send`, and for no other. */
+  /** Counts this process's deliveries: the same for all activities of one `send`, and for no other. */
   readonly delivery: number;
 }
 
-/** What happens to an event on its way, told as it happens. Nothing here holds a secret, a token or a body. */
-export type SenderEvent =
-  | (Subject & { readonly type: "send-started"; readonly bodyBytes: number })
-  | (Subject & {
+/**
+ * One thing that a sender or an outbox did, as it happens; `type` says which. None of them holds a secret, a token or
+ * a body.
+ */
+export type Activity =
+  | (ActivitySubject & {
+      readonly type: "send-started";
+      /** The length of the event's body. */
+      readonly bodyBytes: number;
+    })
+  | (ActivitySubject & {
       readonly type: "send-ended";
+      /** Milliseconds since `send` was called. */
       readonly durationMs: number;
+      /** How many attempts were made. */
       readonly attempts: number;
       readonly outcome: "accepted" | "duplicate" | "failed";
+      /** Why it failed. */
       readonly code?: ErrorCode;
     })
-  | (Subject & {
+  | (ActivitySubject & {
       readonly type: "attempt-started";
+      /** 1 for the event's first attempt. */
       readonly attempt: number;
+      /** The length of the event's body. */
       readonly bodyBytes: number;
       /** Headers to send along, such as `traceparent`: push them here. The protocol's own cannot be replaced. */
       readonly headers: HeaderPair[];
-      /** What was current when an outbox took the event; sent along unless another one is pushed. */
+      /** The trace that was current when an outbox took the event; sent along unless another one is pushed. */
       readonly traceparent?: string;
     })
-  | (Subject & {
+  | (ActivitySubject & {
       readonly type: "attempt-ended";
+      /** 1 for the event's first attempt. */
       readonly attempt: number;
+      /** Milliseconds that the attempt took. */
       readonly durationMs: number;
-      readonly verdict: Classification["verdict"];
+      /** What the answer means: `retry` a transient failure, `setup` a wrong setting, `final` a refusal for good. */
+      readonly outcome: "accepted" | "duplicate" | "retry" | "setup" | "final";
+      /** The answer's HTTP status, if there was one. */
       readonly status?: number;
+      /** Why it was not accepted. */
       readonly code?: ErrorCode;
     })
-  | (Subject & {
+  | (ActivitySubject & {
       readonly type: "retry-scheduled";
-      /** The attempt that is to come. */
+      /** The number of the next attempt. */
       readonly attempt: number;
+      /** Milliseconds until it starts. */
       readonly delayMs: number;
+      /** Why the attempt before it was not accepted. */
       readonly code: ErrorCode;
     })
-  | (Subject & { readonly type: "clock-corrected"; readonly offsetMs: number })
-  | (Subject & {
+  | (ActivitySubject & {
+      readonly type: "clock-corrected";
+      /** How far the receiver's clock is ahead of the local one, in milliseconds. */
+      readonly offsetMs: number;
+    })
+  | (ActivitySubject & {
       readonly type: "secret-switched";
-      /** The index of the secret that is tried, or that proved right. */
-      readonly candidate: number;
+      /** The place of the secret in those of the signer, from 0: the one that is tried, or that proved right. */
+      readonly secretIndex: number;
+      /** Whether the receiver accepted it; the sender goes on with this secret then. */
       readonly promoted: boolean;
     })
   | OutboxActivity
   | {
       readonly type: "warning";
+      /** The listener's URL. */
       readonly url: string;
       /** Absent when the warning is about the sender itself, such as a suspicious secret. */
       readonly eventId?: string;
+      /** The warning as a sentence. */
       readonly message: string;
     };
 
-/** What happens in an outbox besides its attempts. */
-type OutboxActivity =
-  | (Subject & {
+/** What an outbox does besides attempts. */
+export type OutboxActivity =
+  | (ActivitySubject & {
       readonly type: "enqueue-started";
+      /** The listener's name in the outbox. */
       readonly listener: string;
+      /** The length of the event's body. */
       readonly bodyBytes: number;
       /** Push a `traceparent` here, and it is kept with the event. */
       readonly headers: HeaderPair[];
     })
-  | (Subject & {
+  | (ActivitySubject & {
       readonly type: "enqueue-ended";
+      /** The listener's name in the outbox. */
       readonly listener: string;
+      /** Milliseconds that the enqueueing took. */
       readonly durationMs: number;
+      /** Why the event could not be stored. */
       readonly code?: ErrorCode;
     })
-  | (Subject & {
+  | (ActivitySubject & {
       readonly type: "delivery-ended";
+      /** The listener's name in the outbox. */
       readonly listener: string;
-      readonly outcome: "accepted" | "duplicate" | "dead";
-      /** Attempts begun, those of before a redrive included. */
+      readonly outcome: "delivered" | "duplicate" | "dead";
+      /** All attempts, those before a redrive included. */
       readonly attempts: number;
-      /** Since the event was enqueued. */
+      /** Milliseconds since the event was enqueued. */
       readonly ageMs: number;
       /** Why it is a dead letter. */
       readonly code?: ErrorCode;
     })
   | {
       readonly type: "breaker-changed";
+      /** The listener's URL. */
       readonly url: string;
+      /** The listener's name in the outbox. */
       readonly listener: string;
+      /** The circuit breaker's new state, in this process. */
       readonly state: "closed" | "open" | "half-open";
     }
   | {
-      /** From a running dispatcher, again and again: what waits for a listener. */
+      /** From a running dispatcher at regular times: how many events wait for a listener. */
       readonly type: "backlog";
+      /** The listener's URL. */
       readonly url: string;
+      /** The listener's name in the outbox. */
       readonly listener: string;
+      /** Events that wait. */
       readonly pending: number;
+      /** Events that a worker is delivering. */
       readonly inFlight: number;
+      /** Dead letters. */
       readonly dead: number;
-      /** Since the oldest pending event was enqueued; 0 when there is none. */
+      /** Milliseconds since the oldest pending event was enqueued; 0 when there is none. */
       readonly oldestAgeMs: number;
-      /** Of this process. */
+      /** The circuit breaker's state, in this process. */
       readonly breaker: "closed" | "open" | "half-open";
     }
   | {
-      /** The store cannot be reached, or can be again. */
+      /** The store cannot be reached, or can be reached again. */
       readonly type: "store-changed";
       readonly available: boolean;
+      /** Why it cannot be reached. */
       readonly code?: ErrorCode;
-      /** What the store failed with, such as a `HookproofError` whose cause is the driver's. */
+      /** The store's error, such as a `HookproofError` whose cause is the driver's. */
       readonly cause?: unknown;
     };
 
-/** One callback for everything; what it throws is dropped, so that watching never harms delivery. */
-export type Observe = (event: SenderEvent) => void;
+/** A callback for every activity of a sender or an outbox. What it throws is ignored, so that it cannot harm delivery. */
+export type Observer = (activity: Activity) => void;
 
 let deliveries = 0;
 
-/** The number of a delivery that begins. */
+/** A new number for a delivery, unlike all others of this process. */
 export function newDelivery(): number {
   deliveries += 1;
   return deliveries;

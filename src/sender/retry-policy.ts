@@ -1,4 +1,5 @@
-import { EVENT_ID_RETENTION_MS } from "../protocol/limits.js";
+import { checkWholeNumber } from "../core/options.js";
+import { EVENT_ID_RETENTION_MS } from "../core/protocol.js";
 
 const HOUR_MS = 60 * 60 * 1000;
 
@@ -6,9 +7,11 @@ const HOUR_MS = 60 * 60 * 1000;
 export interface RetryPolicy {
   /** Attempts in all; the first one counts. */
   readonly maxAttempts: number;
+  /** The delay between the first attempt and the second. */
   readonly firstDelayMs: number;
   /** Each delay is this many times the one before. */
   readonly factor: number;
+  /** No delay of the schedule is longer. */
   readonly maxDelayMs: number;
   /** Up to this share of a delay is added to it at random, so that a delay is never shorter than the schedule. */
   readonly jitter: number;
@@ -18,7 +21,7 @@ export interface RetryPolicy {
   readonly windowMs: number;
 }
 
-/** The schedule of PROTOCOL: 1 s, doubling, at most 1 h apart, within 7 days minus 1 hour; `send` tries 3 times. */
+/** The default: 1 s, then each delay doubled, at most 1 h apart, within 7 days minus 1 hour; `send` tries 3 times. */
 export const DEFAULT_RETRY_POLICY: RetryPolicy = {
   maxAttempts: 3,
   firstDelayMs: 1_000,
@@ -37,10 +40,11 @@ export interface RetryState {
   readonly firstAttemptAt: number;
 }
 
-/** The answer that is to be followed by another attempt. */
+/** The moment and the answer after which another attempt is planned. */
 export interface RetryInput {
+  /** By the same clock as `firstAttemptAt`. */
   readonly now: number;
-  /** What `Retry-After` asked for: a lower bound. */
+  /** The delay that `Retry-After` asks for; the next attempt is not earlier. */
   readonly retryAfterMs?: number | undefined;
   /** A number from 0 up to but not including 1. */
   readonly random: number;
@@ -71,8 +75,7 @@ export function nextAttempt(
 /** A policy from the fields a caller gave, checked. */
 export function retryPolicy(given: Partial<RetryPolicy> = {}): RetryPolicy {
   const policy: RetryPolicy = { ...DEFAULT_RETRY_POLICY, ...given };
-  if (!Number.isInteger(policy.maxAttempts) || policy.maxAttempts < 1)
-    throw new RangeError("retry.maxAttempts must be a whole number, 1 or more");
+  checkWholeNumber("retry.maxAttempts", policy.maxAttempts);
   if (!Number.isFinite(policy.factor) || policy.factor < 1)
     throw new RangeError("retry.factor must be 1 or more");
   for (const name of ["firstDelayMs", "maxDelayMs", "jitter", "maxRetryAfterMs", "windowMs"] as const) {

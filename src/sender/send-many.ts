@@ -63,7 +63,7 @@ export async function* inOrder<Item, Result>(
         break;
       }
     }
-    // A source that fails ends the run after what it had given is through.
+    // A source that fails ends the run, after the items that it gave before.
     if (failure) throw failure.error;
   } finally {
     signal?.removeEventListener("abort", onAbort);
@@ -97,7 +97,7 @@ function resultOf<Result>({ outcome }: Started<Result>): Result {
   throw outcome?.error;
 }
 
-/** Tells a source that nobody draws from it any more; one that still owes an item is not waited for. */
+/** Ends a source. One whose next item is still awaited is not waited for. */
 async function leave(source: Iterator<unknown> | AsyncIterator<unknown>, owes: boolean): Promise<void> {
   const returned = Promise.resolve(source.return?.());
   if (owes) returned.catch(() => {});

@@ -1,25 +1,26 @@
-import { HookproofError } from "../errors.js";
-import { type Clock, checkedClock, systemClock } from "../primitives/clock.js";
-import { harmless } from "../primitives/harmless.js";
-import { steadyRandom } from "../primitives/jitter.js";
-import { eventFrom } from "../protocol/event.js";
-import { type ConnectionOptions, connect } from "./connection.js";
-import { createDelivery, type Receipt } from "./deliver.js";
-import { type AttemptRecord, DeliveryError } from "./delivery-error.js";
-import type { Observe } from "./observe.js";
+import { sha256Base64url } from "#hash";
+import { type Clock, checkedClock, steadySleep, systemClock } from "../core/clock.js";
+import { HookproofError } from "../core/errors.js";
+import { eventFrom, type WebhookEvent } from "../core/event.js";
+import { checkWholeNumber, harmless, steadyRandom } from "../core/options.js";
+import { type AttemptOptions, prepareAttempts } from "./attempt-options.js";
+import { type AttemptRecord, type DeliveryContext, DeliveryError, deliver, type Receipt } from "./deliver.js";
+import type { Observer } from "./observe.js";
 import { type RetryPolicy, retryPolicy } from "./retry-policy.js";
-import { reuseGuard } from "./reuse-guard.js";
 import { inOrder } from "./send-many.js";
-import { steadyWait } from "./waiting.js";
+
+/** How many event ids a sender remembers at least; twice as many at most. */
+const REMEMBERED_IDS = 10_000;
 
 /** Options of `createSender`. */
-export interface SenderOptions extends ConnectionOptions {
+export interface SenderOptions extends AttemptOptions {
   /** Fields of the retry policy to change; 3 attempts by default. */
   retry?: Partial<RetryPolicy> | undefined;
   /** How long `send` may take with all its attempts and waits; 30,000 ms by default. */
   deadlineMs?: number | undefined;
-  /** Called with everything that happens; see `SenderEvent`. */
-  observe?: Observe | undefined;
+  /** Called with every activity of the sender; see `Activity`. */
+  observe?: Observer | undefined;
+  /** The source of time; the system's clocks by default. */
   clock?: Clock | undefined;
   /** Numbers from 0 up to 1, for the jitter; `Math.random` by default. */
   random?: (() => number) | undefined;
@@ -31,6 +32,15 @@ export interface SenderOptions extends ConnectionOptions {
 export interface SendOptions {
   /** An id of your own, UUID v4, when the same event may be sent again after a crash. */
   eventId?: string | undefined;
+  /** Ends the delivery: `send` throws ABORTED. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Options of `sendMany`. */
+export interface SendManyOptions {
+  /** How many events are sent at the same time; 8 by default. */
+  concurrency?: number | undefined;
+  /** Ends the run; requests under way are waited for. */
   signal?: AbortSignal | undefined;
 }
 
@@ -39,23 +49,32 @@ export type SendResult =
   | ({ readonly ok: true } & Receipt)
   | {
       readonly ok: false;
+      /** Why it failed. */
       readonly code: HookproofError["code"];
       /** Absent when the payload was refused before it became an event. */
       readonly eventId?: string;
+      /** All attempts, in order; empty when none was made. */
       readonly attempts: readonly AttemptRecord[];
+      /** The error that `send` would have thrown. */
       readonly error: HookproofError;
     };
 
 /** Sends events to one listener. */
 export interface Sender {
-  /** Delivers a payload, or an event of `createEvent`; throws a `DeliveryError` when no answer says that it arrived. */
+  /**
+   * Delivers a payload, or an event of `createEvent`.
+   *
+   * @throws {DeliveryError} when no answer says that it arrived
+   * @throws {HookproofError} PAYLOAD_NOT_JSON, PAYLOAD_NOT_UTF8, PAYLOAD_TOO_LARGE, EVENT_ID_INVALID or
+   * EVENT_ID_REUSED, before anything is sent
+   */
   send(payload: unknown, options?: SendOptions): Promise<Receipt>;
-  /** The same, with failures as values. */
+  /** The same, with failures as values instead of errors. */
   trySend(payload: unknown, options?: SendOptions): Promise<SendResult>;
   /** Sends many, `concurrency` at a time (8 by default); results come in the order of the payloads. */
   sendMany(
     payloads: Iterable<unknown> | AsyncIterable<unknown>,
-    options?: { concurrency?: number; signal?: AbortSignal },
+    options?: SendManyOptions,
   ): AsyncGenerator<SendResult, void, undefined>;
 }
 
@@ -82,47 +101,78 @@ export function createSender(options: SenderOptions): Sender {
   const clock = checkedClock(options.clock ?? systemClock);
   if (!(deadlineMs > 0)) throw new RangeError("deadlineMs must be above 0");
   const observe = harmless(options.observe);
-  const deliver = createDelivery({
-    ...connect(options, { clock, observe }),
+  const context: SendContext = {
+    ...prepareAttempts(options, { clock, observe }),
     policy: retryPolicy(options.retry),
     clock,
     random: steadyRandom(options.random ?? Math.random),
-    wait: steadyWait(options.wait),
+    wait: steadySleep(options.wait),
     deadlineMs,
     observe,
-  });
-  const guard = reuseGuard();
-
-  async function send(payload: unknown, { eventId, signal }: SendOptions = {}): Promise<Receipt> {
-    const event = eventFrom(payload, eventId);
-    const isNew = eventId === undefined && event !== payload;
-    if (isNew) guard.remember(event);
-    else guard.check(event);
-    try {
-      return await deliver(event, signal);
-    } catch (error) {
-      if (isNew) guard.check(event);
-      throw error;
-    }
-  }
-
-  async function trySend(payload: unknown, options?: SendOptions): Promise<SendResult> {
-    try {
-      return { ok: true, ...(await send(payload, options)) };
-    } catch (error) {
-      if (!(error instanceof HookproofError)) throw error;
-      if (!(error instanceof DeliveryError)) return { ok: false, code: error.code, attempts: [], error };
-      return { ok: false, code: error.code, eventId: error.event.id, attempts: error.attempts, error };
-    }
-  }
-
-  return {
-    send,
-    trySend,
-    sendMany(payloads, { concurrency = 8, signal } = {}) {
-      if (!Number.isInteger(concurrency) || concurrency < 1)
-        throw new RangeError("concurrency must be a whole number, 1 or more");
-      return inOrder(payloads, { concurrency, signal }, (payload) => trySend(payload, { signal }));
-    },
+    digests: { recent: new Map(), older: new Map() },
   };
+  return {
+    send: (payload, sendOptions) => send(context, payload, sendOptions),
+    trySend: (payload, sendOptions) => trySend(context, payload, sendOptions),
+    sendMany: (payloads, manyOptions) => sendMany(context, payloads, manyOptions),
+  };
+}
+
+interface SendContext extends DeliveryContext {
+  readonly digests: Digests;
+}
+
+/**
+ * The hash of the bytes that each of the last event ids was sent with. In two maps, as deleting the oldest entry of one
+ * again and again takes longer than all else that a sender does: its first entry is behind those that were deleted.
+ */
+interface Digests {
+  recent: Map<string, string>;
+  older: ReadonlyMap<string, string>;
+}
+
+async function send(
+  context: SendContext,
+  payload: unknown,
+  { eventId, signal }: SendOptions = {},
+): Promise<Receipt> {
+  const event = eventFrom(payload, eventId);
+  checkReuse(context.digests, event);
+  return deliver(context, event, signal);
+}
+
+async function trySend(context: SendContext, payload: unknown, options?: SendOptions): Promise<SendResult> {
+  try {
+    return { ok: true, ...(await send(context, payload, options)) };
+  } catch (error) {
+    if (!(error instanceof HookproofError)) throw error;
+    if (!(error instanceof DeliveryError)) return { ok: false, code: error.code, attempts: [], error };
+    return { ok: false, code: error.code, eventId: error.event.id, attempts: error.attempts, error };
+  }
+}
+
+function sendMany(
+  context: SendContext,
+  payloads: Iterable<unknown> | AsyncIterable<unknown>,
+  { concurrency = 8, signal }: SendManyOptions = {},
+): AsyncGenerator<SendResult, void, undefined> {
+  checkWholeNumber("concurrency", concurrency);
+  return inOrder(payloads, { concurrency, signal }, (payload) => trySend(context, payload, { signal }));
+}
+
+/** Refuses an id that was sent before with other bytes: the receiver would take the event for a copy and drop it. */
+function checkReuse(digests: Digests, { id, body }: WebhookEvent): void {
+  const digest = sha256Base64url(body);
+  const before = digests.recent.get(id) ?? digests.older.get(id) ?? digest;
+  if (before !== digest) {
+    throw new HookproofError(
+      "EVENT_ID_REUSED",
+      `Event id ${id} was used before with other bytes. A new event needs a new id.`,
+    );
+  }
+  if (digests.recent.size === REMEMBERED_IDS) {
+    digests.older = digests.recent;
+    digests.recent = new Map();
+  }
+  digests.recent.set(id, digest);
 }

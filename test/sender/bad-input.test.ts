@@ -10,7 +10,7 @@ import {
 } from "hookproof";
 import { generateKey } from "hookproof/jwks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type ReceiverServer, receiverServer, SECRET } from "./receiver-server.js";
+import { type ReceiverServer, receiverServer, SECRET } from "../kit/receiver-server.js";
 
 let server: ReceiverServer;
 beforeAll(async () => {
@@ -103,6 +103,18 @@ describe("an id that cannot be used", () => {
     const again = { eventId: failed.eventId };
     await expect(sender.send({ a: 4 }, again)).rejects.toEqual(code("EVENT_ID_REUSED"));
     expect(await sender.send({ a: 3 }, again)).toMatchObject({ eventId: failed.eventId });
+  });
+
+  it("an id that came again a moment ago, however long ago it first came", async () => {
+    const sender = create({
+      transport: async () => ({ status: 200, headers: [], body: new Uint8Array(), truncated: false }),
+    });
+    const eventId = newEventId();
+    await sender.send({ a: 1 }, { eventId });
+    for (let n = 0; n < 9_990; n++) await sender.send({ n });
+    await sender.send({ a: 1 }, { eventId });
+    for (let n = 0; n < 20; n++) await sender.send({ n });
+    await expect(sender.send({ a: 2 }, { eventId })).rejects.toEqual(code("EVENT_ID_REUSED"));
   });
 
   it("a second id for an event that has one", async () => {
@@ -210,7 +222,6 @@ describe("a header that breaks out of its line", () => {
   it("comes from a signer of somebody else's", async () => {
     const signer: Signer = {
       method: "hmac",
-      candidates: 1,
       sign: () => ["Webhook-Signature", "a\r\nX: 1"],
     };
     await expect(create({ signer }).send({})).rejects.toEqual(code("HEADER_INVALID"));

@@ -1,8 +1,8 @@
 import { createEvent, createSender, hmacSigner } from "hookproof";
 import { expect, it } from "vitest";
-import { FAILURES } from "../support/receiver-failures.js";
-import { seededRandom } from "../support/seed.mjs";
-import { receiverServer, SECRET } from "./receiver-server.js";
+import { FAILURES } from "../kit/receiver-failures.js";
+import { receiverServer, SECRET } from "../kit/receiver-server.js";
+import { seededRandom } from "../kit/seed.mjs";
 
 const EVENTS = process.env.HOOKPROOF_LONG ? 10_000 : 1_500;
 const FAILING_SHARE = 0.3;

@@ -5,23 +5,23 @@ import { classify } from "../../src/sender/classify.js";
 const answered = (status: number) => classify({ status, headers: [] }, 1, 0);
 
 describe("a classification", () => {
-  it("of a failure has no causes: the failure itself says what it was", () => {
-    expect(classify({ failure: "ABORTED" }, 1, 0)).toEqual({ verdict: "final", code: "ABORTED", causes: [] });
+  it("of a failure has no hints: the failure itself says what it was", () => {
+    expect(classify({ failure: "ABORTED" }, 1, 0)).toEqual({ outcome: "final", code: "ABORTED", hints: [] });
   });
 
   it.each([201, 202, 204, 206, 299])("of %i is accepted now, not earlier, with a warning", (status) => {
     expect(answered(status)).toEqual({
-      verdict: "accepted",
+      outcome: "accepted",
       earlier: false,
       warning: expect.stringContaining(`answered ${status}`),
     });
   });
 
   it.each([0, 100, 101, 103, 199])("of %i, which is no answer to a POST, is final", (status) => {
-    expect(answered(status)).toMatchObject({ verdict: "final", code: "REQUEST_REFUSED" });
+    expect(answered(status)).toMatchObject({ outcome: "final", code: "REQUEST_REFUSED" });
   });
 
-  it.each<[status: number, cause: RegExp]>([
+  it.each<[status: number, hint: RegExp]>([
     [400, /clock/],
     [401, /secret/],
     [403, /source address/],
@@ -31,7 +31,7 @@ describe("a classification", () => {
     [415, /changed the request/],
     [302, /another host/],
     [418, /a proxy in between/],
-  ])("of %i names a cause that fits it", (status, cause) => {
-    expect(answered(status)).toHaveProperty("causes", expect.arrayContaining([expect.stringMatching(cause)]));
+  ])("of %i names a hint that fits it", (status, hint) => {
+    expect(answered(status)).toHaveProperty("hints", expect.arrayContaining([expect.stringMatching(hint)]));
   });
 });

@@ -1,19 +1,19 @@
 import { Agent } from "node:https";
 import {
+  type Activity,
   createEvent,
   createSender,
   type DeliveryError,
   hmacSigner,
-  type SenderEvent,
   type SenderOptions,
 } from "hookproof";
 import { nodeTransport, undiciTransport } from "hookproof/node";
 import { fixedClock } from "hookproof/testing";
 import { Agent as UndiciAgent } from "undici";
 import { afterEach, describe, expect, it } from "vitest";
-import { makeCertificates } from "../http/certificates.js";
-import { httpsServer } from "../http/local-server.js";
-import { type ReceiverServer, receiverServer, SECRET } from "./receiver-server.js";
+import { makeCertificates } from "../kit/certificates.js";
+import { httpsServer } from "../kit/local-server.js";
+import { type ReceiverServer, receiverServer, SECRET } from "../kit/receiver-server.js";
 
 const OTHER = "x7Jq0nXk1m2p3r4s5t6u7v8w9y0z-A_BCDEFGHIJKLMN";
 const MINUTE_MS = 60_000;
@@ -36,7 +36,7 @@ describe("a clock that is off", () => {
         return receive(request, response);
       },
     });
-    const events: SenderEvent[] = [];
+    const events: Activity[] = [];
     const sender = createSender({
       url: server.url,
       signer: hmacSigner({ secret: SECRET }),
@@ -161,12 +161,12 @@ describe("whose Date is believed", () => {
 describe("a secret that is being rotated", () => {
   const sending = async (listener: string | string[], secrets: string[]) => {
     server = await receiverServer({ auth: { method: "hmac", secret: listener } });
-    const switches: [candidate: number, promoted: boolean][] = [];
+    const switches: [secretIndex: number, promoted: boolean][] = [];
     const sender = createSender({
       url: server.url,
       signer: hmacSigner({ secret: secrets }),
       observe(event) {
-        if (event.type === "secret-switched") switches.push([event.candidate, event.promoted]);
+        if (event.type === "secret-switched") switches.push([event.secretIndex, event.promoted]);
       },
       wait,
     });

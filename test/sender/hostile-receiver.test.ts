@@ -2,8 +2,8 @@ import type { Socket } from "node:net";
 import { inspect } from "node:util";
 import { createSender, hmacSigner, type SenderOptions } from "hookproof";
 import { afterEach, describe, expect, it } from "vitest";
-import { httpServer, type LocalServer, tcpServer } from "../http/local-server.js";
-import { receiverServer, SECRET } from "./receiver-server.js";
+import { httpServer, type LocalServer, tcpServer } from "../kit/local-server.js";
+import { receiverServer, SECRET } from "../kit/receiver-server.js";
 
 const servers: LocalServer[] = [];
 afterEach(async () => {

@@ -1,23 +1,23 @@
 import { createSign, generateKeyPairSync, type KeyObject } from "node:crypto";
 import { createSender, jwtSigner, type SigningKey } from "hookproof";
-import { fixedKeys, generateKey } from "hookproof/jwks";
-import type { Listener } from "hookproof/receiver";
+import { generateKey, localKeys } from "hookproof/jwks";
+import type { ListenerOptions } from "hookproof/receiver";
 import { afterEach, describe, expect, it } from "vitest";
-import { type ReceiverServer, receiverServer } from "./receiver-server.js";
+import { type ReceiverServer, receiverServer } from "../kit/receiver-server.js";
 
 let server: ReceiverServer | undefined;
 afterEach(() => server?.stop());
 
 const wait = async () => {};
 
-function keySet(...keys: { kid: string; key: KeyObject }[]): Listener["auth"] {
+function keySet(...keys: { kid: string; key: KeyObject }[]): ListenerOptions["auth"] {
   const jwks = keys.map(({ kid, key }) => ({
     ...key.export({ format: "jwk" }),
     kid,
     use: "sig",
     alg: "ES256",
   }));
-  return { method: "jwt", keys: fixedKeys({ keys: jwks }) };
+  return { method: "jwt", keys: localKeys({ keys: jwks }) };
 }
 
 const p256 = () => generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -100,7 +100,7 @@ describe("a key that is rotated", () => {
     const fresh = await generateKey({ alg: "EdDSA" });
     const kids: string[] = [];
     server = await receiverServer({
-      auth: { method: "jwt", keys: fixedKeys({ keys: [old.publicJwk, fresh.publicJwk] }) },
+      auth: { method: "jwt", keys: localKeys({ keys: [old.publicJwk, fresh.publicJwk] }) },
       intercept(request, response, receive) {
         const token = request.headers.authorization?.slice("Bearer ".length) ?? "";
         kids.push(JSON.parse(Buffer.from(token.split(".")[0] ?? "", "base64url").toString()).kid);

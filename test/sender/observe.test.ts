@@ -1,8 +1,8 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { createSender, hmacSigner, type Observe, type SenderEvent } from "hookproof";
+import { type Activity, createSender, hmacSigner, type Observer } from "hookproof";
 import { diagnosticsChannelObserver } from "hookproof/node";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type ReceiverServer, receiverServer, SECRET } from "./receiver-server.js";
+import { type ReceiverServer, receiverServer, SECRET } from "../kit/receiver-server.js";
 
 let server: ReceiverServer;
 beforeEach(async () => {
@@ -16,12 +16,12 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
-const create = (observe: Observe) =>
+const create = (observe: Observer) =>
   createSender({ url: server.url, signer: hmacSigner({ secret: SECRET }), observe, wait: async () => {} });
 
 describe("an observer", () => {
   it("is told the whole story of a delivery, in order, and nothing secret", async () => {
-    const story: SenderEvent[] = [];
+    const story: Activity[] = [];
     const { eventId } = await create((event) => story.push(event)).send({ note: "confidential" });
     expect(story.map(({ type }) => type)).toEqual([
       "send-started",
@@ -35,10 +35,10 @@ describe("an observer", () => {
     expect(story).toMatchObject([
       { eventId, url: server.url, bodyBytes: 23 },
       { attempt: 1 },
-      { attempt: 1, verdict: "retry", status: 500, code: "RECEIVER_UNAVAILABLE" },
+      { attempt: 1, outcome: "retry", status: 500, code: "RECEIVER_UNAVAILABLE" },
       { attempt: 2, code: "RECEIVER_UNAVAILABLE" },
       { attempt: 2 },
-      { attempt: 2, verdict: "accepted", status: 200 },
+      { attempt: 2, outcome: "accepted", status: 200 },
       { outcome: "accepted", attempts: 2 },
     ]);
     expect(new Set(story.map((event) => "delivery" in event && event.delivery)).size).toBe(1);
@@ -63,7 +63,7 @@ describe("an observer", () => {
       throw new Error("the log is full");
     });
     expect(await throwing.send({})).toMatchObject({ outcome: "accepted" });
-    const rejecting = create((async () => Promise.reject(new Error("later"))) as Observe);
+    const rejecting = create((async () => Promise.reject(new Error("later"))) as Observer);
     expect(await rejecting.send({})).toMatchObject({ outcome: "accepted" });
   });
 });
@@ -71,7 +71,7 @@ describe("an observer", () => {
 describe("diagnosticsChannelObserver", () => {
   it("publishes every event to whoever subscribed", async () => {
     const seen: string[] = [];
-    const listen = (message: unknown) => void seen.push((message as SenderEvent).type);
+    const listen = (message: unknown) => void seen.push((message as Activity).type);
     subscribe("hookproof:sender", listen);
     try {
       await create(diagnosticsChannelObserver()).send({});

@@ -1,14 +1,14 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { createSender, hmacSigner, type SenderEvent, type SenderOptions } from "hookproof";
+import { type Activity, createSender, hmacSigner, type SenderOptions } from "hookproof";
 import { checkKeySet } from "hookproof/jwks";
 import { undiciTransport } from "hookproof/node";
 import { HttpsProxyAgent } from "https-proxy-agent";
 import { ProxyAgent } from "undici";
 import { afterEach, describe, expect, it } from "vitest";
-import { makeCertificates } from "../http/certificates.js";
-import { httpsServer, type LocalServer, PROXY_ANSWERS, tcpServer } from "../http/local-server.js";
-import { SECRET } from "./receiver-server.js";
+import { makeCertificates } from "../kit/certificates.js";
+import { httpsServer, type LocalServer, PROXY_ANSWERS, tcpServer } from "../kit/local-server.js";
+import { SECRET } from "../kit/receiver-server.js";
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
@@ -62,7 +62,7 @@ describe.each(Object.entries(CLIENTS))("a sender behind a proxy, over %s", (_nam
     });
     cleanups.push(server.stop);
     const proxy = await proxyThatRefuses(texts);
-    const events: SenderEvent[] = [];
+    const events: Activity[] = [];
     const sender = createSender({
       url: `https://tenant.example.com:${server.port}/api/v1/webhooks/incoming/lst_1`,
       signer: hmacSigner({ secret: SECRET }),

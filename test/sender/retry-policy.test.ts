@@ -5,7 +5,7 @@ import {
   type RetryPolicy,
   retryPolicy,
 } from "../../src/sender/retry-policy.js";
-import fc from "../support/fast-check.js";
+import fc from "../kit/fast-check.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const START = 1_767_225_600_000;

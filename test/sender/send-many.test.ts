@@ -3,7 +3,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { createSender, hmacSigner, type SenderOptions, type Transport } from "hookproof";
 import { describe, expect, it } from "vitest";
-import { receiverServer, SECRET } from "./receiver-server.js";
+import { receiverServer, SECRET } from "../kit/receiver-server.js";
 
 const okAnswer = { status: 200, headers: [], body: new Uint8Array(), truncated: false };
 const url = "https://tenant.example.com/api/v1/webhooks/incoming/lst_1";

@@ -12,21 +12,18 @@ import {
 import { undiciTransport } from "hookproof/node";
 import { HttpsProxyAgent } from "https-proxy-agent";
 import { Agent } from "undici";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { createTransport } from "../../src/http/node/transport.js";
 import { createTransport as fetchTransport } from "../../src/http/transport-fetch.js";
-import { createTransport } from "../../src/http/transport-node.js";
-import { makeCertificates } from "../http/certificates.js";
-import { httpServer, httpsServer, type LocalServer, refusingProxy, tcpServer } from "../http/local-server.js";
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-async function started(server: Promise<LocalServer>): Promise<LocalServer> {
-  cleanups.push((await server).stop);
-  return server;
-}
+import { makeCertificates } from "../kit/certificates.js";
+import {
+  afterTest,
+  httpServer,
+  httpsServer,
+  refusingProxy,
+  started,
+  tcpServer,
+} from "../kit/local-server.js";
 
 const SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 const at = (port: number, origin = "http://127.0.0.1") => `${origin}:${port}/api/v1/webhooks/incoming/lst_1`;
@@ -79,7 +76,7 @@ const TRANSPORTS: Record<string, () => Transport> = {
   "the Node transport": () => createTransport(),
   undici() {
     const agent = new Agent();
-    cleanups.push(() => agent.destroy());
+    afterTest(() => agent.destroy());
     return undiciTransport(agent);
   },
   fetch: () => fetchTransport(),
