@@ -1,8 +1,8 @@
-import type { Check } from "../protocol/check.js";
-import type { ReplayStore, Reservation, ReserveResult } from "./replay-store.js";
-import { failed, passed, type ReceivedEvent, type Rejection, rejection, type Verdict } from "./verdict.js";
+import { type Check, type FailedCheck, failed, passed } from "../core/check.js";
+import type { ReplayStore, Reservation, ReserveResult } from "../replay/replay-store.js";
+import { type ReceivedEvent, type Rejection, rejection, type Verdict } from "./verdict.js";
 
-/** What steps 7 and 8 need. */
+/** What checks 24 to 26 need. */
 export interface Acceptance {
   readonly replayStore: ReplayStore;
   readonly isTriggerActive: () => boolean | Promise<boolean>;
@@ -11,13 +11,14 @@ export interface Acceptance {
 }
 
 /**
- * Accepts the event durably: resolves, and the id is used up; throws, and the event may come again. A run that
- * writes to the replay store's own database commits the reservation in the same transaction
- * (`sqliteReplayStore`, `postgresReplayStore`): then work and id stand or fall together.
+ * Accepts an event durably, for example by writing a row. When it resolves, the event's id is processed and the answer
+ * is 200. When it throws, the answer is 503 and the event may come again. A run that writes to the replay store's own
+ * database can commit the reservation in its own transaction (`sqliteReplayStore`, `postgresReplayStore`): then the
+ * work and the id are both stored, or neither is.
  */
 export type Run = (event: ReceivedEvent, reservation: Reservation) => Promise<unknown>;
 
-/** Steps 7 and 8: an event that passed the checks is run unless its id was processed before. */
+/** Checks 24 to 26: an event that passed the checks before is run unless its id was processed. */
 export async function accept(
   acceptance: Acceptance,
   event: ReceivedEvent,
@@ -26,59 +27,39 @@ export async function accept(
 ): Promise<Verdict> {
   const { replayStore, isTriggerActive } = acceptance;
   const checks = [...verified];
-  const refuse = (check: Check & { code: Rejection["code"] }, cause?: unknown): Rejection => {
+  const refuse = (check: FailedCheck, cause?: unknown): Rejection => {
     checks.push(check);
     return rejection(checks, check, check.code, cause);
   };
 
   const reserved = await reserve(acceptance, event);
-  if (reserved.state === "unavailable") return refuse(replayFailure("unavailable"), reserved.cause);
-  if (reserved.state !== "reserved") return refuse(replayFailure(reserved.state));
-  checks.push(passed("replay", REPLAY_RULE));
+  if (reserved.state === "unavailable")
+    return refuse(failed("replay", "REPLAY_STORE_UNAVAILABLE", STORE_FAILED), reserved.cause);
+  if (reserved.state === "processed")
+    return refuse(failed("replay", "EVENT_DUPLICATE", "an id that was processed"));
+  if (reserved.state === "in-flight")
+    return refuse(failed("replay", "EVENT_IN_FLIGHT", "a copy that is still being processed"));
+  checks.push(passed("replay"));
 
   const active = await attempt(async () => isTriggerActive());
   const ran = active.value ? await attempt(() => run(event, reserved.reservation)) : active;
   if (!active.value || !ran.ok) await release(replayStore, reserved.reservation);
-  if (active.ok && !active.value)
-    return refuse(refusal("trigger", "TRIGGER_INACTIVE", TRIGGER_RULE, "an inactive trigger"));
-  if (active.ok) checks.push(passed("trigger", TRIGGER_RULE));
-  if (!ran.ok)
-    return refuse(
-      refusal("run", "RUN_FAILED", "the automation accepts the event", "a run that failed"),
-      ran.cause,
-    );
+  if (!active.ok) return refuse(failed("trigger", "RUN_FAILED", "isTriggerActive failed"), active.cause);
+  if (!active.value) return refuse(failed("trigger", "TRIGGER_INACTIVE", "an inactive trigger"));
+  checks.push(passed("trigger"));
+  if (!ran.ok) return refuse(failed("run", "RUN_FAILED", "a run that failed"), ran.cause);
   const committed = await attempt(() => replayStore.commit(reserved.reservation));
-  if (!committed.ok) return refuse(replayFailure("unavailable"), committed.cause);
-  checks.push(passed("run", "the automation accepts the event"));
+  if (!committed.ok) return refuse(failed("run", "REPLAY_STORE_UNAVAILABLE", STORE_FAILED), committed.cause);
+  checks.push(passed("run"));
   return { ok: true, event, checks };
 }
 
-const TRIGGER_RULE = "the automation is published and its trigger enabled";
-const REPLAY_RULE = "the event id was not processed for this listener in the last 7 days";
+const STORE_FAILED = "a replay store that failed";
 
-function replayFailure(
-  state: "processed" | "in-flight" | "unavailable",
-): Check & { code: Rejection["code"] } {
-  if (state === "processed")
-    return refusal("replay", "EVENT_DUPLICATE", REPLAY_RULE, "an id that was processed");
-  if (state === "in-flight")
-    return refusal("replay", "EVENT_IN_FLIGHT", REPLAY_RULE, "a copy that is still being processed");
-  return refusal("replay", "REPLAY_STORE_UNAVAILABLE", REPLAY_RULE, "a replay store that failed");
-}
-
-function refusal(
-  step: Check["step"],
-  code: Rejection["code"],
-  rule: string,
-  seen: string,
-): Check & { code: Rejection["code"] } {
-  return { ...failed(step, code, rule, seen), code };
-}
-
-/** A store is often somebody else's code: an answer that is none of these counts as a failure. */
+/** A store may be the caller's own code: any other answer counts as a failure. */
 const STATES: ReadonlySet<unknown> = new Set(["reserved", "processed", "in-flight"]);
 
-/** Asks for the id; while another copy holds it, waits for that copy's outcome. */
+/** Reserves the id; while another copy holds it, waits for that copy's outcome. */
 async function reserve(
   { replayStore, inFlightWaitMs }: Acceptance,
   event: ReceivedEvent,
@@ -93,7 +74,7 @@ async function reserve(
   }
 }
 
-/** A release that fails leaves the id to its reservation's expiry, which ends the same way, only later. */
+/** A release that fails is ignored: the reservation expires, so the id is free again, only later. */
 async function release(replayStore: ReplayStore, reservation: Reservation): Promise<void> {
   await attempt(() => replayStore.release(reservation));
 }

@@ -1,8 +1,6 @@
-import { type HmacVerifier, isSignature } from "../hmac/verify.js";
-import { checkToken } from "../jwt/verify.js";
-import { type Cidr, cidrContains, formatIp } from "../primitives/address.js";
-import { type Check, shown } from "../protocol/check.js";
-import { isEventId } from "../protocol/event-id.js";
+import { type Cidr, cidrContains, formatIp, type IpAddress, parseIp } from "../core/address.js";
+import { type Check, failed, passed, shown } from "../core/check.js";
+import { isEventId } from "../core/event.js";
 import {
   AUTHORIZATION_HEADER,
   CONTENT_TYPE_HEADER,
@@ -10,14 +8,13 @@ import {
   type ReceivedHeaders,
   SIGNATURE_HEADER,
   TIMESTAMP_HEADER,
-} from "../protocol/headers.js";
-import { MAX_BODY_BYTES, TIMESTAMP_TOLERANCE_SECONDS } from "../protocol/limits.js";
-import { listenerIdOf } from "../protocol/listener-url.js";
-import { signingHead } from "../protocol/signing-input.js";
-import { isTimestamp } from "../protocol/timestamp.js";
+} from "../core/headers.js";
+import { parseJson } from "../core/json.js";
+import { listenerIdOf } from "../core/listener-url.js";
+import { isTimestamp, MAX_BODY_BYTES, signingHead, TIMESTAMP_TOLERANCE_SECONDS } from "../core/protocol.js";
+import { type HmacVerifier, isSignature } from "../hmac/signature.js";
+import { checkToken } from "../jwt/verify.js";
 import type { PreparedListener } from "./listener.js";
-import { sourceOf } from "./source-address.js";
-import { failed, passed } from "./verdict.js";
 
 /** A request as far as it is known before its body is read. */
 export interface RequestHead {
@@ -28,101 +25,114 @@ export interface RequestHead {
   readonly headersDropped?: boolean | undefined;
 }
 
-/** Steps 0 and 1: the listener, the method, and where the request comes from. */
+const TWICE = "the header more than once";
+
+/** Checks 1 to 4: the listener, the method, that no header was dropped, and where the request comes from. */
 export function* checkEnvelope(
   listener: PreparedListener,
   head: RequestHead,
   trustedProxies: readonly Cidr[],
 ): Iterable<Check> {
-  const listenerRule = "the path names a listener that exists";
   const id = listenerIdOf(head.url);
   yield id === listener.id
-    ? passed("listener", listenerRule, id)
-    : failed("listener", "LISTENER_UNKNOWN", listenerRule, shown(id ?? head.url));
-
-  const methodRule = "the method is POST";
+    ? passed("listener", id)
+    : failed("listener", "LISTENER_UNKNOWN", shown(id ?? head.url));
   yield head.method === "POST"
-    ? passed("method", methodRule)
-    : failed("method", "METHOD_NOT_ALLOWED", methodRule, shown(head.method));
+    ? passed("method")
+    : failed("method", "METHOD_NOT_ALLOWED", shown(head.method));
+  yield head.headersDropped
+    ? failed("headers", "HEADERS_TOO_MANY", "so many that some may have been dropped")
+    : passed("headers");
+  yield checkSource(listener, head, trustedProxies);
+}
 
-  if (head.headersDropped)
-    yield failed(
-      "headers",
-      "HEADERS_TOO_MANY",
-      "every header line was kept",
-      "so many that some were dropped",
-    );
+function checkSource(
+  { allowedCidrs }: PreparedListener,
+  { sourceAddress, headers }: RequestHead,
+  trustedProxies: readonly Cidr[],
+): Check {
+  if (allowedCidrs.length === 0) return passed("source", "no ranges are set");
+  const source = sourceOf(sourceAddress, headers.all("X-Forwarded-For"), trustedProxies);
+  if (source === undefined) return failed("source", "SOURCE_NOT_ALLOWED", "no address, or a malformed one");
+  return contains(allowedCidrs, source)
+    ? passed("source", formatIp(source))
+    : failed("source", "SOURCE_NOT_ALLOWED", formatIp(source));
+}
 
-  const sourceRule = "the source address is in an allowed range, if there are any";
-  if (listener.allowedCidrs.length === 0) {
-    yield passed("source", sourceRule, "no ranges are set");
-    return;
+/**
+ * Where a request comes from. Without trusted proxies that is the socket's peer. Behind them, `X-Forwarded-For`
+ * is read from the right, past every trusted address: what stands further left may be invented by the sender.
+ * `undefined` when the address is unknown or malformed.
+ */
+export function sourceOf(
+  peer: string | undefined,
+  forwardedFor: readonly string[],
+  trustedProxies: readonly Cidr[],
+): IpAddress | undefined {
+  let source = parseIp(peer?.split("%", 1)[0] ?? "");
+  const hops = forwardedFor.join(",").split(",").map(withoutBlanks);
+  for (let i = hops.length - 1; i >= 0 && source !== undefined && contains(trustedProxies, source); i--) {
+    if (hops[i] === "" && hops.length === 1) break;
+    source = parseIp(hops[i] ?? "");
   }
-  const source = sourceOf(head.sourceAddress, head.headers.all("X-Forwarded-For"), trustedProxies);
-  const inside = source !== undefined && listener.allowedCidrs.some((cidr) => cidrContains(cidr, source));
-  const seen = source === undefined ? "no address, or a malformed one" : formatIp(source);
-  yield inside
-    ? passed("source", sourceRule, seen)
-    : failed("source", "SOURCE_NOT_ALLOWED", sourceRule, seen);
+  return source;
 }
 
-/** Step 2, once the body is there or known to be too large. */
+/** Without the spaces and tabs around it. A regular expression would read a row of blanks once for each of them. */
+function withoutBlanks(hop: string): string {
+  let [start, end] = [0, hop.length];
+  while (start < end && isBlank(hop[start])) start++;
+  while (end > start && isBlank(hop[end - 1])) end--;
+  return hop.slice(start, end);
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character === " " || character === "\t";
+}
+
+function contains(ranges: readonly Cidr[], address: IpAddress): boolean {
+  return ranges.some((cidr) => cidrContains(cidr, address));
+}
+
+/** Check 5, once the body is there or known to be too large. */
 export function checkSize(body: Uint8Array | "too-large" | "unreadable"): Check {
-  const rule = `the body is complete and has at most ${MAX_BODY_BYTES} bytes`;
-  if (body === "unreadable") return failed("size", "BODY_UNREADABLE", rule, "a body that broke off");
-  if (body === "too-large" || body.length > MAX_BODY_BYTES)
-    return failed("size", "BODY_TOO_LARGE", rule, "more");
-  return passed("size", rule, `${body.length} bytes`);
+  if (body === "unreadable") return failed("size", "BODY_UNREADABLE", "a body that broke off");
+  if (body === "too-large" || body.length > MAX_BODY_BYTES) return failed("size", "BODY_TOO_LARGE", "more");
+  return passed("size", `${body.length} bytes`);
 }
 
-/** Steps 3 and 4: the three headers, then the time window. */
-export function* checkHeaders(headers: ReceivedHeaders, nowSeconds: number): Iterable<Check> {
-  const [timestamp = "", ...moreTimestamps] = headers.all(TIMESTAMP_HEADER);
-  const timestampRule = `${TIMESTAMP_HEADER} is one Unix time in whole seconds`;
-  if (headers.all(TIMESTAMP_HEADER).length === 0)
-    yield failed("timestamp", "TIMESTAMP_MISSING", timestampRule, "nothing");
-  else if (moreTimestamps.length > 0)
-    yield failed("timestamp", "TIMESTAMP_MALFORMED", timestampRule, "the header more than once");
-  else if (!isTimestamp(timestamp))
-    yield failed("timestamp", "TIMESTAMP_MALFORMED", timestampRule, shown(timestamp));
-  else yield passed("timestamp", timestampRule, timestamp);
+/** Checks 6 to 8: the form of the three headers. */
+export function* checkHeaders(headers: ReceivedHeaders): Iterable<Check> {
+  const [timestamp, ...moreTimestamps] = headers.all(TIMESTAMP_HEADER);
+  if (timestamp === undefined) yield failed("timestamp", "TIMESTAMP_MISSING", "nothing");
+  else if (moreTimestamps.length > 0) yield failed("timestamp", "TIMESTAMP_MALFORMED", TWICE);
+  else if (!isTimestamp(timestamp)) yield failed("timestamp", "TIMESTAMP_MALFORMED", shown(timestamp));
+  else yield passed("timestamp", timestamp);
 
-  const ids = headers.all(EVENT_ID_HEADER);
-  const idRule = `${EVENT_ID_HEADER} is one UUID of version 4`;
-  if (ids.length === 0) yield failed("event-id", "EVENT_ID_MISSING", idRule, "nothing");
-  else if (ids.length > 1)
-    yield failed("event-id", "EVENT_ID_MALFORMED", idRule, "the header more than once");
-  else if (!isEventId(ids[0] ?? "")) yield failed("event-id", "EVENT_ID_MALFORMED", idRule, shown(ids[0]));
-  else yield passed("event-id", idRule, ids[0]);
+  const [id, ...moreIds] = headers.all(EVENT_ID_HEADER);
+  if (id === undefined) yield failed("event-id", "EVENT_ID_MISSING", "nothing");
+  else if (moreIds.length > 0) yield failed("event-id", "EVENT_ID_MALFORMED", TWICE);
+  else if (!isEventId(id)) yield failed("event-id", "EVENT_ID_MALFORMED", shown(id));
+  else yield passed("event-id", id);
 
-  const types = headers.all(CONTENT_TYPE_HEADER);
-  const typeRule = `${CONTENT_TYPE_HEADER} is present, once`;
-  if (types.length === 0) yield failed("content-type", "CONTENT_TYPE_MISSING", typeRule, "nothing");
-  else if (types.length > 1)
-    yield failed("content-type", "CONTENT_TYPE_MALFORMED", typeRule, "the header more than once");
-  else yield checkMediaType(types[0] ?? "", typeRule);
-
-  const away = nowSeconds - Number(timestamp);
-  const windowRule = `the timestamp is at most ${TIMESTAMP_TOLERANCE_SECONDS} s from the server's time`;
-  const seen = `${timestamp}, ${Math.abs(away)} s ${away > 0 ? "in the past" : "in the future"}`;
-  const wanted = `${nowSeconds - TIMESTAMP_TOLERANCE_SECONDS} to ${nowSeconds + TIMESTAMP_TOLERANCE_SECONDS}`;
-  if (Math.abs(away) <= TIMESTAMP_TOLERANCE_SECONDS)
-    yield passed("window", windowRule, away === 0 ? timestamp : seen);
-  else yield failed("window", "TIMESTAMP_OUT_OF_WINDOW", windowRule, seen, wanted);
+  const [type, ...moreTypes] = headers.all(CONTENT_TYPE_HEADER);
+  if (type === undefined) yield failed("content-type", "CONTENT_TYPE_MISSING", "nothing");
+  else if (moreTypes.length > 0) yield failed("content-type", "CONTENT_TYPE_MALFORMED", TWICE);
+  else yield checkMediaType(type);
 }
 
 /** A media type has at most this many characters; RFC 6838 allows 255 for its name, and parameters are short. */
 const MAX_MEDIA_TYPE_LENGTH = 256;
 
-function checkMediaType(contentType: string, rule: string): Check {
+function checkMediaType(contentType: string): Check {
   if (contentType.length > MAX_MEDIA_TYPE_LENGTH) {
     const wanted = `at most ${MAX_MEDIA_TYPE_LENGTH}`;
-    return failed("content-type", "CONTENT_TYPE_MALFORMED", rule, `${contentType.length} characters`, wanted);
+    return failed("content-type", "CONTENT_TYPE_MALFORMED", `${contentType.length} characters`, wanted);
   }
   const fault = faultOf(contentType);
   return fault === undefined
-    ? passed("content-type", rule, shown(contentType))
-    : failed("content-type", "CONTENT_TYPE_MALFORMED", rule, fault);
+    ? passed("content-type", shown(contentType))
+    : failed("content-type", "CONTENT_TYPE_MALFORMED", fault);
 }
 
 /** Servers that merge headers join two of them with a comma, which no media type has outside of quotes. */
@@ -132,53 +142,83 @@ function faultOf(contentType: string): string | undefined {
     const character = contentType[at];
     if (character === "\\" && quoted) at++;
     else if (character === '"') quoted = !quoted;
-    else if (character === "," && !quoted) return "the header more than once";
+    else if (character === "," && !quoted) return TWICE;
   }
   return quoted ? "a quote that is not closed" : undefined;
 }
 
-/** Step 5: the listener's own method, over the headers and bytes as received. */
+/** Check 9: the time window. It comes after check 6, so the header is one number. */
+export function checkWindow(headers: ReceivedHeaders, nowSeconds: number): Check {
+  const [timestamp = ""] = headers.all(TIMESTAMP_HEADER);
+  const age = nowSeconds - Number(timestamp);
+  const seen = `${timestamp}, ${Math.abs(age)} s ${age > 0 ? "in the past" : "in the future"}`;
+  if (Math.abs(age) <= TIMESTAMP_TOLERANCE_SECONDS) return passed("window", age === 0 ? timestamp : seen);
+  const wanted = `${nowSeconds - TIMESTAMP_TOLERANCE_SECONDS} to ${nowSeconds + TIMESTAMP_TOLERANCE_SECONDS}`;
+  return failed("window", "TIMESTAMP_OUT_OF_WINDOW", seen, wanted);
+}
+
+/** Checks 10 to 21: those of the listener's own method, over the headers and the bytes as received. */
 export async function checkCredential(
   listener: PreparedListener,
   headers: ReceivedHeaders,
   body: Uint8Array,
   nowSeconds: number,
 ): Promise<readonly Check[]> {
-  const isHmac = listener.auth.method === "hmac";
-  const name = isHmac ? SIGNATURE_HEADER : AUTHORIZATION_HEADER;
-  const values = headers.all(name);
-  const [value = ""] = values;
-  const rule = `${name} is present, once`;
-  if (values.length === 0)
-    return [failed("credential", isHmac ? "SIGNATURE_MISSING" : "TOKEN_MISSING", rule, "nothing")];
-  if (values.length > 1) {
-    const code = isHmac ? "SIGNATURE_MALFORMED" : "TOKEN_MALFORMED";
-    return [failed("credential", code, rule, "the header more than once")];
-  }
-  const present = passed("credential", rule);
-
+  const { auth, baseUrl, url } = listener;
   const [timestamp = ""] = headers.all(TIMESTAMP_HEADER);
   const [eventId = ""] = headers.all(EVENT_ID_HEADER);
-  if (listener.auth.method === "hmac") {
-    return [present, checkSignature(listener.auth.verifier, signingHead(timestamp, eventId), body, value)];
+  if (auth.method === "hmac") {
+    const head = signingHead(timestamp, eventId);
+    return [checkSignature(auth.verifier, headers.all(SIGNATURE_HEADER), head, body)];
   }
-  const { baseUrl, url } = listener;
-  const rules = { ...listener.auth, baseUrl, url, eventId, body, nowSeconds };
-  return [present, ...(await checkToken(value, rules))];
+  const [authorization, ...more] = headers.all(AUTHORIZATION_HEADER);
+  if (authorization === undefined) return [failed("token", "TOKEN_MISSING", "nothing")];
+  if (more.length > 0) return [failed("token", "TOKEN_MALFORMED", TWICE)];
+  return checkToken(authorization, { ...auth, baseUrl, url, eventId, body, nowSeconds });
 }
 
-function checkSignature(verifier: HmacVerifier, head: string, body: Uint8Array, signature: string): Check {
-  const rule = "the signature is HMAC-SHA256 over {timestamp}.{event_id}.{body}, 43 characters of base64url";
+function checkSignature(
+  verifier: HmacVerifier,
+  [signature, ...more]: readonly string[],
+  head: string,
+  body: Uint8Array,
+): Check {
+  if (signature === undefined) return failed("signature", "SIGNATURE_MISSING", "nothing");
+  if (more.length > 0) return failed("signature", "SIGNATURE_MALFORMED", TWICE);
   if (!isSignature(signature)) {
     const seen = `${signature.length} characters: ${begins(signature)}`;
-    return failed("signature", "SIGNATURE_MALFORMED", rule, seen);
+    return failed("signature", "SIGNATURE_MALFORMED", seen);
   }
-  if (verifier.matches(head, body, signature)) return passed("signature", rule, begins(signature));
+  if (verifier.matches(head, body, signature)) return passed("signature", begins(signature));
   const wanted = begins(verifier.expected(head, body));
-  return failed("signature", "SIGNATURE_MISMATCH", rule, begins(signature), wanted);
+  return failed("signature", "SIGNATURE_MISMATCH", begins(signature), wanted);
 }
 
 /** Enough of a signature to tell two apart, not enough to use it. */
 function begins(signature: string): string {
   return shown(signature, 6);
+}
+
+/** The white space is HTTP's own, space and tab; trim() would take away more. */
+const JSON_TYPE = /^[ \t]*application\/json[ \t]*(?:;|$)/i;
+
+/** Check 22: the media type, and that the body is not encoded. */
+export function checkEncoding(headers: ReceivedHeaders): Check {
+  const [contentType = ""] = headers.all(CONTENT_TYPE_HEADER);
+  if (!JSON_TYPE.test(contentType))
+    return failed("media-type", "CONTENT_TYPE_UNSUPPORTED", shown(contentType));
+  const encodings = headers.all("Content-Encoding");
+  if (encodings.length > 0)
+    return failed("media-type", "CONTENT_ENCODING_UNSUPPORTED", shown(encodings.join(", ")));
+  return passed("media-type");
+}
+
+/** Check 23: one JSON value in strict UTF-8; `payload` is the value where the check passed. */
+export function checkBody(body: Uint8Array): { readonly check: Check; readonly payload: unknown } {
+  const parsed = parseJson(body);
+  if (parsed.ok) return { check: passed("body"), payload: parsed.value };
+  const reason =
+    parsed.reason === "not-utf8" ? "bytes that are not UTF-8" : "text that is not one JSON value";
+  const check = failed("body", "BODY_NOT_JSON", body.length === 0 ? "an empty body" : reason);
+  return { check, payload: undefined };
 }

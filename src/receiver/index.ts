@@ -1,11 +1,10 @@
-export type { VerdictCode } from "../errors.js";
-export type { KeyResolver, ResolvedKey } from "../jwt/key-resolver.js";
-export type { Check, CheckStep } from "../protocol/check.js";
-export type { Run } from "./accept.js";
-export { type LambdaRequest, type LambdaResponse, lambdaHandler } from "./lambda-handler.js";
-export type { Listener } from "./listener.js";
-export { type MemoryReplayStoreOptions, memoryReplayStore } from "./memory-replay-store.js";
-export type { BodyInput } from "./read-body.js";
+/**
+ * The receiving side: every check of the specification in its order, replays refused, a handler for web servers.
+ *
+ * @packageDocumentation
+ */
+
+export type { ListenerOptions } from "./listener.js";
 export {
   createReceiver,
   type ReceivedRequest,
@@ -13,5 +12,21 @@ export {
   type ReceiverAnswer,
   type ReceiverOptions,
 } from "./receiver.js";
-export type { ReplayStore, Reservation, ReserveResult } from "./replay-store.js";
 export type { ReceivedEvent, Rejection, Verdict } from "./verdict.js";
+
+// Event ids that were processed; stores in databases are in hookproof/replay
+
+export { type MemoryReplayStoreOptions, memoryReplayStore } from "../replay/memory-replay-store.js";
+
+export type { ReplayStore, Reservation, ReserveResult } from "../replay/replay-store.js";
+
+// AWS Lambda
+
+export { type LambdaRequest, type LambdaResponse, lambdaHandler } from "./lambda-handler.js";
+
+// What the names above are made of
+
+export { CHECKS, type Check, type CheckRule, type CheckStep } from "../core/check.js";
+export type { VerdictCode } from "../core/errors.js";
+export type { Run } from "./accept.js";
+export type { BodyInput } from "./verify-request.js";

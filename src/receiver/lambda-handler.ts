@@ -3,25 +3,41 @@ import type { ReceivedRequest, Receiver } from "./receiver.js";
 
 /** A request as AWS Lambda gets it from a function URL or an API Gateway HTTP API: payload format 2.0. */
 export interface LambdaRequest {
+  /** `2.0`; other formats are refused. */
   readonly version: string;
+  /** The path, as the client sent it. */
   readonly rawPath: string;
-  /** Names in lower case; a header that was sent twice has its values joined with a comma. */
+  /** Names in lower case. The values of a header that was sent twice are joined with a comma. */
   readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The body: text, or base64 of its bytes. */
   readonly body?: string | null | undefined;
+  /** Whether `body` is base64. */
   readonly isBase64Encoded: boolean;
-  readonly requestContext: { readonly http: { readonly method: string; readonly sourceIp: string } };
+  /** The HTTP method and the address of the client. */
+  readonly requestContext: {
+    /** The part of the context that is about HTTP. */
+    readonly http: {
+      /** The HTTP method. */
+      readonly method: string;
+      /** The client's address. */
+      readonly sourceIp: string;
+    };
+  };
 }
 
 /** The answer in payload format 2.0. */
 export interface LambdaResponse {
+  /** The HTTP status. */
   readonly statusCode: number;
+  /** The header lines of the answer. */
   readonly headers: Readonly<Record<string, string>>;
+  /** JSON: `{}`, or the code and its sentence. */
   readonly body: string;
 }
 
 /**
- * A handler for AWS Lambda behind a function URL or an API Gateway HTTP API. Both send JSON as text and
- * everything else as base64; either way the bytes that were signed are what is verified.
+ * Makes a handler for AWS Lambda behind a function URL or an API Gateway HTTP API. Both hand over JSON as text and
+ * everything else as base64; the handler verifies the bytes that were signed in both cases.
  *
  * The handler rejects with a TypeError for events of another format (1.0, or an Application Load Balancer's) and
  * for a body that something before it parsed.

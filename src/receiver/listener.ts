@@ -1,31 +1,34 @@
+import { type Cidr, parseCidrs } from "../core/address.js";
+import { isListenerId, listenerUrl, parseBaseUrl } from "../core/listener-url.js";
 import { refuseDocumented } from "../hmac/secret.js";
-import { type HmacVerifier, hmacVerifier } from "../hmac/verify.js";
-import type { KeyResolver } from "../jwt/key-resolver.js";
-import { type Cidr, parseCidrs } from "../primitives/address.js";
-import { isListenerId, listenerUrl, parseBaseUrl } from "../protocol/listener-url.js";
+import { type HmacVerifier, hmacVerifier } from "../hmac/signature.js";
+import type { KeyResolver } from "../jwt/verify.js";
 
-/** A listener as its owner configures it (specification 2.9 and 5.2). */
-export interface Listener {
+/** What a receiver must know of its listener (specification 2.9 and 5.2). */
+export interface ListenerOptions {
   /** The id in the listener's path. */
   readonly id: string;
-  /** The tenant's base URL: what the claims `sub` and `aud` are held against, never the Host header. */
+  /** The tenant's base URL. The claims `sub` and `aud` are compared with it, never with the Host header. */
   readonly baseUrl: string;
+  /** How requests are authenticated: by a shared secret or by a key set. */
   readonly auth:
     | {
-        readonly method: "hmac" /** The secret's text; several are all accepted, during a rotation. */;
+        readonly method: "hmac";
+        /** The secret's text. Of several, each is accepted, as during a rotation. */
         readonly secret: string | readonly string[];
       }
     | {
         readonly method: "jwt";
+        /** The key set: `remoteKeys` or `localKeys` of `hookproof/jwks`. */
         readonly keys: KeyResolver;
         /** Accept the header `alg: "Ed25519"` (RFC 9864) beside `EdDSA`; off by default. */
         readonly allowEd25519?: boolean | undefined;
       };
-  /** Address ranges requests may come from, such as `["203.0.113.0/24"]`; none means from anywhere. */
+  /** Address ranges that requests may come from, such as `["203.0.113.0/24"]`; from anywhere by default. */
   readonly allowedCidrs?: readonly string[] | undefined;
 }
 
-/** A listener made ready: checked, parsed, its secrets prepared. */
+/** A listener's options, checked and parsed, with its secrets prepared. */
 export interface PreparedListener {
   readonly id: string;
   readonly baseUrl: string;
@@ -36,9 +39,9 @@ export interface PreparedListener {
   readonly allowedCidrs: readonly Cidr[];
 }
 
-/** Checks a listener's configuration once, so that no request meets a mistake in it. */
+/** Checks a listener's options once, at the start, so that a mistake does not show at the first request. */
 export function prepareListener(
-  listener: Listener,
+  listener: ListenerOptions,
   { allowDocumentedSecret = false }: { allowDocumentedSecret?: boolean | undefined } = {},
 ): PreparedListener {
   if (typeof listener.id !== "string" || !isListenerId(listener.id)) {
@@ -54,7 +57,10 @@ export function prepareListener(
   };
 }
 
-function prepareAuth(auth: Listener["auth"], allowDocumentedSecret: boolean): PreparedListener["auth"] {
+function prepareAuth(
+  auth: ListenerOptions["auth"],
+  allowDocumentedSecret: boolean,
+): PreparedListener["auth"] {
   if (auth.method === "hmac") {
     const secrets = typeof auth.secret === "string" ? [auth.secret] : auth.secret;
     if (!Array.isArray(secrets) || secrets.length === 0)

@@ -1,80 +1,87 @@
-import { messageOf } from "../errors.js";
-import { parseCidrs } from "../primitives/address.js";
-import { type Clock, systemClock } from "../primitives/clock.js";
-import { harmless } from "../primitives/harmless.js";
-import { type HeaderPair, type HeadersInput, receivedHeaders } from "../protocol/headers.js";
+import { parseCidrs } from "../core/address.js";
+import { type Clock, systemClock } from "../core/clock.js";
+import { messageOf } from "../core/errors.js";
+import { type HeaderPair, type HeadersInput, receivedHeaders } from "../core/headers.js";
+import { harmless } from "../core/options.js";
+import { memoryReplayStore } from "../replay/memory-replay-store.js";
+import type { ReplayStore } from "../replay/replay-store.js";
 import { accept, type Run } from "./accept.js";
-import { type Listener, prepareListener } from "./listener.js";
-import { memoryReplayStore } from "./memory-replay-store.js";
-import { type BodyInput, bodyReader, streamChunks } from "./read-body.js";
-import type { ReplayStore } from "./replay-store.js";
+import { type ListenerOptions, prepareListener } from "./listener.js";
 import type { Verdict } from "./verdict.js";
-import { verifyRequest } from "./verify-request.js";
+import { type BodyInput, bodyReader, streamChunks, verifyRequest } from "./verify-request.js";
 
 /** Options of `createReceiver`. */
 export interface ReceiverOptions {
-  listener: Listener;
-  /** Where processed ids are remembered; memory by default. */
+  /** The listener's id, address and authentication. */
+  listener: ListenerOptions;
+  /** Where processed ids are remembered; a `memoryReplayStore` by default. */
   replayStore?: ReplayStore | undefined;
+  /** The machine's clock by default. */
   clock?: Clock | undefined;
-  /** Ranges of the proxies in front of you: only behind them is `X-Forwarded-For` believed. */
+  /** Address ranges of the proxies in front of the server. `X-Forwarded-For` is read behind these proxies only. */
   trustedProxies?: readonly string[] | undefined;
-  /** Whether the automation is published and its trigger enabled; true by default. */
+  /** Says whether the automation is published and its trigger enabled; always true by default. */
   isTriggerActive?: (() => boolean | Promise<boolean>) | undefined;
   /**
-   * Takes the secret that stands in this documentation and in the test vectors, which is refused otherwise:
-   * everybody can sign with it. For tests only; false by default.
+   * Accepts the secret of this documentation and of the test vectors. It is refused otherwise, as everybody can sign
+   * with it. For tests only; false by default.
    */
   allowDocumentedSecret?: boolean | undefined;
-  /** How long a copy of an event that is just being processed waits for its outcome; 5,000 ms by default. */
+  /** How long a copy of an event that is being processed waits for the outcome; 5,000 ms by default. */
   inFlightWaitMs?: number | undefined;
   /**
-   * Told of the verdict on every request that `receive` and `handle` answered, for your log: the answer itself
-   * says no more than its code. What it throws is dropped, and so is what an `async` one rejects with.
+   * Called with the verdict on every request that `receive` and `handle` have answered, for your log: the answer
+   * itself has the code only. What it throws or rejects with is ignored.
    */
   onVerdict?: ((verdict: Verdict) => void) | undefined;
 }
 
-/** A request as a server hands it over. Node adapters give `rawHeaders` as pairs: `headers` drops duplicates. */
+/** A request in the form that `verify` and `receive` take. */
 export interface ReceivedRequest {
+  /** The HTTP method, in capitals. */
   readonly method: string;
   /** The whole URL, or the path. */
   readonly url: string;
+  /** The header lines as received. For Node's own requests give `rawHeaders` as pairs: `headers` drops duplicates. */
   readonly headers: HeadersInput;
-  /** The body as received: bytes, their text, or (for `receive`) the chunks as they arrive. */
+  /** The body as received: bytes, a text that stands for its UTF-8 bytes, or the chunks as they arrive. */
   readonly body?: BodyInput;
-  /** The peer of the socket; needed when address ranges are set. */
+  /** The address of the socket's peer. It is needed where address ranges are set. */
   readonly sourceAddress?: string | undefined;
   /**
-   * True where the server may have dropped header lines: one that is not seen cannot be refused for standing twice,
-   * so the answer is 431 HEADERS_TOO_MANY. `receivedRequest` of `hookproof/node` finds it out.
+   * True where the server may have dropped header lines. A header that was sent twice could be among them, so the
+   * answer is 431 HEADERS_TOO_MANY. `receivedRequest` of `hookproof/node` sets it.
    */
   readonly headersDropped?: boolean | undefined;
 }
 
 /** The answer to a request, ready for any server, with the verdict behind it. */
 export interface ReceiverAnswer {
+  /** The HTTP status. */
   readonly status: number;
+  /** The header lines of the answer. */
   readonly headers: readonly HeaderPair[];
+  /** JSON: `{}`, or the code and its sentence. */
   readonly body: string;
+  /** For your log: it says more than the answer may. */
   readonly verdict: Verdict;
 }
 
-/** One listener's receiving side. */
+/** The receiving side of one listener. */
 export interface Receiver {
-  /** Steps 0 to 6: every check that needs no memory. Touches no store, runs nothing. */
+  /** Checks 1 to 23 of `CHECKS`: all that need no memory. It touches no store and runs nothing. */
   verify(request: ReceivedRequest): Promise<Verdict>;
-  /** All steps, for servers without web objects: `run` accepts the event durably, then its id is used up. */
+  /** All checks, for servers without web requests. `run` accepts the event, and then its id is processed. */
   receive(request: ReceivedRequest, run: Run): Promise<ReceiverAnswer>;
-  /** All steps for a web `Request`. */
+  /** All checks, for a web `Request`. */
   handle(request: Request, run: Run, options?: { sourceAddress?: string | undefined }): Promise<Response>;
 }
 
 /**
- * The receiving side of a listener: the service's own order of checks (specification 4.10, 5.2, 7; the order
- * and what the specification leaves open is in docs/decisions.md).
+ * Makes the receiving side of a listener: it checks requests in the service's own order (`CHECKS`; specification 4.10,
+ * 5.2 and 7), remembers processed event ids, and answers.
  *
- * @throws {TypeError | HookproofError} for a configuration that cannot work
+ * @throws {TypeError | HookproofError} for options that cannot work
  *
  * @example
  * ```ts

@@ -1,69 +1,59 @@
-import { statusOf, type VerdictCode } from "../errors.js";
-import { type Check, type CheckStep, detailOf } from "../protocol/check.js";
+import { type Check, detailOf } from "../core/check.js";
+import { statusOf, type VerdictCode } from "../core/errors.js";
 
-/** A request that passed: what it says, with the body as received and as parsed. */
+/** A request that passed the checks: what it says, with the body as received and as parsed. */
 export interface ReceivedEvent {
-  /** The event id, in lower case. */
+  /** `Webhook-Event-Id`, in lower case. */
   readonly id: string;
+  /** The listener's id, as in its path. */
   readonly listenerId: string;
   /** `Webhook-Timestamp`, Unix seconds. */
   readonly timestamp: number;
-  /** The exact bytes. Store, show and forward these: a deep value cannot be serialised again. */
+  /** The bytes as received. Store, show and forward these: a very deep value cannot be serialised again. */
   readonly body: Uint8Array;
   /** The parsed body. */
   readonly payload: unknown;
 }
 
-/** The outcome of the checks, step by step, in the service's own order. */
+/** The outcome of the checks, step by step, in the order of `CHECKS`. */
 export type Verdict =
-  | { readonly ok: true; readonly event: ReceivedEvent; readonly checks: readonly Check[] }
+  | {
+      /** The request passed, and its event was accepted where `run` was called. */
+      readonly ok: true;
+      readonly event: ReceivedEvent;
+      readonly checks: readonly Check[];
+    }
   | Rejection;
 
-/** A request that failed: the code and status for the wire, and the detail that stays inside. */
+/** A request that failed: the code and the status of the answer, and the detail that stays on your side. */
 export interface Rejection {
+  /** False: the request is refused. */
   readonly ok: false;
+  /** The code in the answer's body, such as `SIGNATURE_MISMATCH`. */
   readonly code: VerdictCode;
+  /** The HTTP status of the answer. */
   readonly status: number;
-  /** Private: what was seen and what was wanted. */
+  /** Private: the rule that was broken, what was seen and what was wanted. */
   readonly detail: string;
+  /** The checks up to the one that failed, which is the last. */
   readonly checks: readonly Check[];
-  /** Private: what `run`, the trigger, the clock or the replay store threw, for RUN_FAILED and REPLAY_STORE_UNAVAILABLE; not enumerable. */
+  /**
+   * Private: what `run`, the trigger, the clock or the replay store threw, for RUN_FAILED and
+   * REPLAY_STORE_UNAVAILABLE. It is not enumerable, so that no log prints it by accident.
+   */
   readonly cause?: unknown;
 }
 
-/** The verdict a failed check makes of the checks up to it. */
+/** The verdict on a request whose last check failed. */
 export function rejection(
   checks: readonly Check[],
-  failed: Check,
+  check: Check,
   code: VerdictCode,
   cause?: unknown,
 ): Rejection {
-  const verdict = { ok: false, code, status: statusOf(code), detail: detailOf(failed), checks } as const;
-  // Not enumerable, like an error's own: it may hold a connection string, so it is read on purpose or not at all.
+  const verdict = { ok: false, code, status: statusOf(code), detail: detailOf(check), checks } as const;
+  // Not enumerable, like the cause of an Error: it may hold a connection string.
   return cause === undefined
     ? verdict
     : Object.defineProperty(verdict, "cause", { value: cause, enumerable: false });
-}
-
-/** A check that passed. */
-export function passed(step: CheckStep, rule: string, seen?: string): Check {
-  return { step, ok: true, rule, ...(seen === undefined ? {} : { seen }) };
-}
-
-/** A check that failed. */
-export function failed(
-  step: CheckStep,
-  code: VerdictCode,
-  rule: string,
-  seen?: string,
-  wanted?: string,
-): Check {
-  return {
-    step,
-    ok: false,
-    code,
-    rule,
-    ...(seen === undefined ? {} : { seen }),
-    ...(wanted === undefined ? {} : { wanted }),
-  };
 }

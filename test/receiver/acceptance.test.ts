@@ -1,13 +1,13 @@
 import { inspect } from "node:util";
 import {
   createReceiver,
-  type Listener,
+  type ListenerOptions,
   memoryReplayStore,
   type ReplayStore,
   type Verdict,
 } from "hookproof/receiver";
 import { describe, expect, it } from "vitest";
-import { BASE_URL, clock, hmacListener, OTHER_SECRET, SECRET } from "../hostile/target.js";
+import { BASE_URL, clock, hmacListener, OTHER_SECRET, SECRET } from "../kit/hostile-target.js";
 import { LISTENER_ID, receiveCounting, signed } from "./received.js";
 
 const base = hmacListener(LISTENER_ID);
@@ -166,7 +166,7 @@ describe("several secrets", () => {
 
 describe("a configuration that cannot work is refused before any request", () => {
   const { listener } = base;
-  const jwt = (keys: unknown) => ({ ...listener, auth: { method: "jwt", keys } }) as Listener;
+  const jwt = (keys: unknown) => ({ ...listener, auth: { method: "jwt", keys } }) as ListenerOptions;
 
   it.each<[string, unknown, object]>([
     ["an id with a slash", { ...listener, id: "a/b" }, { name: "TypeError" }],
@@ -199,7 +199,7 @@ describe("a configuration that cannot work is refused before any request", () =>
     ],
     ["a base URL without a scheme", { ...listener, baseUrl: "a.example" }, { code: "LISTENER_URL_INVALID" }],
   ])("%s", (_name, refused, error) => {
-    expect(() => createReceiver({ listener: refused as Listener })).toThrow(
+    expect(() => createReceiver({ listener: refused as ListenerOptions })).toThrow(
       expect.objectContaining(error) as Error,
     );
   });

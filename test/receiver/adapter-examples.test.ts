@@ -1,12 +1,12 @@
 import type { RequestListener } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { afterEach, expect, it, vi } from "vitest";
-import { startExample } from "../support/example-process.js";
-import { lambdaGateway } from "../support/lambda-gateway.js";
-import { exchange, serve } from "../support/loopback.js";
-import { itWith } from "../support/needs.js";
-import { npmRuntime, type RuntimePackage } from "../support/npm-runtime.js";
-import { SECRET, signedRequest } from "../support/signed-request.js";
+import { startExample } from "../kit/example-process.js";
+import { lambdaGateway } from "../kit/lambda-gateway.js";
+import { exchange, serve } from "../kit/loopback.js";
+import { itWith } from "../kit/needs.js";
+import { npmRuntime, type RuntimePackage } from "../kit/npm-runtime.js";
+import { SECRET, signedRequest } from "../kit/signed-request.js";
 
 const ENV = { LISTENER_SECRET: SECRET };
 const PATH = "/api/v1/webhooks/incoming/lst_offboarding";

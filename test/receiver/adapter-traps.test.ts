@@ -4,8 +4,8 @@ import { Hono } from "hono";
 import { receivedRequest, sendAnswer, toNodeListener } from "hookproof/node";
 import { createReceiver, type LambdaRequest, lambdaHandler } from "hookproof/receiver";
 import { afterEach, describe, expect, it } from "vitest";
-import { exchange, serve } from "../support/loopback.js";
-import { LISTENER, signedRequest } from "../support/signed-request.js";
+import { exchange, serve } from "../kit/loopback.js";
+import { LISTENER, signedRequest } from "../kit/signed-request.js";
 
 const PATH = "/api/v1/webhooks/incoming/lst_offboarding";
 const stops: (() => Promise<void>)[] = [];

@@ -1,6 +1,6 @@
 import { createReceiver, type ReceivedRequest } from "hookproof/receiver";
 import { describe, expect, it } from "vitest";
-import { clock, hmacListener, hmacParts } from "../hostile/target.js";
+import { clock, hmacListener, hmacParts } from "../kit/hostile-target.js";
 import { LISTENER_ID, received } from "./received.js";
 
 const receiver = createReceiver({ ...hmacListener(LISTENER_ID), clock });

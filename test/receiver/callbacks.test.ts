@@ -1,18 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { createSender, hmacSigner, type SenderOptions, type Signer } from "hookproof";
-import { generateKey, remoteKeys } from "hookproof/jwks";
-import { createOutbox, memoryStore, type OutboxOptions, type OutboxStore } from "hookproof/outbox";
-import {
-  createReceiver,
-  type KeyResolver,
-  memoryReplayStore,
-  type ReceiverOptions,
-  type Run,
-} from "hookproof/receiver";
+import { generateKey, type KeyResolver, remoteKeys } from "hookproof/jwks";
+import { createOutbox, memoryStore, type OutboxOptions } from "hookproof/outbox";
+import type { OutboxStore } from "hookproof/outbox/store";
+import { createReceiver, memoryReplayStore, type ReceiverOptions, type Run } from "hookproof/receiver";
 import ts from "typescript";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { BASE_URL, clock, hmacParts, SECRET } from "../hostile/target.js";
-import { jwtParts, testKey } from "../hostile/tokens.js";
+import { BASE_URL, clock, hmacParts, SECRET } from "../kit/hostile-target.js";
+import { jwtParts, testKey } from "../kit/hostile-tokens.js";
 import { LISTENER_ID, received } from "./received.js";
 
 type Callback = (...args: never[]) => unknown;
@@ -75,7 +70,7 @@ const RECEIVERS: Record<
   "ReceiverOptions.onVerdict": (flaky) => ({ onVerdict: flaky(() => {}, 9) }),
   "ReceiverOptions.clock": (flaky) => ({ clock: { now: flaky(clock.now) } }),
   "ReceiverOptions.isTriggerActive": (flaky) => ({ isTriggerActive: flaky(() => true) }),
-  "ReceiverOptions.listener: keys": (flaky) => ({ keys: { resolve: flaky(fixed.resolve) } }),
+  "ListenerOptions.auth: keys": (flaky) => ({ keys: { resolve: flaky(fixed.resolve) } }),
   "ReceiverOptions.replayStore: reserve": (flaky) => {
     const store = memoryReplayStore({ clock });
     return { replayStore: { ...store, reserve: flaky(store.reserve) } };
@@ -88,9 +83,6 @@ const RECEIVERS: Record<
     const store = memoryReplayStore({ clock });
     return { replayStore: { ...store, release: flaky(store.release) }, isTriggerActive: () => false };
   },
-  "MemoryReplayStoreOptions.onForget": (flaky) => ({
-    replayStore: memoryReplayStore({ clock, maxIds: 1, onForget: flaky(() => {}, 9) }),
-  }),
   "MemoryReplayStoreOptions.clock": (flaky) => {
     let asked = 0;
     const failing = flaky(clock.now, 9);
@@ -146,8 +138,8 @@ const SENDERS: Record<string, (flaky: Flaky) => Partial<SenderOptions>> = {
   "SenderOptions.clock": (flaky) => ({ clock: { now: flaky(clock.now) } }),
   "SenderOptions.random": (flaky) => ({ random: flaky(() => 0), transport: failingOnce() }),
   "SenderOptions.wait": (flaky) => ({ wait: flaky(async () => {}), transport: failingOnce() }),
-  "ConnectionOptions.signer": (flaky) => ({ signer: { ...signer, sign: flaky(signer.sign) } as Signer }),
-  "ConnectionOptions.transport": (flaky) => ({ transport: flaky(answer) }),
+  "AttemptOptions.signer": (flaky) => ({ signer: { ...signer, sign: flaky(signer.sign) } as Signer }),
+  "AttemptOptions.transport": (flaky) => ({ transport: flaky(answer) }),
 };
 
 describe.each(WAYS)("a callback of a sender that %s", (_how, fail) => {
@@ -183,7 +175,7 @@ const plain = {
 const STORE_METHODS = [
   "claim",
 
-  "complete",
+  "markDelivered",
   "reschedule",
   "expire",
   "prune",
@@ -281,10 +273,10 @@ const OF_ONE_CALL = new Set([
   "KeyOptions.clock",
   "KeyStoreOptions.clock",
   "SqliteReplayStoreOptions.clock",
+  "SqliteReplayStoreOptions.open",
   "SqliteStoreOptions.clock",
   "SqliteStoreOptions.open",
   "GroupCommitOptions.failure",
-  "RedriveOptions.newId",
 ]);
 
 it("every option of the library that is a callback, or has some, is in one of the tables", () => {
@@ -298,7 +290,7 @@ it("every option of the library that is a callback, or has some, is in one of th
 });
 
 const HAS_CALLBACKS =
-  /=>|\b(?:Observe|Clock|Transport|ReplayStore|KeyResolver|Signer|OutboxStore|BodyEncryption|Run|Listener)\b/;
+  /=>|\b(?:Observer|Clock|Transport|ReplayStore|KeyResolver|Signer|OutboxStore|BodyEncryption|Run)\b/;
 
 function callbacksIn(text: string): string[] {
   const found: string[] = [];

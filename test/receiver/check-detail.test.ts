@@ -1,6 +1,6 @@
 import { createReceiver, type ReceivedRequest, type Verdict } from "hookproof/receiver";
 import { describe, expect, it } from "vitest";
-import { BASE_URL, clock, hmacParts, NOW, pathOf, replaced, SECRET, without } from "../hostile/target.js";
+import { BASE_URL, clock, hmacParts, NOW, pathOf, replaced, SECRET, without } from "../kit/hostile-target.js";
 import { LISTENER_ID, received, signed } from "./received.js";
 
 // What a check saw and wanted is for the operator: it must be what the request had, and not another step's.

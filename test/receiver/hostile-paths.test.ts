@@ -1,6 +1,5 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { converse, type Line, requestBytes } from "./raw-http.js";
 import {
   expectAccepted,
   expectRefusal,
@@ -13,7 +12,8 @@ import {
   startTarget,
   type Target,
   without,
-} from "./target.js";
+} from "../kit/hostile-target.js";
+import { converse, type Line, requestBytes } from "../kit/raw-http.js";
 
 let target: Target;
 beforeAll(async () => {

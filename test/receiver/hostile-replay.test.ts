@@ -11,8 +11,8 @@ import {
   send,
   startTarget,
   type Target,
-} from "./target.js";
-import { jwtListener, jwtParts, testKey } from "./tokens.js";
+} from "../kit/hostile-target.js";
+import { jwtListener, jwtParts, testKey } from "../kit/hostile-tokens.js";
 
 const key = testKey("ES256");
 let target: Target;
@@ -49,7 +49,7 @@ function storeThatOpens(gate: () => void, afterAsked: number): ReplayStore {
   };
 }
 
-describe("row 17: the same event again", () => {
+describe("the same event again", () => {
   it("an exact replay is 409, as often as it comes", async () => {
     target = await startTarget([hmacListener("lst_hmac"), jwtListener("lst_jwt", [key])]);
     for (const parts of [hmacParts("lst_hmac"), jwtParts("lst_jwt", key)]) {
@@ -141,7 +141,7 @@ describe("row 17: the same event again", () => {
   });
 });
 
-describe("row 19: the same id elsewhere", () => {
+describe("the same id elsewhere", () => {
   it("is 200 at another listener, also where both share one store", async () => {
     const replayStore = memoryReplayStore({ clock });
     target = await startTarget([

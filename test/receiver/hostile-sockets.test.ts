@@ -1,8 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { startListeners } from "hookproof-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { makeCertificate } from "./key-hosts.js";
-import { converse, exchange, type Line, requestBytes } from "./raw-http.js";
+import { makeCertificate } from "../jwks/hostile-key-hosts.js";
 import {
   clock,
   expectAccepted,
@@ -11,7 +10,8 @@ import {
   startTarget,
   type Target,
   without,
-} from "./target.js";
+} from "../kit/hostile-target.js";
+import { converse, exchange, type Line, requestBytes } from "../kit/raw-http.js";
 
 const LIMITS = { headersMs: 250, requestMs: 400, keepAliveMs: 150, checkEveryMs: 25 };
 let target: Target;
@@ -36,7 +36,7 @@ function raw(lines: string, { framing = true, body = '{"type":"user.offboarded"}
   return `${text.slice(0, -2)}${lines}\r\n\r\n${body}`;
 }
 
-describe("row 41: requests two servers could read in two ways", () => {
+describe("requests two servers could read in two ways", () => {
   it.each<[string, string, number]>([
     ["Content-Length and Transfer-Encoding", raw("Transfer-Encoding: chunked"), 400],
     ["two equal Content-Lengths", raw("Content-Length: 26"), 400],
@@ -81,7 +81,7 @@ describe("row 41: requests two servers could read in two ways", () => {
   });
 });
 
-describe("row 42: clients that are slow on purpose", () => {
+describe("clients that are slow on purpose", () => {
   it("a body of one byte now and then is cut off, and others are served meanwhile", async () => {
     const parts = hmacParts("lst_hmac");
     let timer: NodeJS.Timeout | undefined;

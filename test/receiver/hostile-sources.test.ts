@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { converse, type Line, requestBytes } from "./raw-http.js";
 import {
   BASE_URL,
   hmacParts,
@@ -10,7 +9,8 @@ import {
   startTarget,
   type Target,
   without,
-} from "./target.js";
+} from "../kit/hostile-target.js";
+import { converse, type Line, requestBytes } from "../kit/raw-http.js";
 
 let target: Target;
 afterEach(() => target.stop());
@@ -36,7 +36,7 @@ async function statusOf(parts: Parts, localAddress?: string): Promise<number> {
   return status;
 }
 
-describe("row 39: the source address", () => {
+describe("the source address", () => {
   it("inside the ranges is 200, outside 403", async () => {
     await startWith(["127.0.0.2/32", "127.0.1.0/24"]);
     expect(await statusOf(hmacParts("lst_fenced"), "127.0.0.1")).toBe(403);

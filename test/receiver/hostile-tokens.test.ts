@@ -1,7 +1,23 @@
 import { createHash, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { BASE_URL, expectAccepted, expectRefusal, NOW, pathOf, startTarget, type Target } from "./target.js";
-import { authorized, base64url, claimsFor, compactToken, jwtListener, jwtParts, testKey } from "./tokens.js";
+import {
+  BASE_URL,
+  expectAccepted,
+  expectRefusal,
+  NOW,
+  pathOf,
+  startTarget,
+  type Target,
+} from "../kit/hostile-target.js";
+import {
+  authorized,
+  base64url,
+  claimsFor,
+  compactToken,
+  jwtListener,
+  jwtParts,
+  testKey,
+} from "../kit/hostile-tokens.js";
 
 const rs256 = testKey("RS256");
 const es256 = testKey("ES256");
@@ -36,7 +52,7 @@ describe("a good token", () => {
   });
 });
 
-describe("row 20: the form of Authorization", () => {
+describe("the form of Authorization", () => {
   it.each<[string, (token: string) => string]>([
     ["Basic", (token) => `Basic ${token}`],
     ["DPoP", (token) => `DPoP ${token}`],
@@ -62,7 +78,7 @@ describe("row 20: the form of Authorization", () => {
   });
 });
 
-describe("row 21: algorithms", () => {
+describe("algorithms", () => {
   const publicPem = rs256.publicKey.export({ type: "spki", format: "pem" }) as string;
 
   it.each([
@@ -157,7 +173,7 @@ describe("row 21: algorithms", () => {
   });
 });
 
-describe("row 22: key ids", () => {
+describe("key ids", () => {
   it.each([
     ["missing", undefined, "TOKEN_KEY_ID_INVALID"],
     ["empty", "", "TOKEN_KEY_ID_INVALID"],
@@ -181,7 +197,7 @@ describe("row 22: key ids", () => {
   });
 });
 
-describe("rows 23 and 24: header members that are refused", () => {
+describe("header members that are refused", () => {
   it.each<[string, unknown]>([
     ["jwk", attacker.jwk],
     ["jku", "https://attacker.example/jwks.json"],
@@ -205,7 +221,7 @@ describe("rows 23 and 24: header members that are refused", () => {
   });
 });
 
-describe("row 25: members that stand twice", () => {
+describe("members that stand twice", () => {
   it.each([
     ["alg", '{"alg":"none","alg":"EdDSA","kid":"eddsa"}'],
     ["kid", '{"alg":"EdDSA","kid":"other","kid":"eddsa"}'],
@@ -241,7 +257,7 @@ describe("row 25: members that stand twice", () => {
   });
 });
 
-describe("row 26: segments that are not canonical base64url", () => {
+describe("segments that are not canonical base64url", () => {
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
   it.each([
@@ -271,7 +287,7 @@ describe("row 26: segments that are not canonical base64url", () => {
   });
 });
 
-describe("rows 27 and 28: exp and nbf", () => {
+describe("exp and nbf", () => {
   const claims = (value: unknown) => jwtParts("lst_jwt", eddsa, { claims: { exp: value } });
 
   it.each([
@@ -309,7 +325,7 @@ describe("rows 27 and 28: exp and nbf", () => {
   );
 });
 
-describe("rows 29 to 32: claims that bind the token to the request", () => {
+describe("claims that bind the token to the request", () => {
   const bodyHash = createHash("sha256").update('{"type":"user.offboarded"}').digest();
 
   it.each<[string, unknown, string]>([
@@ -360,7 +376,7 @@ describe("rows 29 to 32: claims that bind the token to the request", () => {
   });
 });
 
-describe("row 33: the algorithm name Ed25519", () => {
+describe("the algorithm name Ed25519", () => {
   const header = { alg: "Ed25519" };
 
   it("is 401 unless the operator allows it", async () => {

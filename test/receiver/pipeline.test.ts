@@ -15,8 +15,8 @@ import {
   replaced,
   SECRET,
   without,
-} from "../hostile/target.js";
-import { jwtListener, jwtParts, testKey } from "../hostile/tokens.js";
+} from "../kit/hostile-target.js";
+import { jwtListener, jwtParts, testKey } from "../kit/hostile-tokens.js";
 import { LISTENER_ID, receiveCounting, received, signed } from "./received.js";
 
 const key = testKey("EdDSA");
@@ -33,6 +33,7 @@ const jwtListenerOf = { ...jwtListener(LISTENER_ID, [key]).listener, allowedCidr
 const BEFORE_CREDENTIAL = [
   "listener",
   "method",
+  "headers",
   "source",
   "size",
   "timestamp",
@@ -56,7 +57,7 @@ describe("the checks of a request that is accepted, in the service's order", () 
     expect([status, verdict.ok, runs]).toEqual([200, true, 1]);
     expect(verdict.checks.map(({ step }) => step)).toEqual([
       ...BEFORE_CREDENTIAL,
-      ...["credential", "signature", "body"],
+      ...["signature", "media-type", "body"],
       ...ACCEPTANCE,
     ]);
     expect(verdict.checks.filter(({ ok, code }) => !ok || code !== undefined)).toEqual([]);
@@ -69,8 +70,8 @@ describe("the checks of a request that is accepted, in the service's order", () 
     expect(status).toBe(200);
     expect(verdict.checks.map(({ step }) => step)).toEqual([
       ...BEFORE_CREDENTIAL,
-      ...["credential", "token", "key", "signature"],
-      ...["exp", "nbf", "sub", "aud", "jti", "htm", "htb_s256", "body"],
+      ...["token", "key", "token-signature", "claims"],
+      ...["exp", "nbf", "sub", "aud", "jti", "htm", "htb_s256", "media-type", "body"],
       ...ACCEPTANCE,
     ]);
   });

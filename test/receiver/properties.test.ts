@@ -1,10 +1,10 @@
 import { createReceiver, type ReceivedRequest, type ReceiverAnswer } from "hookproof/receiver";
 import { describe, expect, it } from "vitest";
-import { CODES } from "../../src/errors.js";
-import { BASE_URL, clock, hmacListener, NOW, pathOf } from "../hostile/target.js";
-import { base64url, jwtListener, testKey } from "../hostile/tokens.js";
-import fc from "../support/fast-check.js";
-import { runs } from "./receiver-runs.js";
+import { CODES } from "../../src/core/errors.js";
+import fc from "../kit/fast-check.js";
+import { BASE_URL, clock, hmacListener, NOW, pathOf } from "../kit/hostile-target.js";
+import { base64url, jwtListener, testKey } from "../kit/hostile-tokens.js";
+import { runs } from "./property-runs.js";
 
 const key = testKey("EdDSA");
 const id = "lst_1";

@@ -1,5 +1,5 @@
 import type { ReceivedEvent, ReceivedRequest, Receiver, ReceiverAnswer } from "hookproof/receiver";
-import { hmacParts, type Parts } from "../hostile/target.js";
+import { hmacParts, type Parts } from "../kit/hostile-target.js";
 
 /** The listener every receiver here has. */
 export const LISTENER_ID = "lst_1";

@@ -1,8 +1,8 @@
 import { inspect } from "node:util";
 import { createReceiver } from "hookproof/receiver";
 import { describe, expect, it } from "vitest";
-import { clock, hmacListener, hmacParts, type Parts, replaced, SECRET } from "../hostile/target.js";
-import { authorized, jwtListener, jwtParts, testKey } from "../hostile/tokens.js";
+import { clock, hmacListener, hmacParts, type Parts, replaced, SECRET } from "../kit/hostile-target.js";
+import { authorized, jwtListener, jwtParts, testKey } from "../kit/hostile-tokens.js";
 import { LISTENER_ID, receiveCounting, received } from "./received.js";
 
 const key = testKey("RS256");

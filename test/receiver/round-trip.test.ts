@@ -7,12 +7,12 @@ import {
   signRequest,
   verifyHmac,
 } from "hookproof";
-import { fixedKeys, generateKey } from "hookproof/jwks";
-import { createReceiver, type Listener, type Verdict } from "hookproof/receiver";
+import { generateKey, localKeys } from "hookproof/jwks";
+import { createReceiver, type ListenerOptions, type Verdict } from "hookproof/receiver";
 import { fixedClock } from "hookproof/testing";
 import { beforeAll, describe, expect, it } from "vitest";
-import fc from "../support/fast-check.js";
-import { runs } from "./runs.js";
+import fc from "../kit/fast-check.js";
+import { runs } from "../kit/property-runs.js";
 
 const baseUrl = "https://tenant.example.com";
 const url = `${baseUrl}/api/v1/webhooks/incoming/lst_1`;
@@ -76,7 +76,7 @@ describe("an HMAC signature", () => {
 
 describe.each(["HMAC", "RS256", "ES256", "EdDSA"] as const)("a whole request, %s", (method) => {
   let signer: Signer;
-  let auth: Listener["auth"];
+  let auth: ListenerOptions["auth"];
 
   beforeAll(async () => {
     if (method === "HMAC") {
@@ -86,7 +86,7 @@ describe.each(["HMAC", "RS256", "ES256", "EdDSA"] as const)("a whole request, %s
     }
     const { privateJwk, publicJwk, kid, alg } = await generateKey({ alg: method });
     signer = jwtSigner({ key: privateJwk, kid, alg });
-    auth = { method: "jwt", keys: fixedKeys({ keys: [publicJwk] }) };
+    auth = { method: "jwt", keys: localKeys({ keys: [publicJwk] }) };
   });
 
   const verify = (request: { headers: Record<string, string>; body: Uint8Array }): Promise<Verdict> =>

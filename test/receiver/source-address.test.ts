@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { formatIp, parseCidr } from "../../src/primitives/address.js";
-import { sourceOf } from "../../src/receiver/source-address.js";
+import { formatIp, parseCidr } from "../../src/core/address.js";
+import { sourceOf } from "../../src/receiver/checks.js";
 
 const PROXIES = ["10.0.0.0/8", "2001:db8:1::/48"].map(parseCidr);
 

@@ -1,7 +1,8 @@
 import { createReceiver, type Receiver, type Verdict } from "hookproof/receiver";
 import { describe, expect, it } from "vitest";
-import { isEventId } from "../../src/protocol/event-id.js";
-import { isTimestamp } from "../../src/protocol/timestamp.js";
+import { isEventId } from "../../src/core/event.js";
+import { isTimestamp } from "../../src/core/protocol.js";
+import fc from "../kit/fast-check.js";
 import {
   clock,
   hmac,
@@ -11,11 +12,17 @@ import {
   type Parts,
   replaced,
   SECRET,
-} from "../hostile/target.js";
-import { authorized, claimsFor, compactToken, jwtListener, jwtParts, testKey } from "../hostile/tokens.js";
-import { received } from "../receiver/received.js";
-import fc from "../support/fast-check.js";
-import { runs } from "./receiver-runs.js";
+} from "../kit/hostile-target.js";
+import {
+  authorized,
+  claimsFor,
+  compactToken,
+  jwtListener,
+  jwtParts,
+  testKey,
+} from "../kit/hostile-tokens.js";
+import { runs } from "./property-runs.js";
+import { received } from "./received.js";
 
 const key = testKey("EdDSA");
 const id = "lst_1";

@@ -1,6 +1,6 @@
 import { createReceiver, type ReceivedEvent } from "hookproof/receiver";
 import { describe, expect, it } from "vitest";
-import { BASE_URL, clock, hmacListener, hmacParts, type Parts } from "../hostile/target.js";
+import { BASE_URL, clock, hmacListener, hmacParts, type Parts } from "../kit/hostile-target.js";
 import { LISTENER_ID } from "./received.js";
 
 const receiver = () => createReceiver({ ...hmacListener(LISTENER_ID), clock });

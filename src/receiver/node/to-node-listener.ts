@@ -1,15 +1,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Run } from "../receiver/accept.js";
-import type { ReceivedRequest, Receiver, ReceiverAnswer } from "../receiver/receiver.js";
-import { headerPairs, mayLackHeaders } from "./raw-headers.js";
-import { keptBody, requestBody } from "./request-body.js";
-import { closeAfterAnswer } from "./unread-body.js";
+import { headerPairs } from "../../core/headers.js";
+import { closeAfterAnswer, keptBody, mayLackHeaders, requestBody } from "../../http/node/incoming.js";
+import type { Run } from "../accept.js";
+import type { ReceivedRequest, Receiver, ReceiverAnswer } from "../receiver.js";
 
 /**
- * A `node:http` request as a receiver takes it: header lines as they were sent, the body as it arrives, the
- * socket's peer. Put nothing that parses bodies before it; a framework that keeps the raw bytes as `rawBody`, or
- * as `body` as `express.raw()` does, is understood. Where Node may have dropped header lines (1,000 and more, unless
- * the server's `maxHeadersCount` says otherwise), the receiver answers 431.
+ * Turns a `node:http` request into the form that `Receiver.receive` takes: header lines as they were sent, the body as
+ * it arrives, the address of the socket's peer. Put no body parser before it. Raw bytes that a framework has kept as
+ * `rawBody`, or as `body` like `express.raw()`, are used. Where Node may have dropped header lines (1,000 and more,
+ * unless the server's `maxHeadersCount` says otherwise), the receiver answers 431.
  *
  * @throws {TypeError} for a request whose body was parsed or decoded, and for what is not Node's own request
  *
@@ -68,7 +67,7 @@ function bodyOf(request: IncomingMessage & { body?: unknown; rawBody?: unknown }
 }
 
 /**
- * Writes a receiver's answer; a connection whose body was not read to its end is closed after it.
+ * Writes a receiver's answer. It closes the connection afterwards if the request's body was not read to its end.
  *
  * @example
  * ```ts
@@ -93,9 +92,9 @@ export function sendAnswer(
 }
 
 /**
- * A request listener for `node:http`, and for Express, over a receiver. A request that cannot be received, as a parser
- * has read its body before, goes to Express's error handler; at `node:http` it is answered with 500, and the first one
- * is a warning of the process.
+ * Makes a request handler for `node:http` and for Express from a receiver. If a parser has read a request's body before,
+ * the request cannot be received: Express gets the error; under `node:http` the answer is 500, and the first error is
+ * emitted as a warning of the process.
  *
  * @example
  * ```ts
@@ -114,15 +113,15 @@ export function toNodeListener(
   receiver: Receiver,
   run: Run,
 ): (request: IncomingMessage, response: ServerResponse, next?: (error: unknown) => void) => Promise<void> {
-  let isTold = false;
+  let hasWarned = false;
   return async (request, response, next) => {
     try {
       sendAnswer(await receiver.receive(receivedRequest(request), run), request, response);
     } catch (error) {
       if (next) return next(error);
-      // Nobody looks at the promise of a request listener, and one that rejects ends the process.
-      if (!isTold) process.emitWarning(error as Error);
-      isTold = true;
+      // Node ignores the promise of a request handler, and a rejection that nobody handles ends the process.
+      if (!hasWarned) process.emitWarning(error as Error);
+      hasWarned = true;
       if (response.headersSent) response.destroy();
       else sendAnswer({ status: 500, headers: [], body: "" }, request, response);
     }
