@@ -1,5 +1,12 @@
-export { causes } from "./causes.js";
-export { type CodeDescription, describeCode, errorCodes } from "./describe-code.js";
-export { type Cause, type DiagnoseInput, type Diagnosis, diagnose } from "./diagnose.js";
-export type { KnownListener } from "./explain-credential.js";
+/**
+ * Explains a refused request: which known mistake made its signature or token, and what to change.
+ *
+ * @packageDocumentation
+ */
+
+export { type DiagnoseInput, type Diagnosis, diagnose, type KnownListener } from "./diagnose.js";
+
+// The catalogue
+
+export { type CodeDescription, describeCode, errorCodes, mistakes } from "./catalogue.js";
 export type { Mistake } from "./mistake.js";

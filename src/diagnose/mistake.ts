@@ -1,42 +1,47 @@
-/** A mistake people make, in words: the same for every request. */
+/**
+ * A mistake that people make with signed requests. `mistakes` lists all of them; `diagnose` returns the ones that
+ * explain a request.
+ */
 export interface Mistake {
   /** A stable name, such as `secret-base64url-decoded`. */
   readonly id: string;
-  /** The mistake in a few words. */
+  /** The mistake in a few words, such as `Signature in hex`. */
   readonly title: string;
-  /** What it did to the request. */
+  /** What is wrong, in a sentence or two. A diagnosis adds what it saw in the request, such as `It is 361 s old.` */
   readonly message: string;
   /** What to change, with code. */
   readonly fix: string;
 }
 
-/** A mistake that was made in one request, with what that request adds to its message. */
-export interface Finding {
-  readonly mistake: Mistake;
-  readonly detail?: string | undefined;
+/** The mistake with a sentence about this request at the end of its message. */
+export function withDetail<Kind extends Mistake>(mistake: Kind, detail: string): Kind {
+  return { ...mistake, message: `${mistake.message} ${detail}` };
 }
 
-/** How far-fetched a mistake is: 1 for what people do every day, 3 for what is rarely seen. */
+/** How likely a mistake is: 1 for what people do every day, 3 for what is rarely seen. */
 type Weight = 1 | 2 | 3;
 
-/** A mistake that can be repeated, in one way or several, to see whether it explains a wrong value. */
-export interface Trial<Repeat> extends Mistake {
+/**
+ * A mistake that the search can repeat. It repeats the mistake on the received request and compares what comes out
+ * with the signature. Each way is one variant of the mistake, such as the order of the two parts.
+ */
+export interface RepeatableMistake<Repeat> extends Mistake {
   readonly ways: readonly (readonly [weight: Weight, repeat: Repeat])[];
 }
 
-/** One way of one mistake, or, with weight 0 and no mistake, the right way. */
+/** One variant of a mistake; the option with weight 0 is the right way and has no mistake. */
 export interface Option<Repeat> {
   readonly weight: Weight | 0;
   readonly repeat: Repeat;
   readonly mistake?: Mistake;
 }
 
-/** The right way and every wrong one of a table. */
+/** The right way, followed by every variant of every mistake of a table. */
 export function optionsOf<Repeat>(
   right: Repeat,
-  trials: readonly Trial<Repeat>[],
+  table: readonly RepeatableMistake<Repeat>[],
 ): readonly Option<Repeat>[] {
-  const wrong = trials.flatMap((mistake) =>
+  const wrong = table.flatMap((mistake) =>
     mistake.ways.map(([weight, repeat]) => ({ weight, repeat, mistake })),
   );
   return [{ weight: 0, repeat: right }, ...wrong];

@@ -2,13 +2,18 @@ import { describeCode, errorCodes } from "hookproof/diagnose";
 import { describe, expect, it } from "vitest";
 
 describe("codes in words", () => {
-  it("has a sentence for every code, and a status where a listener answers with it", () => {
+  it("has message, cause and fix for every code, and a status where a listener answers with it", () => {
     expect(errorCodes().length).toBeGreaterThan(70);
-    for (const code of errorCodes()) expect(describeCode(code)?.message).toMatch(/^[A-Z].+\.$/);
+    for (const code of errorCodes()) {
+      const { message, cause, fix } = describeCode(code) ?? {};
+      for (const text of [message, cause, fix]) expect(text, code).toMatch(/^\S.+\.$/);
+    }
     expect(describeCode("SIGNATURE_MISMATCH")).toEqual({
       code: "SIGNATURE_MISMATCH",
       status: 401,
       message: "The signature does not match.",
+      cause: expect.stringContaining("another secret"),
+      fix: expect.stringContaining("hookproof verify"),
     });
     expect(describeCode("TIMED_OUT")).not.toHaveProperty("status");
   });

@@ -15,17 +15,18 @@ const idsOf = async (
   headers: Record<string, string>,
   given: string = secret,
   bytes: string | Uint8Array = body,
-) => (await diagnose({ request: { headers, body: bytes }, secret: given })).causes.map(({ id }) => id);
+) => (await diagnose({ request: { headers, body: bytes }, secret: given })).mistakes.map(({ id }) => id);
 
 describe("diagnose", () => {
   it("names a secret that was decoded, and says what to change", async () => {
-    const { causes } = await diagnose({ request: { headers: headersWith(ofDecodedSecret), body }, secret });
-    expect(causes).toContainEqual({
+    const { mistakes } = await diagnose({ request: { headers: headersWith(ofDecodedSecret), body }, secret });
+    expect(mistakes).toContainEqual({
       id: "secret-base64url-decoded",
+      title: "Secret decoded from base64url",
       message: expect.stringMatching(/decoded/),
       fix: expect.stringMatching(/as it is/),
     });
-    expect(JSON.stringify(causes)).not.toContain(secret);
+    expect(JSON.stringify(mistakes)).not.toContain(secret);
     expect(await idsOf(headersWith(ofDecodedSecret), secret, new TextEncoder().encode(body))).toContain(
       "secret-base64url-decoded",
     );

@@ -1,21 +1,21 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { causes as allCauses } from "hookproof/diagnose";
+import { mistakes as allMistakes } from "hookproof/diagnose";
 import { describe, expect, it } from "vitest";
-import { CODES } from "../../src/errors.js";
-import { root } from "../support/built-package.js";
-import { complaints, optionsOf, programOf } from "../support/compile.js";
+import { CODES } from "../../src/core/errors.js";
+import { root } from "../kit/built-package.js";
+import { complaints, optionsOf, programOf } from "../kit/compile.js";
 
 describe("docs/guides/why-401.md", () => {
   const guide = readFileSync(join(root, "docs/guides/why-401.md"), "utf8");
 
-  it("has code that compiles, and names causes that exist", () => {
+  it("has code that compiles, and names mistakes that exist", () => {
     const [, block = ""] = /```ts\n([\s\S]*?)```/.exec(guide) ?? [];
     expect(complaints(programOf({ "test/types/guide.ts": block }, optionsOf("tsconfig.node.json")))).toEqual(
       [],
     );
     expect(guide).toContain("`signature-unexplained`");
-    expect(allCauses.map(({ id }) => id)).toContain("signature-unexplained");
+    expect(allMistakes.map(({ id }) => id)).toContain("signature-unexplained");
   }, 60_000);
 
   it("has a branch of its tree for every code that is a 401", () => {

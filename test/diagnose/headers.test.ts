@@ -24,8 +24,8 @@ describe("method and path", () => {
     ["POST", "/api/v1/webhooks/incoming/lst_2", ["url-not-of-listener"]],
   ])("%s %s", async (method, url, expected) => {
     const request = { method, url, headers, body: "{}" };
-    const { causes } = await diagnose({ request, listener: { id: "lst_1" }, clock });
-    expect(causes.map(({ id }) => id)).toEqual(expected);
+    const { mistakes } = await diagnose({ request, listener: { id: "lst_1" }, clock });
+    expect(mistakes.map(({ id }) => id)).toEqual(expected);
   });
 });
 
@@ -85,9 +85,9 @@ describe("the headers that every request has", () => {
     ["compression", [...Object.entries(right), ["Content-Encoding", "gzip"]], "content-encoding"],
     ["nothing else", Object.entries(right), "signature-missing"],
   ])("%s", async (_, headers, expected) => {
-    const { causes } = await diagnose({ request: { headers, body: "{}" }, secret, clock });
-    expect(causes.map(({ id }) => id).filter((id) => id === expected || id !== "signature-missing")).toEqual([
-      expected,
-    ]);
+    const { mistakes } = await diagnose({ request: { headers, body: "{}" }, secret, clock });
+    expect(
+      mistakes.map(({ id }) => id).filter((id) => id === expected || id !== "signature-missing"),
+    ).toEqual([expected]);
   });
 });

@@ -50,16 +50,16 @@ def token(members, alg="ES256", key=None, kid=None):
     return jwt.encode(members, key or KEYS[alg], algorithm=alg, headers={"kid": kid or alg.lower()})
 
 
-def case(cause, authorization, name=None, now=NOW, jwks=JWKS, timestamp=NOW, says=None, body=BODY, headers=None):
+def case(mistake, authorization, name=None, now=NOW, jwks=JWKS, timestamp=NOW, says=None, body=BODY, headers=None):
     cases.append({
-        "cause": cause, "name": name or cause, "now": now, "jwks": jwks, "says": says,
+        "mistake": mistake, "name": name or mistake, "now": now, "jwks": jwks, "says": says,
         "headers": headers or {"Content-Type": "application/json", "Webhook-Timestamp": str(timestamp), "Webhook-Event-Id": ID, "Authorization": authorization},
         "bodyBase64": base64.b64encode(body).decode(),
     })
 
 
-def claim(cause, name=None, says=None, now=NOW, timestamp=NOW, body=BODY, **changed):
-    case(cause, f"Bearer {token(claims(**changed))}", name=name, says=says, now=now, timestamp=timestamp, body=body)
+def claim(mistake, name=None, says=None, now=NOW, timestamp=NOW, body=BODY, **changed):
+    case(mistake, f"Bearer {token(claims(**changed))}", name=name, says=says, now=now, timestamp=timestamp, body=body)
 
 
 for alg in KEYS:

@@ -1,18 +1,22 @@
 import { createHash, createHmac } from "node:crypto";
 import { createEvent, generateSecret, hmacSigner, jwtSigner, newEventId, signRequest } from "hookproof";
-import { causes as allCauses, diagnose } from "hookproof/diagnose";
+import { mistakes as allMistakes, diagnose } from "hookproof/diagnose";
 import { createKeySet, generateKey } from "hookproof/jwks";
 import { fixedClock } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
-import { bodyJson } from "../../src/diagnose/body-json.js";
-import { RESERIALISING_TRIALS } from "../../src/diagnose/body-mistakes.js";
-import { ENCODING_TRIALS } from "../../src/diagnose/encoding-mistakes.js";
-import { EVENT_ID_TRIALS, TIMESTAMP_TRIALS } from "../../src/diagnose/header-value-mistakes.js";
-import { aroundBody, LAYOUT_TRIALS } from "../../src/diagnose/input-mistakes.js";
-import type { Trial } from "../../src/diagnose/mistake.js";
-import { SECRET_TRIALS } from "../../src/diagnose/secret-mistakes.js";
-import { runs } from "../properties/runs.js";
-import fc from "../support/fast-check.js";
+import type { RepeatableMistake } from "../../src/diagnose/mistake.js";
+import { readJson } from "../../src/diagnose/rewrite.js";
+import { SERIALISING_MISTAKES } from "../../src/diagnose/tables/body-mistakes.js";
+import { ENCODING_MISTAKES } from "../../src/diagnose/tables/encoding-mistakes.js";
+import { SECRET_MISTAKES } from "../../src/diagnose/tables/secret-mistakes.js";
+import {
+  aroundBody,
+  EVENT_ID_MISTAKES,
+  LAYOUT_MISTAKES,
+  TIMESTAMP_MISTAKES,
+} from "../../src/diagnose/tables/signing-input-mistakes.js";
+import fc from "../kit/fast-check.js";
+import { runs } from "../kit/property-runs.js";
 
 const nowSeconds = 1_767_225_600;
 const clock = fixedClock(nowSeconds * 1000);
@@ -22,7 +26,7 @@ const url = `${baseUrl}/api/v1/webhooks/incoming/lst_1`;
 describe("a request that is right", () => {
   const keyRecords = Promise.all((["RS256", "ES256", "EdDSA"] as const).map((alg) => generateKey({ alg })));
 
-  it("by HMAC has no cause, whatever its body and secret, and whatever else the caller knows", async () => {
+  it("by HMAC has no mistake, whatever its body and secret, and whatever else the caller knows", async () => {
     const secrets = fc.oneof(fc.constant(undefined), fc.string({ minLength: 1, unit: "grapheme" }));
     await fc.assert(
       fc.asyncProperty(
@@ -39,7 +43,7 @@ describe("a request that is right", () => {
             { secret: ["another", secret] },
             { listener: { auth: { method: "hmac", secret } } } as const,
           ])
-            expect((await diagnose({ request, clock, ...known })).causes).toEqual([]);
+            expect((await diagnose({ request, clock, ...known })).mistakes).toEqual([]);
         },
       ),
       { numRuns: Math.min(runs.numRuns, 500) },
@@ -53,8 +57,8 @@ describe("a request that is right", () => {
       const signer = jwtSigner({ key: privateJwk, kid, alg });
       const request = await signRequest({ url, signer, event });
       const input = { request, listener: { id: "lst_1", baseUrl }, jwks };
-      expect((await diagnose(input)).causes).toEqual([]);
-      expect((await diagnose({ ...input, listener: undefined })).causes).toEqual([]);
+      expect((await diagnose(input)).mistakes).toEqual([]);
+      expect((await diagnose({ ...input, listener: undefined })).mistakes).toEqual([]);
     }
   });
 });
@@ -77,10 +81,10 @@ interface Step {
 
 function steps<Repeat>(
   part: string,
-  trials: readonly Trial<Repeat>[],
+  table: readonly RepeatableMistake<Repeat>[],
   apply: (repeat: Repeat, parts: Parts, secret: string) => Partial<Parts> | undefined,
 ): Step[] {
-  return trials.flatMap(({ id, ways }) =>
+  return table.flatMap(({ id, ways }) =>
     ways.map(([weight, repeat]) => ({
       id,
       weight,
@@ -91,21 +95,23 @@ function steps<Repeat>(
 }
 
 const STEPS = [
-  ...steps("key", SECRET_TRIALS, (keyOf, _, secret) => {
+  ...steps("key", SECRET_MISTAKES, (keyOf, _, secret) => {
     const key = keyOf(secret);
     return key && { key };
   }),
-  ...steps("layout", LAYOUT_TRIALS, (layout) => ({ layout })),
-  ...steps("timestamp", TIMESTAMP_TRIALS, (rewrite, { timestamp }) => {
+  ...steps("layout", LAYOUT_MISTAKES, (layout) => ({ layout })),
+  ...steps("timestamp", TIMESTAMP_MISTAKES, (rewrite, { timestamp }) => {
     const text = rewrite(timestamp);
     return text === undefined ? undefined : { timestamp: text };
   }),
-  ...steps("event id", EVENT_ID_TRIALS, (rewrite, { eventId }) => ({ eventId: rewrite(eventId) ?? eventId })),
-  ...steps("writing", RESERIALISING_TRIALS, (write, { body }) => {
-    const text = write(bodyJson(body));
+  ...steps("event id", EVENT_ID_MISTAKES, (rewrite, { eventId }) => ({
+    eventId: rewrite(eventId) ?? eventId,
+  })),
+  ...steps("writing", SERIALISING_MISTAKES, (write, { body }) => {
+    const text = write(readJson(body));
     return text === undefined ? undefined : { body: new TextEncoder().encode(text) };
   }),
-  ...steps("encoding", ENCODING_TRIALS, (encode, { body }) => {
+  ...steps("encoding", ENCODING_MISTAKES, (encode, { body }) => {
     const bytes = encode(body);
     return bytes && { body: bytes };
   }),
@@ -154,8 +160,8 @@ describe("a request with one mistake of the tables, or two of which one is of ev
           "Webhook-Event-Id": right.eventId,
           "Webhook-Signature": signature,
         };
-        const { causes } = await diagnose({ request: { headers, body: sent }, secret, clock });
-        const ids = causes.map(({ id }) => id);
+        const { mistakes } = await diagnose({ request: { headers, body: sent }, secret, clock });
+        const ids = mistakes.map(({ id }) => id);
         expect(ids).not.toContain("signature-unexplained");
         expect(ids.length).toBeLessThanOrEqual(made.length);
         // Two ways that lead to the same bytes have two names; the key's and, around a body, the layout's have one each.
@@ -165,7 +171,7 @@ describe("a request with one mistake of the tables, or two of which one is of ev
             : /^secret-(?!base64-)/;
         const certain = made.filter((id) => isCertain.test(id));
         expect(ids).toEqual(expect.arrayContaining(certain));
-        const said = JSON.stringify(causes);
+        const said = JSON.stringify(mistakes);
         expect(said).not.toContain(secret);
         expect(said).not.toContain(signature);
         expect(said).not.toContain(signed(right));
@@ -175,16 +181,16 @@ describe("a request with one mistake of the tables, or two of which one is of ev
   });
 });
 
-describe("the list of causes", () => {
+describe("the list of mistakes", () => {
   it("says one thing under one id, in whole sentences", () => {
-    const ids = new Set(allCauses.map(({ id }) => id));
-    for (const { id, title, message, fix } of allCauses) {
+    const ids = new Set(allMistakes.map(({ id }) => id));
+    for (const { id, title, message, fix } of allMistakes) {
       expect(id).toMatch(/^[a-z0-9-]+$/);
       expect(title.length, id).toBeLessThan(60);
       expect(message, id).toMatch(/\.$/);
       expect(fix, id).toMatch(/\.$/);
     }
-    expect(ids.size).toBe(allCauses.length);
+    expect(ids.size).toBe(allMistakes.length);
     expect(ids.size).toBeGreaterThan(130);
   });
 });
@@ -222,8 +228,8 @@ describe("hostile input", () => {
           "Webhook-Event-Id": "{b}".repeat(3),
           "Webhook-Signature": signature,
         };
-        const { causes } = await diagnose({ request: { headers, body }, secret: ["s", "", "\ud800"] });
-        expect(causes.length).toBeGreaterThan(0);
+        const { mistakes } = await diagnose({ request: { headers, body }, secret: ["s", "", "\ud800"] });
+        expect(mistakes.length).toBeGreaterThan(0);
       }
     },
     60_000,
@@ -247,9 +253,9 @@ describe("hostile input", () => {
     const headers = fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(headers, fc.uint8Array({ maxLength: 200 }), async (lines, body) => {
-        const { causes } = await diagnose({ request: { headers: lines, body, url: "::" }, secret });
-        expect(JSON.stringify(causes)).not.toContain(secret);
-        for (const { message } of causes) expect(message.length).toBeLessThan(1_000);
+        const { mistakes } = await diagnose({ request: { headers: lines, body, url: "::" }, secret });
+        expect(JSON.stringify(mistakes)).not.toContain(secret);
+        for (const { message } of mistakes) expect(message.length).toBeLessThan(1_000);
       }),
       { numRuns: 100 },
     );
@@ -273,12 +279,12 @@ describe("hostile input", () => {
     await fc.assert(
       fc.asyncProperty(token, jwks, async (Authorization, set) => {
         const request = { headers: { Authorization }, body: "{}" };
-        const { causes } = await diagnose({
+        const { mistakes } = await diagnose({
           request,
           jwks: set as never,
           listener: { baseUrl, id: "lst_1" },
         });
-        expect(causes.length).toBeGreaterThan(0);
+        expect(mistakes.length).toBeGreaterThan(0);
       }),
       { numRuns: 200 },
     );

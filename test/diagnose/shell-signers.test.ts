@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { diagnose } from "hookproof/diagnose";
 import { fixedClock } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
-import { describeWith, itWith } from "../support/needs.js";
-import { hasTool } from "../support/outside-tool.js";
+import { describeWith, itWith } from "../kit/needs.js";
+import { hasTool } from "../kit/outside-tool.js";
 
 const hasOpenssl = hasTool("openssl", "version");
 const hasJq = hasTool("jq", "--version");
@@ -26,8 +26,8 @@ async function idsFor(made: string, body: string | Uint8Array): Promise<string[]
     "Webhook-Event-Id": eventId,
     "Webhook-Signature": made,
   };
-  const { causes } = await diagnose({ request: { headers, body }, secret, clock });
-  return causes.map(({ id }) => id);
+  const { mistakes } = await diagnose({ request: { headers, body }, secret, clock });
+  return mistakes.map(({ id }) => id);
 }
 
 const head = `${timestamp}.${eventId}.`;
@@ -125,7 +125,7 @@ describe("another secret than the listener's", () => {
       const ids = async (key: string, text?: string) =>
         (
           await diagnose({ request: signedWith(key, text), listener, secret: ["old", "next"], clock })
-        ).causes.map(({ id }) => id);
+        ).mistakes.map(({ id }) => id);
       expect(await ids("current")).toEqual([]);
       expect(await ids("next")).toEqual([]);
       expect(await ids("old")).toEqual(["secret-not-accepted"]);
@@ -138,9 +138,9 @@ describe("another secret than the listener's", () => {
     "says that a recorded request is old last of all, and by how much",
     async () => {
       const later = fixedClock(1_767_225_600_000 + 361_000);
-      const { causes } = await diagnose({ request: signedWith("current", "{}"), listener, clock: later });
-      expect(causes.map(({ id }) => id)).toEqual(["input-body-only", "timestamp-stale"]);
-      expect(causes[1]?.message).toContain("361 s");
+      const { mistakes } = await diagnose({ request: signedWith("current", "{}"), listener, clock: later });
+      expect(mistakes.map(({ id }) => id)).toEqual(["input-body-only", "timestamp-stale"]);
+      expect(mistakes[1]?.message).toContain("361 s");
     },
   );
 });

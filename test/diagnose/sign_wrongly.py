@@ -33,26 +33,26 @@ def message(body, t=T, i=ID):
 cases = []
 
 
-def case(cause, signature, body=BODY, secret=SECRET, t=T, i=ID, name=None):
+def case(mistake, signature, body=BODY, secret=SECRET, t=T, i=ID, name=None):
     cases.append({
-        "cause": cause,
-        "name": name or cause,
+        "mistake": mistake,
+        "name": name or mistake,
         "secret": secret,
         "headers": {"Content-Type": "application/json", "Webhook-Timestamp": str(t), "Webhook-Event-Id": i, "Webhook-Signature": signature},
         "bodyBase64": base64.b64encode(body).decode(),
     })
 
 
-def keyed(cause, key, secret=SECRET, name=None):
-    case(cause, b64url(mac(key, message(BODY))), secret=secret, name=name)
+def keyed(mistake, key, secret=SECRET, name=None):
+    case(mistake, b64url(mac(key, message(BODY))), secret=secret, name=name)
 
 
-def input_of(cause, text, name=None):
-    case(cause, b64url(mac(SECRET.encode(), text)), name=name)
+def input_of(mistake, text, name=None):
+    case(mistake, b64url(mac(SECRET.encode(), text)), name=name)
 
 
-def signed_body(cause, signed, sent=BODY, name=None):
-    case(cause, b64url(mac(SECRET.encode(), message(signed))), body=sent, name=name)
+def signed_body(mistake, signed, sent=BODY, name=None):
+    case(mistake, b64url(mac(SECRET.encode(), message(signed))), body=sent, name=name)
 
 
 raw = SECRET.encode()

@@ -1,18 +1,18 @@
 import { execFileSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { diagnose } from "hookproof/diagnose";
-import { fixedKeys, type Jwks } from "hookproof/jwks";
+import { type Jwks, localKeys } from "hookproof/jwks";
 import { createReceiver } from "hookproof/receiver";
 import { fixedClock } from "hookproof/testing";
 import { expect, it } from "vitest";
-import { describeWith } from "../support/needs.js";
-import { hasTool } from "../support/outside-tool.js";
+import { describeWith } from "../kit/needs.js";
+import { hasTool } from "../kit/outside-tool.js";
 
 interface WrongTokens {
   readonly url: string;
   readonly baseUrl: string;
   readonly cases: readonly {
-    readonly cause: string | null;
+    readonly mistake: string | null;
     readonly name: string;
     readonly now: number;
     readonly jwks: Jwks;
@@ -39,24 +39,24 @@ const PROVEN_ALONE: ReadonlySet<string | null> = new Set([
 describeWith("python3-jwt", hasPyJwt)("a token that PyJWT made is explained, first of all:", () => {
   it.each(cases.map((one) => [one.name, one] as const))(
     "%s",
-    async (_, { cause, now, jwks, says, ...sent }) => {
+    async (_, { mistake, now, jwks, says, ...sent }) => {
       const clock = fixedClock(now * 1000);
       const body = new Uint8Array(Buffer.from(sent.bodyBase64, "base64"));
       const request = { method: "POST", url, headers: sent.headers, body };
       const listener = { id: "lst_1", baseUrl };
-      const { causes } = await diagnose({ request, listener, jwks, clock });
-      expect(causes[0]?.id ?? null).toBe(cause);
-      if (PROVEN_ALONE.has(cause)) expect(causes).toHaveLength(1);
-      if (says !== null) expect(causes[0]?.message).toContain(says);
+      const { mistakes } = await diagnose({ request, listener, jwks, clock });
+      expect(mistakes[0]?.id ?? null).toBe(mistake);
+      if (PROVEN_ALONE.has(mistake)) expect(mistakes).toHaveLength(1);
+      if (says !== null) expect(mistakes[0]?.message).toContain(says);
 
       const token = sent.headers.Authorization?.split(" ").at(-1) ?? "no token";
       if (token.includes("."))
-        expect(JSON.stringify(causes)).not.toContain(token.split(".")[2] || "no signature");
+        expect(JSON.stringify(mistakes)).not.toContain(token.split(".")[2] || "no signature");
       const usable = jwks.keys?.every((key) => !("d" in key)) ?? false;
       if (!usable) return;
-      const auth = { method: "jwt", keys: fixedKeys(jwks) } as const;
+      const auth = { method: "jwt", keys: localKeys(jwks) } as const;
       const verdict = await createReceiver({ listener: { ...listener, auth }, clock }).verify(request);
-      expect(verdict.ok, "a cause is named exactly when a listener refuses").toBe(cause === null);
+      expect(verdict.ok, "a mistake is named exactly when a listener refuses").toBe(mistake === null);
     },
   );
 
@@ -72,8 +72,8 @@ describeWith("python3-jwt", hasPyJwt)("a token that PyJWT made is explained, fir
     const token = [header, Buffer.from(JSON.stringify(wrong)).toString("base64url"), signature].join(".");
     const request = { url, headers: { ...one?.headers, Authorization: token }, body: "{}" };
     const clock = fixedClock((one?.now ?? 0) * 1000);
-    const { causes } = await diagnose({ request, listener: { url, baseUrl }, clock });
-    expect(causes.map(({ id }) => id)).toEqual([
+    const { mistakes } = await diagnose({ request, listener: { url, baseUrl }, clock });
+    expect(mistakes.map(({ id }) => id)).toEqual([
       "claim-aud-swapped",
       "claim-htm-case",
       "claim-htb-unexplained",
@@ -82,18 +82,18 @@ describeWith("python3-jwt", hasPyJwt)("a token that PyJWT made is explained, fir
   });
 
   it("takes a resolver in place of a document, and works without either", async () => {
-    const wrongKey = cases.find(({ cause }) => cause === "token-signature-unexplained");
+    const wrongKey = cases.find(({ mistake }) => mistake === "token-signature-unexplained");
     if (!wrongKey) throw new Error("the case is missing");
     const request = { url, headers: wrongKey.headers, body: Buffer.from(wrongKey.bodyBase64, "base64") };
     const clock = fixedClock(wrongKey.now * 1000);
     const listener = { id: "lst_1", baseUrl };
-    const keys = fixedKeys(wrongKey.jwks);
+    const keys = localKeys(wrongKey.jwks);
     const withKeys = await diagnose({
       request,
       listener: { ...listener, auth: { method: "jwt", keys } },
       clock,
     });
-    expect(withKeys.causes.map(({ id }) => id)).toEqual(["token-signature-unexplained"]);
-    expect((await diagnose({ request, listener, clock })).causes).toEqual([]);
+    expect(withKeys.mistakes.map(({ id }) => id)).toEqual(["token-signature-unexplained"]);
+    expect((await diagnose({ request, listener, clock })).mistakes).toEqual([]);
   });
 });

@@ -1,25 +1,26 @@
-import type { BodyJson } from "./body-json.js";
-import type { Trial } from "./mistake.js";
+import type { RepeatableMistake } from "../mistake.js";
 import {
   asciiQuotes,
   dotnetQuotes,
   htmlQuotes,
+  type JsonStyle,
   phpQuotes,
   plainQuotes,
   pythonQuotes,
+  type ReceivedJson,
+  rewriteJson,
   slashQuotes,
-} from "./quoting.js";
-import { type JsonStyle, rewriteJson } from "./rewrite-json.js";
+} from "../rewrite.js";
 
-/** A body's text as it was signed, made from the JSON that was received, if it is JSON. */
-export type Reserialise = (json: BodyJson | undefined) => string | undefined;
+/** The text that was signed, made from the received JSON; `undefined` if there is none. */
+export type Reserialise = (json: ReceivedJson | undefined) => string | undefined;
 
 const ONCE = "Serialise once, and sign and send the same text: const body = JSON.stringify(payload).";
 const ONCE_PYTHON =
   "Serialise once, and sign and send the same bytes: body = json.dumps(payload).encode(); requests.post(url, data=body), not json=payload.";
 
-/** The body's JSON, as it was written when it was signed; what was sent is written in another way. */
-export const RESERIALISING_TRIALS: readonly Trial<Reserialise>[] = [
+/** The JSON was written in one way when it was signed, and in another way when it was sent. */
+export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
   {
     id: "body-compact",
     title: "Body signed without white space",
@@ -152,7 +153,7 @@ export const RESERIALISING_TRIALS: readonly Trial<Reserialise>[] = [
   },
 ];
 
-function stringified(json: BodyJson | undefined): string | undefined {
+function stringified(json: ReceivedJson | undefined): string | undefined {
   try {
     return json && JSON.stringify(json.value);
   } catch {

@@ -1,12 +1,148 @@
-import type { Mistake } from "./mistake.js";
-import type { SignatureForm } from "./read-signature.js";
-import { URL_DIFFERENCES, URL_TRIALS } from "./url-claim-mistakes.js";
+import type { Mistake, RepeatableMistake } from "../mistake.js";
+import type { SignatureForm } from "./signature-mistakes.js";
+
+/** The wrong URL that a mistake makes of the right one. */
+type RewriteUrl = (wanted: ExpectedUrls) => string | undefined;
+
+/** The right values of the claims sub and aud. */
+export interface ExpectedUrls {
+  /** The right value of this claim. */
+  readonly url: string;
+  /** The right value of the other claim: the base URL for aud, the listener's URL for sub. */
+  readonly counterpart: string;
+}
+
+const FROM_CONFIGURATION = "Copy it from the trigger's configuration, character by character.";
+
+/** URLs that are nearly right. `ofClaim` puts the claim's name in front of each id. */
+export const URL_MISTAKES: readonly RepeatableMistake<RewriteUrl>[] = [
+  {
+    id: "trailing-slash",
+    title: "has a trailing slash",
+    message: "ends with a slash that must not be there.",
+    fix: "Remove it: url.replace(/\\/$/, '').",
+    ways: [[1, ({ url }) => `${url}/`]],
+  },
+  {
+    id: "swapped",
+    title: "is the other URL",
+    message: "is the other of the two URLs: sub is the base URL, aud the listener's URL.",
+    fix: "Set { sub: baseUrl, aud: baseUrl + '/api/v1/webhooks/incoming/' + listenerId }.",
+    ways: [
+      [1, ({ counterpart }) => counterpart],
+      [2, ({ counterpart }) => `${counterpart}/`],
+    ],
+  },
+  {
+    id: "scheme",
+    title: "has another scheme",
+    message: "has http where https belongs, or the other way round.",
+    fix: `${FROM_CONFIGURATION} Behind a proxy that ends TLS, do not build it from the request.`,
+    ways: [[1, ({ url }) => url.replace(/^http(s?):/, (_, s) => (s === "" ? "https:" : "http:"))]],
+  },
+  {
+    id: "without-scheme",
+    title: "has no scheme",
+    message: "has no https:// in front.",
+    fix: FROM_CONFIGURATION,
+    ways: [
+      [2, ({ url }) => url.replace(/^https?:\/\//, "")],
+      [2, ({ url }) => hostOf(url)],
+    ],
+  },
+  {
+    id: "origin-only",
+    title: "has lost its path",
+    message: "is the origin alone, without its path.",
+    fix: FROM_CONFIGURATION,
+    ways: [[2, ({ url }) => originOf(url)]],
+  },
+  {
+    id: "path-only",
+    title: "is a path",
+    message: "is the path alone, without scheme and host.",
+    fix: `${FROM_CONFIGURATION} In a server request.url is the path only.`,
+    ways: [[2, ({ url }) => url.slice(originOf(url)?.length)]],
+  },
+  {
+    id: "port",
+    title: "has a port",
+    message: "names the default port, which the configured URL does not, or leaves out one that it has.",
+    fix: FROM_CONFIGURATION,
+    ways: [
+      [
+        1,
+        ({ url }) =>
+          url.replace(/^(https:\/\/[^/:]+)(?=\/|$)/, "$1:443").replace(/^(http:\/\/[^/:]+)(?=\/|$)/, "$1:80"),
+      ],
+      [2, ({ url }) => url.replace(/^(https?:\/\/[^/]+):[0-9]+/, "$1")],
+    ],
+  },
+];
+
+/** URLs in which one part differs; `differs` compares them. */
+export const URL_DIFFERENCES: readonly (Mistake & {
+  readonly differs: (seen: string, wanted: string) => boolean;
+})[] = [
+  {
+    id: "case",
+    title: "is in other case",
+    message: "differs from the configured URL in upper and lower case only.",
+    fix: FROM_CONFIGURATION,
+    differs: (seen, wanted) => seen.toLowerCase() === wanted.toLowerCase(),
+  },
+  {
+    id: "space",
+    title: "has white space around it",
+    message: "has white space around it.",
+    fix: "Remove it: url.trim().",
+    differs: (seen, wanted) => seen.trim() === wanted,
+  },
+  {
+    id: "query",
+    title: "has a query or fragment",
+    message: "has a query or a fragment, which the configured URL does not.",
+    fix: FROM_CONFIGURATION,
+    differs: (seen, wanted) => seen.replace(/[?#].*$/s, "") === wanted,
+  },
+  {
+    id: "host",
+    title: "has another host",
+    message:
+      "has another host or port than the configured URL, such as the one of a tunnel, a proxy or another stage.",
+    fix: `${FROM_CONFIGURATION} Do not build it from the address you connect to.`,
+    differs: (seen, wanted) => originOf(seen) !== undefined && pathOf(seen) === pathOf(wanted),
+  },
+  {
+    id: "listener-id",
+    title: "has another listener id",
+    message: "names another listener.",
+    fix: FROM_CONFIGURATION,
+    differs: (seen, wanted) => wanted.includes("/") && beforeLast(seen) === beforeLast(wanted),
+  },
+];
+
+function originOf(url: string): string | undefined {
+  return /^https?:\/\/[^/?#]+/i.exec(url)?.[0];
+}
+
+function hostOf(url: string): string | undefined {
+  return originOf(url)?.replace(/^https?:\/\//i, "");
+}
+
+function pathOf(url: string): string {
+  return url.slice(originOf(url)?.length);
+}
+
+function beforeLast(url: string): string {
+  return url.slice(0, url.lastIndexOf("/"));
+}
 
 /** The claims a token must have (specification 5.2, required claims). */
 const CLAIM_NAMES = ["sub", "aud", "exp", "jti", "htm", "htb_s256"] as const;
 export type ClaimName = (typeof CLAIM_NAMES)[number];
 
-/** A mistake that every claim can have; the claim's name begins its title and message. */
+/** Mistakes that every claim can have; the claim's name is put in front of title and message. */
 const OF_ANY_CLAIM = {
   missing: {
     id: "missing",
@@ -34,17 +170,17 @@ const OF_ANY_CLAIM = {
   },
 } satisfies Record<string, Mistake>;
 
-/** A row of a claim's table as a mistake of that claim. */
-export function ofClaim(claim: ClaimName, row: Mistake): Mistake {
+/** Makes a general mistake one of this claim. */
+export function ofClaim(claim: ClaimName, general: Mistake): Mistake {
   return {
-    id: `claim-${claim.replace("_s256", "")}-${row.id}`,
-    title: `${claim} ${row.title}`,
-    message: `The claim ${claim} ${row.message}`,
-    fix: row.fix,
+    id: `claim-${claim.replace("_s256", "")}-${general.id}`,
+    title: `${claim} ${general.title}`,
+    message: `The claim ${claim} ${general.message}`,
+    fix: general.fix,
   };
 }
 
-/** The mistake of a claim that every claim can have. */
+/** One of the mistakes that every claim can have. */
 export function claimMistake(claim: ClaimName, kind: keyof typeof OF_ANY_CLAIM): Mistake {
   return ofClaim(claim, OF_ANY_CLAIM[kind]);
 }
@@ -53,7 +189,7 @@ const EXP = "Set exp: Math.floor(Date.now() / 1000) + 300.";
 const HTB =
   "Set htb_s256: createHash('sha256').update(body).digest('base64url'), over the bytes that are sent.";
 
-/** What goes wrong in one claim only. */
+/** Mistakes that only one claim can have. */
 export const CLAIM_MISTAKES = {
   audList: {
     id: "claim-aud-list",
@@ -163,7 +299,7 @@ const SPELLINGS: Readonly<Record<SignatureForm, string>> = {
   sha512: "has 64 bytes, as SHA-512 makes them. It must be SHA-256.",
 };
 
-/** A body hash that is right, or might be, but is written in another way. */
+/** The body hash is written in another way than base64url; its value may be right. */
 export function bodyHashSpelling(form: SignatureForm): Mistake {
   const id = form.replace("OfHex", "-of-hex");
   return ofClaim("htb_s256", {
@@ -174,14 +310,14 @@ export function bodyHashSpelling(form: SignatureForm): Mistake {
   });
 }
 
-/** Every mistake a claim can have. */
+/** Every mistake in claims, for the catalogue. */
 export const ALL_CLAIM_MISTAKES: readonly Mistake[] = [
   ...CLAIM_NAMES.flatMap((claim) =>
     (["missing", "misnamed", "otherType"] as const).map((kind) => claimMistake(claim, kind)),
   ),
   ...(["sub", "aud", "htm"] as const).map((claim) => claimMistake(claim, "other")),
   ...(["sub", "aud"] as const).flatMap((claim) =>
-    [...URL_TRIALS, ...URL_DIFFERENCES].map((row) => ofClaim(claim, row)),
+    [...URL_MISTAKES, ...URL_DIFFERENCES].map((general) => ofClaim(claim, general)),
   ),
   ...Object.values(CLAIM_MISTAKES),
   ...(Object.keys(SPELLINGS) as SignatureForm[]).map(bodyHashSpelling),

@@ -1,10 +1,9 @@
 import { digestOf } from "#hash";
-import { decodeBase64url, encodeBase64 } from "../primitives/base64url.js";
-import { concatBytes, decodeUtf8, utf8 } from "../primitives/bytes.js";
-import type { Trial } from "./mistake.js";
-import { hexOf, latin1, latin1Text, lossyText, utf16 } from "./text-encodings.js";
+import { concatBytes, decodeBase64url, decodeUtf8, encodeBase64, utf8 } from "../../core/bytes.js";
+import type { RepeatableMistake } from "../mistake.js";
+import { hexOf, latin1, latin1Text, lossyText, utf16 } from "../rewrite.js";
 
-/** A body's bytes as they were signed, made from other bytes. */
+/** The bytes that were signed, made from the received ones; `undefined` where the mistake is impossible. */
 export type Reencode = (bytes: Uint8Array) => Uint8Array | undefined;
 
 const AS_SENT =
@@ -12,8 +11,8 @@ const AS_SENT =
 const RAW =
   "Sign and verify the bytes as they are on the wire, without trimming: express.raw(), await request.arrayBuffer().";
 
-/** What happens to the bytes of a body between the signature and the wire. */
-export const ENCODING_TRIALS: readonly Trial<Reencode>[] = [
+/** What happens to the bytes of a body between signing and sending. */
+export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
   {
     id: "body-newline-added",
     title: "Line break after the signed body",
@@ -49,7 +48,7 @@ export const ENCODING_TRIALS: readonly Trial<Reencode>[] = [
   {
     id: "body-bom",
     title: "Byte order mark",
-    message: "It matches if a byte order mark is put before the body or taken off it.",
+    message: "It matches if a byte order mark is added in front of the body or removed.",
     fix: `${AS_SENT} Without a byte order mark: in C# new UTF8Encoding(false), in Python encoding='utf-8'.`,
     ways: [
       [1, (bytes) => (startsWithBom(bytes) ? bytes.subarray(3) : undefined)],

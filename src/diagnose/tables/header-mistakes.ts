@@ -3,14 +3,31 @@ import {
   EVENT_ID_HEADER,
   SIGNATURE_HEADER,
   TIMESTAMP_HEADER,
-} from "../protocol/headers.js";
-import type { Mistake } from "./mistake.js";
+} from "../../core/headers.js";
+import type { Mistake } from "../mistake.js";
 
 const SECONDS = "Send Unix seconds: String(Math.floor(Date.now() / 1000)). In Python str(int(time.time())).";
 const UUID = "Send a UUID of version 4: newEventId(), crypto.randomUUID(), in Python str(uuid.uuid4()).";
 const JSON_TYPE = "Send Content-Type: application/json. With curl: -H 'Content-Type: application/json'.";
 
-/** What goes wrong in the headers of every request, and in the body itself (specification 4.10, 5.2 and 7). */
+/** What goes wrong with method and path (specification 4.10). */
+export const TARGET_MISTAKES = {
+  method: {
+    id: "method-not-post",
+    title: "Another method than POST",
+    message: "The request is not a POST.",
+    fix: "Use fetch(url, { method: 'POST', headers, body }). A redirect that was followed turns a POST into a GET.",
+  },
+  path: {
+    id: "url-not-of-listener",
+    title: "Another path than the listener's",
+    message:
+      "The path is not the listener's: /api/v1/webhooks/incoming/ and the listener's id, without a slash at its end.",
+    fix: "Copy the URL from the trigger's configuration, character by character.",
+  },
+} satisfies Record<string, Mistake>;
+
+/** What goes wrong in the headers that every request has, and in the body itself (specification 4.10, 5.2 and 7). */
 export const HEADER_MISTAKES = {
   headerMisnamed: {
     id: "header-misnamed",
@@ -146,7 +163,7 @@ export const HEADER_MISTAKES = {
   },
 } satisfies Record<string, Mistake>;
 
-/** Names that other schemes, and typing mistakes, give our headers. */
+/** Other names for our headers: those of other schemes, and typing mistakes. */
 export const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   [TIMESTAMP_HEADER]: others(
     "timestamp",

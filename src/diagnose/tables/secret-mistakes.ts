@@ -1,16 +1,15 @@
 import { digestOf } from "#hash";
-import { decodeBase64url, encodeBase64 } from "../primitives/base64url.js";
-import { decodeUtf8, utf8 } from "../primitives/bytes.js";
-import type { Mistake, Trial } from "./mistake.js";
-import { decodeAnyBase64, hexOf, latin1Text, lossyText, parseHex, utf16 } from "./text-encodings.js";
+import { decodeBase64url, decodeUtf8, encodeBase64, utf8 } from "../../core/bytes.js";
+import type { Mistake, RepeatableMistake } from "../mistake.js";
+import { decodeAnyBase64, hexOf, latin1Text, lossyText, parseHex, utf16 } from "../rewrite.js";
 
-/** The bytes of the key that a secret's text becomes. */
+/** The bytes that are used as the key; `undefined` where the mistake is impossible. */
 export type KeyOfSecret = (secret: string) => Uint8Array | undefined;
 
 const AS_IT_IS = "Use the secret's text as it is: createHmac('sha256', secret)";
 const PREFIX = /^(?:whsec|whsk|sk|secret)_/;
 
-/** A secret the caller knows, but that the listener does not accept. */
+/** The caller knows this secret, but the listener does not accept it. */
 export const SECRET_NOT_ACCEPTED: Mistake = {
   id: "secret-not-accepted",
   title: "Another secret",
@@ -18,8 +17,8 @@ export const SECRET_NOT_ACCEPTED: Mistake = {
   fix: "Sign with the listener's current secret: hmacSigner({ secret }), or with [new, old] during a rotation.",
 };
 
-/** The key, as people get it wrong (specification 5.2, HMAC method, step 3). */
-export const SECRET_TRIALS: readonly Trial<KeyOfSecret>[] = [
+/** Wrong keys made from the right secret (specification 5.2, HMAC method, step 3). */
+export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
   {
     id: "secret-base64url-decoded",
     title: "Secret decoded from base64url",
@@ -42,7 +41,7 @@ export const SECRET_TRIALS: readonly Trial<KeyOfSecret>[] = [
     id: "secret-newline",
     title: "Line break after the secret",
     message: "It matches if a line break follows the secret, as when it is read from a file.",
-    fix: "Take it off where the secret is read: readFileSync(path, 'utf8').trim(). In a shell: printf %s, not echo.",
+    fix: "Remove it where the secret is read: readFileSync(path, 'utf8').trim(). In a shell: printf %s, not echo.",
     ways: [
       [1, (secret) => utf8(`${secret}\n`)],
       [2, (secret) => utf8(`${secret}\r\n`)],
@@ -50,16 +49,17 @@ export const SECRET_TRIALS: readonly Trial<KeyOfSecret>[] = [
   },
   {
     id: "secret-trimmed",
-    title: "White space of the secret taken off",
-    message: "It matches if white space around the secret is taken off: the secret you gave here has some.",
+    title: "White space of the secret removed",
+    message:
+      "It matches if white space around the secret is removed: the secret that you gave here has some.",
     fix: "Give the secret without white space on both sides: secret.trim().",
     ways: [[1, (secret) => utf8(secret.trim())]],
   },
   {
     id: "secret-quoted",
     title: "Quotes around the secret",
-    message: "It matches if quotes stand around the secret, as when an .env file is read by hand.",
-    fix: "Take the quotes off: secret.replace(/^[\"']|[\"']$/g, '').",
+    message: "It matches if there are quotes around the secret, as when an .env file is read by hand.",
+    fix: "Remove the quotes: secret.replace(/^[\"']|[\"']$/g, '').",
     ways: [
       [1, (secret) => utf8(`"${secret}"`)],
       [2, (secret) => utf8(`'${secret}'`)],
@@ -67,15 +67,15 @@ export const SECRET_TRIALS: readonly Trial<KeyOfSecret>[] = [
   },
   {
     id: "secret-unquoted",
-    title: "Quotes of the secret taken off",
-    message: "It matches if quotes around the secret are taken off: the secret you gave here has some.",
+    title: "Quotes of the secret removed",
+    message: "It matches if quotes around the secret are removed: the secret that you gave here has some.",
     fix: "Give the secret without quotes: secret.replace(/^[\"']|[\"']$/g, '').",
     ways: [[1, (secret) => utf8(secret.trim().replace(/^["'`]|["'`]$/g, ""))]],
   },
   {
     id: "secret-prefix-removed",
-    title: "Prefix of the secret taken off",
-    message: "It matches if the secret's prefix is taken off. The key is the whole text.",
+    title: "Prefix of the secret removed",
+    message: "It matches if the secret's prefix is removed. The key is the whole text.",
     fix: `${AS_IT_IS}, without secret.replace('whsec_', '').`,
     ways: [[1, (secret) => (PREFIX.test(secret) ? utf8(secret.replace(PREFIX, "")) : undefined)]],
   },
@@ -83,14 +83,14 @@ export const SECRET_TRIALS: readonly Trial<KeyOfSecret>[] = [
     id: "secret-prefix-removed-and-decoded",
     title: "Secret treated as Standard Webhooks does",
     message:
-      "It matches if the secret's prefix is taken off and the rest base64-decoded. The key is the whole text.",
+      "It matches if the secret's prefix is removed and the rest base64-decoded. The key is the whole text.",
     fix: `${AS_IT_IS}. A library for Standard Webhooks does not fit this service.`,
     ways: [[1, (secret) => (PREFIX.test(secret) ? decodeAnyBase64(secret.replace(PREFIX, "")) : undefined)]],
   },
   {
     id: "secret-prefix-added",
     title: "Prefix before the secret",
-    message: "It matches if whsec_ stands before the secret. The service's secrets have no prefix.",
+    message: "It matches if whsec_ is in front of the secret. The service's secrets have no prefix.",
     fix: `${AS_IT_IS}, without a prefix.`,
     ways: [[2, (secret) => utf8(`whsec_${secret}`)]],
   },
@@ -105,8 +105,8 @@ export const SECRET_TRIALS: readonly Trial<KeyOfSecret>[] = [
   {
     id: "secret-space",
     title: "Space beside the secret",
-    message: "It matches if a space stands beside the secret.",
-    fix: "Take it off where the secret is read: secret.trim().",
+    message: "It matches if there is a space before or after the secret.",
+    fix: "Remove it where the secret is read: secret.trim().",
     ways: [
       [2, (secret) => utf8(`${secret} `)],
       [3, (secret) => utf8(` ${secret}`)],
@@ -140,7 +140,7 @@ export const SECRET_TRIALS: readonly Trial<KeyOfSecret>[] = [
     id: "secret-padding",
     title: "Padding of the secret",
     message:
-      "It matches if padding (=) is added to the secret or taken off it. The key is the string itself.",
+      "It matches if padding (=) is added to the secret or removed from it. The key is the string itself.",
     fix: `${AS_IT_IS}, without adding or removing =.`,
     ways: [[3, (secret) => utf8(secret.endsWith("=") ? secret.replace(/(?<!=)=+$/, "") : `${secret}=`)]],
   },
@@ -172,8 +172,9 @@ export const SECRET_TRIALS: readonly Trial<KeyOfSecret>[] = [
   {
     id: "secret-bom",
     title: "Byte order mark before the secret",
-    message: "It matches if a byte order mark stands before the secret, as some editors write it to files.",
-    fix: "Take it off where the secret is read: text.replace(/^\\uFEFF/, ''). In Python open(path, encoding='utf-8-sig').",
+    message:
+      "It matches if there is a byte order mark in front of the secret, as some editors write it to files.",
+    fix: "Remove it where the secret is read: text.replace(/^\\uFEFF/, ''). In Python open(path, encoding='utf-8-sig').",
     ways: [[3, (secret) => utf8(`\uFEFF${secret}`)]],
   },
   {
@@ -188,7 +189,7 @@ export const SECRET_TRIALS: readonly Trial<KeyOfSecret>[] = [
   },
 ];
 
-/** Bytes that are text stand for the decoded secret itself, which has its own row. */
+/** Nothing where the decoded bytes are valid UTF-8: then the key is the decoded secret, which is another mistake. */
 function ofDecoded(secret: string, keyOf: (bytes: Uint8Array) => Uint8Array): Uint8Array | undefined {
   const bytes = decodeAnyBase64(secret);
   return bytes && decodeUtf8(bytes) === undefined ? keyOf(bytes) : undefined;

@@ -1,38 +1,57 @@
-import { encodeBase64url } from "../primitives/base64url.js";
-import type { HashName } from "../primitives/hash-portable.js";
-import type { Mistake } from "./mistake.js";
-import { decodeAnyBase64, latin1Text, parseHex } from "./text-encodings.js";
+import { digestOf, hmacOf } from "#hash";
+import { bodyBytes, concatBytes } from "../../core/bytes.js";
+import type { HashName } from "../../core/hash-portable.js";
+import type { Mistake, RepeatableMistake } from "../mistake.js";
 
-/** A digest that a text stands for, and what is wrong about the text. */
-export interface ReadDigest {
-  readonly hash: HashName;
-  /** As base64url without padding. */
-  readonly digest: string;
-  readonly forms: readonly SignatureForm[];
-}
+/** Computes a digest of a message with a key, as base64url. */
+export type Digest = (hash: HashName, key: Uint8Array, message: readonly (string | Uint8Array)[]) => string;
 
-/** What may be wrong about the text of a digest. */
-export type SignatureForm = keyof typeof SIGNATURE_FORMS;
+const HMAC =
+  "Use HMAC-SHA256 with the secret as key: createHmac('sha256', secret).update(input).digest('base64url').";
 
-/** The same, in words, for a signature. */
+/** What people compute instead of an HMAC (specification 5.2, HMAC method, step 4). */
+export const ALGORITHM_MISTAKES: readonly RepeatableMistake<Digest>[] = [
+  {
+    id: "hmac-arguments-swapped",
+    title: "Key and message swapped",
+    message:
+      "It matches if the signing input is the key and the secret the message: the arguments are swapped.",
+    fix: `${HMAC} In PHP hash_hmac('sha256', $input, $secret, true); in Python hmac.new(secret, input, 'sha256').`,
+    ways: [[2, (hash, key, message) => hmacOf(hash, concatBytes(message.map(bodyBytes)), [key])]],
+  },
+  {
+    id: "hash-instead-of-hmac",
+    title: "A hash instead of an HMAC",
+    message:
+      "It matches as a plain hash of the signing input, with the secret in front of it, after it, or without the secret.",
+    fix: HMAC,
+    ways: [
+      [2, (hash, key, message) => digestOf(hash, [key, ...message])],
+      [3, (hash, key, message) => digestOf(hash, [...message, key])],
+      [3, (hash, _key, message) => digestOf(hash, message)],
+    ],
+  },
+];
+
+/** How the text of a signature is wrong, although the digest in it may be right. */
 export const SIGNATURE_FORMS = {
   quoted: {
     id: "signature-quoted",
     title: "Quotes or white space around the signature",
-    message: "Quotes or white space stand around the signature.",
+    message: "There are quotes or white space around the signature.",
     fix: "Send the 43 characters alone: headers['Webhook-Signature'] = signature.",
   },
   prefixed: {
     id: "signature-prefixed",
     title: "Prefix before the signature",
-    message: "Something stands before the signature, such as v1, or sha256= of other schemes.",
+    message: "There is something in front of the signature, such as v1, or sha256= of other schemes.",
     fix: "Send the 43 characters alone: headers['Webhook-Signature'] = signature, without a prefix.",
   },
   several: {
     id: "signature-several",
     title: "Several signatures",
-    message: "There are several signatures in one header. The service takes one.",
-    fix: "Send one signature. During a rotation: hmacSigner({ secret: [newSecret, oldSecret] }) finds out which one is taken.",
+    message: "There are several signatures in one header. The service accepts one.",
+    fix: "Send one signature. During a rotation: hmacSigner({ secret: [newSecret, oldSecret] }) finds out which one is accepted.",
   },
   hex: {
     id: "signature-hex",
@@ -57,7 +76,7 @@ export const SIGNATURE_FORMS = {
     id: "signature-padded",
     title: "Padding after the signature",
     message: "The signature ends with padding (=). It must be base64url without padding.",
-    fix: "Take it off: signature.replace(/=+$/, ''). In Python base64.urlsafe_b64encode(mac.digest()).rstrip(b'=').",
+    fix: "Remove it: signature.replace(/=+$/, ''). In Python base64.urlsafe_b64encode(mac.digest()).rstrip(b'=').",
   },
   sha1: {
     id: "signature-sha1",
@@ -73,7 +92,7 @@ export const SIGNATURE_FORMS = {
   },
 } satisfies Record<string, Mistake>;
 
-/** A signature that is no digest in any spelling. */
+/** The signature is no digest in any spelling. */
 export const SIGNATURE_MALFORMED: Mistake = {
   id: "signature-malformed",
   title: "Not a signature",
@@ -81,43 +100,22 @@ export const SIGNATURE_MALFORMED: Mistake = {
   fix: "Send what createHmac('sha256', secret).update(input).digest('base64url') gives.",
 };
 
-const HASH_BY_BYTES: Readonly<Record<number, HashName>> = { 20: "sha1", 32: "sha256", 64: "sha512" };
-const PREFIX = /^(?:(?:hmac-)?sha-?(?:1|256|512)|hmac|v[0-9]|signature|bearer)[\s,=:]+/i;
-const STRIPE = /^t=[0-9]+,(?=v[0-9]=)/;
+/** What may be wrong about the text of a digest. */
+export type SignatureForm = keyof typeof SIGNATURE_FORMS;
 
-/** Longer texts than any signature are not looked into. */
-const MAX_LENGTH = 1_024;
+/** The secret was sent instead of a signature. */
+export const SECRET_SENT: Mistake = {
+  id: "secret-sent",
+  title: "The secret itself was sent",
+  message: "The secret itself was sent in a header. Everybody who saw the request knows it.",
+  fix: "Rotate the secret now. Send the signature that the secret makes: signHmac({ secret, timestamp, eventId, body }).",
+};
 
-/** Reads a digest in any spelling people give it; `undefined` if it is none. */
-export function readDigest(received: string): ReadDigest | undefined {
-  if (received.length > MAX_LENGTH) return undefined;
-  const forms: SignatureForm[] = [];
-  const bare = received.trim().replace(/^["'`]+|(?<!["'`])["'`]+$/g, "");
-  if (bare !== received) forms.push("quoted");
-  const [first = "", ...more] = bare.replace(STRIPE, "").split(/(?<!\s)\s+(?=v[0-9])|,(?=v[0-9]=)/);
-  if (more.length > 0) forms.push("several");
-  const text = first.replace(PREFIX, "");
-  if (text !== first || STRIPE.test(bare)) forms.push("prefixed");
-
-  const read = digestBytes(text);
-  if (read === undefined) return undefined;
-  forms.push(...read.forms);
-  const hash = HASH_BY_BYTES[read.bytes.length];
-  if (hash === undefined) return undefined;
-  if (hash !== "sha256") forms.push(hash);
-  return { hash, digest: encodeBase64url(read.bytes), forms };
-}
-
-function digestBytes(text: string): { bytes: Uint8Array; forms: SignatureForm[] } | undefined {
-  const hex = parseHex(text);
-  if (hex && hex.length in HASH_BY_BYTES) return { bytes: hex, forms: ["hex"] };
-  const bytes = decodeAnyBase64(text);
-  if (bytes === undefined) return undefined;
-  // 64 bytes that are all hex digits are a SHA-256 in hex and not a SHA-512.
-  const inside = parseHex(latin1Text(bytes));
-  if (inside) return { bytes: inside, forms: ["base64OfHex"] };
-  const forms: SignatureForm[] = [];
-  if (/[+/]/.test(text)) forms.push("base64");
-  if (text.endsWith("=")) forms.push("padded");
-  return { bytes, forms };
-}
+/** The search found no mistake that gives this signature. */
+export const SIGNATURE_UNEXPLAINED: Mistake = {
+  id: "signature-unexplained",
+  title: "No known mistake",
+  message:
+    "No known mistake explains the signature: the secret is another one, or the body was changed after it was signed.",
+  fix: "Compare secretFingerprint(secret) on both sides, then the SHA-256 of the body's bytes on both sides.",
+};

@@ -1,8 +1,8 @@
-import type { Mistake } from "./mistake.js";
+import type { Mistake } from "../mistake.js";
 
 const SIGNER = "jwtSigner({ key, kid, alg })";
 
-/** What goes wrong around a token: its header line, its form, its key and its signature (specification 5.2). */
+/** What goes wrong with a token except for its claims: Authorization, form, header, key, signature (specification 5.2). */
 export const TOKEN_MISTAKES = {
   bearerMissing: {
     id: "bearer-missing",
@@ -38,7 +38,7 @@ export const TOKEN_MISTAKES = {
   algHmac: {
     id: "token-alg-hmac",
     title: "Token signed with a secret",
-    message: "The token's alg is of the HMAC family. The service takes RS256, ES256 and EdDSA.",
+    message: "The token's alg is of the HMAC family. The service accepts RS256, ES256 and EdDSA.",
     fix: `Sign with a private key whose public half is in your key set: ${SIGNER}.`,
   },
   algNone: {
@@ -75,7 +75,7 @@ export const TOKEN_MISTAKES = {
     id: "key-set-private",
     title: "A private key in the key set",
     message:
-      "The key set has a private or symmetric key. The whole set is refused, and that key is known to strangers.",
+      "The key set has a private or symmetric key. The whole set is refused, and everybody who fetched it knows that key.",
     fix: "Make new keys, and publish their public halves alone: jwksHandler(createKeySet(records)).",
   },
   keyMembers: {
@@ -111,8 +111,9 @@ export const TOKEN_MISTAKES = {
   der: {
     id: "token-signature-der",
     title: "ES256 signature in DER",
-    message: "The signature is in DER, as key services and OpenSSL give it. ES256 takes 64 bytes: r and s.",
-    fix: "Convert it: sign('sha256', input, { key, dsaEncoding: 'ieee-p1363' }). jwtSigner takes a DER answer of a key service as it is.",
+    message:
+      "The signature is in DER, as key services and OpenSSL write it. In a token it must be 64 bytes: r and s.",
+    fix: "Convert it: sign('sha256', input, { key, dsaEncoding: 'ieee-p1363' }). jwtSigner converts what a key service returns.",
   },
   prehashed: {
     id: "token-signature-prehashed",
@@ -131,7 +132,7 @@ export const TOKEN_MISTAKES = {
   claimsMalformed: {
     id: "token-claims-malformed",
     title: "No claims",
-    message: "The token's claims are not one JSON object in which each name stands once.",
+    message: "The token's claims are not one JSON object without repeated names.",
     fix: "Sign the claims as a JSON object: sub, aud, exp, jti, htm and htb_s256.",
   },
   signatureMissing: {
@@ -149,7 +150,8 @@ export const TOKEN_MISTAKES = {
   otherMethod: {
     id: "credential-of-other-method",
     title: "The other method's credential",
-    message: "The request proves itself by the other method than the listener demands.",
+    message:
+      "The request uses another method than the listener demands: a token where a signature belongs, or the other way round.",
     fix: "Use the method the trigger is configured with: hmacSigner({ secret }) or jwtSigner({ key, kid, alg }).",
   },
 } satisfies Record<string, Mistake>;

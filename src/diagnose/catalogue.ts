@@ -1,0 +1,97 @@
+import { CODES, type ErrorCode } from "../core/errors.js";
+import type { Mistake } from "./mistake.js";
+import { SERIALISING_MISTAKES } from "./tables/body-mistakes.js";
+import { ALL_CLAIM_MISTAKES } from "./tables/claim-mistakes.js";
+import { CODE_ADVICE } from "./tables/code-advice.js";
+import { ENCODING_MISTAKES } from "./tables/encoding-mistakes.js";
+import { HEADER_MISTAKES, TARGET_MISTAKES } from "./tables/header-mistakes.js";
+import { SECRET_MISTAKES, SECRET_NOT_ACCEPTED } from "./tables/secret-mistakes.js";
+import {
+  ALGORITHM_MISTAKES,
+  SECRET_SENT,
+  SIGNATURE_FORMS,
+  SIGNATURE_MALFORMED,
+  SIGNATURE_UNEXPLAINED,
+} from "./tables/signature-mistakes.js";
+import { EVENT_ID_MISTAKES, LAYOUT_MISTAKES, TIMESTAMP_MISTAKES } from "./tables/signing-input-mistakes.js";
+import { TOKEN_MISTAKES } from "./tables/token-mistakes.js";
+
+/**
+ * Every mistake that `diagnose` can find, for tools that list or explain them. Ids are stable.
+ *
+ * @example
+ * ```ts
+ * import { mistakes } from "hookproof/diagnose";
+ *
+ * mistakes.find(({ id }) => id === "signature-hex")?.title; // "Signature in hex"
+ * ```
+ */
+export const mistakes: readonly Mistake[] = [
+  SECRET_MISTAKES,
+  [SECRET_NOT_ACCEPTED, SECRET_SENT],
+  LAYOUT_MISTAKES,
+  TIMESTAMP_MISTAKES,
+  EVENT_ID_MISTAKES,
+  SERIALISING_MISTAKES,
+  ENCODING_MISTAKES,
+  ALGORITHM_MISTAKES,
+  Object.values(SIGNATURE_FORMS),
+  [SIGNATURE_MALFORMED, SIGNATURE_UNEXPLAINED],
+  Object.values(TARGET_MISTAKES),
+  Object.values(HEADER_MISTAKES),
+  Object.values(TOKEN_MISTAKES),
+  ALL_CLAIM_MISTAKES,
+].flatMap((table: readonly Mistake[]) => table.map(inWords));
+
+/** The mistake without the functions that repeat it. */
+export function inWords({ id, title, message, fix }: Mistake): Mistake {
+  return { id, title, message, fix };
+}
+
+/** An error code of the library in words. */
+export interface CodeDescription {
+  /** The code itself, such as `SIGNATURE_MISMATCH`. */
+  readonly code: ErrorCode;
+  /** The HTTP status that a listener answers with; absent if no listener answers with this code. */
+  readonly status?: number;
+  /** What happened, in one sentence. A listener may put it into its answer. */
+  readonly message: string;
+  /** Why it usually happens. */
+  readonly cause: string;
+  /** What to do about it. */
+  readonly fix: string;
+}
+
+/**
+ * Every code that errors and verdicts of the library can have.
+ *
+ * @example
+ * ```ts
+ * import { errorCodes } from "hookproof/diagnose";
+ *
+ * errorCodes().includes("SIGNATURE_MISMATCH"); // true
+ * ```
+ */
+export function errorCodes(): ErrorCode[] {
+  return Object.keys(CODES) as ErrorCode[];
+}
+
+/**
+ * What an error code means, why it usually happens and what to do; `undefined` for a text that is no code.
+ *
+ * @example
+ * ```ts
+ * import { describeCode } from "hookproof/diagnose";
+ *
+ * const described = describeCode("EVENT_DUPLICATE");
+ * described?.status; // 409
+ * described?.fix; // "Nothing to do: …"
+ * ```
+ */
+export function describeCode(code: string): CodeDescription | undefined {
+  if (!Object.hasOwn(CODES, code)) return undefined;
+  const known = code as ErrorCode;
+  const [status, message] = CODES[known];
+  const [cause, fix] = CODE_ADVICE[known];
+  return { code: known, ...(status === 0 ? {} : { status }), message, cause, fix };
+}
