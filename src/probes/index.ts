@@ -1,6 +1,13 @@
-export type { Algorithm, PrivateKeyInput, SigningKey } from "../jwt/key.js";
-export { type ProbeSelection, probes, selectProbes } from "./battery.js";
-export type { ProbeOutcome } from "./judge.js";
-export type { LeftOpen, Probe, ProbeMethod } from "./probe.js";
-export type { ProbeResult, SkipCause } from "./run-probe.js";
+/**
+ * Probes: requests, right and wrong, that show what a listener accepts and what it refuses.
+ *
+ * @packageDocumentation
+ */
+
 export { type ProbeTarget, type RunProbesOptions, runProbes } from "./run-probes.js";
+
+// Which probes
+
+export type { AuthenticationMethod, ListenerChoice, Probe } from "./probe.js";
+export { type ProbeFilter, probes, selectProbes } from "./run-probes.js";
+export type { ProbeOutcome, ProbeResult, SkipReason } from "./send-probe.js";

@@ -3,13 +3,13 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { createKeySet, generateKey, jwksHandler } from "hookproof/jwks";
-import { toNodeHandler } from "hookproof/node";
+import { createKeySet, generateKey } from "hookproof/jwks";
+import { toJwksListener } from "hookproof/node";
 import type { ProbeTarget } from "hookproof/probes";
 import { describe, expect, it } from "vitest";
-import { itWith } from "../support/needs.js";
-import { hasTool } from "../support/outside-tool.js";
-import { idsOf, resultsOf, SECRET } from "./listeners.js";
+import { itWith } from "../kit/needs.js";
+import { hasTool } from "../kit/outside-tool.js";
+import { idsOf, resultsOf, SECRET } from "../kit/probes/listeners.js";
 
 const EXAMPLES = resolve(import.meta.dirname, "../../examples");
 const hasPython = hasTool("python3", "--version");
@@ -34,7 +34,7 @@ describe("listeners that somebody else could have written", () => {
 
   it.each(["ES256", "RS256", "EdDSA"] as const)("plain node:http, JWT with %s", async (alg) => {
     const key = await generateKey({ alg });
-    const keys = createServer(toNodeHandler(jwksHandler(createKeySet([key])))).listen(0, "127.0.0.1");
+    const keys = createServer(toJwksListener(createKeySet([key]))).listen(0, "127.0.0.1");
     await new Promise((listening) => keys.once("listening", listening));
     const JWKS_URL = `http://127.0.0.1:${(keys.address() as AddressInfo).port}/`;
     try {

@@ -1,10 +1,15 @@
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { HMAC_MUTANTS } from "./hmac-mutants.js";
-import { JWT_MUTANTS } from "./jwt-mutants.js";
-import { idsOf, resultsOf, SECRET } from "./listeners.js";
-import { type Checks, CORRECT, correctHmac, PATH, startReference } from "./reference-listener.js";
-import { CORRECT_TOKENS, type OwnKey, type TokenChecks, tokenAuthentication } from "./reference-tokens.js";
+import { HMAC_MUTANTS } from "../kit/probes/hmac-mutants.js";
+import { JWT_MUTANTS } from "../kit/probes/jwt-mutants.js";
+import { idsOf, resultsOf, SECRET } from "../kit/probes/listeners.js";
+import { type Checks, CORRECT, correctHmac, PATH, startReference } from "../kit/probes/reference-listener.js";
+import {
+  CORRECT_TOKENS,
+  type OwnKey,
+  type TokenChecks,
+  tokenAuthentication,
+} from "../kit/probes/reference-tokens.js";
 
 const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const own: OwnKey = { kid: "reference", publicKey };

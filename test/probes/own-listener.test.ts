@@ -1,6 +1,6 @@
 import { generateKey } from "hookproof/jwks";
 import { describe, expect, it } from "vitest";
-import { idsOf, type Probed, resultsOf, startHmac, startJwt } from "./listeners.js";
+import { idsOf, type Probed, resultsOf, startHmac, startJwt } from "../kit/probes/listeners.js";
 
 /** Runs a test against a listener that is stopped afterwards. */
 async function probing(starting: Promise<Probed>, test: (probed: Probed) => Promise<void>): Promise<void> {
@@ -12,7 +12,7 @@ async function probing(starting: Promise<Probed>, test: (probed: Probed) => Prom
   }
 }
 
-describe("the battery against our own listener", () => {
+describe("the test suite against our own listener", () => {
   it("HMAC: every probe passes", () =>
     probing(startHmac(), async ({ target }) => {
       const results = await resultsOf(target, { allowTrigger: true });

@@ -1,14 +1,13 @@
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import type { Transport } from "hookproof";
 import { generateKey } from "hookproof/jwks";
 import { type ProbeTarget, probes, selectProbes } from "hookproof/probes";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTransport } from "../../src/http/transport-fetch.js";
-import { HMAC_BATTERY } from "../../src/probes/battery.js";
-import { hmacCrafts } from "../../src/probes/hmac-craft.js";
-import { runProbe } from "../../src/probes/run-probe.js";
-import { idsOf, type Probed, resultsOf, SECRET, startHmac, startJwt } from "./listeners.js";
+import { hmacKits } from "../../src/probes/requests.js";
+import { HMAC_SUITE } from "../../src/probes/run-probes.js";
+import { sendProbe } from "../../src/probes/send-probe.js";
+import { idsOf, type Probed, resultsOf, SECRET, startHmac, startJwt } from "../kit/probes/listeners.js";
 
 let probed: Probed;
 beforeAll(async () => {
@@ -26,7 +25,7 @@ function answering(status: number): Transport & { readonly asked: string[] } {
   return Object.assign(transport, { asked });
 }
 
-describe("the battery as data", () => {
+describe("the test suite as data", () => {
   it("has at least forty probes for each method, under ids of their own", () => {
     expect(selectProbes({ method: "hmac" }).length).toBeGreaterThanOrEqual(40);
     expect(selectProbes({ method: "jwt" }).length).toBeGreaterThanOrEqual(40);
@@ -39,7 +38,9 @@ describe("the battery as data", () => {
 
   it("names the decision wherever the specification leaves something open, and only there", () => {
     const named = probes.filter(({ decision }) => decision !== undefined).map(({ id }) => id);
-    expect(probes.filter(({ leftOpen }) => leftOpen !== "nothing").map(({ id }) => id)).toEqual(named);
+    expect(probes.filter(({ listenerChoice }) => listenerChoice !== "none").map(({ id }) => id)).toEqual(
+      named,
+    );
   });
 
   it.each([
@@ -82,7 +83,7 @@ describe("a run", () => {
     expect(probed.runs()).toBe(1);
   });
 
-  it("yields in the order of the battery, whatever the concurrency", async () => {
+  it("yields in the order of the suite, whatever the concurrency", async () => {
     const results = await resultsOf(probed.target, { concurrency: 16 });
     expect(results.map(({ id }) => id)).toEqual(selectProbes({ method: "hmac" }).map(({ id }) => id));
   });
@@ -98,13 +99,13 @@ describe("a run", () => {
     });
   });
 
-  it("ends after the first failure if it is to", async () => {
+  it("ends after the first failure with bail", async () => {
     const results = await resultsOf(probed.target, { bail: true, concurrency: 1, transport: answering(204) });
     expect(idsOf(results, "fail")).toHaveLength(1);
     expect(results.at(-1)?.outcome).toBe("fail");
   });
 
-  it("takes any server error for a failure, also where the answer is left open", async () => {
+  it("takes any server error for a failure, also where the listener may choose the answer", async () => {
     const results = await resultsOf(probed.target, { transport: answering(500) });
     expect(new Set(results.map(({ outcome }) => outcome))).toEqual(new Set(["fail", "skip"]));
   });
@@ -115,9 +116,9 @@ describe("a run", () => {
   });
 
   it("skips with fetch what fetch cannot send", async () => {
-    const recipe = HMAC_BATTERY.find(({ id }) => id === "signature-sent-twice");
-    if (!recipe) throw new Error("the probe is gone");
-    const result = await runProbe(recipe, hmacCrafts(SECRET), {
+    const probe = HMAC_SUITE.find(({ id }) => id === "signature-sent-twice");
+    if (!probe) throw new Error("the probe is gone");
+    const result = await sendProbe(probe, hmacKits(SECRET), {
       url: probed.target.url,
       baseUrl: new URL(probed.target.url).origin,
       allowTrigger: false,

@@ -1,12 +1,9 @@
 import { sha256Base64url } from "#hash";
-import { decodeBase64url } from "../primitives/base64url.js";
-import { bodyBytes, utf8 } from "../primitives/bytes.js";
-import { newEventId } from "../protocol/event-id.js";
-import { listenerUrl } from "../protocol/listener-url.js";
-import { partsOf } from "./craft.js";
-import type { JwtCraft, TokenChanges } from "./jwt-craft.js";
-import { accepts, type Recipe, refuses } from "./recipe.js";
-import { hexOf, padded } from "./spelling.js";
+import { bodyBytes, decodeBase64url, utf8 } from "../../core/bytes.js";
+import { newEventId } from "../../core/event.js";
+import { listenerUrl } from "../../core/listener-url.js";
+import { accepts, type ProbeDefinition, refuses } from "../probe.js";
+import { hexOf, padded, partsOf, type TokenChanges, type TokenKit } from "../requests.js";
 
 /** What goes wrong where a claim is not checked, and what to check. */
 const CLAIMS = {
@@ -19,8 +16,8 @@ const CLAIMS = {
     fix: "Compare aud with the listener's whole URL from configuration, never from the Host header.",
   },
   exp: {
-    means: "Tokens live longer than 10 minutes, or for ever.",
-    fix: "Take exp only if it is a whole number with now < exp <= now + 600.",
+    means: "Tokens are valid for longer than 10 minutes, or for ever.",
+    fix: "Accept exp only if it is a whole number with now < exp <= now + 600.",
   },
   jti: {
     means: "A token can be sent again under any number of event ids.",
@@ -40,44 +37,44 @@ function claim(
   name: ClaimName,
   what: string,
   title: string,
-  change: (craft: JwtCraft) => TokenChanges["claims"],
-  more: Partial<Recipe<JwtCraft>> = {},
-): Recipe<JwtCraft> {
-  return refuses<JwtCraft>(401, {
+  change: (kit: TokenKit) => TokenChanges["claims"],
+  more: Partial<ProbeDefinition<TokenKit>> = {},
+): ProbeDefinition<TokenKit> {
+  return refuses<TokenKit>(401, {
     id: `${name.replace("_", "-")}-${what}`,
     title,
     section: "5.2",
     ...CLAIMS[name],
-    build: (craft) => craft.withToken({ claims: change(craft) ?? {} }),
+    build: (kit) => kit.withToken({ claims: change(kit) ?? {} }),
     ...more,
   });
 }
 
-function missing(name: ClaimName): Recipe<JwtCraft> {
+function missing(name: ClaimName): ProbeDefinition<TokenKit> {
   return claim(name, "missing", `a token without ${name}`, () => ({ [name]: undefined }), { section: "7" });
 }
 
 /** Members as raw JSON, for values that JSON.stringify cannot write. */
-async function withRawExp(craft: JwtCraft, exp: string) {
-  const [, claims = ""] = (await craft.token({ claims: { exp: "RAW" } })).split(".");
+async function withRawExp(kit: TokenKit, exp: string) {
+  const [, claims = ""] = (await kit.token({ claims: { exp: "RAW" } })).split(".");
   const json = new TextDecoder().decode(decodeBase64url(claims));
-  return craft.withToken({ claims: json.replace('"RAW"', exp) });
+  return kit.withToken({ claims: json.replace('"RAW"', exp) });
 }
 
-function bodyHash(craft: JwtCraft): string {
-  return sha256Base64url(bodyBytes(partsOf(craft).body));
+function bodyHash(kit: TokenKit): string {
+  return sha256Base64url(bodyBytes(partsOf(kit).body));
 }
 
 /** Probes about the claims that bind a token to one request. */
-export const CLAIM_PROBES: readonly Recipe<JwtCraft>[] = [
-  accepts<JwtCraft>({
+export const CLAIM_PROBES: readonly ProbeDefinition<TokenKit>[] = [
+  accepts<TokenKit>({
     id: "exp-600-s-ahead",
     title: "a token that expires in exactly 600 s",
     section: "5.2",
     boundary: true,
-    means: "Tokens of the longest life that is allowed are refused.",
+    means: "Tokens with the longest lifetime that is allowed are refused.",
     fix: CLAIMS.exp.fix,
-    build: (craft) => craft.withToken({ claims: { exp: craft.nowSeconds + 600 } }),
+    build: (kit) => kit.withToken({ claims: { exp: kit.nowSeconds + 600 } }),
   }),
   missing("sub"),
   missing("aud"),
@@ -107,9 +104,10 @@ export const CLAIM_PROBES: readonly Recipe<JwtCraft>[] = [
     "a token whose aud is an array with the listener's URL",
     ({ url }) => ({ aud: [url] }),
     {
-      leftOpen: "refusal",
+      listenerChoice: "refusal",
       decision: "T4",
-      means: "RFC 7519 allows an array; the service takes one text, so that a token is for one listener.",
+      means:
+        "RFC 7519 allows an array; the service accepts one text only, so that a token is for one listener.",
     },
   ),
   claim(
@@ -144,27 +142,27 @@ export const CLAIM_PROBES: readonly Recipe<JwtCraft>[] = [
     "a token whose exp is a text",
     ({ nowSeconds }) => ({ exp: String(nowSeconds + 300) }),
     {
-      means: "A claim of another type is accepted, or breaks the comparison.",
+      means: "A claim of another type is accepted, or the comparison fails with an error.",
     },
   ),
-  refuses<JwtCraft>(401, {
+  refuses<TokenKit>(401, {
     id: "exp-infinite",
     title: "a token whose exp is 1e999",
     section: "5.2",
-    means: "A number without end is never past.",
+    means: "An infinite number is never in the past.",
     fix: CLAIMS.exp.fix,
-    build: (craft) => withRawExp(craft, "1e999"),
+    build: (kit) => withRawExp(kit, "1e999"),
   }),
   claim("exp", "null", "a token whose exp is null", () => ({ exp: null })),
-  refuses<JwtCraft>(401, {
+  refuses<TokenKit>(401, {
     id: "nbf-in-an-hour",
     title: "a token with nbf in an hour",
     section: "5.2",
-    leftOpen: "refusal",
+    listenerChoice: "refusal",
     decision: "T4",
     means: "A token is accepted before it is valid (RFC 7519 section 4.1.5).",
-    fix: "Where nbf is present, take it only if it is a number that is not in the future.",
-    build: (craft) => craft.withToken({ claims: { nbf: craft.nowSeconds + 3600 } }),
+    fix: "If there is an nbf, accept it only if it is a number that is not in the future.",
+    build: (kit) => kit.withToken({ claims: { nbf: kit.nowSeconds + 3600 } }),
   }),
   claim("jti", "other", "a token whose jti is another id", () => ({ jti: newEventId() })),
   claim("jti", "an-array", "a token whose jti is an array with the event id", ({ eventId }) => ({
@@ -172,42 +170,42 @@ export const CLAIM_PROBES: readonly Recipe<JwtCraft>[] = [
   })),
   claim("htm", "get", "a token whose htm is GET", () => ({ htm: "GET" })),
   claim("htm", "lower-case", "a token whose htm is post", () => ({ htm: "post" }), {
-    means: "Methods have a case (RFC 9110 section 9.1).",
+    means: "Methods are case-sensitive (RFC 9110 section 9.1).",
   }),
   claim("htb_s256", "other-body", "a token with the hash of another body", () => ({
     htb_s256: sha256Base64url(utf8("{}")),
   })),
-  claim("htb_s256", "padded", "a token whose htb_s256 is padded", (craft) => ({
-    htb_s256: padded(bodyHash(craft)),
+  claim("htb_s256", "padded", "a token whose htb_s256 is padded", (kit) => ({
+    htb_s256: padded(bodyHash(kit)),
   })),
-  claim("htb_s256", "hex", "a token whose htb_s256 is in hexadecimal", (craft) => ({
-    htb_s256: hexOf(bodyHash(craft)),
+  claim("htb_s256", "hex", "a token whose htb_s256 is in hexadecimal", (kit) => ({
+    htb_s256: hexOf(bodyHash(kit)),
   })),
   claim("htb_s256", "empty", "a token whose htb_s256 is empty", () => ({ htb_s256: "" })),
-  refuses<JwtCraft>(401, {
+  refuses<TokenKit>(401, {
     id: "claims-duplicate-member",
-    title: "a token in whose claims exp stands twice, the right one last",
+    title: "a token with exp twice in its claims, the right one last",
     section: "5.2",
-    leftOpen: "refusal",
+    listenerChoice: "refusal",
     decision: "T1",
     means: "Two parsers read two values.",
-    fix: "Refuse claims in which a member stands twice.",
-    build: (craft) => withRawExp(craft, `1,"exp":${craft.nowSeconds + 300}`),
+    fix: "Refuse claims that have a member twice.",
+    build: (kit) => withRawExp(kit, `1,"exp":${kit.nowSeconds + 300}`),
   }),
-  refuses<JwtCraft>(401, {
+  refuses<TokenKit>(401, {
     id: "claims-not-an-object",
     title: "a token whose claims are an array",
     section: "7",
-    means: "Claims are not checked, or break the check.",
-    fix: "Take claims that are a JSON object; answer 401 to any other.",
-    build: (craft) => craft.withToken({ claims: "[]" }),
+    means: "Claims are not checked, or the check fails with an error.",
+    fix: "Accept claims only if they are a JSON object; answer 401 to any other.",
+    build: (kit) => kit.withToken({ claims: "[]" }),
   }),
-  refuses<JwtCraft>(401, {
+  refuses<TokenKit>(401, {
     id: "claims-not-json",
     title: "a token whose claims are not JSON",
     section: "7",
-    means: "Claims are not checked, or break the check.",
-    fix: "Take claims that are a JSON object; answer 401 to any other.",
-    build: (craft) => craft.withToken({ claims: "{sub" }),
+    means: "Claims are not checked, or the check fails with an error.",
+    fix: "Accept claims only if they are a JSON object; answer 401 to any other.",
+    build: (kit) => kit.withToken({ claims: "{sub" }),
   }),
 ];

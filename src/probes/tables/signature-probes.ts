@@ -1,11 +1,17 @@
-import { decodeBase64url, encodeBase64url } from "../primitives/base64url.js";
-import { bodyBytes, concatBytes, utf8 } from "../primitives/bytes.js";
-import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from "../protocol/headers.js";
-import { signingHead } from "../protocol/signing-input.js";
-import { added, partsOf, replaced } from "./craft.js";
-import type { HmacCraft, SigningInput } from "./hmac-craft.js";
-import { type Recipe, refuses } from "./recipe.js";
-import { hexOf, padded, withTrailingBit } from "./spelling.js";
+import { bodyBytes, concatBytes, decodeBase64url, encodeBase64url, utf8 } from "../../core/bytes.js";
+import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from "../../core/headers.js";
+import { signingHead } from "../../core/protocol.js";
+import { type ProbeDefinition, refuses } from "../probe.js";
+import {
+  added,
+  type HmacKit,
+  hexOf,
+  padded,
+  partsOf,
+  replaced,
+  type SigningHead,
+  withTrailingBit,
+} from "../requests.js";
 
 const AS_TEXT =
   "Compare the header's text with the 43 characters you compute, in constant time, and decode neither.";
@@ -15,125 +21,124 @@ const INPUT = "Compute HMAC-SHA256 over {timestamp}.{event_id}.{body} with the h
 function misspelled(
   id: string,
   title: string,
-  spell: (signature: string, craft: HmacCraft) => string,
-): Recipe<HmacCraft> {
-  return refuses<HmacCraft>(401, {
+  spell: (signature: string, kit: HmacKit) => string,
+): ProbeDefinition<HmacKit> {
+  return refuses<HmacKit>(401, {
     id,
     title,
     section: "5.2",
-    means: "One signature has several spellings; the specification has one: base64url without padding.",
+    means:
+      "The listener accepts several spellings of one signature; the specification has one: base64url without padding.",
     fix: AS_TEXT,
-    build: (craft) => craft.withSignature(spell(craft.signature(), craft)),
+    build: (kit) => kit.withSignature(spell(kit.signature(), kit)),
   });
 }
 
-/** A request whose signature is text that nobody signed. A comparison that fails on its length or bytes must still be 401. */
-function garbage(id: string, title: string, signature: string): Recipe<HmacCraft> {
-  return refuses<HmacCraft>(401, {
+/** A request with a text as its signature that no secret makes. Whatever its length and characters, the answer must be 401. */
+function garbage(id: string, title: string, signature: string): ProbeDefinition<HmacKit> {
+  return refuses<HmacKit>(401, {
     id,
     title,
     section: "7",
-    means: "A signature that nobody made is accepted, or breaks the comparison.",
+    means: "The listener accepts a text that is no signature, or the comparison fails with an error.",
     fix: AS_TEXT,
-    build: (craft) => craft.withSignature(signature),
+    build: (kit) => kit.withSignature(signature),
   });
 }
 
-function otherInput(id: string, title: string, head: SigningInput): Recipe<HmacCraft> {
-  return refuses<HmacCraft>(401, {
+function otherInput(id: string, title: string, head: SigningHead): ProbeDefinition<HmacKit> {
+  return refuses<HmacKit>(401, {
     id,
     title,
     section: "5.2",
-    means: "The signature does not cover what it should.",
+    means: "The signature does not cover all that it must.",
     fix: INPUT,
-    build: (craft) => craft.withSignature(craft.signature({}, craft.secret, head)),
+    build: (kit) => kit.withSignature(kit.signature({}, kit.secret, head)),
   });
 }
 
-function otherHash(id: string, hash: string): Recipe<HmacCraft> {
-  return refuses<HmacCraft>(401, {
+function otherHash(id: string, hash: string): ProbeDefinition<HmacKit> {
+  return refuses<HmacKit>(401, {
     id,
     title: `a signature by HMAC with ${hash}`,
     section: "5.2",
     means: "Another hash than SHA-256 is accepted.",
     fix: INPUT,
-    async build(craft) {
-      const key = await crypto.subtle.importKey("raw", utf8(craft.secret), { name: "HMAC", hash }, false, [
+    async build(kit) {
+      const key = await crypto.subtle.importKey("raw", utf8(kit.secret), { name: "HMAC", hash }, false, [
         "sign",
       ]);
-      const { timestamp, eventId, body } = partsOf(craft);
+      const { timestamp, eventId, body } = partsOf(kit);
       const input = concatBytes([utf8(signingHead(timestamp, eventId)), bodyBytes(body)]);
-      return craft.withSignature(
-        encodeBase64url(new Uint8Array(await crypto.subtle.sign("HMAC", key, input))),
-      );
+      return kit.withSignature(encodeBase64url(new Uint8Array(await crypto.subtle.sign("HMAC", key, input))));
     },
   });
 }
 
 /** A correct signature that has a character in which base64 and base64url differ. */
-function telling(craft: HmacCraft): { body: string; signature: string } {
+function telling(kit: HmacKit): { body: string; signature: string } {
   for (let n = 0; ; n++) {
     const body = `{"type":"hookproof.probe","n":${n}}`;
-    const signature = craft.signature({ body });
+    const signature = kit.signature({ body });
     if (/[-_]/.test(signature)) return { body, signature };
   }
 }
 
 /** Probes about `Webhook-Signature`. */
-export const SIGNATURE_PROBES: readonly Recipe<HmacCraft>[] = [
-  refuses<HmacCraft>(401, {
+export const SIGNATURE_PROBES: readonly ProbeDefinition<HmacKit>[] = [
+  refuses<HmacKit>(401, {
     id: "signature-of-other-secret",
     title: "a signature by another secret",
     section: "7",
     means: "Anybody can run the automation.",
     fix: INPUT,
-    build: (craft) => craft.signedByStranger(),
+    build: (kit) => kit.signedWithWrongKey(),
   }),
-  refuses<HmacCraft>(401, {
+  refuses<HmacKit>(401, {
     id: "signature-of-decoded-secret",
     title: "a signature by the base64url-decoded secret",
     section: "5.2",
     means: "The listener decodes the secret; correct senders use the text itself.",
     fix: "Use the secret's text as the key: its UTF-8 bytes, not decoded.",
-    build(craft) {
-      const key = decodeBase64url(craft.secret);
+    build(kit) {
+      const key = decodeBase64url(kit.secret);
       if (!key || key.length === 0) return { skip: "the secret is not base64url" };
-      return craft.withSignature(craft.signature({}, key));
+      return kit.withSignature(kit.signature({}, key));
     },
   }),
-  refuses<HmacCraft>(401, {
+  refuses<HmacKit>(401, {
     id: "signature-of-empty-secret",
     title: "a signature by an empty secret",
     section: "7",
     means: "The listener runs without its secret, for instance because a variable is not set.",
     fix: "Refuse to start without a secret.",
-    build: (craft) => craft.withSignature(craft.signature({}, "")),
+    build: (kit) => kit.withSignature(kit.signature({}, "")),
   }),
-  refuses<HmacCraft>(401, {
+  refuses<HmacKit>(401, {
     id: "signature-of-text-undefined",
     title: "a signature by the secret undefined",
     section: "7",
-    means: "The listener made a text of a missing variable.",
+    means: "The listener turned a missing variable into a text.",
     fix: "Refuse to start without a secret.",
-    build: (craft) => craft.withSignature(craft.signature({}, "undefined")),
+    build: (kit) => kit.withSignature(kit.signature({}, "undefined")),
   }),
-  refuses<HmacCraft>(401, {
+  refuses<HmacKit>(401, {
     id: "timestamp-changed",
     title: "another timestamp than the one that was signed",
     section: "5.2",
-    means: "A recorded request can be given a fresh timestamp.",
+    means: "A recorded request can be sent with a fresh timestamp.",
     fix: INPUT,
-    build: async (craft) => replaced(await craft.signed(), TIMESTAMP_HEADER, String(craft.nowSeconds - 1)),
+    build: async (kit) => replaced(await kit.signed(), TIMESTAMP_HEADER, String(kit.nowSeconds - 1)),
   }),
-  refuses<HmacCraft>(401, {
+  refuses<HmacKit>(401, {
     id: "signature-sent-twice",
     title: "Webhook-Signature twice, the correct one first",
     section: "5.2",
-    leftOpen: "refusal",
+    listenerChoice: "refusal",
     decision: "R6",
     means: "A proxy and the listener may read different lines.",
     fix: "Read all lines of the header and refuse more than one.",
-    build: async (craft) => added(await craft.signed(), SIGNATURE_HEADER, "A".repeat(43)),
+    build: async (kit) => added(await kit.signed(), SIGNATURE_HEADER, "A".repeat(43)),
   }),
   otherInput(
     "signature-parts-swapped",
@@ -160,15 +165,16 @@ export const SIGNATURE_PROBES: readonly Recipe<HmacCraft>[] = [
   otherHash("signature-sha-512", "SHA-512"),
   misspelled("signature-padded", "the correct signature with padding", padded),
   misspelled("signature-hex", "the correct signature in hexadecimal", hexOf),
-  refuses<HmacCraft>(401, {
+  refuses<HmacKit>(401, {
     id: "signature-standard-alphabet",
     title: "the correct signature in base64 with + and /",
     section: "5.2",
-    means: "One signature has several spellings; the specification has one: base64url without padding.",
+    means:
+      "The listener accepts several spellings of one signature; the specification has one: base64url without padding.",
     fix: AS_TEXT,
-    build(craft) {
-      const { body, signature } = telling(craft);
-      return craft.withSignature(signature.replaceAll("-", "+").replaceAll("_", "/"), { body });
+    build(kit) {
+      const { body, signature } = telling(kit);
+      return kit.withSignature(signature.replaceAll("-", "+").replaceAll("_", "/"), { body });
     },
   }),
   misspelled(
