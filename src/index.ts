@@ -1,7 +1,50 @@
-export { type ErrorCode, HookproofError, type VerdictCode } from "./errors.js";
+/**
+ * Sign webhooks and send them: signers by secret or key, a sender that retries under one event id, errors with codes.
+ *
+ * @packageDocumentation
+ */
+
+// Sending
+
+export {
+  createSender,
+  type Sender,
+  type SenderOptions,
+  type SendManyOptions,
+  type SendOptions,
+  type SendResult,
+} from "./sender/sender.js";
+
+// Signing
+
+export { type HmacInput, hmacSigner, signHmac } from "./hmac/signature.js";
+
+// … by a key
+
+export { type JwtSignerOptions, jwtSigner } from "./jwt/sign.js";
+
+// Events
+
+export { createEvent, isEventId, newEventId, type WebhookEvent } from "./core/event.js";
+
+// Failures
+
+export { type ErrorCode, HookproofError } from "./core/errors.js";
+export { type AttemptRecord, DeliveryError } from "./sender/deliver.js";
+
+// Secrets, and signatures without a sender
+
 export { generateSecret, secretFingerprint, secretWarnings } from "./hmac/secret.js";
-export { type HmacInput, hmacSigner, signHmac } from "./hmac/sign.js";
-export { verifyHmac } from "./hmac/verify.js";
+
+export { verifyHmac } from "./hmac/signature.js";
+
+export { type SignedRequest, signRequest } from "./sender/sign-request.js";
+
+// What the names above are made of
+
+export type { Clock } from "./core/clock.js";
+export type { HeaderPair, HeadersInput } from "./core/headers.js";
+export type { Signer, UnsignedRequest } from "./core/signer.js";
 export type {
   ConnectionAgent,
   Transport,
@@ -9,23 +52,8 @@ export type {
   TransportRequest,
   TransportResponse,
 } from "./http/transport.js";
-export type { ExternalSigner } from "./jwt/external-signature.js";
-export type { Algorithm, PrivateKeyInput, SigningKey } from "./jwt/key.js";
-export { type JwtSignerOptions, jwtSigner } from "./jwt/sign.js";
-export type { Clock } from "./primitives/clock.js";
-export { createEvent, type WebhookEvent } from "./protocol/event.js";
-export { isEventId, newEventId } from "./protocol/event-id.js";
-export type { HeaderPair, HeadersInput } from "./protocol/headers.js";
-export type { Signer, UnsignedRequest } from "./protocol/signer.js";
+export { ALGORITHMS, type Algorithm } from "./jwt/algorithms.js";
+export type { ExternalSigner, PrivateKeyInput, SigningKey } from "./jwt/key.js";
 export type { Receipt } from "./sender/deliver.js";
-export { type AttemptRecord, DeliveryError } from "./sender/delivery-error.js";
-export type { Observe, SenderEvent } from "./sender/observe.js";
+export type { Activity, ActivitySubject, Observer, OutboxActivity } from "./sender/observe.js";
 export type { RetryPolicy } from "./sender/retry-policy.js";
-export {
-  createSender,
-  type Sender,
-  type SenderOptions,
-  type SendOptions,
-  type SendResult,
-} from "./sender/sender.js";
-export { type SignedRequest, signRequest } from "./sender/sign-request.js";

@@ -1,71 +1,78 @@
-import { HookproofError, messageOf } from "../errors.js";
+import { decodeUtf8 } from "../core/bytes.js";
+import type { Clock } from "../core/clock.js";
+import { HookproofError, messageOf } from "../core/errors.js";
+import { EVENT_ID_HEADER, type HeaderPair } from "../core/headers.js";
+import { parseListenerUrl } from "../core/listener-url.js";
 import type { Transport } from "../http/transport.js";
-import { decodeUtf8 } from "../primitives/bytes.js";
-import type { Clock } from "../primitives/clock.js";
-import { EVENT_ID_HEADER, type HeaderPair } from "../protocol/headers.js";
-import { parseListenerUrl } from "../protocol/listener-url.js";
-import type { Listener } from "../receiver/listener.js";
+import type { ListenerOptions } from "../receiver/listener.js";
 import { createReceiver, type Receiver } from "../receiver/receiver.js";
 import type { Verdict } from "../receiver/verdict.js";
 
-/** What the fake receiver does with one request. */
+/** How the fake receiver answers one request: a status, or a status with more. */
 export type ScriptedAnswer =
   | number
   | {
       /** 200 by default. */
       readonly status?: number | undefined;
-      /** Sent as `Retry-After`. */
+      /** Sent as `Retry-After`, in seconds. */
       readonly retryAfterSeconds?: number | undefined;
+      /** Header lines of the answer. */
       readonly headers?: Readonly<Record<string, string>> | undefined;
+      /** The answer's body; `{}` by default. */
       readonly body?: string | undefined;
-      /** Waits before it answers. */
+      /** How long it waits before it answers. */
       readonly delayMs?: number | undefined;
-      /** The connection breaks instead of an answer: the sender cannot know whether the event was accepted. */
+      /** Breaks the connection instead of answering, so that the sender cannot know whether the event was accepted. */
       readonly drop?: boolean | undefined;
-      /** Accept the event first, as a real listener would, and then answer or drop as the script says. */
+      /** Accepts the event first, as a real listener does, and then answers or drops as the script says. */
       readonly accept?: boolean | undefined;
     };
 
 /** Options of `createFakeReceiver`. */
 export interface FakeReceiverOptions {
-  /** The listener's secret: with it every signature is verified, and ids are remembered. */
+  /** The listener's secret. With it the receiver verifies every signature and remembers event ids. */
   secret?: string | readonly string[] | undefined;
   /** Instead of `secret`: the whole listener, such as one with tokens. */
-  listener?: Listener | undefined;
+  listener?: ListenerOptions | undefined;
+  /** The machine's clock by default. */
   clock?: Clock | undefined;
 }
 
-/** A request as the fake receiver got it, and what came of it. */
+/** A request that the fake receiver has got, and how it was answered. */
 export interface FakeRequest {
+  /** The HTTP method, in capitals. */
   readonly method: string;
+  /** The whole URL. */
   readonly url: string;
+  /** The headers as received. */
   readonly headers: Headers;
+  /** The bytes as received. */
   readonly body: Uint8Array;
   /** The body as text; "" if it is not UTF-8. */
   readonly text: string;
   /** `Webhook-Event-Id`. */
   readonly eventId: string | undefined;
-  /** The verdict on it, where a secret or listener is known. */
+  /** The verdict on the request, where a secret or a listener was given. */
   readonly verdict: Verdict | undefined;
-  /** The status it was answered with; `undefined` when the connection was dropped. */
+  /** The status of the answer; `undefined` when the connection was dropped. */
   readonly status: number | undefined;
 }
 
 /** A receiver with scripted answers. */
 export interface FakeReceiver {
-  /** Every request, in the order of their arrival. */
+  /** All requests so far, in the order of their arrival. */
   readonly requests: readonly FakeRequest[];
-  /** A web handler. A dropped connection rejects with CONNECTION_LOST; most servers make a 500 of it. */
+  /** A web handler. Where the script drops the connection it rejects with CONNECTION_LOST; most servers answer 500. */
   handle(request: Request): Promise<Response>;
-  /** Hand this to `createSender`, and nothing touches the network. */
+  /** A transport for `createSender`, so that nothing touches the network. */
   readonly transport: Transport;
 }
 
 /**
- * A receiver for tests of your own sender. Requests get the script's answers one after the other. With a
- * secret or listener, a request that fails the checks of the specification (4.10, 5.2) is refused as by the real
- * one and uses up no answer; past the end of the script it answers as the real one does, 200 and then 409 for a
- * copy. Without either, it answers 200 past the end.
+ * A receiver for tests of your own sender. It gives the script's answers, one for each request. With a secret or a
+ * listener it refuses a request that fails the checks of the specification (4.10, 5.2), which uses up no answer, and
+ * after the end of the script it answers as a real listener does: 200, and 409 for a copy. Without either it answers
+ * 200 after the end.
  *
  * @example
  * ```ts
@@ -161,7 +168,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** The real receiver behind the fake one: of the given listener, or of whichever one the secret is used for. */
+/** The real receiver behind the fake one: that of the given listener, or one for each URL that the secret is used for. */
 function receivers({ secret, listener, clock }: FakeReceiverOptions): (url: string) => Receiver | undefined {
   if (listener) {
     const receiver = createReceiver({ listener, clock, allowDocumentedSecret: true });

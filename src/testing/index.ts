@@ -1,4 +1,9 @@
-export type { ContractCase } from "./contract-case.js";
+/**
+ * For tests: a receiver with scripted answers, a clock that stands still, the contracts of stores.
+ *
+ * @packageDocumentation
+ */
+
 export {
   createFakeReceiver,
   type FakeReceiver,
@@ -6,8 +11,11 @@ export {
   type FakeRequest,
   type ScriptedAnswer,
 } from "./fake-receiver.js";
-export { type FixedClock, fixedClock } from "./fixed-clock.js";
-export type { OutboxStoreSubject } from "./outbox-contract-subject.js";
-export { outboxStoreContract } from "./outbox-store-contract.js";
+export { type FixedClock, fixedClock, type WaitForOptions, waitFor } from "./time.js";
+
+// For authors of stores
+
+export type { ContractCase } from "./contract-case.js";
+export { outboxStoreContract } from "./outbox-contract/contract.js";
+export type { OutboxStoreSubject } from "./outbox-contract/subject.js";
 export { type ReplayStoreSubject, replayStoreContract } from "./replay-store-contract.js";
-export { type WaitForOptions, waitFor } from "./wait-for.js";

@@ -1,12 +1,12 @@
-import { EVENT_ID_RETENTION_MS } from "../protocol/limits.js";
-import { RESERVATION_MS, type ReplayStore, type Reservation } from "../receiver/replay-store.js";
+import { EVENT_ID_RETENTION_MS } from "../core/protocol.js";
+import { RESERVATION_MS, type ReplayStore, type Reservation } from "../replay/replay-store.js";
 import { type ContractCase, expectSame } from "./contract-case.js";
 
-/** A replay store under test: empty at first, with the default times. */
+/** A replay store under test. It is empty at first and has the default times. */
 export interface ReplayStoreSubject {
-  /** A store over the same ids each time, as another process or the same one after a restart has it. */
+  /** Opens a store over the same ids each time, as another process does, or the same one after a restart. */
   open(): ReplayStore | Promise<ReplayStore>;
-  /** Lets time pass for the store: moves its clock, or brings the expiry of what it holds closer. */
+  /** Lets time pass for the store: moves its clock, or moves the expiry of its rows. */
   passTime(ms: number): void | Promise<void>;
 }
 
@@ -15,7 +15,7 @@ const ID = "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10";
 const OTHER_ID = "7d3a1c52-90be-4f0e-8b1d-5c2f4e6a7b81";
 
 /**
- * What every replay store must do (specification 8), one rule a case. Give each case a subject of its own.
+ * What every replay store must do (specification 8), as one test for each rule. Give each test a subject of its own.
  *
  * @example
  * ```ts
@@ -111,7 +111,7 @@ export const replayStoreContract: readonly ContractCase<ReplayStoreSubject>[] = 
     await store.commit(late);
     await expectState(store, ID, "processed");
   }),
-  rule("a late holder loses to whoever reserved since", async (store, { passTime }) => {
+  rule("a late holder loses to the one who reserved since", async (store, { passTime }) => {
     const late = await reserved(store, ID);
     await passTime(RESERVATION_MS);
     const current = await reserved(store, ID);
@@ -121,7 +121,7 @@ export const replayStoreContract: readonly ContractCase<ReplayStoreSubject>[] = 
     await store.release(current);
     await reserved(store, ID);
   }),
-  rule("a late holder loses to whoever processed the id since", async (store, { passTime }) => {
+  rule("a late holder loses to the one who processed the id since", async (store, { passTime }) => {
     const late = await reserved(store, ID);
     await passTime(RESERVATION_MS);
     await store.commit(await reserved(store, ID));

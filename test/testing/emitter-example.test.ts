@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { EXAMPLES } from "../support/example-process.js";
+import { EXAMPLES } from "../kit/example-process.js";
 
 // The example for vitest is run by vitest itself, as vitest.config.ts includes it.
 it("the node:test example passes", () => {

@@ -2,8 +2,8 @@ import { getRequestListener } from "@hono/node-server";
 import { createSender, hmacSigner } from "hookproof";
 import { createFakeReceiver, fixedClock } from "hookproof/testing";
 import { expect, it } from "vitest";
-import { serve } from "../support/loopback.js";
-import { SECRET } from "../support/signed-request.js";
+import { serve } from "../kit/loopback.js";
+import { SECRET } from "../kit/signed-request.js";
 
 const URL = "https://tenant.example.com/api/v1/webhooks/incoming/lst_1";
 const wait = async () => {};

@@ -1,15 +1,12 @@
-import type { ContractCase } from "./contract-case.js";
-import type { OutboxStoreSubject } from "./outbox-contract-subject.js";
-import { deadLetterRules } from "./outbox-dead-letter-rules.js";
-import { enqueueRules } from "./outbox-enqueue-rules.js";
-import { failureRules } from "./outbox-failure-rules.js";
-import { leaseRules } from "./outbox-lease-rules.js";
-import { loadRules } from "./outbox-load-rules.js";
-import { orderRules } from "./outbox-order-rules.js";
-import { upkeepRules } from "./outbox-upkeep-rules.js";
+import type { ContractCase } from "../contract-case.js";
+import { deadLetterRules, upkeepRules } from "./dead-letter-rules.js";
+import { enqueueRules } from "./enqueue-rules.js";
+import { leaseRules, orderRules } from "./lease-rules.js";
+import { failureRules, loadRules } from "./load-rules.js";
+import type { OutboxStoreSubject } from "./subject.js";
 
 /**
- * What every outbox store must do, one rule a case. Give each case a subject of its own.
+ * The rules that every outbox store has to keep, one for each case. Each case needs a subject of its own.
  *
  * @example
  * ```ts

@@ -1,19 +1,10 @@
 import { sha256Base64url } from "#hash";
-import { expectSame } from "./contract-case.js";
-import {
-  codeOf,
-  event,
-  LISTENER,
-  OTHER_LISTENER,
-  rule,
-  sharesOf,
-  texts,
-  WINDOW_MS,
-} from "./outbox-contract-subject.js";
+import { expectSame } from "../contract-case.js";
+import { codeOf, event, LISTENER, OTHER_LISTENER, rule, sharesOf, texts, WINDOW_MS } from "./subject.js";
 
-/** What is stored, once and unchanged. */
+/** Events are stored once and unchanged. */
 export const enqueueRules = [
-  rule("an event comes out as it was put in", async ({ put, takeOne }) => {
+  rule("an event is claimed as it was enqueued", async ({ put, takeOne }) => {
     const body = Uint8Array.from({ length: 70_000 }, (_, index) => index);
     const put1 = event("", {
       body,
@@ -42,7 +33,7 @@ export const enqueueRules = [
     const { orderingKey, traceparent, encryptionKeyId } = (await takeOne()).event;
     expectSame("them", [orderingKey, traceparent, encryptionKeyId], [undefined, undefined, undefined]);
   }),
-  rule("many events are stored at once, and come out in their order", async ({ store, take }) => {
+  rule("many events are stored at once, and claimed in their order", async ({ store, take }) => {
     await store.enqueue(Array.from({ length: 30 }, (_, index) => event(String(index))));
     expectSame(
       "claimed",
@@ -54,8 +45,8 @@ export const enqueueRules = [
     await store.enqueue([]);
     expectSame("claimed", (await take()).length, 0);
   }),
-  rule("an event that is known is left as it is, wherever it stands", async (bench) => {
-    const { store, put, take, kill, takeOne, complete } = bench;
+  rule("an event that is stored already is left unchanged, in every state", async (bench) => {
+    const { store, put, take, failOne, takeOne, deliver } = bench;
     const known = event("known");
     await put(known, known);
     await store.enqueue([known, known]);
@@ -64,32 +55,32 @@ export const enqueueRules = [
     expectSame("while it is leased", (await take()).length, 0);
     const delivered = event("delivered");
     await put(delivered);
-    await complete((await takeOne()).lease);
+    await deliver((await takeOne()).lease);
     await put(delivered);
     expectSame("after its delivery", (await take()).length, 0);
     const dead = event("dead");
     await put(dead);
-    await kill();
+    await failOne();
     await put(dead);
-    expectSame("after its death", (await take()).length, 0);
-  }),
-  rule("an id that is known with other bytes is refused, and nothing beside it is stored", async (bench) => {
-    const { store, put, take } = bench;
-    const known = event("known");
-    await put(known);
-    const reused = event("other", { id: known.id });
-    expectSame("the code", await codeOf(() => store.enqueue([event("beside"), reused])), "EVENT_ID_REUSED");
-    expectSame("claimed", texts(await take()), ["known"]);
+    expectSame("after it failed", (await take()).length, 0);
   }),
   rule(
-    "an id that stands twice among events of one call must have the same bytes",
-    async ({ store, take }) => {
-      const one = event("one");
-      const reused = event("two", { id: one.id });
-      expectSame("the code", await codeOf(() => store.enqueue([one, reused])), "EVENT_ID_REUSED");
-      expectSame("claimed", (await take()).length, 0);
+    "an id that is stored with other bytes is refused, and no event of the call is stored",
+    async (bench) => {
+      const { store, put, take } = bench;
+      const known = event("known");
+      await put(known);
+      const reused = event("other", { id: known.id });
+      expectSame("the code", await codeOf(() => store.enqueue([event("beside"), reused])), "EVENT_ID_REUSED");
+      expectSame("claimed", texts(await take()), ["known"]);
     },
   ),
+  rule("an id that occurs twice in one call must have the same bytes", async ({ store, take }) => {
+    const one = event("one");
+    const reused = event("two", { id: one.id });
+    expectSame("the code", await codeOf(() => store.enqueue([one, reused])), "EVENT_ID_REUSED");
+    expectSame("claimed", (await take()).length, 0);
+  }),
   rule("one id at two listeners is two events, of any bytes", async ({ store, take }) => {
     const one = event("one");
     await store.enqueue([one, event("two", { id: one.id, listener: OTHER_LISTENER })]);
@@ -110,7 +101,7 @@ export const enqueueRules = [
     if (!subject.transaction) await put(event("committed"), event("too"));
     expectSame("claimed", texts(await take()), ["committed", "too"]);
   }),
-  rule("a rollback leaves nothing of them, and not their ids either", async ({ subject, store, take }) => {
+  rule("after a rollback neither the events nor their ids are stored", async ({ subject, store, take }) => {
     const undone = event("undone");
     await subject.transaction?.("rollback", async (tx) => {
       await store.enqueue([undone], tx);
@@ -119,14 +110,14 @@ export const enqueueRules = [
     await store.enqueue([event("afterwards", { id: undone.id })]);
     expectSame("claimed afterwards", texts(await take()), ["afterwards"]);
   }),
-  rule("whoever listens for work is told when events come, or become due", async (bench) => {
-    const { store, put, takeOne, kill, complete } = bench;
+  rule("onWork calls back when events are enqueued or become due", async (bench) => {
+    const { store, put, takeOne, failOne, deliver } = bench;
     const { onWork } = store;
     if (!onWork) return;
     let wake = () => {};
     const stop = onWork(() => wake());
     const isTold = async (what: string, work: () => Promise<unknown>) => {
-      await new Promise((resolve) => setTimeout(resolve, 20)); // what was told of before has arrived
+      await new Promise((resolve) => setTimeout(resolve, 20)); // earlier calls have arrived
       let timer: ReturnType<typeof setTimeout> | undefined;
       const told = new Promise<boolean>((resolve) => {
         timer = setTimeout(() => resolve(false), 5_000);
@@ -139,15 +130,15 @@ export const enqueueRules = [
     };
     const keyed = (text: string) => event(text, { orderingKey: "k" });
     await isTold("a new event", () => put(event("news")));
-    await complete((await takeOne()).lease);
+    await deliver((await takeOne()).lease);
     await put(keyed("1"), keyed("2"), keyed("3"));
     const first = await takeOne();
-    await isTold("the next of a key after a delivery", () => complete(first.lease));
-    await isTold("the next of a key after a dead letter", () => kill());
+    await isTold("the next of a key after a delivery", () => deliver(first.lease));
+    await isTold("the next of a key after a dead letter", () => failOne());
     const third = await takeOne();
     await isTold("a released event", () => store.release([third.lease]));
-    await complete((await takeOne()).lease);
-    await isTold("a redriven event", () => store.redrive({}, { windowMs: WINDOW_MS }));
+    await deliver((await takeOne()).lease);
+    await isTold("a redriven event", () => store.redrive({}, WINDOW_MS));
     stop();
   }),
 ];

@@ -1,4 +1,4 @@
-import { expectSame } from "./contract-case.js";
+import { expectSame } from "../contract-case.js";
 import {
   attemptRecord,
   event,
@@ -10,18 +10,18 @@ import {
   sharesOf,
   texts,
   WINDOW_MS,
-} from "./outbox-contract-subject.js";
+} from "./subject.js";
 
-/** Who may deliver an event, and for how long. */
+/** Claims and leases. */
 export const leaseRules = [
-  rule("a leased event is handed out to nobody else", async ({ put, take, takeOne, subject }) => {
+  rule("a leased event is not claimed again", async ({ put, take, takeOne, subject }) => {
     await put(event("one"));
     const { lease, now } = await takeOne();
     expectSame("how long the lease holds", lease.expiresAt - now, LEASE_MS);
     await subject.passTime(LEASE_MS - 10_000);
     expectSame("claimed", (await take()).length, 0);
   }),
-  rule("many claims at the same time hand out each event once", async ({ subject, store }) => {
+  rule("concurrent claims lease each event once", async ({ subject, store }) => {
     await store.enqueue(Array.from({ length: 60 }, (_, index) => event(String(index))));
     const other = await subject.open();
     const listeners = sharesOf([LISTENER], 7);
@@ -34,7 +34,7 @@ export const leaseRules = [
     expectSame("claimed", [claimed.length, new Set(claimed.map(({ lease }) => lease.id)).size], [60, 60]);
   }),
   rule("a claim counts the attempt, and keeps when the first one was", async (bench) => {
-    const { put, takeOne, complete, subject, store } = bench;
+    const { put, takeOne, deliver, subject, store } = bench;
     await put(event("one"));
     const first = await takeOne();
     expectSame("the first attempt", [first.attempt, first.sentBefore], [1, false]);
@@ -50,7 +50,7 @@ export const leaseRules = [
     expectSame("how long ago the first one was", third.now - third.firstAttemptAt >= LEASE_MS, true);
     const [entry] = await store.find(third.lease.id);
     expectSame("what is known of it", entry?.firstAttemptAt, third.firstAttemptAt);
-    expectSame("complete", await complete(third.lease), 1);
+    expectSame("deliver", await deliver(third.lease), 1);
   }),
   rule("a released event is as it was before its claim", async (bench) => {
     const { put, takeOne, store, subject } = bench;
@@ -71,7 +71,7 @@ export const leaseRules = [
     await store.release([third.lease, third.lease]);
     expectSame("released twice", (await takeOne()).attempt, 2);
   }),
-  rule("no event is handed out past its window, however many there are", async (bench) => {
+  rule("no event is claimed past its window, however many there are", async (bench) => {
     const { store, take, subject } = bench;
     await store.enqueue(Array.from({ length: 600 }, (_, index) => event(String(index))));
     for (const { lease, now } of await take(600)) await store.reschedule(lease, now + 1_000, failed(1));
@@ -91,48 +91,51 @@ export const leaseRules = [
     const claimed = texts(await store.claim({ limit: 100, leaseMs: LEASE_MS, listeners }));
     expectSame("claimed", claimed.sort(), ["fresh", "of another window"]);
   }),
-  rule("a stale lease does nothing", async ({ put, takeOne, complete, subject, store }) => {
+  rule("a stale lease does nothing", async ({ put, takeOne, deliver, subject, store }) => {
     await put(event("one"));
     const { lease } = await takeOne();
     await subject.passTime(LEASE_MS + 10_000);
     const current = await takeOne();
-    expectSame("complete", await complete(lease), 0);
+    expectSame("deliver", await deliver(lease), 0);
     expectSame("reschedule", await store.reschedule(lease, current.now, failed(1)), false);
-    const burial = { reason: "refused", code: "REQUEST_REFUSED", blocksKey: false } as const;
-    expectSame("bury", await store.bury(lease, burial), false);
+    const failure = { reason: "refused", code: "REQUEST_REFUSED", blocksKey: false } as const;
+    expectSame("fail", await store.fail(lease, failure), false);
     await store.release([lease]);
     const [entry] = await store.find(lease.id);
     expectSame("its state", entry?.state, "in-flight");
     expectSame("its history", entry?.attempts, []);
-    expectSame("complete by who holds it", await complete(current.lease), 1);
+    expectSame("deliver by who holds it", await deliver(current.lease), 1);
   }),
-  rule("a delivered event is done with", async ({ put, takeOne, complete, take, subject, store }) => {
-    await put(event("one"));
-    const { lease } = await takeOne();
-    expectSame("complete", await complete(lease), 1);
-    expectSame("complete again", await complete(lease), 0);
-    await subject.passTime(LEASE_MS + 10_000);
-    expectSame("claimed", (await take()).length, 0);
-    const [entry] = await store.find(lease.id);
-    expectSame("its state", [entry?.state, entry?.outcome], ["delivered", "accepted"]);
-    expectSame("its history", entry?.attempts, [attemptRecord(1)]);
-  }),
-  rule("deliveries end in groups, the stale ones left out", async ({ put, take, store }) => {
+  rule(
+    "a delivered event is not claimed again, and keeps its history",
+    async ({ put, takeOne, deliver, take, subject, store }) => {
+      await put(event("one"));
+      const { lease } = await takeOne();
+      expectSame("deliver", await deliver(lease), 1);
+      expectSame("deliver again", await deliver(lease), 0);
+      await subject.passTime(LEASE_MS + 10_000);
+      expectSame("claimed", (await take()).length, 0);
+      const [entry] = await store.find(lease.id);
+      expectSame("its state", [entry?.state, entry?.outcome], ["delivered", "delivered"]);
+      expectSame("its history", entry?.attempts, [attemptRecord(1)]);
+    },
+  ),
+  rule("deliveries are stored in groups, without those of stale leases", async ({ put, take, store }) => {
     await put(event("1"), event("2"), event("3"));
     const claimed = await take();
     const attempts = claimed.map(({ attempt }) => attempt);
     expectSame("the attempts", attempts, [1, 1, 1]);
     const [first, ...others] = claimed.map(({ lease }) => lease);
     if (!first) throw new Error("nothing claimed");
-    await store.complete([
+    await store.markDelivered([
       { lease: first, outcome: "duplicate", attempt: attemptRecord(1, { status: 409 }) },
     ]);
     const all = [first, ...others].map((lease) => ({
       lease,
-      outcome: "accepted" as const,
+      outcome: "delivered" as const,
       attempt: attemptRecord(1),
     }));
-    expectSame("still good", await store.complete(all), 2);
+    expectSame("still good", await store.markDelivered(all), 2);
     expectSame("the outcome of the first", (await store.find(first.id))[0]?.outcome, "duplicate");
   }),
   rule("a rescheduled event waits for its time, and keeps its history", async (bench) => {
@@ -157,7 +160,7 @@ export const leaseRules = [
     expectSame("its state", entry?.state, "pending");
     expectSame("claimed", texts(await take()).sort(), ["one", "two"]);
   }),
-  rule("only the listeners asked for are served, each up to its own number", async ({ store, take }) => {
+  rule("a claim takes only the requested listeners, each up to its own number", async ({ store, take }) => {
     const of = (listener: string) => Array.from({ length: 5 }, () => event(listener, { listener }));
     await store.enqueue([...of("a"), ...of("b"), ...of("c")]);
     const listeners = new Map([
@@ -175,16 +178,140 @@ export const leaseRules = [
     expectSame("claimed", claimed.length, 10);
     expectSame("claimed of the few", claimed.filter((text) => text === "few").length, 3);
   }),
-  rule("a claim hands out of each listener in turn, in the order of the request", async ({ store, take }) => {
-    const names = ["b", "c", "a"];
-    await store.enqueue(
-      names.flatMap((listener) => [1, 2].map((place) => event(`${listener}${place}`, { listener }))),
-    );
-    expectSame("claimed", texts(await take(6, names)), ["b1", "c1", "a1", "b2", "c2", "a2"]);
+  rule(
+    "a claim takes one event of each listener in turn, in the order of the request",
+    async ({ store, take }) => {
+      const names = ["b", "c", "a"];
+      await store.enqueue(
+        names.flatMap((listener) => [1, 2].map((place) => event(`${listener}${place}`, { listener }))),
+      );
+      expectSame("claimed", texts(await take(6, names)), ["b1", "c1", "a1", "b2", "c2", "a2"]);
+    },
+  ),
+  rule(
+    "with a limit below the number of listeners, the first listeners are served",
+    async ({ store, take }) => {
+      const names = ["b", "c", "a"];
+      await store.enqueue([1, 2].flatMap(() => names.map((listener) => event(listener, { listener }))));
+      expectSame("claimed", texts(await take(2, names)).sort(), ["b", "c"]);
+    },
+  ),
+];
+
+const keyed = (text: string, orderingKey = "k") => event(text, { orderingKey });
+
+/** The order among events of one ordering key. */
+export const orderRules = [
+  rule("events of one key are claimed one at a time, other events beside them", async (bench) => {
+    const { store, take, deliver, put } = bench;
+    await store.enqueue([keyed("k1"), keyed("k2"), keyed("k3"), keyed("j1", "j"), event("free")]);
+    await put(event("elsewhere", { listener: OTHER_LISTENER, orderingKey: "k" }));
+    const first = await take(100, [LISTENER, OTHER_LISTENER]);
+    expectSame("claimed at first", texts(first).sort(), ["elsewhere", "free", "j1", "k1"]);
+    for (const { event: one, lease } of first) if (one.orderingKey === "k") await deliver(lease);
+    const second = await take();
+    expectSame("claimed then", texts(second), ["k2"]);
+    for (const { lease } of second) await deliver(lease);
+    expectSame("claimed last", texts(await take()), ["k3"]);
   }),
-  rule("with fewer places than listeners, those that stand first are served", async ({ store, take }) => {
-    const names = ["b", "c", "a"];
-    await store.enqueue([1, 2].flatMap(() => names.map((listener) => event(listener, { listener }))));
-    expectSame("claimed", texts(await take(2, names)).sort(), ["b", "c"]);
+  rule("a key waits for an event that is to be tried again", async (bench) => {
+    const { put, takeOne, take, deliver, store, subject } = bench;
+    await put(keyed("1"), keyed("2"));
+    const { lease, now } = await takeOne();
+    await store.reschedule(lease, now + 100_000, failed(1));
+    await subject.passTime(50_000);
+    expectSame("claimed meanwhile", (await take()).length, 0);
+    await subject.passTime(60_000);
+    const again = await takeOne();
+    expectSame("claimed then", texts([again]), ["1"]);
+    await deliver(again.lease);
+    expectSame("claimed afterwards", texts(await take()), ["2"]);
+  }),
+  rule("a key waits for an event whose worker crashed, and for one that was released", async (bench) => {
+    const { put, take, takeOne, store, subject } = bench;
+    await put(keyed("1"), keyed("2"));
+    await takeOne();
+    await subject.passTime(LEASE_MS + 10_000);
+    const again = await takeOne();
+    expectSame("taken over", texts([again]), ["1"]);
+    await store.release([again.lease]);
+    expectSame("after the release", texts(await take()), ["1"]);
+  }),
+  rule("a dead letter lets its key go on", async ({ put, failOne, take }) => {
+    await put(keyed("1"), keyed("2"));
+    await failOne({ blocksKey: false });
+    expectSame("claimed", texts(await take()), ["2"]);
+  }),
+  rule(
+    "a dead letter redriven to its place waits for one in flight, and goes before it after a crash",
+    async (bench) => {
+      const { put, failOne, take, takeOne, deliver, store, subject } = bench;
+      await put(keyed("1"), keyed("2"));
+      await failOne({ blocksKey: false });
+      await takeOne();
+      await store.redrive({}, WINDOW_MS, { place: "kept" });
+      expectSame("claimed meanwhile", (await take()).length, 0);
+      await subject.passTime(LEASE_MS + 10_000);
+      const first = await takeOne();
+      expectSame("claimed then", texts([first]), ["1"]);
+      await deliver(first.lease);
+      expectSame("claimed afterwards", texts(await take()), ["2"]);
+    },
+  ),
+  rule("a dead letter that blocks its key does so until it is redriven and delivered", async (bench) => {
+    const { put, failOne, take, takeOne, deliver, store } = bench;
+    await put(keyed("1"), keyed("2"), keyed("other", "j"));
+    await failOne({ blocksKey: true });
+    expectSame("claimed", texts(await take()), ["other"]);
+    await put(keyed("3"));
+    expectSame("claimed of those that came later", (await take()).length, 0);
+    await store.redrive({}, WINDOW_MS, { place: "kept" });
+    const first = await takeOne();
+    expectSame("redriven", texts([first]), ["1"]);
+    await deliver(first.lease);
+    const second = await takeOne();
+    await deliver(second.lease);
+    expectSame("claimed then", texts([second, ...(await take())]), ["2", "3"]);
+  }),
+  rule("a redriven event joins at the end of its key, or keeps its place", async (bench) => {
+    const { put, failOne, takeOne, deliver, store } = bench;
+    const order = async () => {
+      const seen: string[] = [];
+      for (let left = 3; left > 0; left--) {
+        const one = await takeOne();
+        seen.push(...texts([one]));
+        await deliver(one.lease);
+      }
+      return seen;
+    };
+    for (const [place, wanted] of [
+      ["end", ["2", "3", "1"]],
+      ["kept", ["1", "2", "3"]],
+    ] as const) {
+      await put(keyed("1"), keyed("2"), keyed("3"));
+      await failOne();
+      await store.redrive({}, WINDOW_MS, { place });
+      expectSame(`the order, place ${place}`, await order(), wanted);
+    }
+  }),
+  rule("a redriven event that keeps its place holds back the later ones while it waits", async (bench) => {
+    const { put, failOne, take, takeOne, store } = bench;
+    await put(keyed("1"), keyed("2"));
+    await failOne();
+    await store.redrive({}, WINDOW_MS, { place: "kept" });
+    const first = await takeOne();
+    expectSame("claimed", texts([first]), ["1"]);
+    await store.reschedule(first.lease, first.now + 100_000, failed(2));
+    expectSame("claimed meanwhile", (await take()).length, 0);
+  }),
+  rule("a redriven event that keeps its place waits for a later one that is under way", async (bench) => {
+    const { put, failOne, take, takeOne, deliver, store } = bench;
+    await put(keyed("1"), keyed("2"), keyed("3"));
+    await failOne();
+    const later = await takeOne();
+    await store.redrive({}, WINDOW_MS, { place: "kept" });
+    expectSame("claimed meanwhile", (await take()).length, 0);
+    await deliver(later.lease);
+    expectSame("claimed then", texts(await take()), ["1"]);
   }),
 ];

@@ -1,7 +1,8 @@
-import type { OutboxStore } from "../outbox/outbox-store.js";
-import { expectSame } from "./contract-case.js";
+import type { OutboxStore } from "../../outbox/outbox-store.js";
+import { expectSame } from "../contract-case.js";
 import {
   attemptRecord,
+  codeOf,
   event,
   failed,
   LEASE_MS,
@@ -11,15 +12,15 @@ import {
   sharesOf,
   texts,
   WINDOW_MS,
-} from "./outbox-contract-subject.js";
+} from "./subject.js";
 
 const many = <Item>(length: number, make: (index: number) => Item): Item[] =>
   Array.from({ length }, (_, index) => make(index));
 
-/** How many claims of 100 may come back with less than there is to deliver, before the rest has been handed out. */
+/** After so many claims of 100 events, every event that can be claimed has to be. */
 const CLAIMS = 3;
 
-/** What must hold with more events than a claim, a page or a call takes. */
+/** Rules with more events than one claim, page or call takes. */
 export const loadRules = [
   rule("a long queue of one ordering key does not hold up other events", async (bench) => {
     const { store, take } = bench;
@@ -65,8 +66,8 @@ export const loadRules = [
             const { lease, now, attempt } = one;
             if (attempt === 1 && index % 3 === 0) return own.reschedule(lease, now, failed(1));
             if (attempt === 1 && index % 3 === 1) return own.release([lease]);
-            const good = await own.complete([
-              { lease, outcome: "accepted", attempt: attemptRecord(attempt) },
+            const good = await own.markDelivered([
+              { lease, outcome: "delivered", attempt: attemptRecord(attempt) },
             ]);
             left -= good;
             const key = String(one.event.orderingKey);
@@ -80,7 +81,7 @@ export const loadRules = [
     const wanted = many(each, String);
     for (const [key, order] of seen) expectSame(`the order of key ${key}`, order, wanted);
   }),
-  rule("thousands of events that are past their window all become dead letters", async (bench) => {
+  rule("thousands of events past their window all become dead letters", async (bench) => {
     const { store, take, subject, deadLetters } = bench;
     const count = 2_100;
     await store.enqueue(many(count, (index) => event(`${index}`)));
@@ -92,46 +93,42 @@ export const loadRules = [
     let expired = 0;
     for (let more = 1; more > 0; expired += more) more = (await store.expire(windows)).length;
     expectSame("expired", expired, count);
-    // Many died at the same moment, and there are more than any page holds.
+    // Many failed at the same moment, and there are more of them than a store reads at once.
     const letters = await deadLetters();
     expectSame("dead letters", new Set(letters.map(({ event: { id } }) => id)).size, count);
-    expectSame("of them, told twice", letters.length - count, 0);
+    expectSame("of them, listed twice", letters.length - count, 0);
     expectSame("as many as were wanted", (await deadLetters({}, { limit: 1_500 })).length, 1_500);
-    const newId = () => event("").id;
-    const part = await store.redrive({}, { newId, windowMs: WINDOW_MS, limit: 700 });
+    const part = await store.redrive({}, WINDOW_MS, { newIds: true, limit: 700 });
     expectSame("redriven of them", part, { redriven: 700, pastWindow: 0 });
     expectSame("dropped of them", await store.drop({}, { limit: 700 }), 700);
     const [{ pending, dead } = { pending: 0, dead: 0 }] = await store.stats();
     expectSame("counted then", [pending, dead], [700, count - 1_400]);
-    const rest = await store.redrive({}, { newId, windowMs: WINDOW_MS });
+    const rest = await store.redrive({}, WINDOW_MS, { newIds: true });
     expectSame("redriven of the rest", rest, { redriven: count - 1_400, pastWindow: 0 });
     expectSame("claimed in the end", (await take(count)).length, count - 700);
   }),
-  rule(
-    "events parked behind one that dies of its window, or is removed, go on in their order",
-    async (bench) => {
-      const { store, take, takeOne, kill, complete, subject } = bench;
-      const keyed = (text: string) => event(text, { orderingKey: "k" });
-      await store.enqueue(["1", "2", "3", "4"].map(keyed));
-      const { lease, now } = await takeOne();
-      expectSame("claimed beside the first", (await take()).length, 0);
-      await store.reschedule(lease, now, failed(1));
-      await subject.passTime(WINDOW_MS + 10_000);
-      expectSame("claimed past its window", (await take()).length, 0);
-      await store.expire(new Map([[LISTENER, { windowMs: WINDOW_MS, blocksKey: false }]]));
-      const second = await kill({ blocksKey: true });
-      expectSame("the second", texts([second]), ["2"]);
-      expectSame("claimed behind a blocking dead letter", (await take()).length, 0);
-      await subject.passTime(60_000);
-      await store.prune({ delivered: 0, dead: (await store.now()) - 1_000 });
-      const third = await takeOne();
-      expectSame("the third", texts([third]), ["3"]);
-      expectSame("claimed beside it", (await take()).length, 0);
-      await complete(third.lease);
-      expectSame("the fourth", texts([await takeOne()]), ["4"]);
-    },
-  ),
-  rule("what a call was given may be changed as soon as it has returned", async (bench) => {
+  rule("events behind one that expires, or is removed, go on in their order", async (bench) => {
+    const { store, take, takeOne, failOne, deliver, subject } = bench;
+    const keyed = (text: string) => event(text, { orderingKey: "k" });
+    await store.enqueue(["1", "2", "3", "4"].map(keyed));
+    const { lease, now } = await takeOne();
+    expectSame("claimed beside the first", (await take()).length, 0);
+    await store.reschedule(lease, now, failed(1));
+    await subject.passTime(WINDOW_MS + 10_000);
+    expectSame("claimed past its window", (await take()).length, 0);
+    await store.expire(new Map([[LISTENER, { windowMs: WINDOW_MS, blocksKey: false }]]));
+    const second = await failOne({ blocksKey: true });
+    expectSame("the second", texts([second]), ["2"]);
+    expectSame("claimed behind a blocking dead letter", (await take()).length, 0);
+    await subject.passTime(60_000);
+    await store.prune({ delivered: 0, dead: (await store.now()) - 1_000 });
+    const third = await takeOne();
+    expectSame("the third", texts([third]), ["3"]);
+    expectSame("claimed beside it", (await take()).length, 0);
+    await deliver(third.lease);
+    expectSame("the fourth", texts([await takeOne()]), ["4"]);
+  }),
+  rule("a caller may change its arguments as soon as a call has returned", async (bench) => {
     const { store, take, takeOne } = bench;
     const [one, two] = [event("one"), event("two")];
     const events = [one, two];
@@ -150,10 +147,10 @@ export const loadRules = [
     await releasing;
     expectSame("released", texts(await take()), ["two"]);
     if (!first) return;
-    const completions = [{ lease: first.lease, outcome: "accepted" as const, attempt: attemptRecord(1) }];
-    const completing = store.complete(completions);
-    completions.length = 0;
-    expectSame("completed", await completing, 1);
+    const deliveries = [{ lease: first.lease, outcome: "delivered" as const, attempt: attemptRecord(1) }];
+    const delivering = store.markDelivered(deliveries);
+    deliveries.length = 0;
+    expectSame("completed", await delivering, 1);
     const windows = new Map([[LISTENER, { windowMs: 1, blocksKey: false }]]);
     await bench.subject.passTime(LEASE_MS + 10_000);
     const expiring = store.expire(windows);
@@ -166,3 +163,91 @@ export const loadRules = [
     await store.enqueue([event("elsewhere", { listener: OTHER_LISTENER })]);
   }),
 ];
+
+/** Longer than any time limit that a subject gives its store. */
+const BOUND_MS = 20_000;
+/** How many calls a store has to recover. */
+const TRIES = 20;
+
+/** Rules for a database that fails. A rule whose means the subject lacks passes without a check. */
+export const failureRules = [
+  rule("nothing of a rolled-back transaction comes, though its enqueueing was held up", async (bench) => {
+    const { subject, store, put, take } = bench;
+    const { transaction, holdUp } = subject;
+    if (!transaction || !holdUp) return;
+    await put(event("before"));
+    const undone = event("undone");
+    let code: unknown;
+    await transaction("rollback", async (tx) => {
+      const letGo = await holdUp();
+      code = await codeOf(() => bounded(Promise.resolve(store.enqueue([undone], tx))));
+      await letGo();
+    });
+    const failures = [undefined, "OUTBOX_UNAVAILABLE", "OUTBOX_OUTCOME_UNKNOWN"];
+    expectSame(`whether it failed as it may: ${code}`, failures.includes(code as undefined), true);
+    await transaction("commit", async (tx) => {
+      await store.enqueue([event("next")], tx);
+    });
+    expectSame("claimed", texts(await take()).sort(), ["before", "next"]);
+    await store.enqueue([event("afterwards", { id: undone.id })]);
+    expectSame("claimed under its id", texts(await take()), ["afterwards"]);
+  }),
+  rule("a store whose connections hang comes back by itself", async (bench) => {
+    const { subject, store, put } = bench;
+    if (!subject.hang) return;
+    await put(event("one"));
+    await subject.hang();
+    const claimed: string[] = [];
+    for (let tries = 0; tries < TRIES && claimed.length === 0; tries++)
+      await bounded(bench.take().then((found) => claimed.push(...texts(found)))).catch(failedAsItMay);
+    expectSame("claimed", claimed, ["one"]);
+    await subject.hang();
+    let isStored = false;
+    const two = event("two");
+    for (let tries = 0; tries < TRIES && !isStored; tries++)
+      await bounded(Promise.resolve(store.enqueue([two]))).then(() => {
+        isStored = true;
+      }, failedAsItMay);
+    expectSame("whether it was stored in the end", isStored, true);
+    expectSame("claimed then", texts(await bench.take()), ["two"]);
+  }),
+  rule("an enqueueing whose answer is lost says so, and can be repeated under its ids", async (bench) => {
+    const { subject, store, put } = bench;
+    if (!subject.loseAnswers) return;
+    await put(event("before"));
+    const one = event("one");
+    let code: unknown;
+    await subject.loseAnswers(async () => {
+      code = await codeOf(() => bounded(Promise.resolve(store.enqueue([one]))));
+    });
+    expectSame("the code", code, "OUTBOX_OUTCOME_UNKNOWN");
+    await eventually(() => store.enqueue([one]));
+    expectSame("claimed", texts(await bench.take()).sort(), ["before", "one"]);
+    await subject.passTime(LEASE_MS + 10_000);
+    expectSame("of them, twice", (await bench.take()).length, 2);
+  }),
+];
+
+/** Rejects after the bound, so that a rule ends even if the store hangs. */
+async function bounded<Value>(work: Promise<Value>): Promise<Value> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const limit = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`nothing came back for ${BOUND_MS} ms`)), BOUND_MS);
+  });
+  return Promise.race([work, limit]).finally(() => clearTimeout(timer));
+}
+
+function failedAsItMay(error: unknown): void {
+  const { code } = error as { code?: unknown };
+  if (code !== "OUTBOX_UNAVAILABLE" && code !== "OUTBOX_OUTCOME_UNKNOWN") throw error;
+}
+
+async function eventually(work: () => void | Promise<void>): Promise<void> {
+  for (let tries = 1; ; tries++)
+    try {
+      return await bounded(Promise.resolve(work()));
+    } catch (error) {
+      failedAsItMay(error);
+      if (tries === TRIES) throw error;
+    }
+}

@@ -1,35 +1,35 @@
 import { sha256Base64url } from "#hash";
+import { utf8 } from "../../core/bytes.js";
+import { newEventId } from "../../core/event.js";
 import type {
-  Burial,
   ClaimedEvent,
   ClaimShare,
   DeadLetter,
+  DeliveryFailure,
   Lease,
   OutboxAttempt,
   OutboxEvent,
   OutboxStore,
-} from "../outbox/outbox-store.js";
-import { utf8 } from "../primitives/bytes.js";
-import { newEventId } from "../protocol/event-id.js";
-import { type ContractCase, expectSame } from "./contract-case.js";
+} from "../../outbox/outbox-store.js";
+import { type ContractCase, expectSame } from "../contract-case.js";
 
-/** An outbox store under test: empty at first. */
+/** An outbox store to test; it is empty at first. */
 export interface OutboxStoreSubject<Tx = unknown> {
-  /** A store over the same events each time, as another process or the same one after a restart has it. */
+  /** Opens a store over the same events each time, as another process does, or the same one after a restart. */
   open(): OutboxStore<Tx> | Promise<OutboxStore<Tx>>;
-  /** Lets time pass for the store: moves its clock, or brings every time it holds closer. */
+  /** Lets time pass for the store: moves its clock forward, or every stored time back. */
   passTime(ms: number): void | Promise<void>;
-  /** Runs work inside a transaction of the caller's own, where the store can take part in one. */
+  /** Runs work inside a transaction of the caller's own; absent if the store has no transactions. */
   transaction?(end: "commit" | "rollback", work: (tx: Tx) => Promise<void>): Promise<void>;
-  /** Has whoever enqueues wait, as behind somebody else's lock, until what it resolves to is called. */
+  /** Makes `enqueue` wait, as behind another transaction's lock, until the function that it resolves to is called. */
   holdUp?(): Promise<() => void | Promise<void>>;
-  /** Has the open connections to the database answer nothing any more, as behind a firewall that forgot them. */
+  /** Makes all open connections to the database hang, as behind a firewall that has lost its state. */
   hang?(): void | Promise<void>;
-  /** Runs work while the database does what it is asked, and its answers are lost. */
+  /** Runs work while the database executes every statement and all its answers are lost. */
   loseAnswers?(work: () => Promise<void>): Promise<void>;
 }
 
-/** A case's tools: the store, its subject, and short forms of what cases do again and again. */
+/** What a case works with: the store, its subject, and short forms of frequent steps. */
 export interface Bench {
   readonly store: OutboxStore;
   readonly subject: OutboxStoreSubject;
@@ -40,9 +40,11 @@ export interface Bench {
   /** Claims exactly one event of `LISTENER`. */
   takeOne(): Promise<ClaimedEvent>;
   /** Claims one event and makes it a dead letter. */
-  kill(burial?: Partial<Burial>): Promise<ClaimedEvent>;
-  complete(lease: Lease): Promise<number>;
-  deadLetters(...filter: Parameters<OutboxStore["dead"]>): Promise<readonly DeadLetter[]>;
+  failOne(failure?: Partial<DeliveryFailure>): Promise<ClaimedEvent>;
+  /** Marks one event as delivered; resolves to 1 if the lease was valid. */
+  deliver(lease: Lease): Promise<number>;
+  /** The dead letters, as an array. */
+  deadLetters(...filter: Parameters<OutboxStore["deadLetters"]>): Promise<readonly DeadLetter[]>;
 }
 
 export const LISTENER = "lst_contract";
@@ -108,22 +110,22 @@ function benchOf(store: OutboxStore, subject: OutboxStoreSubject): Bench {
       if (!claimed || more.length > 0) throw new Error(`claim: expected 1 event, got ${claimed ? 2 : 0}`);
       return claimed;
     },
-    async kill(burial = {}) {
+    async failOne(failure = {}) {
       const claimed = await bench.takeOne();
-      const buried = await store.bury(claimed.lease, {
+      const isDone = await store.fail(claimed.lease, {
         reason: "refused",
         code: "REQUEST_REFUSED",
         attempt: attemptRecord(claimed.attempt, { status: 400, code: "REQUEST_REFUSED" }),
         blocksKey: false,
-        ...burial,
+        ...failure,
       });
-      expectSame("bury", buried, true);
+      expectSame("fail", isDone, true);
       return claimed;
     },
-    complete: (lease) => store.complete([{ lease, outcome: "accepted", attempt: attemptRecord(1) }]),
+    deliver: (lease) => store.markDelivered([{ lease, outcome: "delivered", attempt: attemptRecord(1) }]),
     async deadLetters(...filter) {
       const letters: DeadLetter[] = [];
-      for await (const letter of store.dead(...filter)) letters.push(letter);
+      for await (const letter of store.deadLetters(...filter)) letters.push(letter);
       return letters;
     },
   };
