@@ -1,27 +1,47 @@
-export { OPERATION_IDS, type OperationId } from "./api/operations.js";
-export { createService, type Service, type ServiceOptions, type TokenOptions } from "./app.js";
+export {
+  type ExampleListener,
+  type ExampleRoute,
+  exampleListener,
+  exampleRoutes,
+} from "./api/example-routes.js";
+export { FAULT_OPERATION_IDS, OPERATION_IDS, type OperationId } from "./api/operations.js";
 export type { Role } from "./auth/principal.js";
 export type { Step, StepResult, StepStatus } from "./automations/run-steps.js";
 export type { StepFailure, StepFailureCode } from "./automations/step-failure.js";
 export type { Json, Templates } from "./automations/template.js";
-export { endToEndHeaders } from "./end-to-end-headers.js";
-export { type ExampleListener, type ExampleRoute, exampleListener, exampleRoutes } from "./example-routes.js";
-export type { Fault } from "./faults.js";
-export { type RunningServer, type ServerLimits, type ServerOptions, startServer } from "./http-server.js";
 export { createInspector, type Inspector, type InspectorOptions } from "./inspector/inspector.js";
 export { InspectorError } from "./inspector/inspector-error.js";
 export { type InspectorRouterOptions, inspectorRouter } from "./inspector/router.js";
 export { type RunningInspector, startInspector } from "./inspector/start-inspector.js";
-export { KEY_SET_FAULTS, type KeySetFault } from "./key-set-faults.js";
-export { type KeySetHostServerOptions, type RunningKeySetHost, startKeySetHost } from "./key-set-host.js";
-export { type ListenersOptions, startListeners } from "./listener-server.js";
-export type { ServiceLog } from "./log.js";
-export type { S3Options } from "./objects/s3-objects.js";
+export { createService, type Service, type ServiceOptions, type TokenOptions } from "./server/app.js";
+export type { Cors } from "./server/cors.js";
+export { endToEndHeaders } from "./server/end-to-end-headers.js";
+export type { Fault, FaultAnswer } from "./server/faults.js";
+export {
+  type RunningServer,
+  type ServerLimits,
+  type ServerOptions,
+  startServer,
+} from "./server/http-server.js";
+export { KEY_SET_FAULTS, type KeySetFault } from "./server/key-set-faults.js";
+export {
+  type KeySetHostServerOptions,
+  type RunningKeySetHost,
+  startKeySetHost,
+} from "./server/key-set-host.js";
+export { type ListenersOptions, startListeners } from "./server/listener-server.js";
+export type { ServiceLog } from "./server/log.js";
+export type { ClockChange } from "./server/service-clock.js";
+export {
+  type FindListener,
+  type HandledRequest,
+  type LocalListener,
+  webhookRouter,
+} from "./server/webhook-router.js";
 export {
   type ResetOptions,
   resetDatabase,
   type SeedOptions,
-  StateError,
   seedDatabase,
 } from "./state/database-state.js";
 export type {
@@ -31,12 +51,9 @@ export type {
   FixtureClient,
   FixtureSecret,
 } from "./state/fixture.js";
-export { FixtureError, type FixtureProblem, parseFixture, readFixture } from "./state/read-fixture.js";
-export { DEFAULT_CLIENT } from "./state/state.js";
+export { FixtureError, type FixtureProblem } from "./state/fixture-error.js";
+export { parseFixture, readFixture } from "./state/read-fixture.js";
+export { DEFAULT_CLIENT, type SeedProgress } from "./state/state.js";
+export { StateError } from "./state/state-error.js";
 export type { Run, RunHead, RunStatus } from "./storage/runs.js";
-export {
-  type FindListener,
-  type HandledRequest,
-  type ListenerSetup,
-  webhookRouter,
-} from "./webhook-router.js";
+export type { S3Options } from "./storage/s3-objects.js";

@@ -12,21 +12,25 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 describe("the bearer check", () => {
-  it.each<[string, string | undefined]>([
-    ["no header", undefined],
-    ["an empty one", ""],
-    ["another scheme", "Basic cm9ib3Q6c2VjcmV0"],
-    ["no token", "Bearer"],
-    ["two tokens", "Bearer a.b.c, Bearer d.e.f"],
-    ["nonsense", "Bearer nonsense"],
-    ["an over-long token", `Bearer ${"x".repeat(9000)}`],
-    ["no signature", "Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJsb2NhbC1hZG1pbiJ9."],
-  ])("answers %s with 401", async (_name, authorization) => {
+  // RFC 6750 section 3: the challenge has a realm, and an error code only where a token was sent.
+  const CHALLENGE = 'Bearer realm="access-governance"';
+  const OF_TOKEN = `${CHALLENGE}, error="invalid_token"`;
+
+  it.each<[string, string | undefined, string]>([
+    ["no header", undefined, CHALLENGE],
+    ["an empty one", "", CHALLENGE],
+    ["another scheme", "Basic cm9ib3Q6c2VjcmV0", CHALLENGE],
+    ["no token", "Bearer", CHALLENGE],
+    ["two tokens", "Bearer a.b.c, Bearer d.e.f", OF_TOKEN],
+    ["nonsense", "Bearer nonsense", OF_TOKEN],
+    ["an over-long token", `Bearer ${"x".repeat(9000)}`, OF_TOKEN],
+    ["no signature", "Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJsb2NhbC1hZG1pbiJ9.", OF_TOKEN],
+  ])("answers %s with 401", async (_name, authorization, challenge) => {
     const headers: Record<string, string> =
       authorization === undefined ? {} : { Authorization: authorization };
     const answer = await fetch(`${service.url}${PATH}`, { headers });
     expect(answer.status).toBe(401);
-    expect(answer.headers.get("www-authenticate")).toBe("Bearer");
+    expect(answer.headers.get("www-authenticate")).toBe(challenge);
     expect(await answer.json()).toMatchObject({ code: 16, details: expect.any(Array) });
   });
 
@@ -45,6 +49,7 @@ describe("the bearer check", () => {
     for (const token of wrong) {
       const answer = await ask(service, "GET", PATH, { headers: { Authorization: `Bearer ${token}` } });
       expect(answer).toMatchObject({ status: 401, body: { code: 16 } });
+      expect(answer.headers.get("www-authenticate")).toBe(OF_TOKEN);
     }
     // Case does not matter in the scheme; and a good token is good after the bad ones.
     const answer = await ask(service, "GET", PATH, { headers: { Authorization: `bearer ${good}` } });
@@ -77,7 +82,7 @@ describe("the bearer check", () => {
   });
 
   it("mints tokens only within what the service would give out", async () => {
-    await expect(service.token({ expiresInSeconds: 601 })).rejects.toThrow(RangeError);
+    await expect(service.token({ expiresInSeconds: 3_601 })).rejects.toThrow(RangeError);
     await expect(service.token({ userId: "nobody" })).rejects.toThrow("there is no user nobody");
   });
 });

@@ -10,8 +10,8 @@ import {
 } from "age-encryption";
 import { afterAll, describe, expect, it } from "vitest";
 import { newIdentity, openVault } from "../../service/src/secrets/age.js";
-import { itWith } from "../support/needs.js";
-import { hasTool } from "../support/outside-tool.js";
+import { itWith } from "../kit/needs.js";
+import { hasTool } from "../kit/outside-tool.js";
 
 const hasAge = hasTool("age", "--version");
 const folder = mkdtempSync(join(tmpdir(), "hookproof-age-"));

@@ -8,6 +8,7 @@ import { ask } from "./running-service.js";
 const UPDATE = "/api/v1/apps/app-1/resource_types/rt-manual";
 const COHORT = "/api/v1/role-mining/suggestions/cohort-1/users";
 const OWNERS = "/api/v2/apps/app-1/users/au-1/owners/users";
+const AUTOMATIONS = "/local/v1/automations";
 const CREDENTIALS = "/api/v1/iam/tunnel/bridges/bridge-1/credentials";
 
 let service: Service;
@@ -16,6 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
+const violationsOf = (body: { details: { fieldViolations?: object[] }[] }) =>
+  body.details.flatMap(({ fieldViolations = [] }) => fieldViolations);
 const fieldsOf = (body: { details: { fieldViolations?: { field: string }[] }[] }) =>
   body.details.flatMap(({ fieldViolations = [] }) => fieldViolations.map(({ field }) => field));
 
@@ -32,7 +35,7 @@ describe("400 with the path of the field", () => {
       { appResourceType: { displayName: 5 } },
       "appResourceType.displayName",
     ],
-    ["a null field", UPDATE, { appResourceType: { displayName: null } }, "appResourceType.displayName"],
+    ["null in a list", UPDATE, { appResourceType: { traitIds: [null] } }, "appResourceType.traitIds[0]"],
     ["a list's entry", UPDATE, { appResourceType: { traitIds: ["a", 5] } }, "appResourceType.traitIds[1]"],
     [
       "a long text",
@@ -105,10 +108,51 @@ describe("400 with the path of the field", () => {
   });
 
   it("a path that cannot be decoded", async () => {
-    expect(await ask(service, "GET", "/api/v1/auth-configs/%ff")).toMatchObject({
+    const { status, body, headers } = await ask(service, "GET", "/api/v1/auth-configs/%ff");
+    expect({ status, body }).toMatchObject({
       status: 400,
-      body: { code: 3 },
+      body: { code: 3, message: "The path cannot be decoded." },
     });
+    // No field is to blame, so the request's id is the only detail.
+    expect(body.details).toEqual([
+      {
+        "@type": "type.googleapis.com/google.rpc.RequestInfo",
+        requestId: headers.get("x-request-id"),
+      },
+    ]);
+  });
+
+  it("says what is wrong with the field", async () => {
+    const { body: broken } = await ask(service, "POST", UPDATE, { body: '{"appResourceType":' });
+    expect(violationsOf(broken)).toEqual([{ field: "body", description: "is not valid JSON" }]);
+    const filters = [{ attribute: "email" }, {}];
+    const { body: missing } = await ask(service, "POST", COHORT, { body: { profileFilters: filters } });
+    const field = "profileFilters[1].attribute";
+    expect(violationsOf(missing)).toEqual([{ field, description: "is missing" }]);
+    expect(missing.message).toBe(`${field} is missing`);
+    const { body: wrong } = await ask(service, "POST", AUTOMATIONS, { body: { trigger: 5 } });
+    expect(violationsOf(wrong)).toEqual([{ field: "trigger", description: "must be object" }]);
+    const { body: whole } = await ask(service, "POST", AUTOMATIONS, { body: "5" });
+    expect(violationsOf(whole)).toEqual([{ field: "body", description: "must be object" }]);
+  });
+
+  it("a query in two spellings that disagree, and in two that agree none", async () => {
+    const both = await ask(service, "GET", `${OWNERS}?page_size=10&pageSize=20`);
+    expect(violationsOf(both.body)).toEqual([
+      { field: "pageSize", description: "stands in two spellings that disagree" },
+    ]);
+    expect((await ask(service, "GET", `${OWNERS}?page_size=10&pageSize=10`)).status).toBe(200);
+  });
+
+  it("a body's field in two spellings, wherever it stands", async () => {
+    const two = { pageSize: 10, page_size: 10 };
+    const outer = await ask(service, "POST", COHORT, { body: two });
+    expect(violationsOf(outer.body)).toEqual([
+      { field: "pageSize", description: "stands in two spellings, pageSize and page_size" },
+    ]);
+    const type = { display_name: "a", displayName: "b" };
+    const inner = await ask(service, "POST", UPDATE, { body: { appResourceType: type } });
+    expect(fieldsOf(inner.body)).toEqual(["appResourceType.displayName"]);
   });
 });
 
@@ -123,7 +167,6 @@ describe("other answers", () => {
     ["GET", "/api/v2/apps/app-1/owners/entitlements/none/app-1/ent-1"],
     ["GET", "/api/v1/iam/tunnel/bridges/none/credentials"],
     ["GET", "/api/v3/apps"],
-    ["GET", "/"],
     ["GET", `${OWNERS}/`],
   ])("404 where there is nothing: %s %s", async (method, path) => {
     const body = method === "POST" ? {} : undefined;
@@ -170,6 +213,8 @@ describe("other answers", () => {
       { "Content-Type": "text/plain" },
       { "Content-Encoding": "compress" },
       { "Content-Type": "application/json; charset=latin2" },
+      { "Content-Type": 'application/json;charset="utf-16"' },
+      { "Content-Type": "application/json;   charset=latin1" },
     ] as Record<string, string>[]) {
       const answer = await ask(service, "POST", COHORT, { body: "{}", headers });
       expect(answer).toMatchObject({ status: 415, body: { code: 3 } });
@@ -182,8 +227,9 @@ describe("other answers", () => {
     expect((await ask(service, "POST", COHORT, { body: { colour: "blue", __proto__: null } })).status).toBe(
       200,
     );
-    const deep = `{"unknown":${"[".repeat(30_000)}${"]".repeat(30_000)}}`;
-    expect((await ask(service, "POST", COHORT, { body: deep })).status).toBe(200);
+    const deep = (levels: number) => `{"unknown":${"[".repeat(levels)}${"]".repeat(levels)}}`;
+    expect((await ask(service, "POST", COHORT, { body: deep(499) })).status).toBe(200);
+    expect((await ask(service, "POST", COHORT, { body: deep(500) })).status).toBe(400);
   });
 
   it("every error has the id of its request", async () => {

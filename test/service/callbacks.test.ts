@@ -5,11 +5,12 @@ import { join } from "node:path";
 import express, { type RequestHandler } from "express";
 import { createSender, generateSecret, hmacSigner } from "hookproof";
 import { createKeySet, generateKey } from "hookproof/jwks";
-import { guardedLookup, type OtelTracer, toNodeListener } from "hookproof/node";
+import { guardedLookup, toNodeListener } from "hookproof/node";
+import type { OtelTracer } from "hookproof/otel";
 import { createReceiver } from "hookproof/receiver";
 import {
   createInspector,
-  type ListenerSetup,
+  type LocalListener,
   type RunningServer,
   type ServiceLog,
   type ServiceOptions,
@@ -21,7 +22,7 @@ import {
 } from "hookproof-service";
 import ts from "typescript";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { temporaryFolder } from "../support/temporary-folder.js";
+import { temporaryFolder } from "../kit/temporary-folder.js";
 import { endedRuns, ownAutomation } from "./own-automation.js";
 import { startService } from "./running-service.js";
 
@@ -81,7 +82,7 @@ function asked(server: { readonly url: string }, path: string, method = "GET"): 
 }
 
 const LISTENER = "/api/v1/webhooks/incoming/lst_1";
-const setup = (more: Partial<ListenerSetup> = {}): ListenerSetup => ({
+const setup = (more: Partial<LocalListener> = {}): LocalListener => ({
   listener: {
     id: "lst_1",
     baseUrl: "https://tenant.example.com",
@@ -120,7 +121,7 @@ const CALLBACKS: Record<string, (fail: () => never) => Promise<void>> = {
     );
     for (let n = 0; n < 2; n++) expect(await asked(server, LISTENER, "POST")).toBe(500);
   },
-  "ListenerSetup.beforeAnswer": async (fail) => {
+  "LocalListener.beforeAnswer": async (fail) => {
     const server = await routed(webhookRouter([setup({ beforeAnswer: fail })]));
     for (let n = 0; n < 2; n++) expect(await asked(server, LISTENER, "POST")).toBe(400);
   },
@@ -233,8 +234,8 @@ describe("toNodeListener behind a parser that has read the body", () => {
 const ELSEWHERE = new Set([
   "ResetOptions.clock",
   "ServiceOptions.clock",
-  "ListenerSetup.run",
-  "ListenerSetup.signer",
+  "LocalListener.run",
+  "LocalListener.signer",
   "WatchOptions.runOf",
 ]);
 
@@ -259,7 +260,7 @@ const HAS_CALLBACKS = /=>|\b(?:Clock|Signer|Run|OtelTracer|ServiceLog|SeedProgre
 function callbacksIn(text: string): { of: string; name: string }[] {
   const found: { of: string; name: string }[] = [];
   ts.createSourceFile("x.ts", text, ts.ScriptTarget.Latest, true).forEachChild((node) => {
-    if (!ts.isInterfaceDeclaration(node) || !/(?:Options|Setup)$/.test(node.name.text)) return;
+    if (!ts.isInterfaceDeclaration(node) || !/Options$|^LocalListener$/.test(node.name.text)) return;
     for (const member of node.members) {
       const isCallback =
         ts.isMethodSignature(member) ||

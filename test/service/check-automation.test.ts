@@ -65,3 +65,74 @@ describe("an automation", () => {
     expect(await fieldsOf(change)).toEqual(fields);
   });
 });
+
+describe("a mistake that can be known before there is an event", () => {
+  /** What is said of an expression of a step that comes behind a step named find. */
+  const mistakeOf = async (expression: string, field: "condition" | "templates") => {
+    const change =
+      field === "condition" ? { condition: expression } : { templates: { x: `{{${expression}}}` } };
+    const problems = await checkAutomation(
+      { ...good, ...steps({ name: "find" }, { name: "tell", ...change }, { name: "later" }) },
+      expressions,
+      keySetRules(false),
+    );
+    const paths = problems.map(({ field }) => field);
+    expect(new Set(paths)).toEqual(
+      new Set(problems.length === 0 ? [] : [`steps[1].${field === "condition" ? field : "templates.x"}`]),
+    );
+    return problems[0]?.description ?? "none";
+  };
+
+  it.each<[expression: string, mistake: string]>([
+    ["undeclared", "is wrong at 1:1: nothing is named undeclared"],
+    ["ctx.trigger.a && b.c.d", "1:18: nothing is named b"],
+    ["ctx.trigger.list.map(x, y)", "1:25: nothing is named y"],
+    ["[1].map(x, x)[0] == x", "1:21: nothing is named x"],
+    ["[1].all(i, v, i == w)", "1:20: nothing is named w"],
+    ["true || constructor", "nothing is named constructor"],
+    ["nofunc(1)", "1:1: no function is named nofunc"],
+    ["ctx.trigger.email.length()", "1:18: no function is named length"],
+    ["size()", "size() with 0 arguments is no function"],
+    ["substring('abc', 1)", "substring() with 2 arguments is no function"],
+    ["google.protobuf.Nothing{}", "unknown type: google.protobuf.Nothing"],
+    ["has(1)", "1:1: has() takes one field"],
+    ["has(ctx)", "has() takes one field"],
+    ["[1, 2].map(1, 2)", "1:7: the first argument of map() is a name"],
+    ["[1].exists(a.b, true)", "the first argument of exists() is a name"],
+    ["[1].all(x)", "all() does not take 1 arguments"],
+    ["[1].all(i, i, true)", "the first two arguments of all() are two names"],
+    ["ctx.later.id", "1:10: ctx has no later"],
+    ["ctx['later']", "ctx has no later"],
+    ["has(ctx.nobody)", "ctx has no nobody"],
+    ["ctx.tell", "ctx has no tell"],
+    ["'abc'.matches('(')", "1:6: error parsing regexp"],
+    ["ctx.trigger.email.matches('[')", "error parsing regexp"],
+    ["matches(ctx.trigger.email, 'a**')", "error parsing regexp"],
+    ["timestamp('2023-02-30T00:00:00Z') < timestamp(ctx.trigger.at)", "is no timestamp"],
+    ["duration('1 day')", "1:1: Failed to parse duration"],
+    ["int('0x10')", "is no int"],
+    ["a +\n b", "1:1: nothing is named a; 2:2: nothing is named b"],
+  ])("is refused with its path and its place: %s", async (expression, mistake) => {
+    expect(await mistakeOf(expression, "condition")).toContain(mistake);
+    expect(await mistakeOf(expression, "templates")).toMatch(/^is wrong at [0-9]+:[0-9]+: /);
+  });
+
+  it.each([
+    "ctx.find.id",
+    "ctx['find'].id",
+    "ctx[ctx.trigger.name]",
+    "has(ctx.find) && ctx.trigger.absent",
+    "ctx.trigger.list.map(ctx, ctx.own)",
+    "ctx.trigger.list.exists(x, x.list.exists(y, x == y))",
+    "ctx.trigger.m.transformList(k, v, k != '', [k, v])",
+    "ctx.trigger.email.matches(ctx.trigger.pattern)",
+    "type(ctx.trigger.a) == int || type(timestamp(1)) == google.protobuf.Timestamp",
+    "google.protobuf.Duration{seconds: 1} < duration('2s')",
+    "strings.quote(ctx.trigger.text)",
+    "'%s'.format([ctx.trigger])",
+    "int(ctx.trigger.text)",
+  ])("is not seen in what may be right: %s", async (expression) => {
+    expect(await mistakeOf(expression, "condition")).toBe("none");
+    expect(await mistakeOf(expression, "templates")).toBe("none");
+  });
+});

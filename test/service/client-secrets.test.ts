@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createService } from "hookproof-service";
 import { expect, it } from "vitest";
 import { openStorage } from "../../service/src/storage/storage.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
+import { temporaryFolder } from "../kit/temporary-folder.js";
 import { startService } from "./running-service.js";
 
 const clients = [

@@ -10,7 +10,7 @@ import { parse } from "yaml";
 import type { paths } from "../../service/src/api/openapi.js";
 import { FIXTURE } from "./fixture.js";
 import { endedRuns, ownAutomation } from "./own-automation.js";
-import { clientOf } from "./running-service.js";
+import { ask, clientOf } from "./running-service.js";
 
 const document = parse(readFileSync(new URL("../../service/openapi.yaml", import.meta.url), "utf8"));
 const ajv = new Ajv2020({ strict: false });
@@ -243,6 +243,78 @@ const CALLS: [OperationId, number, () => Promise<Outcome>][] = [
     200,
     () => api.DELETE("/local/v1/automations/{automation_id}", { params: { path: automation() } }),
   ],
+  [
+    "uploadSecretFile",
+    200,
+    async () => {
+      const answer = await ask(
+        service,
+        "POST",
+        "/local/v1/secrets/upload?filename=a.age&creatorUserId=user-ada",
+        {
+          body: "encrypted",
+          headers: { "Content-Type": "application/octet-stream" },
+        },
+      );
+      const response = new Response(null, { status: answer.status, headers: answer.headers });
+      return { response, data: answer.body };
+    },
+  ],
+  ["addState", 200, () => api.POST("/local/v1/state", { body: { users: [{ id: "user-new" }] } })],
+  ["addState", 409, () => api.POST("/local/v1/state", { body: { users: [{ id: "user-ada" }] } })],
+  [
+    "createClient",
+    200,
+    () => api.POST("/local/v1/clients", { body: { id: "made@127.0.0.1/pcc", secret: "s" } }),
+  ],
+  ["createClient", 409, () => api.POST("/local/v1/clients", { body: { id: "local-admin" } })],
+  [
+    "putFault",
+    200,
+    () =>
+      api.PUT("/local/v1/faults/{operation_id}", {
+        params: { path: { operation_id: "viewSecret" } },
+        body: { status: 503, times: 3 },
+      }),
+  ],
+  ["listFaults", 200, () => api.GET("/local/v1/faults")],
+  [
+    "deleteFault",
+    200,
+    () => api.DELETE("/local/v1/faults/{operation_id}", { params: { path: { operation_id: "viewSecret" } } }),
+  ],
+  [
+    "deleteFault",
+    404,
+    () => api.DELETE("/local/v1/faults/{operation_id}", { params: { path: { operation_id: "getClock" } } }),
+  ],
+  ["clearFaults", 200, () => api.DELETE("/local/v1/faults")],
+  ["moveClock", 200, () => api.POST("/local/v1/clock", { body: { advanceMs: 1_000 } })],
+  ["getClock", 200, () => api.GET("/local/v1/clock")],
+  ["saveSnapshot", 200, () => api.PUT("/local/v1/snapshots/{name}", { params: { path: { name: "one" } } })],
+  ["listSnapshots", 200, () => api.GET("/local/v1/snapshots")],
+  [
+    "restoreSnapshot",
+    200,
+    () => api.POST("/local/v1/snapshots/{name}/restore", { params: { path: { name: "one" } } }),
+  ],
+  [
+    "restoreSnapshot",
+    404,
+    () => api.POST("/local/v1/snapshots/{name}/restore", { params: { path: { name: "none" } } }),
+  ],
+  [
+    "deleteSnapshot",
+    200,
+    () => api.DELETE("/local/v1/snapshots/{name}", { params: { path: { name: "one" } } }),
+  ],
+  [
+    "searchJournal",
+    200,
+    () => api.POST("/local/v1/journal/search", { body: { operation: "getAuthConfig" } }),
+  ],
+  ["clearJournal", 200, () => api.DELETE("/local/v1/journal")],
+  ["resetService", 200, () => api.POST("/local/v1/reset")],
   ["deleteAuthConfig", 404, () => api.DELETE("/api/v1/auth-configs/{id}", { params: { path: none } })],
 ];
 

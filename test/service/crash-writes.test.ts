@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { openStorage } from "../../service/src/storage/storage.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
+import { temporaryFolder } from "../kit/temporary-folder.js";
 
 const ROUNDS = process.env.HOOKPROOF_LONG === "1" ? 40 : 3;
 

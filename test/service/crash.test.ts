@@ -8,8 +8,8 @@ import { createEvent, hmacSigner, signRequest, type WebhookEvent } from "hookpro
 import { waitFor } from "hookproof/testing";
 import { createService, type Service } from "hookproof-service";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { exchange } from "../support/loopback.js";
-import { runningProcesses } from "../support/processes.js";
+import { exchange } from "../kit/loopback.js";
+import { runningProcesses } from "../kit/processes.js";
 import { endedRuns, ownAutomation } from "./own-automation.js";
 
 let folder: string;

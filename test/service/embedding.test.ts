@@ -11,7 +11,7 @@ import {
 import { fixedClock } from "hookproof/testing";
 import { createService, type ServiceLog } from "hookproof-service";
 import { describe, expect, it } from "vitest";
-import { temporaryFolder } from "../support/temporary-folder.js";
+import { temporaryFolder } from "../kit/temporary-folder.js";
 import { ask, startService } from "./running-service.js";
 
 const PATH = "/api/v1/auth-configs/ac-oidc";
@@ -140,14 +140,18 @@ describe("faults", () => {
     await waiting;
   });
 
-  it.each([{ status: 200 }, { status: 1.5 }, { delayMs: -1 }, { times: 0 }])(
-    "are refused: %o",
-    async (fault) => {
-      const service = await startService();
-      expect(() => service.setFault("getAuthConfig", fault)).toThrow(RangeError);
-      await expect(createService({ latencyMs: Number.NaN })).rejects.toThrow(RangeError);
-    },
-  );
+  it.each([
+    { status: 199 },
+    { status: 600 },
+    { status: 1.5 },
+    { delayMs: -1 },
+    { times: 0 },
+    { retryAfterSeconds: -1 },
+  ])("are refused: %o", async (fault) => {
+    const service = await startService();
+    expect(() => service.setFault("getAuthConfig", fault)).toThrow(RangeError);
+    await expect(createService({ latencyMs: Number.NaN })).rejects.toThrow(RangeError);
+  });
 });
 
 describe("what is told of requests", () => {

@@ -17,7 +17,7 @@ describe("the guide to automations", () => {
 
   it.each(rows)("is right about %s", async (template, gives) => {
     const steps = [{ name: "shown", condition: "", templates: { value: JSON.parse(template) } }];
-    const input = { steps, body, finished: [] };
+    const input = { automationId: "any", steps, body, finished: [] };
     for await (const { result } of runSteps(input, expressions, fixedClock(0)))
       expect(JSON.parse(result)).toEqual({ value: JSON.parse(gives) });
     expect.assertions(1);

@@ -4,9 +4,9 @@ import { createKeySet, generateKey } from "hookproof/jwks";
 import { fixedClock } from "hookproof/testing";
 import { createService, type Run, type Service, startKeySetHost } from "hookproof-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { exchange, serve } from "../support/loopback.js";
-import { itWith } from "../support/needs.js";
-import { hasTool } from "../support/outside-tool.js";
+import { exchange, serve } from "../kit/loopback.js";
+import { itWith } from "../kit/needs.js";
+import { hasTool } from "../kit/outside-tool.js";
 import { endedRuns, ownAutomation } from "./own-automation.js";
 import { ask, startService } from "./running-service.js";
 
@@ -294,7 +294,7 @@ describe("a run", () => {
     const own = await ownAutomation(service, {
       steps: [{ name: "a", templates: { version: 1, slow: `{{ ${slow} }}` } }],
     });
-    const event = createEvent({ list: new Array(100).fill(1) });
+    const event = createEvent({ list: new Array(50).fill(1) });
     expect((await post(own, { event }))[0]).toBe(200);
     const body = { trigger: { hmac: {} }, steps: [{ name: "b", templates: { version: 2 } }] };
     await ask(service, "PUT", `/local/v1/automations/${own.id}`, { body });

@@ -5,9 +5,9 @@ import { inspect } from "node:util";
 import { createEvent, hmacSigner, signRequest } from "hookproof";
 import type { Service, ServiceLog } from "hookproof-service";
 import { describe, expect, it } from "vitest";
-import { loggedError, ServiceFault, serviceLog } from "../../service/src/log.js";
+import { loggedError, ServiceFault, serviceLog } from "../../service/src/server/log.js";
 import { openStorage } from "../../service/src/storage/storage.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
+import { temporaryFolder } from "../kit/temporary-folder.js";
 import { endedRuns, ownAutomation } from "./own-automation.js";
 import { ask, startService } from "./running-service.js";
 
@@ -183,6 +183,7 @@ describe("no secret, token, body or password is in any log line", () => {
       expect.arrayContaining([200, 400, 401, 403, 404, 405, 409, 413, 415, 429, 500, 503]),
     );
     expect([...messages].sort()).toEqual([
+      "a client was refused",
       "a request failed",
       "a run ended",
       "a webhook was accepted",
@@ -283,5 +284,5 @@ it("pino leaves out what has the name of a secret, where a line should ever have
     status: 500,
     secret: "[Redacted]",
   });
-  expect(await serviceLog("silent")).toBe((await import("../../service/src/log.js")).silentLog);
+  expect(await serviceLog("silent")).toBe((await import("../../service/src/server/log.js")).silentLog);
 });

@@ -2,11 +2,13 @@ import { randomBytes } from "node:crypto";
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { fixedClock } from "hookproof/testing";
 import { afterEach, describe, expect, it } from "vitest";
-import { createLocalObjects } from "../../service/src/objects/local-objects.js";
-import { createS3Objects } from "../../service/src/objects/s3-objects.js";
-import { describeWith } from "../support/needs.js";
+import { createLocalObjects } from "../../service/src/storage/local-objects.js";
+import { wholeContent } from "../../service/src/storage/object-store.js";
+import { createS3Objects } from "../../service/src/storage/s3-objects.js";
+import { describeWith } from "../kit/needs.js";
 import { hasPython, startFakeS3 } from "./fake-s3.js";
 
 const START = Date.parse("2026-01-01T00:00:00Z");
@@ -51,7 +53,7 @@ describe.each([
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:4420\/local\/v1\/objects\/vault1\?/);
     const download = await open(url);
     expect(download?.reader).toBe("reader1");
-    expect(Buffer.compare(download?.content ?? Buffer.alloc(0), content)).toBe(0);
+    expect(Buffer.compare(await wholeContent(download?.content ?? new Uint8Array()), content)).toBe(0);
   });
 
   it("can be downloaded for 5 minutes and no longer", async () => {
@@ -111,6 +113,10 @@ it("keeps files and folder for their owner only, and nothing half-written", asyn
   expect(statSync(join(folder, "vault1")).mode & 0o777).toBe(0o600);
 });
 
+function* chunksOf(content: Buffer, length: number): Generator<Buffer> {
+  for (let at = 0; at < content.length; at += length) yield content.subarray(at, at + length);
+}
+
 describeWith("python3", hasPython)("a bucket", () => {
   const keys = { bucket: "paper", accessKeyId: "AKIATEST", secretAccessKey: "test/secret+key" };
 
@@ -132,6 +138,34 @@ describeWith("python3", hasPython)("a bucket", () => {
     clock.advance(1_000);
     expect((await fetch(url)).status).toBe(403);
     expect((await fetch(url.replace("vault1", "vault2"))).status).toBe(403);
+  });
+
+  it.each([0, 5 * 2 ** 20, 12_000_000])(
+    "takes %i bytes as they arrive, in parts of 5 MiB",
+    async (length) => {
+      const clock = fixedClock(START);
+      const s3 = await startFakeS3(keys.secretAccessKey, () => clock.now());
+      closing.push(() => s3.stop());
+      const objects = createS3Objects({ ...keys, endpoint: s3.endpoint }, clock);
+      const content = randomBytes(length);
+      await objects.put("vault1", Readable.from(chunksOf(content, 700_001)));
+      expect(s3.objects.get("/paper/vault1")?.equals(content)).toBe(true);
+      expect(s3.uploads.size).toBe(0);
+      expect(Math.max(...s3.sizes)).toBeLessThanOrEqual(5 * 2 ** 20);
+    },
+  );
+
+  it("keeps nothing of a file that breaks off", async () => {
+    const s3 = await startFakeS3(keys.secretAccessKey, () => START);
+    closing.push(() => s3.stop());
+    const objects = createS3Objects({ ...keys, endpoint: s3.endpoint }, fixedClock(START));
+    async function* content() {
+      yield randomBytes(6_000_000);
+      throw new Error("broke off");
+    }
+    await expect(objects.put("vault1", content())).rejects.toThrow("broke off");
+    expect(s3.sizes).toEqual([5 * 2 ** 20]);
+    expect([s3.objects.size, s3.uploads.size]).toEqual([0, 0]);
   });
 
   it("that refuses is an error that says the status and no key", async () => {

@@ -18,7 +18,7 @@ describe("auth configs (4.2, 4.3)", () => {
       authConfig: {
         id: "ac-okta",
         displayName: "",
-        providerType: "AUTH_CONFIG_PROVIDER_TYPE_UNSPECIFIED",
+        providerType: "AUTH_CONFIG_PROVIDER_TYPE_OKTA",
         status: "AUTH_CONFIG_STATUS_UNSPECIFIED",
         bootstrapDomains: [],
         isDefaultBootstrap: false,

@@ -4,7 +4,7 @@ import type { Service } from "hookproof-service";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { completed } from "../../service/src/api/validation.js";
 import { openStorage, type Storage } from "../../service/src/storage/storage.js";
-import { dataFolder } from "../support/own-server.js";
+import { dataFolder } from "../kit/own-server.js";
 import { ask, startService } from "./running-service.js";
 
 const LONG = process.env.HOOKPROOF_LONG === "1";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createService, exampleRoutes, resetDatabase, seedDatabase } from "hookproof-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "../../service/src/storage/database.js";
-import { dataFolder } from "../support/own-server.js";
+import { dataFolder } from "../kit/own-server.js";
 
 const CLI = new URL("../../cli/bin/hookproof.js", import.meta.url).pathname;
 

@@ -16,7 +16,8 @@ const step = (name: string, templates: Step["templates"], condition = ""): Step 
 async function run(steps: Step[], input: Partial<RunInput> = {}) {
   const clock = fixedClock(1_000);
   const results = [];
-  for await (const result of runSteps({ steps, body: BODY, finished: [], ...input }, expressions, clock)) {
+  const whole = { automationId: "any", steps, body: BODY, finished: [], ...input };
+  for await (const result of runSteps(whole, expressions, clock)) {
     results.push(result);
     clock.advance(5);
   }

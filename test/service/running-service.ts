@@ -54,3 +54,9 @@ export async function ask(
     body: text === "" ? undefined : JSON.parse(text),
   };
 }
+
+/** Asks the remote control, with its token. */
+export function askControl(service: Service, method: string, path: string, body?: unknown): Promise<Answer> {
+  const headers = { Authorization: `Bearer ${service.controlToken}` };
+  return ask(service, method, `/local/v1/${path}`, { body, headers });
+}

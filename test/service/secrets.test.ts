@@ -15,8 +15,8 @@ import type { Fixture, Service } from "hookproof-service";
 import { afterAll, describe, expect, it } from "vitest";
 import { openSecrets } from "../../service/src/secrets/open-secrets.js";
 import { openDatabase } from "../../service/src/storage/database.js";
-import { itWith } from "../support/needs.js";
-import { hasTool } from "../support/outside-tool.js";
+import { itWith } from "../kit/needs.js";
+import { hasTool } from "../kit/outside-tool.js";
 import { hasPython, startFakeS3 } from "./fake-s3.js";
 import { ask, startService } from "./running-service.js";
 
@@ -396,7 +396,7 @@ describe("local administration", () => {
     const by = { creatorUserId: "ada" };
     const wrong: [body: object, field: string][] = [
       [by, "text"],
-      [{ ...by, text: "a", file: { filename: "b", contentBase64: "" } }, "text"],
+      [{ ...by, text: "a", file: { filename: "b", contentBase64: "" } }, "body"],
       [{ creatorUserId: "eve", text: "a" }, "creatorUserId"],
       [{ text: "a" }, "creatorUserId"],
       [{ ...by, text: "a", views: -2 }, "views"],

@@ -3,19 +3,11 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createEvent, hmacSigner, signRequest } from "hookproof";
 import { fixedClock } from "hookproof/testing";
-import {
-  createService,
-  exampleListener,
-  exampleRoutes,
-  resetDatabase,
-  type Service,
-  seedDatabase,
-} from "hookproof-service";
+import { createService, exampleRoutes, resetDatabase, type Service, seedDatabase } from "hookproof-service";
 import { afterAll, describe, expect, it } from "vitest";
-import { type Seed, seedParts } from "../../service/src/seed/seed.js";
-import { itWith, LONG } from "../support/needs.js";
+import { type Seed, seedParts } from "../../service/src/state/seed/seed.js";
+import { itWith, LONG } from "../kit/needs.js";
 import { ask } from "./running-service.js";
 
 const folder = mkdtempSync(join(tmpdir(), "hookproof-seed-"));
@@ -107,34 +99,7 @@ describe("a seed", () => {
   });
 });
 
-/** The seeded routes of a service, each called as printed. */
-async function callAll(service: Service, db: string) {
-  const listener = await exampleListener({ db, baseUrl: service.url });
-  const routes = await exampleRoutes({ db, baseUrl: service.url });
-  const statuses: [section: string, status: number][] = [];
-  for (const { section, method, url, exampleBody } of routes) {
-    if (section === "4.10") {
-      expect(listener?.url).toBe(url);
-      const signer = hmacSigner({ secret: listener?.secret ?? "" });
-      const { url: to, ...init } = await signRequest({ url, signer, event: createEvent(exampleBody) });
-      statuses.push([section, (await fetch(new Request(to, init))).status]);
-      continue;
-    }
-    const path = url.slice(service.url.length);
-    statuses.push([section, (await ask(service, method, path, { body: exampleBody })).status]);
-  }
-  return statuses;
-}
-
 describe("a seeded database", () => {
-  it("answers every route as it is printed", async () => {
-    const db = join(folder, "routes.db");
-    const service = await createService({ db, seed: 42, users: 30, validateAnswers: true });
-    const statuses = await callAll(service, db);
-    await service.stop();
-    expect(statuses).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((n) => [`4.${n}`, 200]));
-  });
-
   it("survives a restart, and goes back to the seed on request, while the service runs", async () => {
     const db = join(folder, "restart.db");
     const client = { id: "local-admin", secret: "a secret of the test, long enough" };

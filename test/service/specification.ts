@@ -54,3 +54,22 @@ export function operationsOf(): SpecifiedOperation[] {
     return { section, method: method.toLowerCase(), path, parameters };
   });
 }
+
+/** A line of the document that states something, without what only introduces others or says what is not shown. */
+export interface StatingLine {
+  /** Empty before the first section. */
+  readonly section: string;
+  readonly line: string;
+}
+
+/** Every line of the document that states something. */
+export function statingLines(): StatingLine[] {
+  let section = "";
+  const all = text.split("\n");
+  return all.flatMap((line, at) => {
+    section = /^#{2,3} ([0-9.]*[0-9])/.exec(line)?.[1] ?? section;
+    const isHead = /^\|-/.test(all[at + 1] ?? "");
+    const isNone = /^(#.*|\|-.*|\*\*[^*]*\*\*)?$/.test(line) || /:$|not shown/.test(line);
+    return isHead || isNone ? [] : [{ section, line }];
+  });
+}

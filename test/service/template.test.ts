@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseTemplates, TemplateError, type Templates } from "../../service/src/automations/template.js";
-import fc from "../support/fast-check.js";
+import fc from "../kit/fast-check.js";
 
 const expressionsIn = (text: string) =>
   parseTemplates({ text }).expressions.map(({ expression }) => expression);

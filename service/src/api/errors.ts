@@ -29,9 +29,17 @@ export class ApiError extends Error {
   readonly kind: ErrorKind;
   readonly status: number;
   readonly violations: readonly FieldViolation[];
+  /** The error code of a Bearer challenge (RFC 6750 section 3.1), for a token that was sent and is not good. */
+  readonly challenge: "invalid_token" | undefined;
 
-  constructor(kind: ErrorKind, message: string, violations: readonly FieldViolation[] = []) {
+  constructor(
+    kind: ErrorKind,
+    message: string,
+    violations: readonly FieldViolation[] = [],
+    { challenge }: { challenge?: "invalid_token" | undefined } = {},
+  ) {
     super(message);
+    this.challenge = challenge;
     this.kind = kind;
     this.status = CODES[kind].status;
     this.violations = violations;
@@ -48,9 +56,14 @@ export function notFound(what: string): ApiError {
   return new ApiError("not-found", `There is no such ${what}.`);
 }
 
+/** The detail of an error that names its request. */
+export function requestInfo(requestId: string): object {
+  return { "@type": "type.googleapis.com/google.rpc.RequestInfo", requestId };
+}
+
 /** The body of an error answer, in the form of google.rpc.Status. */
 export function statusBody(error: ApiError, requestId: string): object {
-  const info = { "@type": "type.googleapis.com/google.rpc.RequestInfo", requestId };
+  const info = requestInfo(requestId);
   const bad = {
     "@type": "type.googleapis.com/google.rpc.BadRequest",
     fieldViolations: error.violations,

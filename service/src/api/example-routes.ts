@@ -1,6 +1,6 @@
-import { OPERATIONS, type OperationId } from "./api/operations.js";
-import { requireDatabase, withState } from "./state/database-state.js";
-import { examplePath } from "./storage/example-ids.js";
+import { requireDatabase, withState } from "../state/database-state.js";
+import { examplePath } from "../storage/example-ids.js";
+import { OPERATIONS, type OperationId } from "./operations.js";
 
 /** An operation of the specification, with ids of the stored state. */
 export interface ExampleRoute {

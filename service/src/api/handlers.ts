@@ -34,7 +34,7 @@ export interface ApiRequest<Id extends OperationId> {
 export type Handler<Id extends OperationId> = (request: ApiRequest<Id>) => Answer<Id> | Promise<Answer<Id>>;
 
 /** Operations that read their body in another way, and are mounted by themselves. */
-type OwnRoutes = "createToken" | "receiveWebhook";
+type OwnRoutes = "createToken" | "receiveWebhook" | "uploadSecretFile";
 
 /** A handler for every operation of the document. */
 export type Handlers = { readonly [Id in Exclude<OperationId, OwnRoutes>]: Handler<Id> };

@@ -1,13 +1,16 @@
 import express, { type Request, type Response, type Router } from "express";
 import { callerOf } from "../auth/bearer.js";
-import { ServiceFault } from "../log.js";
-import type { ServiceContext } from "../service-context.js";
+import type { Principal } from "../auth/principal.js";
+import { ServiceFault } from "../server/log.js";
+import type { ServiceContext } from "../server/service-context.js";
 import { sendJson } from "./error-answers.js";
 import { ApiError } from "./errors.js";
 import type { ApiRequest, Handler, Handlers } from "./handlers.js";
+import { lenientBody } from "./lenient-body.js";
+import type { Schema } from "./openapi-document.js";
 import { OPERATIONS, type Operation, type OperationId } from "./operations.js";
 import { readJson } from "./request-body.js";
-import { badRequest, parameterValues, violationsOf } from "./validation.js";
+import { pathValues, queryValues, refuse, violationsOf } from "./validation.js";
 
 /** An Express router with every operation that has a handler; the rest of its paths' methods get 405. */
 export function operationsRouter(handlers: Partial<Handlers>, context: ServiceContext): Router {
@@ -35,6 +38,27 @@ function expressPath(path: string): string {
   return path.replace(/\{([a-z_]+)\}/g, ":$1");
 }
 
+/**
+ * Who makes a request for an operation; undefined if it has been answered by a fault.
+ *
+ * @throws {ApiError} 401, 403
+ */
+export async function admitted(
+  operation: Operation,
+  context: ServiceContext,
+  req: Request,
+  res: Response,
+): Promise<Principal | undefined> {
+  res.locals.operation = operation;
+  if (!operation.isControl && (await context.faults.answered(operation.id, req, res))) return undefined;
+  const caller = await callerOf(req.headers.authorization, context, operation);
+  res.locals.clientId = caller.clientId;
+  if (operation.role !== undefined && operation.role !== caller.role) {
+    throw new ApiError("permission-denied", `This needs the role ${operation.role}.`);
+  }
+  return caller;
+}
+
 async function answer(
   operation: Operation,
   handler: Handler<OperationId>,
@@ -42,19 +66,16 @@ async function answer(
   req: Request,
   res: Response,
 ): Promise<void> {
-  res.locals.operation = operation;
-  if (await context.faults.answered(operation.id, req, res)) return;
-  const caller = await callerOf(req.headers.authorization, context);
-  if (operation.role !== undefined && operation.role !== caller.role) {
-    throw new ApiError("permission-denied", `This needs the role ${operation.role}.`);
-  }
+  const caller = await admitted(operation, context, req, res);
+  if (!caller) return;
   const request = {
-    path: checked(operation.pathParameters, req.params),
-    query: operation.queryParameters.length > 0 ? checked(operation.queryParameters, req.query) : {},
-    body: operation.bodySchema === undefined ? undefined : await readJson(req),
+    path: pathValues(operation.pathParameters, req.params),
+    query: queryValues(operation.queryParameters, req.query),
+    body: operation.bodySchema && (await bodyOf(req, operation.bodySchema, context)),
     caller,
     clientIp: req.socket.remoteAddress ?? "",
   };
+  res.locals.body = request.body;
   if (operation.bodySchema !== undefined) refuse(violationsOf(request.body, operation.bodySchema, "body"));
   const body = await handler(request as unknown as ApiRequest<OperationId>);
   if (context.validateAnswers && operation.answerSchema !== undefined) {
@@ -62,22 +83,9 @@ async function answer(
     if (wrong)
       throw new ServiceFault(`${operation.id} would answer with ${wrong.field}, which ${wrong.description}`);
   }
-  sendJson(200, body, req, res);
+  sendJson(200, context.wireNames.outgoing(body, operation.answerSchema) as object, req, res);
 }
 
-function checked(
-  parameters: Operation["pathParameters"],
-  given: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
-  const values = parameterValues(parameters, given);
-  refuse(
-    parameters.flatMap(({ name, schema }) =>
-      name in values ? violationsOf(values[name], schema, name) : [],
-    ),
-  );
-  return values;
-}
-
-function refuse(violations: ReturnType<typeof violationsOf>): void {
-  if (violations.length > 0) throw badRequest(violations);
+async function bodyOf(req: Request, schema: Schema, { wireNames }: ServiceContext): Promise<unknown> {
+  return lenientBody(wireNames.incoming(await readJson(req), schema), schema);
 }

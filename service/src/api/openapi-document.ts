@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { packageFile } from "../package-files.js";
 
 /** A JSON Schema as OpenAPI 3.1 has it, as far as it is looked into here. */
 export type Schema = Readonly<Record<string, unknown>> & { readonly type?: unknown };
@@ -20,6 +21,8 @@ export interface OperationObject {
   readonly requestBody?: { readonly content: Content };
   readonly responses: Readonly<Record<string, { readonly content?: Content } | Reference>>;
   readonly "x-role"?: string;
+  readonly "x-local"?: boolean;
+  readonly "x-control"?: boolean;
 }
 
 /** A reference to another place of the document. */
@@ -38,16 +41,15 @@ export interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-// This file stays in src itself, so that the path is the same from src and from dist.
-const file = new URL("../openapi.json", import.meta.url);
+const file = packageFile("openapi.json");
 
 /** `service/openapi.yaml`, which routes, validation and types come from, in the form that is read fast. */
 export const openApiDocument = JSON.parse(readFileSync(file, "utf8")) as OpenApiDocument;
 
 /** The target of a reference within the document; anything else as it is. */
-export function resolved<Value>(value: Value | Reference): Value {
-  if (typeof value !== "object" || value === null || !("$ref" in value)) return value as Value;
-  const steps = (value as Reference).$ref.replace(/^#\//, "").split("/");
+export function resolved<Value extends object>(value: Value | Reference): Value {
+  if (!("$ref" in value)) return value;
+  const steps = (value as Reference).$ref.slice("#/".length).split("/");
   return steps.reduce<unknown>(
     (place, step) => (place as Record<string, unknown>)[step],
     openApiDocument,

@@ -72,6 +72,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/local/v1/secrets/upload": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a paper secret from a file
+         * @description The body is the file, which its creator has encrypted, of any size. Needs the Super Admin role.
+         */
+        post: operations["uploadSecretFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/local/v1/secrets/{vault_id}/revoke": {
         parameters: {
             query?: never;
@@ -417,6 +437,254 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/local/v1/faults": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what goes wrong on purpose
+         * @description Every operation with a fault.
+         */
+        get: operations["listFaults"];
+        put?: never;
+        post?: never;
+        /**
+         * Let everything work again
+         * @description Takes every fault away, those of the start too.
+         */
+        delete: operations["clearFaults"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/local/v1/faults/{operation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `operationId` of an operation of this document, such as `getAuthConfig`. */
+                operation_id: components["schemas"]["Id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Let an operation go wrong
+         * @description Replaces what was set for it. Operations of the remote control cannot go wrong.
+         */
+        put: operations["putFault"];
+        post?: never;
+        /**
+         * Let an operation work again
+         * @description It need not have a fault.
+         */
+        delete: operations["deleteFault"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/local/v1/clock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the clock
+         * @description The time that the service believes it is.
+         */
+        get: operations["getClock"];
+        put?: never;
+        /**
+         * Move the clock
+         * @description Sets it, then advances it; it goes on from there unless it is frozen. Access tokens end by it.
+         */
+        post: operations["moveClock"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/local/v1/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Go back to the start
+         * @description The state goes back to the seed or fixture, the faults to those of the start; the clock is as it was, and the journal is empty. Access tokens and snapshots stay.
+         */
+        post: operations["resetService"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/local/v1/snapshots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the snapshots
+         * @description By name.
+         */
+        get: operations["listSnapshots"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/local/v1/snapshots/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the snapshot. */
+                name: components["parameters"]["snapshot_name"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Keep the state under a name
+         * @description One of the same name is replaced. It stays in the database, over a restart too.
+         */
+        put: operations["saveSnapshot"];
+        post?: never;
+        /**
+         * Delete a snapshot
+         * @description The state stays as it is.
+         */
+        delete: operations["deleteSnapshot"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/local/v1/snapshots/{name}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the snapshot. */
+                name: components["parameters"]["snapshot_name"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Go back to a snapshot
+         * @description At once; faults, clock and journal stay as they are. Access tokens stay good.
+         */
+        post: operations["restoreSnapshot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/local/v1/journal": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Forget the requests so far
+         * @description The journal begins anew.
+         */
+        delete: operations["clearJournal"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/local/v1/journal/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find the requests that were made
+         * @description The latest 1,000 requests for operations, those of the remote control left out. Secrets in them are hidden.
+         */
+        post: operations["searchJournal"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/local/v1/state": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add to the state
+         * @description Users, clients, auth configs, apps with what belongs to them, suggestions with cohorts, bridges with
+         *     credentials, secrets and automations, in the words of a fixture (`service/fixture.schema.json`). All of it
+         *     is added or nothing; an app, a suggestion or a bridge that is there gets what is new in it. A reset takes it
+         *     back. Needs the Super Admin role.
+         */
+        post: operations["addState"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/local/v1/clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a client
+         * @description A program that gets access tokens, by a secret or by assertions. Needs the Super Admin role.
+         */
+        post: operations["createClient"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -454,7 +722,7 @@ export interface components {
         };
         OAuthError: {
             /** @enum {string} */
-            error: "invalid_request" | "invalid_client" | "unauthorized_client" | "unsupported_grant_type" | "temporarily_unavailable";
+            error: "invalid_request" | "invalid_client" | "unauthorized_client" | "unsupported_grant_type" | "temporarily_unavailable" | "server_error";
             error_description: string;
         };
         WebhookAnswer: {
@@ -470,11 +738,12 @@ export interface components {
             /** @description `urn:ietf:params:oauth:client-assertion-type:jwt-bearer` */
             client_assertion_type?: string;
             /**
-             * @description An EdDSA JWT: `iss` and `sub` are the client's id, `aud` is the host of the service without its port,
-             *     `exp` is at most 5 minutes ahead.
+             * @description An EdDSA JWT: `iss` and `sub` are the client's id; `aud` is the issuer (the address of the service), the
+             *     URL of this endpoint, or the service's host with or without its port, by any name of loopback where it
+             *     is on loopback; `exp` is at most 5 minutes ahead.
              */
             client_assertion?: string;
-            /** @description There are no scopes; it is ignored. */
+            /** @description There are no scopes; none is given. */
             scope?: string;
         };
         TokenResponse: {
@@ -483,6 +752,11 @@ export interface components {
             token_type: "Bearer";
             /** @description Seconds. */
             expires_in: number;
+            /**
+             * @description There if the request named scopes, as it was given others (RFC 6749 section 5.1), that is none.
+             * @constant
+             */
+            scope?: "";
         };
         ViewSecretRequest: {
             /** @description The public recipient of the reader in age's format, `age1…` or `age1pq1…`. */
@@ -631,12 +905,12 @@ export interface components {
             appResourceType?: {
                 displayName?: components["schemas"]["Text"];
                 traitIds?: components["schemas"]["Text"][];
-            };
+            } | null;
             /**
              * @description Paths divided by commas, such as `displayName,traitIds`, in camelCase or snake_case, with or without
              *     `appResourceType.` in front; `*` is all of them. Empty: the fields that are in the body.
              */
-            updateMask?: string;
+            updateMask?: string | null;
         };
         UpdateResourceTypeResponse: {
             appResourceType: components["schemas"]["AppResourceType"];
@@ -668,7 +942,7 @@ export interface components {
                 attribute: string;
                 /** @description Any of them matches. */
                 values?: components["schemas"]["Text"][];
-            }[];
+            }[] | null;
             /**
              * @deprecated
              * @description Ignored.
@@ -676,7 +950,7 @@ export interface components {
             selectedEntitlements?: {
                 appId?: components["schemas"]["Text"];
                 entitlementId?: components["schemas"]["Text"];
-            }[];
+            }[] | null;
         };
         SearchCohortUsersResponse: {
             list: components["schemas"]["User"][];
@@ -1141,6 +1415,114 @@ export interface components {
         GetAutomationRunResponse: {
             run: components["schemas"]["AutomationRun"];
         };
+        /** @description One way in which an operation goes wrong. */
+        FaultAnswer: {
+            /** @description The status to answer with instead of the operation. */
+            status?: number;
+            /** @description The JSON of that answer; the operation's own shape of an error by default. */
+            body?: unknown;
+            /** @description Waits first; without a status the operation is done then. */
+            delayMs?: number;
+            /** @description Cuts the connection instead of answering. */
+            disconnect?: boolean;
+            /** @description Answers with JSON that ends in the middle, under `status` or 200. */
+            malformed?: boolean;
+            /** @description The header `Retry-After`; 1 by default for 429 and 503. */
+            retryAfterSeconds?: number;
+            /** @description How many requests it is for: all by default, one as a part of a sequence. */
+            times?: number;
+        };
+        /** @description What goes wrong with an operation. `sequence` and `rateLimit` stand alone. */
+        Fault: components["schemas"]["FaultAnswer"] & {
+            /** @description Several, one after another; then the operation works again. A part without anything lets requests pass. */
+            sequence?: components["schemas"]["FaultAnswer"][];
+            /** @description Lets so many requests pass in each window, and answers the others with 429. */
+            rateLimit?: {
+                requests: number;
+                windowMs: number;
+            };
+        };
+        ListFaultsResponse: {
+            list: {
+                operation: string;
+                fault: components["schemas"]["Fault"];
+            }[];
+        };
+        ServiceClock: {
+            now: components["schemas"]["Timestamp"];
+            /** @description Whether it stands still. */
+            frozen: boolean;
+        };
+        MoveClockRequest: {
+            to?: components["schemas"]["Timestamp"];
+            /** @description Less than 0 is back. */
+            advanceMs?: number;
+            /** @description True stops it, false lets it go on. */
+            frozen?: boolean;
+        };
+        ListSnapshotsResponse: {
+            list: {
+                name: string;
+                createdAt: components["schemas"]["Timestamp"];
+            }[];
+        };
+        /** @description What a request must have; what is left out matches all. */
+        SearchJournalRequest: {
+            /** @description The `operationId`. */
+            operation?: string;
+            method?: string;
+            /** @description The whole path, without the query. */
+            path?: string;
+            /** @description 0 is a connection that was cut. */
+            status?: number;
+            /** @description Names and values that the query has, among others; in either spelling. */
+            query?: {
+                [key: string]: unknown;
+            };
+            /** @description Members that the body has, among others. */
+            body?: {
+                [key: string]: unknown;
+            };
+        };
+        SearchJournalResponse: {
+            count: number;
+            list: components["schemas"]["JournalEntry"][];
+        };
+        JournalEntry: {
+            /** @description The header `X-Request-Id` of the answer. */
+            requestId: string;
+            time: components["schemas"]["Timestamp"];
+            operation: string;
+            method: string;
+            path: string;
+            query: components["schemas"]["AnyObject"];
+            /** @description Absent where there was none, where it was not read, and where it has more than 16,384 characters. */
+            body?: unknown;
+            status: number;
+            /** @description Whether the answer was set on purpose. */
+            fault: boolean;
+        };
+        ClientInput: {
+            /** @description An id, or one of the form `name@host/pcc`. */
+            id: string;
+            /** @description Stored as a hash. */
+            secret?: string;
+            /** @description An Ed25519 JWK, for a client that proves itself by assertions. */
+            publicJwk?: {
+                [key: string]: unknown;
+            };
+            displayName?: components["schemas"]["Text"];
+            /**
+             * @description `member` by default.
+             * @enum {string}
+             */
+            role?: "super-admin" | "member";
+            /** @description The user it acts as. */
+            userId?: components["schemas"]["Id"];
+        };
+        CreateClientResponse: {
+            id: string;
+        };
     };
     responses: {
         /** @description What went wrong. */
@@ -1175,6 +1557,8 @@ export interface components {
         role_slug: components["schemas"]["Id"];
         /** @description The automation. */
         automation_id: components["schemas"]["Id"];
+        /** @description The name of the snapshot. */
+        snapshot_name: components["schemas"]["Id"];
         /** @description How many entries a page has. */
         page_size: components["schemas"]["PageSize"];
         /** @description The `nextPageToken` of the page before. */
@@ -1261,6 +1645,39 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["SecretInput"];
+            };
+        };
+        responses: {
+            /** @description The id to view it by. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateSecretResponse"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    uploadSecretFile: {
+        parameters: {
+            query: {
+                filename: string;
+                /** @description The user the caller acts as by default. */
+                creatorUserId?: components["schemas"]["Id"];
+                /** @description EXTERNAL by default. */
+                access?: "INTERNAL" | "EXTERNAL";
+                /** @description -1, the default, is without limit. */
+                views?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": string;
             };
         };
         responses: {
@@ -1474,6 +1891,8 @@ export interface operations {
                 /** @description The `nextPageToken` of the page before. */
                 page_token?: components["parameters"]["page_token"];
                 /** @description Only owners in this role. */
+                role_slug?: components["schemas"]["Text"];
+                /** @description The same as `role_slug`. */
                 roleSlug?: components["schemas"]["Text"];
             };
             header?: never;
@@ -1818,6 +2237,356 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GetAutomationRunResponse"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listFaults: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The faults. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListFaultsResponse"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    clearFaults: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description There is none. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    putFault: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `operationId` of an operation of this document, such as `getAuthConfig`. */
+                operation_id: components["schemas"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["Fault"];
+            };
+        };
+        responses: {
+            /** @description It is set. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    deleteFault: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The `operationId` of an operation of this document, such as `getAuthConfig`. */
+                operation_id: components["schemas"]["Id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It has none. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    getClock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The time. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceClock"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    moveClock: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["MoveClockRequest"];
+            };
+        };
+        responses: {
+            /** @description The time it is now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServiceClock"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    resetService: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is reset. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listSnapshots: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The snapshots. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListSnapshotsResponse"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    saveSnapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the snapshot. */
+                name: components["parameters"]["snapshot_name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is kept. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    deleteSnapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the snapshot. */
+                name: components["parameters"]["snapshot_name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    restoreSnapshot: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The name of the snapshot. */
+                name: components["parameters"]["snapshot_name"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is restored. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    clearJournal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is empty. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    searchJournal: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SearchJournalRequest"];
+            };
+        };
+        responses: {
+            /** @description The requests that match, the oldest first. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchJournalResponse"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    addState: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["AnyObject"];
+            };
+        };
+        responses: {
+            /** @description It is there. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Empty"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    createClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ClientInput"];
+            };
+        };
+        responses: {
+            /** @description Its id. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateClientResponse"];
                 };
             };
             default: components["responses"]["Error"];

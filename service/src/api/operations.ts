@@ -1,11 +1,11 @@
+import type { operations } from "./openapi.js";
 import {
   type OperationObject,
   openApiDocument,
   type ParameterObject,
   resolved,
   type Schema,
-} from "../openapi-document.js";
-import type { operations } from "./openapi.js";
+} from "./openapi-document.js";
 
 /** The name of an operation in the OpenAPI document. */
 export type OperationId = keyof operations;
@@ -18,6 +18,10 @@ export interface Operation {
   readonly path: string;
   readonly summary: string;
   readonly description: string;
+  /** Of the local service only: it takes the control token as well. */
+  readonly isLocal: boolean;
+  /** Of the remote control: no fault hits it, and the journal does not hold it. */
+  readonly isControl: boolean;
   /** The role the caller must have; without it any role will do. */
   readonly role: string | undefined;
   readonly pathParameters: readonly ParameterObject[];
@@ -52,6 +56,8 @@ function operationOf(
     path,
     summary: found.summary ?? "",
     description: found.description ?? "",
+    isLocal: found["x-local"] === true,
+    isControl: found["x-control"] === true,
     role: found["x-role"],
     pathParameters: parameters.filter((one) => one.in === "path"),
     queryParameters: parameters.filter((one) => one.in === "query"),
@@ -69,3 +75,8 @@ export function operation(id: OperationId): Operation {
 
 /** The names of all operations. */
 export const OPERATION_IDS: readonly OperationId[] = OPERATIONS.map(({ id }) => id);
+
+/** The names of the operations that can go wrong on purpose: all but those of the remote control. */
+export const FAULT_OPERATION_IDS: readonly OperationId[] = OPERATIONS.filter(
+  ({ isControl }) => !isControl,
+).map(({ id }) => id);

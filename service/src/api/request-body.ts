@@ -1,8 +1,12 @@
 import type { Request } from "express";
 import { receivedRequest } from "hookproof/node";
 import { ApiError, invalidField } from "./errors.js";
+import { badRequest } from "./validation.js";
+import { halfPairs, isDeeper } from "./well-formed.js";
 
 const MAX_BYTES = 1024 * 1024;
+/** What is kept is written as JSON again, by a function that calls itself. */
+const MAX_LEVELS = 500;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
@@ -43,8 +47,19 @@ export async function readJson(req: Request): Promise<unknown> {
   return parseJson(text);
 }
 
-/** @throws {ApiError} 400 */
+/**
+ * @throws {ApiError} 400 for what is no JSON or nested too deep, and for half of a surrogate pair, which no UTF-8 can hold
+ */
 export function parseJson(text: string): unknown {
+  const value = parsed(text);
+  if (isDeeper(MAX_LEVELS, value)) throw invalidField("body", `is nested deeper than ${MAX_LEVELS} levels`);
+  // Only an escape can write half of a pair: the bytes were read as UTF-8.
+  const halves = /\\u[dD][89a-fA-F]/.test(text) ? halfPairs(value, "body") : [];
+  if (halves.length > 0) throw badRequest(halves);
+  return value;
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

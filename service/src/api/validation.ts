@@ -1,8 +1,9 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
-import { openApiDocument, type ParameterObject, type Schema } from "../openapi-document.js";
 import { ApiError, type FieldViolation } from "./errors.js";
+import { camelCase } from "./lenient-body.js";
 import type { components } from "./openapi.js";
+import { openApiDocument, type ParameterObject, type Schema } from "./openapi-document.js";
 
 /** The schemas of the OpenAPI document, as types. */
 export type Schemas = components["schemas"];
@@ -27,8 +28,25 @@ function prepared(ajv: Ajv2020): Ajv2020 {
   const { validate } = ajv.formats["date-time"] as { validate: (text: string) => boolean };
   // RFC 3339 has leap seconds, which no clock here can show: a secret that ends in one would never end.
   ajv.addFormat("date-time", (text: string) => validate(text) && !Number.isNaN(Date.parse(text)));
+  ajv.addKeyword({
+    keyword: "x-at-most-one",
+    type: "object",
+    schemaType: "array",
+    validate: atMostOne,
+    errors: true,
+  });
   ajv.addSchema({ $id: DOCUMENT, components: openApiDocument.components });
   return ajv;
+}
+
+/** The members of a oneof of the specification: a schema lists them under `x-at-most-one`. */
+function atMostOne(members: string[], value: Readonly<Record<string, unknown>>): boolean {
+  const given = members.filter((name) => value[name] !== undefined);
+  const message = `has ${given.join(" and ")}, and at most one of them may be set`;
+  (atMostOne as { errors?: Partial<ErrorObject>[] }).errors = [
+    { keyword: "x-at-most-one", message, params: {} },
+  ];
+  return given.length < 2;
 }
 
 /** What a value breaks of a schema of the document; empty if nothing. Validators are compiled when first used. */
@@ -42,7 +60,8 @@ export function violationsOf(value: unknown, schema: Schema, place: string): Fie
 }
 
 /**
- * A resource with what it lacks: every scalar and list its schema has a default for. The value itself is completed.
+ * A resource with what it lacks, every scalar and list its schema has a default for, and with its times in UTC, as the
+ * wire has them. The value itself is completed.
  *
  * @throws {ApiError} 400 for a value that does not fit
  */
@@ -53,7 +72,21 @@ export function completed<Name extends keyof Schemas & string>(name: Name, value
     completers.set(name, complete);
   }
   if (!complete(value)) throw badRequest((complete.errors ?? []).map((error) => violation(error, name)));
-  return value as Schemas[Name];
+  return inUtc(value, openApiDocument.components.schemas[name]) as Schemas[Name];
+}
+
+function inUtc(resource: object, schema: Schema | undefined): object {
+  const members = resource as Record<string, unknown>;
+  const properties = (schema?.properties ?? {}) as Readonly<Record<string, { $ref?: string }>>;
+  for (const [name, value] of Object.entries(members)) {
+    if (properties[name]?.$ref !== "#/components/schemas/Timestamp") continue;
+    const time = value as string;
+    if (time.includes("T") && time.endsWith("Z")) continue;
+    const text = new Date(time).toISOString();
+    // An hour before the year 0 or behind 9999 has no text of its own.
+    if (/^\d{4}-/.test(text)) members[name] = text;
+  }
+  return resource;
 }
 
 /** 400 for what a request breaks. */
@@ -66,18 +99,55 @@ export function badRequest(violations: readonly FieldViolation[]): ApiError {
   );
 }
 
-/** Parameters by name, numbers as numbers. A number that is none stays text, and its schema refuses it. */
-export function parameterValues(
+/**
+ * Path parameters by their names.
+ *
+ * @throws {ApiError} 400 for a value that does not fit
+ */
+export function pathValues(
+  parameters: readonly ParameterObject[],
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const values = parameters.map(({ name, schema }): [string, unknown] => [
+    name,
+    asSchema(given[name], schema),
+  ]);
+  refuse(parameters.flatMap(({ name, schema }, at) => violationsOf(values[at]?.[1], schema, name)));
+  return Object.fromEntries(values);
+}
+
+/**
+ * Query parameters by their names in camelCase: the document lists both spellings of each, `page_size` and `pageSize`,
+ * and handlers read one.
+ *
+ * @throws {ApiError} 400 for a value that does not fit, and for two spellings that disagree
+ */
+export function queryValues(
   parameters: readonly ParameterObject[],
   given: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
-  for (const { name, schema } of parameters) {
-    const text = given[name];
-    if (text === undefined) continue;
-    values[name] = isWholeNumber(schema) && /^-?[0-9]+$/.test(String(text)) ? Number(text) : text;
+  for (const { name, schema, required } of parameters) {
+    if (given[name] === undefined && required) throw badRequest([{ field: name, description: "is missing" }]);
+    if (given[name] === undefined) continue;
+    const value = asSchema(given[name], schema);
+    refuse(violationsOf(value, schema, name));
+    const spelling = camelCase(name);
+    if (spelling in values && values[spelling] !== value)
+      throw badRequest([{ field: spelling, description: "stands in two spellings that disagree" }]);
+    values[spelling] = value;
   }
   return values;
+}
+
+/** @throws {ApiError} 400 if there is one */
+export function refuse(violations: readonly FieldViolation[]): void {
+  if (violations.length > 0) throw badRequest(violations);
+}
+
+/** A number as a number. One that is none stays text, and its schema refuses it. */
+function asSchema(text: unknown, schema: Schema): unknown {
+  return isWholeNumber(schema) && /^-?[0-9]+$/.test(String(text)) ? Number(text) : text;
 }
 
 function isWholeNumber(schema: Schema): boolean {
@@ -94,6 +164,7 @@ function withinDocument(schema: Schema): Schema {
 /** `/profileFilters/0/values` as `profileFilters[0].values`. */
 function violation({ instancePath, message, keyword, params }: ErrorObject, place: string): FieldViolation {
   const missing = keyword === "required" ? [String(params.missingProperty)] : [];
+  // Of fixtures: the document's own schemas take fields that they do not name.
   const unknown = keyword === "additionalProperties" ? [String(params.additionalProperty)] : [];
   const steps = [...instancePath.split("/").slice(1), ...missing, ...unknown];
   const path = steps.reduce((before, step) => {

@@ -1,18 +1,29 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "hookproof";
-import { generateKey, planRotation, stateAt } from "hookproof/jwks";
+import { generateKey } from "hookproof/jwks";
+import { planRotation, stateAt } from "hookproof/jwks/rotation";
 import { type CryptoKey, errors, importJWK, type JWK, jwtVerify, SignJWT } from "jose";
 import { newId } from "../storage/ids.js";
 import type { SigningKeys, StoredKey } from "../storage/signing-keys.js";
 
-/** Seconds an access token lives. */
-export const TOKEN_LIFETIME_SECONDS = 600;
+/** Seconds an access token lives by default: published clients keep one for an hour and do not renew it on a 401. */
+const TOKEN_LIFETIME_SECONDS = 3_600;
+
+/** A day. Longer ones would outlive the keys of a rotation by too much. */
+const MOST_LIFETIME_SECONDS = 86_400;
+
+/** How long a replaced key verifies at least, and beyond the tokens it signed: clocks differ. */
+const SKEW_MS = 5 * 60_000;
 
 /** How many tokens are remembered as verified. */
 const REMEMBERED = 1_000;
 
 /** Access tokens: EdDSA JWTs of the service's own key. */
 export interface AccessTokens {
+  /** The public halves of the keys whose tokens are good, as JWKs. */
+  publicKeys(): JWK[];
+  /** Seconds a token lives, unless it is issued for less. */
+  readonly lifetimeSeconds: number;
   issue(clientId: string, expiresInSeconds?: number): Promise<string>;
   /** The client of a token that is good; `undefined` for any other. */
   clientOf(token: string): Promise<string | undefined>;
@@ -20,11 +31,23 @@ export interface AccessTokens {
   rotate(): Promise<void>;
 }
 
-/** The access tokens of one tenant, whose keys are in the database. */
+/**
+ * The access tokens of one tenant, whose keys are in the database. Their issuer is the service's address, for others
+ * who verify them; the service itself looks at the tenant, which stays when its port changes.
+ *
+ * @throws {RangeError} for a lifetime that is not whole seconds from 1 to 86,400
+ */
 export async function accessTokens(
   keys: SigningKeys,
-  { tenant, clock }: { tenant: string; clock: Clock },
+  {
+    tenant,
+    issuer,
+    clock,
+    lifetimeSeconds = TOKEN_LIFETIME_SECONDS,
+  }: { tenant: string; issuer: () => string; clock: Clock; lifetimeSeconds?: number | undefined },
 ): Promise<AccessTokens> {
+  if (!Number.isInteger(lifetimeSeconds) || lifetimeSeconds < 1 || lifetimeSeconds > MOST_LIFETIME_SECONDS)
+    throw new RangeError(`tokenLifetimeSeconds must be a whole number from 1 to ${MOST_LIFETIME_SECONDS}`);
   const verified = new Map<string, { clientId: string; expiresAt: number }>();
   const imported = new Map<string, CryptoKey>();
   const keyOf = async ({ kid, privateJwk }: StoredKey, half: "private" | "public") => {
@@ -49,19 +72,30 @@ export async function accessTokens(
   };
 
   return {
-    async issue(clientId, expiresInSeconds = TOKEN_LIFETIME_SECONDS) {
+    lifetimeSeconds,
+    publicKeys: () =>
+      stored
+        .filter((key) => stateAt(key, clock.now()) !== "removed")
+        .map(({ kid, privateJwk }) => {
+          const { kty, crv, x } = JSON.parse(privateJwk) as JWK;
+          return { kty, crv, x, kid, alg: "EdDSA", use: "sig" } as JWK;
+        }),
+    async issue(clientId, expiresInSeconds = lifetimeSeconds) {
       const now = Math.floor(clock.now() / 1000);
       const key = stored.find((one) => stateAt(one, clock.now()) === "active") ?? stored.at(-1);
       if (!key) throw new Error("there is no key to sign with");
-      return new SignJWT({ client_id: clientId })
-        .setProtectedHeader({ alg: "EdDSA", kid: key.kid, typ: "at+jwt" })
-        .setIssuer(tenant)
-        .setAudience(tenant)
-        .setSubject(clientId)
-        .setJti(newId())
-        .setIssuedAt(now)
-        .setExpirationTime(now + expiresInSeconds)
-        .sign(await keyOf(key, "private"));
+      return (
+        new SignJWT({ client_id: clientId })
+          .setProtectedHeader({ alg: "EdDSA", kid: key.kid, typ: "at+jwt" })
+          .setIssuer(issuer())
+          .setAudience(tenant)
+          .setSubject(clientId)
+          .setJti(newId())
+          .setIssuedAt(now)
+          // Not a moment less than the client is told: it counts from when it asked.
+          .setExpirationTime(Math.ceil(clock.now() / 1000) + expiresInSeconds)
+          .sign(await keyOf(key, "private"))
+      );
     },
     async clientOf(token) {
       const now = clock.now();
@@ -75,7 +109,6 @@ export async function accessTokens(
         const { payload } = await jwtVerify(token, ({ kid }) => keyFor(kid), {
           algorithms: ["EdDSA"],
           typ: "at+jwt",
-          issuer: tenant,
           audience: tenant,
           requiredClaims: ["sub", "exp"],
           currentDate: new Date(now),
@@ -94,7 +127,12 @@ export async function accessTokens(
       const waiting = [...stored, await newKey("next")].map((key) => ({ ...key, alg: "EdDSA" as const }));
       const now = clock.now();
       const planned = planRotation(waiting, "EdDSA", { now, maxAgeSeconds: 0, immediately: true }) ?? waiting;
-      keys.replace(planned.filter((key) => stateAt(key, now) !== "removed"));
+      // The key that has just been retired verifies for as long as a token of it may live.
+      const until = now + lifetimeSeconds * 1000 + SKEW_MS;
+      const kept = planned
+        .filter((key) => stateAt(key, now) !== "removed")
+        .map((key) => (key.retiresAt === now ? { ...key, removesAt: until } : key));
+      keys.replace(kept);
       stored = keys.all();
     },
   };

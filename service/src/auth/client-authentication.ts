@@ -1,7 +1,8 @@
 import type { Clock } from "hookproof";
-import { decodeJwt, importJWK, type JWK, jwtVerify } from "jose";
+import { decodeJwt, errors, importJWK, type JWK, jwtVerify } from "jose";
 import type { Schemas } from "../api/validation.js";
 import type { Client, Clients } from "../storage/clients.js";
+import type { Audience } from "./audience.js";
 import { isClientSecret } from "./client-secret.js";
 
 type TokenRequest = Schemas["TokenRequest"];
@@ -25,41 +26,76 @@ export function claimedClientId({ client_id, client_assertion }: TokenRequest): 
   }
 }
 
-/** The client behind a token request, if its secret or its assertion is right. */
-export async function authenticClient(
-  request: TokenRequest,
-  clientId: string,
-  { clients, host, clock }: { clients: Clients; host: string; clock: Clock },
-): Promise<Client | undefined> {
-  const client = clients.get(clientId);
-  const isRight =
-    request.client_assertion === undefined
-      ? await isClientSecret(request.client_secret ?? "", client?.secretHash)
-      : client?.publicJwk !== undefined &&
-        (await isAssertion(request.client_assertion, client.clientId, client.publicJwk, host, clock.now()));
-  return isRight ? client : undefined;
+/** Why a key cannot be a client's public one; undefined if nothing is wrong with it, or there is none. */
+export function publicJwkProblem(jwk: object | undefined): string | undefined {
+  // It would be kept, and no assertion could be checked with it.
+  return jwk && Object.hasOwn(jwk, "d") ? "is a private key, which belongs to the client alone" : undefined;
 }
 
-async function isAssertion(
+/** What came of a token request: the client, or why there is none, as far as the caller may know. */
+export type Authentication = { readonly client: Client } | Refusal;
+
+/** Why a client is refused. */
+interface Refusal {
+  readonly refused: string;
+  /** What was wrong: the proof as a whole, or one claim of a signed assertion. */
+  readonly wrong: string;
+}
+
+/** The answer to a wrong secret, a wrong signature and an unknown client alike. */
+const REFUSED: Refusal = { refused: "The client is not known, or its proof is wrong.", wrong: "proof" };
+
+/** The client behind a token request, if its secret or its assertion is right. */
+export async function authenticate(
+  request: TokenRequest,
+  clientId: string,
+  { clients, audience, clock }: { clients: Clients; audience: Audience; clock: Clock },
+): Promise<Authentication> {
+  const client = clients.get(clientId);
+  if (request.client_assertion === undefined) {
+    const isRight = await isClientSecret(request.client_secret ?? "", client?.secretHash);
+    return isRight && client ? { client } : REFUSED;
+  }
+  if (client?.publicJwk === undefined) return REFUSED;
+  const refused = await assertionRefused(
+    request.client_assertion,
+    client.clientId,
+    client.publicJwk,
+    audience,
+    clock.now(),
+  );
+  return refused ?? { client };
+}
+
+/** Why an assertion is refused. Its signature is checked first: only who has the key learns what is wrong with a claim. */
+async function assertionRefused(
   assertion: string,
   clientId: string,
   publicJwk: string,
-  host: string,
+  audience: Audience,
   now: number,
-): Promise<boolean> {
+): Promise<Refusal | undefined> {
   try {
     const { payload } = await jwtVerify(assertion, await importJWK(JSON.parse(publicJwk) as JWK, "EdDSA"), {
       // Two names of one algorithm (RFC 8037, RFC 9864).
       algorithms: ["EdDSA", "Ed25519"],
       issuer: clientId,
       subject: clientId,
-      audience: host,
       requiredClaims: ["exp"],
       currentDate: new Date(now),
     });
-    const isOneAudience = !Array.isArray(payload.aud) || payload.aud.length === 1;
-    return isOneAudience && (payload.exp as number) * 1000 <= now + MAX_ASSERTION_SECONDS * 1000;
-  } catch {
-    return false;
+    if ((payload.exp as number) * 1000 > now + MAX_ASSERTION_SECONDS * 1000)
+      return claimRefused("exp", `must be at most ${MAX_ASSERTION_SECONDS} s ahead`);
+    const wrongAudience = audience.refused(payload.aud);
+    return wrongAudience === undefined ? undefined : claimRefused("aud", wrongAudience);
+  } catch (error) {
+    if (error instanceof errors.JWTExpired) return claimRefused("exp", "is in the past");
+    if (!(error instanceof errors.JWTClaimValidationFailed)) return REFUSED;
+    const isClient = error.claim === "iss" || error.claim === "sub";
+    return claimRefused(error.claim, isClient ? "must be the client's id" : "is missing or wrong");
   }
+}
+
+function claimRefused(claim: string, what: string): Refusal {
+  return { refused: `The assertion's ${claim} ${what}.`, wrong: claim };
 }

@@ -1,6 +1,6 @@
 import type { Step } from "./run-steps.js";
 
-/** Who may set off an automation: whoever has its secret, or whoever signs with a key of the set at this URL. */
+/** Who may start an automation: a sender that has its secret, or one that signs with a key of the set at this URL. */
 export interface Trigger {
   readonly hmac?: object | undefined;
   readonly jwt?: { readonly jwksUrl: string } | undefined;

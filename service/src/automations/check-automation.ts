@@ -1,9 +1,10 @@
 import { type KeySetUrlRules, remoteKeys } from "hookproof/jwks";
-import { createReceiver, type Listener, type Receiver } from "hookproof/receiver";
+import { createReceiver, type ListenerOptions, type Receiver } from "hookproof/receiver";
 import type { FieldViolation } from "../api/errors.js";
 import type { AutomationInput } from "./automation.js";
 import type { Expressions } from "./expressions.js";
 import type { Step } from "./run-steps.js";
+import type { StepFailure } from "./step-failure.js";
 import { parseTemplates, TemplateError, type TemplateExpression } from "./template.js";
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
@@ -42,7 +43,7 @@ export function problemsOf(field: string, make: () => unknown): FieldViolation[]
 }
 
 /** A receiver with one thing to be checked: it takes what a real one will take. */
-export function anyReceiver(change: Partial<Listener>): Receiver {
+export function anyReceiver(change: Partial<ListenerOptions>): Receiver {
   const auth = { method: "hmac", secret: "any" } as const;
   return createReceiver({ listener: { id: "any", baseUrl: "http://localhost", auth, ...change } });
 }
@@ -69,18 +70,27 @@ async function expressionProblems(
   expressions: Expressions,
 ): Promise<FieldViolation[]> {
   const problems: FieldViolation[] = [];
-  const found = steps.flatMap((step, index) => expressionsOf(step, `steps[${index}]`, problems));
+  const names = steps.map(({ name }) => name);
+  const found = steps.flatMap((step, index) => {
+    const stepNames = names.slice(0, index);
+    return expressionsOf(step, `steps[${index}]`, problems).map((each) => ({ ...each, stepNames }));
+  });
   if (found.length > MAX_EXPRESSIONS)
     return [{ field: "steps", description: `have more than ${MAX_EXPRESSIONS} expressions` }];
-  for (const { path, expression } of found) {
+  for (const { path, expression, stepNames } of found) {
     if (expression.length > MAX_EXPRESSION_LENGTH) {
       problems.push({ field: path, description: `is longer than ${MAX_EXPRESSION_LENGTH} characters` });
       continue;
     }
-    const checked = await expressions.check(expression);
-    if (!checked.ok) problems.push({ field: path, description: `is not CEL: ${checked.failure.message}` });
+    const checked = await expressions.check(expression, stepNames);
+    if (!checked.ok) problems.push({ field: path, description: problemOf(checked.failure) });
   }
   return problems;
+}
+
+/** The mistakes with their places in the expression, or why it could not be read. */
+function problemOf({ code, message }: StepFailure): string {
+  return code === "EXPRESSION_INVALID" ? `is wrong at ${message}` : `cannot be checked: ${message}`;
 }
 
 /** The expressions of a step with their paths; what is wrong with its templates is added to the problems. */

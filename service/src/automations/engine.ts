@@ -9,17 +9,17 @@ import type { SaveContext } from "./save-automation.js";
 export interface AutomationEngine extends Pick<SaveContext, "expressions" | "keySets"> {
   /** Operation 4.10; to be mounted before anything reads a body. */
   readonly router: Router;
-  /** Ends after the step under way. */
+  /** Ends whatever is under way; the next start goes on behind the last step that is done. */
   stop(): Promise<void>;
 }
 
-/** What `createService` can be told about automations. */
+/** Options of `createService` for automations. */
 export interface AutomationOptions {
   /** Lets key sets be on loopback over plain HTTP, and on private addresses. */
   allowInsecure?: boolean | undefined;
   /** Ranges of the proxies in front of the service: only behind them is `X-Forwarded-For` believed. */
   trustedProxies?: readonly string[] | undefined;
-  /** Told of every run of an automation once it has ended; what it throws or rejects with is logged. */
+  /** Is called with every run of an automation once it has ended; what it throws or rejects with is logged. */
   onRun?: ((run: Run) => void) | undefined;
 }
 
@@ -42,14 +42,14 @@ export function createAutomationEngine({
 }: AutomationEngineOptions): AutomationEngine {
   const keySets = keySetRules(allowInsecure);
   const worker = createRunWorker({ runs: storage.runs, expressions, clock, log, onRun });
-  worker.wake();
+  worker.start();
   return {
     expressions,
     keySets,
     router: ingestionRouter({ storage, clock, baseUrl, log, keySets, worker, trustedProxies, inspecting }),
     async stop() {
-      await worker.stop();
-      await expressions.stop();
+      // A step that is evaluated is done again at the next start, however long it would have taken.
+      await Promise.all([worker.stop(), expressions.stop()]);
     },
   };
 }

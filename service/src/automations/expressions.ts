@@ -1,120 +1,115 @@
-import { type ChildProcess, fork } from "node:child_process";
-import type { Outcome, StepFailure } from "./step-failure.js";
+import { createLane, type Lane } from "./expression-lane.js";
+import type { Answer } from "./expression-process.js";
+import type { Outcome } from "./step-failure.js";
 
-/** An expression ends after this long, whatever it is doing. */
+/** An evaluation ends after this long, whatever it is doing. */
 const TIMEOUT_MS = 5_000;
-/** A process that does not answer by then is ended: it is short of memory, or stopped. */
-const PATIENCE_MS = 10_000;
-const MAX_HEAP_MB = 128;
-/** All that the process may hold at once; Node itself takes 80 of them. */
-const MAX_MEMORY_MB = 320;
+/**
+ * The queues of evaluations, by how long they take. An evaluation that takes longer than its lane allows begins again
+ * in the next lane. Each lane gives way to the lanes before it. The last one is for automations whose last evaluation
+ * ran into the time limit. The first lane allows several times what most evaluations take, and no more: whatever hangs
+ * for the first time holds it up for that long.
+ */
+const LANES = [
+  { mostMs: 10, size: 2, niceness: 0 },
+  { mostMs: 250, size: 1, niceness: 5 },
+  { mostMs: TIMEOUT_MS, size: 1, niceness: 10 },
+  { mostMs: TIMEOUT_MS, size: 1, niceness: 19 },
+] as const;
+const LAST = LANES.length - 1;
+/** How often an evaluation begins that ran into its time only because the machine was busy with something else. */
+const TRIES = 3;
 /** The JSON of all values of a step, in characters: as much as four of the largest bodies. */
 const MAX_RESULT_LENGTH = 262_144;
+/** For how many automations it is remembered that they are not quick. */
+const MAX_KNOWN = 10_000;
 
-/** Evaluates CEL, in a process of its own that is started when it is first needed. */
+/** Evaluates CEL, in processes of its own that are started when they are first needed. */
 export interface Expressions {
-  /** Whether an expression is one. */
-  check(expression: string): Promise<Outcome<undefined>>;
-  /** @param context the JSON of `ctx` */
-  condition(context: string, expression: string): Promise<Outcome<boolean>>;
+  /**
+   * Whether an expression is one, as far as that can be known before there is an event.
+   *
+   * @param stepNames the steps that end before it is evaluated: `ctx.<name>`
+   */
+  check(expression: string, stepNames?: readonly string[]): Promise<Outcome<undefined>>;
+  /** @param evaluation its context is the JSON of `ctx` */
+  condition(evaluation: Evaluation, expression: string): Promise<Outcome<boolean>>;
   /** The JSON of each expression's value; all of them, or the failure of one. */
-  values(context: string, expressions: readonly string[]): Promise<Outcome<string[]>>;
+  values(evaluation: Evaluation, expressions: readonly string[]): Promise<Outcome<string[]>>;
+  /** Ends the processes. What is not answered yet is rejected. */
   stop(): Promise<void>;
 }
 
-interface Job {
-  readonly request: Readonly<Record<string, unknown>>;
-  resolve(outcome: Outcome<never>): void;
-  reject(error: Error): void;
+/** What expressions are evaluated with, and for which automation. */
+export interface Evaluation {
+  /** The JSON of `ctx`. */
+  readonly context: string;
+  /** The automation that the expressions belong to: how long they took decides what they hold up next time. */
+  readonly automationId: string;
 }
 
 /**
- * Evaluates expressions one at a time. CEL has no endless loops, but loops in loops over a large body, and texts
- * that double, take longer and more memory than anybody has; so they run where ending them harms nobody.
+ * Evaluates expressions in a few processes. CEL has no endless loops, but a loop in a loop over a large body, or a text
+ * that doubles, takes more time or memory than there is; so it runs where the service can end it. An expression changes
+ * nothing: it can be ended and begun again. An automation therefore delays only automations that take as long as it does.
  */
 export function createExpressions({ timeoutMs = TIMEOUT_MS } = {}): Expressions {
-  const waiting: Job[] = [];
-  let current: Job | undefined;
-  let child: ChildProcess | undefined;
-  let patience: NodeJS.Timeout | undefined;
-  let isStopped = false;
+  const lanes = LANES.map((options) => createLane(options));
+  const [quick] = lanes as [Lane];
+  const levels = new Map<string, number>();
 
-  function ask<Value>(request: Job["request"]): Promise<Outcome<Value>> {
-    return new Promise((resolve, reject) => {
-      if (isStopped) return reject(stoppedError());
-      waiting.push({ request, resolve, reject });
-      startNext();
-    });
-  }
-
-  function startNext(): void {
-    if (current) return;
-    current = waiting.shift();
-    if (!current) {
-      child?.channel?.unref();
-      return;
+  async function evaluated(
+    { context, automationId }: Evaluation,
+    question: Readonly<Record<string, unknown>>,
+  ): Promise<Outcome<never>> {
+    const request = { ...question, context, maxLength: MAX_RESULT_LENGTH };
+    for (let level = levels.get(automationId) ?? 0; ; level++) {
+      const answer = await answerOf(level, request);
+      if (isTimeout(answer) && timeIn(level) < timeoutMs) continue;
+      remember(automationId, answer);
+      return answer.outcome;
     }
-    child ??= startProcess();
-    child.channel?.ref();
-    patience = setTimeout(() => child?.kill("SIGKILL"), timeoutMs + PATIENCE_MS);
-    child.send({ ...current.request, timeoutMs, maxLength: MAX_RESULT_LENGTH });
   }
 
-  function startProcess(): ChildProcess {
-    const started = fork(new URL("./cel-process.js", import.meta.url), [String(MAX_MEMORY_MB * 2 ** 20)], {
-      execArgv: [`--max-old-space-size=${MAX_HEAP_MB}`],
-      env: {},
-      stdio: ["ignore", "ignore", "ignore", "ipc"],
-    });
-    started.unref();
-    started.on("message", (answer) => settle((job) => job.resolve(outcomeOf(answer))));
-    const gone = (tell: (job: Job) => void) => {
-      if (child !== started) return;
-      child = undefined;
-      settle(tell);
-    };
-    started.on("error", (error) => gone((job) => job.reject(error)));
-    started.on("exit", () => gone((job) => job.resolve({ ok: false, failure: OUT_OF_MEMORY })));
-    return started;
+  function timeIn(level: number): number {
+    return level < LAST - 1 ? Math.min(LANES[level]?.mostMs ?? 0, timeoutMs) : timeoutMs;
   }
 
-  function settle(tell: (job: Job) => void): void {
-    clearTimeout(patience);
-    const done = current;
-    current = undefined;
-    if (done) tell(done);
-    startNext();
+  async function answerOf(level: number, request: object): Promise<Answer> {
+    const lane = lanes[level] as Lane;
+    const mostMs = timeIn(level);
+    // Each try has more time: no quick step gets behind those that hang, and none fails, because the machine is busy.
+    const growth = mostMs < timeoutMs ? 4 : 2;
+    for (let tried = 1, ms = mostMs; ; tried++, ms *= growth) {
+      const answer = await lane.ask({ ...request, timeoutMs: ms });
+      if (!isTimeout(answer) || answer.usedMs > mostMs / 2 || tried === TRIES) return answer;
+    }
+  }
+
+  /** Remembers in which lane the automation's next evaluation begins. */
+  function remember(automationId: string, answer: Answer): void {
+    const fitting = LANES.findIndex(({ mostMs }) => answer.usedMs < mostMs);
+    const level = isTimeout(answer) || fitting === -1 ? LAST : fitting;
+    levels.delete(automationId);
+    if (level > 0) levels.set(automationId, level);
+    const [oldest] = levels.keys();
+    if (levels.size > MAX_KNOWN && oldest !== undefined) levels.delete(oldest);
   }
 
   return {
-    check: (expression) => ask({ ask: "check", expression }),
-    condition: (context, expression) => ask({ ask: "condition", context, expression }),
-    values: (context, expressions) => ask({ ask: "values", context, expressions }),
+    async check(expression, stepNames = []) {
+      // A person waits for the answer, and the time it takes grows with the length of the expression only.
+      const answer = await quick.ask({ ask: "check", expression, stepNames, timeoutMs }, true);
+      return answer.outcome;
+    },
+    condition: (evaluation, expression) => evaluated(evaluation, { ask: "condition", expression }),
+    values: (evaluation, expressions) => evaluated(evaluation, { ask: "values", expressions }),
     async stop() {
-      isStopped = true;
-      const stopping = child;
-      child = undefined;
-      for (const job of waiting.splice(0)) job.reject(stoppedError());
-      settle((job) => job.reject(stoppedError()));
-      if (!stopping || stopping.exitCode !== null || stopping.signalCode !== null) return;
-      const gone = new Promise((resolve) => stopping.once("exit", resolve));
-      stopping.ref();
-      stopping.kill("SIGKILL");
-      await gone;
+      await Promise.all(lanes.map((lane) => lane.stop()));
     },
   };
 }
 
-function stoppedError(): Error {
-  return new Error("The service has stopped.");
-}
-
-const OUT_OF_MEMORY: StepFailure = {
-  code: "EXPRESSION_TOO_LARGE",
-  message: `more than ${MAX_HEAP_MB} MB, or more time than it takes to tell`,
-};
-
-function outcomeOf(answer: unknown): Outcome<never> {
-  const { value, failure } = answer as { value?: never; failure?: StepFailure };
-  return failure ? { ok: false, failure } : { ok: true, value: value as never };
+function isTimeout({ outcome }: Answer): boolean {
+  return !outcome.ok && outcome.failure.code === "EXPRESSION_TIMEOUT";
 }

@@ -1,13 +1,13 @@
 import type { Router } from "express";
 import { remoteKeys } from "hookproof/jwks";
-import type { Listener } from "hookproof/receiver";
+import type { ListenerOptions } from "hookproof/receiver";
 import type { Inspector } from "../inspector/inspector.js";
 import type { WatchOptions } from "../inspector/watched-listener.js";
-import { loggedError, ServiceFault } from "../log.js";
-import type { ServiceContext } from "../service-context.js";
+import { loggedError, ServiceFault } from "../server/log.js";
+import type { ServiceContext } from "../server/service-context.js";
+import { type HandledRequest, type LocalListener, webhookRouter } from "../server/webhook-router.js";
 import type { StoredAutomation } from "../storage/automations.js";
 import { newId } from "../storage/ids.js";
-import { type HandledRequest, type ListenerSetup, webhookRouter } from "../webhook-router.js";
 import { inspectedRun } from "./inspected-run.js";
 import type { RunWorker } from "./run-worker.js";
 import type { SaveContext } from "./save-automation.js";
@@ -23,7 +23,7 @@ export type IngestionContext = Pick<ServiceContext, "storage" | "clock" | "baseU
     readonly inspecting: Inspecting | undefined;
   };
 
-/** An inspector, and what it is told about the server beside its requests. */
+/** An inspector, and what it has to know of the server. */
 interface Inspecting extends WatchOptions {
   readonly inspector: Inspector;
 }
@@ -34,10 +34,10 @@ interface Inspecting extends WatchOptions {
  */
 export function ingestionRouter(context: IngestionContext): Router {
   const { storage, clock, worker, inspecting } = context;
-  const known = new Map<string, { of: string; setup: ListenerSetup }>();
+  const known = new Map<string, { of: string; setup: LocalListener }>();
 
   /** A listener is made anew when what it verifies with has changed, as it keeps keys it has fetched. */
-  function find(listenerId: string): ListenerSetup | undefined {
+  function find(listenerId: string): LocalListener | undefined {
     const automation = storage.automations.ofListener(listenerId);
     if (!automation) {
       known.delete(listenerId);
@@ -51,14 +51,14 @@ export function ingestionRouter(context: IngestionContext): Router {
     return setup;
   }
 
-  function watched(setup: ListenerSetup): ListenerSetup {
+  function watched(setup: LocalListener): LocalListener {
     if (!inspecting) return setup;
     const { inspector, ...server } = inspecting;
     const runOf = (listenerId: string, eventId: string) => inspectedRun(storage, listenerId, eventId);
     return inspector.watch([setup], { ...server, runOf })[0] ?? setup;
   }
 
-  function setupOf(automation: StoredAutomation): ListenerSetup {
+  function setupOf(automation: StoredAutomation): LocalListener {
     const { listenerId } = automation;
     return {
       listener: {
@@ -75,7 +75,7 @@ export function ingestionRouter(context: IngestionContext): Router {
         return now?.published === true && now.enabled;
       },
       async run(event, reservation) {
-        storage.db.transaction(() => {
+        const automationId = storage.db.transaction(() => {
           const now = storage.automations.ofListener(listenerId);
           if (!now) throw new ServiceFault("The automation has been removed.");
           storage.runs.add({
@@ -87,13 +87,14 @@ export function ingestionRouter(context: IngestionContext): Router {
             createdAt: clock.now(),
           });
           storage.eventIds.commitSync(reservation);
+          return now.id;
         });
-        worker.wake();
+        worker.wake(automationId);
       },
     };
   }
 
-  // The inspector names the listeners there are, before one of them is asked for.
+  // The inspector names the listeners before the first request to one of them.
   if (inspecting)
     for (const { listenerId } of storage.automations.list([0, ""], MOST_NAMED)) find(listenerId);
   return webhookRouter(
@@ -109,7 +110,7 @@ export function ingestionRouter(context: IngestionContext): Router {
 function authOf(
   { trigger, hmacSecret }: StoredAutomation,
   { keySets, clock }: IngestionContext,
-): Listener["auth"] {
+): ListenerOptions["auth"] {
   return trigger.jwt
     ? { method: "jwt", keys: remoteKeys(trigger.jwt.jwksUrl, { ...keySets, clock }) }
     : { method: "hmac", secret: hmacSecret ?? [] };

@@ -1,5 +1,5 @@
 import type { Clock } from "hookproof";
-import type { Expressions } from "./expressions.js";
+import type { Evaluation, Expressions } from "./expressions.js";
 import type { Outcome, StepFailure } from "./step-failure.js";
 import { parseTemplates, TemplateError, type Templates } from "./template.js";
 
@@ -29,6 +29,7 @@ export type StepStatus = "STEP_STATUS_SUCCEEDED" | "STEP_STATUS_SKIPPED" | "STEP
 
 /** What a run starts from. */
 export interface RunInput {
+  readonly automationId: string;
   readonly steps: readonly Step[];
   /** The event's body as it arrived: JSON, `ctx.trigger`. */
   readonly body: string;
@@ -38,7 +39,7 @@ export interface RunInput {
 
 /** Runs the steps that have no result yet, in order, up to the first that fails. */
 export async function* runSteps(
-  { steps, body, finished }: RunInput,
+  { automationId, steps, body, finished }: RunInput,
   expressions: Expressions,
   clock: Clock,
 ): AsyncGenerator<StepResult> {
@@ -47,7 +48,8 @@ export async function* runSteps(
     if (results.get(step.name)?.status === "STEP_STATUS_FAILED") return;
     if (results.has(step.name)) continue;
     const startedAt = clock.now();
-    const ended = await runStep(step, contextOf(body, results.values()), expressions).catch(unreadable);
+    const evaluation = { context: contextOf(body, results.values()), automationId };
+    const ended = await runStep(step, evaluation, expressions).catch(unreadable);
     const result = { name: step.name, ...ended, startedAt, finishedAt: clock.now() };
     results.set(step.name, result);
     yield result;
@@ -57,15 +59,15 @@ export async function* runSteps(
 
 type Ended = Pick<StepResult, "status" | "result" | "failure">;
 
-async function runStep(step: Step, context: string, expressions: Expressions): Promise<Ended> {
+async function runStep(step: Step, evaluation: Evaluation, expressions: Expressions): Promise<Ended> {
   if (step.condition !== "") {
-    const condition = await expressions.condition(context, step.condition);
+    const condition = await expressions.condition(evaluation, step.condition);
     if (!condition.ok) return failed(condition);
     if (!condition.value) return { status: "STEP_STATUS_SKIPPED", result: "" };
   }
   const templates = parseTemplates(step.templates);
   const values = await expressions.values(
-    context,
+    evaluation,
     templates.expressions.map(({ expression }) => expression),
   );
   if (!values.ok) return failed(values);

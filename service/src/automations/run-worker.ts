@@ -1,15 +1,20 @@
 import type { Clock } from "hookproof";
-import { harmless } from "../harmless.js";
-import { loggedError, type ServiceLog } from "../log.js";
+import { harmless } from "../server/harmless.js";
+import { loggedError, type ServiceLog } from "../server/log.js";
 import type { Run, Runs } from "../storage/runs.js";
 import type { Expressions } from "./expressions.js";
 import { runSteps } from "./run-steps.js";
 
-/** Works off the runs that are not finished, oldest first. */
+/** How many automations run at the same time; each of them has one run under way. */
+const MAX_PARALLEL = 100;
+
+/** Performs the runs that are not finished: the runs of one automation in order, several automations in parallel. */
 export interface RunWorker {
-  /** There may be something to do: a run was added, or the service starts after a crash. */
-  wake(): void;
-  /** Ends after the step under way; the rest is done at the next start. */
+  /** Begins the runs that a crash has left. */
+  start(): void;
+  /** To be called when a run of this automation was added. */
+  wake(automationId: string): void;
+  /** Waits for the steps under way, which end early when `Expressions` stop. The next start does the rest. */
   stop(): Promise<void>;
 }
 
@@ -19,33 +24,50 @@ export interface RunWorkerOptions {
   readonly expressions: Expressions;
   readonly clock: Clock;
   readonly log: ServiceLog;
-  /** Told of every run once it has ended. */
+  /** Is called with every run once it has ended. */
   readonly onRun?: ((run: Run) => void) | undefined;
 }
 
 /**
  * A worker over the table of runs, which is the queue. A step's result is written as soon as the step is done,
- * so that a process that takes over after a crash goes on behind it, and a run ends once.
+ * so that a process that takes over after a crash goes on behind it, and a run ends once. Automations take turns: after
+ * a run, an automation waits behind all others.
  */
 export function createRunWorker({ runs, expressions, clock, log, onRun }: RunWorkerOptions): RunWorker {
-  const told = onRun && harmless(onRun, (error) => log.error({ error: loggedError(error) }, "onRun failed"));
-  let isWorking = false;
+  const report =
+    onRun && harmless(onRun, (error) => log.error({ error: loggedError(error) }, "onRun failed"));
+  const waiting = new Set<string>();
+  const working = new Map<string, Promise<void>>();
   let isStopping = false;
-  let working = Promise.resolve();
 
-  async function work(): Promise<void> {
-    isWorking = true;
-    try {
-      for (let run = next(); run; run = next()) await perform(run);
-    } catch (error) {
-      log.error({ error: loggedError(error) }, "the runs cannot be worked off");
-    } finally {
-      isWorking = false;
+  function startNext(): void {
+    for (const automationId of waiting) {
+      if (isStopping || working.size >= MAX_PARALLEL) return;
+      if (working.has(automationId)) continue;
+      waiting.delete(automationId);
+      const work = Promise.resolve()
+        .then(() => performNext(automationId))
+        .finally(() => {
+          working.delete(automationId);
+          startNext();
+        });
+      working.set(automationId, work);
     }
   }
 
-  function next(): Run | undefined {
-    return isStopping ? undefined : runs.begin(clock.now());
+  async function performNext(automationId: string): Promise<void> {
+    try {
+      const run = runs.begin(automationId, clock.now());
+      if (!run) return;
+      await perform(run);
+      waiting.add(automationId);
+    } catch (error) {
+      if (isStopping) return; // the expressions end with the service, and the step is done at the next start
+      log.error(
+        { automationId, error: loggedError(error) },
+        "the runs of an automation cannot be worked off",
+      );
+    }
   }
 
   async function perform(run: Run): Promise<void> {
@@ -63,16 +85,21 @@ export function createRunWorker({ runs, expressions, clock, log, onRun }: RunWor
       { runId: id, automationId, status, step: failed?.name, code: failed?.failure?.code },
       "a run ended",
     );
-    told?.({ ...run, status, finishedAt, results });
+    report?.({ ...run, status, finishedAt, results });
   }
 
   return {
-    wake() {
-      if (!isWorking && !isStopping) working = work();
+    start() {
+      for (const automationId of runs.unfinished()) waiting.add(automationId);
+      startNext();
+    },
+    wake(automationId) {
+      waiting.add(automationId);
+      startNext();
     },
     async stop() {
       isStopping = true;
-      await working;
+      await Promise.all(working.values());
     },
   };
 }

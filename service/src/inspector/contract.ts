@@ -1,3 +1,5 @@
+import type { CheckStep } from "hookproof/receiver";
+
 /**
  * What the inspector's server and its page say to each other: types and a few constants, so that both sides
  * can import it. Every address is relative to the page's own, so that the router can be mounted anywhere.
@@ -14,6 +16,9 @@
  * | `DELETE api/requests`                | 204; the numbers go on                                            |
  * | `GET api/export?<ExportQuery>`       | a file: JSON Lines or HAR                                         |
  * | `POST api/import`                    | a JSON Lines or HAR file in, `ImportResult` out                   |
+ * | `GET api/calls?q=`                   | `CallPage`, newest first                                          |
+ * | `GET api/calls/:n`                   | `CallDetail`; 404                                                 |
+ * | `DELETE api/calls`                   | 204; the numbers go on                                            |
  *
  * Every call needs the header `TOKEN_HEADER` with the token of the page's address; POST, PUT and DELETE an `Origin`
  * (browsers send it) that is the page's own, too. A failure is `{ code, message }` (`Failure`) with status 400, 403, 404, 409, 413,
@@ -41,36 +46,14 @@ export const LIMITS = {
   forcedTimes: 1_000,
   /** The most of an answer's body that is kept. */
   answerCharacters: 4_096,
+  /** Calls of an API that are kept. */
+  calls: 1_000,
+  /** The most of a call's target in the list, and the most of its body and of its answer that is kept. */
+  callTargetCharacters: 300,
+  callBodyCharacters: 16_384,
   /** The largest file to import. */
   importBytes: 64 * 1024 * 1024,
 } as const;
-
-/** The steps of the checks in the service's own order; a listener passes those of its method. */
-type StepName =
-  | "listener"
-  | "method"
-  | "headers"
-  | "source"
-  | "size"
-  | "timestamp"
-  | "event-id"
-  | "content-type"
-  | "window"
-  | "credential"
-  | "token"
-  | "key"
-  | "signature"
-  | "exp"
-  | "nbf"
-  | "sub"
-  | "aud"
-  | "jti"
-  | "htm"
-  | "htb_s256"
-  | "body"
-  | "replay"
-  | "trigger"
-  | "run";
 
 /** `same-id`: signed anew, expects 409. `exact`: to the letter, 400 once stale. `new-id`: runs again, 200. */
 type ReplayKind = "same-id" | "exact" | "new-id" | "edit";
@@ -82,9 +65,9 @@ export interface RequestRow {
   readonly at: number;
   /** The listener that the path names, whether or not there is one. */
   readonly listenerId?: string;
-  /** How the listener wants to be convinced; absent where no listener has this path. */
+  /** The listener's authentication method; absent where no listener has this path. */
   readonly auth?: "hmac" | "jwt";
-  /** GET, POST …: as sent, so anything a stranger likes. */
+  /** GET, POST …: as sent, so it may be any text. */
   readonly method: string;
   /** The status that was answered. */
   readonly status: number;
@@ -109,7 +92,7 @@ export interface RequestRow {
 
 /** One step of the verdict. */
 export interface Step {
-  readonly step: StepName;
+  readonly step: CheckStep;
   readonly state: "passed" | "failed" | "not-reached";
   /** What the step demands, in words. */
   readonly rule: string;
@@ -134,17 +117,17 @@ export interface HmacDetail {
   readonly secretFingerprints: readonly string[];
 }
 
-/** A claim, and what it is held against. */
+/** A claim, and what it is compared with. */
 export interface Claim {
   readonly name: string;
   /** As JSON text; absent where the token lacks it. */
   readonly actual?: string;
-  /** In words or as a value; absent for a claim nobody asks for. */
+  /** In words or as a value; absent for a claim that no check reads. */
   readonly required?: string;
   readonly state: "passed" | "failed" | "not-reached" | "not-checked";
 }
 
-/** A token taken apart. Nothing here says that it is genuine: the step `signature` does. */
+/** The parts of a token. Whether it is genuine, the step `token-signature` says. */
 export interface TokenDetail {
   /** JSON text of the two parts, pretty; absent where they cannot be read. */
   readonly header?: string;
@@ -157,9 +140,10 @@ export interface TokenDetail {
   readonly key?: { readonly kid: string; readonly alg: string; readonly thumbprint?: string };
 }
 
-/** A mistake that explains the refusal, the likeliest first. */
-export interface NearMiss {
+/** A mistake that explains the refusal. */
+export interface Mistake {
   readonly id: string;
+  readonly title: string;
   readonly message: string;
   readonly fix: string;
 }
@@ -195,7 +179,7 @@ export interface RequestDetail extends RequestRow {
   /** `Webhook-Timestamp`, Unix seconds, where it is one: an exact replay is stale 300 s later. */
   readonly timestamp?: number;
   readonly steps: readonly Step[];
-  readonly causes: readonly NearMiss[];
+  readonly mistakes: readonly Mistake[];
   readonly hmac?: HmacDetail;
   readonly token?: TokenDetail;
   /** The first delivery's body, for the comparison; absent where this is no duplicate or it is not kept any more. */
@@ -206,6 +190,44 @@ export interface RequestDetail extends RequestRow {
     readonly headers: readonly (readonly [name: string, value: string])[];
     readonly body: string;
   };
+}
+
+/** A call of the local service's API in the list; secrets in it are hidden. */
+export interface CallRow {
+  /** Its number, which never changes and is never given twice; larger is newer. */
+  readonly n: number;
+  readonly at: number;
+  readonly method: string;
+  /** The path and the query; shortened in the list. */
+  readonly target: string;
+  /** 0 where the connection was cut. */
+  readonly status: number;
+  readonly durationMs: number;
+  /** The `operationId`; absent where no operation has this path and method. */
+  readonly operation?: string;
+  /** The client whose token it brought or, where it asked for one, that it says it is. */
+  readonly client?: string;
+  /** The answer was set on purpose. */
+  readonly isFault?: true;
+}
+
+/** Everything about one call. */
+export interface CallDetail extends CallRow {
+  /** `X-Request-Id` of the answer. */
+  readonly requestId: string;
+  readonly sourceAddress?: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** As JSON, the way its operation read it; absent where it had none, or did not come to read it. */
+  readonly body?: string;
+  readonly answer: {
+    readonly headers: readonly (readonly [name: string, value: string])[];
+    readonly body?: string;
+  };
+}
+
+/** The calls that a text is found in, newest first. */
+export interface CallPage {
+  readonly rows: readonly CallRow[];
 }
 
 /** A listener whose requests are shown. */
@@ -233,6 +255,8 @@ export interface SessionInfo {
   /** Where requests are kept: a path, or nothing for memory. */
   readonly historyFile?: string;
   readonly forced: readonly ForcedAnswer[];
+  /** Whether there is an API beside the listeners, whose calls are shown. */
+  readonly hasCalls: boolean;
 }
 
 /** Which requests; all are optional, and hold together. */
@@ -272,6 +296,8 @@ export interface InspectorEvents {
   /** Requests up to this number are not kept any more. */
   readonly dropped: { readonly upTo: number };
   readonly forced: { readonly forced: readonly ForcedAnswer[] };
+  /** New calls, oldest first; those up to a number are not kept any more. */
+  readonly calls: { readonly rows: readonly CallRow[]; readonly droppedUpTo: number };
   /** The list cannot be continued: load session and list anew. */
   readonly reset: Record<string, never>;
 }

@@ -14,7 +14,7 @@ export interface Surroundings {
 
 /** Everything the page shows of a request. */
 export function detailOf(entry: Entry, { url, first, run }: Surroundings): RequestDetail {
-  const { row, headers, body, target, sourceAddress, checks, causes = [], masked, answer } = entry;
+  const { row, headers, body, target, sourceAddress, checks, mistakes = [], masked, answer } = entry;
   const timestamp = onlyHeader(headers, "Webhook-Timestamp");
   const hmac = hmacDetail(entry);
   const token = tokenDetail(entry);
@@ -29,7 +29,7 @@ export function detailOf(entry: Entry, { url, first, run }: Surroundings): Reque
     ...(masked ? { masked } : {}),
     ...(timestamp !== undefined && /^[0-9]{1,15}$/.test(timestamp) ? { timestamp: Number(timestamp) } : {}),
     steps: stepsOf(checks, row.auth),
-    causes,
+    mistakes,
     ...(hmac ? { hmac } : {}),
     ...(token ? { token } : {}),
     ...(first ? { first: { n: first.row.n, at: first.row.at, bodyBase64: base64(first.body) } } : {}),

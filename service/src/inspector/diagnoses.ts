@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { type Cause, diagnose } from "hookproof/diagnose";
-import type { Listener } from "hookproof/receiver";
+import { diagnose, type Mistake } from "hookproof/diagnose";
+import type { ListenerOptions } from "hookproof/receiver";
 import type { Entry } from "./entry.js";
 import { statusOfVerdict } from "./reason.js";
 
@@ -12,7 +12,7 @@ export interface Diagnoses {
    */
   queue(entry: Entry, isHidden: boolean): void;
   /** Looks now. */
-  causesOf(entry: Entry): Promise<readonly Cause[]>;
+  mistakesIn(entry: Entry): Promise<readonly Mistake[]>;
 }
 
 /** A diagnosis takes some 10 ms of computing: more than these are not worth the listener's time. */
@@ -26,19 +26,19 @@ const EXPLAINED: ReadonlySet<number> = new Set([400, 401, 415]);
 
 /** Diagnoses for the listeners that `listenerOf` knows; `onFound` gets what was looked for. */
 export function createDiagnoses(
-  listenerOf: (id: string | undefined) => Listener | undefined,
-  onFound: (n: number, causes: readonly Cause[]) => void,
+  listenerOf: (id: string | undefined) => ListenerOptions | undefined,
+  onFound: (n: number, mistakes: readonly Mistake[]) => void,
 ): Diagnoses {
   const waiting = new Map<number, Entry>();
   let isRunning = false;
 
-  async function lookAt({ row, headers, body, target, checks }: Entry): Promise<readonly Cause[]> {
+  async function lookAt({ row, headers, body, target, checks }: Entry): Promise<readonly Mistake[]> {
     const listener = listenerOf(row.listenerId);
     const isWhole = checks.some(({ step, ok }) => step === "size" && ok);
     if (!listener || !isWhole || row.code === undefined || !EXPLAINED.has(statusOfVerdict(row))) return [];
     const request = { method: row.method, url: target, headers, body };
     try {
-      return (await diagnose({ request, listener, clock: { now: () => row.at } })).causes;
+      return (await diagnose({ request, listener, clock: { now: () => row.at } })).mistakes;
     } catch {
       // A key resolver of somebody else's may throw anything; the request is shown all the same.
       return [];
@@ -64,6 +64,6 @@ export function createDiagnoses(
       waiting.set(entry.row.n, entry);
       if (!isRunning) void run();
     },
-    causesOf: async (entry) => entry.causes ?? lookAt(waiting.get(entry.row.n) ?? entry),
+    mistakesIn: async (entry) => entry.mistakes ?? lookAt(waiting.get(entry.row.n) ?? entry),
   };
 }

@@ -1,5 +1,5 @@
 import type { HeaderPair } from "hookproof";
-import type { Cause } from "hookproof/diagnose";
+import type { Mistake } from "hookproof/diagnose";
 import type { Check } from "hookproof/receiver";
 import { LIMITS, type RequestRow } from "./contract.js";
 import type { Demanded, Entry } from "./entry.js";
@@ -47,7 +47,7 @@ export function readEntryLine(line: unknown): Entry | undefined {
     headers,
     body,
     checks: listOf(value.checks, checkOf),
-    causes: Array.isArray(value.causes) ? listOf(value.causes, causeOf) : undefined,
+    mistakes: Array.isArray(value.mistakes) ? listOf(value.mistakes, mistakeOf) : undefined,
     ...(value.masked === true ? { masked: true } : {}),
     answer: {
       headers: pairsOf(answer?.headers) ?? [],
@@ -95,11 +95,10 @@ function checkOf(value: JsonObject): Check | undefined {
   return { step, ok, rule, ...texts(value, "seen", "wanted", "code") } as Check;
 }
 
-function causeOf(value: JsonObject): Cause | undefined {
-  const { id, message, fix } = value;
-  return typeof id === "string" && typeof message === "string" && typeof fix === "string"
-    ? { id, message, fix }
-    : undefined;
+function mistakeOf(value: JsonObject): Mistake | undefined {
+  const { id, title, message, fix } = texts(value, "id", "title", "message", "fix");
+  if (id === undefined || title === undefined || message === undefined || fix === undefined) return undefined;
+  return { id, title, message, fix };
 }
 
 function replayOf(value: unknown): Pick<RequestRow, "replay"> {
@@ -108,7 +107,7 @@ function replayOf(value: unknown): Pick<RequestRow, "replay"> {
   return isWhole(of) && isKind ? { replay: { of, kind } } : {};
 }
 
-/** A verdict has about twenty checks and a diagnosis a handful of causes. */
+/** A verdict has about twenty checks and a diagnosis a handful of mistakes. */
 const MOST = 100;
 
 function listOf<Value>(values: unknown, read: (value: JsonObject) => Value | undefined): Value[] {

@@ -1,5 +1,5 @@
 import type { HeaderPair } from "hookproof";
-import type { Cause } from "hookproof/diagnose";
+import type { Mistake } from "hookproof/diagnose";
 import type { Check } from "hookproof/receiver";
 import type { RequestRow } from "./contract.js";
 
@@ -12,7 +12,7 @@ export interface Entry {
   readonly body: Uint8Array;
   readonly checks: readonly Check[];
   /** Undefined until somebody has looked for them. */
-  readonly causes?: readonly Cause[] | undefined;
+  readonly mistakes?: readonly Mistake[] | undefined;
   readonly masked?: true | undefined;
   readonly answer: { readonly headers: readonly HeaderPair[]; readonly body: string };
   /** What the listener demanded at that time: it may be another one when the request is looked at. */

@@ -6,7 +6,7 @@ import type { Entry } from "./entry.js";
 import { entryLine } from "./entry-line.js";
 
 /** Headers that prove who one is. */
-const CREDENTIALS =
+export const CREDENTIALS =
   /^(?:(?:proxy-)?authorization|cookie|set-cookie|webhook-signature)$|token|secret|password|api-?key/i;
 
 /** An entry without what proves who sent it; the signing secret is in none anyway. */

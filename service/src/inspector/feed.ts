@@ -8,6 +8,8 @@ export interface FeedSource {
   row(n: number): RequestRow | undefined;
   droppedUpTo(): number;
   forced(): InspectorEvents["forced"];
+  /** What became of the calls with these numbers. */
+  calls(numbers: readonly number[]): InspectorEvents["calls"];
 }
 
 /** Tells connected pages of every change. */
@@ -20,6 +22,8 @@ export interface Feed {
   rowChanged(n: number): void;
   dropped(): void;
   forcedChanged(): void;
+  /** A call is new, or, without a number, calls were dropped. */
+  callsChanged(n?: number): void;
   /** Answers with the events behind an id, and goes on until the client or the server ends it. */
   follow(response: ServerResponse, after: string | undefined): void;
   close(): void;
@@ -36,7 +40,7 @@ export interface FeedOptions {
   maxChanges?: number | undefined;
 }
 
-type Change = number | "dropped" | "forced";
+type Change = number | "dropped" | "forced" | { readonly call: number | undefined };
 
 interface Client {
   readonly response: ServerResponse;
@@ -101,9 +105,11 @@ export function createFeed(source: FeedSource, options: FeedOptions = {}): Feed 
   function batchText(news: readonly Change[], id: string): string {
     const numbers = new Set(news.filter((change) => typeof change === "number"));
     const rows = [...numbers].flatMap((n) => source.row(n) ?? []);
+    const calls = news.filter((change) => typeof change === "object").map(({ call }) => call);
     return [
       rows.length > 0 ? eventText("rows", { rows }) : "",
       news.includes("forced") ? eventText("forced", source.forced()) : "",
+      calls.length > 0 ? eventText("calls", source.calls(calls.filter((n) => n !== undefined))) : "",
       eventText("dropped", { upTo: source.droppedUpTo() }, id),
     ].join("");
   }
@@ -132,6 +138,7 @@ export function createFeed(source: FeedSource, options: FeedOptions = {}): Feed 
     rowChanged: (n) => changed(n),
     dropped: () => changed("dropped"),
     forcedChanged: () => changed("forced"),
+    callsChanged: (call) => changed({ call }),
     follow(response, after) {
       if (clients.size >= maxClients)
         throw new InspectorError(503, "TOO_MANY_PAGES", `${maxClients} pages are connected already.`);

@@ -1,5 +1,5 @@
 import { createHash, KeyObject } from "node:crypto";
-import type { KeyResolver } from "hookproof/receiver";
+import type { KeyResolver } from "hookproof/jwks";
 
 /** A key of a key set, as the page names it. */
 interface FoundKey {

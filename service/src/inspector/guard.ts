@@ -1,34 +1,24 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { RequestHandler } from "express";
+import { pageHeaders } from "../server/page-headers.js";
 import { TOKEN_HEADER } from "./contract.js";
 import { InspectorError } from "./inspector-error.js";
 
 /** Everything the page loads comes from where it comes from itself, and nothing in it can be run as script. */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
+const HEADERS = pageHeaders(
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self'",
-  "font-src 'self'",
   "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
   "trusted-types 'none'",
-].join("; ");
+);
 
 const LOOPBACK = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/i;
 
 /** What every answer of the inspector says to the browser. */
 export const securityHeaders: RequestHandler = (_request, response, next) => {
-  response.set({
-    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-  });
+  response.set(HEADERS);
   next();
 };
 

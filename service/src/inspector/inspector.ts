@@ -1,9 +1,12 @@
 import type { ServerResponse } from "node:http";
-import type { Cause } from "hookproof/diagnose";
-import { harmless } from "../harmless.js";
+import type { Mistake } from "hookproof/diagnose";
 import { packageVersion } from "../package-files.js";
-import type { ListenerSetup } from "../webhook-router.js";
+import { harmless } from "../server/harmless.js";
+import type { LocalListener } from "../server/webhook-router.js";
+import { callRow, createCalls } from "./calls.js";
 import {
+  type CallDetail,
+  type CallPage,
   type ExportQuery,
   type ForcedAnswer,
   type ImportResult,
@@ -46,9 +49,11 @@ export interface InspectorOptions {
 /** Records what listeners receive, explains it, and sends it again. `inspectorRouter` shows it. */
 export interface Inspector {
   /** Prepares listeners of a server; give what comes back to `webhookRouter`. */
-  watch(listeners: readonly ListenerSetup[], server: WatchOptions): ListenerSetup[];
+  watch(listeners: readonly LocalListener[], server: WatchOptions): LocalListener[];
   /** Records a request that has been answered: the `onHandled` of `webhookRouter`. */
   record(request: SeenRequest): void;
+  /** Shows the calls of an API too; each goes to what comes back, once it is answered. */
+  watchCalls(): (call: Omit<CallDetail, "n">) => void;
   session(): Omit<SessionInfo, "token">;
   list(query?: RequestQuery): RequestPage;
   /** Everything about a request; undefined where it is not kept. */
@@ -63,6 +68,10 @@ export interface Inspector {
   exported(query: ExportQuery): Iterable<string>;
   /** @throws {InspectorError} IMPORT_INVALID */
   imported(text: string): Promise<ImportResult>;
+  /** Calls of the API that have a text anywhere; all of them by default. */
+  calls(text?: string): CallPage;
+  call(n: number): CallDetail | undefined;
+  clearCalls(): void;
   /** Answers with server-sent events. */
   follow(response: ServerResponse, after: string | undefined): void;
   /** Ends connections and closes the history file. */
@@ -98,26 +107,32 @@ export async function createInspector(options: InspectorOptions = {}): Promise<I
   const history = createHistory({ journal, maxRequests });
   const listeners = new Map<string, WatchedListener>();
   const replays = createReplays();
+  const calls = createCalls();
+  let hasCalls = false;
   const forced = forcedAnswers(() => feed.forcedChanged());
   const feed = createFeed({
     row: (n) => history.get(n)?.row,
     droppedUpTo: () => history.droppedUpTo,
     forced: () => ({ forced: forced.current }),
+    calls: (numbers) => ({
+      rows: numbers.flatMap((n) => calls.get(n) ?? []).map(callRow),
+      droppedUpTo: calls.droppedUpTo,
+    }),
   });
   const diagnoses = createDiagnoses(
     (id) => listeners.get(id ?? "")?.listener,
-    (n, causes) => found(n, causes),
+    (n, mistakes) => found(n, mistakes),
   );
   const secrets = () => [...listeners.values()].flatMap((one) => one.secrets);
   const serverUrl = () => [...listeners.values()][0]?.serverUrl ?? "http://127.0.0.1";
   const urlOf = ({ row, target }: Entry) =>
     `${listeners.get(row.listenerId ?? "")?.serverUrl ?? serverUrl()}${pathOf(target)}`;
 
-  function found(n: number, causes: readonly Cause[]): Entry | undefined {
+  function found(n: number, mistakes: readonly Mistake[]): Entry | undefined {
     const entry = history.get(n);
-    if (!entry || entry.causes) return entry;
-    const row = { ...entry.row, reason: causes[0]?.message ?? entry.row.reason };
-    history.replace({ ...entry, row, causes });
+    if (!entry || entry.mistakes) return entry;
+    const row = { ...entry.row, reason: mistakes[0]?.message ?? entry.row.reason };
+    history.replace({ ...entry, row, mistakes });
     feed.rowChanged(n);
     return history.get(n);
   }
@@ -156,6 +171,10 @@ export async function createInspector(options: InspectorOptions = {}): Promise<I
       // The diagnosis sees the request as it was: that a secret was sent along is one of its findings.
       if (row.code !== undefined) diagnoses.queue({ ...unmasked, row }, entry !== unmasked);
     },
+    watchCalls() {
+      hasCalls = true;
+      return (call) => feed.callsChanged(calls.add(call).n);
+    },
     session: () => ({
       v: 1,
       instance: feed.instance,
@@ -164,6 +183,7 @@ export async function createInspector(options: InspectorOptions = {}): Promise<I
       listeners: [...listeners.values()].map(({ info }) => info),
       ...(historyFile === undefined ? {} : { historyFile }),
       forced: forced.current,
+      hasCalls,
     }),
     list(query = {}) {
       const { limit = 100 } = query;
@@ -181,7 +201,7 @@ export async function createInspector(options: InspectorOptions = {}): Promise<I
     async detail(n) {
       const entry = history.get(n);
       if (!entry) return undefined;
-      const explained = entry.causes ? entry : (found(n, await diagnoses.causesOf(entry)) ?? entry);
+      const explained = entry.mistakes ? entry : (found(n, await diagnoses.mistakesIn(entry)) ?? entry);
       const { listenerId, eventId, code, duplicateOf, imported } = entry.row;
       const isRun = code === undefined && eventId !== undefined && !imported;
       const run = isRun
@@ -222,6 +242,12 @@ export async function createInspector(options: InspectorOptions = {}): Promise<I
       }
       feed.dropped();
       return { imported: entries.length, skipped };
+    },
+    calls: (text = "") => ({ rows: calls.find(text).map(callRow) }),
+    call: calls.get,
+    clearCalls() {
+      calls.clear();
+      feed.callsChanged();
     },
     follow: (response, after) => feed.follow(response, after),
     close() {

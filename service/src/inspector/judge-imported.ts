@@ -32,7 +32,7 @@ export async function judgeImported(
         code === undefined && row.status >= 400
           ? `answered ${row.status} ${STATUS_CODES[row.status] ?? ""}`.trim()
           : row.code === undefined
-            ? reasonOf(code, entry.causes)
+            ? reasonOf(code, entry.mistakes)
             : row.reason,
       ...(first === undefined ? {} : { duplicateOf: first.row.n }),
       imported: true,

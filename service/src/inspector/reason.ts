@@ -1,10 +1,10 @@
-import { type Cause, describeCode } from "hookproof/diagnose";
+import { describeCode, type Mistake } from "hookproof/diagnose";
 import type { RequestRow } from "./contract.js";
 
 /** Why a request was answered as it was, in words: the mistake behind it, or what the code says. */
-export function reasonOf(code: string | undefined, causes: readonly Cause[] | undefined): string {
+export function reasonOf(code: string | undefined, mistakes: readonly Mistake[] | undefined): string {
   if (code === undefined) return "accepted";
-  return causes?.[0]?.message ?? describeCode(code)?.message ?? code;
+  return mistakes?.[0]?.message ?? describeCode(code)?.message ?? code;
 }
 
 /** The status of the verdict, whatever was answered. */

@@ -1,4 +1,4 @@
-import type { HandledRequest } from "../webhook-router.js";
+import type { HandledRequest } from "../server/webhook-router.js";
 import { LIMITS, type RequestRow } from "./contract.js";
 import { type Entry, onlyHeader } from "./entry.js";
 import { withoutSecrets } from "./mask-secrets.js";

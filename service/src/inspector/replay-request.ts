@@ -1,5 +1,5 @@
 import { type HeaderPair, newEventId } from "hookproof";
-import { endToEndHeaders } from "../end-to-end-headers.js";
+import { endToEndHeaders } from "../server/end-to-end-headers.js";
 import type { ReplayOrder } from "./contract.js";
 import { type Entry, headerValues, onlyHeader } from "./entry.js";
 import { InspectorError } from "./inspector-error.js";

@@ -71,6 +71,15 @@ function dataRouter(inspector: Inspector, token: PageToken): Router {
     Readable.from(inspector.exported(query)).pipe(response);
   });
 
+  router.get("/calls", (request, response) => {
+    response.json(inspector.calls(readQuery(request.query).q));
+  });
+  router.get("/calls/:n", (request, response) => {
+    const call = inspector.call(numberOf(request.params));
+    if (!call) throw new InspectorError(404, "REQUEST_UNKNOWN", "This call is not kept any more.");
+    response.json(call);
+  });
+
   router.post("/requests/:n/replay", token.ownOrigin, json, async (request, response) => {
     response.json(await inspector.replay(numberOf(request.params), readReplayOrder(request.body)));
   });
@@ -85,6 +94,10 @@ function dataRouter(inspector: Inspector, token: PageToken): Router {
   });
   router.delete("/requests", token.ownOrigin, (_request, response) => {
     inspector.clear();
+    response.status(204).end();
+  });
+  router.delete("/calls", token.ownOrigin, (_request, response) => {
+    inspector.clearCalls();
     response.status(204).end();
   });
   const file = express.raw({ limit: LIMITS.importBytes, type: () => true });

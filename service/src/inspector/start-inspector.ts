@@ -1,5 +1,5 @@
 import express from "express";
-import { type RunningServer, startServer } from "../http-server.js";
+import { type RunningServer, startServer } from "../server/http-server.js";
 import { newPageToken } from "./guard.js";
 import type { Inspector } from "./inspector.js";
 import { inspectorRouter } from "./router.js";

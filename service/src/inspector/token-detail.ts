@@ -3,14 +3,14 @@ import type { Claim, TokenDetail } from "./contract.js";
 import { type Entry, onlyHeader } from "./entry.js";
 import { recordOf } from "./entry-line.js";
 
-/** A token as it stands, whether or not it is any good. */
+/** A token as sent, valid or not. */
 export interface ReadToken {
   readonly compact: string;
   readonly header: Readonly<Record<string, unknown>> | undefined;
   readonly payload: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Takes the token out of an `Authorization` value; undefined where there is nothing like one. */
+/** Takes the token out of an `Authorization` value; undefined where there is none. */
 export function readToken(authorization: string): ReadToken | undefined {
   const compact = /^bearer +(\S+)/i.exec(authorization.trim())?.[1] ?? "";
   const [header, payload, ...rest] = compact.split(".");
@@ -18,10 +18,10 @@ export function readToken(authorization: string): ReadToken | undefined {
   return { compact, header: decoded(header), payload: decoded(payload) };
 }
 
-/** The claims that the specification asks for, by the step that checks them. */
+/** The claims that a listener checks; the check of each has the same name. */
 const REQUIRED = ["exp", "nbf", "sub", "aud", "jti", "htm", "htb_s256"] as const;
 
-/** The token of a request, decoded, and each claim beside what it is held against. */
+/** The token of a request, decoded, and each claim beside what it is compared with. */
 export function tokenDetail({ headers, checks, demanded }: Entry): TokenDetail | undefined {
   const token = readToken(onlyHeader(headers, "Authorization") ?? "");
   if (!token) return undefined;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type HeaderPair, hmacSigner, type Signer, secretFingerprint } from "hookproof";
-import type { Listener } from "hookproof/receiver";
-import type { ListenerSetup } from "../webhook-router.js";
+import type { ListenerOptions } from "hookproof/receiver";
+import type { LocalListener } from "../server/webhook-router.js";
 import type { ListenerInfo, RunDetail } from "./contract.js";
 import { type Demanded, onlyHeader } from "./entry.js";
 import { rememberingKeys } from "./found-keys.js";
@@ -11,9 +11,9 @@ import { readToken } from "./token-detail.js";
 export interface WatchedListener {
   readonly info: ListenerInfo;
   /** As it was configured: for diagnoses. */
-  readonly listener: Listener;
+  readonly listener: ListenerOptions;
   /** Its setup with what the inspector needs to see; this one goes to the server. */
-  readonly setup: ListenerSetup;
+  readonly setup: LocalListener;
   /** Where its server is. */
   readonly serverUrl: string;
   /** The listener's URL under its base URL: what a token is bound to. */
@@ -49,7 +49,7 @@ export interface WatchOptions {
 
 /** Makes ready what is asked about a listener with every request. */
 export function watchListener(
-  setup: ListenerSetup,
+  setup: LocalListener,
   { serverUrl, certificate, runOf }: WatchOptions,
 ): WatchedListener {
   const { listener, clock = { now: () => Date.now() } } = setup;
@@ -58,8 +58,8 @@ export function watchListener(
   const secrets = auth.method === "jwt" ? [] : [auth.secret].flat();
   const secretFingerprints = secrets.map(secretFingerprint);
   const keys = auth.method === "jwt" ? rememberingKeys(auth.keys) : undefined;
-  const hmac = secrets.length === 0 ? undefined : hmacSigner({ secret: secrets });
-  const signer = setup.signer ?? hmac;
+  const secretSigners = secrets.map((secret) => hmacSigner({ secret }));
+  const signer = setup.signer ?? (secrets.length === 0 ? undefined : hmacSigner({ secret: secrets }));
 
   return {
     info: {
@@ -87,7 +87,7 @@ export function watchListener(
         onlyHeader(headers, "Webhook-Timestamp"),
         onlyHeader(headers, "Webhook-Event-Id"),
       ];
-      if (hmac === undefined) {
+      if (auth.method === "jwt") {
         const header = readToken(onlyHeader(headers, "Authorization") ?? "")?.header;
         const key = typeof header?.kid === "string" ? keys?.found(header.kid) : undefined;
         return {
@@ -98,8 +98,8 @@ export function watchListener(
       }
       if (timestamp === undefined || eventId === undefined) return { auth: "hmac", secretFingerprints };
       const received = onlyHeader(headers, "Webhook-Signature");
-      const signatures = secrets.map((_, candidate) => {
-        const signed = hmac.sign({ url: boundUrl, timestamp, eventId, body }, candidate);
+      const signatures = secretSigners.map((one) => {
+        const signed = one.sign({ url: boundUrl, timestamp, eventId, body });
         // An HMAC signer answers at once.
         return (signed as HeaderPair)[1];
       });

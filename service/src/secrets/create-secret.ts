@@ -1,7 +1,7 @@
 import { invalidField } from "../api/errors.js";
 import type { Schemas } from "../api/validation.js";
-import type { ObjectStore } from "../objects/object-store.js";
 import { instant } from "../storage/document.js";
+import type { ObjectStore } from "../storage/object-store.js";
 import type { PaperSecret } from "../storage/paper-secrets.js";
 import type { SecretVault } from "./age.js";
 
@@ -21,6 +21,8 @@ export type NewSecret = {
   creatorUserId: string;
   createdAt: number;
   revokedAt?: number | undefined;
+  /** A file as it arrives, in the place of `file`. */
+  upload?: { filename: string; content: AsyncIterable<Uint8Array> } | undefined;
 };
 
 /**
@@ -29,10 +31,12 @@ export type NewSecret = {
  * @throws {ApiError} 400 unless there is either a text or a file
  */
 export async function prepareSecret({ vault, objects }: SecretTools, given: NewSecret): Promise<PaperSecret> {
-  const { id, text, file, expiresAt } = given;
+  const { id, text, expiresAt, upload } = given;
+  const file = given.file ?? upload;
   if ((text === undefined) === (file === undefined))
     throw invalidField("text", "or file is set, and not both");
-  if (file) await objects.put(id, Buffer.from(file.contentBase64, "base64"));
+  if (given.file) await objects.put(id, Buffer.from(given.file.contentBase64, "base64"));
+  else if (upload) await objects.put(id, upload.content);
   return {
     id,
     createdAt: given.createdAt,

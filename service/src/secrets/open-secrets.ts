@@ -1,9 +1,10 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { link, readFile, rm, writeFile } from "node:fs/promises";
 import type { Clock } from "hookproof";
-import { createLocalObjects, type LocalObjects } from "../objects/local-objects.js";
-import { createS3Objects, type S3Options } from "../objects/s3-objects.js";
+import { createLocalObjects, type LocalObjects } from "../storage/local-objects.js";
 import { requirePrivate } from "../storage/private-file.js";
+import { createS3Objects, type S3Options } from "../storage/s3-objects.js";
 import type { SecretVault } from "./age.js";
 import type { SecretTools } from "./create-secret.js";
 
@@ -18,20 +19,24 @@ export interface SecretsOptions {
   downloadsAt: () => string;
 }
 
+/** The file of an identity, and a hash that tells it from others; undefined where there is no file. */
+export type IdentityFile = () => { readonly file: string; readonly fingerprint: string | undefined };
+
 /** Opens what paper secrets need; `downloads` is the store whose files this service hands out itself. */
 export function openSecrets({
   db,
   s3,
   clock,
   downloadsAt,
-}: SecretsOptions): SecretTools & { downloads: LocalObjects | undefined } {
+}: SecretsOptions): SecretTools & { downloads: LocalObjects | undefined; identity: IdentityFile } {
   // Here, as the vault is opened when it is first used: a request is too late to learn of it.
   if (db !== undefined) requirePrivate(identityOf(db));
   const vault = lazyVault(db);
-  if (s3) return { vault, objects: createS3Objects(s3, clock), downloads: undefined };
+  const identity = () => fingerprintOf(db);
+  if (s3) return { vault, objects: createS3Objects(s3, clock), downloads: undefined, identity };
   const folder = db === undefined ? undefined : `${db}.objects`;
   const objects = createLocalObjects({ folder, downloadsAt, clock });
-  return { vault, objects, downloads: objects };
+  return { vault, objects, downloads: objects, identity };
 }
 
 /** A vault that is opened when it is first used: its cryptography takes longer to load than the service to start. */
@@ -49,6 +54,19 @@ function lazyVault(db: string | undefined): SecretVault {
     open: async (stored) => (await vault()).open(stored),
     sealFor: async (recipient, stored) => (await vault()).sealFor(recipient, stored),
   };
+}
+
+function fingerprintOf(db: string | undefined): ReturnType<IdentityFile> {
+  if (db === undefined) return { file: "", fingerprint: undefined };
+  const file = identityOf(db);
+  try {
+    return {
+      file,
+      fingerprint: createHash("sha256").update(readFileSync(file, "utf8").trim()).digest("base64url"),
+    };
+  } catch {
+    return { file, fingerprint: undefined };
+  }
 }
 
 function identityOf(db: string): string {

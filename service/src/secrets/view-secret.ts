@@ -1,7 +1,7 @@
 import { ApiError, invalidField, notFound } from "../api/errors.js";
 import type { ApiRequest } from "../api/handlers.js";
 import type { Schemas } from "../api/validation.js";
-import type { ServiceContext } from "../service-context.js";
+import type { ServiceContext } from "../server/service-context.js";
 import { timestamp } from "../storage/document.js";
 import type { PaperSecret } from "../storage/paper-secrets.js";
 import { auditRecord } from "./audit-record.js";

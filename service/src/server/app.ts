@@ -1,31 +1,41 @@
 import { randomBytes } from "node:crypto";
 import express, { type RequestHandler } from "express";
 import type { Clock } from "hookproof";
-import type { OtelTracer } from "hookproof/node";
-import { answerUnknownPath, errorAnswers } from "./api/error-answers.js";
-import { operationsRouter } from "./api/mount.js";
-import type { OperationId } from "./api/operations.js";
-import { pageTokens } from "./api/paging.js";
-import { accessTokens, TOKEN_LIFETIME_SECONDS } from "./auth/access-tokens.js";
-import { hashClientSecret, newClientSecret } from "./auth/client-secret.js";
-import type { AttemptLimits } from "./auth/failed-attempts.js";
-import type { Role } from "./auth/principal.js";
-import { type AutomationOptions, createAutomationEngine } from "./automations/engine.js";
+import type { OtelTracer } from "hookproof/otel";
+import { answerUnknownPath, errorAnswers } from "../api/error-answers.js";
+import { operationsRouter } from "../api/mount.js";
+import { FAULT_OPERATION_IDS, type OperationId } from "../api/operations.js";
+import { pageTokens } from "../api/paging.js";
+import { referencePage } from "../api/reference-page.js";
+import { resetAll } from "../api/routes/control.js";
+import { discoveryRouter } from "../api/routes/discovery.js";
+import { DOWNLOADS_PATH, downloadRouter } from "../api/routes/downloads.js";
+import { handlersOf } from "../api/routes/handlers.js";
+import { healthRouter } from "../api/routes/health.js";
+import { tokenRouter } from "../api/routes/token.js";
+import { uploadRouter } from "../api/routes/upload.js";
+import { webhookRoute } from "../api/routes/webhooks.js";
+import { wireNames } from "../api/wire-names.js";
+import { accessTokens } from "../auth/access-tokens.js";
+import { hashClientSecret, newClientSecret } from "../auth/client-secret.js";
+import type { AttemptLimits } from "../auth/failed-attempts.js";
+import type { Role } from "../auth/principal.js";
+import { type AutomationOptions, createAutomationEngine } from "../automations/engine.js";
+import type { Inspector } from "../inspector/inspector.js";
+import { watchCalls } from "../inspector/watch-calls.js";
+import { type OpenState, openState, type StateOptions } from "../state/open-state.js";
+import { snapshots } from "../state/snapshots.js";
+import { DEFAULT_CLIENT } from "../state/state.js";
+import { newId } from "../storage/ids.js";
+import { type Cors, corsRule } from "./cors.js";
 import { createFaults, type Fault } from "./faults.js";
 import { answerNotReady, type RunningServer, type ServerOptions, startServer } from "./http-server.js";
-import type { Inspector } from "./inspector/inspector.js";
 import { type LogLevel, type ServiceLog, serviceLog, silentLog } from "./log.js";
-import { observeRequests } from "./observe-requests.js";
-import { referencePage } from "./reference-page.js";
-import { DOWNLOADS_PATH, downloadRouter } from "./routes/downloads.js";
-import { handlersOf } from "./routes/handlers.js";
-import { healthRouter } from "./routes/health.js";
-import { tokenRouter } from "./routes/token.js";
-import { webhookRoute } from "./routes/webhooks.js";
+import { dateAnswers, journalRequests, observeRequests } from "./observe-requests.js";
+import { refuseUnknown } from "./options.js";
+import { requestJournal } from "./request-journal.js";
+import { type ClockChange, serviceClock } from "./service-clock.js";
 import type { ServiceContext } from "./service-context.js";
-import { type OpenState, openState, type StateOptions } from "./state/open-state.js";
-import { DEFAULT_CLIENT } from "./state/state.js";
-import { newId } from "./storage/ids.js";
 
 /** Options of `createService`. */
 export interface ServiceOptions extends ServerOptions, AutomationOptions, StateOptions {
@@ -34,19 +44,30 @@ export interface ServiceOptions extends ServerOptions, AutomationOptions, StateO
   /** The Super Admin client there always is; a random secret by default, and then a new one at each start. */
   client?: { id: string; secret: string } | undefined;
   clock?: Clock | undefined;
+  /** The token of the remote control under `/local/v1`; a random one by default, and then a new one at each start. */
+  controlToken?: string | undefined;
   /** How long every operation takes at least, in milliseconds. */
   latencyMs?: number | undefined;
   /** What goes wrong from the start, by operation. */
   faults?: Partial<Record<OperationId, Fault>> | undefined;
   /** Holds every answer against the OpenAPI document, and fails with 500 where it does not fit. */
   validateAnswers?: boolean | undefined;
-  /** How often a client may fail to get a token. */
+  /** Seconds an access token lives, from 1 to 86,400; 3,600 by default. */
+  tokenLifetimeSeconds?: number | undefined;
+  /** How often a client may show a wrong secret; `{ failures: Infinity }` for as often as it likes. */
   attemptLimits?: AttemptLimits | undefined;
   /** Where requests are logged, or how much on standard error; nothing by default. */
   log?: ServiceLog | LogLevel | undefined;
   /** A tracer of OpenTelemetry, for a span of each request. */
   tracer?: OtelTracer | undefined;
-  /** Records what the webhook listeners receive; `startInspector` shows it. */
+  /**
+   * Names that a client has where the document has neutral ones, by those: `{ svcLocal: "acmeLocal" }`. They are in
+   * answers, and taken in requests.
+   */
+  wireNames?: Readonly<Record<string, string>> | undefined;
+  /** Lets pages of other origins call the service: `true` for every page, or the origins. None by default. */
+  cors?: Cors | undefined;
+  /** Records what the webhook listeners receive, and the calls of the API; `startInspector` shows them. */
   inspector?: Inspector | undefined;
 }
 
@@ -55,13 +76,22 @@ export interface Service extends RunningServer, AsyncDisposable {
   /** The client that is Super Admin, for a standard OAuth client. */
   readonly clientId: string;
   readonly clientSecret: string;
+  /** The bearer token of everything under `/local/v1`: faults, clock, reset, snapshots, journal. */
+  readonly controlToken: string;
+  /** Whether the seed or fixture was loaded at this start; false for a database that had a state, and keeps it. */
+  readonly isStateNew: boolean;
   /** An access token without the round trip. */
   token(options?: TokenOptions): Promise<string>;
   /** Signs tokens with a new key from now on; those of the old one stay good until they expire. */
   rotateSigningKey(): Promise<void>;
   /** Makes an operation go wrong; `undefined` takes that back. */
   setFault(operation: OperationId, fault: Fault | undefined): void;
-  /** Goes back to the fixture or the seed; the keys, and clients that act as no user, stay. */
+  /** Moves the clock; every answer's `Date` follows, and access tokens end by it. */
+  moveClock(change: ClockChange): void;
+  /**
+   * Goes back to the fixture or the seed, and to the faults and the clock of the start; the keys, the snapshots, and
+   * clients that act as no user, stay.
+   */
   reset(): Promise<void>;
 }
 
@@ -71,16 +101,66 @@ export interface TokenOptions {
   role?: Role | undefined;
   /** The user the caller acts as. */
   userId?: string | undefined;
-  /** 600 by default and at most; less than 0 for a token that has expired. */
+  /** `tokenLifetimeSeconds` by default and at most; less than 0 for a token that has expired. */
   expiresInSeconds?: number | undefined;
+}
+
+const OPTIONS = {
+  allowInsecure: true,
+  attemptLimits: true,
+  baseUrl: true,
+  client: true,
+  clock: true,
+  controlToken: true,
+  cors: true,
+  db: true,
+  faults: true,
+  fixture: true,
+  host: true,
+  inspector: true,
+  latencyMs: true,
+  limits: true,
+  log: true,
+  onProgress: true,
+  onRun: true,
+  port: true,
+  s3: true,
+  seed: true,
+  tls: true,
+  tokenLifetimeSeconds: true,
+  tracer: true,
+  trustedProxies: true,
+  users: true,
+  wireNames: true,
+  validateAnswers: true,
+} as const satisfies Record<keyof ServiceOptions, true>;
+
+/** @throws {TypeError} for an option, or an operation with a fault, that there is not */
+function refuseUnknownOptions(options: ServiceOptions): void {
+  const { attemptLimits = {}, limits = {}, faults = {}, client = {}, tls = {} } = options;
+  refuseUnknown("createService", options, OPTIONS);
+  refuseUnknown("attemptLimits", attemptLimits, { failures: true, windowMs: true });
+  refuseUnknown("limits", limits, {
+    headersMs: true,
+    requestMs: true,
+    keepAliveMs: true,
+    checkEveryMs: true,
+  });
+  refuseUnknown("client", client, { id: true, secret: true });
+  refuseUnknown("tls", tls, { cert: true, key: true });
+  refuseUnknown("faults", faults, Object.fromEntries(FAULT_OPERATION_IDS.map((id) => [id, true as const])));
 }
 
 const systemClock: Clock = { now: () => Date.now() };
 
 /**
- * Starts a local Access Governance Service, on loopback and a free port unless told otherwise.
+ * Starts a local Access Governance Service, on loopback and a free port by default. A start that fails leaves no new
+ * database.
  *
  * @throws {Error} if the database cannot be opened or the port is taken
+ * @throws {TypeError} for an option that it does not have
+ * @throws {FixtureError} for a fixture with a mistake
+ * @throws {StateError} IDENTITY_MISSING, IDENTITY_WRONG
  *
  * @example
  * ```ts
@@ -96,12 +176,14 @@ const systemClock: Clock = { now: () => Date.now() };
  * ```
  */
 export async function createService(options: ServiceOptions = {}): Promise<Service> {
-  const { clock = systemClock } = options;
+  refuseUnknownOptions(options);
+  const clock = serviceClock(options.clock ?? systemClock);
   const log = await serviceLog(options.log ?? silentLog);
-  const faults = createFaults(options.latencyMs);
-  for (const [operation, fault] of Object.entries(options.faults ?? {})) {
-    faults.set(operation as OperationId, fault);
-  }
+  const faults = createFaults({ clock, latencyMs: options.latencyMs, start: options.faults });
+  const [names, cors] = [wireNames(options.wireNames), corsRule(options.cors)];
+  const controlToken = options.controlToken ?? newClientSecret();
+  if (!/^[A-Za-z0-9_-]{16,256}$/.test(controlToken))
+    throw new TypeError("controlToken must be 16 to 256 letters, digits, - or _");
   const { id: clientId, secret: clientSecret } = options.client ?? {
     id: DEFAULT_CLIENT,
     secret: newClientSecret(),
@@ -114,10 +196,15 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
   const { storage, state, secrets, expressions } = opened;
   try {
     const tenant = storage.meta.getOrSet("tenant", () => newId());
-    const [secretHash, tokens] = await Promise.all([
+    const [secretHash, tokens, isStateNew] = await Promise.all([
       hashClientSecret(clientSecret),
-      accessTokens(storage.signingKeys, { tenant, clock }),
-      state.ensure(),
+      accessTokens(storage.signingKeys, {
+        tenant,
+        issuer: () => baseUrl,
+        clock,
+        lifetimeSeconds: options.tokenLifetimeSeconds,
+      }),
+      state.ensure(options.onProgress),
     ]);
     state.putAdmin(secretHash);
     const pageKey = storage.meta.getOrSet("page-key", () => randomBytes(32).toString("base64url"));
@@ -135,7 +222,7 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
       serverUrl: server.url,
       certificate: options.tls?.cert,
     };
-    const engine = { ...options, storage, expressions, clock, baseUrl, log, inspecting };
+    const engine = { ...options, storage, clock, expressions, baseUrl, log, inspecting };
     const automations = createAutomationEngine(engine);
     const context: ServiceContext = {
       storage,
@@ -147,6 +234,12 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
       pageTokens: pageTokens(pageKey),
       secrets,
       faults,
+      wireNames: names,
+      cors,
+      journal: requestJournal(),
+      snapshots: snapshots(storage.db),
+      state,
+      controlToken,
       validateAnswers: options.validateAnswers ?? false,
     };
     routes = serviceRouter(context, options, opened);
@@ -166,15 +259,18 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
       ...server,
       clientId,
       clientSecret,
+      isStateNew,
       token: (whom = {}) => mintToken(context, whom),
       rotateSigningKey: () => tokens.rotate(),
+      controlToken,
       setFault: faults.set,
-      reset: () => state.reset(),
+      moveClock: clock.move,
+      reset: () => resetAll(context),
       stop,
       [Symbol.asyncDispose]: stop,
     };
   } catch (error) {
-    await opened.close();
+    await opened.abandon();
     throw error;
   }
 }
@@ -182,16 +278,22 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
 /** Everything the service answers, in the order it is looked for. */
 function serviceRouter(
   context: ServiceContext,
-  { tracer, attemptLimits }: ServiceOptions,
+  { tracer, attemptLimits, inspector }: ServiceOptions,
   { downloads }: Pick<OpenState, "downloads">,
 ): RequestHandler {
   const router = express.Router({ caseSensitive: true, strict: true });
+  router.use(dateAnswers(context.clock));
   router.use(observeRequests(context.log === silentLog ? undefined : context.log, tracer));
+  router.use(journalRequests(context.journal, context.clock));
+  if (inspector) router.use(watchCalls(inspector.watchCalls()));
+  router.use(context.cors.handler);
   router.use(healthRouter(context.storage));
+  router.use(discoveryRouter(context));
   router.use(referencePage());
   router.use(tokenRouter(context, attemptLimits));
   if (downloads) router.use(downloadRouter(downloads, context));
   router.use(webhookRoute(context));
+  router.use(uploadRouter(context));
   router.use(operationsRouter(handlersOf(context), context));
   router.use(answerUnknownPath);
   router.use(errorAnswers(context));
@@ -199,12 +301,11 @@ function serviceRouter(
 }
 
 /** A token for a client made for it, which cannot get one by itself. */
-async function mintToken(
-  { storage, tokens, clock }: ServiceContext,
-  { role = "super-admin", userId = "", expiresInSeconds = TOKEN_LIFETIME_SECONDS }: TokenOptions,
-): Promise<string> {
-  if (!(Number.isInteger(expiresInSeconds) && expiresInSeconds <= TOKEN_LIFETIME_SECONDS)) {
-    throw new RangeError(`expiresInSeconds must be a whole number of at most ${TOKEN_LIFETIME_SECONDS}`);
+async function mintToken({ storage, tokens, clock }: ServiceContext, whom: TokenOptions): Promise<string> {
+  refuseUnknown("token", whom, { role: true, userId: true, expiresInSeconds: true });
+  const { role = "super-admin", userId = "", expiresInSeconds = tokens.lifetimeSeconds } = whom;
+  if (!(Number.isInteger(expiresInSeconds) && expiresInSeconds <= tokens.lifetimeSeconds)) {
+    throw new RangeError(`expiresInSeconds must be a whole number of at most ${tokens.lifetimeSeconds}`);
   }
   if (userId !== "" && !storage.users.get(userId)) throw new RangeError(`there is no user ${userId}`);
   const clientId = ["minted", role, userId].join(":");

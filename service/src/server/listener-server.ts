@@ -1,17 +1,17 @@
 import express, { type ErrorRequestHandler } from "express";
-import { sendJson } from "./api/error-answers.js";
+import { sendJson } from "../api/error-answers.js";
+import type { Inspector } from "../inspector/inspector.js";
 import { harmless } from "./harmless.js";
 import { answerNotReady, type RunningServer, type ServerOptions, startServer } from "./http-server.js";
-import type { Inspector } from "./inspector/inspector.js";
 import { answerUnknown } from "./unknown-path.js";
-import { type HandledRequest, type ListenerSetup, webhookRouter } from "./webhook-router.js";
+import { type HandledRequest, type LocalListener, webhookRouter } from "./webhook-router.js";
 
 /** Options of `startListeners`. */
 export interface ListenersOptions extends ServerOptions {
   /**
    * The listeners, once the server's own URL is known: without a proxy in front it is their base URL.
    */
-  listeners: (serverUrl: string) => readonly ListenerSetup[] | Promise<readonly ListenerSetup[]>;
+  listeners: (serverUrl: string) => readonly LocalListener[] | Promise<readonly LocalListener[]>;
   /** Told of every request that reached a listener, once it has been answered; what it throws or rejects with is dropped. */
   onHandled?: ((request: HandledRequest) => void) | undefined;
   /** Records every request, those that reached no listener too. */

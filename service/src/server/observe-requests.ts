@@ -1,15 +1,52 @@
 import { randomUUID } from "node:crypto";
 import type { Request, RequestHandler } from "express";
-import type { OtelTracer } from "hookproof/node";
-import type { Operation } from "./api/operations.js";
+import type { Clock } from "hookproof";
+import type { OtelTracer } from "hookproof/otel";
+import type { Operation } from "../api/operations.js";
 import { dropped, harmless } from "./harmless.js";
 import type { ServiceLog } from "./log.js";
+import type { RequestJournal } from "./request-journal.js";
 
 type OtelSpan = ReturnType<OtelTracer["startSpan"]>;
 
 /** Of OpenTelemetry's SpanKind and SpanStatusCode. */
 const KIND_SERVER = 1;
 const STATUS_ERROR = 2;
+
+/** Keeps every request for an operation, but those of the remote control. */
+export function journalRequests(journal: RequestJournal, clock: Clock): RequestHandler {
+  return (req, res, next) => {
+    const { method, path, query } = req;
+    const time = clock.now();
+    let isKept = false;
+    const keep = () => {
+      const { operation, requestId, body, isFault = false } = res.locals as Partial<Answered>;
+      if (isKept || operation === undefined || requestId === undefined || operation.isControl) return;
+      isKept = true;
+      const status = res.writableEnded ? res.statusCode : 0;
+      journal.add({ requestId, time, operation: operation.id, method, path, query, body, status, isFault });
+    };
+    res.once("finish", keep);
+    res.once("close", keep);
+    next();
+  };
+}
+
+/** What a request's handlers leave behind. */
+interface Answered {
+  readonly operation: Operation;
+  readonly requestId: string;
+  readonly body: unknown;
+  readonly isFault: boolean;
+}
+
+/** The answer's `Date` by the service's clock: a sender corrects its own by it (RFC 9110 section 6.6.1). */
+export function dateAnswers(clock: Clock): RequestHandler {
+  return (_req, res, next) => {
+    res.setHeader("Date", new Date(clock.now()).toUTCString());
+    next();
+  };
+}
 
 /**
  * Gives every request an id, the caller's own `X-Request-Id` if it is one of at most 64 plain characters; logs how
@@ -25,6 +62,7 @@ export function observeRequests(log: ServiceLog | undefined, tracer: OtelTracer 
     if (!log && !tracer) return next();
 
     const start = performance.now();
+    const { method, path } = req; // whole: a router that the request is in changes them
     const span = spanOf(req, tracer);
     res.once("close", () => {
       const operation = res.locals.operation as Operation | undefined;
@@ -32,8 +70,8 @@ export function observeRequests(log: ServiceLog | undefined, tracer: OtelTracer 
       log?.info(
         {
           requestId,
-          method: req.method,
-          path: req.path,
+          method,
+          path,
           operation: operation?.id,
           status,
           durationMs: Math.round(performance.now() - start),

@@ -1,13 +1,14 @@
 import type { Request, Response } from "express";
 import type { HeaderPair } from "hookproof";
 import { sendAnswer } from "hookproof/node";
-import type { Check } from "hookproof/receiver";
+import { CHECKS, type Check } from "hookproof/receiver";
 import type { HandledRequest } from "./webhook-router.js";
 
 /** A request for a path that no listener has. Its body was not read. */
 export type UnknownRequest = Omit<HandledRequest, "listenerId">;
 
 const CODE = "LISTENER_UNKNOWN";
+const RULE = CHECKS.find(({ step }) => step === "listener")?.rule ?? "";
 
 /**
  * The answer wherever there is no listener, the same for every such path; what is left of the body is not waited
@@ -21,7 +22,7 @@ export function answerUnknown(request: Request, response: Response): UnknownRequ
     step: "listener",
     ok: false,
     code: CODE,
-    rule: "the path names a listener that exists",
+    rule: RULE,
     seen: JSON.stringify(request.originalUrl.slice(0, 200)),
   };
   return {

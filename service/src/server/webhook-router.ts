@@ -13,8 +13,8 @@ import {
 import { dropped, harmless } from "./harmless.js";
 import { answerUnknown, type UnknownRequest } from "./unknown-path.js";
 
-/** A listener behind the webhook endpoint, and what it does with an event. */
-export interface ListenerSetup extends ReceiverOptions {
+/** A listener of a local server: the options of its receiver, and what it does with an event. */
+export interface LocalListener extends ReceiverOptions {
   /** Accepts an event durably; by default it is accepted and nothing runs. */
   run?: Run | undefined;
   /**
@@ -46,7 +46,7 @@ export interface HandledRequest {
 const PATH = "/api/v1/webhooks/incoming/:listenerId";
 
 /** Finds a listener by its id; the same object for as long as nothing about the listener changes. */
-export type FindListener = (listenerId: string) => ListenerSetup | undefined;
+export type FindListener = (listenerId: string) => LocalListener | undefined;
 
 /**
  * An Express router with the webhook endpoint: every listener's requests go through its receiver, with the
@@ -57,7 +57,7 @@ export type FindListener = (listenerId: string) => ListenerSetup | undefined;
  * @param listeners a list that stays as it is, or a function that is asked at every request
  */
 export function webhookRouter(
-  listeners: readonly ListenerSetup[] | FindListener,
+  listeners: readonly LocalListener[] | FindListener,
   onHandled: (request: HandledRequest) => void = () => {},
   onUnknown: (request: UnknownRequest) => void = () => {},
 ): Router {
@@ -97,7 +97,7 @@ export function webhookRouter(
 /** The answer as `beforeAnswer` has it, or as it was decided: an event that ran must not look as if it had not. */
 async function changed(
   decided: ReceiverAnswer,
-  beforeAnswer: ListenerSetup["beforeAnswer"],
+  beforeAnswer: LocalListener["beforeAnswer"],
 ): Promise<ReceiverAnswer> {
   try {
     return (await beforeAnswer?.(decided)) ?? decided;
@@ -106,18 +106,18 @@ async function changed(
   }
 }
 
-type Prepared = { receiver: Receiver; run: Run } & Pick<ListenerSetup, "beforeAnswer">;
+type Prepared = { receiver: Receiver; run: Run } & Pick<LocalListener, "beforeAnswer">;
 
 function prepared({
   run = async () => {},
   beforeAnswer,
   signer: _signer,
   ...options
-}: ListenerSetup): Prepared {
+}: LocalListener): Prepared {
   return { receiver: createReceiver(options), run, beforeAnswer };
 }
 
-function fixedReceivers(listeners: readonly ListenerSetup[]): (id: string) => Prepared | undefined {
+function fixedReceivers(listeners: readonly LocalListener[]): (id: string) => Prepared | undefined {
   const receivers = new Map<string, Prepared>();
   for (const setup of listeners) {
     const { id } = setup.listener;
@@ -129,7 +129,7 @@ function fixedReceivers(listeners: readonly ListenerSetup[]): (id: string) => Pr
 
 /** A receiver keeps what its listener's events need, so it lives as long as the listener stays the same. */
 function foundReceivers(find: FindListener): (id: string) => Prepared | undefined {
-  const receivers = new WeakMap<ListenerSetup, Prepared>();
+  const receivers = new WeakMap<LocalListener, Prepared>();
   return (id) => {
     const setup = find(id);
     if (!setup) return undefined;

@@ -1,28 +1,17 @@
 import { existsSync } from "node:fs";
 import type { Clock } from "hookproof";
-import type { Seed } from "../seed/seed.js";
+import { refuseUnknown } from "../server/options.js";
 import type { Fixture } from "./fixture.js";
 import { type OpenState, openState, type StateOptions } from "./open-state.js";
-import { DEFAULT_CLIENT, type SeedProgress } from "./state.js";
-
-/** A state that cannot be made. */
-export class StateError extends Error {
-  override readonly name = "StateError";
-  readonly code: "DATABASE_MISSING" | "DATABASE_NOT_EMPTY";
-
-  constructor(code: StateError["code"], message: string) {
-    super(message);
-    this.code = code;
-  }
-}
+import type { Seed } from "./seed/seed.js";
+import { DEFAULT_CLIENT } from "./state.js";
+import { StateError } from "./state-error.js";
 
 /** Options of `resetDatabase`. */
-export interface ResetOptions extends Pick<StateOptions, "s3" | "allowInsecure"> {
+export interface ResetOptions extends Pick<StateOptions, "s3" | "allowInsecure" | "onProgress"> {
   /** The SQLite file. */
   db: string;
   clock?: Clock | undefined;
-  /** Told how many of the users of a seed there are so far. */
-  onProgress?: SeedProgress | undefined;
 }
 
 /** Options of `seedDatabase`. */
@@ -32,6 +21,9 @@ export interface SeedOptions extends ResetOptions, Seed {
   /** Also one that has a state, which is lost then. */
   replace?: boolean | undefined;
 }
+
+const RESET_OPTIONS = { db: true, s3: true, allowInsecure: true, clock: true } as const;
+const SEED_OPTIONS = { ...RESET_OPTIONS, seed: true, users: true, fixture: true } as const;
 
 /**
  * Fills a database with a seed or a fixture, without starting a service. A running one sees the new state.
@@ -47,6 +39,7 @@ export interface SeedOptions extends ResetOptions, Seed {
  * ```
  */
 export async function seedDatabase({ replace = false, onProgress, ...options }: SeedOptions): Promise<void> {
+  refuseUnknown("seedDatabase", options, SEED_OPTIONS);
   await withState(options, async ({ state }) => {
     if (!replace && state.isLoaded())
       throw new StateError("DATABASE_NOT_EMPTY", `${options.db} has a state.`);
@@ -67,6 +60,7 @@ export async function seedDatabase({ replace = false, onProgress, ...options }: 
  * ```
  */
 export async function resetDatabase({ onProgress, ...options }: ResetOptions): Promise<void> {
+  refuseUnknown("resetDatabase", options, RESET_OPTIONS);
   requireDatabase(options.db);
   await withState(options, ({ state }) => state.reset(onProgress));
 }
@@ -83,8 +77,11 @@ export async function withState<Result>(
 ): Promise<Result> {
   const opened = await openState(options, { clock, clientId: DEFAULT_CLIENT, downloadsAt: () => "" });
   try {
-    return await work(opened);
-  } finally {
+    const result = await work(opened);
     await opened.close();
+    return result;
+  } catch (error) {
+    await opened.abandon();
+    throw error;
   }
 }

@@ -1,28 +1,29 @@
-import { badRequest, completed, violationsOf } from "../api/validation.js";
+import { inputOf } from "../api/routes/automations.js";
+import { completed } from "../api/validation.js";
 import { anyReceiver, checkAutomation, problemsOf } from "../automations/check-automation.js";
 import { completeAutomation, type SaveContext } from "../automations/save-automation.js";
-import { inputOf } from "../routes/automations.js";
 import type { StoredAutomation } from "../storage/automations.js";
 import { instant } from "../storage/document.js";
 import type { Fixture, FixtureAutomation } from "./fixture.js";
-import { referenceProblems } from "./fixture-references.js";
-import { fixtureSchema } from "./fixture-schema.js";
+import { fixtureError } from "./fixture-error.js";
+import { fixtureMistakes } from "./fixture-mistakes.js";
+import type { StoredIds } from "./fixture-references.js";
 
 /**
  * Refuses a fixture with mistakes, wherever it came from: one that is handed over as an object was never read from a
  * file.
  *
- * @throws {ApiError} with the path of every field that is wrong
+ * @throws {FixtureError} with the path of every field that is wrong, and its line if the fixture was read from a file
  */
 export async function refuseFixtureMistakes(
   fixture: Fixture,
   { expressions, keySets }: Pick<SaveContext, "expressions" | "keySets">,
+  stored?: StoredIds,
 ): Promise<void> {
   const { automations = [] } = fixture;
   if (Object.keys(fixture).length > 0) {
-    const problems = violationsOf(fixture, fixtureSchema(), "fixture");
-    const found = problems.length > 0 ? problems : referenceProblems(fixture);
-    if (found.length > 0) throw badRequest(found);
+    const problems = fixtureMistakes(fixture, stored);
+    if (problems.length > 0) throw fixtureError(fixture, problems);
   }
   for (const [index, automation] of automations.entries()) {
     const input = inputOf(completed("AutomationInput", { ...automation }));
@@ -34,8 +35,8 @@ export async function refuseFixtureMistakes(
       ),
       ...(await checkAutomation(input, expressions, keySets)),
     ];
-    if (problems.length > 0)
-      throw badRequest(problems.map((one) => ({ ...one, field: `automations[${index}].${one.field}` })));
+    const placed = problems.map((one) => ({ ...one, field: `automations[${index}].${one.field}` }));
+    if (placed.length > 0) throw fixtureError(fixture, placed);
   }
 }
 

@@ -1,8 +1,18 @@
 import type { FieldViolation } from "../api/errors.js";
+import { publicJwkProblem } from "../auth/client-authentication.js";
 import type { Fixture } from "./fixture.js";
 
-/** Ids that stand twice, and references to what is not there, with their paths. */
-export function referenceProblems(fixture: Fixture): FieldViolation[] {
+/** What a database holds already, for a fixture that is added to it. */
+export interface StoredIds {
+  user(id: string): boolean;
+  app(id: string): boolean;
+  entitlement(appId: string, id: string): boolean;
+}
+
+const NOTHING_STORED: StoredIds = { user: () => false, app: () => false, entitlement: () => false };
+
+/** Ids that stand twice, references to what is not there, and secrets without content, with their paths. */
+export function referenceProblems(fixture: Fixture, stored: StoredIds = NOTHING_STORED): FieldViolation[] {
   const problems: FieldViolation[] = [];
   const ids = (list: readonly { id?: string | undefined }[] | undefined, path: string): Set<string> => {
     const seen = new Set<string>();
@@ -13,8 +23,8 @@ export function referenceProblems(fixture: Fixture): FieldViolation[] {
     }
     return seen;
   };
-  const refer = (known: ReadonlySet<string>, id: string | undefined, field: string, what: string) => {
-    if (id !== undefined && !known.has(id))
+  const refer = (known: ReadonlySet<string>, id: string | undefined, field: string, what: "user" | "app") => {
+    if (id !== undefined && !known.has(id) && !stored[what](id))
       problems.push({ field, description: `is no ${what} of the fixture: ${id}` });
   };
 
@@ -38,17 +48,28 @@ export function referenceProblems(fixture: Fixture): FieldViolation[] {
       entitlements.add(`${app.id} ${id}`);
   }
 
-  for (const [index, { userId }] of (fixture.clients ?? []).entries())
+  for (const [index, { userId, publicJwk }] of (fixture.clients ?? []).entries()) {
     refer(users, userId, `clients[${index}].userId`, "user");
+    const problem = publicJwkProblem(publicJwk);
+    if (problem !== undefined) problems.push({ field: `clients[${index}].publicJwk`, description: problem });
+  }
   for (const [index, { userIds = [] }] of (fixture.suggestions ?? []).entries())
     for (const [n, id] of userIds.entries()) refer(users, id, `suggestions[${index}].userIds[${n}]`, "user");
-  for (const [index, { creatorUserId }] of (fixture.secrets ?? []).entries())
+  for (const [index, { creatorUserId, text, file }] of (fixture.secrets ?? []).entries()) {
     refer(users, creatorUserId, `secrets[${index}].creatorUserId`, "user");
+    if (text === undefined && file === undefined)
+      problems.push({ field: `secrets[${index}].text`, description: "is missing, and so is file" });
+  }
   for (const [index, app] of (fixture.apps ?? []).entries()) {
     for (const [n, { appId, entitlementId }] of (app.entitlementOwners ?? []).entries()) {
       const path = `apps[${index}].entitlementOwners[${n}]`;
       refer(apps, appId, `${path}.appId`, "app");
-      if (apps.has(appId) && !entitlements.has(`${appId} ${entitlementId}`))
+      const isApp = apps.has(appId) || stored.app(appId);
+      if (
+        isApp &&
+        !entitlements.has(`${appId} ${entitlementId}`) &&
+        !stored.entitlement(appId, entitlementId)
+      )
         problems.push({
           field: `${path}.entitlementId`,
           description: `is no entitlement of ${appId}: ${entitlementId}`,

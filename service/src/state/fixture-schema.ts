@@ -1,10 +1,15 @@
-import { openApiDocument, type Schema } from "../openapi-document.js";
+import { openApiDocument, type Schema } from "../api/openapi-document.js";
 
 type Properties = Record<string, unknown>;
 
 const components = openApiDocument.components.schemas;
 const named = (name: string) => ({ $ref: `#/$defs/${name}` });
 const ID = named("Id");
+const CLIENT_ID = {
+  type: "string",
+  pattern: "^[A-Za-z0-9_.:@/-]{1,256}$",
+  description: "An id, or one of the form `name@host/pcc`.",
+};
 const TEXT = { type: "string" };
 const LABEL = { type: "string", description: "For people; not part of any answer." };
 const listOf = (items: unknown) => ({ type: "array", items });
@@ -17,7 +22,9 @@ const object = (properties: Properties, required: string[]) => ({
 
 /** A resource of the API with an id, and what a fixture says of it beside. */
 function resource(name: string, more: Properties = {}, required: string[] = ["id"]): object {
-  return object({ ...(components[name]?.properties as Properties), id: ID, ...more }, required);
+  const { properties, "x-at-most-one": oneof } = components[name] ?? {};
+  const own = object({ ...(properties as Properties), id: ID, ...more }, required);
+  return oneof === undefined ? own : { ...own, "x-at-most-one": oneof };
 }
 
 const NAMED = { id: ID, displayName: LABEL, createdAt: named("Timestamp") };
@@ -29,7 +36,7 @@ const FIXTURE = object(
     clients: listOf(
       object(
         {
-          id: ID,
+          id: CLIENT_ID,
           secret: { ...TEXT, minLength: 1, description: "Stored as a hash." },
           publicJwk: {
             type: "object",

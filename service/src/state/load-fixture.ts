@@ -4,6 +4,7 @@ import { auditRecord } from "../secrets/audit-record.js";
 import { prepareSecret, type SecretTools } from "../secrets/create-secret.js";
 import { instant } from "../storage/document.js";
 import type { Storage } from "../storage/storage.js";
+import { completeAuthConfig } from "./auth-config.js";
 import type { Fixture, FixtureApp, FixtureClient, FixtureSecret } from "./fixture.js";
 import { automationOf } from "./fixture-automations.js";
 
@@ -30,7 +31,8 @@ export async function loadFixture(
     }
     for (const user of app.users ?? []) {
       const { id, displayName = "" } = user;
-      storage.owners.addAppUser({ appId: app.id, id, displayName, createdAt: at(user.createdAt) });
+      if (!storage.owners.hasAppUser(app.id, id))
+        storage.owners.addAppUser({ appId: app.id, id, displayName, createdAt: at(user.createdAt) });
       for (const { roleSlug, userId, createdAt } of user.owners ?? []) {
         storage.owners.addUserOwner({
           appId: app.id,
@@ -56,10 +58,11 @@ export async function loadFixture(
     for (const user of fixture.users ?? []) storage.users.add(completed("User", dated(user)));
     for (const client of clients) storage.clients.put({ ...client, createdAt: now });
     for (const config of fixture.authConfigs ?? [])
-      storage.authConfigs.add(completed("AuthConfig", dated(config)));
+      storage.authConfigs.add(completeAuthConfig(dated(config)));
     const apps = fixture.apps ?? [];
     for (const { id, displayName = "", createdAt } of apps) {
-      storage.resourceTypes.addApp({ id, displayName, createdAt: at(createdAt) });
+      if (!storage.resourceTypes.hasApp(id))
+        storage.resourceTypes.addApp({ id, displayName, createdAt: at(createdAt) });
     }
     // An app may be owned through another one's entitlements.
     for (const app of apps) {
@@ -86,7 +89,8 @@ export async function loadFixture(
       storage.automations.put(automationOf(automation, now));
     }
     for (const { id, displayName = "", createdAt, credentials = [] } of fixture.bridges ?? []) {
-      storage.tunnelCredentials.addBridge({ id, displayName, createdAt: at(createdAt) });
+      if (!storage.tunnelCredentials.hasBridge(id))
+        storage.tunnelCredentials.addBridge({ id, displayName, createdAt: at(createdAt) });
       for (const credential of credentials) {
         storage.tunnelCredentials.add(completed("TunnelCredential", dated({ ...credential, bridgeId: id })));
       }

@@ -1,16 +1,18 @@
 import type { Clock } from "hookproof";
 import { keySetRules } from "../automations/check-automation.js";
 import { createExpressions, type Expressions } from "../automations/expressions.js";
-import type { LocalObjects } from "../objects/local-objects.js";
-import type { S3Options } from "../objects/s3-objects.js";
 import type { SecretTools } from "../secrets/create-secret.js";
 import { openSecrets } from "../secrets/open-secrets.js";
-import type { Seed } from "../seed/seed.js";
+import type { LocalObjects } from "../storage/local-objects.js";
+import type { S3Options } from "../storage/s3-objects.js";
 import { openStorage, type Storage } from "../storage/storage.js";
+import { claimDatabase } from "./claim-database.js";
 import type { Fixture } from "./fixture.js";
-import { createState, type State, settledSource } from "./state.js";
+import type { Seed } from "./seed/seed.js";
+import { createState, type SeedProgress, type State, settledSource } from "./state.js";
+import { StateError } from "./state-error.js";
 
-/** What a service is told of its state. */
+/** Where the state of a service is kept, and what it is made from. */
 export interface StateOptions {
   /** The SQLite file, made if it is not there; by default everything is in memory. */
   db?: string | undefined;
@@ -24,6 +26,8 @@ export interface StateOptions {
   s3?: S3Options | undefined;
   /** Lets key sets be on loopback over plain HTTP, and on private addresses. */
   allowInsecure?: boolean | undefined;
+  /** Is called with how many of the users of a seed there are so far. */
+  onProgress?: SeedProgress | undefined;
 }
 
 /** An open database with its state, and what belongs to both. */
@@ -35,6 +39,8 @@ export interface OpenState {
   readonly downloads: LocalObjects | undefined;
   readonly expressions: Expressions;
   close(): Promise<void>;
+  /** Closes it after a failure; a database that was made for this is gone then. */
+  abandon(): Promise<void>;
 }
 
 /** Opens a database for the client there always is. Nothing is loaded yet. */
@@ -44,8 +50,13 @@ export async function openState(
 ): Promise<OpenState> {
   const source = settledSource(options);
   const db = options.db === ":memory:" ? undefined : options.db;
-  const { downloads, ...secrets } = openSecrets({ db, s3, clock, downloadsAt });
-  const storage = await openStorage(db, clock);
+  const unclaim = claimDatabase(db);
+  const { downloads, identity, ...secrets } = openSecrets({ db, s3, clock, downloadsAt });
+  const storage = await openStorage(db, clock).catch((error) => {
+    unclaim();
+    throw error;
+  });
+  refuseOtherIdentity(storage, identity());
   const expressions = createExpressions();
   const state = createState({
     storage,
@@ -55,17 +66,42 @@ export async function openState(
     source,
     clientId,
     isKept: db !== undefined,
+    identity,
     keySets: keySetRules(allowInsecure),
   });
+  const close = async () => {
+    await expressions.stop();
+    storage.db.close();
+  };
   return {
     storage,
     state,
     secrets,
     downloads,
     expressions,
-    async close() {
-      await expressions.stop();
-      storage.db.close();
+    close,
+    async abandon() {
+      await close();
+      unclaim();
     },
   };
+}
+
+/** The texts of a database can be read with one identity only: another one would answer each of them with an error. */
+function refuseOtherIdentity(
+  { db, meta }: Storage,
+  identity: { file: string; fingerprint: string | undefined },
+) {
+  const known = meta.get("identity");
+  if (known === undefined || known === identity.fingerprint) return;
+  db.close();
+  throw identity.fingerprint === undefined
+    ? new StateError(
+        "IDENTITY_MISSING",
+        `${identity.file} is missing, which the texts of the database are encrypted to.`,
+      )
+    : new StateError(
+        "IDENTITY_WRONG",
+        `${identity.file} is not the identity that the texts of the database are encrypted to.`,
+      );
 }

@@ -1,30 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { Document } from "yaml";
-import type { FieldViolation } from "../api/errors.js";
-import { violationsOf } from "../api/validation.js";
 import type { Fixture } from "./fixture.js";
-import { referenceProblems } from "./fixture-references.js";
-import { fixtureSchema } from "./fixture-schema.js";
-
-/** A mistake in a fixture. */
-export interface FixtureProblem extends FieldViolation {
-  /** Counted from 1; absent where the place has none. */
-  readonly line?: number | undefined;
-}
-
-/** A fixture that cannot be used. */
-export class FixtureError extends Error {
-  override readonly name = "FixtureError";
-  readonly code = "FIXTURE_INVALID";
-  readonly problems: readonly FixtureProblem[];
-
-  constructor(file: string, problems: readonly FixtureProblem[]) {
-    const [first] = problems;
-    const place = first?.line === undefined ? file : `${file}:${first.line}`;
-    super(`${place}: ${[first?.field, first?.description].filter(Boolean).join(" ")}`);
-    this.problems = problems;
-  }
-}
+import { FixtureError, fixtureError, readFrom } from "./fixture-error.js";
+import { fixtureMistakes } from "./fixture-mistakes.js";
 
 /**
  * Reads a fixture from a YAML or JSON file and checks it against its schema, and that what refers to something else
@@ -57,16 +35,19 @@ export async function parseFixture(text: string, name = "fixture"): Promise<Fixt
     ]);
   }
   const value = expanded(() => document.toJS() as unknown, name) ?? {};
-  const problems = violationsOf(value, fixtureSchema(), "fixture");
-  const found = problems.length > 0 ? problems : referenceProblems(value as Fixture);
-  if (found.length === 0) return value as Fixture;
-  throw new FixtureError(
-    name,
-    found.map((problem) => {
-      const at = rangeOf(document, problem.field);
-      return { ...problem, line: at === undefined ? undefined : lines.linePos(at).line };
-    }),
+  const problems = fixtureMistakes(value);
+  const fixture = readFrom(
+    {
+      file: name,
+      lineOf(field) {
+        const at = rangeOf(document, field);
+        return at === undefined ? undefined : lines.linePos(at).line;
+      },
+    },
+    value as Fixture,
   );
+  if (problems.length > 0) throw fixtureError(fixture, problems);
+  return fixture;
 }
 
 /** Aliases that would grow without end are refused when they are expanded. */

@@ -1,13 +1,15 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { generateSecret } from "hookproof";
 import type { SaveContext } from "../automations/save-automation.js";
-import { harmless } from "../harmless.js";
 import type { SecretTools } from "../secrets/create-secret.js";
-import { type Seed, seedParts, settledSeed } from "../seed/seed.js";
+import type { IdentityFile } from "../secrets/open-secrets.js";
+import { harmless } from "../server/harmless.js";
 import type { Storage } from "../storage/storage.js";
 import type { Fixture } from "./fixture.js";
 import { refuseFixtureMistakes } from "./fixture-automations.js";
 import { loadFixture } from "./load-fixture.js";
+import { type Seed, seedParts, settledSeed } from "./seed/seed.js";
+import { stateTables } from "./snapshots.js";
 
 /**
  * The id of the client there always is.
@@ -37,18 +39,24 @@ export interface StateContext extends Pick<SaveContext, "expressions" | "keySets
   readonly isKept: boolean;
   /** The id of the client there always is. */
   readonly clientId: string;
+  /** The file that the source, as it may hold secrets, is encrypted to. */
+  readonly identity: IdentityFile;
 }
 
 /** The state of a service: what it was made from, and the way back to that. */
 export interface State {
   /** Whether a source has been loaded. */
   isLoaded(): boolean;
-  /** Loads the source into a database that has none yet, or where loading one was cut off. */
-  ensure(onProgress?: SeedProgress): Promise<void>;
+  /** Loads the source into a database that has none yet, or where loading one was cut off; whether it did. */
+  ensure(onProgress?: SeedProgress): Promise<boolean>;
   /** Empties the database and loads the source; cut off in between, `ensure` begins again. */
   replace(onProgress?: SeedProgress): Promise<void>;
-  /** Goes back to the source that was loaded. */
+  /** Goes back to the source that was loaded; of several at once, one after another. */
   reset(onProgress?: SeedProgress): Promise<void>;
+  /** Adds a fixture to what is there, all of it or nothing. */
+  add(fixture: Fixture): Promise<void>;
+  /** Does what changes the clients, and leaves the client there always is as it is. */
+  keepingAdmin<Result>(work: () => Result | Promise<Result>): Promise<Result>;
   /** The client there always is: a Super Admin, who acts as the user that the source says. */
   putAdmin(secretHash: string | undefined): void;
 }
@@ -76,6 +84,7 @@ export function createState(context: StateContext): State {
     storage.db.transaction(() => {
       storage.meta.set("loaded", undefined);
       storage.meta.set("source", sealed && Buffer.from(sealed).toString("base64"));
+      storage.meta.set("identity", sealed && context.identity().fingerprint);
       empty(storage);
     });
     try {
@@ -91,21 +100,39 @@ export function createState(context: StateContext): State {
     const known = storage.clients.get(clientId);
     storage.clients.put({ ...defaults, ...known, clientId, role: "super-admin", secretHash });
   };
-  const keepingAdmin = async (work: () => Promise<void>) => {
-    const secretHash = storage.clients.get(clientId)?.secretHash;
-    await work();
-    putAdmin(secretHash);
+  let before: Promise<unknown> = Promise.resolve();
+  const keepingAdmin = <Result>(work: () => Result | Promise<Result>): Promise<Result> => {
+    const done = before.then(async () => {
+      const secretHash = storage.clients.get(clientId)?.secretHash;
+      const result = await work();
+      putAdmin(secretHash);
+      return result;
+    });
+    before = done.catch(() => {});
+    return done;
   };
   const isLoaded = () => storage.meta.get("loaded") !== undefined;
 
   return {
     isLoaded,
     async ensure(onProgress) {
-      if (!isLoaded()) await keepingAdmin(async () => replaceBy(await recorded(), onProgress));
+      if (isLoaded()) return false;
+      await keepingAdmin(async () => replaceBy(await recorded(), onProgress));
+      return true;
     },
     replace: (onProgress) => keepingAdmin(() => replaceBy(context.source, onProgress)),
     reset: (onProgress) => keepingAdmin(async () => replaceBy(await recorded(), onProgress)),
+    add: (fixture) =>
+      keepingAdmin(async () => {
+        await refuseFixtureMistakes(fixture, context, {
+          user: (id) => storage.users.get(id) !== undefined,
+          app: (id) => storage.resourceTypes.hasApp(id),
+          entitlement: (appId, id) => storage.owners.hasEntitlement(appId, id),
+        });
+        await loadFixture(storage, secrets, fixture, clock.now());
+      }),
     putAdmin,
+    keepingAdmin,
   };
 }
 
@@ -127,14 +154,9 @@ async function load(
   }
 }
 
-/** The service's own: its keys and settings, and the clients that act as no user. */
-const KEPT = new Set(["meta", "signing_keys", "clients"]);
-
+/** Clients that act as no user stay, as do the service's own keys and settings. */
 function empty({ db }: Storage): void {
-  const tables = db
-    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
-    .all() as { name: string }[];
   db.exec("PRAGMA defer_foreign_keys = ON");
-  db.exec("DELETE FROM clients WHERE user_id IS NOT NULL");
-  for (const { name } of tables) if (!KEPT.has(name)) db.exec(`DELETE FROM ${name}`);
+  for (const name of stateTables(db))
+    db.exec(`DELETE FROM ${name}${name === "clients" ? " WHERE user_id IS NOT NULL" : ""}`);
 }

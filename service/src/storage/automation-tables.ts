@@ -31,7 +31,7 @@ CREATE TABLE runs (
   finished_at INTEGER
 ) STRICT;
 CREATE INDEX runs_in_order ON runs (automation_id, created_at, id);
-CREATE INDEX runs_to_do ON runs (created_at, id) WHERE finished_at IS NULL;
+CREATE INDEX runs_to_do ON runs (automation_id, created_at, id) WHERE finished_at IS NULL;
 
 CREATE TABLE run_results (
   run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,

@@ -1,5 +1,5 @@
+import { openApiDocument } from "../api/openapi-document.js";
 import type { Schemas } from "../api/validation.js";
-import { openApiDocument } from "../openapi-document.js";
 import type { Database, Statement } from "./database.js";
 import type { Stored } from "./document.js";
 

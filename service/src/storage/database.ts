@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { openSqlite, type SqliteDatabase, type SqliteStatement } from "hookproof/node";
 import { migrate } from "./migrate.js";
 import { requirePrivate } from "./private-file.js";
@@ -26,11 +27,16 @@ type Driver = Pick<Database, "exec" | "prepare" | "close">;
  *
  * What was committed survives a crash of the process and of the machine (WAL, synchronous FULL).
  *
- * @throws {Error} for a file that is no database, or one of a later version; FileModeError for one others can read
+ * @throws {Error} for a folder, a file that is no database, or one of a later version; FileModeError for one others can read
  */
 export async function openDatabase(file = ":memory:"): Promise<Database> {
   // Keys, secrets of listeners and hashes of clients' secrets are in it; its log holds what it holds.
   if (file !== ":memory:") requirePrivate(file, `${file}-wal`, `${file}-shm`);
+  const unusable = (error: unknown) =>
+    new Error(`${file} cannot be opened as the service's database: ${(error as Error).message}`, {
+      cause: error,
+    });
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw unusable(new Error("it is a folder"));
   const driver = openSqlite(file, { from: import.meta.url }) as Driver;
   const db: Database = {
     exec: (sql) => driver.exec(sql),
@@ -60,9 +66,7 @@ export async function openDatabase(file = ":memory:"): Promise<Database> {
     migrate(db);
   } catch (error) {
     driver.close();
-    throw new Error(`${file} cannot be opened as the service's database: ${(error as Error).message}`, {
-      cause: error,
-    });
+    throw unusable(error);
   }
   return db;
 }

@@ -1,8 +1,9 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "hookproof";
-import { DOWNLOAD_VALID_SECONDS, type ObjectStore } from "./object-store.js";
+import { type Content, DOWNLOAD_VALID_SECONDS, type ObjectStore, wholeContent } from "./object-store.js";
 
 /** Options of `createLocalObjects`. */
 export interface LocalObjectsOptions {
@@ -14,11 +15,10 @@ export interface LocalObjectsOptions {
 }
 
 /** What a download URL led to. */
-interface Download {
+interface Download extends StoredObject {
   readonly key: string;
   /** Who the URL was made for. */
   readonly reader: string;
-  readonly content: Uint8Array;
 }
 
 /** An object store on this machine, and the check of the URLs it hands out. */
@@ -55,8 +55,8 @@ export function createLocalObjects({ folder, downloadsAt, clock }: LocalObjectsO
       if (typeof reader !== "string" || typeof expires !== "string" || typeof signature !== "string") return;
       if (!KEY.test(key) || !sameText(signature, signed(key, reader, expires))) return;
       if (clock.now() >= Number(expires) * 1000) return;
-      const content = await shelf.get(key);
-      return content && { key, reader, content };
+      const object = await shelf.get(key);
+      return object && { key, reader, ...object };
     },
   };
 }
@@ -66,19 +66,25 @@ function sameText(one: string, other: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
+interface StoredObject {
+  readonly bytes: number;
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
 interface Shelf {
-  put(key: string, content: Uint8Array): Promise<void>;
-  get(key: string): Promise<Uint8Array | undefined>;
+  put(key: string, content: Content): Promise<void>;
+  get(key: string): Promise<StoredObject | undefined>;
 }
 
 function inMemory(): Shelf {
   const objects = new Map<string, Uint8Array>();
   return {
     async put(key, content) {
-      objects.set(key, content);
+      objects.set(key, await wholeContent(content));
     },
     async get(key) {
-      return objects.get(key);
+      const object = objects.get(key);
+      return object && { bytes: object.length, content: bytesOf(object) };
     },
   };
 }
@@ -90,14 +96,30 @@ function inFolder(folder: string): Shelf {
       const path = join(folder, key);
       // Whoever reads meanwhile sees the old object or the new one, and a crash leaves no half of one.
       const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
-      await writeFile(temporary, content, { mode: 0o600 });
-      await rename(temporary, path);
+      try {
+        await writeFile(temporary, content, { mode: 0o600 });
+        await rename(temporary, path);
+      } catch (error) {
+        await rm(temporary, { force: true });
+        throw error;
+      }
     },
     async get(key) {
-      return await readFile(join(folder, key)).catch((error: NodeJS.ErrnoException) => {
+      const path = join(folder, key);
+      const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
         if (error.code === "ENOENT") return undefined;
         throw error;
       });
+      return found && { bytes: found.size, content: fileBytes(path) };
     },
   };
+}
+
+async function* bytesOf(object: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield object;
+}
+
+/** The file is opened when the first bytes are asked for: nobody has to close what is never read. */
+async function* fileBytes(path: string): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(path);
 }

@@ -1,10 +1,21 @@
 /** How long a download URL is valid (specification 8). */
 export const DOWNLOAD_VALID_SECONDS = 300;
 
+/** What is stored: bytes, or bytes as they arrive. */
+export type Content = Uint8Array | AsyncIterable<Uint8Array>;
+
+/** All bytes of a content, for a store that takes them at once. */
+export async function wholeContent(content: Content): Promise<Uint8Array> {
+  if (content instanceof Uint8Array) return content;
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of content) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
 /** Where the files of paper secrets are kept; they were encrypted by their creators and stay so. */
 export interface ObjectStore {
   /** Stores an object under a key of letters and digits; one of the same key is replaced. */
-  put(key: string, content: Uint8Array): Promise<void>;
+  put(key: string, content: Content): Promise<void>;
   /** A URL that anybody can download the object from for 5 minutes. `reader` is who asked for it. */
   downloadUrl(key: string, reader: string): Promise<string>;
 }

@@ -30,6 +30,8 @@ export interface Owners {
   addEntitlement(entitlement: AppEntitlement): void;
   addEntitlementOwner(owner: EntitlementOwnerKey & { createdAt: number }): void;
   addAppUser(user: { appId: string; id: string; createdAt: number; displayName: string }): void;
+  hasAppUser(appId: string, id: string): boolean;
+  hasEntitlement(appId: string, id: string): boolean;
   addUserOwner(owner: UserOwnerKey & { createdAt: number }): void;
   deleteUserOwner(owner: UserOwnerKey): boolean;
   getEntitlementOwner(key: EntitlementOwnerKey): AppOwnerEntitlement | undefined;
@@ -51,6 +53,8 @@ export function owners(db: Database): Owners {
   const insertAppUser = db.prepare(
     "INSERT INTO app_users (app_id, id, created_at, display_name) VALUES (?, ?, ?, ?)",
   );
+  const selectAppUser = db.prepare("SELECT 1 FROM app_users WHERE app_id = ? AND id = ?");
+  const selectEntitlement = db.prepare("SELECT 1 FROM entitlements WHERE app_id = ? AND id = ?");
   const insertUserOwner = db.prepare(`INSERT INTO app_user_owners
     (app_id, app_user_id, role_slug, user_id, created_at) VALUES (?, ?, ?, ?, ?)`);
   const removeUserOwner = db.prepare(`DELETE FROM app_user_owners
@@ -75,6 +79,8 @@ export function owners(db: Database): Owners {
       void insertEntitlementOwner.all(appId, roleSlug, entitlementAppId, entitlementId, at),
     addAppUser: ({ appId, id, createdAt: at, displayName }) =>
       void insertAppUser.all(appId, id, at, displayName),
+    hasAppUser: (appId, id) => selectAppUser.all(appId, id).length > 0,
+    hasEntitlement: (appId, id) => selectEntitlement.all(appId, id).length > 0,
     addUserOwner: ({ appId, appUserId, roleSlug, userId, createdAt: at }) =>
       void insertUserOwner.all(appId, appUserId, roleSlug, userId, at),
     deleteUserOwner: ({ appId, appUserId, roleSlug, userId }) =>

@@ -13,6 +13,7 @@ interface StoredResourceType {
 /** Apps and their resource types. */
 export interface ResourceTypes {
   addApp(app: { id: string; createdAt: number; displayName: string }): void;
+  hasApp(id: string): boolean;
   add(type: StoredResourceType): void;
   get(appId: string, id: string): StoredResourceType | undefined;
   update(type: AppResourceType): void;
@@ -21,6 +22,7 @@ export interface ResourceTypes {
 /** The apps and resource types of a database. */
 export function resourceTypes(db: Database): ResourceTypes {
   const insertApp = db.prepare("INSERT INTO apps (id, created_at, display_name) VALUES (?, ?, ?)");
+  const selectApp = db.prepare("SELECT 1 FROM apps WHERE id = ?");
   const insert = db.prepare(
     "INSERT INTO resource_types (app_id, id, created_at, manually_managed, document) VALUES (?, ?, ?, ?, ?)",
   );
@@ -30,6 +32,7 @@ export function resourceTypes(db: Database): ResourceTypes {
   const update = db.prepare("UPDATE resource_types SET document = ? WHERE app_id = ? AND id = ?");
   return {
     addApp: ({ id, createdAt: at, displayName }) => void insertApp.all(id, at, displayName),
+    hasApp: (id) => selectApp.all(id).length > 0,
     add({ resourceType: type, manuallyManaged }) {
       insert.all(type.appId, type.id, createdAt(type), Number(manuallyManaged), JSON.stringify(type));
     },

@@ -41,8 +41,10 @@ export interface Runs {
   ofEvent(automationId: string, eventId: string): Run | undefined;
   /** The runs of an automation, in the order their events were accepted. */
   list(automationId: string, after: RunPosition, limit: number): RunHead[];
-  /** The oldest run that is not finished, begun now unless it was before. */
-  begin(now: number): Run | undefined;
+  /** The automations that have a run that is not finished, the one with the oldest first. */
+  unfinished(): string[];
+  /** The oldest run of an automation that is not finished, begun now unless it was before. */
+  begin(automationId: string, now: number): Run | undefined;
   /** Keeps the result of a step, unless it has one. */
   addResult(id: string, position: number, result: StepResult): void;
   /** Ends a run; false if it has been ended, or is gone. */
@@ -63,7 +65,10 @@ export function runs(db: Database): Runs {
     WHERE automation_id = ? AND (created_at, id) > (?, ?) ORDER BY created_at, id LIMIT ?`);
   const begin =
     db.prepare(`UPDATE runs SET status = 'RUN_STATUS_RUNNING', started_at = coalesce(started_at, ?)
-    WHERE id = (SELECT id FROM runs WHERE finished_at IS NULL ORDER BY created_at, id LIMIT 1) RETURNING *`);
+    WHERE id = (SELECT id FROM runs WHERE automation_id = ? AND finished_at IS NULL
+      ORDER BY created_at, id LIMIT 1) RETURNING *`);
+  const selectUnfinished = db.prepare(`SELECT automation_id FROM runs WHERE finished_at IS NULL
+    GROUP BY automation_id ORDER BY min(created_at), automation_id`);
   const selectResults = db.prepare("SELECT document FROM run_results WHERE run_id = ? ORDER BY position");
   const insertResult = db.prepare(`INSERT INTO run_results (run_id, position, document)
     SELECT id, ?, ? FROM runs WHERE id = ? ON CONFLICT DO NOTHING`);
@@ -85,7 +90,8 @@ export function runs(db: Database): Runs {
     ofEvent: (automationId, eventId) => whole(selectOfEvent.all(automationId, eventId)),
     list: (automationId, after, limit) =>
       (selectPage.all(automationId, ...after, limit) as RunRow[]).map(headOf),
-    begin: (now) => whole(begin.all(now)),
+    unfinished: () => (selectUnfinished.all() as RunRow[]).map(({ automation_id }) => automation_id),
+    begin: (automationId, now) => whole(begin.all(now, automationId)),
     addResult: (id, position, result) => void insertResult.all(position, JSON.stringify(result), id),
     finish: (id, status, now) => finish.all(status, now, id).length > 0,
   };

@@ -1,5 +1,5 @@
 import type { Clock } from "hookproof";
-import { type SqliteReplayStore, sqliteReplayStore } from "hookproof/node";
+import { type SqliteReplayStore, sqliteReplayStore } from "hookproof/replay";
 import { type AuditEvents, auditEvents } from "./audit-events.js";
 import { type AuthConfigs, authConfigs } from "./auth-configs.js";
 import { type Automations, automations } from "./automations.js";
@@ -38,8 +38,7 @@ export interface Storage {
 /** Opens what the service keeps, in a file or in memory. */
 export async function openStorage(file: string | undefined, clock: Clock): Promise<Storage> {
   const db = await openDatabase(file);
-  const eventIds = sqliteReplayStore(db, { clock });
-  eventIds.createTable();
+  const eventIds = sqliteReplayStore({ db, clock });
   return {
     db,
     meta: meta(db),

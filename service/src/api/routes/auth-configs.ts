@@ -1,6 +1,6 @@
-import { notFound } from "../api/errors.js";
-import type { Handlers } from "../api/handlers.js";
-import type { ServiceContext } from "../service-context.js";
+import type { ServiceContext } from "../../server/service-context.js";
+import { notFound } from "../errors.js";
+import type { Handlers } from "../handlers.js";
 
 /** Operations 4.2 and 4.3. */
 export function authConfigHandlers({

@@ -1,10 +1,10 @@
-import { notFound } from "../api/errors.js";
-import type { Handlers } from "../api/handlers.js";
-import type { Schemas } from "../api/validation.js";
-import type { StepResult } from "../automations/run-steps.js";
-import type { ServiceContext } from "../service-context.js";
-import { BEFORE_ALL, timestamp } from "../storage/document.js";
-import type { RunHead, RunPosition } from "../storage/runs.js";
+import type { StepResult } from "../../automations/run-steps.js";
+import type { ServiceContext } from "../../server/service-context.js";
+import { BEFORE_ALL, timestamp } from "../../storage/document.js";
+import type { RunHead, RunPosition } from "../../storage/runs.js";
+import { notFound } from "../errors.js";
+import type { Handlers } from "../handlers.js";
+import type { Schemas } from "../validation.js";
 
 /** Runs of automations, of the local administration. */
 export function runHandlers({
@@ -16,8 +16,8 @@ export function runHandlers({
       if (!storage.automations.get(automationId)) throw notFound("automation");
       const page = pageTokens.page({
         of: ["listAutomationRuns", automationId],
-        pageSize: query.page_size ?? query.pageSize,
-        pageToken: query.page_token ?? query.pageToken,
+        pageSize: query.pageSize,
+        pageToken: query.pageToken,
         start: [BEFORE_ALL, ""] as RunPosition,
         find: (after, limit) => storage.runs.list(automationId, after, limit),
         position: (run): RunPosition => [run.createdAt, run.id],

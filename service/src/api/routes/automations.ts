@@ -1,12 +1,12 @@
-import { invalidField, notFound } from "../api/errors.js";
-import type { Handlers } from "../api/handlers.js";
-import type { Schemas } from "../api/validation.js";
-import type { AutomationInput } from "../automations/automation.js";
-import { rotateSecret, type SavedAutomation, saveAutomation } from "../automations/save-automation.js";
-import type { Templates } from "../automations/template.js";
-import type { ServiceContext } from "../service-context.js";
-import type { AutomationPosition, StoredAutomation } from "../storage/automations.js";
-import { BEFORE_ALL, timestamp } from "../storage/document.js";
+import type { AutomationInput } from "../../automations/automation.js";
+import { rotateSecret, type SavedAutomation, saveAutomation } from "../../automations/save-automation.js";
+import type { Templates } from "../../automations/template.js";
+import type { ServiceContext } from "../../server/service-context.js";
+import type { AutomationPosition, StoredAutomation } from "../../storage/automations.js";
+import { BEFORE_ALL, timestamp } from "../../storage/document.js";
+import { invalidField, notFound } from "../errors.js";
+import type { Handlers } from "../handlers.js";
+import type { Schemas } from "../validation.js";
 
 /** Automations, of the local administration. */
 export function automationHandlers({
@@ -39,8 +39,8 @@ export function automationHandlers({
     listAutomations({ query }) {
       const page = pageTokens.page({
         of: ["listAutomations"],
-        pageSize: query.page_size ?? query.pageSize,
-        pageToken: query.page_token ?? query.pageToken,
+        pageSize: query.pageSize,
+        pageToken: query.pageToken,
         start: [BEFORE_ALL, ""] as AutomationPosition,
         find: (after, limit) => storage.automations.list(after, limit),
         position: (automation): AutomationPosition => [automation.createdAt, automation.id],

@@ -1,8 +1,9 @@
+import { pipeline } from "node:stream/promises";
 import express, { type Router } from "express";
-import { notFound } from "../api/errors.js";
-import type { LocalObjects } from "../objects/local-objects.js";
-import { auditRecord } from "../secrets/audit-record.js";
-import type { ServiceContext } from "../service-context.js";
+import { auditRecord } from "../../secrets/audit-record.js";
+import type { ServiceContext } from "../../server/service-context.js";
+import type { LocalObjects } from "../../storage/local-objects.js";
+import { notFound } from "../errors.js";
 
 /** Where the local object store's files are downloaded from. */
 export const DOWNLOADS_PATH = "/local/v1/objects";
@@ -21,10 +22,12 @@ export function downloadRouter(objects: LocalObjects, { storage, clock }: Servic
     res.set({
       "Cache-Control": "no-store",
       "Content-Disposition": "attachment",
+      "Content-Length": download.bytes,
       "Content-Type": "application/octet-stream",
       "X-Content-Type-Options": "nosniff",
     });
-    res.end(download.content);
+    // Who breaks off is not answered; neither is who waits for a file that cannot be read any more.
+    await pipeline(download.content, res).catch(() => res.destroy());
   });
   return router;
 }

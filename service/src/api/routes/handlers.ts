@@ -1,8 +1,11 @@
-import type { Handlers } from "../api/handlers.js";
-import type { ServiceContext } from "../service-context.js";
+import type { ServiceContext } from "../../server/service-context.js";
+import type { Handlers } from "../handlers.js";
+import { addStateHandlers } from "./add-state.js";
 import { authConfigHandlers } from "./auth-configs.js";
 import { runHandlers } from "./automation-runs.js";
 import { automationHandlers } from "./automations.js";
+import { clientHandlers } from "./clients.js";
+import { controlHandlers } from "./control.js";
 import { ownershipHandlers } from "./ownership.js";
 import { resourceTypeHandlers } from "./resource-types.js";
 import { roleMiningHandlers } from "./role-mining.js";
@@ -20,5 +23,8 @@ export function handlersOf(context: ServiceContext): Partial<Handlers> {
     ...tunnelHandlers(context),
     ...automationHandlers(context),
     ...runHandlers(context),
+    ...addStateHandlers(context),
+    ...clientHandlers(context),
+    ...controlHandlers(context),
   };
 }

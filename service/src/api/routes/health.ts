@@ -1,6 +1,6 @@
 import express, { type Router } from "express";
-import { sendJson } from "../api/error-answers.js";
-import type { Storage } from "../storage/storage.js";
+import type { Storage } from "../../storage/storage.js";
+import { sendJson } from "../error-answers.js";
 
 /** `/healthz`: the process answers. `/readyz`: its database does too. */
 export function healthRouter({ db }: Storage): Router {

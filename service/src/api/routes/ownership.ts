@@ -1,8 +1,8 @@
-import { notFound } from "../api/errors.js";
-import type { Handlers } from "../api/handlers.js";
-import type { ServiceContext } from "../service-context.js";
-import { BEFORE_ALL, instant } from "../storage/document.js";
-import type { OwnerPosition } from "../storage/owners.js";
+import type { ServiceContext } from "../../server/service-context.js";
+import { BEFORE_ALL, instant } from "../../storage/document.js";
+import type { OwnerPosition } from "../../storage/owners.js";
+import { notFound } from "../errors.js";
+import type { Handlers } from "../handlers.js";
 
 /** Operations 4.7 and 4.8. */
 export function ownershipHandlers({
@@ -24,8 +24,8 @@ export function ownershipHandlers({
       const of = { appId, appUserId, roleSlug: query.roleSlug ?? "" };
       return pageTokens.page({
         of: ["searchUserOwners", of],
-        pageSize: query.page_size ?? query.pageSize,
-        pageToken: query.page_token ?? query.pageToken,
+        pageSize: query.pageSize,
+        pageToken: query.pageToken,
         start: [BEFORE_ALL, "", ""] as OwnerPosition,
         find: (after, limit) => storage.owners.searchUserOwners(of, after, limit),
         position: ({ createdAt = "", userId, roleSlug }): OwnerPosition => [

@@ -1,7 +1,7 @@
-import { ApiError, notFound } from "../api/errors.js";
-import type { Handlers } from "../api/handlers.js";
-import type { ServiceContext } from "../service-context.js";
-import { timestamp } from "../storage/document.js";
+import type { ServiceContext } from "../../server/service-context.js";
+import { timestamp } from "../../storage/document.js";
+import { ApiError, notFound } from "../errors.js";
+import type { Handlers } from "../handlers.js";
 import { maskedFields } from "./update-mask.js";
 
 const FIELDS = ["displayName", "traitIds"] as const;

@@ -1,7 +1,7 @@
-import { notFound } from "../api/errors.js";
-import type { Handlers } from "../api/handlers.js";
-import type { ServiceContext } from "../service-context.js";
-import type { CohortFilter, CohortPosition } from "../storage/cohorts.js";
+import type { ServiceContext } from "../../server/service-context.js";
+import type { CohortFilter, CohortPosition } from "../../storage/cohorts.js";
+import { notFound } from "../errors.js";
+import type { Handlers } from "../handlers.js";
 
 /** Operation 4.5. */
 export function roleMiningHandlers({

@@ -1,12 +1,13 @@
-import { invalidField, notFound } from "../api/errors.js";
-import type { Handlers } from "../api/handlers.js";
-import { auditRecord } from "../secrets/audit-record.js";
-import { prepareSecret } from "../secrets/create-secret.js";
-import { viewSecret } from "../secrets/view-secret.js";
-import type { ServiceContext } from "../service-context.js";
-import type { AuditPosition } from "../storage/audit-events.js";
-import { BEFORE_ALL } from "../storage/document.js";
-import { newId } from "../storage/ids.js";
+import { auditRecord } from "../../secrets/audit-record.js";
+import { prepareSecret } from "../../secrets/create-secret.js";
+import { viewSecret } from "../../secrets/view-secret.js";
+import type { ServiceContext } from "../../server/service-context.js";
+import type { AuditPosition } from "../../storage/audit-events.js";
+import { BEFORE_ALL } from "../../storage/document.js";
+import { newId } from "../../storage/ids.js";
+import { notFound } from "../errors.js";
+import type { Handlers } from "../handlers.js";
+import { requireUser } from "./require-user.js";
 
 /** Operations 4.1 and 4.6, and the local administration of paper secrets. */
 export function secretHandlers(
@@ -32,7 +33,7 @@ export function secretHandlers(
       // Named one by one: whatever else a body holds is not taken over.
       const { creatorUserId = caller.userId, access, allowedUserIds, text, file } = body;
       const { inputFormat, views, expiresAt } = body;
-      if (!storage.users.get(creatorUserId)) throw invalidField("creatorUserId", "is not a user");
+      requireUser(storage, "creatorUserId", creatorUserId);
       const id = newId();
       const secret = await prepareSecret(secrets, {
         id,
@@ -47,6 +48,7 @@ export function secretHandlers(
         expiresAt,
       });
       storage.db.transaction(() => {
+        requireUser(storage, "creatorUserId", creatorUserId);
         storage.paperSecrets.add(secret);
         storage.auditEvents.add(
           auditRecord(storage, "paper_secret_created", id, { caller, clientIp }, clock),

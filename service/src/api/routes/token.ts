@@ -1,15 +1,16 @@
 import { parse } from "node:querystring";
 import express, { type ErrorRequestHandler, type Request, type Response, type Router } from "express";
-import { sendJson } from "../api/error-answers.js";
-import { ApiError } from "../api/errors.js";
-import { operation } from "../api/operations.js";
-import { parseJson, readText } from "../api/request-body.js";
-import { type Schemas, violationsOf } from "../api/validation.js";
-import { TOKEN_LIFETIME_SECONDS } from "../auth/access-tokens.js";
-import { ASSERTION_TYPE, authenticClient, claimedClientId } from "../auth/client-authentication.js";
-import { type AttemptLimits, failedAttempts } from "../auth/failed-attempts.js";
-import { isOfForeignPage } from "../auth/foreign-page.js";
-import type { ServiceContext } from "../service-context.js";
+import { audienceOf } from "../../auth/audience.js";
+import { ASSERTION_TYPE, authenticate, claimedClientId } from "../../auth/client-authentication.js";
+import { type AttemptLimits, failedAttempts } from "../../auth/failed-attempts.js";
+import { isOfForeignPage } from "../../auth/foreign-page.js";
+import type { ServiceContext } from "../../server/service-context.js";
+import { REALM, sendJson } from "../error-answers.js";
+import { ApiError } from "../errors.js";
+import { lenientBody } from "../lenient-body.js";
+import { operation } from "../operations.js";
+import { parseJson, readText } from "../request-body.js";
+import { type Schemas, violationsOf } from "../validation.js";
 
 type OAuthErrorCode = Schemas["OAuthError"]["error"];
 
@@ -30,7 +31,7 @@ class OAuthFailure extends Error {
 export function tokenRouter(context: ServiceContext, limits: AttemptLimits | undefined): Router {
   const { id, path, bodySchema = {} } = operation("createToken");
   const attempts = failedAttempts(limits, context.clock);
-  const host = new URL(context.baseUrl).hostname;
+  const audience = audienceOf(context.baseUrl, path);
   const router = express.Router({ caseSensitive: true, strict: true });
 
   router.use(path, (req, res, next) => {
@@ -42,12 +43,15 @@ export function tokenRouter(context: ServiceContext, limits: AttemptLimits | und
   router.post(path, async (req, res) => {
     res.locals.operation = operation(id);
     // Before anything is counted: else any page could have the service's own client refused.
-    if (isOfForeignPage(req, context.baseUrl)) {
+    if (isOfForeignPage(req, context.baseUrl) && !context.cors.allows(req)) {
       throw new OAuthFailure("invalid_request", "Pages of other sites get no tokens here.", 403);
     }
     if (await context.faults.answered(id, req, res)) return;
-    const request = tokenRequest(await parameters(req), bodySchema);
+    const body = lenientBody(await parameters(req), bodySchema);
+    res.locals.body = body;
+    const request = tokenRequest(body, bodySchema);
     const clientId = claimedClientId(request);
+    res.locals.clientId = clientId;
     const { clients } = context.storage;
     // A signature cannot be guessed, and anybody can send a wrong one: counting those would only keep the client out.
     const counted = request.client_secret !== undefined && {
@@ -56,15 +60,22 @@ export function tokenRouter(context: ServiceContext, limits: AttemptLimits | und
       isKnown: clients.get(clientId) !== undefined,
     };
     if (counted) refuseThrottled(attempts.waitSeconds(counted), res);
-    const client = await authenticClient(request, clientId, { clients, clock: context.clock, host });
+    const proof = await authenticate(request, clientId, { clients, clock: context.clock, audience });
     // Of many attempts at once, those past the limit are refused here, the right one too.
     if (counted) refuseThrottled(attempts.waitSeconds(counted), res);
-    if (!client) {
+    if ("refused" in proof) {
       if (counted) attempts.failed(counted);
-      throw new OAuthFailure("invalid_client", "The client is not known, or its proof is wrong.", 401);
+      context.log.info({ wrong: proof.wrong, requestId: res.locals.requestId }, "a client was refused");
+      throw new OAuthFailure("invalid_client", proof.refused, 401);
     }
-    const access_token = await context.tokens.issue(client.clientId);
-    sendJson(200, { access_token, token_type: "Bearer", expires_in: TOKEN_LIFETIME_SECONDS }, req, res);
+    const answer = {
+      access_token: await context.tokens.issue(proof.client.clientId),
+      token_type: "Bearer",
+      expires_in: context.tokens.lifetimeSeconds,
+      // RFC 6749 section 5.1: whoever asks for scopes is told that none was given.
+      ...(request.scope ? { scope: "" } : {}),
+    };
+    sendJson(200, answer, req, res);
   });
   router.use(path, oauthErrors);
   return router;
@@ -121,7 +132,7 @@ const oauthErrors: ErrorRequestHandler = (error: unknown, req, res, next) => {
   const isOfBody = error instanceof ApiError && req.method === "POST";
   if (!(error instanceof OAuthFailure || isOfBody) || res.headersSent) return next(error);
   // RFC 6749 asks for the scheme the client tried.
-  if (req.headers.authorization !== undefined) res.set("WWW-Authenticate", "Basic");
+  if (req.headers.authorization !== undefined) res.set("WWW-Authenticate", `Basic realm="${REALM}"`);
   const code = error instanceof OAuthFailure ? error.error : "invalid_request";
   sendJson(error.status, { error: code, error_description: error.message }, req, res);
 };

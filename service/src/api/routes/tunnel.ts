@@ -1,8 +1,8 @@
-import { notFound } from "../api/errors.js";
-import type { Handlers } from "../api/handlers.js";
-import type { ServiceContext } from "../service-context.js";
-import { BEFORE_ALL, createdAt } from "../storage/document.js";
-import type { CredentialPosition } from "../storage/tunnel-credentials.js";
+import type { ServiceContext } from "../../server/service-context.js";
+import { BEFORE_ALL, createdAt } from "../../storage/document.js";
+import type { CredentialPosition } from "../../storage/tunnel-credentials.js";
+import { notFound } from "../errors.js";
+import type { Handlers } from "../handlers.js";
 
 /** Operation 4.9. */
 export function tunnelHandlers({
@@ -14,8 +14,8 @@ export function tunnelHandlers({
       if (!storage.tunnelCredentials.hasBridge(bridge)) throw notFound("bridge");
       return pageTokens.page({
         of: ["listBridgeCredentials", bridge],
-        pageSize: query.page_size ?? query.pageSize,
-        pageToken: query.page_token ?? query.pageToken,
+        pageSize: query.pageSize,
+        pageToken: query.pageToken,
         start: [BEFORE_ALL, ""] as CredentialPosition,
         find: (after, limit) => storage.tunnelCredentials.list(bridge, after, limit),
         position: (credential): CredentialPosition => [createdAt(credential), credential.id],

@@ -1,4 +1,4 @@
-import { invalidField } from "../api/errors.js";
+import { invalidField } from "../errors.js";
 
 /**
  * The fields an update changes: those its mask names, in camelCase or snake_case, with or without the resource's

@@ -1,6 +1,6 @@
 import express, { type Router } from "express";
-import { operation } from "../api/operations.js";
-import type { ServiceContext } from "../service-context.js";
+import type { ServiceContext } from "../../server/service-context.js";
+import { operation } from "../operations.js";
 
 /** Operation 4.10. It reads and answers in its own way; what goes wrong on purpose comes before. */
 export function webhookRoute({ faults, automations }: ServiceContext): Router {

@@ -1,4 +1,4 @@
-import type { FixtureApp } from "../state/fixture.js";
+import type { FixtureApp } from "../fixture.js";
 import { idsOf } from "./draw.js";
 
 type Entitlement = NonNullable<FixtureApp["entitlements"]>[number];

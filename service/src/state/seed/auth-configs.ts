@@ -1,4 +1,4 @@
-import type { Fixture } from "../state/fixture.js";
+import type { Fixture } from "../fixture.js";
 import { draw } from "./draw.js";
 
 type AuthConfig = NonNullable<Fixture["authConfigs"]>[number];

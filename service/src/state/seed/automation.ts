@@ -1,4 +1,4 @@
-import type { FixtureAutomation } from "../state/fixture.js";
+import type { FixtureAutomation } from "../fixture.js";
 import { idsOf } from "./draw.js";
 
 /** The automation of a seed, behind an HMAC listener: it says who has left. */

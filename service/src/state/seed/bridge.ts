@@ -1,4 +1,4 @@
-import type { Fixture } from "../state/fixture.js";
+import type { Fixture } from "../fixture.js";
 import { idsOf } from "./draw.js";
 
 type Bridge = NonNullable<Fixture["bridges"]>[number];

@@ -1,4 +1,4 @@
-import type { FixtureSecret } from "../state/fixture.js";
+import type { FixtureSecret } from "../fixture.js";
 import { idsOf } from "./draw.js";
 
 /** The paper secrets of a seed: one without a limit, and one for the client's own user with 5 views. */

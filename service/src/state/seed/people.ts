@@ -1,4 +1,4 @@
-import type { Fixture } from "../state/fixture.js";
+import type { Fixture } from "../fixture.js";
 import { type Draw, draw } from "./draw.js";
 
 const GIVEN = [

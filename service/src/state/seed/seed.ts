@@ -1,4 +1,4 @@
-import type { Fixture } from "../state/fixture.js";
+import type { Fixture } from "../fixture.js";
 import { app } from "./app.js";
 import { authConfigs } from "./auth-configs.js";
 import { automation } from "./automation.js";

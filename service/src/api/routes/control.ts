@@ -1,0 +1,105 @@
+import type { ServiceContext } from "../../server/service-context.js";
+import { timestamp } from "../../storage/document.js";
+import { ApiError, notFound } from "../errors.js";
+import type { Handlers } from "../handlers.js";
+import { FAULT_OPERATION_IDS, type OperationId } from "../operations.js";
+import type { Schemas } from "../validation.js";
+
+/** The remote control of the local service. */
+export function controlHandlers(
+  context: ServiceContext,
+): Pick<
+  Handlers,
+  | "listFaults"
+  | "clearFaults"
+  | "putFault"
+  | "deleteFault"
+  | "getClock"
+  | "moveClock"
+  | "resetService"
+  | "listSnapshots"
+  | "saveSnapshot"
+  | "deleteSnapshot"
+  | "restoreSnapshot"
+  | "clearJournal"
+  | "searchJournal"
+> {
+  const { faults, clock, snapshots, journal, state } = context;
+  const shownClock = () => ({ now: timestamp(clock.now()), frozen: clock.isFrozen });
+  return {
+    listFaults: () => ({ list: faults.list() as Schemas["ListFaultsResponse"]["list"] }),
+    clearFaults() {
+      faults.reset("none");
+      return {};
+    },
+    putFault({ path, body }) {
+      within(() => faults.set(operationOf(path.operation_id), body));
+      return {};
+    },
+    deleteFault({ path }) {
+      faults.set(operationOf(path.operation_id), undefined);
+      return {};
+    },
+    getClock: shownClock,
+    moveClock({ body }) {
+      within(() => clock.move(body));
+      return shownClock();
+    },
+    async resetService() {
+      await resetAll(context);
+      return {};
+    },
+    listSnapshots: () => ({
+      list: snapshots.list().map(({ name, createdAt }) => ({ name, createdAt: timestamp(createdAt) })),
+    }),
+    async saveSnapshot({ path }) {
+      await state.keepingAdmin(() => snapshots.save(path.name, clock.now()));
+      return {};
+    },
+    deleteSnapshot({ path }) {
+      if (!snapshots.remove(path.name)) throw notFound("snapshot");
+      return {};
+    },
+    async restoreSnapshot({ path }) {
+      if (!(await state.keepingAdmin(() => snapshots.restore(path.name)))) throw notFound("snapshot");
+      return {};
+    },
+    clearJournal() {
+      journal.clear();
+      return {};
+    },
+    searchJournal({ body }) {
+      const list = journal.search(body).map(({ isFault, time, ...entry }) => ({
+        ...entry,
+        time: timestamp(time),
+        fault: isFault,
+      }));
+      return { count: list.length, list };
+    },
+  };
+}
+
+/** Takes everything back to the start: state, faults, clock and journal. */
+export async function resetAll({ faults, clock, journal, state }: ServiceContext): Promise<void> {
+  clock.reset();
+  await state.reset();
+  faults.reset("start");
+  journal.clear();
+}
+
+function operationOf(name: string): OperationId {
+  const found = FAULT_OPERATION_IDS.find((id) => id === name);
+  if (found === undefined) throw notFound("operation that can go wrong");
+  return found;
+}
+
+/** Numbers that are out of range are the caller's mistake. */
+function within(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof RangeError || error instanceof TypeError)
+      throw new ApiError("invalid-argument", `${error.message}.`);
+    throw error;
+  }
+}

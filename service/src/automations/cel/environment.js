@@ -1,0 +1,22 @@
+import { celEnv, celMap, plan } from "@bufbuild/cel";
+import { strings as upstreamStrings } from "@bufbuild/cel/ext";
+import { functions } from "./functions.js";
+import { strings } from "./strings.js";
+
+/** What expressions are planned with: the library's own functions, and in their place ours where theirs are wrong. */
+export const environment = celEnv({ funcs: [...upstreamStrings, ...strings, ...functions] });
+
+// The library's maps say of a member that is null that it is not there: `has()`, `in`.
+const { constructor: NativeMap } = celMap(new Map());
+NativeMap.prototype.has = function (key) {
+  return this.get(key) !== undefined;
+};
+
+/**
+ * What a tree gives: a value, or a CelError.
+ *
+ * @param names values by name
+ */
+export function evaluatedTree(tree, names) {
+  return plan(environment, tree)(Object.assign(Object.create(null), names));
+}

@@ -1,0 +1,188 @@
+import type { Request, Response } from "express";
+import type { Clock } from "hookproof";
+import { sendJson } from "../api/error-answers.js";
+import type { Schema } from "../api/openapi-document.js";
+import { FAULT_OPERATION_IDS, type OperationId } from "../api/operations.js";
+import { violationsOf } from "../api/validation.js";
+import { faultBody } from "./fault-body.js";
+import { refuseUnknown } from "./options.js";
+
+/** One way in which an operation goes wrong on purpose. */
+export interface FaultAnswer {
+  /** Answers with this status, from 200 to 599, instead of the operation. */
+  status?: number | undefined;
+  /** The JSON of that answer; by default the operation's own shape of an error. */
+  body?: unknown;
+  /** Waits first, in milliseconds; without a status the operation is done after it. */
+  delayMs?: number | undefined;
+  /** Cuts the connection instead of answering. */
+  disconnect?: boolean | undefined;
+  /** Answers with JSON that ends in the middle, under `status` or 200. */
+  malformed?: boolean | undefined;
+  /** The header `Retry-After`, in seconds; 1 by default for 429 and 503. */
+  retryAfterSeconds?: number | undefined;
+  /** How many requests it is for: all of them by default, one as a part of a sequence. */
+  times?: number | undefined;
+}
+
+/** What goes wrong with an operation on purpose. */
+export interface Fault extends FaultAnswer {
+  /** Several, one after another; then the operation works again. A part without anything lets requests pass. */
+  sequence?: readonly FaultAnswer[] | undefined;
+  /** Lets so many requests pass in each window, and answers the others with 429. */
+  rateLimit?: { requests: number; windowMs: number } | undefined;
+}
+
+/** Faults by operation, which can be set while the service runs. */
+export interface Faults {
+  /** Replaces what was set for the operation; `undefined` takes it away. */
+  set(operation: OperationId, fault: Fault | undefined): void;
+  /** What is set now. */
+  list(): { operation: OperationId; fault: Fault }[];
+  /** Goes back to the faults of the start, or to none. */
+  reset(to: "start" | "none"): void;
+  /** Waits and fails as it is set; true if the request has been answered by that. */
+  answered(operation: OperationId, req: Request, res: Response): Promise<boolean>;
+  /** Ends the waits under way. */
+  stop(): void;
+}
+
+/** What is set for an operation, and how far it is. */
+interface Active {
+  readonly fault: Fault;
+  readonly parts: { answer: FaultAnswer; left: number }[];
+  window: { since: number; requests: number };
+}
+
+const KNOWN_OPERATIONS = Object.fromEntries(FAULT_OPERATION_IDS.map((id) => [id, true as const]));
+const ANSWER = {
+  status: true,
+  body: true,
+  delayMs: true,
+  disconnect: true,
+  malformed: true,
+  retryAfterSeconds: true,
+  times: true,
+} as const satisfies Record<keyof FaultAnswer, true>;
+
+/**
+ * Faults, and a latency every operation has.
+ *
+ * @throws {RangeError} for a number that is out of range; {TypeError} for a name that is not known
+ */
+export function createFaults({
+  clock,
+  latencyMs = 0,
+  start = {},
+}: {
+  clock: Clock;
+  latencyMs?: number | undefined;
+  start?: Partial<Record<OperationId, Fault>> | undefined;
+}): Faults {
+  if (latencyMs !== 0) checkAs(DELAY, latencyMs, "latencyMs");
+  const active = new Map<OperationId, Active>();
+  const waits = new Set<() => void>();
+
+  const wait = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        waits.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      waits.add(done);
+    });
+
+  const set = (operation: OperationId, fault: Fault | undefined) => {
+    refuseUnknown("setFault", { [operation]: fault }, KNOWN_OPERATIONS);
+    if (fault) checkFault(fault);
+    active.delete(operation);
+    if (!fault) return;
+    const { sequence, rateLimit, ...single } = fault;
+    const parts = (sequence ?? (rateLimit ? [] : [single])).map((answer) => ({
+      answer,
+      left: answer.times ?? (sequence ? 1 : Number.POSITIVE_INFINITY),
+    }));
+    active.set(operation, { fault, parts, window: { since: Number.NEGATIVE_INFINITY, requests: 0 } });
+  };
+  const reset = (to: "start" | "none") => {
+    active.clear();
+    if (to === "start")
+      for (const [operation, fault] of Object.entries(start)) set(operation as OperationId, fault);
+  };
+
+  /** The answer that is due for the next request of an operation, which is counted. */
+  const next = (operation: OperationId): FaultAnswer | undefined => {
+    const found = active.get(operation);
+    if (!found) return undefined;
+    if (found.fault.rateLimit) return limited(found, clock.now());
+    const [part] = found.parts;
+    if (part && --part.left <= 0) found.parts.shift();
+    if (found.parts.length === 0) active.delete(operation);
+    return part?.answer;
+  };
+
+  reset("start");
+  return {
+    set,
+    reset,
+    list: () => [...active].map(([operation, { fault }]) => ({ operation, fault })),
+    async answered(operation, req, res) {
+      const answer = next(operation);
+      const ms = latencyMs + (answer?.delayMs ?? 0);
+      if (ms > 0) await wait(ms);
+      if (answer === undefined) return false;
+      if (answer.status === undefined && !answer.malformed && !answer.disconnect) return false;
+      res.locals.isFault = true;
+      if (answer.disconnect) {
+        req.socket.destroy();
+        return true;
+      }
+      send(operation, answer, req, res);
+      return true;
+    },
+    stop() {
+      for (const done of waits) done();
+    },
+  };
+}
+
+function limited(found: Active, now: number): FaultAnswer | undefined {
+  const { requests, windowMs } = found.fault.rateLimit as NonNullable<Fault["rateLimit"]>;
+  const age = now - found.window.since;
+  if (!(age >= 0 && age < windowMs)) found.window = { since: now, requests: 0 };
+  found.window.requests += 1;
+  if (found.window.requests <= requests) return undefined;
+  return { status: 429, retryAfterSeconds: Math.ceil((found.window.since + windowMs - now) / 1000) };
+}
+
+function send(operation: OperationId, answer: FaultAnswer, req: Request, res: Response): void {
+  const { status = 200, malformed = false } = answer;
+  const retryAfter = answer.retryAfterSeconds ?? (status === 429 || status === 503 ? 1 : undefined);
+  if (retryAfter !== undefined) res.set("Retry-After", String(retryAfter));
+  const { headers, body } = faultBody(operation, status, res.locals.requestId);
+  res.set(headers);
+  const text = answer.body === undefined ? undefined : JSON.stringify(answer.body);
+  sendJson(status, malformed ? '{"list":[{"id":"' : (text ?? body), req, res);
+}
+
+function checkFault(fault: Fault): void {
+  refuseUnknown("a fault", fault, { ...ANSWER, sequence: true, rateLimit: true });
+  const { sequence, rateLimit, ...single } = fault;
+  const isSingle = Object.values(single).some((value) => value !== undefined);
+  if (Number(sequence !== undefined) + Number(rateLimit !== undefined) + Number(isSingle) > 1)
+    throw new RangeError("sequence and rateLimit stand alone");
+  if (rateLimit) refuseUnknown("rateLimit", rateLimit, { requests: true, windowMs: true });
+  for (const answer of sequence ?? []) refuseUnknown("a fault", answer, ANSWER);
+  checkAs(FAULT, fault, "fault");
+}
+
+/** The bounds of the document, whoever sets a fault: past 2^31 - 1 ms a timer of Node does not wait at all. */
+const FAULT: Schema = { $ref: "#/components/schemas/Fault" };
+const DELAY: Schema = { $ref: "#/components/schemas/FaultAnswer/properties/delayMs" };
+
+function checkAs(schema: Schema, value: unknown, name: string): void {
+  const [wrong] = violationsOf(value, schema, name);
+  if (wrong) throw new RangeError(`${wrong.field} ${wrong.description}`);
+}

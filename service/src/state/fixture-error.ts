@@ -1,0 +1,44 @@
+import type { FieldViolation } from "../api/errors.js";
+import type { Fixture } from "./fixture.js";
+
+/** A mistake in a fixture. */
+export interface FixtureProblem extends FieldViolation {
+  /** Counted from 1; absent where the place has none. */
+  readonly line?: number | undefined;
+}
+
+/** A fixture that cannot be used. */
+export class FixtureError extends Error {
+  override readonly name = "FixtureError";
+  readonly code = "FIXTURE_INVALID";
+  readonly problems: readonly FixtureProblem[];
+
+  constructor(file: string, problems: readonly FixtureProblem[]) {
+    const [first] = problems;
+    const place = first?.line === undefined ? file : `${file}:${first.line}`;
+    super(`${place}: ${[first?.field, first?.description].filter(Boolean).join(" ")}`);
+    this.problems = problems;
+  }
+}
+
+/** Where a fixture was read from. */
+interface FixtureSource {
+  readonly file: string;
+  /** The line of a field, or of the nearest thing around it. */
+  lineOf(field: string): number | undefined;
+}
+
+const sources = new WeakMap<Fixture, FixtureSource>();
+
+/** Remembers where a fixture was read from, for mistakes that show when it is loaded: an expression, a key set's URL. */
+export function readFrom(source: FixtureSource, fixture: Fixture): Fixture {
+  sources.set(fixture, source);
+  return fixture;
+}
+
+/** The error for mistakes of a fixture, with file and line where it was read from a file. */
+export function fixtureError(fixture: Fixture, problems: readonly FieldViolation[]): FixtureError {
+  const source = sources.get(fixture);
+  const placed = problems.map((one) => ({ ...one, line: source?.lineOf(one.field) }));
+  return new FixtureError(source?.file ?? "fixture", placed);
+}

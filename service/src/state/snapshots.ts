@@ -1,0 +1,75 @@
+import type { Database } from "../storage/database.js";
+import { first } from "../storage/database.js";
+
+/** Copies of the state under names. */
+export interface Snapshots {
+  /** Keeps the state as it is now; one of the same name is replaced. */
+  save(name: string, now: number): void;
+  /** Goes back to a snapshot, at once; false if there is none. Every access token stays good. */
+  restore(name: string): boolean;
+  /** False if there is none. */
+  remove(name: string): boolean;
+  list(): { name: string; createdAt: number }[];
+}
+
+/** Tables of copies begin with this, and are no part of the state. */
+const SNAPSHOT_PREFIX = "snapshot_";
+
+/** The service's own keys and settings, which no snapshot and no reset takes back. */
+const OWN = new Set(["meta", "signing_keys"]);
+
+/** The tables that hold the state. Names are the service's own, and safe in SQL. */
+export function stateTables(db: Database): string[] {
+  const rows = db
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
+    .all() as { name: string }[];
+  return rows.map(({ name }) => name).filter((name) => !OWN.has(name) && !name.startsWith(SNAPSHOT_PREFIX));
+}
+
+/** The snapshots in a database: each table of the state is copied beside itself. */
+export function snapshots(db: Database): Snapshots {
+  const LIST = `${SNAPSHOT_PREFIX}list`;
+  db.exec(`CREATE TABLE IF NOT EXISTS ${LIST}
+    (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, created_at INTEGER NOT NULL) STRICT`);
+  const idOf = (name: string) =>
+    first<{ id: number }>(db.prepare(`SELECT id FROM ${LIST} WHERE name = ?`).all(name))?.id;
+  const copyOf = (id: number, table: string) => `${SNAPSHOT_PREFIX}${id}_${table}`;
+  const drop = (name: string): boolean => {
+    const id = idOf(name);
+    if (id === undefined) return false;
+    for (const table of stateTables(db)) db.exec(`DROP TABLE IF EXISTS ${copyOf(id, table)}`);
+    db.prepare(`DELETE FROM ${LIST} WHERE id = ?`).all(id);
+    return true;
+  };
+  return {
+    save: (name, now) =>
+      db.transaction(() => {
+        drop(name);
+        db.prepare(`INSERT INTO ${LIST} (name, created_at) VALUES (?, ?)`).all(name, now);
+        const id = idOf(name) as number;
+        for (const table of stateTables(db))
+          db.exec(`CREATE TABLE ${copyOf(id, table)} AS SELECT * FROM ${table}`);
+      }),
+    restore(name) {
+      const id = idOf(name);
+      if (id === undefined) return false;
+      db.transaction(() => {
+        db.exec("PRAGMA defer_foreign_keys = ON");
+        for (const table of stateTables(db)) {
+          // Clients that act as no user stay: their tokens are good.
+          db.exec(`DELETE FROM ${table}${table === "clients" ? " WHERE user_id IS NOT NULL" : ""}`);
+          db.exec(`INSERT OR REPLACE INTO ${table} SELECT * FROM ${copyOf(id, table)}`);
+        }
+      });
+      return true;
+    },
+    remove: (name) => db.transaction(() => drop(name)),
+    list: () =>
+      (
+        db.prepare(`SELECT name, created_at FROM ${LIST} ORDER BY name`).all() as {
+          name: string;
+          created_at: number;
+        }[]
+      ).map((row) => ({ name: row.name, createdAt: row.created_at })),
+  };
+}

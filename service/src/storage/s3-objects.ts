@@ -1,0 +1,132 @@
+import { AwsClient } from "aws4fetch";
+import type { Clock } from "hookproof";
+import { ServiceFault } from "../server/log.js";
+import { type Content, DOWNLOAD_VALID_SECONDS, type ObjectStore } from "./object-store.js";
+
+/** A bucket of any store that speaks S3. */
+export interface S3Options {
+  /** Such as `https://s3.eu-central-1.amazonaws.com` or `http://127.0.0.1:9000`. */
+  endpoint: string;
+  bucket: string;
+  /** `us-east-1` by default, which stores without regions take. */
+  region?: string | undefined;
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
+/** What one request to the store may take: a part of a file, and not the whole of it. */
+const TIMEOUT_MS = 10_000;
+const RETRIES = 2;
+/** The smallest that S3 takes as a part. A file has 10,000 of them at most, 48 GiB. */
+const PART_BYTES = 5 * 2 ** 20;
+
+/**
+ * Keeps objects in an S3 bucket; download URLs are presigned. Buckets are addressed by path, which every store takes.
+ * What is longer than a part is sent part by part as it arrives, so that one part of it is in memory.
+ */
+export function createS3Objects(
+  { endpoint, bucket, region = "us-east-1", accessKeyId, secretAccessKey }: S3Options,
+  clock: Clock,
+): ObjectStore {
+  const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3", retries: RETRIES });
+  const base = new URL(`${encodeURIComponent(bucket)}/`, endpoint.endsWith("/") ? endpoint : `${endpoint}/`);
+  const datetime = () => new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, "");
+
+  /** The header ETag and the body of what the store answers. */
+  async function ask(
+    method: string,
+    url: URL,
+    body?: Uint8Array<ArrayBuffer> | string,
+  ): Promise<{ etag: string; text: string }> {
+    const response = await client.fetch(url.href, {
+      method,
+      body: body ?? null,
+      headers: { "Content-Type": "application/octet-stream" },
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      aws: { datetime: datetime() },
+    });
+    const text = await response.text();
+    if (!response.ok) throw new ServiceFault(`the object store answered ${response.status}`);
+    return { etag: response.headers.get("ETag") ?? "", text };
+  }
+
+  async function beginUpload(object: URL): Promise<Upload> {
+    const { text } = await ask("POST", at(object, { uploads: "" }));
+    const [, uploadId] = /<UploadId>([^<&]+)<\/UploadId>/.exec(text) ?? [];
+    if (uploadId === undefined) throw new ServiceFault("the object store began no upload");
+    const upload = at(object, { uploadId });
+    const parts: string[] = [];
+    return {
+      async add(part) {
+        const partNumber = String(parts.length + 1);
+        const { etag } = await ask("PUT", at(upload, { partNumber }), part);
+        parts.push(`<Part><PartNumber>${partNumber}</PartNumber><ETag>${xmlText(etag)}</ETag></Part>`);
+      },
+      async complete() {
+        const list = `<CompleteMultipartUpload>${parts.join("")}</CompleteMultipartUpload>`;
+        const answer = await ask("POST", upload, list);
+        // A store that takes long to put them together answers 200 before it knows.
+        if (answer.text.includes("<Error>")) throw new ServiceFault("the object store refused an upload");
+      },
+      abort: () => ask("DELETE", upload),
+    };
+  }
+
+  return {
+    async put(key, content) {
+      const object = new URL(key, base);
+      let upload: Upload | undefined;
+      try {
+        for await (const part of inParts(content)) {
+          if (!upload && part.length < PART_BYTES) return void (await ask("PUT", object, part));
+          upload ??= await beginUpload(object);
+          await upload.add(part);
+        }
+        await upload?.complete();
+      } catch (error) {
+        await upload?.abort().catch(() => {}); // the reason of the failure is what counts
+        throw error;
+      }
+    },
+    async downloadUrl(key) {
+      const url = at(new URL(key, base), { "X-Amz-Expires": String(DOWNLOAD_VALID_SECONDS) });
+      const request = await client.sign(url.href, { aws: { signQuery: true, datetime: datetime() } });
+      return request.url;
+    },
+  };
+}
+
+/** An object that is sent in parts. */
+interface Upload {
+  add(part: Uint8Array<ArrayBuffer>): Promise<void>;
+  complete(): Promise<void>;
+  abort(): Promise<unknown>;
+}
+
+/** Parts of one length, and the rest; a part is good until the next one is asked for. Nothing is one part without bytes. */
+async function* inParts(content: Content): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const part = new Uint8Array(PART_BYTES);
+  let [length, isFirst] = [0, true];
+  for await (const chunk of content instanceof Uint8Array ? [content] : content) {
+    for (let at = 0; at < chunk.length; ) {
+      const taken = chunk.subarray(at, at + PART_BYTES - length);
+      part.set(taken, length);
+      at += taken.length;
+      length += taken.length;
+      if (length < PART_BYTES) continue;
+      yield part;
+      [length, isFirst] = [0, false];
+    }
+  }
+  if (length > 0 || isFirst) yield part.subarray(0, length);
+}
+
+function at(url: URL, query: Readonly<Record<string, string>>): URL {
+  const copy = new URL(url);
+  for (const [name, value] of Object.entries(query)) copy.searchParams.set(name, value);
+  return copy;
+}
+
+function xmlText(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}
