@@ -6,6 +6,7 @@ import { ExportDialog } from "./actions/export-dialog.js";
 import { ForceDialog } from "./actions/force-dialog.js";
 import { HelpDialog } from "./actions/help-dialog.js";
 import { ReplayMenu } from "./actions/replay-menu.js";
+import { CallsView } from "./calls/calls-view.js";
 import { Detail } from "./detail/request-detail.js";
 import { useDetail } from "./detail/use-detail.js";
 import { EmptyState } from "./frame/empty-state.js";
@@ -14,10 +15,13 @@ import { TopBar } from "./frame/top-bar.js";
 import { useChoice } from "./frame/use-choice.js";
 import { useKeys } from "./frame/use-keys.js";
 import { useLive } from "./frame/use-live.js";
-import { type Filter, NO_FILTER, ofListener, ofStatus } from "./list/filter.js";
+import { ViewLinks } from "./frame/view-links.js";
+import { type Filter, NO_FILTER, ofSource, ofStatus } from "./list/filter.js";
 import { FilterBar } from "./list/filter-bar.js";
 import { RequestList } from "./list/request-list.js";
-import { useSearch } from "./list/use-search.js";
+import { requestParts } from "./list/request-row.js";
+import { steppedFrom } from "./list/row-window.js";
+import { searchRequests, useSearch } from "./list/use-search.js";
 import type { Api } from "./live/api.js";
 import { Icon } from "./parts/icon.js";
 import { TimeLine } from "./time-line/time-line.js";
@@ -29,8 +33,11 @@ const NOTE_MS = 5_000;
 
 /** The whole page. */
 export function App({ api }: { api: Api }) {
-  const { session, clockOffsetMs, connected, isLockedOut, rows, forced } = useLive(api);
-  const [chosen, choose] = useChoice();
+  const { session, clockOffsetMs, connected, isLockedOut, rows, forced, calls } = useLive(api);
+  const [choice, setChoice] = useChoice();
+  const isOfCalls = choice.view === "calls" && session?.hasCalls === true;
+  const chosen = isOfCalls ? undefined : choice.n;
+  const choose = useCallback((n: number | undefined) => setChoice({ view: "requests", n }), [setChoice]);
   const [filter, setFilter] = useState<Filter>(NO_FILTER);
   const [menu, setMenu] = useState<MenuName>();
   const [dialog, setDialog] = useState<DialogName>();
@@ -38,11 +45,12 @@ export function App({ api }: { api: Api }) {
   const search = useRef<HTMLInputElement>(null);
   const file = useRef<HTMLInputElement>(null);
 
-  const found = useSearch(api, filter.text, rows) ?? rows;
-  const ofOne = useMemo(() => ofListener(found, filter), [found, filter]);
+  const find = useCallback((q: string) => searchRequests(api, q), [api]);
+  const found = useSearch(find, filter.text, rows) ?? rows;
+  const ofOne = useMemo(() => ofSource(found, filter, ({ listenerId }) => listenerId), [found, filter]);
   const shown = useMemo(() => ofStatus(ofOne, filter), [ofOne, filter]);
   const row = useMemo(() => rows.find(({ n }) => n === chosen), [rows, chosen]);
-  const detail = useDetail(api, chosen, row);
+  const detail = useDetail(api.request, chosen, row);
   const listeners = session?.listeners ?? [];
   const listener =
     detail && detail !== "gone" ? listeners.find(({ id }) => id === detail.listenerId) : undefined;
@@ -56,8 +64,9 @@ export function App({ api }: { api: Api }) {
   // Where list and detail stand side by side, the newest request is open at first.
   const isEmpty = rows.length === 0;
   useEffect(() => {
-    if (chosen === undefined && rows[0] && matchMedia("(min-width: 900px)").matches) choose(rows[0].n);
-  }, [isEmpty]);
+    if (isOfCalls || chosen !== undefined || !rows[0]) return;
+    if (matchMedia("(min-width: 900px)").matches) choose(rows[0].n);
+  }, [isEmpty, isOfCalls]);
 
   /** Runs what may fail, and says so. */
   const attempt = async (work: () => Promise<string | undefined>) => {
@@ -91,21 +100,22 @@ export function App({ api }: { api: Api }) {
     });
 
   const move = (by: number) => {
-    // From nowhere, the first step down leads to the first row.
-    const at = shown.findIndex(({ n }) => n === chosen);
-    const to = Math.max(0, Math.min(shown.length - 1, at + by));
-    if (shown[to]) choose(shown[to].n);
+    const to = steppedFrom(shown, chosen, by);
+    if (to !== undefined) choose(to);
   };
   const toggle = (name: MenuName) => (open: boolean) => setMenu(open ? name : undefined);
   const isChosen = detail !== undefined && detail !== "gone";
   useKeys({
-    j: () => move(1),
-    k: () => move(-1),
-    "/": () => search.current?.focus(),
     "?": () => setDialog("help"),
-    r: () => isChosen && setMenu("replay"),
-    c: () => isChosen && setMenu("copy"),
-    Escape: () => (menu ? setMenu(undefined) : choose(undefined)),
+    ...(session?.hasCalls && { v: () => setChoice({ view: isOfCalls ? "requests" : "calls" }) }),
+    ...(!isOfCalls && {
+      j: () => move(1),
+      k: () => move(-1),
+      "/": () => search.current?.focus(),
+      r: () => isChosen && setMenu("replay"),
+      c: () => isChosen && setMenu("copy"),
+      Escape: () => (menu ? setMenu(undefined) : choose(undefined)),
+    }),
   });
 
   const actions = isChosen && (
@@ -130,35 +140,52 @@ export function App({ api }: { api: Api }) {
     </>
   );
   const close = () => setDialog(undefined);
+  const requestItems = [
+    {
+      label: "Export …",
+      note: "what the list shows",
+      disabled: shown.length === 0,
+      run: () => setDialog("export"),
+    },
+    { label: "Import …", note: "JSON Lines or HAR", run: () => file.current?.click() },
+    {
+      label: "Clear the list",
+      note: session?.historyFile ? `and ${session.historyFile}` : "for all tabs",
+      disabled: isEmpty,
+      run: () =>
+        attempt(async () => {
+          await api.clear();
+          choose(undefined);
+          return "Cleared";
+        }),
+    },
+  ];
+  const callItems = [
+    {
+      label: "Clear the list",
+      note: "for all tabs; the service's journal stays",
+      disabled: calls.length === 0,
+      run: () =>
+        attempt(async () => {
+          await api.clearCalls();
+          setChoice({ view: "calls" });
+          return "Cleared";
+        }),
+    },
+  ];
 
   return (
-    <div class={`page ${chosen === undefined ? "" : "has-choice"}`}>
+    <div class={`page ${choice.n === undefined ? "" : "has-choice"}`}>
       <TopBar
         session={session}
         connected={connected && !isLockedOut}
         forced={forced}
         menu={menu === "file"}
         onMenu={toggle("file")}
-        items={[
-          {
-            label: "Export …",
-            note: "what the list shows",
-            disabled: shown.length === 0,
-            run: () => setDialog("export"),
-          },
-          { label: "Import …", note: "JSON Lines or HAR", run: () => file.current?.click() },
-          {
-            label: "Clear the list",
-            note: session?.historyFile ? `and ${session.historyFile}` : "for all tabs",
-            disabled: isEmpty,
-            run: () =>
-              attempt(async () => {
-                await api.clear();
-                choose(undefined);
-                return "Cleared";
-              }),
-          },
-        ]}
+        views={
+          session?.hasCalls && <ViewLinks view={choice.view} requests={rows.length} calls={calls.length} />
+        }
+        items={isOfCalls ? callItems : requestItems}
         onForce={() => setDialog("force")}
         onStopForcing={(id) => attempt(async () => void (await api.stopForcing(id)))}
         onCopy={copy}
@@ -178,6 +205,15 @@ export function App({ api }: { api: Api }) {
             it sees requests and signs; another start of the listener has another one.
           </p>
         </main>
+      ) : isOfCalls ? (
+        <CallsView
+          api={api}
+          rows={calls}
+          chosen={choice.n}
+          nowMs={nowMs}
+          onChoose={(n) => setChoice({ view: "calls", n })}
+          onCopy={copy}
+        />
       ) : session && isEmpty ? (
         <main class="alone">
           <EmptyState listeners={listeners} onCopy={copy} />
@@ -189,11 +225,18 @@ export function App({ api }: { api: Api }) {
             <FilterBar
               filter={filter}
               rows={ofOne}
-              listeners={listeners}
+              sources={{ label: "Listener", all: "All listeners", ids: listeners.map(({ id }) => id) }}
               search={search}
               onChange={(change) => setFilter({ ...filter, ...change })}
             />
-            <RequestList rows={shown} chosen={chosen} onChoose={choose} onMove={move} />
+            <RequestList
+              label="Requests"
+              rows={shown}
+              parts={requestParts}
+              chosen={chosen}
+              onChoose={choose}
+              onMove={move}
+            />
             {session && shown.length === 0 && <p class="nothing note">Nothing matches.</p>}
           </section>
           <section class="detail" aria-label="The chosen request" tabIndex={-1}>

@@ -1,9 +1,8 @@
-import axe, { type AxeResults } from "axe-core";
 import { hmacSigner } from "hookproof";
-import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeInBrowser, openPage, rowsWith } from "./support/chromium.js";
 import { openStage, SECRET, type Stage, withDecodedSecret } from "./support/stage.js";
+import { violations } from "./support/violations.js";
 
 describeInBrowser("everybody can use the page", (browser) => {
   let stage: Stage;
@@ -13,23 +12,10 @@ describeInBrowser("everybody can use the page", (browser) => {
   });
   afterAll(() => stage.stop());
 
-  /** What axe finds serious, or worse. */
-  async function serious(page: Page, part = "body"): Promise<string[]> {
-    if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
-    const { violations } = await page.evaluate<AxeResults>(
-      `axe.run(${JSON.stringify(part)}, { resultTypes: ["violations"] })`,
-    );
-    return violations
-      .filter(({ impact }) => impact === "serious" || impact === "critical")
-      .flatMap(({ id, nodes }) =>
-        nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
-      );
-  }
-
   it("before anything has been received", async () => {
     const { page, context } = await openPage(browser(), stage.pageUrl);
     await page.locator(".empty").waitFor();
-    expect(await serious(page)).toEqual([]);
+    expect(await violations(page)).toEqual([]);
     await context.close();
   });
 
@@ -39,19 +25,19 @@ describeInBrowser("everybody can use the page", (browser) => {
     for (const { n } of stage.inspector.list().rows) {
       await page.goto(`${stage.pageUrl}&n=${n}`);
       await page.locator(".summary", { hasText: `#${n} ` }).waitFor();
-      expect(await serious(page, "article")).toEqual([]);
+      expect(await violations(page, "article")).toEqual([]);
     }
     await page.keyboard.press("r");
     await page.locator("[role=menu]").waitFor();
-    expect(await serious(page)).toEqual([]);
+    expect(await violations(page)).toEqual([]);
     await page.getByRole("menuitem", { name: "Edit and send" }).click();
     await page.locator("dialog").waitFor();
-    expect(await serious(page, "dialog")).toEqual([]);
+    expect(await violations(page, "dialog")).toEqual([]);
     await page.keyboard.press("Escape");
     await page.locator("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("?");
     await page.getByRole("heading", { name: "Keys" }).waitFor();
-    expect(await serious(page, "dialog")).toEqual([]);
+    expect(await violations(page, "dialog")).toEqual([]);
     expect(offences).toEqual([]);
     await context.close();
   });
@@ -64,10 +50,10 @@ describeInBrowser("everybody can use the page", (browser) => {
     for (const status of ["401", "409"]) {
       const row = rowsWith(page, status).first();
       await row.waitFor();
-      if (!("dark" in look)) expect(await serious(page)).toEqual([]);
+      if (!("dark" in look)) expect(await violations(page)).toEqual([]);
       await row.click();
       await page.locator(".summary .badge", { hasText: status }).waitFor();
-      expect(await serious(page)).toEqual([]);
+      expect(await violations(page)).toEqual([]);
       const [needed = 0, there] = await page.evaluate<number[]>("[document.body.scrollWidth, innerWidth]");
       expect(needed).toBeLessThanOrEqual(there ?? 0);
       if (!("dark" in look)) await page.getByRole("button", { name: "Requests" }).click();
@@ -93,7 +79,7 @@ describeInBrowser("everybody can use the page", (browser) => {
     await press("Tab");
     while ((await page.evaluate<string>("document.activeElement.className")) !== "list") await press("Tab");
     await press("ArrowDown");
-    await page.locator(".near-misses").waitFor();
+    await page.locator(".mistakes").waitFor();
     const found = await opened();
 
     await press("c");

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { SignJWT } from "jose";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { exchange } from "../support/loopback.js";
+import { exchange } from "../kit/loopback.js";
 import { describeInBrowser, openPage, type WatchedPage } from "./support/chromium.js";
 import { openStage, type Stage } from "./support/stage.js";
 

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import { createSender, hmacSigner } from "hookproof";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { itWith, LONG } from "../support/needs.js";
+import { itWith, LONG } from "../kit/needs.js";
 import { describeInBrowser, openPage } from "./support/chromium.js";
 import { openStage, SECRET, type Stage } from "./support/stage.js";
 

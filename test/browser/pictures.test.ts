@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { hmacSigner } from "hookproof";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, it, vi } from "vitest";
-import { describeWith } from "../support/needs.js";
+import { describeWith } from "../kit/needs.js";
 import { launch, openPage } from "./support/chromium.js";
 import { openStage, SECRET, type Stage, withDecodedSecret } from "./support/stage.js";
 

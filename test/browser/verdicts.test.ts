@@ -67,7 +67,7 @@ describeInBrowser("a request appears as it arrives", (browser) => {
     expect(await stage.send(undefined, withDecodedSecret)).toBe(401);
     await newest(401);
     await expect
-      .poll(() => detail().locator(".near-misses .message").first().textContent())
+      .poll(() => detail().locator(".mistakes .message").first().textContent())
       .toBe("It matches if the secret is base64url-decoded first. The key is the string itself.");
     const [expected, received] = await detail().locator(".comparison dd").allTextContents();
     expect(expected).toHaveLength(43);

@@ -73,7 +73,7 @@ describe("live rows", () => {
     expect(two.events.map(({ name }) => name)).not.toContain("reset");
   });
 
-  it("say when a near miss is found, a listener's answers are forced, and the list is cleared", async () => {
+  it("say when a mistake is found, a listener's answers are forced, and the list is cleared", async () => {
     const { post, page, change } = await inspected();
     const feed = await follow(page.pageUrl, "");
     await post({ body: '{"a":2}' });
@@ -115,6 +115,7 @@ describe("a feed", () => {
         row: (n) => ({ n, reason: "x".repeat(500) }) as RequestRow,
         droppedUpTo: () => 0,
         forced: () => ({ forced: [] }),
+        calls: () => ({ rows: [], droppedUpTo: 0 }),
       },
       { batchMs: 1, ...options },
     );

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import type { ImportResult, RequestDetail } from "../../service/src/inspector/contract.js";
-import { itWith } from "../support/needs.js";
-import { hasTool } from "../support/outside-tool.js";
+import { itWith } from "../kit/needs.js";
+import { hasTool } from "../kit/outside-tool.js";
 import { inspected } from "./inspected.js";
 
 const HOSTILE = '<script>alert("1")</script>';
@@ -99,7 +99,7 @@ describe("an exported file", () => {
         status,
         code,
         steps,
-        causes,
+        mistakes,
         reason,
         at,
         answer,
@@ -109,7 +109,7 @@ describe("an exported file", () => {
         status,
         code,
         steps,
-        causes,
+        mistakes,
         reason,
         at,
         answer,

@@ -14,7 +14,7 @@ async function folder(): Promise<string> {
 }
 
 describe("a history file", () => {
-  it("survives a restart: requests, near misses, signatures, numbers", async () => {
+  it("survives a restart: requests, mistakes, signatures, numbers", async () => {
     const historyFile = join(await folder(), "history.db");
     const before = await inspected({ historyFile });
     const { eventId } = await before.post();

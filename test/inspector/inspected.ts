@@ -3,7 +3,7 @@ import { createEvent, hmacSigner, type Signer, signRequest } from "hookproof";
 import {
   createInspector,
   type InspectorOptions,
-  type ListenerSetup,
+  type LocalListener,
   startInspector,
   startListeners,
 } from "hookproof-service";
@@ -26,7 +26,7 @@ export async function inspected({
   tls,
   ...options
 }: InspectorOptions & {
-  listeners?: (baseUrl: string) => readonly ListenerSetup[];
+  listeners?: (baseUrl: string) => readonly LocalListener[];
   tls?: { cert: string; key: string };
 } = {}) {
   const inspector = await createInspector(options);

@@ -4,7 +4,7 @@ import { type DiffLine, diffLines } from "../../service/inspector/text/diff-line
 import { prettyJson } from "../../service/inspector/text/pretty-json.js";
 import { minutesAndSeconds } from "../../service/inspector/text/time.js";
 import { visible } from "../../service/inspector/text/visible.js";
-import fc from "../support/fast-check.js";
+import fc from "../kit/fast-check.js";
 
 describe("invisible characters are shown", () => {
   it.each([

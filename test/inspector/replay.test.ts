@@ -1,5 +1,5 @@
 import { createSender, hmacSigner, jwtSigner } from "hookproof";
-import { createKeySet, fixedKeys, generateKey } from "hookproof/jwks";
+import { createKeySet, generateKey, localKeys } from "hookproof/jwks";
 import { describe, expect, it } from "vitest";
 import type { ReplayResult } from "../../service/src/inspector/contract.js";
 import { inspected, postTo, SECRET } from "./inspected.js";
@@ -62,7 +62,7 @@ describe("a request sent again", () => {
 
   it("to a JWT listener: signed where a signer is given, else exactly or not at all", async () => {
     const key = await generateKey({ alg: "ES256" });
-    const keys = await fixedKeys(await createKeySet([key]).publicJwks());
+    const keys = await localKeys(await createKeySet([key]).publicJwks());
     const signer = jwtSigner({ key: key.privateJwk, kid: key.kid, alg: key.alg });
     const listeners = (baseUrl: string) =>
       ["lst_1", "lst_2"].map((id) => ({

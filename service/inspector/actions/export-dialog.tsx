@@ -20,7 +20,7 @@ export function ExportDialog({ api, filter, count, onClose }: ExportDialogProps)
     format,
     q: filter.text.trim(),
     status: filter.statuses.join(","),
-    listener: filter.listener,
+    listener: filter.source,
     ...(credentials ? { credentials: "1" } : {}),
   };
   const save = async () => {

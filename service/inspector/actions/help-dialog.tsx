@@ -6,6 +6,7 @@ const KEYS = [
   ["/", "search"],
   ["r", "replay the chosen request"],
   ["c", "copy it"],
+  ["v", "webhooks or API calls, where there is an API"],
   ["?", "this help"],
   ["Esc", "close, or leave the search"],
 ] as const;

@@ -21,7 +21,7 @@ export function asTest(detail: RequestDetail, listener: ListenerInfo | undefined
   return `// ${jwt ? "The key set that the token was checked with belongs beside this file, as jwks.json: node --test" : "HOOKPROOF_SECRET=… node --test"} this-file.mjs
 import assert from "node:assert/strict";
 ${jwt ? 'import { readFileSync } from "node:fs";\n' : ""}import { test } from "node:test";
-${jwt ? 'import { fixedKeys } from "hookproof/jwks";\n' : ""}import { createReceiver } from "hookproof/receiver";
+${jwt ? 'import { localKeys } from "hookproof/jwks";\n' : ""}import { createReceiver } from "hookproof/receiver";
 
 const request = {
   method: ${js(detail.method)},
@@ -38,7 +38,7 @@ test(${js(`the recorded request gets ${status}${code ? ` ${code}` : ""}`)}, asyn
     listener: {
       id: ${js(listener.id)},
       baseUrl: ${js(listener.url.slice(0, -`/api/v1/webhooks/incoming/${listener.id}`.length))},
-      auth: ${jwt ? '{ method: "jwt", keys: fixedKeys(JSON.parse(readFileSync("jwks.json", "utf8"))) }' : '{ method: "hmac", secret: process.env.HOOKPROOF_SECRET }'},
+      auth: ${jwt ? '{ method: "jwt", keys: localKeys(JSON.parse(readFileSync("jwks.json", "utf8"))) }' : '{ method: "hmac", secret: process.env.HOOKPROOF_SECRET }'},
       allowedCidrs: ${js(listener.allowedCidrs)},
     },
     clock: { now: () => ${detail.at} },

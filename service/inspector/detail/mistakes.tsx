@@ -1,12 +1,12 @@
-import type { NearMiss } from "../../src/inspector/contract.js";
+import type { Mistake } from "../../src/inspector/contract.js";
 import { VisibleText } from "../parts/visible-text.js";
 
 /** The mistakes that explain a refusal, the likeliest first, and what to change. */
-export function NearMisses({ causes }: { causes: readonly NearMiss[] }) {
-  if (causes.length === 0) return null;
+export function Mistakes({ mistakes }: { mistakes: readonly Mistake[] }) {
+  if (mistakes.length === 0) return null;
   return (
-    <section class="near-misses" aria-label="Why">
-      {causes.map(({ id, message, fix }) => (
+    <section class="mistakes" aria-label="Why">
+      {mistakes.map(({ id, message, fix }) => (
         <div key={id}>
           <p class="message">
             <VisibleText text={message} />

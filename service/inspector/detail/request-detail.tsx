@@ -8,7 +8,7 @@ import { dateAndTime } from "../text/time.js";
 import { Body } from "./body.js";
 import { Exchange } from "./exchange.js";
 import { FirstDelivery } from "./first-delivery.js";
-import { NearMisses } from "./near-misses.js";
+import { Mistakes } from "./mistakes.js";
 import { Run } from "./run.js";
 import { Signature } from "./signature.js";
 import { Steps } from "./steps.js";
@@ -32,7 +32,7 @@ export function Detail({ detail, actions, onChoose }: DetailProps) {
         <StatusBadge status={detail.status} />
         <div>
           <h2 id="verdict">
-            <VisibleText text={detail.causes.length > 0 && code ? code : detail.reason} />
+            <VisibleText text={detail.mistakes.length > 0 && code ? code : detail.reason} />
           </h2>
           <p class="note">
             #{detail.n} · <time dateTime={new Date(detail.at).toISOString()}>{dateAndTime(detail.at)}</time> ·{" "}
@@ -63,7 +63,7 @@ function Content({ detail, onChoose }: Omit<DetailProps, "actions">) {
       {detail.masked && (
         <p class="remark">The listener’s secret stood in this request. It is hidden here behind asterisks.</p>
       )}
-      <NearMisses causes={detail.causes} />
+      <Mistakes mistakes={detail.mistakes} />
       <div class="columns">
         <div>
           <Steps steps={detail.steps} />

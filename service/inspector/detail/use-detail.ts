@@ -1,21 +1,20 @@
 import { useEffect, useState } from "preact/hooks";
-import type { RequestDetail, RequestRow } from "../../src/inspector/contract.js";
-import { type Api, ApiError } from "../live/api.js";
+import { ApiError } from "../live/api.js";
 
-/** Everything about the chosen request; loaded again when its row changes. The one before stays until then. */
-export function useDetail(
-  api: Api,
+/** Everything about the chosen row; loaded again when the row changes. The one before stays until then. */
+export function useDetail<Detail>(
+  load: (n: number, signal: AbortSignal) => Promise<Detail>,
   n: number | undefined,
-  row: RequestRow | undefined,
-): RequestDetail | "gone" | undefined {
-  const [detail, setDetail] = useState<RequestDetail | "gone">();
+  row: unknown,
+): Detail | "gone" | undefined {
+  const [detail, setDetail] = useState<Detail | "gone">();
   useEffect(() => {
     if (n === undefined) return setDetail(undefined);
     const aborter = new AbortController();
-    api.request(n, aborter.signal).then(setDetail, (error) => {
+    load(n, aborter.signal).then(setDetail, (error) => {
       if (error instanceof ApiError && error.status === 404) setDetail("gone");
     });
     return () => aborter.abort();
-  }, [api, n, row]);
+  }, [load, n, row]);
   return detail;
 }

@@ -42,7 +42,8 @@ function sendCommand({ url, auth }: ListenerInfo, isFirst: boolean): string {
   return `hookproof send ${target}${auth === "jwt" ? " --method jwt --key KEY-ID" : ""} --data '${EVENT}'`;
 }
 
-function Command({ text, onCopy }: { text: string; onCopy(text: string, what: string): void }) {
+/** A command that is copied by a click. */
+export function Command({ text, onCopy }: { text: string; onCopy(text: string, what: string): void }) {
   return (
     <button type="button" class="command mono" title="Copy" onClick={() => onCopy(text, "command")}>
       <span>{text}</span>

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import type { ForcedAnswer, SessionInfo } from "../../src/inspector/contract.js";
 import { Icon } from "../parts/icon.js";
 import { Menu, type MenuItem } from "../parts/menu.js";
@@ -8,6 +9,8 @@ interface TopBarProps {
   readonly forced: readonly ForcedAnswer[];
   readonly menu: boolean;
   readonly items: readonly MenuItem[];
+  /** The links to other views. */
+  readonly views: ComponentChildren;
   onMenu(open: boolean): void;
   onForce(): void;
   onStopForcing(listenerId: string): void;
@@ -17,7 +20,8 @@ interface TopBarProps {
 
 /** Which listener this is, whether the page is live, and what concerns all requests. */
 export function TopBar(props: TopBarProps) {
-  const { session, connected, forced, menu, items, onMenu, onForce, onStopForcing, onCopy, onHelp } = props;
+  const { session, connected, forced, menu, items, views, onMenu, onForce, onStopForcing, onCopy, onHelp } =
+    props;
   const [listener, ...more] = session?.listeners ?? [];
   return (
     <header class="top">
@@ -29,6 +33,7 @@ export function TopBar(props: TopBarProps) {
         <Icon name={connected ? "accepted" : "failed"} />
         {connected ? "live" : session ? "server gone, trying again" : "connecting"}
       </p>
+      {views}
       {listener && (
         <button
           type="button"

@@ -1,22 +1,38 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
 
-/** The number of the chosen request, kept in the address, so that it survives a reload and can be passed on. */
-export function useChoice(): [number | undefined, (n: number | undefined) => void] {
-  const [chosen, setChosen] = useState(fromAddress);
+/** What the page shows: webhooks, or calls of an API; and of those the chosen one. */
+export interface Choice {
+  readonly view: "requests" | "calls";
+  readonly n?: number | undefined;
+}
+
+/** The choice, kept in the address, so that it survives a reload and can be passed on. */
+export function useChoice(): [Choice, (choice: Choice) => void] {
+  const [choice, setChoice] = useState(fromAddress);
   useEffect(() => {
-    const onHashChange = () => setChosen(fromAddress());
+    const onHashChange = () => setChoice(fromAddress());
     addEventListener("hashchange", onHashChange);
     return () => removeEventListener("hashchange", onHashChange);
   }, []);
-  const choose = useCallback((n: number | undefined) => {
-    history.replaceState(null, "", n === undefined ? location.pathname : `#${n}`);
-    setChosen(n);
+  const choose = useCallback((next: Choice) => {
+    history.replaceState(null, "", addressOf(next));
+    setChoice(next);
   }, []);
-  return [chosen, choose];
+  return [choice, choose];
 }
 
-function fromAddress(): number | undefined {
+/** The end of the page's address that stands for a choice; its path where there is none. */
+function addressOf({ view, n }: Choice): string {
+  const parts = [...(view === "calls" ? [view] : []), ...(n === undefined ? [] : [n])];
+  return parts.length === 0 ? location.pathname : `#${parts.join("/")}`;
+}
+
+function fromAddress(): Choice {
   // The address that was opened has the token before it.
-  const n = Number(/^#(?:t=[^&]*&n=)?([0-9]+)$/.exec(location.hash)?.[1]);
-  return Number.isSafeInteger(n) && n > 0 ? n : undefined;
+  const [, calls, number] = /^#(?:t=[^&]*&n=)?(calls)?\/?([0-9]*)$/.exec(location.hash) ?? [];
+  const n = Number(number);
+  return {
+    view: calls === undefined ? "requests" : "calls",
+    ...(Number.isSafeInteger(n) && n > 0 ? { n } : {}),
+  };
 }

@@ -1,8 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Api } from "../live/api.js";
-import { type LiveState, startInspector } from "../live/inspector.js";
-
-const NOTHING: LiveState = { clockOffsetMs: 0, connected: false, isLockedOut: false, rows: [], forced: [] };
+import { type LiveState, NOTHING, startInspector } from "../live/inspector.js";
 
 /** What the server has, as it changes. */
 export function useLive(api: Api): LiveState {

@@ -1,20 +1,21 @@
 import type { Ref } from "preact";
-import { LIMITS, type ListenerInfo, type RequestRow } from "../../src/inspector/contract.js";
-import { kindOf } from "../parts/answer-kind.js";
+import { LIMITS } from "../../src/inspector/contract.js";
+import { kindOf, statusText } from "../parts/answer-kind.js";
 import { Icon } from "../parts/icon.js";
 import type { Filter } from "./filter.js";
 
 interface FilterProps {
   readonly filter: Filter;
   /** What is there before statuses are filtered. */
-  readonly rows: readonly RequestRow[];
-  readonly listeners: readonly ListenerInfo[];
+  readonly rows: readonly { readonly status: number }[];
+  /** Where rows come from, such as listeners. */
+  readonly sources: { readonly label: string; readonly all: string; readonly ids: readonly string[] };
   readonly search: Ref<HTMLInputElement>;
   onChange(change: Partial<Filter>): void;
 }
 
 /** Search, and a button for every status there is, with its count. */
-export function FilterBar({ filter, rows, listeners, search, onChange }: FilterProps) {
+export function FilterBar({ filter, rows, sources, search, onChange }: FilterProps) {
   const counts = new Map<number, number>();
   for (const { status } of rows) counts.set(status, (counts.get(status) ?? 0) + 1);
   const statuses = [...new Set([...counts.keys(), ...filter.statuses])].sort((a, b) => a - b);
@@ -44,14 +45,14 @@ export function FilterBar({ filter, rows, listeners, search, onChange }: FilterP
         />
         <kbd>/</kbd>
       </label>
-      {listeners.length > 1 && (
+      {sources.ids.length > 1 && (
         <select
-          aria-label="Listener"
-          value={filter.listener}
-          onChange={(event) => onChange({ listener: event.currentTarget.value })}
+          aria-label={sources.label}
+          value={filter.source}
+          onChange={(event) => onChange({ source: event.currentTarget.value })}
         >
-          <option value="">All listeners</option>
-          {listeners.map(({ id }) => (
+          <option value="">{sources.all}</option>
+          {sources.ids.map((id) => (
             <option key={id} value={id}>
               {id}
             </option>
@@ -75,7 +76,7 @@ export function FilterBar({ filter, rows, listeners, search, onChange }: FilterP
             aria-pressed={filter.statuses.includes(status)}
             onClick={() => onChange({ statuses: toggled(status) })}
           >
-            {status} <b>{counts.get(status) ?? 0}</b>
+            {statusText(status)} <b>{counts.get(status) ?? 0}</b>
           </button>
         ))}
       </fieldset>

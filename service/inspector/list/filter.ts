@@ -1,22 +1,27 @@
-import type { RequestRow } from "../../src/inspector/contract.js";
-
-/** What the list is narrowed to. */
+/** What a list is narrowed to. */
 export interface Filter {
   readonly text: string;
   /** None means all. */
   readonly statuses: readonly number[];
-  /** Empty means all. */
-  readonly listener: string;
+  /** A listener or a client; empty means all. */
+  readonly source: string;
 }
 
-export const NO_FILTER: Filter = { text: "", statuses: [], listener: "" };
+export const NO_FILTER: Filter = { text: "", statuses: [], source: "" };
 
-/** Rows of the chosen listener. */
-export function ofListener(rows: readonly RequestRow[], { listener }: Filter): readonly RequestRow[] {
-  return listener === "" ? rows : rows.filter(({ listenerId }) => listenerId === listener);
+/** Rows of the chosen listener or client. */
+export function ofSource<Row>(
+  rows: readonly Row[],
+  { source }: Filter,
+  sourceOf: (row: Row) => string | undefined,
+): readonly Row[] {
+  return source === "" ? rows : rows.filter((row) => sourceOf(row) === source);
 }
 
 /** Rows with one of the chosen statuses. */
-export function ofStatus(rows: readonly RequestRow[], { statuses }: Filter): readonly RequestRow[] {
+export function ofStatus<Row extends { readonly status: number }>(
+  rows: readonly Row[],
+  { statuses }: Filter,
+): readonly Row[] {
   return statuses.length === 0 ? rows : rows.filter(({ status }) => statuses.includes(status));
 }

@@ -1,17 +1,20 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { RequestRow } from "../../src/inspector/contract.js";
-import { Row } from "./request-row.js";
+import { type Listed, Row, type RowParts } from "./list-row.js";
 import { ROW_HEIGHT, rowWindow, scrollTopFor } from "./row-window.js";
 
-interface ListProps {
-  readonly rows: readonly RequestRow[];
+interface ListProps<Item extends Listed> {
+  readonly label: string;
+  readonly rows: readonly Item[];
   readonly chosen: number | undefined;
+  /** What is special to these rows. */
+  readonly parts: (row: Item) => RowParts;
   onChoose(n: number): void;
   onMove(by: number): void;
 }
 
-/** The requests, newest first. Only the rows in sight are in the document, however many there are. */
-export function RequestList({ rows, chosen, onChoose, onMove }: ListProps) {
+/** What came in, newest first. Only the rows in sight are in the document, however many there are. */
+export function RequestList<Item extends Listed>(props: ListProps<Item>) {
+  const { label, rows, chosen, parts, onChoose, onMove } = props;
   const list = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 800 });
   const newest = useRef(rows[0]?.n);
@@ -53,7 +56,7 @@ export function RequestList({ rows, chosen, onChoose, onMove }: ListProps) {
       class="list"
       ref={list}
       role="listbox"
-      aria-label="Requests, newest first"
+      aria-label={`${label}, newest first`}
       tabIndex={0}
       aria-activedescendant={shown.some(({ n }) => n === chosen) ? `row-${chosen}` : undefined}
       onKeyDown={(event) => {
@@ -76,6 +79,7 @@ export function RequestList({ rows, chosen, onChoose, onMove }: ListProps) {
           <Row
             key={row.n}
             row={row}
+            parts={parts(row)}
             index={from + at}
             count={rows.length}
             chosen={row.n === chosen}

@@ -6,13 +6,13 @@ const TYPING_MS = 120;
 /** While requests pour in, the search is repeated no more often than this. */
 const AGAIN_MS = 500;
 
-/** What the server finds for a text, newest first; undefined without one, and until the first answer. */
-export function useSearch(
-  api: Api,
+/** What `search` finds for a text, newest first; undefined without one, and until the first answer. */
+export function useSearch<Row>(
+  search: (q: string) => Promise<readonly Row[]>,
   text: string,
-  rows: readonly RequestRow[],
-): readonly RequestRow[] | undefined {
-  const [found, setFound] = useState<readonly RequestRow[]>();
+  rows: readonly Row[],
+): readonly Row[] | undefined {
+  const [found, setFound] = useState<readonly Row[]>();
   const latest = useRef({ q: "", dueAt: 0 });
   const q = text.trim();
 
@@ -23,18 +23,19 @@ export function useSearch(
     if (q === "") return setFound(undefined);
     const timer = setTimeout(() => {
       latest.current.dueAt = Date.now() + AGAIN_MS;
-      search(api, q).then(
+      search(q).then(
         (all) => latest.current.q === q && setFound(all),
         () => {}, // the server is gone, which the page says elsewhere
       );
     }, latest.current.dueAt - now);
     return () => clearTimeout(timer);
-  }, [api, q, rows]);
+  }, [search, q, rows]);
 
   return q === "" ? undefined : found;
 }
 
-async function search(api: Api, q: string): Promise<RequestRow[]> {
+/** Every request that has a text. */
+export async function searchRequests(api: Api, q: string): Promise<RequestRow[]> {
   const all: RequestRow[] = [];
   for (let before: number | undefined; ; ) {
     const query = { q, limit: LIMITS.pageRows, ...(before === undefined ? {} : { before }) };

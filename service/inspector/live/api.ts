@@ -1,4 +1,6 @@
 import {
+  type CallDetail,
+  type CallPage,
   type ExportQuery,
   type Failure,
   type ForcedAnswer,
@@ -17,10 +19,13 @@ export interface Api {
   session(): Promise<SessionInfo>;
   requests(query: RequestQuery, signal?: AbortSignal): Promise<RequestPage>;
   request(n: number, signal?: AbortSignal): Promise<RequestDetail>;
+  calls(q?: string): Promise<CallPage>;
+  call(n: number, signal?: AbortSignal): Promise<CallDetail>;
   replay(n: number, order: ReplayOrder): Promise<ReplayResult>;
   force(answer: ForcedAnswer): Promise<ForcedAnswer>;
   stopForcing(listenerId: string): Promise<void>;
   clear(): Promise<void>;
+  clearCalls(): Promise<void>;
   /** The server's events behind an id, as they come. */
   events(after: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
   /** A file with the requests of a query. */
@@ -53,6 +58,8 @@ export function createApi(token: string): Api {
     requests: async (query, signal) =>
       (await call("GET", `api/requests?${params(query)}`, null, signal)).json(),
     request: async (n, signal) => (await call("GET", `api/requests/${n}`, null, signal)).json(),
+    calls: async (q) => (await call("GET", `api/calls?${params({ q })}`)).json(),
+    call: async (n, signal) => (await call("GET", `api/calls/${n}`, null, signal)).json(),
     events: async (after, signal) =>
       (await call("GET", `api/events?${params({ after })}`, null, signal)).body ?? new ReadableStream(),
     exported: async (query) => (await call("GET", `api/export?${params(query)}`)).blob(),
@@ -63,6 +70,9 @@ export function createApi(token: string): Api {
     },
     async clear() {
       await call("DELETE", "api/requests");
+    },
+    async clearCalls() {
+      await call("DELETE", "api/calls");
     },
     importFile: async (file) => (await call("POST", "api/import", file)).json(),
   };

@@ -10,7 +10,13 @@ export type StreamEvent = {
   };
 }[keyof InspectorEvents];
 
-const NAMES: readonly string[] = ["rows", "dropped", "forced", "reset"] satisfies (keyof InspectorEvents)[];
+const NAMES: readonly string[] = [
+  "rows",
+  "dropped",
+  "forced",
+  "calls",
+  "reset",
+] satisfies (keyof InspectorEvents)[];
 const RETRY_MS = [300, 600, 1_200, 2_400];
 
 interface StreamOptions {

@@ -1,4 +1,5 @@
 import {
+  type CallRow,
   type ForcedAnswer,
   LIMITS,
   type RequestRow,
@@ -22,13 +23,24 @@ export interface LiveState {
   /** Newest first. */
   readonly rows: readonly RequestRow[];
   readonly forced: readonly ForcedAnswer[];
+  /** Newest first. */
+  readonly calls: readonly CallRow[];
 }
+
+export const NOTHING: LiveState = {
+  clockOffsetMs: 0,
+  connected: false,
+  isLockedOut: false,
+  rows: [],
+  forced: [],
+  calls: [],
+};
 
 const RETRY_MS = 700;
 
 /** Loads what the server has, then follows it; tells of every change, at most once a frame. */
 export function startInspector(api: Api, onChange: (state: LiveState) => void): void {
-  let state: LiveState = { clockOffsetMs: 0, connected: false, isLockedOut: false, rows: [], forced: [] };
+  let state = NOTHING;
   // Events that come while the list is loaded belong on top of it.
   let early: StreamEvent[] | undefined = [];
   let loads = 0;
@@ -61,6 +73,7 @@ export function startInspector(api: Api, onChange: (state: LiveState) => void): 
     try {
       const session = await api.session();
       const page = await api.requests({ limit: LIMITS.pageRows });
+      const calls = session.hasCalls ? await api.calls() : { rows: [] };
       if (mine !== loads) return;
       stream.join(page.lastEventId);
       const waited: StreamEvent[] = early ?? [];
@@ -73,6 +86,7 @@ export function startInspector(api: Api, onChange: (state: LiveState) => void): 
         isLockedOut: false,
         rows: page.rows,
         forced: session.forced,
+        calls: calls.rows,
       };
       set(waited.reduce(applied, loaded));
       await loadOlder(mine, page.next);
@@ -98,5 +112,9 @@ export function startInspector(api: Api, onChange: (state: LiveState) => void): 
 function applied(state: LiveState, event: StreamEvent): LiveState {
   if (event.name === "rows") return { ...state, rows: mergeRows(state.rows, event.data.rows) };
   if (event.name === "dropped") return { ...state, rows: dropRows(state.rows, event.data.upTo) };
+  if (event.name === "calls") {
+    const { rows, droppedUpTo } = event.data;
+    return { ...state, calls: dropRows(mergeRows(state.calls, rows), droppedUpTo) };
+  }
   return event.name === "forced" ? { ...state, forced: event.data.forced } : state;
 }

@@ -1,4 +1,4 @@
-import { kindOf } from "./answer-kind.js";
+import { kindOf, statusText } from "./answer-kind.js";
 import { Icon } from "./icon.js";
 
 /** A status with its sign. */
@@ -7,7 +7,7 @@ export function StatusBadge({ status }: { status: number }) {
   return (
     <span class={`badge ${kind}`}>
       <Icon name={kind} />
-      {status}
+      {statusText(status)}
     </span>
   );
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import type { RequestRow } from "../../src/inspector/contract.js";
+import type { Listed } from "../list/list-row.js";
 import type { AnswerKind } from "../parts/answer-kind.js";
 import { timeOfDay } from "../text/time.js";
 import { BAR_COUNT, type Bucket, bucketsOf } from "./buckets.js";
@@ -12,7 +12,7 @@ const WIDTH = 8;
 const HEIGHT = 44;
 
 /** Answers by status over time, so that a burst or a storm of retries is seen at a glance. */
-export function TimeLine({ rows, nowMs }: { rows: readonly RequestRow[]; nowMs(): number }) {
+export function TimeLine({ rows, nowMs }: { rows: readonly Listed[]; nowMs(): number }) {
   const [, tick] = useState(0);
   const { stepMs, bars } = bucketsOf(rows, nowMs());
   useEffect(() => {

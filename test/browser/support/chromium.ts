@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from "playwright-core";
 import { afterAll, beforeAll, vi } from "vitest";
-import { describeWith } from "../../support/needs.js";
-import { hasTool } from "../../support/outside-tool.js";
+import { describeWith } from "../../kit/needs.js";
+import { hasTool } from "../../kit/outside-tool.js";
 
 const EXECUTABLE = "/usr/bin/chromium";
 /** A browser among other tests on two cores can be slow; how long something may take is asked in the long form. */

@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { createEvent, hmacSigner, jwtSigner, type SignedRequest, type Signer, signRequest } from "hookproof";
-import { createKeySet, fixedKeys, generateKey } from "hookproof/jwks";
+import { createKeySet, generateKey, localKeys } from "hookproof/jwks";
 import { createInspector, type Inspector, startInspector, startListeners } from "hookproof-service";
-import { exchange } from "../../support/loopback.js";
+import { exchange } from "../../kit/loopback.js";
 
 export const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 const PAYLOAD = { type: "user.offboarded", userId: "u_123" };
@@ -40,7 +40,7 @@ export async function openStage({
   inPlaceOf?: Stage;
 } = {}): Promise<Stage> {
   const key = await generateKey({ alg: "ES256", kid: "key-1" });
-  const keys = fixedKeys(await createKeySet([key]).publicJwks());
+  const keys = localKeys(await createKeySet([key]).publicJwks());
   const tokenSigner = jwtSigner({ key: key.privateJwk, kid: key.kid, alg: key.alg });
   const auth = { method: "hmac", secret: SECRET } as const;
   const inspector = await createInspector({ historyFile });

@@ -1,0 +1,64 @@
+import type { CallDetail } from "../../src/inspector/contract.js";
+import { Headers } from "../detail/headers.js";
+import { PrettyBytes } from "../detail/pretty-bytes.js";
+import { kindOf, statusText } from "../parts/answer-kind.js";
+import { CodeBlock } from "../parts/code-block.js";
+import { Section } from "../parts/section.js";
+import { StatusBadge } from "../parts/status-badge.js";
+import { VisibleText } from "../parts/visible-text.js";
+import { dateAndTime } from "../text/time.js";
+
+/** One call: who asked what, and what the answer was. */
+export function Call({ call }: { call: CallDetail }) {
+  const { n, at, method, target, status, durationMs, operation, client, requestId, answer } = call;
+  return (
+    <article aria-labelledby="call">
+      <header class={`summary ${kindOf(status)}`}>
+        <StatusBadge status={status} />
+        <div>
+          <h2 id="call">{operation ?? "No operation has this path and method"}</h2>
+          <p class="note">
+            #{n} · <time dateTime={new Date(at).toISOString()}>{dateAndTime(at)}</time> · {durationMs} ms ·{" "}
+            {client === undefined ? "no client" : <VisibleText text={client} />}
+          </p>
+          <p class="mono event-id">
+            <VisibleText text={requestId} />
+          </p>
+        </div>
+      </header>
+      {call.isFault && <p class="remark">This answer was set on purpose; the operation was not asked.</p>}
+      <div class="columns">
+        <div>
+          <Section title="Request" note={call.sourceAddress && `from ${call.sourceAddress}`}>
+            <p class="mono target">
+              <b>
+                <VisibleText text={method} />
+              </b>{" "}
+              <VisibleText text={target} />
+            </p>
+            <Headers headers={call.headers} />
+            <Body label="Body of the request" text={call.body} />
+          </Section>
+        </div>
+        <div>
+          <Section
+            title="Answer"
+            note={status === 0 ? "the connection was cut" : `status ${statusText(status)}`}
+          >
+            <Headers headers={answer.headers} />
+            <Body label="Body of the answer" text={answer.body} />
+          </Section>
+        </div>
+      </div>
+    </article>
+  );
+}
+
+function Body({ label, text }: { label: string; text: string | undefined }) {
+  if (text === undefined) return null;
+  return (
+    <CodeBlock label={label}>
+      <PrettyBytes bytes={new TextEncoder().encode(text)} />
+    </CodeBlock>
+  );
+}

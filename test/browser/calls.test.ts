@@ -1,0 +1,202 @@
+import {
+  createInspector,
+  createService,
+  type Inspector,
+  type Service,
+  startInspector,
+} from "hookproof-service";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeInBrowser, openPage, rowsWith } from "./support/chromium.js";
+import { violations } from "./support/violations.js";
+
+describeInBrowser("the calls of the API", (browser) => {
+  let inspector: Inspector;
+  let service: Service;
+  let pageUrl: string;
+  let stop: () => Promise<void>;
+  const CONFIG = "/api/v1/auth-configs/ac_1";
+
+  beforeAll(async () => {
+    inspector = await createInspector();
+    service = await createService({
+      inspector,
+      fixture: {
+        users: [{ id: "ada", displayName: "Ada" }],
+        authConfigs: [{ id: "ac_1", displayName: "Staff" }],
+      },
+    });
+    const page = await startInspector(inspector, { port: 0 });
+    pageUrl = page.pageUrl;
+    stop = page.stop;
+  });
+  afterAll(async () => {
+    await stop();
+    await service.stop();
+  });
+
+  const call = async (path: string, init: RequestInit = {}) => {
+    const headers = { Authorization: `Bearer ${await service.token()}`, ...init.headers };
+    return (await fetch(service.url + path, { ...init, headers })).text();
+  };
+  const opened = (page: Page) => page.locator(".summary h2").textContent();
+  const open = (look = {}) => openPage(browser(), `${pageUrl}&n=calls`, look);
+
+  it("have a view beside the webhooks, which says first how to make one", async () => {
+    const { page, context, offences } = await openPage(browser(), pageUrl);
+    await page.getByRole("heading", { name: "Nothing has been received yet." }).waitFor();
+    await page.getByRole("link", { name: "API calls 0" }).click();
+    await page.getByRole("heading", { name: "The API has not been called yet." }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.press("v");
+    await page.getByRole("heading", { name: "Nothing has been received yet." }).waitFor();
+    expect(offences).toEqual([]);
+    await context.close();
+  });
+
+  it("appear as they are answered, with method, path, status, time and client", async () => {
+    const { page, context, offences } = await open();
+    await page.getByRole("heading", { name: "The API has not been called yet." }).waitFor();
+    await call(CONFIG);
+    const row = rowsWith(page, "200").first();
+    await row.waitFor();
+    expect(await row.textContent()).toMatch(
+      /GET \/api\/v1\/auth-configs\/ac_1.*getAuthConfig\d+ msminted:super-admin:/,
+    );
+    await call(`${CONFIG}0`);
+    await rowsWith(page, "404").waitFor();
+    await fetch(service.url + CONFIG);
+    await rowsWith(page, "401").waitFor();
+    await page.getByRole("link", { name: "API calls 3" }).waitFor();
+    expect(offences).toEqual([]);
+    await context.close();
+  });
+
+  it("show request and answer, and no secret of either", async () => {
+    const client = { grant_type: "client_credentials", client_id: service.clientId };
+    const body = new URLSearchParams({ ...client, client_secret: service.clientSecret });
+    const answer = await fetch(`${service.url}/auth/v1/token?client_secret=in-the-query`, {
+      method: "POST",
+      body,
+    });
+    const { access_token } = (await answer.json()) as { access_token: string };
+    await call(CONFIG, { headers: { Authorization: `Bearer ${access_token}`, Cookie: "id=of-a-session" } });
+    const { page, context, offences } = await open();
+    await page.locator(".summary h2", { hasText: "getAuthConfig" }).waitFor();
+    expect(await page.locator("article").textContent()).toContain("AuthorizationBearer [hidden]");
+    await page.keyboard.press("j");
+    await page.locator(".summary h2", { hasText: "createToken" }).waitFor();
+    const text = await page.locator("article").textContent();
+    expect(text).toContain('"client_secret": "[hidden]"');
+    expect(text).toContain('"access_token": "[hidden]"');
+    expect(text).toContain("client_secret=[hidden]");
+    const kept = JSON.stringify(inspector.calls().rows.map(({ n }) => inspector.call(n)));
+    for (const secret of [service.clientSecret, access_token, "in-the-query", "of-a-session"])
+      expect(kept).not.toContain(secret);
+    expect(offences).toEqual([]);
+    await context.close();
+  });
+
+  it("are found by any text, by client and by status", async () => {
+    await call("/api/v1/apps/app_7/resource_types/rt?page_token=abc", {
+      method: "POST",
+      body: '{"updateMask":"needle"}',
+      headers: { "Content-Type": "application/json" },
+    });
+    const { page, context } = await open();
+    const count = () => page.locator(".row").count();
+    await expect.poll(count).toBeGreaterThan(5);
+    await page.getByLabel("Search").fill("NEEDLE");
+    await expect.poll(count).toBe(1);
+    await page.getByLabel("Search").fill("");
+    await page.getByLabel("Client").selectOption(service.clientId);
+    await expect.poll(count).toBe(2);
+    await page.getByLabel("Client").selectOption("");
+    await page.getByRole("button", { name: /^401/ }).click();
+    await expect.poll(count).toBe(1);
+    await context.close();
+  });
+
+  it("are read with the keyboard alone", async () => {
+    const { page, context, offences } = await open();
+    const press = (key: string) => page.keyboard.press(key);
+    await page.locator("article").waitFor();
+    const newest = await opened(page);
+    await press("j");
+    await expect.poll(() => opened(page)).not.toBe(newest);
+    await press("k");
+    await expect.poll(() => opened(page)).toBe(newest);
+    await press("/");
+    await page.keyboard.type("createToken");
+    await expect.poll(() => page.locator(".row").count()).toBe(1);
+    await press("Tab");
+    while ((await page.evaluate<string>("document.activeElement.className")) !== "list") await press("Tab");
+    await press("ArrowDown");
+    await expect.poll(() => opened(page)).toBe("createToken");
+    await press("?");
+    await page.getByRole("heading", { name: "Keys" }).waitFor();
+    await press("Escape");
+    expect(offences).toEqual([]);
+    await context.close();
+  });
+
+  it("stay inert, whatever a stranger sends", async () => {
+    const evil = "<img src=x onerror=alert(1)>\u202e";
+    await fetch(`${service.url}/api/${encodeURIComponent(evil)}?<b>=1`, {
+      headers: { "X-Evil": "<script>alert(1)</script>" },
+    });
+    await fetch(`${service.url}/auth/v1/token`, {
+      method: "POST",
+      body: new URLSearchParams({ grant_type: "client_credentials", client_id: evil, client_secret: "x" }),
+    });
+    const { page, context, offences } = await open();
+    await page.locator("article").waitFor();
+    await page.keyboard.press("j");
+    await page.getByRole("heading", { name: "No operation has this path and method" }).waitFor();
+    expect(await page.locator("article img, article b b, article script").count()).toBe(0);
+    expect(offences).toEqual([]);
+    await context.close();
+  });
+
+  it("say what was set on purpose, and when the connection was cut", async () => {
+    service.setFault("getAuthConfig", { sequence: [{ status: 503 }, { disconnect: true }] });
+    await call(CONFIG);
+    await call(CONFIG).catch(() => {});
+    const { page, context } = await open();
+    await page.locator(".summary .badge", { hasText: "cut" }).waitFor();
+    await page.keyboard.press("j");
+    await page.locator(".summary .badge", { hasText: "503" }).waitFor();
+    await page.locator(".remark", { hasText: "set on purpose" }).waitFor();
+    await context.close();
+  });
+
+  it.each([
+    ["wide", {}],
+    ["in the dark", { dark: true }],
+    ["at 375 px", { wide: false }],
+  ])("axe finds nothing, %s", async (_where, look) => {
+    const { page, context } = await open(look);
+    await rowsWith(page, "401").first().waitFor();
+    if ("wide" in look) expect(await violations(page)).toEqual([]);
+    await rowsWith(page, "200").first().click();
+    await page.locator("article").waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(await page.evaluate("document.body.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
+    await context.close();
+  });
+
+  it("are cleared for the page, and stay in the service's journal", async () => {
+    const { page, context } = await open();
+    await page.getByRole("button", { name: "File" }).click();
+    await page.getByRole("menuitem", { name: "Clear the list" }).click();
+    await page.getByRole("heading", { name: "The API has not been called yet." }).waitFor();
+    const answer = await fetch(`${service.url}/local/v1/journal/search`, {
+      method: "POST",
+      headers: { Authorization: `Bearer ${service.controlToken}`, "Content-Type": "application/json" },
+      body: "{}",
+    });
+    expect(((await answer.json()) as { count: number }).count).toBeGreaterThan(5);
+    expect(inspector.calls().rows).toEqual([]);
+    await context.close();
+  });
+});
