@@ -2,11 +2,11 @@ import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import type { Context } from "./command.js";
 import { CliError, EXIT, usageError } from "./failure.js";
-import { inertLine } from "./inert.js";
+import { inertLine } from "./output.js";
 
 type Asker = Pick<Context, "io" | "global">;
 
-/** Whether somebody is there to answer: a terminal on both sides, and neither --no-input nor --json. */
+/** Whether a person can answer: stdin and stderr are a terminal, and neither --no-input nor --json is given. */
 export function canAsk({ io, global }: Asker): boolean {
   return global.input && !global.json && io.stdin.isTTY === true && io.stderr.isTTY === true;
 }
@@ -22,7 +22,7 @@ export function askHidden(asker: Asker, question: string): Promise<string> {
   return answerTo(asker, `${question} `, true);
 }
 
-/** Goes on only with `--yes`, or after a person said so. */
+/** Continues only with `--yes`, or after a person agreed. */
 export async function confirm(
   asker: Asker & Pick<Context, "args">,
   question: string,
@@ -36,9 +36,9 @@ export async function confirm(
 
 function answerTo({ io }: Asker, question: string, hidden: boolean): Promise<string> {
   const { stdin: input, stderr } = io;
-  // A terminal echoes what readline writes; for a secret, readline writes into the void.
+  // readline echoes the typed text to its output; a secret must not be shown, so that output is discarded.
   const output = hidden ? new Writable({ write: (_chunk, _encoding, done) => done() }) : stderr;
-  // From here on the terminal does not echo by itself; only then may somebody begin to type.
+  // From here on the terminal does not echo by itself, so the question comes after this.
   const lines = createInterface({ input, output, terminal: true });
   if (hidden) stderr.write(inertLine(question));
   return new Promise((resolve, reject) => {

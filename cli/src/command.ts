@@ -16,7 +16,7 @@ export interface Flag {
   readonly range?: readonly [min: number, max: number];
   /** May be given several times. */
   readonly repeatable?: boolean;
-  /** What stands for the value in help, such as `<file>`. */
+  /** The placeholder of the value in help, such as `<file>`. */
   readonly value?: string;
   readonly hidden?: boolean;
   /** A boolean that is shown, and used, as `--no-name`. */
@@ -57,7 +57,8 @@ export interface Args {
 /** A command as data: help is made from it, and `run` gives the exit code. */
 export interface Command {
   readonly name: string;
-  readonly describe: string;
+  /** What the summary in `registry.ts` does not say; help shows both. */
+  readonly details?: string;
   readonly positionals?: readonly Positional[];
   readonly flags: Readonly<Record<string, Flag>>;
   /** Command lines with what they do; at least two. */
@@ -70,3 +71,42 @@ export interface Command {
   readonly createsConfig?: boolean;
   run(context: Context): Promise<number>;
 }
+
+/** The flags that every command has. */
+export const GLOBAL_FLAGS = {
+  profile: {
+    type: "string",
+    alias: "p",
+    value: "<name>",
+    describe: "the profile whose target, secret or key is used",
+    completes: "profile",
+  },
+  config: {
+    type: "string",
+    value: "<file>",
+    describe: "instead of ./hookproof.config.json",
+    completes: "file",
+  },
+  json: { type: "boolean", describe: "stdout is JSON and nothing else" },
+  quiet: { type: "boolean", alias: "q", describe: "no hints and no warnings" },
+  verbose: {
+    type: "boolean",
+    alias: "v",
+    describe: "more detail on stderr, where a command has it; twice: still more",
+  },
+  color: { type: "boolean", describe: "colour on, or off with --no-color" },
+  input: { type: "boolean", negated: true, describe: "never ask, even in a terminal" },
+  timeout: { type: "duration", value: "<dur>", default: "10s", describe: "limit for one call, such as 10s" },
+  help: { type: "boolean", alias: "h", describe: "show help" },
+} as const satisfies Record<string, Flag>;
+
+/** The flag of commands that show a table: its rows. */
+export const ROWS_FLAG = {
+  limit: {
+    type: "number",
+    value: "<n>",
+    range: [1, 1_000_000],
+    default: 50,
+    describe: "at most this many",
+  },
+} as const satisfies Record<string, Flag>;

@@ -1,5 +1,4 @@
-import type { Command, Flag, Positional } from "./command.js";
-import { GLOBAL_FLAGS } from "./global-flags.js";
+import { type Command, type Flag, GLOBAL_FLAGS, type Positional } from "./command.js";
 import { COMMANDS } from "./registry.js";
 
 const WIDTH = 100;
@@ -41,7 +40,7 @@ export function commandHelp(command: Command): string {
   const positionals = command.positionals ?? [];
   const sections = [
     [`hookproof ${usageOf(command)}`],
-    wrapped(command.describe, 0),
+    wrapped(descriptionOf(command), 0),
     positionals.length === 0
       ? []
       : ["Arguments:", ...table(positionals.map((one) => [placeholder(one), one.describe]))],
@@ -54,6 +53,12 @@ export function commandHelp(command: Command): string {
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join("\n"))
     .join("\n\n");
+}
+
+/** What a command does, in sentences: the summary of the registry, and the command's own details. */
+export function descriptionOf({ name, details }: Command): string {
+  const summary = COMMANDS[name]?.summary ?? "";
+  return [`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, details ?? ""].join(" ").trimEnd();
 }
 
 /** A command's name with its arguments. */

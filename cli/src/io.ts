@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 /** A stream that may be a terminal. */
 export type Terminal = Writable & { isTTY?: boolean; columns?: number };
 
-/** Everything a command touches of the world around it, so that tests can stand in for it. */
+/** What a command uses of its process, so that a test can pass its own. */
 export interface Io {
   readonly stdin: Readable & { isTTY?: boolean };
   readonly stdout: Terminal;
@@ -18,4 +18,12 @@ export async function readStdin(io: Io): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of io.stdin) chunks.push(Buffer.from(chunk as Uint8Array));
   return Buffer.concat(chunks);
+}
+
+/** Resolves when the signal fires. */
+export function stopped(stopSignal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (stopSignal.aborted) resolve();
+    else stopSignal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { Args, Command } from "./command.js";
 import { type CliError, EXIT, usageError } from "./failure.js";
-import { inertJson, inertLine } from "./inert.js";
 import type { Io } from "./io.js";
-import { createOutput, painter } from "./output.js";
+import { createOutput, inertJson, inertLine, painter } from "./output.js";
 import { COMMANDS } from "./registry.js";
 
 /** Runs a command line of this process. */
@@ -34,7 +33,8 @@ async function dispatch(argv: readonly string[], io: Io, called: { name: string 
   if (first === "--version" || first === "-V") return print(io, version());
   if (first === "--help" || first === "-h" || first === "help")
     return print(io, (await import("./help.js")).overview());
-  if (first === "complete-words") return (await import("./complete.js")).completeWords(argv.slice(1), io);
+  if (first === "complete-words")
+    return (await import("./commands/complete-words.js")).completeWords(argv.slice(1), io);
   const name = [`${first} ${second}`, first].find((candidate) => Object.hasOwn(COMMANDS, candidate));
   const entry = name === undefined ? undefined : COMMANDS[name];
   if (name === undefined || !entry) {
@@ -53,7 +53,7 @@ async function dispatch(argv: readonly string[], io: Io, called: { name: string 
 async function runCommand(command: Command, args: Args, verbose: number, io: Io): Promise<number> {
   const [{ loadConfig }, { withSettings, globalFlags }] = await Promise.all([
     import("./config/config.js"),
-    import("./settled-args.js"),
+    import("./config/settled-args.js"),
   ]);
   const config = loadConfig(io, {
     config: args.text("config"),
@@ -78,33 +78,33 @@ function isGroup(word: string): boolean {
 async function unknownCommand(first: string, second: string | undefined): Promise<CliError> {
   if (first.startsWith("-"))
     return usageError(
-      `The command comes first, and ${JSON.stringify(first)} after it.`,
+      `The command comes first; ${JSON.stringify(first)} goes after it.`,
       "hookproof <command> [flags]",
     );
-  const { closest } = await import("./suggest.js");
+  const { closest } = await import("./failure.js");
   const members = Object.keys(COMMANDS).filter((name) => name.startsWith(`${first} `));
   if (members.length > 0) {
     if (second === undefined || second.startsWith("-"))
       return usageError(
-        `hookproof ${first} needs one more word.`,
+        `hookproof ${first} needs a subcommand.`,
         members.map((name) => `hookproof ${name}`).join(", "),
       );
     const meant = closest(`${first} ${second}`, members);
     return usageError(
-      `There is no command ${JSON.stringify(`${first} ${second}`)}.`,
+      `Unknown command ${JSON.stringify(`${first} ${second}`)}.`,
       meant ? `Did you mean ${meant}?` : members.map((name) => `hookproof ${name}`).join(", "),
     );
   }
   const words = new Set(Object.keys(COMMANDS).map((name) => name.split(" ")[0] ?? name));
   const meant = closest(first, words);
   return usageError(
-    `There is no command ${JSON.stringify(first)}.`,
+    `Unknown command ${JSON.stringify(first)}.`,
     meant ? `Did you mean ${meant}?` : "hookproof --help",
   );
 }
 
 async function fail(error: unknown, argv: readonly string[], io: Io, type: string): Promise<number> {
-  const { explainFailure } = await import("./explain-failure.js");
+  const { explainFailure } = await import("./send/explain-failure.js");
   const failure = explainFailure(error);
   const { code, message, hint, answer, exit } = failure;
   if (argv.includes("--json")) {

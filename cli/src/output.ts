@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { styleText } from "node:util";
-import { inert, inertJson, inertLine } from "./inert.js";
 import type { Io, Terminal } from "./io.js";
 
 /** The flags every command shares. */
@@ -22,9 +21,9 @@ export interface Output {
   document(value: Record<string, unknown>): void;
   /** A line of the answer for people, and only one: line ends in it are escaped. Nothing with `--json`. */
   line(text?: string): void;
-  /** A body of somebody else's, whose line ends stay: every line of it is indented. Nothing with `--json`. */
+  /** A body that others wrote: its line ends stay, and every line is indented. Nothing with `--json`. */
   block(text: string): void;
-  /** A text whose line ends are this program's own, such as a JSON document; whatever the flags say. */
+  /** A text with line ends of this program, such as a JSON document; written with every flag. */
   write(text: string): void;
   /** A line for another program: bytes as they are, except on a terminal; nothing with `--json`. */
   raw(text: string): void;
@@ -78,8 +77,8 @@ export function createOutput(io: Io, flags: GlobalFlags): Output {
 type Paint = (colour: Colour, text: string) => string;
 
 /**
- * Colour is asked for within a line, before the line is made inert. So `paint` puts a text between two marks that
- * nobody else can write, and the terminal's own codes take their place at the end.
+ * A command colours a part of a line before the line is made inert. So `paint` puts the part between two random marks,
+ * which no other text can contain, and they are replaced with the terminal's codes at the end.
  */
 function paintMarks(painted: Paint): { paint: Paint; resolved(text: string): string } {
   const mark = randomBytes(9).toString("base64url");
@@ -97,7 +96,7 @@ function paintMarks(painted: Paint): { paint: Paint; resolved(text: string): str
   };
 }
 
-/** Colour is decided per stream: a terminal has it unless told otherwise, a pipe does not. */
+/** Colour is decided for each stream: by default a terminal has it, a pipe does not. */
 export function painter(
   stream: Terminal,
   { env }: Io,
@@ -113,4 +112,47 @@ export function painter(
 /** The two columns of a summary. */
 export function field(name: string, value: string): string {
   return `  ${name.padEnd(10)} ${value}`;
+}
+
+/** Characters that control a terminal, reverse text or are invisible: C0, C1, separators, bidi marks and others. */
+const STEERING =
+  /[\p{Cc}\p{Zl}\p{Zp}\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+/** A text in which such characters are escaped, as `\u001b`; line ends and tabs stay. */
+function inert(text: string): string {
+  return text.replace(STEERING, (one) => (one === "\n" || one === "\t" ? one : escaped(one)));
+}
+
+/** The same for one line: line ends are escaped too, so that text of others cannot begin a new line. */
+export function inertLine(text: string): string {
+  return text.replace(STEERING, escaped);
+}
+
+/** A document on one line; JSON itself escapes the first 32 characters only. It reads as the same value. */
+export function inertJson(value: unknown): string {
+  return JSON.stringify(value).replace(STEERING, escaped);
+}
+
+function escaped(one: string): string {
+  return Array.from({ length: one.length }, (_, at) => one.charCodeAt(at))
+    .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)
+    .join("");
+}
+
+/** Lines of a table: columns as wide as their widest cell, numbers to the right. */
+export function tableLines(
+  head: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+): string[] {
+  const cells = [head, ...rows].map((row) => row.map(String));
+  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const isNumber = head.map((_, column) => rows.some((row) => typeof row[column] === "number"));
+  return cells.map((row) =>
+    row
+      .map((cell, column) =>
+        isNumber[column] ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0),
+      )
+      .join("  ")
+      .trimEnd(),
+  );
 }

@@ -1,13 +1,11 @@
 import { Parser } from "yargs/helpers";
-import type { Args, Command, Flag } from "./command.js";
-import { durationMs } from "./duration.js";
-import { usageError } from "./failure.js";
-import { GLOBAL_FLAGS } from "./global-flags.js";
-import { didYouMean } from "./suggest.js";
+import { type Args, type Command, type Flag, GLOBAL_FLAGS } from "./command.js";
+import { didYouMean, usageError } from "./failure.js";
+import { durationMs } from "./times.js";
 
 type Values = Record<string, unknown> & { readonly _: readonly (string | number)[] };
 
-/** What a command line asks for: help, or a run with these arguments. */
+/** A parsed command line: a request for help, or a run with these arguments. */
 export type Parsed =
   | { readonly kind: "help" }
   | { readonly kind: "run"; readonly args: Args; readonly verbosity: number };
@@ -41,8 +39,8 @@ function parserOptions(flags: Readonly<Record<string, Flag>>): Parameters<typeof
 }
 
 /**
- * Takes the flags that have a value out of a command line, with the value as it stands: it may be `-`, begin
- * with one, or have quotes of its own, which yargs would strip.
+ * Takes the flags with a value out of a command line, with the value unchanged: it may be `-`, begin with one, or
+ * have quotes, which yargs would strip.
  */
 function takeValues(
   argv: readonly string[],
@@ -89,7 +87,7 @@ function refuseBooleanValues(argv: readonly string[], flags: Readonly<Record<str
     if (word === "--") return;
     const [, name = "", value = ""] = /^--(?:no-)?([a-z-]+)=(.*)$/s.exec(word) ?? [];
     if (flags[name]?.type === "boolean" && value !== "true" && value !== "false")
-      throw usageError(`--${name} takes no value, and not ${JSON.stringify(value)}.`);
+      throw usageError(`--${name} takes no value, but has ${JSON.stringify(value)}.`);
   }
 }
 
@@ -108,7 +106,7 @@ function refuseUnknown(values: Values, flags: Readonly<Record<string, Flag>>, ar
   );
   const written = argv.includes(`--no-${unknown}`) ? `no-${unknown}` : unknown;
   throw usageError(
-    `There is no flag ${unknown.length === 1 ? "-" : "--"}${written}.`,
+    `Unknown flag ${unknown.length === 1 ? "-" : "--"}${written}.`,
     didYouMean(written, shown, "--"),
   );
 }

@@ -4,7 +4,7 @@ const SHOWN_AFTER_MS = 400;
 const REDRAWN_EVERY_MS = 100;
 
 /** A bar on stderr for work of many parts; only on a terminal, and only once it has taken a moment. */
-export interface Progress {
+interface Progress {
   /** One part, or as many as are given, is done. */
   advance(count?: number): void;
   finish(): void;

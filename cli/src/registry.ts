@@ -1,84 +1,91 @@
 import type { Command } from "./command.js";
 
-/** A command's place in the tree: what the overview says of it, and where it is loaded from when it is called. */
+/**
+ * A command's place in the tree. The summary is the one place that says what the command does: the overview and the
+ * command's own help show it. It begins with a verb, has no full stop, and fits on a line.
+ */
 export interface Entry {
   readonly summary: string;
   readonly load: () => Promise<Command>;
 }
 
-/** Every command; only the one that is called is loaded. */
+/** Every command in the order of the overview. Only the one that is called is loaded, with the file it is in. */
 export const COMMANDS: Readonly<Record<string, Entry>> = {
   demo: {
-    summary: "everything in one process, offline: 200, 409, 401, and why the 401",
+    summary: "show everything in one process, offline: 200, 409, 401, and why the 401",
     load: async () => (await import("./commands/demo.js")).demo,
   },
   init: {
-    summary: "write hookproof.config.json and a secret or key reference",
+    summary: "write hookproof.config.json with a profile and its secret or key",
     load: async () => (await import("./commands/init.js")).init,
   },
   send: {
-    summary: "sign and send one event, or a batch",
+    summary: "sign one event, or a batch, and send it",
     load: async () => (await import("./commands/send.js")).send,
   },
   replay: {
-    summary: "send a recorded event again; expects 409",
+    summary: "send a recorded event again; 409 is the success here",
     load: async () => (await import("./commands/replay.js")).replay,
   },
   test: {
-    summary: "the battery of probes against a listener; --list shows them",
+    summary: "send the test suite to a listener; --list shows its probes",
     load: async () => (await import("./commands/test.js")).test,
   },
   listen: {
-    summary: "local verifying listener",
+    summary: "run a local listener that checks requests as the service does",
     load: async () => (await import("./commands/listen.js")).listen,
   },
   sign: {
-    summary: "print the headers (or curl) for a body; sends nothing",
+    summary: "print the headers, or a curl command, for a body; sends nothing",
     load: async () => (await import("./commands/sign.js")).sign,
   },
   verify: {
-    summary: "check a captured request and explain the failure",
+    summary: "check a captured request and explain why it fails",
     load: async () => (await import("./commands/verify.js")).verify,
   },
   "keys list": {
-    summary: "the keys, their state and what happens next",
-    load: async () => (await import("./commands/keys-list.js")).keysList,
+    summary: "list the keys, their states and what happens next",
+    load: async () => (await import("./commands/keys.js")).keysList,
   },
   "keys generate": {
     summary: "generate a key for signing tokens",
-    load: async () => (await import("./commands/keys-generate.js")).keysGenerate,
+    load: async () => (await import("./commands/keys.js")).keysGenerate,
   },
   "keys import": {
-    summary: "store a key that was made elsewhere",
-    load: async () => (await import("./commands/keys-import.js")).keysImport,
+    summary: "store a private key that was made elsewhere",
+    load: async () => (await import("./commands/keys.js")).keysImport,
   },
   "keys show": {
-    summary: "one key: state, times, public half",
-    load: async () => (await import("./commands/keys-show.js")).keysShow,
+    summary: "show one key: state, times, public half",
+    load: async () => (await import("./commands/keys.js")).keysShow,
   },
   "keys export": {
-    summary: "a key as JWK or PEM",
-    load: async () => (await import("./commands/keys-export.js")).keysExport,
+    summary: "print a key as JWK or PEM",
+    load: async () => (await import("./commands/keys.js")).keysExport,
   },
   "keys rotate": {
-    summary: "publish, wait, sign, retire: without one refused webhook",
+    summary: "replace the signing key, without a refused webhook",
     load: async () => (await import("./commands/keys-rotate.js")).keysRotate,
   },
   "keys retire": {
-    summary: "sign with a key no more",
-    load: async () => (await import("./commands/keys-retire.js")).keysRetire,
+    summary: "stop signing with a key",
+    load: async () => (await import("./commands/keys-rotate.js")).keysRetire,
   },
   "keys remove": {
-    summary: "take a key out of the set and erase it",
-    load: async () => (await import("./commands/keys-remove.js")).keysRemove,
+    summary: "remove a key from the key set and erase it",
+    load: async () => (await import("./commands/keys-rotate.js")).keysRemove,
+  },
+  "jwks serve": {
+    summary: "host the key set over HTTP or HTTPS",
+    load: async () => (await import("./commands/jwks-serve.js")).jwksServe,
   },
   "jwks export": {
-    summary: "the key set as a file for a static host",
-    load: async () => (await import("./commands/jwks-export.js")).jwksExport,
+    summary: "write the key set as a file for a static host",
+    load: async () => (await import("./commands/jwks.js")).jwksExport,
   },
   "jwks check": {
     summary: "check a key set from outside, rule by rule",
-    load: async () => (await import("./commands/jwks-check.js")).jwksCheck,
+    load: async () => (await import("./commands/jwks.js")).jwksCheck,
   },
   "jwt inspect": {
     summary: "decode a token; verifies nothing",
@@ -86,30 +93,26 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   },
   "secret set": {
     summary: "store the signing secret of a profile",
-    load: async () => (await import("./commands/secret-set.js")).secretSet,
+    load: async () => (await import("./commands/secret.js")).secretSet,
   },
   "secret generate": {
     summary: "generate and store a signing secret",
-    load: async () => (await import("./commands/secret-generate.js")).secretGenerate,
+    load: async () => (await import("./commands/secret.js")).secretGenerate,
   },
   "secret show": {
     summary: "show the fingerprint of a stored secret",
-    load: async () => (await import("./commands/secret-show.js")).secretShow,
+    load: async () => (await import("./commands/secret.js")).secretShow,
   },
   "secret env": {
-    summary: "set HOOKPROOF_SECRET in a shell",
-    load: async () => (await import("./commands/secret-env.js")).secretEnv,
+    summary: "print shell lines that set HOOKPROOF_SECRET",
+    load: async () => (await import("./commands/secret.js")).secretEnv,
   },
   "secret remove": {
-    summary: "forget a stored secret",
-    load: async () => (await import("./commands/secret-remove.js")).secretRemove,
-  },
-  "jwks serve": {
-    summary: "host the key set over HTTP",
-    load: async () => (await import("./commands/jwks-serve.js")).jwksServe,
+    summary: "remove a stored secret",
+    load: async () => (await import("./commands/secret.js")).secretRemove,
   },
   "outbox status": {
-    summary: "what an outbox holds for each listener; --watch",
+    summary: "show what an outbox holds for each listener; --watch repeats it",
     load: async () => (await import("./commands/outbox-status.js")).outboxStatus,
   },
   "outbox work": {
@@ -117,99 +120,115 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import("./commands/outbox-work.js")).outboxWork,
   },
   "outbox dead": {
-    summary: "events that could not be delivered, and why",
+    summary: "list the dead letters: events that could not be delivered, and why",
     load: async () => (await import("./commands/outbox-dead.js")).outboxDead,
   },
   "outbox redrive": {
-    summary: "bring dead letters back; counts and asks first",
-    load: async () => (await import("./commands/outbox-redrive.js")).outboxRedrive,
+    summary: "return dead letters to the outbox, to be delivered again",
+    load: async () => (await import("./commands/outbox-dead.js")).outboxRedrive,
   },
   "outbox attempts": {
-    summary: "where an event stands, with every attempt",
-    load: async () => (await import("./commands/outbox-attempts.js")).outboxAttempts,
+    summary: "show an event's state at each listener, with every attempt",
+    load: async () => (await import("./commands/outbox-status.js")).outboxAttempts,
   },
   "service start": {
-    summary: "the whole Access Governance Service, on this machine",
+    summary: "run the whole Access Governance Service on this machine",
     load: async () => (await import("./commands/service-start.js")).serviceStart,
   },
   "service seed": {
-    summary: "fill its database: users, secrets, apps, as many as you like",
-    load: async () => (await import("./commands/service-seed.js")).serviceSeed,
+    summary: "fill the service's database with users, secrets and apps",
+    load: async () => (await import("./commands/service.js")).serviceSeed,
   },
   "service reset": {
-    summary: "back to what its database was filled with",
-    load: async () => (await import("./commands/service-reset.js")).serviceReset,
+    summary: "return the service's database to its seed or fixture",
+    load: async () => (await import("./commands/service.js")).serviceReset,
   },
   "service routes": {
-    summary: "every operation with ids that are there, ready to be called",
-    load: async () => (await import("./commands/service-routes.js")).serviceRoutes,
+    summary: "list every operation as a URL that can be called",
+    load: async () => (await import("./commands/service.js")).serviceRoutes,
   },
   "service token": {
-    summary: "an access token of the running service",
-    load: async () => (await import("./commands/service-token.js")).serviceToken,
+    summary: "get an access token from the running service",
+    load: async () => (await import("./commands/service.js")).serviceToken,
+  },
+  "service fault": {
+    summary: "let an operation of the running service go wrong",
+    load: async () => (await import("./commands/service-control.js")).serviceFault,
+  },
+  "service clock": {
+    summary: "move, stop or show the clock of the running service",
+    load: async () => (await import("./commands/service-control.js")).serviceClock,
+  },
+  "service snapshot": {
+    summary: "save the service's state under a name, and restore it",
+    load: async () => (await import("./commands/service-control.js")).serviceSnapshot,
+  },
+  "service journal": {
+    summary: "list the requests that the running service received",
+    load: async () => (await import("./commands/service-control.js")).serviceJournal,
   },
   "events list": {
     summary: "search the events of the last 7 days",
-    load: async () => (await import("./commands/events-list.js")).eventsList,
+    load: async () => (await import("./commands/events.js")).eventsList,
   },
   "events show": {
-    summary: "one event with its headers and body",
-    load: async () => (await import("./commands/events-show.js")).eventsShow,
+    summary: "show one event with its headers and body",
+    load: async () => (await import("./commands/events.js")).eventsShow,
   },
   "events export": {
-    summary: "write an event for replay or verify",
-    load: async () => (await import("./commands/events-export.js")).eventsExport,
+    summary: "write one event to a file, for replay or verify",
+    load: async () => (await import("./commands/events.js")).eventsExport,
   },
   "events diff": {
-    summary: "what differs between two events",
+    summary: "compare two events",
     load: async () => (await import("./commands/events-diff.js")).eventsDiff,
   },
   "events clear": {
-    summary: "forget recorded events",
-    load: async () => (await import("./commands/events-clear.js")).eventsClear,
+    summary: "delete recorded events",
+    load: async () => (await import("./commands/events.js")).eventsClear,
   },
   "profile list": {
-    summary: "the profiles of all configuration files",
-    load: async () => (await import("./commands/profile-list.js")).profileList,
+    summary: "list the profiles of all configuration files",
+    load: async () => (await import("./commands/profile.js")).profileList,
   },
   "profile show": {
-    summary: "what a profile comes to",
-    load: async () => (await import("./commands/profile-show.js")).profileShow,
+    summary: "show a profile's effective settings",
+    load: async () => (await import("./commands/profile.js")).profileShow,
   },
   "profile add": {
     summary: "add or change a profile",
-    load: async () => (await import("./commands/profile-add.js")).profileAdd,
+    load: async () => (await import("./commands/profile.js")).profileAdd,
   },
   "profile use": {
     summary: "choose the profile that is used by default",
-    load: async () => (await import("./commands/profile-use.js")).profileUse,
+    load: async () => (await import("./commands/profile.js")).profileUse,
   },
   "profile remove": {
-    summary: "take a profile out of its file",
-    load: async () => (await import("./commands/profile-remove.js")).profileRemove,
+    summary: "remove a profile from its file",
+    load: async () => (await import("./commands/profile.js")).profileRemove,
   },
   "config path": {
-    summary: "the configuration files that are read",
-    load: async () => (await import("./commands/config-path.js")).configPath,
+    summary: "list the configuration files that are read",
+    load: async () => (await import("./commands/config.js")).configPath,
   },
   "config list": {
-    summary: "every setting that has a value",
-    load: async () => (await import("./commands/config-list.js")).configList,
+    summary: "list every setting that has a value",
+    load: async () => (await import("./commands/config.js")).configList,
   },
   "config explain": {
-    summary: "where each value comes from",
-    load: async () => (await import("./commands/config-explain.js")).configExplain,
+    summary: "show where each value comes from",
+    load: async () => (await import("./commands/config.js")).configExplain,
   },
   doctor: {
-    summary: "clock, Node version, file modes, ports, proxy, CA, TLS",
+    summary: "check Node version, file modes, ports, proxy, certificates and clock",
     load: async () => (await import("./commands/doctor.js")).doctor,
   },
   explain: {
-    summary: "what a code, a cause or an exit code means, offline",
+    summary: "explain an error code, a mistake or an exit code, offline",
     load: async () => (await import("./commands/explain.js")).explain,
   },
   completion: {
-    summary: "a completion script for bash, zsh, fish or pwsh",
+    summary: "print a completion script for bash, zsh, fish or pwsh",
     load: async () => (await import("./commands/completion.js")).completion,
   },
 };

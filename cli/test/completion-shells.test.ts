@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { describeWith } from "../../test/support/needs.js";
-import { hasTool } from "../../test/support/outside-tool.js";
-import { openStage, requireBuild, type Stage } from "../../test/support/transcript.js";
+import { describeWith } from "../../test/kit/needs.js";
+import { hasTool } from "../../test/kit/outside-tool.js";
+import { openStage, requireBuild, type Stage } from "../../test/kit/transcript.js";
 
 const hasFish = hasTool("fish", "--version");
 const hasZsh = hasTool("zsh", "--version");
@@ -29,7 +29,7 @@ describeWith("fish", hasFish)("in fish", () => {
 });
 
 describeWith("zsh", hasZsh)("in zsh", () => {
-  const script = join(import.meta.dirname, "support/complete-in-zsh.zsh");
+  const script = join(import.meta.dirname, "kit/complete-in-zsh.zsh");
 
   // The text is on the screen only if zsh was given it; without it the shell is killed and the test fails.
   it.each([

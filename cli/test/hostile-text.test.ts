@@ -5,8 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { createEvent, generateSecret, hmacSigner } from "hookproof";
-import { openSqlite, sqliteStore } from "hookproof/node";
+import { openSqlite } from "hookproof/node";
 import { createOutbox } from "hookproof/outbox";
+import { sqliteStore } from "hookproof/outbox/sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { run } from "../src/main.js";
 import { COMMANDS } from "../src/registry.js";
@@ -156,6 +157,7 @@ async function output(argv: readonly string[], { isTTY = false, stdin = "" } = {
 const target = () => `${url}/api/v1/webhooks/incoming/lst_1`;
 const signed = () => ["--secret-file", path("secret.txt")];
 const outbox = () => ["--outbox", path("app.db")];
+const control = () => ["--base-url", url, "--control-token-file", path("secret.txt")];
 
 /** What each command is fed, beside what all of them are. A command without an entry here fails. */
 const CASES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
@@ -248,6 +250,19 @@ const CASES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   ],
   "service reset": () => [["--db", path(H)]],
   "service routes": () => [["--db", path(H)]],
+  "service fault": () => [
+    [H, "--status", "503", ...control()],
+    ["--body", H, ...control()],
+  ],
+  "service clock": () => [
+    ["--advance", "1m", ...control()],
+    [H, ...control()],
+  ],
+  "service snapshot": () => [
+    ["list", ...control()],
+    ["save", H, ...control()],
+  ],
+  "service journal": () => [control(), ["--query", H, ...control()]],
   "service token": () => [
     ["--base-url", url, "--client-secret-file", path("secret.txt")],
     ["--base-url", `${url}/given`, "--client-secret-file", path("secret.txt")],

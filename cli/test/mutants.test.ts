@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { afterAll, describe, expect, it } from "vitest";
-import { HMAC_MUTANTS } from "../../test/probes/hmac-mutants.js";
-import { JWT_MUTANTS } from "../../test/probes/jwt-mutants.js";
-import { SECRET } from "../../test/probes/listeners.js";
-import { CORRECT, correctHmac, PATH, startReference } from "../../test/probes/reference-listener.js";
-import { CORRECT_TOKENS, tokenAuthentication } from "../../test/probes/reference-tokens.js";
+import { HMAC_MUTANTS } from "../../test/kit/probes/hmac-mutants.js";
+import { JWT_MUTANTS } from "../../test/kit/probes/jwt-mutants.js";
+import { SECRET } from "../../test/kit/probes/listeners.js";
+import { CORRECT, correctHmac, PATH, startReference } from "../../test/kit/probes/reference-listener.js";
+import { CORRECT_TOKENS, tokenAuthentication } from "../../test/kit/probes/reference-tokens.js";
 import { run } from "../src/main.js";
 
 const folder = mkdtempSync(join(tmpdir(), "hookproof-mutants-"));

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { openStage, requireBuild, type Stage } from "../../test/support/transcript.js";
+import { openStage, requireBuild, type Stage } from "../../test/kit/transcript.js";
 
-const RECORDER = join(import.meta.dirname, "../../test/support/record-network.cjs");
+const RECORDER = join(import.meta.dirname, "../../test/kit/record-network.cjs");
 
 let stage: Stage;
 let log: string;

@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createOutbox, type Outbox, type OutboxStore, postgresStore } from "hookproof/outbox";
+import { createOutbox, type Outbox } from "hookproof/outbox";
+import { postgresStore } from "hookproof/outbox/postgres";
+import type { OutboxStore } from "hookproof/outbox/store";
 import pg from "pg";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { describeWith } from "../../test/support/needs.js";
-import { ownPostgres } from "../../test/support/postgres.js";
-import { matches, openStage, parseTranscript, requireBuild } from "../../test/support/transcript.js";
-import { ATTEMPT, IDS, LISTENER } from "./support/other-program.js";
+import { describeWith } from "../../test/kit/needs.js";
+import { ownPostgres } from "../../test/kit/postgres.js";
+import { matches, openStage, parseTranscript, requireBuild } from "../../test/kit/transcript.js";
+import { ATTEMPT, IDS, LISTENER } from "./kit/other-program.js";
 
 const postgres = await ownPostgres();
 afterAll(() => postgres?.stop());
@@ -38,7 +40,7 @@ describeWith("postgresql", postgres)("an outbox of another program on PostgreSQL
     const listeners = new Map([["offboarding", { most: 1, windowMs: 604_800_000 }]]);
     const [claimed] = await store.claim({ limit: 1, leaseMs: 60_000, listeners });
     const lease = claimed?.lease ?? expect.fail("nothing was claimed");
-    await store.bury(lease, {
+    await store.fail(lease, {
       reason: "refused",
       code: "REQUEST_REFUSED",
       attempt: ATTEMPT,
@@ -70,7 +72,7 @@ describeWith("postgresql", postgres)("an outbox of another program on PostgreSQL
       const workers = stage.run(
         `set -m; exec 2>/dev/null
         for n in 1 2; do hookproof outbox work --outbox '${url}' --json >$n & done
-        until [ "$(cat 1 2 | grep -c accepted)" -ge 30 ]; do sleep 0.1; done
+        until [ "$(cat 1 2 | grep -c '"outcome":"delivered"')" -ge 30 ]; do sleep 0.1; done
         kill -INT %1 %2; wait; cat 1 2`,
       );
       const sent = new Set<string>();
@@ -81,7 +83,7 @@ describeWith("postgresql", postgres)("an outbox of another program on PostgreSQL
       }
       const printed = (await workers).map((line) => JSON.parse(line));
       const delivered = printed.filter(({ type }) => type === "delivery");
-      expect(delivered.map(({ outcome }) => outcome)).toEqual([...sent].map(() => "accepted"));
+      expect(delivered.map(({ outcome }) => outcome)).toEqual([...sent].map(() => "delivered"));
       expect(new Set(delivered.map(({ eventId }) => eventId))).toEqual(sent);
     } finally {
       await stage.close();

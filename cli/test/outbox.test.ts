@@ -1,16 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openSqlite, sqliteStore } from "hookproof/node";
+import { openSqlite } from "hookproof/node";
 import { aesGcmEncryption, createOutbox, type Outbox } from "hookproof/outbox";
+import { sqliteStore } from "hookproof/outbox/sqlite";
 import { beforeAll, expect, it } from "vitest";
-import {
-  matches,
-  openStage,
-  parseTranscript,
-  requireBuild,
-  type Stage,
-} from "../../test/support/transcript.js";
-import { ATTEMPT, IDS, LISTENER } from "./support/other-program.js";
+import { matches, openStage, parseTranscript, requireBuild, type Stage } from "../../test/kit/transcript.js";
+import { ATTEMPT, IDS, LISTENER } from "./kit/other-program.js";
 
 beforeAll(requireBuild);
 
@@ -39,7 +34,7 @@ it("a person looks after another program's outbox", { timeout: 120_000 }, async 
     const listeners = new Map([["offboarding", { most: 1, windowMs: 604_800_000 }]]);
     const [claimed] = await program.store.claim({ limit: 1, leaseMs: 60_000, listeners });
     const lease = claimed?.lease ?? expect.fail("nothing was claimed");
-    await program.store.bury(lease, {
+    await program.store.fail(lease, {
       reason: "refused",
       code: "REQUEST_REFUSED",
       attempt: ATTEMPT,
@@ -77,7 +72,7 @@ it("works and watches while another program enqueues, and ends with 0 when it is
         until [ "$(grep -c '${pattern}' $$)" -ge ${count} ]; do sleep 0.1; done
         kill -INT %1; wait %1; echo $? >>$$; cat $$`,
       );
-    const worker = until(20, "accepted", "work --outbox app.db");
+    const worker = until(20, '"outcome":"delivered"', "work --outbox app.db");
     const watcher = until(4, '"delivered":20', "status --outbox app.db --watch --every 200ms");
     for (let n = 0; n < 20; n++) {
       await program.outbox.enqueue({ listener: "offboarding", payload: { n } });
@@ -88,9 +83,16 @@ it("works and watches while another program enqueues, and ends with 0 when it is
     expect([worked.at(-1), watched.at(-1)]).toEqual(["0", "0"]);
     const [first, ...deliveries] = parsed(worked);
     expect(first).toMatchObject({ v: 1, type: "working", listeners: ["offboarding"] });
-    expect(deliveries.pop()).toEqual({ v: 1, type: "worked", ok: true, accepted: 20, duplicate: 0, dead: 0 });
+    expect(deliveries.pop()).toEqual({
+      v: 1,
+      type: "worked",
+      ok: true,
+      delivered: 20,
+      duplicate: 0,
+      dead: 0,
+    });
     expect(new Set(deliveries.map(({ type, outcome }) => `${type} ${outcome}`))).toEqual(
-      new Set(["delivery accepted"]),
+      new Set(["delivery delivered"]),
     );
     const states = parsed(watched);
     expect(states.length).toBeGreaterThan(3);
@@ -134,7 +136,7 @@ it("gives an encrypted dead letter no new id, as its body is bound to the one it
     const listeners = new Map([["offboarding", { most: 1, windowMs: 604_800_000 }]]);
     const [claimed] = await program.store.claim({ limit: 1, leaseMs: 60_000, listeners });
     const lease = claimed?.lease ?? expect.fail("nothing was claimed");
-    await program.store.bury(lease, { reason: "refused", code: "REQUEST_REFUSED", blocksKey: false });
+    await program.store.fail(lease, { reason: "refused", code: "REQUEST_REFUSED", blocksKey: false });
     const redrive = "hookproof outbox redrive --outbox app.db --yes";
     const refused = await stage.run(`${redrive} --new-ids 2>&1; echo $?`);
     expect(refused.join("\n")).toContain(`The body of the event ${eventId} is encrypted`);

@@ -3,11 +3,11 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { describeWith } from "../../test/support/needs.js";
-import { hasTool } from "../../test/support/outside-tool.js";
+import { describeWith } from "../../test/kit/needs.js";
+import { hasTool } from "../../test/kit/outside-tool.js";
 
 const BIN = resolve(import.meta.dirname, "../bin/hookproof.js");
-const IN_TERMINAL = resolve(import.meta.dirname, "support/in-terminal.py");
+const IN_TERMINAL = resolve(import.meta.dirname, "kit/in-terminal.py");
 const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 
 let folder: string;
@@ -48,11 +48,11 @@ describeWith("python3", hasTool("/usr/bin/python3", "--version"))("questions in 
     expect(inTerminal(["secret", "env", "--reveal"], []).shown).toContain(`HOOKPROOF_SECRET='${SECRET}'`);
   });
 
-  it("asks before it forgets, and does nothing without a yes", () => {
+  it("asks before it removes a secret, and does nothing without a yes", () => {
     inTerminal(["secret", "set"], [["not shown", SECRET]]);
-    expect(inTerminal(["secret", "remove"], [["Forget", "n"]]).exit).toBe(130);
+    expect(inTerminal(["secret", "remove"], [["Remove", "n"]]).exit).toBe(130);
     expect(inTerminal(["secret", "show"], []).exit).toBe(0);
-    expect(inTerminal(["secret", "remove"], [["Forget", "y"]]).exit).toBe(0);
+    expect(inTerminal(["secret", "remove"], [["Remove", "y"]]).exit).toBe(0);
     expect(inTerminal(["secret", "show"], []).exit).toBe(3);
   });
 

@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { errorCodes, mistakes } from "hookproof/diagnose";
 import { describe, expect, it } from "vitest";
-import { configSchema } from "../src/config/schema.js";
-import { findExplanation } from "../src/explanations/find-explanation.js";
+import { configSchema } from "../src/config/settings.js";
+import { findExplanation } from "../src/explain/find-explanation.js";
 import { COMMANDS } from "../src/registry.js";
-import { errorPage } from "./support/error-page.js";
-import { referencePage } from "./support/reference.js";
+import { errorPage } from "./kit/error-page.js";
+import { referencePage } from "./kit/reference.js";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -24,12 +25,21 @@ describe("what is made from the tables", () => {
   });
 
   it("every command has two examples that call it, and is called what the registry calls it", async () => {
-    for (const [name, { load }] of Object.entries(COMMANDS)) {
+    for (const [name, { load, summary }] of Object.entries(COMMANDS)) {
       const command = await load();
+      expect(summary, name).toMatch(/^[a-z].{1,78}[^.]$/);
       expect(command.name).toBe(name);
       expect(command.examples.length, name).toBeGreaterThanOrEqual(2);
       for (const [line] of command.examples) expect(line).toContain(`hookproof ${name}`);
     }
+  });
+
+  it("every mistake, error code and exit code is explained under its own name", () => {
+    const names = [...mistakes.map(({ id }) => id), ...errorCodes()];
+    expect(names.filter((name) => findExplanation(name)?.name !== name)).toEqual([]);
+    expect(findExplanation("body-not-json")?.kind).toBe("mistake");
+    expect(findExplanation("BODY_NOT_JSON")).toMatchObject({ kind: "code", status: 400 });
+    expect(findExplanation("exit-7")).toMatchObject({ kind: "exit", name: "7" });
   });
 
   it("every code that the command line can print is explained", () => {

@@ -1,18 +1,17 @@
 import { execFileSync } from "node:child_process";
 import type { ProbeResult } from "hookproof/probes";
 import { describe, expect, it } from "vitest";
-import { itWith } from "../../test/support/needs.js";
-import { hasTool } from "../../test/support/outside-tool.js";
-import { junit } from "../src/reporters/junit.js";
+import { itWith } from "../../test/kit/needs.js";
+import { hasTool } from "../../test/kit/outside-tool.js";
+import { junit, tap } from "../src/reporters/formats.js";
 import type { CreateReporter } from "../src/reporters/reporter.js";
-import { tap } from "../src/reporters/tap.js";
 
 const hasPython = hasTool("python3", "--version");
 
 const base = {
   section: "5.2",
   expected: [401],
-  leftOpen: "nothing",
+  listenerChoice: "none",
   durationMs: 1500,
   means: '<means> & "more" ]]>',
   fix: "it's # that\\",
@@ -28,13 +27,13 @@ const RESULTS: readonly ProbeResult[] = [
 
 function reportOf(create: CreateReporter, strict: boolean): string {
   const reporter = create((_colour, text) => text);
-  const probes = RESULTS.map(({ id, title, section, expected, leftOpen }) => ({
+  const probes = RESULTS.map(({ id, title, section, expected, listenerChoice }) => ({
     ...{
       id,
       title,
       section,
       expected,
-      leftOpen,
+      listenerChoice,
       methods: ["hmac" as const],
       runsAutomation: false,
       means: "",

@@ -3,10 +3,11 @@ import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
 import { createEvent, hmacSigner } from "hookproof";
-import { openSqlite, sqliteStore } from "hookproof/node";
+import { openSqlite } from "hookproof/node";
 import { createOutbox } from "hookproof/outbox";
+import { sqliteStore } from "hookproof/outbox/sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { openStage, requireBuild, type Stage } from "../../test/support/transcript.js";
+import { openStage, requireBuild, type Stage } from "../../test/kit/transcript.js";
 
 beforeAll(requireBuild);
 
@@ -120,7 +121,7 @@ describe("a stored secret signs for the origin it was stored for, and says so", 
   it("and to none where it was stored for none, until the profile has a target", async () => {
     await stage.run("hookproof secret set --profile new --secret-file ../secret.txt");
     const send = `hookproof send ${theirs.url} --profile new --data 1`;
-    expect(await refused(send)).toContain("was stored for no target");
+    expect(await refused(send)).toContain("was stored without a target");
     await stage.run(`hookproof profile add new --target ${theirs.url} --user`);
     await stage.run(send);
     expect(theirs.got).toHaveLength(1);
@@ -426,10 +427,10 @@ describe("an outbox and its listeners, of two configuration files", () => {
   it("meet where the user names the outbox or the configuration", async () => {
     await event(folder("evil.db"), "prod");
     project({ profile: "x", profiles: { x: { outbox: "./evil.db" } } });
-    expect((await stage.run(`${work} --outbox evil.db`)).join("\n")).toContain("1 accepted");
+    expect((await stage.run(`${work} --outbox evil.db`)).join("\n")).toContain("1 delivered");
     expect(ours.got).toHaveLength(1);
     await event(folder("evil.db"), "prod");
-    expect((await stage.run(`${work} --config hookproof.config.json`)).join("\n")).toContain("1 accepted");
+    expect((await stage.run(`${work} --config hookproof.config.json`)).join("\n")).toContain("1 delivered");
   });
 });
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { openStage, requireBuild, type Stage } from "../../test/support/transcript.js";
+import { openStage, requireBuild, type Stage } from "../../test/kit/transcript.js";
 
 const ESC = "\u001b[";
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { makeCertificates } from "../../test/http/certificates.js";
+import { makeCertificates } from "../../test/kit/certificates.js";
 import {
   connectProxy,
   httpServer,
@@ -10,8 +10,8 @@ import {
   PROXY_ANSWERS,
   refusingProxy,
   tcpServer,
-} from "../../test/http/local-server.js";
-import { openStage, requireBuild, type Stage } from "../../test/support/transcript.js";
+} from "../../test/kit/local-server.js";
+import { openStage, requireBuild, type Stage } from "../../test/kit/transcript.js";
 
 const asked: string[] = [];
 let stage: Stage;
@@ -171,7 +171,7 @@ describe("a proxy that answers in the listener's place", () => {
   });
 });
 
-describe("the receiver's clock", () => {
+describe("the listener's clock", () => {
   it.each([
     ["--ca ca.pem", "", true],
     ["--insecure", "", false],
@@ -186,7 +186,7 @@ describe("the receiver's clock", () => {
       `${environment} hookproof send ${target} --secret-file secret.txt --data 1 --retries 0 ${flags}`,
     );
     await server.stop();
-    expect(/The receiver's clock is \d+ s ahead/.test(printed.join("\n"))).toBe(isBelieved);
+    expect(/The listener's clock is \d+ s ahead/.test(printed.join("\n"))).toBe(isBelieved);
     expect(printed.at(-1)).toBe("? 4");
   });
 });
@@ -233,7 +233,7 @@ describe("doctor", () => {
       "HTTP/1.1 103 Early Hints\r\n\r\n".repeat(1_000),
       "more than 20 informational answers",
     ],
-    ["line ends without end", "\r\n".repeat(100_000), "more than 64 KiB came ahead of an answer"],
+    ["line ends without end", "\r\n".repeat(100_000), "more than 64 KiB arrived before the answer"],
     ["101", "HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n", "answered 101"],
   ])("is not held up by %s", async (_name, answer, said) => {
     const server = await tcpServer((socket) => socket.once("data", () => socket.write(answer)));

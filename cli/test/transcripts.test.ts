@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { itWith } from "../../test/support/needs.js";
-import { hasTools } from "../../test/support/outside-tool.js";
-import { matches, openStage, parseTranscript, requireBuild, toolsOf } from "../../test/support/transcript.js";
+import { itWith } from "../../test/kit/needs.js";
+import { hasTools } from "../../test/kit/outside-tool.js";
+import { matches, openStage, parseTranscript, requireBuild, toolsOf } from "../../test/kit/transcript.js";
 
 const FOLDER = join(import.meta.dirname, "transcripts");
 

@@ -62,7 +62,7 @@ describe.concurrent("the vectors through the command line, in both directions", 
       expect(await verify(signature)).toMatchObject({ exit: 0, answer: { ok: true } });
       expect(await verify(vector.wrongIfSecretIsDecoded)).toMatchObject({
         exit: 7,
-        answer: { ok: false, code: "SIGNATURE_MISMATCH", causes: [{ id: "secret-base64url-decoded" }] },
+        answer: { ok: false, code: "SIGNATURE_MISMATCH", mistakes: [{ id: "secret-base64url-decoded" }] },
       });
     });
   }

@@ -1,6 +1,24 @@
 import type { HeaderPair } from "hookproof";
-import { usageError } from "./failure.js";
-import type { CapturedRequest } from "./raw-request.js";
+import { usageError } from "../failure.js";
+import { parseCurl } from "./curl.js";
+import { type CapturedRequest, parseRawRequest } from "./raw-request.js";
+
+/** Reads a captured request in whatever form it is: raw HTTP, HAR, an exported event, or a curl command. */
+export function parseCaptured(bytes: Buffer): CapturedRequest {
+  const start = bytes.subarray(0, 64).toString("utf8").trimStart();
+  if (/^(?:\$\s+)?curl(?:\.exe)?\s/.test(start)) return parseCurl(bytes.toString("utf8"));
+  if (!start.startsWith("{")) return parseRawRequest(bytes);
+  const text = bytes.toString("utf8").trim();
+  try {
+    return parseCapturedJson(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw usageError(
+      "This is neither a raw HTTP request nor complete JSON.",
+      "Give the parts separately with --headers @file and --body @file.",
+    );
+  }
+}
 
 /**
  * Reads a captured request that is JSON: a HAR file or one of its entries, an event of `events export`, or what
@@ -23,7 +41,7 @@ export function parseCapturedJson(text: string): CapturedRequest {
     };
   throw usageError(
     "This JSON is neither a HAR file nor an exported event.",
-    "Separate parts go in with --headers @file and --body @file.",
+    "Give the parts separately with --headers @file and --body @file.",
   );
 }
 

@@ -1,8 +1,27 @@
 import { readFileSync } from "node:fs";
 import type { HeaderPair } from "hookproof";
-import { CliError, EXIT, usageError } from "./failure.js";
+import { CliError, EXIT, usageError } from "../failure.js";
 import type { CapturedRequest } from "./raw-request.js";
-import { shellWords } from "./shell-words.js";
+
+/** A curl command that sends exactly this request; the body travels as it is, byte for byte. */
+export function curlCommand({
+  url,
+  headers,
+  body,
+}: {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+  body: Uint8Array;
+}): string {
+  const lines = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
+  const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
+  return ["curl -sS -i", ...lines, `--data-binary ${quoted(text)}`, quoted(url)].join(" \\\n  ");
+}
+
+/** A text as one word of a POSIX shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
 
 const DATA = new Set(["-d", "--data", "--data-ascii", "--data-binary", "--data-raw", "--json"]);
 const WITH_VALUE = new Set([
@@ -16,7 +35,7 @@ const WITH_VALUE = new Set([
   "--referer",
   "-b",
 ]);
-/** Flags whose value says nothing about the request. */
+/** Flags whose value does not change the request. */
 const IGNORED_WITH_VALUE = new Set([
   "-o",
   "--output",
@@ -86,4 +105,67 @@ function dataOf(flag: string, value: string): Buffer {
 /** curl joins several data flags with an ampersand. */
 function joined(data: readonly Buffer[]): Buffer {
   return Buffer.concat(data.flatMap((part, index) => (index === 0 ? [part] : [Buffer.from("&"), part])));
+}
+
+/** The words of a POSIX command line: quotes, `$'…'` as browsers write it, backslashes, continued lines. */
+export function shellWords(line: string): string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  const add = (text: string) => {
+    word = (word ?? "") + text;
+  };
+  for (let at = 0; at < line.length; at++) {
+    const char = line[at] ?? "";
+    if (char === "'" || line.startsWith("$'", at)) {
+      const ansi = char === "$";
+      const end = closing(line, at + (ansi ? 2 : 1), "'", ansi);
+      const text = line.slice(at + (ansi ? 2 : 1), end);
+      add(ansi ? unescaped(text) : text);
+      at = end;
+    } else if (char === '"') {
+      const end = closing(line, at + 1, '"', true);
+      add(
+        line
+          .slice(at + 1, end)
+          .replace(/\\([\\"$`]|\n)/g, (_all, kept: string) => (kept === "\n" ? "" : kept)),
+      );
+      at = end;
+    } else if (char === "\\") {
+      const next = line[++at] ?? "";
+      if (next === "\r" && line[at + 1] === "\n") at++;
+      else if (next !== "\n") add(next);
+    } else if (/\s/.test(char)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else add(char);
+  }
+  return word === undefined ? words : [...words, word];
+}
+
+/** Where the quote ends; at the line's end if it is never closed. */
+function closing(line: string, from: number, quote: string, escapes: boolean): number {
+  for (let at = from; at < line.length; at++) {
+    if (escapes && line[at] === "\\") at++;
+    else if (line[at] === quote) return at;
+  }
+  return line.length;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  n: "\n",
+  r: "\r",
+  t: "\t",
+  "\\": "\\",
+  "'": "'",
+  '"': '"',
+};
+
+function unescaped(text: string): string {
+  return text.replace(
+    /\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|(.))/gs,
+    (all, hex: string | undefined, unicode: string | undefined, char: string | undefined) =>
+      char === undefined
+        ? String.fromCharCode(Number.parseInt(hex ?? unicode ?? "0", 16))
+        : (ESCAPES[char] ?? all),
+  );
 }

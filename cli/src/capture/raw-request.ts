@@ -1,5 +1,5 @@
 import type { HeaderPair } from "hookproof";
-import { usageError } from "./failure.js";
+import { usageError } from "../failure.js";
 
 /** A captured HTTP request, with its header lines and body bytes as they were. */
 export interface CapturedRequest {
@@ -18,8 +18,8 @@ export function parseRawRequest(bytes: Uint8Array): CapturedRequest {
   const [, method, target] = /^([A-Z]+) (\S+)(?: HTTP\/[0-9.]+)?$/.exec(requestLine) ?? [];
   if (method === undefined || target === undefined) {
     throw usageError(
-      "This is not a raw HTTP request: the first line must be such as POST /path HTTP/1.1.",
-      "Separate parts go in with --headers @file and --body @file.",
+      "This is not a raw HTTP request: the first line must look like POST /path HTTP/1.1.",
+      "Give the parts separately with --headers @file and --body @file.",
     );
   }
   const headers = parseHeaderLines(lines);
@@ -40,7 +40,7 @@ export function parseHeaderLines(lines: readonly string[]): HeaderPair[] {
     .map((line) => {
       const [, name] = /^([^:\s]+):.*$/.exec(line) ?? [];
       if (name === undefined) throw usageError(`Not a header line: ${JSON.stringify(line.slice(0, 80))}.`);
-      // What is looked for at the end has no blank before it: a row of blanks is looked at once, not once for each.
+      // The lookbehind lets the expression try a row of blanks at the end once, not once for each blank.
       return [name, line.slice(name.length + 1).replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, "")] as const;
     });
 }

@@ -1,16 +1,15 @@
-import type { Command, Completion, Flag } from "./command.js";
-import { knownProfiles, loadConfig } from "./config/config.js";
-import { EXIT } from "./failure.js";
-import { GLOBAL_FLAGS } from "./global-flags.js";
-import type { Io } from "./io.js";
-import { COMMANDS } from "./registry.js";
+import { type Command, type Completion, type Flag, GLOBAL_FLAGS } from "../command.js";
+import { knownProfiles, loadConfig } from "../config/config.js";
+import { EXIT } from "../failure.js";
+import type { Io } from "../io.js";
+import { COMMANDS } from "../registry.js";
 
-/** A word that means itself in every shell: what would need quoting is not offered, as the shells insert it bare. */
+/** A word that needs no quoting in any shell; others are not offered, as the shells insert candidates unquoted. */
 const PLAIN_WORD = /^[A-Za-z0-9_.:/@%+=,-]+$/;
 
 /**
- * Prints what may stand in the last of the given words, one candidate a line; the completion scripts ask this.
- * Nothing is printed where the shell should offer files, or where anything goes.
+ * Prints the candidates for the last of the given words, one a line, for the completion scripts. It prints nothing
+ * if the shell should offer files, or if any value is possible.
  */
 export async function completeWords(words: readonly string[], io: Io): Promise<number> {
   const last = words.at(-1) ?? "";
@@ -18,7 +17,7 @@ export async function completeWords(words: readonly string[], io: Io): Promise<n
   try {
     candidates = await candidatesFor(words.slice(0, -1), last, io);
   } catch {
-    // A shell that asks in the middle of a line has no use for an error.
+    // An error message would be of no use in the middle of the line that a person types.
     return EXIT.ok;
   }
   const fitting = candidates.filter((candidate) => candidate.startsWith(last) && PLAIN_WORD.test(candidate));
@@ -87,7 +86,7 @@ async function valuesOf(
     case "event":
       return ["last", ...(await eventIds(io))];
     case "code":
-      return (await import("./explanations/find-explanation.js")).explainableNames();
+      return (await import("../explain/find-explanation.js")).explainableNames();
     default:
       return [];
   }
@@ -107,7 +106,7 @@ function configOf(before: readonly string[], io: Io) {
 
 async function kids(before: readonly string[], io: Io): Promise<string[]> {
   const [{ storeFolder }, { openKeyStore }] = await Promise.all([
-    import("./keys.js"),
+    import("../keys/keys.js"),
     import("hookproof/node"),
   ]);
   const records = await openKeyStore(storeFolder(io, configOf(before, io).text("store"))).load();
@@ -115,7 +114,7 @@ async function kids(before: readonly string[], io: Io): Promise<string[]> {
 }
 
 async function eventIds(io: Io): Promise<string[]> {
-  const { readHistory } = await import("./history.js");
+  const { readHistory } = await import("../history/history.js");
   const records = await readHistory(io, { warn: () => {} });
   return records.map(({ eventId }) => eventId).reverse();
 }

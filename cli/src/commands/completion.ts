@@ -33,8 +33,7 @@ complete -c hookproof -f -a '(__hookproof_complete)'`,
 
 export const completion: Command = {
   name: "completion",
-  describe:
-    "A script that completes commands, flags and their values in a shell: profiles, key ids and event ids included.",
+  details: "It completes commands, flags and their values: profiles, key ids and event ids included.",
   positionals: [{ name: "shell", required: true, describe: "the shell", choices: Object.keys(SCRIPTS) }],
   flags: {},
   examples: [

@@ -1,12 +1,57 @@
 import type { Command } from "../command.js";
+import { foundSettings } from "../config/config.js";
+import { isPresent } from "../config/config-file.js";
 import { SETTING_NAMES, SETTINGS, type SettingName, type SettingRule } from "../config/settings.js";
-import { EXIT, usageError } from "../failure.js";
-import { didYouMean } from "../suggest.js";
+import { didYouMean, EXIT, usageError } from "../failure.js";
+
+export const configPath: Command = {
+  name: "config path",
+  details: "The nearest first, and whether they exist.",
+  flags: {},
+  examples: [
+    ["hookproof config path", "both places"],
+    ["hookproof config path --json", "the same for a script"],
+  ],
+  exits: [[3, "a file cannot be used"]],
+  async run({ out, config }) {
+    const files = [
+      { kind: "project", path: config.projectPath },
+      ...(config.userPath === undefined ? [] : [{ kind: "user", path: config.userPath }]),
+    ].map((file) => ({ ...file, exists: isPresent(file.path) }));
+    out.document({ type: "config", ok: true, files });
+    for (const { kind, path, exists } of files)
+      out.line(`${kind.padEnd(8)} ${path}${exists ? "" : "  (missing)"}`);
+    return EXIT.ok;
+  },
+};
+
+export const configList: Command = {
+  name: "config list",
+  details: "Flags, environment and files are combined.",
+  flags: {},
+  examples: [
+    ["hookproof config list", "for the profile that is used by default"],
+    ["hookproof config list --profile staging --json", "for another, on one line of JSON"],
+  ],
+  exits: [[3, "a file cannot be used, or the profile is unknown"]],
+  async run({ out, config }) {
+    const settings = foundSettings(config);
+    out.document({
+      type: "config",
+      ok: true,
+      profile: config.profile.name,
+      settings: Object.fromEntries(settings.map(({ name, found }) => [name, found.value])),
+    });
+    out.line(`${"profile".padEnd(12)} ${config.profile.name}`);
+    for (const { name, found } of settings) out.line(`${name.padEnd(12)} ${[found.value].flat().join(", ")}`);
+    return EXIT.ok;
+  },
+};
 
 export const configExplain: Command = {
   name: "config explain",
-  describe:
-    "Where each setting's value comes from: a flag, a HOOKPROOF_* variable, ./hookproof.config.json, the user's file, or the default, in this order.",
+  details:
+    "From a flag, a HOOKPROOF_* variable, ./hookproof.config.json, the user's file, or the default: the first that has a value counts.",
   positionals: [
     { name: "setting", required: false, describe: "one setting; all by default", choices: SETTING_NAMES },
   ],
@@ -19,7 +64,7 @@ export const configExplain: Command = {
   async run({ args, out, config }) {
     const wanted = args.text("setting");
     if (wanted !== undefined && !Object.hasOwn(SETTINGS, wanted))
-      throw usageError(`There is no setting ${JSON.stringify(wanted)}.`, didYouMean(wanted, SETTING_NAMES));
+      throw usageError(`Unknown setting ${JSON.stringify(wanted)}.`, didYouMean(wanted, SETTING_NAMES));
     const names = wanted === undefined ? SETTING_NAMES : [wanted as SettingName];
     const settings = names.map((name) => {
       const { value, origin } = config.find(name) ?? { value: null, origin: "not set" };

@@ -1,15 +1,14 @@
 import type { Command, Context } from "../command.js";
 import { CliError, EXIT } from "../failure.js";
-import { INSPECTOR_FLAGS, type Inspecting, presentInspector, startInspecting } from "../inspecting.js";
-import { playDemo } from "../play-demo.js";
-import { stopped } from "../serving.js";
+import { stopped } from "../io.js";
+import { INSPECTOR_FLAGS, type Inspecting, presentInspector, startInspecting } from "../serve/inspecting.js";
+import { playDemo, type Step } from "../serve/play-demo.js";
 
 export const demo: Command = {
   name: "demo",
-  describe:
-    "The whole story in one process, offline and without configuration: an accepted event, its replay, and what a listener refuses and why.",
+  details: "Needs no configuration. In a terminal the listener stays open afterwards.",
   flags: {
-    exit: { type: "boolean", describe: "end after the story (always so without a terminal)" },
+    exit: { type: "boolean", describe: "end after the last step (always without a terminal)" },
     port: {
       type: "number",
       value: "<n>",
@@ -20,10 +19,10 @@ export const demo: Command = {
     ...INSPECTOR_FLAGS,
   },
   examples: [
-    ["hookproof demo", "tells the story and keeps the listener open"],
+    ["hookproof demo", "shows every step and keeps the listener open"],
     ["hookproof demo --exit --json", "the same for a script: one JSON line a step"],
   ],
-  exits: [[7, "a step did not get the status it should"]],
+  exits: [[7, "a step got another status than expected"]],
   async run(context) {
     const { io, out, args } = context;
     const stays = io.stdout.isTTY === true && !args.flag("exit") && !out.json;
@@ -45,7 +44,7 @@ async function play(context: Context, stays: boolean, page: Inspecting | undefin
       throw new CliError(
         EXIT.checkFailed,
         "DEMO_FAILED",
-        `${played.failed} steps did not get the status they should.`,
+        `${played.failed} steps got another status than expected.`,
       );
     if (!stays) return EXIT.ok;
     out.line();
@@ -61,18 +60,9 @@ async function play(context: Context, stays: boolean, page: Inspecting | undefin
   }
 }
 
-/** One step of the story. */
-export interface Step {
-  readonly name: string;
-  readonly status: number;
-  readonly expected: number;
-  /** Why the listener refused, in words. */
-  readonly cause?: string;
-}
-
 function tell({ out }: Context, step: Step): void {
   out.document({ type: "step", ...step });
   const mark = step.status === step.expected ? out.paint("green", "✔") : out.paint("red", "✖");
   out.line(`${mark} ${step.status}  ${step.name}`);
-  if (step.cause) out.line(`       ${out.paint("dim", step.cause)}`);
+  if (step.reason) out.line(`       ${out.paint("dim", step.reason)}`);
 }

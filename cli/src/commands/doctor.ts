@@ -1,19 +1,18 @@
 import type { Command, Context } from "../command.js";
-import { checkMachine } from "../doctor/check-machine.js";
-import { checkTarget } from "../doctor/check-target.js";
-import type { Finding } from "../doctor/finding.js";
+import { CONNECTION_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
+import { placeOf } from "../credentials/target.js";
+import { checkMachine, type Finding } from "../explain/check-machine.js";
+import { checkTarget } from "../explain/check-target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { CONNECTION_FLAGS, placeOf, TARGET_POSITIONAL } from "../target.js";
 
 export const doctor: Command = {
   name: "doctor",
-  describe:
-    "Looks for what commonly goes wrong: Node version, file modes, ports, proxy and certificates; and with a target its connection, certificate and clock. Sends no event.",
+  details: "With a target it checks its connection, certificate and clock too. Sends no event.",
   positionals: [{ ...TARGET_POSITIONAL, describe: "any http or https URL, :4400, or a profile" }],
   flags: CONNECTION_FLAGS,
   examples: [
     ["hookproof doctor", "this machine, and the profile's target if it has one"],
-    ["hookproof doctor https://tenant.example.com", "the connection to a receiver and its clock too"],
+    ["hookproof doctor https://tenant.example.com", "the connection to a listener, and its clock"],
   ],
   exits: [
     [3, "a configuration file cannot be used"],
@@ -26,7 +25,7 @@ export const doctor: Command = {
     out.document({ type: "doctor", ok: failed === 0, checks: findings });
     for (const finding of findings) print(context, finding);
     if (!findings.some(({ id }) => id === "target"))
-      out.note("next: hookproof doctor <url>      looks at a receiver and its clock");
+      out.note("next: hookproof doctor <url>      checks a listener and its clock");
     return failed === 0 ? EXIT.ok : EXIT.checkFailed;
   },
 };

@@ -1,17 +1,14 @@
 import { existsSync } from "node:fs";
 import type { Command, Context } from "../command.js";
-import { compareBodies, type Difference } from "../compare-bodies.js";
 import { EXIT, usageError } from "../failure.js";
-import { recall } from "../history.js";
-import type { RecordedRequest } from "../history-record.js";
-import { readExport } from "../read-export.js";
+import { recall } from "../history/history.js";
+import { type RecordedRequest, readExport } from "../history/history-record.js";
 
 const DESCRIBE = "an event id, last, or the file of an exported event";
 
 export const eventsDiff: Command = {
   name: "events diff",
-  describe:
-    "What differs between two events: URL, headers, outcome, and the bodies member by member. Exit 0 either way.",
+  details: "Compares URL, headers, outcome, and the bodies member by member. The exit code is 0 either way.",
   positionals: [
     { name: "a", required: true, describe: DESCRIBE, completes: "event" },
     { name: "b", required: true, describe: DESCRIBE, completes: "event" },
@@ -30,8 +27,8 @@ export const eventsDiff: Command = {
     out.document({ type: "diff", ok: true, same: differences.length === 0, differences });
     for (const { where, a: before, b: after } of differences) {
       out.line(where);
-      out.line(out.paint("red", `  - ${before ?? "(not there)"}`));
-      out.line(out.paint("green", `  + ${after ?? "(not there)"}`));
+      out.line(out.paint("red", `  - ${before ?? "(missing)"}`));
+      out.line(out.paint("green", `  + ${after ?? "(missing)"}`));
     }
     if (differences.length === 0) out.line("The events do not differ.");
     return EXIT.ok;
@@ -63,7 +60,63 @@ function differencesOf(a: RecordedRequest, b: RecordedRequest): Difference[] {
 
 /** A header's value; of a token only its start and end, which is enough to tell two apart. */
 function shown(name: string, { headers }: RecordedRequest): string | undefined {
-  const value = headers[name];
+  const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
   if (value === undefined || name.toLowerCase() !== "authorization") return value;
   return `${value.slice(0, 12)}…${value.slice(-6)}`;
+}
+
+/** One thing that differs; undefined where one side does not have it. */
+interface Difference {
+  readonly where: string;
+  readonly a: string | undefined;
+  readonly b: string | undefined;
+}
+
+/** What differs between two bodies: members where both are JSON, bytes otherwise. */
+function compareBodies(a: Buffer, b: Buffer): Difference[] {
+  if (a.equals(b)) return [];
+  const values = [a, b].map(jsonOf);
+  const [left, right] = values;
+  const members = left && right ? compareValues("body", left.value, right.value) : [];
+  if (members.length > 0) return members;
+  const at = a.findIndex((byte, index) => byte !== b[index]);
+  const first = at < 0 ? Math.min(a.length, b.length) : at;
+  return [
+    {
+      where:
+        left && right ? `body, the same JSON in other bytes from byte ${first}` : `body, from byte ${first}`,
+      a: excerpt(a, first),
+      b: excerpt(b, first),
+    },
+  ];
+}
+
+function jsonOf(body: Buffer): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(body.toString("utf8")) };
+  } catch {
+    return undefined;
+  }
+}
+
+function compareValues(where: string, a: unknown, b: unknown): Difference[] {
+  if (!isContainer(a) || !isContainer(b) || Array.isArray(a) !== Array.isArray(b)) {
+    const [left, right] = [JSON.stringify(a), JSON.stringify(b)];
+    return left === right ? [] : [{ where, a: left, b: right }];
+  }
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap((name) =>
+    compareValues(`${where}.${name}`, memberOf(a, name), memberOf(b, name)),
+  );
+}
+
+function memberOf(value: object, name: string): unknown {
+  return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+function excerpt(body: Buffer, from: number): string {
+  return JSON.stringify(body.subarray(Math.max(0, from - 8), from + 24).toString("utf8"));
 }

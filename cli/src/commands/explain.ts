@@ -1,13 +1,10 @@
-import { describeCode } from "hookproof/diagnose";
 import type { Command } from "../command.js";
-import { explainableNames, findExplanation } from "../explanations/find-explanation.js";
-import { EXIT, usageError } from "../failure.js";
+import { explainableNames, findExplanation } from "../explain/find-explanation.js";
+import { didYouMean, EXIT, usageError } from "../failure.js";
 import { field } from "../output.js";
-import { didYouMean } from "../suggest.js";
 
 export const explain: Command = {
   name: "explain",
-  describe: "What a code, a cause that verify names, or an exit code means, and what to do. Offline.",
   positionals: [
     {
       name: "code",
@@ -18,9 +15,9 @@ export const explain: Command = {
   ],
   flags: {},
   examples: [
-    ["hookproof explain SIGNATURE_MISMATCH", "a code"],
+    ["hookproof explain SIGNATURE_MISMATCH", "an error code"],
     ["hookproof explain 7", "an exit code"],
-    ["hookproof explain body-spaced", "the family of a cause"],
+    ["hookproof explain body-spaced", "a mistake"],
   ],
   exits: [],
   async run({ args, out }) {
@@ -29,28 +26,27 @@ export const explain: Command = {
     if (!found)
       throw usageError(
         `There is nothing to explain under ${JSON.stringify(given)}.`,
-        didYouMean(given, explainableNames()) ?? "Codes stand in the output as error[CODE].",
+        didYouMean(given, explainableNames()) ?? "The output shows codes as error[CODE].",
       );
-    const { kind, name, explanation, example } = found;
-    const [why, fix] = explanation;
-    const described = kind === "code" ? describeCode(name) : undefined;
+    const { kind, name, explanation, message, status, example } = found;
+    const [cause, fix] = explanation;
     out.document({
       type: "explanation",
       ok: true,
       kind,
       name,
-      ...(described?.status === undefined ? {} : { status: described.status }),
-      ...(described ? { message: described.message } : {}),
-      why,
+      ...(status === undefined ? {} : { status }),
+      ...(message === undefined ? {} : { message }),
+      cause,
       fix,
       ...(example === undefined ? {} : { example }),
     });
-    out.line(kind === "exit" ? `exit code ${name}` : kind === "cause" ? `${name}, a family of causes` : name);
-    if (described) out.line(field("says", described.message));
-    if (described?.status !== undefined) out.line(field("status", `a listener answers ${described.status}`));
-    out.line(field("why", why));
+    out.line(kind === "exit" ? `exit code ${name}` : name);
+    if (message !== undefined) out.line(field("says", message));
+    if (status !== undefined) out.line(field("status", `a listener answers ${status}`));
+    out.line(field("cause", cause));
     if (example !== undefined) out.line(field("such as", example));
-    out.line(field("do", fix));
+    out.line(field("fix", fix));
     return EXIT.ok;
   },
 };

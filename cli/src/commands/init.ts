@@ -5,17 +5,17 @@ import type { Command, Context } from "../command.js";
 import { projectFile } from "../config/config.js";
 import { type ConfigDocument, checkProfileName, isPresent, writeConfigFile } from "../config/config-file.js";
 import type { SettingValues } from "../config/settings.js";
+import { originOf } from "../credentials/origin-rule.js";
+import { storedSecrets, storeSecrets } from "../credentials/stored-secrets.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { storeFolder } from "../keys.js";
-import { originOf } from "../origin-rule.js";
-import { storedSecrets, storeSecrets } from "../stored-secrets.js";
+import { storeFolder } from "../keys/keys.js";
 
 const SCHEMA = "./node_modules/hookproof-cli/hookproof.schema.json";
 
 export const init: Command = {
   name: "init",
-  describe:
-    "Writes hookproof.config.json with one profile, and sees to its secret or key: the secret goes to the user's store, the file names it only. Asks in a terminal, or takes the flags with --yes.",
+  details:
+    "The secret goes to the user's own store; the file does not hold it. Asks in a terminal, or takes the flags with --yes.",
   flags: {
     target: {
       type: "string",
@@ -27,11 +27,11 @@ export const init: Command = {
       type: "string",
       choices: ["hmac", "jwt"],
       default: "hmac",
-      describe: "how requests are proved",
+      describe: "how requests are authenticated",
     },
     store: { type: "string", value: "<dir>", describe: "the key store for --method jwt", completes: "file" },
     yes: { type: "boolean", describe: "do not ask" },
-    force: { type: "boolean", describe: "replace a configuration that is there" },
+    force: { type: "boolean", describe: "replace an existing configuration" },
   },
   examples: [
     ["hookproof init", "asks for target and method"],
@@ -47,11 +47,14 @@ export const init: Command = {
     const { args, out, config } = context;
     const path = config.projectPath;
     if (isPresent(path) && !args.flag("force"))
-      throw new CliError(EXIT.setup, "CONFIG_EXISTS", `${path} is there already.`, {
+      throw new CliError(EXIT.setup, "CONFIG_EXISTS", `${path} already exists.`, {
         hint: "Change it with: hookproof profile add. Or replace it with --force.",
       });
     if (!args.flag("yes") && !canAsk(context))
-      throw usageError("init asks, and nobody is there to answer.", "Use --yes, with --target and --method.");
+      throw usageError(
+        "init asks questions, and this is not a terminal.",
+        "Use --yes, with --target and --method.",
+      );
     const name = checkProfileName(config.profile.name);
     const target = checkedTarget(
       await answerFor(context, "target", "Target (URL, or :4400 for a local listener):"),
@@ -82,7 +85,7 @@ async function answerFor(context: Context, flag: string, question: string): Prom
 function checkedTarget(target: string): string {
   if (/^:[0-9]{1,5}$|^https?:\/\/[^/]/.test(target)) return target;
   throw usageError(
-    `The target must be an http or https URL or such as :4400, not ${JSON.stringify(target)}.`,
+    `The target must be an http or https URL, or :4400 for a local listener, not ${JSON.stringify(target)}.`,
   );
 }
 

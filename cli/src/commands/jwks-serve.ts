@@ -3,41 +3,43 @@ import type { KeyStore } from "hookproof/node";
 import { KEY_SET_FAULTS, startKeySetHost } from "hookproof-service";
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
-import { durationOf, openStore, PRIVATE_STORE_FLAGS, shownTime } from "../key-store-flags.js";
+import { stopped } from "../io.js";
+import { openStore, PRIVATE_STORE_FLAGS } from "../keys/key-store-flags.js";
 import type { Output } from "../output.js";
-import { SERVING_FLAGS, servingOptions, started, stopped } from "../serving.js";
+import { SERVING_FLAGS, servingOptions, started } from "../serve/serving.js";
+import { shownTime } from "../times.js";
 
 export const jwksServe: Command = {
   name: "jwks serve",
-  describe: "Hosts the key set of a store over HTTP or HTTPS, on loopback. An empty store gets an ES256 key.",
+  details: "Loopback only. An empty store gets an ES256 key.",
   flags: {
     port: { type: "number", value: "<n>", default: 4410, describe: "0 takes a free port" },
     path: {
       type: "string",
       value: "<path>",
       default: "/.well-known/jwks.json",
-      describe: "where the key set stands",
+      describe: "the key set's path",
     },
     ...PRIVATE_STORE_FLAGS,
     "cache-max-age": {
       type: "number",
       value: "<seconds>",
       default: 300,
-      describe: "how long receivers may keep the set",
+      describe: "how long listeners may cache the key set",
     },
     ...SERVING_FLAGS,
     "tls-self-signed": { type: "boolean", describe: "HTTPS with a certificate made now, for localhost" },
     "rotate-every": {
-      type: "string",
+      type: "duration",
       value: "<dur>",
       describe: "rotate every key that has signed this long",
     },
-    fault: { type: "string", choices: KEY_SET_FAULTS, describe: "go wrong on purpose" },
+    fault: { type: "string", choices: KEY_SET_FAULTS, describe: "answer wrongly on purpose" },
   },
   examples: [
     ["hookproof jwks serve", "the user's own keys on port 4410"],
     ["hookproof jwks serve --store ./keys --port 0 --json", "another store on a free port, for a script"],
-    ["hookproof jwks serve --fault wrong-kid", "what does a listener make of it?"],
+    ["hookproof jwks serve --fault wrong-kid", "to see how a listener behaves"],
   ],
   exits: [[3, "the store cannot be used"]],
   async run({ args, io, out }) {
@@ -54,7 +56,7 @@ export const jwksServe: Command = {
     }
     const maxAgeSeconds = args.number("cache-max-age") ?? 300;
     await store.setMaxAge(maxAgeSeconds);
-    const stopRotating = await rotateRegularly(store, durationOf(args, "rotate-every"), out);
+    const stopRotating = await rotateRegularly(store, args.durationMs("rotate-every"), out);
     let asked = 0;
     const host = await started(
       () =>

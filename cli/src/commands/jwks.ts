@@ -1,15 +1,57 @@
 import { writeFile } from "node:fs/promises";
-import { createKeySet, exportKeySet, type StaticHost } from "hookproof/jwks";
+import { checkKeySet, createKeySet, exportKeySet, type KeySetCheck, type StaticHost } from "hookproof/jwks";
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
-import { openStore, STORE_FLAG } from "../key-store-flags.js";
+import { readTextFile } from "../files.js";
+import { readStdin } from "../io.js";
+import { openStore, STORE_FLAG } from "../keys/key-store-flags.js";
+import type { Colour } from "../output.js";
+
+export const jwksCheck: Command = {
+  name: "jwks check",
+  details: "Fetches it as a listener does.",
+  positionals: [{ name: "url", describe: "the key set's URL", required: true }],
+  flags: { token: { type: "string", value: "<file|->", describe: "a token whose signature should verify" } },
+  examples: [
+    ["hookproof jwks check https://keys.example.com/.well-known/jwks.json", "every rule"],
+    ["hookproof jwks check http://127.0.0.1:4410/.well-known/jwks.json --json", "a host on this machine"],
+  ],
+  exits: [[7, "a rule is broken"]],
+  async run({ args, io, out }) {
+    const file = args.text("token");
+    const text =
+      file === undefined
+        ? undefined
+        : file === "-"
+          ? (await readStdin(io)).toString("utf8")
+          : await readTextFile(file);
+    const token = text?.trim().replace(/^Bearer /i, "");
+    const { ok, checks } = await checkKeySet(args.text("url") ?? "", {
+      allowInsecureLoopback: true,
+      allowedCidrs: ["127.0.0.0/8", "::1/128"],
+      token,
+    });
+    out.document({ type: "jwks-check", ok, checks });
+    for (const check of checks)
+      out.line(
+        `${out.paint(COLOUR[check.outcome], MARK[check.outcome])} ${check.rule.padEnd(13)} ${shownCheck(check)}`,
+      );
+    return ok ? EXIT.ok : EXIT.checkFailed;
+  },
+};
+
+const MARK = { pass: "✔", warn: "!", fail: "✖" };
+const COLOUR: Record<KeySetCheck["outcome"], Colour> = { pass: "green", warn: "yellow", fail: "red" };
+
+function shownCheck({ detail, keys }: KeySetCheck): string {
+  return keys ? `${detail}; fails for: ${keys.join(", ")}` : detail;
+}
 
 const HOSTS: readonly StaticHost[] = ["nginx", "apache", "caddy", "headers-file", "s3"];
 
 export const jwksExport: Command = {
   name: "jwks export",
-  describe:
-    "Writes the public key set as a file for any static HTTPS host, and the headers to serve it with.",
+  details: "Also prints the headers to serve it with, or with --host that server's configuration.",
   flags: {
     ...STORE_FLAG,
     out: { type: "string", value: "<file>", describe: "the file; standard output by default" },
@@ -17,13 +59,13 @@ export const jwksExport: Command = {
       type: "string",
       value: "<path>",
       default: "/.well-known/jwks.json",
-      describe: "where it will stand on the host",
+      describe: "its path on the host",
     },
     "cache-max-age": {
       type: "number",
       value: "<seconds>",
       default: 300,
-      describe: "how long receivers may keep the set",
+      describe: "how long listeners may cache the key set",
     },
     host: { type: "string", choices: HOSTS, describe: "print the headers as configuration of this host" },
   },

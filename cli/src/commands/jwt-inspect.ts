@@ -1,11 +1,11 @@
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
+import { readTextFile } from "../files.js";
 import { readStdin } from "../io.js";
-import { readTextFile } from "../private-file.js";
 
 export const jwtInspect: Command = {
   name: "jwt inspect",
-  describe: "Decodes a token. Nothing is verified: neither the signature nor a claim.",
+  details: "Neither the signature nor a claim is checked.",
   positionals: [
     {
       name: "file",
@@ -40,7 +40,7 @@ export const jwtInspect: Command = {
       out.line(`  ${name.padEnd(9)} ${JSON.stringify(value)}${timeOf(name, value)}`);
     out.line(`signature  ${signatureBytes} bytes`);
     out.warn(
-      "NOT VERIFIED: anybody can write such a token. To check one: hookproof verify, or hookproof jwks check --token",
+      "NOT VERIFIED: anybody can write such a token. To check it: hookproof verify, or hookproof jwks check --token",
     );
     return EXIT.ok;
   },

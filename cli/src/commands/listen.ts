@@ -1,21 +1,21 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { generateSecret, secretFingerprint } from "hookproof";
-import type { Listener, ReceiverAnswer } from "hookproof/receiver";
+import type { ListenerOptions, ReceiverAnswer } from "hookproof/receiver";
 import { startListeners } from "hookproof-service";
 import type { Args, Command, Context } from "../command.js";
+import { fingerprintsOf, isLoopback } from "../credentials/origin-rule.js";
+import { findSecrets } from "../credentials/secrets.js";
 import { EXIT, usageError } from "../failure.js";
-import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../inspecting.js";
-import { keysFrom } from "../key-source.js";
-import { fingerprintsOf, isLoopback } from "../origin-rule.js";
-import { type Reporting, reportRequest } from "../report-request.js";
-import { findSecrets } from "../secrets.js";
-import { SERVING_FLAGS, servingOptions, started, stopped } from "../serving.js";
-import { type Session, writeSession } from "../sessions.js";
+import { stopped } from "../io.js";
+import { keysFrom } from "../keys/keys.js";
+import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../serve/inspecting.js";
+import { type Reporting, reportRequest } from "../serve/report-request.js";
+import { SERVING_FLAGS, servingOptions, started } from "../serve/serving.js";
+import { type Session, writeSession } from "../serve/sessions.js";
 
 export const listen: Command = {
   name: "listen",
-  describe:
-    "A local listener that checks every request as the service does and says why it refuses one, with the inspector beside it. Bound to loopback.",
+  details: "It says why it refuses a request; the inspector shows every one. Loopback only.",
   flags: {
     port: {
       type: "number",
@@ -30,18 +30,18 @@ export const listen: Command = {
       default: "lst_local",
       describe: "the listener's id in its path",
     },
-    method: { type: "string", choices: ["hmac", "jwt"], describe: "what it demands; jwt with --jwks" },
+    method: { type: "string", choices: ["hmac", "jwt"], describe: "what it expects; jwt if --jwks is given" },
     "secret-file": {
       type: "string",
       value: "<path|->",
       repeatable: true,
-      describe: "the secret; the profile's or a fresh one otherwise",
+      describe: "the secret; by default the profile's, or a new one",
       completes: "file",
     },
     jwks: { type: "string", value: "<url|file>", describe: "the key set that tokens are checked with" },
     "allow-insecure-jwks": {
       type: "boolean",
-      describe: "key sets at private addresses too, for development",
+      describe: "allow key sets at private addresses, for development",
     },
     "allow-cidr": {
       type: "string",
@@ -53,24 +53,24 @@ export const listen: Command = {
       type: "string",
       value: "<cidr>",
       repeatable: true,
-      describe: "proxies whose X-Forwarded-For is believed",
+      describe: "proxies whose X-Forwarded-For is trusted",
     },
     "forward-to": {
       type: "string",
       value: "<url>",
-      describe: "post every accepted request on, with its headers and bytes as they were sent",
+      describe: "forward every accepted request, headers and bytes unchanged",
     },
     respond: {
       type: "number",
       value: "<status>",
       range: [200, 599],
-      describe: "answer accepted requests with this status, to try out a sender",
+      describe: "answer accepted requests with this status, to test a sender",
     },
     delay: { type: "duration", value: "<dur>", describe: "wait this long before every answer" },
     history: {
       type: "string",
       value: "<file>",
-      describe: "keep the requests in a SQLite file, over a restart",
+      describe: "keep the requests in a SQLite file, across restarts",
       completes: "file",
     },
     until: {
@@ -117,7 +117,7 @@ export const listen: Command = {
           listeners: (baseUrl) => [
             {
               listener: { id, baseUrl, auth, allowedCidrs: args.texts("allow-cidr") },
-              // To look at requests is harmless; what is posted on reaches an automation.
+              // Showing requests is harmless; a forwarded request reaches an automation.
               allowDocumentedSecret: reporting.forwardTo === undefined,
               trustedProxies: args.texts("trust-proxy"),
               beforeAnswer: (answer) => changed(args, answer),
@@ -127,7 +127,7 @@ export const listen: Command = {
             n++;
             counts.set(handled.status, (counts.get(handled.status) ?? 0) + 1);
             const number = n;
-            // One after another, so that the lines stand in the order of the requests.
+            // One after another, so that the lines are in the order of the requests.
             const listener = { id, baseUrl: server.url, auth };
             reported = reported.then(() =>
               reportRequest(context, number, handled, { ...reporting, listener }),
@@ -174,7 +174,7 @@ export const listen: Command = {
   },
 };
 
-/** What is done with requests besides answering them. */
+/** What is done with a request besides answering it. */
 function reportingOf(args: Args): Omit<Reporting, "listener"> {
   const forwardTo = args.text("forward-to");
   if (forwardTo !== undefined && !/^https?:\/\/[^/]/.test(forwardTo))
@@ -189,13 +189,12 @@ async function changed(args: Args, answer: ReceiverAnswer): Promise<ReceiverAnsw
   return status === undefined || !answer.verdict.ok ? answer : { ...answer, status };
 }
 
-async function authOf(context: Context): Promise<{ auth: Listener["auth"]; secret?: string }> {
+async function authOf(context: Context): Promise<{ auth: ListenerOptions["auth"]; secret?: string }> {
   const { args } = context;
   const jwks = args.text("jwks");
   if (args.text("method") === "jwt" && jwks === undefined)
     throw usageError("--method jwt needs --jwks <url|file>.", "hookproof jwks serve hosts one.");
-  if (args.text("method") === "hmac" && jwks !== undefined)
-    throw usageError("--jwks belongs to --method jwt.");
+  if (args.text("method") === "hmac" && jwks !== undefined) throw usageError("--jwks is for --method jwt.");
   if (jwks !== undefined)
     return { auth: { method: "jwt", keys: await keysFrom(jwks, args.flag("allow-insecure-jwks")) } };
   const secrets = (await ownSecrets(context)) ?? [generateSecret()];
@@ -205,14 +204,14 @@ async function authOf(context: Context): Promise<{ auth: Listener["auth"]; secre
   };
 }
 
-/** The secret that is given, or the profile's where it is for this machine: another listener's does not sign here. */
+/** The given secret, or the profile's if it is for this machine; a secret of another listener is not used here. */
 async function ownSecrets(context: Context): Promise<readonly string[] | undefined> {
   const found = await findSecrets(context);
   if (found === undefined) return undefined;
   const { binding } = found;
   if (binding.kind !== "origin" || isLoopback(binding.origin)) return found.secrets;
   context.out.note(
-    `The secret ${fingerprintsOf(found).join("…, ")}… signs for ${binding.origin}; this listener has one of its own. --secret-file gives it another.`,
+    `The secret ${fingerprintsOf(found).join("…, ")}… signs for ${binding.origin}; this listener uses a new secret. Choose another one with --secret-file.`,
   );
   return undefined;
 }

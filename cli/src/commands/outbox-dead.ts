@@ -1,13 +1,44 @@
-import type { DeadLetter } from "hookproof/outbox";
-import type { Command } from "../command.js";
-import { EXIT } from "../failure.js";
-import { DEAD_LETTER_FLAGS, deadLetterFilter } from "../outbox/dead-letter-filter.js";
+import { isEventId } from "hookproof";
+import type { DeadLetter, DeadLetterFilter } from "hookproof/outbox";
+import type { OutboxStore, RedriveOptions } from "hookproof/outbox/store";
+import { canAsk, confirm } from "../ask.js";
+import { type Args, type Command, type Context, type Flag, ROWS_FLAG } from "../command.js";
+import { EXIT, usageError } from "../failure.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
-import { ROWS_FLAG, tableLines } from "../table.js";
+import { tableLines } from "../output.js";
+import { startProgress } from "../progress.js";
+
+const REASONS = ["refused", "attempts", "window", "unsendable"] as const;
+
+/** The flags of every command that selects dead letters. */
+const DEAD_LETTER_FLAGS = {
+  listener: { type: "string", value: "<name>", describe: "only this listener's" },
+  reason: { type: "string", choices: REASONS, describe: "only those with this reason" },
+  code: { type: "string", value: "<code>", describe: "only those with this code, such as REQUEST_REFUSED" },
+  "older-than": {
+    type: "duration",
+    value: "<dur>",
+    describe: "only those that failed longer ago, such as 1h",
+  },
+} as const satisfies Record<string, Flag>;
+
+/** The filter that the flags and an event id make; a dead letter must match all of them. */
+function deadLetterFilter(args: Args, now: number): DeadLetterFilter {
+  const id = args.text("id")?.toLowerCase();
+  if (id !== undefined && !isEventId(id)) throw usageError(`${JSON.stringify(id)} is not an event id.`);
+  const olderThanMs = args.durationMs("older-than");
+  return {
+    listener: args.text("listener"),
+    ids: id === undefined ? undefined : [id],
+    reason: REASONS.find((reason) => reason === args.text("reason")),
+    code: args.text("code") as DeadLetterFilter["code"],
+    before: olderThanMs === undefined ? undefined : now - olderThanMs,
+  };
+}
 
 export const outboxDead: Command = {
   name: "outbox dead",
-  describe: "Events that could not be delivered, in the order of their deaths, and why. Shows no bodies.",
+  details: "The oldest first. Shows no bodies.",
   flags: {
     ...OUTBOX_FLAGS,
     ...DEAD_LETTER_FLAGS,
@@ -24,24 +55,24 @@ export const outboxDead: Command = {
     try {
       const now = await store.now();
       const letters: DeadLetter[] = [];
-      for await (const letter of store.dead(deadLetterFilter(args, now), {
+      for await (const letter of store.deadLetters(deadLetterFilter(args, now), {
         limit: args.number("limit") ?? 50,
       }))
         letters.push(letter);
       out.document({ type: "dead-letters", ok: true, letters: letters.map(shown) });
-      const rows = letters.map(({ event, reason, code, diedAt, attempts }) => [
-        new Date(diedAt).toISOString().slice(0, 19).replace("T", " "),
+      const rows = letters.map(({ event, reason, code, failedAt, attempts }) => [
+        new Date(failedAt).toISOString().slice(0, 19).replace("T", " "),
         event.id,
         event.listener,
         attempts.length,
         `${reason}: ${attempts.at(-1)?.status ?? ""} ${code}`.replace(/ {2}/, " "),
       ]);
       if (rows.length > 0)
-        for (const line of tableLines(["died", "event id", "listener", "attempts", "why"], rows))
+        for (const line of tableLines(["failed", "event id", "listener", "attempts", "why"], rows))
           out.line(line);
       out.note(
         rows.length === 0
-          ? "No dead letter fits."
+          ? "No dead letter matches."
           : `next: hookproof outbox attempts ${letters[0]?.event.id}, or hookproof outbox redrive --dry-run`,
       );
     } finally {
@@ -51,16 +82,141 @@ export const outboxDead: Command = {
   },
 };
 
-function shown({ event, reason, code, diedAt, enqueuedAt, attempts }: DeadLetter): Record<string, unknown> {
+function shown({ event, reason, code, failedAt, enqueuedAt, attempts }: DeadLetter): Record<string, unknown> {
   return {
     eventId: event.id,
     listener: event.listener,
     reason,
     code,
-    diedAt: new Date(diedAt).toISOString(),
+    failedAt: new Date(failedAt).toISOString(),
     enqueuedAt: new Date(enqueuedAt).toISOString(),
     orderingKey: event.orderingKey ?? null,
     bodyBytes: event.body.length,
     attempts,
   };
+}
+
+/** Listeners keep ids for 7 days; the last hour is for attempts under way. */
+const WINDOW_MS = (7 * 24 - 1) * 3_600_000;
+/** How many are redriven at a time; an interruption takes effect between two steps. */
+const STEP = 200;
+
+export const outboxRedrive: Command = {
+  name: "outbox redrive",
+  details: "Counts them first and asks; with --dry-run it only counts.",
+  positionals: [{ name: "id", required: false, describe: "only this event" }],
+  flags: {
+    ...OUTBOX_FLAGS,
+    ...DEAD_LETTER_FLAGS,
+    limit: {
+      type: "number",
+      value: "<n>",
+      range: [1, 999_999_999],
+      describe: "at most this many, the oldest first",
+    },
+    place: {
+      type: "string",
+      choices: ["end", "kept"],
+      default: "end",
+      describe: "the place of events with an ordering key: after all waiting events, or where they were",
+    },
+    "new-ids": {
+      type: "boolean",
+      describe: "with new ids, also after the 7 days; an event that has arrived runs twice",
+    },
+    "dry-run": { type: "boolean", describe: "count, and change nothing" },
+    yes: { type: "boolean", describe: "do not ask" },
+  },
+  examples: [
+    ["hookproof outbox redrive --outbox app.db --dry-run", "how many would be returned"],
+    [
+      "hookproof outbox redrive --listener offboarding --code REQUEST_REFUSED --yes",
+      "after a repair, without asking",
+    ],
+    ["hookproof outbox redrive 0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10", "one event"],
+  ],
+  exits: [...OUTBOX_EXITS, [130, "interrupted, or the answer was no"]],
+  async run(context) {
+    const { args, io, global, out } = context;
+    const { store, close } = await openOutbox(context);
+    try {
+      const now = await store.now();
+      const filter = deadLetterFilter(args, now);
+      const options: RedriveOptions = {
+        place: args.text("place") === "kept" ? "kept" : "end",
+        newIds: args.flag("new-ids"),
+      };
+      if (options.newIds) await refuseEncrypted(store, filter);
+      const limit = args.number("limit") ?? Number.POSITIVE_INFINITY;
+      const { redriven: count, pastWindow } = await store.redrive(filter, WINDOW_MS, {
+        ...options,
+        limit,
+        dryRun: true,
+      });
+      if (pastWindow > 0)
+        out.warn(
+          `${pastWindow} had their first attempt too long ago to be sent under their ids; only --new-ids redrives them.`,
+        );
+      const dryRun = args.flag("dry-run") || count === 0;
+      if (!dryRun) await confirm(context, question(context, count), question(context, count, true));
+      const redriven = dryRun ? 0 : await redriveAll(context, store, filter, options, count);
+      const isWhole = dryRun || redriven >= count || !io.stopSignal.aborted;
+      out.document({
+        type: "redrive",
+        ok: isWhole,
+        dryRun: args.flag("dry-run"),
+        found: count,
+        redriven,
+        pastWindow,
+      });
+      out.line(dryRun ? `${count} dead letters would be redriven` : `${redriven} dead letters redriven`);
+      if (args.flag("dry-run") && count > 0 && !canAsk({ io, global })) out.note("next: the same with --yes");
+      return isWhole ? EXIT.ok : EXIT.interrupted;
+    } finally {
+      await close();
+    }
+  },
+};
+
+/** A body is bound to its id by its encryption, and the command has no key to encrypt it for a new id. */
+async function refuseEncrypted(
+  store: OutboxStore,
+  filter: Parameters<OutboxStore["deadLetters"]>[0],
+): Promise<void> {
+  for await (const { event } of store.deadLetters(filter))
+    if (event.encryptionKeyId !== undefined)
+      throw usageError(
+        `The body of the event ${event.id} is encrypted, and bound to its id: it cannot have a new one here.`,
+        "call outbox.redrive(filter, { newIds: true }) in the program that has the key",
+      );
+}
+
+function question({ args }: Context, count: number, isStatement = false): string {
+  const twice = args.flag("new-ids") ? "; with new ids, an event that has arrived runs twice" : "";
+  return isStatement
+    ? `${count} dead letters would be redriven${twice}.`
+    : `Redrive ${count} dead letters${twice}?`;
+}
+
+async function redriveAll(
+  { io, global }: Context,
+  store: OutboxStore,
+  filter: Parameters<OutboxStore["redrive"]>[0],
+  options: RedriveOptions,
+  count: number,
+): Promise<number> {
+  const progress = startProgress(io, global.quiet || global.json, count);
+  let done = 0;
+  try {
+    while (done < count && !io.stopSignal.aborted) {
+      const limit = Math.min(STEP, count - done);
+      const { redriven } = await store.redrive(filter, WINDOW_MS, { ...options, limit });
+      if (redriven === 0) break; // another process has redriven the rest
+      done += redriven;
+      progress.advance(redriven);
+    }
+  } finally {
+    progress.finish();
+  }
+  return done;
 }

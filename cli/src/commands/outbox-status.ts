@@ -1,22 +1,25 @@
-import type { OutboxStore } from "hookproof/outbox";
+import { isEventId } from "hookproof";
+import type { OutboxAttempt, OutboxEntry, OutboxStore } from "hookproof/outbox/store";
 import type { Command, Context } from "../command.js";
-import { EXIT, usageError } from "../failure.js";
+import { CliError, EXIT, usageError } from "../failure.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
-import { shownAge } from "../outbox/shown-age.js";
-import { tableLines } from "../table.js";
+import { field, tableLines } from "../output.js";
+import { shownAge } from "../times.js";
 
 export const outboxStatus: Command = {
   name: "outbox status",
-  describe:
-    "What an outbox holds for each listener. Changes nothing, and may run beside workers and producers.",
+  details: "Changes nothing. Workers and producers may run at the same time.",
   flags: {
     ...OUTBOX_FLAGS,
-    watch: { type: "boolean", describe: "again and again, until it is interrupted" },
+    watch: { type: "boolean", describe: "repeat it until it is interrupted" },
     every: { type: "duration", value: "<dur>", default: "2s", describe: "how often, with --watch" },
   },
   examples: [
     ["hookproof outbox status --outbox app.db", "a SQLite file that another program fills"],
-    ["hookproof outbox status --outbox postgres://db.internal/app --watch", "a database, as it goes"],
+    [
+      "hookproof outbox status --outbox postgres://db.internal/app --watch",
+      "a database, shown again every 2 seconds",
+    ],
     ["hookproof outbox status --json | jq '.listeners[] | select(.dead > 0)'", "for a script or an alarm"],
   ],
   exits: OUTBOX_EXITS,
@@ -37,18 +40,14 @@ export const outboxStatus: Command = {
   },
 };
 
-/** Shows the state, on a terminal in place of what was drawn before; gives how many lines it took. */
+/** Shows the state, on a terminal over the last one of `drawn` lines; returns how many lines it printed. */
 async function show(
   { args, io, out }: Context,
   store: OutboxStore,
   outbox: string,
   drawn: number,
 ): Promise<number> {
-  const [stats, now] = await Promise.all([store.stats(), store.now()]);
-  const listeners = stats.map(({ oldestEnqueuedAt, ...counts }) => ({
-    ...counts,
-    oldestAgeMs: oldestEnqueuedAt === undefined ? 0 : Math.max(0, now - oldestEnqueuedAt),
-  }));
+  const [listeners, now] = await Promise.all([store.stats(), store.now()]);
   out.document({ type: "outbox", ok: true, outbox, at: new Date(now).toISOString(), listeners });
   const rows = listeners.map(({ listener, pending, inFlight, delivered, dead, oldestAgeMs }) => [
     listener,
@@ -65,7 +64,7 @@ async function show(
   if (!out.json && drawn > 0 && io.stdout.isTTY) io.stdout.write(`\u001b[${drawn}A\u001b[J`);
   for (const line of lines) out.line(line);
   if (!args.flag("watch") && listeners.some(({ dead }) => dead > 0))
-    out.note("next: hookproof outbox dead      why they were given up");
+    out.note("next: hookproof outbox dead      why they could not be delivered");
   return lines.length;
 }
 
@@ -83,4 +82,65 @@ function waited(ms: number, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) stop();
     else signal.addEventListener("abort", stop, { once: true });
   });
+}
+
+export const outboxAttempts: Command = {
+  name: "outbox attempts",
+  positionals: [{ name: "id", required: true, describe: "an event id" }],
+  flags: OUTBOX_FLAGS,
+  examples: [
+    ["hookproof outbox attempts 0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10 --outbox app.db", "one event's history"],
+    [
+      "hookproof outbox attempts 0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10 --json | jq .entries[].state",
+      "whether it has arrived, for a script",
+    ],
+  ],
+  exits: [...OUTBOX_EXITS, [3, "the outbox has no such event"]],
+  async run(context) {
+    const { args, out } = context;
+    const id = (args.text("id") ?? "").toLowerCase();
+    if (!isEventId(id)) throw usageError(`${JSON.stringify(id)} is not an event id.`);
+    const { store, close } = await openOutbox(context);
+    try {
+      const entries = await store.find(id);
+      if (entries.length === 0)
+        throw new CliError(EXIT.setup, "EVENT_NOT_IN_OUTBOX", `The outbox has no event ${id}.`, {
+          hint: "Delivered events are deleted after 7 days, unless the program sets another time.",
+        });
+      out.document({ type: "attempts", ok: true, eventId: id, entries: entries.map(shown) });
+      for (const entry of entries) {
+        out.line(`${entry.listener}  ${entry.state}${entry.outcome === "duplicate" ? ", duplicate" : ""}`);
+        out.line(field("enqueued", timeOf(entry.enqueuedAt)));
+        if (entry.dueAt !== undefined) out.line(field("due", timeOf(entry.dueAt)));
+        for (const attempt of entry.attempts) out.line(field(`attempt ${attempt.number}`, inWords(attempt)));
+      }
+    } finally {
+      await close();
+    }
+    return EXIT.ok;
+  },
+};
+
+function shown({
+  id: _id,
+  enqueuedAt,
+  dueAt,
+  firstAttemptAt,
+  ...entry
+}: OutboxEntry): Record<string, unknown> {
+  return {
+    ...entry,
+    enqueuedAt: timeOf(enqueuedAt),
+    ...(dueAt === undefined ? {} : { dueAt: timeOf(dueAt) }),
+    ...(firstAttemptAt === undefined ? {} : { firstAttemptAt: timeOf(firstAttemptAt) }),
+  };
+}
+
+function inWords({ startedAt, durationMs, status, code, answer }: OutboxAttempt): string {
+  const result = [status ?? "no answer", code].filter(Boolean).join(" ");
+  return `${timeOf(startedAt)}  ${durationMs} ms  ${result}${answer ? `  ${answer}` : ""}`;
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
 }

@@ -1,18 +1,18 @@
-import type { SenderEvent } from "hookproof";
+import type { Activity } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
 import type { Command } from "../command.js";
+import { ORIGIN_FLAGS } from "../credentials/flags.js";
 import { EXIT } from "../failure.js";
-import { ORIGIN_FLAGS } from "../origin-rule.js";
+import { stopped } from "../io.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { profileListeners } from "../outbox/profile-listeners.js";
-import { shownAge } from "../outbox/shown-age.js";
 import type { Output } from "../output.js";
-import { stopped } from "../serving.js";
+import { shownAge } from "../times.js";
 
 export const outboxWork: Command = {
   name: "outbox work",
-  describe:
-    "Delivers what an outbox holds, until it is interrupted. Every profile with a target is a listener under the profile's name; any number of workers may run.",
+  details:
+    "Runs until it is interrupted. Every profile with a target is a listener under the profile's name. Any number of workers may run.",
   flags: {
     ...OUTBOX_FLAGS,
     listener: {
@@ -27,17 +27,17 @@ export const outboxWork: Command = {
       value: "<n>",
       range: [1, 1_000],
       default: 10,
-      describe: "attempts at one listener at the same time",
+      describe: "attempts at the same time for one listener",
     },
     ...ORIGIN_FLAGS,
-    drain: { type: "boolean", describe: "deliver what is due now, and end" },
+    drain: { type: "boolean", describe: "deliver what is due now, then end" },
     insecure: { type: "boolean", describe: "do not check certificates; loopback only" },
   },
   examples: [
     ["hookproof outbox work --outbox app.db", "every profile's events"],
     [
       "hookproof outbox work --listener offboarding --json",
-      "one listener, with a line of JSON for each event that ends",
+      "one listener, with a line of JSON for each delivery that ends",
     ],
     ["hookproof outbox work --drain", "once, from cron or after a repair"],
   ],
@@ -46,7 +46,7 @@ export const outboxWork: Command = {
     const { args, io, out } = context;
     const listeners = await profileListeners(context);
     const { store, name, close } = await openOutbox(context);
-    const counts = { accepted: 0, duplicate: 0, dead: 0 };
+    const counts = { delivered: 0, duplicate: 0, dead: 0 };
     try {
       const outbox = createOutbox({ store, listeners, observe: (event) => tell(event) });
       const names = Object.keys(listeners);
@@ -55,7 +55,7 @@ export const outboxWork: Command = {
       for (const { listener, pending } of await store.stats())
         if (pending > 0 && !names.includes(listener))
           out.warn(
-            `${pending} events for ${listener} stay where they are: this worker does not deliver to it.`,
+            `${pending} events for ${listener} stay pending: this worker does not deliver to that listener.`,
           );
       if (args.flag("drain")) await Promise.race([outbox.drain(), stopped(io.stopSignal)]);
       else {
@@ -67,10 +67,10 @@ export const outboxWork: Command = {
       await close();
     }
     out.document({ type: "worked", ok: true, ...counts });
-    out.note(`${counts.accepted} accepted, ${counts.duplicate} duplicates, ${counts.dead} dead letters`);
+    out.note(`${counts.delivered} delivered, ${counts.duplicate} duplicates, ${counts.dead} dead letters`);
     return EXIT.ok;
 
-    function tell(event: SenderEvent): void {
+    function tell(event: Activity): void {
       if (event.type === "delivery-ended") {
         counts[event.outcome] += 1;
         tellEnd(out, event);
@@ -92,7 +92,7 @@ export const outboxWork: Command = {
   },
 };
 
-type Ended = Extract<SenderEvent, { type: "delivery-ended" }>;
+type Ended = Extract<Activity, { type: "delivery-ended" }>;
 
 function tellEnd(out: Output, { eventId, listener, outcome, attempts, ageMs, code }: Ended): void {
   const ok = outcome !== "dead";

@@ -1,22 +1,26 @@
 import { existsSync } from "node:fs";
-import { createEvent } from "hookproof";
+import { createEvent, createSender } from "hookproof";
 import { confirm } from "../ask.js";
 import type { Command, Context } from "../command.js";
-import { explainFailure } from "../explain-failure.js";
-import { EXIT, usageError } from "../failure.js";
-import { findEvents, SEARCH_FLAGS } from "../find-events.js";
-import { readHistory, recall } from "../history.js";
-import { readExport } from "../read-export.js";
-import { type Replayed, replayExactly, replaySameId, replayTarget } from "../replay-event.js";
-import { sendOne } from "../send-one.js";
-import { CONNECTION_FLAGS, SIGNING_FLAGS } from "../target.js";
+import { CONNECTION_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
+import { resolveTarget, type Target } from "../credentials/target.js";
+import { CliError, EXIT, usageError } from "../failure.js";
+import { findEvents, readHistory, recall, remember, SEARCH_FLAGS } from "../history/history.js";
+import {
+  type CredentialReference,
+  hasArrived,
+  type RecordedRequest,
+  readExport,
+} from "../history/history-record.js";
+import { postExactly } from "../send/agent.js";
+import { explainFailure } from "../send/explain-failure.js";
+import { describeRequest, senderOptions, sendOne } from "../send/send-one.js";
 
 type Kind = "same-id" | "exact" | "new-id";
 
 export const replay: Command = {
   name: "replay",
-  describe:
-    "Sends a recorded event again. The listener answers 409 when it had processed the event: that proves idempotency.",
+  details: "The listener answers 409 when it has processed the event before: that proves idempotency.",
   positionals: [
     {
       name: "id",
@@ -28,7 +32,7 @@ export const replay: Command = {
   flags: {
     "same-id": {
       type: "boolean",
-      describe: "signed anew with the same id and bytes (default); 409 is success",
+      describe: "signed again with the same id and bytes (default); 409 is the success",
     },
     exact: {
       type: "boolean",
@@ -40,7 +44,7 @@ export const replay: Command = {
       value: "<n>",
       range: [1, 1000],
       default: 1,
-      describe: "how often, one after another",
+      describe: "how many times, one after another",
     },
     failed: { type: "boolean", describe: "every recorded event that was not accepted so far" },
     since: SEARCH_FLAGS.since,
@@ -55,22 +59,22 @@ export const replay: Command = {
     target: {
       type: "string",
       value: "<url|:port|profile>",
-      describe: "where to; by default where the history says, and for a file the profile's target",
+      describe: "the target; by default the recorded URL, for a file the profile's target",
       completes: "profile",
     },
-    "to-recorded-url": { type: "boolean", describe: "send an event of a file where that file says" },
+    "to-recorded-url": { type: "boolean", describe: "send an event of a file to the URL in that file" },
     ...SIGNING_FLAGS,
     ...CONNECTION_FLAGS,
   },
   examples: [
-    ["hookproof replay last", "the event that was sent last; expects 409"],
-    ["hookproof replay last --exact", "the same request to the letter, as an eavesdropper would send it"],
+    ["hookproof replay last", "the last event that was sent; expects 409"],
+    ["hookproof replay last --exact", "the same request unchanged, as an eavesdropper would send it"],
     ["hookproof replay --failed --since 1h", "what did not arrive within the last hour"],
     ["hookproof replay event.json --target staging", "an event of a file, to a target of your own"],
   ],
   exits: [
     [3, "event, secret or key missing"],
-    [4, "refused for good"],
+    [4, "refused permanently"],
     [5, "answered 5xx"],
     [6, "no answer"],
     [7, "accepted a second time"],
@@ -82,7 +86,7 @@ export const replay: Command = {
     if (kinds.length > 1) throw usageError(`--${kinds.join(" and --")} exclude each other.`);
     const [kind = "same-id"] = kinds;
     if (kind === "exact" && (args.isGiven("target") || args.flag("to-recorded-url")))
-      throw usageError("--exact sends to the recorded URL, with the recorded proof.");
+      throw usageError("--exact sends to the recorded URL, with the recorded signature or token.");
     if (args.isGiven("target") && args.flag("to-recorded-url"))
       throw usageError("--target and --to-recorded-url exclude each other.");
     const records = await chosen(context);
@@ -119,7 +123,7 @@ async function replayOne(context: Context, kind: Kind, record: Replayed): Promis
   return sendOne(context, await replayTarget(context, record), createEvent(body));
 }
 
-/** Several, one after another; with --json one line each, and one for all. The last failure decides the exit code. */
+/** Several replays, one after another: with --json a line each and one for all. The last failure gives the exit code. */
 async function replayAll(context: Context, kind: Kind, runs: readonly Replayed[]): Promise<number> {
   const { io, out } = context;
   let exit: number = EXIT.ok;
@@ -153,6 +157,110 @@ async function replayAll(context: Context, kind: Kind, runs: readonly Replayed[]
     }
   }
   out.document({ type: "replays", ok: failed === 0, replayed: runs.length, failed });
-  out.note(`${runs.length} replays: ${runs.length - failed} as they should be, ${failed} not`);
+  out.note(`${runs.length} replays: ${runs.length - failed} as expected, ${failed} not`);
   return exit;
+}
+
+/** A recorded request, from the history or from a file. */
+type Replayed = RecordedRequest & {
+  readonly credential?: CredentialReference;
+  /** The URL of an exported file is used only with --to-recorded-url. */
+  readonly source: "history" | "export";
+};
+
+/** The target of a replay, with its credential. */
+function replayTarget(context: Context, record: Replayed): Promise<Target> {
+  const believesUrl = record.source === "history" || context.args.flag("to-recorded-url");
+  if (
+    !believesUrl &&
+    context.args.text("target") === undefined &&
+    context.config.text("target") === undefined
+  )
+    throw usageError(
+      "The target is missing: an event from a file has only its id and bytes.",
+      `Give --target <url|:port|profile>. The file says ${record.url}: --to-recorded-url sends it there.`,
+    );
+  return resolveTarget(context, believesUrl ? record : undefined);
+}
+
+/** Sends an event again, signed again with the same id and bytes; returns the exit code. */
+async function replaySameId(context: Context, record: Replayed): Promise<number> {
+  const { out, io } = context;
+  const body = Buffer.from(record.bodyBase64, "base64");
+  const target = await replayTarget(context, record);
+  const event = createEvent(body, { eventId: record.eventId });
+  describeRequest(out, { ...target, eventId: event.id, timestamp: Math.floor(Date.now() / 1000), body });
+  const started = performance.now();
+  const { status, outcome, attempts } = await createSender(await senderOptions(context, target)).send(event, {
+    signal: io.stopSignal,
+  });
+  const durationMs = Math.round(performance.now() - started);
+  const answer = {
+    type: "replay",
+    kind: "same-id",
+    outcome,
+    status,
+    eventId: event.id,
+    url: target.url,
+    attempts: attempts.length,
+    durationMs,
+  };
+  if (!hasArrived(record)) {
+    const { credential } = target;
+    const { source: _source, ...kept } = record;
+    await remember(io, out, [
+      { ...kept, v: 1, at: Date.now(), url: target.url, status, outcome, credential },
+    ]);
+  }
+  return verdict(context, record, status, answer);
+}
+
+/** Sends the recorded headers and bytes unchanged; returns the exit code. */
+async function replayExactly(context: Context, record: Replayed): Promise<number> {
+  const { out, global, args } = context;
+  out.line(`POST ${record.url}  (the recorded request, unchanged)`);
+  const body = Buffer.from(record.bodyBase64, "base64");
+  const status = await postExactly(
+    { url: record.url, headers: record.headers, body },
+    { timeoutMs: global.timeoutMs, ca: args.text("ca"), insecure: args.flag("insecure") },
+  );
+  const answer = { type: "replay", kind: "exact", status, eventId: record.eventId, url: record.url };
+  if (status === 409 || (status >= 200 && status < 300)) return verdict(context, record, status, answer);
+  throw new CliError(
+    status >= 500 ? EXIT.unavailable : EXIT.refused,
+    "REQUEST_REFUSED",
+    `The listener answered ${status}.`,
+    {
+      hint:
+        status === 400
+          ? "A recorded request is stale after 5 minutes: the listener refuses its timestamp."
+          : undefined,
+      answer,
+    },
+  );
+}
+
+/** 409 is the success of a replay; a second acceptance means that the listener ran the event twice. */
+function verdict(
+  { out }: Context,
+  record: Replayed,
+  status: number,
+  answer: Record<string, unknown>,
+): number {
+  const deduplicated = status === 409;
+  const delivered = !deduplicated && !hasArrived(record);
+  out.document({ ...answer, ok: deduplicated || delivered });
+  if (deduplicated) {
+    out.line(
+      `${out.paint("green", "✔")} 409 duplicate   the listener had processed this event id; the automation did not run again`,
+    );
+    out.line("  409 is the success here: it is idempotency protection. Ids are remembered for 7 days.");
+    return EXIT.ok;
+  }
+  if (delivered) {
+    out.line(`${out.paint("green", "✔")} ${status} accepted   the event had not arrived before`);
+    return EXIT.ok;
+  }
+  out.line(`${out.paint("red", "✖")} ${status} accepted again   the listener did not recognise the event id`);
+  return EXIT.checkFailed;
 }

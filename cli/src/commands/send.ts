@@ -1,17 +1,17 @@
 import { createEvent, signRequest, type WebhookEvent } from "hookproof";
+import { curlCommand } from "../capture/curl.js";
 import type { Command, Context } from "../command.js";
-import { curlCommand } from "../curl.js";
+import { CONNECTION_FLAGS, SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
+import { resolveTarget, type Target } from "../credentials/target.js";
 import { EXIT, usageError } from "../failure.js";
-import { EVENT_FLAGS, payloadOf, requiredData } from "../payload.js";
-import { sendBatch } from "../send-batch.js";
-import { senderOptions, sendOne } from "../send-one.js";
-import { setMembers } from "../set-members.js";
-import { signingClock } from "../signing-clock.js";
-import { CONNECTION_FLAGS, resolveTarget, SIGNING_FLAGS, TARGET_POSITIONAL, type Target } from "../target.js";
+import { EVENT_FLAGS, payloadOf, requiredData, setMembers } from "../send/payload.js";
+import { sendBatch } from "../send/send-batch.js";
+import { senderOptions, sendOne } from "../send/send-one.js";
+import { signingClock } from "../times.js";
 
 export const send: Command = {
   name: "send",
-  describe: "Signs one event and sends it; the same id and bytes at every attempt.",
+  details: "Every attempt of an event has the same id and bytes.",
   positionals: [TARGET_POSITIONAL],
   flags: {
     ...EVENT_FLAGS,
@@ -19,7 +19,7 @@ export const send: Command = {
       type: "string",
       value: "<a.b=1>",
       repeatable: true,
-      describe: "set a member of the body, from {} without --data",
+      describe: "set a member of the body; without --data the body starts as {}",
     },
     batch: { type: "boolean", describe: "each line of the data is an event (JSON Lines)" },
     concurrency: {
@@ -27,7 +27,7 @@ export const send: Command = {
       value: "<n>",
       default: 8,
       range: [1, 1000],
-      describe: "events under way at once in a batch",
+      describe: "events of a batch that are sent at the same time",
     },
     retries: {
       type: "number",
@@ -58,7 +58,7 @@ export const send: Command = {
   ],
   exits: [
     [3, "secret or key missing"],
-    [4, "refused for good"],
+    [4, "refused permanently"],
     [5, "answered 5xx"],
     [6, "no answer"],
     [7, "--expect not met"],
@@ -74,7 +74,7 @@ export const send: Command = {
       assignments.length > 0 ? "{}" : undefined,
     );
     if (args.flag("batch") && assignments.length > 0)
-      throw usageError("--set belongs to a single event; a batch is sent as it stands.");
+      throw usageError("--set is for a single event; a batch is sent unchanged.");
     const target = await resolveTarget(context);
     if (args.flag("batch")) return sendBatch(context, target, await senderOptions(context, target), data);
     const payload = await payloadOf(io, data);
@@ -110,7 +110,7 @@ async function printRequest({ args, out }: Context, target: Target, event: Webho
   for (const [name, value] of Object.entries(headers)) out.line(`${name}: ${value}`);
   out.line(`Content-Length: ${body.length}`);
   out.line();
-  // No block: what is printed is a request to the letter, and the body is JSON of this command line.
+  // Not out.block, which indents: this prints the request exactly, and its body is the user's own JSON.
   if (!out.json) out.write(`${Buffer.from(body).toString("utf8")}\n`);
   return EXIT.ok;
 }

@@ -1,38 +1,43 @@
-import { existsSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { existsSync, rmSync } from "node:fs";
+import { rename, rm, writeFile } from "node:fs/promises";
 import type { Clock } from "hookproof";
 import {
   createService,
   DEFAULT_CLIENT,
   exampleListener,
-  OPERATION_IDS,
+  FAULT_OPERATION_IDS,
   type OperationId,
   type Service,
   type ServiceLog,
   type ServiceOptions,
 } from "hookproof-service";
 import type { Args, Command, Context } from "../command.js";
-import { EXIT, usageError } from "../failure.js";
-import { inertJson } from "../inert.js";
-import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../inspecting.js";
-import { pointInTime } from "../point-in-time.js";
-import { fillDatabase } from "../seed-database.js";
+import { CliError, EXIT, usageError } from "../failure.js";
+import { stopped } from "../io.js";
+import { inertJson } from "../output.js";
+import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../serve/inspecting.js";
 import {
   bucketOf,
   clientSecret,
   clientSecretFile,
+  controlToken,
+  controlTokenFile,
   DATABASE_FLAG,
   databaseFile,
+  KEY_SETS_FLAG,
   onDatabase,
   SEED_FLAGS,
+  seedProgress,
   sourceOf,
-} from "../service-database.js";
-import { SERVING_FLAGS, servingOptions, started, stopped } from "../serving.js";
-import { writeSession } from "../sessions.js";
+} from "../serve/service-database.js";
+import { SERVING_FLAGS, servingOptions, started } from "../serve/serving.js";
+import { writeSession } from "../serve/sessions.js";
+import { pointInTime } from "../times.js";
 
 export const serviceStart: Command = {
   name: "service start",
-  describe:
-    "The whole Access Governance Service on this machine, with a database that survives a restart. Bound to loopback.",
+  details: "Its database survives a restart. Loopback only.",
   flags: {
     port: {
       type: "number",
@@ -43,25 +48,51 @@ export const serviceStart: Command = {
     },
     ...DATABASE_FLAG,
     ...SEED_FLAGS,
-    latency: { type: "duration", value: "<dur>", describe: "how long every operation takes at least" },
+    latency: { type: "duration", value: "<dur>", describe: "the least time that every operation takes" },
     fault: {
       type: "string",
       value: "<operation>=<status>",
       repeatable: true,
       describe: "an operation that fails, such as getAuthConfig=503",
     },
-    clock: { type: "string", value: "<time>", describe: "the time it believes it is at the start" },
-    "allow-insecure-jwks": {
-      type: "boolean",
-      describe: "key sets at private addresses too, for development",
+    clock: { type: "string", value: "<time>", describe: "the service's time at the start" },
+    "token-lifetime": {
+      type: "duration",
+      value: "<dur>",
+      describe: "how long an access token lives, up to 24h; 1h by default",
     },
+    "lock-out-after": {
+      type: "number",
+      value: "<n>",
+      range: [0, 999_999_999],
+      describe: "wrong secrets in a minute that lock a client out; 10 by default, 0 is never",
+    },
+    cors: {
+      type: "string",
+      value: "<origin>",
+      repeatable: true,
+      describe: "a page that may call the service, such as http://localhost:5173; * is all",
+    },
+    "wire-name": {
+      type: "string",
+      value: "<name>=<wire>",
+      repeatable: true,
+      describe: "a name that your client has for svcLocal, matchXId, ...",
+    },
+    "ready-file": {
+      type: "string",
+      value: "<file>",
+      describe: "a file to write its addresses to, as JSON, once it is ready",
+      completes: "file",
+    },
+    ...KEY_SETS_FLAG,
     ...INSPECTOR_FLAGS,
     ...SERVING_FLAGS,
   },
   examples: [
     ["hookproof service start", "on port 4420; then in another terminal: hookproof service routes"],
     ["hookproof service start --db team.db --seed team.yaml", "with users and secrets of your own"],
-    ["hookproof service start --fault getAuthConfig=503 --latency 300ms", "how does a client take it?"],
+    ["hookproof service start --fault getAuthConfig=503 --latency 300ms", "to see how a client behaves"],
   ],
   exits: [[3, "the database or the client secret cannot be used"]],
   async run(context) {
@@ -72,11 +103,13 @@ export const serviceStart: Command = {
     const source = await sourceOf(args);
     const s3 = bucketOf(io);
     const db = databaseFile(io, args);
-    if (!existsSync(db)) await fillDatabase(context, { ...source, db });
-    else if (args.isGiven("seed") || args.isGiven("users"))
-      out.warn(`${db} has a state and keeps it; hookproof service seed --replace fills it anew.`);
+    const limits = tokenLimits(args);
+    const latencyMs = latencyOf(args);
+    const access = { cors: corsOf(args), wireNames: wireNamesOf(args) };
+    const newFiles = [clientSecretFile(db), controlTokenFile(db)].filter((file) => !existsSync(file));
     const counts = new Map<number, number>();
     const { inspector, ...page } = await startInspecting(context);
+    const { onProgress, finish } = seedProgress(context, source);
     const service = await started(
       () =>
         onDatabase(async () =>
@@ -84,21 +117,33 @@ export const serviceStart: Command = {
             ...options,
             inspector,
             ...source,
+            ...limits,
+            ...access,
+            onProgress,
             db,
             s3,
             client: { id: DEFAULT_CLIENT, secret: await clientSecret(db) },
+            controlToken: await controlToken(db),
             clock,
             faults,
-            latencyMs: args.durationMs("latency"),
+            latencyMs,
             allowInsecure: args.flag("allow-insecure-jwks"),
             log: logOf(context, counts),
           }),
         ),
       options.port,
-    ).catch(async (error) => {
-      await page.stop();
-      throw error;
-    });
+    )
+      .finally(finish)
+      .catch(async (error) => {
+        await page.stop();
+        // What a start made that failed does not stay.
+        for (const file of newFiles) rmSync(file, { force: true });
+        if (error instanceof TypeError && error.message.startsWith("wireNames: "))
+          throw usageError(`--wire-name: ${error.message.slice("wireNames: ".length)}.`);
+        throw error;
+      });
+    if (!service.isStateNew && (args.isGiven("seed") || args.isGiven("users")))
+      out.warn(`${db} already has data and keeps it; hookproof service seed --replace fills it again.`);
     try {
       await serve(context, service, { db, inspectorUrl: page.url });
     } finally {
@@ -111,7 +156,7 @@ export const serviceStart: Command = {
   },
 };
 
-/** Says where the service is, and waits until it is stopped. */
+/** Prints the service's URL, and waits until it is stopped. */
 async function serve(
   context: Context,
   service: Service,
@@ -120,26 +165,70 @@ async function serve(
   const { args, io, out } = context;
   const { url, clientId } = service;
   const listener = await exampleListener({ db, baseUrl: url });
-  const endSession = listener
-    ? await writeSession(io, out, service.port, { ...listener, method: "hmac" })
-    : () => {};
   const secretFile = clientSecretFile(db);
-  out.document({
-    type: "listening",
-    url,
-    clientId,
-    clientSecretFile: secretFile,
-    ...(inspectorUrl === undefined ? {} : { inspectorUrl }),
-  });
-  out.line(url);
-  out.note(`client ${clientId}, secret in ${secretFile}; reference at ${url}/reference`);
-  await presentInspector(context, inspectorUrl);
-  out.note(`next: hookproof service routes${args.isGiven("db") ? ` --db ${db}` : ""}`);
-  await stopped(io.stopSignal);
-  endSession();
+  const ready = { url, clientId, clientSecretFile: secretFile, controlTokenFile: controlTokenFile(db) };
+  const readyFile = args.text("ready-file");
+  const removals: (() => void)[] = [];
+  try {
+    if (listener) removals.push(await writeSession(io, out, service.port, { ...listener, method: "hmac" }));
+    if (readyFile !== undefined) removals.push(await writeReadyFile(readyFile, ready));
+    out.document({
+      type: "listening",
+      ...ready,
+      ...(inspectorUrl === undefined ? {} : { inspectorUrl }),
+    });
+    out.line(url);
+    out.note(`client ${clientId}, secret in ${secretFile}; reference at ${url}/reference`);
+    await presentInspector(context, inspectorUrl);
+    out.note(`next: hookproof service routes${args.isGiven("db") ? ` --db ${db}` : ""}`);
+    await stopped(io.stopSignal);
+  } finally {
+    for (const remove of removals) remove();
+  }
 }
 
-/** Counts answers, and with -v writes what the service logs to stderr, a JSON object a line. */
+/**
+ * Writes where the service is, whole or not at all: a program that waits for the file reads it as soon as it is there.
+ * In a folder that others may write to, such as /tmp, a name that can be guessed could be theirs already. Returns the
+ * function that removes it.
+ */
+async function writeReadyFile(file: string, ready: object): Promise<() => void> {
+  const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
+  try {
+    await writeFile(temporary, `${JSON.stringify(ready)}\n`, { mode: 0o600, flag: "wx" });
+    await rename(temporary, file);
+    return () => rmSync(file, { force: true });
+  } catch (error) {
+    await rm(temporary, { force: true });
+    const { message } = error as Error;
+    throw new CliError(EXIT.setup, "FILE_UNWRITABLE", `${file} cannot be written: ${message}.`);
+  }
+}
+
+function corsOf(args: Args): ServiceOptions["cors"] {
+  const origins = args.texts("cors");
+  if (origins.includes("*")) return true;
+  const wrong = origins.find((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin);
+  if (wrong !== undefined)
+    throw usageError(
+      `--cors must be an origin such as http://localhost:5173, or *, not ${JSON.stringify(wrong)}.`,
+    );
+  return origins.length === 0 ? undefined : origins;
+}
+
+function wireNamesOf(args: Args): Record<string, string> {
+  const names = args.texts("wire-name").map((text) => {
+    const [, name, wire] = /^([A-Za-z0-9_]+)=([A-Za-z0-9_]+)$/.exec(text) ?? [];
+    if (name === undefined || wire === undefined)
+      throw usageError(
+        `--wire-name must be two names, such as svcLocal=acmeLocal, not ${JSON.stringify(text)}.`,
+      );
+    return [name, wire] as const;
+  });
+  return Object.fromEntries(names);
+}
+
+/** Counts the answers; with -v also writes the service's log to stderr, a JSON object a line. */
 function logOf({ io, global }: Context, counts: Map<number, number>): ServiceLog {
   const write = (level: string) => (fields: object, message: string) => {
     const { status } = fields as { status?: unknown };
@@ -154,17 +243,36 @@ function faultsOf(args: Args): NonNullable<ServiceOptions["faults"]> {
   return Object.fromEntries(
     args.texts("fault").map((text): [OperationId, { status: number }] => {
       const [, name, status] = /^([A-Za-z]+)=([45][0-9]{2})$/.exec(text) ?? [];
-      const operation = OPERATION_IDS.find((one) => one === name);
+      const operation = FAULT_OPERATION_IDS.find((one) => one === name);
       if (operation) return [operation, { status: Number(status) }];
       throw usageError(
         `--fault must be an operation and a status from 400 to 599, not ${JSON.stringify(text)}.`,
-        `Operations: ${OPERATION_IDS.join(", ")}`,
+        `Operations: ${FAULT_OPERATION_IDS.join(", ")}`,
       );
     }),
   );
 }
 
-/** A clock that goes on from the given time. */
+/** What the service takes: whole milliseconds, up to 10 minutes. */
+function latencyOf(args: Args): number | undefined {
+  const ms = args.durationMs("latency");
+  if (ms !== undefined && ms > 600_000) throw usageError("--latency must be at most 10m.");
+  return ms === undefined ? undefined : Math.ceil(ms);
+}
+
+/** How long tokens live, and when a client is locked out. */
+function tokenLimits(args: Args): Pick<ServiceOptions, "tokenLifetimeSeconds" | "attemptLimits"> {
+  const [lifetimeMs, failures] = [args.durationMs("token-lifetime"), args.number("lock-out-after")];
+  const seconds = lifetimeMs === undefined ? undefined : lifetimeMs / 1000;
+  if (seconds !== undefined && !(Number.isInteger(seconds) && seconds >= 1 && seconds <= 86_400))
+    throw usageError("--token-lifetime must be whole seconds, from 1s to 24h.");
+  return {
+    tokenLifetimeSeconds: seconds,
+    ...(failures === undefined ? {} : { attemptLimits: { failures: failures || Number.POSITIVE_INFINITY } }),
+  };
+}
+
+/** A clock that starts at the given time. */
 function clockOf(args: Args): Clock | undefined {
   const text = args.text("clock");
   if (text === undefined) return undefined;

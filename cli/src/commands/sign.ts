@@ -1,20 +1,15 @@
 import { createEvent, signRequest } from "hookproof";
+import { curlCommand } from "../capture/curl.js";
 import type { Command, Context } from "../command.js";
-import { curlCommand } from "../curl.js";
+import { SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
+import { resolveCredential, resolveTarget, type Target } from "../credentials/target.js";
 import { EXIT, usageError } from "../failure.js";
-import { EVENT_FLAGS, payloadOf, requiredData } from "../payload.js";
-import { signingClock } from "../signing-clock.js";
-import {
-  resolveCredential,
-  resolveTarget,
-  SIGNING_FLAGS,
-  TARGET_POSITIONAL,
-  type Target,
-} from "../target.js";
+import { EVENT_FLAGS, payloadOf, requiredData } from "../send/payload.js";
+import { signingClock } from "../times.js";
 
 export const sign: Command = {
   name: "sign",
-  describe: "Prints the headers for a body, or a curl command; sends nothing. HMAC needs no target.",
+  details: "HMAC needs no target.",
   positionals: [TARGET_POSITIONAL],
   flags: {
     ...EVENT_FLAGS,
@@ -37,7 +32,7 @@ export const sign: Command = {
 
     const event = createEvent(await payloadOf(io, data), { eventId: args.text("event-id") });
     const timestamp = Math.floor(signingClock(args.text("timestamp")).now() / 1000);
-    // An HMAC signature does not cover the URL, so any listener's will do to make one.
+    // An HMAC signature does not cover the URL, so any listener's URL gives the same one.
     const request = await signRequest({
       url: target.url ?? "https://localhost/api/v1/webhooks/incoming/any",
       signer: target.signer,
@@ -62,7 +57,7 @@ export const sign: Command = {
   },
 };
 
-/** An HMAC signature needs no target, unless a whole request is asked for; a token is bound to its listener. */
+/** An HMAC signature needs no target, except for a whole request (--curl); a token is bound to its listener. */
 async function signingTarget(context: Context): Promise<Omit<Target, "url"> & { url: string | undefined }> {
   if (context.args.text("target") !== undefined || context.args.flag("curl")) return resolveTarget(context);
   const credential = await resolveCredential(context, undefined);

@@ -1,38 +1,39 @@
 import {
+  type AuthenticationMethod,
   type Probe,
-  type ProbeMethod,
+  type ProbeFilter,
   type ProbeResult,
-  type ProbeSelection,
   runProbes,
   selectProbes,
 } from "hookproof/probes";
-import { agentFor } from "../agent.js";
 import type { Args, Command, Context } from "../command.js";
+import { CONNECTION_FLAGS, SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
+import { resolveTarget } from "../credentials/target.js";
 import { EXIT, usageError } from "../failure.js";
 import { startProgress } from "../progress.js";
 import { openReport } from "../reporters/open-report.js";
 import { isFailure, type Run, type Summary } from "../reporters/reporter.js";
-import { CONNECTION_FLAGS, resolveTarget, SIGNING_FLAGS, TARGET_POSITIONAL } from "../target.js";
+import { agentFor } from "../send/agent.js";
 
 export const test: Command = {
   name: "test",
-  describe:
-    "Sends the battery of probes to a listener. Those that would run its automation are left out unless allowed; a listener that fails a probe may run it all the same.",
+  details:
+    "Probes that run the automation of a correct listener are skipped unless --allow-trigger is given. A listener that fails a probe may run it all the same.",
   positionals: [TARGET_POSITIONAL],
   flags: {
     list: { type: "boolean", describe: "show the probes and send nothing" },
     only: { type: "string", value: "<glob>", repeatable: true, describe: "only the probes with these ids" },
     skip: { type: "string", value: "<glob>", repeatable: true, describe: "not the probes with these ids" },
-    "allow-trigger": { type: "boolean", describe: "send also what runs the automation" },
+    "allow-trigger": { type: "boolean", describe: "also send the probes that run the automation" },
     reporter: {
       type: "string",
       choices: ["pretty", "jsonl", "junit", "tap"],
-      describe: "the form of the report; pretty, or jsonl with --json",
+      describe: "the report's format; pretty by default, jsonl with --json",
     },
     out: { type: "string", value: "<file>", describe: "write the report to a file" },
-    strict: { type: "boolean", describe: "what is unclear counts as a failure" },
+    strict: { type: "boolean", describe: "count unclear results as failures" },
     bail: { type: "boolean", describe: "end after the first failure" },
-    concurrency: { type: "number", value: "<n>", default: 4, describe: "probes under way at once" },
+    concurrency: { type: "number", value: "<n>", default: 4, describe: "probes sent at the same time" },
     ...SIGNING_FLAGS,
     ...CONNECTION_FLAGS,
   },
@@ -51,7 +52,7 @@ export const test: Command = {
     if (args.flag("list")) return listProbes(context);
     if (context.out.json && args.text("reporter") !== undefined && args.text("out") === undefined)
       throw usageError(
-        "--json is the reporter jsonl on stdout.",
+        "--json writes the reporter jsonl to stdout.",
         "Write another report to a file with --out <file>.",
       );
     return sendProbes(context);
@@ -93,7 +94,7 @@ async function sendProbes(context: Context): Promise<number> {
     for await (const result of results) {
       if (seen.length === 0) report.begin(run);
       seen.push(result);
-      progress.finish(); // the bar must not stand in a line of the report
+      progress.finish(); // the bar must not be in a line of the report
       report.result(result);
       progress.advance();
       failed ||= isFailure(result, strict);
@@ -120,7 +121,7 @@ function summaryOf(results: readonly ProbeResult[], ok: boolean, durationMs: num
   };
 }
 
-function selectionOf(args: Args): ProbeSelection {
+function selectionOf(args: Args): ProbeFilter {
   const only = args.texts("only");
   return { only: only.length === 0 ? undefined : only, skip: args.texts("skip") };
 }
@@ -136,7 +137,7 @@ function select(selection: Parameters<typeof selectProbes>[0]): Probe[] {
 }
 
 function listProbes({ args, out }: Context): number {
-  const method = args.text("method") as ProbeMethod | undefined;
+  const method = args.text("method") as AuthenticationMethod | undefined;
   for (const probe of select({ method, ...selectionOf(args) })) {
     const { id, title, methods, expected, runsAutomation } = probe;
     out.document({ type: "probe-description", ...probe });

@@ -1,22 +1,22 @@
-import { type Cause, diagnose } from "hookproof/diagnose";
-import { createReceiver, type Listener, type Rejection, type Verdict } from "hookproof/receiver";
-import { parseCaptured } from "../captured-request.js";
+import { diagnose, type Mistake } from "hookproof/diagnose";
+import { createReceiver, type ListenerOptions, type Rejection, type Verdict } from "hookproof/receiver";
+import { parseCaptured } from "../capture/captured-request.js";
+import { type CapturedRequest, parseHeaderLines } from "../capture/raw-request.js";
 import type { Args, Command, Context } from "../command.js";
-import { describeCredential } from "../describe-credential.js";
+import { fingerprintsOf } from "../credentials/origin-rule.js";
+import { findSecrets } from "../credentials/secrets.js";
 import { CliError, EXIT, usageError } from "../failure.js";
+import { readBytes } from "../files.js";
+import { describeCredential } from "../history/history-record.js";
 import { type Io, readStdin } from "../io.js";
-import { keysFrom } from "../key-source.js";
-import { fingerprintsOf } from "../origin-rule.js";
-import { readBytes } from "../payload.js";
-import { pointInTime } from "../point-in-time.js";
-import { type CapturedRequest, parseHeaderLines } from "../raw-request.js";
-import { findSecrets } from "../secrets.js";
+import { keysFrom } from "../keys/keys.js";
+import { pointInTime } from "../times.js";
 
 const PATH = "/api/v1/webhooks/incoming/";
 
 export const verify: Command = {
   name: "verify",
-  describe: "Checks a captured request the way the service does, and says why it fails.",
+  details: "The checks are those of the service.",
   positionals: [
     {
       name: "file",
@@ -69,8 +69,10 @@ export const verify: Command = {
     const receiver = createReceiver({ listener, clock, allowDocumentedSecret: true });
     const verdict = await receiver.verify({ ...request, url });
     const looks = !verdict.ok && (!args.isGiven("diagnose") || args.flag("diagnose"));
-    const causes = looks ? (await diagnose({ request: { ...request, url }, listener, clock })).causes : [];
-    print(context, verdict, causes, secret);
+    const mistakes = looks
+      ? (await diagnose({ request: { ...request, url }, listener, clock })).mistakes
+      : [];
+    print(context, verdict, mistakes, secret);
     return verdict.ok ? EXIT.ok : EXIT.checkFailed;
   },
 };
@@ -87,7 +89,7 @@ interface UsedSecret {
 function print(
   { out }: Context,
   verdict: Verdict,
-  causes: readonly Cause[],
+  mistakes: readonly Mistake[],
   secret: UsedSecret | undefined,
 ): void {
   const refusal = verdict.ok ? {} : { status: verdict.status, code: verdict.code };
@@ -96,13 +98,13 @@ function print(
     ok: verdict.ok,
     ...(verdict.ok ? { status: 200, eventId: verdict.event.id } : refusal),
     checks: verdict.checks,
-    causes,
+    mistakes,
     ...(secret ? { secret } : {}),
   });
   if (secret) {
     const { fingerprints, source, origin } = secret;
     out.line(
-      `  checked with  ${fingerprints.map((text) => `${text}…`).join(", ")}  (${source}${origin === null ? "" : `, for ${origin}`})`,
+      `  checked with    ${fingerprints.map((text) => `${text}…`).join(", ")}  (${source}${origin === null ? "" : `, for ${origin}`})`,
     );
   }
   for (const check of verdict.checks) {
@@ -113,11 +115,11 @@ function print(
         : check.ok
           ? check.seen
           : `saw ${check.seen}${check.wanted === undefined ? "" : `  wanted ${check.wanted}`}`;
-    out.line(`${mark} ${check.step.padEnd(13)} ${check.ok ? seen : `${check.rule}; ${seen}`}`.trimEnd());
+    out.line(`${mark} ${check.step.padEnd(15)} ${check.ok ? seen : `${check.rule}; ${seen}`}`.trimEnd());
   }
-  for (const { message, fix } of causes) {
-    out.line(`  cause         ${message}`);
-    out.line(`  fix           ${fix}`);
+  for (const { message, fix } of mistakes) {
+    out.line(`  mistake         ${message}`);
+    out.line(`  fix             ${fix}`);
   }
   if (verdict.ok)
     out.line("The service would accept this request, unless its event id was processed before.");
@@ -157,7 +159,7 @@ function partOf(flag: string, value: string): Promise<Buffer> {
 async function listenerFor(
   context: Context,
   request: CapturedRequest,
-): Promise<Listener & { secret?: UsedSecret }> {
+): Promise<ListenerOptions & { secret?: UsedSecret }> {
   const { args } = context;
   const url = args.text("url") ?? (request.target.startsWith("http") ? request.target : undefined);
   const where = locate(

@@ -1,8 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { CliError, EXIT, usageError } from "../failure.js";
-import { writePrivateFile } from "../folders.js";
-import { didYouMean } from "../suggest.js";
+import { CliError, didYouMean, EXIT, usageError } from "../failure.js";
+import { writePrivateFile } from "../files.js";
 import { SETTING_NAMES, SETTINGS, type SettingName, type SettingValues, wrongValue } from "./settings.js";
 
 /** A configuration file as it was read and found right. */
@@ -97,7 +96,7 @@ function checkSettings(path: string, prefix: string, settings: object, others: r
   }
 }
 
-/** Writes a configuration; it holds no secrets, but the user's own file is nobody else's affair. */
+/** Writes a configuration. It holds no secrets, but only its owner can read the user's own file. */
 export async function writeConfigFile(
   path: string,
   document: ConfigDocument,
@@ -129,4 +128,41 @@ function wrong(path: string, field: string, reason: string, hint?: string): CliE
 
 function invalid(message: string, hint?: string): CliError {
   return new CliError(EXIT.setup, "CONFIG_INVALID", message, { hint });
+}
+
+/** A configuration file that is about to be changed. */
+interface EditedConfig {
+  readonly path: string;
+  readonly document: ConfigDocument;
+  /** Its profiles, empty where there are none. */
+  readonly profiles: Readonly<Record<string, SettingValues>>;
+  save(document: ConfigDocument): Promise<void>;
+}
+
+/** Opens the project's file if there is one, or the user's own. */
+export function editConfig(
+  {
+    projectPath,
+    isProjectNamed,
+    userPath,
+  }: {
+    readonly projectPath: string;
+    readonly isProjectNamed: boolean;
+    readonly userPath: string | undefined;
+  },
+  user: boolean,
+): EditedConfig {
+  const isPrivate = user || !(isProjectNamed || isPresent(projectPath));
+  const path = isPrivate ? userPath : projectPath;
+  if (path === undefined)
+    throw new CliError(EXIT.setup, "HOME_MISSING", "There is no home folder for the user's configuration.", {
+      hint: "Set HOME or HOOKPROOF_HOME, or start a project's file with: hookproof init",
+    });
+  const document = readConfigFile(path, { required: false })?.document ?? {};
+  return {
+    path,
+    document,
+    profiles: document.profiles ?? {},
+    save: (changed) => writeConfigFile(path, changed, { isPrivate }),
+  };
 }

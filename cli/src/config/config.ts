@@ -1,10 +1,9 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { CliError, EXIT } from "../failure.js";
-import { configFolder } from "../folders.js";
+import { hasStoredSecret, type SecretOwner } from "../credentials/stored-secrets.js";
+import { CliError, didYouMean, EXIT } from "../failure.js";
+import { configFolder } from "../files.js";
 import type { Io } from "../io.js";
-import { hasStoredSecret, type SecretOwner } from "../stored-secrets.js";
-import { didYouMean } from "../suggest.js";
 import { type ConfigFile, checkProfileName, readConfigFile } from "./config-file.js";
 import {
   anchored,
@@ -27,7 +26,7 @@ export interface Origin {
   readonly file?: string;
 }
 
-/** What flags, environment and files say together, for one profile. */
+/** The settings of one profile, from flags, environment and files. */
 export interface Config {
   readonly profile: { readonly name: string; readonly origin: string; readonly isNamed: boolean };
   /** The files that were read, the nearest first. */
@@ -40,26 +39,29 @@ export interface Config {
   /** The value of a setting; undefined when nothing says it. */
   find(name: SettingName): Origin | undefined;
   text(name: SettingName): string | undefined;
-  /** What the files say of a setting, whatever flags and environment do. */
+  /** A setting's value in the files alone, without flags and environment. */
   ownText(name: SettingName): string | undefined;
-  /** Whose the profile's stored secret is: the project's whose file says where its requests go, or the user's. */
+  /** The owner of the profile's stored secret: the project whose file names the profile's target, or the user. */
   readonly owner: SecretOwner;
   texts(name: SettingName): readonly string[];
   /** The same configuration as another profile sees it. */
   withProfile(name: string): Config;
-  /** Refuses a profile that no file has, and for which no secret is stored. */
+  /** Refuses a profile that no file has and that has no stored secret. */
   requireKnownProfile(): void;
 }
 
 /** The flags that take part in the configuration. */
-export interface ConfigFlags {
+interface ConfigFlags {
   readonly config?: string | undefined;
   readonly profile?: string | undefined;
-  /** The file that was asked for need not be there. */
+  /** The file that --config names need not exist. */
   readonly createsConfig?: boolean | undefined;
   /** What the command line itself gives for a flag. */
   given(flag: string): readonly string[];
 }
+
+/** The origin of a profile that the target or an argument names. */
+const NAMED = "argument";
 
 /** Reads the files and puts flag, environment, project file, user's file and default in their order. */
 export function loadConfig(io: Io, flags: ConfigFlags): Config {
@@ -77,7 +79,7 @@ function userConfigPath(io: Io): string | undefined {
   try {
     return join(configFolder(io), "config.json");
   } catch (error) {
-    // Only what has to be stored needs a home; everything else goes on without the user's file.
+    // Only stored data needs a home folder; other commands work without the user's file.
     if (error instanceof CliError && error.code === "HOME_MISSING") return undefined;
     throw error;
   }
@@ -138,14 +140,15 @@ function configFor(
     },
     owner,
     withProfile: (name) =>
-      configFor(io, flags, places, { name: checkProfileName(name), origin: "named here", isNamed: true }),
+      configFor(io, flags, places, { name: checkProfileName(name), origin: NAMED, isNamed: true }),
     requireKnownProfile() {
       const known = knownProfiles(places.files);
       if (!profile.isNamed || known.includes(profile.name) || hasStoredSecret(io, owner)) return;
+      const from = profile.origin === NAMED ? "" : ` (${profile.origin})`;
       throw new CliError(
         EXIT.setup,
         "PROFILE_UNKNOWN",
-        `There is no profile ${JSON.stringify(profile.name)} (${profile.origin}).`,
+        `Unknown profile ${JSON.stringify(profile.name)}${from}.`,
         {
           hint:
             didYouMean(profile.name, known) ??
@@ -156,7 +159,7 @@ function configFor(
   };
 }
 
-/** The file that says where a profile's requests go and what proves them: the nearest one that says any of it. */
+/** The file that decides a profile's target and credential: the nearest one that sets any of them. */
 function leadingFile(files: readonly ConfigFile[], profile: string): ConfigFile | undefined {
   const says = (values: SettingValues | undefined) =>
     Object.keys(values ?? {}).some((name) => TOGETHER.has(name));

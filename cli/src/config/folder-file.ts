@@ -5,14 +5,14 @@ import { type Config, projectFile } from "./config.js";
 import type { SettingName } from "./settings.js";
 
 /**
- * Whether a setting is the word of a file that was merely found in the current folder, such as a cloned repository's:
- * neither flag nor variable nor the user's own file says it, and --config does not name the file.
+ * Whether a setting comes from a file that was only found in the current folder, such as a cloned repository's: not
+ * from a flag, a variable, the user's own file, or a file that --config names. Such a file is not trusted.
  */
 export function isOfFolder(config: Config, name: SettingName): boolean {
   return config.find(name)?.file === config.projectPath && !config.isProjectNamed;
 }
 
-/** Refuses a file or folder that such a file names outside of its own folder: it would be this user's, not its own. */
+/** Refuses a file or folder outside of the folder of such a file: an untrusted file must not use this user's files. */
 export function requireInside(
   config: Config,
   name: SettingName,
@@ -32,7 +32,13 @@ export function requireInside(
   }
 }
 
-/** The real path, of what is not there yet that of the nearest folder that is. */
+/** The key store that flag, environment or configuration names; a folder's file names one in that folder. */
+export function storeOf(config: Config): string | undefined {
+  requireInside(config, "store", { code: "SECRET_FILE_OUTSIDE", what: "key store", flag: "--store" });
+  return config.text("store");
+}
+
+/** The real path; of a path that does not exist yet, resolved from its nearest existing folder. */
 function realPath(path: string): string {
   const absolute = resolve(path);
   try {

@@ -27,7 +27,7 @@ export const SETTINGS = {
     choices: ["hmac", "jwt"],
     env: "HOOKPROOF_METHOD",
     flag: "method",
-    describe: "how requests are proved",
+    describe: "how requests are authenticated",
   },
   secretFiles: {
     kind: "paths",
@@ -72,8 +72,8 @@ export const SETTINGS = {
 } as const satisfies Record<string, SettingRule>;
 
 /**
- * Who a request goes to and what proves it: of these, one file's are used and no other's, or the file of a folder
- * could lead the user's own secret to another target.
+ * The settings of a target and its credential. They are taken from one file together: otherwise the file of a folder
+ * could send the user's own secret to another target.
  */
 export const TOGETHER: ReadonlySet<string> = new Set([
   "target",
@@ -93,7 +93,7 @@ export type SettingValues = { readonly [Name in SettingName]?: SettingValue };
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
 
-/** Says what is wrong with a value, or nothing. */
+/** What is wrong with a value, in words; undefined if nothing is. */
 export function wrongValue({ kind, choices = [] }: SettingRule, value: unknown): string | undefined {
   const isText = typeof value === "string" && value !== "";
   switch (kind) {
@@ -134,4 +134,50 @@ export function anchored({ kind }: SettingRule, value: SettingValue, file: strin
   if (kind === "key" && typeof value === "string" && /[/\\]|\.(?:json|jwk)$/.test(value))
     return anchor(value);
   return value;
+}
+
+/** The JSON Schema of a configuration file, for editors; `hookproof.schema.json` holds it. */
+export function configSchema(): Record<string, unknown> {
+  const settings = Object.fromEntries(SETTING_NAMES.map((name) => [name, schemaOf(SETTINGS[name])]));
+  return {
+    $schema: "http://json-schema.org/draft-07/schema#",
+    title: "Configuration of hookproof",
+    description:
+      "References only: a secret is stored with hookproof secret set, or lies in a file that is named here.",
+    type: "object",
+    additionalProperties: false,
+    properties: {
+      $schema: { type: "string" },
+      profile: {
+        description: "the profile that is used when none is named",
+        $ref: "#/definitions/profileName",
+      },
+      ...settings,
+      profiles: {
+        description: "settings of their own for several listeners; they come before the shared ones",
+        type: "object",
+        propertyNames: { $ref: "#/definitions/profileName" },
+        additionalProperties: { type: "object", additionalProperties: false, properties: settings },
+      },
+    },
+    definitions: {
+      profileName: { type: "string", pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$" },
+    },
+  };
+}
+
+function schemaOf({ kind, describe: description, choices, fallback }: SettingRule): Record<string, unknown> {
+  const common = { description, ...(fallback === undefined ? {} : { default: fallback }) };
+  switch (kind) {
+    case "number":
+      return { ...common, type: "integer", minimum: 0, maximum: 999_999_999 };
+    case "paths":
+      return { ...common, type: "array", minItems: 1, items: { type: "string", minLength: 1 } };
+    case "choice":
+      return { ...common, enum: choices };
+    case "duration":
+      return { ...common, type: "string", pattern: "^[0-9]+(\\.[0-9]+)?(ms|s|m|h|d)$" };
+    default:
+      return { ...common, type: "string", minLength: 1 };
+  }
 }

@@ -1,10 +1,10 @@
-import type { Args, Context } from "./command.js";
-import type { Config } from "./config/config.js";
-import type { SettingName } from "./config/settings.js";
-import { durationMs } from "./duration.js";
-import { storeOf } from "./keys.js";
+import type { Args, Context } from "../command.js";
+import { durationMs } from "../times.js";
+import type { Config } from "./config.js";
+import { storeOf } from "./folder-file.js";
+import type { SettingName } from "./settings.js";
 
-/** Flags whose value may as well come from the configuration, whatever the command; credentials are not among them. */
+/** Flags that take their value from the configuration in every command; flags of credentials are not among them. */
 const SETTLED: Readonly<Record<string, SettingName>> = { store: "store", ca: "ca", retries: "retries" };
 
 /** The arguments with what the configuration says where the command line says nothing. */

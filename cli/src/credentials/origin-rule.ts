@@ -1,24 +1,14 @@
 import { secretFingerprint } from "hookproof";
-import type { Args, Flag } from "./command.js";
-import { CliError, EXIT, usageError } from "./failure.js";
-import type { CredentialReference } from "./history-record.js";
+import type { Args } from "../command.js";
+import { CliError, EXIT, usageError } from "../failure.js";
+import type { CredentialReference } from "../history/history-record.js";
 
-/** The flag of every command that signs for a listener. */
-export const ORIGIN_FLAGS = {
-  "allow-origin": {
-    type: "string",
-    value: "<url>",
-    repeatable: true,
-    describe: "sign for this scheme, host and port too, though the secret belongs to another",
-  },
-} as const satisfies Record<string, Flag>;
-
-/** Where the URL that is signed for came from; what a folder's file or an exported event says is not the user's word. */
+/** Where the target's URL came from. The user chose it, except in a `file` (of the current folder) and an `export`. */
 export type TargetSource = "typed" | "environment" | "file" | "history" | "export";
 
 /**
- * Whose signatures a secret may make: anybody's (it was named on this command line), those for one origin, nobody's
- * yet (stored without a target), or those for a target that the user gives beside it (from the environment).
+ * What a secret may sign for: any target (`typed`: it was named on this command line), one origin, no target yet
+ * (`none`: stored without one), or the target that the user gives with it (`environment`).
  */
 export type Binding =
   | { readonly kind: "typed" }
@@ -33,12 +23,12 @@ export interface FoundSecrets {
   readonly binding: Binding;
 }
 
-/** What tells the secrets apart without showing them. */
+/** The fingerprints of the secrets, which tell them apart without showing them. */
 export function fingerprintsOf({ secrets }: Pick<FoundSecrets, "secrets">): string[] {
   return secrets.map(secretFingerprint);
 }
 
-/** The scheme, host and port of a target; `:4400` is this machine's loopback address. Undefined for what is no URL. */
+/** The scheme, host and port of a target; `:4400` is this machine's loopback address. Undefined if it is not a URL. */
 export function originOf(target: string | undefined): string | undefined {
   if (target === undefined) return undefined;
   const port = /^:([0-9]{1,5})$/.exec(target)?.[1];
@@ -69,7 +59,7 @@ export function requireOwnOrigin(
   const { binding } = found;
   const origin = originOf(target.url);
   const allowed = args.texts("allow-origin").map((text) => checkedOrigin(text, "--allow-origin"));
-  // What is no URL is refused by whoever connects.
+  // A target that is not a URL is refused where the connection is made.
   if (origin === undefined || allowed.includes(origin) || binding.kind === "typed") return;
   if (binding.kind === "origin" && binding.origin === origin) return;
   if (binding.kind === "environment" && (target.source === "typed" || target.source === "environment"))
@@ -93,13 +83,13 @@ function refusal(found: FoundSecrets, origin: string): { reason: string; hint: s
     };
   if (binding.kind === "environment")
     return {
-      reason: `Nothing says whose the secret ${fingerprintsOf(found).join("…, ")}… is, and the target ${origin} was not given beside it.`,
+      reason: `HOOKPROOF_SECRET_ORIGIN does not say what the secret ${fingerprintsOf(found).join("…, ")}… signs for, and the target ${origin} was not given on the command line.`,
       hint: `Give the target on the command line, or set HOOKPROOF_SECRET_ORIGIN=${origin}, or:`,
     };
   const profile = credential.kind === "profile" ? credential.profile : "default";
   return {
-    reason: `${secret}${ownerOf(credential)} was stored for no target; nothing is signed with it for ${origin}.`,
-    hint: `Say whose it is with: hookproof profile add ${profile} --target <url>. Or, this time only:`,
+    reason: `${secret}${ownerOf(credential)} was stored without a target, so it does not sign for ${origin}.`,
+    hint: `Set its target with: hookproof profile add ${profile} --target <url>. Or, this time only:`,
   };
 }
 

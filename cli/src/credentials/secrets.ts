@@ -1,17 +1,17 @@
 import { resolve } from "node:path";
 import { secretFingerprint, secretWarnings } from "hookproof";
-import type { Context } from "./command.js";
-import type { Config } from "./config/config.js";
-import { requireInside } from "./config/folder-file.js";
-import { SETTINGS } from "./config/settings.js";
-import { CliError, EXIT, usageError } from "./failure.js";
-import { type Io, readStdin } from "./io.js";
+import type { Context } from "../command.js";
+import type { Config } from "../config/config.js";
+import { requireInside } from "../config/folder-file.js";
+import { SETTINGS } from "../config/settings.js";
+import { CliError, EXIT, usageError } from "../failure.js";
+import { readTextFile, requirePrivate } from "../files.js";
+import { type Io, readStdin } from "../io.js";
+import type { Output } from "../output.js";
 import { type Binding, checkedOrigin, type FoundSecrets, originOf } from "./origin-rule.js";
-import type { Output } from "./output.js";
-import { readTextFile, requirePrivate } from "./private-file.js";
 import { storedSecrets } from "./stored-secrets.js";
 
-/** The variable beside HOOKPROOF_SECRET and HOOKPROOF_SECRET_FILE that says whose the secret is. */
+/** Names the origin that HOOKPROOF_SECRET, or the file of HOOKPROOF_SECRET_FILE, may sign for. */
 export const ORIGIN_VARIABLE = "HOOKPROOF_SECRET_ORIGIN";
 
 /**
@@ -25,7 +25,7 @@ export async function findSecrets(
   if (args.isGiven("secret-file"))
     return { ...(await fromFiles(io, out, config)), binding: { kind: "typed" } };
   const binding = environmentBinding(io);
-  // A secret of the environment that belongs elsewhere must not keep a local listener from its own.
+  // A secret of the environment for another origin must not replace a local listener's own.
   const isForLocal =
     binding.kind === "environment" || local === undefined || sameBinding(binding, local.binding);
   if (io.env.HOOKPROOF_SECRET && isForLocal) {

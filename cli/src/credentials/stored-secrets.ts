@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { CliError, EXIT } from "./failure.js";
-import { dataFolder, writePrivateFile } from "./folders.js";
-import type { Io } from "./io.js";
-import { requireOwned, requirePrivate } from "./private-file.js";
+import { CliError, EXIT } from "../failure.js";
+import { dataFolder, requireOwned, requirePrivate, writePrivateFile } from "../files.js";
+import type { Io } from "../io.js";
 
-/** Whose a stored secret is: a profile of the user, or one of a project's configuration file. */
+/** The owner of a stored secret: a profile of the user, or one of a project's configuration file. */
 export interface SecretOwner {
   readonly profile: string;
   /** The project's file, by its real path; undefined for the user's own profiles. */
@@ -21,7 +20,7 @@ export interface StoredSecrets {
   readonly origin: string | undefined;
 }
 
-/** Where a profile's secret is kept: in the user's data folder, apart for each project, readable by its owner only. */
+/** A profile's secret is in the user's data folder, separate for each project, readable by its owner only. */
 function secretPath(io: Io, { profile, project }: SecretOwner): string {
   const folder = join(dataFolder(io), "secrets");
   if (project === undefined) return join(folder, `${profile}.json`);
@@ -82,7 +81,7 @@ function parsed(text: string): StoredSecrets | undefined {
   }
 }
 
-/** Stores the secrets of a profile, and which origin they may sign for. */
+/** Stores the secrets of a profile, and the origin that they may sign for. */
 export async function storeSecrets(
   io: Io,
   owner: SecretOwner,
@@ -93,7 +92,7 @@ export async function storeSecrets(
   await writePrivateFile(secretPath(io, owner), `${JSON.stringify(document)}\n`);
 }
 
-/** Forgets the secrets of a profile. */
+/** Removes the stored secrets of a profile. */
 export function removeSecrets(io: Io, owner: SecretOwner): void {
   rmSync(secretPath(io, owner), { force: true });
 }
@@ -112,7 +111,7 @@ function ownerInWords({ profile, project }: SecretOwner): string {
   return project === undefined ? `Profile ${profile}` : `Profile ${profile} of ${project}`;
 }
 
-/** What stands behind a fingerprint: `  (profile staging, for https://tenant.example.com)`. */
+/** What is shown after a fingerprint: `  (profile staging, for https://tenant.example.com)`. */
 export function ownerAndOrigin({ profile }: SecretOwner, origin: string | undefined): string {
   return `  (profile ${profile}, ${origin === undefined ? "for no target yet" : `for ${origin}`})`;
 }

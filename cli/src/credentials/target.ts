@@ -2,66 +2,24 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { hmacSigner, jwtSigner, type Signer } from "hookproof";
 import type { ProbeTarget } from "hookproof/probes";
-import type { Context, Flag } from "./command.js";
-import type { Config } from "./config/config.js";
-import { requireInside } from "./config/folder-file.js";
-import { SETTINGS } from "./config/settings.js";
-import { CliError, EXIT, usageError } from "./failure.js";
-import type { CredentialReference } from "./history-record.js";
-import { signingKey, storeFolder, storeOf } from "./keys.js";
+import type { Context } from "../command.js";
+import type { Config } from "../config/config.js";
+import { requireInside, storeOf } from "../config/folder-file.js";
+import { SETTINGS } from "../config/settings.js";
+import { CliError, EXIT, usageError } from "../failure.js";
+import type { CredentialReference } from "../history/history-record.js";
+import { signingKey, storeFolder } from "../keys/keys.js";
+import { findSession, readSession, type Session } from "../serve/sessions.js";
 import {
   type Binding,
   type FoundSecrets,
   fingerprintsOf,
-  ORIGIN_FLAGS,
   originOf,
   requireOwnOrigin,
   type TargetSource,
 } from "./origin-rule.js";
 import { findSecrets, readSecrets } from "./secrets.js";
-import { findSession, readSession, type Session } from "./sessions.js";
 import { ownerAndOrigin, storedSecrets } from "./stored-secrets.js";
-
-/** The flags of every command that signs. */
-export const CREDENTIAL_FLAGS = {
-  method: { type: "string", choices: ["hmac", "jwt"], describe: "how to prove the request; jwt with --key" },
-  "secret-file": {
-    type: "string",
-    value: "<path|->",
-    repeatable: true,
-    describe: "the signing secret; twice (new, old) during a rotation",
-    completes: "file",
-  },
-  key: {
-    type: "string",
-    value: "<kid|file>",
-    describe: "a key of the store, or a file with a private JWK",
-    completes: "kid",
-  },
-  store: {
-    type: "string",
-    value: "<dir>",
-    describe: "the key store; the user's own by default",
-    completes: "file",
-  },
-  "base-url": { type: "string", value: "<url>", describe: "the tenant's base URL, the claim sub" },
-} as const satisfies Record<string, Flag>;
-
-/** The flags of every command that signs for a target. */
-export const SIGNING_FLAGS = { ...CREDENTIAL_FLAGS, ...ORIGIN_FLAGS } as const satisfies Record<string, Flag>;
-
-/** The flags of every command that connects. */
-export const CONNECTION_FLAGS = {
-  ca: { type: "string", value: "<file>", describe: "a CA certificate in PEM to trust", completes: "file" },
-  insecure: { type: "boolean", describe: "do not check the certificate; loopback only" },
-} as const satisfies Record<string, Flag>;
-
-export const TARGET_POSITIONAL = {
-  name: "target",
-  required: false,
-  describe: "a listener's URL, :4400 for the local listener on that port, or a profile",
-  completes: "profile",
-} as const;
 
 /** Who a request goes to and how it is proved. */
 export interface Target {
@@ -86,11 +44,11 @@ interface Place {
 type LocalSession = Session & { readonly port: number };
 type CredentialContext = Pick<Context, "args" | "io" | "out" | "config">;
 
-/** An event that was sent or recorded earlier, and what is known of how. */
-export interface Earlier {
+/** An event that was sent or recorded earlier: its URL, and how it was authenticated if that is known. */
+interface Earlier {
   readonly url: string;
   readonly credential?: CredentialReference;
-  /** Whether its URL is this user's own word, as the history's is, or that of whoever wrote a file. */
+  /** The history is this user's own; an exported file may come from anybody, so its URL is not trusted. */
   readonly source: "history" | "export";
 }
 
@@ -99,7 +57,7 @@ export async function resolveTarget(context: Context, earlier?: Earlier): Promis
   const { url, source, session, config } = placeOf(context, earlier);
   if (!URL.canParse(url))
     throw new CliError(EXIT.usage, "LISTENER_URL_INVALID", `${JSON.stringify(url)} is not a URL.`);
-  // What proved a request to one target is no proof of this user's for another.
+  // A secret or key that was used for one target must not be used for another one.
   const credential = earlier?.url === url ? earlier.credential : undefined;
   return {
     url,
@@ -234,7 +192,7 @@ function isJwt(
 ): boolean {
   const method = args.text("method");
   if (method === "hmac" && args.isGiven("key"))
-    throw usageError("--key belongs to --method jwt; --method hmac signs with a secret.");
+    throw usageError("--key is for --method jwt; --method hmac signs with a secret.");
   if (method !== undefined) return method === "jwt";
   if (args.isGiven("key")) return true;
   if (args.isGiven("secret-file")) return false;

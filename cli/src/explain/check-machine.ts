@@ -2,14 +2,22 @@ import { accessSync, constants, readdirSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { CliError } from "../failure.js";
-import { dataFolder } from "../folders.js";
+import { dataFolder } from "../files.js";
 import type { Io } from "../io.js";
-import type { Finding } from "./finding.js";
+
+/** What one check of `doctor` has found. */
+export interface Finding {
+  readonly id: string;
+  readonly state: "ok" | "warn" | "fail";
+  readonly message: string;
+  /** What to do about it. */
+  readonly hint?: string;
+}
 
 const OLDEST_NODE = [20, 19] as const;
 const PORTS = [4400, 4410] as const;
 
-/** Everything that can be looked at without a connection. */
+/** Everything that can be checked without a connection. */
 export async function checkMachine(io: Io): Promise<Finding[]> {
   return [nodeVersion(), ...dataFolderModes(io), ...(await ports()), proxy(io), extraCertificates(io)];
 }
@@ -28,7 +36,7 @@ function nodeVersion(): Finding {
     : { id: "node", state: "ok", message: `Node ${version}` };
 }
 
-/** Secrets, keys, sessions and history belong to their owner only. */
+/** Only the owner may read secrets, keys, sessions and history. */
 function dataFolderModes(io: Io): Finding[] {
   let folder: string;
   try {

@@ -1,31 +1,31 @@
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { TLSSocket } from "node:tls";
-import { agentFor } from "../agent.js";
-import type { Finding } from "./finding.js";
+import { agentFor } from "../send/agent.js";
+import type { Finding } from "./check-machine.js";
 
-/** Half of the service's window of 5 minutes: from here on a slow request may fall out of it. */
+/** Half of the service's window of 5 minutes: beyond it a slow request may be refused. */
 const SKEW_WARN_MS = 150_000;
 const SKEW_FAIL_MS = 300_000;
 const EXPIRES_SOON_DAYS = 14;
 
-/** More informational answers (1xx) than any receiver sends. */
+/** More informational answers (1xx) than any listener sends. */
 const MOST_AHEAD = 20;
 
-/** All that may come ahead of an answer's headers; line ends are skipped without an event. */
+/** The most bytes before the headers of an answer; Node skips line ends there without an event. */
 const MOST_BYTES_AHEAD = 65_536;
 
-/** What a receiver's answer shows. */
+/** What the answer of a listener shows. */
 interface Seen {
   readonly status: number;
   readonly date: string | undefined;
   readonly certificate: Finding | undefined;
 }
 
-/** A proxy that answered in the receiver's place. */
+/** A proxy answered instead of the listener. */
 class ProxyAnswer extends Error {}
 
-/** Connects to a target without sending an event: connection, certificate, and the receiver's clock. */
+/** Connects to a target without sending an event: connection, certificate, and the listener's clock. */
 export async function checkTarget(
   url: string,
   options: { timeoutMs: number; ca: string | undefined; insecure: boolean },
@@ -72,7 +72,7 @@ async function head(
       let bytes = 0;
       socket.on("data", (chunk: Buffer) => {
         bytes += chunk.length;
-        if (bytes > MOST_BYTES_AHEAD) refuse(new Error("more than 64 KiB came ahead of an answer"));
+        if (bytes > MOST_BYTES_AHEAD) refuse(new Error("more than 64 KiB arrived before the answer"));
       });
     });
     request.on("information", () => {
@@ -81,9 +81,9 @@ async function head(
     });
     request.once("upgrade", (_response, socket) => {
       socket.destroy();
-      refuse(new Error("answered 101, which is no answer"));
+      refuse(new Error("answered 101, which is not a final answer"));
     });
-    // The socket is looked at here: a receiver may close it with its answer.
+    // The socket is read here, as a listener may close it with its answer.
     request.once("response", ({ statusCode: status = 0, headers, socket }) => {
       const overTls = socket instanceof TLSSocket;
       if ((expectsTls && !overTls) || status === 407)
@@ -104,7 +104,7 @@ function unreachable(url: string, error: NodeJS.ErrnoException): Finding {
       id: "target",
       state: "fail",
       message: `${host}: ${message}`,
-      hint: "Look at HTTPS_PROXY and NO_PROXY: nothing of the receiver itself was seen.",
+      hint: "Check HTTPS_PROXY and NO_PROXY: the listener itself was not reached.",
     };
   const isTls = /CERT|TLS|SSL|SIGNED|ISSUER|ALTNAME/.test(code);
   return {
@@ -124,7 +124,7 @@ function certificate(socket: TLSSocket): Finding {
   const days = Math.floor((Date.parse(validTo) - Date.now()) / 86_400_000);
   return days < EXPIRES_SOON_DAYS
     ? { id: "tls", state: "warn", message: `the certificate expires in ${days} days`, hint: "Renew it." }
-    : { id: "tls", state: "ok", message: `${protocol}, the certificate is good for ${days} days` };
+    : { id: "tls", state: "ok", message: `${protocol}, the certificate is valid for ${days} days` };
 }
 
 /** A Date header has whole seconds, so a second of difference says nothing. */
@@ -134,8 +134,8 @@ function clock(date: string | undefined, started: number, ended: number): Findin
     return { id: "clock", state: "warn", message: "the answer has no Date to compare with" };
   const skewMs = (started + ended) / 2 - (theirs + 500);
   const seconds = Math.round(Math.abs(skewMs) / 1000);
-  if (seconds <= 1) return { id: "clock", state: "ok", message: "agrees with the receiver's" };
-  const message = `${seconds} s ${skewMs > 0 ? "ahead of" : "behind"} the receiver's`;
+  if (seconds <= 1) return { id: "clock", state: "ok", message: "agrees with the listener's" };
+  const message = `${seconds} s ${skewMs > 0 ? "ahead of" : "behind"} the listener's`;
   const hint = "Synchronise the clock: a request more than 5 minutes off is refused.";
   if (Math.abs(skewMs) >= SKEW_FAIL_MS) return { id: "clock", state: "fail", message, hint };
   return Math.abs(skewMs) >= SKEW_WARN_MS

@@ -1,3 +1,8 @@
+import { validateHeaderName, validateHeaderValue } from "node:http";
+import { CliError, EXIT } from "../failure.js";
+import { readBytes } from "../files.js";
+import { type Io, readStdin } from "../io.js";
+
 /** Where the secret or key of a request came from, so that a replay can sign again; never the secret itself. */
 export type CredentialReference =
   | { readonly kind: "session"; readonly port: number }
@@ -45,8 +50,8 @@ export function parseHistoryLine(line: string): HistoryRecord | undefined {
     : undefined;
 }
 
-/** An exported event. Where its secret came from is not believed: whoever wrote the file could name any. */
-export function parseExport(text: string): RecordedRequest | undefined {
+/** An exported event. It names no secret of its own: the author of the file could name any file of this user. */
+function parseExport(text: string): RecordedRequest | undefined {
   const value = jsonOf(text);
   if (!isRequest(value)) return undefined;
   const { at, eventId, url, method, headers, bodyBase64, status, outcome } =
@@ -82,4 +87,45 @@ function isRequest(value: unknown): value is Record<string, unknown> {
     headers !== null &&
     Object.values(headers).every((text) => typeof text === "string")
   );
+}
+
+/** Where the secret or key of a recorded event came from, in words. */
+export function describeCredential(credential: CredentialReference): string {
+  switch (credential.kind) {
+    case "session":
+      return `secret of the local listener on port ${credential.port}`;
+    case "secret-files":
+      return `secret in ${credential.files.join(", ")}`;
+    case "environment":
+      return `secret in HOOKPROOF_SECRET${credential.fingerprint ? ` (${credential.fingerprint}…)` : ""}`;
+    case "profile":
+      return `stored secret of profile ${credential.profile}${credential.project ? ` of ${credential.project}` : ""}`;
+    case "key":
+      return `key ${credential.key} in ${credential.store}`;
+  }
+}
+
+/** An event that `events export` has written, from a file or standard input. */
+export async function readExport(io: Io, path: string): Promise<RecordedRequest> {
+  const bytes = path === "-" ? await readStdin(io) : await readBytes(path);
+  const event = parseExport(bytes.toString("utf8"));
+  const reason = event ? oddity(event) : "is not an exported event";
+  if (event && reason === undefined) return event;
+  throw new CliError(EXIT.setup, "EXPORT_INVALID", `${path === "-" ? "Standard input" : path} ${reason}.`, {
+    hint: "Write one with: hookproof events export last",
+  });
+}
+
+/** What no sent request can contain; undefined if there is nothing of the kind. */
+function oddity({ url, headers }: RecordedRequest): string | undefined {
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url))
+    return `has the URL ${JSON.stringify(url)}, which is none`;
+  for (const [name, value] of Object.entries(headers))
+    try {
+      validateHeaderName(name);
+      validateHeaderValue(name, value);
+    } catch {
+      return `has a header ${JSON.stringify(name.slice(0, 80))} that cannot be sent`;
+    }
+  return undefined;
 }

@@ -2,12 +2,12 @@ import { createReadStream } from "node:fs";
 import { appendFile, chmod, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { CliError, EXIT } from "./failure.js";
-import { dataFolder, privateFolder, writePrivateFile } from "./folders.js";
-import { type HistoryRecord, parseHistoryLine } from "./history-record.js";
-import type { Io } from "./io.js";
-import type { Output } from "./output.js";
-import { requirePrivate } from "./private-file.js";
+import type { Args, Flag } from "../command.js";
+import { CliError, EXIT, usageError } from "../failure.js";
+import { dataFolder, privateFolder, requirePrivate, writePrivateFile } from "../files.js";
+import type { Io } from "../io.js";
+import type { Output } from "../output.js";
+import { type HistoryRecord, hasArrived, parseHistoryLine } from "./history-record.js";
 
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 const PRUNE_BYTES = 8 * 1024 * 1024;
@@ -46,7 +46,7 @@ export async function recall(io: Io, out: Output, which: string): Promise<Histor
   );
 }
 
-/** The events of the last 7 days, each as it went the last time, the newest last. */
+/** The events of the last 7 days, each with its last result, the newest last. */
 export async function readHistory(io: Io, out: Pick<Output, "warn">): Promise<HistoryRecord[]> {
   const byId = new Map<string, HistoryRecord>();
   let unreadable = 0;
@@ -65,7 +65,7 @@ export async function readHistory(io: Io, out: Pick<Output, "warn">): Promise<Hi
   return [...byId.values()];
 }
 
-/** Forgets the events that `isForgotten` names, and lines that cannot be read; gives their number. */
+/** Deletes the events that `isForgotten` selects, and lines that cannot be read; returns how many events. */
 export async function forget(
   io: Io,
   out: Output,
@@ -100,7 +100,7 @@ function unreadable(file: string, { code }: NodeJS.ErrnoException): CliError {
   return new CliError(EXIT.setup, "FILE_UNREADABLE", `${file} cannot be read (${code}).`);
 }
 
-/** Drops what is too old and, of a history that is still too large, the older half. */
+/** Deletes the records that are too old and, if the history is still too large, its older half. */
 async function prune(io: Io): Promise<void> {
   const kept: string[] = [];
   for await (const line of linesOf(historyFile(io))) {
@@ -110,4 +110,32 @@ async function prune(io: Io): Promise<void> {
   let bytes = kept.reduce((sum, line) => sum + line.length, 0);
   while (bytes > PRUNE_BYTES / 2 && kept.length > 1) bytes -= (kept.shift() ?? "").length;
   await writePrivateFile(historyFile(io), kept.join(""));
+}
+
+/** The flags of every command that searches the history. */
+export const SEARCH_FLAGS = {
+  since: { type: "duration", value: "<dur>", describe: "sent within this time, such as 1h" },
+  status: { type: "number", value: "<status>", range: [100, 599], describe: "answered with this status" },
+  failed: { type: "boolean", describe: "not accepted so far" },
+  url: { type: "string", value: "<text>", describe: "sent to a URL with this text in it" },
+} as const satisfies Record<string, Flag>;
+
+/** The events that match the flags, and the text in their id, URL or body. */
+export function findEvents(records: readonly HistoryRecord[], args: Args, text?: string): HistoryRecord[] {
+  const sinceMs = args.durationMs("since");
+  if (sinceMs === 0) throw usageError("--since must be more than nothing.");
+  const [status, url] = [args.number("status"), args.text("url")];
+  return records.filter(
+    (record) =>
+      (sinceMs === undefined || record.at >= Date.now() - sinceMs) &&
+      (status === undefined || record.status === status) &&
+      (!args.flag("failed") || !hasArrived(record)) &&
+      (url === undefined || record.url.includes(url)) &&
+      (text === undefined || isIn(record, text)),
+  );
+}
+
+function isIn(record: HistoryRecord, text: string): boolean {
+  const body = Buffer.from(record.bodyBase64, "base64").toString("utf8");
+  return [record.eventId, record.url, body].some((place) => place.toLowerCase().includes(text.toLowerCase()));
 }

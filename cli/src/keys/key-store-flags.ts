@@ -1,9 +1,8 @@
 import { type KeyStore, openKeyStore } from "hookproof/node";
-import type { Args, Flag } from "./command.js";
-import { durationMs } from "./duration.js";
-import type { Io } from "./io.js";
+import type { Args, Flag } from "../command.js";
+import { readTextFile, requirePrivate } from "../files.js";
+import type { Io } from "../io.js";
 import { storeFolder } from "./keys.js";
-import { readTextFile, requirePrivate } from "./private-file.js";
 
 /** The flag of every command that works on a key store. */
 export const STORE_FLAG = {
@@ -16,9 +15,12 @@ export const PRIVATE_STORE_FLAGS = {
   "passphrase-file": {
     type: "string",
     value: "<file>",
-    describe: "the passphrase the store's keys are encrypted under",
+    describe: "the passphrase that the store's keys are encrypted with",
   },
 } as const satisfies Record<string, Flag>;
+
+/** The argument of commands that work on one key. */
+export const KID_POSITIONAL = { name: "kid", describe: "the key", required: true, completes: "kid" } as const;
 
 /** The store a command line means, with its passphrase. */
 export async function openStore(io: Io, args: Args): Promise<{ store: KeyStore; folder: string }> {
@@ -33,15 +35,4 @@ export async function passphraseOf(args: Args, flag: string): Promise<string | u
   if (file === undefined) return undefined;
   requirePrivate(file);
   return (await readTextFile(file)).replace(/\r?\n$/, "");
-}
-
-/** A duration flag in milliseconds, if it was given. */
-export function durationOf(args: Args, flag: string): number | undefined {
-  const text = args.text(flag);
-  return text === undefined ? undefined : durationMs(flag, text);
-}
-
-/** A time as people read it. */
-export function shownTime(at: number | undefined): string {
-  return at === undefined ? "-" : new Date(Math.floor(at / 1000) * 1000).toISOString().replace(".000Z", "Z");
 }

@@ -1,23 +1,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Algorithm, SigningKey } from "hookproof";
+import { type KeyResolver, localKeys, remoteKeys } from "hookproof/jwks";
 import { openKeyStore } from "hookproof/node";
-import type { Config } from "./config/config.js";
-import { requireInside } from "./config/folder-file.js";
-import { CliError, EXIT } from "./failure.js";
-import { dataFolder } from "./folders.js";
-import type { Io } from "./io.js";
-import { readTextFile, requirePrivate } from "./private-file.js";
+import { CliError, EXIT } from "../failure.js";
+import { dataFolder, readBytes, readTextFile, requirePrivate } from "../files.js";
+import type { Io } from "../io.js";
 
 /** The folder of the user's keys, unless `--store` names another. */
 export function storeFolder(io: Io, given: string | undefined): string {
   return given ?? join(dataFolder(io), "keys");
-}
-
-/** The key store that flag, environment or configuration names; a folder's file names one in that folder. */
-export function storeOf(config: Config): string | undefined {
-  requireInside(config, "store", { code: "SECRET_FILE_OUTSIDE", what: "key store", flag: "--store" });
-  return config.text("store");
 }
 
 /** The key that `--key` means: a kid of the store, or a file with a private JWK. Without it, the newest active key. */
@@ -59,4 +51,23 @@ async function keyFromFile(path: string): Promise<SigningKey> {
     kid: jwk.kid,
     alg: jwk.alg as Algorithm,
   };
+}
+
+/** A key set from its host, or from a file. */
+export async function keysFrom(source: string, allowInsecure = false): Promise<KeyResolver> {
+  if (/^https?:/.test(source))
+    return remoteKeys(source, {
+      allowInsecureLoopback: true,
+      ...(allowInsecure ? { allowPrivateNetwork: true } : {}),
+    });
+  const bytes = await readBytes(source);
+  try {
+    return localKeys(JSON.parse(bytes.toString("utf8")));
+  } catch (error) {
+    throw new CliError(
+      EXIT.setup,
+      "KEY_SET_INVALID",
+      `${source} is not a key set${error instanceof SyntaxError ? "" : `: ${(error as Error).message}`}.`,
+    );
+  }
 }

@@ -1,12 +1,13 @@
 import { statSync } from "node:fs";
-import { type OpenSqliteDatabase, openSqlite, sqliteStore } from "hookproof/node";
-import type { OutboxStore } from "hookproof/outbox";
+import { type OpenSqliteDatabase, openSqlite } from "hookproof/node";
+import { postgresStore } from "hookproof/outbox/postgres";
+import { sqliteStore } from "hookproof/outbox/sqlite";
+import type { OutboxStore } from "hookproof/outbox/store";
 import type { Context, Flag } from "../command.js";
 import { isOfFolder, requireInside } from "../config/folder-file.js";
 import { SETTINGS } from "../config/settings.js";
+import { isLoopback } from "../credentials/origin-rule.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { isLoopback } from "../origin-rule.js";
-import { openPostgresOutbox } from "./open-postgres-outbox.js";
 
 /** The flags of every outbox command. */
 export const OUTBOX_FLAGS = {
@@ -30,7 +31,7 @@ export const OUTBOX_EXITS: readonly (readonly [number, string])[] = [
 ];
 
 /** An outbox that another program made and may be filling. */
-export interface OpenOutbox {
+interface OpenOutbox {
   readonly store: OutboxStore;
   /** The file or URL; it holds no password. */
   readonly name: string;
@@ -53,7 +54,7 @@ export async function openOutbox({ args, config }: Pick<Context, "args" | "confi
   const url = new URL(place);
   if (url.password !== "" && found?.origin !== SETTINGS.outbox.env)
     throw usageError(
-      "A database's password is refused there: command lines and configurations are read by others.",
+      "A database password is refused on command lines and in configurations: others can read them.",
       "Use PGPASSWORD, ~/.pgpass, or the whole URL in the variable HOOKPROOF_OUTBOX.",
     );
   requireTrustedHost(config, url);
@@ -61,8 +62,8 @@ export async function openOutbox({ args, config }: Pick<Context, "args" | "confi
 }
 
 /**
- * A database is shown this user's password (PGPASSWORD, ~/.pgpass), so a folder's file does not choose its machine.
- * Parameters are refused one and all: ?host=, ?port=, ?user= and others come before what the URL itself says.
+ * A database receives this user's password (PGPASSWORD, ~/.pgpass), so a folder's file must not choose its machine.
+ * All parameters are refused: ?host=, ?port=, ?user= and others override the rest of the URL.
  */
 function requireTrustedHost(config: Context["config"], url: URL): void {
   if (!isOfFolder(config, "outbox")) return;
@@ -70,7 +71,7 @@ function requireTrustedHost(config: Context["config"], url: URL): void {
   const refusal = (message: string) =>
     new CliError(EXIT.setup, "OUTBOX_HOST_REFUSED", `${config.projectPath} names ${message}.`, { hint });
   if (!isLoopback(`http://${url.host}`))
-    throw refusal(`the database ${url.host}, which would be shown your password`);
+    throw refusal(`the database ${url.host}, which would receive your password`);
   if (url.search !== "" || url.hash !== "")
     throw refusal("a database with parameters, which could send your password elsewhere");
 }
@@ -101,4 +102,35 @@ function requireOutbox(db: OpenSqliteDatabase, file: string): void {
   throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `${file} holds no outbox.`, {
     hint: "The program that enqueues makes its tables.",
   });
+}
+
+/** Opens an outbox on PostgreSQL; the driver is loaded only here, and is not installed with this program. */
+async function openPostgresOutbox(url: URL, schema: string): Promise<OpenOutbox> {
+  const { default: pg } = await import("pg").catch(() => {
+    throw new CliError(EXIT.setup, "DRIVER_MISSING", "An outbox on PostgreSQL needs the package pg.", {
+      hint: "Install it beside this program: npm install pg (with --global, if this is).",
+    });
+  });
+  const name = `${url.protocol}//${url.host}${url.pathname}`;
+  const pool = new pg.Pool({ connectionString: url.href, connectionTimeoutMillis: 10_000 });
+  pool.on("error", () => {}); // the next query fails with it
+  const close = () => pool.end();
+  try {
+    // The tables are not made here: that is for the program that enqueues.
+    const { rows } = await pool.query("SELECT to_regclass($1) AS found", [`"${schema}".event`]);
+    if (rows[0]?.found === null) throw new Error(`it has no outbox in the schema ${schema}`);
+  } catch (error) {
+    await close().catch(() => {});
+    const words = error instanceof Error && error.message !== "" ? error.message : "no connection";
+    throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `The outbox ${name} cannot be opened: ${words}.`);
+  }
+  const store = postgresStore({ pool, schema });
+  return {
+    store,
+    name,
+    async close() {
+      await store.close();
+      await close();
+    },
+  };
 }

@@ -1,15 +1,14 @@
 import { existsSync } from "node:fs";
 import type { OutboxListenerOptions } from "hookproof/outbox";
-import { agentFor } from "../agent.js";
 import type { Context } from "../command.js";
 import { type Config, knownProfiles } from "../config/config.js";
 import { isOfFolder } from "../config/folder-file.js";
 import { SETTINGS } from "../config/settings.js";
-import { describeCredential } from "../describe-credential.js";
+import { resolveTarget } from "../credentials/target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import type { CredentialReference } from "../history-record.js";
+import { type CredentialReference, describeCredential } from "../history/history-record.js";
 import type { Io } from "../io.js";
-import { resolveTarget } from "../target.js";
+import { agentFor } from "../send/agent.js";
 
 /** The listeners a worker delivers to: each profile that has a target, under the profile's name. */
 export async function profileListeners(context: Context): Promise<Record<string, OutboxListenerOptions>> {
@@ -47,9 +46,9 @@ export async function profileListeners(context: Context): Promise<Record<string,
 }
 
 /**
- * The events of an outbox go to listeners of the file that names the outbox, and to no other file's: a cloned
- * folder's file could otherwise have its own events signed with this user's secrets, or be sent this user's events.
- * Where the user names the outbox, every profile may be a listener, except one that two files have and nobody chose.
+ * The events of an outbox go to listeners of the file that names the outbox, and to no other file's: otherwise the
+ * file of a cloned folder could have its events signed with this user's secrets, or receive this user's events.
+ * If the user names the outbox, every profile may be a listener, except one that two files have and no flag chose.
  */
 function ownListeners(config: Config, names: readonly string[], areNamed: boolean): readonly string[] {
   if (config.isProjectNamed) return names;
@@ -68,8 +67,8 @@ function ownListeners(config: Config, names: readonly string[], areNamed: boolea
     EXIT.setup,
     "OUTBOX_LISTENER_REFUSED",
     outboxFile === undefined
-      ? `Two configuration files have a profile ${listed}: whose listener gets the events?`
-      : `${outboxFile} names the outbox, and another file the target of ${listed}.`,
+      ? `Two configuration files have a profile ${listed}: it is not clear which listener gets the events.`
+      : `${outboxFile} names the outbox, and another file names the target of ${listed}.`,
     {
       hint:
         outboxFile === undefined
@@ -79,7 +78,7 @@ function ownListeners(config: Config, names: readonly string[], areNamed: boolea
   );
 }
 
-/** Events of a folder's outbox are proved by what the same file names, by its stored secret, or by a local listener's. */
+/** Events of a folder's outbox are signed only with a key or secret of the same file, or of a local listener. */
 function requireOwnProof(config: Config, credential: CredentialReference): void {
   const isOwn =
     credential.kind === "session" ||
@@ -91,17 +90,17 @@ function requireOwnProof(config: Config, credential: CredentialReference): void 
   throw new CliError(
     EXIT.setup,
     "OUTBOX_LISTENER_REFUSED",
-    `${config.projectPath} names the outbox, and the ${describeCredential(credential)} is not of that file.`,
+    `${config.projectPath} names the outbox, and the ${describeCredential(credential)} does not come from that file.`,
     { hint: "If you trust what that outbox holds, name it yourself: --outbox <file|url>" },
   );
 }
 
-/** Variables that stand for one target: with several, each would be given another one's secret or URL. */
+/** Refuses variables that are for one target: with several listeners, each would get the same secret or URL. */
 function refuseForOne({ env }: Io, names: readonly string[]): void {
   const one = ["HOOKPROOF_SECRET", SETTINGS.secretFiles.env, SETTINGS.target.env].find((name) => env[name]);
   if (one !== undefined)
     throw usageError(
-      `${one} is for one target, and this worker delivers to ${names.join(", ")}.`,
+      `${one} is for one target, but this worker delivers to ${names.join(", ")}.`,
       "Unset it, and store a secret for each: hookproof secret set --profile <name>. Or choose one with --listener <name>.",
     );
 }

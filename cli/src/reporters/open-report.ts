@@ -1,16 +1,13 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import type { Context } from "../command.js";
 import { CliError, EXIT } from "../failure.js";
-import { jsonl } from "./jsonl.js";
-import { junit } from "./junit.js";
-import { pretty } from "./pretty.js";
+import { jsonl, junit, pretty, tap } from "./formats.js";
 import type { CreateReporter, Reporter } from "./reporter.js";
-import { tap } from "./tap.js";
 
 const REPORTERS: Readonly<Record<string, CreateReporter>> = { pretty, jsonl, junit, tap };
 
 /** A report under way. */
-export interface Report {
+interface Report {
   /** Where it is written, if not to stdout only. */
   readonly file: string | undefined;
   begin: (run: Parameters<Reporter["begin"]>[0]) => void;

@@ -6,7 +6,7 @@ export interface Run {
   readonly url: string;
   readonly method: "hmac" | "jwt";
   readonly probes: readonly Probe[];
-  /** What is unclear counts as a failure. */
+  /** Unclear results count as failures. */
   readonly strict: boolean;
 }
 
@@ -32,12 +32,12 @@ export interface Reporter {
 /** Makes a reporter; `paint` is for the one that people read. */
 export type CreateReporter = (paint: Output["paint"]) => Reporter;
 
-/** What was seen, as short as it can be said. */
+/** What was seen, in one word. */
 export function seenBy({ status, failure }: ProbeResult): string {
   return String(status ?? failure ?? "nothing");
 }
 
-/** One line on a deviation: what was wanted, what was seen, and why it is what it is. */
+/** A deviation in one line: what was expected, what was seen, and the reason. */
 export function deviationOf(result: ProbeResult): string {
   const reason = result.reason === undefined ? "" : `; ${result.reason}`;
   return `expected ${result.expected.join(" or ")}, saw ${seenBy(result)}${reason}`;

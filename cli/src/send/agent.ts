@@ -1,9 +1,11 @@
 import { Agent } from "node:https";
 import { BlockList, isIP } from "node:net";
-import type { ConnectionAgent } from "hookproof";
+import type { ConnectionAgent, HeaderPair } from "hookproof";
+import { nodeTransport } from "hookproof/node";
 import { getProxyForUrl } from "proxy-from-env";
-import { usageError } from "./failure.js";
-import { readBytes } from "./payload.js";
+import { usageError } from "../failure.js";
+import { readBytes } from "../files.js";
+import { explainFailure } from "./explain-failure.js";
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
@@ -23,11 +25,11 @@ export async function agentFor(
     ...(insecure ? { rejectUnauthorized: false } : {}),
   };
   const overTls = new URL(url).protocol === "https:";
-  // What is meant for this machine does not leave it, whatever NO_PROXY says.
+  // A request to this machine never goes through a proxy, whatever NO_PROXY says.
   const stays = isLoopback(host) || host.endsWith(".localhost");
   const proxy = overTls && !stays ? getProxyForUrl(url) : "";
   if (proxy) {
-    // Few need it, and it takes as long to load as everything else together.
+    // Loaded only when it is needed: it takes as long to load as everything else together.
     const { tunnelAgent } = await import("./tunnel-agent.js");
     const agent = tunnelAgent(proxy);
     Object.assign(agent.options, tls); // the constructor's options are for the proxy, these for the listener behind it
@@ -39,4 +41,38 @@ export async function agentFor(
 function isLoopback(host: string): boolean {
   const version = isIP(host);
   return version === 0 ? host === "localhost" : LOOPBACK.check(host, version === 6 ? "ipv6" : "ipv4");
+}
+
+/** A request that is sent unchanged. */
+interface RawRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: Uint8Array;
+}
+
+/** Headers of the connection, which the transport writes itself. */
+const OF_THE_CONNECTION = /^(?:host|content-length|transfer-encoding|connection|trailer)$/i;
+
+/** Posts a request without signing or checking it; returns the status of the answer. */
+export async function postExactly(
+  { url, headers, body }: RawRequest,
+  { timeoutMs, ca, insecure }: { timeoutMs: number; ca?: string | undefined; insecure?: boolean },
+): Promise<number> {
+  const send = nodeTransport({ agent: await agentFor(url, { ca, insecure: insecure ?? false }) });
+  const lines = Object.entries(headers)
+    .filter(([name]) => !OF_THE_CONNECTION.test(name))
+    .flatMap(([name, values]) => [values].flat().map((value): HeaderPair => [name, value]));
+  try {
+    const { status } = await send({
+      method: "POST",
+      url,
+      headers: lines,
+      body,
+      timeoutMs,
+      maxResponseBytes: 65_536,
+    });
+    return status;
+  } catch (error) {
+    throw explainFailure(error);
+  }
 }

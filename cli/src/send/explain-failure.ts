@@ -1,7 +1,7 @@
 import { DeliveryError, HookproofError } from "hookproof";
-import { CliError, EXIT, type ExitCode } from "./failure.js";
+import { CliError, EXIT, type ExitCode } from "../failure.js";
 
-/** Codes that mean something on this machine has to be put right first. */
+/** Codes of mistakes in the configuration of this machine. */
 const SETUP = new Set<string>([
   "SECRET_INVALID",
   "KEY_UNFIT",
@@ -30,7 +30,7 @@ const UNREACHABLE = new Set<string>([
   "TIMED_OUT",
 ]);
 
-/** Any thrown value as a failure a person can act on. */
+/** Any thrown value as a failure with a code, a message and an exit code. */
 export function explainFailure(error: unknown): CliError {
   if (error instanceof CliError) return error;
   if (error instanceof DeliveryError) return undelivered(error);
@@ -40,7 +40,7 @@ export function explainFailure(error: unknown): CliError {
   return new CliError(EXIT.unexpected, code, message);
 }
 
-/** An event that nobody said had arrived; the last attempt decides between refused, unavailable and unreachable. */
+/** An event that was not delivered: the last attempt decides between refused, unavailable and unreachable. */
 function undelivered(error: DeliveryError): CliError {
   const last = error.attempts.at(-1);
   return new CliError(exitOf(error.code, last?.status), error.code, error.message, {

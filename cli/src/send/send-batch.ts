@@ -2,11 +2,11 @@ import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { createSender, type SenderOptions, type SendResult } from "hookproof";
-import type { Context } from "./command.js";
+import type { Context } from "../command.js";
+import type { Target } from "../credentials/target.js";
+import { CliError, EXIT, usageError } from "../failure.js";
+import { startProgress } from "../progress.js";
 import { explainFailure } from "./explain-failure.js";
-import { CliError, EXIT, usageError } from "./failure.js";
-import { startProgress } from "./progress.js";
-import type { Target } from "./target.js";
 
 /** Sends every line of the data as an event of its own; the last failure decides the exit code. */
 export async function sendBatch(
@@ -16,7 +16,7 @@ export async function sendBatch(
   data: string,
 ): Promise<number> {
   if (args.text("event-id") !== undefined)
-    throw usageError("--event-id belongs to a single event; a batch mints an id for each line.");
+    throw usageError("--event-id is for a single event; a batch makes an id for each line.");
   const sender = createSender(options);
   const progress = startProgress(io, global.quiet || global.json, await countLines(data));
   const count = { accepted: 0, duplicate: 0, failed: 0 };

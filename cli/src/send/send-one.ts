@@ -1,20 +1,21 @@
+import { createHash } from "node:crypto";
 import {
+  type Activity,
   createSender,
   type Receipt,
-  type SenderEvent,
   type SenderOptions,
   signRequest,
   type WebhookEvent,
 } from "hookproof";
+import type { Context } from "../command.js";
+import type { Target } from "../credentials/target.js";
+import { CliError, EXIT } from "../failure.js";
+import { remember } from "../history/history.js";
+import type { HistoryRecord } from "../history/history-record.js";
+import { field, type Output } from "../output.js";
+import { signingClock } from "../times.js";
 import { agentFor } from "./agent.js";
-import type { Context } from "./command.js";
-import { describeRequest } from "./describe-request.js";
 import { explainFailure } from "./explain-failure.js";
-import { CliError, EXIT } from "./failure.js";
-import { remember } from "./history.js";
-import type { HistoryRecord } from "./history-record.js";
-import { signingClock } from "./signing-clock.js";
-import type { Target } from "./target.js";
 
 /** The sender's options as the flags have them. */
 export async function senderOptions({ args, global, out }: Context, target: Target): Promise<SenderOptions> {
@@ -128,18 +129,18 @@ function inWords({ status, outcome, attempts }: Receipt): string {
   return `${status} accepted, automation triggered${attempts.length > 1 ? ` (${attempts.length} attempts)` : ""}`;
 }
 
-/** Tells on stderr what a person would want to know while it happens. */
-function narrate(out: Context["out"], event: SenderEvent): void {
+/** Writes what happens during a delivery to stderr. */
+function narrate(out: Context["out"], event: Activity): void {
   if (event.type === "warning") out.warn(event.message);
   if (event.type === "clock-corrected") {
     const seconds = Math.abs(Math.round(event.offsetMs / 1000));
     const side = event.offsetMs > 0 ? "ahead of" : "behind";
     out.warn(
-      `The receiver's clock is ${seconds} s ${side} the time that was signed; the event was signed again with its time.`,
+      `The listener's clock is ${seconds} s ${side} the signed time; the event was signed again with the listener's time.`,
     );
   }
   if (event.type === "secret-switched" && event.promoted) {
-    out.warn(`Secret ${event.candidate + 1} of those given is the one the listener takes.`);
+    out.warn(`The listener accepts secret ${event.secretIndex + 1} of the given secrets.`);
   }
   if (event.type === "retry-scheduled") {
     out.note(
@@ -149,4 +150,28 @@ function narrate(out: Context["out"], event: SenderEvent): void {
   if (event.type === "attempt-ended") {
     out.detail(1, `< attempt ${event.attempt}: ${event.status ?? event.code} in ${event.durationMs} ms`);
   }
+}
+
+/** A request to a listener, as far as a summary shows it. */
+interface RequestSummary {
+  readonly url: string;
+  readonly proof: string;
+  readonly eventId: string;
+  /** Unix seconds. */
+  readonly timestamp: number;
+  readonly body: Uint8Array;
+}
+
+/** Prints what is sent; every command that sends prints it this way. */
+export function describeRequest(out: Output, { url, proof, eventId, timestamp, body }: RequestSummary): void {
+  const digest = createHash("sha256").update(body).digest("hex").slice(0, 8);
+  out.line(`POST ${url}`);
+  out.line(field("method", proof));
+  out.line(field("event id", eventId));
+  out.line(field("timestamp", `${timestamp}  ${isoSeconds(timestamp)}`));
+  out.line(field("body", `${body.length} bytes    sha256:${digest}…`));
+}
+
+function isoSeconds(timestamp: number): string {
+  return new Date(timestamp * 1000).toISOString().replace(".000Z", "Z");
 }

@@ -5,7 +5,7 @@ const TUNNEL_MS = 5_000;
 
 type Connect = HttpsProxyAgent<string>["connect"];
 
-/** The agent of a proxy, which gives up a proxy that never answers: its socket would keep the command running. */
+/** The agent of a proxy, with a time limit: the socket of a proxy that never answers would keep the command running. */
 class TunnelAgent extends HttpsProxyAgent<string> {
   override async connect(...[request, options]: Parameters<Connect>): ReturnType<Connect> {
     const late = new AbortController();
@@ -14,7 +14,7 @@ class TunnelAgent extends HttpsProxyAgent<string> {
     const { signal: other } = given as { signal?: AbortSignal };
     const signal = other ? AbortSignal.any([other, late.signal]) : late.signal;
     this.connectOpts = { ...given, signal };
-    // The options are read before this returns; a signal that is over must not stay with them.
+    // connect reads the options before it returns; later connections must not get this signal.
     const opening = super.connect(request, options);
     this.connectOpts = given;
     try {

@@ -2,11 +2,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { createInspector, type Inspector, InspectorError, startInspector } from "hookproof-service";
-import type { Context, Flag } from "./command.js";
-import { CliError, EXIT, usageError } from "./failure.js";
-import { dataFolder, writePrivateFile } from "./folders.js";
-import type { Io } from "./io.js";
-import { requirePrivate } from "./private-file.js";
+import type { Context, Flag } from "../command.js";
+import { CliError, EXIT, usageError } from "../failure.js";
+import { dataFolder, requirePrivate, writePrivateFile } from "../files.js";
+import type { Io } from "../io.js";
 import { started } from "./serving.js";
 
 /** The flags of every command with an inspector. */
@@ -30,7 +29,7 @@ export interface Inspecting {
   stop(): Promise<void>;
 }
 
-/** Starts the inspector as the flags say. It is on loopback, on a port of its own. */
+/** Starts the inspector that the flags ask for, on loopback and on its own port. */
 export async function startInspecting({ args, out }: Pick<Context, "args" | "out">): Promise<Inspecting> {
   const historyFile = args.text("history");
   const isShown = !args.isGiven("ui") || args.flag("ui");
@@ -50,7 +49,7 @@ export async function startInspecting({ args, out }: Pick<Context, "args" | "out
   return { inspector, url: page.pageUrl, stop: page.stop };
 }
 
-/** Says where the inspector is, and opens it if that was asked for. */
+/** Prints the inspector's URL, and opens it with --open. */
 export async function presentInspector(
   { args, io, out }: Pick<Context, "args" | "io" | "out">,
   url: string | undefined,
@@ -69,8 +68,8 @@ export async function presentInspector(
 }
 
 /**
- * A file for this user only that leads to the page: other users of the machine can read the command line of a browser,
- * and the address holds the token.
+ * A file that redirects to the page and that only this user can read: other users of the machine can read the command
+ * line of a browser, and the page's URL holds the token.
  */
 async function privateLink(io: Io, url: string): Promise<string> {
   const file = join(dataFolder(io), "sessions", `inspector-${new URL(url).port}.html`);

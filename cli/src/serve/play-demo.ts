@@ -1,5 +1,5 @@
 import {
-  type Algorithm,
+  ALGORITHMS,
   createEvent,
   generateSecret,
   hmacSigner,
@@ -10,8 +10,8 @@ import {
   type WebhookEvent,
 } from "hookproof";
 import { diagnose } from "hookproof/diagnose";
-import { createKeySet, generateKey, jwksHandler, type KeyRecord, remoteKeys } from "hookproof/jwks";
-import { toNodeHandler } from "hookproof/node";
+import { createKeySet, generateKey, type KeyRecord, remoteKeys } from "hookproof/jwks";
+import { toJwksListener } from "hookproof/node";
 import {
   type HandledRequest,
   type Inspector,
@@ -19,23 +19,30 @@ import {
   startListeners,
   startServer,
 } from "hookproof-service";
-import type { Context } from "./command.js";
-import type { Step } from "./commands/demo.js";
-import { postExactly } from "./post-exactly.js";
+import type { Context } from "../command.js";
+import { postExactly } from "../send/agent.js";
 import { writeSession } from "./sessions.js";
 
-const ALGORITHMS: readonly Algorithm[] = ["RS256", "ES256", "EdDSA"];
 const PAYLOAD = { type: "user.offboarded", userId: "u_123" };
 
-/** A demo that has been played and whose listener is still open. */
-export interface PlayedDemo {
+/** One step of the story. */
+export interface Step {
+  readonly name: string;
+  readonly status: number;
+  readonly expected: number;
+  /** Why the listener refused, in words. */
+  readonly reason?: string;
+}
+
+/** A demo whose steps have run and whose listener is still open. */
+interface PlayedDemo {
   readonly url: string;
   readonly port: number;
   readonly failed: number;
   stop(): Promise<void>;
 }
 
-/** Starts a key set host and two listeners on loopback, and plays every step against them over real HTTP. */
+/** Starts a key set host and two listeners on loopback, and runs every step against them over real HTTP. */
 export async function playDemo(
   { io, out }: Pick<Context, "io" | "out">,
   port: number,
@@ -44,7 +51,7 @@ export async function playDemo(
 ): Promise<PlayedDemo> {
   const secret = generateSecret();
   const keys = await Promise.all(ALGORITHMS.map((alg) => generateKey({ alg })));
-  const host = await startServer(toNodeHandler(jwksHandler(createKeySet(keys))), {});
+  const host = await startServer(toJwksListener(createKeySet(keys)), {});
   let handled: HandledRequest | undefined;
   const server = await startOn(port, (serverPort) =>
     startListeners({
@@ -99,7 +106,7 @@ interface Stage {
   readonly lastHandled: () => HandledRequest | undefined;
 }
 
-/** Plays the story and gives the number of steps that went another way than they should. */
+/** Runs the steps; returns how many got another status than expected. */
 async function playSteps(
   { secret, keys, hmacUrl, jwtUrl, lastHandled }: Stage,
   tell: (step: Step) => void,
@@ -108,9 +115,9 @@ async function playSteps(
   async function step(name: string, expected: number, request: SignedRequest): Promise<void> {
     const status = await postExactly(request, { timeoutMs: 10_000 });
     const handled = lastHandled();
-    const cause = status === 401 && handled ? await causeOf(handled, secret) : undefined;
+    const reason = status === 401 && handled ? await reasonFor(handled, secret) : undefined;
     if (status !== expected) failed++;
-    tell({ name, status, expected, ...(cause === undefined ? {} : { cause }) });
+    tell({ name, status, expected, ...(reason === undefined ? {} : { reason }) });
   }
 
   async function acceptedThenReplayed(method: string, url: string, signer: Signer): Promise<void> {
@@ -146,7 +153,7 @@ async function playSteps(
   return failed;
 }
 
-/** The wanted port, or a free one if somebody else has it. */
+/** The wanted port, or a free one if it is in use. */
 async function startOn(
   port: number,
   start: (port: number) => Promise<RunningServer>,
@@ -184,8 +191,9 @@ async function signedWithDecodedSecret(
   return { ...request, headers: { ...request.headers, "Webhook-Signature": signature } };
 }
 
-async function causeOf({ verdict, request }: HandledRequest, secret: string): Promise<string | undefined> {
+async function reasonFor({ verdict, request }: HandledRequest, secret: string): Promise<string | undefined> {
   if (verdict.ok) return undefined;
-  const [cause] = verdict.code === "SIGNATURE_MISMATCH" ? (await diagnose({ request, secret })).causes : [];
-  return cause?.message ?? verdict.detail;
+  const [mistake] =
+    verdict.code === "SIGNATURE_MISMATCH" ? (await diagnose({ request, secret })).mistakes : [];
+  return mistake?.message ?? verdict.detail;
 }

@@ -1,15 +1,15 @@
 import type { HeaderPair } from "hookproof";
 import { diagnose } from "hookproof/diagnose";
-import type { Listener, Verdict } from "hookproof/receiver";
+import type { ListenerOptions, Verdict } from "hookproof/receiver";
 import { endToEndHeaders, type HandledRequest } from "hookproof-service";
-import type { Context } from "./command.js";
-import { CliError } from "./failure.js";
-import { postExactly } from "./post-exactly.js";
+import type { Context } from "../command.js";
+import { CliError } from "../failure.js";
+import { postExactly } from "../send/agent.js";
 
 /** What `listen` does with every request besides answering it. */
 export interface Reporting {
   /** The listener the request was for, to name the mistake behind a refusal. */
-  readonly listener: Listener;
+  readonly listener: ListenerOptions;
   /** Where accepted requests are posted on to, byte for byte. */
   readonly forwardTo?: string | undefined;
 }
@@ -24,7 +24,7 @@ export async function reportRequest(
   const { out } = context;
   const { status, verdict, request } = handled;
   const eventId = verdict.ok ? verdict.event.id : seenEventId(verdict);
-  const cause = verdict.ok ? undefined : await causeOf(verdict, request, listener);
+  const reason = verdict.ok ? undefined : await reasonFor(verdict, request, listener);
   const forwarded =
     verdict.ok && forwardTo !== undefined ? await forward(context, handled, forwardTo) : undefined;
   out.document({
@@ -34,14 +34,14 @@ export async function reportRequest(
     ...(verdict.ok ? {} : { code: verdict.code }),
     ...(eventId ? { eventId } : {}),
     checks: verdict.checks,
-    ...(cause === undefined ? {} : { cause }),
+    ...(reason === undefined ? {} : { reason }),
     ...(forwarded === undefined ? {} : { forwarded }),
   });
   const mark = verdict.ok
     ? out.paint(status < 400 ? "green" : "yellow", `${status < 400 ? "✔" : "!"} ${status}`)
     : out.paint(status === 409 ? "yellow" : "red", `${status === 409 ? "=" : "✖"} ${status}`);
   out.line(`${mark} ${verdict.ok ? "accepted" : verdict.code}  ${eventId ?? ""}`.trimEnd());
-  if (cause !== undefined) out.line(`  cause      ${cause}`);
+  if (reason !== undefined) out.line(`  reason     ${reason}`);
   if (forwarded !== undefined)
     out.line(`  forwarded  ${"status" in forwarded ? forwarded.status : forwarded.error}`);
 }
@@ -51,14 +51,14 @@ function seenEventId(verdict: Verdict): string | undefined {
 }
 
 /** Why a request was refused, in words: the known mistake that explains it, or what the check saw. */
-async function causeOf(
+async function reasonFor(
   verdict: Exclude<Verdict, { ok: true }>,
   request: HandledRequest["request"],
-  listener: Listener,
+  listener: ListenerOptions,
 ): Promise<string> {
   const looks = EXPLAINED_STATUSES.has(verdict.status);
-  const [cause] = looks ? (await diagnose({ request, listener })).causes : [];
-  return cause?.message ?? verdict.detail;
+  const [mistake] = looks ? (await diagnose({ request, listener })).mistakes : [];
+  return mistake?.message ?? verdict.detail;
 }
 
 /** Statuses that a mistake in the request itself leads to. */
@@ -69,12 +69,13 @@ async function forward(
   { request }: HandledRequest,
   url: string,
 ): Promise<{ status: number } | { error: string }> {
-  const headers: Record<string, string[]> = {};
+  // A map, as the names are a stranger's: an object has a `constructor` of its own.
+  const headers = new Map<string, string[]>();
   for (const [name, value] of endToEndHeaders(request.headers as readonly HeaderPair[]))
-    headers[name] = [...(headers[name] ?? []), value];
+    headers.set(name, [...(headers.get(name) ?? []), value]);
   try {
     const status = await postExactly(
-      { url, headers, body: request.body },
+      { url, headers: Object.fromEntries(headers), body: request.body },
       { timeoutMs: global.timeoutMs, ca: args.text("ca"), insecure: args.flag("insecure") },
     );
     return { status };

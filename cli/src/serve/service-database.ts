@@ -5,14 +5,17 @@ import {
   FixtureError,
   readFixture,
   type S3Options,
+  type SeedOptions,
+  type SeedProgress,
   type ServiceOptions,
   StateError,
+  seedDatabase,
 } from "hookproof-service";
-import type { Args, Flag } from "./command.js";
-import { CliError, EXIT, usageError } from "./failure.js";
-import { dataFolder, privateFolder } from "./folders.js";
-import type { Io } from "./io.js";
-import { readTextFile, requirePrivate, writeOwnFile } from "./private-file.js";
+import type { Args, Context, Flag } from "../command.js";
+import { CliError, EXIT, usageError } from "../failure.js";
+import { dataFolder, privateFolder, readTextFile, requirePrivate, writeOwnFile } from "../files.js";
+import type { Io } from "../io.js";
+import { startProgress } from "../progress.js";
 
 /** The flag of every command that works on the service's database. */
 export const DATABASE_FLAG = {
@@ -29,28 +32,35 @@ export const SEED_FLAGS = {
   seed: {
     type: "string",
     value: "<n|file>",
-    describe: "the number of a made-up state, 42 by default, or a fixture in YAML",
+    describe: "the number that made-up data is generated from, 42 by default, or a fixture in YAML",
     completes: "file",
   },
   users: {
     type: "number",
     value: "<n>",
     range: [1, 999_999_999],
-    describe: "how many users a made-up state has; 250 by default",
+    describe: "how many users the made-up data has; 250 by default",
   },
 } as const satisfies Record<string, Flag>;
 
-/** The database a command line means; the folder of the user's own is made if it is not there. */
+/** The flag of every command that loads a state, as an automation of it may name a key set. */
+export const KEY_SETS_FLAG = {
+  "allow-insecure-jwks": {
+    type: "boolean",
+    describe: "allow key sets at private addresses, for development",
+  },
+} as const satisfies Record<string, Flag>;
+
+/** The database of the command line; the folder of the user's own database is made if it is missing. */
 export function databaseFile(io: Io, args: Args): string {
   return args.text("db") ?? join(privateFolder(join(dataFolder(io), "service")), "service.db");
 }
 
-/** What a database is filled with, from the flags. */
+/** What the flags fill a database with. */
 export async function sourceOf(args: Args): Promise<Pick<ServiceOptions, "seed" | "users" | "fixture">> {
   const [seed, users] = [args.text("seed"), args.number("users")];
   if (seed === undefined || /^[0-9]{1,15}$/.test(seed)) return { seed: Number(seed ?? 42), users };
-  if (users !== undefined)
-    throw usageError("--users belongs to a number of a made-up state, not to a fixture.");
+  if (users !== undefined) throw usageError("--users is for made-up data, not for a fixture.");
   await readTextFile(seed);
   return { fixture: await onDatabase(() => readFixture(seed)) };
 }
@@ -60,14 +70,26 @@ export function clientSecretFile(db: string): string {
   return `${db}.client-secret`;
 }
 
-/** The client's secret; a new one where there is none yet. */
+/** The client's secret; a new one if there is none yet. */
 export async function clientSecret(db: string): Promise<string> {
   const file = clientSecretFile(db);
   if (!existsSync(file)) await writeOwnFile(file, `${generateSecret()}\n`);
   return readClientSecret(file);
 }
 
-/** A client secret from a private file. */
+/** The file of the control token, beside the database. */
+export function controlTokenFile(db: string): string {
+  return `${db}.control-token`;
+}
+
+/** The token of the remote control; a new one if there is none yet. */
+export async function controlToken(db: string): Promise<string> {
+  const file = controlTokenFile(db);
+  if (!existsSync(file)) await writeOwnFile(file, `${generateSecret()}\n`);
+  return readClientSecret(file);
+}
+
+/** A client secret or a token from a private file. */
 export async function readClientSecret(file: string): Promise<string> {
   requirePrivate(file);
   return (await readTextFile(file)).replace(/\r?\n$/, "");
@@ -85,29 +107,59 @@ export function bucketOf({ env }: Io): S3Options | undefined {
   );
 }
 
-/** Works on a database, or says in words why it cannot. */
+const STATE_HINTS: Record<StateError["code"], string> = {
+  DATABASE_MISSING: "hookproof service start makes one.",
+  DATABASE_NOT_EMPTY: "--replace deletes it; hookproof service reset returns to what it was filled with.",
+  IDENTITY_MISSING: "Put the file back, or remove the database to begin anew.",
+  IDENTITY_WRONG: "Put the right file back, or remove the database to begin anew.",
+};
+
+/** Runs work on a database; known errors become failures with a hint. */
 export async function onDatabase<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof Error) || error instanceof CliError) throw error;
-    const { code, message, name } = error as NodeJS.ErrnoException;
+    const { code, message } = error as NodeJS.ErrnoException;
     if (error instanceof StateError)
       throw new CliError(EXIT.setup, error.code, message, {
-        hint:
-          error.code === "DATABASE_NOT_EMPTY"
-            ? "--replace loses it; hookproof service reset goes back to what it was filled with."
-            : "hookproof service start makes one.",
+        hint: STATE_HINTS[error.code],
       });
     if (code === "FILE_MODE_TOO_WIDE") {
       const { file } = error as Error & { file?: unknown };
       throw new CliError(EXIT.setup, code, message, { hint: `chmod 600 ${file}` });
     }
     if (error instanceof FixtureError) throw new CliError(EXIT.usage, error.code, message);
-    if (name === "ApiError") throw new CliError(EXIT.usage, "FIXTURE_INVALID", message);
     const isFile = ["ENOENT", "ENOTDIR", "EISDIR", "EACCES", "EROFS", "EPERM"].includes(code ?? "");
     if (isFile || message.includes("cannot be opened as the service's database"))
       throw new CliError(EXIT.setup, "DATABASE_UNUSABLE", `The database cannot be used: ${message}.`);
     throw error;
   }
+}
+
+/** Fills the service's database with a progress bar; returns the number of users. */
+export async function fillDatabase(
+  context: Pick<Context, "io" | "global">,
+  options: SeedOptions,
+): Promise<number> {
+  const { fixture, users = 250 } = options;
+  const { onProgress, finish } = seedProgress(context, options);
+  await onDatabase(() => seedDatabase({ ...options, s3: bucketOf(context.io), onProgress })).finally(finish);
+  return fixture ? (fixture.users?.length ?? 0) : users;
+}
+
+/** Shows how far the loading of a state is. */
+export function seedProgress(
+  { io, global }: Pick<Context, "io" | "global">,
+  { fixture, users = 250 }: Pick<SeedOptions, "fixture" | "users">,
+): { onProgress: SeedProgress; finish: () => void } {
+  const progress = startProgress(io, global.quiet, fixture ? undefined : users);
+  let seen = 0;
+  return {
+    onProgress(done) {
+      progress.advance(done - seen);
+      seen = done;
+    },
+    finish: () => progress.finish(),
+  };
 }

@@ -1,6 +1,6 @@
-import type { Args, Flag } from "./command.js";
-import { CliError, EXIT, usageError } from "./failure.js";
-import { readTextFile, requirePrivate } from "./private-file.js";
+import type { Args, Flag } from "../command.js";
+import { CliError, EXIT, usageError } from "../failure.js";
+import { readTextFile, requirePrivate } from "../files.js";
 
 /** The flags of every command that serves. */
 export const SERVING_FLAGS = {
@@ -22,7 +22,7 @@ export async function servingOptions(
     : { port };
 }
 
-/** Starts a server, or says in words why the port that a flag names cannot be had. */
+/** Starts a server; a port that cannot be used becomes a failure with a hint. */
 export async function started<Server>(
   start: () => Promise<Server>,
   port: number,
@@ -42,12 +42,4 @@ export async function started<Server>(
       });
     throw error;
   }
-}
-
-/** Resolves when the signal fires. */
-export function stopped(stopSignal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (stopSignal.aborted) resolve();
-    else stopSignal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

@@ -1,12 +1,11 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { CliError, EXIT } from "./failure.js";
-import { dataFolder, writePrivateFile } from "./folders.js";
-import type { Io } from "./io.js";
-import type { Output } from "./output.js";
-import { requirePrivate } from "./private-file.js";
+import { CliError, EXIT } from "../failure.js";
+import { dataFolder, requirePrivate, writePrivateFile } from "../files.js";
+import type { Io } from "../io.js";
+import type { Output } from "../output.js";
 
-/** What a local listener leaves for `:port` targets while it runs. */
+/** What a local listener writes down for `:port` targets while it runs. */
 export interface Session {
   /** The listener's whole URL. */
   readonly url: string;
@@ -22,8 +21,8 @@ function sessionFile(io: Io, port: number): string {
 }
 
 /**
- * Leaves a listener's session; gives the function that takes it away again. A listener that cannot leave one
- * listens all the same.
+ * Writes a listener's session file; returns the function that removes it. A listener whose file cannot be written
+ * runs all the same.
  */
 export async function writeSession(
   io: Io,
@@ -63,13 +62,8 @@ export function readSession(io: Io, port: number): Session {
     return JSON.parse(text) as Session;
   } catch (error) {
     if (error instanceof CliError && error.code !== "HOME_MISSING") throw error;
-    throw new CliError(
-      EXIT.setup,
-      "SESSION_MISSING",
-      `No local listener has left its session for port ${port}.`,
-      {
-        hint: `Start one with: hookproof listen --port ${port}`,
-      },
-    );
+    throw new CliError(EXIT.setup, "SESSION_MISSING", `No hookproof listener is running on port ${port}.`, {
+      hint: `Start one with: hookproof listen --port ${port}`,
+    });
   }
 }

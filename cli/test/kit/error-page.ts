@@ -1,11 +1,10 @@
-import { describeCode } from "hookproof/diagnose";
-import { COMMAND_LINE } from "../../src/explanations/command-line.js";
-import { findExplanation } from "../../src/explanations/find-explanation.js";
-import { LIBRARY } from "../../src/explanations/library-codes.js";
+import { describeCode, errorCodes } from "hookproof/diagnose";
+import { COMMAND_LINE } from "../../src/explain/command-line.js";
+import { findExplanation } from "../../src/explain/find-explanation.js";
 
 /** The page docs/errors.md: what `hookproof explain` says of every code. */
 export function errorPage(): string {
-  const library = Object.keys(LIBRARY);
+  const library = errorCodes();
   const isAnswer = (code: string) => describeCode(code)?.status !== undefined;
   return [
     "# Error codes",
@@ -31,14 +30,14 @@ export function errorPage(): string {
 function entry(code: string): string[] {
   const described = describeCode(code);
   const found = findExplanation(code);
-  const [why, fix] = found?.explanation ?? [];
+  const [cause, fix] = found?.explanation ?? [];
   return [
     `### ${code}`,
     "",
     ...(described ? [described.message, ""] : []),
     ...(described?.status === undefined ? [] : [`- Status: ${described.status}`]),
-    `- Why: ${escaped(why)}`,
-    `- Do: ${escaped(fix)}`,
+    `- Cause: ${escaped(cause)}`,
+    `- Fix: ${escaped(fix)}`,
     `- Such as: ${escaped(found?.example)}`,
     "",
   ];

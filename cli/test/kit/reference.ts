@@ -1,6 +1,5 @@
-import type { Command } from "../../src/command.js";
-import { GLOBAL_FLAGS } from "../../src/global-flags.js";
-import { exitsOf, shownFlags, usageOf } from "../../src/help.js";
+import { type Command, GLOBAL_FLAGS } from "../../src/command.js";
+import { descriptionOf, exitsOf, shownFlags, usageOf } from "../../src/help.js";
 import { COMMANDS } from "../../src/registry.js";
 
 /** The page docs/cli.md, made from the command table. */
@@ -28,7 +27,7 @@ function section(command: Command): string[] {
     "",
     `\`hookproof ${usageOf(command)}\``,
     "",
-    command.describe,
+    descriptionOf(command),
     "",
     ...positionals.map(
       ({ name, describe, required }) => `- \`${name}\`${required ? "" : " (optional)"}: ${describe}`,

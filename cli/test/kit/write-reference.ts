@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { configSchema } from "../../src/config/schema.js";
+import { configSchema } from "../../src/config/settings.js";
 import { errorPage } from "./error-page.js";
 import { referencePage } from "./reference.js";
 

@@ -1,0 +1,56 @@
+import type { Flag } from "../command.js";
+
+/** The flags of every command that signs. */
+export const CREDENTIAL_FLAGS = {
+  method: {
+    type: "string",
+    choices: ["hmac", "jwt"],
+    describe: "how to authenticate the request; jwt if --key is given",
+  },
+  "secret-file": {
+    type: "string",
+    value: "<path|->",
+    repeatable: true,
+    describe: "the signing secret; twice (new, old) during a rotation",
+    completes: "file",
+  },
+  key: {
+    type: "string",
+    value: "<kid|file>",
+    describe: "a key of the store, or a file with a private JWK",
+    completes: "kid",
+  },
+  store: {
+    type: "string",
+    value: "<dir>",
+    describe: "the key store; the user's own by default",
+    completes: "file",
+  },
+  "base-url": { type: "string", value: "<url>", describe: "the tenant's base URL, the claim sub" },
+} as const satisfies Record<string, Flag>;
+
+/** The flag of every command that signs for a listener. */
+export const ORIGIN_FLAGS = {
+  "allow-origin": {
+    type: "string",
+    value: "<url>",
+    repeatable: true,
+    describe: "sign for this scheme, host and port too, though the secret belongs to another",
+  },
+} as const satisfies Record<string, Flag>;
+
+/** The flags of every command that signs for a target. */
+export const SIGNING_FLAGS = { ...CREDENTIAL_FLAGS, ...ORIGIN_FLAGS } as const satisfies Record<string, Flag>;
+
+/** The flags of every command that connects. */
+export const CONNECTION_FLAGS = {
+  ca: { type: "string", value: "<file>", describe: "a CA certificate in PEM to trust", completes: "file" },
+  insecure: { type: "boolean", describe: "do not check the certificate; loopback only" },
+} as const satisfies Record<string, Flag>;
+
+export const TARGET_POSITIONAL = {
+  name: "target",
+  required: false,
+  describe: "a listener's URL, :4400 for the local listener on that port, or a profile",
+  completes: "profile",
+} as const;

@@ -1,0 +1,58 @@
+import { describeCode, errorCodes, mistakes } from "hookproof/diagnose";
+import { COMMAND_LINE, EXITS, type Explanation } from "./command-line.js";
+import { EXAMPLES } from "./examples.js";
+
+/** What is known of an error code, a mistake of the catalogue or an exit code. */
+interface Explained {
+  readonly kind: "code" | "mistake" | "exit";
+  readonly name: string;
+  readonly explanation: Explanation;
+  /** What an error code says in one sentence, or the title of a mistake. */
+  readonly message?: string;
+  /** The HTTP status that a listener answers with. */
+  readonly status?: number;
+  /** What leads to an error code. */
+  readonly example?: string;
+}
+
+/** Finds a mistake by its id, an exit code, or an error code in any case. */
+export function findExplanation(given: string): Explained | undefined {
+  // A mistake comes before a code of the same name in another case: body-not-json and BODY_NOT_JSON.
+  return findMistake(given) ?? findExit(given) ?? findCode(given.toUpperCase().replaceAll("-", "_"));
+}
+
+function findCode(code: string): Explained | undefined {
+  const examples: Readonly<Record<string, string>> = EXAMPLES;
+  const found = { kind: "code", name: code, example: examples[code] ?? "" } as const;
+  const described = describeCode(code);
+  if (described) {
+    const { cause, fix, message, status } = described;
+    return { ...found, explanation: [cause, fix], message, ...(status === undefined ? {} : { status }) };
+  }
+  const own: Readonly<Record<string, Explanation>> = COMMAND_LINE;
+  const explanation = Object.hasOwn(own, code) ? own[code] : undefined;
+  return explanation && { ...found, explanation };
+}
+
+function findExit(given: string): Explained | undefined {
+  const exit = /^(?:exit-?)?([0-9]{1,3})$/.exec(given)?.[1];
+  const explanation = exit === undefined ? undefined : EXITS[Number(exit)];
+  return exit === undefined || !explanation ? undefined : { kind: "exit", name: exit, explanation };
+}
+
+function findMistake(given: string): Explained | undefined {
+  const found = mistakes.find(({ id }) => id === given);
+  if (!found) return undefined;
+  const { id, title, message, fix } = found;
+  return { kind: "mistake", name: id, explanation: [message, fix], message: title };
+}
+
+/** Every error code, mistake and exit code. */
+export function explainableNames(): string[] {
+  return [
+    ...errorCodes(),
+    ...Object.keys(COMMAND_LINE),
+    ...mistakes.map(({ id }) => id),
+    ...Object.keys(EXITS),
+  ];
+}

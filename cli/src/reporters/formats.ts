@@ -1,0 +1,155 @@
+import type { ProbeResult } from "hookproof/probes";
+import { inertJson, inertLine } from "../output.js";
+import { type CreateReporter, deviationOf, isFailure, type Run, seenBy } from "./reporter.js";
+
+const MARKS = { pass: "✔", fail: "✖", skip: "-", unclear: "?" } as const;
+const COLOURS = { pass: "green", fail: "red", skip: "dim", unclear: "yellow" } as const;
+const INDENT = " ".repeat(8);
+
+/** For people: a line for each probe, more where something is to be done. */
+export const pretty: CreateReporter = (paint) => ({
+  begin: ({ url, method, probes }) =>
+    `${probes.length} ${probes.length === 1 ? "probe" : "probes"} (${method}) to ${inertLine(url)}\n`,
+  result(result) {
+    if (result.skipped === "would-trigger") return ""; // the end says how many there were
+    const { id, outcome, title, reason } = result;
+    const mark = paint(COLOURS[outcome], MARKS[outcome]);
+    const lines = [`${mark} ${shortly(result).padEnd(5)} ${id.padEnd(32)} ${title}`];
+    if (outcome === "skip") lines.push(`${INDENT}skip    ${reason}`);
+    if (outcome === "fail" || outcome === "unclear") {
+      lines.push(`${INDENT}${outcome.padEnd(7)} ${deviationOf(result)} (specification ${result.section})`);
+      lines.push(`${INDENT}means   ${result.means}`, `${INDENT}fix     ${result.fix}`);
+    }
+    return `${lines.map(inertLine).join("\n")}\n`;
+  },
+  end(summary) {
+    const { pass, fail, skip, unclear, wouldTrigger, ok } = summary;
+    const lines = [`${pass} pass, ${fail} fail, ${unclear} unclear, ${skip} skipped`];
+    if (wouldTrigger > 0)
+      lines.push(`${wouldTrigger} of the skipped would run the automation: --allow-trigger sends them too.`);
+    return `${paint(ok ? "green" : "red", ok ? "✔" : "✖")} ${lines.join("\n  ")}\n`;
+  },
+});
+
+function shortly(result: ProbeResult): string {
+  return result.outcome === "skip" ? "skip" : result.status === undefined ? "none" : seenBy(result);
+}
+
+/** For programs: a JSON document on each line. */
+export const jsonl: CreateReporter = () => ({
+  begin: ({ url, method, probes }) => line({ type: "run", url, method, probes: probes.length }),
+  result: (result) => line({ type: "probe", ...result }),
+  end: ({ ok, ...counts }) => line({ type: "summary", ok, ...counts }),
+});
+
+function line(document: Record<string, unknown>): string {
+  return `${inertJson({ v: 1, ...document })}\n`;
+}
+
+/** TAP version 14. An unclear result is a TODO, which does not fail a run unless the run is strict. */
+export const tap: CreateReporter = () => {
+  let run: Run | undefined;
+  let number = 0;
+  return {
+    begin(started) {
+      run = started;
+      return `TAP version 14\n1..${started.probes.length}\n`;
+    },
+    result(result) {
+      number++;
+      const { id, title, outcome } = result;
+      const fails = isFailure(result, run?.strict === true);
+      const name = `${number} - ${id}: ${tapText(title)}`;
+      if (outcome === "skip") return `ok ${name} # SKIP ${tapText(result.reason ?? "")}\n`;
+      if (outcome === "pass") return `ok ${name}\n`;
+      const todo = fails ? "" : ` # TODO ${tapText(result.reason ?? "unclear")}`;
+      const facts = {
+        deviation: deviationOf(result),
+        section: result.section,
+        means: result.means,
+        fix: result.fix,
+      };
+      // A YAML block may hold JSON texts, which spares the rules of YAML's own.
+      const yaml = Object.entries(facts).map(([key, value]) => `  ${key}: ${JSON.stringify(value)}`);
+      return `not ok ${name}${todo}\n  ---\n${yaml.join("\n")}\n  ...\n`;
+    },
+    end(summary) {
+      const missing = (run?.probes.length ?? 0) - number;
+      const counts = `${summary.pass} pass, ${summary.fail} fail, ${summary.unclear} unclear, ${summary.skip} skipped`;
+      return `${missing > 0 ? "Bail out! The run ended early.\n" : ""}# ${counts}\n`;
+    },
+  };
+};
+
+function tapText(text: string): string {
+  return inertLine(text.replace(/[\\#]/g, "\\$&"));
+}
+
+/** JUnit XML: one suite, written whole at the end, because its counts stand at the beginning. */
+export const junit: CreateReporter = () => {
+  let run: Run | undefined;
+  const results: ProbeResult[] = [];
+  return {
+    begin(started) {
+      run = started;
+      return "";
+    },
+    result(result) {
+      results.push(result);
+      return "";
+    },
+    end({ durationMs }) {
+      const strict = run?.strict === true;
+      const failures = results.filter((one) => isFailure(one, strict)).length;
+      const skipped = results.filter((one) => one.outcome !== "pass" && !isFailure(one, strict)).length;
+      const counts = `tests="${results.length}" failures="${failures}" errors="0" skipped="${skipped}" time="${seconds(durationMs)}"`;
+      const name = attribute("name", `hookproof test ${run?.url ?? ""}`);
+      return [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        `<testsuites ${counts}>`,
+        `  <testsuite ${name} ${counts}>`,
+        ...results.map((one) => testcase(one, strict)),
+        "  </testsuite>",
+        "</testsuites>",
+        "",
+      ].join("\n");
+    },
+  };
+};
+
+function testcase(result: ProbeResult, strict: boolean): string {
+  const { id, title, section, outcome, durationMs } = result;
+  const open = `    <testcase classname="hookproof.probes" ${attribute("name", `${id}: ${title}`)} time="${seconds(durationMs)}"`;
+  if (outcome === "pass") return `${open}/>`;
+  if (isFailure(result, strict)) {
+    const words = `${result.means ?? ""}\n${result.fix ?? ""}\nspecification ${section}`;
+    const failure = `<failure ${attribute("type", outcome)} ${attribute("message", deviationOf(result))}>${xmlText(words)}</failure>`;
+    return `${open}>\n      ${failure}\n    </testcase>`;
+  }
+  const message = outcome === "skip" ? (result.reason ?? "") : `unclear: ${deviationOf(result)}`;
+  return `${open}>\n      <skipped ${attribute("message", message)}/>\n    </testcase>`;
+}
+
+function attribute(name: string, value: string): string {
+  return `${name}="${xmlText(value).replaceAll("\n", "&#10;")}"`;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&apos;",
+};
+
+/** Text for XML 1.0, which has no way to write most control characters and lone surrogates. */
+function xmlText(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, "\ufffd")
+    .replace(/[&<>"']/g, (one) => ENTITIES[one] ?? one);
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(3);
+}

@@ -1,0 +1,92 @@
+import { nodeTransport } from "hookproof/node";
+import type { Context, Flag } from "../command.js";
+import { CliError, EXIT } from "../failure.js";
+import { agentFor } from "../send/agent.js";
+import { controlTokenFile, DATABASE_FLAG, databaseFile, readClientSecret } from "./service-database.js";
+
+/** Where the service runs unless a flag says otherwise. */
+const SERVICE_URL = "http://127.0.0.1:4420";
+
+/** The flag of commands that call the running service, or print how. */
+export const BASE_URL_FLAG = {
+  "base-url": { type: "string", value: "<url>", default: SERVICE_URL, describe: "where the service runs" },
+} as const satisfies Record<string, Flag>;
+
+/** The flags of every command of the remote control. */
+export const CONTROL_FLAGS = {
+  ...DATABASE_FLAG,
+  ...BASE_URL_FLAG,
+  "control-token-file": {
+    type: "string",
+    value: "<file>",
+    describe: "the control token; the one beside the database by default",
+    completes: "file",
+  },
+} as const satisfies Record<string, Flag>;
+
+/** The exit codes of every command of the remote control. */
+export const CONTROL_EXITS = [
+  [3, "the control token cannot be read"],
+  [4, "the service refused the request"],
+  [6, "the service does not answer"],
+] as const;
+
+/** The address of the service, without a trailing slash. */
+export function baseUrlOf({ args }: Pick<Context, "args">): string {
+  return (args.text("base-url") ?? SERVICE_URL).replace(/(?<!\/)\/+$/, "");
+}
+
+/** Asks the running service for something under `/local/v1`; gives the JSON of a 200. */
+export async function askControl(
+  context: Pick<Context, "args" | "io" | "global">,
+  method: "GET" | "POST" | "PUT" | "DELETE",
+  path: string,
+  body?: object,
+): Promise<Record<string, unknown>> {
+  const { args, io, global } = context;
+  const file = args.text("control-token-file") ?? controlTokenFile(databaseFile(io, args));
+  const token = await readClientSecret(file);
+  const url = `${baseUrlOf(context)}/local/v1/${path}`;
+  const { status, answer } = await exchanged(url, method, token, body, global.timeoutMs);
+  if (status === 200) return answer;
+  throw new CliError(
+    EXIT.refused,
+    "CONTROL_REFUSED",
+    `The service answered ${status}: ${answer.message ?? "no reason given"}`,
+    {
+      hint:
+        status === 401
+          ? "The token belongs to another database; --db or --control-token-file names the right one."
+          : undefined,
+    },
+  );
+}
+
+async function exchanged(
+  url: string,
+  method: string,
+  token: string,
+  body: object | undefined,
+  timeoutMs: number,
+) {
+  try {
+    const send = nodeTransport({ agent: await agentFor(url, { ca: undefined, insecure: false }) });
+    const answer = await send({
+      method,
+      url,
+      headers: [
+        ["Authorization", `Bearer ${token}`],
+        ["Content-Type", "application/json"],
+      ],
+      body: Buffer.from(body === undefined ? "" : JSON.stringify(body)),
+      timeoutMs,
+      maxResponseBytes: 32 * 1024 * 1024,
+    });
+    const text = Buffer.from(answer.body).toString("utf8");
+    return { status: answer.status, answer: JSON.parse(text) as Record<string, unknown> };
+  } catch {
+    throw new CliError(EXIT.unreachable, "CONNECTION_FAILED", `${url} does not answer as the service.`, {
+      hint: "hookproof service start runs one.",
+    });
+  }
+}

@@ -1,0 +1,54 @@
+import type { Clock } from "hookproof";
+import { usageError } from "./failure.js";
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** Milliseconds of a duration such as `10s`, `1.5m` or `250ms`. */
+export function durationMs(flag: string, text: string): number {
+  const [, amount, unit = ""] = /^([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
+  const factor = UNITS[unit];
+  if (amount !== undefined && factor !== undefined) return Number(amount) * factor;
+  throw usageError(`--${flag} must be a duration such as 10s, 5m or 250ms, not ${JSON.stringify(text)}.`);
+}
+
+/** Milliseconds since the epoch of a flag's value: Unix seconds or a date. */
+export function pointInTime(flag: string, text: string): number {
+  const time = /^[0-9]{1,15}$/.test(text) ? Number(text) * 1000 : Date.parse(text);
+  if (!Number.isNaN(time)) return time;
+  throw usageError(
+    `--${flag} must be Unix seconds or a date such as 2026-01-01T00:00:00Z, not ${JSON.stringify(text)}.`,
+  );
+}
+
+/** The clock of `--timestamp`: it starts at Unix seconds, or is shifted by a duration such as `+10m` or `-6m`. */
+export function signingClock(option: string | undefined): Clock {
+  const shiftMs = option === undefined ? 0 : shiftOf(option);
+  return { now: () => Date.now() + shiftMs };
+}
+
+function shiftOf(text: string): number {
+  const [, sign, rest] = /^([+-])(.+)$/.exec(text) ?? [];
+  if (sign && rest) return (sign === "-" ? -1 : 1) * durationMs("timestamp", rest);
+  if (/^[0-9]{1,15}$/.test(text)) return Number(text) * 1000 - Date.now();
+  throw usageError(
+    `--timestamp must be Unix seconds, or a shift such as +10m or -6m, not ${JSON.stringify(text)}.`,
+  );
+}
+
+const AGE_UNITS: readonly (readonly [ms: number, unit: string])[] = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "m"],
+  [1_000, "s"],
+];
+
+/** A length of time in its largest unit, such as `5m`. */
+export function shownAge(ms: number): string {
+  const [size, unit] = AGE_UNITS.find(([least]) => ms >= least) ?? [1, "ms"];
+  return `${Math.floor(ms / size)}${unit}`;
+}
+
+/** A time in ISO 8601 without milliseconds, or `-`. */
+export function shownTime(at: number | undefined): string {
+  return at === undefined ? "-" : new Date(Math.floor(at / 1000) * 1000).toISOString().replace(".000Z", "Z");
+}
