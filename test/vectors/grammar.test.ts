@@ -1,8 +1,8 @@
 import { isEventId } from "hookproof";
 import { createReceiver } from "hookproof/receiver";
 import { describe, expect, it } from "vitest";
-import { cidrContains, parseCidr, parseIp } from "../../src/primitives/address.js";
-import { isTimestamp, timestampText } from "../../src/protocol/timestamp.js";
+import { cidrContains, parseCidr, parseIp } from "../../src/core/address.js";
+import { isTimestamp, timestampText } from "../../src/core/protocol.js";
 import { readVectors } from "./vector-file.js";
 
 const uuids = readVectors<{ tests: { input: string; isV4: boolean; comment: string }[] }>("event-ids.json");

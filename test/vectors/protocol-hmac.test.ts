@@ -3,8 +3,8 @@ import { diagnose } from "hookproof/diagnose";
 import { createReceiver } from "hookproof/receiver";
 import { fixedClock } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
-import * as native from "../../src/primitives/hash-node.js";
-import * as portable from "../../src/primitives/hash-portable.js";
+import * as native from "../../src/core/hash-node.js";
+import * as portable from "../../src/core/hash-portable.js";
 import { bytesOf, type ProtocolVectors, readVectors } from "./vector-file.js";
 
 const { hmac } = readVectors<ProtocolVectors>("protocol.json");
@@ -67,8 +67,8 @@ describe.each(cases)("HMAC: $name", ({ secret, timestamp, eventId, body, ...expe
       status: 401,
     });
     const named = await diagnose({ request: wrong, secret });
-    expect(named.causes.map((cause) => cause.id)).toContain("secret-base64url-decoded");
-    expect((await diagnose({ request, secret })).causes.map((cause) => cause.id)).not.toContain(
+    expect(named.mistakes.map(({ id }) => id)).toContain("secret-base64url-decoded");
+    expect((await diagnose({ request, secret })).mistakes.map(({ id }) => id)).not.toContain(
       "secret-base64url-decoded",
     );
   });

@@ -1,11 +1,11 @@
-import { fixedKeys } from "hookproof/jwks";
+import { localKeys } from "hookproof/jwks";
 import { createReceiver } from "hookproof/receiver";
 import { fixedClock } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
 import { bytesOf, type ProtocolVectors, readVectors } from "./vector-file.js";
 
 const { jwt, keys } = readVectors<ProtocolVectors>("protocol.json");
-const resolver = fixedKeys({ keys: keys.map(({ jwk }) => jwk) });
+const resolver = localKeys({ keys: keys.map(({ jwk }) => jwk) });
 
 /** The code for what a case fails on; a kid that is missing and one that is unknown are told apart. */
 const CODES: Record<string, string> = {

@@ -6,7 +6,7 @@ interface Vector {
   name: string;
   result: { status?: number; headers?: [string, string][]; resent?: boolean; failure?: string };
   attempt: number;
-  verdict: string;
+  outcome: string;
   code?: string;
   earlier?: boolean;
   warns?: boolean;
@@ -19,20 +19,20 @@ const { now, cases } = readVectors<{ now: number; cases: Vector[] }>("retry.json
 it.each(cases)("$name", ({ result, attempt, ...wanted }) => {
   const given = result.failure === undefined ? { headers: [], ...result } : result;
   const seen = classify(given as AttemptResult, attempt, now);
-  expect(seen.verdict).toBe(wanted.verdict);
+  expect(seen.outcome).toBe(wanted.outcome);
   if (wanted.code !== undefined) expect(seen).toHaveProperty("code", wanted.code);
   if (wanted.earlier !== undefined) expect(seen).toHaveProperty("earlier", wanted.earlier);
   if (wanted.warns !== undefined) expect("warning" in seen).toBe(wanted.warns);
   if (wanted.retryAfterMs === null) expect(seen).not.toHaveProperty("retryAfterMs");
   else if (wanted.retryAfterMs !== undefined)
     expect(seen).toHaveProperty("retryAfterMs", wanted.retryAfterMs);
-  // Whoever has to mend it is told where to look.
-  if ("causes" in seen && result.status !== undefined) expect(seen.causes).not.toEqual([]);
+  // Hints say where to look.
+  if ("hints" in seen && result.status !== undefined) expect(seen.hints).not.toEqual([]);
 });
 
-it("covers every status, each with exactly one verdict", () => {
-  const verdicts = new Set<string>();
+it("covers every status, each with exactly one outcome", () => {
+  const outcomes = new Set<string>();
   for (let status = 200; status < 600; status++)
-    verdicts.add(classify({ status, headers: [] }, 1, now).verdict);
-  expect([...verdicts].sort()).toEqual(["accepted", "duplicate", "final", "retry", "setup"]);
+    outcomes.add(classify({ status, headers: [] }, 1, now).outcome);
+  expect([...outcomes].sort()).toEqual(["accepted", "duplicate", "final", "retry", "setup"]);
 });

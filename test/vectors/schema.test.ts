@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, it } from "vitest";
-import { itWith } from "../support/needs.js";
-import { hasTool } from "../support/outside-tool.js";
+import { itWith } from "../kit/needs.js";
+import { hasTool } from "../kit/outside-tool.js";
 
 const folder = new URL("../../vectors/", import.meta.url);
 const read = (name: string): unknown => JSON.parse(readFileSync(new URL(name, folder), "utf8"));
