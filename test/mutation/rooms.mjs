@@ -1,7 +1,7 @@
 /**
  * What is mutated, room by room, and the tests that have to notice: the room's own and the vectors it is pinned by.
  * A mutant of what runs while a test file is loaded costs a run of all of them, so the sets are small and fast.
- * `service`: its tests need the local service; `database`: they need PostgreSQL.
+ * `slow`: files that come last; `service`: its tests need the local service; `database`: they need PostgreSQL.
  */
 export const rooms = {
   hmac: {
@@ -10,46 +10,44 @@ export const rooms = {
   },
   sender: {
     mutate: ["src/sender/classify.ts"],
-    tests: ["test/sender/classify.test.ts", "test/vectors/retry.test.ts"],
+    tests: ["test/sender/{classify,corrections}.test.ts", "test/vectors/retry.test.ts"],
   },
   http: {
-    mutate: ["src/http/*.ts"],
+    mutate: ["src/http/**/*.ts"],
     tests: ["test/http/*.test.ts", "test/sender/unknown-outcome.test.ts"],
   },
-  protocol: {
-    mutate: ["src/protocol/*.ts"],
-    tests: ["test/protocol/*.test.ts", "test/vectors/grammar.test.ts", "test/receiver/pipeline.test.ts"],
+  core: {
+    mutate: ["src/core/*.ts"],
+    tests: ["test/core/*.test.ts", "test/vectors/grammar.test.ts", "test/receiver/pipeline.test.ts"],
   },
   receiver: {
     mutate: ["src/receiver/*.ts", "!src/receiver/lambda-handler.ts"],
     tests: ["test/receiver/*.test.ts", "test/vectors/protocol-*.test.ts"],
   },
   sqlite: {
-    mutate: [
-      "src/node/sqlite-outbox-*.ts",
-      "src/node/sqlite-{store,database,group-commit}.ts",
-      "src/node/open-sqlite.ts",
-    ],
-    tests: ["test/outbox/{sqlite-store,sqlite-connections,open-sqlite,boundaries}.test.ts"],
+    mutate: ["src/outbox/sqlite/*.ts", "src/sqlite/*.ts"],
+    tests: ["test/outbox/sqlite/{store,connections,open-sqlite}.test.ts", "test/outbox/boundaries.test.ts"],
   },
   outbox: {
     // Without the PostgreSQL engine. The slow tests of fairness are left out; concurrency has its limits.
-    mutate: ["src/outbox/*.ts"],
+    mutate: ["src/outbox/*.ts", "src/outbox/memory/*.ts"],
     tests: [
-      "test/outbox/{abort-all,body-encryption,breaker,clocks,completions,concurrency,dead-letters,deliver}.test.ts",
-      "test/outbox/{enqueue,listener-limits,lost-store,memory-store,observe,order,outbox,rate}.test.ts",
-      "test/outbox/{stop,store-watch,upkeep,window}.test.ts",
+      "test/outbox/{body-encryption,breaker,clocks,concurrency,dead-letters,deliver}.test.ts",
+      "test/outbox/{enqueue,limits,lost-store,observe,order,outbox,rate}.test.ts",
+      "test/outbox/{stop,store-calls,upkeep,window}.test.ts",
+      "test/outbox/memory/store.test.ts",
     ],
+    slow: ["lost-store", "deliver", "clocks", "upkeep"],
   },
   postgres: {
     mutate: ["src/outbox/postgres/*.ts"],
     // Those that race or restart a server are left out: they take half a minute each.
-    tests: ["test/outbox/postgres-{contract,store,faults,rights,enqueue-function}.test.ts"],
+    tests: ["test/outbox/postgres/{contract,store,faults,rights,enqueue-function}.test.ts"],
     database: true,
   },
   jwt: {
     mutate: ["src/jwt/*.ts"],
-    tests: ["test/jwt/*.test.ts", "test/vectors/protocol-jwt.test.ts", "test/properties/es256-der.test.ts"],
+    tests: ["test/jwt/*.test.ts", "test/vectors/protocol-jwt.test.ts", "test/jwt/es256-der.test.ts"],
   },
   "service-auth": {
     mutate: ["service/src/auth/*.ts"],
@@ -63,12 +61,19 @@ export const rooms = {
   },
   "service-api": {
     mutate: ["service/src/api/*.ts", "!service/src/api/openapi.ts"],
-    tests: ["test/service/{bad-input,document,log-lines,operations,paging,pipelining}.test.ts"],
+    tests: [
+      "test/service/{access,answers,bad-input,contract,discovery,document,example-routes,log-lines}.test.ts",
+      "test/service/{faults,operations,paging,pipelining,real-clients,reference,remote-control}.test.ts",
+      "test/service/{request-forms,wrong-types}.test.ts",
+    ],
+    slow: ["real-clients", "paging", "faults", "remote-control", "wrong-types"],
     service: true,
   },
   jwks: {
     mutate: ["src/jwks/*.ts"],
-    tests: ["test/jwks/{rules,fixed-keys,generate,host,key-set,remote-keys,rotation}.test.ts"],
+    tests: [
+      "test/jwks/{rules,check-key-set,generate,host,key-set,life-cycle,local-keys,remote-keys,rotation}.test.ts",
+    ],
     service: true,
   },
 };

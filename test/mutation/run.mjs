@@ -1,4 +1,4 @@
-// Runs Stryker room by room: node test/mutation/run.mjs [room ...] [--mutate src/hmac/verify.ts]
+// Runs Stryker room by room: node test/mutation/run.mjs [room ...] [--mutate src/hmac/signature.ts]
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { relative } from "node:path";
@@ -35,6 +35,20 @@ for (const name of named.length > 0 ? named : Object.keys(rooms)) {
     );
     process.exit(1);
   }
+  console.log(summary(name));
+}
+
+/** How many mutants were noticed. Stryker counts one as survived whose test files cannot even be loaded. */
+function summary(name) {
+  const { files } = JSON.parse(readFileSync(`${here}/report/${name}.json`, "utf8"));
+  const mutants = Object.values(files)
+    .flatMap((file) => file.mutants)
+    .filter(({ status }) => status !== "Ignored");
+  const of = (status) => mutants.filter((one) => one.status === status);
+  const atLoad = of("Survived").filter(({ testsCompleted }) => testsCompleted === 0).length;
+  const noticed = of("Killed").length + of("Timeout").length + atLoad;
+  const share = ((100 * noticed) / mutants.length).toFixed(2);
+  return `${name}: ${noticed} of ${mutants.length} mutants noticed (${share} %), ${of("Timeout").length} of them by the time limit, ${atLoad} as a test file could not be loaded`;
 }
 
 /** The room's test files of which Stryker ran nothing: it passes over one that cannot be loaded, without a word. */
@@ -56,6 +70,6 @@ function unreadTests(name) {
 /** One PostgreSQL server for all runs of a room's tests. */
 async function databaseServer() {
   const { tsImport } = await import("tsx/esm/api");
-  const { ownPostgres } = await tsImport("../support/postgres.ts", import.meta.url);
+  const { ownPostgres } = await tsImport("../kit/postgres.ts", import.meta.url);
   return ownPostgres();
 }

@@ -16,13 +16,11 @@ export default {
     "cli",
     // vitest.config.ts reads the manifest of the service in every room.
     ...(room.service ? [] : ["service/*", "!service/package.json"]),
-    // What the guide says of PostgreSQL is tried by its tests.
-    ...(process.env.MUTATION_ROOM === "postgres" ? [] : ["examples", "docs"]),
     ".ci",
     ".stryker-tmp",
     "test/mutation/report",
   ],
-  reporters: ["progress-append-only", "clear-text", "json"],
+  reporters: ["progress-append-only", "clear-text", "json", "event-recorder"],
   clearTextReporter: { allowColor: false, allowEmojis: false, logTests: false, reportTests: false },
   jsonReporter: { fileName: `test/mutation/report/${process.env.MUTATION_ROOM}.json` },
   eventReporter: { baseDir: `test/mutation/report/${process.env.MUTATION_ROOM}-events` },

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig, mergeConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import manifest from "../../package.json" with { type: "json" };
 import service from "../../service/package.json" with { type: "json" };
 import base from "../../vitest.config.js";
@@ -29,7 +30,21 @@ const alias = [
 // not in the copy. The folder for temporary files, and the look at what is left in it, belong to a whole run as well.
 const { projects: _, globalSetup: __, reporters: ___, ...test } = base.test ?? {};
 
+/** A mutant is done with at the first test that fails, so the room's slow files come last. */
+class SlowLast extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isSlow = ({ moduleId }: TestSpecification) =>
+      (room.slow ?? []).some((name: string) => moduleId.endsWith(`/${name}.test.ts`));
+    return [...files.filter((file) => !isSlow(file)), ...files.filter(isSlow)];
+  }
+}
+
 export default mergeConfig(
   { ...base, test: { ...test, include: [] } },
-  defineConfig({ root, resolve: { alias }, test: { include: room.tests } }),
+  // Each run of Stryker has modules of its own; the files of one run may share them, as in `npm test`.
+  defineConfig({
+    root,
+    resolve: { alias },
+    test: { include: room.tests, isolate: false, sequence: { sequencer: SlowLast } },
+  }),
 );
