@@ -2,8 +2,8 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { FAILURES } from "../support/receiver-failures.js";
-import { seededRandom } from "../support/seed.mjs";
+import { FAILURES } from "../kit/receiver-failures.js";
+import { seededRandom } from "../kit/seed.mjs";
 
 const FAILING_SHARE = 0.3;
 /** Failures that hinder the answer to what was taken; some of them begin with a 200. */
@@ -27,7 +27,7 @@ export interface SeenRequest {
   readonly digest: string;
   /** Whether it was the one that ran the automation. */
   readonly ran: boolean;
-  /** How many requests of its dispatcher were open with it. */
+  /** How many requests of its dispatcher were open with it, those that hung left out. */
   readonly open: number;
   /** The status that was written, if one was. */
   readonly status?: number;
@@ -65,6 +65,7 @@ export async function chaosReceiver(
   secret: string,
   clock: { now(): number },
   dispatchers: number,
+  hangsAfterMs: number,
 ): Promise<ChaosReceiver> {
   const ways = Object.entries(FAILURES);
   const random = seededRandom("receiver");
@@ -73,7 +74,7 @@ export async function chaosReceiver(
   const runs: { id: string; body: string }[] = [];
   const unsound: string[] = [];
   const taken = new Set<string>();
-  const open = Array.from({ length: dispatchers }, () => 0);
+  const open = Array.from({ length: dispatchers }, () => new Set<Open>());
   let servers = await Promise.all(open.map((_, dispatcher) => listen(0, dispatcher)));
   const ports = servers.map((server) => (server.address() as AddressInfo).port);
 
@@ -107,19 +108,21 @@ export async function chaosReceiver(
   }
 
   async function handle(dispatcher: number, request: IncomingMessage, response: ServerResponse) {
-    open[dispatcher] = (open[dispatcher] ?? 0) + 1;
+    const at = performance.now();
+    const others = open[dispatcher] ?? new Set<Open>();
     const seen: Open = {
       id: String(request.headers["webhook-event-id"]),
       listener: request.url?.endsWith("lst_refusing") ? "refusing" : "taking",
       dispatcher,
-      at: performance.now(),
+      at,
       digest: "",
       ran: false,
-      open: open[dispatcher],
+      open: 1 + [...others].filter((one) => at - one.at < hangsAfterMs).length,
       asksToWait: false,
       isKnown: false,
     };
     requests.push(seen);
+    others.add(seen);
     const possible = seen.listener === "refusing" ? ways.filter(([way]) => !ACCEPTS.test(way)) : ways;
     const chosen = random() < FAILING_SHARE ? possible[Math.floor(random() * possible.length)] : undefined;
     const { end } = response;
@@ -129,7 +132,7 @@ export async function chaosReceiver(
       return end.apply(response, given as never);
     };
     response.on("close", () => {
-      open[dispatcher] = (open[dispatcher] ?? 0) - 1;
+      others.delete(seen);
       if (response.headersSent) seen.status = response.statusCode;
     });
     response.on("finish", () => {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openKeyStore } from "hookproof/node";
 import { afterAll, expect, it } from "vitest";
-import { seededRandom } from "../support/seed.mjs";
+import { seededRandom } from "../kit/seed.mjs";
 
 const KILLS = process.env.HOOKPROOF_LONG === "1" ? 200 : 15;
 const random = seededRandom("keys");

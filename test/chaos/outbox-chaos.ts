@@ -2,9 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import type { DeadLetter, OutboxEntry, OutboxStore } from "hookproof/outbox";
+import type { DeadLetter } from "hookproof/outbox";
+import type { OutboxEntry, OutboxStore } from "hookproof/outbox/store";
 import { waitFor } from "hookproof/testing";
-import { seededRandom } from "../support/seed.mjs";
+import { seededRandom } from "../kit/seed.mjs";
 import { chaosReceiver, type ListenerName } from "./chaos-receiver.js";
 import { brokenPromises, type ChaosEvidence, type Interruption, type Told } from "./outbox-judge.js";
 
@@ -14,6 +15,8 @@ const DISPATCHERS = 2;
 const CONCURRENCY = 24;
 const FIRST_DELAY_MS = 25;
 const MAX_RETRY_AFTER_MS = 100;
+/** By the dispatcher's clock: docs/guides/outbox-operating.md. */
+const HANGS_AFTER_MS = 1_000;
 /** What a wait for something that is bound to come may take. */
 const LIMIT = { timeoutMs: 1_800_000 };
 
@@ -58,8 +61,9 @@ export async function outboxChaos(
   const startedAt = Date.now();
   const random = seededRandom(engine.name);
   const clock = { now: () => startedAt + (Date.now() - startedAt) * engine.speed };
-  const receiver = await chaosReceiver(SECRET, clock, DISPATCHERS);
   const { name, place, speed, leaseMs } = engine;
+  const hangsAfterMs = HANGS_AFTER_MS / speed;
+  const receiver = await chaosReceiver(SECRET, clock, DISPATCHERS, hangsAfterMs);
   const store = await engine.open(clock);
   const told = { taking: newTold(), refusing: newTold() };
   const acknowledged = () => told.taking.acknowledged.size + told.refusing.acknowledged.size;
@@ -180,14 +184,14 @@ export async function outboxChaos(
     await waitFor(async () => isDone(await store.stats()), { ...LIMIT, intervalMs: 50 });
     await Promise.all(dispatchers.map(({ end }) => end()));
     const dead: DeadLetter[] = [];
-    for await (const letter of store.dead()) dead.push(letter);
+    for await (const letter of store.deadLetters()) dead.push(letter);
     const entries = new Map<string, readonly OutboxEntry[]>();
     for (const id of told.taking.acknowledged) entries.set(id, await store.find(id));
     const { requests, runs, unsound, failures } = receiver;
     const stats = await store.stats();
     const evidence: ChaosEvidence = {
       ...{ told, requests, runs, unsound, interruptions, outages, entries, dead, stats },
-      limits: policy,
+      limits: { ...policy, hangsAfterMs },
     };
     return {
       broken: brokenPromises(evidence),

@@ -1,7 +1,8 @@
 // How the processes of the chaos run open an outbox's store, one entry for each engine. `place` is what the engine's
 // set-up in outbox-chaos.ts gave.
-import { openSqlite, sqliteStore } from "hookproof/node";
-import { postgresStore } from "hookproof/outbox";
+import { openSqlite } from "hookproof/node";
+import { postgresStore } from "hookproof/outbox/postgres";
+import { sqliteStore } from "hookproof/outbox/sqlite";
 import pg from "pg";
 
 export const ENGINES = {

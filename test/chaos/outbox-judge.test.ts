@@ -22,7 +22,7 @@ const request = (fields: Partial<SeenRequest> = {}): SeenRequest => ({
 
 const letter = (id: string, statuses: readonly number[], reason: "refused" | "window" = "refused") => ({
   event: { id, listener: "refusing", body: new Uint8Array(), digest: `digest of ${id}` },
-  ...{ reason, code: "REQUEST_REFUSED" as const, diedAt: 0, enqueuedAt: 0 },
+  ...{ reason, code: "REQUEST_REFUSED" as const, failedAt: 0, enqueuedAt: 0 },
   attempts: statuses.map((status, index) => ({ ...ATTEMPT, number: index + 1, status })),
 });
 
@@ -37,14 +37,17 @@ const sound = (fields: Partial<ChaosEvidence> = {}): ChaosEvidence => ({
   unsound: [],
   interruptions: [],
   outages: [],
-  limits: { concurrency: 2, firstDelayMs: 25, maxRetryAfterMs: 100 },
+  limits: { concurrency: 2, hangsAfterMs: 1_000, firstDelayMs: 25, maxRetryAfterMs: 100 },
   entries: entries([200]),
   dead: [letter("r", [500, 422])],
-  stats: [{ listener: "taking", pending: 0, inFlight: 0, delivered: 1, dead: 0 }],
+  stats: [{ listener: "taking", pending: 0, inFlight: 0, delivered: 1, dead: 0, oldestAgeMs: 0 }],
   ...fields,
 });
 
-const entries = (statuses: readonly (number | undefined)[], outcome: "accepted" | "duplicate" = "accepted") =>
+const entries = (
+  statuses: readonly (number | undefined)[],
+  outcome: "delivered" | "duplicate" = "delivered",
+) =>
   new Map([
     [
       "a",
@@ -161,7 +164,10 @@ it.each<[string, Partial<ChaosEvidence>]>([
   ["refused, and no dead letter", { dead: [] }],
   ["a dead letter of window", { dead: [letter("r", [500, 422], "window")] }],
   ["open at once", { requests: [request({ open: 4 }), ...refusals(500, 422)] }],
-  ["1 pending", { stats: [{ listener: "taking", pending: 1, inFlight: 0, delivered: 0, dead: 0 }] }],
+  [
+    "1 pending",
+    { stats: [{ listener: "taking", pending: 1, inFlight: 0, delivered: 0, dead: 0, oldestAgeMs: 1 }] },
+  ],
   ["wrong signature", { unsound: ["a: wrong signature"] }],
 ])("notices: %s", (words, fields) => {
   expect(brokenPromises(sound(fields)).join("\n")).toContain(words);

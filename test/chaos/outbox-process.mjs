@@ -4,7 +4,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as pass } from "node:timers/promises";
 import { hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
-import { seededRandom } from "../support/seed.mjs";
+import { seededRandom } from "../kit/seed.mjs";
 import { ENGINES } from "./outbox-engines.mjs";
 
 const task = JSON.parse(process.argv[2]);
@@ -43,7 +43,7 @@ const outbox = createOutbox({
           maxRetryAfterMs: task.maxRetryAfterMs * speed,
         },
         // Opened by the outage, and not by the 30 %.
-        breaker: { failureShare: 0.8, windowMs: 500 * speed, openMs: 200 * speed, maxOpenMs: 400 * speed },
+        breaker: { failureShare: 0.8, windowMs: 500 * speed, openMs: 200 * speed },
       },
     ]),
   ),

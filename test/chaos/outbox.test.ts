@@ -1,13 +1,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSqlite, type SqliteDriver, sqliteStore } from "hookproof/node";
-import { postgresStore } from "hookproof/outbox";
+import { openSqlite, type SqliteDriver } from "hookproof/node";
+import { postgresStore } from "hookproof/outbox/postgres";
+import { sqliteStore } from "hookproof/outbox/sqlite";
 import pg from "pg";
 import { afterAll, expect, it } from "vitest";
-import { betterSqlite3 } from "../support/better-sqlite3.js";
-import { itWith } from "../support/needs.js";
-import { ownPostgres } from "../support/postgres.js";
+import { betterSqlite3 } from "../kit/better-sqlite3.js";
+import { itWith } from "../kit/needs.js";
+import { ownPostgres } from "../kit/postgres.js";
 import { type ChaosEngine, type ChaosResult, outboxChaos } from "./outbox-chaos.js";
 
 const LONG = Boolean(process.env.HOOKPROOF_LONG);
@@ -24,7 +25,7 @@ function expectPromisesKept({ broken, failures, keys, summary }: ChaosResult): v
   expect([...failures].filter(([, count]) => count === 0)).toEqual([]);
 }
 
-const UNKNOWN = [{ listener: "", pending: 1, inFlight: 0, delivered: 0, dead: 0 }];
+const UNKNOWN = [{ listener: "", pending: 1, inFlight: 0, delivered: 0, dead: 0, oldestAgeMs: 0 }];
 
 const title = (engine: string) =>
   `${engine}: of ${SIZE.events} acknowledged events each runs once, through ${SIZE.disturbances} kills, stops and cuts`;

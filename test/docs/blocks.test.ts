@@ -4,13 +4,13 @@ import { join, relative } from "node:path";
 import { Ajv } from "ajv";
 import { parseFixture } from "hookproof-service";
 import { describe, expect, it } from "vitest";
+import { shellWords } from "../../cli/src/capture/curl.js";
 import { parseCommand } from "../../cli/src/parse.js";
 import { COMMANDS } from "../../cli/src/registry.js";
-import { shellWords } from "../../cli/src/shell-words.js";
-import { complaints, optionsOf, programOf } from "../support/compile.js";
-import { fencedBlocks, markdownIn, ROOT } from "../support/markdown.js";
-import { itWith } from "../support/needs.js";
-import { hasTool } from "../support/outside-tool.js";
+import { complaints, optionsOf, programOf } from "../kit/compile.js";
+import { fencedBlocks, markdownIn, ROOT } from "../kit/markdown.js";
+import { itWith } from "../kit/needs.js";
+import { hasTool } from "../kit/outside-tool.js";
 
 const blocks = markdownIn(".")
   .map((page) => [relative(ROOT, page), page] as const)
@@ -21,8 +21,8 @@ const inLanguage = (language: string) => blocks.filter((block) => block.language
 
 describe("every code block of a page is compiled, run or read", () => {
   it("in a language that something reads", () => {
-    // ts: test/types/doc-examples.test.ts; mjs: test/packaging/first-pages.test.ts; console: transcripts.test.ts; sql: test/outbox/postgres-*.test.ts; the others are below. A diagram has no language.
-    const read = ["", "ts", "mjs", "console", "sql", "sh", "json", "yaml", "js", "python"];
+    // ts: test/types/doc-examples.test.ts; mjs: test/packaging/first-pages.test.ts; console: transcripts.test.ts; sql: test/outbox/postgres-*.test.ts; java: test/examples/local-service.test.ts; the others are below. A diagram has no language.
+    const read = ["", "ts", "mjs", "console", "sql", "sh", "json", "yaml", "js", "python", "java"];
     expect(blocks.filter(({ language }) => !read.includes(language))).toEqual([]);
   });
 

@@ -1,12 +1,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openSqlite, sqliteStore } from "hookproof/node";
+import { openSqlite } from "hookproof/node";
 import { createOutbox } from "hookproof/outbox";
+import { sqliteStore } from "hookproof/outbox/sqlite";
 import { beforeAll, expect, it } from "vitest";
 import { EXIT } from "../../cli/src/failure.js";
-import { LISTENER } from "../../cli/test/support/other-program.js";
-import { ROOT } from "../support/markdown.js";
-import { openStage, requireBuild } from "../support/transcript.js";
+import { LISTENER } from "../../cli/test/kit/other-program.js";
+import { ROOT } from "../kit/markdown.js";
+import { openStage, requireBuild } from "../kit/transcript.js";
 
 /** Commands that between them print every type of document. */
 const STORY = `
@@ -66,6 +67,15 @@ hookproof service seed --db s.db --users 10
 hookproof service start --db s.db &
 hookproof service routes --db s.db
 hookproof service token --db s.db --base-url http://127.0.0.1:4420
+hookproof service token --sdk --db s.db --base-url http://127.0.0.1:4420
+hookproof service fault getAuthConfig --status 503 --db s.db --base-url http://127.0.0.1:4420
+hookproof service fault --db s.db --base-url http://127.0.0.1:4420
+hookproof service fault --clear --db s.db --base-url http://127.0.0.1:4420
+hookproof service clock --advance 1h --db s.db --base-url http://127.0.0.1:4420
+hookproof service snapshot save one --db s.db --base-url http://127.0.0.1:4420
+hookproof service snapshot list --db s.db --base-url http://127.0.0.1:4420
+hookproof service journal --db s.db --base-url http://127.0.0.1:4420
+hookproof service journal --clear --db s.db --base-url http://127.0.0.1:4420
 hookproof service reset --db s.db --yes
 `;
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { expect, it } from "vitest";
-import { markdownIn, ROOT } from "../support/markdown.js";
+import { markdownIn, ROOT } from "../kit/markdown.js";
 
 /** Link targets outside code: `[text](target)` and images. */
 const LINK = /\]\(([^()\s]+(?:\([^()\s]*\)[^()\s]*)?)\)/g;

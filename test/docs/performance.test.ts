@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { pageFrom, plotsFrom } from "../../bench/performance-page.mjs";
 import { ROWS } from "../../bench/performance-rows.mjs";
-import { ROOT } from "../support/markdown.js";
+import { ROOT } from "../kit/markdown.js";
 
 const page = readFileSync(join(ROOT, "docs/performance.md"), "utf8");
 const folder = join(ROOT, "bench/results");

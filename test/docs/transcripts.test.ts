@@ -1,9 +1,9 @@
 import { join, relative } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { fencedBlocks, markdownIn, ROOT } from "../support/markdown.js";
-import { itWith } from "../support/needs.js";
-import { hasTools } from "../support/outside-tool.js";
-import { matches, openStage, parseTranscript, requireBuild, toolsOf } from "../support/transcript.js";
+import { fencedBlocks, markdownIn, ROOT } from "../kit/markdown.js";
+import { itWith } from "../kit/needs.js";
+import { hasTools } from "../kit/outside-tool.js";
+import { matches, openStage, parseTranscript, requireBuild, toolsOf } from "../kit/transcript.js";
 
 const PAGES = [join(ROOT, "README.md"), ...markdownIn("docs")];
 

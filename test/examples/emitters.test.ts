@@ -9,12 +9,12 @@ import { newEventId } from "hookproof";
 import { createFakeReceiver, type FakeReceiver, type ScriptedAnswer } from "hookproof/testing";
 import { Redis } from "ioredis";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { buildPackage, root } from "../support/built-package.js";
-import { EXAMPLES, startExample } from "../support/example-process.js";
-import { serve } from "../support/loopback.js";
-import { itWith } from "../support/needs.js";
-import { hasRedis, testRedis } from "../support/redis.js";
-import { SECRET } from "../support/signed-request.js";
+import { buildPackage, root } from "../kit/built-package.js";
+import { EXAMPLES, startExample } from "../kit/example-process.js";
+import { serve } from "../kit/loopback.js";
+import { itWith } from "../kit/needs.js";
+import { hasRedis, testRedis } from "../kit/redis.js";
+import { SECRET } from "../kit/signed-request.js";
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {

@@ -7,8 +7,8 @@ import { createKeySet, remoteKeys } from "hookproof/jwks";
 import { openKeyStore } from "hookproof/node";
 import { startListeners } from "hookproof-service";
 import { expect, it, onTestFinished } from "vitest";
-import { EXAMPLES } from "../support/example-process.js";
-import { serve } from "../support/loopback.js";
+import { EXAMPLES } from "../kit/example-process.js";
+import { serve } from "../kit/loopback.js";
 
 it("jwks-static-host.mjs writes what a static host serves, and a listener finds the key there", async () => {
   const folder = mkdtempSync(join(tmpdir(), "hookproof-static-"));

@@ -6,11 +6,11 @@ import { getRequestListener } from "@hono/node-server";
 import { createFakeReceiver, waitFor } from "hookproof/testing";
 import pg from "pg";
 import { afterAll, expect, it, onTestFinished } from "vitest";
-import { runExample } from "../support/example-process.js";
-import { serve } from "../support/loopback.js";
-import { itWith } from "../support/needs.js";
-import { testPostgres } from "../support/postgres.js";
-import { SECRET } from "../support/signed-request.js";
+import { runExample } from "../kit/example-process.js";
+import { serve } from "../kit/loopback.js";
+import { itWith } from "../kit/needs.js";
+import { testPostgres } from "../kit/postgres.js";
+import { SECRET } from "../kit/signed-request.js";
 
 it("outbox-sqlite.mjs delivers what it stored, over a crash, and nothing that was rolled back", async () => {
   const folder = mkdtempSync(join(tmpdir(), "outbox-example-"));
@@ -72,7 +72,7 @@ itWith("postgresql", postgres).each(["outbox-postgresql.mjs", "outbox-drizzle.mj
       await admin.query(`DROP DATABASE ${database} WITH (FORCE)`);
       await admin.end();
     });
-    await waitFor(() => program.printed().split("accepted").length === 3, { timeoutMs: 20_000 });
+    await waitFor(() => program.printed().split("delivered ").length === 3, { timeoutMs: 20_000 });
     expect(program.printed().match(/(offboarded|knew) u_\d/g)).toEqual([
       "offboarded u_7",
       "knew u_7",

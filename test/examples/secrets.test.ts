@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { EXAMPLES } from "../support/example-process.js";
+import { EXAMPLES } from "../kit/example-process.js";
 
 const examples = readdirSync(EXAMPLES).filter((name) => name.endsWith(".mjs") && !name.includes(".test."));
 const textOf = (name: string) => readFileSync(join(EXAMPLES, name), "utf8");

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect } from "vitest";
-import { itWith } from "../support/needs.js";
-import { hasTool, hasTools } from "../support/outside-tool.js";
+import { itWith } from "../kit/needs.js";
+import { hasTool, hasTools } from "../kit/outside-tool.js";
 import { bytesOf, type ProtocolVectors, readVectors } from "../vectors/vector-file.js";
 
 const folder = new URL("../../examples/signature/", import.meta.url).pathname;

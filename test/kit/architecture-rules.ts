@@ -10,38 +10,42 @@ export interface SourceFile {
 /** What each workspace besides the root may import by name. */
 export type PackageRights = Readonly<Record<"service" | "cli", readonly string[]>>;
 
-const LEVEL_0 = ["errors", "primitives", "protocol", "http"];
-const LEVEL_1 = [...LEVEL_0, "hmac", "jwt"];
-
-/** Which rooms of `src/` a room may import, beside itself (ARCHITECTURE.md). */
-const ROOMS: Readonly<Record<string, readonly string[]>> = {
-  errors: [],
-  primitives: ["errors"],
-  protocol: ["errors", "primitives"],
-  http: ["errors", "primitives"],
-  hmac: LEVEL_0,
-  jwt: LEVEL_0,
-  jwks: LEVEL_0,
-  receiver: LEVEL_1,
-  sender: LEVEL_1,
-  diagnose: [...LEVEL_1, "jwks"],
-  outbox: [...LEVEL_1, "sender"],
-  probes: [...LEVEL_1, "sender", "diagnose"],
-  node: [...LEVEL_1, "jwks", "receiver", "sender", "diagnose", "outbox", "probes"],
-  testing: [...LEVEL_1, "jwks", "receiver", "sender", "diagnose", "outbox", "probes"],
-  index: [...LEVEL_1, "sender"],
+/**
+ * Which rooms of `src/` a room may import, beside itself (ARCHITECTURE.md). A folder of an engine is a room of its own;
+ * `index` is the entry `hookproof`, `node` the entry for what needs Node.
+ */
+export const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  core: [],
+  hmac: ["core"],
+  jwt: ["core"],
+  http: ["core"],
+  sqlite: ["core"],
+  sender: ["core", "http"],
+  replay: ["core", "sqlite"],
+  receiver: ["core", "hmac", "jwt", "http", "replay"],
+  jwks: ["core", "jwt", "http"],
+  outbox: ["core", "http", "sender"],
+  "outbox/memory": ["core", "outbox"],
+  "outbox/sqlite": ["core", "outbox", "sqlite"],
+  "outbox/postgres": ["core", "outbox"],
+  diagnose: ["core", "jwt", "jwks"],
+  probes: ["core", "hmac", "jwt", "http", "sender"],
+  "key-store": ["core", "jwt", "jwks"],
+  observe: ["sender"],
+  testing: ["core", "http", "receiver", "replay", "outbox"],
+  node: ["http", "sqlite", "receiver", "jwks", "key-store", "observe"],
+  index: ["core", "hmac", "jwt", "http", "sender"],
 };
 
-/** Single files a room may import beyond its rooms; `type` where nothing of them may be left at run time. */
-const FILES: Readonly<Record<string, Readonly<Record<string, "value" | "type">>>> = {
-  http: { "src/protocol/headers.ts": "type" },
-  jwks: { "src/jwt/key.ts": "value", "src/jwt/key-resolver.ts": "type" },
+/** The one file of a room that may name the engines of the room. */
+const DOORS: Readonly<Record<string, readonly string[]>> = {
+  "src/outbox/index.ts": ["outbox/memory"],
 };
 
 /** Where a package of the outside may be imported. */
 const PACKAGES: Readonly<Record<string, (path: string) => boolean>> = {
-  uuid: (path) => path === "src/protocol/event-id.ts",
-  "@noble/hashes": (path) => path.startsWith("src/primitives/"),
+  uuid: (path) => path === "src/core/event.ts",
+  "@noble/hashes": (path) => path.startsWith("src/core/"),
   jose: (path) => /^src\/(?:jwt|jwks)\//.test(path),
 };
 
@@ -73,38 +77,52 @@ export function violationsOf(file: SourceFile, rights: PackageRights): string[] 
   return broken.map((rule) => `${path} ${rule}`);
 }
 
-function libraryImport(path: string, { from, typeOnly }: ModuleImport): string[] {
+function libraryImport(path: string, { from }: ModuleImport): string[] {
   if (from.startsWith("#")) return from === "#hash" || from === "#transport" ? [] : [`imports ${from}`];
   if (from.startsWith("node:")) return mayUseNode(path) ? [] : [`imports ${from}`];
-  if (from.startsWith(".")) return roomImport(path, from, typeOnly);
+  if (from.startsWith(".")) return roomImport(path, from);
   const name = /^(?:@[^/]+\/)?[^/]+/.exec(from)?.[0] ?? from;
   return PACKAGES[name]?.(path) ? [] : [`imports the package ${from}`];
 }
 
+const NODE_FILES = [
+  "src/core/hash-node.ts",
+  "src/observe/diagnostics-channel-observer.ts",
+  "src/replay/postgres-replay-store.ts",
+  "src/replay/redis-replay-store.ts",
+  "src/replay/sqlite-replay-store.ts",
+];
+
 function mayUseNode(path: string): boolean {
-  return /^src\/node\//.test(path) || /^src\/(?:primitives|http)\/[a-z-]+-node\.ts$/.test(path);
+  return (
+    /^src\/(?:node|sqlite|key-store|outbox\/sqlite|[a-z]+\/node)\//.test(path) || NODE_FILES.includes(path)
+  );
 }
 
-function roomImport(path: string, from: string, typeOnly: boolean): string[] {
+function roomImport(path: string, from: string): string[] {
   const target = normalize(join(dirname(path), from)).replace(/\.js$/, ".ts");
   const room = roomOf(path);
   const other = roomOf(target);
-  if (target.endsWith("-node.ts") && !mayUseNode(path))
-    return [`imports ${target}, a Node variant, by its path`];
-  if (other !== "index" && (room === other || ROOMS[room]?.includes(other))) return [];
-  const file = FILES[room]?.[target];
-  if (file === "value" || (file === "type" && typeOnly)) return [];
-  return [`imports ${target}${file === "type" ? " for more than a type" : ""}`];
+  if (mayUseNode(target) && !mayUseNode(path) && !/\/index\.ts$/.test(path))
+    return [`imports ${target}, which needs Node`];
+  if (other !== "index" && (room === other || ROOMS[room]?.includes(other) || DOORS[path]?.includes(other)))
+    return [];
+  return [`imports ${target}`];
 }
 
-/** `src/hmac/sign.ts` lies in `hmac`; a file of `src/` itself is a room of its own. */
-function roomOf(path: string): string {
-  return (
-    path
-      .replace(/^src\//, "")
-      .split("/")[0]
-      ?.replace(/\.ts$/, "") ?? ""
-  );
+/** The other rooms that a file of `src/` imports from, types included. */
+export function roomsImportedBy(path: string, text: string): string[] {
+  return importsOf(text)
+    .filter(({ from }) => from.startsWith("."))
+    .map(({ from }) => roomOf(normalize(join(dirname(path), from)).replace(/\.js$/, ".ts")))
+    .filter((room) => room !== roomOf(path));
+}
+
+/** `src/hmac/signature.ts` lies in `hmac`; a file of `src/` itself is a room of its own, and so is an engine's folder. */
+export function roomOf(path: string): string {
+  const [first = "", second = ""] = path.replace(/^src\//, "").split("/");
+  const engine = `${first}/${second}`;
+  return Object.hasOwn(ROOMS, engine) ? engine : first.replace(/\.ts$/, "");
 }
 
 /** The inspector's page runs in a browser: it is its own files, Preact, and what it shares with the server. */

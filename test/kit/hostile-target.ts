@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from "node:crypto";
 import { fixedClock } from "hookproof/testing";
 import {
   type HandledRequest,
-  type ListenerSetup,
+  type LocalListener,
   type ServerOptions,
   startListeners,
 } from "hookproof-service";
@@ -29,13 +29,13 @@ export interface Target {
 
 /** Starts the real server with these listeners and counts what runs. */
 export async function startTarget(
-  setups: readonly ListenerSetup[],
+  setups: readonly LocalListener[],
   options: ServerOptions = {},
 ): Promise<Target> {
   const ran: string[] = [];
   const handled: HandledRequest[] = [];
   const listeners = setups.map(
-    (setup): ListenerSetup => ({
+    (setup): LocalListener => ({
       clock,
       ...setup,
       run: async (event, reservation) => {
@@ -60,8 +60,8 @@ export async function startTarget(
 /** An HMAC listener of the tenant. */
 export function hmacListener(
   id: string,
-  setup: Omit<ListenerSetup, "listener"> & { secret?: string } = {},
-): ListenerSetup {
+  setup: Omit<LocalListener, "listener"> & { secret?: string } = {},
+): LocalListener {
   const { secret = SECRET, ...rest } = setup;
   return { listener: { id, baseUrl: BASE_URL, auth: { method: "hmac", secret } }, ...rest };
 }

@@ -7,11 +7,11 @@ import {
   type KeyObject,
   sign,
 } from "node:crypto";
-import { fixedKeys } from "hookproof/jwks";
-import type { KeyResolver } from "hookproof/receiver";
-import type { ListenerSetup } from "hookproof-service";
+import type { KeyResolver } from "hookproof/jwks";
+import { localKeys } from "hookproof/jwks";
+import type { LocalListener } from "hookproof-service";
+import { BASE_URL, NOW, type Parts, pathOf, unsignedParts } from "./hostile-target.js";
 import type { Line } from "./raw-http.js";
-import { BASE_URL, NOW, type Parts, pathOf, unsignedParts } from "./target.js";
 
 /** A key pair and the names it goes by in a key set. */
 export interface TestKey {
@@ -135,11 +135,11 @@ export function authorized(parts: Parts, authorization: string): Parts {
 export function jwtListener(
   id: string,
   keys: readonly TestKey[] | KeyResolver,
-  setup: Omit<ListenerSetup, "listener"> & { allowEd25519?: boolean } = {},
-): ListenerSetup {
+  setup: Omit<LocalListener, "listener"> & { allowEd25519?: boolean } = {},
+): LocalListener {
   const { allowEd25519, ...rest } = setup;
   const resolver =
-    "resolve" in keys ? keys : fixedKeys({ keys: keys.map(({ jwk }) => jwk as { kty: string }) });
+    "resolve" in keys ? keys : localKeys({ keys: keys.map(({ jwk }) => jwk as { kty: string }) });
   return {
     listener: { id, baseUrl: BASE_URL, auth: { method: "jwt", keys: resolver, allowEd25519 } },
     ...rest,

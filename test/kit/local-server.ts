@@ -9,6 +9,24 @@ import {
   type Socket,
 } from "node:net";
 import type { Duplex } from "node:stream";
+import { afterEach } from "vitest";
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** Does something after the running test, the last given first. */
+export function afterTest(cleanup: () => unknown): void {
+  cleanups.push(cleanup);
+}
+
+/** A server that is stopped after the running test. */
+export async function started(starting: Promise<LocalServer>): Promise<LocalServer> {
+  const server = await starting;
+  afterTest(server.stop);
+  return server;
+}
 
 /** A server of a test, on a free port of loopback. */
 export interface LocalServer {

@@ -24,3 +24,15 @@ export function fencedBlocks(page: string): FencedBlock[] {
   const blocks = readFileSync(page, "utf8").matchAll(/^```(\S*)\n([\s\S]*?)^```$/gm);
   return [...blocks].map(([, language = "", text = ""]) => ({ language, text }));
 }
+
+/** The lines of a Markdown table with aligned columns; the first row is its head. */
+export function markdownTable(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(3, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const lineOf = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const [head = "", ...lines] = rows.map((row) =>
+    lineOf(row.map((cell, column) => cell.padEnd(widths[column] ?? 0))),
+  );
+  return [head, lineOf(widths.map((width) => "-".repeat(width))), ...lines];
+}

@@ -1,5 +1,5 @@
-import { postgresReplayStore, redisReplayStore, sqliteReplayStore } from "hookproof/node";
 import { memoryReplayStore, type ReplayStore } from "hookproof/receiver";
+import { postgresReplayStore, redisReplayStore, sqliteReplayStore } from "hookproof/replay";
 import { Redis } from "ioredis";
 import LibSql from "libsql";
 import pg from "pg";
@@ -17,24 +17,29 @@ export interface StorePlace {
 /** A database that is slow because the machine is busy with other tests has not failed. */
 const TIMEOUT_MS = 30_000;
 
-/** Opens the store at a place, as every process that shares it does. The table is there already. */
+/** Opens the store at a place, as every process that shares it does. */
 export function openReplayStore(
   { kind, where = "", space = "" }: StorePlace,
   reservationMs?: number,
 ): ReplayStore {
   if (kind === "memory") return memoryReplayStore({ reservationMs });
   if (kind === "redis") {
-    return redisReplayStore(new Redis(where), { keyPrefix: space, reservationMs, timeoutMs: TIMEOUT_MS });
+    return redisReplayStore({
+      client: new Redis(where),
+      keyPrefix: space,
+      reservationMs,
+      timeoutMs: TIMEOUT_MS,
+    });
   }
   if (kind === "postgres") {
     const pool = new pg.Pool({ connectionString: where, options: `-c search_path=${space}` });
-    return postgresReplayStore(pool, { reservationMs, timeoutMs: TIMEOUT_MS });
+    return postgresReplayStore({ pool, reservationMs, timeoutMs: TIMEOUT_MS });
   }
-  return sqliteReplayStore(openSqlite(kind, where), { reservationMs });
+  return sqliteReplayStore({ db: openSqlite(kind, where), reservationMs });
 }
 
 /** Opens a SQLite file for several processes. */
-export function openSqlite(kind: "better-sqlite3" | "libsql", file: string) {
+function openSqlite(kind: "better-sqlite3" | "libsql", file: string) {
   const Driver =
     kind === "libsql" ? (LibSql as unknown as ReturnType<typeof betterSqlite3>) : betterSqlite3();
   if (!Driver) throw new Error(`${kind} is not installed`);

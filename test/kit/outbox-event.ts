@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import type { OutboxEvent } from "hookproof/outbox";
+import type { OutboxEvent } from "hookproof/outbox/store";
 
 /** An event as the dispatcher hands it to a store. */
 export function outboxEvent(text: string, fields: Partial<OutboxEvent> = {}): OutboxEvent {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { type OutboxStore, postgresStore } from "hookproof/outbox";
+import { postgresStore } from "hookproof/outbox/postgres";
+import type { OutboxStore } from "hookproof/outbox/store";
 import type { OutboxStoreSubject } from "hookproof/testing";
 import pg from "pg";
 import { tcpProxy } from "./tcp-proxy.js";

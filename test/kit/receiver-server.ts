@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "hookproof";
 import { toNodeListener } from "hookproof/node";
-import { createReceiver, type Listener } from "hookproof/receiver";
-import { httpServer, type LocalServer } from "../http/local-server.js";
+import { createReceiver, type ListenerOptions } from "hookproof/receiver";
+import { httpServer, type LocalServer } from "./local-server.js";
 
 export const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 
@@ -22,7 +22,7 @@ type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<vo
  */
 export async function receiverServer(
   options: {
-    auth?: Listener["auth"];
+    auth?: ListenerOptions["auth"];
     clock?: Clock;
     intercept?: (request: IncomingMessage, response: ServerResponse, receive: Answer) => unknown;
   } = {},

@@ -1,10 +1,10 @@
 import { createEvent, hmacSigner, signRequest } from "hookproof";
-import type { Listener, ReceivedRequest } from "hookproof/receiver";
+import type { ListenerOptions, ReceivedRequest } from "hookproof/receiver";
 
 export const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 
 /** The listener the requests of this file are for. */
-export const LISTENER: Listener = {
+export const LISTENER: ListenerOptions = {
   id: "lst_offboarding",
   baseUrl: "https://tenant.example.com",
   auth: { method: "hmac", secret: SECRET },

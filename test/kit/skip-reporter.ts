@@ -82,7 +82,7 @@ function judge(
     ...(silent.length > 0
       ? [
           {
-            text: `\n ERROR: skipped without a word of why (see test/support/needs.ts):\n  ${silent.join("\n  ")}`,
+            text: `\n ERROR: skipped without a word of why (see test/kit/needs.ts):\n  ${silent.join("\n  ")}`,
             isError: true,
           },
         ]

@@ -11,10 +11,10 @@ function run(tests: string, env: Record<string, string>): { said: string; code: 
   mkdirSync(join(root, "node_modules/.cache"), { recursive: true });
   const folder = mkdtempSync(join(root, "node_modules/.cache/hookproof-skips-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const needs = `import { expect, it } from "vitest";\nimport { itWith } from "${root}/test/support/needs.ts";\n`;
+  const needs = `import { expect, it } from "vitest";\nimport { itWith } from "${root}/test/kit/needs.ts";\n`;
   writeFileSync(join(folder, "one.test.ts"), needs + tests);
-  const config = `import { SkipReporter } from "${root}/test/support/skip-reporter.ts";
-    export default { test: { globalSetup: "${root}/test/support/test-run.ts", reporters: [new SkipReporter()] } };`;
+  const config = `import { SkipReporter } from "${root}/test/kit/skip-reporter.ts";
+    export default { test: { globalSetup: "${root}/test/kit/test-run.ts", reporters: [new SkipReporter()] } };`;
   writeFileSync(join(folder, "vitest.config.ts"), config);
   const { PATH = "" } = process.env;
   const vitest = join(root, "node_modules/vitest/vitest.mjs");

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -9,6 +10,7 @@ const WHOLE_NUMBER = /\b\d+\b/g;
 
 const BIN = resolve(import.meta.dirname, "../../cli/bin/hookproof.js");
 const STEP_LIMIT_MS = 60_000;
+const END_LIMIT_MS = 20_000;
 
 /** One command of a transcript and what a person should see: stdout, stderr (`! `) and the exit code (`? `). */
 export interface Step {
@@ -102,13 +104,7 @@ export async function openStage(environment?: Readonly<Record<string, string>>):
     folder,
     run,
     async close() {
-      for (const child of background) {
-        const ended = new Promise((done) => child.once("close", done));
-        if (child.exitCode === null && child.signalCode === null) {
-          child.kill("SIGTERM");
-          await ended;
-        }
-      }
+      for (const child of background) await end(child);
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -202,6 +198,18 @@ function outcome(child: ChildProcess): Promise<[stdout: string, stderr: string, 
       done([text.stdout, text.stderr, code]);
     });
   });
+}
+
+/** Ends a command that serves. One that does not end when it is asked to is a defect, and must not hold up the test. */
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, "close");
+  const timer = setTimeout(() => process.kill(-(child.pid ?? 0), "SIGKILL"), END_LIMIT_MS);
+  process.kill(-(child.pid ?? 0), "SIGTERM"); // its group, as it may be a pipeline
+  const [, signal] = await ended;
+  clearTimeout(timer);
+  if (signal === "SIGKILL")
+    throw new Error(`did not end within ${END_LIMIT_MS} ms: ${child.spawnargs.at(-1)}`);
 }
 
 /** Whether the command is built; `npm test` builds it first. */

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import ts from "typescript";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type FencedBlock, fencedBlocks, ROOT } from "../support/markdown.js";
-import { SECRET } from "../support/signed-request.js";
-import { matches, openStage, parseTranscript, type Stage } from "../support/transcript.js";
+import { type FencedBlock, fencedBlocks, ROOT } from "../kit/markdown.js";
+import { SECRET } from "../kit/signed-request.js";
+import { matches, openStage, parseTranscript, type Stage } from "../kit/transcript.js";
 import { startTarballRegistry, type TarballRegistry } from "./tarball-registry.js";
 
 /** Commands of the two pages that are not a stranger's, and why they are not run here. */

@@ -55,7 +55,8 @@ describe("the packed library in an empty folder", () => {
     const names = entries.map((entry) => entry.replace(/^\./, "hookproof"));
     const loaded = run(`for (const name of ${JSON.stringify(names)}) {
       if (!import.meta.resolve(name).includes("/hookproof/dist/")) throw new Error(name);
-      if (Object.keys(await import(name)).length === 0) throw new Error(name + " exports nothing");
+      const isTypesOnly = name === "hookproof/outbox/store";
+      if ((Object.keys(await import(name)).length === 0) !== isTypesOnly) throw new Error(name + " exports nothing");
       console.log(name);
     }`);
     expect(loaded.trim().split("\n")).toEqual(names);

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildPackage, root } from "../support/built-package.js";
+import { buildPackage, root } from "../kit/built-package.js";
 import { packPackages } from "./packed-packages.js";
 
 /** A folder in which the packed library is installed. */

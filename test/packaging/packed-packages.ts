@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../support/built-package.js";
+import { root } from "../kit/built-package.js";
 
 /** The repository that the packed packages name. */
 export const REPOSITORY = "https://github.com/example/hookproof";

@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { buildPackage, root } from "../support/built-package.js";
-import { itWith, LONG } from "../support/needs.js";
+import { buildPackage, root } from "../kit/built-package.js";
+import { itWith, LONG } from "../kit/needs.js";
 import { packPackages, REPOSITORY, VERSION } from "./packed-packages.js";
 
 interface Manifest {

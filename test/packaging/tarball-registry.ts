@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildPackage, root } from "../support/built-package.js";
+import { buildPackage, root } from "../kit/built-package.js";
 import { packPackages } from "./packed-packages.js";
 
 /** A registry that knows the three packed packages, and what the lockfile holds. */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { root } from "../support/built-package.js";
+import { root } from "../kit/built-package.js";
 import { OURS, VERSION } from "./packed-packages.js";
 
 interface Step {

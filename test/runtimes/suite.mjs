@@ -9,7 +9,7 @@ import {
   verifyHmac,
 } from "hookproof";
 import { diagnose } from "hookproof/diagnose";
-import { createKeySet, fixedKeys, generateKey, jwksHandler } from "hookproof/jwks";
+import { createKeySet, generateKey, jwksHandler, localKeys } from "hookproof/jwks";
 import { createOutbox, memoryStore } from "hookproof/outbox";
 import { createReceiver, memoryReplayStore } from "hookproof/receiver";
 import { createFakeReceiver, fixedClock, outboxStoreContract, replayStoreContract } from "hookproof/testing";
@@ -67,7 +67,7 @@ async function signVectors(cases) {
 }
 
 async function verifyTokens({ jwt, keys }) {
-  const resolver = fixedKeys({ keys: keys.map(({ jwk }) => jwk) });
+  const resolver = localKeys({ keys: keys.map(({ jwk }) => jwk) });
   for (const { name, now, eventId, bodyBase64, url, baseUrl, token, valid } of jwt) {
     const receiver = createReceiver({
       listener: { id: url.split("/").at(-1), baseUrl, auth: { method: "jwt", keys: resolver } },
@@ -142,7 +142,7 @@ async function publishKeys() {
   same("kids", jwks.keys.map(({ kid }) => kid).sort(), records.map(({ kid }) => kid).sort());
   for (const { alg, kid, privateJwk } of records) {
     const receiver = createReceiver({
-      listener: { id: "lst_1", baseUrl: BASE_URL, auth: { method: "jwt", keys: fixedKeys(jwks) } },
+      listener: { id: "lst_1", baseUrl: BASE_URL, auth: { method: "jwt", keys: localKeys(jwks) } },
     });
     const sender = createSender({
       url: URL_OF_LISTENER,
@@ -181,17 +181,17 @@ async function keepEvents() {
   same("a lost answer", await standings(outbox, eventId), ["pending, 1"]);
   clock.advance(60_000);
   await outbox.drain();
-  same("the next attempt", await standings(outbox, eventId), ["delivered accepted, 2"]);
+  same("the next attempt", await standings(outbox, eventId), ["delivered delivered, 2"]);
   for (const name of ["offboarding again", "archive"])
     await outbox.enqueue({ listener: name, eventId, payload: { n: 1 } });
   await outbox.drain();
   same("a copy, and a refusal", (await standings(outbox, eventId)).sort(), [
     "dead, 1",
-    "delivered accepted, 2",
+    "delivered delivered, 2",
     "delivered duplicate, 1",
   ]);
   const letters = [];
-  for await (const { event, code } of outbox.dead()) letters.push([event.listener, code]);
+  for await (const { event, code } of outbox.deadLetters()) letters.push([event.listener, code]);
   same("dead letters", letters, [["archive", "REQUEST_REFUSED"]]);
   await runContract(outboxStoreContract, memoryStore);
 }
@@ -229,7 +229,7 @@ async function explain({ secret, timestamp, eventId, bodyBase64, wrongIfSecretIs
       body: bytesOf(bodyBase64),
     },
   });
-  same("the cause", diagnosis.causes[0]?.id, "secret-base64url-decoded");
+  same("the mistake", diagnosis.mistakes[0]?.id, "secret-base64url-decoded");
 }
 
 function bytesOf(base64) {

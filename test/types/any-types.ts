@@ -37,6 +37,8 @@ export function anyTypes(program: ts.Program, file: string): string[] {
       visit(signature.getReturnType(), `${path}()`, depth + 1);
     }
     for (const property of type.getProperties()) {
+      // A declaration file says `#private` and no type where a class has private members.
+      if (property.name.endsWith("#private")) continue;
       if (property.declarations?.some((declaration) => isOurs(declaration.getSourceFile().fileName)))
         visit(
           checker.getTypeOfSymbolAtLocation(property, source as ts.SourceFile),

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import current from "typescript";
 import oldest from "typescript-5-4";
 import { beforeAll, describe, expect, it } from "vitest";
-import { buildPackage, root } from "../support/built-package.js";
-import { type Compiler, complaints, programOf } from "../support/compile.js";
+import { buildPackage, root } from "../kit/built-package.js";
+import { type Compiler, complaints, programOf } from "../kit/compile.js";
 import { anyTypes } from "./any-types.js";
 
 beforeAll(buildPackage, 60_000);

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
-import { root } from "../support/built-package.js";
-import { complaints, optionsOf, programOf } from "../support/compile.js";
-import { fencedBlocks, markdownIn, ROOT } from "../support/markdown.js";
+import { root } from "../kit/built-package.js";
+import { complaints, optionsOf, programOf } from "../kit/compile.js";
+import { fencedBlocks, markdownIn, ROOT } from "../kit/markdown.js";
 
 /** Every `ts` block in the doc comments of a folder, as a module of its own. */
 function examplesIn(folder: string): Record<string, string> {

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect } from "vitest";
+import { root } from "../kit/built-package.js";
+import { fencedBlocks, markdownIn } from "../kit/markdown.js";
+import { itWith } from "../kit/needs.js";
 import { type InstalledPackage, installPackage } from "../packaging/installed-package.js";
-import { root } from "../support/built-package.js";
-import { fencedBlocks, markdownIn } from "../support/markdown.js";
-import { itWith } from "../support/needs.js";
 
 /** Each compiler by its package: the oldest that docs/releasing.md promises, the newest, and what is between. */
 const COMPILERS = {

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { complaints, optionsOf, programOf } from "../support/compile.js";
+import { complaints, optionsOf, programOf } from "../kit/compile.js";
 
 const options = optionsOf("tsconfig.json");
 
 function judge(text: string): string[] {
-  return complaints(programOf({ "src/protocol/stray.ts": text }, options));
+  return complaints(programOf({ "src/core/stray.ts": text }, options));
 }
 
 describe("isomorphic code", () => {
   it("compiles with what every runtime has", () => {
     const fair = `import { sha256Base64url } from "#hash";
-      import { utf8 } from "../primitives/bytes.js";
+      import { utf8 } from "./bytes.js";
       export const digest = () => sha256Base64url(utf8(new URL("https://example.com").href));`;
     expect(judge(fair)).toEqual([]);
   });

@@ -38,7 +38,7 @@ export const JWT_MUTANTS: readonly Mutant<Partial<TokenChecks>>[] = [
     fails: [
       "event-id-processed-bad-proof",
       "token-empty-signature",
-      "token-by-stranger",
+      "token-of-other-key",
       "alg-none",
       "alg-none-other-case",
       "alg-none-without-kid",

@@ -1,6 +1,6 @@
-import { fixedKeys, type KeyRecord } from "hookproof/jwks";
+import { type KeyRecord, localKeys } from "hookproof/jwks";
 import { type ProbeResult, type ProbeTarget, type RunProbesOptions, runProbes } from "hookproof/probes";
-import { type ListenerSetup, startListeners } from "hookproof-service";
+import { type LocalListener, startListeners } from "hookproof-service";
 
 export const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 
@@ -24,7 +24,7 @@ export function startHmac(): Promise<Probed> {
 export function startJwt(key: KeyRecord): Promise<Probed> {
   const { kid, alg } = key;
   return start((baseUrl) => ({
-    auth: { method: "jwt", keys: fixedKeys({ keys: [key.publicJwk] }) },
+    auth: { method: "jwt", keys: localKeys({ keys: [key.publicJwk] }) },
     target: {
       url: `${baseUrl}/api/v1/webhooks/incoming/lst_jwt`,
       auth: { method: "jwt", key: key.privateJwk, kid, alg },
@@ -33,7 +33,7 @@ export function startJwt(key: KeyRecord): Promise<Probed> {
   }));
 }
 
-type Auth = ListenerSetup["listener"]["auth"];
+type Auth = LocalListener["listener"]["auth"];
 
 async function start(
   setup: (baseUrl: string) => { id: string; auth: Auth; target: ProbeTarget },
