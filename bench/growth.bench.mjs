@@ -8,7 +8,7 @@ import {
   signRequest,
   verifyHmac,
 } from "hookproof";
-import { createKeySet, fixedKeys, generateKey } from "hookproof/jwks";
+import { createKeySet, generateKey, localKeys } from "hookproof/jwks";
 import { createOutbox, memoryStore } from "hookproof/outbox";
 import { createReceiver } from "hookproof/receiver";
 import { interleaved, reportGrowth } from "./support.mjs";
@@ -47,7 +47,7 @@ async function received(signer, auth, payload) {
 
 const sizes = [100, 256, 1024, 4096, 16_384, 65_536];
 const es256 = await generateKey({ alg: "ES256" });
-const keys = fixedKeys(await createKeySet([es256]).publicJwks());
+const keys = localKeys(await createKeySet([es256]).publicJwks());
 reportGrowth({
   plot: "body-size",
   question: "Signing and verifying by the size of the body",
@@ -117,7 +117,7 @@ reportGrowth({
   series: await points([1, 5, 10, 20, 35, 50], async (count) => {
     const records = await Promise.all(Array.from({ length: count }, () => generateKey({ alg: "ES256" })));
     const last = records.at(-1);
-    const set = fixedKeys(await createKeySet(records).publicJwks());
+    const set = localKeys(await createKeySet(records).publicJwks());
     const signed = jwtSigner({ ...last, key: last.privateJwk });
     return {
       "finding the last key": () => set.resolve(last.kid, "ES256"),

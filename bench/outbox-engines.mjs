@@ -3,8 +3,9 @@ import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSqlite, sqliteStore } from "hookproof/node";
-import { postgresStore } from "hookproof/outbox";
+import { openSqlite } from "hookproof/node";
+import { postgresStore } from "hookproof/outbox/postgres";
+import { sqliteStore } from "hookproof/outbox/sqlite";
 import pg from "pg";
 import { barePgBoss } from "./outbox-pgboss.mjs";
 

@@ -137,7 +137,7 @@ async function backlog({ store, analyze }, sizes) {
       });
       const leases = claimed.map(({ lease }) => lease);
       const attempt = { number: 1, startedAt: Date.now(), durationMs: 1, status: 200 };
-      await store.complete(leases.map((lease) => ({ lease, outcome: "accepted", attempt })));
+      await store.markDelivered(leases.map((lease) => ({ lease, outcome: "delivered", attempt })));
       if (round >= 5) rounds.push(((performance.now() - start) * 1000) / claimed.length);
       held -= claimed.length;
       if (held < BATCH) for (; held < size; held += BATCH) await filler.enqueue(events(BATCH));

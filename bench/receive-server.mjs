@@ -2,8 +2,9 @@
 import { createServer } from "node:http";
 import BetterSqlite3 from "better-sqlite3";
 import express from "express";
-import { sqliteReplayStore, toNodeListener } from "hookproof/node";
+import { toNodeListener } from "hookproof/node";
 import { createReceiver, memoryReplayStore } from "hookproof/receiver";
+import { sqliteReplayStore } from "hookproof/replay";
 
 const [kind, file] = process.argv.slice(2);
 const path = "/api/v1/webhooks/incoming/lst_bench";
@@ -12,9 +13,7 @@ function sqliteStore() {
   const db = new BetterSqlite3(file);
   db.pragma("journal_mode = WAL");
   db.pragma("synchronous = NORMAL");
-  const store = sqliteReplayStore(db);
-  store.createTable();
-  return store;
+  return sqliteReplayStore({ db });
 }
 
 function hookproof(replayStore) {

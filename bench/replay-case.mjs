@@ -3,8 +3,8 @@
 import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import BetterSqlite3 from "better-sqlite3";
-import { postgresReplayStore, sqliteReplayStore } from "hookproof/node";
 import { memoryReplayStore } from "hookproof/receiver";
+import { postgresReplayStore, sqliteReplayStore } from "hookproof/replay";
 import pg from "pg";
 
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
@@ -23,8 +23,7 @@ const kinds = {
     const db = new BetterSqlite3(file);
     db.pragma("journal_mode = WAL");
     db.pragma("synchronous = NORMAL");
-    const store = sqliteReplayStore(db, { clock });
-    store.createTable();
+    const store = sqliteReplayStore({ db, clock });
     const bytes = () => {
       db.pragma("wal_checkpoint(TRUNCATE)");
       return statSync(file).size;
@@ -34,8 +33,7 @@ const kinds = {
   async postgres() {
     const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
     const table = `hookproof_bench_${process.pid}`;
-    const store = postgresReplayStore(pool, { table, timeoutMs: 60_000 });
-    await store.createTable();
+    const store = postgresReplayStore({ pool, table, timeoutMs: 60_000 });
     const ask = async (sql) => (await pool.query(sql)).rows[0];
     return {
       store,
@@ -47,7 +45,7 @@ const kinds = {
         await ask(
           `UPDATE ${table} SET expires_at = now() WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} LIMIT ${old}))`,
         );
-        const fresh = postgresReplayStore(pool, { table, timeoutMs: 60_000 });
+        const fresh = postgresReplayStore({ pool, table, timeoutMs: 60_000 });
         const start = performance.now();
         for (let left = old; left > 0; left -= 500) await fresh.reserve("lst_bench", randomUUID());
         return ((performance.now() - start) * 1000) / old;
