@@ -1,5 +1,5 @@
 // A Next.js route handler: app/users/[id]/offboard/route.js
-// The event is fixed before the answer and sent after it: whoever waits for the answer does not wait for the
+// The event is fixed before the answer and sent after it: the client that waits for the answer does not wait for the
 // listener, and the id in the answer is the one that is sent.
 import { createEvent, createSender, hmacSigner } from "hookproof";
 import { after } from "next/server";

@@ -4,7 +4,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { createSender, jwtSigner } from "hookproof";
-import { fixedKeys } from "hookproof/jwks";
+import { localKeys } from "hookproof/jwks";
 import { toNodeListener } from "hookproof/node";
 import { createReceiver } from "hookproof/receiver";
 
@@ -30,7 +30,7 @@ const signInVault = (bytes) =>
 const server = createServer().listen(0, "127.0.0.1");
 await once(server, "listening");
 const baseUrl = `http://127.0.0.1:${server.address().port}`;
-const keys = fixedKeys({ keys: [{ ...publicJwk, kid, alg: "ES256", use: "sig" }] });
+const keys = localKeys({ keys: [{ ...publicJwk, kid, alg: "ES256", use: "sig" }] });
 const receiver = createReceiver({ listener: { id: "lst_1", baseUrl, auth: { method: "jwt", keys } } });
 server.on(
   "request",

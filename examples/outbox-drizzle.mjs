@@ -3,7 +3,8 @@ import { sql, TransactionRollbackError } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
 import { boolean, pgTable, text } from "drizzle-orm/pg-core";
 import { hmacSigner } from "hookproof";
-import { createOutbox, postgresStore } from "hookproof/outbox";
+import { createOutbox } from "hookproof/outbox";
+import { postgresStore } from "hookproof/outbox/postgres";
 import pg from "pg";
 
 const secret = process.env.LISTENER_SECRET;

@@ -1,7 +1,8 @@
 // Offboards a user and tells a listener of it, in one transaction on PostgreSQL. Any number of these programs, on any
 // number of machines, may run at once. The outbox keeps its tables in the schema hookproof.
 import { hmacSigner } from "hookproof";
-import { createOutbox, postgresStore } from "hookproof/outbox";
+import { createOutbox } from "hookproof/outbox";
+import { postgresStore } from "hookproof/outbox/postgres";
 import pg from "pg";
 
 const secret = process.env.LISTENER_SECRET;

@@ -1,8 +1,9 @@
 // Offboards a user and tells a listener of it: both are stored in one transaction, and the event is delivered
 // from there, across crashes and outages. Try it: start it, stop the listener, kill this, start it again.
 import { hmacSigner } from "hookproof";
-import { openSqlite, sqliteStore } from "hookproof/node";
+import { openSqlite } from "hookproof/node";
 import { createOutbox } from "hookproof/outbox";
+import { sqliteStore } from "hookproof/outbox/sqlite";
 
 const secret = process.env.LISTENER_SECRET;
 if (!secret) throw new Error("LISTENER_SECRET is missing: the secret of the listener.");
