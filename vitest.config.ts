@@ -1,7 +1,7 @@
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-import { seed } from "./test/support/seed.mjs";
-import { SkipReporter } from "./test/support/skip-reporter.js";
+import { seed } from "./test/kit/seed.mjs";
+import { SkipReporter } from "./test/kit/skip-reporter.js";
 
 // Without "import", which Vite adds by itself: vitest hands these on to Node, whose require() would follow it.
 const conditions = ["source", "node"];
@@ -9,8 +9,8 @@ const conditions = ["source", "node"];
 /** What .ci/run adds to `npm test`, each with a script of its own: `npm run test:databases` and so on. */
 const ADDED = {
   databases: [
-    "test/contract/{copies-over-http,postgres-*,redis-*,replay-across-*}.test.ts",
-    "test/outbox/postgres-*.test.ts",
+    "test/replay/{copies-over-http,postgres-*,redis-*,replay-across-*}.test.ts",
+    "test/outbox/postgres/*.test.ts",
     "cli/test/outbox-postgresql.test.ts",
   ],
   browser: ["test/browser/*.test.ts"],
@@ -19,7 +19,8 @@ const ADDED = {
 
 /** What measures the memory of its own process. */
 const ALONE = [
-  "test/hostile/{bodies,key-hosts}.test.ts",
+  "test/receiver/hostile-bodies.test.ts",
+  "test/jwks/hostile-key-hosts.test.ts",
   "test/inspector/feed.test.ts",
   "test/sender/{hostile-receiver,send-many}.test.ts",
   "test/service/seed.test.ts",
@@ -51,7 +52,7 @@ export default defineConfig({
     // By default vitest leaves one core free; most tests here wait for processes and sockets.
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
-    globalSetup: "test/support/test-run.ts",
+    globalSetup: "test/kit/test-run.ts",
     reporters: ["default", new SkipReporter()],
     projects: [
       {
