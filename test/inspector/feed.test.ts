@@ -3,6 +3,7 @@ import { startServer } from "hookproof-service";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type RequestRow, TOKEN_HEADER } from "../../service/src/inspector/contract.js";
 import { createFeed } from "../../service/src/inspector/feed.js";
+import { heldMemory } from "../kit/held-memory.mjs";
 import { inspected } from "./inspected.js";
 
 interface ServerSentEvent {
@@ -154,13 +155,14 @@ describe("a feed", () => {
     const { feed, url } = await served({ heartbeatMs: 20, stalledMs: 50, maxChanges: 100_000 });
     const stalled = await follow(url);
     stalled.response.pause();
-    const before = process.memoryUsage().rss;
+    const before = await heldMemory();
     for (let turn = 0; turn < 60; turn++) {
       for (let n = 1; n <= 1_000; n++) feed.rowChanged(turn * 1_000 + n);
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
     // 60,000 rows are some 30 MB; a socket's buffers hold less.
-    expect(process.memoryUsage().rss - before).toBeLessThan(25 * 1024 * 1024);
+    const { heap, buffers } = await heldMemory();
+    expect(heap + buffers - before.heap - before.buffers).toBeLessThan(25 * 1024 * 1024);
     await new Promise((resolve) => setTimeout(resolve, 150));
     stalled.response.resume();
     await expect.poll(stalled.isOver).toBe(true);

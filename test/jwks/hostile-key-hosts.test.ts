@@ -7,6 +7,7 @@ import { HookproofError } from "hookproof";
 import { type RemoteKeysOptions, remoteKeys } from "hookproof/jwks";
 import { afterEach, describe, expect, it } from "vitest";
 import type { TransportRequest } from "../../src/http/transport.js";
+import { heldMemory } from "../kit/held-memory.mjs";
 import { expectAccepted, expectRefusal, startTarget, type Target } from "../kit/hostile-target.js";
 import { jwtListener, jwtParts, testKey } from "../kit/hostile-tokens.js";
 import { makeCertificate, serveKeys, startKeyHost, trusting } from "./hostile-key-hosts.js";
@@ -99,9 +100,9 @@ describe("key set hosts that misbehave", () => {
     });
     open.push(host);
     const target = await targetOver(host.url, { transport: trusting(certificate, [], 5_000) });
-    const before = process.memoryUsage().arrayBuffers;
+    const before = await heldMemory();
     await expectRefusal(target, jwtParts("lst_jwt", key), 401, "KEY_SET_INVALID");
-    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(8 * 1024 * 1024);
+    expect((await heldMemory()).buffers - before.buffers).toBeLessThan(8 * 1024 * 1024);
     expect(host.bytesSent()).toBeLessThan(16 * 1024 * 1024);
   });
 

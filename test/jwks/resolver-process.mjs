@@ -1,8 +1,8 @@
 // A resolver in a process of its own: it trusts the test's CA by NODE_EXTRA_CA_CERTS, which Node reads at its
 // start only, and its memory is nobody else's.
-import { setImmediate } from "node:timers/promises";
 import { remoteKeys } from "hookproof/jwks";
 import { fixedClock } from "hookproof/testing";
+import { heldMemory } from "../kit/held-memory.mjs";
 
 const clock = fixedClock("2026-01-01T00:00:00Z");
 const resolvers = new Map();
@@ -36,14 +36,7 @@ const commands = {
     clock.advance(ms);
     return {};
   },
-  async memory() {
-    // What V8 counts of buffers is brought up to date only some time after they were collected.
-    for (let turn = 0; turn < 3; turn++) {
-      globalThis.gc();
-      await setImmediate();
-    }
-    return process.memoryUsage();
-  },
+  memory: () => heldMemory(),
 };
 
 process.on("unhandledRejection", (error) => {

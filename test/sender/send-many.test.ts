@@ -1,8 +1,7 @@
 import { setImmediate, setTimeout } from "node:timers/promises";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import { createSender, hmacSigner, type SenderOptions, type Transport } from "hookproof";
 import { describe, expect, it } from "vitest";
+import { heldMemory } from "../kit/held-memory.mjs";
 import { receiverServer, SECRET } from "../kit/receiver-server.js";
 
 const okAnswer = { status: 200, headers: [], body: new Uint8Array(), truncated: false };
@@ -148,7 +147,7 @@ describe("sendMany", () => {
       if (!result.ok) throw result.error;
       taken += 1;
       // By 20,000 the guard against reused ids is full.
-      if (taken >= 20_000 && taken % sampleEvery === 0) heap.push(settledHeap());
+      if (taken >= 20_000 && taken % sampleEvery === 0) heap.push((await heldMemory()).heap);
     }
     expect(taken).toBe(events);
     const half = heap.length / 2;
@@ -158,12 +157,3 @@ describe("sendMany", () => {
     expect(late - early).toBeLessThan(1024 * 1024);
   });
 });
-
-setFlagsFromString("--expose-gc");
-const collectGarbage = runInNewContext("gc") as () => void;
-
-/** The heap's size once everything unreachable is gone. */
-function settledHeap(): number {
-  collectGarbage();
-  return process.memoryUsage().heapUsed;
-}

@@ -10,6 +10,8 @@ import { temporaryFolder } from "../kit/temporary-folder.js";
 import { hasPython, startFakeS3 } from "./fake-s3.js";
 
 const MIB = 2 ** 20;
+/** After how many bytes a service is looked at. */
+const LOOK_EVERY = 4 * MIB;
 /** What the buffers of a service may hold of a file: a part of 5 MiB on its way to a bucket, which `fetch` copies thrice. */
 const MOST = 24 * MIB;
 const READER = "age1lggyhqrw2nlhcxprm67z43rta597azn8gknawjehu9d9dl0jq3yqqvfafg";
@@ -25,8 +27,11 @@ afterEach(async () => {
 /** A service in a process of its own, and the most that it ever held beyond what it held at the start. */
 async function startProcess(options: object) {
   const file = new URL("./upload-process.mjs", import.meta.url);
-  const child = fork(file, [JSON.stringify(options)], { execArgv: ["--expose-gc"] });
+  const child = fork(file, [JSON.stringify(options)], { execArgv: [] });
+  child.once("exit", (code) => child.emit("error", new Error(`The service ended with ${code}.`)));
   closing.push(async () => {
+    if (child.exitCode !== null) return;
+    child.removeAllListeners("exit");
     const gone = once(child, "exit");
     child.kill("SIGKILL");
     await gone;
@@ -51,7 +56,7 @@ async function startProcess(options: object) {
 
 type Running = Awaited<ReturnType<typeof startProcess>>;
 
-/** Uploads a file of the size and gives where it can be downloaded; the service is looked at after each MiB. */
+/** Uploads a file of the size and gives where it can be downloaded; the service is looked at now and then. */
 async function uploaded({ url, headers, look }: Running, hash: Hash): Promise<string> {
   const sending = request(`${url}/local/v1/secrets/upload?filename=a.age&creatorUserId=ada`, {
     method: "POST",
@@ -62,7 +67,7 @@ async function uploaded({ url, headers, look }: Running, hash: Hash): Promise<st
     const chunk = randomBytes(MIB);
     hash.update(chunk);
     await new Promise((resolve) => sending.write(chunk, resolve));
-    await look();
+    if (sent % LOOK_EVERY === 0) await look();
   }
   sending.end();
   const [answer] = await answered;
@@ -85,7 +90,8 @@ describe(`a file of ${SIZE / MIB} MiB passes through the service, which holds 24
     let bytes = 0;
     for await (const chunk of download.body ?? []) {
       received.update(chunk);
-      if (Math.floor(bytes / MIB) < Math.floor((bytes + chunk.length) / MIB)) await service.look();
+      if (Math.floor(bytes / LOOK_EVERY) < Math.floor((bytes + chunk.length) / LOOK_EVERY))
+        await service.look();
       bytes += chunk.length;
     }
     expect(received.digest("hex")).toBe(sent.digest("hex"));
