@@ -2,7 +2,7 @@
 // and what is written; docs/performance.md works out from it what many events a second need. Needs DATABASE_URL.
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { createSender, hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
 import pg from "pg";
@@ -31,13 +31,15 @@ await admin.connect();
  * what they wrote.
  */
 async function server() {
-  const { rows } = await admin.query("SELECT pid FROM pg_stat_activity");
+  const { rows } = await admin.query("SELECT pg_backend_pid() AS pid");
   const { rows: counted } = await admin.query(
     "SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS xid, pg_current_wal_lsn() - '0/0' AS wal",
   );
+  // With those that have just ended and are not in the server's own count yet.
   const [, parent] = statOf(rows[0].pid);
-  const [, , , , , , , , , , , , , ended, endedInKernel] = statOf(parent);
-  const living = rows.map(({ pid }) => statOf(pid)).reduce((sum, stat) => sum + stat[11] + stat[12], 0);
+  const children = readdirSync("/proc").filter((pid) => statOf(pid)[1] === parent);
+  const living = children.map(statOf).reduce((sum, stat) => sum + stat[11] + stat[12], 0);
+  const [ended, endedInKernel] = statOf(parent).slice(13);
   return {
     micros: (living + ended + endedInKernel) * 10_000,
     commits: Number(counted[0].xid),

@@ -2,7 +2,10 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { clearInterval, setInterval } from "node:timers";
 import { HookproofError } from "../../core/errors.js";
 
-/** The most bytes that may be read between a request and the end of its answer's headers, TLS overhead included. */
+/**
+ * The most bytes that may be read between a first look, just after a request, and the end of its answer's headers, TLS
+ * overhead included. Most answers are there before it, and asking a connection for its count costs microseconds.
+ */
 const MOST_BYTES_AHEAD = 65_536;
 
 /** How often the connections are checked. */
@@ -15,7 +18,7 @@ export interface CountingSocket {
 
 interface Watch {
   readonly socket: CountingSocket;
-  readonly limit: number;
+  limit: number | undefined;
   readonly tooMuch: () => void;
   readonly isOver: (() => boolean) | undefined;
 }
@@ -24,7 +27,7 @@ const watches = new Set<Watch>();
 let timer: NodeJS.Timeout | undefined;
 
 /**
- * Calls `tooMuch` once when more bytes are read, from now on, than any answer's headers have. A parser skips empty
+ * Calls `tooMuch` once when more bytes are read, from the next look on, than any answer's headers have. A parser skips empty
  * lines before a status line without an event, so only the connection's own count shows them.
  *
  * @param isOver whether the watch is over, where no event says so
@@ -35,7 +38,7 @@ export function watchBytesAhead(
   tooMuch: () => void,
   isOver?: () => boolean,
 ): () => void {
-  const watch = { socket, limit: socket.bytesRead + MOST_BYTES_AHEAD, tooMuch, isOver };
+  const watch = { socket, limit: undefined, tooMuch, isOver };
   watches.add(watch);
   timer ??= setInterval(look, LOOK_MS).unref();
   return () => watches.delete(watch);
@@ -44,6 +47,7 @@ export function watchBytesAhead(
 function look(): void {
   for (const watch of watches) {
     const isOver = watch.isOver?.() === true;
+    watch.limit ??= watch.socket.bytesRead + MOST_BYTES_AHEAD;
     if (!isOver && watch.socket.bytesRead <= watch.limit) continue;
     watches.delete(watch);
     if (!isOver) watch.tooMuch();

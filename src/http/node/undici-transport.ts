@@ -249,6 +249,8 @@ interface Sent {
 let starting: ((socket: CountingSocket) => void) | undefined;
 const proxies = new Set<string>();
 let listens = false;
+/** Cheaper than `queueMicrotask`, which makes a resource for each call. */
+const settled = Promise.resolve();
 
 /**
  * undici shows a connection in its diagnostics only: between the start of a request and the end of that turn, the
@@ -256,7 +258,7 @@ let listens = false;
  */
 function takeConnection(onSocket: (socket: CountingSocket) => void): void {
   starting = onSocket;
-  queueMicrotask(() => {
+  settled.then(() => {
     if (starting === onSocket) starting = undefined;
   });
 }
