@@ -59,7 +59,7 @@ afterAll(() => {
 });
 
 /** Asks the resolver's process. */
-function ask(command: string, args: object = {}): Promise<Outcome & NodeJS.MemoryUsage> {
+function ask(command: string, args: object = {}): Promise<Outcome & { heap: number; buffers: number }> {
   const id = ++messages;
   return new Promise((resolve) => {
     const listen = (message: { id: unknown; result?: never }) => {
