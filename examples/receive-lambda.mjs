@@ -1,5 +1,5 @@
-// AWS Lambda behind a function URL or an API Gateway HTTP API. Instances share no memory: give the receiver a
-// replayStore over a database, and "once" holds for all of them.
+// AWS Lambda behind a function URL, API Gateway (HTTP or REST API) or an Application Load Balancer. Instances share no
+// memory: give the receiver a replayStore over a database, and "once" holds for all of them.
 import { createReceiver, lambdaHandler } from "hookproof/receiver";
 
 const secret = process.env.LISTENER_SECRET;

@@ -22,7 +22,13 @@ export type { ReplayStore, Reservation, ReserveResult } from "../replay/replay-s
 
 // AWS Lambda
 
-export { type LambdaRequest, type LambdaResponse, lambdaHandler } from "./lambda-handler.js";
+export {
+  type LambdaHttpRequest,
+  type LambdaProxyRequest,
+  type LambdaRequest,
+  type LambdaResponse,
+  lambdaHandler,
+} from "./lambda-handler.js";
 
 // What the names above are made of
 

@@ -1,8 +1,8 @@
 import type { RequestListener } from "node:http";
 import { getRequestListener } from "@hono/node-server";
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { startExample } from "../kit/example-process.js";
-import { lambdaGateway } from "../kit/lambda-gateway.js";
+import { type LambdaFront, lambdaGateway } from "../kit/lambda-gateway.js";
 import { exchange, serve } from "../kit/loopback.js";
 import { itWith } from "../kit/needs.js";
 import { npmRuntime, type RuntimePackage } from "../kit/npm-runtime.js";
@@ -73,14 +73,21 @@ it.each(Object.entries(modules))("%s behind a web server", async (_name, load) =
   expect(run).toHaveBeenCalledTimes(1);
 });
 
-it.each([true, false])("receive-lambda.mjs behind a function URL, base64 %s", async (isBase64Encoded) => {
-  const run = vi.spyOn(console, "log").mockImplementation(() => {});
-  vi.stubEnv("LISTENER_SECRET", SECRET);
-  const { handler } = await import("../../examples/receive-lambda.mjs");
-  const server = await serve(lambdaGateway(handler, isBase64Encoded));
-  stops.push(server.stop);
-  await expectListener(server.url);
-  expect(run).toHaveBeenCalledTimes(1);
+const FRONTS: LambdaFront[] = ["function URL", "REST API", "load balancer", "load balancer with lists"];
+
+describe.each(FRONTS)("receive-lambda.mjs behind a %s", (front) => {
+  it.each([true, false])("base64 %s", async (isBase64Encoded) => {
+    const run = vi.spyOn(console, "log").mockImplementation(() => {});
+    vi.stubEnv("LISTENER_SECRET", SECRET);
+    const { handler } = await import("../../examples/receive-lambda.mjs");
+    const server = await serve(lambdaGateway(handler, isBase64Encoded, front));
+    stops.push(server.stop);
+    await expectListener(server.url);
+    const { headers } = await fetch(server.url + PATH);
+    expect(headers.get("content-type")).toMatch(/^application\/json/);
+    expect(headers.get("allow")).toBe("POST");
+    expect(run).toHaveBeenCalledTimes(1);
+  });
 });
 
 const runtimes: [name: string, runtime: RuntimePackage, options: string[]][] = [

@@ -123,9 +123,59 @@ describe("web handlers", () => {
 describe("Lambda", () => {
   const handler = lambdaHandler(createReceiver({ listener: LISTENER }), async () => {});
 
-  it("an event of payload format 1.0 says to set 2.0", async () => {
-    const event = { version: "1.0", httpMethod: "POST", path: PATH } as never;
-    await expect(handler(event)).rejects.toThrow(/^The event is not of payload format 2\.0/);
+  it.each([
+    ["a test event of the console", { key1: "value1" }],
+    ["an integration without proxy", { body: { user: "u_1" }, method: "POST" }],
+    ["an event of VPC Lattice", { version: "2.0", method: "POST", path: PATH, requestContext: {} }],
+    ["nothing", null],
+  ])("%s says to use a proxy integration", async (_name, event) => {
+    await expect(handler(event as never)).rejects.toThrow(/^The event is not an HTTP request/);
+  });
+
+  it("of a header that was sent twice, format 1.0 shows both lines", async () => {
+    const { headers, body } = await signedRequest();
+    const lists = Object.fromEntries(
+      Object.entries(headers as Record<string, string>).map(([name, value]) => [name, [value]]),
+    );
+    const event = {
+      httpMethod: "POST",
+      path: PATH,
+      headers: headers as Record<string, string>,
+      multiValueHeaders: {
+        ...lists,
+        "Webhook-Signature": ["A".repeat(43), ...(lists["Webhook-Signature"] ?? [])],
+      },
+      body: new TextDecoder().decode(body as Uint8Array),
+      isBase64Encoded: false,
+      requestContext: { identity: { sourceIp: "203.0.113.7" } },
+    };
+    expect(await handler(event)).toMatchObject({
+      statusCode: 401,
+      body: expect.stringContaining("SIGNATURE_MALFORMED"),
+    });
+  });
+
+  describe("behind a load balancer, with allowed ranges", () => {
+    const allowedCidrs = ["203.0.113.0/24"];
+    const ranged = lambdaHandler(createReceiver({ listener: { ...LISTENER, allowedCidrs } }), async () => {});
+    it.each([
+      ["203.0.113.7", 200],
+      ["198.51.100.1, 203.0.113.7", 200],
+      ["203.0.113.7, 198.51.100.1", 403],
+      ["", 403],
+      [undefined, 403],
+    ])("X-Forwarded-For %j is answered with %i", async (forwarded, status) => {
+      const { headers, body } = await signedRequest();
+      const answer = await ranged({
+        httpMethod: "POST",
+        path: PATH,
+        headers: { ...(headers as Record<string, string>), "x-forwarded-for": forwarded },
+        body: new TextDecoder().decode(body as Uint8Array),
+        isBase64Encoded: false,
+        requestContext: { elb: {} },
+      });
+      expect(answer.statusCode).toBe(status);
+    });
   });
 
   it("a body that a middleware parsed says to take it out", async () => {
