@@ -22,6 +22,11 @@ export interface OutboxEvent {
    * another one is leased or an earlier one is unfinished.
    */
   readonly orderingKey?: string | undefined;
+  /**
+   * The event is not due before this time, milliseconds since the epoch; absent: due at once. Later events of its
+   * ordering key wait for it. Only a store with `control` gets such events.
+   */
+  readonly deliverAt?: number | undefined;
   /** The W3C `traceparent` that was current when the event was enqueued. */
   readonly traceparent?: string | undefined;
   /** The id of the key that encrypted `body`; absent if the body is not encrypted. */
@@ -191,7 +196,7 @@ export interface RedriveResult {
 export interface ListenerStats {
   /** The listener's name. */
   readonly listener: string;
-  /** Events that wait for their time or for a worker. */
+  /** Events that wait for their time or for a worker, also while the listener is paused. */
   readonly pending: number;
   /** Events that a worker has leased. */
   readonly inFlight: number;
@@ -199,8 +204,15 @@ export interface ListenerStats {
   readonly delivered: number;
   /** Dead letters. */
   readonly dead: number;
-  /** Milliseconds since the oldest pending event was enqueued, by the store's clock; 0 if none is pending. */
+  /**
+   * Milliseconds since the oldest pending event was enqueued, or since its `deliverAt`, by the store's clock; 0 if none
+   * waits longer than it should.
+   */
   readonly oldestAgeMs: number;
+  /** Since when nothing is claimed for the listener, by the store's clock, and why; absent if it is not paused. */
+  readonly paused?: { readonly since: number; readonly reason?: string | undefined };
+  /** Until when the listener has asked to be left alone (`Retry-After`), by the store's clock. */
+  readonly restsUntil?: number;
   /** This process's circuit breaker. `Outbox.stats` adds it for its own listeners; a store leaves it out. */
   readonly breaker?: "closed" | "open" | "half-open";
 }
@@ -211,8 +223,11 @@ export interface OutboxEntry {
   readonly listener: string;
   /** The event's id. */
   readonly id: string;
-  /** `pending`: waits for its time or for a worker; `in-flight`: leased; `dead`: a dead letter. */
-  readonly state: "pending" | "in-flight" | "delivered" | "dead";
+  /**
+   * `pending`: waits for its time or for a worker; `in-flight`: leased; `dead`: a dead letter; `cancelled`: taken back
+   * before its first attempt.
+   */
+  readonly state: "pending" | "in-flight" | "delivered" | "dead" | "cancelled";
   /** When it was enqueued, by the store's clock. */
   readonly enqueuedAt: number;
   /** When it is due, by the store's clock; only while it is pending. */
@@ -223,6 +238,42 @@ export interface OutboxEntry {
   readonly outcome?: Delivery["outcome"] | undefined;
   /** All its attempts, the oldest first. */
   readonly attempts: readonly OutboxAttempt[];
+}
+
+/** Selects events by where they go. An event must match every field that is given. */
+export interface EventFilter {
+  /** Only events of this listener. */
+  readonly listener?: string | undefined;
+  /** Only events with one of these ids. */
+  readonly ids?: readonly string[] | undefined;
+}
+
+/** What a cancellation did. */
+export interface CancelResult {
+  /** How many events will not be sent. */
+  readonly cancelled: number;
+  /** How many had an attempt, or one is under way: they go on. With `ids`, also those that had ended. */
+  readonly tooLate: number;
+}
+
+/**
+ * What people and workers tell a store about its listeners; it is kept in the store, so that every worker sees it at
+ * its next claim. Times are by the store's clock.
+ */
+export interface StoreControl {
+  /** Claims of every worker leave the listener out, until `resume`. Again: the reason is the new one. */
+  pause(listener: string, reason?: string): Promise<void>;
+  /** Ends a pause; resolves to whether there was one. */
+  resume(listener: string): Promise<boolean>;
+  /** Claims of every worker leave the listener out until this time; of several, the latest counts. */
+  rest(listener: string, until: number): Promise<void>;
+  /**
+   * Cancels pending events for which no attempt has begun. Their ids stay known, as those of delivered events do: an
+   * event that is enqueued again stays cancelled. The next event of an ordering key may go.
+   */
+  cancel(filter: EventFilter): Promise<CancelResult>;
+  /** Events that are pending or in flight, those that were enqueued first; at most `limit`. */
+  pending(filter: EventFilter, limit: number): Promise<readonly OutboxEntry[]>;
 }
 
 /**
@@ -282,14 +333,19 @@ export interface OutboxStore<Tx = unknown> {
   deadLetters(filter?: DeadLetterFilter, options?: { readonly limit?: number }): AsyncIterable<DeadLetter>;
   /** Where an event stands, at each listener it was enqueued for. */
   find(id: string): Promise<readonly OutboxEntry[]>;
-  /** Counts the events of each listener that has any. */
+  /** Counts the events of each listener that has any, or is paused. */
   stats(): Promise<readonly ListenerStats[]>;
   /** The store's clock. */
   now(): Promise<number>;
   /** Calls `wake` when events may have become due, possibly too often; returns a function that stops the calls. */
   onWork?(wake: () => void): () => void;
-  /** Removes delivered events and dead letters that ended before these times; resolves to how many, a limited number. */
+  /**
+   * Removes delivered and cancelled events and dead letters that ended before these times (a cancelled event counts as
+   * delivered); resolves to how many, a limited number.
+   */
   prune(before: { readonly delivered: number; readonly dead: number }): Promise<number>;
+  /** Pausing, cancelling and `deliverAt`. A store without it is used without them. */
+  readonly control?: StoreControl;
   /** Closes what the store has opened. */
   close(): Promise<void>;
 }

@@ -2,19 +2,29 @@ import { type Clock, systemClock } from "../../core/clock.js";
 import { newEventId } from "../../core/event.js";
 import { eventName, inTurn, newEvents } from "../engine.js";
 import type {
-  ClaimedEvent,
-  DeadLetter,
   DeadLetterFilter,
-  Delivery,
   DeliveryFailure,
   ExpiredEvent,
   Lease,
-  ListenerStats,
   OutboxAttempt,
-  OutboxEntry,
-  OutboxEvent,
   OutboxStore,
+  StoreControl,
 } from "../outbox-store.js";
+import {
+  deadLetterOf,
+  dueInOrder,
+  entryOf,
+  type HeldListener,
+  isDue,
+  isOf,
+  isPastWindow,
+  isUnfinished,
+  lease,
+  type MemoryEntry,
+  matches,
+  newEntry,
+  statsOf,
+} from "./entries.js";
 
 /** How many events one call of `expire` or `prune` ends at most. */
 const BATCH = 1_000;
@@ -33,6 +43,7 @@ const BATCH = 1_000;
 export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined } = {}): OutboxStore<never> {
   const entries = new Map<string, MemoryEntry>();
   const wakes = new Set<() => void>();
+  const held = new Map<string, HeldListener>();
   let [sequences, tokens] = [0, 0];
 
   const all = () => [...entries.values()];
@@ -65,7 +76,42 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
     return gone.length;
   }
 
+  const isHeld = (listener: string, now: number) => {
+    const { paused, restsUntil = 0 } = held.get(listener) ?? {};
+    return paused !== undefined || restsUntil > now;
+  };
+
+  const control: StoreControl = {
+    async pause(listener, reason) {
+      const since = held.get(listener)?.paused?.since ?? clock.now();
+      held.set(listener, { ...held.get(listener), paused: { since, ...(reason && { reason }) } });
+    },
+    async resume(listener) {
+      const { paused, ...rest } = held.get(listener) ?? {};
+      held.set(listener, rest);
+      return woken(paused !== undefined);
+    },
+    async rest(listener, until) {
+      const known = held.get(listener);
+      held.set(listener, { ...known, restsUntil: Math.max(until, known?.restsUntil ?? 0) });
+    },
+    async cancel(filter) {
+      const now = clock.now();
+      const found = all().filter((entry) => isOf(entry, filter) && (filter.ids || isUnfinished(entry)));
+      const open = found.filter((entry) => entry.state === "pending" && entry.firstAttemptAt === undefined);
+      for (const entry of open) Object.assign(entry, { state: "cancelled", endedAt: now });
+      woken(open.length);
+      return { cancelled: open.length, tooLate: found.length - open.length };
+    },
+    async pending(filter, limit) {
+      const open = all().filter((entry) => isUnfinished(entry) && isOf(entry, filter));
+      const first = open.sort((a, b) => a.sequence - b.sequence).slice(0, limit);
+      return first.map((entry) => entryOf(entry, clock.now()));
+    },
+  };
+
   return {
+    control,
     enqueue(events, tx) {
       if (tx !== undefined) throw new TypeError("the memory store has no transactions: leave tx out");
       const fresh = newEvents(events, (event) => entries.get(eventName(event))?.event.digest);
@@ -77,7 +123,8 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
     },
     async claim({ limit, leaseMs, listeners }) {
       const now = clock.now();
-      const queues = new Map([...listeners.keys()].map((listener) => [listener, [] as MemoryEntry[]]));
+      const asked = [...listeners.keys()].filter((listener) => !isHeld(listener, now));
+      const queues = new Map(asked.map((listener) => [listener, [] as MemoryEntry[]]));
       for (const entry of dueInOrder(all(), now)) {
         const { most = 0, windowMs = 0 } = listeners.get(entry.event.listener) ?? {};
         const queue = queues.get(entry.event.listener);
@@ -153,157 +200,17 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
       const found = all().filter(({ event }) => event.id === id);
       return found.map((entry) => entryOf(entry, clock.now()));
     },
-    stats: async () => statsOf(all(), clock.now()),
+    stats: async () => statsOf(all(), held, clock.now()),
     now: async () => clock.now(),
     onWork(wake) {
       wakes.add(wake);
       return () => wakes.delete(wake);
     },
     async prune({ delivered, dead }) {
-      const before = { delivered, dead, pending: 0, "in-flight": 0 };
+      const before = { delivered, cancelled: delivered, dead, pending: 0, "in-flight": 0 };
       const old = all().filter(({ state, endedAt }) => endedAt < before[state]);
       return woken(remove(old.slice(0, BATCH)));
     },
     async close() {},
   };
-}
-
-function newEntry(event: OutboxEvent, sequence: number, now: number): MemoryEntry {
-  const counts = { attempt: 0, attemptsBeforeRedrive: 0, attempts: [] };
-  const stored = { ...event, body: event.body.slice() };
-  return {
-    event: stored,
-    sequence,
-    state: "pending",
-    enqueuedAt: now,
-    at: now,
-    token: "",
-    endedAt: 0,
-    ...counts,
-  };
-}
-
-/** Leases an event, and counts the attempt. */
-function lease(
-  entry: MemoryEntry,
-  { now, expiresAt, token }: { now: number; expiresAt: number; token: string },
-): ClaimedEvent {
-  const { event, at, attemptsBeforeRedrive, enqueuedAt } = entry;
-  const beforeClaim = {
-    state: "pending",
-    at,
-    attempt: entry.attempt,
-    firstAttemptAt: entry.firstAttemptAt,
-  } as const;
-  const attempt = entry.attempt + 1;
-  const firstAttemptAt = entry.firstAttemptAt ?? now;
-  const sentBefore = entry.firstAttemptAt !== undefined;
-  Object.assign(entry, { state: "in-flight", at: expiresAt, token, attempt, firstAttemptAt, beforeClaim });
-  const held = { listener: event.listener, id: event.id, token, expiresAt };
-  return { event, lease: held, attempt, attemptsBeforeRedrive, firstAttemptAt, sentBefore, enqueuedAt, now };
-}
-
-/** What the memory store knows of one event. */
-interface MemoryEntry {
-  event: OutboxEvent;
-  /** Its place in the order of its listener. */
-  sequence: number;
-  state: OutboxEntry["state"];
-  readonly enqueuedAt: number;
-  /** When it is due; while it is leased, when the lease expires. */
-  at: number;
-  /** The token of its last claim. */
-  token: string;
-  attempt: number;
-  attemptsBeforeRedrive: number;
-  firstAttemptAt?: number | undefined;
-  /** The fields as they were before the last claim, which `release` restores. */
-  beforeClaim?: Partial<MemoryEntry>;
-  readonly attempts: OutboxAttempt[];
-  outcome?: Delivery["outcome"] | undefined;
-  failure?: DeliveryFailure | undefined;
-  /** When it was delivered or became a dead letter. */
-  endedAt: number;
-}
-
-function isUnfinished({ state }: MemoryEntry): boolean {
-  return state === "pending" || state === "in-flight";
-}
-
-/** Whether a worker holds it under a lease that has not expired. */
-function isLeased({ state, at }: MemoryEntry, now: number): boolean {
-  return state === "in-flight" && at > now;
-}
-
-function isDue(entry: MemoryEntry, now: number): boolean {
-  return isUnfinished(entry) && entry.at <= now;
-}
-
-function isPastWindow({ firstAttemptAt }: MemoryEntry, windowMs: number, now: number): boolean {
-  return firstAttemptAt !== undefined && now > firstAttemptAt + windowMs;
-}
-
-function matches({ event, failure, endedAt }: MemoryEntry, filter: DeadLetterFilter): boolean {
-  return (
-    (filter.listener === undefined || filter.listener === event.listener) &&
-    (filter.ids === undefined || filter.ids.includes(event.id)) &&
-    (filter.reason === undefined || filter.reason === failure?.reason) &&
-    (filter.code === undefined || filter.code === failure?.code) &&
-    (filter.before === undefined || endedAt < filter.before)
-  );
-}
-
-/** The events that may be claimed, those that have been due for longest first. */
-function dueInOrder(entries: readonly MemoryEntry[], now: number): MemoryEntry[] {
-  const inOrder = [...entries].sort((a, b) => a.sequence - b.sequence);
-  const taken = new Set(inOrder.filter((entry) => isLeased(entry, now)).map(keyOf));
-  const due: MemoryEntry[] = [];
-  for (const entry of inOrder) {
-    const key = keyOf(entry);
-    if (isDue(entry, now) && !taken.has(key)) due.push(entry);
-    if (isUnfinished(entry) || entry.failure?.blocksKey) taken.add(key);
-  }
-  return due.sort((a, b) => a.at - b.at || a.sequence - b.sequence);
-}
-
-/** What is ordered: the ordering key, or the event alone if it has none. */
-function keyOf({ event: { listener, orderingKey, id } }: MemoryEntry): string {
-  return JSON.stringify(orderingKey === undefined ? [listener, null, id] : [listener, orderingKey]);
-}
-
-function deadLetterOf(entry: MemoryEntry, { reason, code }: DeliveryFailure): DeadLetter {
-  const { event, endedAt: failedAt, enqueuedAt, firstAttemptAt, attempts } = entry;
-  return { event, reason, code, failedAt, enqueuedAt, firstAttemptAt, attempts: [...attempts] };
-}
-
-function entryOf(entry: MemoryEntry, now: number): OutboxEntry {
-  const { event, enqueuedAt, at, firstAttemptAt, outcome, attempts } = entry;
-  const state = entry.state === "in-flight" && !isLeased(entry, now) ? "pending" : entry.state;
-  return {
-    listener: event.listener,
-    id: event.id,
-    state,
-    enqueuedAt,
-    ...(state === "pending" ? { dueAt: at } : {}),
-    firstAttemptAt,
-    outcome,
-    attempts: [...attempts],
-  };
-}
-
-function statsOf(entries: readonly MemoryEntry[], now: number): ListenerStats[] {
-  const listeners = new Set(entries.map(({ event }) => event.listener));
-  return [...listeners].map((listener) => {
-    const own = entries.filter(({ event }) => event.listener === listener);
-    const pending = own.filter((entry) => isUnfinished(entry) && !isLeased(entry, now));
-    const oldest = pending.reduce((least, { enqueuedAt }) => Math.min(least, enqueuedAt), now);
-    return {
-      listener,
-      pending: pending.length,
-      inFlight: own.filter((entry) => isLeased(entry, now)).length,
-      delivered: own.filter(({ state }) => state === "delivered").length,
-      dead: own.filter(({ state }) => state === "dead").length,
-      oldestAgeMs: now - oldest,
-    };
-  });
 }

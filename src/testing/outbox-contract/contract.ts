@@ -1,4 +1,5 @@
 import type { ContractCase } from "../contract-case.js";
+import { controlRules } from "./control-rules.js";
 import { deadLetterRules, upkeepRules } from "./dead-letter-rules.js";
 import { enqueueRules } from "./enqueue-rules.js";
 import { leaseRules, orderRules } from "./lease-rules.js";
@@ -31,4 +32,5 @@ export const outboxStoreContract: readonly ContractCase<OutboxStoreSubject>[] = 
   ...upkeepRules,
   ...loadRules,
   ...failureRules,
+  ...controlRules,
 ];

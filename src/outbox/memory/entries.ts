@@ -1,0 +1,174 @@
+import type {
+  ClaimedEvent,
+  DeadLetter,
+  DeadLetterFilter,
+  Delivery,
+  DeliveryFailure,
+  EventFilter,
+  ListenerStats,
+  OutboxAttempt,
+  OutboxEntry,
+  OutboxEvent,
+} from "../outbox-store.js";
+
+export function newEntry(event: OutboxEvent, sequence: number, now: number): MemoryEntry {
+  const counts = { attempt: 0, attemptsBeforeRedrive: 0, attempts: [] };
+  const stored = { ...event, body: event.body.slice() };
+  return {
+    event: stored,
+    sequence,
+    state: "pending",
+    enqueuedAt: now,
+    readyAt: Math.max(now, event.deliverAt ?? now),
+    at: Math.max(now, event.deliverAt ?? now),
+    token: "",
+    endedAt: 0,
+    ...counts,
+  };
+}
+
+/** Leases an event, and counts the attempt. */
+export function lease(
+  entry: MemoryEntry,
+  { now, expiresAt, token }: { now: number; expiresAt: number; token: string },
+): ClaimedEvent {
+  const { event, at, attemptsBeforeRedrive, enqueuedAt } = entry;
+  const beforeClaim = {
+    state: "pending",
+    at,
+    attempt: entry.attempt,
+    firstAttemptAt: entry.firstAttemptAt,
+  } as const;
+  const attempt = entry.attempt + 1;
+  const firstAttemptAt = entry.firstAttemptAt ?? now;
+  const sentBefore = entry.firstAttemptAt !== undefined;
+  Object.assign(entry, { state: "in-flight", at: expiresAt, token, attempt, firstAttemptAt, beforeClaim });
+  const held = { listener: event.listener, id: event.id, token, expiresAt };
+  return { event, lease: held, attempt, attemptsBeforeRedrive, firstAttemptAt, sentBefore, enqueuedAt, now };
+}
+
+/** What the memory store knows of one event. */
+export interface MemoryEntry {
+  event: OutboxEvent;
+  /** Its place in the order of its listener. */
+  sequence: number;
+  state: OutboxEntry["state"];
+  readonly enqueuedAt: number;
+  /** When it was due at first. */
+  readonly readyAt: number;
+  /** When it is due; while it is leased, when the lease expires. */
+  at: number;
+  /** The token of its last claim. */
+  token: string;
+  attempt: number;
+  attemptsBeforeRedrive: number;
+  firstAttemptAt?: number | undefined;
+  /** The fields as they were before the last claim, which `release` restores. */
+  beforeClaim?: Partial<MemoryEntry>;
+  readonly attempts: OutboxAttempt[];
+  outcome?: Delivery["outcome"] | undefined;
+  failure?: DeliveryFailure | undefined;
+  /** When it was delivered, was cancelled or became a dead letter. */
+  endedAt: number;
+}
+
+/** What keeps a listener's events from being claimed. */
+export interface HeldListener {
+  readonly paused?: NonNullable<ListenerStats["paused"]>;
+  readonly restsUntil?: number;
+}
+
+export function isOf({ event }: MemoryEntry, { listener = event.listener, ids }: EventFilter): boolean {
+  return listener === event.listener && (ids?.includes(event.id) ?? true);
+}
+
+export function isUnfinished({ state }: MemoryEntry): boolean {
+  return state === "pending" || state === "in-flight";
+}
+
+/** Whether a worker holds it under a lease that has not expired. */
+function isLeased({ state, at }: MemoryEntry, now: number): boolean {
+  return state === "in-flight" && at > now;
+}
+
+export function isDue(entry: MemoryEntry, now: number): boolean {
+  return isUnfinished(entry) && entry.at <= now;
+}
+
+export function isPastWindow({ firstAttemptAt }: MemoryEntry, windowMs: number, now: number): boolean {
+  return firstAttemptAt !== undefined && now > firstAttemptAt + windowMs;
+}
+
+export function matches({ event, failure, endedAt }: MemoryEntry, filter: DeadLetterFilter): boolean {
+  return (
+    (filter.listener === undefined || filter.listener === event.listener) &&
+    (filter.ids === undefined || filter.ids.includes(event.id)) &&
+    (filter.reason === undefined || filter.reason === failure?.reason) &&
+    (filter.code === undefined || filter.code === failure?.code) &&
+    (filter.before === undefined || endedAt < filter.before)
+  );
+}
+
+/** The events that may be claimed, those that have been due for longest first. */
+export function dueInOrder(entries: readonly MemoryEntry[], now: number): MemoryEntry[] {
+  const inOrder = [...entries].sort((a, b) => a.sequence - b.sequence);
+  const taken = new Set(inOrder.filter((entry) => isLeased(entry, now)).map(keyOf));
+  const due: MemoryEntry[] = [];
+  for (const entry of inOrder) {
+    const key = keyOf(entry);
+    if (isDue(entry, now) && !taken.has(key)) due.push(entry);
+    if (isUnfinished(entry) || entry.failure?.blocksKey) taken.add(key);
+  }
+  return due.sort((a, b) => a.at - b.at || a.sequence - b.sequence);
+}
+
+/** What is ordered: the ordering key, or the event alone if it has none. */
+function keyOf({ event: { listener, orderingKey, id } }: MemoryEntry): string {
+  return JSON.stringify(orderingKey === undefined ? [listener, null, id] : [listener, orderingKey]);
+}
+
+export function deadLetterOf(entry: MemoryEntry, { reason, code }: DeliveryFailure): DeadLetter {
+  const { event, endedAt: failedAt, enqueuedAt, firstAttemptAt, attempts } = entry;
+  return { event, reason, code, failedAt, enqueuedAt, firstAttemptAt, attempts: [...attempts] };
+}
+
+export function entryOf(entry: MemoryEntry, now: number): OutboxEntry {
+  const { event, enqueuedAt, at, firstAttemptAt, outcome, attempts } = entry;
+  const state = entry.state === "in-flight" && !isLeased(entry, now) ? "pending" : entry.state;
+  return {
+    listener: event.listener,
+    id: event.id,
+    state,
+    enqueuedAt,
+    ...(state === "pending" ? { dueAt: at } : {}),
+    firstAttemptAt,
+    outcome,
+    attempts: [...attempts],
+  };
+}
+
+export function statsOf(
+  entries: readonly MemoryEntry[],
+  held: ReadonlyMap<string, HeldListener>,
+  now: number,
+): ListenerStats[] {
+  const counted = entries.filter(({ state }) => state !== "cancelled");
+  const paused = [...held.keys()].filter((listener) => held.get(listener)?.paused);
+  const listeners = new Set([...counted.map(({ event }) => event.listener), ...paused]);
+  return [...listeners].map((listener) => {
+    const own = counted.filter(({ event }) => event.listener === listener);
+    const pending = own.filter((entry) => isUnfinished(entry) && !isLeased(entry, now));
+    const oldest = pending.reduce((least, { readyAt }) => Math.min(least, readyAt), now);
+    const { restsUntil = 0, ...pause } = held.get(listener) ?? {};
+    return {
+      listener,
+      pending: pending.length,
+      inFlight: own.filter((entry) => isLeased(entry, now)).length,
+      delivered: own.filter(({ state }) => state === "delivered").length,
+      dead: own.filter(({ state }) => state === "dead").length,
+      oldestAgeMs: now - oldest,
+      ...pause,
+      ...(restsUntil > now && { restsUntil }),
+    };
+  });
+}
