@@ -209,12 +209,20 @@ export interface ListenerStats {
    * waits longer than it should.
    */
   readonly oldestAgeMs: number;
-  /** Since when nothing is claimed for the listener, by the store's clock, and why; absent if it is not paused. */
-  readonly paused?: { readonly since: number; readonly reason?: string | undefined };
+  /** The listener's pause; absent if it is not paused. */
+  readonly paused?: ListenerPause;
   /** Until when the listener has asked to be left alone (`Retry-After`), by the store's clock. */
   readonly restsUntil?: number;
   /** This process's circuit breaker. `Outbox.stats` adds it for its own listeners; a store leaves it out. */
   readonly breaker?: "closed" | "open" | "half-open";
+}
+
+/** Why nothing is claimed for a listener. */
+export interface ListenerPause {
+  /** When it was paused, by the store's clock. */
+  readonly since: number;
+  /** The reason that was given. */
+  readonly reason?: string | undefined;
 }
 
 /** Where an event stands at one listener. */

@@ -5,6 +5,7 @@ import type {
   Delivery,
   DeliveryFailure,
   EventFilter,
+  ListenerPause,
   ListenerStats,
   OutboxAttempt,
   OutboxEntry,
@@ -74,7 +75,7 @@ export interface MemoryEntry {
 
 /** What keeps a listener's events from being claimed. */
 export interface HeldListener {
-  readonly paused?: NonNullable<ListenerStats["paused"]>;
+  readonly paused?: ListenerPause;
   readonly restsUntil?: number;
 }
 
