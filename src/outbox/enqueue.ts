@@ -25,7 +25,14 @@ export interface OutboxMessage {
   readonly traceparent?: string | undefined;
 }
 
-/** An event that is in the outbox. */
+/** An event for several listeners: each has an entry, all under one event id and with the same bytes. */
+export interface FanOutMessage extends Omit<OutboxMessage, "listener"> {
+  /** The listeners' names, 1 to 1,000, each once. */
+  readonly listeners: readonly string[];
+  readonly listener?: undefined;
+}
+
+/** An event that is in the outbox, at one listener. */
 export interface EnqueuedEvent {
   /** The listener's name. */
   readonly listener: string;
@@ -120,8 +127,17 @@ interface PlainEvent {
   readonly plain: OutboxEvent;
 }
 
+/** What `enqueue` takes. */
+export type Enqueueable = OutboxMessage | FanOutMessage | PreparedEvent;
+
 const MAX_ORDERING_KEY_LENGTH = 200;
+const MAX_LISTENERS = 1_000;
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** Whether a message is for several listeners, so that it has several receipts. */
+export function isFanOut(message: object): message is FanOutMessage {
+  return (message as Partial<FanOutMessage> | null)?.listeners !== undefined;
+}
 
 /** The way into an outbox. An invalid message throws in the caller's stack, so that it rolls a transaction back. */
 export class Enqueuer<Tx> {
@@ -131,17 +147,16 @@ export class Enqueuer<Tx> {
     this.#context = context;
   }
 
-  async prepare(message: OutboxMessage): Promise<PreparedEvent> {
-    return new PreparedEvent(await this.#encrypted(this.#check(message)));
+  /** One event for each listener of the message. */
+  async prepare(message: OutboxMessage | FanOutMessage): Promise<PreparedEvent[]> {
+    const events = await Promise.all(this.#check(message).map((one) => this.#encrypted(one)));
+    return events.map((event) => new PreparedEvent(event));
   }
 
   /** Stores all messages or none; with a synchronous store and without encryption before it returns. */
-  enqueueAll(
-    messages: readonly (OutboxMessage | PreparedEvent)[],
-    tx: Tx | undefined,
-  ): Promise<EnqueuedEvent[]> {
+  enqueueAll(messages: readonly Enqueueable[], tx: Tx | undefined): Promise<EnqueuedEvent[]> {
     const given: (OutboxEvent | PlainEvent)[] = [];
-    for (const message of messages) given.push(this.#event(message)); // no map: a short stack shows the caller
+    for (const message of messages) given.push(...this.#events(message)); // no flatMap: a short stack shows the caller
     const isReady = (one: OutboxEvent | PlainEvent): one is OutboxEvent => !("plain" in one);
     if (!this.#context.encryption)
       return this.#insert(
@@ -158,15 +173,17 @@ export class Enqueuer<Tx> {
     );
   }
 
-  #event(message: OutboxMessage | PreparedEvent): OutboxEvent | PlainEvent {
+  #events(message: Enqueueable): OutboxEvent[] | PlainEvent[] {
     const prepared = PreparedEvent.eventOf(Object(message));
-    if (prepared) this.#requireListener(prepared.listener);
-    return prepared ?? this.#check(message as OutboxMessage);
+    if (!prepared) return this.#check(message as OutboxMessage | FanOutMessage);
+    this.#requireListener(prepared.listener);
+    return [prepared];
   }
 
-  #check(message: OutboxMessage): PlainEvent {
-    const { listener, payload, eventId, orderingKey, traceparent } = message;
-    this.#requireListener(listener);
+  #check(message: OutboxMessage | FanOutMessage): PlainEvent[] {
+    const { payload, eventId, orderingKey, traceparent } = message;
+    const listeners = isFanOut(message) ? severalOf(message) : [message.listener];
+    for (const listener of listeners) this.#requireListener(listener);
     if (orderingKey !== undefined && !(isName(orderingKey) && orderingKey.length <= MAX_ORDERING_KEY_LENGTH))
       throw new TypeError(`orderingKey must be a text of 1 to ${MAX_ORDERING_KEY_LENGTH} characters`);
     if (traceparent !== undefined && !TRACEPARENT.test(traceparent))
@@ -176,7 +193,8 @@ export class Enqueuer<Tx> {
         "payload is missing: enqueue takes messages and what prepare() gave, but no copy of that and no receipt of enqueue",
       );
     const { id, body } = eventFrom(payload, eventId);
-    return { plain: { id, listener, body, digest: sha256Base64url(body), orderingKey, traceparent } };
+    const digest = sha256Base64url(body);
+    return listeners.map((listener) => ({ plain: { id, listener, body, digest, orderingKey, traceparent } }));
   }
 
   #requireListener(listener: unknown): void {
@@ -239,4 +257,16 @@ export class Enqueuer<Tx> {
     };
     return { event: { ...event, traceparent }, end };
   }
+}
+
+/** The names of a message for several listeners. */
+function severalOf({ listener, listeners }: FanOutMessage): readonly string[] {
+  if (listener !== undefined) throw new TypeError("a message has listener or listeners, and not both");
+  if (!Array.isArray(listeners) || listeners.length === 0)
+    throw new TypeError("listeners must be an array of listeners' names, with one at least");
+  if (listeners.length > MAX_LISTENERS)
+    throw new RangeError(`listeners may hold ${MAX_LISTENERS} names; it holds ${listeners.length}`);
+  const names = new Set(listeners);
+  if (names.size < listeners.length) throw new TypeError("listeners must name each listener once");
+  return [...names];
 }

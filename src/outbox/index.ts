@@ -10,6 +10,7 @@ export { createOutbox, type Outbox, type OutboxOptions } from "./outbox.js";
 
 export {
   type EnqueuedEvent,
+  type FanOutMessage,
   type OutboxMessage,
   OutcomeUnknownError,
   type PreparedEvent,

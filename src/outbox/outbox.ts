@@ -8,7 +8,15 @@ import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
 import type { BodyEncryption } from "./body-encryption.js";
 import { LEASE_MARGIN_MS } from "./deliver.js";
 import { Dispatcher, type DispatcherContext } from "./dispatcher.js";
-import { type EnqueuedEvent, Enqueuer, type OutboxMessage, type PreparedEvent } from "./enqueue.js";
+import {
+  type Enqueueable,
+  type EnqueuedEvent,
+  Enqueuer,
+  type FanOutMessage,
+  isFanOut,
+  type OutboxMessage,
+  type PreparedEvent,
+} from "./enqueue.js";
 import { type OutboxListener, type OutboxListenerOptions, outboxListeners } from "./listener.js";
 import type {
   DeadLetter,
@@ -70,17 +78,21 @@ export interface Outbox<Tx = unknown> {
    * only if that commits. An invalid event throws at once, and is not a rejection. With a synchronous store and
    * without encryption the event is stored when the call returns.
    *
+   * A message with `listeners` is stored once for each of them, under one event id, and has a receipt for each.
+   *
    * @throws {HookproofError} OUTBOX_LISTENER_UNKNOWN, PAYLOAD_NOT_JSON, PAYLOAD_NOT_UTF8, PAYLOAD_TOO_LARGE,
    * EVENT_ID_INVALID, EVENT_ID_REUSED, OUTBOX_UNAVAILABLE
    * @throws {OutcomeUnknownError} if the events may be stored or not
    */
   enqueue(event: OutboxMessage | PreparedEvent, options?: { tx?: Tx }): Promise<EnqueuedEvent>;
   enqueue(
-    events: readonly (OutboxMessage | PreparedEvent)[],
+    events: FanOutMessage | readonly (OutboxMessage | FanOutMessage | PreparedEvent)[],
     options?: { tx?: Tx },
   ): Promise<readonly EnqueuedEvent[]>;
   /** Does everything that takes time, such as encryption, before a transaction. */
   prepare(event: OutboxMessage): Promise<PreparedEvent>;
+  /** The same for several listeners: an event for each, to be enqueued in one call. */
+  prepare(event: FanOutMessage): Promise<readonly PreparedEvent[]>;
   /** Starts to deliver. `enqueue` works without it. */
   start(): void;
   /**
@@ -159,19 +171,20 @@ class StoredOutbox<Tx> implements Outbox<Tx> {
 
   enqueue(event: OutboxMessage | PreparedEvent, options?: { tx?: Tx }): Promise<EnqueuedEvent>;
   enqueue(
-    events: readonly (OutboxMessage | PreparedEvent)[],
+    events: FanOutMessage | readonly (OutboxMessage | FanOutMessage | PreparedEvent)[],
     options?: { tx?: Tx },
   ): Promise<readonly EnqueuedEvent[]>;
-  enqueue(
-    given: OutboxMessage | PreparedEvent | readonly (OutboxMessage | PreparedEvent)[],
-    { tx }: { tx?: Tx } = {},
-  ): Promise<unknown> {
+  enqueue(given: Enqueueable | readonly Enqueueable[], { tx }: { tx?: Tx } = {}): Promise<unknown> {
     if (isMany(given)) return this.#enqueuer.enqueueAll(given, tx);
-    return this.#enqueuer.enqueueAll([given], tx).then(([receipt]) => receipt);
+    const receipts = this.#enqueuer.enqueueAll([given], tx);
+    return isFanOut(given) ? receipts : receipts.then(([receipt]) => receipt);
   }
 
-  prepare(event: OutboxMessage): Promise<PreparedEvent> {
-    return this.#enqueuer.prepare(event);
+  prepare(event: OutboxMessage): Promise<PreparedEvent>;
+  prepare(event: FanOutMessage): Promise<readonly PreparedEvent[]>;
+  async prepare(event: OutboxMessage | FanOutMessage): Promise<unknown> {
+    const prepared = await this.#enqueuer.prepare(event);
+    return isFanOut(event) ? prepared : prepared[0];
   }
 
   start(): void {

@@ -1,5 +1,7 @@
 import { drizzle } from "drizzle-orm/node-postgres";
 import { type SQL, sql } from "drizzle-orm/sql";
+import { hmacSigner } from "hookproof";
+import { createOutbox } from "hookproof/outbox";
 import { type PostgresClient, postgresStore } from "hookproof/outbox/postgres";
 import type { ClaimedEvent } from "hookproof/outbox/store";
 import { CompiledQuery, Kysely, PostgresDialect } from "kysely";
@@ -10,6 +12,7 @@ import { outboxEvent } from "../../kit/outbox-event.js";
 import { freePort } from "../../kit/own-server.js";
 import { testPostgres } from "../../kit/postgres.js";
 import { type TestOutbox, testOutbox } from "../../kit/postgres-outbox.js";
+import { SECRET } from "../../kit/receiver-server.js";
 
 const postgres = await testPostgres();
 afterAll(() => postgres?.stop());
@@ -62,6 +65,20 @@ describeWith("postgresql", postgres)("postgresStore", () => {
     await given.query("BEGIN");
     return given;
   };
+
+  it("stores an event for several listeners in the caller's transaction, or not at all", async () => {
+    const url = "http://127.0.0.1:9/api/v1/webhooks/incoming/lst_1";
+    const signer = hmacSigner({ secret: SECRET });
+    const fanOut = createOutbox({ store, listeners: { orders: { url, signer }, mails: { url, signer } } });
+    for (const end of ["ROLLBACK", "COMMIT"]) {
+      const tx = await client();
+      const receipts = await fanOut.enqueue({ listeners: ["orders", "mails"], payload: { n: 1 } }, { tx });
+      await tx.query(end);
+      tx.release();
+      const entries = await store.find(receipts[0]?.eventId ?? "");
+      expect(entries.map(({ listener }) => listener)).toEqual(end === "COMMIT" ? ["orders", "mails"] : []);
+    }
+  });
 
   it("makes its tables once, however many ask at once", async () => {
     const stores = Array.from({ length: 12 }, () => outbox.store());
