@@ -29,6 +29,7 @@ export interface OutboxMessage {
 export interface FanOutMessage extends Omit<OutboxMessage, "listener"> {
   /** The listeners' names, 1 to 1,000, each once. */
   readonly listeners: readonly string[];
+  /** Left out: `listeners` takes its place. */
   readonly listener?: undefined;
 }
 
