@@ -29,6 +29,7 @@ export interface AttemptContext {
   readonly clock: Clock;
   readonly random: () => number;
   readonly observe: Observer | undefined;
+  readonly notice: Observer;
   readonly aborting: AbortGroup;
 }
 
@@ -105,6 +106,7 @@ export class EventAttempt {
     const { classification, response } = attempted;
     const record = this.#recordOf(attempted);
     this.#count(attempted);
+    this.#note(record);
     if (classification.outcome === "accepted") return this.#delivered("delivered", record);
     if (classification.outcome === "duplicate") return this.#delivered("duplicate", record);
     const { outcome, code } = classification;
@@ -136,10 +138,10 @@ export class EventAttempt {
 
   async #tryAgain(code: ErrorCode, retryAfterMs: number | undefined, record: OutboxAttempt): Promise<void> {
     const { random, observe } = this.#context;
-    const { limits, policy } = this.#listener;
+    const { policy } = this.#listener;
     const { attempt, attemptsBeforeRedrive, firstAttemptAt } = this.#claimed;
     if (retryAfterMs !== undefined && (record.status === 429 || record.status === 503))
-      limits.pauseUntil(this.#now() + Math.min(retryAfterMs, policy.maxRetryAfterMs));
+      await this.#rest(Math.min(retryAfterMs, policy.maxRetryAfterMs));
     // The proxy failed and not the listener, so only the end of the window ends the event.
     const maxAttempts = code === "PROXY_FAILED" ? Number.MAX_SAFE_INTEGER : policy.maxAttempts;
     const next = nextAttempt(
@@ -157,6 +159,15 @@ export class EventAttempt {
       code,
     });
     return this.#reschedule(next.at, record);
+  }
+
+  /** Leaves the listener alone for so long, as it asked: this worker, and by the store all others. */
+  async #rest(ms: number): Promise<void> {
+    const { store, calls } = this.#context;
+    const { limits, name } = this.#listener;
+    limits.pauseUntil(this.#now() + ms);
+    const until = this.#storeNow() + ms;
+    if (store.control) await calls.untilDone(async () => store.control?.rest(name, until), this.#leaseEnds());
   }
 
   async #reschedule(at: number, record: OutboxAttempt): Promise<void> {
@@ -227,13 +238,22 @@ export class EventAttempt {
     this.#warn(`Events cannot be delivered and are tried again until their window closes: ${why}.${likely}`);
   }
 
+  /** Remembers how the attempt ended, for `stats`. */
+  #note({ code, status, answer }: OutboxAttempt): void {
+    const at = this.#context.clock.now();
+    const { last } = this.#listener;
+    this.#listener.last = code
+      ? { ...last, lastError: { at, code, status, answer } }
+      : { ...last, lastSuccessAt: at };
+  }
+
   #leaseLost(): void {
     this.#warn("LEASE_LOST: another worker has taken the event over, as this one took too long.");
   }
 
   #warn(message: string): void {
     const { url, eventId } = this.#subject;
-    this.#context.observe?.({ type: "warning", url, eventId, message });
+    this.#context.notice({ type: "warning", url, eventId, message });
   }
 }
 

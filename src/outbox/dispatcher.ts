@@ -23,6 +23,8 @@ export interface DispatcherContext {
   readonly random: () => number;
   readonly wait: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly observe: Observer | undefined;
+  /** Takes warnings, and whether the store can be reached, also where there is no observer. */
+  readonly notice: Observer;
 }
 
 /** How often a round waits for further attempts that end, about a millisecond each time. */
@@ -227,10 +229,10 @@ export class Dispatcher {
   }
 
   #warnOfLost(count: number): void {
-    const { listeners, observe } = this.#context;
+    const { listeners, notice } = this.#context;
     const message = `LEASE_LOST: ${count} delivered, but not before another worker took over; it will see a 409.`;
     const [first] = listeners.values();
-    if (first) observe?.({ type: "warning", url: first.url, message });
+    if (first) notice({ type: "warning", url: first.url, message });
   }
 }
 

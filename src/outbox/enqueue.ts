@@ -5,6 +5,7 @@ import { eventFrom } from "../core/event.js";
 import type { HeaderPair } from "../core/headers.js";
 import { newDelivery, type Observer } from "../sender/observe.js";
 import type { BodyEncryption } from "./body-encryption.js";
+import { deliveryTime } from "./control.js";
 import { isName } from "./listener.js";
 import type { OutboxEvent, OutboxStore } from "./outbox-store.js";
 
@@ -21,6 +22,12 @@ export interface OutboxMessage {
    * characters.
    */
   readonly orderingKey?: string | undefined;
+  /**
+   * When the event is due: a time, or milliseconds since the epoch, at most a year away; at once by default, and for a
+   * time that has passed. Later events of its ordering key wait for it. The window of seven days begins with the first
+   * attempt.
+   */
+  readonly deliverAt?: Date | number | undefined;
   /** The W3C trace context to continue; by default the one that an observer adds. */
   readonly traceparent?: string | undefined;
 }
@@ -177,14 +184,15 @@ export class Enqueuer<Tx> {
   #events(message: Enqueueable): OutboxEvent[] | PlainEvent[] {
     const prepared = PreparedEvent.eventOf(Object(message));
     if (!prepared) return this.#check(message as OutboxMessage | FanOutMessage);
-    this.#requireListener(prepared.listener);
+    this.requireListener(prepared.listener);
     return [prepared];
   }
 
   #check(message: OutboxMessage | FanOutMessage): PlainEvent[] {
     const { payload, eventId, orderingKey, traceparent } = message;
+    const { store, clock } = this.#context;
     const listeners = isFanOut(message) ? severalOf(message) : [message.listener];
-    for (const listener of listeners) this.#requireListener(listener);
+    for (const listener of listeners) this.requireListener(listener);
     if (orderingKey !== undefined && !(isName(orderingKey) && orderingKey.length <= MAX_ORDERING_KEY_LENGTH))
       throw new TypeError(`orderingKey must be a text of 1 to ${MAX_ORDERING_KEY_LENGTH} characters`);
     if (traceparent !== undefined && !TRACEPARENT.test(traceparent))
@@ -193,12 +201,16 @@ export class Enqueuer<Tx> {
       throw new TypeError(
         "payload is missing: enqueue takes messages and what prepare() gave, but no copy of that and no receipt of enqueue",
       );
+    const deliverAt = deliveryTime(message.deliverAt, clock.now(), store);
     const { id, body } = eventFrom(payload, eventId);
     const digest = sha256Base64url(body);
-    return listeners.map((listener) => ({ plain: { id, listener, body, digest, orderingKey, traceparent } }));
+    return listeners.map((listener) => ({
+      plain: { id, listener, body, digest, orderingKey, traceparent, deliverAt },
+    }));
   }
 
-  #requireListener(listener: unknown): void {
+  /** @throws {TypeError | HookproofError} for a name that no listener has */
+  requireListener(listener: unknown): void {
     if (typeof listener !== "string") throw new TypeError("listener must be a listener's name");
     const { urls } = this.#context;
     if (urls.has(listener)) return;

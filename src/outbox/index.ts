@@ -8,6 +8,7 @@ export { createOutbox, type Outbox, type OutboxOptions } from "./outbox.js";
 
 // What goes in
 
+export type { CancelFilter } from "./control.js";
 export {
   type EnqueuedEvent,
   type FanOutMessage,
@@ -29,10 +30,15 @@ export { aesGcmEncryption, type BodyEncryption } from "./body-encryption.js";
 
 export type { BreakerPolicy, Rate } from "./limits.js";
 export type {
+  CancelResult,
   DeadLetter,
   DeadLetterFilter,
+  EventFilter,
+  ListenerError,
+  ListenerPause,
   ListenerStats,
   OutboxAttempt,
+  OutboxEntry,
   RedriveOptions,
   RedriveResult,
 } from "./outbox-store.js";

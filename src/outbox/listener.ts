@@ -3,6 +3,7 @@ import { type AttemptOptions, type Attempts, prepareAttempts } from "../sender/a
 import type { Observer } from "../sender/observe.js";
 import { type RetryPolicy, retryPolicy } from "../sender/retry-policy.js";
 import { type LimitOptions, ListenerLimits } from "./limits.js";
+import type { ListenerStats } from "./outbox-store.js";
 
 /** A listener that an outbox delivers to. */
 export interface OutboxListenerOptions extends AttemptOptions, LimitOptions {
@@ -18,6 +19,8 @@ export interface OutboxListener extends Attempts {
   readonly policy: RetryPolicy;
   readonly limits: ListenerLimits;
   readonly blocksKey: boolean;
+  /** What `stats` says of this process's attempts. */
+  last: Pick<ListenerStats, "lastError" | "lastSuccessAt">;
   /** Whether a warning about the listener's set-up was given; reset by the next delivery. */
   alerted: boolean;
 }
@@ -55,6 +58,7 @@ function outboxListener(
       observe?.({ type: "breaker-changed", url, listener: name, state }),
     ),
     blocksKey: onDead === "block",
+    last: {},
     alerted: false,
   };
 }

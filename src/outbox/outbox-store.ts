@@ -213,6 +213,10 @@ export interface ListenerStats {
   readonly paused?: ListenerPause;
   /** Until when the listener has asked to be left alone (`Retry-After`), by the store's clock. */
   readonly restsUntil?: number;
+  /** The last attempt of this process that failed. `Outbox.stats` adds it for its own listeners. */
+  readonly lastError?: ListenerError;
+  /** When this process last delivered an event, by its own clock. `Outbox.stats` adds it for its own listeners. */
+  readonly lastSuccessAt?: number;
   /** This process's circuit breaker. `Outbox.stats` adds it for its own listeners; a store leaves it out. */
   readonly breaker?: "closed" | "open" | "half-open";
 }
@@ -223,6 +227,18 @@ export interface ListenerPause {
   readonly since: number;
   /** The reason that was given. */
   readonly reason?: string | undefined;
+}
+
+/** An attempt that failed, as `stats` shows the last one. */
+export interface ListenerError {
+  /** When it ended, by this process's clock. */
+  readonly at: number;
+  /** Why it failed. */
+  readonly code: ErrorCode;
+  /** The answer's HTTP status, if there was one. */
+  readonly status?: number | undefined;
+  /** The start of the answer, as in `OutboxAttempt`. */
+  readonly answer?: string | undefined;
 }
 
 /** Where an event stands at one listener. */

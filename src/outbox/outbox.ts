@@ -6,6 +6,7 @@ import { checkWholeNumber, harmless, steadyRandom } from "../core/options.js";
 import type { Observer } from "../sender/observe.js";
 import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
 import type { BodyEncryption } from "./body-encryption.js";
+import { type CancelFilter, cancelEvents, controlOf, pauseListener, pendingEvents } from "./control.js";
 import { LEASE_MARGIN_MS } from "./deliver.js";
 import { Dispatcher, type DispatcherContext } from "./dispatcher.js";
 import {
@@ -18,10 +19,13 @@ import {
   type PreparedEvent,
 } from "./enqueue.js";
 import { type OutboxListener, type OutboxListenerOptions, outboxListeners } from "./listener.js";
+import { consoleNotices } from "./notices.js";
 import type {
+  CancelResult,
   DeadLetter,
   DeadLetterFilter,
   DropOptions,
+  EventFilter,
   ListenerStats,
   OutboxEntry,
   OutboxStore,
@@ -63,6 +67,11 @@ export interface OutboxOptions<Tx = unknown> {
   allowUnencrypted?: boolean | undefined;
   /** Called with everything that happens; see `Activity`. */
   observe?: Observer | undefined;
+  /**
+   * Says nothing on standard error where there is no `observe`; `false` by default: the first refusal for a wrong set-up
+   * (401, 403, 404) and an unreachable store are a line each.
+   */
+  quiet?: boolean | undefined;
   /** The worker's clock, for tests; the system's by default. */
   clock?: Clock | undefined;
   /** Numbers from 0 up to 1 for the jitter, for tests; `Math.random` by default. */
@@ -113,8 +122,31 @@ export interface Outbox<Tx = unknown> {
   deadLetters(filter?: DeadLetterFilter, options?: { readonly limit?: number }): AsyncIterable<DeadLetter>;
   /** Where an event stands, with its attempts, at each listener it was enqueued for. */
   find(eventId: string): Promise<readonly OutboxEntry[]>;
-  /** Counts the events of each listener, with the state of this process's circuit breakers. */
+  /** Counts the events of each listener, with this process's circuit breakers, last error and last success. */
   stats(): Promise<readonly ListenerStats[]>;
+  /**
+   * Claims nothing more for a listener, in every worker, until `resume`; attempts under way end. Events go on to be
+   * enqueued, and wait. The reason is shown by `stats()`.
+   *
+   * @throws {HookproofError} OUTBOX_LISTENER_UNKNOWN, OUTBOX_UNSUPPORTED
+   */
+  pause(listener: string, options?: { readonly reason?: string }): Promise<void>;
+  /** Ends a pause; resolves to whether there was one. */
+  resume(listener: string): Promise<boolean>;
+  /**
+   * Takes back events for which no attempt has begun: `outbox.cancel({ eventId })`, or all of a listener. Says how many
+   * it was too late for.
+   *
+   * @throws {HookproofError} OUTBOX_UNSUPPORTED
+   */
+  cancel(filter: CancelFilter): Promise<CancelResult>;
+  /**
+   * Events that wait or are in flight, with their attempts, those that were enqueued first; 100 by default, 1,000 at
+   * most.
+   *
+   * @throws {HookproofError} OUTBOX_UNSUPPORTED
+   */
+  pending(filter?: EventFilter, options?: { readonly limit?: number }): Promise<readonly OutboxEntry[]>;
   /** Stops, and closes the store. */
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -226,11 +258,32 @@ class StoredOutbox<Tx> implements Outbox<Tx> {
 
   async stats(): Promise<readonly ListenerStats[]> {
     const stats = new Map((await this.#store.stats()).map((one) => [one.listener, one]));
-    for (const [listener, { limits }] of this.#listeners) {
+    for (const [listener, { limits, last }] of this.#listeners) {
       const nothing = { listener, pending: 0, inFlight: 0, delivered: 0, dead: 0, oldestAgeMs: 0 };
-      stats.set(listener, { ...(stats.get(listener) ?? nothing), breaker: limits.breaker });
+      stats.set(listener, { ...(stats.get(listener) ?? nothing), ...last, breaker: limits.breaker });
     }
     return [...stats.values()];
+  }
+
+  async pause(listener: string, { reason }: { readonly reason?: string } = {}): Promise<void> {
+    this.#enqueuer.requireListener(listener);
+    await pauseListener(this.#store, listener, reason);
+  }
+
+  async resume(listener: string): Promise<boolean> {
+    this.#enqueuer.requireListener(listener);
+    return controlOf(this.#store).resume(listener);
+  }
+
+  async cancel(filter: CancelFilter): Promise<CancelResult> {
+    return cancelEvents(this.#store, filter);
+  }
+
+  async pending(
+    filter?: EventFilter,
+    options?: { readonly limit?: number },
+  ): Promise<readonly OutboxEntry[]> {
+    return pendingEvents(this.#store, filter, options);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -248,7 +301,8 @@ function dispatcherContext<Tx>(
   shared: Pick<DispatcherContext, "listeners" | "clock" | "observe">,
 ): DispatcherContext {
   const { store, concurrency = 250, leaseMs = 60_000, pollMs = 100, encryption } = options;
-  const { allowUnencrypted = false } = options;
+  const { allowUnencrypted = false, quiet = false } = options;
+  const notice = shared.observe ?? (quiet ? () => {} : consoleNotices());
   checkWholeNumber("concurrency", concurrency);
   if (!(pollMs > 0)) throw new RangeError("pollMs must be above 0");
   for (const { name, attemptTimeoutMs } of shared.listeners.values())
@@ -262,5 +316,5 @@ function dispatcherContext<Tx>(
   const wait = steadySleep(options.wait);
   const random = steadyRandom(options.random ?? Math.random);
   const bodies = { encryption, allowUnencrypted };
-  return { ...shared, ...bodies, store, concurrency, leaseMs, pollMs, retention, random, wait };
+  return { ...shared, ...bodies, notice, store, concurrency, leaseMs, pollMs, retention, random, wait };
 }

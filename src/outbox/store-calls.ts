@@ -46,19 +46,19 @@ interface Done<Value> {
 /** Calls to a store that may be out of reach: reports outages, and repeats calls with growing pauses. */
 export class StoreCalls {
   readonly #clock: Clock;
-  readonly #observe: Observer | undefined;
+  readonly #notice: Observer;
   readonly #wait: (ms: number, signal?: AbortSignal) => Promise<void>;
   readonly #aborting: AbortGroup;
   #pauseMs = 0;
 
   constructor(context: {
     readonly clock: Clock;
-    readonly observe: Observer | undefined;
+    readonly notice: Observer;
     readonly wait: (ms: number, signal?: AbortSignal) => Promise<void>;
     readonly aborting: AbortGroup;
   }) {
     this.#clock = context.clock;
-    this.#observe = context.observe;
+    this.#notice = context.notice;
     this.#wait = context.wait;
     this.#aborting = context.aborting;
   }
@@ -72,12 +72,12 @@ export class StoreCalls {
   async once<Value>(call: () => Promise<Value>): Promise<Value> {
     try {
       const value = await call();
-      if (this.#pauseMs > 0) this.#observe?.({ type: "store-changed", available: true });
+      if (this.#pauseMs > 0) this.#notice({ type: "store-changed", available: true });
       this.#pauseMs = 0;
       return value;
     } catch (cause) {
       const code: ErrorCode = cause instanceof HookproofError ? cause.code : "OUTBOX_UNAVAILABLE";
-      if (this.#pauseMs === 0) this.#observe?.({ type: "store-changed", available: false, code, cause });
+      if (this.#pauseMs === 0) this.#notice({ type: "store-changed", available: false, code, cause });
       this.#pauseMs = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pauseMs * 2));
       throw cause;
     }

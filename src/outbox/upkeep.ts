@@ -20,6 +20,7 @@ export interface UpkeepContext {
   readonly retention: Retention;
   readonly clock: Clock;
   readonly observe: Observer | undefined;
+  readonly notice: Observer;
   /** Called each time a run of upkeep has ended. */
   readonly onEnd: () => void;
 }
@@ -135,14 +136,14 @@ export class Upkeep {
 
   /** Reports a job that fails although the store can be reached; an outage is reported by StoreCalls. */
   async #reportFailure(one: Job, error: unknown): Promise<void> {
-    const { calls, store, listeners, observe } = this.#context;
+    const { calls, store, listeners, notice } = this.#context;
     const isReachable = await calls.once(() => store.now()).then(Number.isFinite, () => false);
     if (!isReachable || one.isFailing) return;
     one.isFailing = true;
     const words = error instanceof Error ? error.message : String(error);
     const [first] = listeners.values();
     const message = `The outbox's upkeep fails (${one.name}); events are delivered all the same. ${words}`;
-    if (first) observe?.({ type: "warning", url: first.url, message });
+    if (first) notice({ type: "warning", url: first.url, message });
   }
 }
 

@@ -48,7 +48,12 @@ export interface LambdaProxyRequest {
     /** There if it came from a load balancer. */
     readonly elb?: object | undefined;
     /** There if it came from API Gateway. */
-    readonly identity?: { readonly sourceIp?: string | null | undefined } | undefined;
+    readonly identity?:
+      | {
+          /** The client's address. */
+          readonly sourceIp?: string | null | undefined;
+        }
+      | undefined;
   };
 }
 

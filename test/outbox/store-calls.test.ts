@@ -13,7 +13,7 @@ function callsBench() {
   const aborting = new AbortGroup();
   const calls = new StoreCalls({
     clock: { now: () => 5_000_000 - passed, monotonic: () => passed },
-    observe: (event) => told.push(event),
+    notice: (event) => told.push(event),
     aborting,
     wait: async (ms) => {
       waits.push(ms);
