@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import type { ProbeResult } from "hookproof/probes";
+import type { ListenerVerdict, ProbeResult } from "hookproof/probes";
 import { describe, expect, it } from "vitest";
 import { itWith } from "../../test/kit/needs.js";
 import { hasTool } from "../../test/kit/outside-tool.js";
-import { junit, tap } from "../src/reporters/formats.js";
+import { jsonl, junit, pretty, tap } from "../src/reporters/formats.js";
 import type { CreateReporter } from "../src/reporters/reporter.js";
 
 const hasPython = hasTool("python3", "--version");
@@ -25,8 +25,22 @@ const RESULTS: readonly ProbeResult[] = [
   { ...base, id: "four", title: "four", outcome: "skip", skipped: "would-trigger", reason: "it <runs>" },
 ];
 
-function reportOf(create: CreateReporter, strict: boolean): string {
-  const reporter = create((_colour, text) => text);
+/** A verdict with the same, which explains the second result. */
+const VERDICT: ListenerVerdict = {
+  id: "signature-hex",
+  sentence: 'It accepts <hex> & \u001b[31m: it\'s "wrong".',
+  fix: "encode() # it",
+  follows: ["two"],
+  requests: 3,
+};
+
+function reportOf(
+  create: CreateReporter,
+  strict: boolean,
+  verdict?: ListenerVerdict,
+  verbose = false,
+): string {
+  const reporter = create((_colour, text) => text, verbose);
   const probes = RESULTS.map(({ id, title, section, expected, listenerChoice }) => ({
     ...{
       id,
@@ -45,6 +59,7 @@ function reportOf(create: CreateReporter, strict: boolean): string {
   return [
     reporter.begin({ url, method: "hmac", probes, strict }),
     ...RESULTS.map((result) => reporter.result(result)),
+    reporter.verdict(verdict),
     reporter.end(counts),
   ].join("");
 }
@@ -107,5 +122,37 @@ describe("the TAP reporter", () => {
 
   it("has no TODO in a strict run", () => {
     expect(reportOf(tap, true)).not.toContain("# TODO");
+  });
+});
+
+describe("the verdict in a report", () => {
+  it("comes first for people, and what follows from it is left out", () => {
+    const lines = reportOf(pretty, false, VERDICT).split("\n");
+    expect(lines.slice(1, 5)).toEqual([
+      '✖ It accepts <hex> & \\u001b[31m: it\'s "wrong".',
+      "  fix     encode() # it",
+      "  1 result below would only repeat it; -v shows it.",
+      expect.stringMatching(/^✔ 401 {3}one/),
+    ]);
+    expect(lines.filter((line) => / two /.test(line))).toEqual([]);
+    expect(reportOf(pretty, false, VERDICT, true)).toContain(" two ");
+  });
+
+  it("lists again at the end what it does not explain", () => {
+    const lines = reportOf(pretty, false, { ...VERDICT, follows: [] }).split("\n");
+    expect(lines.at(-3)).toBe("  1 failure that the verdict does not explain:");
+    expect(lines.at(-2)).toMatch(/^ {2}✖ 200 {3}two /);
+  });
+
+  it("is a document for programs, a comment in TAP, a property in JUnit", () => {
+    const documents = reportOf(jsonl, false, VERDICT)
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(documents.at(-2)).toEqual({ v: 1, type: "verdict", ...VERDICT });
+    expect(reportOf(tap, false, VERDICT)).toMatch(/^# verdict: It accepts <hex>.*\n# fix: encode/m);
+    expect(reportOf(junit, false, VERDICT)).toContain('<property name="fix" value="encode() # it"/>');
+    for (const report of [pretty, tap, junit, jsonl])
+      expect(reportOf(report, false, VERDICT)).not.toContain("\u001b");
   });
 });

@@ -11,3 +11,8 @@ export { type ProbeTarget, type RunProbesOptions, runProbes } from "./run-probes
 export type { AuthenticationMethod, ListenerChoice, Probe } from "./probe.js";
 export { type ProbeFilter, probes, selectProbes } from "./run-probes.js";
 export type { ProbeOutcome, ProbeResult, SkipReason } from "./send-probe.js";
+
+// What is wrong with the listener
+
+export { findListenerMistake } from "./find-listener-mistake.js";
+export type { ListenerVerdict } from "./listener-verdict.js";

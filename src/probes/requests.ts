@@ -119,6 +119,15 @@ export interface HmacKit extends RequestKit {
   withSignature(signature: string, over?: Partial<RequestParts>): ProbeRequest;
 }
 
+/** A correct signature that has a character in which base64 and base64url differ. */
+export function telling(kit: HmacKit): { body: string; signature: string } {
+  for (let n = 0; ; n++) {
+    const body = `{"type":"hookproof.probe","n":${n}}`;
+    const signature = kit.signature({ body });
+    if (/[-_]/.test(signature)) return { body, signature };
+  }
+}
+
 /** A token of the right form, for listeners that do not accept tokens. */
 const SOME_TOKEN = "Bearer eyJhbGciOiJFUzI1NiIsImtpZCI6ImEifQ.e30.AAAA";
 

@@ -198,16 +198,7 @@ async function* runSuite<Kit extends RequestKit>(
   { concurrency = 4, bail = false, ...options }: RunProbesOptions,
 ): AsyncGenerator<ProbeResult, void, undefined> {
   checkWholeNumber("concurrency", concurrency);
-  const run: ProbeRun = {
-    ...addressOf(target),
-    allowTrigger: options.allowTrigger === true,
-    transport: options.transport ?? createTransport({ agent: options.agent }),
-    keepsHeaderLines: options.transport !== undefined || KEEPS_HEADER_LINES,
-    clock: options.clock ?? systemClock,
-    timeoutMs: options.timeoutMs ?? 10_000,
-    signal: options.signal,
-    progress: { answered: false },
-  };
+  const run = probeRun(target, options);
   const selected = selectFrom(suite, options);
   const results = inOrder(selected, { concurrency, signal: options.signal }, (probe) =>
     sendProbe(probe, kitFor, run),
@@ -217,6 +208,20 @@ async function* runSuite<Kit extends RequestKit>(
     if (bail && result.outcome === "fail") return;
   }
   if (options.signal?.aborted) throw new HookproofError("ABORTED", "The caller aborted the probes.");
+}
+
+/** What all requests of one run share, from the options. */
+export function probeRun(target: ProbeTarget, options: RunProbesOptions): ProbeRun {
+  return {
+    ...addressOf(target),
+    allowTrigger: options.allowTrigger === true,
+    transport: options.transport ?? createTransport({ agent: options.agent }),
+    keepsHeaderLines: options.transport !== undefined || KEEPS_HEADER_LINES,
+    clock: options.clock ?? systemClock,
+    timeoutMs: options.timeoutMs ?? 10_000,
+    signal: options.signal,
+    progress: { answered: false },
+  };
 }
 
 function addressOf({ url, auth }: ProbeTarget): Pick<RequestFacts, "url" | "baseUrl"> {

@@ -54,7 +54,7 @@ export interface ProbeRun extends Pick<RequestFacts, "url" | "baseUrl"> {
 }
 
 /** What came back: a status, or the error code if there was no answer. */
-type Answer = ({ readonly status: number } | { readonly failure: ErrorCode }) &
+export type Answer = ({ readonly status: number } | { readonly failure: ErrorCode }) &
   Partial<Pick<TransportResponse, "headers" | "resent">>;
 
 /** The part of a result that follows from the answer. */
@@ -128,7 +128,8 @@ async function sendOnce<Kit extends RequestKit>(
   return { ending: { ...verdict, ...seen }, last };
 }
 
-async function sendBuilt(built: BuiltRequest, run: ProbeRun): Promise<Answer | Skipped> {
+/** Sends a request that was built, unless it cannot be made or sent. */
+export async function sendBuilt(built: BuiltRequest, run: ProbeRun): Promise<Answer | Skipped> {
   if ("skip" in built) return skip("cannot-send", built.skip);
   if (!run.keepsHeaderLines && hasNameTwice(built))
     return skip("cannot-send", "this runtime's fetch cannot send one header twice");

@@ -29,7 +29,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "outbox/sqlite": ["core", "outbox", "sqlite"],
   "outbox/postgres": ["core", "outbox"],
   diagnose: ["core", "jwt", "jwks"],
-  probes: ["core", "hmac", "jwt", "http", "sender"],
+  probes: ["core", "hmac", "jwt", "http", "sender", "diagnose"],
   "key-store": ["core", "jwt", "jwks"],
   observe: ["sender"],
   testing: ["core", "http", "receiver", "replay", "outbox"],

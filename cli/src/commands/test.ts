@@ -1,5 +1,7 @@
 import {
   type AuthenticationMethod,
+  findListenerMistake,
+  type ListenerVerdict,
   type Probe,
   type ProbeFilter,
   type ProbeResult,
@@ -18,7 +20,7 @@ import { agentFor } from "../send/agent.js";
 export const test: Command = {
   name: "test",
   details:
-    "Probes that run the automation of a correct listener are skipped unless --allow-trigger is given. A listener that fails a probe may run it all the same.",
+    "Probes that run the automation of a correct listener are skipped unless --allow-trigger is given. A listener that fails a probe may run it all the same. Where a run without --only fails, requests with one known mistake each follow, to find the listener's bug.",
   positionals: [TARGET_POSITIONAL],
   flags: {
     list: { type: "boolean", describe: "show the probes and send nothing" },
@@ -79,19 +81,17 @@ async function sendProbes(context: Context): Promise<number> {
   const seen: ProbeResult[] = [];
   const started = performance.now();
   let failed = false;
+  let verdict: ListenerVerdict | undefined;
   try {
-    const results = runProbes(
-      { url: target.url, auth: target.auth },
-      {
-        ...selection,
-        allowTrigger: args.flag("allow-trigger"),
-        concurrency,
-        timeoutMs: global.timeoutMs,
-        agent,
-        signal: io.stopSignal,
-      },
-    );
-    for await (const result of results) {
+    const options = {
+      allowTrigger: args.flag("allow-trigger"),
+      concurrency,
+      timeoutMs: global.timeoutMs,
+      agent,
+      signal: io.stopSignal,
+    };
+    const probed = { url: target.url, auth: target.auth };
+    for await (const result of runProbes(probed, { ...selection, ...options })) {
       if (seen.length === 0) report.begin(run);
       seen.push(result);
       progress.finish(); // the bar must not be in a line of the report
@@ -100,8 +100,10 @@ async function sendProbes(context: Context): Promise<number> {
       failed ||= isFailure(result, strict);
       if (failed && args.flag("bail")) break;
     }
+    verdict = await findListenerMistake(probed, seen, options);
   } finally {
     progress.finish();
+    if (seen.length > 0) report.verdict(verdict);
   }
   report.end(summaryOf(seen, !failed, Math.round(performance.now() - started)));
   if (report.file !== undefined) out.note(`The report is in ${report.file}.`);

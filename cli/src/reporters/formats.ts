@@ -6,30 +6,68 @@ const MARKS = { pass: "✔", fail: "✖", skip: "-", unclear: "?" } as const;
 const COLOURS = { pass: "green", fail: "red", skip: "dim", unclear: "yellow" } as const;
 const INDENT = " ".repeat(8);
 
-/** For people: a line for each probe, more where something is to be done. */
-export const pretty: CreateReporter = (paint) => ({
-  begin: ({ url, method, probes }) =>
-    `${probes.length} ${probes.length === 1 ? "probe" : "probes"} (${method}) to ${inertLine(url)}\n`,
-  result(result) {
-    if (result.skipped === "would-trigger") return ""; // the end says how many there were
-    const { id, outcome, title, reason } = result;
-    const mark = paint(COLOURS[outcome], MARKS[outcome]);
-    const lines = [`${mark} ${shortly(result).padEnd(5)} ${id.padEnd(32)} ${title}`];
+/** For people: the verdict first, then a line for each probe, more where something is to be done. */
+export const pretty: CreateReporter = (paint, verbose) => {
+  const results: ProbeResult[] = [];
+  let remaining: readonly ProbeResult[] = [];
+  const headline = (result: ProbeResult) => {
+    const mark = paint(COLOURS[result.outcome], MARKS[result.outcome]);
+    return `${mark} ${shortly(result).padEnd(5)} ${result.id.padEnd(32)} ${result.title}`;
+  };
+  const linesOf = (result: ProbeResult) => {
+    const { outcome, reason } = result;
+    if (result.skipped === "would-trigger") return []; // the end says how many there were
+    const lines = [headline(result)];
     if (outcome === "skip") lines.push(`${INDENT}skip    ${reason}`);
     if (outcome === "fail" || outcome === "unclear") {
       lines.push(`${INDENT}${outcome.padEnd(7)} ${deviationOf(result)} (specification ${result.section})`);
       lines.push(`${INDENT}means   ${result.means}`, `${INDENT}fix     ${result.fix}`);
     }
-    return `${lines.map(inertLine).join("\n")}\n`;
-  },
-  end(summary) {
-    const { pass, fail, skip, unclear, wouldTrigger, ok } = summary;
-    const lines = [`${pass} pass, ${fail} fail, ${unclear} unclear, ${skip} skipped`];
-    if (wouldTrigger > 0)
-      lines.push(`${wouldTrigger} of the skipped would run the automation: --allow-trigger sends them too.`);
-    return `${paint(ok ? "green" : "red", ok ? "✔" : "✖")} ${lines.join("\n  ")}\n`;
-  },
-});
+    return lines;
+  };
+  return {
+    begin: ({ url, method, probes }) =>
+      `${probes.length} ${probes.length === 1 ? "probe" : "probes"} (${method}) to ${inertLine(url)}\n`,
+    result(result) {
+      results.push(result);
+      return "";
+    },
+    verdict(verdict) {
+      const follows = new Set(verdict?.follows);
+      const isShown = ({ id }: ProbeResult) => verbose || !follows.has(id);
+      const lines = results.filter(isShown).flatMap(linesOf);
+      if (verdict) {
+        remaining = results.filter(({ id, outcome }) => outcome === "fail" && !follows.has(id));
+        lines.unshift(`${paint("red", "✖")} ${verdict.sentence}`, `  fix     ${verdict.fix}`);
+        if (!verbose && follows.size > 0)
+          lines.splice(
+            2,
+            0,
+            `  ${countOf(follows.size, "result")} below would only repeat it; -v shows ${follows.size === 1 ? "it" : "them"}.`,
+          );
+      }
+      return lines.map((one) => `${inertLine(one)}\n`).join("");
+    },
+    end(summary) {
+      const { pass, fail, skip, unclear, wouldTrigger, ok } = summary;
+      const lines = [`${pass} pass, ${fail} fail, ${unclear} unclear, ${skip} skipped`];
+      if (wouldTrigger > 0)
+        lines.push(
+          `${wouldTrigger} of the skipped would run the automation: --allow-trigger sends them too.`,
+        );
+      if (remaining.length > 0)
+        lines.push(
+          `${countOf(remaining.length, "failure")} that the verdict does not explain:`,
+          ...remaining.map((result) => inertLine(headline(result))),
+        );
+      return `${paint(ok ? "green" : "red", ok ? "✔" : "✖")} ${lines.join("\n  ")}\n`;
+    },
+  };
+};
+
+function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
 
 function shortly(result: ProbeResult): string {
   return result.outcome === "skip" ? "skip" : result.status === undefined ? "none" : seenBy(result);
@@ -39,6 +77,7 @@ function shortly(result: ProbeResult): string {
 export const jsonl: CreateReporter = () => ({
   begin: ({ url, method, probes }) => line({ type: "run", url, method, probes: probes.length }),
   result: (result) => line({ type: "probe", ...result }),
+  verdict: (verdict) => (verdict ? line({ type: "verdict", ...verdict }) : ""),
   end: ({ ok, ...counts }) => line({ type: "summary", ok, ...counts }),
 });
 
@@ -73,6 +112,8 @@ export const tap: CreateReporter = () => {
       const yaml = Object.entries(facts).map(([key, value]) => `  ${key}: ${JSON.stringify(value)}`);
       return `not ok ${name}${todo}\n  ---\n${yaml.join("\n")}\n  ...\n`;
     },
+    verdict: (verdict) =>
+      verdict ? `# verdict: ${tapText(verdict.sentence)}\n# fix: ${tapText(verdict.fix)}\n` : "",
     end(summary) {
       const missing = (run?.probes.length ?? 0) - number;
       const counts = `${summary.pass} pass, ${summary.fail} fail, ${summary.unclear} unclear, ${summary.skip} skipped`;
@@ -89,9 +130,20 @@ function tapText(text: string): string {
 export const junit: CreateReporter = () => {
   let run: Run | undefined;
   const results: ProbeResult[] = [];
+  let properties: readonly string[] = [];
   return {
     begin(started) {
       run = started;
+      return "";
+    },
+    verdict(verdict) {
+      if (verdict)
+        properties = [
+          "    <properties>",
+          `      <property name="verdict" ${attribute("value", verdict.sentence)}/>`,
+          `      <property name="fix" ${attribute("value", verdict.fix)}/>`,
+          "    </properties>",
+        ];
       return "";
     },
     result(result) {
@@ -108,6 +160,7 @@ export const junit: CreateReporter = () => {
         '<?xml version="1.0" encoding="UTF-8"?>',
         `<testsuites ${counts}>`,
         `  <testsuite ${name} ${counts}>`,
+        ...properties,
         ...results.map((one) => testcase(one, strict)),
         "  </testsuite>",
         "</testsuites>",

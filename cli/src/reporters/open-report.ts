@@ -12,6 +12,7 @@ interface Report {
   readonly file: string | undefined;
   begin: (run: Parameters<Reporter["begin"]>[0]) => void;
   result: (result: Parameters<Reporter["result"]>[0]) => void;
+  verdict: (verdict: Parameters<Reporter["verdict"]>[0]) => void;
   /** Writes the end and closes the file. */
   end: (summary: Parameters<Reporter["end"]>[0]) => void;
 }
@@ -20,12 +21,12 @@ interface Report {
  * Opens the report that the flags ask for: on stdout, or in the file of `--out`; stdout then has the one for
  * people, and with `--json` always the one for programs.
  */
-export function openReport({ args, out }: Pick<Context, "args" | "out">): Report {
+export function openReport({ args, out, global }: Pick<Context, "args" | "out" | "global">): Report {
   const file = args.text("out");
   const chosen = REPORTERS[args.text("reporter") ?? (out.json ? "jsonl" : "pretty")] ?? pretty;
   const onStdout = out.json ? jsonl : file === undefined ? chosen : pretty;
-  const shown = onStdout(out.paint);
-  const kept = file === undefined ? undefined : chosen((_colour, text) => text);
+  const shown = onStdout(out.paint, global.verbose > 0);
+  const kept = file === undefined ? undefined : chosen((_colour, text) => text, true);
   const descriptor = file === undefined ? undefined : openFile(file);
   const write = (piece: (reporter: Reporter) => string) => {
     out.write(piece(shown));
@@ -35,6 +36,7 @@ export function openReport({ args, out }: Pick<Context, "args" | "out">): Report
     file,
     begin: (run) => write((reporter) => reporter.begin(run)),
     result: (result) => write((reporter) => reporter.result(result)),
+    verdict: (verdict) => write((reporter) => reporter.verdict(verdict)),
     end(summary) {
       write((reporter) => reporter.end(summary));
       if (descriptor !== undefined) closeSync(descriptor);

@@ -1,4 +1,4 @@
-import type { Probe, ProbeResult } from "hookproof/probes";
+import type { ListenerVerdict, Probe, ProbeResult } from "hookproof/probes";
 import type { Output } from "../output.js";
 
 /** What a run is, before its first result. */
@@ -26,11 +26,13 @@ export interface Summary {
 export interface Reporter {
   begin(run: Run): string;
   result(result: ProbeResult): string;
+  /** The verdict on the listener, after the last result; without one if nothing is wrong, or the run ended early. */
+  verdict(verdict: ListenerVerdict | undefined): string;
   end(summary: Summary): string;
 }
 
 /** Makes a reporter; `paint` is for the one that people read. */
-export type CreateReporter = (paint: Output["paint"]) => Reporter;
+export type CreateReporter = (paint: Output["paint"], verbose?: boolean) => Reporter;
 
 /** What was seen, in one word. */
 export function seenBy({ status, failure }: ProbeResult): string {

@@ -10,6 +10,7 @@ import {
   partsOf,
   replaced,
   type SigningHead,
+  telling,
   withTrailingBit,
 } from "../requests.js";
 
@@ -75,15 +76,6 @@ function otherHash(id: string, hash: string): ProbeDefinition<HmacKit> {
   });
 }
 
-/** A correct signature that has a character in which base64 and base64url differ. */
-function telling(kit: HmacKit): { body: string; signature: string } {
-  for (let n = 0; ; n++) {
-    const body = `{"type":"hookproof.probe","n":${n}}`;
-    const signature = kit.signature({ body });
-    if (/[-_]/.test(signature)) return { body, signature };
-  }
-}
-
 /** Probes about `Webhook-Signature`. */
 export const SIGNATURE_PROBES: readonly ProbeDefinition<HmacKit>[] = [
   refuses<HmacKit>(401, {
@@ -129,6 +121,14 @@ export const SIGNATURE_PROBES: readonly ProbeDefinition<HmacKit>[] = [
     means: "A recorded request can be sent with a fresh timestamp.",
     fix: INPUT,
     build: async (kit) => replaced(await kit.signed(), TIMESTAMP_HEADER, String(kit.nowSeconds - 1)),
+  }),
+  refuses<HmacKit>(401, {
+    id: "event-id-signed-in-other-case",
+    title: "an event id in upper case, signed in lower case",
+    section: "5.2",
+    means: "The event id is changed before it is verified, so a signature over the header's text fails.",
+    fix: "Verify over the header's text as received, and lower-case the id afterwards, where it is looked up.",
+    build: (kit) => kit.withSignature(kit.signature(), { eventId: kit.eventId.toUpperCase() }),
   }),
   refuses<HmacKit>(401, {
     id: "signature-sent-twice",

@@ -114,6 +114,17 @@ export const HMAC_MUTANTS: readonly Mutant<Partial<Checks>>[] = [
     fails: ["signature-padded", "signature-standard-alphabet", "signature-trailing-bits"],
   },
   {
+    name: "verifies the event id in lower case",
+    flaw: {
+      authenticates: (received) => {
+        const id = received.headers["webhook-event-id"]?.toLowerCase() ?? "";
+        return hmac({ ...received, headers: { ...received.headers, "webhook-event-id": id } });
+      },
+    },
+    fails: ["event-id-signed-in-other-case"],
+    unclear: ["event-id-upper-case"],
+  },
+  {
     name: "takes hexadecimal signatures as well",
     flaw: {
       authenticates: (received) =>
