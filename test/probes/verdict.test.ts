@@ -92,7 +92,7 @@ describe("the verdict on a listener", () => {
 describe("the verdict on a listener for tokens", () => {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 
-  it.each<[string, Partial<TokenChecks["claims"]>, string, string]>([
+  it.each<[string, TokenChecks["claims"], string, string]>([
     [
       "sub",
       { sub: (seen, { baseUrl }) => seen === `${baseUrl}/` },
