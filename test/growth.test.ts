@@ -1,5 +1,5 @@
 import { createSender, hmacSigner } from "hookproof";
-import { diagnose } from "hookproof/diagnose";
+import { type ComparedRequest, compare, diagnose } from "hookproof/diagnose";
 import type { KeyResolver } from "hookproof/jwks";
 import { checkKeySet, createKeySet, jwksHandler, remoteKeys } from "hookproof/jwks";
 import { createReceiver, type ReceiverOptions } from "hookproof/receiver";
@@ -269,6 +269,21 @@ const failing = (call: () => unknown) => () => {
   }
 };
 
+/** Compares a good request with a hostile one, and the hostile one with itself but for its end. */
+const comparing = (hostile: (text: string) => Partial<ComparedRequest>) => (text: string) => {
+  const good = {
+    method: "POST",
+    url: "/a",
+    headers: [["Webhook-Timestamp", "1767225600"]] as const,
+    body: '{"é":1}',
+  };
+  const [one, other] = [hostile(text), hostile(`${text.slice(0, -3)}]}1`)];
+  return async () => {
+    await compare({ sent: good, received: { ...good, ...one } });
+    await compare({ sent: { ...good, ...one }, received: { ...good, ...other } });
+  };
+};
+
 /** Whatever reads a stranger's text: its limit, what may stand in front of the hostile part, and a call of it. */
 const READERS: readonly [
   name: string,
@@ -321,6 +336,23 @@ const READERS: readonly [
     BODY,
     (text) => failing(() => parseRawRequest(Buffer.from(text))),
     "POST / HTTP/1.1\r\na:",
+  ],
+  [
+    "command line: raw request in chunks",
+    BODY,
+    (text) =>
+      failing(() => parseRawRequest(Buffer.from(`POST / HTTP/1.1\nTransfer-Encoding: chunked\n\n${text}`))),
+    "1\r\na\r\n",
+  ],
+  ["command line: received body", BODY, comparing((text) => ({ body: text })), '{"a":'],
+  ["command line: received text", BODY, comparing((text) => ({ body: JSON.stringify(text) })), "é"],
+  ["command line: received header", BODY, comparing((text) => ({ headers: [["Webhook-Signature", text]] }))],
+  ["command line: received names", BODY, comparing((text) => ({ headers: [[text, "1767225600"]] })), "_"],
+  [
+    "command line: received target",
+    BODY,
+    comparing((text) => ({ url: text, headers: [["host", text]] })),
+    "/%",
   ],
   ["command line: header line", BODY, (text) => failing(() => parseHeaderLines([text])), "a: x"],
   ["command line: curl command", BODY, (text) => failing(() => parseCurl(text)), "curl -H '"],

@@ -31,7 +31,8 @@ export function receivedHeaders(input: HeadersInput): ReceivedHeaders {
   return { all: (name) => byName.get(name.toLowerCase()) ?? [] };
 }
 
-function* headerLines(input: HeadersInput): Iterable<HeaderPair> {
+/** The header lines in any of the forms, one after the other. */
+export function* headerLines(input: HeadersInput): Iterable<HeaderPair> {
   if (isIterable(input)) {
     yield* input;
     return;

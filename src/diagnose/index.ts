@@ -6,6 +6,10 @@
 
 export { type DiagnoseInput, type Diagnosis, diagnose, type KnownListener } from "./diagnose.js";
 
+// A request as it was sent, and as it was received
+
+export { type Change, type ComparedRequest, type Comparison, changes, compare } from "./compare.js";
+
 // The catalogue
 
 export { type CodeDescription, describeCode, errorCodes, mistakes } from "./catalogue.js";

@@ -24,6 +24,7 @@ hookproof replay --since 1h --yes
 hookproof sign :4400 --data '{"a":1}'
 hookproof sign :4400 --data 1 --curl
 hookproof events export last --as http > event.http; hookproof verify event.http
+sed 's/userId/user/' event.http > received.http; hookproof verify --sent event.http --received received.http
 hookproof test :4400 --only correct-request --allow-trigger
 umask 077; echo HyEjJScpKy0vMTM1Nzk7PT9BQ0VHSUtNT1FTVVdZW10 > other.txt; hookproof test :4400 --secret-file other.txt
 hookproof test --list

@@ -23,7 +23,7 @@ export function parseRawRequest(bytes: Uint8Array): CapturedRequest {
     );
   }
   const headers = parseHeaderLines(lines);
-  const rest = buffer.subarray(end.bodyAt);
+  const rest = withoutChunks(buffer.subarray(end.bodyAt), headers);
   const length = headers.find(([name]) => name.toLowerCase() === "content-length")?.[1];
   // Editors add a newline at the end of a file; the length that was sent says where the body ends.
   const body =
@@ -31,6 +31,26 @@ export function parseRawRequest(bytes: Uint8Array): CapturedRequest {
       ? rest.subarray(0, Number(length))
       : rest;
   return { method, target, headers, body };
+}
+
+/** A request on the wire may hold the sizes of its chunks; what was signed is what stands between them. */
+function withoutChunks(bytes: Buffer, headers: readonly HeaderPair[]): Buffer {
+  const isChunked = headers.some(
+    ([name, value]) => /^transfer-encoding$/i.test(name) && /chunked$/i.test(value),
+  );
+  const parts: Buffer[] = [];
+  for (let at = 0; isChunked && at < bytes.length; ) {
+    const [line, size] =
+      /^([0-9a-f]{1,8})(?:;.{0,80})?\r?\n/i.exec(bytes.toString("latin1", at, at + 100)) ?? [];
+    // A tool that decoded the chunks has left the header.
+    if (line === undefined || size === undefined) return bytes;
+    const from = at + line.length;
+    const to = from + Number.parseInt(size, 16);
+    if (to === from) return Buffer.concat(parts);
+    parts.push(bytes.subarray(from, to));
+    at = to + (bytes[to] === 0x0d ? 2 : 1);
+  }
+  return isChunked ? Buffer.concat(parts) : bytes;
 }
 
 /** Reads header lines, `Name: value`. */

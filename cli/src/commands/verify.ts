@@ -1,6 +1,7 @@
 import { diagnose, type Mistake } from "hookproof/diagnose";
 import { createReceiver, type ListenerOptions, type Rejection, type Verdict } from "hookproof/receiver";
 import { parseCaptured } from "../capture/captured-request.js";
+import { compareCaptures } from "../capture/compare-captures.js";
 import { type CapturedRequest, parseHeaderLines } from "../capture/raw-request.js";
 import type { Args, Command, Context } from "../command.js";
 import { fingerprintsOf } from "../credentials/origin-rule.js";
@@ -36,6 +37,12 @@ export const verify: Command = {
     url: { type: "string", value: "<listener url>", describe: "the listener's URL; tokens need it" },
     headers: { type: "string", value: "<@file>", describe: "header lines, with --body instead of a file" },
     body: { type: "string", value: "<@file>", describe: "the body's bytes" },
+    sent: {
+      type: "string",
+      value: "<file|->",
+      describe: "with --received: the request as it was sent; says what the way did to it",
+    },
+    received: { type: "string", value: "<file|->", describe: "with --sent: the request as it arrived" },
     at: {
       type: "string",
       value: "<time>",
@@ -55,13 +62,16 @@ export const verify: Command = {
       "the same from its parts, however old",
     ],
     ["hookproof events export last | hookproof verify - --secret-file secret.txt", "what was sent last"],
+    ["hookproof verify --sent sent.http --received received.http", "what a proxy on the way changed"],
   ],
   exits: [
     [3, "secret or file missing"],
-    [7, "the service would refuse the request"],
+    [7, "the service would refuse the request, or the way changed it"],
   ],
   async run(context) {
     const { args, io } = context;
+    if (args.text("sent") !== undefined || args.text("received") !== undefined)
+      return compareCaptures(context);
     const request = await capturedRequest(args, io);
     const { secret, ...listener } = await listenerFor(context, request);
     const url = `${listener.baseUrl}${PATH}${listener.id}`;

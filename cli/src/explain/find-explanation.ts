@@ -1,6 +1,9 @@
-import { describeCode, errorCodes, mistakes } from "hookproof/diagnose";
+import { changes, describeCode, errorCodes, mistakes } from "hookproof/diagnose";
 import { COMMAND_LINE, EXITS, type Explanation } from "./command-line.js";
 import { EXAMPLES } from "./examples.js";
+
+/** What `diagnose` and `compare` can find. */
+const NAMED = [...mistakes, ...changes];
 
 /** What is known of an error code, a mistake of the catalogue or an exit code. */
 interface Explained {
@@ -41,7 +44,7 @@ function findExit(given: string): Explained | undefined {
 }
 
 function findMistake(given: string): Explained | undefined {
-  const found = mistakes.find(({ id }) => id === given);
+  const found = NAMED.find(({ id }) => id === given);
   if (!found) return undefined;
   const { id, title, message, fix } = found;
   return { kind: "mistake", name: id, explanation: [message, fix], message: title };
@@ -49,10 +52,5 @@ function findMistake(given: string): Explained | undefined {
 
 /** Every error code, mistake and exit code. */
 export function explainableNames(): string[] {
-  return [
-    ...errorCodes(),
-    ...Object.keys(COMMAND_LINE),
-    ...mistakes.map(({ id }) => id),
-    ...Object.keys(EXITS),
-  ];
+  return [...errorCodes(), ...Object.keys(COMMAND_LINE), ...NAMED.map(({ id }) => id), ...Object.keys(EXITS)];
 }

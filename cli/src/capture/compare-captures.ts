@@ -1,0 +1,69 @@
+import { type Change, type ComparedRequest, type Comparison, compare } from "hookproof/diagnose";
+import type { Args, Context } from "../command.js";
+import { EXIT, usageError } from "../failure.js";
+import { readBytes } from "../files.js";
+import { type Io, readStdin } from "../io.js";
+import type { Output } from "../output.js";
+import { parseCaptured } from "./captured-request.js";
+
+/** What belongs to the other way of `verify`: one capture and a secret. */
+const OF_ONE_CAPTURE = [
+  "file",
+  "headers",
+  "body",
+  "jwks",
+  "url",
+  "secret-file",
+  "at",
+  "ignore-time",
+  "diagnose",
+];
+
+/** `verify --sent --received`: prints what the way did to a request, and gives the exit code. */
+export async function compareCaptures({ args, io, out }: Context): Promise<number> {
+  const [sent, received] = await captures(args, io);
+  const found = await compare({ sent, received });
+  const changed = found.changes.filter(({ matters }) => matters).length;
+  out.document({ type: "comparison", ok: changed === 0, ...found });
+  for (const change of found.changes) printChange(out, change);
+  if (found.through.length > 0) out.line(`It came through: ${found.through.join(", ")}.`);
+  out.line(conclusion(found, changed));
+  return changed === 0 ? EXIT.ok : EXIT.checkFailed;
+}
+
+async function captures(args: Args, io: Io): Promise<[sent: ComparedRequest, received: ComparedRequest]> {
+  const [sent, received] = [args.text("sent"), args.text("received")];
+  if (sent === undefined || received === undefined)
+    throw usageError("--sent and --received belong together: give both captures of one request.");
+  if (sent === "-" && received === "-")
+    throw usageError("Only one of --sent and --received can be standard input.");
+  const other = OF_ONE_CAPTURE.find((name) => args.isGiven(name));
+  if (other !== undefined)
+    throw usageError(
+      `--sent and --received exclude ${other === "file" ? "a file" : `--${other}`}: they are compared with each other.`,
+      "Check one capture against the secret with: hookproof verify received.http --secret-file secret.txt",
+    );
+  return [await capture(sent, io), await capture(received, io)];
+}
+
+async function capture(file: string, io: Io): Promise<ComparedRequest> {
+  const { method, target, headers, body } = parseCaptured(
+    file === "-" ? await readStdin(io) : await readBytes(file),
+  );
+  return { method, url: target, headers, body };
+}
+
+function printChange(out: Output, { id, message, fix, by, matters }: Change): void {
+  const mark = matters ? out.paint("red", "✖") : out.paint("yellow", "!");
+  out.line(`${mark} ${id}  ${message}`);
+  if (!matters) return;
+  if (by.length > 0) out.line(`  known from      ${by.join("; ")}`);
+  out.line(`  fix             ${fix}`);
+}
+
+function conclusion({ equal }: Comparison, changed: number): string {
+  const next = "What goes wrong goes wrong before it was sent, or after it was received.";
+  if (equal) return `Both requests are the same. ${next}`;
+  if (changed === 0) return `The way has changed nothing that a listener checks. ${next}`;
+  return `The way has changed what a listener checks: ${changed} ${changed === 1 ? "change" : "changes"}.`;
+}
