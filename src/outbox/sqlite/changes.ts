@@ -11,7 +11,7 @@ export interface ChangedRow {
 /**
  * What follows from a change of events' state, to be called in the same transaction, once for each statement: the
  * counts, the bodies that nothing needs any more, and the turn of the ordering keys. `undefined` stands for an event
- * that is not stored.
+ * that is not stored, or is cancelled.
  */
 export type StateChange = (
   rows: readonly ChangedRow[],

@@ -30,7 +30,7 @@ export interface DeadLetters {
 }
 
 /** How the store reads and changes its file, for what takes several steps. */
-interface Access {
+export interface Access {
   /** Runs work in a transaction, shared with other work of the moment. */
   readonly changing: GroupCommit;
   readonly reading: <Value>(work: () => Value) => Value;

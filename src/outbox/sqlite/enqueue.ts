@@ -19,8 +19,9 @@ export function enqueueing(db: SqliteDatabase): (events: readonly OutboxEvent[],
   const changed = stateChange(db);
   const insert = preparedChanges(db, {
     event: `INSERT INTO hookproof_outbox
-      (listener, id, digest, ordering_key, traceparent, encryption_key_id, enqueued_at, due_at, visible_at, turn)
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      (listener, id, digest, ordering_key, traceparent, encryption_key_id, enqueued_at, ready_at, due_at,
+        visible_at, turn)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     body: "INSERT INTO hookproof_outbox_bodies VALUES (?, ?)",
   });
 
@@ -31,7 +32,8 @@ export function enqueueing(db: SqliteDatabase): (events: readonly OutboxEvent[],
     const { id, listener, digest, orderingKey = null, traceparent = null, encryptionKeyId = null } = event;
     const isBehind = orderingKey !== null && ask("isBehind", listener, orderingKey).length > 0;
     const of = [listener, id, digest, orderingKey, traceparent, encryptionKeyId] as const;
-    const seq = insert("event", ...of, now, now, now, isBehind ? 0 : 1);
+    const readyAt = Math.max(now, event.deliverAt ?? now);
+    const seq = insert("event", ...of, now, readyAt, readyAt, readyAt, isBehind ? 0 : 1);
     insert("body", seq, event.body);
     return { seq, listener, ordering_key: orderingKey };
   }

@@ -10,7 +10,7 @@ import type {
   OutboxAttempt,
 } from "../outbox-store.js";
 import { type ChangedRow, stateChange } from "./changes.js";
-import { type ClaimedRow, claimedEvent, DEAD, DELIVERED, IS_OPEN, PENDING } from "./schema.js";
+import { type ClaimedRow, claimedEvent, DEAD, DELIVERED, IS_HELD, IS_OPEN, PENDING } from "./schema.js";
 
 /** Leases due events; each claim has to be in a transaction. See `OutboxStore`. */
 export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: number) => ClaimedEvent[] {
@@ -23,7 +23,9 @@ export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: numbe
         FROM waiting WHERE listener IS NOT NULL)
       SELECT listener FROM waiting WHERE listener IS NOT NULL AND EXISTS (
         SELECT 1 FROM hookproof_outbox AS one
-        WHERE one.listener = waiting.listener AND ${IS_OPEN} AND visible_at <= ?)`,
+        WHERE one.listener = waiting.listener AND ${IS_OPEN} AND visible_at <= ?)
+        AND NOT EXISTS (
+          SELECT 1 FROM hookproof_outbox_listeners AS held WHERE held.listener = waiting.listener AND ${IS_HELD})`,
     claim: `UPDATE hookproof_outbox SET lease_token = ?, lease_until = ?, due_at = visible_at, visible_at = ?,
         attempts = attempts + 1, sent_before = first_attempt_at IS NOT NULL,
         first_attempt_at = coalesce(first_attempt_at, ?)
@@ -43,7 +45,7 @@ export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: numbe
 
   return ({ limit, leaseMs, listeners }, now) => {
     const lease = [randomUUID(), now + leaseMs, now + leaseMs, now] as const;
-    const due = new Set(ask<{ listener: string }>("due", now).map(({ listener }) => listener));
+    const due = new Set(ask<{ listener: string }>("due", now, now).map(({ listener }) => listener));
     const served = [...listeners.keys()].filter((name) => due.has(name));
     const taken = new Map(served.map((name) => [name, [] as ClaimedRow[]]));
     const open = new Set(taken.keys());

@@ -14,12 +14,18 @@ import type {
 export const PENDING = 0;
 export const DELIVERED = 1;
 export const DEAD = 2;
+export const CANCELLED = 3;
+
+const STATE_NAMES = ["pending", "delivered", "dead", "cancelled"] as const;
 
 /** Pending events whose turn it is; the index of due events holds no others. */
 export const IS_OPEN = `state = ${PENDING} AND turn = 1`;
 
-/** Pending events that have not been due ever since they were enqueued. Of the others, the first one due is the oldest. */
-export const IS_MOVED = `state = ${PENDING} AND (turn = 0 OR visible_at <> enqueued_at)`;
+/** Pending events that are not due from `ready_at` on. Of the others, the first one due is the oldest. */
+export const IS_MOVED = `state = ${PENDING} AND (turn = 0 OR visible_at <> ready_at)`;
+
+/** Listeners of which nothing is claimed at a time. */
+export const IS_HELD = "(paused_at IS NOT NULL OR rest_until > ?)";
 
 /**
  * The steps from each version of the tables to the next one; a file of version n has had the first n. A step that was
@@ -27,10 +33,12 @@ export const IS_MOVED = `state = ${PENDING} AND (turn = 0 OR visible_at <> enque
  *
  * - `turn` is 1 for an event whose turn it is, 0 for one behind an earlier event of its ordering key, and NULL for a
  *   finished one, so that a claim does not read events that have to wait.
+ * - `ready_at` is when an event was due at first: its age counts from then.
  * - `visible_at` is when an event may be claimed: when it is due, or when its lease expires.
  * - `sent_before` says whether there was an attempt before the current one, so that `release` can restore that.
  * - Bodies have a table of their own, because the other columns change several times.
- * - The counts are kept in code, with each change of a state (changes.ts).
+ * - The counts are kept in code, with each change of a state (changes.ts); cancelled events are in none.
+ * - Only listeners that are or were paused or resting have a row in the table of listeners.
  */
 const STEPS: readonly string[] = [
   `CREATE TABLE hookproof_outbox (
@@ -42,6 +50,7 @@ const STEPS: readonly string[] = [
     traceparent TEXT,
     encryption_key_id TEXT,
     enqueued_at INTEGER NOT NULL,
+    ready_at INTEGER NOT NULL,
     state INTEGER NOT NULL DEFAULT ${PENDING},
     turn INTEGER,
     due_at INTEGER NOT NULL,
@@ -65,7 +74,7 @@ const STEPS: readonly string[] = [
     WHERE ordering_key IS NOT NULL AND turn IS NOT NULL;
   CREATE INDEX hookproof_outbox_leased ON hookproof_outbox (listener, ordering_key, lease_until)
     WHERE lease_until IS NOT NULL;
-  CREATE INDEX hookproof_outbox_moved ON hookproof_outbox (listener, enqueued_at) WHERE ${IS_MOVED};
+  CREATE INDEX hookproof_outbox_moved ON hookproof_outbox (listener, ready_at) WHERE ${IS_MOVED};
   CREATE INDEX hookproof_outbox_tried ON hookproof_outbox (listener, first_attempt_at)
     WHERE state = ${PENDING} AND first_attempt_at IS NOT NULL;
   CREATE INDEX hookproof_outbox_ended ON hookproof_outbox (state, ended_at, seq) WHERE ended_at IS NOT NULL;
@@ -73,7 +82,11 @@ const STEPS: readonly string[] = [
   CREATE TABLE hookproof_outbox_counts (
     listener TEXT NOT NULL, state INTEGER NOT NULL, events INTEGER NOT NULL,
     PRIMARY KEY (listener, state)
-  ) WITHOUT ROWID;`,
+  ) WITHOUT ROWID;
+  CREATE TABLE hookproof_outbox_listeners (
+    listener TEXT PRIMARY KEY, paused_at INTEGER, pause_reason TEXT, rest_until INTEGER NOT NULL DEFAULT 0
+  ) WITHOUT ROWID;
+  CREATE INDEX hookproof_outbox_resting ON hookproof_outbox_listeners (rest_until) WHERE paused_at IS NULL;`,
 ];
 
 /**
@@ -114,6 +127,7 @@ export interface OutboxRow {
   traceparent: string | null;
   encryption_key_id: string | null;
   enqueued_at: number;
+  ready_at: number;
   state: number;
   turn: number | null;
   due_at: number;
@@ -136,7 +150,7 @@ export interface OutboxRow {
 /** The columns of a row that a claim returns. */
 export type ClaimedRow = Omit<
   OutboxRow,
-  "state" | "turn" | "visible_at" | "ended_at" | "outcome" | "reason" | "code" | "history"
+  "ready_at" | "state" | "turn" | "visible_at" | "ended_at" | "outcome" | "reason" | "code" | "history"
 >;
 
 export function claimedEvent(row: ClaimedRow, now: number): ClaimedEvent {
@@ -166,7 +180,7 @@ export function deadLetter(row: OutboxRow): DeadLetter {
 }
 
 export function outboxEntry(row: OutboxRow, now: number): OutboxEntry {
-  const state = row.state === PENDING ? "pending" : row.state === DELIVERED ? "delivered" : "dead";
+  const state = STATE_NAMES[row.state] ?? "pending";
   const isLeased = row.lease_until !== null && row.lease_until > now;
   return {
     listener: row.listener,

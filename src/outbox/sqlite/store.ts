@@ -9,11 +9,21 @@ import {
 } from "../../sqlite/database.js";
 import { filterCopy } from "../engine.js";
 import type { ListenerStats, OutboxEntry, OutboxStore } from "../outbox-store.js";
+import { type HeldRow, holdOf, listenerControl } from "./control.js";
 import { fileCheck, isDurable, openOutboxFile, unavailable, withCodes } from "./database.js";
 import { deadLetters } from "./dead-letters.js";
 import { enqueueing } from "./enqueue.js";
 import { claiming, leasing } from "./leases.js";
-import { DEAD, DELIVERED, IS_MOVED, IS_OPEN, type OutboxRow, outboxEntry, PENDING } from "./schema.js";
+import {
+  DEAD,
+  DELIVERED,
+  IS_HELD,
+  IS_MOVED,
+  IS_OPEN,
+  type OutboxRow,
+  outboxEntry,
+  PENDING,
+} from "./schema.js";
 import { upkeep } from "./upkeep.js";
 import { createWaker } from "./wake.js";
 
@@ -87,9 +97,11 @@ export function sqliteStore({
   }
 
   const letters = deadLetters(db, { changing, reading, clock });
+  const control = listenerControl(db, { changing, reading, clock });
 
   // Most calls run a moment later, together with others, so they copy what the caller may change meanwhile.
   return {
+    control,
     enqueue(events, tx) {
       if (tx === undefined) {
         const own = [...events];
@@ -126,7 +138,7 @@ export function sqliteStore({
     stats: async () => reading(() => reads.stats(clock.now())),
     now: async () => clock.now(),
     onWork: (wake) => waker.subscribe(wake),
-    prune: (before) => changing(() => ending.prune(before)),
+    prune: (before) => changing(() => ending.prune({ ...before }, clock.now())),
     async close() {
       if (isClosed) return;
       isClosed = true;
@@ -165,22 +177,28 @@ interface Lookups {
 function lookups(db: SqliteDatabase): Lookups {
   const ask = preparedQueries(db, {
     find: "SELECT * FROM hookproof_outbox WHERE id = ? ORDER BY listener",
-    counts: "SELECT listener, state, events FROM hookproof_outbox_counts",
+    counts: "SELECT listener, state, events FROM hookproof_outbox_counts WHERE events > 0",
     leased: "SELECT count(*) AS events FROM hookproof_outbox WHERE listener = ? AND lease_until > ?",
-    oldestMoved: `SELECT enqueued_at FROM hookproof_outbox
+    held: `SELECT * FROM hookproof_outbox_listeners WHERE ${IS_HELD}`,
+    oldestMoved: `SELECT ready_at FROM hookproof_outbox
       WHERE listener = ? AND ${IS_MOVED} AND (lease_until IS NULL OR lease_until <= ?)
-      ORDER BY enqueued_at LIMIT 1`,
-    first: `SELECT enqueued_at FROM hookproof_outbox
+      ORDER BY ready_at LIMIT 1`,
+    first: `SELECT ready_at FROM hookproof_outbox
       WHERE listener = ? AND ${IS_OPEN} AND (lease_until IS NULL OR lease_until <= ?)
       ORDER BY visible_at LIMIT 1`,
   });
 
-  function statsOf(listener: string, counts: ReadonlyMap<number, number>, now: number): ListenerStats {
+  function statsOf(
+    listener: string,
+    counts: ReadonlyMap<number, number>,
+    held: HeldRow | undefined,
+    now: number,
+  ): ListenerStats {
     const [leased] = ask<{ events: number }>("leased", listener, now);
     const inFlight = leased?.events ?? 0;
     const oldest = (["oldestMoved", "first"] as const)
-      .flatMap((name) => ask<{ enqueued_at: number }>(name, listener, now))
-      .map((row) => row.enqueued_at);
+      .flatMap((name) => ask<{ ready_at: number }>(name, listener, now))
+      .map((row) => row.ready_at);
     return {
       listener,
       pending: (counts.get(PENDING) ?? 0) - inFlight,
@@ -188,6 +206,7 @@ function lookups(db: SqliteDatabase): Lookups {
       delivered: counts.get(DELIVERED) ?? 0,
       dead: counts.get(DEAD) ?? 0,
       oldestAgeMs: Math.max(0, now - Math.min(now, ...oldest)),
+      ...(held && holdOf(held, now)),
     };
   }
 
@@ -199,7 +218,10 @@ function lookups(db: SqliteDatabase): Lookups {
         const counts = byListener.get(row.listener) ?? new Map<number, number>();
         byListener.set(row.listener, counts.set(row.state, row.events));
       }
-      return [...byListener].map(([listener, counts]) => statsOf(listener, counts, now));
+      const held = new Map(ask<HeldRow>("held", now).map((row) => [row.listener, row]));
+      const paused = [...held.values()].filter(({ paused_at }) => paused_at !== null);
+      for (const { listener } of paused) if (!byListener.has(listener)) byListener.set(listener, new Map());
+      return [...byListener].map(([listener, counts]) => statsOf(listener, counts, held.get(listener), now));
     },
   };
 }

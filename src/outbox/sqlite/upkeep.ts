@@ -1,8 +1,8 @@
 import type { ErrorCode } from "../../core/errors.js";
-import { preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
+import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
 import type { DeliveryFailure, ExpiredEvent, OutboxStore } from "../outbox-store.js";
 import { type ChangedRow, stateChange } from "./changes.js";
-import { DEAD, DELIVERED, PENDING } from "./schema.js";
+import { CANCELLED, DEAD, DELIVERED, PENDING } from "./schema.js";
 
 /** How many events one call ends or removes, so that a week of them holds up no delivery. */
 const BATCH = 500;
@@ -13,7 +13,7 @@ const CODE: ErrorCode = "WINDOW_CLOSED";
 /** What ends with time; each call has to be in a transaction. See `OutboxStore`. */
 export interface Upkeep {
   expire(windows: Parameters<OutboxStore["expire"]>[0], now: number): ExpiredEvent[];
-  prune(before: Parameters<OutboxStore["prune"]>[0]): number;
+  prune(before: Parameters<OutboxStore["prune"]>[0], now: number): number;
 }
 
 type ExpiredRow = ChangedRow & { id: string; enqueued_at: number; attempts: number };
@@ -33,10 +33,14 @@ export function upkeep(db: SqliteDatabase): Upkeep {
         SELECT seq FROM hookproof_outbox WHERE state = ? AND ended_at < ? ORDER BY ended_at LIMIT ?)
       RETURNING seq, listener, ordering_key`,
   });
+  const change = preparedChanges(db, {
+    pruneListeners: `DELETE FROM hookproof_outbox_listeners WHERE listener IN (
+        SELECT listener FROM hookproof_outbox_listeners WHERE paused_at IS NULL AND rest_until <= ? LIMIT ?)`,
+  });
 
   function remove(state: number, before: number): number {
     const rows = ask<ChangedRow>("prune", state, before, BATCH);
-    changed(rows, state, undefined);
+    changed(rows, state === CANCELLED ? undefined : state, undefined);
     return rows.length;
   }
 
@@ -53,6 +57,9 @@ export function upkeep(db: SqliteDatabase): Upkeep {
         return { listener, id, enqueuedAt, attempts };
       });
     },
-    prune: (before) => remove(DELIVERED, before.delivered) + remove(DEAD, before.dead),
+    prune({ delivered, dead }, now) {
+      change("pruneListeners", now, BATCH);
+      return remove(DELIVERED, delivered) + remove(CANCELLED, delivered) + remove(DEAD, dead);
+    },
   };
 }

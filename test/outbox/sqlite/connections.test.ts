@@ -269,7 +269,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       while (pruned.at(-1) !== 0) pruned.push(await store.prune({ delivered: now + 1, dead: now + 1 }));
       expect(Math.max(...pruned)).toBeLessThanOrEqual(500);
       expect(["hookproof_outbox", "hookproof_outbox_bodies"].map(count)).toEqual([0, 0]);
-      expect(await store.stats()).toMatchObject(names.map(() => ({ pending: 0, dead: 0, delivered: 0 })));
+      expect(await store.stats()).toEqual([]);
     });
 
     it("gives its own code where what the file holds cannot be read", async () => {

@@ -1,6 +1,6 @@
 import { memoryStore } from "hookproof/outbox";
 import { sqliteStore } from "hookproof/outbox/sqlite";
-import type { ClaimedEvent, OutboxEvent, OutboxStore } from "hookproof/outbox/store";
+import type { ClaimedEvent, OutboxEvent, OutboxStore, StoreControl } from "hookproof/outbox/store";
 import { fixedClock } from "hookproof/testing";
 import { expect, it } from "vitest";
 import fc from "../../kit/fast-check.js";
@@ -33,18 +33,58 @@ const anyEvent = fc
     id: fc.constantFrom(...IDS),
     listener: fc.constantFrom(...LISTENERS),
     orderingKey: fc.constantFrom(undefined, "a", "b"),
+    laterMs: fc.constantFrom(undefined, -1_000, 700, 4_000),
   })
-  .map(({ id, listener, orderingKey }): OutboxEvent => ({ ...storedEvent(listener), id, orderingKey }));
+  .map(({ id, listener, orderingKey, laterMs }) => ({
+    laterMs,
+    event: { ...storedEvent(listener), id, orderingKey } satisfies OutboxEvent,
+  }));
+const anyListener = fc.constantFrom(...LISTENERS);
+const control = ({ store }: Subject): StoreControl => {
+  if (!store.control) throw new Error("the store has no control");
+  return store.control;
+};
 const anyClaim = fc.nat(30);
 const lease = ({ claims }: Subject, which: number) => claims[which % Math.max(1, claims.length)]?.lease;
 
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc.array(anyEvent, { minLength: 1, maxLength: 3 }).map(
-    (events): Step =>
-      ({ store }) => {
-        return Promise.resolve(store.enqueue(events)).then(() => "stored");
+    (planned): Step =>
+      async ({ store }, now) => {
+        await store.enqueue(
+          planned.map(({ event, laterMs }) => ({
+            ...event,
+            ...(laterMs !== undefined && { deliverAt: now + laterMs }),
+          })),
+        );
+        return "stored";
       },
   ),
+  fc.tuple(anyListener, fc.constantFrom(undefined, "moving")).map(
+    ([listener, reason]): Step =>
+      (subject) =>
+        control(subject).pause(listener, reason),
+  ),
+  anyListener.map(
+    (listener): Step =>
+      (subject) =>
+        control(subject).resume(listener),
+  ),
+  fc.tuple(anyListener, fc.integer({ min: 0, max: 3_000 })).map(
+    ([listener, ms]): Step =>
+      (subject, now) =>
+        control(subject).rest(listener, now + ms),
+  ),
+  fc
+    .record({
+      listener: fc.constantFrom(undefined, ...LISTENERS),
+      ids: fc.constantFrom(undefined, IDS.slice(0, 4), IDS.slice(6)),
+    })
+    .map(
+      (filter): Step =>
+        (subject) =>
+          control(subject).cancel(filter),
+    ),
   fc.tuple(fc.integer({ min: 1, max: 4 }), fc.boolean()).map(
     ([limit, turned]): Step =>
       async (subject) => {
@@ -121,10 +161,11 @@ async function shown({ store }: Subject): Promise<unknown> {
   const entries = await Promise.all(IDS.map((id) => store.find(id)));
   const byListener = <Item extends { listener: string }>(items: readonly Item[]) =>
     [...items].filter(Boolean).sort((a, b) => (a.listener < b.listener ? -1 : 1));
-  const stats = (await store.stats()).filter(
-    ({ pending, inFlight, delivered, dead: gone }) => pending + inFlight + delivered + gone > 0,
+  const stats = byListener(await store.stats());
+  const waiting = await Promise.all(
+    [{}, { listener: "lst_1" }, { ids: IDS.slice(3, 9) }].map((filter) => store.control?.pending(filter, 5)),
   );
-  return { dead, entries: entries.map(byListener), stats: byListener(stats) };
+  return { dead, entries: entries.map(byListener), stats, waiting };
 }
 
 it("does what the memory store does, whatever is asked of it", { timeout: 900_000 }, async () => {

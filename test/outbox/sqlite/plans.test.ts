@@ -4,6 +4,10 @@ import type { OutboxStore } from "hookproof/outbox/store";
 import { expect } from "vitest";
 import { itOn, newOutboxFile, SQLITE_DRIVERS, storedEvent } from "./files.js";
 
+/** The steps of a list of what waits. */
+const READS_WAITING =
+  /INDEX hookproof_outbox_(?:due|key)\b|^SEARCH hookproof_outbox USING INTEGER PRIMARY KEY|^SCAN \(?(?:subquery|SUBQUERY)|^(?:LIST SUBQUERY|CO-ROUTINE|COMPOUND QUERY|LEFT-MOST SUBQUERY|UNION ALL|USE TEMP B-TREE FOR ORDER BY|MATERIALIZE)/;
+
 const ATTEMPT = { number: 1, startedAt: 1_767_225_600_000, durationMs: 3, status: 200 };
 
 /** A connection that notes every query it is asked to prepare. */
@@ -46,6 +50,13 @@ async function useAll(store: OutboxStore, now: number): Promise<void> {
   await store.drop({ ids: [] });
   await store.expire(new Map([["lst_1", { windowMs: 1, blocksKey: false }]]));
   await store.prune({ delivered: now + 1, dead: now + 1 });
+  const control = store.control;
+  if (!control) throw new Error("the store has no control");
+  for (const filter of [{}, { listener: "lst_1" }, { ids: [two.event.id] }])
+    for (const more of [{}, { listener: "lst_1" }]) {
+      await control.pending({ ...filter, ...more }, 10);
+      await control.cancel({ ...filter, ...more });
+    }
 }
 
 for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS))
@@ -66,6 +77,11 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS))
           const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values) as { detail: string }[];
           const steps = plan.map(({ detail }) => detail);
           const isById = sql.includes("json_each"); // those few are sorted
+          if (sql.includes("INDEXED BY")) {
+            // A list of what waits is sorted, but reads nothing that has ended.
+            expect([sql, steps.filter((step) => !READS_WAITING.test(step))]).toEqual([sql, []]);
+            continue;
+          }
           // `waiting` has a row for each listener.
           const slow = steps.filter((step) =>
             (isById ? /^SCAN h|_ended/ : /^SCAN (?!waiting$)|TEMP B-TREE/).test(step),

@@ -221,6 +221,53 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
         await store.markDelivered([{ lease: claimed.lease, outcome: "delivered", attempt: ATTEMPT }]);
       expect(rows(open(), "SELECT count(*) AS n FROM hookproof_outbox_bodies")).toEqual([{ n: 1 }]);
     });
+
+    it("keeps no body of what was cancelled, and knows the event all the same", async () => {
+      const store = openStore();
+      const event = storedEvent("lst_1");
+      await store.enqueue([event]);
+      await store.control?.cancel({ ids: [event.id] });
+      await store.enqueue([event]);
+      await expect(store.enqueue([{ ...event, digest: "other" }])).rejects.toMatchObject({
+        code: "EVENT_ID_REUSED",
+      });
+      expect(rows(open(), "SELECT count(*) AS n FROM hookproof_outbox_bodies")).toEqual([{ n: 0 }]);
+    });
+
+    it("prune removes the rows of listeners that are neither paused nor resting any more", async () => {
+      const clock = fixedClock("2026-01-01T00:00:00Z");
+      const store = openStore({ clock });
+      const control = store.control;
+      await control?.pause("lst_paused");
+      await control?.pause("lst_resumed");
+      await control?.resume("lst_resumed");
+      await control?.rest("lst_rested", clock.now() + 1_000);
+      await control?.rest("lst_resting", clock.now() + 3_000);
+      clock.advance(2_000);
+      await store.prune({ delivered: 0, dead: 0 });
+      expect(rows(open(), "SELECT listener FROM hookproof_outbox_listeners")).toEqual([
+        { listener: "lst_paused" },
+        { listener: "lst_resting" },
+      ]);
+    });
+
+    it("cancels many events in steps, between which others write, and none that came later", async () => {
+      const store = openStore();
+      const keyed = (index: number) => ({ orderingKey: index % 3 === 0 ? `k${index % 5}` : undefined });
+      await store.enqueue(Array.from({ length: 1_000 }, (_, index) => storedEvent("lst_1", keyed(index))));
+      const cancelling = store.control?.cancel({});
+      await store.enqueue([]); // shares the first transaction
+      const meanwhile = [];
+      for (const index of [0, 1, 2, 15]) {
+        const later = storedEvent("lst_1", keyed(index));
+        await store.enqueue([later]);
+        meanwhile.push(later.id);
+      }
+      expect(await cancelling).toEqual({ cancelled: 1_000, tooLate: 0 });
+      const left = await store.control?.pending({}, 10);
+      expect(left?.map(({ id }) => id)).toEqual(meanwhile);
+      expect(await claimAll(store)).toHaveLength(3); // the fourth is behind the first, of the same key
+    });
   });
 }
 

@@ -1,0 +1,186 @@
+import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
+import { filterCopy } from "../engine.js";
+import type { CancelResult, EventFilter, ListenerStats, OutboxEntry, StoreControl } from "../outbox-store.js";
+import { type ChangedRow, stateChange } from "./changes.js";
+import type { Access } from "./dead-letters.js";
+import { CANCELLED, IS_OPEN, type OutboxRow, outboxEntry, PENDING } from "./schema.js";
+
+/** How many events one transaction reads to cancel them, so that many do not hold up other writers. */
+const PAGE = 200;
+
+/** A row of the table of listeners. */
+export interface HeldRow {
+  listener: string;
+  paused_at: number | null;
+  pause_reason: string | null;
+  rest_until: number;
+}
+
+/** What `stats` shows of a listener's pause and rest. */
+export function holdOf(row: HeldRow, now: number): Pick<ListenerStats, "paused" | "restsUntil"> {
+  const { paused_at: since, pause_reason: reason, rest_until: restsUntil } = row;
+  return {
+    ...(since !== null && { paused: { since, ...(reason !== null && { reason }) } }),
+    ...(restsUntil > now && { restsUntil }),
+  };
+}
+
+/** Pauses, rests and cancellations; see `StoreControl`. */
+export function listenerControl(db: SqliteDatabase, access: Access): StoreControl {
+  const { changing, reading, clock } = access;
+  const cancel = cancelling(db, access);
+  const ask = preparedQueries(db, {
+    resume: `UPDATE hookproof_outbox_listeners SET paused_at = NULL, pause_reason = NULL
+      WHERE listener = ? AND paused_at IS NOT NULL RETURNING 1`,
+  });
+  const change = preparedChanges(db, {
+    pause: `INSERT INTO hookproof_outbox_listeners (listener, paused_at, pause_reason) VALUES (?, ?, ?)
+      ON CONFLICT (listener) DO UPDATE
+      SET paused_at = coalesce(paused_at, excluded.paused_at), pause_reason = excluded.pause_reason`,
+    rest: `INSERT INTO hookproof_outbox_listeners (listener, rest_until) VALUES (?, ?)
+      ON CONFLICT (listener) DO UPDATE SET rest_until = max(rest_until, excluded.rest_until)`,
+  });
+
+  return {
+    async pause(listener, reason) {
+      await changing(() => change("pause", listener, clock.now(), reason || null));
+    },
+    resume: (listener) => changing(() => ask("resume", listener).length > 0),
+    async rest(listener, until) {
+      await changing(() => change("rest", listener, until));
+    },
+    cancel: async (filter) => cancel(filterCopy(filter)),
+    pending: async (filter, limit) => reading(() => pendingEntries(db, filter, limit, clock.now())),
+  };
+}
+
+/** An event with its place in the order in which a cancellation reads. */
+interface Candidate extends ChangedRow {
+  readonly place: number | string;
+  readonly isOpen: number;
+}
+
+/** How far a cancellation has read a listener's events in one of the two orders. */
+interface Scan {
+  readonly listener: string;
+  readonly order: "free" | "keyed";
+  readonly place: number | string;
+  readonly seq: number;
+}
+
+/** Events without an ordering key are read by their due times, the others key by key. */
+const scansOf = (listener: string): Scan[] => [
+  { listener, order: "free", place: -1, seq: 0 },
+  { listener, order: "keyed", place: "", seq: 0 },
+];
+
+const CANDIDATE = `seq, listener, ordering_key, state = ${PENDING} AND first_attempt_at IS NULL AS isOpen`;
+
+function cancelling(db: SqliteDatabase, { changing, reading, clock }: Access) {
+  const changed = stateChange(db);
+  const ask = preparedQueries(db, {
+    last: "SELECT coalesce(max(seq), 0) AS seq FROM hookproof_outbox",
+    listeners: `SELECT listener FROM hookproof_outbox_counts WHERE state = ${PENDING} AND events > 0`,
+    free: `SELECT ${CANDIDATE}, visible_at AS place FROM hookproof_outbox
+      WHERE listener = ? AND ${IS_OPEN} AND ordering_key IS NULL AND (visible_at, seq) > (?, ?)
+      ORDER BY visible_at, seq LIMIT ?`,
+    keyed: `SELECT ${CANDIDATE}, ordering_key AS place FROM hookproof_outbox
+      WHERE listener = ? AND ordering_key IS NOT NULL AND turn IS NOT NULL AND (ordering_key, seq) > (?, ?)
+      ORDER BY ordering_key, seq LIMIT ?`,
+    begun: `SELECT count(*) AS events FROM hookproof_outbox
+      WHERE listener = ? AND state = ${PENDING} AND first_attempt_at IS NOT NULL`,
+    byId: `SELECT ${CANDIDATE} FROM hookproof_outbox WHERE id = ?`,
+    byIdAndListener: `SELECT ${CANDIDATE} FROM hookproof_outbox WHERE id = ? AND listener = ?`,
+  });
+  const change = preparedChanges(db, {
+    cancel: `UPDATE hookproof_outbox SET state = ${CANCELLED}, turn = NULL, ended_at = ?
+      WHERE seq IN (SELECT value FROM json_each(?))`,
+  });
+
+  /** Cancels those that have not begun, inside a transaction; returns how many. */
+  function cancelOpen(rows: readonly Candidate[]): number {
+    const open = rows.filter(({ isOpen }) => isOpen);
+    if (open.length > 0) change("cancel", clock.now(), JSON.stringify(open.map(({ seq }) => seq)));
+    changed(open, PENDING, undefined);
+    return open.length;
+  }
+
+  /** Does one task after another, in transactions of about a page; a task returns how many rows it has read. */
+  async function inSteps<Task>(tasks: Task[], work: (task: Task, most: number) => number): Promise<void> {
+    const step = () => {
+      let left = PAGE;
+      for (let task = tasks.pop(); task !== undefined; task = tasks.pop()) {
+        left -= 1 + work(task, left);
+        if (left <= 0) break;
+      }
+      return tasks.length > 0;
+    };
+    while (await changing(step));
+  }
+
+  async function cancelIds(ids: readonly string[], listener: string | undefined): Promise<CancelResult> {
+    const sum = { cancelled: 0, tooLate: 0 };
+    await inSteps([...new Set(ids)], (id) => {
+      const rows =
+        listener === undefined ? ask<Candidate>("byId", id) : ask<Candidate>("byIdAndListener", id, listener);
+      const cancelled = cancelOpen(rows);
+      sum.cancelled += cancelled;
+      sum.tooLate += rows.length - cancelled;
+      return rows.length;
+    });
+    return sum;
+  }
+
+  async function cancelAll(listener: string | undefined): Promise<CancelResult> {
+    const [listeners, last] = reading(() => [
+      listener === undefined ? ask<{ listener: string }>("listeners").map((row) => row.listener) : [listener],
+      ask<{ seq: number }>("last")[0]?.seq ?? 0,
+    ]);
+    const sum = { cancelled: 0, tooLate: 0 };
+    const scans = listeners.flatMap(scansOf);
+    await inSteps(scans, (scan, most) => {
+      const rows = ask<Candidate>(scan.order, scan.listener, scan.place, scan.seq, most);
+      // What was enqueued after the call is not meant.
+      sum.cancelled += cancelOpen(rows.filter(({ seq }) => seq <= last));
+      const end = rows.at(-1);
+      if (end && rows.length === most) scans.push({ ...scan, place: end.place, seq: end.seq });
+      return rows.length;
+    });
+    await inSteps(listeners, (name) => {
+      sum.tooLate += ask<{ events: number }>("begun", name)[0]?.events ?? 0;
+      return 0;
+    });
+    return sum;
+  }
+
+  return ({ ids, listener }: EventFilter): Promise<CancelResult> =>
+    ids ? cancelIds(ids, listener) : cancelAll(listener);
+}
+
+/** Reads unfinished events alone, and all of those that match: no index has them in the order of their places. */
+function pendingEntries(
+  db: SqliteDatabase,
+  { ids, listener }: EventFilter,
+  limit: number,
+  now: number,
+): OutboxEntry[] {
+  const ofListener = listener === undefined ? "" : "AND listener = ?";
+  const bound = listener === undefined ? [] : [listener];
+  const [from, values] = ids
+    ? [
+        `SELECT seq FROM hookproof_outbox
+          WHERE id IN (SELECT value FROM json_each(?)) AND +state = ${PENDING} ${ofListener}`,
+        [JSON.stringify(ids), ...bound],
+      ]
+    : [
+        `SELECT seq FROM hookproof_outbox INDEXED BY hookproof_outbox_due WHERE ${IS_OPEN} ${ofListener}
+        UNION ALL
+        SELECT seq FROM hookproof_outbox INDEXED BY hookproof_outbox_key
+          WHERE ordering_key IS NOT NULL AND turn = 0 AND state = ${PENDING} ${ofListener}`,
+        [...bound, ...bound],
+      ];
+  const sql = `SELECT * FROM hookproof_outbox
+    WHERE seq IN (SELECT seq FROM (${from}) ORDER BY +seq LIMIT ?) ORDER BY seq`;
+  const rows = db.prepare(sql).all(...values, limit) as OutboxRow[];
+  return rows.map((row) => outboxEntry(row, now));
+}
