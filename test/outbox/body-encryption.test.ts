@@ -102,6 +102,17 @@ describe("an outbox with encryption", () => {
     expect(received).toBe('{"note":"confidential"}');
   });
 
+  it("takes events that are prepared and events that are not in one call", async () => {
+    const bench = outboxBench();
+    const server = await bench.receiver();
+    const encryption = aesGcmEncryption([{ id: "1", key: new Uint8Array(32) }]);
+    const outbox = bench.outbox({ a: bench.listener(server) }, { encryption });
+    const prepared = await outbox.prepare({ listener: "a", payload: { n: 1 } });
+    await outbox.enqueue([prepared, { listener: "a", payload: { n: 2 } }]);
+    await outbox.drain();
+    expect(server.runs.size).toBe(2);
+  });
+
   it("keeps an event whose key is missing, and delivers it when the key is there", async () => {
     const bench = outboxBench();
     const server = await bench.receiver();

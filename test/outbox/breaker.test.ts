@@ -303,4 +303,19 @@ describe("at a receiver that fails", () => {
     expect(server.requests).toHaveLength(40);
     expect(bench.told("breaker-changed")).toEqual([]);
   });
+
+  it.each([401, 403, 404, 500])("opens for %i at every attempt", async (status) => {
+    const bench = outboxBench();
+    const server = await bench.receiver({
+      intercept(request, response) {
+        request.resume();
+        response.writeHead(status).end();
+      },
+    });
+    const outbox = bench.outbox({ a: bench.listener(server) });
+    await outbox.enqueue(Array.from({ length: 40 }, (_, n) => ({ listener: "a", payload: { n } })));
+    await outbox.drain();
+    expect(server.requests.length).toBeLessThan(40);
+    expect(bench.told("breaker-changed")).toMatchObject([{ state: "open" }]);
+  });
 });

@@ -111,3 +111,11 @@ it("what has ended is kept for as long as it is to be, and an id is recognised u
   await bench.passUntil(async () => (await outbox.stats()).every(({ dead }) => dead === 0), DAY_MS / 4);
   expect(bench.clock.now()).toBeGreaterThanOrEqual(Date.parse("2026-01-31T00:00:00Z"));
 });
+
+it("drop without a filter is refused, and {} is all of them", async () => {
+  const bench = outboxBench();
+  const outbox = bench.outbox({ a: bench.listener(await bench.receiver()) });
+  for (const filter of [undefined, null, "all"])
+    await expect(outbox.drop(filter as never)).rejects.toThrow("filter must say which dead letters");
+  expect(await outbox.drop({})).toBe(0);
+});
