@@ -198,7 +198,7 @@ describe("stats()", () => {
     let isDown = true;
     const server = await bench.receiver({
       intercept: (request, response, receive) =>
-        isDown ? response.writeHead(503).end("back soon") : receive(request, response),
+        isDown ? response.writeHead(503).end("€".repeat(300)) : receive(request, response),
     });
     const outbox = bench.outbox({ a: bench.listener(server) });
     await outbox.enqueue({ listener: "a", payload });
@@ -208,7 +208,7 @@ describe("stats()", () => {
     expect(failed?.lastError).toMatchObject({
       code: "RECEIVER_UNAVAILABLE",
       status: 503,
-      answer: "back soon",
+      answer: "€".repeat(200),
     });
     expect(failed?.lastError?.at).toBeLessThanOrEqual(failedAt);
     expect(failed?.lastSuccessAt).toBeUndefined();
