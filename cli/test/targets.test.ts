@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
@@ -36,11 +36,18 @@ async function stranger(): Promise<Stranger> {
 
 let theirs: Stranger;
 let ours: Stranger;
+/** What each test begins with, made once. */
+let template: Stage;
 beforeAll(async () => {
   [theirs, ours] = [await stranger(), await stranger()];
+  template = await openStage();
+  await template.run(`mkdir -p ../data; umask 077; printf '{"profiles":{"prod":{"target":"${ours.url}"}}}' > ../data/config.json
+    printf 'cHJvZCdzIG93biBzZWNyZXQsIGZvciBubyBvbmUgZWxzZQ' > ../secret.txt
+    hookproof secret set --profile prod --secret-file ../secret.txt`);
 });
-afterAll(() => {
+afterAll(async () => {
   for (const server of servers) server.close();
+  await template.close();
 });
 
 let stage: Stage;
@@ -48,9 +55,8 @@ beforeEach(async () => {
   stage = await openStage();
   theirs.got.length = 0;
   ours.got.length = 0;
-  await stage.run(`mkdir -p ../data; umask 077; printf '{"profiles":{"prod":{"target":"${ours.url}"}}}' > ../data/config.json
-    printf 'cHJvZCdzIG93biBzZWNyZXQsIGZvciBubyBvbmUgZWxzZQ' > ../secret.txt
-    hookproof secret set --profile prod --secret-file ../secret.txt`);
+  for (const name of ["data", "secret.txt"])
+    cpSync(join(template.folder, name), join(stage.folder, name), { recursive: true });
 });
 afterEach(() => stage.close());
 
