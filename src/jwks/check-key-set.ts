@@ -1,4 +1,5 @@
-import { compactVerify, decodeProtectedHeader } from "jose";
+import { decodeProtectedHeader } from "jose/decode/protected_header";
+import { compactVerify } from "jose/jws/compact/verify";
 import { shown } from "../core/check.js";
 import { HookproofError } from "../core/errors.js";
 import { parseJson } from "../core/json.js";

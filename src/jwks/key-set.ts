@@ -1,4 +1,8 @@
-import { CompactSign, calculateJwkThumbprint, compactVerify, exportJWK, generateKeyPair } from "jose";
+import { calculateJwkThumbprint } from "jose/jwk/thumbprint";
+import { CompactSign } from "jose/jws/compact/sign";
+import { compactVerify } from "jose/jws/compact/verify";
+import { exportJWK } from "jose/key/export";
+import { generateKeyPair } from "jose/key/generate/keypair";
 import { utf8 } from "../core/bytes.js";
 import { shownAs } from "../core/check.js";
 import { type Clock, systemClock } from "../core/clock.js";

@@ -1,4 +1,6 @@
-import { type CryptoKey, exportJWK, importJWK, importPKCS8, type JWK } from "jose";
+import type { CryptoKey, JWK } from "jose";
+import { exportJWK } from "jose/key/export";
+import { importJWK, importPKCS8 } from "jose/key/import";
 import { decodeBase64url } from "../core/bytes.js";
 import { HookproofError } from "../core/errors.js";
 import { ALGORITHM_FACTS, type Algorithm, checkAlgorithm } from "./algorithms.js";

@@ -1,4 +1,5 @@
-import { CompactSign, type CryptoKey } from "jose";
+import type { CryptoKey } from "jose";
+import { CompactSign } from "jose/jws/compact/sign";
 import { encodeBase64url, utf8 } from "../core/bytes.js";
 import { shownAs } from "../core/check.js";
 import { HookproofError } from "../core/errors.js";

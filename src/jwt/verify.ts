@@ -1,4 +1,6 @@
-import { type CryptoKey, compactVerify, errors } from "jose";
+import type { CryptoKey } from "jose";
+import * as errors from "jose/errors";
+import { compactVerify } from "jose/jws/compact/verify";
 import { type Check, failed, passed, shown } from "../core/check.js";
 import type { Algorithm } from "./algorithms.js";
 import { checkClaims, type ExpectedClaims } from "./claims.js";
