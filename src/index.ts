@@ -27,6 +27,11 @@ export { type JwtSignerOptions, jwtSigner } from "./jwt/sign.js";
 
 export { createEvent, isEventId, newEventId, type WebhookEvent } from "./core/event.js";
 
+// … checked by schemas
+
+export { type EventCatalogueOptions, eventCatalogue } from "./events/json-schema.js";
+export type { EventPayload, EventSchemas, StandardSchema, UntypedEvents } from "./events/standard-schema.js";
+
 // Failures
 
 export { type ErrorCode, HookproofError } from "./core/errors.js";

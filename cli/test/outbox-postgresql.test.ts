@@ -18,7 +18,7 @@ describeWith("postgresql", postgres)("an outbox of another program on PostgreSQL
   const url = (postgres?.url ?? "").replace(/\/postgres$/, "/shop");
   let pool: pg.Pool;
   let store: OutboxStore<unknown>;
-  let outbox: Outbox<unknown>;
+  let outbox: Outbox;
 
   beforeAll(async () => {
     const admin = new pg.Client({ connectionString: postgres?.url });

@@ -47,6 +47,7 @@ export const CODES = {
   PAYLOAD_NOT_JSON: [0, "The payload is not JSON."],
   PAYLOAD_NOT_UTF8: [0, "The payload is not valid UTF-8."],
   PAYLOAD_TOO_LARGE: [0, "The payload is larger than 65,536 bytes."],
+  EVENT_INVALID: [0, "The event is not in the catalogue, or does not fit its schema."],
   EVENT_ID_INVALID: [0, "The event id is not a UUID of version 4."],
   EVENT_ID_REUSED: [0, "The event id was used before with other bytes."],
   TIMESTAMP_INVALID: [0, "The timestamp is not a Unix time in whole seconds."],

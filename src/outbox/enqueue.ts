@@ -1,8 +1,10 @@
 import { sha256Base64url } from "#hash";
 import { type Clock, monotonicMs } from "../core/clock.js";
 import { type ErrorCode, HookproofError, messageOf } from "../core/errors.js";
-import { eventFrom } from "../core/event.js";
+import { eventFrom, type WebhookEvent } from "../core/event.js";
 import type { HeaderPair } from "../core/headers.js";
+import type { Catalogue } from "../events/catalogue.js";
+import type { EventPayload, UntypedEvents } from "../events/standard-schema.js";
 import { newDelivery, type Observer } from "../sender/observe.js";
 import type { BodyEncryption } from "./body-encryption.js";
 import { deliveryTime } from "./control.js";
@@ -10,11 +12,11 @@ import { isName } from "./listener.js";
 import type { OutboxEvent, OutboxStore } from "./outbox-store.js";
 
 /** An event to be delivered. */
-export interface OutboxMessage {
+export interface OutboxMessage<Events extends object = UntypedEvents> {
   /** The listener's name in `createOutbox({ listeners })`. */
   readonly listener: string;
-  /** A JSON value, a JSON text, the bytes of one, or an event of `createEvent`. */
-  readonly payload: unknown;
+  /** A JSON value, a JSON text, the bytes of one, or an event of `createEvent`; one of the types' where there are such. */
+  readonly payload: EventPayload<Events>;
   /** An id of your own, UUID v4. An event that is enqueued twice under one id is delivered once. */
   readonly eventId?: string | undefined;
   /**
@@ -33,7 +35,8 @@ export interface OutboxMessage {
 }
 
 /** An event for several listeners: each has an entry, all under one event id and with the same bytes. */
-export interface FanOutMessage extends Omit<OutboxMessage, "listener"> {
+export interface FanOutMessage<Events extends object = UntypedEvents>
+  extends Omit<OutboxMessage<Events>, "listener"> {
   /** The listeners' names, 1 to 1,000, each once. */
   readonly listeners: readonly string[];
   /** Left out: `listeners` takes its place. */
@@ -125,6 +128,7 @@ export interface EnqueueContext<Tx> {
   readonly store: OutboxStore<Tx>;
   /** The URL of each listener. */
   readonly urls: ReadonlyMap<string, string>;
+  readonly catalogue: Catalogue | undefined;
   readonly encryption: BodyEncryption | undefined;
   readonly clock: Clock;
   readonly observe: Observer | undefined;
@@ -134,6 +138,9 @@ export interface EnqueueContext<Tx> {
 interface PlainEvent {
   readonly plain: OutboxEvent;
 }
+
+/** What a message becomes, sooner or later. */
+type Checked = (OutboxEvent | PlainEvent)[] | Promise<PlainEvent[]>;
 
 /** What `enqueue` takes. */
 export type Enqueueable = OutboxMessage | FanOutMessage | PreparedEvent;
@@ -157,14 +164,24 @@ export class Enqueuer<Tx> {
 
   /** One event for each listener of the message. */
   async prepare(message: OutboxMessage | FanOutMessage): Promise<PreparedEvent[]> {
-    const events = await Promise.all(this.#check(message).map((one) => this.#encrypted(one)));
+    const plain = await this.#check(message);
+    const events = await Promise.all(plain.map((one) => this.#encrypted(one)));
     return events.map((event) => new PreparedEvent(event));
   }
 
   /** Stores all messages or none; with a synchronous store and without encryption before it returns. */
   enqueueAll(messages: readonly Enqueueable[], tx: Tx | undefined): Promise<EnqueuedEvent[]> {
-    const given: (OutboxEvent | PlainEvent)[] = [];
-    for (const message of messages) given.push(...this.#events(message)); // no flatMap: a short stack shows the caller
+    const given: Checked[] = [];
+    for (const message of messages) given.push(this.#events(message)); // no map: a short stack shows the caller
+    if (given.every(isDone)) return this.#store(given.flat(), tx);
+    if (tx !== undefined)
+      throw new TypeError(
+        "A schema of events is asynchronous: prepare() events before the transaction and enqueue what it gives inside.",
+      );
+    return Promise.all(given).then((events) => this.#store(events.flat(), tx));
+  }
+
+  #store(given: readonly (OutboxEvent | PlainEvent)[], tx: Tx | undefined): Promise<EnqueuedEvent[]> {
     const isReady = (one: OutboxEvent | PlainEvent): one is OutboxEvent => !("plain" in one);
     if (!this.#context.encryption)
       return this.#insert(
@@ -181,16 +198,20 @@ export class Enqueuer<Tx> {
     );
   }
 
-  #events(message: Enqueueable): OutboxEvent[] | PlainEvent[] {
+  #events(message: Enqueueable): Checked {
     const prepared = PreparedEvent.eventOf(Object(message));
-    if (!prepared) return this.#check(message as OutboxMessage | FanOutMessage);
+    if (!prepared) {
+      const checked = this.#check(message as OutboxMessage | FanOutMessage);
+      if (checked instanceof Promise) checked.catch(() => {}); // another message may throw before it is awaited
+      return checked;
+    }
     this.requireListener(prepared.listener);
     return [prepared];
   }
 
-  #check(message: OutboxMessage | FanOutMessage): PlainEvent[] {
+  #check(message: OutboxMessage | FanOutMessage): PlainEvent[] | Promise<PlainEvent[]> {
     const { payload, eventId, orderingKey, traceparent } = message;
-    const { store, clock } = this.#context;
+    const { store, clock, catalogue } = this.#context;
     const listeners = isFanOut(message) ? severalOf(message) : [message.listener];
     for (const listener of listeners) this.requireListener(listener);
     if (orderingKey !== undefined && !(isName(orderingKey) && orderingKey.length <= MAX_ORDERING_KEY_LENGTH))
@@ -202,11 +223,14 @@ export class Enqueuer<Tx> {
         "payload is missing: enqueue takes messages and what prepare() gave, but no copy of that and no receipt of enqueue",
       );
     const deliverAt = deliveryTime(message.deliverAt, clock.now(), store);
-    const { id, body } = eventFrom(payload, eventId);
-    const digest = sha256Base64url(body);
-    return listeners.map((listener) => ({
-      plain: { id, listener, body, digest, orderingKey, traceparent, deliverAt },
-    }));
+    const plainEvents = ({ id, body }: WebhookEvent): PlainEvent[] => {
+      const digest = sha256Base64url(body);
+      return listeners.map((listener) => ({
+        plain: { id, listener, body, digest, orderingKey, traceparent, deliverAt },
+      }));
+    };
+    const event = catalogue ? catalogue.event(payload, eventId) : eventFrom(payload, eventId);
+    return event instanceof Promise ? event.then(plainEvents) : plainEvents(event);
   }
 
   /** @throws {TypeError | HookproofError} for a name that no listener has */
@@ -282,4 +306,8 @@ function severalOf({ listener, listeners }: FanOutMessage): readonly string[] {
   const names = new Set(listeners);
   if (names.size < listeners.length) throw new TypeError("listeners must name each listener once");
   return [...names];
+}
+
+function isDone(checked: Checked): checked is (OutboxEvent | PlainEvent)[] {
+  return !(checked instanceof Promise);
 }

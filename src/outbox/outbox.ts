@@ -3,6 +3,8 @@
 
 import { type Clock, checkedClock, steadySleep, systemClock } from "../core/clock.js";
 import { checkWholeNumber, harmless, steadyRandom } from "../core/options.js";
+import { Catalogue } from "../events/catalogue.js";
+import type { EventSchemas, UntypedEvents } from "../events/standard-schema.js";
 import type { Observer } from "../sender/observe.js";
 import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
 import type { BodyEncryption } from "./body-encryption.js";
@@ -38,11 +40,16 @@ import type { Retention } from "./upkeep.js";
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Options of `createOutbox`. */
-export interface OutboxOptions<Tx = unknown> {
+export interface OutboxOptions<Events extends object = UntypedEvents, Tx = unknown> {
   /** `memoryStore()`, `sqliteStore(...)` or `postgresStore(...)`. */
   store: OutboxStore<Tx>;
   /** The listeners, by names of your own. Events are enqueued and stored under these names. */
   listeners: Readonly<Record<string, OutboxListenerOptions>>;
+  /**
+   * The catalogue of events: a schema of zod, valibot, arktype or the like for each `type` of payload. A payload of
+   * another type, or one that its schema refuses, is not stored (EVENT_INVALID); what the schema gives is what is sent.
+   */
+  events?: EventSchemas<Events> | undefined;
   /**
    * Attempts of this process at the same time, for all listeners; 250 by default. An attempt that has had no answer for
    * a second no longer counts, so that hanging listeners do not hold back the others.
@@ -81,27 +88,29 @@ export interface OutboxOptions<Tx = unknown> {
 }
 
 /** Keeps events until they are delivered, and delivers them. */
-export interface Outbox<Tx = unknown> {
+export interface Outbox<Events extends object = UntypedEvents, Tx = unknown> {
   /**
    * Stores one event, or all of several, inside your own transaction if one is given: the event is delivered if and
    * only if that commits. An invalid event throws at once, and is not a rejection. With a synchronous store and
-   * without encryption the event is stored when the call returns.
+   * without encryption the event is stored when the call returns, unless a schema of `events` is asynchronous.
    *
    * A message with `listeners` is stored once for each of them, under one event id, and has a receipt for each.
    *
    * @throws {HookproofError} OUTBOX_LISTENER_UNKNOWN, PAYLOAD_NOT_JSON, PAYLOAD_NOT_UTF8, PAYLOAD_TOO_LARGE,
-   * EVENT_ID_INVALID, EVENT_ID_REUSED, OUTBOX_UNAVAILABLE
+   * EVENT_INVALID, EVENT_ID_INVALID, EVENT_ID_REUSED, OUTBOX_UNAVAILABLE
    * @throws {OutcomeUnknownError} if the events may be stored or not
    */
-  enqueue(event: OutboxMessage | PreparedEvent, options?: { tx?: Tx }): Promise<EnqueuedEvent>;
+  enqueue(event: OutboxMessage<Events> | PreparedEvent, options?: { tx?: Tx }): Promise<EnqueuedEvent>;
   enqueue(
-    events: FanOutMessage | readonly (OutboxMessage | FanOutMessage | PreparedEvent)[],
+    events:
+      | FanOutMessage<Events>
+      | readonly (OutboxMessage<Events> | FanOutMessage<Events> | PreparedEvent)[],
     options?: { tx?: Tx },
   ): Promise<readonly EnqueuedEvent[]>;
-  /** Does everything that takes time, such as encryption, before a transaction. */
-  prepare(event: OutboxMessage): Promise<PreparedEvent>;
+  /** Does everything that takes time, such as encryption or an asynchronous schema, before a transaction. */
+  prepare(event: OutboxMessage<Events>): Promise<PreparedEvent>;
   /** The same for several listeners: an event for each, to be enqueued in one call. */
-  prepare(event: FanOutMessage): Promise<readonly PreparedEvent[]>;
+  prepare(event: FanOutMessage<Events>): Promise<readonly PreparedEvent[]>;
   /** Starts to deliver. `enqueue` works without it. */
   start(): void;
   /**
@@ -174,11 +183,13 @@ export interface Outbox<Tx = unknown> {
  * await outbox.enqueue({ listener: "offboarding", payload: { type: "user.offboarded", userId: "u_123" } });
  * ```
  */
-export function createOutbox<Tx = unknown>(options: OutboxOptions<Tx>): Outbox<Tx> {
+export function createOutbox<Events extends object = UntypedEvents, Tx = unknown>(
+  options: OutboxOptions<Events, Tx>,
+): Outbox<Events, Tx> {
   return new StoredOutbox(options);
 }
 
-class StoredOutbox<Tx> implements Outbox<Tx> {
+class StoredOutbox<Events extends object, Tx> implements Outbox<Events, Tx> {
   readonly #store: OutboxStore<Tx>;
   readonly #listeners: ReadonlyMap<string, OutboxListener>;
   readonly #encryption: BodyEncryption | undefined;
@@ -186,8 +197,8 @@ class StoredOutbox<Tx> implements Outbox<Tx> {
   readonly #context: DispatcherContext;
   #running: Dispatcher | undefined;
 
-  constructor(options: OutboxOptions<Tx>) {
-    const { store, encryption } = options;
+  constructor(options: OutboxOptions<Events, Tx>) {
+    const { store, encryption, events } = options;
     const clock = checkedClock(options.clock ?? systemClock);
     if (typeof store?.claim !== "function")
       throw new TypeError("store must be memoryStore(), sqliteStore(...) or postgresStore(...)");
@@ -195,26 +206,30 @@ class StoredOutbox<Tx> implements Outbox<Tx> {
     const listeners = outboxListeners(options.listeners, { clock, observe });
     const urls = new Map([...listeners.values()].map(({ name, url }) => [name, url]));
     this.#context = dispatcherContext(options, { listeners, clock, observe });
-    this.#enqueuer = new Enqueuer({ store, urls, encryption, clock, observe });
+    const catalogue = events === undefined ? undefined : new Catalogue(events);
+    this.#enqueuer = new Enqueuer({ store, urls, catalogue, encryption, clock, observe });
     this.#store = store;
     this.#listeners = listeners;
     this.#encryption = encryption;
   }
 
-  enqueue(event: OutboxMessage | PreparedEvent, options?: { tx?: Tx }): Promise<EnqueuedEvent>;
+  enqueue(event: OutboxMessage<Events> | PreparedEvent, options?: { tx?: Tx }): Promise<EnqueuedEvent>;
   enqueue(
-    events: FanOutMessage | readonly (OutboxMessage | FanOutMessage | PreparedEvent)[],
+    events:
+      | FanOutMessage<Events>
+      | readonly (OutboxMessage<Events> | FanOutMessage<Events> | PreparedEvent)[],
     options?: { tx?: Tx },
   ): Promise<readonly EnqueuedEvent[]>;
-  enqueue(given: Enqueueable | readonly Enqueueable[], { tx }: { tx?: Tx } = {}): Promise<unknown> {
+  enqueue(typed: object, { tx }: { tx?: Tx } = {}): Promise<unknown> {
+    const given = typed as Enqueueable | readonly Enqueueable[]; // the catalogue checks what the types say
     if (isMany(given)) return this.#enqueuer.enqueueAll(given, tx);
     const receipts = this.#enqueuer.enqueueAll([given], tx);
     return isFanOut(given) ? receipts : receipts.then(([receipt]) => receipt);
   }
 
-  prepare(event: OutboxMessage): Promise<PreparedEvent>;
-  prepare(event: FanOutMessage): Promise<readonly PreparedEvent[]>;
-  async prepare(event: OutboxMessage | FanOutMessage): Promise<unknown> {
+  prepare(event: OutboxMessage<Events>): Promise<PreparedEvent>;
+  prepare(event: FanOutMessage<Events>): Promise<readonly PreparedEvent[]>;
+  async prepare(event: OutboxMessage<Events> | FanOutMessage<Events>): Promise<unknown> {
     const prepared = await this.#enqueuer.prepare(event);
     return isFanOut(event) ? prepared : prepared[0];
   }
@@ -296,8 +311,8 @@ function isMany<One>(given: One | readonly One[]): given is readonly One[] {
   return Array.isArray(given);
 }
 
-function dispatcherContext<Tx>(
-  options: OutboxOptions<Tx>,
+function dispatcherContext<Events extends object, Tx>(
+  options: OutboxOptions<Events, Tx>,
   shared: Pick<DispatcherContext, "listeners" | "clock" | "observe">,
 ): DispatcherContext {
   const { store, concurrency = 250, leaseMs = 60_000, pollMs = 100, encryption } = options;

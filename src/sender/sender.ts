@@ -3,6 +3,8 @@ import { type Clock, checkedClock, steadySleep, systemClock } from "../core/cloc
 import { HookproofError } from "../core/errors.js";
 import { eventFrom, type WebhookEvent } from "../core/event.js";
 import { checkWholeNumber, harmless, steadyRandom } from "../core/options.js";
+import { Catalogue } from "../events/catalogue.js";
+import type { EventPayload, EventSchemas, UntypedEvents } from "../events/standard-schema.js";
 import { type AttemptOptions, prepareAttempts } from "./attempt-options.js";
 import { type AttemptRecord, type DeliveryContext, DeliveryError, deliver, type Receipt } from "./deliver.js";
 import type { Observer } from "./observe.js";
@@ -13,7 +15,12 @@ import { inOrder } from "./send-many.js";
 const REMEMBERED_IDS = 10_000;
 
 /** Options of `createSender`. */
-export interface SenderOptions extends AttemptOptions {
+export interface SenderOptions<Events extends object = UntypedEvents> extends AttemptOptions {
+  /**
+   * The catalogue of events: a schema of zod, valibot, arktype or the like for each `type` of payload. A payload of
+   * another type, or one that its schema refuses, is not sent (EVENT_INVALID); what the schema gives is what is sent.
+   */
+  events?: EventSchemas<Events> | undefined;
   /** Fields of the retry policy to change; 3 attempts by default. */
   retry?: Partial<RetryPolicy> | undefined;
   /** How long `send` may take with all its attempts and waits; 30,000 ms by default. */
@@ -60,22 +67,32 @@ export type SendResult =
     };
 
 /** Sends events to one listener. */
-export interface Sender {
+export interface Sender<Events extends object = UntypedEvents> {
   /**
    * Delivers a payload, or an event of `createEvent`.
    *
    * @throws {DeliveryError} when no answer says that it arrived
-   * @throws {HookproofError} PAYLOAD_NOT_JSON, PAYLOAD_NOT_UTF8, PAYLOAD_TOO_LARGE, EVENT_ID_INVALID or
+   * @throws {HookproofError} PAYLOAD_NOT_JSON, PAYLOAD_NOT_UTF8, PAYLOAD_TOO_LARGE, EVENT_INVALID, EVENT_ID_INVALID or
    * EVENT_ID_REUSED, before anything is sent
    */
-  send(payload: unknown, options?: SendOptions): Promise<Receipt>;
+  send(payload: EventPayload<Events>, options?: SendOptions): Promise<Receipt>;
   /** The same, with failures as values instead of errors. */
-  trySend(payload: unknown, options?: SendOptions): Promise<SendResult>;
+  trySend(payload: EventPayload<Events>, options?: SendOptions): Promise<SendResult>;
   /** Sends many, `concurrency` at a time (8 by default); results come in the order of the payloads. */
   sendMany(
-    payloads: Iterable<unknown> | AsyncIterable<unknown>,
+    payloads: Iterable<EventPayload<Events>> | AsyncIterable<EventPayload<Events>>,
     options?: SendManyOptions,
   ): AsyncGenerator<SendResult, void, undefined>;
+  /**
+   * Checks a payload by the catalogue and fixes its event, to be stored and sent later. Without a catalogue it is
+   * `createEvent`.
+   *
+   * @throws {HookproofError} PAYLOAD_NOT_JSON, PAYLOAD_NOT_UTF8, PAYLOAD_TOO_LARGE, EVENT_INVALID or EVENT_ID_INVALID
+   */
+  createEvent(
+    payload: EventPayload<Events>,
+    options?: { readonly eventId?: string | undefined },
+  ): Promise<WebhookEvent>;
 }
 
 /**
@@ -96,7 +113,9 @@ export interface Sender {
  * const offboard = (userId: string) => sender.send({ type: "user.offboarded", userId });
  * ```
  */
-export function createSender(options: SenderOptions): Sender {
+export function createSender<Events extends object = UntypedEvents>(
+  options: SenderOptions<Events>,
+): Sender<Events> {
   const { deadlineMs = 30_000 } = options;
   const clock = checkedClock(options.clock ?? systemClock);
   if (!(deadlineMs > 0)) throw new RangeError("deadlineMs must be above 0");
@@ -110,16 +129,19 @@ export function createSender(options: SenderOptions): Sender {
     deadlineMs,
     observe,
     digests: { recent: new Map(), older: new Map() },
+    catalogue: options.events === undefined ? undefined : new Catalogue(options.events),
   };
   return {
     send: (payload, sendOptions) => send(context, payload, sendOptions),
     trySend: (payload, sendOptions) => trySend(context, payload, sendOptions),
     sendMany: (payloads, manyOptions) => sendMany(context, payloads, manyOptions),
+    createEvent: async (payload, { eventId } = {}) => eventOf(context, payload, eventId),
   };
 }
 
 interface SendContext extends DeliveryContext {
   readonly digests: Digests;
+  readonly catalogue: Catalogue | undefined;
 }
 
 /**
@@ -131,12 +153,16 @@ interface Digests {
   older: ReadonlyMap<string, string>;
 }
 
+function eventOf({ catalogue }: SendContext, payload: unknown, eventId: string | undefined) {
+  return catalogue ? catalogue.event(payload, eventId) : eventFrom(payload, eventId);
+}
+
 async function send(
   context: SendContext,
   payload: unknown,
   { eventId, signal }: SendOptions = {},
 ): Promise<Receipt> {
-  const event = eventFrom(payload, eventId);
+  const event = await eventOf(context, payload, eventId);
   checkReuse(context.digests, event);
   return deliver(context, event, signal);
 }

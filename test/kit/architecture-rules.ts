@@ -20,11 +20,12 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   jwt: ["core"],
   http: ["core"],
   sqlite: ["core"],
-  sender: ["core", "http"],
+  events: ["core"],
+  sender: ["core", "http", "events"],
   replay: ["core", "sqlite"],
   receiver: ["core", "hmac", "jwt", "http", "replay"],
   jwks: ["core", "jwt", "http"],
-  outbox: ["core", "http", "sender"],
+  outbox: ["core", "http", "events", "sender"],
   "outbox/memory": ["core", "outbox"],
   "outbox/sqlite": ["core", "outbox", "sqlite"],
   "outbox/postgres": ["core", "outbox"],
@@ -34,7 +35,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   observe: ["sender"],
   testing: ["core", "http", "receiver", "replay", "outbox"],
   node: ["http", "sqlite", "receiver", "jwks", "key-store", "observe"],
-  index: ["core", "hmac", "jwt", "http", "sender"],
+  index: ["core", "hmac", "jwt", "http", "events", "sender"],
 };
 
 /** The one file of a room that may name the engines of the room. */

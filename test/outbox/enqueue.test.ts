@@ -38,7 +38,7 @@ describe("an event that would be refused is refused at enqueue, in the caller's 
     ["EVENT_ID_INVALID", { listener: "a", payload: {}, eventId: "1" }],
     ["EVENT_ID_REUSED", { listener: "a", payload: createEvent({}), eventId: newEventId() }],
   ])("%s", (code, message) => {
-    const outbox = createOutbox<string>({ store: takingStore(() => expect.unreachable()), listeners });
+    const outbox = createOutbox({ store: takingStore(() => expect.unreachable()), listeners });
     const theCaller = () => outbox.enqueue([{ listener: "a", payload: {} }, message as never]);
     const error = thrownBy(theCaller);
     expect(error).toMatchObject({ name: "HookproofError", code });
@@ -54,7 +54,7 @@ describe("an event that would be refused is refused at enqueue, in the caller's 
     ["orderingKey", { listener: "a", payload: {}, orderingKey: 7 }],
     ["traceparent", { listener: "a", payload: {}, traceparent: "00-1-2-3" }],
   ])("%s, as a wrong call", (what, message) => {
-    const outbox = createOutbox<string>({ store: takingStore(() => expect.unreachable()), listeners });
+    const outbox = createOutbox({ store: takingStore(() => expect.unreachable()), listeners });
     const error = thrownBy(() => outbox.enqueue(message as never));
     expect(error).toBeInstanceOf(TypeError);
     expect(error.message).toContain(what);
@@ -97,7 +97,7 @@ describe("with a synchronous store", () => {
   });
 
   it("nothing at all is no call", async () => {
-    const outbox = createOutbox<string>({ store: takingStore(() => expect.unreachable()), listeners });
+    const outbox = createOutbox({ store: takingStore(() => expect.unreachable()), listeners });
     expect(await outbox.enqueue([])).toEqual([]);
   });
 });
@@ -164,7 +164,7 @@ describe("what an observer is told", () => {
   const observed = (enqueue: OutboxStore<string>["enqueue"], traceparent?: string) => {
     const told: Activity[] = [];
     const taken: OutboxEvent[] = [];
-    const outbox = createOutbox<string>({
+    const outbox = createOutbox({
       store: takingStore((events, tx) => {
         taken.push(...events);
         return enqueue(events, tx);
@@ -282,7 +282,7 @@ describe("with encryption", () => {
   });
 
   it("an event that is not prepared cannot take part in one, as encryption takes time", () => {
-    const outbox = createOutbox<string>({
+    const outbox = createOutbox({
       store: takingStore(() => expect.unreachable()),
       listeners,
       encryption,
@@ -294,7 +294,7 @@ describe("with encryption", () => {
 
   it("without a transaction it is prepared on the way", async () => {
     const enqueue = vi.fn();
-    const outbox = createOutbox<string>({ store: takingStore(enqueue), listeners, encryption });
+    const outbox = createOutbox({ store: takingStore(enqueue), listeners, encryption });
     await outbox.enqueue({ listener: "a", payload: {} });
     expect(enqueue.mock.calls[0]?.[0]).toMatchObject([{ encryptionKeyId: "k1" }]);
   });

@@ -50,6 +50,14 @@ const WRONG = {
     'import { createOutbox } from "hookproof/outbox"; createOutbox({ listeners: {} });',
   "an event of the outbox without a listener":
     'import type { Outbox } from "hookproof/outbox"; declare const o: Outbox; o.enqueue({ payload: 1 });',
+  "a payload that its event's schema refuses":
+    'import type { Sender } from "hookproof"; declare const s: Sender<{ "user.offboarded": { userId: string } }>; s.send({ type: "user.offboarded", userId: 1 });',
+  "an event that is not in the catalogue":
+    'import type { Outbox } from "hookproof/outbox"; declare const o: Outbox<{ "user.offboarded": { userId: string } }>; o.enqueue({ listeners: ["a"], payload: { type: "user.hired", userId: "1" } });',
+  "a schema that leaves out the type of its event":
+    'import { createSender, type Signer, type StandardSchema } from "hookproof"; declare const signer: Signer; declare const schema: StandardSchema<{ n: number }, { n: number }>; createSender({ url: "https://a.b", signer, events: { a: schema } });',
+  "a message for a listener and for several":
+    'import type { Outbox } from "hookproof/outbox"; declare const o: Outbox; o.enqueue({ listener: "a", listeners: ["b"], payload: 1 });',
   "a redrive to a place that does not exist":
     'import type { Outbox } from "hookproof/outbox"; declare const o: Outbox; await o.redrive({}, { place: "middle" });',
   "probes without a way to prove":

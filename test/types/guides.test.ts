@@ -18,7 +18,7 @@ const COMPILERS = {
 const MODULES = { NodeNext: "nodenext", bundler: "esnext" };
 
 /** What the pages import beside the library, from this repository's own installation. */
-const BESIDE = ["better-sqlite3", "express", "pg", "vitest", "hookproof-service"];
+const BESIDE = ["better-sqlite3", "express", "pg", "vitest", "zod", "hookproof-service"];
 
 let installed: InstalledPackage;
 beforeAll(async () => {

@@ -48,6 +48,7 @@ export const EXAMPLES: Readonly<Record<ErrorCode | CommandLineCode, string>> = {
   PAYLOAD_NOT_JSON: "--data user.offboarded",
   PAYLOAD_NOT_UTF8: "a file in Latin-1",
   PAYLOAD_TOO_LARGE: "a body of 65,537 bytes",
+  EVENT_INVALID: 'sender.send({ type: "user.offboarded", userId: 5 })',
   EVENT_ID_INVALID: "--event-id 123",
   EVENT_ID_REUSED: "sender.send({ n: 2 }, { eventId }) after sender.send({ n: 1 }, { eventId })",
   TIMESTAMP_INVALID: 'signHmac({ timestamp: "2026-01-01", … })',

@@ -160,6 +160,10 @@ export const CODE_ADVICE = {
     "The service takes 64 KB at most.",
     "Send a reference to the data instead of the data.",
   ],
+  EVENT_INVALID: [
+    "The payload's type is not in the catalogue `events`, or the payload does not fit the type's schema.",
+    "Mend the payload at the path that the message names; a new type of event needs a schema in the catalogue.",
+  ],
   EVENT_ID_INVALID: [
     "The id is not a UUID of version 4.",
     "Leave out eventId (--event-id), and one is generated; an id of your own belongs in the payload.",
