@@ -1,7 +1,7 @@
 import type { WebhookEvent } from "../core/event.js";
 
 /** One mistake, as a schema names it. */
-export interface SchemaIssue {
+interface SchemaIssue {
   /** What is wrong. It may quote the value, so it is shown only where it does not. */
   readonly message: string;
   /** The way to the mistake, from the outside to the inside. */
@@ -9,7 +9,7 @@ export interface SchemaIssue {
 }
 
 /** What a schema answers: the value it made, or the mistakes it found. */
-export type SchemaResult<Output> =
+type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
 
@@ -17,10 +17,21 @@ export type SchemaResult<Output> =
 export interface StandardSchema<Input = unknown, Output = unknown> {
   /** The members that the standard asks for. */
   readonly "~standard": {
+    /** The version of the standard. */
     readonly version: 1;
+    /** The library. */
     readonly vendor: string;
+    /** Checks a value, at once or later. */
     readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>;
-    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+    /** For the compiler only. */
+    readonly types?:
+      | {
+          /** What it takes. */
+          readonly input: Input;
+          /** What it gives. */
+          readonly output: Output;
+        }
+      | undefined;
   };
 }
 
