@@ -1,3 +1,4 @@
+import type { Clock } from "../core/clock.js";
 import { HookproofError, messageOf } from "../core/errors.js";
 import { isName } from "./listener.js";
 import type { CancelResult, EventFilter, OutboxEntry, OutboxStore, StoreControl } from "./outbox-store.js";
@@ -60,14 +61,14 @@ export function pendingEvents(
  */
 export function deliveryTime(
   deliverAt: Date | number | undefined,
-  now: number,
+  clock: Clock,
   store: OutboxStore,
 ): number | undefined {
   if (deliverAt === undefined) return undefined;
   const time = deliverAt instanceof Date ? deliverAt.getTime() : deliverAt;
   if (typeof time !== "number" || !Number.isFinite(time))
     throw new TypeError("deliverAt must be a valid Date, or milliseconds since the epoch");
-  if (time > now + YEAR_MS) throw new RangeError("deliverAt must be at most a year away");
+  if (time > clock.now() + YEAR_MS) throw new RangeError("deliverAt must be at most a year away");
   controlOf(store);
   return Math.ceil(time);
 }

@@ -222,7 +222,7 @@ export class Enqueuer<Tx> {
       throw new TypeError(
         "payload is missing: enqueue takes messages and what prepare() gave, but no copy of that and no receipt of enqueue",
       );
-    const deliverAt = deliveryTime(message.deliverAt, clock.now(), store);
+    const deliverAt = deliveryTime(message.deliverAt, clock, store);
     const plainEvents = ({ id, body }: WebhookEvent): PlainEvent[] => {
       const digest = sha256Base64url(body);
       return listeners.map((listener) => ({
