@@ -20,6 +20,8 @@ export class CliError extends Error {
   readonly exit: ExitCode;
   readonly code: string;
   readonly hint: string | undefined;
+  /** The command to go on with. */
+  readonly next: string | undefined;
   /** Members of the command's JSON answer that are known in spite of the failure. */
   readonly answer: Readonly<Record<string, unknown>>;
 
@@ -27,12 +29,21 @@ export class CliError extends Error {
     exit: ExitCode,
     code: string,
     message: string,
-    { hint, answer = {} }: { hint?: string | undefined; answer?: Record<string, unknown> } = {},
+    {
+      hint,
+      next,
+      answer = {},
+    }: {
+      hint?: string | undefined;
+      next?: string | undefined;
+      answer?: Readonly<Record<string, unknown>>;
+    } = {},
   ) {
     super(message);
     this.exit = exit;
     this.code = code;
     this.hint = hint;
+    this.next = next;
     this.answer = answer;
   }
 }

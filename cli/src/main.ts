@@ -106,16 +106,19 @@ async function unknownCommand(first: string, second: string | undefined): Promis
 async function fail(error: unknown, argv: readonly string[], io: Io, type: string): Promise<number> {
   const { explainFailure } = await import("./send/explain-failure.js");
   const failure = explainFailure(error);
-  const { code, message, hint, answer, exit } = failure;
+  const { code, message, hint, next, answer, exit } = failure;
   if (argv.includes("--json")) {
     io.stdout.write(
-      `${inertJson({ v: 1, type, ok: false, ...answer, error: { code, message, ...(hint ? { hint } : {}) } })}\n`,
+      `${inertJson({ v: 1, type, ok: false, ...answer, error: { code, message, ...(hint ? { hint } : {}), ...(next ? { next } : {}) } })}\n`,
     );
     return exit;
   }
   const paint = painter(io.stderr, io, argv.includes("--no-color") ? false : undefined);
   const head = paint("red", `error[${inertLine(code)}]`);
-  io.stderr.write(`${head}  ${inertLine(message)}\n${hint ? `  ${inertLine(hint)}\n` : ""}`);
+  const more = [hint, next && `next: ${next}`].filter((text) => text !== undefined && text !== "");
+  io.stderr.write(
+    `${head}  ${inertLine(message)}\n${more.map((text) => `  ${inertLine(text ?? "")}\n`).join("")}`,
+  );
   return exit;
 }
 

@@ -1,4 +1,5 @@
 import { CODES, type ErrorCode } from "../core/errors.js";
+import { likelyCauses } from "../core/likely-causes.js";
 import type { Mistake } from "./mistake.js";
 import { SERIALISING_MISTAKES } from "./tables/body-mistakes.js";
 import { ALL_CLAIM_MISTAKES } from "./tables/claim-mistakes.js";
@@ -14,6 +15,7 @@ import {
   SIGNATURE_UNEXPLAINED,
 } from "./tables/signature-mistakes.js";
 import { EVENT_ID_MISTAKES, LAYOUT_MISTAKES, TIMESTAMP_MISTAKES } from "./tables/signing-input-mistakes.js";
+import { STATUS_ADVICE } from "./tables/status-advice.js";
 import { TOKEN_MISTAKES } from "./tables/token-mistakes.js";
 
 /**
@@ -94,4 +96,42 @@ export function describeCode(code: string): CodeDescription | undefined {
   const [status, message] = CODES[known];
   const [cause, fix] = CODE_ADVICE[known];
   return { code: known, ...(status === 0 ? {} : { status }), message, cause, fix };
+}
+
+/** A status of the service in words. */
+export interface StatusDescription {
+  readonly status: number;
+  /** What it means, in one sentence. */
+  readonly message: string;
+  /** What usually leads to it, the likeliest first; empty for a success, and where the service is at fault. */
+  readonly causes: readonly string[];
+  /** What to do about it. */
+  readonly fix: string;
+  /** The codes that a listener answers with this status. */
+  readonly codes: readonly ErrorCode[];
+}
+
+/**
+ * What a status of the service means, what usually leads to it and what to do; `undefined` for one that it never
+ * answers.
+ *
+ * @example
+ * ```ts
+ * import { describeStatus } from "hookproof/diagnose";
+ *
+ * describeStatus(401)?.codes.includes("SIGNATURE_MISMATCH"); // true
+ * ```
+ */
+export function describeStatus(status: number): StatusDescription | undefined {
+  const advice = STATUS_ADVICE[status];
+  if (advice === undefined) return undefined;
+  const [message, fix] = advice;
+  const isRefusal = status >= 400 && status < 500 && status !== 409 && status !== 429 && status !== 431;
+  return {
+    status,
+    message,
+    causes: isRefusal ? likelyCauses(status) : [],
+    fix,
+    codes: errorCodes().filter((code) => CODES[code][0] === status),
+  };
 }

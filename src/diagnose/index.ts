@@ -12,5 +12,12 @@ export { type Change, type ComparedRequest, type Comparison, changes, compare } 
 
 // The catalogue
 
-export { type CodeDescription, describeCode, errorCodes, mistakes } from "./catalogue.js";
+export {
+  type CodeDescription,
+  describeCode,
+  describeStatus,
+  errorCodes,
+  mistakes,
+  type StatusDescription,
+} from "./catalogue.js";
 export type { Mistake } from "./mistake.js";

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../core/errors.js";
 import { type HeaderPair, onlyValue } from "../core/headers.js";
+import { likelyCauses } from "../core/likely-causes.js";
 import type { TransportResponse } from "../http/transport.js";
 
 /** The result of one attempt: an answer, or the code of the failure. */
@@ -70,67 +71,16 @@ export function classify(result: AttemptResult, attempt: number, now: number): C
   return refusal(status);
 }
 
+const REFUSALS: Readonly<Record<number, readonly [outcome: "setup" | "final", code: ErrorCode]>> = {
+  401: ["setup", "AUTHENTICATION_REFUSED"],
+  403: ["setup", "SOURCE_REFUSED"],
+  404: ["setup", "LISTENER_NOT_FOUND"],
+};
+
 function refusal(status: number): Classification {
-  switch (status) {
-    case 401:
-      return {
-        outcome: "setup",
-        code: "AUTHENTICATION_REFUSED",
-        hints: [
-          "another secret or key than the listener's own",
-          "a listener of the other method (HMAC or JWT)",
-          "a secret that was decoded, trimmed or quoted on its way here",
-          "a proxy that changed the body",
-          "a key set that the service cannot fetch, or that lacks the key",
-        ],
-      };
-    case 403:
-      return {
-        outcome: "setup",
-        code: "SOURCE_REFUSED",
-        hints: ["a source address outside the listener's allowed ranges", "a firewall or proxy in between"],
-      };
-    case 404:
-      return {
-        outcome: "setup",
-        code: "LISTENER_NOT_FOUND",
-        hints: [
-          "a mistyped listener id or base URL",
-          "an automation that is not published, or whose trigger is not enabled",
-        ],
-      };
-    case 400:
-      return {
-        outcome: "final",
-        code: "REQUEST_REFUSED",
-        hints: ["a clock that is more than 5 minutes off", "a proxy that removed or changed a header"],
-      };
-    case 413:
-      return {
-        outcome: "final",
-        code: "REQUEST_REFUSED",
-        hints: ["a proxy with a lower limit than the service's 65,536 bytes"],
-      };
-    case 405:
-    case 415:
-      return {
-        outcome: "final",
-        code: "REQUEST_REFUSED",
-        hints: ["a URL that is not the listener's", "a proxy that changed the request"],
-      };
-    default:
-      return status >= 300 && status < 400
-        ? {
-            outcome: "final",
-            code: "REDIRECT_REFUSED",
-            hints: ["a URL that is not the listener's final one: http for https, or another host"],
-          }
-        : {
-            outcome: "final",
-            code: "REQUEST_REFUSED",
-            hints: ["a URL that is not the listener's", "a proxy in between"],
-          };
-  }
+  const isRedirect = status >= 300 && status < 400;
+  const [outcome, code] = REFUSALS[status] ?? ["final", isRedirect ? "REDIRECT_REFUSED" : "REQUEST_REFUSED"];
+  return { outcome, code, hints: likelyCauses(status) };
 }
 
 /** The one form of date that HTTP servers generate (RFC 9110 section 5.6.7). */

@@ -13,13 +13,13 @@ export function curlCommand({
   headers: Readonly<Record<string, string>>;
   body: Uint8Array;
 }): string {
-  const lines = Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`);
+  const lines = Object.entries(headers).map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`);
   const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(body);
-  return ["curl -sS -i", ...lines, `--data-binary ${quoted(text)}`, quoted(url)].join(" \\\n  ");
+  return ["curl -sS -i", ...lines, `--data-binary ${shellQuoted(text)}`, shellQuoted(url)].join(" \\\n  ");
 }
 
 /** A text as one word of a POSIX shell. */
-function quoted(text: string): string {
+export function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 

@@ -9,13 +9,14 @@ export const explain: Command = {
     {
       name: "code",
       required: true,
-      describe: "such as SIGNATURE_MISMATCH, secret-base64url-decoded or 7",
+      describe: "such as SIGNATURE_MISMATCH, secret-base64url-decoded, 401 or 7",
       completes: "code",
     },
   ],
   flags: {},
   examples: [
     ["hookproof explain SIGNATURE_MISMATCH", "an error code"],
+    ["hookproof explain 401", "an HTTP status"],
     ["hookproof explain 7", "an exit code"],
     ["hookproof explain body-spaced", "a mistake"],
   ],
@@ -28,7 +29,7 @@ export const explain: Command = {
         `There is nothing to explain under ${JSON.stringify(given)}.`,
         didYouMean(given, explainableNames()) ?? "The output shows codes as error[CODE].",
       );
-    const { kind, name, explanation, message, status, example } = found;
+    const { kind, name, explanation, message, status, example, codes } = found;
     const [cause, fix] = explanation;
     out.document({
       type: "explanation",
@@ -40,13 +41,15 @@ export const explain: Command = {
       cause,
       fix,
       ...(example === undefined ? {} : { example }),
+      ...(codes === undefined ? {} : { codes }),
     });
-    out.line(kind === "exit" ? `exit code ${name}` : name);
+    out.line(kind === "exit" ? `exit code ${name}` : kind === "status" ? `HTTP status ${name}` : name);
     if (message !== undefined) out.line(field("says", message));
-    if (status !== undefined) out.line(field("status", `a listener answers ${status}`));
-    out.line(field("cause", cause));
+    if (status !== undefined && kind !== "status") out.line(field("status", `a listener answers ${status}`));
+    if (cause !== message) out.line(field("cause", cause));
     if (example !== undefined) out.line(field("such as", example));
     out.line(field("fix", fix));
+    if (codes !== undefined && codes.length > 0) out.line(field("codes", codes.join(" ")));
     return EXIT.ok;
   },
 };

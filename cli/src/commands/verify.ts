@@ -97,7 +97,7 @@ interface UsedSecret {
 }
 
 function print(
-  { out }: Context,
+  { out, args }: Context,
   verdict: Verdict,
   mistakes: readonly Mistake[],
   secret: UsedSecret | undefined,
@@ -131,9 +131,12 @@ function print(
     out.line(`  mistake         ${message}`);
     out.line(`  fix             ${fix}`);
   }
-  if (verdict.ok)
+  if (verdict.ok) {
     out.line("The service would accept this request, unless its event id was processed before.");
-  else
+    out.note(
+      `next: hookproof test ${args.text("url") ?? "<listener url>"}      if your listener refuses it: finds the listener's own mistake`,
+    );
+  } else
     out.line(
       `${out.paint("red", `error[${verdict.code}]`)}  the service would answer ${(verdict as Rejection).status}`,
     );

@@ -16,6 +16,7 @@ import { field, type Output } from "../output.js";
 import { signingClock } from "../times.js";
 import { agentFor } from "./agent.js";
 import { explainFailure } from "./explain-failure.js";
+import { explainRefusal } from "./explain-refusal.js";
 
 /** The sender's options as the flags have them. */
 export async function senderOptions({ args, global, out }: Context, target: Target): Promise<SenderOptions> {
@@ -97,15 +98,19 @@ export async function sendOne(context: Context, target: Target, event: WebhookEv
       out.line(`${out.paint("green", "✔")} ${status} as expected`);
       return EXIT.ok;
     }
-    throw new CliError(
-      expected === undefined ? failure.exit : EXIT.checkFailed,
-      failure.code,
-      failure.message,
-      {
-        hint: failure.hint,
-        answer: { ...answer, ...failure.answer },
-      },
-    );
+    const {
+      exit,
+      code,
+      message,
+      hint,
+      next,
+      answer: known,
+    } = await explainRefusal(context, target, first, failure);
+    throw new CliError(expected === undefined ? exit : EXIT.checkFailed, code, message, {
+      hint,
+      next,
+      answer: { ...answer, ...known },
+    });
   }
 }
 

@@ -1,0 +1,67 @@
+import { type SignedRequest, secretFingerprint } from "hookproof";
+import { diagnose } from "hookproof/diagnose";
+import { shellQuoted } from "../capture/curl.js";
+import type { Context, Flag } from "../command.js";
+import { CONNECTION_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
+import type { Target } from "../credentials/target.js";
+import { CliError } from "../failure.js";
+import { findSession } from "../serve/sessions.js";
+
+/**
+ * A 401 with its cause, where the listener is one of this machine whose secret is known, and with the exact command
+ * that finds the cause where it is not. Other failures stay as they are.
+ */
+export async function explainRefusal(
+  context: Context,
+  target: Target,
+  request: SignedRequest,
+  failure: CliError,
+): Promise<CliError> {
+  if (failure.answer.status !== 401) return failure;
+  const cause = await localCause(context, target, request);
+  const { exit, code, message, answer, hint } = failure;
+  const next = cause === undefined ? testCommand(context) : undefined;
+  return new CliError(exit, code, message, { hint: cause ?? hint, next, answer });
+}
+
+/** What the local listener's own secret says about the request. */
+async function localCause(
+  { io }: Context,
+  target: Target,
+  { headers, body }: SignedRequest,
+): Promise<string | undefined> {
+  const session = findSession(io, target.url);
+  if (session === undefined) return undefined;
+  const where = `The listener on port ${session.port}`;
+  if (session.method !== target.method)
+    return `${where} takes ${session.method === "jwt" ? "tokens" : "signatures"}: use --method ${session.method}.`;
+  if (session.secret === undefined || target.auth.method !== "hmac") return undefined;
+  const { secret } = session;
+  const request = { method: "POST", url: target.url, headers, body };
+  const [mistake] = (await diagnose({ request, listener: { auth: { method: "hmac", secret } } })).mistakes;
+  const [own, used] = [secret, target.auth.secret].map((text) => secretFingerprint(text));
+  if (mistake !== undefined && mistake.id !== "signature-unexplained")
+    return `${where} says: ${mistake.message} ${mistake.fix}`;
+  return own === used
+    ? undefined
+    : `${where} has the secret ${own}…, and this was signed with ${used}…: give both the same.`;
+}
+
+/** The command that asks the listener, with the flags of this one that have to do with it. */
+function testCommand({ args }: Context): string {
+  const known: Readonly<Record<string, Flag>> = { ...SIGNING_FLAGS, ...CONNECTION_FLAGS };
+  const flags = Object.entries(known).flatMap(([name, { type, repeatable }]) => {
+    if (!args.isGiven(name)) return [];
+    if (type === "boolean") return args.flag(name) ? [`--${name}`] : [];
+    const values = repeatable ? args.texts(name) : [args.text(name) ?? ""];
+    return values.map((value) => `--${name} ${wordOf(value)}`);
+  });
+  const target = args.text("target");
+  const words = ["hookproof test", ...(target === undefined ? [] : [wordOf(target)]), ...flags];
+  return `${words.join(" ")}      finds the listener's own mistake`;
+}
+
+/** A text as one word of a shell, in quotes only where it needs them. */
+function wordOf(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : shellQuoted(text);
+}
