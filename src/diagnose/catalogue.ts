@@ -100,6 +100,7 @@ export function describeCode(code: string): CodeDescription | undefined {
 
 /** A status of the service in words. */
 export interface StatusDescription {
+  /** The status itself, such as 401. */
   readonly status: number;
   /** What it means, in one sentence. */
   readonly message: string;
