@@ -6,6 +6,7 @@ import { ALL_CLAIM_MISTAKES } from "./tables/claim-mistakes.js";
 import { CODE_ADVICE } from "./tables/code-advice.js";
 import { ENCODING_MISTAKES } from "./tables/encoding-mistakes.js";
 import { HEADER_MISTAKES, TARGET_MISTAKES } from "./tables/header-mistakes.js";
+import { KEY_SET_SHAPES, KID_MISTAKES } from "./tables/key-set-mistakes.js";
 import { SECRET_MISTAKES, SECRET_NOT_ACCEPTED } from "./tables/secret-mistakes.js";
 import {
   ALGORITHM_MISTAKES,
@@ -42,6 +43,8 @@ export const mistakes: readonly Mistake[] = [
   Object.values(TARGET_MISTAKES),
   Object.values(HEADER_MISTAKES),
   Object.values(TOKEN_MISTAKES),
+  Object.values(KEY_SET_SHAPES),
+  Object.values(KID_MISTAKES),
   ALL_CLAIM_MISTAKES,
 ].flatMap((table: readonly Mistake[]) => table.map(inWords));
 

@@ -2,6 +2,7 @@ import { digestOf } from "#hash";
 import { decodeBase64url, isBase64url, utf8 } from "../core/bytes.js";
 import { shown } from "../core/check.js";
 import { MAX_TOKEN_LENGTH, MAX_TOKEN_LIFETIME_SECONDS } from "../core/protocol.js";
+import { otherShapeOf } from "../jwks/key-set-shape.js";
 import { ALGORITHM_FACTS, type Algorithm, algorithmOf, isAlgorithm } from "../jwt/algorithms.js";
 import { importPublicKey } from "../jwt/key.js";
 import { rawFromDer } from "../jwt/sign.js";
@@ -19,6 +20,7 @@ import {
   URL_DIFFERENCES,
   URL_MISTAKES,
 } from "./tables/claim-mistakes.js";
+import { KEY_SET_SHAPES, KID_MISTAKES } from "./tables/key-set-mistakes.js";
 import { TOKEN_MISTAKES as MISTAKES } from "./tables/token-mistakes.js";
 
 /** The keys that the caller knows. */
@@ -88,7 +90,8 @@ function mistakesInTokenHeader(header: Readonly<Record<string, unknown>>): Mista
   if (typeof alg === "string" && /^HS[0-9]+$/i.test(alg)) mistakes.push(MISTAKES.algHmac);
   else if (typeof alg === "string" && alg.toLowerCase() === "none") mistakes.push(MISTAKES.algNone);
   else if (!isAlgorithm(alg)) mistakes.push(MISTAKES.alg);
-  if (typeof kid !== "string" || kid === "") mistakes.push(MISTAKES.kidMissing);
+  if (typeof kid === "number") mistakes.push(KID_MISTAKES.otherType);
+  else if (typeof kid !== "string" || kid === "") mistakes.push(MISTAKES.kidMissing);
   if (REFUSED_MEMBERS.some((name) => Object.hasOwn(header, name))) mistakes.push(MISTAKES.headerMember);
   return mistakes;
 }
@@ -110,7 +113,7 @@ const MAX_TRIED_KEYS = 12;
 /** What is wrong with the token's key and signature; nothing where no key is known. */
 async function mistakesInKey(token: TokenParts, known: KnownKeys): Promise<Mistake[]> {
   const members = keySetMembers(known.jwks);
-  if (members === "malformed") return [MISTAKES.keySetMalformed];
+  if (members === "malformed") return [notAKeySet(known.jwks)];
   if (members === undefined) return withResolver(token, known);
   const ofSet = members.some((key) => PRIVATE_MEMBERS.some((name) => Object.hasOwn(key, name)))
     ? [MISTAKES.keySetPrivate]
@@ -139,6 +142,11 @@ function keySetMembers(jwks: unknown): readonly Member[] | "malformed" | undefin
   if (jwks === undefined) return undefined;
   const keys = isMember(jwks) ? jwks.keys : undefined;
   return Array.isArray(keys) ? keys.filter(isMember) : "malformed";
+}
+
+function notAKeySet(document: unknown): Mistake {
+  const shape = otherShapeOf(document) ?? "other";
+  return shape === "other" ? MISTAKES.keySetMalformed : KEY_SET_SHAPES[shape];
 }
 
 function isMember(value: unknown): value is Member {
@@ -194,12 +202,26 @@ async function mistakesInTokenSignature(
     for (const { kid, alg, key } of candidates) {
       if (!(await isSignedBy(key, alg, bytes, message))) continue;
       if (kid === header.kid) return [...mistakes];
-      return [withDetail(MISTAKES.kidOfOtherKey, `The key ${shown(kid)} made it.`), ...mistakes];
+      const mistake = kidMistake(header.kid, kid);
+      // Of a number in the token the header's check has said so.
+      if (mistake === KID_MISTAKES.otherType && typeof header.kid === "number") return [...mistakes];
+      return [withDetail(mistake, `The key ${shown(kid)} made it.`), ...mistakes];
     }
   }
   if (raw.length > 0 && isAlgorithm(header.alg) && ALGORITHM_FACTS[header.alg].isOftenDer)
     return [MISTAKES.der, MISTAKES.signature];
   return [isNamed ? MISTAKES.signature : MISTAKES.kidUnknown];
+}
+
+/** Why the key that made the signature is not found by the token's kid. */
+function kidMistake(ofToken: unknown, ofKey: unknown): Mistake {
+  if (ofKey === undefined || ofKey === null || ofKey === "") return KID_MISTAKES.missingInSet;
+  if (plainKid(ofToken) !== plainKid(ofKey)) return MISTAKES.kidOfOtherKey;
+  return typeof ofToken === typeof ofKey ? KID_MISTAKES.otherCase : KID_MISTAKES.otherType;
+}
+
+function plainKid(kid: unknown): string {
+  return String(kid).trim().toLowerCase();
 }
 
 async function isSignedBy(

@@ -8,6 +8,8 @@ import type { TransportResponse } from "../http/transport.js";
 import { ALGORITHM_FACTS, ALGORITHMS, type Algorithm, isAlgorithm } from "../jwt/algorithms.js";
 import { importPublicKey, type JWK, PRIVATE_MEMBERS, publicMembers } from "../jwt/key.js";
 import { keySetRequest, MAX_KEY_SET_BYTES, type RemoteKeysOptions } from "./fetch-key-set.js";
+import { hasOtherCertificate, misspelling } from "./key-material.js";
+import { wordsOfShape, wordsOfText } from "./key-set-shape.js";
 import { type KeyRules, MAX_KEYS, verificationKeys } from "./verification-keys.js";
 
 /** The rules for a key set, in the order they are checked. */
@@ -25,7 +27,10 @@ export type KeySetRule =
   | "kty"
   | "use"
   | "alg"
+  | "key-ops"
+  | "encoding"
   | "strength"
+  | "certificate"
   | "token";
 
 /** The result of one rule. */
@@ -114,7 +119,11 @@ async function fetched(
     return undefined;
   }
   const parsed = parseJson(response.body);
-  const reason = parsed.ok ? "" : parsed.reason === "not-utf8" ? "not UTF-8" : "not JSON";
+  const reason = parsed.ok
+    ? ""
+    : parsed.reason === "not-utf8"
+      ? "not UTF-8"
+      : `not JSON${wordsOfText(response.body)}`;
   checks.push(
     verdict("json", parsed.ok, parsed.ok ? `${response.body.length} bytes` : `the body is ${reason}`),
   );
@@ -167,7 +176,7 @@ async function checkDocument(
   if (!Array.isArray(list) || list.length === 0 || list.length > MAX_KEYS) {
     const detail = Array.isArray(list)
       ? `${list.length} keys; 1 to ${MAX_KEYS} are allowed`
-      : "there is no list of keys";
+      : `there is no list of keys${wordsOfShape(document)}`;
     checks.push({ rule: "keys", outcome: "fail", detail });
     return;
   }
@@ -199,10 +208,33 @@ async function checkDocument(
     "no kid occurs twice",
     ({ kid }) => kid !== undefined && kids.indexOf(kid) !== kids.lastIndexOf(kid),
   );
+  const alike = keys.filter(({ jwk }) =>
+    kids.some((kid) => kid !== jwk.kid && plainKid(kid) === plainKid(jwk.kid)),
+  );
+  if (alike.length > 0)
+    checks.push({
+      rule: "unique",
+      outcome: "warn",
+      detail: "kids differ only by case or type, which is easily mistaken",
+      keys: alike.map(({ name }) => name),
+    });
   const kinds = ALGORITHMS.map((alg) => ALGORITHM_FACTS[alg].kty as unknown);
   rule("kty", "kty is RSA, EC or OKP", ({ kty }) => !kinds.includes(kty));
   rule("use", "use is sig", ({ use }) => use !== "sig");
   rule("alg", "alg is RS256, ES256 or EdDSA", ({ alg }) => !isAlgorithm(alg));
+  rule(
+    "key-ops",
+    "key_ops, if there, has verify",
+    ({ key_ops: ops }) => ops !== undefined && !(Array.isArray(ops) && ops.includes("verify")),
+  );
+  const misspelt = new Set(keys.flatMap(({ jwk }) => misspelling(jwk) ?? []));
+  rule(
+    "encoding",
+    misspelt.size === 0
+      ? "numbers are base64url without padding"
+      : `${[...misspelt].join("; ")} (RFC 7518, 6)`,
+    (jwk) => misspelling(jwk) !== undefined,
+  );
   const unfit = new Map<JWK, string>();
   for (const { jwk } of keys)
     await importPublicKey(publicMembers(jwk), isAlgorithm(jwk.alg) ? jwk.alg : likelyAlgorithm(jwk)).catch(
@@ -214,7 +246,13 @@ async function checkDocument(
     reasons === "" ? "RSA of at least 2048 bit with e = 65537, EC on P-256, Ed25519" : reasons,
     (jwk) => unfit.has(jwk),
   );
+  if (keys.some(({ jwk }) => jwk.x5c !== undefined))
+    rule("certificate", "x5c, if there, begins with this key's own certificate", hasOtherCertificate);
   if (options.token !== undefined) checks.push(await checkToken(options.token.trim(), document, options));
+}
+
+function plainKid(kid: unknown): string | undefined {
+  return typeof kid === "string" || typeof kid === "number" ? String(kid).toLowerCase() : undefined;
 }
 
 function nameOf(jwk: JWK | null, index: number): string {
@@ -240,7 +278,7 @@ async function checkToken(token: string, document: unknown, options: KeyRules): 
   const keys = verificationKeys(document, options);
   if (typeof keys === "string") return failed(`the key set has ${keys}`);
   const found = await keys.find(kid, alg);
-  if (!found.ok) return failed(`the key set has ${found.detail}`);
+  if (!found.ok) return failed(`the key set has ${found.detail}${alikeIn(document, kid)}`);
   try {
     await compactVerify(token, found.key, { algorithms: [alg] });
     return verdict(
@@ -251,6 +289,13 @@ async function checkToken(token: string, document: unknown, options: KeyRules): 
   } catch {
     return failed(`the key ${shown(kid)} does not verify the token's signature`);
   }
+}
+
+/** The kid in the set that was meant, if it differs by case or type only. */
+function alikeIn(document: unknown, kid: string): string {
+  const { keys } = document as { keys: readonly (JWK | null)[] };
+  const other = keys.find((jwk) => jwk?.kid !== kid && plainKid(jwk?.kid) === plainKid(kid));
+  return other ? `, but ${shown(other.kid)}: kids are compared with case and type` : "";
 }
 
 function verdict(rule: KeySetRule, ok: boolean, detail: string): KeySetCheck {

@@ -5,6 +5,7 @@ import type { Algorithm } from "../jwt/algorithms.js";
 import { importPublicKey, type JWK, PRIVATE_MEMBERS, publicMembers } from "../jwt/key.js";
 import type { KeyResolver, ResolvedKey } from "../jwt/verify.js";
 import type { Jwks } from "./key-set.js";
+import { wordsOfShape } from "./key-set-shape.js";
 
 /** A key set with more keys is refused. */
 export const MAX_KEYS = 50;
@@ -76,7 +77,7 @@ function notFound(detail: string): ResolvedKey {
 function keysOf(document: unknown): readonly JWK[] | string {
   const keys =
     typeof document === "object" && document !== null && "keys" in document ? document.keys : undefined;
-  if (!Array.isArray(keys)) return "no list of keys";
+  if (!Array.isArray(keys)) return `no list of keys${wordsOfShape(document)}`;
   if (keys.length > MAX_KEYS) return `more than ${MAX_KEYS} keys`;
   const objects = keys.filter(
     (key): key is JWK => typeof key === "object" && key !== null && !Array.isArray(key),

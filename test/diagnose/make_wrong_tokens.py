@@ -148,7 +148,8 @@ case("token-alg-of-other-key", f"Bearer {token(claims(), 'RS256', kid='es256')}"
 named = JWKS["keys"][0]
 case("key-members-missing", f"Bearer {right}", jwks={"keys": [{k: v for k, v in named.items() if k != "use"}]})
 case("kid-twice", f"Bearer {right}", jwks={"keys": [named, named]})
-case("key-set-malformed", f"Bearer {right}", jwks=named)
+case("key-set-bare-key", f"Bearer {right}", jwks=named)
+case("key-set-malformed", f"Bearer {right}", jwks={"jwks": 1})
 case("key-set-private", f"Bearer {right}", jwks={"keys": [{**named, "d": "AA"}]})
 
 common = {"Content-Type": "application/json", "Webhook-Timestamp": str(NOW), "Webhook-Event-Id": ID}

@@ -1,7 +1,14 @@
+import { execFileSync } from "node:child_process";
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { checkKeySet, generateKey, type KeyRecord, type KeySetRule, remoteKeys } from "hookproof/jwks";
 import { CompactSign, importJWK } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
 import { testKey } from "../kit/hostile-tokens.js";
+import { describeWith } from "../kit/needs.js";
+import { hasTools } from "../kit/outside-tool.js";
+import { temporaryFolder } from "../kit/temporary-folder.js";
 
 const URL_OF_SET = "https://keys.example.com/jwks.json";
 let key: KeyRecord;
@@ -30,7 +37,7 @@ describe("what checkKeySet says", () => {
     expect(await detail("caching", wrong)).toMatch(/^"private"; a max-age of 60 to 600 s/);
   });
 
-  it.each(["null", "[]", '"keys"', "5"])("of the document %s", async (document) => {
+  it.each(["null", "{}", '"keys"', "5"])("of the document %s", async (document) => {
     expect(await check("keys", URL_OF_SET, answering(document))).toEqual({
       rule: "keys",
       outcome: "fail",
@@ -65,10 +72,98 @@ describe("what checkKeySet says", () => {
     });
   });
 
+  it("of kids that differ by case or type", async () => {
+    const keys = ["a", "A", 7, "7", "b"].map((kid) => ({ ...key.publicJwk, kid }));
+    const { checks } = await checkKeySet({ keys });
+    expect(checks.filter(({ rule }) => rule === "unique")).toEqual([
+      { rule: "unique", outcome: "pass", detail: "no kid occurs twice" },
+      {
+        rule: "unique",
+        outcome: "warn",
+        detail: "kids differ only by case or type, which is easily mistaken",
+        keys: ['"a"', '"A"', "number 3", '"7"'],
+      },
+    ]);
+  });
+
+  it("of key_ops without verify, which a listener does not use", async () => {
+    for (const key_ops of [["sign"], [], "verify"])
+      expect(await check("key-ops", { keys: [{ ...key.publicJwk, key_ops }] })).toMatchObject({
+        outcome: "fail",
+        keys: ['"k"'],
+      });
+    for (const key_ops of [undefined, ["verify"], ["sign", "verify"]])
+      expect(await check("key-ops", { keys: [{ ...key.publicJwk, key_ops }] })).toMatchObject({
+        outcome: "pass",
+      });
+  });
+
+  it("of numbers that RFC 7518 does not allow to be written so", async () => {
+    const { publicJwk: rsa } = await generateKey({ alg: "RS256", kid: "r" });
+    const n = String(rsa.n);
+    const bytes = Buffer.from(n, "base64url");
+    const standard = Buffer.concat([Buffer.from([0xff, 0xef, 0xbe]), bytes.subarray(3)]).toString("base64");
+    const cases: [n: string, says: string][] = [
+      [`${n}==`, "n is padded with ="],
+      [standard.replace(/=+$/, ""), "n is standard base64 and not base64url"],
+      [Buffer.concat([Buffer.from([0]), bytes]).toString("base64url"), "n begins with a zero octet"],
+      [`${n}~`, "n is not base64url"],
+    ];
+    for (const [wrong, says] of cases)
+      expect(await check("encoding", { keys: [rsa, { ...rsa, kid: "w", n: wrong }] })).toEqual({
+        rule: "encoding",
+        outcome: "fail",
+        detail: `${says} (RFC 7518, 6)`,
+        keys: ['"w"'],
+      });
+    expect(await check("encoding", { keys: [rsa, key.publicJwk] })).toMatchObject({ outcome: "pass" });
+  });
+
+  it("of a token's kid that is in the set in another case", async () => {
+    const token = await new CompactSign(Buffer.from("{}"))
+      .setProtectedHeader({ alg: "ES256", kid: "K" })
+      .sign(await importJWK(key.privateJwk, "ES256"));
+    expect((await check("token", { keys: [key.publicJwk] }, { token }))?.detail).toBe(
+      'the key set has no key with kid "K", but "k": kids are compared with case and type',
+    );
+  });
+
   it("of a key without a usable kid: its place", async () => {
     const names = (kid: unknown) => check("kid", { keys: [key.publicJwk, { ...key.publicJwk, kid }] });
     for (const kid of [5, "", null, ["k"]]) expect(await names(kid)).toMatchObject({ keys: ["number 2"] });
     expect(await names("k".repeat(257))).toMatchObject({ keys: [expect.stringMatching(/^"kkk/)] });
+  });
+});
+
+describeWith("openssl", hasTools("openssl"))("what checkKeySet says of a certificate by openssl", () => {
+  /** A key with its certificate, made by openssl and read by Node. */
+  function certified(...options: string[]): { jwk: object; x5c: string[] } {
+    const folder = temporaryFolder("x5c");
+    const [keyFile, file] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+    const subject = ["-nodes", "-subj", "/CN=keys.example.com", "-keyout", keyFile, "-out", file];
+    execFileSync("openssl", ["req", "-x509", ...options, ...subject], { stdio: "pipe" });
+    const certificate = new X509Certificate(readFileSync(file));
+    return {
+      jwk: certificate.publicKey.export({ format: "jwk" }),
+      x5c: [certificate.raw.toString("base64")],
+    };
+  }
+
+  it.each([
+    ["RS256", ["-newkey", "rsa:2048"]],
+    ["ES256", ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]],
+    ["EdDSA", ["-newkey", "ed25519"]],
+  ])("of %s", async (alg, options) => {
+    const [own, other] = [certified(...options), certified(...options)];
+    const set = (x5c: unknown) => ({ keys: [{ ...own.jwk, use: "sig", alg, kid: "c", x5c }] });
+    expect(await checkKeySet(set(own.x5c))).toMatchObject({ ok: true });
+    expect(await check("certificate", set(own.x5c))).toMatchObject({ outcome: "pass" });
+    for (const wrong of [other.x5c, [], "text", ["AAAA"], ["not base64!"], [own.x5c[0]?.slice(0, 200)]])
+      expect(await check("certificate", set(wrong)), JSON.stringify(wrong)).toMatchObject({
+        outcome: "fail",
+        keys: ['"c"'],
+      });
+    expect(await check("certificate", { keys: [own.jwk] })).toBeUndefined();
   });
 });
 

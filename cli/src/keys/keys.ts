@@ -53,6 +53,15 @@ async function keyFromFile(path: string): Promise<SigningKey> {
   };
 }
 
+/** The document, or the text itself: what it is instead of a key set is said of both. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
 /** A key set from its host, or from a file. */
 export async function keysFrom(source: string, allowInsecure = false): Promise<KeyResolver> {
   if (/^https?:/.test(source))
@@ -61,13 +70,11 @@ export async function keysFrom(source: string, allowInsecure = false): Promise<K
       ...(allowInsecure ? { allowPrivateNetwork: true } : {}),
     });
   const bytes = await readBytes(source);
+  const text = bytes.toString("utf8");
   try {
-    return localKeys(JSON.parse(bytes.toString("utf8")));
+    return localKeys(parsed(text) as Parameters<typeof localKeys>[0]);
   } catch (error) {
-    throw new CliError(
-      EXIT.setup,
-      "KEY_SET_INVALID",
-      `${source} is not a key set${error instanceof SyntaxError ? "" : `: ${(error as Error).message}`}.`,
-    );
+    const reason = (error as Error).message.replace(/\.$/, "");
+    throw new CliError(EXIT.setup, "KEY_SET_INVALID", `${source} is not a key set. ${reason}.`);
   }
 }
