@@ -181,6 +181,7 @@ describe("a payload that does not fit is refused with the path of its mistake", 
   it.each<[what: string, issue: object, words: string]>([
     ["a message that quotes the value", { message: `Received "${secret}"`, path: ["a"] }, "a: is not valid"],
     ["the beginning of it", { message: `was ${secret.slice(0, 14)}…`, path: ["a"] }, "a: is not valid"],
+    ["a short value within a word", { message: "must be below 420", path: ["b"] }, "b: must be below 420"],
     ["a short value as a word", { message: "must not be 42", path: ["b"] }, "b: is not valid"],
     [
       "what is expected, ahead of it",
