@@ -13,6 +13,8 @@ import {
   SECRET_SENT,
   SIGNATURE_FORMS,
   SIGNATURE_MALFORMED,
+  SIGNATURE_NOT_TEXT,
+  SIGNATURE_SHA384,
   SIGNATURE_UNEXPLAINED,
   type SignatureForm,
 } from "./tables/signature-mistakes.js";
@@ -59,7 +61,7 @@ export function mistakesInSignature(message: SignedMessage): Mistake[] {
   if (message.secrets.some(({ text }) => text !== "" && text === message.signature.trim()))
     return [SECRET_SENT];
   const read = readDigest(message.signature);
-  if (read === undefined) return [SIGNATURE_MALFORMED];
+  if (read === undefined) return [noDigest(message.signature)];
   const forms = read.forms.map((form) => SIGNATURE_FORMS[form]);
   const secrets = message.secrets.slice(0, MAX_SECRETS);
   if (secrets.length === 0) return forms;
@@ -69,6 +71,19 @@ export function mistakesInSignature(message: SignedMessage): Mistake[] {
   const together = `It takes these together: ${found.map(({ id }) => id).join(", ")}.`;
   return [...found.map((mistake) => withDetail(mistake, together)), ...forms];
 }
+
+/** What a text is that is no digest. */
+function noDigest(signature: string): Mistake {
+  const text = signature.trim();
+  if (NOT_TEXT.test(text)) return SIGNATURE_NOT_TEXT;
+  const bytes =
+    text.length <= MAX_SIGNATURE_LENGTH ? digestBytes(text.replace(PREFIX, ""))?.bytes : undefined;
+  return bytes?.length === 48 ? SIGNATURE_SHA384 : SIGNATURE_MALFORMED;
+}
+
+/** The text of a value that has none: of JavaScript, Python, Java and .NET. */
+const NOT_TEXT =
+  /^(?:\[object \w+\]|undefined|null|None|nil|NaN|System\.Byte\[\]|\[B@[0-9a-f]+|<[^<>]{1,80}>)$/;
 
 /** The mistakes that give this digest: none if it is right, `undefined` if none are found. */
 function mistakesBehind(
@@ -220,8 +235,9 @@ const MAX_SIGNATURE_LENGTH = 1_024;
 function readDigest(received: string): ReadDigest | undefined {
   if (received.length > MAX_SIGNATURE_LENGTH) return undefined;
   const forms: SignatureForm[] = [];
-  const bare = received.trim().replace(/^["'`]+|(?<!["'`])["'`]+$/g, "");
-  if (bare !== received) forms.push("quoted");
+  const unwrapped = unwrap(received, forms);
+  const bare = unwrapped.trim().replace(/^["'`]+|(?<!["'`])["'`]+$/g, "");
+  if (bare !== unwrapped) forms.push("quoted");
   const [first = "", ...more] = bare.replace(STRIPE, "").split(/(?<!\s)\s+(?=v[0-9])|,(?=v[0-9]=)/);
   if (more.length > 0) forms.push("several");
   const text = first.replace(PREFIX, "");
@@ -234,6 +250,35 @@ function readDigest(received: string): ReadDigest | undefined {
   if (hash === undefined) return undefined;
   if (hash !== "sha256") forms.push(hash);
   return { hash, digest: encodeBase64url(read.bytes), forms };
+}
+
+const OPENSSL = /^(?:[\w-]{1,20})?\(stdin\)=\s*/i;
+const PYTHON_BYTES = /^b'([^'\\]*)'$|^b"([^"\\]*)"$/;
+const BYTE_LIST = /^\[?-?[0-9]{1,3}(?:,\s?-?[0-9]{1,3}){19,63}\]?$/;
+
+/** The text inside of what a program has put around it, or made of its characters. */
+function unwrap(received: string, forms: SignatureForm[]): string {
+  const text = received.trim();
+  const bytes = PYTHON_BYTES.exec(text);
+  if (bytes) return wrapped("pythonBytes", bytes[1] ?? bytes[2] ?? "");
+  if (OPENSSL.test(text)) return wrapped("openssl", text.replace(OPENSSL, ""));
+  if (/%(?:3d|2b|2f)/i.test(text))
+    return wrapped(
+      "percent",
+      text.replace(/%(3d|2b|2f)/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16))),
+    );
+  if (BYTE_LIST.test(text)) {
+    const numbers = text.replace(/[[\]]/g, "").split(",").map(Number);
+    return wrapped("byteList", encodeBase64url(Uint8Array.from(numbers, (one) => one & 255)));
+  }
+  if (/^[A-Za-z0-9+/ ]{43}=?$/.test(text) && text.includes(" "))
+    return wrapped("plusAsSpace", text.replaceAll(" ", "+"));
+  return received;
+
+  function wrapped(form: SignatureForm, inside: string): string {
+    forms.push(form);
+    return inside;
+  }
 }
 
 function digestBytes(text: string): { bytes: Uint8Array; forms: SignatureForm[] } | undefined {

@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import json
 import unicodedata
+import urllib.parse
 
 SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBka--xw_R8"
 SECRETS = {"whsec": "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", "hex": "0f" * 32}
@@ -171,5 +172,35 @@ case("signature-unexplained", b64url(mac(b"a secret nobody gave", message(BODY))
 case("timestamp-milliseconds", b64url(mac(raw, message(BODY, t=T * 1000))), t=T * 1000)
 case("timestamp-signed-in-seconds", b64url(mac(raw, message(BODY))), t=T * 1000)
 case("event-id-not-v4", b64url(mac(raw, message(BODY, i="0b0f2b3e-6f3c-1c1d-9a6e-2f6d8b7c1a10"))), i="0b0f2b3e-6f3c-1c1d-9a6e-2f6d8b7c1a10")
+
+# The secret as it comes out of pages, files and secrets managers.
+keyed("secret-invisible-character", (SECRET + "\u200b").encode(), name="a zero-width space after the secret")
+keyed("secret-invisible-character", (SECRET + "\u00a0").encode(), name="a no-break space after the secret")
+keyed("secret-cut", SECRET[:-1].encode(), name="the last character of the secret lost")
+keyed("secret-cut", SECRET[1:].encode(), name="the first character of the secret lost")
+keyed("secret-in-json", json.dumps({"secret": SECRET}).encode(), name="the JSON of a secrets manager")
+keyed("secret-assignment", f"WEBHOOK_SECRET={SECRET}".encode())
+keyed("secret-not-expanded", b"${WEBHOOK_SECRET}")
+keyed("secret-not-expanded", b"$SECRET", name="secret-not-expanded, without braces")
+keyed("secret-fingerprint", b"sha256:" + hashlib.sha256(raw).hexdigest()[:8].encode())
+keyed("secret-encoded", base64.b64encode((SECRET + "\n").encode()), name="echo $SECRET | base64")
+
+# What becomes of a digest on its way into the header.
+right = mac(raw, message(BODY))
+case("signature-openssl-output", f"(stdin)= {right.hex()}", name="openssl dgst")
+case("signature-openssl-output", f"SHA2-256(stdin)= {right.hex()}", name="openssl 3 dgst")
+case("signature-python-bytes", str(base64.urlsafe_b64encode(right)))
+case("signature-percent-encoded", urllib.parse.quote(base64.b64encode(right).decode(), safe=""))
+case("signature-byte-list", ",".join(str(byte) for byte in right), name="String(new Uint8Array(…))")
+case("signature-byte-list", str(list(right)), name="str(list(digest))")
+case("signature-not-text", "[object ArrayBuffer]")
+case("signature-not-text", "undefined", name="signature undefined")
+case("signature-sha384", b64url(mac(raw, message(BODY), "sha384")))
+for n in range(100):
+    numbered = json.dumps({"n": n}).encode()
+    standard = base64.b64encode(mac(raw, message(numbered))).decode()
+    if "+" in standard[1:-2]:
+        case("signature-plus-as-space", standard.replace("+", " "), body=numbered)
+        break
 
 print(json.dumps(cases))

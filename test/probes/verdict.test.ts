@@ -3,6 +3,8 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { findListenerMistake, type ListenerVerdict, type ProbeTarget } from "hookproof/probes";
 import { afterAll, describe, expect, it } from "vitest";
+import { LISTENER_WORDS } from "../../src/probes/tables/listener-words.js";
+import { wrongSignatures } from "../../src/probes/wrong-requests.js";
 import { resultsOf, SECRET, startHmac } from "../kit/probes/listeners.js";
 import { CORRECT, headOf, hmacOf, PATH, startReference } from "../kit/probes/reference-listener.js";
 import { CORRECT_TOKENS, type TokenChecks, tokenAuthentication } from "../kit/probes/reference-tokens.js";
@@ -23,6 +25,12 @@ async function verdictOn(
     failed: failed.map(({ id }) => id),
   };
 }
+
+it("has words for every mistake that is tried", () => {
+  const tried = new Set(wrongSignatures(SECRET).flatMap(({ mistakes }) => mistakes));
+  expect([...tried].filter((id) => !LISTENER_WORDS.has(id))).toEqual([]);
+  expect(wrongSignatures(SECRET).length).toBeLessThanOrEqual(250);
+});
 
 describe("the verdict on a listener", () => {
   it("is none for a right one, and nothing more is sent", async () => {

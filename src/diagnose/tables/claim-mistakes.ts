@@ -297,11 +297,16 @@ const SPELLINGS: Readonly<Record<SignatureForm, string>> = {
   padded: "ends with padding (=). It must be base64url without padding.",
   sha1: "has 20 bytes, as SHA-1 makes them. It must be SHA-256.",
   sha512: "has 64 bytes, as SHA-512 makes them. It must be SHA-256.",
+  openssl: "has what openssl prints in front of it.",
+  pythonBytes: "is Python's text of bytes, b'…'.",
+  percent: "is percent-encoded.",
+  plusAsSpace: "has spaces where + stood.",
+  byteList: "is a list of numbers. It must be base64url.",
 };
 
 /** The body hash is written in another way than base64url; its value may be right. */
 export function bodyHashSpelling(form: SignatureForm): Mistake {
-  const id = form.replace("OfHex", "-of-hex");
+  const id = form.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
   return ofClaim("htb_s256", {
     id,
     title: SPELLINGS[form].replace(/\..*$/s, ""),

@@ -9,6 +9,16 @@ export type KeyOfSecret = (secret: string) => Uint8Array | undefined;
 const AS_IT_IS = "Use the secret's text as it is: createHmac('sha256', secret)";
 const PREFIX = /^(?:whsec|whsk|sk|secret)_/;
 
+/** Names that people give to the member, and to the variable, with the secret. */
+const JSON_NAMES = ["secret", "webhook_secret", "webhookSecret", "signing_secret", "WEBHOOK_SECRET"];
+const VARIABLES = [
+  "WEBHOOK_SECRET",
+  "HOOKPROOF_SECRET",
+  "SIGNING_SECRET",
+  "WEBHOOK_SIGNING_SECRET",
+  "SECRET",
+];
+
 /** The caller knows this secret, but the listener does not accept it. */
 export const SECRET_NOT_ACCEPTED: Mistake = {
   id: "secret-not-accepted",
@@ -153,6 +163,72 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       [2, (secret) => utf8(encodeBase64(utf8(secret)))],
       [3, (secret) => utf8(hexOf(utf8(secret)))],
       [3, (secret) => ofDecoded(secret, (bytes) => utf8(hexOf(bytes)))],
+      // echo "$SECRET" | base64, as for a Kubernetes Secret
+      [3, (secret) => utf8(encodeBase64(utf8(`${secret}\n`)))],
+    ],
+  },
+  {
+    id: "secret-invisible-character",
+    title: "An invisible character beside the secret",
+    message:
+      "It matches if there is a zero-width or no-break space beside the secret, as when it is copied from a page or a chat.",
+    fix: "Type or copy it anew, and remove what is not base64url: secret.replace(/[^\\w-]/g, '').",
+    ways: [
+      [3, (secret) => utf8(`${secret}\u200b`)],
+      [3, (secret) => utf8(`\u200b${secret}`)],
+      [3, (secret) => utf8(`${secret}\u00a0`)],
+      [3, (secret) => utf8(`\u00a0${secret}`)],
+    ],
+  },
+  {
+    id: "secret-cut",
+    title: "A character of the secret lost",
+    message: "It matches if the first or the last character of the secret is missing.",
+    fix: "Copy the whole secret: compare its length, and secretFingerprint(secret), on both sides.",
+    ways: [
+      [3, (secret) => utf8(secret.slice(0, -1))],
+      [3, (secret) => utf8(secret.slice(1))],
+    ],
+  },
+  {
+    id: "secret-in-json",
+    title: "JSON around the secret",
+    message:
+      "It matches if the key is the JSON that a secrets manager stores, with the secret in one member.",
+    fix: "Take the member out of it: JSON.parse(SecretString).secret.",
+    ways: JSON_NAMES.flatMap((name) => [
+      [3, (secret: string) => utf8(`{"${name}":"${secret}"}`)] as const,
+      [3, (secret: string) => utf8(`{"${name}": "${secret}"}`)] as const,
+    ]),
+  },
+  {
+    id: "secret-assignment",
+    title: "The variable's name before the secret",
+    message:
+      "It matches if the key is a whole line of an .env file, with the name and = in front of the secret.",
+    fix: "Take what follows the =: the value alone.",
+    ways: VARIABLES.map((name) => [3, (secret: string) => utf8(`${name}=${secret}`)] as const),
+  },
+  {
+    id: "secret-not-expanded",
+    title: "A variable that was not expanded",
+    message:
+      "It matches if the key is the text of a variable that nothing has replaced, such as $WEBHOOK_SECRET.",
+    fix: "Set the value where it is read: single quotes in a shell, and most configuration files, expand nothing.",
+    ways: VARIABLES.flatMap((name) => [
+      [3, () => utf8(`\${${name}}`)] as const,
+      [3, () => utf8(`$${name}`)] as const,
+    ]),
+  },
+  {
+    id: "secret-fingerprint",
+    title: "The fingerprint in place of the secret",
+    message:
+      "It matches if the key is the secret's fingerprint, or its SHA-256 in hex, which only names the secret.",
+    fix: "Use the secret itself, which secretFingerprint(secret) names.",
+    ways: [
+      [3, (secret) => utf8(`sha256:${hashInHex(secret).slice(0, 8)}`)],
+      [3, (secret) => utf8(hashInHex(secret))],
     ],
   },
   {
@@ -193,4 +269,8 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
 function ofDecoded(secret: string, keyOf: (bytes: Uint8Array) => Uint8Array): Uint8Array | undefined {
   const bytes = decodeAnyBase64(secret);
   return bytes && decodeUtf8(bytes) === undefined ? keyOf(bytes) : undefined;
+}
+
+function hashInHex(secret: string): string {
+  return hexOf(decodeBase64url(digestOf("sha256", [utf8(secret)])) ?? new Uint8Array());
 }

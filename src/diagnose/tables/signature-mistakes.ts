@@ -90,7 +90,53 @@ export const SIGNATURE_FORMS = {
     message: "The signature has 64 bytes, as HMAC-SHA512 makes them. It must be HMAC-SHA256.",
     fix: "Use SHA-256: createHmac('sha256', secret).",
   },
+  openssl: {
+    id: "signature-openssl-output",
+    title: "What openssl prints",
+    message: "The signature has what openssl dgst prints in front of the digest, such as (stdin)= .",
+    fix: "Take the bytes: openssl dgst -sha256 -hmac $SECRET -binary | basenc --base64url -w0 | tr -d '=', without its text.",
+  },
+  pythonBytes: {
+    id: "signature-python-bytes",
+    title: "Python bytes as signature",
+    message: "The signature is Python's text of bytes, b'…'.",
+    fix: "Turn the bytes into text: base64.urlsafe_b64encode(mac.digest()).rstrip(b'=').decode(), without str() or f'{…}'.",
+  },
+  percent: {
+    id: "signature-percent-encoded",
+    title: "Signature percent-encoded",
+    message: "The signature is percent-encoded, with %3D, %2B or %2F. A header's value is not encoded.",
+    fix: "Send it as it is, without encodeURIComponent(signature), and as base64url: it has nothing to encode.",
+  },
+  plusAsSpace: {
+    id: "signature-plus-as-space",
+    title: "Spaces in the signature",
+    message: "The signature has spaces where + stood: it was decoded as a form is.",
+    fix: "Write it as base64url, which has no +: .digest('base64url'). Do not pass it through a form or a query.",
+  },
+  byteList: {
+    id: "signature-byte-list",
+    title: "A list of numbers as signature",
+    message: "The signature is a list of the digest's bytes as numbers. It must be base64url.",
+    fix: "Encode the bytes: Buffer.from(digest).toString('base64url'), without String(bytes).",
+  },
 } satisfies Record<string, Mistake>;
+
+/** The signature is a value that has no text of its own. */
+export const SIGNATURE_NOT_TEXT: Mistake = {
+  id: "signature-not-text",
+  title: "An object or nothing as signature",
+  message: "The signature is the text of an object, of a promise, or of a value that is missing.",
+  fix: "Await it and encode the bytes: Buffer.from(await crypto.subtle.sign('HMAC', key, input)).toString('base64url').",
+};
+
+/** The signature has 48 bytes. */
+export const SIGNATURE_SHA384: Mistake = {
+  id: "signature-sha384",
+  title: "SHA-384 instead of SHA-256",
+  message: "The signature has 48 bytes, as HMAC-SHA384 makes them. It must be HMAC-SHA256.",
+  fix: "Use SHA-256: createHmac('sha256', secret).",
+};
 
 /** The signature is no digest in any spelling. */
 export const SIGNATURE_MALFORMED: Mistake = {

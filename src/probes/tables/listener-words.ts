@@ -149,6 +149,10 @@ export const LISTENER_WORDS: ReadonlyMap<string, ListenerWords> = new Map([
       "signatures over the timestamp in milliseconds",
       "it turns the timestamp into milliseconds before it verifies",
     ],
+    "timestamp-signed-in-seconds": [
+      "signatures over the timestamp in seconds",
+      "it turns the timestamp into seconds before it verifies",
+    ],
     "timestamp-signed-as-date": [
       "signatures over the timestamp as a date",
       "it turns the timestamp into a date before it verifies",
@@ -207,6 +211,7 @@ export const LISTENER_WORDS: ReadonlyMap<string, ListenerWords> = new Map([
       "signatures over the body with other line endings",
       "it changes the line endings of the body before it verifies",
     ],
+    "body-bom": ["signatures over the body with a byte order mark", "it adds a byte order mark to the body"],
     "body-utf16": ["signatures over the body in UTF-16", "it encodes the body as UTF-16"],
     "body-latin1": ["signatures over the body in Latin-1", "it encodes the body as Latin-1"],
     "body-utf8-twice": ["signatures over the body encoded twice", "it reads the body's bytes as Latin-1"],
