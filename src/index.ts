@@ -17,7 +17,7 @@ export {
 
 // Signing
 
-export { type HmacInput, hmacSigner, signHmac } from "./hmac/signature.js";
+export { type HmacInput, type HmacSecret, hmacSigner, signHmac } from "./hmac/signature.js";
 
 // … by a key
 

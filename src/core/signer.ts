@@ -22,15 +22,18 @@ export interface Signer {
   sign(request: UnsignedRequest): HeaderPair | Promise<HeaderPair>;
 }
 
-const bySecret = new WeakMap<Signer, readonly Signer[]>();
+/** One signer for each secret, the preferred one first; a function gives those of now. */
+export type SignersBySecret = readonly Signer[] | (() => Promise<readonly Signer[]>);
 
-/** Notes that a signer has several secrets, as during a rotation: one signer for each, the preferred one first. */
-export function noteSecrets<One extends Signer>(signer: One, signers: readonly Signer[]): One {
+const bySecret = new WeakMap<Signer, SignersBySecret>();
+
+/** Notes that a signer has several secrets, as during a rotation, or secrets that change. */
+export function noteSecrets<One extends Signer>(signer: One, signers: SignersBySecret): One {
   bySecret.set(signer, signers);
   return signer;
 }
 
-/** One signer for each secret of a signer, the preferred one first; the signer itself where it has only one. */
-export function signersOf(signer: Signer): readonly Signer[] {
+/** One signer for each secret of a signer; the signer itself where it has only one. */
+export function signersOf(signer: Signer): SignersBySecret {
   return bySecret.get(signer) ?? [signer];
 }

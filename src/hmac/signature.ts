@@ -1,5 +1,6 @@
 import { constantTimeEqual, type HmacKey, hmacKey, hmacSha256 } from "#hash";
 import { shownAs } from "../core/check.js";
+import { HookproofError } from "../core/errors.js";
 import { SIGNATURE_HEADER } from "../core/headers.js";
 import { signingHead, timestampText } from "../core/protocol.js";
 import { noteSecrets, type Signer } from "../core/signer.js";
@@ -41,12 +42,18 @@ export function signHmac({ secret, timestamp, eventId, body }: HmacInput): strin
   return hmacSha256(hmacKey(checkSecret(secret)), signingHead(timestampText(timestamp), eventId), body);
 }
 
+/** A secret's text, or `[new, old]` while it is rotated. */
+export type HmacSecret = string | readonly string[];
+
 /**
  * A signer for HMAC listeners. While a secret is rotated give both, the new one first: if the listener refuses one, the
  * sender tries the other.
  *
- * @param options.secret the secret's text, or `[new, old]`
- * @throws {HookproofError} SECRET_INVALID
+ * If you give a function, such as one that reads a vault, the signer calls it at every attempt, so that a rotated secret
+ * is used at once. Keep its answer for as long as it may be old.
+ *
+ * @param options.secret the secret's text, or `[new, old]`, or a function that gives either
+ * @throws {HookproofError} SECRET_INVALID. An attempt fails with SIGNER_FAILED if your function fails
  *
  * @example
  * ```ts
@@ -58,13 +65,46 @@ export function signHmac({ secret, timestamp, eventId, body }: HmacInput): strin
  * });
  * ```
  */
-export function hmacSigner({ secret }: { secret: string | readonly string[] }): Signer {
+export function hmacSigner({
+  secret,
+}: {
+  secret: HmacSecret | (() => HmacSecret | Promise<HmacSecret>);
+}): Signer {
+  if (typeof secret === "function") {
+    const signersNow = () => askFor(secret);
+    const signer: Signer = {
+      method: "hmac",
+      sign: async (request) => ((await signersNow())[0] as Signer).sign(request),
+    };
+    return noteSecrets(shownAs(signer, SHOWN), signersNow);
+  }
+  const secrets = listOf(secret);
+  const signers = signersWith(secrets);
+  const signer: Signer = { ...(signers[0] as Signer), warnings: secrets.flatMap(secretWarnings) };
+  return noteSecrets(shownAs(signer, SHOWN), signers);
+}
+
+const SHOWN = "Signer { method: 'hmac', secret: [redacted] }";
+
+async function askFor(secret: () => HmacSecret | Promise<HmacSecret>): Promise<Signer[]> {
+  let given: HmacSecret;
+  try {
+    given = await secret();
+  } catch (cause) {
+    throw new HookproofError("SIGNER_FAILED", "The function that gives the secret failed.", { cause });
+  }
+  return signersWith(listOf(given));
+}
+
+function listOf(secret: HmacSecret): readonly string[] {
   const secrets = typeof secret === "string" ? [secret] : secret;
   if (!Array.isArray(secrets) || secrets.length < 1)
     throw new TypeError("secret must be a string, or [new, old]");
-  const signers = secrets.map((one) => signerWith(hmacKey(secretBytes(one))));
-  const signer: Signer = { ...(signers[0] as Signer), warnings: secrets.flatMap(secretWarnings) };
-  return noteSecrets(shownAs(signer, "Signer { method: 'hmac', secret: [redacted] }"), signers);
+  return secrets;
+}
+
+function signersWith(secrets: readonly string[]): Signer[] {
+  return secrets.map((one) => signerWith(hmacKey(secretBytes(one))));
 }
 
 function signerWith(key: HmacKey): Signer {

@@ -2,7 +2,7 @@ import { type Clock, monotonicMs, within } from "../core/clock.js";
 import { type ErrorCode, HookproofError } from "../core/errors.js";
 import type { WebhookEvent } from "../core/event.js";
 import { type HeaderPair, onlyValue } from "../core/headers.js";
-import type { Signer } from "../core/signer.js";
+import type { Signer, SignersBySecret } from "../core/signer.js";
 import { isUnsent, type Transport, type TransportResponse } from "../http/transport.js";
 import { type Classification, classify, clockDifference, clockOffset, httpDate } from "./classify.js";
 import type { AttemptRecord } from "./deliver.js";
@@ -14,8 +14,8 @@ const MAX_ANSWER_BYTES = 16_384;
 /** What attempts at one listener share. */
 export interface AttemptContext {
   readonly url: string;
-  /** One for each secret that may be tried, the preferred one first. */
-  readonly signers: readonly Signer[];
+  /** One for each secret that may be tried, the preferred one first; asked for at each attempt where they change. */
+  readonly signers: SignersBySecret;
   readonly transport: Transport;
   readonly clock: Clock;
   /** Headers to send along. */
@@ -99,18 +99,21 @@ async function attempt(
   const started = monotonicMs(clock);
   const headers = startedHeaders(context, request);
   const corrected: Correction[] = [];
-  let { settings } = kept;
+  const signers =
+    typeof context.signers === "function" ? await signersNow(context.signers, request) : context.signers;
+  let settings = signers[kept.settings.secretIndex] ? kept.settings : { ...kept.settings, secretIndex: 0 };
   let changes: Partial<Settings> = {};
   let mayHaveArrived = false;
 
   for (;;) {
     const result = await signAndSend(context, request, {
+      signer: signers[settings.secretIndex] as Signer,
       settings,
       headers,
       endsAt: started + request.timeoutMs,
     });
     mayHaveArrived ||= leavesOpen(result);
-    const change = correction(context, result, settings, corrected);
+    const change = correction(signers.length, context.clock, result, settings, corrected);
     if (change) {
       settings = { ...settings, ...change };
       changes = { ...changes, ...change };
@@ -191,13 +194,20 @@ function tellEnded(
 
 /** Signs an event for this moment and sends it; never rejects. */
 async function signAndSend(
-  { url, signers, transport, clock }: AttemptContext,
+  { url, transport, clock }: AttemptContext,
   { event, signal }: AttemptRequest,
   {
+    signer,
     settings,
     headers,
     endsAt,
-  }: { settings: Settings; headers: readonly HeaderPair[] /** By the monotonic clock. */; endsAt: number },
+  }: {
+    signer: Signer;
+    settings: Settings;
+    headers: readonly HeaderPair[];
+    /** By the monotonic clock. */
+    endsAt: number;
+  },
 ): Promise<RequestResult> {
   const sentAt = clock.now();
   let timeoutMs = endsAt - monotonicMs(clock);
@@ -206,7 +216,7 @@ async function signAndSend(
     if (timeoutMs <= 0) throw new HookproofError("TIMED_OUT", "There was no time left for another request.");
     const timestamp = String(Math.floor((sentAt + settings.offsetMs) / 1000));
     const unsigned = { url, timestamp, eventId: event.id, body: event.body };
-    let proof = (signers[settings.secretIndex] as Signer).sign(unsigned);
+    let proof = signer.sign(unsigned);
     if ("then" in proof) {
       proof = await within(proof, timeoutMs, () => noSignature(timeoutMs, signal), signal);
       timeoutMs = Math.max(1, endsAt - monotonicMs(clock));
@@ -231,6 +241,18 @@ async function signAndSend(
   }
 }
 
+/** The signers of this attempt; one that fails in their place where they cannot be had. */
+async function signersNow(
+  ask: () => Promise<readonly Signer[]>,
+  { timeoutMs, signal }: AttemptRequest,
+): Promise<readonly Signer[]> {
+  try {
+    return await within(ask(), timeoutMs, () => noSignature(timeoutMs, signal), signal);
+  } catch (cause) {
+    return [{ method: "hmac", sign: () => Promise.reject(cause) }];
+  }
+}
+
 function noSignature(ms: number, signal: AbortSignal | undefined): HookproofError {
   return signal?.aborted
     ? new HookproofError("ABORTED", "The caller aborted before anything was sent.")
@@ -244,14 +266,15 @@ function codeOf(error: unknown, otherwise: ErrorCode): ErrorCode {
 
 /** The settings to try next, if the answer shows that one of the current settings may be wrong. */
 function correction(
-  { signers, clock }: AttemptContext,
+  secrets: number,
+  clock: Clock,
   { response, sentAt }: RequestResult,
   { offsetMs, secretIndex }: Settings,
   done: readonly Correction[],
 ): Partial<Settings> | undefined {
   if (response?.status === 401) {
     const switches = done.filter((kind) => kind === "secret").length;
-    if (switches + 1 < signers.length) return { secretIndex: (secretIndex + 1) % signers.length };
+    if (switches + 1 < secrets) return { secretIndex: (secretIndex + 1) % secrets };
   }
   if (response?.status !== 400 || done.includes("clock")) return undefined;
   const offset = clockOffset(response, { sentAt, receivedAt: clock.now(), offsetMs });

@@ -1,0 +1,112 @@
+import { inspect } from "node:util";
+import {
+  createEvent,
+  createSender,
+  generateSecret,
+  hmacSigner,
+  type SenderOptions,
+  signRequest,
+} from "hookproof";
+import { afterEach, describe, expect, it } from "vitest";
+import { type ReceiverServer, receiverServer } from "../kit/receiver-server.js";
+
+const [OLD, NEW] = [generateSecret(), generateSecret()];
+const payload = { type: "user.offboarded" };
+
+let server: ReceiverServer;
+afterEach(() => server.stop());
+
+/** A sender whose secret a function gives, and a receiver that takes some secrets. */
+async function over(
+  secret: Parameters<typeof hmacSigner>[0]["secret"],
+  accepted: readonly string[],
+  options: Partial<SenderOptions> = {},
+) {
+  const statuses: number[] = [];
+  server = await receiverServer({
+    auth: { method: "hmac", secret: accepted.length === 2 ? [...accepted] : (accepted[0] ?? "") },
+    async intercept(request, response, receive) {
+      await receive(request, response);
+      statuses.push(response.statusCode);
+    },
+  });
+  const sender = createSender({
+    url: server.url,
+    signer: hmacSigner({ secret }),
+    wait: async () => {},
+    ...options,
+  });
+  return { sender, statuses };
+}
+
+describe("a secret that a function gives", () => {
+  it("is asked for at every attempt: one that was rotated signs the next event, and no 401 is seen", async () => {
+    let vault = OLD;
+    let asked = 0;
+    const { sender, statuses } = await over(() => {
+      asked += 1;
+      return vault;
+    }, [NEW, OLD]);
+    expect(asked).toBe(0);
+    await sender.send(payload);
+    vault = NEW;
+    await sender.send(payload);
+    expect([asked, statuses]).toEqual([2, [200, 200]]);
+  });
+
+  it("may be two, of which the sender finds the one that the listener takes, and keeps to it", async () => {
+    let vault: string | string[] = [NEW, OLD];
+    const { sender, statuses } = await over(async () => vault, [OLD]);
+    await sender.send(payload);
+    await sender.send(payload);
+    expect(statuses).toEqual([401, 200, 200]);
+    vault = OLD;
+    await sender.send(payload);
+    expect(statuses).toEqual([401, 200, 200, 200]);
+  });
+
+  it("is tried again where the vault failed, and nothing was sent meanwhile", async () => {
+    let calls = 0;
+    const { sender, statuses } = await over(async () => {
+      calls += 1;
+      if (calls < 3) throw new Error("sealed");
+      return OLD;
+    }, [OLD]);
+    const { attempts } = await sender.send(payload);
+    expect(attempts.map(({ code }) => code)).toEqual(["SIGNER_FAILED", "SIGNER_FAILED", undefined]);
+    expect(statuses).toEqual([200]);
+  });
+
+  it.each([
+    ["never comes", () => new Promise<string>(() => {}), "TIMED_OUT"],
+    ["is nothing", () => undefined as never, "SIGNER_FAILED"],
+    ["is a list of none", () => [], "SIGNER_FAILED"],
+    ["is empty", () => "", "SECRET_INVALID"],
+    [
+      "throws at once",
+      () => {
+        throw new Error("no vault");
+      },
+      "SIGNER_FAILED",
+    ],
+  ])("that %s fails the attempt, and is not sent", async (_, secret, code) => {
+    const { sender } = await over(secret, [OLD], { attemptTimeoutMs: 50, retry: { maxAttempts: 1 } });
+    const result = await sender.trySend(payload);
+    expect(result).toMatchObject({ ok: false, attempts: [{ code }] });
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it("signs a single request by the first of them", async () => {
+    const { statuses } = await over(OLD, [NEW]);
+    const signer = hmacSigner({ secret: async () => [NEW, OLD] });
+    const { headers, body } = await signRequest({ url: server.url, signer, event: createEvent(payload) });
+    await fetch(server.url, { method: "POST", headers, body });
+    expect(statuses).toEqual([200]);
+  });
+
+  it("is shown by nothing", async () => {
+    await over(OLD, [OLD]);
+    const signer = hmacSigner({ secret: () => OLD });
+    expect(inspect(signer, { depth: 5 }) + JSON.stringify(signer)).not.toContain(OLD.slice(0, 8));
+  });
+});
