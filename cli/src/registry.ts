@@ -119,6 +119,22 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "deliver what an outbox holds, as a worker",
     load: async () => (await import("./commands/outbox-work.js")).outboxWork,
   },
+  "outbox list": {
+    summary: "list the events that wait: when they are due, and the last answer",
+    load: async () => (await import("./commands/outbox-control.js")).outboxList,
+  },
+  "outbox pause": {
+    summary: "stop the deliveries to a listener, by every worker",
+    load: async () => (await import("./commands/outbox-control.js")).outboxPause,
+  },
+  "outbox resume": {
+    summary: "end a listener's pause",
+    load: async () => (await import("./commands/outbox-control.js")).outboxResume,
+  },
+  "outbox cancel": {
+    summary: "cancel events that wait, so that they are never sent",
+    load: async () => (await import("./commands/outbox-control.js")).outboxCancel,
+  },
   "outbox dead": {
     summary: "list the dead letters: events that could not be delivered, and why",
     load: async () => (await import("./commands/outbox-dead.js")).outboxDead,

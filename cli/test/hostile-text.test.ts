@@ -99,6 +99,14 @@ beforeAll(async () => {
   await outbox.enqueue({ listener: "prod", payload: { a: H }, eventId: id } as never);
   await outbox.drain();
   await outbox.stop();
+  // One that waits, at a listener that is paused for a reason of the same kind.
+  const attempt = { number: 1, startedAt: 0, durationMs: 1, answer: "" };
+  await outbox.enqueue({ listener: "prod", payload: { a: H } });
+  const listeners = new Map([["prod", { most: 1, windowMs: 604_800_000 }]]);
+  for (const { lease, now } of await store.claim({ limit: 1, leaseMs: 60_000, listeners }))
+    await store.reschedule(lease, now + 3_600_000, attempt);
+  await outbox.enqueue({ listener: "prod", payload: { a: H } });
+  await store.control?.pause("prod", "moving");
   await store.close();
   outboxId = id;
 
@@ -234,6 +242,19 @@ const CASES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   "secret remove": () => [["--profile", "none"]],
   "outbox status": () => [outbox(), ["--outbox", path(H)], ["--outbox", `postgres://${H}@/x`]],
   "outbox work": () => [[...outbox(), "--drain", "--config", path("profile.config.json")]],
+  "outbox list": () => [outbox(), [...outbox(), "--listener", H]],
+  "outbox pause": () => [
+    [H, ...outbox(), "--reason", H],
+    [`${H}2`, ...outbox()],
+    [H, ...outbox(), "--reason", H.repeat(9)],
+  ],
+  "outbox resume": () => [[H, ...outbox()]],
+  "outbox cancel": () => [
+    [outboxId, ...outbox(), "--yes"],
+    [H, ...outbox()],
+    [...outbox(), "--listener", H],
+    [...outbox(), "--listener", H, "--yes"],
+  ],
   "outbox dead": () => [outbox(), [...outbox(), "--code", H]],
   "outbox redrive": () => [
     [H, ...outbox(), "--yes"],

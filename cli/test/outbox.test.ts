@@ -125,6 +125,75 @@ it("asks before a redrive on a terminal, and shows a bar", { timeout: 60_000 }, 
   });
 });
 
+it("asks on a terminal before it cancels more than one event", { timeout: 60_000 }, async () => {
+  await onStage(async (stage, work) => {
+    const program = otherProgram(join(work, "app.db"));
+    const eventId = IDS[0] ?? "";
+    await program.outbox.enqueue({ listeners: ["offboarding", "archive"], eventId, payload: {} });
+    await program.outbox.enqueue({ listener: "offboarding", eventId: IDS[1] ?? "", payload: {} });
+    await program.outbox.enqueue({ listener: "archive", eventId: IDS[2] ?? "", payload: {} });
+    const cancel = (answer: string, which: string) =>
+      stage.run(
+        `echo ${answer} | script -qec 'hookproof outbox cancel ${which} --outbox app.db' /dev/null`,
+        true,
+      );
+    const pending = async () => (await program.store.stats()).map((one) => [one.listener, one.pending]);
+    const asked = (await cancel("n", eventId)).join("\n");
+    expect(asked).toContain(`Cancel up to 2 events with the id ${eventId}, each for another listener?`);
+    expect(asked).toContain("Nothing was done.");
+    expect(await pending()).toEqual([
+      ["archive", 2],
+      ["offboarding", 2],
+    ]);
+    const alone = (await cancel("n", IDS[1] ?? "")).join("\n"); // is not asked for
+    expect(alone).toContain("1 events cancelled");
+    expect(alone).not.toContain("(y/n)");
+    expect((await cancel("y", eventId)).join("\n")).toContain("2 events cancelled");
+    const all = (await cancel("y", "--listener archive")).join("\n");
+    expect(all).toContain('Cancel up to 1 events for "archive"?');
+    expect(all).toContain("1 events cancelled");
+    expect(await pending()).toEqual([]);
+    await program.store.close();
+  });
+});
+
+it("cancels what has not begun, lists what has, and says so", { timeout: 60_000 }, async () => {
+  await onStage(async (stage, work) => {
+    const program = otherProgram(join(work, "app.db"));
+    for (const n of [0, 1, 2])
+      await program.outbox.enqueue({ listener: "offboarding", eventId: IDS[n] ?? "", payload: {} });
+    const listeners = new Map([["offboarding", { most: 2, windowMs: 604_800_000 }]]);
+    const [tried] = await program.store.claim({ limit: 2, leaseMs: 60_000, listeners });
+    const { lease, now } = tried ?? expect.fail("nothing was claimed");
+    await program.store.reschedule(lease, now + 3_600_000, ATTEMPT);
+    const due = new Date(Math.floor((now + 3_600_000) / 1_000) * 1_000).toISOString().replace(".000Z", "Z");
+    const [, first, second] = await stage.run("hookproof outbox list --outbox app.db");
+    expect(first).toBe(
+      `${due}  ${IDS[0]}  offboarding         1  400 REQUEST_REFUSED {"code":"BODY_NOT_JSON"}`,
+    );
+    expect(second).toBe(`in-flight             ${IDS[1]}  offboarding         0`);
+    const seen = await stage.run("hookproof outbox cancel --listener offboarding --yes --outbox app.db");
+    expect(seen).toEqual([
+      "1 events cancelled",
+      "! warning  2 were not cancelled: an attempt has begun. They go on.",
+    ]);
+    for (const [id, why] of [
+      [IDS[0], "as an attempt was made; it is tried again"],
+      [IDS[1], "as it is being sent"],
+    ])
+      expect(await stage.run(`hookproof outbox cancel ${id} --outbox app.db`)).toEqual([
+        "0 events cancelled",
+        `! warning  offboarding: not cancelled, ${why}`,
+        "? 7",
+      ]);
+    await program.store.control?.rest("offboarding", now + 3_600_000);
+    expect((await stage.run("hookproof outbox status --outbox app.db")).at(-1)).toBe(
+      `offboarding  rests until ${due}, as it asked for (Retry-After)`,
+    );
+    await program.store.close();
+  });
+});
+
 it("gives an encrypted dead letter no new id, as its body is bound to the one it has", {
   timeout: 60_000,
 }, async () => {

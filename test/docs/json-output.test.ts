@@ -43,6 +43,10 @@ echo eyJhbGciOiJFUzI1NiJ9.eyJhIjoxfQ.AAAA | hookproof jwt inspect -
 hookproof secret show
 hookproof secret env
 hookproof outbox status --outbox app.db
+hookproof outbox list --outbox app.db
+hookproof outbox pause offboarding --reason moving --outbox app.db
+hookproof outbox resume offboarding --outbox app.db
+hookproof outbox cancel 1b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10 --outbox app.db
 hookproof outbox dead --outbox app.db
 hookproof outbox redrive --outbox app.db --dry-run
 hookproof profile add offboarding --target :4400
@@ -99,11 +103,12 @@ it("docs/json-output.md names every type that is printed, and its members", {
   try {
     const store = sqliteStore({ open: () => openSqlite(join(stage.folder, "work/app.db")) });
     const outbox = createOutbox({ store, listeners: { offboarding: LISTENER } });
-    await outbox.enqueue({
-      listener: "offboarding",
-      eventId: "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10",
-      payload: {},
-    });
+    for (const n of [0, 1])
+      await outbox.enqueue({
+        listener: "offboarding",
+        eventId: `${n}b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10`,
+        payload: {},
+      });
     await store.close();
     for (const command of STORY.trim().split("\n")) {
       const line = /--json|^cat/.test(command) ? command : command.replace(/( &)?$/, " --json$1");

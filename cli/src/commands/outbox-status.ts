@@ -1,10 +1,10 @@
 import { isEventId } from "hookproof";
-import type { OutboxAttempt, OutboxEntry, OutboxStore } from "hookproof/outbox/store";
+import type { ListenerStats, OutboxAttempt, OutboxEntry, OutboxStore } from "hookproof/outbox/store";
 import type { Command, Context } from "../command.js";
-import { CliError, EXIT, usageError } from "../failure.js";
-import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
+import { EXIT, usageError } from "../failure.js";
+import { notInOutbox, OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { field, tableLines } from "../output.js";
-import { shownAge } from "../times.js";
+import { shownAge, shownTime } from "../times.js";
 
 export const outboxStatus: Command = {
   name: "outbox status",
@@ -62,10 +62,23 @@ async function show(
       ? ["The outbox is empty."]
       : tableLines(["listener", "pending", "in flight", "delivered", "dead", "oldest"], rows);
   if (!out.json && drawn > 0 && io.stdout.isTTY) io.stdout.write(`\u001b[${drawn}A\u001b[J`);
+  lines.push(...listeners.flatMap((one) => holdLines(one, now)));
   for (const line of lines) out.line(line);
   if (!args.flag("watch") && listeners.some(({ dead }) => dead > 0))
     out.note("next: hookproof outbox dead      why they could not be delivered");
   return lines.length;
+}
+
+/** Why nothing is delivered to a listener. */
+function holdLines({ listener, paused, restsUntil }: ListenerStats, now: number): string[] {
+  const lines: string[] = [];
+  if (paused) {
+    const why = paused.reason === undefined ? "" : `: ${paused.reason}`;
+    lines.push(`${listener}  paused since ${shownTime(paused.since)}${why}`);
+  }
+  if (restsUntil !== undefined && restsUntil > now)
+    lines.push(`${listener}  rests until ${shownTime(restsUntil)}, as it asked for (Retry-After)`);
+  return lines;
 }
 
 /** Whether the time passed without an interruption. */
@@ -103,10 +116,7 @@ export const outboxAttempts: Command = {
     const { store, close } = await openOutbox(context);
     try {
       const entries = await store.find(id);
-      if (entries.length === 0)
-        throw new CliError(EXIT.setup, "EVENT_NOT_IN_OUTBOX", `The outbox has no event ${id}.`, {
-          hint: "Delivered events are deleted after 7 days, unless the program sets another time.",
-        });
+      if (entries.length === 0) throw notInOutbox(id);
       out.document({ type: "attempts", ok: true, eventId: id, entries: entries.map(shown) });
       for (const entry of entries) {
         out.line(`${entry.listener}  ${entry.state}${entry.outcome === "duplicate" ? ", duplicate" : ""}`);

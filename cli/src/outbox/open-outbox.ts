@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { type OpenSqliteDatabase, openSqlite } from "hookproof/node";
 import { postgresStore } from "hookproof/outbox/postgres";
 import { sqliteStore } from "hookproof/outbox/sqlite";
-import type { OutboxStore } from "hookproof/outbox/store";
+import type { OutboxStore, StoreControl } from "hookproof/outbox/store";
 import type { Context, Flag } from "../command.js";
 import { isOfFolder, requireInside } from "../config/folder-file.js";
 import { SETTINGS } from "../config/settings.js";
@@ -36,6 +36,23 @@ interface OpenOutbox {
   /** The file or URL; it holds no password. */
   readonly name: string;
   close(): Promise<void>;
+}
+
+/** The error for an id of which the outbox has no event. */
+export function notInOutbox(id: string): CliError {
+  return new CliError(EXIT.setup, "EVENT_NOT_IN_OUTBOX", `The outbox has no event ${id}.`, {
+    hint: "Delivered events are deleted after 7 days, unless the program sets another time.",
+  });
+}
+
+/** Pausing, cancelling and listing, which a store may be without. */
+export function controlOf(store: OutboxStore): StoreControl {
+  if (store.control) return store.control;
+  throw new CliError(
+    EXIT.setup,
+    "OUTBOX_UNSUPPORTED",
+    "This outbox cannot pause, resume, cancel or list events.",
+  );
 }
 
 /** Opens the outbox that flag, environment or configuration names; never makes one. */
