@@ -17,7 +17,11 @@ export interface TestOutbox {
   drop(): Promise<void>;
 }
 
-const TIMES = ["enqueued_at", "due_at", "claimed_at", "leased_until", "first_attempt_at", "ended_at"];
+/** The columns with times, by table. */
+const TIMES = {
+  event: ["enqueued_at", "ready_at", "due_at", "claimed_at", "leased_until", "first_attempt_at", "ended_at"],
+  listener: ["paused_at", "rest_until"],
+};
 
 export function testOutbox(connectionString: string, options: pg.PoolConfig = {}): TestOutbox {
   const schema = `outbox_${randomUUID().replaceAll("-", "")}`;
@@ -31,8 +35,10 @@ export function testOutbox(connectionString: string, options: pg.PoolConfig = {}
     subject: {
       open: () => store() as OutboxStore<pg.PoolClient>,
       async passTime(ms) {
-        const earlier = TIMES.map((column) => `${column} = ${column} - ${ms} * interval '1 ms'`);
-        await pool.query(`UPDATE ${schema}.event SET ${earlier.join()}`);
+        for (const [table, columns] of Object.entries(TIMES)) {
+          const earlier = columns.map((column) => `${column} = ${column} - ${ms} * interval '1 ms'`);
+          await pool.query(`UPDATE ${schema}.${table} SET ${earlier.join()}`);
+        }
       },
       async transaction(end, work) {
         const client = await pool.connect();

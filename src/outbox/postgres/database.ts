@@ -62,6 +62,16 @@ export class Database {
     return this.#run(async (client) => rowsOf<Row>(await client.query(text, values)));
   }
 
+  /** Runs one statement that changes nothing and reads no table from end to end. Values are literals in the SQL. */
+  search<Row>(statement: string): Promise<Row[]> {
+    const begin = this.#begin();
+    const text = [...begin, statement, "COMMIT"].join(";\n");
+    return this.#run(async (client) => {
+      const results = (await client.query(text)) as unknown[];
+      return rowsOf<Row>(results[begin.length]);
+    });
+  }
+
   /** Runs one statement outside a transaction. */
   write<Row>(text: string, values?: unknown[]): Promise<Row[]> {
     return this.#run(async (client, progress) => {

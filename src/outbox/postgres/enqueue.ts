@@ -22,18 +22,22 @@ function storeSql({ event, tally }: OutboxNames): string {
   return `WITH given AS MATERIALIZED (
       SELECT g.* FROM ROWS FROM (
         json_to_recordset($1::text::json) AS (id uuid, listener text, digest text, ordering_key text,
-          traceparent text, encryption_key_id text),
+          traceparent text, encryption_key_id text, deliver_at float8),
         unnest(string_to_array($2::text, ','))
-      ) WITH ORDINALITY AS g(id, listener, digest, ordering_key, traceparent, encryption_key_id, body, place)),
+      ) WITH ORDINALITY AS g(id, listener, digest, ordering_key, traceparent, encryption_key_id, deliver_at, body,
+        place)),
     known AS MATERIALIZED (
       SELECT e.id, e.listener, e.digest, e.digest <> g.digest AS is_other
       FROM given g CROSS JOIN LATERAL (
         SELECT e.id, e.listener, e.digest FROM ${event} e WHERE e.id = g.id AND e.listener = g.listener LIMIT 1) e),
     added AS (
-      INSERT INTO ${event} (id, listener, state, digest, body, ordering_key, traceparent, encryption_key_id)
+      INSERT INTO ${event} (id, listener, state, digest, body, ordering_key, traceparent, encryption_key_id, ready_at,
+        due_at)
       SELECT id, listener, CASE WHEN ordering_key IS NULL THEN 'waiting' ELSE 'new' END, digest,
-        decode(body, 'base64'), ordering_key, traceparent, encryption_key_id
-      FROM given WHERE NOT EXISTS (SELECT FROM known WHERE is_other) ORDER BY place
+        decode(body, 'base64'), ordering_key, traceparent, encryption_key_id, ready.at, ready.at
+      FROM given CROSS JOIN LATERAL (
+        SELECT greatest(now(), to_timestamp(greatest(deliver_at, 0) / 1000)) AS at) ready
+      WHERE NOT EXISTS (SELECT FROM known WHERE is_other) ORDER BY place
       ON CONFLICT (id, listener) DO NOTHING RETURNING id, listener),
     counted AS (INSERT INTO ${tally} SELECT listener, count(*), 0, 0 FROM added GROUP BY listener)
     SELECT (SELECT coalesce(json_agg(json_build_array(id, listener)), '[]')::text FROM added) AS added,
@@ -45,9 +49,9 @@ export function enqueueing(names: OutboxNames) {
   const sql = storeSql(names);
 
   async function store(client: PostgresClient, events: readonly OutboxEvent[]): Promise<Stored> {
-    const described = events.map(({ id, listener, digest, orderingKey, traceparent, encryptionKeyId }) => {
-      const more = { ordering_key: orderingKey, traceparent, encryption_key_id: encryptionKeyId };
-      return { id, listener, digest, ...more };
+    const described = events.map(({ id, listener, digest, traceparent, ...more }) => {
+      const { orderingKey: ordering_key, encryptionKeyId: encryption_key_id, deliverAt: deliver_at } = more;
+      return { id, listener, digest, traceparent, ordering_key, encryption_key_id, deliver_at };
     });
     const bodies = events.map(({ body }) => encodeBase64(body)).join(",");
     const result = await client.query(sql, [JSON.stringify(described), bodies]);
@@ -137,10 +141,10 @@ export function enqueueFunctions({
   tally,
 }: Pick<OutboxNames, "schema" | "event" | "tally">): string {
   const options = `ordering_key text DEFAULT NULL, event_id uuid DEFAULT gen_random_uuid(),
-    traceparent text DEFAULT NULL`;
+    traceparent text DEFAULT NULL, deliver_at timestamptz DEFAULT NULL`;
   const overload = (type: string) => `
     CREATE FUNCTION ${schema}.enqueue(listener text, body ${type}, ${options}) RETURNS uuid LANGUAGE sql AS
-    $$ SELECT ${schema}.enqueue($1, $2::text, $3, $4, $5) $$;`;
+    $$ SELECT ${schema}.enqueue($1, $2::text, $3, $4, $5, $6) $$;`;
   return `
     CREATE FUNCTION ${schema}.enqueue(listener text, body text, ${options}) RETURNS uuid LANGUAGE plpgsql AS $enqueue$
     #variable_conflict use_column
@@ -148,6 +152,7 @@ export function enqueueFunctions({
       bytes bytea;
       body_digest text;
       known text;
+      ready timestamptz := greatest(now(), $6);
     BEGIN
       IF coalesce($1, '') = '' THEN
         RAISE 'OUTBOX_LISTENER_UNKNOWN: listener must be a listener''s name' USING ERRCODE = 'invalid_parameter_value';
@@ -162,6 +167,9 @@ export function enqueueFunctions({
         RAISE 'traceparent must be a W3C trace context, such as 00-{trace id}-{span id}-01'
           USING ERRCODE = 'invalid_parameter_value';
       END IF;
+      IF $6 > now() + interval '366 days' THEN
+        RAISE 'deliver_at must be at most a year away' USING ERRCODE = 'invalid_parameter_value';
+      END IF;
       IF $2 IS NULL OR $2::json IS NULL THEN
         RAISE 'PAYLOAD_NOT_JSON: body must be JSON' USING ERRCODE = 'invalid_parameter_value';
       END IF;
@@ -171,8 +179,8 @@ export function enqueueFunctions({
           USING ERRCODE = 'invalid_parameter_value';
       END IF;
       body_digest := rtrim(translate(encode(sha256(bytes), 'base64'), '+/', '-_'), '=');
-      INSERT INTO ${event} (id, listener, state, digest, body, ordering_key, traceparent)
-        VALUES ($4, $1, CASE WHEN $3 IS NULL THEN 'waiting' ELSE 'new' END, body_digest, bytes, $3, $5)
+      INSERT INTO ${event} (id, listener, state, digest, body, ordering_key, traceparent, ready_at, due_at)
+        VALUES ($4, $1, CASE WHEN $3 IS NULL THEN 'waiting' ELSE 'new' END, body_digest, bytes, $3, $5, ready, ready)
         ON CONFLICT (id, listener) DO NOTHING;
       IF FOUND THEN
         INSERT INTO ${tally} VALUES ($1, 1, 0, 0);

@@ -9,6 +9,7 @@ import type {
   Lease,
   OutboxAttempt,
 } from "../outbox-store.js";
+import { isHeld } from "./control.js";
 import { type Database, jsonLiteral } from "./database.js";
 import { GIVEN_BACK, lockOrder, noteKeys, ofKey, passOn, settle } from "./order.js";
 import {
@@ -24,7 +25,11 @@ import {
 /** How often one claim asks again because some listeners had less than their share. */
 const ROUNDS = 4;
 
-/** Up to so many listeners are looked up one by one; for more, the claim goes along the index of waiting events. */
+/**
+ * Up to so many listeners are looked up one by one. For more, the claim goes along the index of waiting events, and
+ * looks them up all the same if that takes more steps than there are listeners: others, such as paused ones, may have
+ * many events.
+ */
 const FEW_LISTENERS = 16;
 
 /** Leases due events; see `OutboxStore`. */
@@ -84,11 +89,8 @@ function withMore(
   return new Map(open);
 }
 
-function claimSql(
-  { event }: OutboxNames,
-  { limit, leaseMs, listeners }: ClaimRequest,
-  token: string,
-): string {
+function claimSql(names: OutboxNames, { limit, leaseMs, listeners }: ClaimRequest, token: string): string {
+  const { event } = names;
   const wanted = [...listeners].map(([listener, { most, windowMs }], place) => {
     return { place, listener, most, window_ms: windowMs };
   });
@@ -96,18 +98,23 @@ function claimSql(
     after: string,
   ) => `SELECT e.listener, e.due_at FROM ${event} e WHERE e.state = 'waiting' ${after}
     ORDER BY e.listener, e.due_at LIMIT 1`;
+  const oneByOne = `SELECT n.* FROM wanted w CROSS JOIN LATERAL (${next("AND e.listener = w.listener")}) n`;
   // Steps from one listener to the next along the index, so that idle listeners and long backlogs cost nothing.
-  const alongIndex = `waiting AS (
-      (${next("")}) UNION ALL
-      SELECT n.* FROM waiting w CROSS JOIN LATERAL (${next("AND e.listener > w.listener")}) n)`;
-  const oneByOne = `waiting AS (
-      SELECT n.* FROM wanted w CROSS JOIN LATERAL (${next("AND e.listener = w.listener")}) n)`;
+  const alongIndex = `steps AS (
+      (SELECT 1 AS step, n.* FROM (${next("")}) n) UNION ALL
+      SELECT s.step + 1, n.* FROM steps s CROSS JOIN LATERAL (${next("AND e.listener > s.listener")}) n
+      WHERE s.step <= ${wanted.length}),
+    walk AS MATERIALIZED (SELECT count(*) <= ${wanted.length} AS is_whole FROM steps),
+    waiting AS (
+      SELECT s.listener, s.due_at FROM steps s WHERE (SELECT is_whole FROM walk)
+      UNION ALL (${oneByOne} WHERE NOT (SELECT is_whole FROM walk)))`;
   return `WITH RECURSIVE wanted AS MATERIALIZED (
       SELECT * FROM json_to_recordset(${jsonLiteral(wanted)})
         AS w(place int, listener text, most int, window_ms float8)),
-    ${wanted.length > FEW_LISTENERS ? alongIndex : oneByOne},
+    ${wanted.length > FEW_LISTENERS ? alongIndex : `waiting AS (${oneByOne})`},
     due AS MATERIALIZED (
-      SELECT w.* FROM wanted w JOIN waiting USING (listener) WHERE waiting.due_at <= now() ORDER BY w.place),
+      SELECT w.* FROM wanted w JOIN waiting USING (listener)
+      WHERE waiting.due_at <= now() AND ${isHeld(names, "waiting.listener")} IS NOT TRUE ORDER BY w.place),
     one AS MATERIALIZED (SELECT ceil(${limit} / greatest(1, count(*))::float8)::int AS share FROM due),
     taken AS (
       SELECT t.ctid FROM due CROSS JOIN one CROSS JOIN LATERAL (

@@ -3,11 +3,13 @@ import { isEventId } from "../../core/event.js";
 import { checkWholeNumber } from "../../core/options.js";
 import { filterCopy } from "../engine.js";
 import type { ListenerStats, OutboxEntry, OutboxStore } from "../outbox-store.js";
+import { controls } from "./control.js";
 import { Database, isCollision, type PostgresClient, type PostgresPool } from "./database.js";
 import { deadLetters } from "./dead-letters.js";
 import { enqueueing } from "./enqueue.js";
 import { claiming, leasing } from "./leases.js";
 import {
+  ENTRY_COLUMNS,
   type EntryRow,
   IS_BEHIND,
   isPrepared,
@@ -69,6 +71,7 @@ export function postgresStore({
   const leases = leasing(database, names);
   const letters = deadLetters(database, names);
   const ending = upkeep(database, names);
+  const control = controls(database, names);
   const reads = lookups(database, names);
   const waker = createWaker(database, names, pool.options?.max ?? 10);
   const { wakeAll, wakeHere, wakeSoon } = waker;
@@ -145,6 +148,19 @@ export function postgresStore({
       await prepare();
       yield* letters.list(filter, limit);
     },
+    control: {
+      pause: (listener, reason) => run(() => control.pause(listener, reason)),
+      resume: (listener) => changing(wakeAll, () => control.resume(listener)),
+      rest: (listener, until) => run(() => control.rest(listener, until)),
+      cancel(filter) {
+        const given = filterCopy(filter);
+        return changing(wakeAll, () => control.cancel(given));
+      },
+      pending(filter, limit) {
+        const given = filterCopy(filter);
+        return run(() => control.pending(given, limit));
+      },
+    },
     find: (id) => run(() => reads.find(id)),
     stats: () => run(() => reads.stats()),
     now: () => run(() => reads.now()),
@@ -169,10 +185,23 @@ function requireTransaction(tx: PostgresClient, pool: PostgresPool): void {
     throw new TypeError("tx is a client without a transaction: run BEGIN on it first");
 }
 
-type StatsRow = Omit<ListenerStats, "inFlight" | "oldestAgeMs"> & {
+type StatsRow = Pick<ListenerStats, "listener" | "pending" | "delivered" | "dead"> & {
   readonly in_flight: number;
   readonly oldest_age: number | null;
+  readonly paused_at: number | null;
+  readonly pause_reason: string | null;
+  readonly rests_until: number | null;
 };
+
+function statsOf(row: StatsRow): ListenerStats {
+  const { listener, pending, in_flight: inFlight, delivered, dead, oldest_age: oldestAgeMs } = row;
+  const { paused_at: since, pause_reason: reason, rests_until: restsUntil } = row;
+  return {
+    ...{ listener, pending, inFlight, delivered, dead, oldestAgeMs: Math.max(0, oldestAgeMs ?? 0) },
+    ...(since !== null && { paused: { since, ...(reason !== null && { reason }) } }),
+    ...(restsUntil !== null && { restsUntil }),
+  };
+}
 
 /** Questions that change nothing; none gets slower with the number of events. See `OutboxStore`. */
 interface Lookups {
@@ -181,20 +210,15 @@ interface Lookups {
   now(): Promise<number>;
 }
 
-function lookups(database: Database, { event, tally }: OutboxNames): Lookups {
-  const isLeased = "e.state = 'leased' AND e.leased_until > now()";
+function lookups(database: Database, { event, tally, listener }: OutboxNames): Lookups {
   const first = (where: string, order: string) =>
-    `(SELECT e.enqueued_at FROM ${event} e WHERE e.listener = t.listener AND ${where} ORDER BY ${order} LIMIT 1)`;
+    `(SELECT e.ready_at FROM ${event} e WHERE e.listener = t.listener AND ${where} ORDER BY ${order} LIMIT 1)`;
 
   return {
     async find(id) {
       if (!isEventId(id)) return [];
       const rows = await database.read<EntryRow>(
-        `SELECT e.listener, e.id, ${ms("e.enqueued_at")} AS enqueued_at, ${ms("e.first_attempt_at")} AS first_attempt_at,
-           ${ms("CASE WHEN e.state = 'leased' THEN e.leased_until ELSE e.due_at END")} AS due_at, e.outcome,
-           array_to_json(e.history) AS history,
-           CASE WHEN ${isLeased} THEN 'in-flight' WHEN e.ended_at IS NULL THEN 'pending' ELSE e.state END AS state
-         FROM ${event} e WHERE e.id = $1::text::uuid ORDER BY e.seq`,
+        `SELECT ${ENTRY_COLUMNS} FROM ${event} e WHERE e.id = $1::text::uuid ORDER BY e.seq`,
         [id],
       );
       return rows.map(outboxEntry);
@@ -202,24 +226,26 @@ function lookups(database: Database, { event, tally }: OutboxNames): Lookups {
     /** Of the waiting events that were never tried, the first one due is the oldest. */
     async stats() {
       const rows = await database.read<StatsRow>(
-        `WITH t AS (SELECT listener, sum(pending) AS pending, sum(delivered) AS delivered, sum(dead) AS dead
+        `WITH counts AS (SELECT listener, sum(pending) AS pending, sum(delivered) AS delivered, sum(dead) AS dead
            FROM ${tally} GROUP BY listener),
+         t AS (SELECT coalesce(c.listener, h.name) AS listener, coalesce(c.pending, 0) AS pending,
+             coalesce(c.delivered, 0) AS delivered, coalesce(c.dead, 0) AS dead, h.paused_at, h.pause_reason, h.rest_until
+           FROM counts c FULL JOIN ${listener} h ON h.name = c.listener),
          leased AS (SELECT e.listener, count(*) FILTER (WHERE e.leased_until > now()) AS held,
-             min(e.enqueued_at) FILTER (WHERE e.leased_until <= now()) AS oldest
+             min(e.ready_at) FILTER (WHERE e.leased_until <= now()) AS oldest
            FROM ${event} e WHERE e.state = 'leased' GROUP BY e.listener)
          SELECT t.listener, (t.pending - coalesce(l.held, 0))::float8 AS pending,
            coalesce(l.held, 0)::float8 AS in_flight, t.delivered::float8 AS delivered, t.dead::float8 AS dead,
            ${ms(`now() - least(${first("e.state = 'waiting'", "e.due_at")},
              ${first("e.state = 'waiting' AND e.first_attempt_at IS NOT NULL", "e.first_attempt_at")},
-             ${first(IS_BEHIND, "e.enqueued_at")}, l.oldest)`)} AS oldest_age
+             ${first(IS_BEHIND, "e.ready_at")}, l.oldest)`)} AS oldest_age,
+           ${ms("t.paused_at")} AS paused_at, t.pause_reason,
+           ${ms("CASE WHEN t.rest_until > now() THEN t.rest_until END")} AS rests_until
          FROM t LEFT JOIN leased l ON l.listener = t.listener
-         WHERE t.pending <> 0 OR t.delivered <> 0 OR t.dead <> 0 ORDER BY t.listener`,
+         WHERE t.pending <> 0 OR t.delivered <> 0 OR t.dead <> 0 OR t.paused_at IS NOT NULL
+         ORDER BY t.listener`,
       );
-      return rows.map(
-        ({ listener, pending, in_flight: inFlight, delivered, dead, oldest_age: oldestAgeMs }) => {
-          return { listener, pending, inFlight, delivered, dead, oldestAgeMs: Math.max(0, oldestAgeMs ?? 0) };
-        },
-      );
+      return rows.map(statsOf);
     },
     async now() {
       const [row] = await database.read<{ now: number }>(`SELECT ${ms("now()")} AS now`);

@@ -10,6 +10,9 @@ const BATCH = 1_000;
 /** How many rows of the table of counts one call sums up at most. */
 const SUMMED = 10_000;
 
+/** What the removal of events in each state changes in the counts of pending, delivered and dead ones. */
+const REMOVED = { delivered: "0, -count(*), 0", cancelled: "0, 0, 0", dead: "0, 0, -count(*)" };
+
 type Windows = Parameters<OutboxStore["expire"]>[0];
 
 /** What ends with time; see `OutboxStore`. */
@@ -19,7 +22,7 @@ export interface Upkeep {
 }
 
 export function upkeep(database: Database, names: OutboxNames): Upkeep {
-  const { event, tally } = names;
+  const { event, tally, listener } = names;
 
   /** Selects `columns` of waiting events whose window has closed. */
   const late = (windows: Windows, columns: string, most: number, lock = "") => {
@@ -35,16 +38,15 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
   };
 
   /** Removes a batch of events that ended before a time; a removed dead letter no longer blocks its key. */
-  async function remove(state: "delivered" | "dead", before: number): Promise<number> {
+  async function remove(state: keyof typeof REMOVED, before: number): Promise<number> {
     const old = `SELECT o.ctid FROM ${event} o
       WHERE o.state = '${state}' AND o.ended_at < to_timestamp(${Number(before)} / 1000.0)
       ORDER BY o.ended_at LIMIT ${BATCH}`;
     const [found] = await database.read<{ found: boolean }>(`SELECT EXISTS (${old}) AS found`);
     if (!found?.found) return 0;
-    const counts = state === "dead" ? "0, 0, -count(*)" : "0, -count(*), 0";
     const gone = `WITH gone AS (DELETE FROM ${event} e WHERE e.ctid = ANY (ARRAY(${old} FOR UPDATE SKIP LOCKED))
         RETURNING e.listener, e.ordering_key, e.blocks_key),
-      counted AS (INSERT INTO ${tally} SELECT listener, ${counts} FROM gone GROUP BY listener)
+      counted AS (INSERT INTO ${tally} SELECT listener, ${REMOVED[state]} FROM gone GROUP BY listener)
       SELECT (SELECT count(*)::int FROM gone) AS gone, ${noteKeys("gone WHERE blocks_key")}`;
     const script = state === "dead" ? [lockOrder(names), gone, passOn(names)] : [gone];
     const results = await database.script(script);
@@ -61,6 +63,13 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
          sum(dead)::bigint AS dead FROM gone GROUP BY listener)
        INSERT INTO ${tally} SELECT * FROM sums WHERE pending <> 0 OR delivered <> 0 OR dead <> 0`,
     );
+  }
+
+  /** Removes the rows of listeners that are neither paused nor resting. */
+  async function forgetListeners(): Promise<void> {
+    await database.script([
+      `DELETE FROM ${listener} WHERE paused_at IS NULL AND coalesce(rest_until <= now(), true)`,
+    ]);
   }
 
   return {
@@ -94,9 +103,14 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
       return rows.map(({ enqueued_at: enqueuedAt, ...row }) => ({ ...row, enqueuedAt }));
     },
     async prune({ delivered, dead }) {
-      const removed = (await remove("delivered", delivered)) + (await remove("dead", dead));
+      const removed = [
+        await remove("delivered", delivered),
+        await remove("cancelled", delivered),
+        await remove("dead", dead),
+      ];
       await sumUp();
-      return removed;
+      await forgetListeners();
+      return removed.reduce((sum, count) => sum + count);
     },
   };
 }

@@ -39,7 +39,7 @@ describeWith("postgresql", postgres)("the SQL function enqueue", () => {
     const columns =
       "listener, state, body, digest, ordering_key, traceparent, encryption_key_id, attempts, history";
     const { rows } = await outbox.pool.query(
-      `SELECT ${columns}, enqueued_at = due_at AS is_due FROM ${outbox.schema}.event WHERE id = $1`,
+      `SELECT ${columns}, enqueued_at = due_at AS is_due, ready_at = due_at AS is_ready_then FROM ${outbox.schema}.event WHERE id = $1`,
       [id],
     );
     return rows[0];
@@ -84,6 +84,31 @@ describeWith("postgresql", postgres)("the SQL function enqueue", () => {
     expect(await outbox.store().stats()).toMatchObject([{ pending: 4 }]);
   });
 
+  it("makes an event for later as the library does, and one for a time that has passed for now", async () => {
+    const deliverAt = Date.now() + 3_600_000;
+    const event = outboxEvent("later", { deliverAt });
+    await outbox.store().enqueue([event]);
+    for (const type of ["text", "json", "jsonb"]) {
+      const values = [new Date(deliverAt).toISOString()];
+      const id = await enqueue(
+        `'orders', '{"text":"later"}'::${type}, deliver_at => $1::timestamptz`,
+        values,
+      );
+      for (const one of [id, event.id]) {
+        expect(await row(one), type).toMatchObject({ is_due: false, is_ready_then: true });
+        expect(await outbox.store().find(one)).toMatchObject([{ dueAt: deliverAt }]);
+      }
+    }
+    for (const past of ["now() - interval '1 hour'", "'-infinity'", "NULL"]) {
+      const id = await enqueue(`'orders', '{}', deliver_at => ${past}`);
+      expect(await row(id), past).toMatchObject({ is_due: true, is_ready_then: true });
+    }
+    const early = outboxEvent("early", { deliverAt: -1e300 });
+    await outbox.store().enqueue([early]);
+    expect(await row(early.id)).toMatchObject({ is_due: true, is_ready_then: true });
+    expect(await outbox.store().stats()).toMatchObject([{ pending: 8 }]);
+  });
+
   it("takes an id of the caller's own: the same again is no second event, other bytes are refused", async () => {
     const id = randomUUID();
     for (let n = 0; n < 2; n++) expect(await enqueue("'orders', '{}', event_id => $1::uuid", [id])).toBe(id);
@@ -107,6 +132,8 @@ describeWith("postgresql", postgres)("the SQL function enqueue", () => {
     ["an id of another variant", "'orders', '{}', NULL, '7d3a1c52-90be-4f0e-cb1d-5c2f4e6a7b81'", "22023"],
     ["an id that is null", "'orders', '{}', NULL, NULL", "22023"],
     ["a traceparent that is none", "'orders', '{}', traceparent => '00-1-2-3'", "22023"],
+    ["a time beyond a year", "'orders', '{}', deliver_at => now() + interval '367 days'", "22023"],
+    ["a time that never comes", "'orders', '{}', deliver_at => 'infinity'", "22023"],
   ])("refuses %s", async (_, given, code) => {
     await expect(enqueue(given)).rejects.toMatchObject({ code });
     expect(await outbox.store().stats()).toEqual([]);
@@ -116,7 +143,9 @@ describeWith("postgresql", postgres)("the SQL function enqueue", () => {
     const guide = fileURLToPath(new URL("../../../docs/guides/outbox-postgresql.md", import.meta.url));
     const call = fencedBlocks(guide).find(({ text }) => text.startsWith("SELECT hookproof.enqueue("));
     const { rows } = await outbox.pool.query((call?.text ?? "").replace("hookproof", outbox.schema));
-    expect(await row(rows[0].enqueue)).toMatchObject({ listener: "offboarding", ordering_key: "u_1" });
+    expect(await row(rows[0].enqueue)).toMatchObject({
+      ...{ listener: "offboarding", ordering_key: "u_1", is_due: false, is_ready_then: true },
+    });
   });
 
   it("takes what is just allowed", async () => {

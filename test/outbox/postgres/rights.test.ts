@@ -64,9 +64,13 @@ describeWith("postgresql", postgres)("roles that have only what the guide grants
     await client.query("BEGIN");
     await store.enqueue([outboxEvent("three")], client);
     await client.query(`SELECT ${outbox.schema}.enqueue('orders', '{}')`);
+    await client.query(
+      `SELECT ${outbox.schema}.enqueue('orders', '{}', deliver_at => now() + interval '1 day')`,
+    );
     await client.query("COMMIT");
     client.release();
-    expect(await outbox.store().stats()).toMatchObject([{ pending: 4 }]);
+    expect(await outbox.store().stats()).toMatchObject([{ pending: 5 }]);
+    await expect(store.control?.pause("orders")).rejects.toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
     await expect(pool.query(`SELECT body FROM ${outbox.schema}.event`)).rejects.toMatchObject({
       code: "42501",
     });
@@ -88,6 +92,21 @@ describeWith("postgresql", postgres)("roles that have only what the guide grants
     await store.fail(claimed?.lease ?? expect.fail("nothing was claimed"), burial);
     expect(await store.redrive({}, 60_000)).toEqual({ redriven: 1, pastWindow: 0 });
     expect(await store.prune({ delivered: Date.now() + 60_000, dead: 0 })).toBe(2);
+  });
+
+  it("pauses, lists and cancels, and forgets the pause", async () => {
+    await grant(granted[1] ?? "");
+    const store = outbox.store({ pool });
+    const event = outboxEvent("one", { orderingKey: "k" });
+    await store.enqueue([event]);
+    await store.control?.pause("orders", "moving house");
+    await store.control?.rest("bills", 0);
+    expect(await store.stats()).toMatchObject([{ pending: 1, paused: { reason: "moving house" } }]);
+    expect(await store.control?.pending({}, 10)).toMatchObject([{ id: event.id }]);
+    expect(await store.control?.cancel({ listener: "orders" })).toEqual({ cancelled: 1, tooLate: 0 });
+    expect(await store.control?.resume("orders")).toBe(true);
+    expect(await store.prune({ delivered: Date.now() + 60_000, dead: 0 })).toBe(1);
+    expect((await outbox.pool.query(`SELECT FROM ${outbox.schema}.listener`)).rowCount).toBe(0);
   });
 
   it("delivers without the right to remove what ended", async () => {

@@ -1,0 +1,152 @@
+import { isEventId } from "../../core/event.js";
+import type { EventFilter, StoreControl } from "../outbox-store.js";
+import { type Database, jsonLiteral } from "./database.js";
+import { lockOrder, noteKeys, passOn } from "./order.js";
+import { ENTRY_COLUMNS, type EntryRow, IS_BEHIND, type OutboxNames, outboxEntry } from "./schema.js";
+
+/** How many events one transaction cancels. */
+const PAGE = 500;
+
+/** Where events are that have not ended: a condition for each of the indexes. */
+const WAITING = "e.state = 'waiting'";
+const LEASED = "e.state = 'leased'";
+
+/** An event that is leased has had its first attempt counted, and so has one whose lease has expired. */
+const HAS_BEGUN = "e.first_attempt_at IS NOT NULL";
+
+/** A subquery by the primary key: true if the listener is paused or rests. */
+export function isHeld({ listener }: OutboxNames, name: string): string {
+  return `(SELECT h.paused_at IS NOT NULL OR h.rest_until > now() FROM ${listener} h WHERE h.name = ${name})`;
+}
+
+/** One transaction's part of a cancellation. */
+interface Page {
+  readonly cancelled: number;
+  readonly found: number;
+  /** The place of the last event that was found. */
+  readonly last: { readonly listener: string; readonly at: string; readonly seq: string } | null;
+}
+
+export function controls(database: Database, names: OutboxNames): StoreControl {
+  const { event, tally, listener: table } = names;
+
+  /**
+   * Cancels those of the `given` events that no attempt has begun for. A claim of the same event comes first or sees
+   * the cancellation: the update waits for its lock, and then looks at the conditions again.
+   */
+  async function cancelPage(given: string): Promise<Page> {
+    const cancelling = `WITH given AS MATERIALIZED (${given}),
+      done AS (
+        UPDATE ${event} e SET state = 'cancelled', ended_at = now(), token = NULL, body = NULL FROM given g
+        WHERE e.id = g.id AND e.listener = g.listener AND e.ended_at IS NULL AND NOT ${HAS_BEGUN}
+        RETURNING e.listener, e.ordering_key),
+      counted AS (INSERT INTO ${tally} SELECT listener, -count(*), 0, 0 FROM done GROUP BY listener)
+      SELECT (SELECT count(*)::int FROM done) AS cancelled, (SELECT count(*)::int FROM given) AS found,
+        (SELECT json_build_object('listener', listener, 'at', at, 'seq', seq::text) FROM given
+         ORDER BY listener DESC, at DESC, seq DESC LIMIT 1) AS last,
+        ${noteKeys("done WHERE ordering_key IS NOT NULL")}`;
+    const [, [page]] = (await database.script([lockOrder(names), cancelling, passOn(names)])) as [[], [Page]];
+    return page;
+  }
+
+  const columns = (at: string) => `SELECT e.id, e.listener, e.${at} AS at, e.seq FROM ${event} e`;
+
+  async function cancelIds(ids: readonly string[], listener: string | undefined) {
+    const pages: Page[] = [];
+    for (let from = 0; from < ids.length; from += PAGE) {
+      const some = ids.slice(from, from + PAGE);
+      pages.push(await cancelPage(`${columns("due_at")} WHERE ${fits({ ids: some, listener })}`));
+    }
+    const cancelled = sum(pages.map((page) => page.cancelled));
+    return { cancelled, tooLate: sum(pages.map(({ found }) => found)) - cancelled };
+  }
+
+  /** Goes along an index, which begins with listener, `at` and seq; resolves to how many events it cancelled. */
+  async function cancelAlong(where: string, at: string, listener: string | undefined): Promise<number> {
+    let cancelled = 0;
+    for (let after = ""; ; ) {
+      const page = await cancelPage(
+        `${columns(at)} WHERE ${where} AND NOT (${HAS_BEGUN}) AND ${fits({ listener })} ${after}
+         ORDER BY e.listener, e.${at}, e.seq LIMIT ${PAGE}`,
+      );
+      cancelled += page.cancelled;
+      if (!page.last || page.found < PAGE) return cancelled;
+      const { last } = page;
+      after = `AND (e.listener, e.${at}, e.seq) > (${text(last.listener)}, '${last.at}'::timestamptz, ${last.seq})`;
+    }
+  }
+
+  async function countBegun(listener: string | undefined): Promise<number> {
+    const counts = [WAITING, LEASED, IS_BEHIND].map(
+      (where) =>
+        `(SELECT count(*) FROM ${event} e WHERE ${where} AND ${HAS_BEGUN} AND ${fits({ listener })})`,
+    );
+    const [row] = await database.search<{ begun: number }>(`SELECT (${counts.join(" + ")})::float8 AS begun`);
+    return row?.begun ?? 0;
+  }
+
+  return {
+    async pause(listener, reason) {
+      await database.script([
+        `INSERT INTO ${table} AS h (name, paused_at, pause_reason)
+         SELECT name, now(), nullif(reason, '')
+         FROM json_to_record(${jsonLiteral({ name: listener, reason })}) AS g(name text, reason text)
+         ON CONFLICT (name) DO UPDATE
+         SET paused_at = coalesce(h.paused_at, now()), pause_reason = excluded.pause_reason`,
+      ]);
+    },
+    async resume(listener) {
+      const [ended] = await database.script([
+        `UPDATE ${table} SET paused_at = NULL, pause_reason = NULL
+         WHERE name = ${text(listener)} AND paused_at IS NOT NULL RETURNING 1`,
+      ]);
+      return ended?.length === 1;
+    },
+    async rest(listener, until) {
+      await database.script([
+        `INSERT INTO ${table} AS h (name, rest_until)
+         VALUES (${text(listener)}, to_timestamp(${Number(until)} / 1000.0))
+         ON CONFLICT (name) DO UPDATE SET rest_until = greatest(h.rest_until, excluded.rest_until)`,
+      ]);
+    },
+    async cancel({ listener, ids }) {
+      if (ids) return cancelIds([...new Set(ids.filter(isEventId))], listener);
+      let cancelled = 0;
+      // Twice, because an event may pass from one index to the other while the call goes along them.
+      for (let pass = 0; pass < 2; pass++) {
+        cancelled += await cancelAlong(IS_BEHIND, "ready_at", listener);
+        cancelled += await cancelAlong(WAITING, "due_at", listener);
+      }
+      return { cancelled, tooLate: await countBegun(listener) };
+    },
+    async pending(filter, limit) {
+      const first = (where: string) =>
+        `(SELECT e.ctid, e.seq FROM ${event} e WHERE ${where} AND ${fits(filter)} ORDER BY e.seq LIMIT ${Number(limit)})`;
+      const places = filter.ids ? ["e.ended_at IS NULL"] : [WAITING, LEASED, IS_BEHIND];
+      const rows = await database.search<EntryRow>(
+        `SELECT ${ENTRY_COLUMNS} FROM ${event} e WHERE e.ctid = ANY (ARRAY(
+           SELECT o.ctid FROM (${places.map(first).join(" UNION ALL ")}) o ORDER BY o.seq LIMIT ${Number(limit)}))
+         ORDER BY e.seq`,
+      );
+      return rows.map(outboxEntry);
+    },
+  };
+}
+
+/** A condition that holds for the events of a filter; ids that are no event ids match nothing. */
+function fits({ listener, ids }: EventFilter): string {
+  return [
+    ...(listener === undefined ? [] : [`e.listener = ${text(listener)}`]),
+    ...(ids ? [`e.id = ANY ('{${ids.filter(isEventId)}}'::uuid[])`] : []),
+    "true",
+  ].join(" AND ");
+}
+
+/** Any text as SQL, by way of JSON, which has an escape for every character. */
+function text(value: string): string {
+  return `(${jsonLiteral(value)} #>> '{}')`;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
+}
