@@ -1,5 +1,5 @@
 import { isEventId } from "../../core/event.js";
-import type { EventFilter, StoreControl } from "../outbox-store.js";
+import type { CancelResult, EventFilter, StoreControl } from "../outbox-store.js";
 import { type Database, jsonLiteral } from "./database.js";
 import { lockOrder, noteKeys, passOn } from "./order.js";
 import { ENTRY_COLUMNS, type EntryRow, IS_BEHIND, type OutboxNames, outboxEntry } from "./schema.js";
@@ -13,6 +13,7 @@ const LEASED = "e.state = 'leased'";
 
 /** An event that is leased has had its first attempt counted, and so has one whose lease has expired. */
 const HAS_BEGUN = "e.first_attempt_at IS NOT NULL";
+const NOT_BEGUN = "e.first_attempt_at IS NULL";
 
 /** A subquery by the primary key: true if the listener is paused or rests. */
 export function isHeld({ listener }: OutboxNames, name: string): string {
@@ -27,7 +28,8 @@ interface Page {
   readonly last: { readonly listener: string; readonly at: string; readonly seq: string } | null;
 }
 
-export function controls(database: Database, names: OutboxNames): StoreControl {
+/** Pauses, rests and cancellations; see `StoreControl`. */
+export function listenerControl(database: Database, names: OutboxNames): StoreControl {
   const { event, tally, listener: table } = names;
 
   /**
@@ -38,7 +40,7 @@ export function controls(database: Database, names: OutboxNames): StoreControl {
     const cancelling = `WITH given AS MATERIALIZED (${given}),
       done AS (
         UPDATE ${event} e SET state = 'cancelled', ended_at = now(), token = NULL, body = NULL FROM given g
-        WHERE e.id = g.id AND e.listener = g.listener AND e.ended_at IS NULL AND NOT ${HAS_BEGUN}
+        WHERE e.id = g.id AND e.listener = g.listener AND e.ended_at IS NULL AND ${NOT_BEGUN}
         RETURNING e.listener, e.ordering_key),
       counted AS (INSERT INTO ${tally} SELECT listener, -count(*), 0, 0 FROM done GROUP BY listener)
       SELECT (SELECT count(*)::int FROM done) AS cancelled, (SELECT count(*)::int FROM given) AS found,
@@ -51,7 +53,7 @@ export function controls(database: Database, names: OutboxNames): StoreControl {
 
   const columns = (at: string) => `SELECT e.id, e.listener, e.${at} AS at, e.seq FROM ${event} e`;
 
-  async function cancelIds(ids: readonly string[], listener: string | undefined) {
+  async function cancelIds(ids: readonly string[], listener: string | undefined): Promise<CancelResult> {
     const pages: Page[] = [];
     for (let from = 0; from < ids.length; from += PAGE) {
       const some = ids.slice(from, from + PAGE);
@@ -62,11 +64,11 @@ export function controls(database: Database, names: OutboxNames): StoreControl {
   }
 
   /** Goes along an index, which begins with listener, `at` and seq; resolves to how many events it cancelled. */
-  async function cancelAlong(where: string, at: string, listener: string | undefined): Promise<number> {
+  async function cancelAlong(where: string, at: string): Promise<number> {
     let cancelled = 0;
     for (let after = ""; ; ) {
       const page = await cancelPage(
-        `${columns(at)} WHERE ${where} AND NOT (${HAS_BEGUN}) AND ${fits({ listener })} ${after}
+        `${columns(at)} WHERE ${where} AND ${NOT_BEGUN} ${after}
          ORDER BY e.listener, e.${at}, e.seq LIMIT ${PAGE}`,
       );
       cancelled += page.cancelled;
@@ -74,6 +76,19 @@ export function controls(database: Database, names: OutboxNames): StoreControl {
       const { last } = page;
       after = `AND (e.listener, e.${at}, e.seq) > (${text(last.listener)}, '${last.at}'::timestamptz, ${last.seq})`;
     }
+  }
+
+  async function cancelAll(listener: string | undefined): Promise<CancelResult> {
+    const [start] = await database.search<{ now: string }>("SELECT to_json(now()) AS now");
+    // What is enqueued after the call is not meant.
+    const meant = `${fits({ listener })} AND e.enqueued_at <= '${start?.now}'::timestamptz`;
+    let cancelled = 0;
+    // Twice, because an event may pass from one index to the other while the call goes along them.
+    for (let pass = 0; pass < 2; pass++) {
+      cancelled += await cancelAlong(`${IS_BEHIND} AND ${meant}`, "ready_at");
+      cancelled += await cancelAlong(`${WAITING} AND ${meant}`, "due_at");
+    }
+    return { cancelled, tooLate: await countBegun(listener) };
   }
 
   async function countBegun(listener: string | undefined): Promise<number> {
@@ -109,16 +124,8 @@ export function controls(database: Database, names: OutboxNames): StoreControl {
          ON CONFLICT (name) DO UPDATE SET rest_until = greatest(h.rest_until, excluded.rest_until)`,
       ]);
     },
-    async cancel({ listener, ids }) {
-      if (ids) return cancelIds([...new Set(ids.filter(isEventId))], listener);
-      let cancelled = 0;
-      // Twice, because an event may pass from one index to the other while the call goes along them.
-      for (let pass = 0; pass < 2; pass++) {
-        cancelled += await cancelAlong(IS_BEHIND, "ready_at", listener);
-        cancelled += await cancelAlong(WAITING, "due_at", listener);
-      }
-      return { cancelled, tooLate: await countBegun(listener) };
-    },
+    cancel: ({ listener, ids }) =>
+      ids ? cancelIds([...new Set(ids.filter(isEventId))], listener) : cancelAll(listener),
     async pending(filter, limit) {
       const first = (where: string) =>
         `(SELECT e.ctid, e.seq FROM ${event} e WHERE ${where} AND ${fits(filter)} ORDER BY e.seq LIMIT ${Number(limit)})`;

@@ -3,7 +3,7 @@ import { isEventId } from "../../core/event.js";
 import { checkWholeNumber } from "../../core/options.js";
 import { filterCopy } from "../engine.js";
 import type { ListenerStats, OutboxEntry, OutboxStore } from "../outbox-store.js";
-import { controls } from "./control.js";
+import { listenerControl } from "./control.js";
 import { Database, isCollision, type PostgresClient, type PostgresPool } from "./database.js";
 import { deadLetters } from "./dead-letters.js";
 import { enqueueing } from "./enqueue.js";
@@ -71,7 +71,7 @@ export function postgresStore({
   const leases = leasing(database, names);
   const letters = deadLetters(database, names);
   const ending = upkeep(database, names);
-  const control = controls(database, names);
+  const control = listenerControl(database, names);
   const reads = lookups(database, names);
   const waker = createWaker(database, names, pool.options?.max ?? 10);
   const { wakeAll, wakeHere, wakeSoon } = waker;
