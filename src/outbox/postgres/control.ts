@@ -124,8 +124,7 @@ export function listenerControl(database: Database, names: OutboxNames): StoreCo
          ON CONFLICT (name) DO UPDATE SET rest_until = greatest(h.rest_until, excluded.rest_until)`,
       ]);
     },
-    cancel: ({ listener, ids }) =>
-      ids ? cancelIds([...new Set(ids.filter(isEventId))], listener) : cancelAll(listener),
+    cancel: ({ listener, ids }) => (ids ? cancelIds([...new Set(ids)], listener) : cancelAll(listener)),
     async pending(filter, limit) {
       const first = (where: string) =>
         `(SELECT e.ctid, e.seq FROM ${event} e WHERE ${where} AND ${fits(filter)} ORDER BY e.seq LIMIT ${Number(limit)})`;
