@@ -53,7 +53,7 @@ export interface Stage {
 }
 
 /**
- * Sets a stage with an empty folder, where 4400, 4401, 4410, 4411 and 4420 stand for free ports. `hookproof` is the
+ * Sets a stage with an empty folder, where 4400, 4401, 4410, 4411, 4420 and 4431 stand for free ports. `hookproof` is the
  * built command, unless an environment says where programs are.
  */
 export async function openStage(environment?: Readonly<Record<string, string>>): Promise<Stage> {
@@ -65,6 +65,7 @@ export async function openStage(environment?: Readonly<Record<string, string>>):
     ["4410", String(await freePort())],
     ["4420", String(await freePort())],
     ["4411", String(await freePort())],
+    ["4431", String(await freePort())],
   ]);
   const shown = new Map([...ports].map(([name, real]) => [real, name]));
   const env = {
