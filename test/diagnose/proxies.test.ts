@@ -206,6 +206,7 @@ describeWith("apache2", hasProxy("apache2"))("Apache", () => {
   const proxy = proxyWith("apache2", (folder) => {
     // What a CGI program sees of a request, written as a request.
     const script = `#!/bin/sh
+PATH=/usr/bin:/bin
 { echo "POST $REQUEST_URI HTTP/1.1"; env | sed -n 's/^\\(HTTP_[A-Z_]*\\)=/\\1: /p'
 echo "Content-Type: $CONTENT_TYPE"; echo; cat; } > ${folder}/tmp/received.http
 printf 'Status: 200\\r\\nContent-Type: text/plain\\r\\n\\r\\n'

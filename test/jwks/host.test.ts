@@ -187,6 +187,8 @@ describe("checkKeySet", () => {
           "use",
           "alg",
           "strength",
+          "key-ops",
+          "encoding",
         ].map((rule) => [rule, "pass"]),
       ),
     });
