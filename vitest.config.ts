@@ -13,6 +13,8 @@ const ADDED = {
     "test/outbox/postgres/*.test.ts",
     "cli/test/outbox-postgresql.test.ts",
   ],
+  // The packed packages, installed and compiled as their users do.
+  packages: ["test/packaging/{first-pages,install,release}.test.ts", "test/types/{consumers,guides}.test.ts"],
   browser: ["test/browser/*.test.ts"],
   chaos: ["test/chaos/outbox.test.ts"],
 };
@@ -30,7 +32,7 @@ const ALONE = [
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isLong = ({ moduleId }: TestSpecification) =>
-      /cli\/test\/(transcripts|outbox)\.test|doc-examples/.test(moduleId);
+      /cli\/test\/(transcripts|outbox|targets|tls)\.test|doc-examples|json-output/.test(moduleId);
     const sorted = await super.sort(files);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
