@@ -18,7 +18,7 @@ export interface WorkBudget {
 const BYTES_PER_HASH = 3_500;
 
 /** About 1,200 hashes of 1 KB; for 64 KB enough for every single mistake and the likeliest pairs. */
-const BYTES_AT_LEAST = 5_000_000;
+const BYTES_AT_LEAST = 5_350_000;
 const BYTES_PER_BODY_BYTE = 600;
 
 /** A new budget for one search over a body of this length. */
