@@ -32,8 +32,8 @@ export const rooms = {
     // Without the PostgreSQL engine. The slow tests of fairness are left out; concurrency has its limits.
     mutate: ["src/outbox/*.ts", "src/outbox/memory/*.ts"],
     tests: [
-      "test/outbox/{body-encryption,breaker,clocks,concurrency,dead-letters,deliver}.test.ts",
-      "test/outbox/{enqueue,limits,lost-store,observe,order,outbox,rate}.test.ts",
+      "test/outbox/{body-encryption,breaker,clocks,concurrency,control,dead-letters,deliver}.test.ts",
+      "test/outbox/{enqueue,fan-out,limits,lost-store,observe,order,outbox,rate}.test.ts",
       "test/outbox/{stop,store-calls,upkeep,window}.test.ts",
       "test/outbox/memory/store.test.ts",
     ],
@@ -42,7 +42,7 @@ export const rooms = {
   postgres: {
     mutate: ["src/outbox/postgres/*.ts"],
     // Those that race or restart a server are left out: they take half a minute each.
-    tests: ["test/outbox/postgres/{contract,store,faults,rights,enqueue-function}.test.ts"],
+    tests: ["test/outbox/postgres/{contract,control,store,faults,rights,enqueue-function}.test.ts"],
     database: true,
   },
   jwt: {
