@@ -10,7 +10,7 @@ const YEAR_MS = 366 * 24 * 60 * 60 * 1000;
 
 /** Selects what waits, for `Outbox.cancel`. An event must match every field that is given. */
 export interface CancelFilter extends EventFilter {
-  /** Only the event with this id: short for `ids` with one. */
+  /** Only the event with this id: short for `ids` with one, and given in its place. */
   readonly eventId?: string | undefined;
 }
 
@@ -31,16 +31,19 @@ export function pauseListener(store: OutboxStore, listener: string, reason?: str
   return controlOf(store).pause(listener, reason);
 }
 
-/** @throws {TypeError} for a filter that would cancel everything */
+/** @throws {TypeError} for a filter that would cancel everything, or that names events in two ways */
 export function cancelEvents(store: OutboxStore, filter: CancelFilter): Promise<CancelResult> {
-  const {
-    eventId,
-    listener,
-    ids = eventId === undefined ? undefined : [eventId],
-  } = Object(filter) as CancelFilter;
-  if (listener === undefined && ids === undefined)
+  const { eventId, listener, ids } = Object(filter) as CancelFilter;
+  if (listener === undefined && ids === undefined && eventId === undefined)
     throw new TypeError("filter must say which events: { eventId }, { ids } or { listener }");
-  return controlOf(store).cancel({ listener, ids: ids?.map((id) => id.toLowerCase()) });
+  if (ids !== undefined && eventId !== undefined)
+    throw new TypeError("filter names events by eventId or by ids, and not by both");
+  return controlOf(store).cancel(eventFilter(listener, eventId === undefined ? ids : [eventId]));
+}
+
+/** Ids are stored in lower case. */
+function eventFilter(listener: string | undefined, ids: readonly string[] | undefined): EventFilter {
+  return { listener, ids: ids?.map((id) => id.toLowerCase()) };
 }
 
 /** @throws {RangeError} for a limit out of its range */
@@ -51,7 +54,7 @@ export function pendingEvents(
 ): Promise<readonly OutboxEntry[]> {
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED)
     throw new RangeError(`limit must be a whole number from 1 to ${MAX_LISTED}`);
-  return controlOf(store).pending({ listener, ids: ids?.map((id) => id.toLowerCase()) }, limit);
+  return controlOf(store).pending(eventFilter(listener, ids), limit);
 }
 
 /**

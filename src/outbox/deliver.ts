@@ -29,6 +29,7 @@ export interface AttemptContext {
   readonly clock: Clock;
   readonly random: () => number;
   readonly observe: Observer | undefined;
+  /** Takes warnings, also where there is no observer. */
   readonly notice: Observer;
   readonly aborting: AbortGroup;
 }
@@ -238,8 +239,9 @@ export class EventAttempt {
     this.#warn(`Events cannot be delivered and are tried again until their window closes: ${why}.${likely}`);
   }
 
-  /** Remembers how the attempt ended, for `stats`. */
+  /** Remembers how the attempt ended, for `stats`; one that this process has aborted says nothing of the listener. */
   #note({ code, status, answer }: OutboxAttempt): void {
+    if (code === "ABORTED") return;
     const at = this.#context.clock.now();
     const { last } = this.#listener;
     this.#listener.last = code

@@ -75,8 +75,8 @@ export interface OutboxOptions<Events extends object = UntypedEvents, Tx = unkno
   /** Called with everything that happens; see `Activity`. */
   observe?: Observer | undefined;
   /**
-   * Says nothing on standard error where there is no `observe`; `false` by default: the first refusal for a wrong set-up
-   * (401, 403, 404) and an unreachable store are a line each.
+   * Without `observe`, warnings and an unreachable store are a line each on standard error, such as the first 401, 403 or
+   * 404 of a listener; `true` turns them off. `false` by default.
    */
   quiet?: boolean | undefined;
   /** The worker's clock, for tests; the system's by default. */

@@ -151,6 +151,14 @@ describe("a cancellation", () => {
     expect(server.runs.has(fresh.eventId)).toBe(false);
   });
 
+  it("names events in one way, as the other would be passed over", async () => {
+    const bench = outboxBench();
+    const outbox = bench.outbox({ a: bench.listener(await bench.receiver()) });
+    const { eventId } = await outbox.enqueue({ listener: "a", payload });
+    expect(await codeOf(() => outbox.cancel({ eventId, ids: [eventId] }))).toBe("TypeError");
+    expect(await outbox.pending()).toHaveLength(1);
+  });
+
   it("of everything has to say so listener by listener", async () => {
     const outbox = outboxBench().outbox({
       a: outboxBench().listener({ url: "http://127.0.0.1:1/api/v1/webhooks/incoming/lst_1" }),
@@ -219,6 +227,18 @@ describe("stats()", () => {
     expect(done?.lastSuccessAt).toBeGreaterThanOrEqual(failedAt);
     expect(done?.lastError?.status).toBe(503);
   });
+});
+
+it("an attempt that stop() aborts is no error of the listener", async () => {
+  const bench = outboxBench();
+  const server = await bench.receiver({ intercept: () => {} });
+  const outbox = bench.outbox({ a: bench.listener(server) });
+  await outbox.enqueue({ listener: "a", payload });
+  outbox.start();
+  await bench.passUntil(() => server.requests.length === 1);
+  await bench.passDuring(outbox.stop({ timeoutMs: 0 }));
+  expect(await outbox.stats()).toMatchObject([{ pending: 1 }]);
+  expect((await outbox.stats())[0]?.lastError).toBeUndefined();
 });
 
 describe("without an observer", () => {
