@@ -7,6 +7,7 @@ import { ForceDialog } from "./actions/force-dialog.js";
 import { HelpDialog } from "./actions/help-dialog.js";
 import { ReplayMenu } from "./actions/replay-menu.js";
 import { CallsView } from "./calls/calls-view.js";
+import { ControlDialog } from "./control/control-dialog.js";
 import { Detail } from "./detail/request-detail.js";
 import { useDetail } from "./detail/use-detail.js";
 import { EmptyState } from "./frame/empty-state.js";
@@ -27,7 +28,7 @@ import { Icon } from "./parts/icon.js";
 import { TimeLine } from "./time-line/time-line.js";
 
 type MenuName = "replay" | "copy" | "file";
-type DialogName = "help" | "force" | "edit" | "export";
+type DialogName = "help" | "force" | "edit" | "export" | "control";
 
 const NOTE_MS = 5_000;
 
@@ -187,6 +188,7 @@ export function App({ api }: { api: Api }) {
         }
         items={isOfCalls ? callItems : requestItems}
         onForce={() => setDialog("force")}
+        onControl={isOfCalls && session.controlled ? () => setDialog("control") : undefined}
         onStopForcing={(id) => attempt(async () => void (await api.stopForcing(id)))}
         onCopy={copy}
         onHelp={() => setDialog("help")}
@@ -252,6 +254,9 @@ export function App({ api }: { api: Api }) {
       <Toast note={note} />
       {dialog === "help" && <HelpDialog version={session?.version ?? ""} onClose={close} />}
       {dialog === "export" && <ExportDialog api={api} filter={filter} count={shown.length} onClose={close} />}
+      {dialog === "control" && session?.controlled && (
+        <ControlDialog api={api} operations={session.controlled} onClose={close} />
+      )}
       {dialog === "edit" && isChosen && (
         <EditDialog detail={detail} canSign={listener?.canSign === true} onSend={replay} onClose={close} />
       )}

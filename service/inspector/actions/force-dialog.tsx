@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { type ForcedAnswer, LIMITS, type ListenerInfo } from "../../src/inspector/contract.js";
+import { Amount } from "../parts/amount.js";
 import { Dialog } from "../parts/dialog.js";
 
 interface ForceDialogProps {
@@ -80,30 +81,5 @@ export function ForceDialog({ listeners, onForce, onClose }: ForceDialogProps) {
         </footer>
       </form>
     </Dialog>
-  );
-}
-
-interface AmountProps {
-  readonly label: string;
-  readonly value: string;
-  readonly min: number;
-  readonly max: number;
-  readonly step?: "any";
-  readonly required?: boolean;
-  readonly hint?: string;
-  onInput(value: string): void;
-}
-
-function Amount({ label, hint, onInput, ...input }: AmountProps) {
-  return (
-    <label>
-      {label}
-      <input
-        type="number"
-        placeholder={hint}
-        {...input}
-        onInput={(event) => onInput(event.currentTarget.value)}
-      />
-    </label>
   );
 }

@@ -13,6 +13,8 @@ interface TopBarProps {
   readonly views: ComponentChildren;
   onMenu(open: boolean): void;
   onForce(): void;
+  /** Of the API whose calls are shown, in the place of `onForce`. */
+  readonly onControl: (() => void) | undefined;
   onStopForcing(listenerId: string): void;
   onCopy(text: string, what: string): void;
   onHelp(): void;
@@ -20,8 +22,8 @@ interface TopBarProps {
 
 /** Which listener this is, whether the page is live, and what concerns all requests. */
 export function TopBar(props: TopBarProps) {
-  const { session, connected, forced, menu, items, views, onMenu, onForce, onStopForcing, onCopy, onHelp } =
-    props;
+  const { session, connected, forced, menu, items, views, onMenu, onForce, onControl } = props;
+  const { onStopForcing, onCopy, onHelp } = props;
   const [listener, ...more] = session?.listeners ?? [];
   return (
     <header class="top">
@@ -59,9 +61,9 @@ export function TopBar(props: TopBarProps) {
             <Icon name="close" />
           </button>
         ))}
-        <button type="button" disabled={!session} onClick={onForce}>
+        <button type="button" disabled={!session} onClick={onControl ?? onForce}>
           <Icon name="force" />
-          <span class="word">Force answers</span>
+          <span class="word">{onControl ? "Control the service" : "Force answers"}</span>
         </button>
         <Menu label="File" icon="file" items={items} open={menu} onToggle={onMenu} />
         <button

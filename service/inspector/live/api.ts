@@ -1,6 +1,7 @@
 import {
   type CallDetail,
   type CallPage,
+  type ClockState,
   type ExportQuery,
   type Failure,
   type ForcedAnswer,
@@ -10,7 +11,9 @@ import {
   type RequestDetail,
   type RequestPage,
   type RequestQuery,
+  type SavedSnapshot,
   type SessionInfo,
+  type SetFault,
   TOKEN_HEADER,
 } from "../../src/inspector/contract.js";
 
@@ -31,6 +34,17 @@ export interface Api {
   /** A file with the requests of a query. */
   exported(query: ExportQuery): Promise<Blob>;
   importFile(file: Blob): Promise<ImportResult>;
+  /** What is set for the service: faults, clock, snapshots. */
+  controlled(): Promise<Controlled>;
+  /** Changes it; the path is one of the service's remote control, such as `faults/getAuthConfig`. */
+  control(method: "PUT" | "POST" | "DELETE", path: string, body?: object): Promise<void>;
+}
+
+/** What the remote control of the service shows. */
+export interface Controlled {
+  readonly faults: readonly SetFault[];
+  readonly clock: ClockState;
+  readonly snapshots: readonly SavedSnapshot[];
 }
 
 /** The server refused a call. */
@@ -73,6 +87,17 @@ export function createApi(token: string): Api {
     },
     async clearCalls() {
       await call("DELETE", "api/calls");
+    },
+    async controlled() {
+      const [faults, clock, snapshots] = await Promise.all(
+        ["faults", "clock", "snapshots"].map(async (path) =>
+          (await call("GET", `api/control/${path}`)).json(),
+        ),
+      );
+      return { faults: faults.list, clock, snapshots: snapshots.list };
+    },
+    async control(method, path, body) {
+      await call(method, `api/control/${path}`, body === undefined ? null : json(body));
     },
     importFile: async (file) => (await call("POST", "api/import", file)).json(),
   };

@@ -19,6 +19,7 @@ import type { CheckStep } from "hookproof/receiver";
  * | `GET api/calls?q=`                   | `CallPage`, newest first                                          |
  * | `GET api/calls/:n`                   | `CallDetail`; 404                                                 |
  * | `DELETE api/calls`                   | 204; the numbers go on                                            |
+ * | `* api/control/…`                    | `/local/v1/…` of the service: faults, clock, reset, snapshots     |
  *
  * Every call needs the header `TOKEN_HEADER` with the token of the page's address; POST, PUT and DELETE an `Origin`
  * (browsers send it) that is the page's own, too. A failure is `{ code, message }` (`Failure`) with status 400, 403, 404, 409, 413,
@@ -257,6 +258,26 @@ export interface SessionInfo {
   readonly forced: readonly ForcedAnswer[];
   /** Whether there is an API beside the listeners, whose calls are shown. */
   readonly hasCalls: boolean;
+  /** The operations that can be made to fail; absent where there is no remote control. */
+  readonly controlled?: readonly string[];
+}
+
+/** What is set to go wrong with an operation; the fault is one of the service's OpenAPI document. */
+export interface SetFault {
+  readonly operation: string;
+  readonly fault: object;
+}
+
+/** The service's clock; `now` is ISO 8601. */
+export interface ClockState {
+  readonly now: string;
+  readonly frozen: boolean;
+}
+
+/** A copy of the service's state under a name. */
+export interface SavedSnapshot {
+  readonly name: string;
+  readonly createdAt: string;
 }
 
 /** Which requests; all are optional, and hold together. */

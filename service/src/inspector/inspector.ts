@@ -33,6 +33,7 @@ import { openJournal } from "./journal.js";
 import { judgeImported } from "./judge-imported.js";
 import { withoutSecrets } from "./mask-secrets.js";
 import { entryOf, type SeenRequest } from "./record-request.js";
+import type { RemoteControl } from "./remote-control.js";
 import { createReplays } from "./replay.js";
 import { type WatchedListener, type WatchOptions, watchListener } from "./watched-listener.js";
 
@@ -52,8 +53,13 @@ export interface Inspector {
   watch(listeners: readonly LocalListener[], server: WatchOptions): LocalListener[];
   /** Records a request that has been answered: the `onHandled` of `webhookRouter`. */
   record(request: SeenRequest): void;
-  /** Shows the calls of an API too; each goes to what comes back, once it is answered. */
-  watchCalls(): (call: Omit<CallDetail, "n">) => void;
+  /**
+   * Shows the calls of an API too; each goes to what comes back, once it is answered. The page has the API's remote
+   * control, where it has one.
+   */
+  watchCalls(control?: RemoteControl): (call: Omit<CallDetail, "n">) => void;
+  /** The remote control of the API whose calls are shown. */
+  readonly control: RemoteControl | undefined;
   session(): Omit<SessionInfo, "token">;
   list(query?: RequestQuery): RequestPage;
   /** Everything about a request; undefined where it is not kept. */
@@ -109,6 +115,7 @@ export async function createInspector(options: InspectorOptions = {}): Promise<I
   const replays = createReplays();
   const calls = createCalls();
   let hasCalls = false;
+  let control: RemoteControl | undefined;
   const forced = forcedAnswers(() => feed.forcedChanged());
   const feed = createFeed({
     row: (n) => history.get(n)?.row,
@@ -171,9 +178,13 @@ export async function createInspector(options: InspectorOptions = {}): Promise<I
       // The diagnosis sees the request as it was: that a secret was sent along is one of its findings.
       if (row.code !== undefined) diagnoses.queue({ ...unmasked, row }, entry !== unmasked);
     },
-    watchCalls() {
+    watchCalls(controlOfApi) {
       hasCalls = true;
+      control = controlOfApi;
       return (call) => feed.callsChanged(calls.add(call).n);
+    },
+    get control() {
+      return control;
     },
     session: () => ({
       v: 1,
@@ -184,6 +195,7 @@ export async function createInspector(options: InspectorOptions = {}): Promise<I
       ...(historyFile === undefined ? {} : { historyFile }),
       forced: forced.current,
       hasCalls,
+      ...(control ? { controlled: control.operations } : {}),
     }),
     list(query = {}) {
       const { limit = 100 } = query;

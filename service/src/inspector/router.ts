@@ -100,6 +100,10 @@ function dataRouter(inspector: Inspector, token: PageToken): Router {
     inspector.clearCalls();
     response.status(204).end();
   });
+  router.use("/control", changesFromOwnOrigin(token), (request, response, next) => {
+    if (inspector.control) inspector.control.handle(request, response, next);
+    else next();
+  });
   const file = express.raw({ limit: LIMITS.importBytes, type: () => true });
   router.post("/import", token.ownOrigin, file, async (request, response) => {
     const bytes: unknown = request.body;
@@ -109,6 +113,13 @@ function dataRouter(inspector: Inspector, token: PageToken): Router {
     throw new InspectorError(404, "PATH_UNKNOWN", "The inspector has no such call.");
   });
   return router;
+}
+
+function changesFromOwnOrigin({ ownOrigin }: PageToken): express.RequestHandler {
+  return (request, response, next) => {
+    if (request.method === "GET") next();
+    else ownOrigin(request, response, next);
+  };
 }
 
 function numberOf(params: Readonly<Record<string, unknown>>): number {

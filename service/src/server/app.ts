@@ -22,6 +22,7 @@ import type { AttemptLimits } from "../auth/failed-attempts.js";
 import type { Role } from "../auth/principal.js";
 import { type AutomationOptions, createAutomationEngine } from "../automations/engine.js";
 import type { Inspector } from "../inspector/inspector.js";
+import { remoteControl } from "../inspector/remote-control.js";
 import { watchCalls } from "../inspector/watch-calls.js";
 import { type OpenState, openState, type StateOptions } from "../state/open-state.js";
 import { snapshots } from "../state/snapshots.js";
@@ -285,7 +286,10 @@ function serviceRouter(
   router.use(dateAnswers(context.clock));
   router.use(observeRequests(context.log === silentLog ? undefined : context.log, tracer));
   router.use(journalRequests(context.journal, context.clock));
-  if (inspector) router.use(watchCalls(inspector.watchCalls()));
+  if (inspector) {
+    const control = remoteControl(router, context.controlToken, FAULT_OPERATION_IDS);
+    router.use(watchCalls(inspector.watchCalls(control)));
+  }
   router.use(context.cors.handler);
   router.use(healthRouter(context.storage));
   router.use(discoveryRouter(context));
