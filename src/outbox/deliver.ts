@@ -7,7 +7,7 @@ import { newDelivery, type Observer } from "../sender/observe.js";
 import { nextAttempt } from "../sender/retry-policy.js";
 import type { BodyEncryption } from "./body-encryption.js";
 import type { BreakerInput } from "./limits.js";
-import type { OutboxListener } from "./listener.js";
+import { LEASE_MARGIN_MS, type OutboxListener } from "./listener.js";
 import type {
   ClaimedEvent,
   Delivery,
@@ -42,9 +42,6 @@ export interface StartedEvent {
   readonly askedAt: number;
   readonly startedAt: number;
 }
-
-/** An attempt starts only if its lease lasts longer than the attempt may take, by this much. */
-export const LEASE_MARGIN_MS = 5_000;
 
 const PROXY_HINTS = ["the proxy's password", "a host that the proxy does not let through"];
 

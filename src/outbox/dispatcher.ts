@@ -2,17 +2,19 @@ import { type Clock, monotonicMs, sleep } from "../core/clock.js";
 import { dropped, harmless } from "../core/options.js";
 import type { Observer } from "../sender/observe.js";
 import type { BodyEncryption } from "./body-encryption.js";
+import { Candidates } from "./candidates.js";
 import { type AttemptContext, EventAttempt } from "./deliver.js";
 import { HANGS_AFTER_MS } from "./limits.js";
 import type { OutboxListener } from "./listener.js";
-import type { ClaimedEvent, ClaimShare, OutboxStore } from "./outbox-store.js";
+import type { Listeners } from "./listeners.js";
+import type { ClaimedEvent, ClaimShare, DueListener, OutboxStore } from "./outbox-store.js";
 import { AbortGroup, DeliveryBuffer, StoreCalls } from "./store-calls.js";
 import { type Retention, Upkeep } from "./upkeep.js";
 
 /** What a dispatcher needs of its outbox. */
 export interface DispatcherContext {
   readonly store: OutboxStore;
-  readonly listeners: ReadonlyMap<string, OutboxListener>;
+  readonly listeners: Listeners;
   readonly concurrency: number;
   readonly leaseMs: number;
   readonly pollMs: number;
@@ -49,8 +51,9 @@ export class Dispatcher {
   readonly #loop: Promise<void>;
   /** The calls of `drained()` that wait. */
   #drains: (() => void)[] = [];
-  /** The listeners' names in the order of the next claim. */
-  #order: readonly string[];
+  readonly #candidates: Candidates;
+  /** Listeners whose rate may be all that prevents an attempt. */
+  readonly #paced = new Set<OutboxListener>();
   /** Whether there is something to do without a pause. */
   #isAwake = false;
   #pausing: AbortController | undefined;
@@ -69,7 +72,7 @@ export class Dispatcher {
     this.#attempts = { ...context, ...shared };
     this.#upkeep = new Upkeep({ ...context, calls: this.#calls, onEnd: wake });
     this.#stopListening = listenForWork(store, wake);
-    this.#order = [...listeners.keys()];
+    this.#candidates = new Candidates(store, listeners);
     this.#loop = this.#run();
   }
 
@@ -108,6 +111,7 @@ export class Dispatcher {
         this.#upkeep.begin();
         if (ended + claimed === 0 && this.#isIdle()) this.#resolveDrains(drains);
         if (ended > 0) this.#wake(); // the next events of their ordering keys are due only now
+        if (this.#candidates.areMore && this.#placesTaken() < this.#context.concurrency) this.#isAwake = true;
         await this.#pause();
         await this.#gather();
       } catch {
@@ -116,27 +120,28 @@ export class Dispatcher {
     }
   }
 
-  /** Claims what the listeners have room for, and starts it; resolves to how many events it claimed. */
+  /** Claims what listeners have room for, and starts it; resolves to how many events it claimed. */
   async #claim(): Promise<number> {
     const { store, concurrency, leaseMs, clock } = this.#context;
-    const listeners = this.#room();
     const limit = concurrency - this.#placesTaken();
-    if (listeners.size === 0 || limit < 1) return 0;
+    if (limit < 1) return 0;
+    if (this.#candidates.isShort(limit)) await this.#calls.once(() => this.#candidates.look(limit));
+    const free = this.#withRoom(this.#candidates.take(limit));
+    if (free.size === 0) return 0;
+    const listeners = new Map([...free].map(([name, { share }]) => [name, share]));
     const askedAt = monotonicMs(clock);
     const claimed = await this.#calls.once(() => store.claim({ limit, leaseMs, listeners }));
     const last = claimed.at(-1);
     if (!last) return 0;
-    const served = this.#order.indexOf(last.event.listener) + 1;
-    this.#order = [...this.#order.slice(served), ...this.#order.slice(0, served)];
+    this.#candidates.served(last.event.listener);
     if (this.#halt.signal.aborted)
       await this.#calls.once(() => store.release(claimed.map(({ lease }) => lease)));
-    else for (const one of claimed) this.#start(one, askedAt);
+    else for (const one of claimed) this.#start(one, free.get(one.event.listener)?.listener, askedAt);
     return claimed.length;
   }
 
-  #start(claimed: ClaimedEvent, askedAt: number): void {
-    const listener = this.#context.listeners.get(claimed.event.listener);
-    if (!listener) return;
+  #start(claimed: ClaimedEvent, listener: OutboxListener | undefined, askedAt: number): void {
+    if (!listener) return; // the store gave what was not asked for
     const startedAt = monotonicMs(this.#context.clock);
     listener.limits.started(startedAt);
     const attempt = new EventAttempt(this.#attempts, { listener, claimed, askedAt, startedAt });
@@ -149,18 +154,32 @@ export class Dispatcher {
     this.#counted.set(work, startedAt);
   }
 
-  /** How many events each listener may have, the one that was served longest ago first. */
-  #room(): Map<string, ClaimShare> {
+  /** Those of the listeners that are known and may have events, with how many. */
+  #withRoom(asked: readonly DueListener[]): Map<string, { listener: OutboxListener; share: ClaimShare }> {
     const { listeners, concurrency, clock } = this.#context;
     const now = monotonicMs(clock);
-    const room = new Map<string, ClaimShare>();
-    for (const name of this.#order) {
-      const listener = listeners.get(name);
-      const free = listener?.limits.free(now) ?? 0;
-      if (listener && free > 0)
-        room.set(name, { most: Math.min(free, concurrency), windowMs: listener.policy.windowMs });
+    const room = new Map<string, { listener: OutboxListener; share: ClaimShare }>();
+    for (const { listener: name, changedAt = 0 } of asked) {
+      const listener = listeners.current(name, changedAt, () => this.#wake());
+      if (!listener) continue;
+      const { limits, policy } = listener;
+      const most = Math.min(limits.free(now), concurrency);
+      if (limits.shared.rate) this.#paced.add(listener);
+      if (most > 0)
+        room.set(name, { listener, share: { most, windowMs: policy.windowMs, ...limits.shared } });
     }
     return room;
+  }
+
+  /** When the next attempt may start that only a rate prevents, by the monotonic clock. */
+  #nextByRate(now: number): number | undefined {
+    let next: number | undefined;
+    for (const listener of this.#paced) {
+      const at = listener.limits.nextByRate(now);
+      if (at === undefined) this.#paced.delete(listener);
+      else next = Math.min(next ?? at, at);
+    }
+    return next;
   }
 
   /** How many attempts count against `concurrency`. A hanging one does not: it only waits, and holds back no other. */
@@ -176,20 +195,20 @@ export class Dispatcher {
   /** Ends the pause of the loop, or prevents the next one. */
   #wake(): void {
     this.#isAwake = true;
+    this.#candidates.changed();
     this.#pausing?.abort();
   }
 
   /** Waits until there may be something to do: for `pollMs`, the next token of a rate, or `#wake()`. */
   async #pause(): Promise<void> {
-    const { listeners, pollMs, clock, wait } = this.#context;
+    const { pollMs, clock, wait } = this.#context;
     if (!this.#isAwake) {
       const now = monotonicMs(clock);
-      const next = [...listeners.values()].map(
-        ({ limits }) => (limits.nextByRate(now) ?? now + pollMs) - now,
-      );
+      const next = (this.#nextByRate(now) ?? now + pollMs) - now;
       this.#pausing = new AbortController();
-      await wait(Math.max(0, Math.min(pollMs, ...next)), this.#pausing.signal);
+      await wait(Math.max(0, Math.min(pollMs, next)), this.#pausing.signal);
       this.#pausing = undefined;
+      this.#candidates.changed();
     }
     this.#isAwake = false;
   }
@@ -209,8 +228,8 @@ export class Dispatcher {
   #isIdle(): boolean {
     const { listeners, clock } = this.#context;
     if (this.#underWay.size > 0 || this.#delivered.size > 0 || this.#upkeep.isUnderWay) return false;
-    const now = monotonicMs(clock);
-    return [...listeners.values()].every(({ limits }) => limits.nextByRate(now) === undefined);
+    if (this.#candidates.areMore || listeners.areAsked) return false;
+    return this.#nextByRate(monotonicMs(clock)) === undefined;
   }
 
   #resolveDrains(drains: readonly (() => void)[]): void {
@@ -229,10 +248,8 @@ export class Dispatcher {
   }
 
   #warnOfLost(count: number): void {
-    const { listeners, notice } = this.#context;
     const message = `LEASE_LOST: ${count} delivered, but not before another worker took over; it will see a 409.`;
-    const [first] = listeners.values();
-    if (first) notice({ type: "warning", url: first.url, message });
+    this.#context.notice({ type: "warning", url: "", message });
   }
 }
 

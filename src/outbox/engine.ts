@@ -1,5 +1,28 @@
 import { HookproofError, messageOf } from "../core/errors.js";
+import type { Rate } from "./limits.js";
 import type { DeadLetterFilter, OutboxEvent } from "./outbox-store.js";
+
+/** How long a store tells workers that a listener's options have changed. */
+export const CHANGE_KEPT_MS = 24 * 60 * 60_000;
+
+const ROUNDING = 1e-9;
+
+/**
+ * How many events a rate allows now. Where `at` is the time by which all claimed events would have been claimed evenly,
+ * the rest of a burst is what lies between it and now.
+ */
+export function allowedBy(
+  { perSecond, burst = Math.max(1, perSecond) }: Rate,
+  at: number,
+  now: number,
+): number {
+  return Math.floor(burst - ((Math.max(at, now) - now) * perSecond) / 1_000 + ROUNDING);
+}
+
+/** The time of `allowedBy` after so many more events were claimed. */
+export function paceAfter({ perSecond }: Rate, at: number, now: number, claimed: number): number {
+  return Math.max(at, now) + (claimed * 1_000) / perSecond;
+}
 
 /** What identifies an event, as a key of a map. */
 export function eventName({ id, listener }: { readonly id: string; readonly listener: string }): string {

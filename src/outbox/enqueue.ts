@@ -9,11 +9,12 @@ import { newDelivery, type Observer } from "../sender/observe.js";
 import type { BodyEncryption } from "./body-encryption.js";
 import { deliveryTime } from "./control.js";
 import { isName } from "./listener.js";
+import type { Listeners } from "./listeners.js";
 import type { OutboxEvent, OutboxStore } from "./outbox-store.js";
 
 /** An event to be delivered. */
 export interface OutboxMessage<Events extends object = UntypedEvents> {
-  /** The listener's name in `createOutbox({ listeners })`. */
+  /** The listener's name: one of `createOutbox({ listeners })`, or one for its function. */
   readonly listener: string;
   /** A JSON value, a JSON text, the bytes of one, or an event of `createEvent`; one of the types' where there are such. */
   readonly payload: EventPayload<Events>;
@@ -126,8 +127,7 @@ export class OutcomeUnknownError extends HookproofError {
 /** What enqueueing needs of the outbox. */
 export interface EnqueueContext<Tx> {
   readonly store: OutboxStore<Tx>;
-  /** The URL of each listener. */
-  readonly urls: ReadonlyMap<string, string>;
+  readonly listeners: Listeners;
   readonly catalogue: Catalogue | undefined;
   readonly encryption: BodyEncryption | undefined;
   readonly clock: Clock;
@@ -147,6 +147,8 @@ export type Enqueueable = OutboxMessage | FanOutMessage | PreparedEvent;
 
 const MAX_ORDERING_KEY_LENGTH = 200;
 const MAX_LISTENERS = 1_000;
+/** How many names an error lists. */
+const MAX_NAMED = 10;
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** Whether a message is for several listeners, so that it has several receipts. */
@@ -233,15 +235,24 @@ export class Enqueuer<Tx> {
     return event instanceof Promise ? event.then(plainEvents) : plainEvents(event);
   }
 
-  /** @throws {TypeError | HookproofError} for a name that no listener has */
+  /**
+   * A function of listeners is not asked: that would be a look-up inside the caller's transaction.
+   *
+   * @throws {TypeError | HookproofError} for what is no name, or one that a map of listeners does not have
+   */
   requireListener(listener: unknown): void {
-    if (typeof listener !== "string") throw new TypeError("listener must be a listener's name");
-    const { urls } = this.#context;
-    if (urls.has(listener)) return;
-    const names = [...urls.keys()].map((name) => JSON.stringify(name)).join(", ");
+    const { listeners } = this.#context;
+    if (!isName(listener)) throw new TypeError("listener must be a listener's name");
+    if (listeners.areOpen || listeners.get(listener)) return;
+    const { names } = listeners;
+    const shown = names
+      .slice(0, MAX_NAMED)
+      .map((name) => JSON.stringify(name))
+      .join(", ");
+    const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : "";
     throw new HookproofError(
       "OUTBOX_LISTENER_UNKNOWN",
-      `The outbox has no listener ${JSON.stringify(listener)}; it has ${names}.`,
+      `The outbox has no listener ${JSON.stringify(listener)}; it has ${shown}${more}.`,
     );
   }
 
@@ -280,9 +291,9 @@ export class Enqueuer<Tx> {
 
   /** Tells the observer that an event is about to be stored, and takes the `traceparent` that it adds. */
   #observeStart(event: OutboxEvent, observe: Observer) {
-    const { urls, clock } = this.#context;
+    const { listeners, clock } = this.#context;
     const { id: eventId, listener, body } = event;
-    const subject = { eventId, listener, url: urls.get(listener) ?? "", delivery: newDelivery() };
+    const subject = { eventId, listener, url: listeners.get(listener)?.url ?? "", delivery: newDelivery() };
     const startedAt = monotonicMs(clock);
     const headers: HeaderPair[] = [];
     observe({ ...subject, type: "enqueue-started", bodyBytes: body.length, headers });

@@ -17,6 +17,7 @@ export {
   type PreparedEvent,
 } from "./enqueue.js";
 export type { OutboxListenerOptions } from "./listener.js";
+export type { ListenerCache, ListenerLookup } from "./listeners.js";
 
 // The engine for tests; those in databases have entries of their own
 

@@ -8,11 +8,11 @@ export interface Rate {
   readonly burst?: number | undefined;
 }
 
-/** How much this process may send to one listener. */
+/** How much may be sent to one listener. */
 export interface LimitOptions {
-  /** Attempts at the same time at most; 10 by default. */
+  /** Attempts at the same time at most, those of all workers counted; 10 by default. */
   concurrency?: number | undefined;
-  /** Attempts a second; no limit by default. */
+  /** Attempts a second, those of all workers counted; no limit by default. */
   rate?: Rate | undefined;
   /** Fields of the circuit breaker's policy to change, or `false` for no breaker. */
   breaker?: Partial<BreakerPolicy> | false | undefined;
@@ -34,9 +34,10 @@ export const HANGS_AFTER_MS = 1_000;
  * and each attempt that hangs until its time limit halves it: a listener that never answers has one attempt at a time.
  */
 export class ListenerLimits {
-  readonly #concurrency: number;
-  readonly #rate: TokenBucket | undefined;
-  readonly #policy: BreakerPolicy | undefined;
+  #concurrency = 1;
+  #given: Rate | undefined;
+  #rate: TokenBucket | undefined;
+  #policy: BreakerPolicy | undefined;
   readonly #onBreaker: (phase: BreakerState["phase"]) => void;
   #state: BreakerState = CLOSED;
   #underWay = 0;
@@ -47,22 +48,40 @@ export class ListenerLimits {
    * @param onBreaker called at every change of the breaker's phase
    * @throws {RangeError} for options out of their range
    */
-  constructor(
-    { concurrency = 10, rate, breaker }: LimitOptions,
-    onBreaker: (phase: BreakerState["phase"]) => void,
-  ) {
-    checkWholeNumber("concurrency", concurrency);
-    this.#concurrency = concurrency;
-    this.#rate = rate && new TokenBucket(rate);
-    this.#policy = breaker === false ? undefined : breakerPolicy(breaker);
+  constructor(options: LimitOptions, onBreaker: (phase: BreakerState["phase"]) => void) {
     this.#onBreaker = onBreaker;
+    this.change(options);
+  }
+
+  /**
+   * Goes on with other limits; what was counted stays.
+   *
+   * @throws {RangeError} for options out of their range
+   */
+  change({ concurrency = 10, rate, breaker }: LimitOptions): void {
+    checkWholeNumber("concurrency", concurrency);
+    const isOther = rate?.perSecond !== this.#given?.perSecond || rate?.burst !== this.#given?.burst;
+    if (isOther) this.#rate = rate && new TokenBucket(rate);
+    this.#policy = breaker === false ? undefined : breakerPolicy(breaker);
+    this.#concurrency = concurrency;
+    this.#places = Math.min(this.#places, concurrency);
+    this.#given = rate && { ...rate };
+  }
+
+  /** The limits that hold over all workers, for the store to keep. */
+  get shared(): { readonly concurrency: number; readonly rate: Rate | undefined } {
+    return { concurrency: this.#concurrency, rate: this.#given };
+  }
+
+  get isBusy(): boolean {
+    return this.#underWay > 0;
   }
 
   get breaker(): BreakerState["phase"] {
     return this.#state.phase;
   }
 
-  /** How many attempts may start now. */
+  /** How many attempts of this process may start now. */
   free(now: number): number {
     return Math.min(this.#freePlaces(now), this.#rate?.tokens(now) ?? Number.POSITIVE_INFINITY);
   }

@@ -26,30 +26,25 @@ export interface OutboxListener extends Attempts {
 }
 
 /**
- * Checks the options of all listeners, and makes what their attempts share.
+ * Checks a listener's options, and makes what its attempts share.
  *
  * @throws {TypeError | RangeError | HookproofError} for options that cannot work
  */
-export function outboxListeners(
-  given: Readonly<Record<string, OutboxListenerOptions>>,
-  context: { clock: Clock; observe: Observer | undefined },
-): ReadonlyMap<string, OutboxListener> {
-  const all = Object.entries(given ?? {});
-  if (all.length === 0) throw new TypeError("listeners must name a listener");
-  return new Map(all.map(([name, options]) => [name, outboxListener(name, options, context)]));
-}
-
-function outboxListener(
+export function outboxListener(
   name: string,
   options: OutboxListenerOptions,
-  { clock, observe }: { clock: Clock; observe: Observer | undefined },
+  { clock, observe, leaseMs }: { clock: Clock; observe: Observer | undefined; leaseMs: number },
 ): OutboxListener {
   if (!isName(name)) throw new TypeError(`${JSON.stringify(name)} is no name for a listener`);
   const { onDead = "continue" } = options;
   if (onDead !== "continue" && onDead !== "block")
     throw new TypeError('onDead must be "continue" or "block"');
   const attempts = prepareAttempts(options, { clock, observe });
-  const { url } = attempts;
+  const { url, attemptTimeoutMs } = attempts;
+  if (!(leaseMs >= attemptTimeoutMs + LEASE_MARGIN_MS))
+    throw new RangeError(
+      `leaseMs must be at least ${attemptTimeoutMs + LEASE_MARGIN_MS}: an attempt at ${JSON.stringify(name)} may take ${attemptTimeoutMs} ms`,
+    );
   return {
     ...attempts,
     name,
@@ -62,6 +57,9 @@ function outboxListener(
     alerted: false,
   };
 }
+
+/** An attempt starts only if its lease lasts longer than the attempt may take, by this much. */
+export const LEASE_MARGIN_MS = 5_000;
 
 /** Whether a value is a text that every database can store. */
 export function isName(value: unknown): value is string {

@@ -18,7 +18,10 @@ export function consoleNotices(): Observer {
 }
 
 function lineOf(activity: Parameters<Observer>[0]): string | undefined {
-  if (activity.type === "warning") return `${activity.url}: ${activity.message}`;
+  if (activity.type === "warning") {
+    const { url, message } = activity;
+    return url === "" ? message : `${url}: ${message}`;
+  }
   if (activity.type === "store-changed" && !activity.available)
     return `The store cannot be used (${activity.code}): events stay where they are, and it is tried again.`;
   return undefined;

@@ -6,6 +6,10 @@
 
 import type { ErrorCode } from "../core/errors.js";
 import type { AttemptRecord } from "../sender/deliver.js";
+import type { Rate } from "./limits.js";
+import type { StoreControl } from "./store-control.js";
+
+export type { CancelResult, DueListener, DueListeners, EventFilter, StoreControl } from "./store-control.js";
 
 /** An event as a store keeps it: checked, and with its bytes fixed. */
 export interface OutboxEvent {
@@ -51,6 +55,10 @@ export interface ClaimShare {
   readonly most: number;
   /** Milliseconds after its first attempt in which an event may be tried; a claim skips events that are past it. */
   readonly windowMs: number;
+  /** Leased events of the listener at most, those of all workers counted; only a store with `control` keeps to it. */
+  readonly concurrency?: number | undefined;
+  /** How many events of the listener all workers together may claim in a time; only a store with `control` keeps to it. */
+  readonly rate?: Rate | undefined;
 }
 
 /** What a worker wants to claim. */
@@ -60,8 +68,9 @@ export interface ClaimRequest {
   /** How long each lease lasts, in milliseconds. */
   readonly leaseMs: number;
   /**
-   * The listeners whose events are wanted. The dispatcher changes their order from claim to claim, so that each
-   * listener has its turn even where `limit` is small.
+   * The listeners whose events are wanted: those that `due` of the store's `control` gave, or all of a small number, as
+   * of a store without `control`. The dispatcher changes their order from claim to claim, so that each listener has its
+   * turn even where `limit` is small.
    */
   readonly listeners: ReadonlyMap<string, ClaimShare>;
 }
@@ -264,42 +273,6 @@ export interface OutboxEntry {
   readonly attempts: readonly OutboxAttempt[];
 }
 
-/** Selects events by where they go. An event must match every field that is given. */
-export interface EventFilter {
-  /** Only events of this listener. */
-  readonly listener?: string | undefined;
-  /** Only events with one of these ids. */
-  readonly ids?: readonly string[] | undefined;
-}
-
-/** What a cancellation did. */
-export interface CancelResult {
-  /** How many events will not be sent. */
-  readonly cancelled: number;
-  /** How many had an attempt, or one is under way: they go on. With `ids`, also those that had ended. */
-  readonly tooLate: number;
-}
-
-/**
- * What people and workers tell a store about its listeners; it is kept in the store, so that every worker sees it at
- * its next claim. Times are by the store's clock.
- */
-export interface StoreControl {
-  /** Claims of every worker leave the listener out, until `resume`. Again: the reason is the new one. */
-  pause(listener: string, reason?: string): Promise<void>;
-  /** Ends a pause; resolves to whether there was one. */
-  resume(listener: string): Promise<boolean>;
-  /** Claims of every worker leave the listener out until this time; of several, the latest counts. */
-  rest(listener: string, until: number): Promise<void>;
-  /**
-   * Cancels pending events for which no attempt has begun. Their ids stay known, as those of delivered events do: an
-   * event that is enqueued again stays cancelled. The next event of an ordering key may go.
-   */
-  cancel(filter: EventFilter): Promise<CancelResult>;
-  /** Events that are pending or in flight, those that were enqueued first; at most `limit`. */
-  pending(filter: EventFilter, limit: number): Promise<readonly OutboxEntry[]>;
-}
-
 /**
  * Keeps events until they are delivered or dead letters (docs/guides/outbox.md). A store saves events, leases them,
  * rejects stale leases and keeps the order of ordering keys. Signing, HTTP, the retry schedule and the limits belong
@@ -368,7 +341,7 @@ export interface OutboxStore<Tx = unknown> {
    * delivered); resolves to how many, a limited number.
    */
   prune(before: { readonly delivered: number; readonly dead: number }): Promise<number>;
-  /** Pausing, cancelling and `deliverAt`. A store without it is used without them. */
+  /** Many listeners, limits over all workers, pausing, cancelling and `deliverAt`. A store without it is used without. */
   readonly control?: StoreControl;
   /** Closes what the store has opened. */
   close(): Promise<void>;

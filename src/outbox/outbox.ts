@@ -9,7 +9,6 @@ import type { Observer } from "../sender/observe.js";
 import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
 import type { BodyEncryption } from "./body-encryption.js";
 import { type CancelFilter, cancelEvents, controlOf, pauseListener, pendingEvents } from "./control.js";
-import { LEASE_MARGIN_MS } from "./deliver.js";
 import { Dispatcher, type DispatcherContext } from "./dispatcher.js";
 import {
   type Enqueueable,
@@ -20,7 +19,8 @@ import {
   type OutboxMessage,
   type PreparedEvent,
 } from "./enqueue.js";
-import { type OutboxListener, type OutboxListenerOptions, outboxListeners } from "./listener.js";
+import type { OutboxListenerOptions } from "./listener.js";
+import { type ListenerCache, type ListenerLookup, Listeners } from "./listeners.js";
 import { consoleNotices } from "./notices.js";
 import type {
   CancelResult,
@@ -43,8 +43,14 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 export interface OutboxOptions<Events extends object = UntypedEvents, Tx = unknown> {
   /** `memoryStore()`, `sqliteStore(...)` or `postgresStore(...)`. */
   store: OutboxStore<Tx>;
-  /** The listeners, by names of your own. Events are enqueued and stored under these names. */
-  listeners: Readonly<Record<string, OutboxListenerOptions>>;
+  /**
+   * The listeners, by names of your own; events are enqueued and stored under these names. Or a function that gives a
+   * listener by its name, such as a tenant's from your database: it is asked before events are delivered and not when
+   * they are enqueued. Events of a name that is no listener wait, and are tried again until their window closes.
+   */
+  listeners: Readonly<Record<string, OutboxListenerOptions>> | ListenerLookup;
+  /** How long the answers of a function of listeners are kept; see `forget`. */
+  listenerCache?: ListenerCache | undefined;
   /**
    * The catalogue of events: a schema of zod, valibot, arktype or the like for each `type` of payload. A payload of
    * another type, or one that its schema refuses, is not stored (EVENT_INVALID); what the schema gives is what is sent.
@@ -143,6 +149,13 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown> {
   /** Ends a pause; resolves to whether there was one. */
   resume(listener: string): Promise<boolean>;
   /**
+   * Has every worker ask the function of listeners again before it claims for this one: call it when a tenant has
+   * changed. Attempts under way are as they were. This process forgets at once.
+   *
+   * @throws {HookproofError} OUTBOX_LISTENER_UNKNOWN, OUTBOX_UNSUPPORTED
+   */
+  forget(listener: string): Promise<void>;
+  /**
    * Takes back events for which no attempt has begun: `outbox.cancel({ eventId })`, or all of a listener. Says how many
    * it was too late for.
    *
@@ -191,7 +204,7 @@ export function createOutbox<Events extends object = UntypedEvents, Tx = unknown
 
 class StoredOutbox<Events extends object, Tx> implements Outbox<Events, Tx> {
   readonly #store: OutboxStore<Tx>;
-  readonly #listeners: ReadonlyMap<string, OutboxListener>;
+  readonly #listeners: Listeners;
   readonly #encryption: BodyEncryption | undefined;
   readonly #enqueuer: Enqueuer<Tx>;
   readonly #context: DispatcherContext;
@@ -202,12 +215,14 @@ class StoredOutbox<Events extends object, Tx> implements Outbox<Events, Tx> {
     const clock = checkedClock(options.clock ?? systemClock);
     if (typeof store?.claim !== "function")
       throw new TypeError("store must be memoryStore(), sqliteStore(...) or postgresStore(...)");
+    const { listeners: given, listenerCache = {}, leaseMs = 60_000, quiet = false } = options;
     const observe = harmless(options.observe);
-    const listeners = outboxListeners(options.listeners, { clock, observe });
-    const urls = new Map([...listeners.values()].map(({ name, url }) => [name, url]));
-    this.#context = dispatcherContext(options, { listeners, clock, observe });
+    const notice = observe ?? (quiet ? () => {} : consoleNotices());
+    const listeners = new Listeners(given, listenerCache, { clock, observe, notice, leaseMs });
+    if (listeners.areOpen) controlOf(store);
+    this.#context = dispatcherContext(options, { listeners, clock, observe, notice, leaseMs });
     const catalogue = events === undefined ? undefined : new Catalogue(events);
-    this.#enqueuer = new Enqueuer({ store, urls, catalogue, encryption, clock, observe });
+    this.#enqueuer = new Enqueuer({ store, listeners, catalogue, encryption, clock, observe });
     this.#store = store;
     this.#listeners = listeners;
     this.#encryption = encryption;
@@ -252,8 +267,8 @@ class StoredOutbox<Events extends object, Tx> implements Outbox<Events, Tx> {
   }
 
   redrive(filter: DeadLetterFilter = {}, options: RedriveOptions = {}): Promise<RedriveResult> {
-    const windowMs = (listener: string) =>
-      (this.#listeners.get(listener)?.policy ?? DEFAULT_RETRY_POLICY).windowMs;
+    const windowMs = async (listener: string) =>
+      ((await this.#listeners.find(listener))?.policy ?? DEFAULT_RETRY_POLICY).windowMs;
     return redriveAll({ store: this.#store, encryption: this.#encryption, windowMs }, filter, options);
   }
 
@@ -273,7 +288,7 @@ class StoredOutbox<Events extends object, Tx> implements Outbox<Events, Tx> {
 
   async stats(): Promise<readonly ListenerStats[]> {
     const stats = new Map((await this.#store.stats()).map((one) => [one.listener, one]));
-    for (const [listener, { limits, last }] of this.#listeners) {
+    for (const { name: listener, limits, last } of this.#listeners.all()) {
       const nothing = { listener, pending: 0, inFlight: 0, delivered: 0, dead: 0, oldestAgeMs: 0 };
       stats.set(listener, { ...(stats.get(listener) ?? nothing), ...last, breaker: limits.breaker });
     }
@@ -288,6 +303,13 @@ class StoredOutbox<Events extends object, Tx> implements Outbox<Events, Tx> {
   async resume(listener: string): Promise<boolean> {
     this.#enqueuer.requireListener(listener);
     return controlOf(this.#store).resume(listener);
+  }
+
+  async forget(listener: string): Promise<void> {
+    this.#enqueuer.requireListener(listener);
+    this.#listeners.forget(listener);
+    await controlOf(this.#store).changed(listener);
+    this.#listeners.forget(listener); // it may have been asked for meanwhile
   }
 
   async cancel(filter: CancelFilter): Promise<CancelResult> {
@@ -313,23 +335,16 @@ function isMany<One>(given: One | readonly One[]): given is readonly One[] {
 
 function dispatcherContext<Events extends object, Tx>(
   options: OutboxOptions<Events, Tx>,
-  shared: Pick<DispatcherContext, "listeners" | "clock" | "observe">,
+  shared: Pick<DispatcherContext, "listeners" | "clock" | "observe" | "notice" | "leaseMs">,
 ): DispatcherContext {
-  const { store, concurrency = 250, leaseMs = 60_000, pollMs = 100, encryption } = options;
-  const { allowUnencrypted = false, quiet = false } = options;
-  const notice = shared.observe ?? (quiet ? () => {} : consoleNotices());
+  const { store, concurrency = 250, pollMs = 100, encryption, allowUnencrypted = false } = options;
   checkWholeNumber("concurrency", concurrency);
   if (!(pollMs > 0)) throw new RangeError("pollMs must be above 0");
-  for (const { name, attemptTimeoutMs } of shared.listeners.values())
-    if (!(leaseMs >= attemptTimeoutMs + LEASE_MARGIN_MS))
-      throw new RangeError(
-        `leaseMs must be at least ${attemptTimeoutMs + LEASE_MARGIN_MS}: an attempt at ${JSON.stringify(name)} may take ${attemptTimeoutMs} ms`,
-      );
   const retention = { deliveredMs: 7 * DAY_MS, deadMs: 30 * DAY_MS, ...options.retention };
   for (const name of ["deliveredMs", "deadMs"] as const)
     if (!(retention[name] >= 0)) throw new RangeError(`retention.${name} must be 0 or more`);
   const wait = steadySleep(options.wait);
   const random = steadyRandom(options.random ?? Math.random);
   const bodies = { encryption, allowUnencrypted };
-  return { ...shared, ...bodies, notice, store, concurrency, leaseMs, pollMs, retention, random, wait };
+  return { ...shared, ...bodies, store, concurrency, pollMs, retention, random, wait };
 }

@@ -15,7 +15,7 @@ export interface RedriveContext {
   readonly store: OutboxStore;
   readonly encryption: BodyEncryption | undefined;
   /** The window of a listener, also of one that this outbox does not have. */
-  readonly windowMs: (listener: string) => number;
+  readonly windowMs: (listener: string) => Promise<number>;
 }
 
 /** Makes dead letters pending again, listener by listener, as each has its own window. */
@@ -33,7 +33,7 @@ export async function redriveAll(
     const result =
       newIds && encryption
         ? await redriveEncrypted(store, encryption, own, rest)
-        : await store.redrive(own, windowMs(listener), rest);
+        : await store.redrive(own, await windowMs(listener), rest);
     redriven += result.redriven;
     pastWindow += result.pastWindow;
   }

@@ -1,7 +1,8 @@
 import { type Clock, monotonicMs } from "../core/clock.js";
 import { newDelivery, type Observer } from "../sender/observe.js";
-import type { OutboxListener } from "./listener.js";
-import type { ExpiredEvent, OutboxStore } from "./outbox-store.js";
+import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
+import type { Listeners } from "./listeners.js";
+import type { ExpiredEvent, OutboxStore, StoreControl } from "./outbox-store.js";
 import type { StoreCalls } from "./store-calls.js";
 
 /** How long an outbox keeps events that have ended. */
@@ -16,7 +17,7 @@ export interface Retention {
 export interface UpkeepContext {
   readonly store: OutboxStore;
   readonly calls: StoreCalls;
-  readonly listeners: ReadonlyMap<string, OutboxListener>;
+  readonly listeners: Listeners;
   readonly retention: Retention;
   readonly clock: Clock;
   readonly observe: Observer | undefined;
@@ -28,6 +29,10 @@ export interface UpkeepContext {
 const EXPIRE_EVERY_MS = 5_000;
 const PRUNE_EVERY_MS = 60_000;
 const BACKLOG_EVERY_MS = 15_000;
+const STRANGERS_EVERY_MS = 30_000;
+
+/** How many listeners one run looks after; the next run goes on with others. */
+const LISTENERS_A_RUN = 1_000;
 
 interface Job {
   readonly name: string;
@@ -45,13 +50,20 @@ export class Upkeep {
   readonly #context: UpkeepContext;
   readonly #jobs: readonly Job[];
   #underWay: Promise<void> | undefined;
+  /** Names of which events are stored and that a map of listeners does not have. */
+  readonly #strangers = new Set<string>();
+  /** Where the next run of a job goes on. */
+  #nextToExpire = 0;
+  #nextToMeet: string | undefined;
 
   constructor(context: UpkeepContext) {
     this.#context = context;
-    const { observe } = context;
+    const { observe, store, listeners } = context;
+    const control = listeners.areOpen ? undefined : store.control;
     this.#jobs = [
       job("expire", EXPIRE_EVERY_MS, () => this.#expire()),
       job("prune", PRUNE_EVERY_MS, () => this.#prune()),
+      ...(control ? [job("strangers", STRANGERS_EVERY_MS, () => this.#meetStrangers(control))] : []),
       ...(observe ? [job("stats", BACKLOG_EVERY_MS, () => this.#observeBacklog(observe))] : []),
     ];
   }
@@ -92,13 +104,30 @@ export class Upkeep {
 
   async #expire(): Promise<boolean> {
     const { store, listeners, observe } = this.#context;
-    const windows = [...listeners].map(([name, { policy, blocksKey }]) => {
-      return [name, { windowMs: policy.windowMs, blocksKey }] as const;
+    const names = [...listeners.names, ...this.#strangers];
+    if (this.#nextToExpire >= names.length) this.#nextToExpire = 0;
+    const some = names.slice(this.#nextToExpire, this.#nextToExpire + LISTENERS_A_RUN);
+    const windows = some.map((name) => {
+      const { policy, blocksKey = false } = listeners.get(name) ?? {};
+      return [name, { windowMs: (policy ?? DEFAULT_RETRY_POLICY).windowMs, blocksKey }] as const;
     });
     const expired = await store.expire(new Map(windows));
-    if (expired.length === 0) return false;
+    if (expired.length === 0) {
+      this.#nextToExpire += some.length;
+      return false;
+    }
     if (observe) this.#observeExpired(expired, await store.now(), observe);
     return true;
+  }
+
+  /** Finds events of listeners that the map does not have: they wait, and only their window ends them. */
+  async #meetStrangers(control: StoreControl): Promise<boolean> {
+    const { listeners } = this.#context;
+    const found = await control.due(this.#nextToMeet, LISTENERS_A_RUN);
+    for (const { listener } of found.listeners)
+      if (!listeners.current(listener, 0, () => {})) this.#strangers.add(listener);
+    this.#nextToMeet = found.next;
+    return found.next !== undefined;
   }
 
   async #prune(): Promise<boolean> {
@@ -126,7 +155,7 @@ export class Upkeep {
   async #observeBacklog(observe: Observer): Promise<boolean> {
     const { store, listeners } = this.#context;
     const stats = new Map((await store.stats()).map((one) => [one.listener, one]));
-    for (const { name, url, limits } of listeners.values()) {
+    for (const { name, url, limits } of listeners.all()) {
       const { pending = 0, inFlight = 0, dead = 0, oldestAgeMs = 0 } = stats.get(name) ?? {};
       const { breaker } = limits;
       observe({ type: "backlog", url, listener: name, pending, inFlight, dead, oldestAgeMs, breaker });
@@ -136,14 +165,13 @@ export class Upkeep {
 
   /** Reports a job that fails although the store can be reached; an outage is reported by StoreCalls. */
   async #reportFailure(one: Job, error: unknown): Promise<void> {
-    const { calls, store, listeners, notice } = this.#context;
+    const { calls, store, notice } = this.#context;
     const isReachable = await calls.once(() => store.now()).then(Number.isFinite, () => false);
     if (!isReachable || one.isFailing) return;
     one.isFailing = true;
     const words = error instanceof Error ? error.message : String(error);
-    const [first] = listeners.values();
     const message = `The outbox's upkeep fails (${one.name}); events are delivered all the same. ${words}`;
-    if (first) notice({ type: "warning", url: first.url, message });
+    notice({ type: "warning", url: "", message });
   }
 }
 

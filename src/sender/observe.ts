@@ -79,7 +79,7 @@ export type Activity =
   | OutboxActivity
   | {
       readonly type: "warning";
-      /** The listener's URL. */
+      /** The listener's URL; empty if the warning is about no listener, or one that is not known. */
       readonly url: string;
       /** Absent when the warning is about the sender itself, such as a suspicious secret. */
       readonly eventId?: string;

@@ -24,10 +24,7 @@ export interface OutboxBench {
   receiver(options?: Parameters<typeof receiverServer>[0]): Promise<ReceiverServer>;
   /** A listener's options for a receiver of this bench. */
   listener(server: { readonly url: string }, options?: Partial<OutboxListenerOptions>): OutboxListenerOptions;
-  outbox(
-    listeners: Record<string, OutboxListenerOptions>,
-    options?: Partial<OutboxOptions<never>>,
-  ): Outbox<never>;
+  outbox(listeners: OutboxOptions["listeners"], options?: Partial<OutboxOptions<never>>): Outbox<never>;
   /** Moves the clock step by step until something is so. */
   passUntil(predicate: () => boolean | Promise<boolean>, stepMs?: number, steps?: number): Promise<void>;
   /** Moves the clock step by step, by so much in all. */

@@ -52,11 +52,6 @@ export const outboxWork: Command = {
       const names = Object.keys(listeners);
       out.document({ type: "working", outbox: name, listeners: names });
       out.line(`${name}: delivering to ${names.join(", ")}`);
-      for (const { listener, pending } of await store.stats())
-        if (pending > 0 && !names.includes(listener))
-          out.warn(
-            `${pending} events for ${listener} stay pending: this worker does not deliver to that listener.`,
-          );
       if (args.flag("drain")) await Promise.race([outbox.drain(), stopped(io.stopSignal)]);
       else {
         outbox.start();

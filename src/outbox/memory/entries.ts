@@ -88,7 +88,7 @@ export function isUnfinished({ state }: MemoryEntry): boolean {
 }
 
 /** Whether a worker holds it under a lease that has not expired. */
-function isLeased({ state, at }: MemoryEntry, now: number): boolean {
+export function isLeased({ state, at }: MemoryEntry, now: number): boolean {
   return state === "in-flight" && at > now;
 }
 
@@ -111,7 +111,7 @@ export function matches({ event, failure, endedAt }: MemoryEntry, filter: DeadLe
 }
 
 /** The events that may be claimed, those that have been due for longest first. */
-export function dueInOrder(entries: readonly MemoryEntry[], now: number): MemoryEntry[] {
+export function dueInOrder(entries: Iterable<MemoryEntry>, now: number): MemoryEntry[] {
   const inOrder = [...entries].sort((a, b) => a.sequence - b.sequence);
   const taken = new Set(inOrder.filter((entry) => isLeased(entry, now)).map(keyOf));
   const due: MemoryEntry[] = [];

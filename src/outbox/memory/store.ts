@@ -1,7 +1,8 @@
 import { type Clock, systemClock } from "../../core/clock.js";
 import { newEventId } from "../../core/event.js";
-import { eventName, inTurn, newEvents } from "../engine.js";
+import { allowedBy, eventName, inTurn, newEvents, paceAfter } from "../engine.js";
 import type {
+  ClaimShare,
   DeadLetterFilter,
   DeliveryFailure,
   ExpiredEvent,
@@ -16,6 +17,7 @@ import {
   entryOf,
   type HeldListener,
   isDue,
+  isLeased,
   isOf,
   isPastWindow,
   isUnfinished,
@@ -25,13 +27,14 @@ import {
   newEntry,
   statsOf,
 } from "./entries.js";
+import { MemoryQueues } from "./queues.js";
 
 /** How many events one call of `expire` or `prune` ends at most. */
 const BATCH = 1_000;
 
 /**
  * An outbox store in this process's memory, for tests and for trying things out: a restart loses every event, and
- * there are no transactions. A claim sorts all events.
+ * there are no transactions. A claim sorts the unfinished events of its listeners.
  *
  * @example
  * ```ts
@@ -44,6 +47,10 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
   const entries = new Map<string, MemoryEntry>();
   const wakes = new Set<() => void>();
   const held = new Map<string, HeldListener>();
+  const queues = new MemoryQueues();
+  /** Of each listener with a rate: see `allowedBy`. */
+  const paces = new Map<string, number>();
+  const changes = new Map<string, number>();
   let [sequences, tokens] = [0, 0];
 
   const all = () => [...entries.values()];
@@ -67,28 +74,69 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
     const entry = entries.get(eventName(lease));
     if (entry?.state !== "in-flight" || entry.token !== lease.token) return false;
     if (attempt) entry.attempts.push(attempt);
-    Object.assign(entry, next(entry));
+    become(entry, next(entry));
     return true;
   }
 
+  function become(entry: MemoryEntry, next: Partial<MemoryEntry>): void {
+    Object.assign(entry, next);
+    queues.update(entry, isPaused(entry.event.listener));
+  }
+
   function remove(gone: readonly MemoryEntry[]): number {
-    for (const { event } of gone) entries.delete(eventName(event));
+    for (const entry of gone) {
+      entries.delete(eventName(entry.event));
+      queues.remove(entry);
+    }
     return gone.length;
   }
 
-  const isHeld = (listener: string, now: number) => {
-    const { paused, restsUntil = 0 } = held.get(listener) ?? {};
-    return paused !== undefined || restsUntil > now;
-  };
+  const isPaused = (listener: string) => held.get(listener)?.paused !== undefined;
+  const isHeld = (listener: string, now: number) =>
+    isPaused(listener) || (held.get(listener)?.restsUntil ?? 0) > now;
+
+  /** How many events of a listener may be claimed. */
+  function roomOf(listener: string, { most, concurrency, rate }: ClaimShare, now: number): number {
+    const leased =
+      concurrency === undefined ? 0 : [...queues.of(listener)].filter((one) => isLeased(one, now)).length;
+    const allowed = rate ? allowedBy(rate, paces.get(listener) ?? 0, now) : most;
+    return Math.max(0, Math.min(most, (concurrency ?? most + leased) - leased, allowed));
+  }
+
+  /** Counts the claimed events against the rates of their listeners. */
+  function pace(
+    claimed: readonly MemoryEntry[],
+    listeners: ReadonlyMap<string, ClaimShare>,
+    now: number,
+  ): void {
+    for (const { event } of claimed) {
+      const { rate } = listeners.get(event.listener) ?? {};
+      if (rate) paces.set(event.listener, paceAfter(rate, paces.get(event.listener) ?? 0, now, 1));
+    }
+  }
 
   const control: StoreControl = {
+    async due(after, most) {
+      const now = clock.now();
+      const { names, next } = queues.due(Number(after ?? 0), now, most);
+      const listeners = names
+        .filter((listener) => !isHeld(listener, now))
+        .map((listener) => ({ listener, changedAt: changes.get(listener) }));
+      return { listeners, next: next?.toString() };
+    },
+    async changed(listener) {
+      changes.set(listener, clock.now());
+      woken(1);
+    },
     async pause(listener, reason) {
       const since = held.get(listener)?.paused?.since ?? clock.now();
       held.set(listener, { ...held.get(listener), paused: { since, ...(reason && { reason }) } });
+      queues.pause(listener);
     },
     async resume(listener) {
       const { paused, ...rest } = held.get(listener) ?? {};
       held.set(listener, rest);
+      queues.resume(listener);
       return woken(paused !== undefined);
     },
     async rest(listener, until) {
@@ -99,7 +147,7 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
       const now = clock.now();
       const found = all().filter((entry) => isOf(entry, filter) && (filter.ids || isUnfinished(entry)));
       const open = found.filter((entry) => entry.state === "pending" && entry.firstAttemptAt === undefined);
-      for (const entry of open) Object.assign(entry, { state: "cancelled", endedAt: now });
+      for (const entry of open) become(entry, { state: "cancelled", endedAt: now });
       woken(open.length);
       return { cancelled: open.length, tooLate: found.length - open.length };
     },
@@ -117,25 +165,26 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
       const fresh = newEvents(events, (event) => entries.get(eventName(event))?.event.digest);
       for (const event of fresh) {
         sequences += 1;
-        entries.set(eventName(event), newEntry(event, sequences, clock.now()));
+        const entry = newEntry(event, sequences, clock.now());
+        entries.set(eventName(event), entry);
+        become(entry, {});
       }
       woken(fresh.length);
     },
     async claim({ limit, leaseMs, listeners }) {
       const now = clock.now();
-      const asked = [...listeners.keys()].filter((listener) => !isHeld(listener, now));
-      const queues = new Map(asked.map((listener) => [listener, [] as MemoryEntry[]]));
-      for (const entry of dueInOrder(all(), now)) {
-        const { most = 0, windowMs = 0 } = listeners.get(entry.event.listener) ?? {};
-        const queue = queues.get(entry.event.listener);
-        if (queue && queue.length < most && !isPastWindow(entry, windowMs, now)) queue.push(entry);
-      }
-      return inTurn([...queues.values()])
-        .slice(0, limit)
-        .map((entry) => {
-          tokens += 1;
-          return lease(entry, { now, expiresAt: now + leaseMs, token: String(tokens) });
-        });
+      const waiting = [...listeners].map(([listener, share]) => {
+        if (isHeld(listener, now)) return [];
+        const due = dueInOrder(queues.of(listener), now);
+        const open = due.filter((entry) => !isPastWindow(entry, share.windowMs, now));
+        return open.slice(0, roomOf(listener, share, now));
+      });
+      const claimed = inTurn(waiting).slice(0, limit);
+      pace(claimed, listeners, now);
+      return claimed.map((entry) => {
+        tokens += 1;
+        return lease(entry, { now, expiresAt: now + leaseMs, token: String(tokens) });
+      });
     },
     async markDelivered(deliveries) {
       const endedAt = clock.now();
@@ -156,7 +205,7 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
         if (expired.length === BATCH) break;
         if (!isDue(entry, now) || !isPastWindow(entry, windowMs, now)) continue;
         const failure: DeliveryFailure = { reason: "window", code: "WINDOW_CLOSED", blocksKey };
-        Object.assign(entry, { state: "dead", failure, endedAt: now });
+        become(entry, { state: "dead", failure, endedAt: now });
         expired.push({ listener, id, enqueuedAt: entry.enqueuedAt, attempts: entry.attempt });
       }
       woken(expired.length);
@@ -182,8 +231,8 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
           Object.assign(entry, { event: { ...entry.event, id: newEventId() }, firstAttemptAt: undefined });
         if (place === "end" && entry.event.orderingKey !== undefined) entry.sequence = sequences;
         const attemptsBeforeRedrive = entry.attempt;
-        Object.assign(entry, { state: "pending", at: now, failure: undefined, attemptsBeforeRedrive });
         entries.set(eventName(entry.event), entry);
+        become(entry, { state: "pending", at: now, failure: undefined, attemptsBeforeRedrive });
       }
       woken(redriven.length);
       return result;

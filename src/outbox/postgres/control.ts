@@ -1,6 +1,7 @@
 import { isEventId } from "../../core/event.js";
 import type { CancelResult, EventFilter, StoreControl } from "../outbox-store.js";
 import { type Database, jsonLiteral } from "./database.js";
+import { type DueLooks, dueLooks } from "./due.js";
 import { lockOrder, noteKeys, passOn } from "./order.js";
 import { ENTRY_COLUMNS, type EntryRow, IS_BEHIND, type OutboxNames, outboxEntry } from "./schema.js";
 
@@ -29,8 +30,12 @@ interface Page {
 }
 
 /** Pauses, rests and cancellations; see `StoreControl`. */
-export function listenerControl(database: Database, names: OutboxNames): StoreControl {
+export function listenerControl(
+  database: Database,
+  names: OutboxNames,
+): StoreControl & Pick<DueLooks, "bringBack"> {
   const { event, tally, listener: table } = names;
+  const { due, bringBack } = dueLooks(database, names);
 
   /**
    * Cancels those of the `given` events that no attempt has begun for. A claim of the same event comes first or sees
@@ -101,6 +106,14 @@ export function listenerControl(database: Database, names: OutboxNames): StoreCo
   }
 
   return {
+    due,
+    bringBack,
+    async changed(listener) {
+      await database.script([
+        `INSERT INTO ${table} AS h (name, changed_at) VALUES (${text(listener)}, clock_timestamp())
+         ON CONFLICT (name) DO UPDATE SET changed_at = excluded.changed_at`,
+      ]);
+    },
     async pause(listener, reason) {
       await database.script([
         `INSERT INTO ${table} AS h (name, paused_at, pause_reason)
@@ -115,6 +128,7 @@ export function listenerControl(database: Database, names: OutboxNames): StoreCo
         `UPDATE ${table} SET paused_at = NULL, pause_reason = NULL
          WHERE name = ${text(listener)} AND paused_at IS NOT NULL RETURNING 1`,
       ]);
+      await bringBack(listener);
       return ended?.length === 1;
     },
     async rest(listener, until) {

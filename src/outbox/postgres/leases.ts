@@ -11,26 +11,21 @@ import type {
 } from "../outbox-store.js";
 import { isHeld } from "./control.js";
 import { type Database, jsonLiteral } from "./database.js";
-import { GIVEN_BACK, lockOrder, noteKeys, ofKey, passOn, settle } from "./order.js";
+import { GIVEN_BACK, lockOrder, noteKeys, ofKey, passOn, settle, unsettledSql } from "./order.js";
 import {
   attemptText,
   CLAIMED_COLUMNS,
   type ClaimedRow,
   claimedEvent,
   KEYED,
-  ms,
   type OutboxNames,
 } from "./schema.js";
 
 /** How often one claim asks again because some listeners had less than their share. */
 const ROUNDS = 4;
 
-/**
- * Up to so many listeners are looked up one by one. For more, the claim goes along the index of waiting events, and
- * looks them up all the same if that takes more steps than there are listeners: others, such as paused ones, may have
- * many events.
- */
-const FEW_LISTENERS = 16;
+/** How many advisory locks there are for all listeners. */
+const LOCKS = 1_024;
 
 /** Leases due events; see `OutboxStore`. */
 export type Claim = (request: ClaimRequest) => Promise<ClaimedEvent[]>;
@@ -41,32 +36,42 @@ export function claiming(database: Database, names: OutboxNames): Claim {
   /** Tokens of claims whose answer was lost. Their events are given back, or they would wait until the lease expires. */
   const unanswered = new Set<string>();
 
-  async function round(request: ClaimRequest): Promise<ClaimedRow[]> {
+  /** @param waits whether to wait for listeners that another worker is claiming from; otherwise they are left out */
+  async function round(
+    request: ClaimRequest,
+    waits: boolean,
+  ): Promise<{ rows: ClaimedRow[]; missed: boolean }> {
     const token = newEventId();
     const lost = [...unanswered];
     const before = lost.length > 0 ? [giveBackSql(names, lost)] : [];
     const settling = isUnsettled || lost.length > 0 ? [settle(names, ...before)] : [];
-    const claim = [claimSql(names, request, token), unsettledSql(names)];
+    const claim = [wantedSql(names, request, waits), claimSql(names, request, token), unsettledSql(names)];
     // Two transactions, because a claim sees only what was committed before it.
-    const script = [...settling, claim];
-    const results = await database.scripts(script).catch((error) => {
+    const results = await database.scripts([...settling, claim]).catch((error) => {
       if ((error as { code?: unknown }).code === "OUTBOX_OUTCOME_UNKNOWN") unanswered.add(token);
       throw error;
     });
     for (const one of lost) unanswered.delete(one);
-    const [rows, [state]] = results.at(-1) as [ClaimedRow[], { unsettled: boolean }[]];
+    const [[counts], rows, [state]] = results.at(-1) as [
+      { missed: boolean }[],
+      ClaimedRow[],
+      { unsettled: boolean }[],
+    ];
     isUnsettled = state?.unsettled ?? false;
-    return rows;
+    return { rows, missed: counts?.missed ?? false };
   }
 
   return async (request) => {
     const { limit, leaseMs } = request;
     let listeners = new Map([...request.listeners].filter(([, { most }]) => most > 0));
     const claimed: ClaimedRow[] = [];
+    let waits = false;
     for (let n = 0; n < ROUNDS && listeners.size > 0 && claimed.length < limit; n++) {
       const wasUnsettled = isUnsettled;
-      const rows = await round({ limit: limit - claimed.length, leaseMs, listeners });
+      const { rows, missed } = await round({ limit: limit - claimed.length, leaseMs, listeners }, waits);
       claimed.push(...rows);
+      waits = missed && rows.length === 0;
+      if (waits) continue;
       if (isUnsettled && !wasUnsettled) continue; // events that were new or had an expired lease may be due now
       listeners = withMore(listeners, rows);
     }
@@ -82,60 +87,81 @@ function withMore(
   const given = new Map<string, number>();
   for (const { listener } of rows) given.set(listener, (given.get(listener) ?? 0) + 1);
   const share = rows[0]?.share ?? 0;
-  const open = [...listeners].flatMap(([name, { most, windowMs }]): [string, ClaimShare][] => {
+  const open = [...listeners].flatMap(([name, own]): [string, ClaimShare][] => {
     const count = given.get(name) ?? 0;
-    return count === share && count < most && count > 0 ? [[name, { most: most - count, windowMs }]] : [];
+    return count === share && count < own.most && count > 0
+      ? [[name, { ...own, most: own.most - count }]]
+      : [];
   });
   return new Map(open);
 }
 
-function claimSql(names: OutboxNames, { limit, leaseMs, listeners }: ClaimRequest, token: string): string {
-  const { event } = names;
-  const wanted = [...listeners].map(([listener, { most, windowMs }], place) => {
-    return { place, listener, most, window_ms: windowMs };
+/**
+ * Notes for the next statement which of the listeners have due events and are not held, and locks each: limits over all
+ * workers are kept by counting, and what is counted must not change meanwhile. The statement after it sees everything
+ * that was committed before the lock was given.
+ */
+function wantedSql(names: OutboxNames, { listeners }: ClaimRequest, waits: boolean): string {
+  const { event, claimLock } = names;
+  const wanted = [...listeners].map(([listener, share], place) => {
+    const { most, windowMs: window_ms, concurrency, rate } = share;
+    const { perSecond: per_second, burst = Math.max(1, per_second ?? 0) } = rate ?? {};
+    return { place, listener, most, window_ms, concurrency, per_second, burst };
   });
-  const next = (
-    after: string,
-  ) => `SELECT e.listener, e.due_at FROM ${event} e WHERE e.state = 'waiting' ${after}
-    ORDER BY e.listener, e.due_at LIMIT 1`;
-  const oneByOne = `SELECT n.* FROM wanted w CROSS JOIN LATERAL (${next("AND e.listener = w.listener")}) n`;
-  // Steps from one listener to the next along the index, so that idle listeners and long backlogs cost nothing.
-  const alongIndex = `steps AS (
-      (SELECT 1 AS step, n.* FROM (${next("")}) n) UNION ALL
-      SELECT s.step + 1, n.* FROM steps s CROSS JOIN LATERAL (${next("AND e.listener > s.listener")}) n
-      WHERE s.step <= ${wanted.length}),
-    walk AS MATERIALIZED (SELECT count(*) <= ${wanted.length} AS is_whole FROM steps),
-    waiting AS (
-      SELECT s.listener, s.due_at FROM steps s WHERE (SELECT is_whole FROM walk)
-      UNION ALL (${oneByOne} WHERE NOT (SELECT is_whole FROM walk)))`;
-  return `WITH RECURSIVE wanted AS MATERIALIZED (
-      SELECT * FROM json_to_recordset(${jsonLiteral(wanted)})
-        AS w(place int, listener text, most int, window_ms float8)),
-    ${wanted.length > FEW_LISTENERS ? alongIndex : `waiting AS (${oneByOne})`},
-    due AS MATERIALIZED (
-      SELECT w.* FROM wanted w JOIN waiting USING (listener)
-      WHERE waiting.due_at <= now() AND ${isHeld(names, "waiting.listener")} IS NOT TRUE ORDER BY w.place),
-    one AS MATERIALIZED (SELECT ceil(${limit} / greatest(1, count(*))::float8)::int AS share FROM due),
-    taken AS (
-      SELECT t.ctid FROM due CROSS JOIN one CROSS JOIN LATERAL (
+  const lock = waits ? "pg_advisory_xact_lock" : "pg_try_advisory_xact_lock";
+  const isLocked = waits ? "l.lock IS NOT NULL" : "l.lock";
+  return `WITH due AS MATERIALIZED (
+      SELECT w.* FROM json_to_recordset(${jsonLiteral(wanted)})
+        AS w(place int, listener text, most int, window_ms float8, concurrency int, per_second float8, burst float8)
+      CROSS JOIN LATERAL (
+        SELECT n.due_at FROM ${event} n WHERE n.state = 'waiting' AND n.listener = w.listener
+        ORDER BY n.due_at LIMIT 1) next
+      WHERE next.due_at <= now() AND ${isHeld(names, "w.listener")} IS NOT TRUE),
+    -- In one order, so that two workers cannot wait for each other.
+    locks AS MATERIALIZED (
+      SELECT k.key, ${lock}(${claimLock}, k.key)${waits ? "::text" : ""} AS lock
+      FROM (SELECT DISTINCT hashtext(listener) & ${LOCKS - 1} AS key FROM due ORDER BY 1) k),
+    mine AS (
+      SELECT d.* FROM due d JOIN locks l ON l.key = hashtext(d.listener) & ${LOCKS - 1} WHERE ${isLocked})
+    SELECT set_config('hookproof.due', coalesce((SELECT json_agg(mine) FROM mine)::text, '[]'), true),
+      (SELECT count(*) FROM mine) < (SELECT count(*) FROM due) AS missed`;
+}
+
+function claimSql(names: OutboxNames, { limit, leaseMs }: ClaimRequest, token: string): string {
+  const { event, listener: table } = names;
+  // See `allowedBy` and `paceAfter`, which are the same in TypeScript.
+  const behind = "greatest(0, date_part('epoch', h.pace - now()))";
+  return `WITH due AS MATERIALIZED (
+      SELECT d.*, least(d.most, d.concurrency - (
+          SELECT count(*) FROM ${event} l
+          WHERE l.listener = d.listener AND l.state = 'leased' AND l.leased_until > now()),
+        CASE WHEN d.per_second IS NOT NULL THEN floor(d.burst - d.per_second * coalesce(
+          (SELECT ${behind} FROM ${table} h WHERE h.name = d.listener), 0) + 1e-6) END)::int AS room
+      FROM json_to_recordset(current_setting('hookproof.due')::json)
+        AS d(place int, listener text, most int, window_ms float8, concurrency int, per_second float8, burst float8)
+      ORDER BY d.place),
+    one AS MATERIALIZED (SELECT ceil(${limit} / greatest(1, count(*))::float8)::int AS share FROM due WHERE room > 0),
+    taken AS MATERIALIZED (
+      SELECT t.ctid, due.listener, due.per_second FROM due CROSS JOIN one CROSS JOIN LATERAL (
         SELECT e.ctid FROM ${event} e
         WHERE e.listener = due.listener AND e.state = 'waiting' AND e.due_at <= now()
           AND (e.first_attempt_at IS NULL
             OR e.first_attempt_at >= now() - due.window_ms * interval '1 ms')
           AND (e.ordering_key IS NULL OR NOT EXISTS (
             SELECT FROM ${event} n WHERE ${ofKey("n", "e", "new")} AND n.seq < e.seq))
-        ORDER BY e.due_at, e.seq LIMIT least(due.most, one.share) FOR UPDATE SKIP LOCKED) t
-      LIMIT ${limit})
+        ORDER BY e.due_at, e.seq LIMIT least(due.room, one.share) FOR UPDATE SKIP LOCKED) t
+      WHERE due.room > 0 LIMIT ${limit}),
+    paced AS (
+      INSERT INTO ${table} AS h (name, pace)
+      SELECT listener, now() + count(*) / per_second * interval '1 s' FROM taken WHERE per_second IS NOT NULL
+      GROUP BY listener, per_second
+      ON CONFLICT (name) DO UPDATE
+      SET pace = greatest(h.pace, now()) + (excluded.pace - now()))
     UPDATE ${event} e SET state = 'leased', token = '${token}', claimed_at = now(),
       leased_until = now() + ${Number(leaseMs)} * interval '1 ms', attempts = e.attempts + 1,
       first_attempt_at = coalesce(e.first_attempt_at, now())
     WHERE e.ctid = ANY (ARRAY(SELECT ctid FROM taken))
     RETURNING ${CLAIMED_COLUMNS}, (SELECT share FROM one) AS share`;
-}
-
-function unsettledSql({ event }: OutboxNames): string {
-  return `SELECT EXISTS (SELECT FROM ${event} WHERE state = 'leased' AND leased_until <= now())
-    OR EXISTS (SELECT FROM ${event} WHERE state = 'new') AS unsettled, ${ms("now()")} AS now`;
 }
 
 /** Releases the events of claims whose answer was lost, and takes back the attempt that they counted. */

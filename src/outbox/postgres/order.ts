@@ -1,7 +1,7 @@
 import type { OutboxNames } from "./schema.js";
 
 /*
- * Of each ordering key one event at a time is waiting or leased: its head. The others are parked. A transaction that
+ * Of each ordering key one event at a time is waiting, aside or leased: its head. The others are parked. A transaction that
  * enqueues may be long, so it decides nothing about the order and waits for no lock: a keyed event is `new`, and it is
  * `new` again when it is rescheduled, released, or its lease expires. Workers give new events their place, and let the
  * next event wait when the head ends. Both happen under one lock, so neither misses a change by the other: at READ
@@ -35,14 +35,25 @@ export function lockOrder({ orderLock }: OutboxNames): string {
   return `SELECT pg_advisory_xact_lock(${orderLock})`;
 }
 
-/** Makes the next event of each noted key `waiting`, unless another event of the key is waiting or leased. */
+/** Whether an ordering key has a head. */
+function hasHead(event: string): string {
+  return `coalesce(${["waiting", "aside", "leased"].map((state) => firstOf(event, "k", state)).join(", ")}) IS NOT NULL`;
+}
+
+/** Makes the next event of each noted key `waiting`, unless the key has a head. */
 export function passOn({ event }: OutboxNames): string {
   return `UPDATE ${event} e SET state = 'waiting' FROM (
       SELECT p.ctid FROM ${NOTED} CROSS JOIN LATERAL (
         SELECT p.ctid, p.seq FROM ${event} p WHERE ${ofKey("p", "k", "parked")} ORDER BY p.seq LIMIT 1) p
-      WHERE ${firstOf(event, "k", "waiting")} IS NULL AND ${firstOf(event, "k", "leased")} IS NULL
+      WHERE NOT (${hasHead(event)})
         AND coalesce(${firstOf(event, "k", "dead")} > p.seq, true)) next
     WHERE e.ctid = next.ctid AND e.state = 'parked'`;
+}
+
+/** Whether `settle` has something to do. */
+export function unsettledSql({ event }: OutboxNames): string {
+  return `SELECT EXISTS (SELECT FROM ${event} WHERE state = 'leased' AND leased_until <= now())
+    OR EXISTS (SELECT FROM ${event} WHERE state = 'new') AS unsettled`;
 }
 
 /** Makes events due again whose lease has expired. */
@@ -65,8 +76,7 @@ export function settle(names: OutboxNames, ...before: readonly string[]): string
       SELECT ctid, listener, ordering_key, seq FROM ${event} WHERE state = 'new' ORDER BY seq LIMIT ${PLACED}
       FOR UPDATE SKIP LOCKED),
     keys AS MATERIALIZED (
-      SELECT k.*, ${firstOf(event, "k", "waiting")} IS NOT NULL OR ${firstOf(event, "k", "leased")} IS NOT NULL
-        OR coalesce(least(${firstOf(event, "k", "parked")}, ${firstOf(event, "k", "dead")}) < k.first, false) AS behind
+      SELECT k.*, ${hasHead(event)} OR coalesce(least(${firstOf(event, "k", "parked")}, ${firstOf(event, "k", "dead")}) < k.first, false) AS behind
       FROM (SELECT listener, ordering_key, min(seq) AS first FROM fresh GROUP BY listener, ordering_key) k),
     placed AS (
       UPDATE ${event} e SET state = CASE WHEN f.seq = k.first AND NOT k.behind THEN 'waiting' ELSE 'parked' END

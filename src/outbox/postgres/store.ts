@@ -149,6 +149,8 @@ export function postgresStore({
       yield* letters.list(filter, limit);
     },
     control: {
+      due: (after, most) => run(() => control.due(after, most)),
+      changed: (listener) => changing(wakeAll, () => control.changed(listener)),
       pause: (listener, reason) => run(() => control.pause(listener, reason)),
       resume: (listener) => changing(wakeAll, () => control.resume(listener)),
       rest: (listener, until) => run(() => control.rest(listener, until)),
@@ -165,7 +167,11 @@ export function postgresStore({
     stats: () => run(() => reads.stats()),
     now: () => run(() => reads.now()),
     onWork: (wake) => waker.subscribe(wake),
-    prune: (before) => run(() => ending.prune(before)),
+    prune: (before) =>
+      run(async () => {
+        await control.bringBack(); // a process may have ended while it did that
+        return ending.prune(before);
+      }),
     async close() {
       waker.stop();
     },

@@ -1,3 +1,4 @@
+import { CHANGE_KEPT_MS } from "../engine.js";
 import type { ExpiredEvent, OutboxStore } from "../outbox-store.js";
 import { type Database, jsonLiteral } from "./database.js";
 import { FAILED } from "./leases.js";
@@ -32,7 +33,7 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
     return `SELECT ${columns} FROM json_to_recordset(${jsonLiteral(input)})
         AS i(listener text, window_ms float8, blocks_key boolean)
       CROSS JOIN LATERAL (
-        SELECT l.id, l.ctid FROM ${event} l WHERE l.listener = i.listener AND l.state = 'waiting'
+        SELECT l.id, l.ctid FROM ${event} l WHERE l.listener = i.listener AND l.state IN ('waiting', 'aside')
           AND l.first_attempt_at < now() - i.window_ms * interval '1 ms'
         ORDER BY l.first_attempt_at LIMIT ${most} ${lock}) l LIMIT ${most}`;
   };
@@ -65,10 +66,12 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
     );
   }
 
-  /** Removes the rows of listeners that are neither paused nor resting. */
+  /** Removes the rows of listeners that say nothing any more. */
   async function forgetListeners(): Promise<void> {
+    const changeKept = `now() - ${CHANGE_KEPT_MS} * interval '1 ms'`;
     await database.script([
-      `DELETE FROM ${listener} WHERE paused_at IS NULL AND coalesce(rest_until <= now(), true)`,
+      `DELETE FROM ${listener} WHERE paused_at IS NULL AND NOT has_aside AND coalesce(rest_until <= now(), true)
+        AND coalesce(pace <= now(), true) AND coalesce(changed_at < ${changeKept}, true)`,
     ]);
   }
 

@@ -1,5 +1,5 @@
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
-import { DELIVERED } from "./schema.js";
+import { ASIDE, DELIVERED } from "./schema.js";
 
 /** The columns of a changed row that say what else has to change. */
 export interface ChangedRow {
@@ -47,7 +47,8 @@ export function stateChange(db: SqliteDatabase): StateChange {
     const rows = ask<{ seq: number; turn: number }>("first", listener, ordering_key);
     for (const [place, { seq, turn }] of rows.entries()) {
       const due = place === 0 ? 1 : 0;
-      if (turn !== due) change("turn", due, seq);
+      const isAside = place === 0 && turn === ASIDE;
+      if (turn !== due && !isAside) change("turn", due, seq);
     }
   }
 

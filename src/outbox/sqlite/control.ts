@@ -3,7 +3,8 @@ import { filterCopy } from "../engine.js";
 import type { CancelResult, EventFilter, ListenerStats, OutboxEntry, StoreControl } from "../outbox-store.js";
 import { type ChangedRow, stateChange } from "./changes.js";
 import type { Access } from "./dead-letters.js";
-import { CANCELLED, IS_OPEN, type OutboxRow, outboxEntry, PENDING } from "./schema.js";
+import { type DueLooks, dueLooks } from "./due.js";
+import { CANCELLED, IS_ASIDE, IS_OPEN, type OutboxRow, outboxEntry, PENDING } from "./schema.js";
 
 /** How many events one transaction reads to cancel them, so that many do not hold up other writers. */
 const PAGE = 200;
@@ -26,9 +27,13 @@ export function holdOf(row: HeldRow, now: number): Pick<ListenerStats, "paused" 
 }
 
 /** Pauses, rests and cancellations; see `StoreControl`. */
-export function listenerControl(db: SqliteDatabase, access: Access): StoreControl {
+export function listenerControl(
+  db: SqliteDatabase,
+  access: Access,
+): StoreControl & Pick<DueLooks, "bringBack"> {
   const { changing, reading, clock } = access;
   const cancel = cancelling(db, access);
+  const { due, bringBack } = dueLooks(db, access);
   const ask = preparedQueries(db, {
     resume: `UPDATE hookproof_outbox_listeners SET paused_at = NULL, pause_reason = NULL
       WHERE listener = ? AND paused_at IS NOT NULL RETURNING 1`,
@@ -39,13 +44,24 @@ export function listenerControl(db: SqliteDatabase, access: Access): StoreContro
       SET paused_at = coalesce(paused_at, excluded.paused_at), pause_reason = excluded.pause_reason`,
     rest: `INSERT INTO hookproof_outbox_listeners (listener, rest_until) VALUES (?, ?)
       ON CONFLICT (listener) DO UPDATE SET rest_until = max(rest_until, excluded.rest_until)`,
+    changed: `INSERT INTO hookproof_outbox_listeners (listener, changed_at) VALUES (?, ?)
+      ON CONFLICT (listener) DO UPDATE SET changed_at = excluded.changed_at`,
   });
 
   return {
+    due,
+    bringBack,
+    async changed(listener) {
+      await changing(() => change("changed", listener, clock.now()));
+    },
     async pause(listener, reason) {
       await changing(() => change("pause", listener, clock.now(), reason || null));
     },
-    resume: (listener) => changing(() => ask("resume", listener).length > 0),
+    async resume(listener) {
+      const wasPaused = await changing(() => ask("resume", listener).length > 0);
+      await bringBack(listener);
+      return wasPaused;
+    },
     async rest(listener, until) {
       await changing(() => change("rest", listener, until));
     },
@@ -63,14 +79,19 @@ interface Candidate extends ChangedRow {
 /** How far a cancellation has read a listener's events in one of the two orders. */
 interface Scan {
   readonly listener: string;
-  readonly order: "free" | "keyed";
+  readonly order: "free" | "aside" | "keyed";
   readonly place: number | string;
   readonly seq: number;
 }
 
-/** Events without an ordering key are read by their due times, the others key by key. */
+/**
+ * Events without an ordering key are read by their due times, the others key by key. What a pause has put aside is read
+ * before and after: events may go there and come back meanwhile.
+ */
 const scansOf = (listener: string): Scan[] => [
+  { listener, order: "aside", place: -1, seq: 0 },
   { listener, order: "free", place: -1, seq: 0 },
+  { listener, order: "aside", place: -1, seq: 0 },
   { listener, order: "keyed", place: "", seq: 0 },
 ];
 
@@ -84,6 +105,9 @@ function cancelling(db: SqliteDatabase, { changing, reading, clock }: Access) {
     free: `SELECT ${CANDIDATE}, visible_at AS place FROM hookproof_outbox
       WHERE listener = ? AND ${IS_OPEN} AND ordering_key IS NULL AND (visible_at, seq) > (?, ?)
       ORDER BY visible_at, seq LIMIT ?`,
+    aside: `SELECT ${CANDIDATE}, ready_at AS place FROM hookproof_outbox
+      WHERE listener = ? AND ${IS_ASIDE} AND ordering_key IS NULL AND (ready_at, seq) > (?, ?)
+      ORDER BY ready_at, seq LIMIT ?`,
     keyed: `SELECT ${CANDIDATE}, ordering_key AS place FROM hookproof_outbox
       WHERE listener = ? AND ordering_key IS NOT NULL AND turn IS NOT NULL AND (ordering_key, seq) > (?, ?)
       ORDER BY ordering_key, seq LIMIT ?`,
@@ -176,8 +200,11 @@ function pendingEntries(
         `SELECT seq FROM hookproof_outbox INDEXED BY hookproof_outbox_due WHERE ${IS_OPEN} ${ofListener}
         UNION ALL
         SELECT seq FROM hookproof_outbox INDEXED BY hookproof_outbox_key
-          WHERE ordering_key IS NOT NULL AND turn = 0 AND state = ${PENDING} ${ofListener}`,
-        [...bound, ...bound],
+          WHERE ordering_key IS NOT NULL AND turn = 0 AND state = ${PENDING} ${ofListener}
+        UNION ALL
+        SELECT seq FROM hookproof_outbox INDEXED BY hookproof_outbox_aside
+          WHERE ${IS_ASIDE} ${ofListener}`,
+        [...bound, ...bound, ...bound],
       ];
   const sql = `SELECT * FROM hookproof_outbox
     WHERE seq IN (SELECT seq FROM (${from}) ORDER BY +seq LIMIT ?) ORDER BY seq`;

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
-import { inTurn } from "../engine.js";
+import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
+import { allowedBy, inTurn, paceAfter } from "../engine.js";
 import type {
   ClaimedEvent,
   ClaimRequest,
+  ClaimShare,
   Delivery,
   DeliveryFailure,
   Lease,
@@ -12,59 +13,106 @@ import type {
 import { type ChangedRow, stateChange } from "./changes.js";
 import { type ClaimedRow, claimedEvent, DEAD, DELIVERED, IS_HELD, IS_OPEN, PENDING } from "./schema.js";
 
+/** Due events that are inside their window, and of which no other one of their key is leased. */
+const canGo = (
+  since: string,
+) => `${IS_OPEN} AND visible_at <= ? AND (first_attempt_at IS NULL OR first_attempt_at >= ${since})
+  AND (ordering_key IS NULL OR NOT EXISTS (
+    SELECT 1 FROM hookproof_outbox AS leased
+    WHERE leased.listener = due.listener AND leased.ordering_key = due.ordering_key AND leased.lease_until > ?))`;
+
+const claimSql = (which: string) => `UPDATE hookproof_outbox
+  SET lease_token = ?, lease_until = ?, due_at = visible_at, visible_at = ?, attempts = attempts + 1,
+    sent_before = first_attempt_at IS NOT NULL, first_attempt_at = coalesce(first_attempt_at, ?)
+  WHERE seq IN (${which})
+  RETURNING seq, listener, id, digest, ordering_key, traceparent, encryption_key_id, enqueued_at, due_at,
+    attempts, attempts_before_redrive, first_attempt_at, sent_before, lease_token, lease_until,
+    (SELECT body FROM hookproof_outbox_bodies AS bodies WHERE bodies.seq = hookproof_outbox.seq) AS body`;
+
 /** Leases due events; each claim has to be in a transaction. See `OutboxStore`. */
 export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: number) => ClaimedEvent[] {
   const ask = preparedQueries(db, {
-    // Steps from one listener to the next along the index, so that idle listeners and long backlogs cost nothing.
-    due: `WITH RECURSIVE waiting (listener) AS (
-        SELECT min(listener) FROM hookproof_outbox WHERE ${IS_OPEN}
-        UNION ALL
-        SELECT (SELECT min(listener) FROM hookproof_outbox WHERE ${IS_OPEN} AND listener > waiting.listener)
-        FROM waiting WHERE listener IS NOT NULL)
-      SELECT listener FROM waiting WHERE listener IS NOT NULL AND EXISTS (
-        SELECT 1 FROM hookproof_outbox AS one
-        WHERE one.listener = waiting.listener AND ${IS_OPEN} AND visible_at <= ?)
-        AND NOT EXISTS (
-          SELECT 1 FROM hookproof_outbox_listeners AS held WHERE held.listener = waiting.listener AND ${IS_HELD})`,
-    claim: `UPDATE hookproof_outbox SET lease_token = ?, lease_until = ?, due_at = visible_at, visible_at = ?,
-        attempts = attempts + 1, sent_before = first_attempt_at IS NOT NULL,
-        first_attempt_at = coalesce(first_attempt_at, ?)
-      WHERE seq IN (
-        SELECT seq FROM hookproof_outbox AS due
-        WHERE listener = ? AND ${IS_OPEN} AND visible_at <= ?
-          AND (first_attempt_at IS NULL OR first_attempt_at >= ?)
-          AND (ordering_key IS NULL OR NOT EXISTS (
-            SELECT 1 FROM hookproof_outbox AS leased
-            WHERE leased.listener = due.listener AND leased.ordering_key = due.ordering_key
-              AND leased.lease_until > ?))
-        ORDER BY visible_at, seq LIMIT ?)
-      RETURNING seq, listener, id, digest, ordering_key, traceparent, encryption_key_id, enqueued_at, due_at,
-        attempts, attempts_before_redrive, first_attempt_at, sent_before, lease_token, lease_until,
-        (SELECT body FROM hookproof_outbox_bodies AS bodies WHERE bodies.seq = hookproof_outbox.seq) AS body`,
+    // Of the listeners that are asked for, those with due events, and what their limits leave.
+    open: `SELECT value AS listener, coalesce(own.pace, 0) AS pace,
+        (SELECT count(*) FROM hookproof_outbox AS leased
+          WHERE leased.listener = value AND leased.lease_until > ?) AS leased
+      FROM json_each(?) LEFT JOIN hookproof_outbox_listeners AS own ON own.listener = value
+      WHERE (own.listener IS NULL OR NOT ${IS_HELD}) AND EXISTS (
+        SELECT 1 FROM hookproof_outbox AS one WHERE one.listener = value AND ${IS_OPEN} AND visible_at <= ?)`,
+    claim: claimSql(`SELECT seq FROM hookproof_outbox AS due WHERE listener = ? AND ${canGo("?")}
+      ORDER BY visible_at, seq LIMIT ?`),
+    // The first event of each of many listeners costs less in one statement.
+    claimFirst: claimSql(`SELECT (
+        SELECT seq FROM hookproof_outbox AS due WHERE listener = value ->> 0 AND ${canGo("value ->> 1")}
+        ORDER BY visible_at, seq LIMIT 1)
+      FROM json_each(?)`),
   });
+  const change = preparedChanges(db, {
+    pace: `INSERT INTO hookproof_outbox_listeners (listener, pace) VALUES (?, ?)
+      ON CONFLICT (listener) DO UPDATE SET pace = excluded.pace`,
+  });
+
+  /** The listeners that events may be claimed of now, with how many, in the order of the request. */
+  function openOf(listeners: ClaimRequest["listeners"], now: number): OpenListener[] {
+    const names = JSON.stringify([...listeners.keys()]);
+    const rows = ask<{ listener: string; pace: number; leased: number }>("open", now, names, now, now);
+    return rows.flatMap(({ listener, pace, leased }) => {
+      const share = listeners.get(listener);
+      if (!share) return [];
+      const { concurrency = Number.POSITIVE_INFINITY, rate } = share;
+      const allowed = rate ? allowedBy(rate, pace, now) : share.most;
+      const most = Math.min(share.most, concurrency - leased, allowed);
+      return most > 0 ? [{ listener, most, share, pace, rows: [] }] : [];
+    });
+  }
 
   return ({ limit, leaseMs, listeners }, now) => {
     const lease = [randomUUID(), now + leaseMs, now + leaseMs, now] as const;
-    const due = new Set(ask<{ listener: string }>("due", now, now).map(({ listener }) => listener));
-    const served = [...listeners.keys()].filter((name) => due.has(name));
-    const taken = new Map(served.map((name) => [name, [] as ClaimedRow[]]));
-    const open = new Set(taken.keys());
+    const served = openOf(listeners, now);
+    const open = new Set(served);
     let left = limit;
+    /** Keeps what was claimed of a listener; less than was wanted is all there is. */
+    const keep = (one: OpenListener, found: readonly ClaimedRow[], wanted: number) => {
+      one.rows.push(...found);
+      left -= found.length;
+      if (found.length < wanted || one.rows.length === one.most) open.delete(one);
+    };
     while (left > 0 && open.size > 0) {
-      const share = Math.ceil(left / open.size);
-      for (const name of open) {
-        const rows = taken.get(name) ?? [];
-        const { most = 0, windowMs = 0 } = listeners.get(name) ?? {};
-        const wanted = Math.min(share, left, most - rows.length);
-        const found =
-          wanted > 0 ? ask<ClaimedRow>("claim", ...lease, name, now, now - windowMs, now, wanted) : [];
-        rows.push(...found.sort((a, b) => a.due_at - b.due_at || a.seq - b.seq));
-        left -= found.length;
-        if (found.length < wanted || wanted <= 0) open.delete(name);
-      }
+      const part = Math.ceil(left / open.size);
+      if (open.size > part) {
+        const first = [...open].slice(0, left);
+        const given = JSON.stringify(first.map(({ listener, share }) => [listener, now - share.windowMs]));
+        const found = ask<ClaimedRow>("claimFirst", ...lease, now, now, given);
+        const rows = new Map(found.map((row) => [row.listener, row]));
+        for (const one of first) keep(one, [rows.get(one.listener) ?? []].flat(), 1);
+      } else
+        for (const one of open) {
+          const wanted = Math.min(part, left, one.most - one.rows.length);
+          if (wanted === 0) break;
+          const { listener, share } = one;
+          const found = ask<ClaimedRow>("claim", ...lease, listener, now, now - share.windowMs, now, wanted);
+          keep(
+            one,
+            found.sort((a, b) => a.due_at - b.due_at || a.seq - b.seq),
+            wanted,
+          );
+        }
     }
-    return inTurn([...taken.values()]).map((row) => claimedEvent(row, now));
+    for (const { listener, share, pace, rows } of served)
+      if (share.rate && rows.length > 0)
+        change("pace", listener, paceAfter(share.rate, pace, now, rows.length));
+    return inTurn(served.map(({ rows }) => rows)).map((row) => claimedEvent(row, now));
   };
+}
+
+/** A listener that a claim may take events of. */
+interface OpenListener {
+  readonly listener: string;
+  readonly most: number;
+  readonly share: ClaimShare;
+  readonly pace: number;
+  /** What was taken. */
+  readonly rows: ClaimedRow[];
 }
 
 /** What the holder of a lease may do; each call has to be in a transaction. See `OutboxStore`. */

@@ -22,7 +22,11 @@ const STATE_NAMES = ["pending", "delivered", "dead", "cancelled"] as const;
 export const IS_OPEN = `state = ${PENDING} AND turn = 1`;
 
 /** Pending events that are not due from `ready_at` on. Of the others, the first one due is the oldest. */
-export const IS_MOVED = `state = ${PENDING} AND (turn = 0 OR visible_at <> ready_at)`;
+export const IS_MOVED = `state = ${PENDING} AND (turn <> 1 OR visible_at <> ready_at)`;
+
+/** Pending events of a paused listener that were put aside: a look for listeners with due events does not pass them. */
+export const ASIDE = 2;
+export const IS_ASIDE = `state = ${PENDING} AND turn = ${ASIDE}`;
 
 /** Listeners of which nothing is claimed at a time. */
 export const IS_HELD = "(paused_at IS NOT NULL OR rest_until > ?)";
@@ -31,14 +35,15 @@ export const IS_HELD = "(paused_at IS NOT NULL OR rest_until > ?)";
  * The steps from each version of the tables to the next one; a file of version n has had the first n. A step that was
  * published is never changed.
  *
- * - `turn` is 1 for an event whose turn it is, 0 for one behind an earlier event of its ordering key, and NULL for a
- *   finished one, so that a claim does not read events that have to wait.
+ * - `turn` is 1 for an event whose turn it is, 2 for one that a pause has put aside, 0 for one behind an earlier event
+ *   of its ordering key, and NULL for a finished one, so that a claim does not read events that have to wait.
  * - `ready_at` is when an event was due at first: its age counts from then.
  * - `visible_at` is when an event may be claimed: when it is due, or when its lease expires.
  * - `sent_before` says whether there was an attempt before the current one, so that `release` can restore that.
  * - Bodies have a table of their own, because the other columns change several times.
  * - The counts are kept in code, with each change of a state (changes.ts); cancelled events are in none.
- * - Only listeners that are or were paused or resting have a row in the table of listeners.
+ * - Only listeners that are or were paused, resting, changed or claimed from at a rate have a row in the table of
+ *   listeners. `pace` is the time of `allowedBy`; `has_aside` is 1 while events may be put aside.
  */
 const STEPS: readonly string[] = [
   `CREATE TABLE hookproof_outbox (
@@ -74,6 +79,7 @@ const STEPS: readonly string[] = [
     WHERE ordering_key IS NOT NULL AND turn IS NOT NULL;
   CREATE INDEX hookproof_outbox_leased ON hookproof_outbox (listener, ordering_key, lease_until)
     WHERE lease_until IS NOT NULL;
+  CREATE INDEX hookproof_outbox_aside ON hookproof_outbox (listener, ready_at) WHERE ${IS_ASIDE};
   CREATE INDEX hookproof_outbox_moved ON hookproof_outbox (listener, ready_at) WHERE ${IS_MOVED};
   CREATE INDEX hookproof_outbox_tried ON hookproof_outbox (listener, first_attempt_at)
     WHERE state = ${PENDING} AND first_attempt_at IS NOT NULL;
@@ -84,9 +90,13 @@ const STEPS: readonly string[] = [
     PRIMARY KEY (listener, state)
   ) WITHOUT ROWID;
   CREATE TABLE hookproof_outbox_listeners (
-    listener TEXT PRIMARY KEY, paused_at INTEGER, pause_reason TEXT, rest_until INTEGER NOT NULL DEFAULT 0
+    listener TEXT PRIMARY KEY, paused_at INTEGER, pause_reason TEXT, rest_until INTEGER NOT NULL DEFAULT 0,
+    changed_at INTEGER NOT NULL DEFAULT 0, pace REAL NOT NULL DEFAULT 0, has_aside INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID;
-  CREATE INDEX hookproof_outbox_resting ON hookproof_outbox_listeners (rest_until) WHERE paused_at IS NULL;`,
+  CREATE INDEX hookproof_outbox_resting ON hookproof_outbox_listeners (rest_until)
+    WHERE paused_at IS NULL AND has_aside = 0;
+  CREATE INDEX hookproof_outbox_returning ON hookproof_outbox_listeners (listener)
+    WHERE has_aside = 1 AND paused_at IS NULL;`,
 ];
 
 /**

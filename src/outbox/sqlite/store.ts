@@ -97,7 +97,7 @@ export function sqliteStore({
   }
 
   const letters = deadLetters(db, { changing, reading, clock });
-  const control = listenerControl(db, { changing, reading, clock });
+  const { bringBack, ...control } = listenerControl(db, { changing, reading, clock });
 
   // Most calls run a moment later, together with others, so they copy what the caller may change meanwhile.
   return {
@@ -138,7 +138,11 @@ export function sqliteStore({
     stats: async () => reading(() => reads.stats(clock.now())),
     now: async () => clock.now(),
     onWork: (wake) => waker.subscribe(wake),
-    prune: (before) => changing(() => ending.prune({ ...before }, clock.now())),
+    async prune(before) {
+      const own = { ...before };
+      await bringBack(); // a process may have ended while it did that
+      return changing(() => ending.prune(own, clock.now()));
+    },
     async close() {
       if (isClosed) return;
       isClosed = true;

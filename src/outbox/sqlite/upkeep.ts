@@ -1,5 +1,6 @@
 import type { ErrorCode } from "../../core/errors.js";
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
+import { CHANGE_KEPT_MS } from "../engine.js";
 import type { DeliveryFailure, ExpiredEvent, OutboxStore } from "../outbox-store.js";
 import { type ChangedRow, stateChange } from "./changes.js";
 import { CANCELLED, DEAD, DELIVERED, PENDING } from "./schema.js";
@@ -21,6 +22,9 @@ type ExpiredRow = ChangedRow & { id: string; enqueued_at: number; attempts: numb
 export function upkeep(db: SqliteDatabase): Upkeep {
   const changed = stateChange(db);
   const ask = preparedQueries(db, {
+    late: `SELECT value ->> 0 AS listener FROM json_each(?) WHERE EXISTS (
+        SELECT 1 FROM hookproof_outbox
+        WHERE listener = value ->> 0 AND state = ${PENDING} AND first_attempt_at < value ->> 1 AND visible_at <= ?)`,
     expire: `UPDATE hookproof_outbox
       SET state = ${DEAD}, turn = iif(?, turn, NULL), ended_at = ?, reason = '${REASON}', code = '${CODE}',
         lease_token = NULL, lease_until = NULL
@@ -35,7 +39,8 @@ export function upkeep(db: SqliteDatabase): Upkeep {
   });
   const change = preparedChanges(db, {
     pruneListeners: `DELETE FROM hookproof_outbox_listeners WHERE listener IN (
-        SELECT listener FROM hookproof_outbox_listeners WHERE paused_at IS NULL AND rest_until <= ? LIMIT ?)`,
+        SELECT listener FROM hookproof_outbox_listeners WHERE paused_at IS NULL AND has_aside = 0 AND rest_until <= ? AND changed_at < ? AND pace <= ?
+        LIMIT ?)`,
   });
 
   function remove(state: number, before: number): number {
@@ -47,7 +52,12 @@ export function upkeep(db: SqliteDatabase): Upkeep {
   return {
     expire(windows, now) {
       const rows: ExpiredRow[] = [];
-      for (const [listener, { windowMs, blocksKey }] of windows) {
+      const given = [...windows].map(([listener, { windowMs }]) => [listener, now - windowMs]);
+      for (const { listener } of ask<{ listener: string }>("late", JSON.stringify(given), now)) {
+        const { windowMs, blocksKey } = windows.get(listener) ?? {
+          windowMs: Number.POSITIVE_INFINITY,
+          blocksKey: false,
+        };
         const left = BATCH - rows.length;
         if (left === 0) break;
         rows.push(...ask<ExpiredRow>("expire", blocksKey ? 1 : 0, now, listener, now - windowMs, now, left));
@@ -58,7 +68,7 @@ export function upkeep(db: SqliteDatabase): Upkeep {
       });
     },
     prune({ delivered, dead }, now) {
-      change("pruneListeners", now, BATCH);
+      change("pruneListeners", now, now - CHANGE_KEPT_MS, now, BATCH);
       return remove(DELIVERED, delivered) + remove(CANCELLED, delivered) + remove(DEAD, dead);
     },
   };

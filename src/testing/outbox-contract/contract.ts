@@ -4,6 +4,7 @@ import { deadLetterRules, upkeepRules } from "./dead-letter-rules.js";
 import { enqueueRules } from "./enqueue-rules.js";
 import { leaseRules, orderRules } from "./lease-rules.js";
 import { failureRules, loadRules } from "./load-rules.js";
+import { manyRules } from "./many-rules.js";
 import type { OutboxStoreSubject } from "./subject.js";
 
 /**
@@ -33,4 +34,5 @@ export const outboxStoreContract: readonly ContractCase<OutboxStoreSubject>[] = 
   ...loadRules,
   ...failureRules,
   ...controlRules,
+  ...manyRules,
 ];

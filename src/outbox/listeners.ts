@@ -1,0 +1,186 @@
+import { type Clock, monotonicMs, within } from "../core/clock.js";
+import { checkWholeNumber } from "../core/options.js";
+import type { Observer } from "../sender/observe.js";
+import { type OutboxListener, type OutboxListenerOptions, outboxListener } from "./listener.js";
+
+/** Gives a listener's options, such as those of a tenant from your database; `undefined` if there is no such listener. */
+export type ListenerLookup = (
+  name: string,
+) => OutboxListenerOptions | undefined | Promise<OutboxListenerOptions | undefined>;
+
+/** How long the answers of a function of listeners are kept. */
+export interface ListenerCache {
+  /** Milliseconds after which the function is asked again, at most an hour; 60,000 by default. */
+  readonly ttlMs?: number | undefined;
+  /** Listeners at most, those first that were asked for lately; 10,000 by default. */
+  readonly most?: number | undefined;
+}
+
+/** What making listeners needs of the outbox. */
+export interface ListenersContext {
+  readonly clock: Clock;
+  readonly observe: Observer | undefined;
+  /** Takes warnings, also where there is no observer. */
+  readonly notice: Observer;
+  /** How long a lease lasts: an attempt has to be shorter. */
+  readonly leaseMs: number;
+}
+
+/** How long the function may take. */
+const LOOKUP_MS = 10_000;
+/** After so long the function is asked again about a listener that it did not know, or that it failed for. */
+const AGAIN_MS = 5_000;
+const HOUR_MS = 60 * 60_000;
+
+/** What is known of a name. */
+interface Known {
+  readonly listener: OutboxListener | undefined;
+  /** The listener of an earlier answer, whose attempts may be under way: the next one goes on with its limits. */
+  readonly earlier?: OutboxListener | undefined;
+  /** When it counts no more, by the monotonic clock. */
+  readonly until: number;
+  /** Which change of its options it is of; see `DueListener`. */
+  readonly changedAt: number;
+}
+
+/** An outbox's listeners: all of a map, or one after another from a function. */
+export class Listeners {
+  readonly #context: ListenersContext;
+  readonly #lookup: ListenerLookup | undefined;
+  readonly #ttlMs: number;
+  readonly #most: number;
+  /** Of a map, all; of a function, what it said lately, the oldest first. */
+  readonly #known = new Map<string, Known>();
+  readonly #asking = new Map<string, Promise<void>>();
+  /** Names about which there was a warning, until there is a listener. */
+  readonly #warned = new Set<string>();
+
+  /** @throws {TypeError | RangeError | HookproofError} for options that cannot work */
+  constructor(
+    given: Readonly<Record<string, OutboxListenerOptions>> | ListenerLookup,
+    { ttlMs = 60_000, most = 10_000 }: ListenerCache,
+    context: ListenersContext,
+  ) {
+    this.#context = context;
+    this.#lookup = typeof given === "function" ? given : undefined;
+    if (!(ttlMs > 0 && ttlMs <= HOUR_MS))
+      throw new RangeError(`listenerCache.ttlMs must be above 0 and at most ${HOUR_MS}`);
+    checkWholeNumber("listenerCache.most", most);
+    this.#ttlMs = ttlMs;
+    this.#most = most;
+    if (typeof given === "function") return;
+    const all = Object.entries(given ?? {});
+    if (all.length === 0) throw new TypeError("listeners must name a listener, or be a function");
+    for (const [name, options] of all)
+      this.#known.set(name, {
+        listener: outboxListener(name, options, context),
+        until: Infinity,
+        changedAt: 0,
+      });
+  }
+
+  /** Whether they come from a function, so that any name may be one. */
+  get areOpen(): boolean {
+    return this.#lookup !== undefined;
+  }
+
+  /** Whether the function is asked about some name at this moment. */
+  get areAsked(): boolean {
+    return this.#asking.size > 0;
+  }
+
+  /** The names that are known at this moment, also those of no listener. */
+  get names(): readonly string[] {
+    return [...this.#known.keys()];
+  }
+
+  /** The listeners that are known at this moment. */
+  all(): OutboxListener[] {
+    return [...this.#known.values()].flatMap(({ listener }) => listener ?? []);
+  }
+
+  /** The listener as it was last known. */
+  get(name: string): OutboxListener | undefined {
+    return this.#known.get(name)?.listener;
+  }
+
+  /**
+   * The listener if what is known of it still counts. Otherwise the function is asked, and `onAnswer` called later.
+   *
+   * @param changedAt when its options were last changed, by the store's clock
+   */
+  current(name: string, changedAt: number, onAnswer: () => void): OutboxListener | undefined {
+    const known = this.#known.get(name);
+    if (!this.#lookup) {
+      if (!known) this.#warnOnce(name, "The outbox has no such listener.");
+      return known?.listener;
+    }
+    const isGood = known && known.changedAt >= changedAt && monotonicMs(this.#context.clock) < known.until;
+    if (isGood) return known.listener;
+    if (!this.#asking.has(name)) void this.#ask(name, changedAt).then(onAnswer);
+    return undefined;
+  }
+
+  /** The listener, for work that can wait. */
+  async find(name: string): Promise<OutboxListener | undefined> {
+    if (this.#lookup && !this.#known.has(name)) await this.#ask(name, 0);
+    return this.get(name);
+  }
+
+  /** Has the function asked again before the next claim. */
+  forget(name: string): void {
+    if (!this.#lookup) return;
+    const known = this.#known.get(name);
+    if (known) this.#known.set(name, { ...known, until: Number.NEGATIVE_INFINITY });
+    this.#asking.delete(name);
+  }
+
+  /** Asks the function and remembers what it says; never rejects. */
+  #ask(name: string, changedAt: number): Promise<void> {
+    const asking = this.#answer(name).then(
+      (listener) => end(listener, "The function of listeners knows no such listener."),
+      (error) => end(undefined, `The function of listeners failed: ${Object(error).message ?? error}`),
+    );
+    const end = (listener: OutboxListener | undefined, why: string) => {
+      if (this.#asking.get(name) !== asking) return; // it was forgotten meanwhile, and asked for anew
+      this.#asking.delete(name);
+      if (listener) this.#warned.delete(name);
+      else this.#warnOnce(name, why);
+      this.#remember(name, listener, changedAt);
+    };
+    this.#asking.set(name, asking);
+    return asking;
+  }
+
+  async #answer(name: string): Promise<OutboxListener | undefined> {
+    const late = () => new Error(`it took more than ${LOOKUP_MS} ms`);
+    const options = await within(Promise.resolve(this.#lookup?.(name)), LOOKUP_MS, late);
+    if (options === undefined || options === null) return undefined;
+    const made = outboxListener(name, options, this.#context);
+    const known = this.#known.get(name);
+    const earlier = known?.listener ?? known?.earlier;
+    if (!earlier) return made;
+    const { limits, last, alerted } = earlier;
+    limits.change(options);
+    return { ...made, limits, last, alerted };
+  }
+
+  #remember(name: string, listener: OutboxListener | undefined, changedAt: number): void {
+    const keptMs = listener ? this.#ttlMs : Math.min(this.#ttlMs, AGAIN_MS);
+    const before = this.#known.get(name);
+    const until = monotonicMs(this.#context.clock) + keptMs;
+    this.#known.delete(name);
+    this.#known.set(name, { listener, earlier: before?.listener ?? before?.earlier, until, changedAt });
+    for (const [oldest, { listener: one, earlier }] of this.#known) {
+      if (this.#known.size <= this.#most) return;
+      if (!(one ?? earlier)?.limits.isBusy) this.#known.delete(oldest);
+    }
+  }
+
+  #warnOnce(name: string, why: string): void {
+    if (this.#warned.has(name) || this.#warned.size >= this.#most) return;
+    this.#warned.add(name);
+    const message = `Events for the listener ${JSON.stringify(name)} wait, until their window closes. ${why}`;
+    this.#context.notice({ type: "warning", url: "", message });
+  }
+}

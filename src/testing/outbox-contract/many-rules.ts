@@ -1,0 +1,159 @@
+import type { Rate } from "../../outbox/limits.js";
+import type { ClaimShare, OutboxStore, StoreControl } from "../../outbox/outbox-store.js";
+import { expectSame } from "../contract-case.js";
+import { attemptRecord, type Bench, event, LEASE_MS, LISTENER, rule, texts, WINDOW_MS } from "./subject.js";
+
+const HOUR_MS = 60 * 60_000;
+
+/** A rule for stores with `control`; any other store keeps it. */
+const manyRule = (name: string, check: (bench: Bench, control: StoreControl) => Promise<void>) =>
+  rule(name, async (bench) => {
+    if (bench.store.control) await check(bench, bench.store.control);
+  });
+
+const named = (count: number) => Array.from({ length: count }, (_, n) => `listener ${n}`);
+
+/** All that a store says is due, page by page, by name. */
+async function allDue(control: StoreControl, most = 100): Promise<string[]> {
+  const names: string[] = [];
+  let next: string | undefined;
+  do {
+    const page = await control.due(next, most);
+    names.push(...page.listeners.map(({ listener }) => listener));
+    next = page.next;
+  } while (next !== undefined);
+  return names.sort();
+}
+
+/** A claim of `LISTENER` under limits that hold over all workers. */
+const takeWithin = (store: OutboxStore, limits: Pick<ClaimShare, "concurrency" | "rate">, limit = 100) =>
+  store.claim({
+    limit,
+    leaseMs: LEASE_MS,
+    listeners: new Map([[LISTENER, { most: limit, windowMs: WINDOW_MS, ...limits }]]),
+  });
+
+const putMany = ({ store }: Bench, count: number) =>
+  store.enqueue(Array.from({ length: count }, (_, n) => event(String(n))));
+
+/** Which listeners have due events, and the limits that hold over all workers. */
+export const manyRules = [
+  manyRule(
+    "due names the listeners with due events, each once, in pages of any size",
+    async (bench, control) => {
+      const { put, store } = bench;
+      expectSame("of nothing", await allDue(control), []);
+      const names = named(7);
+      for (const listener of names) await put(event("one", { listener }), event("two", { listener }));
+      await put(event("later", { listener: "later", deliverAt: (await store.now()) + HOUR_MS }));
+      for (const most of [1, 3, 7, 100]) expectSame(`by ${most}`, await allDue(control, most), names);
+      await bench.take(2, [names[0] ?? ""]);
+      expectSame("without the claimed ones", await allDue(control), names.slice(1));
+      await bench.subject.passTime(HOUR_MS + 1_000);
+      expectSame("in an hour", await allDue(control), ["later", ...names].sort());
+    },
+  ),
+  manyRule(
+    "due names a listener whose events have ordering keys",
+    async ({ put, takeOne, deliver }, control) => {
+      await put(event("one", { orderingKey: "k" }), event("two", { orderingKey: "k" }));
+      expectSame("due", await allDue(control), [LISTENER]);
+      const { lease } = await takeOne();
+      await deliver(lease);
+      expectSame("due after the first", await allDue(control), [LISTENER]);
+    },
+  ),
+  manyRule("due leaves out listeners that are paused or rest", async ({ put, store }, control) => {
+    const [paused = "", resting = "", open = ""] = named(3);
+    for (const listener of [paused, resting, open]) await put(event("one", { listener }));
+    await control.pause(paused);
+    await control.rest(resting, (await store.now()) + HOUR_MS);
+    expectSame("due", await allDue(control), [open]);
+    await control.resume(paused);
+    expectSame("due then", await allDue(control), [paused, open].sort());
+  }),
+  manyRule("due says in every process when a listener changed", async ({ put, store, subject }, control) => {
+    const [changed = "", other = ""] = named(2);
+    for (const listener of [changed, other]) await put(event("one", { listener }));
+    const before = await store.now();
+    await control.changed(changed);
+    const elsewhere = (await subject.open()).control;
+    const found = (await elsewhere?.due(undefined, 10))?.listeners ?? [];
+    const at = (name: string) => found.find(({ listener }) => listener === name)?.changedAt ?? 0;
+    expectSame("the time", at(changed) >= before - 1_000 && at(changed) <= before + HOUR_MS, true);
+    expectSame("of another", at(other), 0);
+  }),
+  manyRule(
+    "a pause holds events that a look went over, and a resume brings them back",
+    async (bench, control) => {
+      const { put, take, store, takeOne, deliver } = bench;
+      await put(event("1"), event("2", { orderingKey: "k" }), event("3", { orderingKey: "k" }));
+      await control.pause(LISTENER);
+      expectSame("due", await allDue(control), []);
+      await put(event("4"), event("5", { orderingKey: "k" }));
+      expectSame("due again", await allDue(control), []);
+      expectSame("claimed", (await take()).length, 0);
+      expectSame("listed", (await control.pending({}, 10)).length, 5);
+      expectSame(
+        "pending",
+        (await store.stats()).map(({ pending }) => pending),
+        [5],
+      );
+      await control.resume(LISTENER);
+      expectSame("due then", await allDue(control), [LISTENER]);
+      const claimed = await take();
+      expectSame("claimed then", texts(claimed).sort(), ["1", "2", "4"]);
+      for (const { lease } of claimed) await deliver(lease);
+      const next = await takeOne();
+      expectSame("the next of the key", texts([next]), ["3"]);
+      await deliver(next.lease);
+      expectSame("the last of the key", texts([await takeOne()]), ["5"]);
+    },
+  ),
+  manyRule("what a pause holds can be cancelled, and expires", async (bench, control) => {
+    const { put, store, subject, takeOne } = bench;
+    const gone = event("gone");
+    await put(event("tried"));
+    const { lease } = await takeOne();
+    await store.reschedule(lease, (await store.now()) + 1, attemptRecord(1));
+    await put(gone, event("keyed", { orderingKey: "k" }), event("all"));
+    await subject.passTime(1_000);
+    await control.pause(LISTENER);
+    await allDue(control);
+    expectSame("one", await control.cancel({ ids: [gone.id] }), { cancelled: 1, tooLate: 0 });
+    expectSame("all", await control.cancel({ listener: LISTENER }), { cancelled: 2, tooLate: 1 });
+    await subject.passTime(WINDOW_MS + 1_000);
+    const windows = new Map([[LISTENER, { windowMs: WINDOW_MS, blocksKey: false }]]);
+    expectSame("expired", (await store.expire(windows)).length, 1);
+  }),
+  manyRule("a listener's concurrency holds over all workers", async (bench) => {
+    const { store, subject, deliver } = bench;
+    await putMany(bench, 20);
+    const workers = [store, await subject.open(), await subject.open()];
+    const claims = await Promise.all(workers.map((one) => takeWithin(one, { concurrency: 4 })));
+    const claimed = claims.flat();
+    expectSame("claimed by all", claimed.length, 4);
+    expectSame("more", (await takeWithin(store, { concurrency: 4 })).length, 0);
+    const [first, second] = claimed;
+    if (first) await deliver(first.lease);
+    if (second) await store.reschedule(second.lease, (await store.now()) + HOUR_MS, attemptRecord(1));
+    expectSame("after two have ended", (await takeWithin(workers[1] ?? store, { concurrency: 4 })).length, 2);
+    await subject.passTime(LEASE_MS + 1_000);
+    expectSame("after the leases", (await takeWithin(store, { concurrency: 4 })).length, 4);
+  }),
+  manyRule("a listener's rate holds over all workers", async (bench) => {
+    const { store, subject } = bench;
+    await putMany(bench, 60);
+    const rate: Rate = { perSecond: 2, burst: 10 };
+    const workers = [store, await subject.open(), await subject.open()];
+    const claims = await Promise.all(workers.map((one) => takeWithin(one, { rate })));
+    expectSame("a burst", claims.flat().length >= 10 && claims.flat().length <= 11, true);
+    let taken = (await takeWithin(store, { rate })).length;
+    await subject.passTime(4_000);
+    for (const one of workers) taken += (await takeWithin(one, { rate })).length;
+    expectSame("in four seconds", taken >= 7 && taken <= 10, true);
+    await subject.passTime(60_000);
+    expectSame("after a minute", (await takeWithin(store, { rate })).length, 10);
+    expectSame("without the rate", (await takeWithin(store, {}, 5)).length, 5);
+  }),
+];

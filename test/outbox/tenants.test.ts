@@ -1,0 +1,224 @@
+import { createHmac, randomBytes } from "node:crypto";
+import type { IncomingMessage } from "node:http";
+import { hmacSigner } from "hookproof";
+import { memoryStore, type OutboxListenerOptions } from "hookproof/outbox";
+import type { OutboxStore } from "hookproof/outbox/store";
+import { describe, expect, it, vi } from "vitest";
+import { outboxBench } from "./bench-outbox.js";
+
+const HOUR_MS = 3_600_000;
+const payload = { type: "user.offboarded" };
+const newSecret = () => randomBytes(32).toString("base64url");
+
+/** Whether a secret made a request's signature, computed with Node alone. */
+function isSignedWith(secret: string, { headers }: IncomingMessage): boolean {
+  const input = `${headers["webhook-timestamp"]}.${headers["webhook-event-id"]}.${JSON.stringify(payload)}`;
+  const expected = createHmac("sha256", secret).update(input).digest("base64url");
+  return JSON.stringify(headers).includes(expected);
+}
+
+/** Listeners of a function over a map that the test changes, with the names that it was asked for. */
+function tenants(known: Record<string, OutboxListenerOptions> = {}) {
+  const asked: string[] = [];
+  const lookup = (name: string) => {
+    asked.push(name);
+    return known[name];
+  };
+  return { known, asked, lookup };
+}
+
+describe("listeners from a function", () => {
+  it("are asked for once while the answer is kept, and not when events are enqueued", async () => {
+    const bench = outboxBench();
+    const server = await bench.receiver();
+    const { lookup, asked } = tenants({ acme: bench.listener(server) });
+    const outbox = bench.outbox(lookup);
+    for (let n = 0; n < 5; n++) await outbox.enqueue({ listener: "acme", payload });
+    expect(asked).toEqual([]);
+    outbox.start();
+    await bench.passUntil(() => server.runs.size === 5);
+    expect(asked).toEqual(["acme"]);
+    await bench.pass(61_000);
+    await outbox.enqueue({ listener: "acme", payload });
+    await bench.passUntil(() => server.runs.size === 6);
+    expect(asked).toEqual(["acme", "acme"]);
+  });
+
+  it("are asked for again in every worker after forget, and the new secret signs the next attempt", async () => {
+    const bench = outboxBench();
+    const [old, fresh] = [newSecret(), newSecret()];
+    const server = await bench.receiver({ auth: { method: "hmac", secret: [old, fresh] } });
+    const options = bench.listener(server);
+    const { lookup, known, asked } = tenants();
+    known.acme = { ...options, signer: hmacSigner({ secret: old }) };
+    const [here, there] = [bench.outbox(lookup), bench.outbox(lookup)];
+    await here.enqueue({ listener: "acme", payload });
+    await bench.passDuring(here.drain());
+    await here.enqueue({ listener: "acme", payload });
+    await bench.passDuring(there.drain());
+    expect(asked).toHaveLength(2);
+    known.acme = { ...options, signer: hmacSigner({ secret: fresh }) };
+    await bench.pass(2_000);
+    await here.forget("acme");
+    await here.enqueue({ listener: "acme", payload });
+    await bench.passDuring(there.drain());
+    expect(asked).toHaveLength(3);
+    await here.enqueue({ listener: "acme", payload });
+    await bench.passDuring(here.drain());
+    expect(asked).toHaveLength(4);
+    expect(server.requests.map((request) => isSignedWith(fresh, request))).toEqual([
+      false,
+      false,
+      true,
+      true,
+    ]);
+    expect(server.runs.size).toBe(4);
+  });
+
+  it("wait where there is no such listener, with one warning, and are delivered when there is one", async () => {
+    const bench = outboxBench();
+    const server = await bench.receiver();
+    const { lookup, known } = tenants();
+    const outbox = bench.outbox(lookup);
+    await outbox.enqueue({ listener: "late", payload });
+    outbox.start();
+    await bench.pass(20_000);
+    const [entry] = await outbox.pending();
+    expect(entry).toMatchObject({ state: "pending", attempts: [] });
+    expect(bench.told("warning").map(({ message }) => message)).toEqual([
+      expect.stringContaining('"late" wait'),
+    ]);
+    known.late = bench.listener(server);
+    await bench.passUntil(() => server.runs.size === 1);
+  });
+
+  it.each([
+    [
+      "throws",
+      () => {
+        throw new Error("the vault is sealed");
+      },
+      /vault is sealed/,
+    ],
+    ["rejects", () => Promise.reject(new Error("the vault is sealed")), /vault is sealed/],
+    [
+      "gives a URL that is refused",
+      () => ({ url: "http://elsewhere.example/x", signer: hmacSigner({ secret: newSecret() }) }),
+      /wait/,
+    ],
+    ["gives another tenant's name", () => "other" as never, /wait/],
+    ["gives null", () => null as never, /no such listener/],
+  ] as const)("that %s hold up that listener and no other", async (_, answer, warning) => {
+    const bench = outboxBench();
+    const server = await bench.receiver();
+    const good = bench.listener(server);
+    const outbox = bench.outbox((name) => (name === "bad" ? answer() : good));
+    for (const listener of ["bad", "good", "bad", "better"]) await outbox.enqueue({ listener, payload });
+    outbox.start();
+    await bench.passUntil(() => server.runs.size === 2);
+    expect(bench.told("warning").map(({ message }) => message)).toEqual([expect.stringMatching(warning)]);
+    expect((await outbox.stats()).find(({ listener }) => listener === "bad")).toMatchObject({
+      pending: 2,
+      dead: 0,
+    });
+  });
+
+  it("that never answer hold up that listener and no other", async () => {
+    const bench = outboxBench();
+    const server = await bench.receiver();
+    const good = bench.listener(server);
+    const outbox = bench.outbox((name) => (name === "bad" ? new Promise<never>(() => {}) : good));
+    for (const listener of ["bad", "good"]) await outbox.enqueue({ listener, payload });
+    outbox.start();
+    await bench.passUntil(() => server.runs.size === 1);
+    await outbox.enqueue({ listener: "better", payload });
+    await bench.passUntil(() => server.runs.size === 2);
+  });
+
+  it("are kept in a limited number", async () => {
+    const bench = outboxBench();
+    const server = await bench.receiver();
+    const { lookup, known, asked } = tenants();
+    for (const name of ["a", "b", "c"]) known[name] = bench.listener(server);
+    const outbox = bench.outbox(lookup, { listenerCache: { most: 2 } });
+    for (const listener of ["a", "b", "c", "c", "a"]) {
+      await outbox.enqueue({ listener, payload });
+      await bench.passDuring(outbox.drain());
+    }
+    expect(asked).toEqual(["a", "b", "c", "a"]);
+    expect((await outbox.stats()).filter(({ breaker }) => breaker).map(({ listener }) => listener)).toEqual([
+      "a",
+      "c",
+    ]);
+  });
+
+  it("whose window has closed become dead letters, also where there is no such listener", async () => {
+    const bench = outboxBench();
+    const server = await bench.receiver({ intercept: (_, response) => response.writeHead(503).end() });
+    const { lookup, known } = tenants({ gone: bench.listener(server) });
+    const outbox = bench.outbox(lookup);
+    await outbox.enqueue({ listener: "gone", payload });
+    outbox.start();
+    await bench.passUntil(() => server.requests.length === 1);
+    known.gone = undefined as never;
+    await outbox.forget("gone");
+    await bench.passUntil(async () => (await outbox.stats())[0]?.dead === 1, HOUR_MS);
+  });
+
+  it("need a store with control, a name, and a cache of possible size", async () => {
+    const { control: _, ...before } = memoryStore();
+    const bench = outboxBench();
+    const { lookup } = tenants();
+    const make = (options: object) => () => bench.outbox(lookup, options);
+    expect(make({ store: before as OutboxStore<never> })).toThrow("cannot do this");
+    for (const listenerCache of [{ ttlMs: 0 }, { ttlMs: HOUR_MS + 1 }, { most: 0 }, { most: 1.5 }])
+      expect(make({ listenerCache })).toThrow(RangeError);
+    const outbox = bench.outbox(lookup);
+    for (const listener of ["", "a\0b", 7 as never, undefined as never])
+      expect(() => outbox.enqueue({ listener, payload })).toThrow(TypeError);
+    await expect(outbox.forget("")).rejects.toThrow(TypeError);
+  });
+});
+
+describe("a map of many listeners", () => {
+  it("serves each of them, and does not ask the store by all their names", async () => {
+    const bench = outboxBench();
+    const server = await bench.receiver();
+    const names = Array.from({ length: 300 }, (_, n) => `tenant ${n}`);
+    const claim = vi.spyOn(bench.store, "claim");
+    const outbox = bench.outbox(Object.fromEntries(names.map((name) => [name, bench.listener(server)])));
+    for (const listener of [...names, ...names]) await outbox.enqueue({ listener, payload });
+    await bench.passDuring(outbox.drain());
+    expect(server.runs.size).toBe(600);
+    await outbox.enqueue({ listener: "tenant 7", payload });
+    claim.mockClear();
+    await bench.passDuring(outbox.drain());
+    expect(claim.mock.calls.map(([{ listeners }]) => [...listeners.keys()])).toContainEqual(["tenant 7"]);
+    expect(Math.max(...claim.mock.calls.map(([{ listeners }]) => listeners.size))).toBe(1);
+  });
+
+  it("goes on over a store of before, which is asked by name", async () => {
+    const bench = outboxBench();
+    const server = await bench.receiver();
+    const { control: _, ...before } = memoryStore({ clock: bench.storeClock });
+    const names = Array.from({ length: 150 }, (_, n) => `tenant ${n}`);
+    const listeners = Object.fromEntries(names.map((name) => [name, bench.listener(server)]));
+    const outbox = bench.outbox(listeners, { store: before as OutboxStore<never> });
+    for (const listener of names) await outbox.enqueue({ listener, payload });
+    await bench.passDuring(outbox.drain());
+    expect(server.runs.size).toBe(150);
+  });
+
+  it("warns once of events for a listener that it does not have", async () => {
+    const bench = outboxBench();
+    const server = await bench.receiver();
+    const earlier = bench.outbox({ gone: bench.listener(server) });
+    await earlier.enqueue({ listener: "gone", payload });
+    const outbox = bench.outbox({ other: bench.listener(server) });
+    outbox.start();
+    await bench.pass(90_000, 5_000);
+    expect(bench.told("warning").map(({ message }) => message)).toEqual([
+      expect.stringContaining('"gone" wait'),
+    ]);
+  });
+});
