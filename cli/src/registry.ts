@@ -165,7 +165,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   },
   "service token": {
     summary: "get an access token from the running service",
-    load: async () => (await import("./commands/service.js")).serviceToken,
+    load: async () => (await import("./commands/service-token.js")).serviceToken,
   },
   "service fault": {
     summary: "let an operation of the running service go wrong",

@@ -1,22 +1,17 @@
-import { randomInt } from "node:crypto";
-import { generateKey } from "hookproof/jwks";
-import { nodeTransport } from "hookproof/node";
-import { DEFAULT_CLIENT, exampleRoutes, resetDatabase } from "hookproof-service";
+import { exampleRoutes, resetDatabase } from "hookproof-service";
 import { confirm } from "../ask.js";
-import type { Command, Context } from "../command.js";
-import { CliError, EXIT, usageError } from "../failure.js";
+import type { Command } from "../command.js";
+import { CONNECTION_FLAGS } from "../credentials/flags.js";
+import { EXIT } from "../failure.js";
 import { startProgress } from "../progress.js";
-import { agentFor } from "../send/agent.js";
 import { askControl, BASE_URL_FLAG, baseUrlOf, CONTROL_FLAGS } from "../serve/control-client.js";
 import {
   bucketOf,
-  clientSecretFile,
   DATABASE_FLAG,
   databaseFile,
   fillDatabase,
   KEY_SETS_FLAG,
   onDatabase,
-  readClientSecret,
   SEED_FLAGS,
   sourceOf,
 } from "../serve/service-database.js";
@@ -63,7 +58,8 @@ export const serviceReset: Command = {
     ...KEY_SETS_FLAG,
     yes: { type: "boolean", alias: "y", describe: "do not ask; changes since then are lost" },
     all: { type: "boolean", describe: "faults, clock and journal of the running service too" },
-    "base-url": BASE_URL_FLAG["base-url"],
+    ...BASE_URL_FLAG,
+    ...CONNECTION_FLAGS,
     "control-token-file": CONTROL_FLAGS["control-token-file"],
   },
   examples: [
@@ -122,122 +118,3 @@ export const serviceRoutes: Command = {
     return EXIT.ok;
   },
 };
-
-export const serviceToken: Command = {
-  name: "service token",
-  details: "It asks as any OAuth client does. The token is valid for an hour by default.",
-  flags: {
-    ...DATABASE_FLAG,
-    ...BASE_URL_FLAG,
-    "client-id": { type: "string", value: "<id>", default: DEFAULT_CLIENT, describe: "the client" },
-    "client-secret-file": {
-      type: "string",
-      value: "<file>",
-      describe: "its secret; the one beside the database by default",
-      completes: "file",
-    },
-    sdk: {
-      type: "boolean",
-      describe: "credentials of a new client, in the form that published clients take",
-    },
-    issuer: {
-      type: "string",
-      value: "<name>",
-      describe: "with --sdk: the issuer in the secret; the service's host",
-    },
-    "control-token-file": {
-      type: "string",
-      value: "<file>",
-      describe: "with --sdk: the control token; the one beside the database by default",
-      completes: "file",
-    },
-  },
-  examples: [
-    ['curl -H "Authorization: Bearer $(hookproof service token)" <url>', "call an operation"],
-    ["hookproof service token --client-id ci --client-secret-file ci.secret", "as a client of a fixture"],
-    ["hookproof service token --sdk > client.env", "CLIENT_ID and CLIENT_SECRET of a Super Admin"],
-  ],
-  exits: [
-    [3, "the client secret cannot be read"],
-    [4, "the service refused the client"],
-    [6, "the service does not answer"],
-  ],
-  async run(context) {
-    const { args, io, out, global } = context;
-    if (args.flag("sdk")) return printSdkCredentials(context);
-    if (args.isGiven("issuer")) throw usageError("--issuer belongs to --sdk.");
-    const secret = await readClientSecret(
-      args.text("client-secret-file") ?? clientSecretFile(databaseFile(io, args)),
-    );
-    const url = `${baseUrlOf({ args })}/auth/v1/token`;
-    const answer = await askedFor(url, args.text("client-id") ?? DEFAULT_CLIENT, secret, global.timeoutMs);
-    const token = answer.access_token;
-    if (typeof token !== "string")
-      throw new CliError(
-        EXIT.refused,
-        "TOKEN_REFUSED",
-        `No token: ${answer.error_description ?? "no reason given"}`,
-        {
-          hint: "The secret belongs to another database, or the service was started with another --db.",
-        },
-      );
-    out.document({ type: "token", ok: true, accessToken: token, expiresIn: answer.expires_in });
-    out.line(token);
-    return EXIT.ok;
-  },
-};
-
-/**
- * Makes a client with a key, and prints its id and its secret in the form that published clients take: the id is
- * `name@host/pcc`, and the secret `secret-token:<issuer>:v1:<a private JWK in base64>`, which assertions are signed with.
- */
-async function printSdkCredentials(context: Context): Promise<number> {
-  const { args, out } = context;
-  const baseUrl = baseUrlOf(context);
-  const { host, hostname } = new URL(baseUrl);
-  const issuer = args.text("issuer") ?? hostname;
-  if (!/^[A-Za-z0-9._-]{1,253}$/.test(issuer))
-    throw usageError(`--issuer must be a host's name, not ${JSON.stringify(issuer)}.`);
-  const { privateJwk, publicJwk } = await generateKey({ alg: "EdDSA" });
-  const clientId = `sdk-${randomInt(10_000, 100_000)}@${host}/pcc`;
-  await askControl(context, "POST", "clients", { id: clientId, publicJwk, role: "super-admin" });
-  const jwk = JSON.stringify(privateJwk);
-  // Every kind of base64 writes a length that 3 divides in the same way, without padding.
-  const encoded = Buffer.from(jwk.padEnd(Math.ceil(jwk.length / 3) * 3)).toString("base64");
-  const clientSecret = `secret-token:${issuer}:v1:${encoded}`;
-  out.document({ type: "credentials", ok: true, baseUrl, clientId, clientSecret });
-  out.line(`CLIENT_ID=${clientId}`);
-  out.line(`CLIENT_SECRET=${clientSecret}`);
-  return EXIT.ok;
-}
-
-interface TokenAnswer {
-  readonly access_token?: unknown;
-  readonly expires_in?: unknown;
-  readonly error_description?: unknown;
-}
-
-async function askedFor(
-  url: string,
-  clientId: string,
-  secret: string,
-  timeoutMs: number,
-): Promise<TokenAnswer> {
-  const form = { grant_type: "client_credentials", client_id: clientId, client_secret: secret };
-  try {
-    const send = nodeTransport({ agent: await agentFor(url, { ca: undefined, insecure: false }) });
-    const { body } = await send({
-      method: "POST",
-      url,
-      headers: [["Content-Type", "application/x-www-form-urlencoded"]],
-      body: Buffer.from(new URLSearchParams(form).toString()),
-      timeoutMs,
-      maxResponseBytes: 65_536,
-    });
-    return JSON.parse(Buffer.from(body).toString("utf8")) as TokenAnswer;
-  } catch {
-    throw new CliError(EXIT.unreachable, "CONNECTION_FAILED", `${url} does not answer as the service.`, {
-      hint: "hookproof service start runs one.",
-    });
-  }
-}

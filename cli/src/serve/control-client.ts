@@ -1,5 +1,7 @@
+import { type HeaderPair, HookproofError } from "hookproof";
 import { nodeTransport } from "hookproof/node";
 import type { Context, Flag } from "../command.js";
+import { CONNECTION_FLAGS } from "../credentials/flags.js";
 import { CliError, EXIT } from "../failure.js";
 import { agentFor } from "../send/agent.js";
 import { controlTokenFile, DATABASE_FLAG, databaseFile, readClientSecret } from "./service-database.js";
@@ -16,6 +18,7 @@ export const BASE_URL_FLAG = {
 export const CONTROL_FLAGS = {
   ...DATABASE_FLAG,
   ...BASE_URL_FLAG,
+  ...CONNECTION_FLAGS,
   "control-token-file": {
     type: "string",
     value: "<file>",
@@ -43,11 +46,19 @@ export async function askControl(
   path: string,
   body?: object,
 ): Promise<Record<string, unknown>> {
-  const { args, io, global } = context;
+  const { args, io } = context;
   const file = args.text("control-token-file") ?? controlTokenFile(databaseFile(io, args));
   const token = await readClientSecret(file);
   const url = `${baseUrlOf(context)}/local/v1/${path}`;
-  const { status, answer } = await exchanged(url, method, token, body, global.timeoutMs);
+  const { status, answer } = await exchanged(context, {
+    method,
+    url,
+    headers: [
+      ["Authorization", `Bearer ${token}`],
+      ["Content-Type", "application/json"],
+    ],
+    body: body === undefined ? "" : JSON.stringify(body),
+  });
   if (status === 200) return answer;
   throw new CliError(
     EXIT.refused,
@@ -62,29 +73,31 @@ export async function askControl(
   );
 }
 
-async function exchanged(
-  url: string,
-  method: string,
-  token: string,
-  body: object | undefined,
-  timeoutMs: number,
-) {
+/**
+ * Posts to the running service, or asks it.
+ *
+ * @throws {CliError} if it does not answer, or its certificate is not trusted
+ */
+export async function exchanged(
+  { args, global }: Pick<Context, "args" | "global">,
+  request: { method: string; url: string; headers: readonly HeaderPair[]; body: string },
+): Promise<{ status: number; answer: Record<string, unknown> }> {
+  const { url, body } = request;
+  const agent = await agentFor(url, { ca: args.text("ca"), insecure: args.flag("insecure") });
   try {
-    const send = nodeTransport({ agent: await agentFor(url, { ca: undefined, insecure: false }) });
-    const answer = await send({
-      method,
-      url,
-      headers: [
-        ["Authorization", `Bearer ${token}`],
-        ["Content-Type", "application/json"],
-      ],
-      body: Buffer.from(body === undefined ? "" : JSON.stringify(body)),
-      timeoutMs,
+    const answer = await nodeTransport({ agent })({
+      ...request,
+      body: Buffer.from(body),
+      timeoutMs: global.timeoutMs,
       maxResponseBytes: 32 * 1024 * 1024,
     });
     const text = Buffer.from(answer.body).toString("utf8");
     return { status: answer.status, answer: JSON.parse(text) as Record<string, unknown> };
-  } catch {
+  } catch (error) {
+    if (error instanceof HookproofError && error.code === "TLS_FAILED")
+      throw new CliError(EXIT.unreachable, error.code, `${url}: ${error.message}`, {
+        hint: "--ca <file> names the certificate that the service was started with.",
+      });
     throw new CliError(EXIT.unreachable, "CONNECTION_FAILED", `${url} does not answer as the service.`, {
       hint: "hookproof service start runs one.",
     });
