@@ -7,17 +7,23 @@ import { CODE_ADVICE } from "./tables/code-advice.js";
 import { ENCODING_MISTAKES } from "./tables/encoding-mistakes.js";
 import { HEADER_MISTAKES, TARGET_MISTAKES } from "./tables/header-mistakes.js";
 import { KEY_SET_SHAPES, KID_MISTAKES } from "./tables/key-set-mistakes.js";
+import { LAYOUT_MISTAKES } from "./tables/layout-mistakes.js";
 import { SECRET_MISTAKES, SECRET_NOT_ACCEPTED } from "./tables/secret-mistakes.js";
 import {
   ALGORITHM_MISTAKES,
+  BODY_COMPRESSED,
   SECRET_SENT,
+  SIGNATURE_CUT,
   SIGNATURE_FORMS,
   SIGNATURE_MALFORMED,
   SIGNATURE_NOT_TEXT,
+  SIGNATURE_OTHER_CASE,
+  SIGNATURE_READ_AS_TEXT,
   SIGNATURE_SHA384,
+  SIGNATURE_TWICE_ENCODED,
   SIGNATURE_UNEXPLAINED,
 } from "./tables/signature-mistakes.js";
-import { EVENT_ID_MISTAKES, LAYOUT_MISTAKES, TIMESTAMP_MISTAKES } from "./tables/signing-input-mistakes.js";
+import { EVENT_ID_MISTAKES, TIMESTAMP_MISTAKES } from "./tables/signing-input-mistakes.js";
 import { STATUS_ADVICE } from "./tables/status-advice.js";
 import { TOKEN_MISTAKES } from "./tables/token-mistakes.js";
 
@@ -41,7 +47,8 @@ export const mistakes: readonly Mistake[] = [
   ENCODING_MISTAKES,
   ALGORITHM_MISTAKES,
   Object.values(SIGNATURE_FORMS),
-  [SIGNATURE_NOT_TEXT, SIGNATURE_SHA384, SIGNATURE_MALFORMED, SIGNATURE_UNEXPLAINED],
+  [SIGNATURE_NOT_TEXT, SIGNATURE_SHA384, SIGNATURE_READ_AS_TEXT, SIGNATURE_TWICE_ENCODED, SIGNATURE_CUT],
+  [SIGNATURE_OTHER_CASE, BODY_COMPRESSED, SIGNATURE_MALFORMED, SIGNATURE_UNEXPLAINED],
   Object.values(TARGET_MISTAKES),
   Object.values(HEADER_MISTAKES),
   Object.values(TOKEN_MISTAKES),

@@ -12,6 +12,7 @@ import {
 import { listenerUrl } from "../core/listener-url.js";
 import type { Jwks } from "../jwks/key-set.js";
 import type { KeyResolver } from "../jwt/verify.js";
+import { movedToken } from "./authorization.js";
 import { inWords } from "./catalogue.js";
 import {
   mistakesInAge,
@@ -20,10 +21,11 @@ import {
   mistakesInHeaders,
   mistakesInTarget,
 } from "./headers.js";
+import { inflate } from "./inflate.js";
 import type { Mistake } from "./mistake.js";
 import { type KnownSecret, mistakesInSignature } from "./signature.js";
 import { CLAIM_MISTAKES } from "./tables/claim-mistakes.js";
-import { HEADER_MISTAKES } from "./tables/header-mistakes.js";
+import { HEADER_MISTAKES, OTHER_NAMES } from "./tables/header-mistakes.js";
 import { SECRET_SENT } from "./tables/signature-mistakes.js";
 import { TOKEN_MISTAKES } from "./tables/token-mistakes.js";
 import { mistakesInToken } from "./token.js";
@@ -143,7 +145,7 @@ interface CoveredRequest {
 /** What is wrong with the signature or the token, whichever the listener demands. */
 async function mistakesInProof(
   { url, headers, body, nowSeconds }: CoveredRequest,
-  { secret, listener, jwks }: DiagnoseInput,
+  { request, secret, listener, jwks }: DiagnoseInput,
 ): Promise<Mistake[]> {
   const secrets = knownSecrets(secret, listener);
   const [signature, authorization] = [SIGNATURE_HEADER, AUTHORIZATION_HEADER].map(
@@ -160,6 +162,10 @@ async function mistakesInProof(
   const [wanted, other] =
     method === "hmac" ? [SIGNATURE_HEADER, authorization] : [AUTHORIZATION_HEADER, signature];
   const missing = method === "hmac" ? TOKEN_MISTAKES.signatureMissing : TOKEN_MISTAKES.tokenMissing;
+  if (method === "jwt" && authorization === undefined) {
+    const moved = movedToken(request.headers, TOLD_ELSEWHERE);
+    if (moved !== undefined) return [moved];
+  }
   if (headers.all(wanted).length !== 1) {
     if (headers.all(wanted).length === 0 && other !== undefined) {
       const isToken = /^(?:bearer )?[\w-]+\.[\w-]+\.[\w-]*$/i.test(other);
@@ -169,16 +175,29 @@ async function mistakesInProof(
   }
   const [timestamp = ""] = headers.all(TIMESTAMP_HEADER);
   const [eventId = ""] = headers.all(EVENT_ID_HEADER);
-  if (method === "hmac")
-    return mistakesInSignature({ signature: signature ?? "", timestamp, eventId, body, secrets });
-  const keys = listener?.auth?.method === "jwt" ? listener.auth.keys : undefined;
   const urls = expectedUrls(listener, url);
+  if (method === "hmac") {
+    const signed = { timestamp, eventId, body, url: urls.url ?? url ?? "" };
+    return mistakesInSignature(
+      { signature: signature ?? "", ...signed, secrets },
+      await inflate(body, MAX_INFLATED_BYTES),
+    );
+  }
+  const keys = listener?.auth?.method === "jwt" ? listener.auth.keys : undefined;
   return mistakesInToken(
     authorization ?? "",
     { ...urls, timestamp, eventId, body, nowSeconds },
     { jwks, resolver: keys },
   );
 }
+
+/** Where a token has a mistake of its own: the other credential, and names that stand for Authorization. */
+const TOLD_ELSEWHERE = [SIGNATURE_HEADER, ...(OTHER_NAMES[AUTHORIZATION_HEADER] ?? [])].map((name) =>
+  name.toLowerCase(),
+);
+
+/** A decompressed body of more bytes is not looked at. */
+const MAX_INFLATED_BYTES = 1_048_576;
 
 /** A header may contain a shorter secret by chance. */
 const SURE_LENGTH = 16;

@@ -1,34 +1,41 @@
 import { utf8 } from "../core/bytes.js";
 import { MAX_BODY_BYTES } from "../core/protocol.js";
+import { readJson } from "./json-shapes.js";
 import { type Mistake, type Option, optionsOf } from "./mistake.js";
-import { readJson } from "./rewrite.js";
-import { type Reserialise, SERIALISING_MISTAKES } from "./tables/body-mistakes.js";
+import { SERIALISING_MISTAKES } from "./tables/body-mistakes.js";
+import type { Reserialise } from "./tables/body-styles.js";
 import { ENCODING_MISTAKES, type Reencode } from "./tables/encoding-mistakes.js";
 
 /** Limits a search by the work it does and not by time, so that the result is the same on every machine. */
 export interface WorkBudget {
   /** Call it before this many bytes are hashed, or handled at about the same cost. */
   spend(bytes: number): void;
+  /** Adds to the whole budget, for what is tried only under a condition. */
+  add(bytes: number): void;
   /** Sets the share of the whole budget that may be used up from now on, from 0 to 1. */
   allow(share: number): void;
   readonly isSpent: boolean;
 }
 
 /** The fixed cost of one hash, in bytes (bench/diagnose.bench.mjs). */
-const BYTES_PER_HASH = 3_500;
+export const BYTES_PER_HASH = 3_500;
 
-/** About 1,200 hashes of 1 KB; for 64 KB enough for every single mistake and the likeliest pairs. */
-const BYTES_AT_LEAST = 5_350_000;
-const BYTES_PER_BODY_BYTE = 600;
+/** About 1,400 hashes of 1 KB; for 64 KB enough for every single mistake but the rarest ways to write a body. */
+const BYTES_AT_LEAST = 6_000_000;
+const BYTES_PER_BODY_BYTE = 800;
 
 /** A new budget for one search over a body of this length. */
 export function workBudget(bodyBytes: number): WorkBudget {
-  const total = BYTES_AT_LEAST + BYTES_PER_BODY_BYTE * Math.min(bodyBytes, MAX_BODY_BYTES);
+  let total = BYTES_AT_LEAST + BYTES_PER_BODY_BYTE * Math.min(bodyBytes, MAX_BODY_BYTES);
   let spent = 0;
   let allowed = total;
   return {
     spend(bytes) {
       spent += bytes + BYTES_PER_HASH;
+    },
+    add(bytes) {
+      total += bytes;
+      allowed += bytes;
     },
     allow(share) {
       allowed = total * share;
@@ -48,15 +55,17 @@ export type Dimension = readonly Option<unknown>[];
  *
  * @param maxCost how unlikely a combination may be (the costs are in `combinations`)
  * @param matches gets the index of one option per dimension
+ * @param triedCost combinations up to this cost have been tried before
  */
 export function firstMatch(
   dimensions: readonly Dimension[],
   maxCost: number,
   budget: WorkBudget,
   matches: (choice: readonly number[]) => boolean,
+  triedCost = 0,
 ): readonly Mistake[] | undefined {
   const weights = dimensions.map((options) => options.map(({ weight }) => weight));
-  for (const choice of combinations(weights, maxCost)) {
+  for (const choice of combinations(weights, triedCost, maxCost)) {
     if (budget.isSpent) return undefined;
     if (matches(choice))
       return choice.flatMap((option, dimension) => dimensions[dimension]?.[option]?.mistake ?? []);
@@ -73,10 +82,12 @@ const CHEAPEST = COST_OF_EACH_MISTAKE + 1;
  */
 function* combinations(
   weights: readonly (readonly number[])[],
+  triedCost: number,
   maxCost: number,
 ): Iterable<readonly number[]> {
   const choice = weights.map(() => 0);
-  for (let cost = CHEAPEST; cost <= maxCost; cost++) yield* ofCost(weights, choice, 0, cost);
+  for (let cost = Math.max(CHEAPEST, triedCost + 1); cost <= maxCost; cost++)
+    yield* ofCost(weights, choice, 0, cost);
 }
 
 /** Yields the same array each time, with other indexes in it. */
@@ -111,7 +122,10 @@ const SERIALISINGS: readonly Option<Reserialise>[] = optionsOf((json) => json?.t
 const ENCODINGS: readonly Option<Reencode>[] = optionsOf((bytes) => bytes, ENCODING_MISTAKES);
 
 /** Parsing and writing JSON takes about as long as hashing this many times its length. */
-const COST_OF_WRITING = 16;
+const COST_OF_WRITING = 8;
+
+/** Encoding likewise, and of what comes out. */
+const COST_OF_ENCODING = 4;
 
 /** Works out which bodies may have been signed where this one was received. */
 export function signedBodies(received: Uint8Array, budget: WorkBudget): SignedBodies {
@@ -122,9 +136,10 @@ export function signedBodies(received: Uint8Array, budget: WorkBudget): SignedBo
     return {
       ...option,
       repeat: once(() => {
-        budget.spend(received.length * COST_OF_WRITING);
         const text = option.repeat(json);
-        if (text === undefined || seen.has(text)) return undefined;
+        if (text === undefined) return undefined;
+        budget.spend(received.length * COST_OF_WRITING);
+        if (seen.has(text)) return undefined;
         seen.add(text);
         return utf8(text);
       }),
@@ -137,8 +152,8 @@ export function signedBodies(received: Uint8Array, budget: WorkBudget): SignedBo
       ...option,
       repeat(body: Uint8Array | undefined) {
         if (body === undefined || made.has(body)) return body && made.get(body);
-        budget.spend(body.length);
         const encoded = option.repeat(body);
+        budget.spend(body.length + COST_OF_ENCODING * (encoded?.length ?? 0));
         made.set(body, encoded && isSame(encoded, body) ? undefined : encoded);
         return made.get(body);
       },

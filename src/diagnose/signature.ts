@@ -1,32 +1,30 @@
 import { digestOf, hmacOf } from "#hash";
-import { encodeBase64url, utf8 } from "../core/bytes.js";
-import type { HashName } from "../core/hash-portable.js";
-import { signingHead } from "../core/protocol.js";
+import { decodeUtf8, utf8 } from "../core/bytes.js";
+import { isTimestamp, signingHead } from "../core/protocol.js";
+import { lossyForm, noDigest, type ReadDigest, readDigest } from "./digest-text.js";
 import { type Mistake, type Option, optionsOf, withDetail } from "./mistake.js";
-import { decodeAnyBase64, latin1Text, parseHex } from "./rewrite.js";
-import { firstMatch, type SignedBodies, signedBodies, type WorkBudget, workBudget } from "./search.js";
+import { latin1Text } from "./rewrite.js";
+import {
+  BYTES_PER_HASH,
+  type Dimension,
+  firstMatch,
+  type SignedBodies,
+  signedBodies,
+  type WorkBudget,
+  workBudget,
+} from "./search.js";
 import { bodyHashSpelling, CLAIM_MISTAKES } from "./tables/claim-mistakes.js";
+import { aroundBody, LAYOUT_MISTAKES, type Layout, RIGHT_LAYOUT } from "./tables/layout-mistakes.js";
 import { type KeyOfSecret, SECRET_MISTAKES, SECRET_NOT_ACCEPTED } from "./tables/secret-mistakes.js";
 import {
   ALGORITHM_MISTAKES,
+  BODY_COMPRESSED,
   type Digest,
   SECRET_SENT,
   SIGNATURE_FORMS,
-  SIGNATURE_MALFORMED,
-  SIGNATURE_NOT_TEXT,
-  SIGNATURE_SHA384,
-  SIGNATURE_UNEXPLAINED,
-  type SignatureForm,
 } from "./tables/signature-mistakes.js";
-import {
-  aroundBody,
-  EVENT_ID_MISTAKES,
-  LAYOUT_MISTAKES,
-  type Layout,
-  type Rewrite,
-  RIGHT_LAYOUT,
-  TIMESTAMP_MISTAKES,
-} from "./tables/signing-input-mistakes.js";
+import { EVENT_ID_MISTAKES, type Rewrite, TIMESTAMP_MISTAKES } from "./tables/signing-input-mistakes.js";
+import { unexplained } from "./unexplained.js";
 
 /** A signature, the request that it belongs to, and the secrets that the caller knows. */
 export interface SignedMessage {
@@ -34,6 +32,8 @@ export interface SignedMessage {
   readonly timestamp: string;
   readonly eventId: string;
   readonly body: Uint8Array;
+  /** The listener's URL, or its path; empty if it is not known. */
+  readonly url: string;
   readonly secrets: readonly KnownSecret[];
 }
 
@@ -50,40 +50,69 @@ const TIMESTAMPS: readonly Option<Rewrite>[] = optionsOf((text) => text, TIMESTA
 const EVENT_IDS: readonly Option<Rewrite>[] = optionsOf((text) => text, EVENT_ID_MISTAKES);
 const DIGESTS: readonly Option<Digest>[] = optionsOf(hmacOf, ALGORITHM_MISTAKES);
 
+/** A single mistake that is not rare, and the rarest. */
+const COST_OF_USUAL = 4;
+const COST_OF_ONE = 5;
+
+/** The dimensions of the body, among those of `SignatureOptions`. */
+const BODY_DIMENSIONS = [4, 5];
+
+function asReceived(dimension: Dimension, index: number): Dimension {
+  return BODY_DIMENSIONS.includes(index) ? dimension.slice(0, 1) : dimension;
+}
+
+function butBody(dimension: Dimension, index: number): Dimension {
+  return BODY_DIMENSIONS.includes(index) ? dimension : dimension.slice(0, 1);
+}
+
 /** Three everyday mistakes, or two of which one is an everyday one. */
 const MAX_COST = 9;
 
 /** The secrets of a listener during a rotation, and a few of other listeners. More are not tried. */
 const MAX_SECRETS = 8;
 
-/** What is wrong with a signature; nothing if it is right. */
-export function mistakesInSignature(message: SignedMessage): Mistake[] {
+/**
+ * What is wrong with a signature; nothing if it is right.
+ *
+ * @param inflated the body decompressed, if it is compressed
+ */
+export function mistakesInSignature(message: SignedMessage, inflated?: Uint8Array): Mistake[] {
   if (message.secrets.some(({ text }) => text !== "" && text === message.signature.trim()))
     return [SECRET_SENT];
   const read = readDigest(message.signature);
-  if (read === undefined) return [noDigest(message.signature)];
+  if (read === undefined) return [asLossyForm(message) ?? noDigest(message.signature)];
   const forms = read.forms.map((form) => SIGNATURE_FORMS[form]);
   const secrets = message.secrets.slice(0, MAX_SECRETS);
   if (secrets.length === 0) return forms;
+  if (inflated !== undefined && isRight({ ...message, body: inflated }, read))
+    return [BODY_COMPRESSED, ...forms];
   const found = mistakesBehind(message, secrets, read);
-  if (found === undefined) return [...forms, SIGNATURE_UNEXPLAINED];
+  if (found === undefined) {
+    const lossy = asLossyForm(message);
+    return lossy ? [lossy] : [...forms, unexplained(message)];
+  }
   if (found.length <= 1) return [...found, ...forms];
   const together = `It takes these together: ${found.map(({ id }) => id).join(", ")}.`;
   return [...found.map((mistake) => withDetail(mistake, together)), ...forms];
 }
 
-/** What a text is that is no digest. */
-function noDigest(signature: string): Mistake {
-  const text = signature.trim();
-  if (NOT_TEXT.test(text)) return SIGNATURE_NOT_TEXT;
-  const bytes =
-    text.length <= MAX_SIGNATURE_LENGTH ? digestBytes(text.replace(PREFIX, ""))?.bytes : undefined;
-  return bytes?.length === 48 ? SIGNATURE_SHA384 : SIGNATURE_MALFORMED;
+function isRight(
+  { timestamp, eventId, body, secrets }: SignedMessage,
+  { hash, digest }: ReadDigest,
+): boolean {
+  const head = signingHead(timestamp, eventId);
+  return secrets.slice(0, MAX_SECRETS).some(({ text }) => hmacOf(hash, utf8(text), [head, body]) === digest);
 }
 
-/** The text of a value that has none: of JavaScript, Python, Java and .NET. */
-const NOT_TEXT =
-  /^(?:\[object \w+\]|undefined|null|None|nil|NaN|System\.Byte\[\]|\[B@[0-9a-f]+|<[^<>]{1,80}>)$/;
+/** What was done to a right signature that cannot be undone. */
+function asLossyForm({ signature, timestamp, eventId, body, secrets }: SignedMessage): Mistake | undefined {
+  for (const { text } of secrets.slice(0, MAX_SECRETS)) {
+    const right = hmacOf("sha256", utf8(text), [signingHead(timestamp, eventId), body]);
+    const form = lossyForm(signature, right);
+    if (form !== undefined) return form;
+  }
+  return undefined;
+}
 
 /** The mistakes that give this digest: none if it is right, `undefined` if none are found. */
 function mistakesBehind(
@@ -103,35 +132,85 @@ function mistakesBehind(
   for (const [index, { options, mistakes }] of tries.entries()) {
     budget.allow((index + 1) / tries.length);
     const matches = (choice: readonly number[]) => givesDigest(options, choice, read, budget);
-    const found = firstMatch(options, MAX_COST, budget, matches);
+    const { dimensions } = options;
+    const found =
+      firstMatch(dimensions, COST_OF_USUAL, budget, matches) ??
+      // What needs no other body costs least.
+      firstMatch(dimensions.map(asReceived), COST_OF_ONE, budget, matches, COST_OF_USUAL) ??
+      firstMatch(dimensions.map(butBody), COST_OF_ONE, budget, matches, COST_OF_USUAL) ??
+      signedMilliseconds(message, options, read, budget) ??
+      firstMatch(dimensions, MAX_COST, budget, matches, COST_OF_ONE);
     if (found !== undefined) return [...mistakes, ...found];
   }
   return undefined;
 }
 
-/** The dimensions of the search for one secret. */
-type SignatureOptions = readonly [
-  keys: readonly Option<Uint8Array>[],
-  layouts: readonly Option<Layout>[],
-  timestamps: readonly Option<string>[],
-  eventIds: readonly Option<string>[],
-  serialisings: SignedBodies["serialisings"],
-  encodings: SignedBodies["encodings"],
-  digests: readonly Option<Digest>[],
-];
+/** The dimensions of the search for one secret, and what is worked out once for all of its combinations. */
+interface SignatureOptions {
+  readonly dimensions: readonly Dimension[];
+  readonly keys: readonly Option<Uint8Array>[];
+  readonly serialisings: SignedBodies["serialisings"];
+  readonly encodings: SignedBodies["encodings"];
+  readonly digests: readonly Option<Digest>[];
+  /** The text around the body; `undefined` where a mistake is in a part that is not signed, or not known. */
+  around(layout: number, timestamp: number, eventId: number): Around | undefined;
+  /** A body as a string of JSON. */
+  quoted(body: Uint8Array): Uint8Array | undefined;
+}
+
+interface Around {
+  readonly head: string;
+  readonly tail: string | undefined;
+  readonly isQuoted: boolean;
+}
 
 const NO_MISTAKE = [0, 0, 0, 0, 0, 0, 0];
 
 function optionsFor(message: SignedMessage, secret: string, bodies: SignedBodies): SignatureOptions {
-  return [
-    applied(KEYS, secret, latin1Text),
-    LAYOUTS,
-    applied(TIMESTAMPS, message.timestamp, String),
-    applied(EVENT_IDS, message.eventId, String),
-    bodies.serialisings,
-    bodies.encodings,
-    DIGESTS,
-  ];
+  const keys = applied(KEYS, secret, latin1Text);
+  const timestamps = applied(TIMESTAMPS, message.timestamp, String);
+  const eventIds = applied(EVENT_IDS, message.eventId, String);
+  const { serialisings, encodings } = bodies;
+  const known = new Map<number, Around | undefined>();
+  const quotes = new Map<Uint8Array, Uint8Array | undefined>();
+  return {
+    dimensions: [keys, LAYOUTS, timestamps, eventIds, serialisings, encodings, DIGESTS],
+    keys,
+    serialisings,
+    encodings,
+    digests: DIGESTS,
+    around(layout, timestamp, eventId) {
+      const place = (layout * timestamps.length + timestamp) * eventIds.length + eventId;
+      if (!known.has(place)) known.set(place, work());
+      return known.get(place);
+
+      function work(): Around | undefined {
+        const template = LAYOUTS[layout]?.repeat ?? RIGHT_LAYOUT;
+        if (timestamp > 0 && !template.includes("{t}")) return undefined;
+        if (eventId > 0 && !template.includes("{i}")) return undefined;
+        if (!isKnown(template, message.url)) return undefined;
+        const [head, tail] = aroundBody(template, {
+          timestamp: timestamps[timestamp]?.repeat ?? "",
+          eventId: eventIds[eventId]?.repeat ?? "",
+          url: message.url,
+        });
+        return { head, tail, isQuoted: template.includes("{j}") };
+      }
+    },
+    quoted(body) {
+      if (!quotes.has(body)) {
+        const text = decodeUtf8(body);
+        quotes.set(body, text === undefined ? undefined : utf8(JSON.stringify(text)));
+      }
+      return quotes.get(body);
+    },
+  };
+}
+
+/** Whether a layout has what it needs: of a path alone the URL is not known. */
+function isKnown(template: Layout, url: string): boolean {
+  if (template.includes("{u}")) return /^https?:/i.test(url);
+  return url !== "" || !template.includes("{p}");
 }
 
 /** Whether the mistakes of a choice, made together, give the digest. */
@@ -141,30 +220,55 @@ function givesDigest(
   read: ReadDigest,
   budget: WorkBudget,
 ): boolean {
-  const [keys, layouts, timestamps, eventIds, serialisings, encodings, digests] = options;
+  const { keys, serialisings, encodings, digests } = options;
   const [key = 0, layout = 0, timestamp = 0, eventId = 0, serialising = 0, encoding = 0, digest = 0] = choice;
-  const template = layouts[layout]?.repeat ?? RIGHT_LAYOUT;
-  // A mistake in a part that is not signed makes no difference.
-  if (timestamp > 0 && !template.includes("{t}")) return false;
-  if (eventId > 0 && !template.includes("{i}")) return false;
-  const [head, tail] = aroundBody(
-    template,
-    timestamps[timestamp]?.repeat ?? "",
-    eventIds[eventId]?.repeat ?? "",
-  );
+  const around = options.around(layout, timestamp, eventId);
+  if (around === undefined) return false;
+  const { head, tail } = around;
   const parts: (string | Uint8Array)[] = [head];
   let length = head.length;
   if (tail === undefined) {
     if (serialising + encoding > 0) return false;
   } else {
     const body = encodings[encoding]?.repeat(serialisings[serialising]?.repeat());
-    if (body === undefined) return false;
-    length += body.length + tail.length;
-    parts.push(body, tail);
+    const written = body && around.isQuoted ? options.quoted(body) : body;
+    if (written === undefined) return false;
+    length += written.length + tail.length;
+    parts.push(written);
+    if (tail !== "") parts.push(tail);
   }
   budget.spend(length);
   const compute = digests[digest]?.repeat ?? hmacOf;
-  return compute(read.hash, keys[key]?.repeat ?? new Uint8Array(), parts) === read.digest;
+  return compute(read.hash, keys[key]?.repeat ?? NO_KEY, parts) === read.digest;
+}
+
+const NO_KEY = new Uint8Array();
+
+/** A body of at most this many bytes is tried with each millisecond of its second. */
+const MAX_BODY_WITH_MILLISECONDS = 400;
+
+/** So many hashes are added for them, and for the pairs of a body that costs little. */
+const HASHES_FOR_SMALL_BODIES = 1_250;
+
+const IN_MILLISECONDS = TIMESTAMP_MISTAKES.filter(({ id }) => id === "timestamp-signed-in-milliseconds");
+
+/** The mistake of who signs Date.now() and sends its seconds: one of a thousand milliseconds gives the digest. */
+function signedMilliseconds(
+  { timestamp, eventId, body }: SignedMessage,
+  { keys }: SignatureOptions,
+  read: ReadDigest,
+  budget: WorkBudget,
+): readonly Mistake[] | undefined {
+  if (!isTimestamp(timestamp) || body.length > MAX_BODY_WITH_MILLISECONDS) return undefined;
+  budget.add(HASHES_FOR_SMALL_BODIES * (BYTES_PER_HASH + body.length));
+  const key = keys[0]?.repeat ?? NO_KEY;
+  for (let millisecond = 1; millisecond < 1_000; millisecond++) {
+    if (budget.isSpent) return undefined;
+    const head = signingHead(`${timestamp}${String(millisecond).padStart(3, "0")}`, eventId);
+    budget.spend(head.length + body.length);
+    if (hmacOf(read.hash, key, [head, body]) === read.digest) return IN_MILLISECONDS;
+  }
+  return undefined;
 }
 
 /** The options applied to a text, without those that change nothing or repeat the result of an earlier one. */
@@ -214,83 +318,4 @@ export function mistakesInBodyHash(
   );
   if (found === undefined) return [CLAIM_MISTAKES.htbUnexplained, ...spelling];
   return [...found.map((mistake) => withDetail(mistake, "The claim htb_s256 shows it.")), ...spelling];
-}
-
-/** A digest as it was read from a text, and how the text was wrong. */
-interface ReadDigest {
-  readonly hash: HashName;
-  /** In base64url without padding. */
-  readonly digest: string;
-  readonly forms: readonly SignatureForm[];
-}
-
-const HASH_BY_BYTES: Readonly<Record<number, HashName>> = { 20: "sha1", 32: "sha256", 64: "sha512" };
-const PREFIX = /^(?:(?:hmac-)?sha-?(?:1|256|512)|hmac|v[0-9]|signature|bearer)[\s,=:]+/i;
-const STRIPE = /^t=[0-9]+,(?=v[0-9]=)/;
-
-/** No signature is longer; a longer text is not read. */
-const MAX_SIGNATURE_LENGTH = 1_024;
-
-/** Reads a digest in any spelling that people use; `undefined` if the text is no digest. */
-function readDigest(received: string): ReadDigest | undefined {
-  if (received.length > MAX_SIGNATURE_LENGTH) return undefined;
-  const forms: SignatureForm[] = [];
-  const unwrapped = unwrap(received, forms);
-  const bare = unwrapped.trim().replace(/^["'`]+|(?<!["'`])["'`]+$/g, "");
-  if (bare !== unwrapped) forms.push("quoted");
-  const [first = "", ...more] = bare.replace(STRIPE, "").split(/(?<!\s)\s+(?=v[0-9])|,(?=v[0-9]=)/);
-  if (more.length > 0) forms.push("several");
-  const text = first.replace(PREFIX, "");
-  if (text !== first || STRIPE.test(bare)) forms.push("prefixed");
-
-  const read = digestBytes(text);
-  if (read === undefined) return undefined;
-  forms.push(...read.forms);
-  const hash = HASH_BY_BYTES[read.bytes.length];
-  if (hash === undefined) return undefined;
-  if (hash !== "sha256") forms.push(hash);
-  return { hash, digest: encodeBase64url(read.bytes), forms };
-}
-
-const OPENSSL = /^(?:[\w-]{1,20})?\(stdin\)=\s*/i;
-const PYTHON_BYTES = /^b'([^'\\]*)'$|^b"([^"\\]*)"$/;
-const BYTE_LIST = /^\[?-?[0-9]{1,3}(?:,\s?-?[0-9]{1,3}){19,63}\]?$/;
-
-/** The text inside of what a program has put around it, or made of its characters. */
-function unwrap(received: string, forms: SignatureForm[]): string {
-  const text = received.trim();
-  const bytes = PYTHON_BYTES.exec(text);
-  if (bytes) return wrapped("pythonBytes", bytes[1] ?? bytes[2] ?? "");
-  if (OPENSSL.test(text)) return wrapped("openssl", text.replace(OPENSSL, ""));
-  if (/%(?:3d|2b|2f)/i.test(text))
-    return wrapped(
-      "percent",
-      text.replace(/%(3d|2b|2f)/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16))),
-    );
-  if (BYTE_LIST.test(text)) {
-    const numbers = text.replace(/[[\]]/g, "").split(",").map(Number);
-    return wrapped("byteList", encodeBase64url(Uint8Array.from(numbers, (one) => one & 255)));
-  }
-  if (/^[A-Za-z0-9+/ ]{43}=?$/.test(text) && text.includes(" "))
-    return wrapped("plusAsSpace", text.replaceAll(" ", "+"));
-  return received;
-
-  function wrapped(form: SignatureForm, inside: string): string {
-    forms.push(form);
-    return inside;
-  }
-}
-
-function digestBytes(text: string): { bytes: Uint8Array; forms: SignatureForm[] } | undefined {
-  const hex = parseHex(text);
-  if (hex && hex.length in HASH_BY_BYTES) return { bytes: hex, forms: ["hex"] };
-  const bytes = decodeAnyBase64(text);
-  if (bytes === undefined) return undefined;
-  // 64 bytes that are all hex digits are a SHA-256 in hex and not a SHA-512.
-  const inside = parseHex(latin1Text(bytes));
-  if (inside) return { bytes: inside, forms: ["base64OfHex"] };
-  const forms: SignatureForm[] = [];
-  if (/[+/]/.test(text)) forms.push("base64");
-  if (text.endsWith("=")) forms.push("padded");
-  return { bytes, forms };
 }

@@ -6,8 +6,9 @@ import { otherShapeOf } from "../jwks/key-set-shape.js";
 import { ALGORITHM_FACTS, type Algorithm, algorithmOf, isAlgorithm } from "../jwt/algorithms.js";
 import { importPublicKey } from "../jwt/key.js";
 import { rawFromDer } from "../jwt/sign.js";
-import { bearerToken, parseMembers } from "../jwt/token.js";
+import { parseMembers } from "../jwt/token.js";
 import type { KeyResolver } from "../jwt/verify.js";
+import { isRemovedSignature, otherToken, readAuthorization } from "./authorization.js";
 import { type Mistake, withDetail } from "./mistake.js";
 import { decodeAnyBase64 } from "./rewrite.js";
 import { mistakesInBodyHash } from "./signature.js";
@@ -44,7 +45,8 @@ export async function mistakesInToken(
   expected: ExpectedClaims,
   keys: KnownKeys,
 ): Promise<Mistake[]> {
-  const { token, mistakes } = readAuthorization(authorization);
+  const { token, mistakes, isNothing } = readAuthorization(authorization);
+  if (isNothing) return mistakes;
   const segments = token.split(".");
   if (segments.length !== 3 || token.length > MAX_TOKEN_LENGTH)
     return [...mistakes, withDetail(MISTAKES.malformed, lengthOf(token, segments.length))];
@@ -52,34 +54,39 @@ export async function mistakesInToken(
   const members = header && parseMembers(header);
   if (members === undefined || typeof members === "string" || !claims || !signature)
     return [...mistakes, MISTAKES.malformed];
-  if (!segments.every(isBase64url)) mistakes.push(MISTAKES.padded);
+  const [, , lastSegment = ""] = segments;
+  const isRemoved = isRemovedSignature(lastSegment);
+  if (isRemoved) mistakes.push(MISTAKES.signatureRemoved);
+  else if (!segments.every(isBase64url)) mistakes.push(MISTAKES.padded);
 
   const [headerText = "", claimsText = ""] = segments;
   const parts = { header: members, signingInput: `${headerText}.${claimsText}`, signature };
   const claimMembers = parseMembers(claims);
+  const other = typeof claimMembers === "string" ? undefined : otherToken(members, claimMembers);
+  // Of somebody else's token, key and claims are somebody else's too.
+  if (other === MISTAKES.ofOtherSystem) return [...mistakes, other];
   return [
     ...mistakes,
+    ...(other === undefined ? [] : [other]),
     ...mistakesInTokenHeader(members),
-    ...(await mistakesInKey(parts, keys)),
+    ...(isRemoved ? [] : await mistakesInKey(parts, keys)),
     ...(typeof claimMembers === "string"
       ? [withDetail(MISTAKES.claimsMalformed, `There is ${claimMembers}.`)]
-      : mistakesInClaims(claimMembers, expected)),
+      : asReused(mistakesInClaims(claimMembers, expected))),
   ];
+}
+
+/** Both that are bound to one event are of another one: the token itself is of another event. */
+function asReused(found: Mistake[]): Mistake[] {
+  const ofOther: readonly Mistake[] = [CLAIM_MISTAKES.jtiOther, CLAIM_MISTAKES.htbUnexplained];
+  if (!ofOther.every(({ id }) => found.some((one) => one.id === id))) return found;
+  return [MISTAKES.reused, ...found.filter(({ id }) => !ofOther.some((one) => one.id === id))];
 }
 
 function lengthOf(token: string, segments: number): string {
   if (token.length > MAX_TOKEN_LENGTH)
     return `It has ${token.length} characters; ${MAX_TOKEN_LENGTH} are the most.`;
   return `It has ${segments} part${segments === 1 ? "" : "s"}${segments === 5 ? ", as encrypted tokens have" : ""}.`;
-}
-
-function readAuthorization(authorization: string): { token: string; mistakes: Mistake[] } {
-  const token = bearerToken(authorization);
-  if (token !== undefined) return { token, mistakes: [] };
-  const words = authorization.trim().split(/\s+/);
-  const last = (words.at(-1) ?? "").replace(/^["']|["']$/g, "");
-  const mistake = words.length === 1 ? MISTAKES.bearerMissing : MISTAKES.otherScheme;
-  return { token: last, mistakes: [mistake] };
 }
 
 const REFUSED_MEMBERS = ["crit", "b64", "jwk", "jku", "x5u", "x5c"];

@@ -1,20 +1,16 @@
 import { hmacOf } from "#hash";
 import { concatBytes, decodeBase64url, encodeBase64, encodeBase64url, utf8 } from "../core/bytes.js";
 import { AUTHORIZATION_HEADER, SIGNATURE_HEADER } from "../core/headers.js";
+import { readJson } from "../diagnose/json-shapes.js";
 import type { RepeatableMistake } from "../diagnose/mistake.js";
-import { latin1Text, readJson } from "../diagnose/rewrite.js";
+import { latin1Text } from "../diagnose/rewrite.js";
 import { SERIALISING_MISTAKES } from "../diagnose/tables/body-mistakes.js";
 import { ENCODING_MISTAKES } from "../diagnose/tables/encoding-mistakes.js";
 import { OTHER_NAMES } from "../diagnose/tables/header-mistakes.js";
+import { aroundBody, LAYOUT_MISTAKES, RIGHT_LAYOUT } from "../diagnose/tables/layout-mistakes.js";
 import { SECRET_MISTAKES } from "../diagnose/tables/secret-mistakes.js";
 import { ALGORITHM_MISTAKES } from "../diagnose/tables/signature-mistakes.js";
-import {
-  aroundBody,
-  EVENT_ID_MISTAKES,
-  LAYOUT_MISTAKES,
-  RIGHT_LAYOUT,
-  TIMESTAMP_MISTAKES,
-} from "../diagnose/tables/signing-input-mistakes.js";
+import { EVENT_ID_MISTAKES, TIMESTAMP_MISTAKES } from "../diagnose/tables/signing-input-mistakes.js";
 import type { BuiltRequest } from "./probe.js";
 import { type HmacKit, hexOf, padded, partsOf, type RequestKit, telling, without } from "./requests.js";
 
@@ -183,7 +179,7 @@ function wrong(
       if (wrongly === undefined) return undefined;
       const { key = utf8(secret), layout = RIGHT_LAYOUT, sent = {}, signed = {} } = wrongly;
       const { timestamp, eventId, body } = partsOf(kit, { ...sent, ...signed });
-      const [head, tail] = aroundBody(layout, timestamp, eventId);
+      const [head, tail] = aroundBody(layout, { timestamp, eventId });
       const digest = wrongly.digest ?? ((k, message) => hmacOf("sha256", k, message));
       return { text: await digest(key, tail === undefined ? [head] : [head, body, tail]), kit, sent };
     },

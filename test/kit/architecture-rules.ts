@@ -29,7 +29,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "outbox/memory": ["core", "outbox"],
   "outbox/sqlite": ["core", "outbox", "sqlite"],
   "outbox/postgres": ["core", "outbox"],
-  diagnose: ["core", "jwt", "jwks"],
+  diagnose: ["core", "hmac", "jwt", "jwks"],
   probes: ["core", "hmac", "jwt", "http", "sender", "diagnose"],
   "key-store": ["core", "jwt", "jwks"],
   observe: ["sender"],

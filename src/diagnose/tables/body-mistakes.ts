@@ -1,26 +1,45 @@
-import type { RepeatableMistake } from "../mistake.js";
+import { BY_LENGTH, SORTED } from "../json-changes.js";
 import {
   asciiQuotes,
   dotnetQuotes,
+  gsonQuotes,
   htmlQuotes,
   type JsonStyle,
+  phpHexQuotes,
   phpQuotes,
   plainQuotes,
-  pythonQuotes,
-  type ReceivedJson,
-  rewriteJson,
+  powershellQuotes,
   slashQuotes,
-} from "../rewrite.js";
+} from "../json-writer.js";
+import type { RepeatableMistake } from "../mistake.js";
+import { OTHER_TEXT_MISTAKES } from "./body-other-text-mistakes.js";
+import { NUMBER_MISTAKES, SHAPE_MISTAKES } from "./body-shape-mistakes.js";
+import {
+  COMPACT,
+  inStyle,
+  ONCE,
+  ONCE_PYTHON,
+  PHP,
+  PYTHON,
+  type Reserialise,
+  SPACED,
+  shaped,
+} from "./body-styles.js";
 
-/** The text that was signed, made from the received JSON; `undefined` if there is none. */
-export type Reserialise = (json: ReceivedJson | undefined) => string | undefined;
-
-const ONCE = "Serialise once, and sign and send the same text: const body = JSON.stringify(payload).";
-const ONCE_PYTHON =
-  "Serialise once, and sign and send the same bytes: body = json.dumps(payload).encode(); requests.post(url, data=body), not json=payload.";
+const JACKSON = {
+  comma: ",",
+  colon: " : ",
+  indent: "  ",
+  arraysInline: true,
+  emptyArray: "[ ]",
+  emptyObject: "{ }",
+};
+const SWIFT = { comma: ",", colon: " : ", indent: "  ", emptyArray: "[\n{n}]", emptyObject: "{\n{n}}" };
+const JSONB_PRETTY = { comma: ",", colon: ": ", indent: "    ", emptyArray: "[{n}]", emptyObject: "{{n}}" };
 
 /** The JSON was written in one way when it was signed, and in another way when it was sent. */
 export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
+  ...NUMBER_MISTAKES,
   {
     id: "body-compact",
     title: "Body signed without white space",
@@ -41,6 +60,10 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     ways: [
       [1, inStyle({ comma: ", ", colon: ": ", quote: asciiQuotes })],
       [2, inStyle({ comma: ", ", colon: ": ", quote: plainQuotes })],
+      // Slashes too: PHP with a replacement of its own, and the JSON of Oracle and SQL Server.
+      [3, inStyle({ comma: ", ", colon: ": ", quote: phpQuotes })],
+      // PostgreSQL's json_build_object
+      [3, inStyle({ comma: ", ", colon: " : ", quote: plainQuotes })],
     ],
   },
   {
@@ -56,6 +79,42 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       [3, indented("  ", asciiQuotes)],
       [3, indented("    ", asciiQuotes)],
       [3, indented("    ", phpQuotes)],
+      [3, indented("  ", htmlQuotes)],
+      [3, indented("  ", gsonQuotes)],
+      [3, indented("  ", dotnetQuotes)],
+    ],
+  },
+  {
+    id: "body-pretty-printed",
+    title: "Body signed as a pretty printer writes it",
+    message:
+      "It matches if the body is written over several lines with indentation, as Jackson, Swift, Perl, Ruby or jsonb_pretty print it.",
+    fix: `${ONCE} Print for people only, not for what is signed.`,
+    ways: [
+      // Jackson, and Apex: arrays stay on one line.
+      [3, inStyle({ ...JACKSON, quote: plainQuotes })],
+      // Swift, with and without .withoutEscapingSlashes; Foundation puts an empty line into empty arrays.
+      [3, inStyle({ ...SWIFT, quote: (text) => slashQuotes(text) })],
+      [3, shaped(SORTED, { ...SWIFT, quote: (text) => slashQuotes(text) })],
+      [3, inStyle({ ...SWIFT, quote: plainQuotes })],
+      [3, shaped(SORTED, { ...SWIFT, quote: plainQuotes })],
+      // Perl, in the order it came and in canonical order.
+      [3, inStyle({ comma: ",", colon: " : ", indent: "   ", quote: plainQuotes })],
+      [3, shaped(SORTED, { comma: ",", colon: " : ", indent: "   ", quote: plainQuotes })],
+      // Ruby: nothing between the brackets of an empty array but line breaks.
+      [
+        3,
+        inStyle({
+          comma: ",",
+          colon: ": ",
+          indent: "  ",
+          emptyArray: "[\n{n}]",
+          emptyObject: "{{n}}",
+          quote: plainQuotes,
+        }),
+      ],
+      [3, shaped(BY_LENGTH, { ...JSONB_PRETTY, quote: plainQuotes })],
+      [3, inStyle({ ...JSONB_PRETTY, quote: plainQuotes })],
     ],
   },
   {
@@ -64,11 +123,17 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     message: "It matches if the body's keys are in alphabetical order.",
     fix: `${ONCE} The order of the keys counts, because the bytes are signed.`,
     ways: [
-      [1, sorted({ comma: ",", colon: ":", quote: plainQuotes })],
-      [2, sorted({ comma: ", ", colon: ": ", quote: asciiQuotes })],
-      [2, sorted({ comma: ",", colon: ":", quote: asciiQuotes })],
-      [2, sorted({ comma: ",", colon: ":", quote: htmlQuotes })],
-      [3, sorted({ comma: ",", colon: ":", indent: "  ", quote: plainQuotes })],
+      [1, shaped(SORTED, COMPACT)],
+      [2, shaped(SORTED, PYTHON)],
+      [2, shaped(SORTED, { comma: ",", colon: ":", quote: asciiQuotes })],
+      [2, shaped(SORTED, { comma: ",", colon: ":", quote: htmlQuotes })],
+      [3, shaped(SORTED, { comma: ",", colon: ":", indent: "  ", quote: plainQuotes })],
+      [3, shaped(SORTED, SPACED)],
+      [3, shaped(SORTED, PHP)],
+      [3, shaped(SORTED, { comma: ",", colon: ":", quote: (text) => slashQuotes(text) })],
+      [3, shaped(SORTED, { comma: ",", colon: ": ", indent: "  ", quote: plainQuotes })],
+      [3, shaped(SORTED, { comma: ",", colon: ": ", indent: "  ", quote: htmlQuotes })],
+      [3, shaped(SORTED, { comma: ",", colon: ": ", indent: "    ", quote: asciiQuotes })],
     ],
   },
   {
@@ -100,73 +165,27 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     ways: [[2, inStyle({ comma: ",", colon: ":", quote: htmlQuotes })]],
   },
   {
-    id: "body-empty",
-    title: "Empty body signed",
+    id: "body-quotes-escaped",
+    title: "Body signed with ', = or quotes escaped",
     message:
-      "It matches with an empty body: the body was not there yet when the request was signed, or was already consumed.",
-    fix: `Read or write the body first, then sign it. ${ONCE}`,
-    ways: [[1, () => ""]],
-  },
-  {
-    id: "body-as-object",
-    title: "An object signed instead of its text",
-    message:
-      "It matches if the body is an object that is turned into text without JSON.stringify: [object Object].",
-    fix: ONCE,
-    ways: [[1, () => "[object Object]"]],
-  },
-  {
-    id: "body-python-repr",
-    title: "A Python value signed instead of JSON",
-    message:
-      'It matches if the body is a Python value turned into text, with single quotes, as f"{payload}" does.',
-    fix: ONCE_PYTHON,
+      "It matches if <, >, & and ' are escaped, and = or quotes with them, as Gson, ConvertTo-Json of PowerShell 5 and PHP's JSON_HEX_* do.",
+    fix: `${ONCE} In Java new GsonBuilder().disableHtmlEscaping().`,
     ways: [
-      [
-        1,
-        inStyle({
-          comma: ", ",
-          colon: ": ",
-          quote: pythonQuotes,
-          literals: { true: "True", false: "False", null: "None" },
-        }),
-      ],
+      [3, inStyle({ comma: ",", colon: ":", quote: gsonQuotes })],
+      [3, inStyle({ comma: ",", colon: ":", quote: powershellQuotes })],
+      [3, inStyle({ comma: ",", colon: ":", quote: phpHexQuotes })],
     ],
   },
-  {
-    id: "body-ruby-inspect",
-    title: "A Ruby hash signed instead of JSON",
-    message: 'It matches if the body is a Ruby hash turned into text with =>, as "#{payload}" does.',
-    fix: "Serialise once, and sign and send the same text: body = JSON.generate(payload).",
-    ways: [
-      [3, inStyle({ comma: ", ", colon: "=>", quote: plainQuotes, literals: { null: "nil" } })],
-      [3, inStyle({ comma: ", ", colon: " => ", quote: plainQuotes, literals: { null: "nil" } })],
-    ],
-  },
-  {
-    id: "body-undefined",
-    title: "No body signed",
-    message:
-      'It matches with the word "undefined", "null" or "None" as body: there was none when the request was signed.',
-    fix: `Sign what you send. ${ONCE}`,
-    ways: ["undefined", "null", "None"].map((text) => [3, () => text] as const),
-  },
+  ...SHAPE_MISTAKES,
+  ...OTHER_TEXT_MISTAKES,
 ];
 
-function stringified(json: ReceivedJson | undefined): string | undefined {
+function stringified(json: Parameters<Reserialise>[0]): string | undefined {
   try {
-    return json && JSON.stringify(json.value);
+    return json && JSON.stringify(JSON.parse(json.text));
   } catch {
     return undefined; // nested too deeply for the engine
   }
-}
-
-function inStyle(style: JsonStyle): Reserialise {
-  return (json) => json && rewriteJson(json.tokens, style, json.maxLength);
-}
-
-function sorted(style: JsonStyle): Reserialise {
-  return (json) => json?.sorted && rewriteJson(json.sorted, style, json.maxLength);
 }
 
 function indented(indent: string, quote: JsonStyle["quote"]): Reserialise {

@@ -1,6 +1,14 @@
 import { digestOf } from "#hash";
-import { concatBytes, decodeBase64url, decodeUtf8, encodeBase64, utf8 } from "../../core/bytes.js";
+import {
+  concatBytes,
+  decodeBase64url,
+  decodeUtf8,
+  encodeBase64,
+  encodeBase64url,
+  utf8,
+} from "../../core/bytes.js";
 import type { RepeatableMistake } from "../mistake.js";
+import { formEncoded } from "../other-text.js";
 import { hexOf, latin1, latin1Text, lossyText, utf16 } from "../rewrite.js";
 
 /** The bytes that were signed, made from the received ones; `undefined` where the mistake is impossible. */
@@ -127,16 +135,159 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     title: "Body signed in base64",
     message: "It matches if the body is signed in base64, as some gateways hand it over (isBase64Encoded).",
     fix: "Decode it first: Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8').",
-    ways: [[2, (bytes) => utf8(encodeBase64(bytes))]],
+    ways: [
+      [2, (bytes) => utf8(encodeBase64(bytes))],
+      // With line breaks, as Ruby's encode64 and Python's encodebytes have them.
+      [3, (bytes) => utf8(inLines(encodeBase64(bytes), 60))],
+      [3, (bytes) => utf8(inLines(encodeBase64(bytes), 76))],
+      [3, (bytes) => utf8(encodeBase64url(bytes))],
+    ],
   },
   {
     id: "body-url-encoded",
     title: "Body signed percent-encoded",
     message: "It matches if the body is percent-encoded first.",
     fix: `${AS_SENT} Without encodeURIComponent(body).`,
-    ways: [[3, (bytes) => withText(bytes, encodeURIComponent)]],
+    ways: [
+      [3, (bytes) => withText(bytes, encodeURIComponent)],
+      [3, (bytes) => withText(bytes, formEncoded)],
+    ],
+  },
+  {
+    id: "body-in-form",
+    title: "Body signed inside of a form",
+    message: "It matches if the body is one value of a form, such as payload=%7B%22…: form-encoded.",
+    fix: `Sign the body alone, and let the sender use application/json. ${RAW}`,
+    ways: [
+      [3, (bytes) => withText(bytes, (text) => `payload=${formEncoded(text)}`)],
+      [3, (bytes) => withText(bytes, (text) => `data=${formEncoded(text)}`)],
+      // A body of JSON that was parsed as a form: one name without a value.
+      [3, (bytes) => withText(bytes, (text) => `${formEncoded(text)}=`)],
+    ],
+  },
+  {
+    id: "body-in-envelope",
+    title: "Body signed inside of an envelope",
+    message: "It matches if the body is wrapped: one member of an object, such as data, payload or body.",
+    fix: `Sign the body alone, as it is sent. ${RAW}`,
+    ways: [
+      ...["data", "payload", "body", "event"].map(
+        (name) => [3, (bytes: Uint8Array) => withText(bytes, (text) => `{"${name}":${text}}`)] as const,
+      ),
+      ...["body", "payload", "data"].map(
+        (name) =>
+          [
+            3,
+            (bytes: Uint8Array) => withText(bytes, (text) => `{"${name}":${JSON.stringify(text)}}`),
+          ] as const,
+      ),
+      [3, (bytes) => withText(bytes, (text) => `[${text}]`)],
+    ],
+  },
+  {
+    id: "body-as-buffer",
+    title: "A Buffer signed as JSON",
+    message:
+      'It matches if the body is a Buffer that JSON.stringify wrote: {"type":"Buffer","data":[…]}, as express.raw() leaves it.',
+    fix: "Sign the bytes themselves: createHmac('sha256', secret).update(head).update(req.body), without JSON.stringify.",
+    ways: [[3, (bytes) => listed(bytes, (one) => `{"type":"Buffer","data":[${one.join(",")}]}`)]],
+  },
+  {
+    id: "body-byte-list",
+    title: "A list of numbers signed",
+    message:
+      "It matches if the body is a list of its bytes as numbers, as String(new Uint8Array(…)) has them.",
+    fix: "Sign the bytes themselves, or their text: new TextDecoder().decode(bytes).",
+    ways: [
+      [3, (bytes) => listed(bytes, (one) => one.join(","))],
+      [3, (bytes) => listed(bytes, (one) => `[${one.join(",")}]`)],
+      [3, (bytes) => listed(bytes, (one) => `[${one.join(", ")}]`)],
+      // Java's bytes have a sign; Go puts spaces between them; JSON.stringify writes a Uint8Array as an object.
+      [3, (bytes) => listed(bytes, (one) => `[${Int8Array.from(one).join(", ")}]`)],
+      [3, (bytes) => listed(bytes, (one) => `[${one.join(" ")}]`)],
+      [
+        3,
+        (bytes) =>
+          listed(bytes, (one) => `{${Array.from(one, (byte, index) => `"${index}":${byte}`).join(",")}}`),
+      ],
+    ],
+  },
+  {
+    id: "body-html-entities",
+    title: "Body signed with HTML entities",
+    message:
+      "It matches if quotes, <, > and & are HTML entities such as &quot;, as htmlspecialchars() writes them.",
+    fix: `Escape where a page is made, never before signing. ${RAW}`,
+    ways: [
+      [3, (bytes) => withText(bytes, (text) => htmlEntities(text, "&#039;"))],
+      [3, (bytes) => withText(bytes, (text) => htmlEntities(text, "&#x27;"))],
+      [3, (bytes) => withText(bytes, (text) => htmlEntities(text, "&#39;"))],
+      [3, (bytes) => withText(bytes, (text) => htmlEntities(text, "'"))],
+    ],
+  },
+  {
+    id: "body-backslashes",
+    title: "Body signed with its quotes escaped",
+    message:
+      "It matches if there is a backslash before each quote, as addslashes(), $util.escapeJavaScript and logs write it.",
+    fix: `Take the body before anything escapes it: $input.body is in base64 with $util.base64Encode. ${RAW}`,
+    ways: [
+      [3, (bytes) => withText(bytes, (text) => text.replace(/["'\\]/g, "\\$&"))],
+      [3, (bytes) => withText(bytes, (text) => text.replace(/["\\]/g, "\\$&"))],
+      [3, (bytes) => withText(bytes, (text) => text.replace(/["'\\/]/g, "\\$&"))],
+    ],
+  },
+  {
+    id: "body-ascii",
+    title: "Body signed as ASCII",
+    message: "It matches if characters beyond ASCII are ? in the body, or left out: it was encoded as ASCII.",
+    fix: `${AS_SENT} In C# Encoding.UTF8.GetBytes(body), not Encoding.ASCII; in Java StandardCharsets.UTF_8.`,
+    ways: [
+      [
+        3,
+        (bytes) => withText(bytes, (text) => text.replace(BEYOND_ASCII, (char) => "?".repeat(char.length))),
+      ],
+      [3, (bytes) => withText(bytes, (text) => text.replace(/[^\0-\x7f]/gu, "?"))],
+      [3, (bytes) => withText(bytes, (text) => text.replace(BEYOND_ASCII, ""))],
+      // Each byte a question mark, as where UTF-8 is read as ASCII.
+      [3, (bytes) => (isAscii(bytes) ? undefined : bytes.map((byte) => (byte > 127 ? 63 : byte)))],
+      [3, (bytes) => (isAscii(bytes) ? undefined : utf8(latin1Text(bytes).replace(/[^\0-\x7f]/g, "\uFFFD")))],
+    ],
+  },
+  {
+    id: "body-white-space-removed",
+    title: "Body signed without any white space",
+    message: "It matches if all white space is removed from the body, also within strings.",
+    fix: RAW,
+    ways: [[3, (bytes) => withText(bytes, (text) => text.replace(/\s/g, ""))]],
   },
 ];
+
+/** A list of numbers is four times as long as the bytes; of more bytes than these none is tried. */
+const MOST_LISTED_BYTES = 4_096;
+
+function listed(bytes: Uint8Array, write: (bytes: Uint8Array) => string): Uint8Array | undefined {
+  return bytes.length > MOST_LISTED_BYTES ? undefined : utf8(write(bytes));
+}
+
+const BEYOND_ASCII = /[^\0-\x7f]/g;
+
+function isAscii(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte < 128);
+}
+
+/** Base64 in lines, each ended by a line break. */
+function inLines(text: string, width: number): string {
+  let lines = "";
+  for (let at = 0; at < text.length; at += width) lines += `${text.slice(at, at + width)}\n`;
+  return lines;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+function htmlEntities(text: string, apostrophe: string): string {
+  return text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? apostrophe);
+}
 
 const BOM = utf8("\uFEFF");
 
@@ -144,11 +295,15 @@ function startsWithBom(bytes: Uint8Array): boolean {
   return BOM.every((byte, index) => bytes[index] === byte);
 }
 
+/** One body is encoded in many ways, so its text is decoded once. */
+const texts = new WeakMap<Uint8Array, string | undefined>();
+
 function withText(
   bytes: Uint8Array,
   rewrite: (text: string) => string | Uint8Array | undefined,
 ): Uint8Array | undefined {
-  const text = decodeUtf8(bytes);
+  if (!texts.has(bytes)) texts.set(bytes, decodeUtf8(bytes));
+  const text = texts.get(bytes);
   const written = text === undefined ? undefined : rewrite(text);
   return typeof written === "string" ? utf8(written) : written;
 }

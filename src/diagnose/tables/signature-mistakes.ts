@@ -138,6 +138,46 @@ export const SIGNATURE_SHA384: Mistake = {
   fix: "Use SHA-256: createHmac('sha256', secret).",
 };
 
+/** The bytes of the digest became a text, and that was encoded. */
+export const SIGNATURE_READ_AS_TEXT: Mistake = {
+  id: "signature-read-as-text",
+  title: "A digest that was read as text",
+  message: "The digest is right, but its bytes were read as text before they were encoded.",
+  fix: "Encode the bytes: .digest('base64url'), without .digest().toString() or String.fromCharCode in between.",
+};
+
+/** The digest was encoded, and what came out was encoded again. */
+export const SIGNATURE_TWICE_ENCODED: Mistake = {
+  id: "signature-encoded-twice",
+  title: "Signature encoded twice",
+  message: "The digest is right, but it was encoded twice: base64 of the text in base64.",
+  fix: "Encode the bytes once: .digest('base64url') is a text already.",
+};
+
+/** Only the beginning of the signature was sent. */
+export const SIGNATURE_CUT: Mistake = {
+  id: "signature-cut",
+  title: "Signature cut short",
+  message: "The signature is the beginning of the right one: characters are missing at its end.",
+  fix: "Send all 43 characters. Look for a column or a variable that is too short.",
+};
+
+/** The signature was changed into capitals or small letters. */
+export const SIGNATURE_OTHER_CASE: Mistake = {
+  id: "signature-other-case",
+  title: "Signature in other case",
+  message: "The signature is the right one in lower case or in capitals. Its case counts.",
+  fix: "Send it as it is, without toLowerCase() or toUpperCase().",
+};
+
+/** The signature is of the body before it was compressed. */
+export const BODY_COMPRESSED: Mistake = {
+  id: "body-signed-uncompressed",
+  title: "Body compressed after it was signed",
+  message: "It matches the decompressed body: it was compressed (gzip, deflate) after it was signed.",
+  fix: "Send the body uncompressed: turn compression off in the client, and between proxy and listener.",
+};
+
 /** The signature is no digest in any spelling. */
 export const SIGNATURE_MALFORMED: Mistake = {
   id: "signature-malformed",

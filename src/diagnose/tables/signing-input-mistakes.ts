@@ -1,132 +1,22 @@
 import { isTimestamp } from "../../core/protocol.js";
 import type { RepeatableMistake } from "../mistake.js";
 
-/** A signing input with {t} for the timestamp, {i} for the event id and {b} for the body. */
-export type Layout = string;
-
-const SIGN = "Sign [timestamp, eventId, body].join('.')";
-
-/** The right signing input (specification 5.2, HMAC method, step 2). */
-export const RIGHT_LAYOUT: Layout = "{t}.{i}.{b}";
-
-/** Wrong ways to put the signing input together. */
-export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
-  {
-    id: "input-id-first",
-    title: "Event id before the timestamp",
-    message: "It matches if the event id comes before the timestamp, as in Standard Webhooks.",
-    fix: `${SIGN}: the timestamp comes first.`,
-    ways: [[1, "{i}.{t}.{b}"]],
-  },
-  {
-    id: "input-without-id",
-    title: "No event id in the signing input",
-    message: "It matches if the event id is left out of the signing input.",
-    fix: `${SIGN}, with the text of Webhook-Event-Id in the middle.`,
-    ways: [
-      [1, "{t}.{b}"],
-      [2, "{t}{b}"],
-      [3, "{t}..{b}"],
-      [3, "{b}.{t}"],
-      [3, "{t}:{b}"],
-      [3, "v0:{t}:{b}"],
-    ],
-  },
-  {
-    id: "input-body-only",
-    title: "Only the body is signed",
-    message: "It matches if the body alone is signed, without timestamp and event id.",
-    fix: `${SIGN}, not the body alone.`,
-    ways: [[1, "{b}"]],
-  },
-  {
-    id: "input-without-timestamp",
-    title: "No timestamp in the signing input",
-    message: "It matches if the timestamp is left out of the signing input.",
-    fix: `${SIGN}, with the text of Webhook-Timestamp in front.`,
-    ways: [
-      [1, "{i}.{b}"],
-      [3, ".{i}.{b}"],
-      [3, "{i}{b}"],
-      [3, "{b}.{i}"],
-    ],
-  },
-  {
-    id: "input-without-body",
-    title: "No body in the signing input",
-    message: "It matches if the signing input ends with the event id.",
-    fix: `${SIGN}, with the exact body at its end.`,
-    ways: [[2, "{t}.{i}"]],
-  },
-  {
-    id: "input-other-order",
-    title: "Another order of the three parts",
-    message: "It matches if timestamp, event id and body are in another order.",
-    fix: `${SIGN}: timestamp, event id, body.`,
-    ways: [
-      [2, "{t}.{b}.{i}"],
-      [2, "{b}.{t}.{i}"],
-      [3, "{b}.{i}.{t}"],
-      [3, "{i}.{b}.{t}"],
-    ],
-  },
-  {
-    id: "input-no-separator",
-    title: "No periods between the parts",
-    message: "It matches if the three parts follow each other without the periods between them.",
-    fix: `${SIGN}: the parts are joined by periods.`,
-    ways: [
-      [1, "{t}{i}{b}"],
-      [2, "{t}.{i}{b}"],
-      [3, "{t}{i}.{b}"],
-      [3, "{i}{t}{b}"],
-    ],
-  },
-  {
-    id: "input-other-separator",
-    title: "Another separator than a period",
-    message: "It matches if there is something else than a period between the parts.",
-    fix: `${SIGN}: the parts are joined by periods.`,
-    ways: [
-      [1, "{t}:{i}:{b}"],
-      [1, "{t}\n{i}\n{b}"],
-      [2, "{t}|{i}|{b}"],
-      [2, "{t},{i},{b}"],
-      [2, "{t}-{i}-{b}"],
-      [3, "{t} {i} {b}"],
-      [3, "{t}_{i}_{b}"],
-      [3, "{t};{i};{b}"],
-      [3, "{t}/{i}/{b}"],
-      [3, "{t}\r\n{i}\r\n{b}"],
-      [3, "{t}. {i}. {b}"],
-    ],
-  },
-  {
-    id: "input-prefix",
-    title: "Something before the timestamp",
-    message: "It matches if there is a version in front of the timestamp, as in other schemes.",
-    fix: `${SIGN}, without anything before it.`,
-    ways: [
-      [3, "v1.{t}.{i}.{b}"],
-      [3, "v1:{t}:{i}:{b}"],
-    ],
-  },
-];
-
-/** The text before the body and the text after it; without a body there is one text only. */
-export function aroundBody(layout: Layout, timestamp: string, eventId: string): [string, string?] {
-  const [head = "", tail] = layout.split("{b}");
-  // One pass over the layout: braces inside of a hostile header are neither searched nor replaced.
-  const filled = (text: string) =>
-    text.replace(/\{([ti])\}/g, (_, name) => (name === "t" ? timestamp : eventId));
-  return tail === undefined ? [filled(head)] : [filled(head), filled(tail)];
-}
-
 /** Changes a header's value to what went into the signing input; `undefined` where the mistake is impossible. */
 export type Rewrite = (text: string) => string | undefined;
 
 const ONE_TIMESTAMP =
   "Work the timestamp out once, and use that text for both: const timestamp = String(Math.floor(Date.now() / 1000)).";
+
+/** Where the clock of an earlier attempt stood: the pauses that retries make, and the minutes that people wait. */
+const EARLIER_SECONDS = [
+  4, 5, 6, 7, 8, 10, 15, 16, 20, 30, 32, 45, 60, 64, 90, 120, 128, 180, 240, 256, 300, 600, 900,
+];
+
+/** Where a time zone was added or taken away. */
+const ZONE_HOURS = [
+  -12, -11, -10, -9, -8, -7, -6, -5, -4, -3, -2, -1, 1, 2, 3, 3.5, 4, 5, 5.5, 5.75, 6, 7, 8, 9, 9.5, 10, 11,
+  12, 13,
+];
 
 /** The timestamp in the signing input differs from the header. */
 export const TIMESTAMP_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
@@ -173,6 +63,22 @@ export const TIMESTAMP_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
       ...[-2, 2, -3, 3].map((away) => [3, seconds((value) => String(value + away))] as const),
     ],
   },
+  {
+    id: "timestamp-of-another-attempt",
+    title: "The timestamp of an earlier attempt signed",
+    message:
+      "It matches with an earlier timestamp than the header's: the request was signed once and sent again with a new header, or the other way round.",
+    fix: `Sign each attempt again, with the timestamp that it sends. ${ONE_TIMESTAMP}`,
+    ways: EARLIER_SECONDS.map((away) => [3, seconds((value) => String(value - away))] as const),
+  },
+  {
+    id: "timestamp-of-another-zone",
+    title: "A timestamp of another time zone signed",
+    message:
+      "It matches with a timestamp that is some hours from the header's: one of the two is in a local time zone.",
+    fix: `${ONE_TIMESTAMP} In UTC: in Python int(time.time()), not datetime.utcnow().timestamp().`,
+    ways: ZONE_HOURS.map((hours) => [3, seconds((value) => String(value + hours * 3600))] as const),
+  },
 ];
 
 const AS_IN_HEADER =
@@ -196,6 +102,20 @@ export const EVENT_ID_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
     message: "It matches if the event id is signed without its hyphens.",
     fix: AS_IN_HEADER,
     ways: [[3, (text) => text.replaceAll("-", "")]],
+  },
+  {
+    id: "event-id-signed-wrapped",
+    title: "Something around the signed event id",
+    message:
+      "It matches if the event id is signed with braces, quotes or urn:uuid: around it, or without what is around the header's.",
+    fix: AS_IN_HEADER,
+    ways: [
+      [3, (text) => `{${text}}`],
+      [3, (text) => `"${text}"`],
+      [3, (text) => `urn:uuid:${text}`],
+      [3, (text) => `UUID('${text}')`],
+      [3, (text) => text.trim().replace(/^urn:uuid:|^[{"'(]|[}"')]$/gi, "")],
+    ],
   },
 ];
 

@@ -22,6 +22,53 @@ export const TOKEN_MISTAKES = {
     message: "The token is in Webhook-Signature. It belongs in Authorization.",
     fix: "Send headers.Authorization = 'Bearer ' + token.",
   },
+  nothing: {
+    id: "token-not-text",
+    title: "No token after Bearer",
+    message:
+      "There is no token after Bearer, or the text of a value that is none: undefined, null, [object Promise].",
+    fix: "Await the token before it is sent: headers.Authorization = 'Bearer ' + (await makeToken()).",
+  },
+  moved: {
+    id: "token-in-other-header",
+    title: "Token in another header",
+    message: "Authorization is missing, and the token is in another header: a gateway has moved it.",
+    fix: "Let the gateway pass Authorization on as it came, or copy the value back before the listener reads it, and only from this gateway.",
+  },
+  dpopHeader: {
+    id: "token-in-dpop-header",
+    title: "Token in the header DPoP",
+    message: "The token is in the header DPoP. These webhooks have theirs in Authorization.",
+    fix: `Send headers.Authorization = 'Bearer ' + token, with the claims that ${SIGNER} makes.`,
+  },
+  dpop: {
+    id: "token-dpop",
+    title: "A proof of DPoP",
+    message:
+      "The token is a proof of DPoP (RFC 9449), with htu or ath. A library for DPoP makes other claims than these.",
+    fix: `Sign sub, aud, exp, jti, htm and htb_s256, without htu and ath: ${SIGNER}.`,
+  },
+  signatureRemoved: {
+    id: "token-signature-replaced",
+    title: "The token's signature was removed",
+    message:
+      "A word stands in the place of the token's signature: a gateway has checked the token and removed it.",
+    fix: "Let the gateway pass Authorization on as it came, and give the gateway a token of its own in another header, such as X-Serverless-Authorization.",
+  },
+  ofOtherSystem: {
+    id: "token-of-another-system",
+    title: "A token of another system",
+    message:
+      "The token is a login of another system, without jti, htm and htb_s256: a gateway has put its own in place of the sender's, or the sender used its API token.",
+    fix: `Send the token that ${SIGNER} makes for this event, and let the gateway pass Authorization on as it came.`,
+  },
+  reused: {
+    id: "token-reused",
+    title: "The token of another event",
+    message:
+      "The token was made for another event: neither jti nor the body's hash is of this one. It was kept and reused.",
+    fix: `Make a token for each event and each attempt: ${SIGNER}, without a cache around it.`,
+  },
   malformed: {
     id: "token-malformed",
     title: "Not a token",

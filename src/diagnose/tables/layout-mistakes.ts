@@ -1,0 +1,289 @@
+import type { RepeatableMistake } from "../mistake.js";
+
+/**
+ * A signing input with {t} for the timestamp, {i} for the event id and {b} for the body; {j} is the body as a string of
+ * JSON, {u} the listener's URL and {p} its path, as far as they are known.
+ */
+export type Layout = string;
+
+const SIGN = "Sign [timestamp, eventId, body].join('.')";
+
+/** The right signing input (specification 5.2, HMAC method, step 2). */
+export const RIGHT_LAYOUT: Layout = "{t}.{i}.{b}";
+
+/** Wrong ways to put the signing input together. */
+export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
+  {
+    id: "input-id-first",
+    title: "Event id before the timestamp",
+    message: "It matches if the event id comes before the timestamp, as in Standard Webhooks.",
+    fix: `${SIGN}: the timestamp comes first.`,
+    ways: [[1, "{i}.{t}.{b}"]],
+  },
+  {
+    id: "input-without-id",
+    title: "No event id in the signing input",
+    message: "It matches if the event id is left out of the signing input.",
+    fix: `${SIGN}, with the text of Webhook-Event-Id in the middle.`,
+    ways: [
+      [1, "{t}.{b}"],
+      [2, "{t}{b}"],
+      [3, "{t}..{b}"],
+      [3, "{b}.{t}"],
+      [3, "{t}:{b}"],
+      [3, "v0:{t}:{b}"],
+      [3, "{t}\n{b}"],
+      [3, "{b}{t}"],
+      [3, "t={t}.{b}"],
+      [3, "{t}|{b}"],
+    ],
+  },
+  {
+    id: "input-body-only",
+    title: "Only the body is signed",
+    message: "It matches if the body alone is signed, without timestamp and event id.",
+    fix: `${SIGN}, not the body alone.`,
+    ways: [[1, "{b}"]],
+  },
+  {
+    id: "input-without-timestamp",
+    title: "No timestamp in the signing input",
+    message: "It matches if the timestamp is left out of the signing input.",
+    fix: `${SIGN}, with the text of Webhook-Timestamp in front.`,
+    ways: [
+      [1, "{i}.{b}"],
+      [3, ".{i}.{b}"],
+      [3, "{i}{b}"],
+      [3, "{b}.{i}"],
+    ],
+  },
+  {
+    id: "input-without-body",
+    title: "No body in the signing input",
+    message: "It matches if the signing input ends with the event id.",
+    fix: `${SIGN}, with the exact body at its end.`,
+    ways: [[2, "{t}.{i}"]],
+  },
+  {
+    id: "input-other-order",
+    title: "Another order of the three parts",
+    message: "It matches if timestamp, event id and body are in another order.",
+    fix: `${SIGN}: timestamp, event id, body.`,
+    ways: [
+      [2, "{t}.{b}.{i}"],
+      [2, "{b}.{t}.{i}"],
+      [3, "{b}.{i}.{t}"],
+      [3, "{i}.{b}.{t}"],
+      // With another separator as well.
+      [3, "{i}:{t}:{b}"],
+      [3, "{i}\n{t}\n{b}"],
+      [3, "{i}|{t}|{b}"],
+      [3, "{i}-{t}-{b}"],
+      [3, "{b}:{t}:{i}"],
+      [3, "{b}:{i}:{t}"],
+      [3, "{b}\n{t}\n{i}"],
+    ],
+  },
+  {
+    id: "input-no-separator",
+    title: "No periods between the parts",
+    message: "It matches if the three parts follow each other without the periods between them.",
+    fix: `${SIGN}: the parts are joined by periods.`,
+    ways: [
+      [1, "{t}{i}{b}"],
+      [2, "{t}.{i}{b}"],
+      [3, "{t}{i}.{b}"],
+      [3, "{i}{t}{b}"],
+      [3, "{b}{t}{i}"],
+      [3, "{b}{i}{t}"],
+      [3, "{t}{b}{i}"],
+      [3, "{i}{b}{t}"],
+    ],
+  },
+  {
+    id: "input-other-separator",
+    title: "Another separator than a period",
+    message: "It matches if there is something else than a period between the parts.",
+    fix: `${SIGN}: the parts are joined by periods.`,
+    ways: [
+      [1, "{t}:{i}:{b}"],
+      [1, "{t}\n{i}\n{b}"],
+      [2, "{t}|{i}|{b}"],
+      [2, "{t},{i},{b}"],
+      [2, "{t}-{i}-{b}"],
+      [3, "{t} {i} {b}"],
+      [3, "{t}_{i}_{b}"],
+      [3, "{t};{i};{b}"],
+      [3, "{t}/{i}/{b}"],
+      [3, "{t}\r\n{i}\r\n{b}"],
+      [3, "{t}. {i}. {b}"],
+      [3, "{t} . {i} . {b}"],
+      [3, "{t}::{i}::{b}"],
+      [3, "{t}||{i}||{b}"],
+      [3, "{t}&{i}&{b}"],
+      [3, "{t}+{i}+{b}"],
+      [3, "{t}#{i}#{b}"],
+      [3, "{t}\t{i}\t{b}"],
+      [3, "{t}\\n{i}\\n{b}"],
+      [3, "{t}\0{i}\0{b}"],
+      [3, "{t}.{i}:{b}"],
+      [3, "{t}:{i}.{b}"],
+      [3, "{t}.{i}\n{b}"],
+      [3, "{t}\n{i}.{b}"],
+      [3, "{t}..{i}..{b}"],
+    ],
+  },
+  {
+    id: "input-prefix",
+    title: "Something before the timestamp",
+    message: "It matches if there is a version in front of the timestamp, as in other schemes.",
+    fix: `${SIGN}, without anything before it.`,
+    ways: [
+      [3, "v1.{t}.{i}.{b}"],
+      [3, "v1:{t}:{i}:{b}"],
+    ],
+  },
+  {
+    id: "input-with-end",
+    title: "Something after the body",
+    message: "It matches if there is something after the body, such as a period.",
+    fix: `${SIGN}: the signing input ends with the body.`,
+    ways: [
+      [3, "{t}.{i}.{b}."],
+      [3, ".{t}.{i}.{b}"],
+      [3, "{t}.{i}.{b}undefined"],
+      [3, "{t}.{i}.{b} "],
+    ],
+  },
+  {
+    id: "input-placeholders",
+    title: "Placeholders left standing",
+    message:
+      "It matches if placeholders, or their braces or dollars, stand in the signing input: a template was not filled in, or of another language.",
+    fix: `${SIGN}. A template needs backticks (\`) in JavaScript, and an f before its quotes in Python: f'{timestamp}.{event_id}.'.`,
+    ways: [
+      [3, RIGHT_LAYOUT.replaceAll("{", "${")],
+      [3, "{{t}}.{{i}}.{{b}}"],
+      [3, "#{t}.#{i}.#{b}"],
+      [3, "<{t}>.<{i}>.<{b}>"],
+      [3, "{timestamp}.{event_id}.{b}"],
+      [3, "{timestamp}.{event_id}.{body}"],
+      [3, `${unfilled("timestamp", "eventId")}.{b}`],
+      [3, unfilled("timestamp", "eventId", "body")],
+      [3, unfilled("timestamp", "event_id", "body")],
+      [3, unfilled("timestamp", "id", "body")],
+      [3, "{timestamp}.{eventId}.{b}"],
+      [3, "{timestamp}.{eventId}.{body}"],
+      [3, "{timestamp}.{id}.{b}"],
+      [3, "$timestamp.$eventId.$body"],
+      [3, "$timestamp.$event_id.$body"],
+      [3, "#{timestamp}.#{event_id}.#{body}"],
+      [3, "%s.%s.%s"],
+      [3, "%s.%s.{b}"],
+      [3, "undefined.{i}.{b}"],
+      [3, "{t}.undefined.{b}"],
+      [3, "undefined.undefined.{b}"],
+      [3, "None.None.{b}"],
+      [3, "null.null.{b}"],
+      [3, "..{b}"],
+    ],
+  },
+  {
+    id: "input-as-json",
+    title: "A JSON object of the three parts",
+    message: "It matches if timestamp, event id and body are signed as one JSON object or array.",
+    fix: `${SIGN}: a text, not an object.`,
+    ways: [
+      ...[
+        ["timestamp", "eventId", "body"],
+        ["timestamp", "event_id", "body"],
+        ["timestamp", "eventId", "payload"],
+        ["timestamp", "event_id", "payload"],
+        ["timestamp", "id", "body"],
+        ["timestamp", "id", "payload"],
+        ["timestamp", "eventId", "data"],
+      ].flatMap(([t, i, b]): Way[] => [
+        [3, `{"${t}":{t},"${i}":"{i}","${b}":{b}}`],
+        [3, `{"${t}":"{t}","${i}":"{i}","${b}":{b}}`],
+        [3, `{"${t}":{t},"${i}":"{i}","${b}":{j}}`],
+        [3, `{"${t}":"{t}","${i}":"{i}","${b}":{j}}`],
+      ]),
+      [3, '["{t}","{i}",{j}]'],
+      [3, '["{t}", "{i}", {j}]'],
+      [3, '[{t},"{i}",{b}]'],
+      [3, '["{t}","{i}",{b}]'],
+    ],
+  },
+  {
+    id: "input-as-form",
+    title: "Names before the parts",
+    message: "It matches if each part has its name before it, as in a query or a header.",
+    fix: `${SIGN}: the values alone.`,
+    ways: [
+      [3, "timestamp={t}&event_id={i}&body={b}"],
+      [3, "timestamp={t}&eventId={i}&body={b}"],
+      [3, "t={t}&id={i}&body={b}"],
+      [3, "Webhook-Timestamp: {t}\nWebhook-Event-Id: {i}\n{b}"],
+      [3, "webhook-timestamp:{t}\nwebhook-event-id:{i}\n{b}"],
+    ],
+  },
+  {
+    id: "input-with-url",
+    title: "URL, path or method in the signing input",
+    message:
+      "It matches if the listener's URL or path, or the method, is part of what is signed, as in other schemes.",
+    fix: `${SIGN}: neither URL nor method is part of it.`,
+    ways: [
+      ...["{u}", "{p}"].flatMap((url): Way[] => [
+        [3, `${url}{b}`],
+        [3, `${url}.{b}`],
+        [3, `${url}\n{b}`],
+        [3, `{t}.${url}.{b}`],
+        [3, `{t}${url}{b}`],
+        [3, `{t}.{i}.${url}.{b}`],
+        [3, `POST\n${url}\n{t}\n{b}`],
+        [3, `POST\n${url}\n{t}\n{i}\n{b}`],
+        [3, `POST${url}{t}{b}`],
+        [3, `{t}POST${url}{b}`],
+        [3, `POST.${url}.{t}.{b}`],
+        [3, `{t}.POST.${url}.{b}`],
+        [3, `POST ${url}\n{t}\n{b}`],
+        [3, `POST:${url}:{t}:{b}`],
+      ]),
+      [3, "POST{b}"],
+      [3, "POST\n{b}"],
+      [3, "POST.{t}.{i}.{b}"],
+    ],
+  },
+];
+
+type Way = readonly [weight: 3, layout: Layout];
+
+/** Names in the braces of JavaScript's templates, joined by periods. */
+function unfilled(...names: string[]): string {
+  return names.map((name) => `\${${name}}`).join(".");
+}
+
+/** What a layout is filled with. The URL is empty where it is not known. */
+export interface LayoutValues {
+  readonly timestamp: string;
+  readonly eventId: string;
+  readonly url?: string;
+}
+
+/** The text before the body and the text after it; without a body there is one text only. */
+export function aroundBody(layout: Layout, values: LayoutValues): [string, string?] {
+  const [head = "", tail] = layout.split(/\{[bj]\}/);
+  // One pass over the layout: braces inside of a hostile header are neither searched nor replaced.
+  const filled = (text: string) =>
+    text.replace(/\{([tiup])\}/g, (_, name: "t" | "i" | "u" | "p") => {
+      if (name === "t") return values.timestamp;
+      if (name === "i") return values.eventId;
+      return name === "u" ? (values.url ?? "") : pathOf(values.url ?? "");
+    });
+  return tail === undefined ? [filled(head)] : [filled(head), filled(tail)];
+}
+
+function pathOf(url: string): string {
+  return url.replace(/^https?:\/\/[^/?#]*/i, "");
+}
