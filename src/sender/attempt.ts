@@ -219,7 +219,9 @@ async function signAndSend(
     let proof = signer.sign(unsigned);
     if ("then" in proof) {
       proof = await within(proof, timeoutMs, () => noSignature(timeoutMs, signal), signal);
-      timeoutMs = Math.max(1, endsAt - monotonicMs(clock));
+      const left = endsAt - monotonicMs(clock);
+      if (left <= 0) throw noSignature(timeoutMs, signal);
+      timeoutMs = left;
     }
     signed = protocolHeaders(unsigned, proof);
   } catch (cause) {

@@ -53,6 +53,7 @@ export function createTransport(options: TransportOptions = {}, resolve?: Resolv
   if (agent) boundTunnels(agent);
 
   return async (request) => {
+    const endsAt = performance.now() + request.timeoutMs;
     await nextTurn();
     if (request.signal?.aborted) throw asUnsent(aborted());
     const { protocol, host, port, path, authority } = targetOf(request.url);
@@ -60,24 +61,23 @@ export function createTransport(options: TransportOptions = {}, resolve?: Resolv
     const send = protocol === "https:" ? httpsRequest : httpRequest;
     const headers = headerLines(request, authority);
     const { method } = request;
-    const startedAt = performance.now();
-    const exchange = (pool: object, timeoutMs: number, sentBefore = false) => {
+    const exchange = (pool: object, sentBefore = false) => {
+      if (isOver(endsAt)) throw tooLate(request, sentBefore);
       const req = send({ protocol, host, port, path, method, headers, agent: pool as HttpAgent });
       return runExchange(req, request, {
         host,
         connectTimeoutMs,
-        timeoutMs,
+        endsAt,
         agent: pool,
         proxied,
         sentBefore,
         overTls: protocol === "https:",
       });
     };
-    const outcome = await exchange(pools[protocol], request.timeoutMs);
+    const outcome = await exchange(pools[protocol]);
     if (!("stale" in outcome)) return outcome;
     // A kept connection was closed under the request before anything came back: once more, on a new one.
-    const left = request.timeoutMs - (performance.now() - startedAt);
-    const fresh = await exchange(unkept[protocol], Math.max(1, Math.ceil(left)), true);
+    const fresh = await exchange(unkept[protocol], true);
     if ("stale" in fresh) throw fresh.stale;
     return { ...fresh, resent: true };
   };
@@ -157,11 +157,22 @@ function headerLines(request: TransportRequest, host: string): string[] {
   return lines;
 }
 
+function isOver(endsAt: number): boolean {
+  return performance.now() >= endsAt;
+}
+
+/** The error of a request that is not sent, or not once more, as its time is over. */
+function tooLate({ timeoutMs }: TransportRequest, sentBefore: boolean): HookproofError {
+  const error = timedOut("complete answer", timeoutMs);
+  return sentBefore ? error : asUnsent(error);
+}
+
 interface ExchangeBounds {
   /** Of the URL, without brackets. */
   readonly host: string;
   readonly connectTimeoutMs: number;
-  readonly timeoutMs: number;
+  /** When the time is over, by `performance.now()`. */
+  readonly endsAt: number;
   readonly agent: object;
   /** The agent goes through a proxy. */
   readonly proxied: boolean;
@@ -174,7 +185,7 @@ interface ExchangeBounds {
 function runExchange(
   req: ClientRequest,
   request: TransportRequest,
-  { host, connectTimeoutMs, timeoutMs, agent, proxied, sentBefore, overTls }: ExchangeBounds,
+  { host, connectTimeoutMs, endsAt, agent, proxied, sentBefore, overTls }: ExchangeBounds,
 ): Promise<TransportResponse | { stale: HookproofError }> {
   const { url } = request;
   return new Promise((resolve, reject) => {
@@ -186,7 +197,8 @@ function runExchange(
     let isOwn = req.reusedSocket || !proxied;
     /** Whether something of the request may have reached the host. */
     let isSent = req.reusedSocket || sentBefore;
-    const totalTimer = setTimeout(() => fail(timedOut("complete answer", request.timeoutMs)), timeoutMs);
+    const late = () => fail(timedOut("complete answer", request.timeoutMs));
+    const totalTimer = setTimeout(late, Math.ceil(endsAt - performance.now()));
     const onAbort = () => fail(aborted());
 
     function settle(): void {
@@ -230,6 +242,8 @@ function runExchange(
       const ready = "encrypted" in socket ? "secureConnect" : "connect";
       socket.once(ready, () => {
         clearTimeout(connectTimer);
+        // A process that was stopped sees its connection first, and only then that the time is over.
+        if (isOver(endsAt)) return late();
         isSent = true;
         noteConnection(socket, agent);
       });
