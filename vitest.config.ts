@@ -15,6 +15,8 @@ const ADDED = {
   ],
   // The packed packages, installed and compiled as their users do.
   packages: ["test/packaging/{first-pages,install,release}.test.ts", "test/types/{consumers,guides}.test.ts"],
+  // Programs of other languages, and listeners in their frameworks.
+  languages: ["test/diagnose/printers.test.ts", "test/diagnose/frameworks/*.test.ts"],
   browser: ["test/browser/*.test.ts"],
   chaos: ["test/chaos/outbox.test.ts"],
 };

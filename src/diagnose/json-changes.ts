@@ -62,6 +62,19 @@ function writtenOut(token: string): string {
   return `${sign}${before}${after === "" ? "" : `.${after}`}`;
 }
 
+/** Sorted by a map of Go, whose numbers are those of JavaScript. */
+export const AS_GO_MAPS: Reshape = {
+  ...SORTED,
+  leaf: (token) => AS_JAVASCRIPT_NUMBERS.leaf?.(token) ?? token,
+};
+
+/** The outermost array of PHP, sorted. */
+export const SORTED_PHP_ARRAYS: Reshape = {
+  ...SORTED_AT_TOP,
+  leaf: (token) => AS_PHP_NUMBERS.leaf?.(token) ?? token,
+  object: (object) => AS_PHP_ARRAYS.object?.(object) ?? object,
+};
+
 const NULL = "null";
 
 /** Without the members that are null. */
@@ -144,9 +157,18 @@ function numbers(change: (token: string) => string): (token: string) => string {
 /** Numbers as JavaScript writes them: 3 for 3.0, 100000 for 1e5, and the last digits of long ones lost. */
 export const AS_JAVASCRIPT_NUMBERS: Reshape = { leaf: numbers((token) => String(Number(token))) };
 
-/** Numbers of JavaScript, and [] for {}, as PHP's arrays have it. */
+/** Numbers as PHP writes them: 3 for 3.0 as in JavaScript, but 1.0e-5. */
+export const AS_PHP_NUMBERS: Reshape = {
+  leaf: numbers((token) => {
+    const value = Number(token);
+    const isPlain = value === 0 || (Math.abs(value) < 1e17 && Math.abs(value) >= 1e-4);
+    return isPlain ? String(value) : value.toExponential().replace(/^(-?[0-9])e/, "$1.0e");
+  }),
+};
+
+/** Numbers of PHP, and [] for {}, as its arrays have it. */
 export const AS_PHP_ARRAYS: Reshape = {
-  leaf: (token) => AS_JAVASCRIPT_NUMBERS.leaf?.(token) ?? token,
+  leaf: (token) => AS_PHP_NUMBERS.leaf?.(token) ?? token,
   object: (object) => (object.members.length === 0 ? { items: [] } : object),
 };
 
@@ -164,6 +186,13 @@ export const AS_JAVA_NUMBERS: Reshape = {
 /** The same as Python writes them. */
 export const AS_PYTHON_NUMBERS: Reshape = {
   leaf: numbers((token) => (/[.e]/i.test(token) ? asPythonFloat(token) : token)),
+};
+
+/** The same as Ruby writes them. */
+export const AS_RUBY_NUMBERS: Reshape = {
+  leaf: numbers((token) =>
+    /[.e]/i.test(token) ? asPythonFloat(token).replace(/^(-?[0-9])e/, "$1.0e") : token,
+  ),
 };
 
 function asDouble(token: string, largest: number): string {

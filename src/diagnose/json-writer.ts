@@ -8,6 +8,8 @@ export interface JsonStyle {
   readonly indent?: string;
   /** Arrays stay on one line, with a space inside of each bracket, while objects are indented. */
   readonly arraysInline?: boolean;
+  /** A bracket after a name begins a line of its own. */
+  readonly bracketsOnOwnLine?: boolean;
   /** An empty array, with {n} for the line break and the indentation of the line that it stands on; [] without it. */
   readonly emptyArray?: string;
   /** An empty object, likewise; {} without it. */
@@ -79,8 +81,11 @@ export function writeJson({ tokens, table, maxLength }: JsonTokens, style: JsonS
     const token = tokens[index] as number;
     if (token > COLON) written += pieceOf(token);
     else if (token === COMMA) written += isInline ? ", " : comma + lineBreak(depth);
-    else if (token === COLON) written += colon;
-    else if (token === CLOSE_OBJECT || token === CLOSE_ARRAY) {
+    else if (token === COLON) {
+      const next = tokens[index + 1] ?? COLON;
+      const isOwnLine = style.bracketsOnOwnLine === true && next < COMMA;
+      written += isOwnLine ? colon + lineBreak(depth) : colon;
+    } else if (token === CLOSE_OBJECT || token === CLOSE_ARRAY) {
       if (isInline) written += " ]";
       else {
         depth--;

@@ -17,7 +17,9 @@ interface WrongRequest {
 
 const hasPython = hasTool("/usr/bin/python3", "-c", "import hmac, hashlib");
 const script = fileURLToPath(new URL("sign_wrongly.py", import.meta.url));
-const { cases: wrongRequests } = readVectors<{ cases: WrongRequest[] }>("mistakes.json");
+const { cases: wrongRequests, printed } = readVectors<{ cases: WrongRequest[]; printed: WrongRequest[] }>(
+  "mistakes.json",
+);
 const clock = fixedClock(1_767_225_600_000);
 
 /** The place in the list where it is not the first: a timestamp in milliseconds is another mistake, named before. */
@@ -27,8 +29,8 @@ itWith("python3", hasPython)("vectors/mistakes.json holds what Python makes", ()
   expect(JSON.parse(execFileSync("/usr/bin/python3", [script], { encoding: "utf8" }))).toEqual(wrongRequests);
 });
 
-describe("a signature that Python made wrongly is explained, first of all:", () => {
-  it.each(wrongRequests.map((one) => [one.name, one] as const))("%s", async (_, wrong) => {
+describe("a signature that was made wrongly is explained, first of all:", () => {
+  it.each([...wrongRequests, ...printed].map((one) => [one.name, one] as const))("%s", async (_, wrong) => {
     const { secret, headers, mistake } = wrong;
     const body = new Uint8Array(Buffer.from(wrong.bodyBase64, "base64"));
     const { mistakes } = await diagnose({ request: { headers, body }, secret, clock });

@@ -1,4 +1,4 @@
-import { BY_LENGTH, SORTED } from "../json-changes.js";
+import { AS_GO_MAPS, BY_LENGTH, SORTED } from "../json-changes.js";
 import {
   asciiQuotes,
   dotnetQuotes,
@@ -36,6 +36,8 @@ const JACKSON = {
 };
 const SWIFT = { comma: ",", colon: " : ", indent: "  ", emptyArray: "[\n{n}]", emptyObject: "{\n{n}}" };
 const JSONB_PRETTY = { comma: ",", colon: ": ", indent: "    ", emptyArray: "[{n}]", emptyObject: "{{n}}" };
+
+const MARIADB = { comma: ",", colon: ": ", indent: "    ", emptyObject: "{{n}}", bracketsOnOwnLine: true };
 
 /** The JSON was written in one way when it was signed, and in another way when it was sent. */
 export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
@@ -101,6 +103,8 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       // Perl, in the order it came and in canonical order.
       [3, inStyle({ comma: ",", colon: " : ", indent: "   ", quote: plainQuotes })],
       [3, shaped(SORTED, { comma: ",", colon: " : ", indent: "   ", quote: plainQuotes })],
+      // It ends with a line break.
+      [3, ended(shaped(SORTED, { comma: ",", colon: " : ", indent: "   ", quote: plainQuotes }))],
       // Ruby: nothing between the brackets of an empty array but line breaks.
       [
         3,
@@ -115,6 +119,8 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       ],
       [3, shaped(BY_LENGTH, { ...JSONB_PRETTY, quote: plainQuotes })],
       [3, inStyle({ ...JSONB_PRETTY, quote: plainQuotes })],
+      // MariaDB's JSON_DETAILED: brackets begin a line of their own.
+      [3, inStyle({ ...MARIADB, quote: plainQuotes })],
     ],
   },
   {
@@ -128,6 +134,7 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       [2, shaped(SORTED, { comma: ",", colon: ":", quote: asciiQuotes })],
       [2, shaped(SORTED, { comma: ",", colon: ":", quote: htmlQuotes })],
       [3, shaped(SORTED, { comma: ",", colon: ":", indent: "  ", quote: plainQuotes })],
+      [3, shaped(AS_GO_MAPS, { comma: ",", colon: ":", quote: htmlQuotes })],
       [3, shaped(SORTED, SPACED)],
       [3, shaped(SORTED, PHP)],
       [3, shaped(SORTED, { comma: ",", colon: ":", quote: (text) => slashQuotes(text) })],
@@ -190,4 +197,11 @@ function stringified(json: Parameters<Reserialise>[0]): string | undefined {
 
 function indented(indent: string, quote: JsonStyle["quote"]): Reserialise {
   return inStyle({ comma: ",", colon: ": ", indent, quote });
+}
+
+function ended(write: Reserialise): Reserialise {
+  return (json) => {
+    const text = write(json);
+    return text && `${text}\n`;
+  };
 }

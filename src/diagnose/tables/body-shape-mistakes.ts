@@ -4,7 +4,9 @@ import {
   AS_JAVA_NUMBERS,
   AS_JAVASCRIPT_NUMBERS,
   AS_PHP_ARRAYS,
+  AS_PHP_NUMBERS,
   AS_PYTHON_NUMBERS,
+  AS_RUBY_NUMBERS,
   BY_LENGTH,
   CAMEL_CASE,
   DATE_SPELLINGS,
@@ -16,6 +18,7 @@ import {
   PASCAL_CASE,
   SNAKE_CASE,
   SORTED_AT_TOP,
+  SORTED_PHP_ARRAYS,
   TEXT_AS_NUMBERS,
   TRIMMED,
   TRIMMED_AND_NULL,
@@ -68,6 +71,7 @@ export const NUMBER_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       ...each([AS_DOUBLES], [COMPACT, SPACED]),
       ...each([AS_JAVA_NUMBERS], [COMPACT]),
       ...each([AS_PYTHON_NUMBERS], [COMPACT, PYTHON]),
+      ...each([AS_RUBY_NUMBERS, AS_PHP_NUMBERS], [COMPACT]),
       ...each([AS_JAVASCRIPT_NUMBERS], [PHP, SLASHES, ASCII, HTML]),
     ],
   },
@@ -97,7 +101,10 @@ export const SHAPE_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     message:
       "It matches if the members of the top level are in alphabetical order, as after ksort() or Object.keys(payload).sort().",
     fix: `${ONCE} The order of the keys counts, because the bytes are signed.`,
-    ways: each([SORTED_AT_TOP], [PHP, COMPACT, SLASHES, ASCII, PYTHON]),
+    ways: [
+      ...each([SORTED_AT_TOP], [PHP, COMPACT, SLASHES, ASCII, PYTHON]),
+      ...each([SORTED_PHP_ARRAYS], [PHP, COMPACT, ASCII]),
+    ],
   },
   {
     id: "body-nulls-left-out",
