@@ -29,7 +29,7 @@ describe("a seed", () => {
     expect(digest({ seed: 42 })).not.toBe(digest({ seed: 43 }));
     // What a seed gives is what people write into their tests; a change of it is a change for them.
     expect(digest({})).toMatchInlineSnapshot(
-      `"c4ad13a525900c35fd645611696f975cf66639ba204b63877fb411b0c7696983"`,
+      `"bcbade7841dc72518c7e3c86f2652cd9e1086a98da2838ac80b037f7dbbe5df0"`,
     );
   });
 
@@ -66,6 +66,24 @@ describe("a seed", () => {
     expect(last?.secrets?.map(({ views = -1 }) => views)).toEqual([-1, 5]);
     expect(last?.clients?.[0]?.role).toBe("super-admin");
     expect(last?.secrets?.[1]?.allowedUserIds).toEqual([last?.clients?.[0]?.userId]);
+  });
+
+  it("has users with managers up to the first one, and where their values come from", () => {
+    const users = new Map(usersOf({}).map((one) => [one.id, one]));
+    const [first] = users.values();
+    const chains = [...users.values()].map((one) => {
+      let length = 0;
+      for (let at = one; at !== first; length++) {
+        expect(at.managerSources).toMatchObject([{ value: at.managerIds?.[0] }]);
+        at = users.get(at.managerIds?.[0] ?? "") as typeof one;
+      }
+      return length;
+    });
+    expect(Math.max(...chains)).toBeGreaterThan(2);
+    for (const { department, departmentSources, directoryIds, jobTitle, jobTitleSources } of users.values()) {
+      expect(departmentSources).toMatchObject([{ appId: directoryIds?.[0], value: department }]);
+      expect(jobTitleSources).toMatchObject([{ appUserProfileAttributeKey: "jobTitle", value: jobTitle }]);
+    }
   });
 
   it.each([[{ seed: -1 }], [{ seed: 1.5 }], [{ users: 0 }], [{ users: Number.NaN }]])(

@@ -108,14 +108,45 @@ const CITIES = [
 /** Everybody reports to one of the first of them. */
 const MANAGERS = 10;
 
+/** The directory that all users of a seed come from. */
+export interface Directory {
+  readonly id: string;
+  /** What it maps to each attribute of a user, by the attribute. */
+  readonly mappingIds: Readonly<Record<"department" | "jobTitle" | "manager", string>>;
+}
+
+/** The directory of a seed. */
+export function directoryOf(seed: number): Directory {
+  const mappingId = (n: number) => draw(seed, "mapping", n).id;
+  return {
+    id: draw(seed, "directory", 0).id,
+    mappingIds: { department: mappingId(0), jobTitle: mappingId(1), manager: mappingId(2) },
+  };
+}
+
 /** The n-th user of a seed that begins at `start`; the first is the one the seed's client acts as. */
-export function user(seed: number, n: number, start: number): NonNullable<Fixture["users"]>[number] {
+export function user(
+  seed: number,
+  n: number,
+  start: number,
+  directory: Directory,
+): NonNullable<Fixture["users"]>[number] {
   const chance = draw(seed, "user", n);
   const name = `${chance.pick(GIVEN)} ${chance.pick(FAMILY)}`;
   const [department, titles] = chance.pick(WORK);
   const jobTitle = chance.pick(titles);
   const login = `${plain(name)}.${n}`;
   const status = n === 0 ? "ENABLED" : statusOf(chance.below(100));
+  const employmentType = chance.below(5) === 0 ? "Contractor" : "Employee";
+  const managerIds = n === 0 ? [] : [draw(seed, "user", managerOf(n, chance)).id];
+  const sourceOf = (attribute: keyof Directory["mappingIds"], value: string) => ({
+    appId: directory.id,
+    appUserId: login,
+    appUserProfileAttributeKey: attribute,
+    priority: 0,
+    userAttributeMappingId: directory.mappingIds[attribute],
+    value,
+  });
   const at = (days: number) => new Date(start + n * 1_000 + days * 86_400_000).toISOString();
   return {
     id: chance.id,
@@ -126,17 +157,20 @@ export function user(seed: number, n: number, start: number): NonNullable<Fixtur
     emails: [`${login}@example.com`],
     department,
     jobTitle,
-    employmentType: chance.below(5) === 0 ? "Contractor" : "Employee",
+    employmentType,
     employmentStatus: status === "ENABLED" ? "Active" : "Inactive",
     employeeIds: [String(10_000 + n)],
-    managerIds: n === 0 ? [] : [draw(seed, "user", managerOf(n, chance)).id],
+    managerIds,
     roleIds: [],
-    directoryIds: [draw(seed, "directory", 0).id],
+    directoryIds: [directory.id],
     directoryStatus: status,
     status,
     type: "USER_TYPE_HUMAN",
     origin: "USER_ORIGIN_DIRECTORY",
     profile: { location: chance.pick(CITIES), costCenter: `CC-${100 + chance.below(20)}` },
+    departmentSources: [sourceOf("department", department)],
+    jobTitleSources: [sourceOf("jobTitle", jobTitle)],
+    managerSources: managerIds.map((id) => sourceOf("manager", id)),
     createdAt: at(0),
     updatedAt: at(chance.below(30)),
     ...(status === "DELETED" ? { deletedAt: at(60) } : {}),

@@ -5,7 +5,7 @@ import { automation } from "./automation.js";
 import { bridge } from "./bridge.js";
 import { idsOf } from "./draw.js";
 import { paperSecrets } from "./paper-secrets.js";
-import { user } from "./people.js";
+import { directoryOf, user } from "./people.js";
 
 /** What a seed is made from. */
 export interface Seed {
@@ -49,8 +49,11 @@ export function* seedParts(options: Seed, { clientId, signingSecret }: SeedCrede
     displayName: "Everybody",
     createdAt: new Date(START).toISOString(),
   };
+  const directory = directoryOf(seed);
   for (let from = 0; from < users; from += PART) {
-    const part = Array.from({ length: Math.min(PART, users - from) }, (_, n) => user(seed, from + n, START));
+    const part = Array.from({ length: Math.min(PART, users - from) }, (_, n) =>
+      user(seed, from + n, START, directory),
+    );
     yield { users: part, suggestions: [{ ...cohort, userIds: part.map(({ id }) => id) }] };
   }
   yield {
