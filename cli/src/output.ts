@@ -139,6 +139,11 @@ function escaped(one: string): string {
     .join("");
 }
 
+/** A number with its noun: `1 event`, `2 events`. */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** Lines of a table: columns as wide as their widest cell, numbers to the right. */
 export function tableLines(
   head: readonly string[],

@@ -146,12 +146,12 @@ it("asks on a terminal before it cancels more than one event", { timeout: 60_000
       ["offboarding", 2],
     ]);
     const alone = (await cancel("n", IDS[1] ?? "")).join("\n"); // is not asked for
-    expect(alone).toContain("1 events cancelled");
+    expect(alone).toContain("1 event cancelled");
     expect(alone).not.toContain("(y/n)");
     expect((await cancel("y", eventId)).join("\n")).toContain("2 events cancelled");
     const all = (await cancel("y", "--listener archive")).join("\n");
-    expect(all).toContain('Cancel up to 1 events for "archive"?');
-    expect(all).toContain("1 events cancelled");
+    expect(all).toContain('Cancel up to 1 event for "archive"?');
+    expect(all).toContain("1 event cancelled");
     expect(await pending()).toEqual([]);
     await program.store.close();
   });
@@ -174,8 +174,8 @@ it("cancels what has not begun, lists what has, and says so", { timeout: 60_000 
     expect(second).toBe(`in-flight             ${IDS[1]}  offboarding         0`);
     const seen = await stage.run("hookproof outbox cancel --listener offboarding --yes --outbox app.db");
     expect(seen).toEqual([
-      "1 events cancelled",
-      "! warning  2 were not cancelled: an attempt has begun. They go on.",
+      "1 event cancelled",
+      "! warning  2 events not cancelled, as an attempt has begun. Delivery goes on.",
     ]);
     for (const [id, why] of [
       [IDS[0], "as an attempt was made; it is tried again"],

@@ -224,7 +224,7 @@ describe("doctor", () => {
     });
     const printed = await stage.run(`hookproof doctor https://127.0.0.1:${server.port}/ --insecure`);
     await server.stop();
-    expect(printed.join("\n")).toMatch(/answered 405[\s\S]*the certificate expires in 1 days/);
+    expect(printed.join("\n")).toMatch(/answered 405[\s\S]*the certificate expires in 1 day\b/);
   });
 
   it.each([

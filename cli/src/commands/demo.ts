@@ -1,6 +1,7 @@
 import type { Command, Context } from "../command.js";
 import { CliError, EXIT } from "../failure.js";
 import { stopped } from "../io.js";
+import { countOf } from "../output.js";
 import { INSPECTOR_FLAGS, type Inspecting, presentInspector, startInspecting } from "../serve/inspecting.js";
 import { playDemo, type Step } from "../serve/play-demo.js";
 
@@ -44,7 +45,7 @@ async function play(context: Context, stays: boolean, page: Inspecting | undefin
       throw new CliError(
         EXIT.checkFailed,
         "DEMO_FAILED",
-        `${played.failed} steps got another status than expected.`,
+        `${countOf(played.failed, "step")} got another status than expected.`,
       );
     if (!stays) return EXIT.ok;
     out.line();

@@ -5,7 +5,7 @@ import { EXIT } from "../failure.js";
 import { writeOwnFile } from "../files.js";
 import { findEvents, forget, readHistory, recall, SEARCH_FLAGS } from "../history/history.js";
 import { describeCredential, type HistoryRecord, hasArrived } from "../history/history-record.js";
-import { field, inertJson } from "../output.js";
+import { countOf, field, inertJson } from "../output.js";
 
 export const eventsList: Command = {
   name: "events list",
@@ -172,10 +172,14 @@ export const eventsClear: Command = {
     const { args, io, out } = context;
     const before = Date.now() - (args.durationMs("older-than") ?? -1);
     const count = (await readHistory(io, out)).filter(({ at }) => at < before).length;
-    await confirm(context, `Delete ${count} events?`, `${count} events would be deleted.`);
+    await confirm(
+      context,
+      `Delete ${countOf(count, "event")}?`,
+      `${countOf(count, "event")} would be deleted.`,
+    );
     const removed = await forget(io, out, ({ at }) => at < before);
     out.document({ type: "events", ok: true, removed });
-    out.line(`${removed} events deleted`);
+    out.line(`${countOf(removed, "event")} deleted`);
     return EXIT.ok;
   },
 };

@@ -5,7 +5,7 @@ import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
 import { stopped } from "../io.js";
 import { openStore, PRIVATE_STORE_FLAGS } from "../keys/key-store-flags.js";
-import type { Output } from "../output.js";
+import { countOf, type Output } from "../output.js";
 import { SERVING_FLAGS, servingOptions, started } from "../serve/serving.js";
 import { shownTime } from "../times.js";
 
@@ -76,7 +76,7 @@ export const jwksServe: Command = {
     await stopped(io.stopSignal);
     stopRotating();
     await host.stop();
-    out.note(`${asked} requests for the key set`);
+    out.note(`${countOf(asked, "request")} for the key set`);
     return EXIT.ok;
   },
 };

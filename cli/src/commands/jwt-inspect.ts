@@ -2,6 +2,7 @@ import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
 import { readTextFile } from "../files.js";
 import { readStdin } from "../io.js";
+import { countOf } from "../output.js";
 
 export const jwtInspect: Command = {
   name: "jwt inspect",
@@ -38,7 +39,7 @@ export const jwtInspect: Command = {
     out.line("claims");
     for (const [name, value] of Object.entries(claims))
       out.line(`  ${name.padEnd(9)} ${JSON.stringify(value)}${timeOf(name, value)}`);
-    out.line(`signature  ${signatureBytes} bytes`);
+    out.line(`signature  ${countOf(signatureBytes, "byte")}`);
     out.warn(
       "NOT VERIFIED: anybody can write such a token. To check it: hookproof verify, or hookproof jwks check --token",
     );

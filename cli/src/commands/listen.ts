@@ -8,6 +8,7 @@ import { findSecrets } from "../credentials/secrets.js";
 import { EXIT, usageError } from "../failure.js";
 import { stopped } from "../io.js";
 import { keysFrom } from "../keys/keys.js";
+import { countOf } from "../output.js";
 import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../serve/inspecting.js";
 import { type Reporting, reportRequest } from "../serve/report-request.js";
 import { SERVING_FLAGS, servingOptions, started } from "../serve/serving.js";
@@ -169,7 +170,9 @@ export const listen: Command = {
     await server.stop();
     await page.stop();
     await reported;
-    out.note(`${n} requests${[...counts].map(([status, count]) => `, ${count} x ${status}`).join("")}`);
+    out.note(
+      `${countOf(n, "request")}${[...counts].map(([status, count]) => `, ${count} x ${status}`).join("")}`,
+    );
     return EXIT.ok;
   },
 };

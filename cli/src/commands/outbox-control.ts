@@ -4,7 +4,7 @@ import { confirm } from "../ask.js";
 import { type Args, type Command, type Context, ROWS_FLAG } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
 import { controlOf, notInOutbox, OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
-import { tableLines } from "../output.js";
+import { countOf, tableLines } from "../output.js";
 import { shownTime } from "../times.js";
 
 const MAX_REASON_LENGTH = 200;
@@ -46,7 +46,7 @@ export const outboxList: Command = {
         for (const line of tableLines(["due", "event id", "listener", "attempts", "last answer"], rows))
           out.line(line);
       if (rows.length === 0) out.note("No event waits.");
-      if (rows.length === limit) out.note(`There may be more than these ${limit}: --limit <n>`);
+      if (rows.length === limit) out.note(`${limit} shown; there may be more: --limit <n>`);
     } finally {
       await close();
     }
@@ -95,8 +95,8 @@ export const outboxPause: Command = {
       await controlOf(store).pause(listener, reason);
       const { pending = 0, inFlight = 0 } = (await statsOf(store, listener)) ?? {};
       out.document({ type: "pause", ok: true, listener, ...(reason && { reason }), pending, inFlight });
-      out.line(`${listener}  paused, ${pending} events wait`);
-      if (inFlight > 0) out.note(`${inFlight} events are under way: they go on.`);
+      out.line(`${listener}  paused, ${countOf(pending, "event")} waiting`);
+      if (inFlight > 0) out.note(`${countOf(inFlight, "event")} under way: not stopped by the pause.`);
       if (pending + inFlight === 0)
         out.warn(`The outbox has no event for ${JSON.stringify(listener)} now. Is that its name?`);
       if (/^\w[\w.-]*$/.test(listener)) out.note(`next: hookproof outbox resume ${listener}`);
@@ -124,7 +124,9 @@ export const outboxResume: Command = {
       const resumed = await controlOf(store).resume(listener);
       const { pending = 0 } = (await statsOf(store, listener)) ?? {};
       out.document({ type: "resume", ok: true, listener, resumed, pending });
-      out.line(`${listener}  ${resumed ? "resumed" : "was not paused"}, ${pending} events wait`);
+      out.line(
+        `${listener}  ${resumed ? "resumed" : "was not paused"}, ${countOf(pending, "event")} waiting`,
+      );
     } finally {
       await close();
     }
@@ -177,8 +179,9 @@ async function cancelListener(context: Context, store: OutboxStore, listener: st
   const { cancelled, tooLate } =
     pending > 0 ? await control.cancel({ listener }) : { cancelled: 0, tooLate: 0 };
   out.document({ type: "cancel", ok: true, cancelled, tooLate });
-  out.line(`${cancelled} events cancelled`);
-  if (tooLate > 0) out.warn(`${tooLate} were not cancelled: an attempt has begun. They go on.`);
+  out.line(`${countOf(cancelled, "event")} cancelled`);
+  if (tooLate > 0)
+    out.warn(`${countOf(tooLate, "event")} not cancelled, as an attempt has begun. Delivery goes on.`);
   return EXIT.ok;
 }
 
@@ -200,7 +203,7 @@ async function cancelEvent(
   const { cancelled } = await control.cancel(filter);
   const kept = (await entries()).filter(({ state }) => state !== "cancelled");
   out.document({ type: "cancel", ok: kept.length === 0, eventId: id, cancelled, tooLate: kept.length });
-  out.line(`${cancelled} events cancelled`);
+  out.line(`${countOf(cancelled, "event")} cancelled`);
   if (cancelled === 0 && kept.length === 0) out.note("It was cancelled before.");
   for (const entry of kept) out.warn(`${entry.listener}: not cancelled, ${whyNot(entry)}`);
   return kept.length === 0 ? EXIT.ok : EXIT.checkFailed;
@@ -216,8 +219,8 @@ function whyNot({ state }: OutboxEntry): string {
 function confirmMany(context: Context, count: number, which: string): Promise<void> {
   return confirm(
     context,
-    `Cancel up to ${count} events ${which}? They are never sent.`,
-    `Up to ${count} events ${which} would be cancelled, and never sent.`,
+    `Cancel up to ${countOf(count, "event")} ${which}? What is cancelled is never sent.`,
+    `Up to ${countOf(count, "event")} ${which} would be cancelled, and never sent.`,
   );
 }
 

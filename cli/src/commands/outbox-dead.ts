@@ -5,7 +5,7 @@ import { canAsk, confirm } from "../ask.js";
 import { type Args, type Command, type Context, type Flag, ROWS_FLAG } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
-import { tableLines } from "../output.js";
+import { countOf, tableLines } from "../output.js";
 import { startProgress } from "../progress.js";
 
 const REASONS = ["refused", "attempts", "window", "unsendable"] as const;
@@ -155,7 +155,7 @@ export const outboxRedrive: Command = {
       });
       if (pastWindow > 0)
         out.warn(
-          `${pastWindow} had their first attempt too long ago to be sent under their ids; only --new-ids redrives them.`,
+          `${countOf(pastWindow, "dead letter")} had the first attempt too long ago to be sent under the same id: that needs --new-ids.`,
         );
       const dryRun = args.flag("dry-run") || count === 0;
       if (!dryRun) await confirm(context, question(context, count), question(context, count, true));
@@ -169,7 +169,11 @@ export const outboxRedrive: Command = {
         redriven,
         pastWindow,
       });
-      out.line(dryRun ? `${count} dead letters would be redriven` : `${redriven} dead letters redriven`);
+      out.line(
+        dryRun
+          ? `${countOf(count, "dead letter")} would be redriven`
+          : `${countOf(redriven, "dead letter")} redriven`,
+      );
       if (args.flag("dry-run") && count > 0 && !canAsk({ io, global })) out.note("next: the same with --yes");
       return isWhole ? EXIT.ok : EXIT.interrupted;
     } finally {
@@ -194,8 +198,8 @@ async function refuseEncrypted(
 function question({ args }: Context, count: number, isStatement = false): string {
   const twice = args.flag("new-ids") ? "; with new ids, an event that has arrived runs twice" : "";
   return isStatement
-    ? `${count} dead letters would be redriven${twice}.`
-    : `Redrive ${count} dead letters${twice}?`;
+    ? `${countOf(count, "dead letter")} would be redriven${twice}.`
+    : `Redrive ${countOf(count, "dead letter")}${twice}?`;
 }
 
 async function redriveAll(

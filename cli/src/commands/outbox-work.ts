@@ -6,7 +6,7 @@ import { EXIT } from "../failure.js";
 import { stopped } from "../io.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { profileListeners } from "../outbox/profile-listeners.js";
-import type { Output } from "../output.js";
+import { countOf, type Output } from "../output.js";
 import { shownAge } from "../times.js";
 
 export const outboxWork: Command = {
@@ -62,7 +62,9 @@ export const outboxWork: Command = {
       await close();
     }
     out.document({ type: "worked", ok: true, ...counts });
-    out.note(`${counts.delivered} delivered, ${counts.duplicate} duplicates, ${counts.dead} dead letters`);
+    out.note(
+      `${counts.delivered} delivered, ${countOf(counts.duplicate, "duplicate")}, ${countOf(counts.dead, "dead letter")}`,
+    );
     return EXIT.ok;
 
     function tell(event: Activity): void {

@@ -12,6 +12,7 @@ import {
   type RecordedRequest,
   readExport,
 } from "../history/history-record.js";
+import { countOf } from "../output.js";
 import { postExactly } from "../send/agent.js";
 import { explainFailure } from "../send/explain-failure.js";
 import { describeRequest, senderOptions, sendOne } from "../send/send-one.js";
@@ -157,7 +158,7 @@ async function replayAll(context: Context, kind: Kind, runs: readonly Replayed[]
     }
   }
   out.document({ type: "replays", ok: failed === 0, replayed: runs.length, failed });
-  out.note(`${runs.length} replays: ${runs.length - failed} as expected, ${failed} not`);
+  out.note(`${countOf(runs.length, "replay")}: ${runs.length - failed} as expected, ${failed} not`);
   return exit;
 }
 

@@ -12,6 +12,7 @@ import {
   storeSecrets,
 } from "../credentials/stored-secrets.js";
 import { CliError, EXIT, usageError } from "../failure.js";
+import { countOf } from "../output.js";
 
 /** The flag for the origin of a stored secret, if the profile has no target. */
 const STORED_ORIGIN_FLAG = {
@@ -251,7 +252,7 @@ export const secretRemove: Command = {
     const removed = args.flag("old") ? older : [newest, ...older];
     await confirm(
       context,
-      `Remove ${removed.length} stored secret(s) of ${profile}?`,
+      `Remove ${countOf(removed.length, "stored secret")} of ${profile}?`,
       "A secret cannot be brought back.",
     );
     if (args.flag("old")) await storeSecrets(io, owner, { secrets: [newest], origin });

@@ -1,5 +1,6 @@
 import type { Args, Command } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
+import { countOf } from "../output.js";
 import { askControl, CONTROL_EXITS, CONTROL_FLAGS } from "../serve/control-client.js";
 import { durationMs, pointInTime } from "../times.js";
 
@@ -229,13 +230,13 @@ export const serviceJournal: Command = {
       const shown = query === "" ? entry.path : `${entry.path}?${query}`;
       out.line(`${entry.time}  ${String(entry.status).padStart(3)}  ${entry.method.padEnd(6)}  ${shown}`);
     }
-    out.note(`${count} requests`);
+    out.note(countOf(count, "request"));
     const expected = args.number("expect");
     if (expected !== undefined && expected !== count)
       throw new CliError(
         EXIT.checkFailed,
         "JOURNAL_DIFFERS",
-        `There are ${count} such requests, not ${expected}.`,
+        `Found ${countOf(count, "such request")}, not ${expected}.`,
       );
     return EXIT.ok;
   },

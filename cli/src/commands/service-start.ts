@@ -15,7 +15,7 @@ import {
 import type { Args, Command, Context } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { stopped } from "../io.js";
-import { inertJson } from "../output.js";
+import { countOf, inertJson } from "../output.js";
 import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../serve/inspecting.js";
 import {
   bucketOf,
@@ -151,7 +151,9 @@ export const serviceStart: Command = {
       await page.stop();
     }
     const n = [...counts.values()].reduce((sum, count) => sum + count, 0);
-    out.note(`${n} requests${[...counts].map(([status, count]) => `, ${count} x ${status}`).join("")}`);
+    out.note(
+      `${countOf(n, "request")}${[...counts].map(([status, count]) => `, ${count} x ${status}`).join("")}`,
+    );
     return EXIT.ok;
   },
 };

@@ -3,6 +3,7 @@ import { confirm } from "../ask.js";
 import type { Command } from "../command.js";
 import { CONNECTION_FLAGS } from "../credentials/flags.js";
 import { EXIT } from "../failure.js";
+import { countOf } from "../output.js";
 import { startProgress } from "../progress.js";
 import { askControl, BASE_URL_FLAG, baseUrlOf, CONTROL_FLAGS } from "../serve/control-client.js";
 import {
@@ -45,7 +46,9 @@ export const serviceSeed: Command = {
     });
     out.document({ type: "seed", ok: true, db, users });
     out.line(db);
-    out.note(`${users} users; next: hookproof service start${args.isGiven("db") ? ` --db ${db}` : ""}`);
+    out.note(
+      `${countOf(users, "user")}; next: hookproof service start${args.isGiven("db") ? ` --db ${db}` : ""}`,
+    );
     return EXIT.ok;
   },
 };

@@ -1,6 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { TLSSocket } from "node:tls";
+import { countOf } from "../output.js";
 import { agentFor } from "../send/agent.js";
 import type { Finding } from "./check-machine.js";
 
@@ -123,8 +124,17 @@ function certificate(socket: TLSSocket): Finding {
   if (!validTo) return { id: "tls", state: "ok", message: protocol };
   const days = Math.floor((Date.parse(validTo) - Date.now()) / 86_400_000);
   return days < EXPIRES_SOON_DAYS
-    ? { id: "tls", state: "warn", message: `the certificate expires in ${days} days`, hint: "Renew it." }
-    : { id: "tls", state: "ok", message: `${protocol}, the certificate is valid for ${days} days` };
+    ? {
+        id: "tls",
+        state: "warn",
+        message: `the certificate expires in ${countOf(days, "day")}`,
+        hint: "Renew it.",
+      }
+    : {
+        id: "tls",
+        state: "ok",
+        message: `${protocol}, the certificate is valid for ${countOf(days, "day")}`,
+      };
 }
 
 /** A Date header has whole seconds, so a second of difference says nothing. */

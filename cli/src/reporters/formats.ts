@@ -1,5 +1,5 @@
 import type { ProbeResult } from "hookproof/probes";
-import { inertJson, inertLine } from "../output.js";
+import { countOf, inertJson, inertLine } from "../output.js";
 import { type CreateReporter, deviationOf, isFailure, type Run, seenBy } from "./reporter.js";
 
 const MARKS = { pass: "✔", fail: "✖", skip: "-", unclear: "?" } as const;
@@ -27,7 +27,7 @@ export const pretty: CreateReporter = (paint, verbose) => {
   };
   return {
     begin: ({ url, method, probes }) =>
-      `${probes.length} ${probes.length === 1 ? "probe" : "probes"} (${method}) to ${inertLine(url)}\n`,
+      `${countOf(probes.length, "probe")} (${method}) to ${inertLine(url)}\n`,
     result(result) {
       results.push(result);
       return "";
@@ -64,10 +64,6 @@ export const pretty: CreateReporter = (paint, verbose) => {
     },
   };
 };
-
-function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`;
-}
 
 function shortly(result: ProbeResult): string {
   return result.outcome === "skip" ? "skip" : result.status === undefined ? "none" : seenBy(result);

@@ -5,6 +5,7 @@ import { createSender, type SenderOptions, type SendResult } from "hookproof";
 import type { Context } from "../command.js";
 import type { Target } from "../credentials/target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
+import { countOf } from "../output.js";
 import { startProgress } from "../progress.js";
 import { explainFailure } from "./explain-failure.js";
 
@@ -42,7 +43,7 @@ export async function sendBatch(
   }
   progress.finish();
   out.note(
-    `${line} events: ${count.accepted} accepted, ${count.duplicate} duplicates, ${count.failed} failed`,
+    `${countOf(line, "event")}: ${count.accepted} accepted, ${countOf(count.duplicate, "duplicate")}, ${count.failed} failed`,
   );
   return io.stopSignal.aborted ? EXIT.interrupted : exit;
 }

@@ -12,7 +12,7 @@ import type { Target } from "../credentials/target.js";
 import { CliError, EXIT } from "../failure.js";
 import { remember } from "../history/history.js";
 import type { HistoryRecord } from "../history/history-record.js";
-import { field, type Output } from "../output.js";
+import { countOf, field, type Output } from "../output.js";
 import { signingClock } from "../times.js";
 import { agentFor } from "./agent.js";
 import { explainFailure } from "./explain-failure.js";
@@ -130,8 +130,9 @@ function exitFor({ args, out }: Context, receipt: Receipt): number {
 function inWords({ status, outcome, attempts }: Receipt): string {
   if (outcome === "duplicate")
     return `${status} duplicate: this event id was used before; the automation did not run again`;
-  if (status === 409) return `${status} delivered by an earlier attempt (${attempts.length} attempts)`;
-  return `${status} accepted, automation triggered${attempts.length > 1 ? ` (${attempts.length} attempts)` : ""}`;
+  if (status === 409)
+    return `${status} delivered by an earlier attempt (${countOf(attempts.length, "attempt")})`;
+  return `${status} accepted, automation triggered${attempts.length > 1 ? ` (${countOf(attempts.length, "attempt")})` : ""}`;
 }
 
 /** Writes what happens during a delivery to stderr. */
@@ -174,7 +175,7 @@ export function describeRequest(out: Output, { url, proof, eventId, timestamp, b
   out.line(field("method", proof));
   out.line(field("event id", eventId));
   out.line(field("timestamp", `${timestamp}  ${isoSeconds(timestamp)}`));
-  out.line(field("body", `${body.length} bytes    sha256:${digest}…`));
+  out.line(field("body", `${countOf(body.length, "byte")}    sha256:${digest}…`));
 }
 
 function isoSeconds(timestamp: number): string {
