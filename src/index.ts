@@ -14,6 +14,12 @@ export {
   type SendOptions,
   type SendResult,
 } from "./sender/sender.js";
+export {
+  type ListenerMessage,
+  type ListenerResult,
+  type SendToListenersOptions,
+  sendMany,
+} from "./sender/to-listeners.js";
 
 // Signing
 

@@ -88,6 +88,7 @@ beforeAll(async () => {
   file("names.config.json", JSON.stringify({ profiles: { [H]: { target: H } } }));
   file("fixture.yaml", `users:\n  - "${JSON.stringify(H).slice(1, -1)}": 1\n`);
   file("batch.jsonl", `{"a":1}\n${H}\n`);
+  file("by-listener.jsonl", `${JSON.stringify({ listener: H, payload: { a: H } })}\n${H}\n`);
 
   // A dead letter whose receiver and name say what they like.
   const store = sqliteStore({ open: () => openSqlite(path("app.db"), { from: import.meta.url }) });
@@ -179,6 +180,7 @@ const CASES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
     [target(), "--data", `{"${H}":1}`, ...signed(), "--retries", "0"],
     [target(), "--data", `"${H}"`, ...signed(), "--dry-run"],
     [target(), "--data", `@${path("batch.jsonl")}`, "--batch", ...signed(), "--retries", "0"],
+    ["--data", `@${path("by-listener.jsonl")}`, "--batch", "--by-listener", "--retries", "0"],
     [`${target()}/${H}`, "--data", "{}", ...signed()],
     [target(), "--data", `@${H}`, ...signed()],
     ["--data", "{}", "--config", path("profile.config.json"), ...signed()],

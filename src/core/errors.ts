@@ -70,7 +70,7 @@ export const CODES = {
   KEY_IN_USE: [0, "The key signs, or its tokens may be under way."],
   RESERVATION_LOST: [0, "The reservation of the event id expired, and another request took the id."],
 
-  OUTBOX_LISTENER_UNKNOWN: [0, "The outbox has no listener of that name."],
+  LISTENER_NAME_UNKNOWN: [0, "No listener has that name."],
   OUTBOX_UNAVAILABLE: [0, "The outbox's database cannot be reached or written."],
   OUTBOX_OUTCOME_UNKNOWN: [0, "The outbox's database did not say whether it was stored."],
   OUTBOX_NEWER: [0, "The outbox's database was made by a newer version."],

@@ -251,7 +251,7 @@ export class Enqueuer<Tx> {
       .join(", ");
     const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : "";
     throw new HookproofError(
-      "OUTBOX_LISTENER_UNKNOWN",
+      "LISTENER_NAME_UNKNOWN",
       `The outbox has no listener ${JSON.stringify(listener)}; it has ${shown}${more}.`,
     );
   }

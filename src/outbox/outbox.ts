@@ -102,7 +102,7 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown> {
    *
    * A message with `listeners` is stored once for each of them, under one event id, and has a receipt for each.
    *
-   * @throws {HookproofError} OUTBOX_LISTENER_UNKNOWN, PAYLOAD_NOT_JSON, PAYLOAD_NOT_UTF8, PAYLOAD_TOO_LARGE,
+   * @throws {HookproofError} LISTENER_NAME_UNKNOWN, PAYLOAD_NOT_JSON, PAYLOAD_NOT_UTF8, PAYLOAD_TOO_LARGE,
    * EVENT_INVALID, EVENT_ID_INVALID, EVENT_ID_REUSED, OUTBOX_UNAVAILABLE
    * @throws {OutcomeUnknownError} if the events may be stored or not
    */
@@ -143,7 +143,7 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown> {
    * Claims nothing more for a listener, in every worker, until `resume`; attempts under way end. Events go on to be
    * enqueued, and wait. The reason is shown by `stats()`.
    *
-   * @throws {HookproofError} OUTBOX_LISTENER_UNKNOWN, OUTBOX_UNSUPPORTED
+   * @throws {HookproofError} LISTENER_NAME_UNKNOWN, OUTBOX_UNSUPPORTED
    */
   pause(listener: string, options?: { readonly reason?: string }): Promise<void>;
   /** Ends a pause; resolves to whether there was one. */
@@ -152,7 +152,7 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown> {
    * Has every worker ask the function of listeners again before it claims for this one: call it when a tenant has
    * changed. Attempts under way are as they were. This process forgets at once.
    *
-   * @throws {HookproofError} OUTBOX_LISTENER_UNKNOWN, OUTBOX_UNSUPPORTED
+   * @throws {HookproofError} LISTENER_NAME_UNKNOWN, OUTBOX_UNSUPPORTED
    */
   forget(listener: string): Promise<void>;
   /**

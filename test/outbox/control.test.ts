@@ -57,8 +57,8 @@ describe("a pause", () => {
     const outbox = bench.outbox({
       a: bench.listener({ url: "http://127.0.0.1:1/api/v1/webhooks/incoming/lst_1" }),
     });
-    expect(await codeOf(() => outbox.pause("b"))).toBe("OUTBOX_LISTENER_UNKNOWN");
-    expect(await codeOf(() => outbox.resume("b"))).toBe("OUTBOX_LISTENER_UNKNOWN");
+    expect(await codeOf(() => outbox.pause("b"))).toBe("LISTENER_NAME_UNKNOWN");
+    expect(await codeOf(() => outbox.resume("b"))).toBe("LISTENER_NAME_UNKNOWN");
     for (const reason of ["", "x".repeat(201), "a\0b", 7 as never])
       expect(await codeOf(() => outbox.pause("a", { reason }))).toBe("TypeError");
     expect(await outbox.resume("a")).toBe(false);

@@ -27,8 +27,8 @@ cyclic.self = cyclic;
 
 describe("an event that would be refused is refused at enqueue, in the caller's stack", () => {
   it.each<[code: string, message: Record<string, unknown>]>([
-    ["OUTBOX_LISTENER_UNKNOWN", { listener: "b", payload: {} }],
-    ["OUTBOX_LISTENER_UNKNOWN", { listener: "__proto__", payload: {} }],
+    ["LISTENER_NAME_UNKNOWN", { listener: "b", payload: {} }],
+    ["LISTENER_NAME_UNKNOWN", { listener: "__proto__", payload: {} }],
     ["PAYLOAD_NOT_JSON", { listener: "a", payload: undefined }],
     ["PAYLOAD_NOT_JSON", { listener: "a", payload: "{not json" }],
     ["PAYLOAD_NOT_JSON", { listener: "a", payload: cyclic }],
@@ -239,7 +239,7 @@ it("a prepared event is of a listener that the outbox has", async () => {
   });
   expect(Object.isFrozen(prepared)).toBe(true);
   const outbox = createOutbox({ store: memoryStore(), listeners });
-  expect(thrownBy(() => outbox.enqueue(prepared)).code).toBe("OUTBOX_LISTENER_UNKNOWN");
+  expect(thrownBy(() => outbox.enqueue(prepared)).code).toBe("LISTENER_NAME_UNKNOWN");
 });
 
 describe("what is no message", () => {

@@ -135,7 +135,7 @@ describe("listeners that cannot be are refused before anything is stored", () =>
     ["a text", { listeners: "ab" }, { name: "TypeError", message: /an array/ }],
     ["null", { listeners: null }, { name: "TypeError", message: /an array/ }],
     ["no text among them", { listeners: ["a", 7] }, { name: "TypeError", message: /a listener's name/ }],
-    ["one that is unknown", { listeners: ["a", "z"] }, { code: "OUTBOX_LISTENER_UNKNOWN", message: /"z"/ }],
+    ["one that is unknown", { listeners: ["a", "z"] }, { code: "LISTENER_NAME_UNKNOWN", message: /"z"/ }],
     ["too many", { listeners: names }, { name: "RangeError", message: /1000 names; it holds 1001/ }],
   ])("%s", async (_, message, error) => {
     const { outbox, calls } = watchedOutbox();

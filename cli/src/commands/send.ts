@@ -6,7 +6,7 @@ import { resolveTarget, type Target } from "../credentials/target.js";
 import { EXIT, usageError } from "../failure.js";
 import { EVENT_FLAGS, payloadOf, requiredData, setMembers } from "../send/payload.js";
 import { sendBatch } from "../send/send-batch.js";
-import { senderOptions, sendOne } from "../send/send-one.js";
+import { sendOne } from "../send/send-one.js";
 import { signingClock } from "../times.js";
 
 export const send: Command = {
@@ -22,6 +22,10 @@ export const send: Command = {
       describe: "set a member of the body; without --data the body starts as {}",
     },
     batch: { type: "boolean", describe: "each line of the data is an event (JSON Lines)" },
+    "by-listener": {
+      type: "boolean",
+      describe: 'each line of a batch is {"listener":…,"payload":…} and goes to the profile of that name',
+    },
     concurrency: {
       type: "number",
       value: "<n>",
@@ -54,6 +58,7 @@ export const send: Command = {
       "hookproof send https://tenant.example.com/api/v1/webhooks/incoming/lst_1 --secret-file secret.txt -d @event.json",
       "to a listener elsewhere",
     ],
+    ["hookproof send --batch --by-listener -d @events.jsonl", "to several profiles: each line names one"],
     ["hookproof send staging -d @event.json --set user.id=u_7", "to a profile's target, with one member set"],
   ],
   exits: [
@@ -75,8 +80,9 @@ export const send: Command = {
     );
     if (args.flag("batch") && assignments.length > 0)
       throw usageError("--set is for a single event; a batch is sent unchanged.");
+    if (args.flag("by-listener") && !args.flag("batch")) throw usageError("--by-listener is for a --batch.");
+    if (args.flag("batch")) return sendBatch(context, data);
     const target = await resolveTarget(context);
-    if (args.flag("batch")) return sendBatch(context, target, await senderOptions(context, target), data);
     const payload = await payloadOf(io, data);
     const event = createEvent(assignments.length > 0 ? setMembers(payload, assignments) : payload, {
       eventId: args.text("event-id"),

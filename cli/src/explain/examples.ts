@@ -70,7 +70,7 @@ export const EXAMPLES: Readonly<Record<ErrorCode | CommandLineCode, string>> = {
   KEY_ID_REUSED: "hookproof keys generate --kid k1, twice",
   KEY_IN_USE: "hookproof keys remove of the active key",
 
-  OUTBOX_LISTENER_UNKNOWN: 'outbox.enqueue({ listener: "ofboarding", payload })',
+  LISTENER_NAME_UNKNOWN: 'outbox.enqueue({ listener: "ofboarding", payload })',
   OUTBOX_UNAVAILABLE: "a full disk, or a database that is restarting",
   OUTBOX_OUTCOME_UNKNOWN: "a connection that is cut while the database commits",
   OUTBOX_NEWER: "an older worker beside newer ones",

@@ -1,32 +1,26 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { createSender, type SenderOptions, type SendResult } from "hookproof";
+import { createSender, type ListenerMessage, type SendResult, sendMany } from "hookproof";
 import type { Context } from "../command.js";
-import type { Target } from "../credentials/target.js";
+import { resolveTarget } from "../credentials/target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { countOf } from "../output.js";
 import { startProgress } from "../progress.js";
 import { explainFailure } from "./explain-failure.js";
+import { senderOptions } from "./send-one.js";
 
 /** Sends every line of the data as an event of its own; the last failure decides the exit code. */
-export async function sendBatch(
-  { args, io, out, global }: Context,
-  target: Target,
-  options: SenderOptions,
-  data: string,
-): Promise<number> {
+export async function sendBatch(context: Context, data: string): Promise<number> {
+  const { args, io, out, global } = context;
   if (args.text("event-id") !== undefined)
     throw usageError("--event-id is for a single event; a batch makes an id for each line.");
-  const sender = createSender(options);
+  const results = args.flag("by-listener") ? byListener(context, data) : await toOneTarget(context, data);
   const progress = startProgress(io, global.quiet || global.json, await countLines(data));
   const count = { accepted: 0, duplicate: 0, failed: 0 };
   let exit: number = EXIT.ok;
   let line = 0;
-  for await (const result of sender.sendMany(linesOf({ data, stdin: io.stdin }), {
-    concurrency: args.number("concurrency") ?? 8,
-    signal: io.stopSignal,
-  })) {
+  for await (const result of results) {
     line++;
     progress.advance();
     if (result.ok) count[result.outcome]++;
@@ -34,7 +28,7 @@ export async function sendBatch(
       count.failed++;
       exit = explainFailure(result.error).exit;
     }
-    out.document(documentOf(line, target.url, result));
+    out.document(documentOf(line, result));
     out.line(
       result.ok
         ? `${out.paint("green", "✔")} ${result.status} ${result.eventId}`
@@ -48,12 +42,69 @@ export async function sendBatch(
   return io.stopSignal.aborted ? EXIT.interrupted : exit;
 }
 
-function documentOf(line: number, url: string, result: SendResult): Record<string, unknown> {
+/** A result with where it was sent: the URL, or the listener's name. */
+type BatchResult = SendResult & ({ readonly url: string } | { readonly listener: string });
+
+const manyOptions = ({ args, io }: Context) => ({
+  concurrency: args.number("concurrency") ?? 8,
+  signal: io.stopSignal,
+});
+
+async function toOneTarget(context: Context, data: string): Promise<AsyncIterable<BatchResult>> {
+  const target = await resolveTarget(context);
+  const sender = createSender(await senderOptions(context, target));
+  const results = sender.sendMany(linesOf({ data, stdin: context.io.stdin }), manyOptions(context));
+  return withUrl(results, target.url);
+}
+
+async function* withUrl(results: AsyncIterable<SendResult>, url: string): AsyncIterable<BatchResult> {
+  for await (const result of results) yield { ...result, url };
+}
+
+/** Each line names its listener, which has to be a profile: data never says by itself where it goes. */
+function byListener(context: Context, data: string): AsyncIterable<BatchResult> {
+  const { args, io, config } = context;
+  if (args.text("target") !== undefined)
+    throw usageError("With --by-listener each line names its listener, so there is no target.");
+  const listeners = async (name: string) => {
+    config.withProfile(name).requireKnownProfile();
+    const text = (flag: string) => (flag === "target" ? name : args.text(flag));
+    const own = { ...context, args: { ...args, text } };
+    return senderOptions(own, await resolveTarget(own));
+  };
+  return sendMany(messagesOf(linesOf({ data, stdin: io.stdin })), { listeners, ...manyOptions(context) });
+}
+
+async function* messagesOf(lines: AsyncIterable<string>): AsyncIterable<ListenerMessage> {
+  let number = 0;
+  for await (const line of lines) {
+    number++;
+    const message = messageOf(line);
+    if (!message)
+      throw usageError(
+        `Line ${number} is no event with a listener.`,
+        '{"listener":"acme","payload":{"type":"user.offboarded"}}, and "eventId" if you have one',
+      );
+    yield message;
+  }
+}
+
+function messageOf(line: string): ListenerMessage | undefined {
+  try {
+    const { listener, payload, eventId } = JSON.parse(line) as Partial<ListenerMessage>;
+    const isComplete = typeof listener === "string" && payload !== undefined;
+    return isComplete ? { listener, payload, eventId } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function documentOf(line: number, result: BatchResult): Record<string, unknown> {
   const common = {
     type: "send",
     line,
     ok: result.ok,
-    url,
+    ...("url" in result ? { url: result.url } : { listener: result.listener }),
     ...(result.eventId === undefined ? {} : { eventId: result.eventId }),
     attempts: result.attempts.length,
   };

@@ -242,9 +242,9 @@ export const CODE_ADVICE = {
     "Rotate first, then wait until the key is retired.",
   ],
 
-  OUTBOX_LISTENER_UNKNOWN: [
-    "An event names a listener that is not in the listeners of createOutbox.",
-    "Add the listener to createOutbox({ listeners }), or correct the name.",
+  LISTENER_NAME_UNKNOWN: [
+    "An event names a listener that is not in the map of listeners, or that the function of listeners does not give.",
+    "Add the listener to createOutbox({ listeners }) or to what the function reads, or correct the name.",
   ],
   OUTBOX_UNAVAILABLE: [
     "The database is down, locked, full or not writable; nothing was stored.",

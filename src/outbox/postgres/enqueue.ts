@@ -155,7 +155,7 @@ export function enqueueFunctions({
       ready timestamptz := greatest(now(), $6);
     BEGIN
       IF coalesce($1, '') = '' THEN
-        RAISE 'OUTBOX_LISTENER_UNKNOWN: listener must be a listener''s name' USING ERRCODE = 'invalid_parameter_value';
+        RAISE 'LISTENER_NAME_UNKNOWN: listener must be a listener''s name' USING ERRCODE = 'invalid_parameter_value';
       END IF;
       IF $3 = '' OR length($3) > 200 THEN
         RAISE 'ordering_key must be a text of 1 to 200 characters' USING ERRCODE = 'invalid_parameter_value';
