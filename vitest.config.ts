@@ -18,6 +18,8 @@ const ADDED = {
   // Programs of other languages, and listeners in their frameworks.
   languages: ["test/diagnose/printers.test.ts", "test/diagnose/frameworks/*.test.ts"],
   browser: ["test/browser/*.test.ts"],
+  // 300 worlds, each twice, and mutants of the library.
+  simulation: ["test/simulation/*.test.ts", "test/model/*.test.ts"],
   chaos: ["test/chaos/outbox.test.ts"],
 };
 

@@ -1,0 +1,160 @@
+import { Random } from "./random.js";
+
+export type StoreKind = "memory" | "sqlite";
+
+/** What can go wrong at one request, with the share of requests it happens to. */
+export const REQUEST_FAULTS = [
+  "lost before it arrived",
+  "answer lost",
+  "answer late",
+  "request held up",
+  "resent by the transport",
+  "500 before the run",
+  "500 after the run",
+  "429",
+  "503 with Retry-After",
+] as const;
+
+/** What goes wrong for a while. */
+export const SPELLS = [
+  "receiver is down",
+  "401 for a while",
+  "404 for a while",
+  "secret switched",
+  "wrong Date",
+  "receiver's clock is off",
+  "store is gone",
+  "store is busy",
+] as const;
+
+/** What happens at a moment. */
+export const BLOWS = [
+  "crash",
+  "pause",
+  "stop",
+  "worker's clock jumps",
+  "store's clock jumps",
+  "power failure",
+] as const;
+
+/** What is drawn at each call of a store, or each event. */
+export const CHANCES = [
+  "answer of the store lost",
+  "store refuses",
+  "crash at a call",
+  "transaction rolls back",
+  "transaction stays open",
+  "poisoned event",
+  "operator",
+  "deliver later",
+] as const;
+
+export type FaultName =
+  | (typeof REQUEST_FAULTS)[number]
+  | (typeof SPELLS)[number]
+  | (typeof BLOWS)[number]
+  | (typeof CHANCES)[number];
+
+const FAULTS: readonly FaultName[] = [...REQUEST_FAULTS, ...SPELLS, ...BLOWS, ...CHANCES];
+
+export interface ListenerPlan {
+  readonly name: string;
+  readonly concurrency: number;
+  readonly rate?: { readonly perSecond: number; readonly burst: number };
+  readonly onDead: "continue" | "block";
+  readonly attemptTimeoutMs: number;
+  readonly retry: {
+    readonly firstDelayMs: number;
+    readonly maxDelayMs: number;
+    readonly maxAttempts?: number;
+  };
+  readonly breaker: boolean;
+}
+
+/** A world, as a seed draws it. */
+export interface Plan {
+  readonly seed: number;
+  readonly store: StoreKind;
+  /** Seconds or minutes of trouble, or more than the window of seven days. */
+  readonly scale: "short" | "long" | "week";
+  /** How long there are faults and new events. */
+  readonly troubleMs: number;
+  readonly pollMs: number;
+  readonly leaseMs: number;
+  readonly concurrency: number;
+  readonly workers: readonly { readonly offMs: number; readonly rate: number }[];
+  readonly producers: number;
+  readonly events: number;
+  readonly keys: number;
+  readonly listeners: readonly ListenerPlan[];
+  /** The faults of this world, each with its strength from 0 to 1. */
+  readonly faults: Readonly<Partial<Record<FaultName, number>>>;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** How the time of a world passes: what a wait for a poll is, how long the trouble lasts. */
+const SCALES = {
+  short: { trouble: [20_000, 90_000], polls: [500, 1_500, 4_000], retry: [1_000, 8_000] },
+  long: { trouble: [600_000, 1_800_000], polls: [20_000, 60_000, 90_000], retry: [1_000, 120_000] },
+  week: {
+    trouble: [7.2 * DAY_MS, 9 * DAY_MS],
+    polls: [4 * HOUR_MS, 8 * HOUR_MS, 12 * HOUR_MS],
+    retry: [60_000, HOUR_MS],
+  },
+} as const;
+
+/** Draws a world. */
+export function planOf(seed: number, store: StoreKind): Plan {
+  const random = new Random(seed, "plan");
+  const scale = random.pick(["short", "short", "short", "long", "week"] as const);
+  const { trouble, polls, retry } = SCALES[scale];
+  const attemptTimeoutMs = random.pick([1_000, 3_000, 10_000] as const);
+  const faults: Partial<Record<FaultName, number>> = {};
+  const share = random.pick([0.1, 0.25, 0.5] as const);
+  for (const name of FAULTS) {
+    const isOn = random.chance(share);
+    const strength = random.between(0.05, 1);
+    if (isOn) faults[name] = strength;
+  }
+  // Trouble of a week is that nobody delivers: what else happens in it would only take time.
+  if (scale === "week" && random.chance(0.7)) faults["receiver is down"] = 1;
+  const listeners = Array.from({ length: 1 + random.below(3) }, (_, index): ListenerPlan => {
+    const hasRate = random.chance(0.2);
+    const perSecond = random.pick([0.5, 2, 10] as const);
+    const burst = 1 + random.below(3);
+    const hasMost = random.chance(0.1);
+    const maxAttempts = 2 + random.below(5);
+    return {
+      name: `l${index + 1}`,
+      concurrency: random.pick([1, 2, 5, 10] as const),
+      ...(hasRate && scale === "short" && { rate: { perSecond, burst } }),
+      onDead: random.chance(0.4) ? "block" : "continue",
+      attemptTimeoutMs,
+      retry: { firstDelayMs: retry[0], maxDelayMs: retry[1], ...(hasMost && { maxAttempts }) },
+      breaker: random.chance(0.5),
+    };
+  });
+  return {
+    seed,
+    store,
+    scale,
+    troubleMs: random.between(trouble[0], trouble[1]),
+    pollMs: random.pick(polls),
+    leaseMs: attemptTimeoutMs + 5_000 + random.pick([2_000, 5_000, 30_000] as const),
+    concurrency: random.pick([3, 50, 250] as const),
+    workers: Array.from({ length: 1 + random.below(4) }, () => {
+      const isOff = random.chance(0.2);
+      const offMs = random.between(-900_000, 900_000);
+      const drifts = random.chance(0.3);
+      const rate = 1 + random.between(-0.02, 0.02);
+      return { offMs: isOff ? offMs : random.between(-2_000, 2_000), rate: drifts ? rate : 1 };
+    }),
+    producers: 1 + random.below(3),
+    events: 3 + random.below(22),
+    keys: random.below(4),
+    listeners,
+    faults,
+  };
+}

@@ -1,0 +1,85 @@
+import { execFile } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, it } from "vitest";
+import { bundle } from "./bundle.mjs";
+import results from "./mutants.json" with { type: "json" };
+import { MUTANTS } from "./mutants.mjs";
+
+const here = import.meta.dirname;
+const LIMIT = { timeout: 300_000 };
+let main = "";
+beforeAll(async () => {
+  main = await bundle(undefined, "test");
+}, 60_000);
+
+/** Runs the simulator; what it printed, and whether no rule was broken. */
+async function simulated(...options: string[]): Promise<{ text: string; isSound: boolean }> {
+  return run(main, options);
+}
+
+async function run(file: string, options: readonly string[]): Promise<{ text: string; isSound: boolean }> {
+  const node = promisify(execFile);
+  return node(process.execPath, [file, ...options], { maxBuffer: 2 ** 27 }).then(
+    ({ stdout }) => ({ text: stdout, isSound: true }),
+    ({ stdout }: { stdout: string }) => ({ text: stdout, isSound: false }),
+  );
+}
+
+describe("delivery in worlds that are drawn from a seed", () => {
+  it.each([
+    ["memory", "200"],
+    ["sqlite", "100"],
+  ])("keeps every promise over the %s store in %s of them, each twice", LIMIT, async (store, seeds) => {
+    const { text, isSound } = await simulated("--store", store, "--seeds", seeds);
+    expect(text).toMatch(/"failures":0/);
+    expect(isSound).toBe(true);
+  });
+
+  it("has the same trace in another process", LIMIT, async () => {
+    const first = await simulated("--seed", "1");
+    expect(first.text).toContain("runs");
+    expect((await simulated("--seed", "1")).text).toBe(first.text);
+  });
+
+  const fixtures = join(here, "fixtures");
+  it.each(existsSync(fixtures) ? readdirSync(fixtures) : [])(
+    "holds where it once broke: %s",
+    LIMIT,
+    async (name) => {
+      const { text } = await simulated("--plan", join(fixtures, name));
+      expect(text).not.toContain("BROKEN");
+    },
+  );
+});
+
+describe("the simulator sees what is broken", () => {
+  const fallen = results as Record<string, { seed: number; rule: string } | null>;
+  const seedOf = ({ store, name }: (typeof MUTANTS)[number]) => fallen[`${store}: ${name}`];
+
+  it("knows the seed at which each mutant falls", () => {
+    expect(MUTANTS.filter((mutant) => seedOf(mutant) === undefined).map(({ name }) => name)).toEqual([]);
+  });
+
+  const fences = MUTANTS.filter(({ name }) => /fence|409 is a failure|a day longer|order by id/.test(name));
+  it.each(fences.map((mutant) => [mutant.store, mutant.name, mutant] as const))(
+    "%s: %s",
+    LIMIT,
+    async (store, _name, mutant) => {
+      const found = seedOf(mutant);
+      const file = await bundle(mutant, `test-${MUTANTS.indexOf(mutant)}`);
+      const { isSound, text } = await run(file, [
+        "--store",
+        store,
+        "--seeds",
+        "1",
+        "--once",
+        "--from",
+        String(found?.seed),
+      ]);
+      expect(text).toContain(`${found?.rule}:`);
+      expect(isSound).toBe(false);
+    },
+  );
+});

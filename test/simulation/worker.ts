@@ -1,0 +1,76 @@
+import { hmacSigner } from "hookproof";
+import { createOutbox, type Outbox } from "hookproof/outbox";
+import type { OutboxStore } from "hookproof/outbox/store";
+import { DrawnClock } from "./clocks.js";
+import type { Network } from "./network.js";
+import { SECRETS, urlOf } from "./network.js";
+import type { Plan } from "./plan.js";
+import type { Random } from "./random.js";
+import type { Spells } from "./spells.js";
+import type { VirtualTime } from "./virtual-time.js";
+
+interface ProcessContext {
+  readonly plan: Plan;
+  readonly time: VirtualTime;
+  readonly spells: Spells;
+  readonly network: Network;
+  readonly random: Random;
+}
+
+/** The outbox of one process. */
+export function outboxOf(
+  owner: string,
+  store: OutboxStore,
+  clock: DrawnClock,
+  { plan, time, spells, network, random }: ProcessContext,
+): Outbox {
+  const strength = plan.faults["secret switched"];
+  // While a secret is rotated a worker has both, or asks a vault that hears of the new one a moment later.
+  const [first, second] = SECRETS;
+  const [spell] = spells.of("secret switched");
+  const lateMs = Math.min(plan.troubleMs / 20, 60_000);
+  const isHeard = () =>
+    spell && !spells.isHealed && time.now > spell.from + lateMs && time.now < spell.to + lateMs;
+  const secret =
+    strength === undefined ? first : strength < 0.5 ? [second, first] : () => [isHeard() ? second : first];
+  const signer = hmacSigner({ secret });
+  const transport = network.transport(owner);
+  return createOutbox({
+    store,
+    listeners: Object.fromEntries(
+      plan.listeners.map(({ name, concurrency, rate, onDead, attemptTimeoutMs, retry, breaker }) => [
+        name,
+        {
+          ...{ url: urlOf(name), signer, transport, concurrency, rate, onDead, attemptTimeoutMs, retry },
+          breaker: breaker ? { windowMs: 20_000, openMs: 2 * retry.firstDelayMs, minAttempts: 5 } : false,
+        },
+      ]),
+    ),
+    concurrency: plan.concurrency,
+    leaseMs: plan.leaseMs,
+    pollMs: plan.pollMs,
+    retention: { deliveredMs: 60 * 86_400_000, deadMs: 60 * 86_400_000 },
+    clock,
+    random: () => random.next(),
+    wait: (ms, signal) => waited(time, owner, ms, signal),
+    quiet: true,
+  });
+}
+
+function waited(time: VirtualTime, owner: string, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      step.isOff = true;
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const step = time.after(ms, owner, end);
+    signal?.addEventListener("abort", end);
+    if (signal?.aborted) end();
+  });
+}
+
+/** The machine's clock of a worker, as the plan has it. */
+export function clockOf(plan: Plan, time: VirtualTime, index: number): DrawnClock {
+  return new DrawnClock(time, plan.workers[index]);
+}

@@ -1,0 +1,339 @@
+import type { Outbox } from "hookproof/outbox";
+import { DrawnClock } from "./clocks.js";
+import type { Engine } from "./engine.js";
+import type { Rule, Violation } from "./facts.js";
+import { Ledger, shortName } from "./ledger.js";
+import { memoryServer } from "./memory-server.js";
+import { Network } from "./network.js";
+import { Operator, Producer } from "./people.js";
+import { BLOWS, type Plan } from "./plan.js";
+import { Probe } from "./probe.js";
+import { Random } from "./random.js";
+import { Spells } from "./spells.js";
+import { sqliteFile } from "./sqlite-file.js";
+import { Trace } from "./trace.js";
+import { VirtualTime } from "./virtual-time.js";
+import { clockOf, outboxOf } from "./worker.js";
+
+interface Worker {
+  readonly machine: string;
+  readonly clock: DrawnClock;
+  owner: string;
+  outbox: Outbox | undefined;
+  lives: number;
+}
+
+/** What came of a world. */
+export interface Outcome {
+  readonly violation: Violation | undefined;
+  readonly trace: Trace;
+  readonly steps: number;
+  /** Milliseconds of simulated time. */
+  readonly lasted: number;
+  readonly requests: number;
+  readonly events: number;
+  readonly runs: number;
+}
+
+const MINUTE_MS = 60_000;
+/** How long after the faults everything has to have ended. */
+const HEALS_WITHIN = { short: 12 * MINUTE_MS, long: 120 * MINUTE_MS, week: 6 * 1_440 * MINUTE_MS };
+
+/** How long the last rests and open breakers may last. */
+const QUIET = { short: MINUTE_MS, long: 20 * MINUTE_MS, week: 60 * 60 * MINUTE_MS };
+
+/** The world of one plan, from its beginning until all is delivered. */
+export class World {
+  readonly #plan: Plan;
+  readonly #time: VirtualTime;
+  readonly #random: Random;
+  readonly #trace: Trace;
+  readonly #spells: Spells;
+  readonly #ledger: Ledger;
+  readonly #network: Network;
+  readonly #engine: Engine;
+  readonly #storeClock: DrawnClock;
+  readonly #receiverClock: DrawnClock;
+  readonly #workers: Worker[];
+  readonly #producers: readonly Producer[];
+  readonly #operator: Operator;
+  #recountAt = 0;
+  #storeJumpedMs = 0;
+
+  constructor(plan: Plan) {
+    const time = new VirtualTime(plan.seed);
+    const random = new Random(plan.seed, "world");
+    const trace = new Trace(time);
+    const spells = new Spells(plan, time);
+    this.#storeClock = new DrawnClock(time, {
+      offMs: random.between(-5_000, 5_000),
+      rate: random.between(0.9999, 1.0001),
+    });
+    this.#receiverClock = new DrawnClock(time, { offMs: random.between(-100_000, 100_000) });
+    const ledger = new Ledger(plan, time, () => this.#storeClock.now());
+    const network = new Network({ plan, time, ledger, spells, trace, receiverClock: this.#receiverClock });
+    const crash = (owner: string) => this.#crash(owner);
+    const world = { plan, time, ledger, spells, trace, crash };
+    const engine =
+      plan.store === "memory" ? memoryServer(world, this.#storeClock) : sqliteFile(world, this.#storeClock);
+    this.#plan = plan;
+    this.#time = time;
+    this.#random = random;
+    this.#trace = trace;
+    this.#spells = spells;
+    this.#ledger = ledger;
+    this.#network = network;
+    this.#engine = engine;
+    this.#workers = plan.workers.map((_, index) => ({
+      ...{
+        machine: `w${index + 1}`,
+        clock: clockOf(plan, time, index),
+        owner: "",
+        outbox: undefined,
+        lives: 0,
+      },
+    }));
+    const context = { plan, time, ledger, spells, trace, network };
+    const outbox = (owner: string, access: ReturnType<Engine["process"]>) =>
+      outboxOf(owner, access.store, new DrawnClock(time), {
+        ...context,
+        random: random.stream(`${owner} jitter`),
+      });
+    this.#producers = Array.from({ length: plan.producers }, (_, index) => {
+      const owner = `p${index + 1}`;
+      const access = engine.process(owner);
+      return new Producer(owner, outbox(owner, access), access, { ...context, random: random.stream(owner) });
+    });
+    const access = engine.process("operator");
+    this.#operator = new Operator(outbox("operator", access), {
+      ...context,
+      random: random.stream("operator"),
+    });
+  }
+
+  async run(): Promise<Outcome> {
+    const { troubleMs, pollMs, scale } = this.#plan;
+    for (const worker of this.#workers) this.#start(worker, 0);
+    this.#drawBlows();
+    const isBroken = () => this.#ledger.violation !== undefined;
+    let isOver = false;
+    this.#time.after(troubleMs, "world", () => this.#heal());
+    const end = () => {
+      for (const one of this.#ledger.facts.values())
+        if (one.state === "pending") this.#ledger.break("liveness", `${shortName(one)} is still pending`);
+      if (!this.#producers.every(({ isDone }) => isDone)) this.#ledger.break("liveness", "a producer waits");
+      isOver = true;
+    };
+    // What was due by a store's clock that was put back since is due later.
+    this.#time.after(troubleMs, "world", () => {
+      this.#time.after(HEALS_WITHIN[scale] + 40 * pollMs + this.#storeJumpedMs, "world", end);
+    });
+    const isDone = () => {
+      this.#sometimesRecount();
+      return isBroken() || isOver || (this.#spells.isHealed && this.#isAllEnded());
+    };
+    await this.#guarded(() => this.#time.run(isDone));
+    if (!isBroken()) await this.#guarded(() => this.#probe());
+    if (!isBroken()) await this.#guarded(() => this.#compareHistories());
+    this.#engine.close();
+    const { steps, now } = this.#time;
+    const { requests, runs } = this.#network;
+    const events = this.#ledger.facts.size;
+    return {
+      violation: this.#ledger.violation,
+      trace: this.#trace,
+      steps,
+      lasted: now,
+      requests,
+      events,
+      runs,
+    };
+  }
+
+  async #guarded(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#ledger.break("error", error instanceof Error ? String(error.stack) : String(error));
+    }
+  }
+
+  #start(worker: Worker, ms: number): void {
+    const owner = `${worker.machine}.${++worker.lives}`;
+    worker.owner = owner;
+    this.#time.after(ms, owner, () => this.#begin(worker, owner));
+  }
+
+  #begin(worker: Worker, owner: string): void {
+    try {
+      const { store } = this.#engine.process(owner);
+      const [plan, time, spells, network] = [this.#plan, this.#time, this.#spells, this.#network];
+      const random = this.#random.stream(`${owner} jitter`);
+      worker.outbox = outboxOf(owner, store, worker.clock, { plan, time, spells, network, random });
+      worker.outbox.start();
+      this.#trace.add(owner, "starts");
+    } catch (error) {
+      this.#trace.add(owner, "cannot start", String(error));
+      this.#time.after(500, owner, () => this.#begin(worker, owner)); // as who looks after processes does
+    }
+  }
+
+  #crash(owner: string): void {
+    const worker = this.#workers.find((one) => one.owner === owner);
+    if (!worker || this.#time.isDead(owner)) return;
+    this.#time.kill(owner);
+    worker.outbox = undefined;
+    this.#trace.add(owner, "crashes");
+    this.#engine.died?.(owner);
+    const { scale, troubleMs } = this.#plan;
+    const isLong = this.#random.chance(scale === "week" ? 0.5 : 0.1);
+    const ms = isLong ? this.#random.next() * troubleMs : this.#random.between(10, 5_000);
+    this.#start(worker, Math.max(10, Math.min(ms, troubleMs - this.#time.now)));
+  }
+
+  #drawBlows(): void {
+    const { faults, troubleMs, store } = this.#plan;
+    for (const name of BLOWS) {
+      const strength = faults[name];
+      if (strength === undefined) continue;
+      if (name === "power failure" && store !== "sqlite") continue;
+      const random = new Random(this.#plan.seed, name);
+      const most = name === "store's clock jumps" || name === "power failure" ? 2 : 2 + 8 * strength;
+      for (let count = 1 + random.below(most); count > 0; count--)
+        this.#time.after(random.next() * troubleMs, "world", () => this.#strike(name, random));
+    }
+  }
+
+  #strike(name: (typeof BLOWS)[number], random: Random): void {
+    const worker = this.#workers[random.below(this.#workers.length)];
+    if (this.#spells.isHealed || !worker) return;
+    const { owner } = worker;
+    if (name === "store's clock jumps") {
+      const ms = Math.round(random.between(-1, 1) * random.pick([2_000, 30_000, 600_000] as const));
+      this.#trace.add("store", "its clock jumps by", ms);
+      this.#storeJumpedMs += Math.abs(ms);
+      this.#storeClock.jump(ms);
+      this.#ledger.storeJumped(ms);
+    } else if (name === "worker's clock jumps") {
+      const ms = Math.round(random.between(-1, 1) * random.pick([2_000, 900_000, 90_000_000] as const));
+      this.#trace.add(owner, "its clock jumps by", ms);
+      worker.clock.jump(ms);
+    } else if (name === "crash") this.#crash(owner);
+    else if (name === "pause") {
+      const ms = random.pick([2_000, 15_000, 90_000] as const);
+      this.#trace.add(owner, "is stopped for", ms);
+      this.#time.pause(owner, this.#time.now + ms);
+    } else if (name === "stop") void this.#stop(worker, random.between(0, 12_000));
+    else {
+      for (const one of this.#workers) this.#crash(one.owner);
+      this.#trace.add("world", "power failure");
+      this.#engine.losePower?.();
+    }
+  }
+
+  async #stop(worker: Worker, timeoutMs: number): Promise<void> {
+    const { outbox, owner } = worker;
+    if (!outbox) return;
+    worker.outbox = undefined;
+    this.#trace.add(owner, "is told to stop within", Math.round(timeoutMs));
+    this.#time.after(0, owner, async () => {
+      await outbox.stop({ timeoutMs });
+      this.#trace.add(owner, "has stopped");
+      if (this.#time.isDead(owner)) return;
+      this.#time.kill(owner);
+      this.#engine.died?.(owner);
+      this.#start(worker, 100);
+    });
+  }
+
+  /** From here on nothing goes wrong. */
+  #heal(): void {
+    this.#trace.add("world", "is healed");
+    this.#spells.isHealed = true;
+    this.#receiverClock.heal();
+    for (const { clock, owner } of this.#workers) {
+      clock.heal();
+      this.#time.pause(owner, 0);
+    }
+    void this.#operator.heal();
+  }
+
+  #isAllEnded(): boolean {
+    if (!this.#producers.every(({ isDone }) => isDone)) return false;
+    for (const { state } of this.#ledger.facts.values()) if (state === "pending") return false;
+    return true;
+  }
+
+  #sometimesRecount(): void {
+    if (this.#time.steps < this.#recountAt) return;
+    this.#recountAt = this.#time.steps + 150 + (this.#time.steps >> 2);
+    void this.#recount();
+  }
+
+  /** Compares the store's counters with the ledger; called between two steps, when nothing is under way in the store. */
+  async #recount(): Promise<void> {
+    const moment = this.#storeClock.now();
+    const facts = [...this.#ledger.facts.values()];
+    const stats = await this.#engine.inner.stats();
+    for (const { name } of this.#plan.listeners) {
+      const own = facts.filter(({ listener }) => listener === name);
+      const found = stats.find(({ listener }) => listener === name);
+      const isHeld = (one: (typeof own)[number]) =>
+        one.held !== undefined && one.held.lease.expiresAt > moment;
+      const pending = own.filter(({ state }) => state === "pending");
+      const counted = {
+        pending: pending.filter((one) => !isHeld(one)).length,
+        inFlight: pending.filter(isHeld).length,
+        delivered: own.filter(({ state }) => state === "delivered").length,
+        dead: own.filter(({ state }) => state === "dead").length,
+      };
+      for (const what of ["pending", "inFlight", "delivered", "dead"] as const)
+        if ((found?.[what] ?? 0) !== counted[what])
+          this.#break(
+            "recount",
+            `${name} has ${counted[what]} ${what}, and its counters say ${found?.[what] ?? 0}`,
+          );
+    }
+  }
+
+  #break(rule: Rule, message: string): void {
+    this.#ledger.break(rule, message);
+  }
+
+  /** When all is over: an event that is enqueued now has to be on its way at once, and the next of its key as well. */
+  async #probe(): Promise<void> {
+    const { pollMs, store, listeners } = this.#plan;
+    const promptMs = store === "memory" ? 500 : 500 + pollMs / 5;
+    if (pollMs < 2.2 * promptMs || !this.#random.chance(0.4)) return;
+    const probe = new Probe(this.#plan, this.#time, this.#ledger);
+    // Breakers close, and rests end.
+    const quietMs = QUIET[this.#plan.scale] + 1.3 * pollMs;
+    this.#time.after(quietMs, "world", () => {
+      const access = this.#engine.process("probe");
+      void probe.enqueue(
+        access,
+        listeners.map(({ name }) => name),
+      );
+    });
+    await this.#time.run(() => this.#ledger.violation !== undefined || probe.isDone(promptMs));
+  }
+
+  async #compareHistories(): Promise<void> {
+    await this.#recount();
+    for (const one of this.#ledger.facts.values()) {
+      const entries = await this.#engine.inner.find(one.id);
+      const entry = entries.find(({ listener }) => listener === one.listener);
+      const found = entry?.attempts.map(({ number, status }) => ({ number, status }));
+      if (entry?.state !== one.state)
+        this.#break(
+          "history",
+          `${shortName(one)} is ${entry?.state} in the store, and should be ${one.state}`,
+        );
+      if (JSON.stringify(found) !== JSON.stringify(one.recorded))
+        this.#break(
+          "history",
+          `${shortName(one)} has ${JSON.stringify(found)} and should have ${JSON.stringify(one.recorded)}`,
+        );
+    }
+  }
+}
