@@ -34,6 +34,8 @@ export class Ledger {
   readonly #listeners: ReadonlyMap<string, ListenerPlan>;
   readonly #paused = new Set<string>();
   readonly #rests = new Map<string, number>();
+  /** When the events of each listener with a rate were claimed, by the store's clock. */
+  readonly #claims = new Map<string, number[]>();
   readonly #refused = new Set<string>();
   readonly #dropped = new Set<string>();
   #places = 0;
@@ -52,6 +54,7 @@ export class Ledger {
   }
 
   storeJumped(ms: number): void {
+    this.#claims.clear();
     this.#jumpedMs += Math.abs(ms);
     this.#jumpedAt = this.#time.now;
   }
@@ -115,6 +118,26 @@ export class Ledger {
       one.dueAt = lease.expiresAt;
       const times = { askedAt, claimedAt: this.#time.now };
       one.held = { worker, lease, number: attempt, sentBefore, ...times, before, sends: 0 };
+      this.#keepLimits(one.listener, now);
+    }
+  }
+
+  /** The limits of a listener hold over all workers. */
+  #keepLimits(listener: string, now: number): void {
+    const { concurrency = 0, rate } = this.#listeners.get(listener) ?? {};
+    let leased = 0;
+    for (const one of this.facts.values())
+      if (one.listener === listener && one.held && one.held.lease.expiresAt > now) leased += 1;
+    if (leased > concurrency)
+      this.break("limits", `${leased} events of ${listener} are leased, and not ${concurrency}`);
+    if (!rate) return;
+    const claims = this.#claims.get(listener) ?? [];
+    claims.push(now);
+    this.#claims.set(listener, claims);
+    for (const [index, from] of claims.entries()) {
+      const count = claims.length - index;
+      if (count > rate.burst + (rate.perSecond * (now - from)) / 1000 + 1)
+        this.break("limits", `${count} events of ${listener} were claimed within ${now - from} ms`);
     }
   }
 

@@ -87,6 +87,8 @@ export interface Plan {
   readonly events: number;
   readonly keys: number;
   readonly listeners: readonly ListenerPlan[];
+  /** Whether the workers ask a function for a listener's options, which takes time and may fail. */
+  readonly asksForListeners: boolean;
   /** The faults of this world, each with its strength from 0 to 1. */
   readonly faults: Readonly<Partial<Record<FaultName, number>>>;
 }
@@ -155,6 +157,7 @@ export function planOf(seed: number, store: StoreKind): Plan {
     events: 3 + random.below(22),
     keys: random.below(4),
     listeners,
+    asksForListeners: random.chance(0.25),
     faults,
   };
 }

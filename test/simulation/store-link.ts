@@ -91,6 +91,8 @@ export function linkedStore(
 
 function linkedControl(inner: StoreControl, call: Call, ledger: Ledger): StoreControl {
   return {
+    due: (after, most) => call("due", () => inner.due(after, most)),
+    changed: (listener) => call("changed", () => inner.changed(listener)),
     pause: (listener, reason) =>
       call(
         "pause",

@@ -1,5 +1,5 @@
 import { hmacSigner } from "hookproof";
-import { createOutbox, type Outbox } from "hookproof/outbox";
+import { createOutbox, type Outbox, type OutboxListenerOptions } from "hookproof/outbox";
 import type { OutboxStore } from "hookproof/outbox/store";
 import { DrawnClock } from "./clocks.js";
 import type { Network } from "./network.js";
@@ -35,17 +35,27 @@ export function outboxOf(
     strength === undefined ? first : strength < 0.5 ? [second, first] : () => [isHeard() ? second : first];
   const signer = hmacSigner({ secret });
   const transport = network.transport(owner);
+  const listeners = Object.fromEntries(
+    plan.listeners.map(({ name, concurrency, rate, onDead, attemptTimeoutMs, retry, breaker }) => [
+      name,
+      {
+        ...{ url: urlOf(name), signer, transport, concurrency, rate, onDead, attemptTimeoutMs, retry },
+        breaker: breaker
+          ? { windowMs: 20_000, openMs: 2 * retry.firstDelayMs, minAttempts: 5 }
+          : (false as const),
+      },
+    ]),
+  );
+  const asked = (name: string) =>
+    new Promise<OutboxListenerOptions | undefined>((resolve, reject) => {
+      const fails = !spells.isHealed && random.chance(0.1);
+      time.after(1 + 50 * random.next(), owner, () =>
+        fails ? reject(new Error("the listeners cannot be read")) : resolve(listeners[name]),
+      );
+    });
   return createOutbox({
     store,
-    listeners: Object.fromEntries(
-      plan.listeners.map(({ name, concurrency, rate, onDead, attemptTimeoutMs, retry, breaker }) => [
-        name,
-        {
-          ...{ url: urlOf(name), signer, transport, concurrency, rate, onDead, attemptTimeoutMs, retry },
-          breaker: breaker ? { windowMs: 20_000, openMs: 2 * retry.firstDelayMs, minAttempts: 5 } : false,
-        },
-      ]),
-    ),
+    listeners: plan.asksForListeners ? asked : listeners,
     concurrency: plan.concurrency,
     leaseMs: plan.leaseMs,
     pollMs: plan.pollMs,
