@@ -12,9 +12,12 @@ import { fencedBlocks, markdownIn, ROOT } from "../kit/markdown.js";
 import { itWith } from "../kit/needs.js";
 import { hasTool } from "../kit/outside-tool.js";
 
+/** Its blocks are lines of programs that run: test/diagnose/frameworks/listeners.test.ts. */
+const OF_PROGRAMS = "docs/guides/frameworks.md";
+
 const blocks = markdownIn(".")
   .map((page) => [relative(ROOT, page), page] as const)
-  .filter(([name]) => !name.startsWith("docs/api/"))
+  .filter(([name]) => !name.startsWith("docs/api/") && name !== OF_PROGRAMS)
   .flatMap(([name, page]) => fencedBlocks(page).map((block) => ({ page: name, ...block })));
 
 const inLanguage = (language: string) => blocks.filter((block) => block.language === language);
