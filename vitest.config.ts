@@ -12,6 +12,7 @@ const ADDED = {
     "test/replay/{copies-over-http,postgres-*,redis-*,replay-across-*}.test.ts",
     "test/outbox/postgres/*.test.ts",
     "cli/test/outbox-postgresql.test.ts",
+    "test/examples/outbox-tenants.test.ts",
   ],
   // The packed packages, installed and compiled as their users do.
   packages: ["test/packaging/{first-pages,install,release}.test.ts", "test/types/{consumers,guides}.test.ts"],

@@ -54,7 +54,7 @@ export interface Stage {
 
 /**
  * Sets a stage with an empty folder, where 4400, 4401, 4410, 4411, 4420 and 4431 stand for free ports. `hookproof` is the
- * built command, unless an environment says where programs are.
+ * built command, unless the environment has a `PATH` of its own.
  */
 export async function openStage(environment?: Readonly<Record<string, string>>): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), "hookproof-transcript-"));
@@ -73,7 +73,8 @@ export async function openStage(environment?: Readonly<Record<string, string>>):
     HOOKPROOF_HOME: join(folder, "data"),
     LANG: "C.UTF-8",
     TMPDIR: tmpdir(),
-    ...(environment ?? { PATH: `${builtCommand(folder)}:${process.env.PATH}` }),
+    PATH: environment?.PATH ?? `${builtCommand(folder)}:${process.env.PATH}`,
+    ...environment,
   };
   const background: ChildProcess[] = [];
   const outward = (text: string) => text.replace(WHOLE_NUMBER, (number) => ports.get(number) ?? number);
