@@ -9,8 +9,8 @@ import {
   verifyHmac,
 } from "hookproof";
 import { createKeySet, generateKey, localKeys } from "hookproof/jwks";
-import { createOutbox, memoryStore } from "hookproof/outbox";
 import { createReceiver } from "hookproof/receiver";
+import { reportListeners } from "./outbox-listeners.mjs";
 import { interleaved, reportGrowth } from "./support.mjs";
 
 const secret = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
@@ -76,38 +76,22 @@ async function answerAtOnce() {
   return { status: 200, headers: [], body: new Uint8Array(), truncated: false };
 }
 
-const counts = [1, 10, 100, 1_000, 10_000];
 const signer = hmacSigner({ secret });
-const namesOf = (count) => Array.from({ length: count }, (_, n) => `l${n}`);
-const BATCH = 100;
 reportGrowth({
   plot: "listeners",
-  question: "An event of 1 KB by the number of listeners, no network",
+  question: "Sending an event of 1 KB by the number of listeners, no network",
   x: { label: "listeners", log: true },
   y: { label: "µs an event", log: true },
-  series: await points(counts, async (count) => {
+  series: await points([1, 10, 100, 1_000, 10_000], async (count) => {
     let turn = 0;
-    const senders = namesOf(count).map((name) =>
-      createSender({ url: urlOf(name), signer, transport: answerAtOnce }),
+    const senders = Array.from({ length: count }, (_, n) =>
+      createSender({ url: urlOf(`l${n}`), signer, transport: answerAtOnce }),
     );
-    const listeners = Object.fromEntries(
-      namesOf(count).map((name) => [name, { url: urlOf(name), signer, transport: answerAtOnce }]),
-    );
-    const outbox = createOutbox({ store: memoryStore(), listeners });
-    const next = () => ({ listener: `l${turn++ % count}`, payload: payloadOf(1024) });
-    return {
-      "sender.send, a sender each": () => senders[turn++ % count].send(payloadOf(1024)),
-      // Divided below: a call is a batch.
-      "outbox, enqueue and deliver": async () => {
-        await outbox.enqueue(Array.from({ length: BATCH }, next));
-        await outbox.drain();
-      },
-    };
-  }).then((series) => ({
-    ...series,
-    "outbox, enqueue and deliver": series["outbox, enqueue and deliver"].map(([x, y]) => [x, y / BATCH]),
-  })),
+    return { "sender.send, a sender each": () => senders[turn++ % count].send(payloadOf(1024)) };
+  }),
 });
+
+await reportListeners();
 
 reportGrowth({
   plot: "key-set",
