@@ -68,3 +68,23 @@ export function inTurn<Item>(queues: readonly (readonly Item[])[]): Item[] {
     filled.flatMap((queue) => queue.slice(round, round + 1)),
   ).flat();
 }
+
+/** How long a shared body is kept at least before it is looked at whether an event still needs it. */
+export const SHARED_BODY_MS = 60_000;
+
+/**
+ * The events of one call that have one body: those of one id for several listeners. With encryption each has its own.
+ *
+ * @returns the first event of each such group, and whether an event is of one
+ */
+export function sharedBodies(events: readonly OutboxEvent[]): {
+  readonly firsts: readonly OutboxEvent[];
+  readonly isShared: (event: OutboxEvent) => boolean;
+} {
+  const [seen, shared] = [new Set<Uint8Array>(), new Map<Uint8Array, OutboxEvent>()];
+  for (const event of events)
+    if (seen.has(event.body)) shared.set(event.body, event);
+    else seen.add(event.body);
+  const firsts = [...shared.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+  return { firsts, isShared: ({ id, body }) => shared.get(body)?.id === id };
+}

@@ -20,6 +20,7 @@ export interface TestOutbox {
 /** The columns with times, by table. */
 const TIMES = {
   event: ["enqueued_at", "ready_at", "due_at", "claimed_at", "leased_until", "first_attempt_at", "ended_at"],
+  body: ["stored_at", "check_at"],
   listener: ["paused_at", "rest_until", "changed_at", "pace"],
 };
 

@@ -3,6 +3,7 @@ import { openSqlite } from "hookproof/node";
 import { aesGcmEncryption, createOutbox, type FanOutMessage, memoryStore } from "hookproof/outbox";
 import { sqliteStore } from "hookproof/outbox/sqlite";
 import type { OutboxEvent, OutboxStore } from "hookproof/outbox/store";
+import { fixedClock } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
 import { outboxBench } from "./bench-outbox.js";
 import { fileOfEachTest } from "./sqlite/files.js";
@@ -104,6 +105,33 @@ describe("an event for several listeners", () => {
     await outbox.enqueue({ ...message, listeners: ["a", "b"] });
     await outbox.enqueue({ ...message, listeners: ["b", "c"] });
     expect((await outbox.find(message.eventId)).map(({ listener }) => listener)).toEqual(["a", "b", "c"]);
+  });
+
+  it("has one body in the file, until none of them needs it", async () => {
+    const clock = fixedClock("2026-01-01T00:00:00Z");
+    const db = openSqlite(place.file);
+    place.opened.push(db);
+    const store = sqliteStore({ open: () => openSqlite(place.file), clock });
+    place.opened.push(store);
+    const answerAtOnce = async () => ({ status: 200, headers: [], body: new Uint8Array(), truncated: false });
+    const many = Object.fromEntries(
+      Array.from({ length: 500 }, (_, n) => [`tenant ${n}`, { ...to("lst_1"), transport: answerAtOnce }]),
+    );
+    const outbox = createOutbox({ store, listeners: many, retention: { deliveredMs: 0 } });
+    await outbox.enqueue({ listeners: Object.keys(many), payload: "x".repeat(50_000) });
+    const bytes = () =>
+      ["bodies", "shared"].map((table) => {
+        const [row] = db
+          .prepare(`SELECT coalesce(sum(length(body)), 0) AS n FROM hookproof_outbox_${table}`)
+          .all();
+        return (row as { n: number }).n;
+      });
+    expect(bytes()).toEqual([0, 50_002]);
+    await outbox.drain();
+    expect((await store.stats())[0]).toMatchObject({ pending: 0, dead: 0 });
+    clock.advance(60_001);
+    await store.prune({ delivered: 0, dead: 0 });
+    expect(bytes()).toEqual([0, 0]);
   });
 
   it("with encryption has a body of its own for each, bound to the listener", async () => {

@@ -14,9 +14,8 @@ import type {
 
 export function newEntry(event: OutboxEvent, sequence: number, now: number): MemoryEntry {
   const counts = { attempt: 0, attemptsBeforeRedrive: 0, attempts: [] };
-  const stored = { ...event, body: event.body.slice() };
   return {
-    event: stored,
+    event,
     sequence,
     state: "pending",
     enqueuedAt: now,

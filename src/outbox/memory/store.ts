@@ -163,9 +163,11 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
     enqueue(events, tx) {
       if (tx !== undefined) throw new TypeError("the memory store has no transactions: leave tx out");
       const fresh = newEvents(events, (event) => entries.get(eventName(event))?.event.digest);
+      const copies = new Map(fresh.map(({ body }) => [body, body.slice()]));
       for (const event of fresh) {
         sequences += 1;
-        const entry = newEntry(event, sequences, clock.now());
+        const stored = { ...event, body: copies.get(event.body) ?? event.body };
+        const entry = newEntry(stored, sequences, clock.now());
         entries.set(eventName(event), entry);
         become(entry, {});
       }

@@ -8,7 +8,7 @@ import type {
 } from "../outbox-store.js";
 import { type Database, jsonLiteral, rowsOf } from "./database.js";
 import { lockOrder, noteKeys, passOn } from "./order.js";
-import { DEAD_COLUMNS, type DeadRow, deadLetter, type OutboxNames } from "./schema.js";
+import { bodyOf, type DeadRow, deadColumns, deadLetter, type OutboxNames } from "./schema.js";
 
 /** How many dead letters one transaction changes, and one query reads. */
 const PAGE = 500;
@@ -43,7 +43,7 @@ export function deadLetters(database: Database, names: OutboxNames): DeadLetters
 
   /** Makes up to `most` dead letters pending again; resolves to how many. */
   function revive(wanted: string, { place = "end", newIds }: RedriveOptions, most: number): Promise<number> {
-    const name = newIds ? "id = i.new_id, first_attempt_at = NULL," : "";
+    const name = newIds ? `id = i.new_id, body = ${bodyOf(names)}, first_attempt_at = NULL,` : "";
     return database.transaction(async (client) => {
       const dead = rowsOf<{ id: string; listener: string }>(
         await client.query(
@@ -79,7 +79,7 @@ export function deadLetters(database: Database, names: OutboxNames): DeadLetters
       for (let left = limit; left > 0; ) {
         const most = Math.min(PAGE, left);
         const rows = await database.read<DeadRow>(
-          `SELECT ${DEAD_COLUMNS} FROM ${filterSql(filter, after)} JOIN ${event} e ON ${FITS} ORDER BY e.ended_at, e.seq LIMIT ${most}`,
+          `SELECT ${deadColumns(names)} FROM ${filterSql(filter, after)} JOIN ${event} e ON ${FITS} ORDER BY e.ended_at, e.seq LIMIT ${most}`,
         );
         yield* rows.map(deadLetter);
         const last = rows.at(-1);

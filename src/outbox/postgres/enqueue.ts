@@ -1,7 +1,7 @@
 import { encodeBase64 } from "#hash";
 import { HookproofError } from "../../core/errors.js";
 import { MAX_BODY_BYTES } from "../../core/protocol.js";
-import { eventName, idReused, newEvents } from "../engine.js";
+import { eventName, idReused, newEvents, SHARED_BODY_MS, sharedBodies } from "../engine.js";
 import type { OutboxEvent } from "../outbox-store.js";
 import { type Database, type PostgresClient, rowsOf } from "./database.js";
 import type { OutboxNames } from "./schema.js";
@@ -34,7 +34,7 @@ function storeSql({ event, tally }: OutboxNames): string {
       INSERT INTO ${event} (id, listener, state, digest, body, ordering_key, traceparent, encryption_key_id, ready_at,
         due_at)
       SELECT id, listener, CASE WHEN ordering_key IS NULL THEN 'waiting' ELSE 'new' END, digest,
-        decode(body, 'base64'), ordering_key, traceparent, encryption_key_id, ready.at, ready.at
+        decode(nullif(body, ''), 'base64'), ordering_key, traceparent, encryption_key_id, ready.at, ready.at
       FROM given CROSS JOIN LATERAL (
         SELECT greatest(now(), to_timestamp(greatest(deliver_at, 0) / 1000)) AS at) ready
       WHERE NOT EXISTS (SELECT FROM known WHERE is_other) ORDER BY place
@@ -44,16 +44,33 @@ function storeSql({ event, tally }: OutboxNames): string {
       (SELECT coalesce(json_agg(json_build_array(id, listener, digest)), '[]')::text FROM known) AS known`;
 }
 
+/** Stores bodies that several events have. The lock of a row keeps `prune` from removing it meanwhile. */
+function storeBodiesSql({ body }: OutboxNames): string {
+  const checkAt = `now() + ${SHARED_BODY_MS} * interval '1 ms'`;
+  return `INSERT INTO ${body} (id, digest, body, check_at)
+    SELECT g.id, g.digest, decode(g.body, 'base64'), ${checkAt} FROM ROWS FROM (
+      json_to_recordset($1::text::json) AS (id uuid, digest text), unnest(string_to_array($2::text, ','))
+    ) AS g(id, digest, body)
+    ON CONFLICT (id, digest) DO UPDATE SET check_at = excluded.check_at`;
+}
+
 /** Stores all events or none; see `OutboxStore`. */
 export function enqueueing(names: OutboxNames) {
   const sql = storeSql(names);
+  const bodiesSql = storeBodiesSql(names);
 
   async function store(client: PostgresClient, events: readonly OutboxEvent[]): Promise<Stored> {
     const described = events.map(({ id, listener, digest, traceparent, ...more }) => {
       const { orderingKey: ordering_key, encryptionKeyId: encryption_key_id, deliverAt: deliver_at } = more;
       return { id, listener, digest, traceparent, ordering_key, encryption_key_id, deliver_at };
     });
-    const bodies = events.map(({ body }) => encodeBase64(body)).join(",");
+    const { firsts, isShared } = sharedBodies(events);
+    if (firsts.length > 0) {
+      const named = firsts.map(({ id, digest }) => ({ id, digest }));
+      const shared = firsts.map(({ body }) => encodeBase64(body)).join(",");
+      await client.query(bodiesSql, [JSON.stringify(named), shared]);
+    }
+    const bodies = events.map((event) => (isShared(event) ? "" : encodeBase64(event.body))).join(",");
     const result = await client.query(sql, [JSON.stringify(described), bodies]);
     const [row] = rowsOf<{ added: string; known: string }>(result);
     return { added: JSON.parse(row?.added ?? "[]"), known: JSON.parse(row?.known ?? "[]") };

@@ -14,8 +14,8 @@ import { type Database, jsonLiteral } from "./database.js";
 import { GIVEN_BACK, lockOrder, noteKeys, ofKey, passOn, settle, unsettledSql } from "./order.js";
 import {
   attemptText,
-  CLAIMED_COLUMNS,
   type ClaimedRow,
+  claimedColumns,
   claimedEvent,
   KEYED,
   type OutboxNames,
@@ -161,7 +161,7 @@ function claimSql(names: OutboxNames, { limit, leaseMs }: ClaimRequest, token: s
       leased_until = now() + ${Number(leaseMs)} * interval '1 ms', attempts = e.attempts + 1,
       first_attempt_at = coalesce(e.first_attempt_at, now())
     WHERE e.ctid = ANY (ARRAY(SELECT ctid FROM taken))
-    RETURNING ${CLAIMED_COLUMNS}, (SELECT share FROM one) AS share`;
+    RETURNING ${claimedColumns(names)}, (SELECT share FROM one) AS share`;
 }
 
 /** Releases the events of claims whose answer was lost, and takes back the attempt that they counted. */

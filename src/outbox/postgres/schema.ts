@@ -17,6 +17,8 @@ export interface OutboxNames {
   readonly schema: string;
   /** The table of events. */
   readonly event: string;
+  /** The table of bodies that several events have, one for each of several listeners. */
+  readonly body: string;
   /** A table of changes of the counts: the sums are how many events each listener has in each state. */
   readonly tally: string;
   /**
@@ -44,6 +46,7 @@ export function outboxNames(name: string): OutboxNames {
   return {
     schema,
     event: `${schema}.event`,
+    body: `${schema}.body`,
     tally: `${schema}.tally`,
     listener: `${schema}.listener`,
     orderLock: `hashtextextended(${literal(`hookproof ${name} order`)}, 0)`,
@@ -64,7 +67,7 @@ export function outboxNames(name: string): OutboxNames {
  * index of keys therefore holds the state as an expression that no other index has.
  */
 const STEPS: readonly ((names: OutboxNames) => string)[] = [
-  ({ event, tally, listener, schema }) => `
+  ({ event, body, tally, listener, schema }) => `
     CREATE TABLE ${event} (
       id uuid NOT NULL,
       listener text NOT NULL,
@@ -102,6 +105,9 @@ const STEPS: readonly ((names: OutboxNames) => string)[] = [
     CREATE INDEX event_tried ON ${event} (listener, first_attempt_at)
       WHERE state IN ('waiting', 'aside') AND first_attempt_at IS NOT NULL;
     CREATE INDEX event_ended ON ${event} (state, ended_at, seq) WHERE ended_at IS NOT NULL;
+    CREATE TABLE ${body} (id uuid NOT NULL, digest text NOT NULL, body bytea NOT NULL,
+      stored_at timestamptz NOT NULL DEFAULT now(), check_at timestamptz NOT NULL, PRIMARY KEY (id, digest));
+    CREATE INDEX body_check ON ${body} (check_at);
     CREATE TABLE ${tally} (listener text NOT NULL, pending bigint NOT NULL, delivered bigint NOT NULL,
       dead bigint NOT NULL) WITH (${HIGH_CHURN});
     CREATE TABLE ${listener} (name text PRIMARY KEY, paused_at timestamptz, pause_reason text, rest_until timestamptz,
@@ -167,8 +173,14 @@ export function ms(time: string): string {
   return `round(date_part('epoch', ${time}) * 1000)`;
 }
 
+/** An event's body: its own, or the one that it has together with others. */
+export function bodyOf({ body }: OutboxNames): string {
+  return `coalesce(e.body, (SELECT b.body FROM ${body} b WHERE b.id = e.id AND b.digest = e.digest))`;
+}
+
 /** An event's columns, under the names of `EventRow`. */
-const EVENT_COLUMNS = `e.id, e.listener, e.body, e.digest, e.ordering_key, e.traceparent, e.encryption_key_id`;
+const eventColumns = (names: OutboxNames) =>
+  `e.id, e.listener, ${bodyOf(names)} AS body, e.digest, e.ordering_key, e.traceparent, e.encryption_key_id`;
 
 interface EventRow {
   readonly id: string;
@@ -208,7 +220,9 @@ export interface ClaimedRow extends EventRow {
   readonly share: number;
 }
 
-export const CLAIMED_COLUMNS = `${EVENT_COLUMNS}, e.seq::float8 AS seq, e.token, e.attempts, e.attempts_before_redrive,
+export const claimedColumns = (
+  names: OutboxNames,
+) => `${eventColumns(names)}, e.seq::float8 AS seq, e.token, e.attempts, e.attempts_before_redrive,
   e.first_attempt_at < now() AS sent_before, ${ms("e.first_attempt_at")} AS first_attempt_at,
   ${ms("e.enqueued_at")} AS enqueued_at, ${ms("e.due_at")} AS due_at, ${ms("now()")} AS now,
   ${ms("e.leased_until")} AS leased_until`;
@@ -241,7 +255,9 @@ export function attemptText(attempt: OutboxAttempt | undefined): string | undefi
 }
 
 /** The columns of `DeadRow`. */
-export const DEAD_COLUMNS = `${EVENT_COLUMNS}, e.reason, e.code, ${ms("e.ended_at")} AS failed_at,
+export const deadColumns = (
+  names: OutboxNames,
+) => `${eventColumns(names)}, e.reason, e.code, ${ms("e.ended_at")} AS failed_at,
   ${ms("e.enqueued_at")} AS enqueued_at, ${ms("e.first_attempt_at")} AS first_attempt_at,
   array_to_json(e.history) AS history, e.ended_at::text AS after_time, e.seq::text AS seq`;
 

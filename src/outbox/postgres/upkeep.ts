@@ -1,4 +1,4 @@
-import { CHANGE_KEPT_MS } from "../engine.js";
+import { CHANGE_KEPT_MS, SHARED_BODY_MS } from "../engine.js";
 import type { ExpiredEvent, OutboxStore } from "../outbox-store.js";
 import { type Database, jsonLiteral } from "./database.js";
 import { FAILED } from "./leases.js";
@@ -23,7 +23,7 @@ export interface Upkeep {
 }
 
 export function upkeep(database: Database, names: OutboxNames): Upkeep {
-  const { event, tally, listener } = names;
+  const { event, body, tally, listener } = names;
 
   /** Selects `columns` of waiting events whose window has closed. */
   const late = (windows: Windows, columns: string, most: number, lock = "") => {
@@ -64,6 +64,23 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
          sum(dead)::bigint AS dead FROM gone GROUP BY listener)
        INSERT INTO ${tally} SELECT * FROM sums WHERE pending <> 0 OR delivered <> 0 OR dead <> 0`,
     );
+  }
+
+  /** Removes shared bodies that no event needs; those that one needs are looked at again, later and later. */
+  async function removeBodies(): Promise<void> {
+    await database.script([
+      `WITH old AS MATERIALIZED (
+         SELECT b.id, b.digest, b.stored_at FROM ${body} b WHERE b.check_at <= now()
+         ORDER BY b.check_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED),
+       used AS MATERIALIZED (
+         SELECT o.*, EXISTS (SELECT FROM ${event} e WHERE e.id = o.id AND e.digest = o.digest
+           AND e.state NOT IN ('delivered', 'cancelled')) AS is_used FROM old o),
+       kept AS (
+         UPDATE ${body} b
+         SET check_at = now() + (now() - u.stored_at) / 2 + ${SHARED_BODY_MS} * interval '1 ms'
+         FROM used u WHERE b.id = u.id AND b.digest = u.digest AND u.is_used)
+       DELETE FROM ${body} b USING used u WHERE b.id = u.id AND b.digest = u.digest AND NOT u.is_used`,
+    ]);
   }
 
   /** Removes the rows of listeners that say nothing any more. */
@@ -111,6 +128,7 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
         await remove("cancelled", delivered),
         await remove("dead", dead),
       ];
+      await removeBodies();
       await sumUp();
       await forgetListeners();
       return removed.reduce((sum, count) => sum + count);

@@ -14,7 +14,7 @@ import type {
   RedriveResult,
 } from "../outbox-store.js";
 import { stateChange } from "./changes.js";
-import { DEAD, deadLetter, type OutboxRow, PENDING } from "./schema.js";
+import { BODY, DEAD, deadLetter, type OutboxRow, PENDING } from "./schema.js";
 
 /** How many dead letters one transaction takes, so that a large redrive does not hold up other writers. */
 const PAGE = 200;
@@ -45,12 +45,15 @@ export function deadLetters(db: SqliteDatabase, { changing, reading, clock }: Ac
         due_at = ?, visible_at = ?, attempts_before_redrive = attempts, first_attempt_at = iif(?, NULL, first_attempt_at),
         ended_at = NULL, reason = NULL, code = NULL
       WHERE seq = ?`,
+    ownBody: `INSERT INTO hookproof_outbox_bodies SELECT seq, ${BODY} FROM hookproof_outbox
+      WHERE seq = ? ON CONFLICT DO NOTHING`,
     move: "UPDATE hookproof_outbox SET seq = ? WHERE seq = ?",
     moveBody: "UPDATE hookproof_outbox_bodies SET seq = ? WHERE seq = ?",
     drop: "DELETE FROM hookproof_outbox WHERE seq = ?",
   });
 
   function revive(row: OutboxRow, now: number, { newIds = false, place = "end" }: RedriveOptions): void {
+    if (newIds) change("ownBody", row.seq); // a shared one is found by the id
     change("revive", newIds ? newEventId() : null, now, now, newIds ? 1 : 0, row.seq);
     if (row.ordering_key !== null && place === "end") {
       const [last] = ask<{ seq: number }>("last");
@@ -75,8 +78,7 @@ export function deadLetters(db: SqliteDatabase, { changing, reading, clock }: Ac
 
   return {
     async *list(filter, limit) {
-      const columns = `*, (SELECT body FROM hookproof_outbox_bodies AS bodies
-        WHERE bodies.seq = hookproof_outbox.seq) AS body`;
+      const columns = `*, ${BODY} AS body`;
       let after: Place | undefined;
       for (let left = limit; left > 0; ) {
         const rows = reading(() => pageOf<OutboxRow>(db, columns, filter, after, Math.min(left, PAGE)));

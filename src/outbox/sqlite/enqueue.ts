@@ -1,5 +1,5 @@
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
-import { newEvents } from "../engine.js";
+import { newEvents, SHARED_BODY_MS, sharedBodies } from "../engine.js";
 import type { OutboxEvent } from "../outbox-store.js";
 import { type ChangedRow, stateChange } from "./changes.js";
 import { PENDING } from "./schema.js";
@@ -23,23 +23,28 @@ export function enqueueing(db: SqliteDatabase): (events: readonly OutboxEvent[],
         visible_at, turn)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     body: "INSERT INTO hookproof_outbox_bodies VALUES (?, ?)",
+    shared: `INSERT INTO hookproof_outbox_shared VALUES (?, ?, ?, ?, ?)
+      ON CONFLICT (id, digest) DO UPDATE SET check_at = excluded.check_at`,
   });
 
   const digestOf = ({ id, listener }: OutboxEvent) =>
     ask<{ digest: string }>("known", id, listener)[0]?.digest;
 
-  function add(event: OutboxEvent, now: number): ChangedRow {
+  function add(event: OutboxEvent, now: number, isShared: boolean): ChangedRow {
     const { id, listener, digest, orderingKey = null, traceparent = null, encryptionKeyId = null } = event;
     const isBehind = orderingKey !== null && ask("isBehind", listener, orderingKey).length > 0;
     const of = [listener, id, digest, orderingKey, traceparent, encryptionKeyId] as const;
     const readyAt = Math.max(now, event.deliverAt ?? now);
     const seq = insert("event", ...of, now, readyAt, readyAt, readyAt, isBehind ? 0 : 1);
-    insert("body", seq, event.body);
+    if (!isShared) insert("body", seq, event.body);
     return { seq, listener, ordering_key: orderingKey };
   }
 
   return (events, now) => {
-    const added = newEvents(events, digestOf).map((event) => add(event, now));
+    const fresh = newEvents(events, digestOf);
+    const { firsts, isShared } = sharedBodies(fresh);
+    for (const { id, digest, body } of firsts) insert("shared", id, digest, body, now, now + SHARED_BODY_MS);
+    const added = fresh.map((event) => add(event, now, isShared(event)));
     changed(added, undefined, PENDING);
   };
 }

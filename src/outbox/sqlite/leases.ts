@@ -11,7 +11,7 @@ import type {
   OutboxAttempt,
 } from "../outbox-store.js";
 import { type ChangedRow, stateChange } from "./changes.js";
-import { type ClaimedRow, claimedEvent, DEAD, DELIVERED, IS_HELD, IS_OPEN, PENDING } from "./schema.js";
+import { BODY, type ClaimedRow, claimedEvent, DEAD, DELIVERED, IS_HELD, IS_OPEN, PENDING } from "./schema.js";
 
 /** Due events that are inside their window, and of which no other one of their key is leased. */
 const canGo = (
@@ -27,7 +27,7 @@ const claimSql = (which: string) => `UPDATE hookproof_outbox
   WHERE seq IN (${which})
   RETURNING seq, listener, id, digest, ordering_key, traceparent, encryption_key_id, enqueued_at, due_at,
     attempts, attempts_before_redrive, first_attempt_at, sent_before, lease_token, lease_until,
-    (SELECT body FROM hookproof_outbox_bodies AS bodies WHERE bodies.seq = hookproof_outbox.seq) AS body`;
+    ${BODY} AS body`;
 
 /** Leases due events; each claim has to be in a transaction. See `OutboxStore`. */
 export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: number) => ClaimedEvent[] {

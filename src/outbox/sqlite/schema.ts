@@ -40,7 +40,8 @@ export const IS_HELD = "(paused_at IS NOT NULL OR rest_until > ?)";
  * - `ready_at` is when an event was due at first: its age counts from then.
  * - `visible_at` is when an event may be claimed: when it is due, or when its lease expires.
  * - `sent_before` says whether there was an attempt before the current one, so that `release` can restore that.
- * - Bodies have a table of their own, because the other columns change several times.
+ * - Bodies have a table of their own, because the other columns change several times. A body that several events have,
+ *   one for each of several listeners, is in the table of shared ones.
  * - The counts are kept in code, with each change of a state (changes.ts); cancelled events are in none.
  * - Only listeners that are or were paused, resting, changed or claimed from at a rate have a row in the table of
  *   listeners. `pace` is the time of `allowedBy`; `has_aside` is 1 while events may be put aside.
@@ -85,6 +86,11 @@ const STEPS: readonly string[] = [
     WHERE state = ${PENDING} AND first_attempt_at IS NOT NULL;
   CREATE INDEX hookproof_outbox_ended ON hookproof_outbox (state, ended_at, seq) WHERE ended_at IS NOT NULL;
   CREATE TABLE hookproof_outbox_bodies (seq INTEGER PRIMARY KEY, body BLOB NOT NULL);
+  CREATE TABLE hookproof_outbox_shared (
+    id TEXT NOT NULL, digest TEXT NOT NULL, body BLOB NOT NULL, stored_at INTEGER NOT NULL, check_at INTEGER NOT NULL,
+    PRIMARY KEY (id, digest)
+  );
+  CREATE INDEX hookproof_outbox_check ON hookproof_outbox_shared (check_at);
   CREATE TABLE hookproof_outbox_counts (
     listener TEXT NOT NULL, state INTEGER NOT NULL, events INTEGER NOT NULL,
     PRIMARY KEY (listener, state)
@@ -126,6 +132,12 @@ function versionOf(db: SqliteDatabase): number {
   const [row] = db.prepare("SELECT version FROM hookproof_outbox_version").all() as { version: number }[];
   return row?.version ?? 0;
 }
+
+/** An event's body: its own, or the one that it has together with others. */
+export const BODY = `coalesce(
+  (SELECT body FROM hookproof_outbox_bodies AS bodies WHERE bodies.seq = hookproof_outbox.seq),
+  (SELECT body FROM hookproof_outbox_shared AS shared
+    WHERE shared.id = hookproof_outbox.id AND shared.digest = hookproof_outbox.digest))`;
 
 /** A row of the table of events, with its body if the query asks for it. */
 export interface OutboxRow {

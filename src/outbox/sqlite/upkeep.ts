@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../../core/errors.js";
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
-import { CHANGE_KEPT_MS } from "../engine.js";
+import { CHANGE_KEPT_MS, SHARED_BODY_MS } from "../engine.js";
 import type { DeliveryFailure, ExpiredEvent, OutboxStore } from "../outbox-store.js";
 import { type ChangedRow, stateChange } from "./changes.js";
 import { CANCELLED, DEAD, DELIVERED, PENDING } from "./schema.js";
@@ -36,17 +36,34 @@ export function upkeep(db: SqliteDatabase): Upkeep {
     prune: `DELETE FROM hookproof_outbox WHERE seq IN (
         SELECT seq FROM hookproof_outbox WHERE state = ? AND ended_at < ? ORDER BY ended_at LIMIT ?)
       RETURNING seq, listener, ordering_key`,
+    oldBodies: `SELECT rowid AS place, EXISTS (
+        SELECT 1 FROM hookproof_outbox AS one
+        WHERE one.id = shared.id AND one.digest = shared.digest AND one.state IN (${PENDING}, ${DEAD})) AS isUsed
+      FROM hookproof_outbox_shared AS shared WHERE check_at <= ? ORDER BY check_at LIMIT ?`,
   });
   const change = preparedChanges(db, {
     pruneListeners: `DELETE FROM hookproof_outbox_listeners WHERE listener IN (
         SELECT listener FROM hookproof_outbox_listeners WHERE paused_at IS NULL AND has_aside = 0 AND rest_until <= ? AND changed_at < ? AND pace <= ?
         LIMIT ?)`,
+    dropBodies: "DELETE FROM hookproof_outbox_shared WHERE rowid IN (SELECT value FROM json_each(?))",
+    keepBodies: `UPDATE hookproof_outbox_shared SET check_at = ? + (? - stored_at) / 2 + ${SHARED_BODY_MS}
+      WHERE rowid IN (SELECT value FROM json_each(?))`,
   });
 
   function remove(state: number, before: number): number {
     const rows = ask<ChangedRow>("prune", state, before, BATCH);
     changed(rows, state === CANCELLED ? undefined : state, undefined);
     return rows.length;
+  }
+
+  /** Removes shared bodies that no event needs; those that one needs are looked at again, later and later. */
+  function removeBodies(now: number): void {
+    const old = ask<{ place: number; isUsed: number }>("oldBodies", now, BATCH);
+    const places = (isUsed: boolean) =>
+      JSON.stringify(old.filter((one) => Boolean(one.isUsed) === isUsed).map(({ place }) => place));
+    if (old.length === 0) return;
+    change("dropBodies", places(false));
+    change("keepBodies", now, now, places(true));
   }
 
   return {
@@ -68,6 +85,7 @@ export function upkeep(db: SqliteDatabase): Upkeep {
       });
     },
     prune({ delivered, dead }, now) {
+      removeBodies(now);
       change("pruneListeners", now, now - CHANGE_KEPT_MS, now, BATCH);
       return remove(DELIVERED, delivered) + remove(CANCELLED, delivered) + remove(DEAD, dead);
     },

@@ -156,4 +156,40 @@ export const manyRules = [
     expectSame("after a minute", (await takeWithin(store, { rate })).length, 10);
     expectSame("without the rate", (await takeWithin(store, {}, 5)).length, 5);
   }),
+  rule(
+    "an event of several listeners has its body at each of them, whatever becomes of the others",
+    async (bench) => {
+      const { store, subject, take, deliver } = bench;
+      const names = named(4);
+      const one = event("for all");
+      const fanOut = () => store.enqueue(names.map((listener) => ({ ...one, listener })));
+      await fanOut();
+      await fanOut();
+      const [first, second, ...rest] = await take(10, names);
+      expectSame("how many", rest.length, 2);
+      if (!first || !second) return;
+      expectSame("the body", texts([first, second]), ["for all", "for all"]);
+      await deliver(first.lease);
+      await store.fail(second.lease, { reason: "refused", code: "REQUEST_REFUSED", blocksKey: false });
+      await store.release(rest.map(({ lease }) => lease));
+      for (let hour = 0; hour < 3; hour++) {
+        await subject.passTime(HOUR_MS);
+        await store.prune({ delivered: 0, dead: 0 });
+      }
+      const later = await take(10, names);
+      expectSame("the body hours later", texts(later), ["for all", "for all"]);
+      for (const { lease } of later) await deliver(lease);
+      expectSame("the dead letter's", texts(await bench.deadLetters()), ["for all"]);
+      const { redriven } = await store.redrive({}, WINDOW_MS, { newIds: true });
+      expectSame("redriven", redriven, 1);
+      const [again] = await take(10, names);
+      expectSame(
+        "under a new id",
+        [again && texts([again])[0], again?.event.id === one.id],
+        ["for all", false],
+      );
+      await store.enqueue([{ ...one, listener: "another" }]);
+      expectSame("a further listener's", texts(await take(1, ["another"])), ["for all"]);
+    },
+  ),
 ];

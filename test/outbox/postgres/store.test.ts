@@ -19,6 +19,7 @@ afterAll(() => postgres?.stop());
 
 const ATTEMPT = { number: 1, startedAt: 0, durationMs: 1 };
 const WINDOW_MS = 600_000;
+const HOUR_MS = 60 * 60_000;
 
 /** A transaction of Drizzle as the store takes it. */
 const ofDrizzle = (tx: { execute(query: SQL): Promise<unknown> }): PostgresClient => ({
@@ -381,6 +382,36 @@ describeWith("postgresql", postgres)("postgresStore", () => {
     await store.prune({ delivered: Date.now() + 60_000, dead: 0 });
     await store.drop({});
     expect(await told()).toEqual(await counted());
+  });
+
+  it("has one body of an event for many listeners, until none of them needs it", async () => {
+    const one = outboxEvent("x".repeat(50_000));
+    const names = Array.from({ length: 200 }, (_, n) => `listener ${n}`);
+    await store.enqueue(names.map((listener) => ({ ...one, listener })));
+    const bytes = async () => {
+      const sums = ["event", "body"].map(
+        (table) => `(SELECT coalesce(sum(length(body)), 0)::int FROM ${outbox.schema}.${table}) AS ${table}`,
+      );
+      return (await outbox.pool.query(`SELECT ${sums.join()}`)).rows;
+    };
+    expect(await bytes()).toEqual([{ event: 0, body: one.body.length }]);
+    const claimed = await take(200, ...names);
+    expect(claimed.map(({ event }) => Buffer.compare(event.body, one.body))).toEqual(names.map(() => 0));
+    const [last, ...others] = claimed.map(({ lease }) => ({
+      lease,
+      outcome: "delivered" as const,
+      attempt: ATTEMPT,
+    }));
+    await store.markDelivered(others);
+    const pruneLater = async () => {
+      await outbox.subject.passTime(HOUR_MS);
+      await store.prune({ delivered: 0, dead: 0 });
+    };
+    await pruneLater();
+    expect(await bytes()).toEqual([{ event: 0, body: one.body.length }]);
+    if (last) await store.markDelivered([last]);
+    await pruneLater();
+    expect(await bytes()).toEqual([{ event: 0, body: 0 }]);
   });
 
   it("names what cannot work", async () => {
