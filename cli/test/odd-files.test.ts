@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseRawRequest } from "../src/capture/raw-request.js";
 import { run } from "../src/main.js";
 
 let folder: string;
@@ -137,4 +138,17 @@ it("the hint for a client secret that others can read names the file", async () 
   expect(seen).toContain(`error[FILE_MODE_TOO_WIDE]`);
   expect(seen).toContain(`chmod 600 ${path("s.db.client-secret")}`);
   expect(exit).toBe(3);
+});
+
+describe("a captured request", () => {
+  it("may have folded header lines, and each is one", () => {
+    const head = "POST / HTTP/1.1\r\nX-Long: one,\r\n  two\r\n\tthree \r\nHost: a\r\n\r\n";
+    expect(parseRawRequest(Buffer.from(`${head}{}`)).headers).toEqual([
+      ["X-Long", "one, two three"],
+      ["Host", "a"],
+    ]);
+    expect(() => parseRawRequest(Buffer.from("POST / HTTP/1.1\n folded: onto nothing\n\n"))).toThrow(
+      /Not a header line/,
+    );
+  });
 });

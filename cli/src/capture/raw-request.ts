@@ -53,9 +53,9 @@ function withoutChunks(bytes: Buffer, headers: readonly HeaderPair[]): Buffer {
   return isChunked ? Buffer.concat(parts) : bytes;
 }
 
-/** Reads header lines, `Name: value`. */
+/** Reads header lines, `Name: value`; a line that begins with white space goes on with the one before it. */
 export function parseHeaderLines(lines: readonly string[]): HeaderPair[] {
-  return lines
+  return unfolded(lines)
     .filter((line) => line.trim() !== "")
     .map((line) => {
       const [, name] = /^([^:\s]+):.*$/.exec(line) ?? [];
@@ -63,6 +63,17 @@ export function parseHeaderLines(lines: readonly string[]): HeaderPair[] {
       // The lookbehind lets the expression try a row of blanks at the end once, not once for each blank.
       return [name, line.slice(name.length + 1).replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, "")] as const;
     });
+}
+
+/** Folded lines as one each, with a space where they were folded (RFC 9112, section 5.2). */
+function unfolded(lines: readonly string[]): readonly string[] {
+  const whole: string[] = [];
+  for (const line of lines) {
+    const last = whole.length - 1;
+    if (/^[ \t]/.test(line) && last >= 0) whole[last] = `${whole[last]} ${line.trim()}`;
+    else whole.push(line);
+  }
+  return whole;
 }
 
 function headEnd(buffer: Buffer): { at: number; bodyAt: number } {

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { generateSecret, secretFingerprint } from "hookproof";
 import type { ListenerOptions, ReceiverAnswer } from "hookproof/receiver";
@@ -142,10 +143,12 @@ export const listen: Command = {
       throw error;
     });
     const url = `${server.url}/api/v1/webhooks/incoming/${id}`;
+    const jwks = args.text("jwks");
     const session: Session = {
       url,
       method: auth.method,
       ...(secret === undefined ? {} : { secret }),
+      ...(jwks === undefined ? {} : { jwks: /^https?:/.test(jwks) ? jwks : resolve(jwks) }),
       ...(page.url === undefined ? {} : { inspector: page.url }),
     };
     const endSession = await writeSession(io, out, server.port, session);

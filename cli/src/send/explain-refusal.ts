@@ -5,7 +5,8 @@ import type { Context, Flag } from "../command.js";
 import { CONNECTION_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
 import type { Target } from "../credentials/target.js";
 import { CliError } from "../failure.js";
-import { findSession } from "../serve/sessions.js";
+import { keysFrom } from "../keys/keys.js";
+import { findSession, type Session } from "../serve/sessions.js";
 
 /**
  * A 401 with its cause, where the listener is one of this machine whose secret is known, and with the exact command
@@ -35,6 +36,7 @@ async function localCause(
   const where = `The listener on port ${session.port}`;
   if (session.method !== target.method)
     return `${where} takes ${session.method === "jwt" ? "tokens" : "signatures"}: use --method ${session.method}.`;
+  if (session.method === "jwt") return tokenCause(where, session, { headers, body });
   if (session.secret === undefined || target.auth.method !== "hmac") return undefined;
   const { secret } = session;
   const request = { method: "POST", url: target.url, headers, body };
@@ -45,6 +47,19 @@ async function localCause(
   return own === used
     ? undefined
     : `${where} has the secret ${own}…, and this was signed with ${used}…: give both the same.`;
+}
+
+/** What the local listener's key set says about a token. */
+async function tokenCause(
+  where: string,
+  { url, jwks }: Session,
+  { headers, body }: Pick<SignedRequest, "headers" | "body">,
+): Promise<string | undefined> {
+  const keys = jwks === undefined ? undefined : await keysFrom(jwks).catch(() => undefined);
+  const listener = { url, auth: { method: "jwt", keys } } as const;
+  const { mistakes } = await diagnose({ request: { method: "POST", url, headers, body }, listener });
+  const [mistake] = mistakes;
+  return mistake && `${where} says: ${mistake.message} ${mistake.fix}`;
 }
 
 /** The command that asks the listener, with the flags of this one that have to do with it. */

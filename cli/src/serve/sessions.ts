@@ -12,6 +12,8 @@ export interface Session {
   readonly method: "hmac" | "jwt";
   /** The secret of an HMAC listener; the file is readable by its owner only. */
   readonly secret?: string;
+  /** Where the keys of a JWT listener are: a URL, or the whole path of a file. */
+  readonly jwks?: string;
   /** The inspector's page with its token. */
   readonly inspector?: string;
 }
