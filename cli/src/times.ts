@@ -11,12 +11,12 @@ export function durationMs(flag: string, text: string): number {
   throw usageError(`--${flag} must be a duration such as 10s, 5m or 250ms, not ${JSON.stringify(text)}.`);
 }
 
-/** Milliseconds since the epoch of a flag's value: Unix seconds or a date. */
-export function pointInTime(flag: string, text: string): number {
-  const time = /^[0-9]{1,15}$/.test(text) ? Number(text) * 1000 : Date.parse(text);
+/** Milliseconds since the epoch of a value, Unix seconds or a date; `name` is what the user gave it to. */
+export function pointInTime(name: string, text: string): number {
+  const time = new Date(/^[0-9]{1,15}$/.test(text) ? Number(text) * 1000 : text).getTime();
   if (!Number.isNaN(time)) return time;
   throw usageError(
-    `--${flag} must be Unix seconds or a date such as 2026-01-01T00:00:00Z, not ${JSON.stringify(text)}.`,
+    `${name} must be Unix seconds or a date such as 2026-01-01T00:00:00Z, not ${JSON.stringify(text)}.`,
   );
 }
 

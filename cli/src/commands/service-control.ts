@@ -130,7 +130,7 @@ export const serviceClock: Command = {
     const [time, advanceMs] = [args.text("time"), args.durationMs("advance")];
     if (args.flag("freeze") && args.flag("go")) throw usageError("--freeze and --go exclude each other.");
     const change = {
-      ...(time === undefined ? {} : { to: new Date(pointInTime("time", time)).toISOString() }),
+      ...(time === undefined ? {} : { to: new Date(pointInTime("The time", time)).toISOString() }),
       ...(advanceMs === undefined ? {} : { advanceMs }),
       ...(args.flag("freeze") || args.flag("go") ? { frozen: args.flag("freeze") } : {}),
     };

@@ -278,6 +278,6 @@ function tokenLimits(args: Args): Pick<ServiceOptions, "tokenLifetimeSeconds" | 
 function clockOf(args: Args): Clock | undefined {
   const text = args.text("clock");
   if (text === undefined) return undefined;
-  const shiftMs = pointInTime("clock", text) - Date.now();
+  const shiftMs = pointInTime("--clock", text) - Date.now();
   return { now: () => Date.now() + shiftMs };
 }

@@ -221,5 +221,5 @@ function checkTime(args: Args, request: CapturedRequest): number {
     const timestamp = request.headers.find(([name]) => name.toLowerCase() === "webhook-timestamp")?.[1] ?? "";
     return /^[0-9]{1,15}$/.test(timestamp) ? Number(timestamp) * 1000 : Date.now();
   }
-  return at === undefined ? Date.now() : pointInTime("at", at);
+  return at === undefined ? Date.now() : pointInTime("--at", at);
 }

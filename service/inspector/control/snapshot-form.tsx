@@ -45,7 +45,8 @@ export function SnapshotForm({
           <input
             type="text"
             required
-            pattern="[A-Za-z0-9_.\-]+"
+            maxLength={128}
+            pattern="[A-Za-z0-9_.:\-]+"
             value={name}
             onInput={(event) => setName(event.currentTarget.value)}
           />
