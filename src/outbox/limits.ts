@@ -10,11 +10,14 @@ export interface Rate {
 
 /** How much may be sent to one listener. */
 export interface LimitOptions {
-  /** Attempts at the same time at most, those of all workers counted; 10 by default. */
+  /**
+   * How many attempts may run at the same time, those of all workers counted; 10 by default. With a store that has no
+   * `control`, only those of this process are counted.
+   */
   concurrency?: number | undefined;
-  /** Attempts a second, those of all workers counted; no limit by default. */
+  /** How often attempts may start, those of all workers counted as for `concurrency`; no limit by default. */
   rate?: Rate | undefined;
-  /** Fields of the circuit breaker's policy to change, or `false` for no breaker. */
+  /** Fields of the circuit breaker's policy to change, or `false` for no breaker. Each process has its own breaker. */
   breaker?: Partial<BreakerPolicy> | false | undefined;
 }
 

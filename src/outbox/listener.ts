@@ -5,7 +5,7 @@ import { type RetryPolicy, retryPolicy } from "../sender/retry-policy.js";
 import { type LimitOptions, ListenerLimits } from "./limits.js";
 import type { ListenerStats } from "./outbox-store.js";
 
-/** A listener that an outbox delivers to. */
+/** A listener that an outbox delivers to: its URL, its signer, its limits. */
 export interface OutboxListenerOptions extends AttemptOptions, LimitOptions {
   /** Fields of the retry policy to change. By default an outbox tries until the window of seven days closes. */
   retry?: Partial<RetryPolicy> | undefined;

@@ -3,16 +3,39 @@ import { checkWholeNumber } from "../core/options.js";
 import type { Observer } from "../sender/observe.js";
 import { type OutboxListener, type OutboxListenerOptions, outboxListener } from "./listener.js";
 
-/** Gives a listener's options, such as those of a tenant from your database; `undefined` if there is no such listener. */
+/**
+ * Gives the options of the listener of a name, such as a tenant of your database; `undefined` if there is no such
+ * listener. If it throws, takes longer than 10 seconds or gives options that cannot work, the events of that listener
+ * wait, and it is asked again 5 seconds later. Other listeners are not affected.
+ *
+ * @example
+ * ```ts
+ * import { hmacSigner } from "hookproof";
+ * import { createOutbox, type ListenerLookup, memoryStore } from "hookproof/outbox";
+ *
+ * declare function findTenant(name: string): Promise<{ url: string; secret: string } | undefined>;
+ *
+ * const listeners: ListenerLookup = async (name) => {
+ *   const tenant = await findTenant(name);
+ *   return tenant && { url: tenant.url, signer: hmacSigner({ secret: tenant.secret }) };
+ * };
+ * const outbox = createOutbox({ store: memoryStore(), listeners });
+ * await outbox.enqueue({ listener: "acme", payload: { type: "user.offboarded" } });
+ * await outbox.forget("acme"); // after this tenant was changed
+ * ```
+ */
 export type ListenerLookup = (
   name: string,
 ) => OutboxListenerOptions | undefined | Promise<OutboxListenerOptions | undefined>;
 
 /** How long the answers of a function of listeners are kept. */
 export interface ListenerCache {
-  /** Milliseconds after which the function is asked again, at most an hour; 60,000 by default. */
+  /**
+   * How long an answer is kept, in milliseconds, at most an hour; 60,000 by default. That there is no such listener, or
+   * that the function failed, is kept for 5,000 at most.
+   */
   readonly ttlMs?: number | undefined;
-  /** Listeners at most, those first that were asked for lately; 10,000 by default. */
+  /** How many answers are kept at most; the oldest are dropped first. 10,000 by default. */
   readonly most?: number | undefined;
 }
 

@@ -15,7 +15,7 @@ export type { CancelResult, DueListener, DueListeners, EventFilter, StoreControl
 export interface OutboxEvent {
   /** UUID v4, lower case. Id and `listener` together identify the event. */
   readonly id: string;
-  /** The listener's name in `createOutbox({ listeners })`. */
+  /** The listener's name, as `enqueue` was given it. */
   readonly listener: string;
   /** The bytes to send, or the encrypted form of them if the outbox has encryption. */
   readonly body: Uint8Array;
@@ -57,7 +57,7 @@ export interface ClaimShare {
   readonly windowMs: number;
   /** Leased events of the listener at most, those of all workers counted; only a store with `control` keeps to it. */
   readonly concurrency?: number | undefined;
-  /** How many events of the listener all workers together may claim in a time; only a store with `control` keeps to it. */
+  /** How often all workers together may claim an event of the listener; only a store with `control` keeps to it. */
   readonly rate?: Rate | undefined;
 }
 
@@ -68,9 +68,9 @@ export interface ClaimRequest {
   /** How long each lease lasts, in milliseconds. */
   readonly leaseMs: number;
   /**
-   * The listeners whose events are wanted: those that `due` of the store's `control` gave, or all of a small number, as
-   * of a store without `control`. The dispatcher changes their order from claim to claim, so that each listener has its
-   * turn even where `limit` is small.
+   * The listeners whose events may be claimed: those that `control.due` gave, or all listeners if they are few or the
+   * store has no `control`. The dispatcher changes their order from claim to claim, so that each listener has its turn
+   * even where `limit` is small.
    */
   readonly listeners: ReadonlyMap<string, ClaimShare>;
 }
@@ -319,7 +319,8 @@ export interface OutboxStore<Tx = unknown> {
   ): Promise<readonly ExpiredEvent[]>;
   /**
    * Gives leased events back that were not sent: each is as it was before its claim, and due at once. The attempt
-   * that the claim counted no longer counts; if it was the first one, the event has no first attempt.
+   * that the claim counted no longer counts; if it was the first one, the event has no first attempt. What the claim
+   * took of a rate need not be given back.
    */
   release(leases: readonly Lease[]): Promise<void>;
   /** Makes dead letters pending again, with their history. `windowMs` is the window of the events' listeners. */
@@ -341,7 +342,11 @@ export interface OutboxStore<Tx = unknown> {
    * delivered); resolves to how many, a limited number.
    */
   prune(before: { readonly delivered: number; readonly dead: number }): Promise<number>;
-  /** Many listeners, limits over all workers, pausing, cancelling and `deliverAt`. A store without it is used without. */
+  /**
+   * Many listeners, limits over all workers, pauses, cancellations and `deliverAt`. An outbox over a store without it
+   * takes a map of listeners only, and throws OUTBOX_UNSUPPORTED where one of the others is asked for; its limits are
+   * each process's own.
+   */
   readonly control?: StoreControl;
   /** Closes what the store has opened. */
   close(): Promise<void>;

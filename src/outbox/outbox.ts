@@ -44,9 +44,10 @@ export interface OutboxOptions<Events extends object = UntypedEvents, Tx = unkno
   /** `memoryStore()`, `sqliteStore(...)` or `postgresStore(...)`. */
   store: OutboxStore<Tx>;
   /**
-   * The listeners, by names of your own; events are enqueued and stored under these names. Or a function that gives a
-   * listener by its name, such as a tenant's from your database: it is asked before events are delivered and not when
-   * they are enqueued. Events of a name that is no listener wait, and are tried again until their window closes.
+   * The listeners by names of your own: `{ offboarding: { url, signer } }`. Events are enqueued and stored under these
+   * names. Or a function that gives the listener of a name, such as a tenant of your database (`ListenerLookup`). It is
+   * called before events are delivered, and never by `enqueue`. Events of a name that is no listener wait until it is
+   * one; those that had an attempt wait until their window closes.
    */
   listeners: Readonly<Record<string, OutboxListenerOptions>> | ListenerLookup;
   /** How long the answers of a function of listeners are kept; see `forget`. */
@@ -124,7 +125,10 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown> {
    * them; their events are due again at once, for this process or another.
    */
   stop(options?: { timeoutMs?: number }): Promise<void>;
-  /** Delivers what is due, and resolves when nothing is due any more. Later retries stay pending. */
+  /**
+   * Delivers what is due, and resolves when nothing is left to deliver now. Later retries stay pending, and so do the
+   * events of listeners that are paused or unknown.
+   */
   drain(): Promise<void>;
   /** Makes dead letters pending again; those past their window only with `newIds`. */
   redrive(filter?: DeadLetterFilter, options?: RedriveOptions): Promise<RedriveResult>;
@@ -140,31 +144,39 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown> {
   /** Counts the events of each listener, with this process's circuit breakers, last error and last success. */
   stats(): Promise<readonly ListenerStats[]>;
   /**
-   * Claims nothing more for a listener, in every worker, until `resume`; attempts under way end. Events go on to be
-   * enqueued, and wait. The reason is shown by `stats()`.
+   * Stops the deliveries to a listener, in every worker, until `resume`. Attempts under way end as usual. `enqueue`
+   * goes on to accept its events; they wait. `stats()` shows the reason, a text of 1 to 200 characters:
+   * `outbox.pause("offboarding", { reason: "their maintenance until 06:00" })`.
+   *
+   * @throws {HookproofError} LISTENER_NAME_UNKNOWN, OUTBOX_UNSUPPORTED
+   * @throws {TypeError} for a reason of another length
+   */
+  pause(listener: string, options?: { readonly reason?: string }): Promise<void>;
+  /**
+   * Ends a pause: the events that waited are due again at once. Resolves to whether the listener was paused.
    *
    * @throws {HookproofError} LISTENER_NAME_UNKNOWN, OUTBOX_UNSUPPORTED
    */
-  pause(listener: string, options?: { readonly reason?: string }): Promise<void>;
-  /** Ends a pause; resolves to whether there was one. */
   resume(listener: string): Promise<boolean>;
   /**
-   * Has every worker ask the function of listeners again before it claims for this one: call it when a tenant has
-   * changed. Attempts under way are as they were. This process forgets at once.
+   * Makes every worker ask the function of listeners again before it delivers more to this listener:
+   * `outbox.forget("acme")`. Call it when a tenant was added, changed or removed, after that is committed. Attempts
+   * under way end as they began. With a map of listeners there is no function to ask, and nothing changes.
    *
    * @throws {HookproofError} LISTENER_NAME_UNKNOWN, OUTBOX_UNSUPPORTED
    */
   forget(listener: string): Promise<void>;
   /**
-   * Takes back events for which no attempt has begun: `outbox.cancel({ eventId })`, or all of a listener. Says how many
-   * it was too late for.
+   * Takes back events for which no attempt has begun: `outbox.cancel({ eventId })`, or `{ listener }` for all of a
+   * listener. Resolves to how many were cancelled, and for how many it was too late.
    *
    * @throws {HookproofError} OUTBOX_UNSUPPORTED
+   * @throws {TypeError} for a filter without `eventId`, `ids` and `listener`
    */
   cancel(filter: CancelFilter): Promise<CancelResult>;
   /**
-   * Events that wait or are in flight, with their attempts, those that were enqueued first; 100 by default, 1,000 at
-   * most.
+   * Events that wait or are in flight, with their attempts, the first enqueued first:
+   * `outbox.pending({ listener: "acme" }, { limit: 20 })`. `limit` is 100 by default and 1,000 at most.
    *
    * @throws {HookproofError} OUTBOX_UNSUPPORTED
    */

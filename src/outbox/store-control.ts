@@ -12,32 +12,36 @@ export interface EventFilter {
 export interface CancelResult {
   /** How many events will not be sent. */
   readonly cancelled: number;
-  /** How many had an attempt, or one is under way: they go on. With `ids`, also those that had ended. */
+  /**
+   * How many were not cancelled, because an attempt was made or is under way: they go on. If the filter has `ids`, this
+   * includes events that had ended before.
+   */
   readonly tooLate: number;
 }
 
 /**
- * What people and workers tell a store about its listeners; it is kept in the store, so that every worker sees it at
- * its next claim. Times are by the store's clock.
+ * The part of a store for many listeners: which of them have due events, and what people and workers say about them.
+ * All of it is kept in the store, so that every worker sees it at its next claim. Times are by the store's clock.
  */
 export interface StoreControl {
   /**
-   * Listeners that have due events and are neither paused nor resting, those after a place, at most `most`. A call looks
-   * at a limited number of listeners, so that it may give fewer, or none, before the end. Listeners whose events cannot
-   * be claimed for another reason (an ordering key, a window, a limit) may be among them.
+   * Gives listeners that have due events and are neither paused nor resting, at most `most`. It begins after a place:
+   * `undefined` is the start, and `next` of the last answer goes on from there. A call looks at a limited number of
+   * listeners, so it may give fewer than `most`, or none, before the end: go on until `next` is absent. A listener may
+   * be among them although none of its events can be claimed now, because of an ordering key, a window or a limit.
    */
   due(after: string | undefined, most: number): Promise<DueListeners>;
-  /** Notes that a listener's options have changed: `due` tells every worker when that was. */
+  /** Notes that a listener's options have changed. `due` tells every worker when, and the worker asks for them again. */
   changed(listener: string): Promise<void>;
-  /** Claims of every worker leave the listener out, until `resume`. Again: the reason is the new one. */
+  /** `due` and the claims of every worker leave the listener out until `resume`. A second pause replaces the reason. */
   pause(listener: string, reason?: string): Promise<void>;
   /** Ends a pause; resolves to whether there was one. */
   resume(listener: string): Promise<boolean>;
-  /** Claims of every worker leave the listener out until this time; of several, the latest counts. */
+  /** `due` and the claims of every worker leave the listener out until this time. Of several times the latest counts. */
   rest(listener: string, until: number): Promise<void>;
   /**
-   * Cancels pending events for which no attempt has begun. Their ids stay known, as those of delivered events do: an
-   * event that is enqueued again stays cancelled. The next event of an ordering key may go.
+   * Cancels pending events for which no attempt has begun. The store keeps their ids as it keeps those of delivered
+   * events, so an event that is enqueued again stays cancelled. The next event of its ordering key can be claimed.
    */
   cancel(filter: EventFilter): Promise<CancelResult>;
   /** Events that are pending or in flight, those that were enqueued first; at most `limit`. */
@@ -48,7 +52,7 @@ export interface StoreControl {
 export interface DueListener {
   /** The listener's name. */
   readonly listener: string;
-  /** When `changed` was last called for it, by the store's clock; absent if it was not, or a day ago or longer. */
+  /** When `changed` was last called for it, by the store's clock; absent if it never was, or over a day ago. */
   readonly changedAt?: number | undefined;
 }
 
