@@ -62,7 +62,7 @@ export const rooms = {
   "service-api": {
     mutate: ["service/src/api/*.ts", "!service/src/api/openapi.ts"],
     tests: [
-      "test/service/{access,answers,bad-input,contract,discovery,document,example-routes,log-lines}.test.ts",
+      "test/service/{access,answers,bad-input,contract,discovery,example-routes,log-lines}.test.ts",
       "test/service/{faults,operations,paging,pipelining,real-clients,reference,remote-control}.test.ts",
       "test/service/{request-forms,wrong-types}.test.ts",
     ],

@@ -1,10 +1,13 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { hmacSigner } from "hookproof";
+import { openSqlite } from "hookproof/node";
 import { memoryStore, type OutboxListenerOptions } from "hookproof/outbox";
+import { sqliteStore } from "hookproof/outbox/sqlite";
 import type { OutboxStore } from "hookproof/outbox/store";
 import { describe, expect, it, vi } from "vitest";
 import { outboxBench } from "./bench-outbox.js";
+import { fileOfEachTest, storedEvent } from "./sqlite/files.js";
 
 const HOUR_MS = 3_600_000;
 const payload = { type: "user.offboarded" };
@@ -220,5 +223,37 @@ describe("a map of many listeners", () => {
     expect(bench.told("warning").map(({ message }) => message)).toEqual([
       expect.stringContaining('"gone" wait'),
     ]);
+  });
+});
+
+describe("many paused listeners with a backlog each", () => {
+  const place = fileOfEachTest();
+
+  it.each([
+    ["memory", () => memoryStore() as OutboxStore],
+    ["SQLite", () => sqliteStore({ open: () => openSqlite(place.file) }) as OutboxStore],
+  ])("are passed over once, and then no more: %s", async (_, open) => {
+    const store = open();
+    place.opened.push(store);
+    const control = store.control ?? expect.fail("the store has no control");
+    const names = Array.from({ length: 2_000 }, (_, n) => `paused ${n}`);
+    await store.enqueue(names.map((listener) => storedEvent(listener)));
+    await Promise.all(names.map((name) => control.pause(name)));
+    await store.enqueue([storedEvent("z")]);
+    const looks = async () => {
+      let count = 0;
+      const found: string[] = [];
+      for (let next: string | undefined; count === 0 || next !== undefined; count++) {
+        const part = await control.due(next, 100);
+        found.push(...part.listeners.map(({ listener }) => listener));
+        next = part.next;
+      }
+      return { count, found };
+    };
+    while ((await looks()).count > 1); // puts the others aside, some at each look
+    expect(await looks()).toEqual({ count: 1, found: ["z"] });
+    expect((await store.stats()).reduce((sum, { pending }) => sum + pending, 0)).toBe(2_001);
+    await Promise.all(names.map((name) => control.resume(name)));
+    expect(new Set((await looks()).found)).toEqual(new Set([...names, "z"]));
   });
 });

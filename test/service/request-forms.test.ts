@@ -47,7 +47,10 @@ describe("the bytes of a body", () => {
 
   it("refuses a byte order mark, and bytes that are not UTF-8", async () => {
     const answers = await Promise.all(
-      [Buffer.from('\ufeff{"updateMask":""}'), Buffer.from([0x7b, 0xff, 0x7d])].map(async (body) =>
+      [
+        Buffer.from('\ufeff{"updateMask":""}'),
+        Buffer.from('{"appResourceType":{"displayName":"\xff"}}', "latin1"),
+      ].map(async (body) =>
         fetch(`${service.url}${UPDATE}`, {
           method: "POST",
           headers: { Authorization: `Bearer ${await service.token()}`, "Content-Type": "application/json" },
