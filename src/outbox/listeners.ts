@@ -127,6 +127,12 @@ export class Listeners {
     return this.#known.get(name)?.listener;
   }
 
+  /** The listener as it was known before the function failed, or knew it no more: what ends its events goes by that. */
+  lastKnown(name: string): OutboxListener | undefined {
+    const known = this.#known.get(name);
+    return known?.listener ?? known?.earlier;
+  }
+
   /**
    * The listener if what is known of it still counts. Otherwise the function is asked, and `onAnswer` called later.
    *

@@ -108,7 +108,7 @@ export class Upkeep {
     if (this.#nextToExpire >= names.length) this.#nextToExpire = 0;
     const some = names.slice(this.#nextToExpire, this.#nextToExpire + LISTENERS_A_RUN);
     const windows = some.map((name) => {
-      const { policy, blocksKey = false } = listeners.get(name) ?? {};
+      const { policy, blocksKey = false } = listeners.lastKnown(name) ?? {};
       return [name, { windowMs: (policy ?? DEFAULT_RETRY_POLICY).windowMs, blocksKey }] as const;
     });
     const expired = await store.expire(new Map(windows));
