@@ -14,11 +14,14 @@ import type {
 } from "hookproof/outbox/store";
 import { type Facts, type Held, nameOf, type Rule, type Seen, type Violation } from "./facts.js";
 import type { ListenerPlan, Plan } from "./plan.js";
+import type { Trace } from "./trace.js";
 import type { VirtualTime } from "./virtual-time.js";
 
 const HOUR_MS = 3_600_000;
 const WINDOW_MS = 7 * 24 * HOUR_MS - HOUR_MS;
 const MAX_RETRY_AFTER_MS = 24 * HOUR_MS;
+/** What a lease has to last longer than an attempt, so that its result can be stored; the outbox keeps to more. */
+const TO_STORE_MS = 3_000;
 /** How much faster or slower than the store's a worker's clock may run: plan.ts. */
 const DRIFT = 0.045;
 
@@ -43,7 +46,12 @@ export class Ledger {
   #jumpedMs = 0;
   #jumpedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(plan: Plan, time: VirtualTime, storeNow: () => number) {
+  /** Who was given each lease. */
+  readonly #claimants = new Map<string, string>();
+  readonly #trace: Trace;
+
+  constructor(plan: Plan, time: VirtualTime, trace: Trace, storeNow: () => number) {
+    this.#trace = trace;
     this.#time = time;
     this.#storeNow = storeNow;
     this.#listeners = new Map(plan.listeners.map((one) => [one.name, one]));
@@ -97,6 +105,8 @@ export class Ledger {
         continue;
       }
       const what = `${shortName(one)} claimed by ${worker}`;
+      this.#claimants.set(lease.token, worker);
+      this.#trace.add(worker, "claims", one.listener, one.id);
       if (one.state !== "pending") this.break("due", `${what}: it is ${one.state}`);
       if (one.held && one.held.lease.expiresAt > now)
         this.break("leases", `${what}: ${one.held.worker} holds it for ${one.held.lease.expiresAt - now} ms`);
@@ -158,6 +168,10 @@ export class Ledger {
     return one?.state === "pending" && one.held?.lease.token === token ? one : undefined;
   }
 
+  #tell(what: string, { listener, id, token }: Lease, holds: boolean): void {
+    this.#trace.add(this.#claimants.get(token) ?? "?", what, listener, id, holds ? undefined : "too late");
+  }
+
   #fence(what: string, changed: number | boolean, expected: number | boolean): void {
     if (Number(changed) !== Number(expected))
       this.break("fence", `${what} changed ${Number(changed)} and should have changed ${Number(expected)}`);
@@ -165,6 +179,7 @@ export class Ledger {
 
   markedDelivered(deliveries: readonly Delivery[], changed: number): void {
     const valid = deliveries.filter(({ lease }) => this.#holder(lease));
+    for (const one of deliveries) this.#tell("marks as delivered", one.lease, valid.includes(one));
     this.#fence("markDelivered", changed, valid.length);
     for (const { lease, outcome, attempt } of valid) {
       const one = this.#holder(lease);
@@ -183,6 +198,7 @@ export class Ledger {
   rescheduled(lease: Lease, at: number, attempt: OutboxAttempt, changed: boolean): void {
     const one = this.#holder(lease);
     this.#fence("reschedule", changed, one !== undefined);
+    this.#tell("reschedules", lease, one !== undefined);
     if (!one?.held) return;
     this.#onSchedule(one, one.held, at, attempt);
     this.#record(one, attempt);
@@ -223,6 +239,7 @@ export class Ledger {
   failed(lease: Lease, { reason, attempt, blocksKey }: DeliveryFailure, changed: boolean): void {
     const one = this.#holder(lease);
     this.#fence("fail", changed, one !== undefined);
+    this.#tell("buries", lease, one !== undefined);
     if (!one?.held) return;
     const { last } = one.held;
     const what = `${shortName(one)} buried (${reason}) after ${last?.status ?? "no answer"}`;
@@ -249,6 +266,7 @@ export class Ledger {
     for (const lease of leases) {
       const one = this.#holder(lease);
       if (!one?.held) continue;
+      this.#tell("gives back", lease, true);
       if (one.held.sends > 0) this.break("history", `${shortName(one)} released although it was sent`);
       Object.assign(one, one.held.before, { held: undefined });
     }
@@ -258,6 +276,7 @@ export class Ledger {
     const now = this.#storeNow();
     for (const { listener, id } of ended) {
       const one = this.facts.get(nameOf(listener, id));
+      this.#trace.add("store", "expires", listener, id);
       const isPast = one && now > (one.firstAttemptAt ?? now) + WINDOW_MS;
       if (one?.state !== "pending" || now < one.dueAt || !isPast)
         this.break("reason", `${listener} ${id} expired inside its window, under a lease or without need`);
@@ -322,7 +341,7 @@ export class Ledger {
     held.sends += 1;
     if (this.#jumpedAt >= held.askedAt) return held; // a lease by a clock that was set says nothing
     const now = this.#storeNow();
-    if (held.lease.expiresAt - now < timeoutMs)
+    if (held.lease.expiresAt - now < timeoutMs + TO_STORE_MS)
       this.break("lease time", `${what} for ${timeoutMs} ms under ${held.lease.expiresAt - now} ms`);
     const late = now - (one.firstAttemptAt ?? now) - WINDOW_MS;
     if (late > 6_000 + this.#jumpedMs) this.break("window", `${what} ${late} ms past its window`);

@@ -71,14 +71,14 @@ export const MUTANTS = [
     ],
     [
       "a pause is not looked at",
-      "return paused !== undefined || restsUntil > now;",
-      "return restsUntil > now;",
+      "isPaused(listener) || (held.get(listener)?.restsUntil ?? 0) > now;",
+      "(held.get(listener)?.restsUntil ?? 0) > now;",
       "the page",
     ],
     [
       "a rest is not looked at",
-      "return paused !== undefined || restsUntil > now;",
-      "return paused !== undefined;",
+      "isPaused(listener) || (held.get(listener)?.restsUntil ?? 0) > now;",
+      "isPaused(listener);",
       "the page",
     ],
     [
@@ -198,6 +198,38 @@ export const MUTANTS = [
     instead: "const growth = 1;",
   },
   {
+    name: "expiry forgets a listener whose function fails (found by seed 880)",
+    from: "the simulator",
+    store: "memory",
+    file: "src/outbox/upkeep.ts",
+    text: "listeners.lastKnown(name) ?? {};",
+    instead: "listeners.get(name) ?? {};",
+  },
+  {
+    name: "a limit per process: the store does not count what others have leased",
+    from: "the page",
+    store: "memory",
+    file: "src/outbox/memory/store.ts",
+    text: "[...queues.of(listener)].filter((one) => isLeased(one, now)).length;",
+    instead: "0;",
+  },
+  {
+    name: "a limit per process: the rate is each worker's own",
+    from: "the page",
+    store: "memory",
+    file: "src/outbox/memory/store.ts",
+    text: "      if (rate) paces.set(",
+    instead: "      if (rate && listeners.size < 0) paces.set(",
+  },
+  {
+    name: "a limit per process: the store does not count what others have leased",
+    from: "the page",
+    store: "sqlite",
+    file: "src/outbox/sqlite/leases.ts",
+    text: "const most = Math.min(share.most, concurrency - leased, allowed);",
+    instead: "const most = Math.min(share.most, concurrency, allowed);",
+  },
+  {
     name: "concurrency of a listener is twice as much",
     from: "the page",
     store: "memory",
@@ -281,8 +313,8 @@ export const MUTANTS = [
     ],
     [
       "a claim does not look at the window",
-      "AND (first_attempt_at IS NULL OR first_attempt_at >= ?)",
-      "AND (first_attempt_at IS NULL OR first_attempt_at >= ? - 9e15)",
+      "OR first_attempt_at >= ${since})",
+      "OR first_attempt_at >= ${since} - 9e15)",
     ],
     ["release counts the attempt", "attempts = attempts - 1,", ""],
   ].map(([name, text, instead]) => ({

@@ -35,7 +35,7 @@ function generatedParts(): Readonly<Record<string, Readonly<Record<string, reado
   const runs = read("results.json") as readonly LongRun[];
   const rows = MUTANTS.map(({ store, name, file }) => {
     const found = fallen[`${store}: ${name}`];
-    return `| ${store} | ${name} | \`${file}\` | ${found?.seed ?? "not seen"} | ${found?.rule ?? ""} |`;
+    return `| ${store} | ${name} | \`${file}\` | ${found?.seed ?? (found === null ? "not seen" : "not looked for yet")} | ${found?.rule ?? ""} |`;
   });
   return {
     "docs/simulation.md": {

@@ -46,9 +46,12 @@ export function outboxOf(
       },
     ]),
   );
+  const answered = new Set<string>();
   const asked = (name: string) =>
     new Promise<OutboxListenerOptions | undefined>((resolve, reject) => {
-      const fails = !spells.isHealed && random.chance(0.1);
+      // A listener that a process has never known has no options to go by.
+      const fails = !spells.isHealed && answered.has(name) && random.chance(0.2);
+      answered.add(name);
       time.after(1 + 50 * random.next(), owner, () =>
         fails ? reject(new Error("the listeners cannot be read")) : resolve(listeners[name]),
       );

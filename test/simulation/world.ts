@@ -70,7 +70,7 @@ export class World {
       rate: random.between(0.9999, 1.0001),
     });
     this.#receiverClock = new DrawnClock(time, { offMs: random.between(-100_000, 100_000) });
-    const ledger = new Ledger(plan, time, () => this.#storeClock.now());
+    const ledger = new Ledger(plan, time, trace, () => this.#storeClock.now());
     const network = new Network({ plan, time, ledger, spells, trace, receiverClock: this.#receiverClock });
     const crash = (owner: string) => this.#crash(owner);
     const world = { plan, time, ledger, spells, trace, crash };
