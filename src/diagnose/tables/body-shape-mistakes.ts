@@ -96,17 +96,6 @@ export const SHAPE_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     ways: each([BY_LENGTH], [SPACED, COMPACT, PHP, PYTHON]),
   },
   {
-    id: "body-top-level-sorted",
-    title: "Body signed with its top level sorted",
-    message:
-      "It matches if the members of the top level are in alphabetical order, as after ksort() or Object.keys(payload).sort().",
-    fix: `${ONCE} The order of the keys counts, because the bytes are signed.`,
-    ways: [
-      ...each([SORTED_AT_TOP], [PHP, COMPACT, SLASHES, ASCII, PYTHON]),
-      ...each([SORTED_PHP_ARRAYS], [PHP, COMPACT, ASCII]),
-    ],
-  },
-  {
     id: "body-nulls-left-out",
     title: "Body signed without what is null or empty",
     message:
@@ -162,6 +151,18 @@ export const SHAPE_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       "It matches if empty objects are empty lists, as after json_decode($body, true) and json_encode.",
     fix: `Verify the text as received, without json_decode: file_get_contents('php://input'), $request->getContent(). ${ONCE}`,
     ways: each([AS_PHP_ARRAYS], [COMPACT, PHP, ASCII, SLASHES]),
+  },
+  // After those that change the same parts without sorting them.
+  {
+    id: "body-top-level-sorted",
+    title: "Body signed with its top level sorted",
+    message:
+      "It matches if the members of the top level are in alphabetical order, as after ksort() or Object.keys(payload).sort().",
+    fix: `${ONCE} The order of the keys counts, because the bytes are signed.`,
+    ways: [
+      ...each([SORTED_AT_TOP], [PHP, COMPACT, SLASHES, ASCII, PYTHON]),
+      ...each([SORTED_PHP_ARRAYS], [PHP, COMPACT, ASCII]),
+    ],
   },
   {
     id: "body-through-gson",
