@@ -63,6 +63,9 @@ export class Ledger {
 
   storeJumped(ms: number): void {
     this.#claims.clear();
+    // A rest that was over is forgotten, and does not come back with the clock.
+    for (const [listener, until] of this.#rests)
+      if (until <= this.#storeNow() - ms) this.#rests.delete(listener);
     this.#jumpedMs += Math.abs(ms);
     this.#jumpedAt = this.#time.now;
   }
