@@ -31,7 +31,10 @@ export interface StoreControl {
    * be among them although none of its events can be claimed now, because of an ordering key, a window or a limit.
    */
   due(after: string | undefined, most: number): Promise<DueListeners>;
-  /** Notes that a listener's options have changed. `due` tells every worker when, and the worker asks for them again. */
+  /**
+   * Notes that a listener's options have changed. `due` tells every worker when, and the worker asks for them again.
+   * Each call counts as later than the one before it, whatever the clock says.
+   */
   changed(listener: string): Promise<void>;
   /** `due` and the claims of every worker leave the listener out until `resume`. A second pause replaces the reason. */
   pause(listener: string, reason?: string): Promise<void>;

@@ -125,7 +125,7 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
       return { listeners, next: next?.toString() };
     },
     async changed(listener) {
-      changes.set(listener, clock.now());
+      changes.set(listener, Math.max(clock.now(), (changes.get(listener) ?? 0) + 1));
       woken(1);
     },
     async pause(listener, reason) {

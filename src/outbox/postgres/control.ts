@@ -111,7 +111,8 @@ export function listenerControl(
     async changed(listener) {
       await database.script([
         `INSERT INTO ${table} AS h (name, changed_at) VALUES (${text(listener)}, clock_timestamp())
-         ON CONFLICT (name) DO UPDATE SET changed_at = excluded.changed_at`,
+         ON CONFLICT (name) DO UPDATE
+         SET changed_at = greatest(excluded.changed_at, h.changed_at + interval '1 ms')`,
       ]);
     },
     async pause(listener, reason) {

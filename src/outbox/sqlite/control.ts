@@ -45,7 +45,7 @@ export function listenerControl(
     rest: `INSERT INTO hookproof_outbox_listeners (listener, rest_until) VALUES (?, ?)
       ON CONFLICT (listener) DO UPDATE SET rest_until = max(rest_until, excluded.rest_until)`,
     changed: `INSERT INTO hookproof_outbox_listeners (listener, changed_at) VALUES (?, ?)
-      ON CONFLICT (listener) DO UPDATE SET changed_at = excluded.changed_at`,
+      ON CONFLICT (listener) DO UPDATE SET changed_at = max(excluded.changed_at, changed_at + 1)`,
   });
 
   return {

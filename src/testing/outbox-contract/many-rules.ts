@@ -83,6 +83,16 @@ export const manyRules = [
     expectSame("the time", at(changed) >= before - 1_000 && at(changed) <= before + HOUR_MS, true);
     expectSame("of another", at(other), 0);
   }),
+  manyRule("each change of a listener counts, also where the clock stands still", async (bench, control) => {
+    await bench.put(event("one"));
+    const seen: number[] = [];
+    for (let n = 0; n < 5; n++) {
+      await control.changed(LISTENER);
+      const { listeners } = await control.due(undefined, 10);
+      seen.push(listeners[0]?.changedAt ?? 0);
+    }
+    expectSame("growing", seen, [...new Set(seen)].sort((a, b) => a - b));
+  }),
   manyRule(
     "a pause holds events that a look went over, and a resume brings them back",
     async (bench, control) => {
