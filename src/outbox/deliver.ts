@@ -7,7 +7,7 @@ import { newDelivery, type Observer } from "../sender/observe.js";
 import { nextAttempt } from "../sender/retry-policy.js";
 import type { BodyEncryption } from "./body-encryption.js";
 import type { BreakerInput } from "./limits.js";
-import { LEASE_MARGIN_MS, type OutboxListener } from "./listener.js";
+import { type OutboxListener, START_MARGIN_MS } from "./listener.js";
 import type {
   ClaimedEvent,
   Delivery,
@@ -75,7 +75,7 @@ export class EventAttempt {
       return this.#settle(this.#unreadable(cause));
     }
     // Checked last, because decrypting may have taken its time.
-    if (this.#leaseEnds() - this.#now() < attemptTimeoutMs + LEASE_MARGIN_MS) return this.#release();
+    if (this.#leaseEnds() - this.#now() < attemptTimeoutMs + START_MARGIN_MS) return this.#release();
     if (this.#storeNow() > firstAttemptAt + policy.windowMs) {
       this.#listener.limits.cancelled(this.#now());
       return this.#fail("window", "WINDOW_CLOSED");

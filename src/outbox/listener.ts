@@ -58,8 +58,11 @@ export function outboxListener(
   };
 }
 
-/** An attempt starts only if its lease lasts longer than the attempt may take, by this much. */
+/** A lease has to last longer than an attempt may take, by this much. */
 export const LEASE_MARGIN_MS = 5_000;
+
+/** An attempt starts only if its lease still lasts longer than it may take, by this much: the rest is for the claim. */
+export const START_MARGIN_MS = 2_500;
 
 /** Whether a value is a text that every database can store. */
 export function isName(value: unknown): value is string {

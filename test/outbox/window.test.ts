@@ -173,14 +173,14 @@ describe("a lease that is too short for an attempt", () => {
   };
 
   it("lets none start: the event is given back, and its place is free again", async () => {
-    const { bench, released, eventId } = await withLeaseOf(14_999); // 10 s for the attempt, and 5 s
+    const { bench, released, eventId } = await withLeaseOf(12_499); // 10 s for the attempt, and 2.5 s
     expect(released).toEqual([eventId]);
     expect(bench.told("attempt-started")).toMatchObject([{ attempt: 1 }]);
     expect(bench.told("warning")).toEqual([]);
   });
 
-  it("is one of less than 5 s more than it may take", async () => {
-    const { released } = await withLeaseOf(15_000);
+  it("is one of less than 2.5 s more than it may take", async () => {
+    const { released } = await withLeaseOf(12_500);
     expect(released).toEqual([]);
   });
 
