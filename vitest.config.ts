@@ -21,7 +21,7 @@ const ADDED = {
   browser: ["test/browser/*.test.ts"],
   // 300 worlds, each twice, and mutants of the library.
   simulation: ["test/simulation/*.test.ts", "test/model/*.test.ts"],
-  chaos: ["test/chaos/outbox.test.ts"],
+  chaos: ["test/chaos/{limits,outbox,tenants}.test.ts"],
 };
 
 /** What measures the memory of its own process. */

@@ -1,11 +1,8 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
 import type { DeadLetter } from "hookproof/outbox";
 import type { OutboxEntry, OutboxStore } from "hookproof/outbox/store";
 import { waitFor } from "hookproof/testing";
 import { seededRandom } from "../kit/seed.mjs";
+import { type ChaosProcess, startProcess } from "./chaos-process.js";
 import { chaosReceiver, type ListenerName } from "./chaos-receiver.js";
 import { brokenPromises, type ChaosEvidence, type Interruption, type Told } from "./outbox-judge.js";
 
@@ -103,9 +100,9 @@ export async function outboxChaos(
   }
 
   async function begin(task: object): Promise<ChaosProcess> {
-    const process = startProcess(task);
+    const process = startProcess("outbox-process.mjs", task);
     begun.push(process);
-    await process.isReady(note);
+    await process.isReady((line) => note(line as ToldLine));
     return process;
   }
 
@@ -226,48 +223,3 @@ function isDone(stats: readonly { pending: number; inFlight: number }[]): boolea
 /** Event ids with the digests of their bodies, by listener. */
 type ToldEvents = Partial<Record<ListenerName, readonly (readonly [id: string, digest: string])[]>>;
 type ToldLine = Partial<Record<"offered" | "acknowledged" | "undone", ToldEvents>>;
-
-interface ChaosProcess {
-  /** Resolves with its first sign of life, so that a kill falls among its work; hands on what it tells. */
-  isReady(note: (line: ToldLine) => void): Promise<void>;
-  signal(signal: "SIGSTOP" | "SIGCONT"): void;
-  /** Kills the process, or asks it to end; resolves when it has. */
-  end(signal?: "SIGKILL"): Promise<void>;
-}
-
-function startProcess(task: object): ChaosProcess {
-  const script = join(import.meta.dirname, "outbox-process.mjs");
-  const child: ChildProcess = spawn(process.execPath, [script, JSON.stringify(task)], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  const ended = once(child, "close");
-  const { stdin, stdout } = child;
-  if (!stdin || !stdout) throw new Error("the process has no pipes");
-  stdin.on("error", () => {});
-  return {
-    isReady: (note) =>
-      new Promise<void>((resolve, reject) => {
-        void ended.then(() => reject(new Error("the process ended before it was ready")));
-        createInterface({ input: stdout }).on("line", (line) => {
-          const said = parsed(line);
-          if (said?.ready) resolve();
-          else if (said) note(said);
-        });
-      }),
-    signal: (signal) => void child.kill(signal),
-    async end(signal) {
-      if (signal) child.kill(signal);
-      else stdin.write("end\n");
-      await ended;
-    },
-  };
-}
-
-/** A killed process leaves half a line behind. */
-function parsed(line: string): (ToldLine & { ready?: true }) | undefined {
-  try {
-    return JSON.parse(line) as ToldLine & { ready?: true };
-  } catch {
-    return undefined;
-  }
-}

@@ -31,7 +31,7 @@ export const ENGINES = {
     };
   },
   async postgres({ url }) {
-    const pool = new pg.Pool({ connectionString: url });
+    const pool = new pg.Pool({ connectionString: url, application_name: "worker" });
     pool.on("error", () => {}); // the server is killed, too
     pool.on("connect", (client) => client.on("error", () => {}));
     return {

@@ -1,0 +1,41 @@
+import { afterAll, expect, it } from "vitest";
+import { itWith } from "../kit/needs.js";
+import { ownPostgres } from "../kit/postgres.js";
+import { CONCURRENCY, concurrencyRun, rateRun } from "./limits-chaos.js";
+import { type LiveEngine, livePostgres, liveSqlite } from "./live-engines.js";
+
+const LONG = Boolean(process.env.HOOKPROOF_LONG);
+const OPTIONS = { timeout: 600_000, concurrent: true };
+
+async function keepsRate(engine: LiveEngine): Promise<void> {
+  const { perSecond, again } = await rateRun(engine, LONG ? 60 : 5);
+  console.info(engine.name, { perSecond, again });
+  // A busy machine takes from a few seconds more than from a minute.
+  expect(perSecond).toBeGreaterThan(LONG ? 47.5 : 25);
+  expect(perSecond).toBeLessThan(LONG ? 52.5 : 55);
+  expect(again).toBeLessThanOrEqual(50); // what the killed worker had under way
+}
+
+async function keepsConcurrency(engine: LiveEngine): Promise<void> {
+  const { most, twice, requests } = await concurrencyRun(engine, LONG ? 10 : 1);
+  console.info(engine.name, { most, requests });
+  expect(most).toBeGreaterThan(1);
+  expect(most).toBeLessThanOrEqual(CONCURRENCY);
+  expect(twice).toEqual([]);
+}
+
+const postgres = await ownPostgres();
+afterAll(() => postgres?.stop());
+
+const OF_RATE = "a rate of 50 a second over four workers is kept, though one is killed, and nothing is lost";
+const OF_CONCURRENCY =
+  "concurrency 4 over four workers is never 5 at once, through kills, stops longer than the lease and cuts";
+
+it(`SQLite: ${OF_RATE}`, OPTIONS, async () => keepsRate(await liveSqlite()));
+it(`SQLite: ${OF_CONCURRENCY}`, OPTIONS, async () => keepsConcurrency(await liveSqlite()));
+itWith("postgresql", postgres)(`PostgreSQL: ${OF_RATE}`, OPTIONS, async () => {
+  if (postgres) await keepsRate(await livePostgres(postgres.url, "rate"));
+});
+itWith("postgresql", postgres)(`PostgreSQL: ${OF_CONCURRENCY}`, OPTIONS, async () => {
+  if (postgres) await keepsConcurrency(await livePostgres(postgres.url, "concurrency"));
+});
