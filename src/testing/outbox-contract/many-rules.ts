@@ -91,7 +91,11 @@ export const manyRules = [
       const { listeners } = await control.due(undefined, 10);
       seen.push(listeners[0]?.changedAt ?? 0);
     }
-    expectSame("growing", seen, [...new Set(seen)].sort((a, b) => a - b));
+    expectSame(
+      "growing",
+      seen,
+      [...new Set(seen)].sort((a, b) => a - b),
+    );
   }),
   manyRule(
     "a pause holds events that a look went over, and a resume brings them back",
