@@ -59,7 +59,7 @@ export function outboxListener(
 }
 
 /** A lease has to last longer than an attempt may take, by this much. */
-export const LEASE_MARGIN_MS = 5_000;
+const LEASE_MARGIN_MS = 5_000;
 
 /** An attempt starts only if its lease still lasts longer than it may take, by this much: the rest is for the claim. */
 export const START_MARGIN_MS = 2_500;
