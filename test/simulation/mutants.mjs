@@ -104,12 +104,12 @@ export const MUTANTS = [
   ...[
     [
       "no lease margin (L1)",
-      "if (this.#leaseEnds() - this.#now() < attemptTimeoutMs + LEASE_MARGIN_MS) return this.#release();",
+      "if (this.#leaseEnds() - this.#now() < attemptTimeoutMs + START_MARGIN_MS) return this.#release();",
       "if (this.#leaseEnds() - this.#now() < attemptTimeoutMs) return this.#release();",
     ],
     [
       "an attempt starts whatever is left of its lease (L2)",
-      "if (this.#leaseEnds() - this.#now() < attemptTimeoutMs + LEASE_MARGIN_MS) return this.#release();",
+      "if (this.#leaseEnds() - this.#now() < attemptTimeoutMs + START_MARGIN_MS) return this.#release();",
       "",
     ],
     [
