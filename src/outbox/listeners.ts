@@ -51,6 +51,8 @@ export interface ListenersContext {
 
 /** How long the function may take. */
 const LOOKUP_MS = 10_000;
+/** About how many names the function is asked at once, so that a start with many tenants does not flood a database. */
+const MOST_LOOKUPS = 1_000;
 /** After so long the function is asked again about a listener that it did not know, or that it failed for. */
 const AGAIN_MS = 5_000;
 const HOUR_MS = 60 * 60_000;
@@ -146,7 +148,8 @@ export class Listeners {
     }
     const isGood = known && known.changedAt >= changedAt && monotonicMs(this.#context.clock) < known.until;
     if (isGood) return known.listener;
-    if (!this.#asking.has(name)) void this.#ask(name, changedAt).then(onAnswer);
+    if (!this.#asking.has(name) && this.#asking.size < MOST_LOOKUPS)
+      void this.#ask(name, changedAt).then(onAnswer);
     return undefined;
   }
 

@@ -138,6 +138,25 @@ describe("listeners from a function", () => {
     await bench.passUntil(() => server.runs.size === 2);
   });
 
+  it("are asked for by a limited number of look-ups at once, however many have events", async () => {
+    const bench = outboxBench();
+    const server = await bench.receiver();
+    const answers: (() => void)[] = [];
+    const outbox = bench.outbox(
+      (_) => new Promise((resolve) => answers.push(() => resolve(bench.listener(server)))),
+    );
+    const listeners = Array.from({ length: 1_200 }, (_, n) => `tenant ${n}`);
+    for (const listener of listeners) await outbox.enqueue({ listener, payload });
+    outbox.start();
+    await bench.passUntil(() => answers.length >= 1_000);
+    await bench.pass(2_000);
+    expect(answers).toHaveLength(1_000);
+    await bench.passUntil(() => {
+      for (const answer of answers.splice(0)) answer();
+      return server.runs.size === 1_200;
+    });
+  });
+
   it("are kept in a limited number", async () => {
     const bench = outboxBench();
     const server = await bench.receiver();
