@@ -270,6 +270,7 @@ describe("a key set that is fetched", () => {
 /** Callbacks of calls that only their caller waits for: what they throw is the call's own rejection. */
 const OF_ONE_CALL = new Set([
   "RemoteKeysOptions.transport",
+  "SendToListenersOptions.listeners",
   "EventCatalogueOptions.toJsonSchema",
   "KeyOptions.clock",
   "KeyStoreOptions.clock",

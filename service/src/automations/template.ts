@@ -83,11 +83,11 @@ function inText(json: string): string {
 }
 
 /**
- * A text of CEL, or a brace outside of one. A text that is not closed ends with everything, or each of its quotes would
+ * A text of CEL, or braces outside of one. A text that is not closed ends with everything, or each of its quotes would
  * begin another.
  */
 const TOKEN =
-  /[rR]?("""|''')[\s\S]*?(?:\1|$)|[rR]("|')[\s\S]*?(?:\2|$)|"(?:\\[\s\S]|[^"\\])*(?:"|\\?$)|'(?:\\[\s\S]|[^'\\])*(?:'|\\?$)|\}\}|[{}]/g;
+  /[rR]?("""|''')[\s\S]*?(?:\1|$)|[rR]("|')[\s\S]*?(?:\2|$)|"(?:\\[\s\S]|[^"\\])*(?:"|\\?$)|'(?:\\[\s\S]|[^'\\])*(?:'|\\?$)|\}\}|\}|\{+/g;
 
 /** Where the `}}` is that closes an expression: not in a text, and not one that closes maps in maps. */
 function endOfExpression(text: string, from: number): number {
@@ -95,7 +95,7 @@ function endOfExpression(text: string, from: number): number {
   TOKEN.lastIndex = from;
   for (let token = TOKEN.exec(text); token; token = TOKEN.exec(text)) {
     if (token[0] === "}}" && depth === 0) return token.index;
-    if (token[0] === "{") depth += 1;
+    if (token[0].startsWith("{")) depth += token[0].length;
     if (token[0] === "}" || token[0] === "}}") {
       depth -= 1;
       TOKEN.lastIndex = token.index + 1;
