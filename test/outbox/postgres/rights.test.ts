@@ -69,7 +69,9 @@ describeWith("postgresql", postgres)("roles that have only what the guide grants
     );
     await client.query("COMMIT");
     client.release();
-    expect(await outbox.store().stats()).toMatchObject([{ pending: 5 }]);
+    const one = outboxEvent("for both");
+    for (let twice = 0; twice < 2; twice++) await store.enqueue([one, { ...one, listener: "bills" }]);
+    expect(await outbox.store().stats()).toMatchObject([{ pending: 1 }, { pending: 6 }]);
     await expect(store.control?.pause("orders")).rejects.toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
     await expect(pool.query(`SELECT body FROM ${outbox.schema}.event`)).rejects.toMatchObject({
       code: "42501",
