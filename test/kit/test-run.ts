@@ -6,9 +6,9 @@ import type { TestProject } from "vitest/node";
 /** What a run's folder for temporary files is called; its process id follows. */
 const RUN = "hookproof-test-run-";
 
-/** What other people's programs leave in it: caches of tsx and Node, and the browser's own. */
+/** What other people's programs leave in it: caches of tsx and Node, the browser's own, and what a killed go run built. */
 const NOT_OURS =
-  /^(?:tsx-\d+|node-compile-cache|\.?org\.chromium\.|\.com\.google\.|playwright|v8-compile-cache)/;
+  /^(?:tsx-\d+|node-compile-cache|\.?org\.chromium\.|\.com\.google\.|playwright|v8-compile-cache|go-build\d+)/;
 
 /**
  * Before the first test file: gives the run a folder of its own for temporary files, and removes those of runs that were
