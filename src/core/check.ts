@@ -160,11 +160,17 @@ const ROWS = {
   },
 } as const satisfies Record<string, CheckRow>;
 
-/** The name of a check, such as `signature` or `window`. `CHECKS` lists them all. */
-export type CheckStep = keyof typeof ROWS;
+/** A check of the default scheme, those of `CHECKS`. */
+export type DefaultStep = keyof typeof ROWS;
+
+/**
+ * The name of a check, such as `signature` or `window`. `CHECKS` lists those of the default scheme; `iss` and `events`
+ * are made by other schemes only.
+ */
+export type CheckStep = DefaultStep | "iss" | "events";
 
 /** The codes that a step can be refused with. */
-export type CodeOf<Step extends CheckStep> = (typeof ROWS)[Step]["codes"][number];
+export type CodeOf<Step extends DefaultStep> = (typeof ROWS)[Step]["codes"][number];
 
 /** One check of a listener: what it demands, and how it refuses. */
 export interface CheckRule {
@@ -194,12 +200,12 @@ export interface CheckRule {
  * ```
  */
 export const CHECKS: readonly CheckRule[] = /* @__PURE__ */ Object.entries<CheckRow>(ROWS).map(
-  ([step, row], index) => ({ number: index + 1, step: step as CheckStep, ...row }),
+  ([step, row], index) => ({ number: index + 1, step: step as DefaultStep, ...row }),
 );
 
 /** One step of a verdict. It is private detail for your own logs and tools, never for the answer. */
 export interface Check {
-  /** The id of the check, as in `CHECKS`. */
+  /** The name of the check. */
   readonly step: CheckStep;
   /** Whether the request passed. */
   readonly ok: boolean;
@@ -217,12 +223,12 @@ export interface Check {
 export type FailedCheck = Check & { readonly code: VerdictCode };
 
 /** A check that passed. */
-export function passed(step: CheckStep, seen?: string, wanted?: string): Check {
+export function passed(step: DefaultStep, seen?: string, wanted?: string): Check {
   return { step, ok: true, rule: ROWS[step].rule, ...detail(seen, wanted) };
 }
 
 /** A check that failed, with one of the codes that its step has in the table. */
-export function failed<Step extends CheckStep>(
+export function failed<Step extends DefaultStep>(
   step: Step,
   code: CodeOf<Step>,
   seen?: string,

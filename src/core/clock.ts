@@ -107,3 +107,18 @@ export function within<Value>(
     );
   });
 }
+
+/** How long a caller's function of listeners may take. */
+const LOOKUP_MS = 10_000;
+
+/** Awaits what a caller's function of listeners says of a name, for at most 10 seconds. */
+export function lookedUp<Found>(
+  lookup: (name: string) => Found | PromiseLike<Found>,
+  name: string,
+): Promise<Found> {
+  return within(
+    Promise.resolve(lookup(name)),
+    LOOKUP_MS,
+    () => new Error(`The look-up took more than ${LOOKUP_MS} ms.`),
+  );
+}

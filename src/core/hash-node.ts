@@ -14,8 +14,17 @@ export function hmacSha256(key: HmacKey, head: string, body: string | Uint8Array
   return state.digest("base64url");
 }
 
+export function hmacSha256Base64(key: HmacKey, head: string, body: Uint8Array): string {
+  const state = createHmac("sha256", key as unknown as string | Uint8Array);
+  return state.update(head).update(body).digest("base64");
+}
+
 export function sha256Base64url(bytes: Uint8Array): string {
   return hash("sha256", bytes, "base64url");
+}
+
+export function sha256Base64(bytes: Uint8Array): string {
+  return hash("sha256", bytes, "base64");
 }
 
 export function encodeBase64({ buffer, byteOffset, length }: Uint8Array): string {

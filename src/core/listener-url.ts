@@ -31,11 +31,16 @@ export function listenerIdOf(url: string): string | undefined {
   return isListenerId(id) ? id : undefined;
 }
 
+/** The URL of any receiver of webhooks in its one form, or refused by name before anything is signed or sent. */
+export function parseTargetUrl(text: string): URL {
+  const url = plainUrl(text);
+  requireTls(url);
+  return url;
+}
+
 /** Takes a listener's URL apart, or refuses it by name before anything is signed or sent. */
 export function parseListenerUrl(text: string): ListenerUrl {
-  const url = parse(text);
-  if (url.username !== "" || url.password !== "") throw invalid("must not carry credentials");
-  if (url.hash !== "" || text.includes("#")) throw invalid("must not have a fragment");
+  const url = plainUrl(text);
   if (url.search !== "" || text.includes("?")) throw invalid("must not have a query");
   requireTls(url);
   const listenerId = listenerIdOf(url.pathname);
@@ -50,6 +55,13 @@ export function parseBaseUrl(text: string): string {
   const plain = url.search === "" && url.hash === "" && url.username === "" && url.password === "";
   if (!plain || /[?#]/.test(text)) throw invalid("(the base URL) must be scheme, host and path only");
   return url.href.replace(/\/$/, "");
+}
+
+function plainUrl(text: string): URL {
+  const url = parse(text);
+  if (url.username !== "" || url.password !== "") throw invalid("must not carry credentials");
+  if (url.hash !== "" || text.includes("#")) throw invalid("must not have a fragment");
+  return url;
 }
 
 function requireTls(url: URL): void {

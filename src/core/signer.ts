@@ -12,8 +12,10 @@ export interface UnsignedRequest {
   readonly body: Uint8Array;
 }
 
-/** Makes the header that proves a request. `hmacSigner` and `jwtSigner` make signers. */
+/** Makes the header that proves a request in the default scheme. `hmacSigner` and `jwtSigner` make signers. */
 export interface Signer {
+  /** None is named: the default scheme's. */
+  readonly scheme?: undefined;
   /** How it proves: a signature (`hmac`) or a token (`jwt`). */
   readonly method: "hmac" | "jwt";
   /** What looks wrong about the secret or key, in plain words; the sender passes it on to its observer. */
