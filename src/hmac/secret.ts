@@ -1,6 +1,7 @@
 import { sha256Base64url } from "#hash";
 import { decodeBase64url, decodeUtf8, encodeBase64url, utf8 } from "../core/bytes.js";
 import { HookproofError } from "../core/errors.js";
+import { countOf } from "../core/words.js";
 
 /**
  * A new signing secret: 256 random bits as 43 characters of base64url (specification 5.2, HMAC method, step 1).
@@ -72,7 +73,7 @@ export function secretWarnings(secret: string): string[] {
   if (isDocumented(secret))
     found.push("The secret is the one of the documentation, which everybody can sign with.");
   if (secret.length < 32)
-    found.push(`The secret has ${secret.length} characters; the service's own have 43.`);
+    found.push(`The secret has ${countOf(secret.length, "character")}; the service's own have 43.`);
   return found;
 }
 

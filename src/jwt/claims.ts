@@ -1,5 +1,5 @@
 import { sha256Base64url } from "#hash";
-import { type Check, type CheckStep, type CodeOf, failed, passed, shown } from "../core/check.js";
+import { type Check, type CodeOf, type DefaultStep, failed, passed, shown } from "../core/check.js";
 import { MAX_TOKEN_LIFETIME_SECONDS } from "../core/protocol.js";
 
 /** The claims that bind a token to one request (specification 5.2, required claims). */
@@ -61,7 +61,7 @@ export function* checkClaims(
   yield equals("htb_s256", "CLAIM_HTB_S256_INVALID", claims.htb_s256, sha256Base64url(expected.body));
 }
 
-function equals<Step extends CheckStep>(
+function equals<Step extends DefaultStep>(
   step: Step,
   code: CodeOf<Step>,
   seen: unknown,
@@ -70,7 +70,7 @@ function equals<Step extends CheckStep>(
   return check(step, code, seen, shown(wanted), seen === wanted);
 }
 
-function check<Step extends CheckStep>(
+function check<Step extends DefaultStep>(
   step: Step,
   code: CodeOf<Step>,
   seen: unknown,

@@ -2,6 +2,7 @@ import { decodeBase64url, decodeUtf8, isBase64url } from "../core/bytes.js";
 import { type CodeOf, shown } from "../core/check.js";
 import { duplicateMember } from "../core/json.js";
 import { MAX_KEY_ID_LENGTH, MAX_TOKEN_LENGTH } from "../core/protocol.js";
+import { countOf } from "../core/words.js";
 import { type Algorithm, isAlgorithm } from "./algorithms.js";
 
 /** The members of a token's header that choose the key. */
@@ -22,39 +23,54 @@ export function bearerToken(authorization: string): string | undefined {
   return /^bearer ([\x21-\x7e]+)$/i.exec(authorization)?.[1];
 }
 
+/** What a kind of token is in addition to what every token is. */
+export interface TokenForm {
+  /** Accept the header `alg: "Ed25519"` (RFC 9864) beside `EdDSA`. */
+  readonly allowEd25519: boolean;
+  /** The value that the header's `typ` must have, as a media type without `application/`; any or none by default. */
+  readonly typ?: string | undefined;
+  /** The most characters of a token; 8,192 by default. */
+  readonly maxLength?: number | undefined;
+}
+
 /**
  * Reads the header of a compact token. Strict: canonical base64url only, no member twice, and no member by which a
  * token would bring its own key.
  */
-export function readToken(
-  token: string,
-  options: { allowEd25519: boolean },
-): { ok: true; header: TokenHeader } | TokenRefusal {
-  if (token.length > MAX_TOKEN_LENGTH) return refused("TOKEN_MALFORMED", `${token.length} characters`);
+export function readToken(token: string, form: TokenForm): { ok: true; header: TokenHeader } | TokenRefusal {
+  const { maxLength = MAX_TOKEN_LENGTH } = form;
+  if (token.length > maxLength) return refused("TOKEN_MALFORMED", countOf(token.length, "character"));
   const segments = token.split(".");
-  if (segments.length !== 3) return refused("TOKEN_MALFORMED", `${segments.length} segments`);
+  if (segments.length !== 3) return refused("TOKEN_MALFORMED", countOf(segments.length, "segment"));
   const header = segments.every(isBase64url) && decodeBase64url(segments[0] as string);
   if (!header) return refused("TOKEN_MALFORMED", "a segment that is not canonical base64url");
   const members = parseMembers(header);
   if (typeof members === "string") return refused("TOKEN_MALFORMED", `a header with ${members}`);
-  return checkHeader(members, options.allowEd25519);
+  return checkHeader(members, form);
 }
 
 const REFUSED_MEMBERS = ["crit", "b64", "jwk", "jku", "x5u", "x5c"];
 
 function checkHeader(
   members: Record<string, unknown>,
-  allowEd25519: boolean,
+  { allowEd25519, typ }: TokenForm,
 ): { ok: true; header: TokenHeader } | TokenRefusal {
   const refusedMember = REFUSED_MEMBERS.find((name) => Object.hasOwn(members, name));
   if (refusedMember) return refused("TOKEN_HEADER_REFUSED", refusedMember);
   const { alg, kid } = members;
+  if (typ !== undefined && !isTyp(members.typ, typ))
+    return refused("TOKEN_HEADER_REFUSED", `typ ${shown(members.typ)}`);
   if (!isAlgorithm(alg) && !(alg === "Ed25519" && allowEd25519))
     return refused("TOKEN_ALGORITHM_REFUSED", `alg ${shown(alg)}`);
   if (typeof kid !== "string" || kid === "" || kid.length > MAX_KEY_ID_LENGTH) {
     return refused("TOKEN_KEY_ID_INVALID", kid === undefined ? "no kid" : `kid ${shown(kid)}`);
   }
   return { ok: true, header: { alg, kid } };
+}
+
+/** Whether a `typ` is that media type: in any case, with or without `application/` (RFC 7515 section 4.1.9). */
+function isTyp(value: unknown, wanted: string): boolean {
+  return typeof value === "string" && value.toLowerCase().replace(/^application\//, "") === wanted;
 }
 
 /** The members of a JSON object; or a text that says what is wrong, also if a name occurs twice. */

@@ -1,10 +1,10 @@
 import type { CryptoKey } from "jose";
 import * as errors from "jose/errors";
 import { compactVerify } from "jose/jws/compact/verify";
-import { type Check, failed, passed, shown } from "../core/check.js";
+import { type Check, type CodeOf, failed, passed, shown } from "../core/check.js";
 import type { Algorithm } from "./algorithms.js";
 import { checkClaims, type ExpectedClaims } from "./claims.js";
-import { bearerToken, parseMembers, readToken, type TokenHeader } from "./token.js";
+import { bearerToken, parseMembers, readToken, type TokenForm, type TokenHeader } from "./token.js";
 
 /** The key for a token's `kid` and `alg`, or why there is none. */
 export type ResolvedKey =
@@ -46,32 +46,55 @@ export interface TokenRules extends ExpectedClaims {
 export async function checkToken(authorization: string, rules: TokenRules): Promise<readonly Check[]> {
   const token = bearerToken(authorization);
   if (token === undefined) return [failed("token", "TOKEN_MALFORMED", "another scheme or form")];
+  const { checks, claims } = await openToken(token, rules, { passed, failed });
+  return claims ? [...checks, ...checkClaims(claims, rules)] : checks;
+}
+
+/** The checks that open a token of any kind. */
+type OpeningStep = "token" | "key" | "token-signature" | "claims";
+
+/** Makes those checks, with the rules of the scheme that opens it. */
+interface OpeningChecks {
+  passed(step: OpeningStep, seen?: string): Check;
+  failed<Step extends OpeningStep>(step: Step, code: CodeOf<Step>, seen?: string): Check;
+}
+
+/** Opens a compact token: its header, its key, its signature, its claims. There are no claims where a check failed. */
+export async function openToken(
+  token: string,
+  rules: TokenForm & { readonly keys: KeyResolver },
+  { passed, failed }: OpeningChecks,
+): Promise<{ readonly checks: readonly Check[]; readonly claims?: Readonly<Record<string, unknown>> }> {
   const read = readToken(token, rules);
-  if (!read.ok) return [failed("token", read.code, read.seen)];
+  if (!read.ok) return { checks: [failed("token", read.code, read.seen)] };
   const { header } = read;
   const checks: Check[] = [passed("token", `alg ${header.alg}, kid ${shown(header.kid)}`)];
+  const refused = (check: Check) => ({ checks: [...checks, check] });
 
-  const resolved = await resolve(rules.keys, header);
-  if (!resolved.ok) return [...checks, failed("key", resolved.code, resolved.detail)];
+  const resolved = await resolveKey(rules.keys, header);
+  if (!resolved.ok) return refused(failed("key", resolved.code, resolved.detail));
   checks.push(passed("key", `kid ${shown(header.kid)}`));
 
   const verified = await verifySignature(token, resolved.key, header.alg);
   if (!(verified instanceof Uint8Array))
-    return [...checks, failed("token-signature", "TOKEN_SIGNATURE_MISMATCH", verified.reason)];
+    return refused(failed("token-signature", "TOKEN_SIGNATURE_MISMATCH", verified.reason));
   checks.push(passed("token-signature"));
 
   const claims = parseMembers(verified);
   if (typeof claims === "string")
-    return [...checks, failed("claims", "TOKEN_MALFORMED", `claims with ${claims}`)];
-  checks.push(passed("claims"), ...checkClaims(claims, rules));
-  return checks;
+    return refused(failed("claims", "TOKEN_MALFORMED", `claims with ${claims}`));
+  return { checks: [...checks, passed("claims")], claims };
 }
 
 const KEY_CODES: ReadonlySet<unknown> = new Set(["KEY_NOT_FOUND", "KEY_SET_UNAVAILABLE", "KEY_SET_INVALID"]);
 
-async function resolve(keys: KeyResolver, header: TokenHeader): ReturnType<KeyResolver["resolve"]> {
+/** Asks a resolver, which may be the caller's own and fail. */
+export async function resolveKey(
+  keys: KeyResolver,
+  { kid, alg }: Pick<TokenHeader, "kid" | "alg">,
+): ReturnType<KeyResolver["resolve"]> {
   try {
-    const resolved = await keys.resolve(header.kid, header.alg);
+    const resolved = await keys.resolve(kid, alg);
     if (resolved?.ok === true) return resolved;
     if (resolved?.ok === false && KEY_CODES.has(resolved.code)) return resolved;
   } catch {

@@ -1,0 +1,36 @@
+import type { ErrorCode } from "../../core/errors.js";
+import { likelyCauses } from "../../core/likely-causes.js";
+import {
+  type Answer,
+  type Classification,
+  classifyFailure,
+  classifyRefusal,
+  classifyTransient,
+} from "../classification.js";
+
+/**
+ * What an answer of the service, or a failure in its place, means (specification 7; docs/decisions.md for the answers it
+ * does not name). Pure.
+ *
+ * @param attempt 1 for an event's first attempt
+ * @param now milliseconds since the epoch, for `Retry-After` as a date
+ */
+export function classify(
+  result: Answer | { readonly failure: ErrorCode },
+  attempt: number,
+  now: number,
+): Classification {
+  if ("failure" in result) return classifyFailure(result.failure);
+  const { status } = result;
+  if (status === 200) return { outcome: "accepted", earlier: false };
+  if (status > 200 && status < 300) {
+    return {
+      outcome: "accepted",
+      earlier: false,
+      warning: `The receiver answered ${status}; the service answers 200. Is this the listener itself?`,
+    };
+  }
+  if (status === 409)
+    return attempt > 1 || result.resent ? { outcome: "accepted", earlier: true } : { outcome: "duplicate" };
+  return classifyTransient(result, now) ?? classifyRefusal(status, likelyCauses(status));
+}

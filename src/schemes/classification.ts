@@ -1,0 +1,128 @@
+import type { ErrorCode } from "../core/errors.js";
+import { type HeaderPair, onlyValue } from "../core/headers.js";
+import { httpDate } from "../core/http-date.js";
+
+/** What a listener answered to one attempt. */
+export interface Answer {
+  /** The HTTP status. */
+  readonly status: number;
+  /** The header lines. */
+  readonly headers: readonly HeaderPair[];
+  /** The first 16 KiB of the body. */
+  readonly body?: Uint8Array;
+  /** The transport has sent the request twice, as its first connection broke. */
+  readonly resent?: boolean;
+}
+
+/**
+ * What an attempt's result means:
+ * - `accepted`: delivered; `earlier` if a copy sent before this one had arrived
+ * - `duplicate`: this id was used before, and not by this delivery
+ * - `retry`: a transient failure; try again, not before `retryAfterMs`
+ * - `setup`: a wrong setting, which a person has to correct; the same event may succeed afterwards
+ * - `final`: this request will never be accepted. With `stopSending` the receiver wants no other event either: an outbox
+ *   pauses the listener instead of burying one event after another, and the event waits until it is resumed
+ */
+export type Classification =
+  | { readonly outcome: "accepted"; readonly earlier: boolean; readonly warning?: string }
+  | { readonly outcome: "duplicate" }
+  | { readonly outcome: "retry"; readonly code: ErrorCode; readonly retryAfterMs?: number }
+  | { readonly outcome: "setup"; readonly code: ErrorCode; readonly hints: readonly string[] }
+  | {
+      readonly outcome: "final";
+      readonly code: ErrorCode;
+      readonly hints: readonly string[];
+      readonly stopSending?: boolean;
+    };
+
+/** Failures without an answer that another attempt cannot change. */
+const FINAL_FAILURES = new Set<ErrorCode>([
+  "ABORTED",
+  "ADDRESS_REFUSED",
+  "HEADER_INVALID",
+  "KEY_UNFIT",
+  "BASE_URL_MISMATCH",
+  "EVENT_INVALID",
+  "SECRET_INVALID",
+]);
+
+/** What it means that there was no answer; the same in every scheme. */
+export function classifyFailure(code: ErrorCode): Classification {
+  return FINAL_FAILURES.has(code) ? { outcome: "final", code, hints: [] } : { outcome: "retry", code };
+}
+
+const TRANSIENT = new Set([408, 425, 429]);
+
+/**
+ * The answers that HTTP itself says to try again: 407, 408, 425, 429 and 5xx, with their `Retry-After`; `undefined` for
+ * any other answer.
+ *
+ * @param now milliseconds since the epoch, for `Retry-After` as a date
+ *
+ * @example
+ * ```ts
+ * import { classifyTransient } from "hookproof/schemes";
+ *
+ * classifyTransient({ status: 503, headers: [["Retry-After", "120"]] }, Date.now())?.outcome; // "retry"
+ * ```
+ */
+export function classifyTransient({ status, headers }: Answer, now: number): Classification | undefined {
+  // Only proxies answer 407; a transport of the caller's own may pass it on.
+  if (status === 407) return { outcome: "retry", code: "PROXY_FAILED" };
+  if (status < 500 && !TRANSIENT.has(status)) return undefined;
+  const after = retryAfterMs(headers, now);
+  return {
+    outcome: "retry",
+    code: "RECEIVER_UNAVAILABLE",
+    ...(after === undefined ? {} : { retryAfterMs: after }),
+  };
+}
+
+const REFUSALS: Readonly<Record<number, readonly [outcome: "setup" | "final", code: ErrorCode]>> = {
+  401: ["setup", "AUTHENTICATION_REFUSED"],
+  403: ["setup", "SOURCE_REFUSED"],
+  404: ["setup", "LISTENER_NOT_FOUND"],
+};
+
+/**
+ * What a refusal means: a wrong setting for 401, 403 and 404, otherwise that this request is never accepted.
+ *
+ * @param hints likely causes in plain words; a person reads them
+ *
+ * @example
+ * ```ts
+ * import { classifyRefusal } from "hookproof/schemes";
+ *
+ * classifyRefusal(401, ["another secret"]).outcome; // "setup"
+ * ```
+ */
+export function classifyRefusal(status: number, hints: readonly string[] = []): Classification {
+  const isRedirect = status >= 300 && status < 400;
+  const [outcome, code] = REFUSALS[status] ?? ["final", isRedirect ? "REDIRECT_REFUSED" : "REQUEST_REFUSED"];
+  return { outcome, code, hints };
+}
+
+/**
+ * What an answer means in a scheme that says nothing else: every 2xx has accepted the event, what HTTP says to try again
+ * is tried again, 401, 403 and 404 are a wrong setting, and any other answer is final.
+ *
+ * @example
+ * ```ts
+ * import { classifyAnswer } from "hookproof/schemes";
+ *
+ * classifyAnswer({ status: 202, headers: [] }, 1, Date.now()).outcome; // "accepted"
+ * ```
+ */
+export function classifyAnswer(answer: Answer, _attempt: number, now: number): Classification {
+  if (answer.status >= 200 && answer.status < 300) return { outcome: "accepted", earlier: false };
+  return classifyTransient(answer, now) ?? classifyRefusal(answer.status);
+}
+
+/** What `Retry-After` asks for, in milliseconds from now: seconds or a date (RFC 9110 section 10.2.3). */
+function retryAfterMs(headers: readonly HeaderPair[], now: number): number | undefined {
+  const text = onlyValue(headers, "retry-after");
+  if (text === undefined) return undefined;
+  if (/^[0-9]+$/.test(text)) return Number(text) * 1000;
+  const date = httpDate(text);
+  return date === undefined ? undefined : Math.max(0, date - now);
+}

@@ -1,0 +1,15 @@
+/**
+ * HTTP message signatures (RFC 9421) with `Content-Digest` (RFC 9530), for senders, outboxes and receivers. It needs the
+ * package `structured-headers` beside it.
+ *
+ * @packageDocumentation
+ */
+
+export { allHttpSignatureMistakes, httpSignatureMistakes } from "./mistakes.js";
+export {
+  type DerivedComponent,
+  type HttpSignatureProfile,
+  type HttpSignatureSignerOptions,
+  httpSignatureSigner,
+} from "./sign.js";
+export { type HttpSignatureVerifierOptions, httpSignatureVerifier } from "./verify.js";

@@ -1,0 +1,246 @@
+import { serializeItem } from "structured-headers";
+import { encodeBase64, hmacKey, hmacSha256Base64, sha256Base64 } from "#hash";
+import { utf8 } from "../../core/bytes.js";
+import { shownAs } from "../../core/check.js";
+import type { HmacKey } from "../../core/hash-portable.js";
+import { CONTENT_TYPE_HEADER, EVENT_ID_HEADER } from "../../core/headers.js";
+import type { UnsignedRequest } from "../../core/signer.js";
+import type { Algorithm } from "../../jwt/algorithms.js";
+import type { SigningKey } from "../../jwt/key.js";
+import { rawSigner } from "../../jwt/raw-signature.js";
+import type { Scheme, SchemeSigner } from "../scheme.js";
+import { classify } from "./answers.js";
+
+/** The algorithms of tokens by their names in RFC 9421 section 3.3. */
+export const ALGORITHM_NAMES: Readonly<Record<Algorithm, string>> = {
+  EdDSA: "ed25519",
+  ES256: "ecdsa-p256-sha256",
+  RS256: "rsa-v1_5-sha256",
+};
+
+/** The algorithm of shared secrets (RFC 9421 section 3.3.3). */
+export const HMAC_NAME = "hmac-sha256";
+
+/** Parts of the request line that a signature can cover (RFC 9421 section 2.2). */
+export type DerivedComponent =
+  | "@method"
+  | "@target-uri"
+  | "@authority"
+  | "@scheme"
+  | "@request-target"
+  | "@path"
+  | "@query";
+
+/** What sender and receiver agree on. */
+export interface HttpSignatureProfile {
+  /**
+   * The parts of the request line that a signature covers; `["@method", "@target-uri"]` by default. `content-type`,
+   * `content-digest` and the header of the event id are always covered.
+   */
+  readonly components?: readonly DerivedComponent[] | undefined;
+  /** The header of the event id; `Webhook-Event-Id` by default. */
+  readonly eventIdHeader?: string | undefined;
+  /** The parameter `tag`: what the signatures are for. None by default. */
+  readonly tag?: string | undefined;
+}
+
+/** Options of `httpSignatureSigner`: a profile, and a key or a secret. */
+export type HttpSignatureSignerOptions = HttpSignatureProfile &
+  (
+    | {
+        /** The key, as `jwtSigner` takes it, or a function that gives the one of now: EdDSA, ES256 or RS256. */
+        readonly key: SigningKey | (() => SigningKey | Promise<SigningKey>);
+      }
+    | {
+        /** A shared secret: the UTF-8 bytes of a text, or bytes; at least 32 bytes. */
+        readonly secret: string | Uint8Array;
+        /** The name of the secret, which becomes the parameter `keyid`. */
+        readonly keyId: string;
+      }
+  );
+
+/**
+ * A signer of HTTP message signatures (RFC 9421), with `Content-Digest` (RFC 9530) over the body. Each attempt gets a
+ * signature with the time of that attempt.
+ *
+ * @throws {TypeError} for a key, a secret or a profile that cannot be used. Signing rejects as that of `jwtSigner`
+ *
+ * @example
+ * ```ts
+ * import { createSender } from "hookproof";
+ * import { generateKey } from "hookproof/jwks";
+ * import { httpSignatureSigner } from "hookproof/http-signature";
+ *
+ * const { kid, alg, privateJwk } = await generateKey({ alg: "EdDSA" });
+ * const sender = createSender({
+ *   url: "https://hooks.example.com/events",
+ *   signer: httpSignatureSigner({ key: { key: privateJwk, kid, alg } }),
+ * });
+ * ```
+ */
+export function httpSignatureSigner(options: HttpSignatureSignerOptions): SchemeSigner {
+  const { eventIdHeader, covered, tag } = checkedProfile(options);
+  if (!("secret" in options) && !options.key) throw new TypeError("give a key, or a secret with its keyId");
+  const proof = "secret" in options ? withSecret(options.secret, options.keyId) : withKey(options.key);
+  const names = `(${covered.map((name) => `"${name}"`).join(" ")})`;
+  const ending = tag === undefined ? "" : `;tag=${serializeItem(tag)}`;
+
+  function signWith({ alg, keyId, sign }: Proof, request: UnsignedRequest): ReturnType<SchemeSigner["sign"]> {
+    const digest = contentDigest(request.body);
+    const shown = `${names};created=${Number(request.timestamp)};keyid=${keyId};alg="${alg}"${ending}`;
+    const parts = requestParts(request.url);
+    const valueAt = (name: string) =>
+      name.startsWith("@") ? parts.get(name) : ownValue(request, digest, name);
+    const made = sign(signatureBase(covered, valueAt, shown) ?? "");
+    const proven = (signature: string): { headers: [string, string][] } => ({
+      headers: [
+        ["Content-Digest", digest],
+        ["Signature-Input", `sig1=${shown}`],
+        ["Signature", `sig1=:${signature}:`],
+      ],
+    });
+    return typeof made === "string" ? proven(made) : made.then(proven);
+  }
+
+  const signer: SchemeSigner = {
+    scheme: httpSignature(eventIdHeader),
+    sign: (request) =>
+      typeof proof === "function" ? proof().then((one) => signWith(one, request)) : signWith(proof, request),
+  };
+  return shownAs(signer, "SchemeSigner { scheme: 'http-signature', key: [redacted] }");
+}
+
+/** The scheme, for an event id in this header. */
+export function httpSignature(eventIdHeader: string): Scheme {
+  return {
+    name: "http-signature",
+    contentType: "application/json",
+    proof: "attempt",
+    ownHeaders: ["signature", "signature-input", "content-digest", eventIdHeader],
+    headers: ({ eventId }) => [[eventIdHeader, eventId]],
+    classify,
+  };
+}
+
+const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+const PRINTABLE = /^[ -~]{1,256}$/;
+const DERIVED: readonly string[] = [
+  "@method",
+  "@target-uri",
+  "@authority",
+  "@scheme",
+  "@request-target",
+  "@path",
+  "@query",
+] satisfies DerivedComponent[];
+
+/** A profile with its defaults, and the names of all that is covered. */
+export function checkedProfile({
+  components = ["@method", "@target-uri"],
+  eventIdHeader = EVENT_ID_HEADER,
+  tag,
+}: HttpSignatureProfile) {
+  if (
+    !Array.isArray(components) ||
+    components.length === 0 ||
+    !components.every((one) => DERIVED.includes(one))
+  )
+    throw new TypeError(`components must name at least one of ${DERIVED.join(", ")}`);
+  if (typeof eventIdHeader !== "string" || !HEADER_NAME.test(eventIdHeader))
+    throw new TypeError("eventIdHeader must be the name of a header");
+  if (tag !== undefined && !PRINTABLE.test(tag))
+    throw new TypeError("tag must be 1 to 256 printable characters");
+  const headers = [CONTENT_TYPE_HEADER, "content-digest", eventIdHeader].map((name) => name.toLowerCase());
+  return { eventIdHeader, tag, covered: [...new Set<string>(components), ...headers] };
+}
+
+const LEAST_SECRET_BYTES = 32;
+
+/** The bytes of a shared secret. */
+export function hmacBytes(secret: string | Uint8Array): Uint8Array {
+  const bytes = typeof secret === "string" ? utf8(secret) : secret;
+  if (bytes instanceof Uint8Array && bytes.length >= LEAST_SECRET_BYTES) return bytes;
+  throw new TypeError(`secret must be a text or bytes, of at least ${LEAST_SECRET_BYTES} bytes`);
+}
+
+interface Proof {
+  readonly alg: string;
+  /** As it is written: in quotes. */
+  readonly keyId: string;
+  /** Makes the signature, in base64: at once by a secret, as a promise costs a tenth of the rest. */
+  sign(base: string): string | Promise<string>;
+}
+
+function withSecret(secret: string | Uint8Array, keyId: string): Proof {
+  const key = hmacKey(hmacBytes(secret));
+  if (typeof keyId !== "string" || !PRINTABLE.test(keyId))
+    throw new TypeError("keyId must be 1 to 256 printable characters");
+  const sign = (base: string) => hmacText(key, base);
+  return { alg: HMAC_NAME, keyId: serializeItem(keyId), sign };
+}
+
+function withKey(source: SigningKey | (() => SigningKey | Promise<SigningKey>)): () => Promise<Proof> {
+  const signer = rawSigner(source);
+  return async () => {
+    const key = await signer.key();
+    const sign = async (base: string) => encodeBase64(await signer.sign(key, utf8(base)));
+    return { alg: ALGORITHM_NAMES[key.alg], keyId: serializeItem(key.kid), sign };
+  };
+}
+
+const NOTHING = /* @__PURE__ */ new Uint8Array();
+
+/** HMAC-SHA256 of a text, in base64. */
+export function hmacText(key: HmacKey, text: string): string {
+  return hmacSha256Base64(key, text, NOTHING);
+}
+
+/** The value of `Content-Digest` for a body (RFC 9530 section 2). */
+export function contentDigest(body: Uint8Array): string {
+  return `sha-256=:${sha256Base64(body)}:`;
+}
+
+/** The value of a header that the sender makes; one that is no other is that of the event id. */
+function ownValue({ eventId }: UnsignedRequest, digest: string, name: string): string {
+  if (name === "content-type") return "application/json";
+  return name === "content-digest" ? digest : eventId;
+}
+
+/** The parts of the request line that a signature can cover, by their names (RFC 9421 section 2.2). */
+export function requestParts(url: string): ReadonlyMap<string, string> {
+  const { href, protocol, host, pathname, search } = new URL(url);
+  const parts: [DerivedComponent, string][] = [
+    ["@method", "POST"],
+    ["@target-uri", href],
+    ["@authority", host],
+    ["@scheme", protocol.slice(0, -1)],
+    ["@request-target", `${pathname}${search}`],
+    ["@path", pathname],
+    ["@query", search || "?"],
+  ];
+  return new Map(parts);
+}
+
+/** More components than any sender covers are refused, as each is looked for among the others. */
+const MOST_COMPONENTS = 64;
+
+/**
+ * The text that is signed (RFC 9421 section 2.5); `undefined` where something is covered that the request does not have,
+ * or twice, or with parameters, which this profile does not know; or more than 64 components.
+ *
+ * @param shown the value of `@signature-params`
+ */
+export function signatureBase(
+  names: readonly (string | undefined)[],
+  valueAt: (name: string) => string | undefined,
+  shown: string,
+): string | undefined {
+  if (names.length > MOST_COMPONENTS) return undefined;
+  let lines = "";
+  for (const [at, name] of names.entries()) {
+    const value = name === undefined ? undefined : valueAt(name);
+    if (value === undefined || names.indexOf(name) < at) return undefined;
+    lines += `"${name}": ${value}\n`;
+  }
+  return `${lines}"@signature-params": ${shown}`;
+}

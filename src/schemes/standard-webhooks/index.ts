@@ -1,0 +1,14 @@
+/**
+ * Standard Webhooks: send and receive by the specification that many services share, with `v1` (HMAC) and `v1a` (Ed25519).
+ *
+ * @packageDocumentation
+ */
+
+export { allStandardWebhooksMistakes, standardWebhooksMistakes } from "./mistakes.js";
+export {
+  generateStandardKeys,
+  generateStandardSecret,
+  type StandardWebhooksSecrets,
+  standardWebhooks,
+} from "./sign.js";
+export { standardWebhooksVerifier } from "./verify.js";

@@ -1,0 +1,268 @@
+import { ed25519Signer } from "#ed25519";
+import { encodeBase64, hmacKey, hmacSha256Base64 } from "#hash";
+import { decodeBase64url, utf8 } from "../../core/bytes.js";
+import { shownAs } from "../../core/check.js";
+import { isOfLowOrder } from "../../core/ed25519.js";
+import { HookproofError } from "../../core/errors.js";
+import type { UnsignedRequest } from "../../core/signer.js";
+import { countOf } from "../../core/words.js";
+import { type Answer, type Classification, classifyRefusal, classifyTransient } from "../classification.js";
+import type { Scheme, SchemeSigner } from "../scheme.js";
+
+export const ID_HEADER = "webhook-id";
+export const TIMESTAMP_HEADER = "webhook-timestamp";
+export const SIGNATURE_HEADER = "webhook-signature";
+
+/** Standard Webhooks 1.0: symmetric signatures (`v1`), asymmetric ones (`v1a`), or both in one header. */
+export const standardWebhooksScheme: Scheme = {
+  name: "standard-webhooks",
+  contentType: "application/json",
+  proof: "attempt",
+  ownHeaders: ["webhook-*"],
+  headers: ({ eventId, timestamp }) => [
+    [ID_HEADER, eventId],
+    [TIMESTAMP_HEADER, timestamp],
+  ],
+  classify,
+};
+
+/**
+ * What an answer means: any 2xx accepts, 410 says that the receiver wants nothing more at this URL, and everything else
+ * is a failure that the specification has tried again. What no wait will heal is a wrong setting, of which a person is
+ * told.
+ */
+function classify(answer: Answer, _attempt: number, now: number): Classification {
+  const { status } = answer;
+  if (status >= 200 && status < 300) return { outcome: "accepted", earlier: false };
+  if (status === 410)
+    return { outcome: "final", code: "REQUEST_REFUSED", hints: GONE_HINTS, stopSending: true };
+  const refused = classifyTransient(answer, now) ?? classifyRefusal(status, HINTS);
+  return refused.outcome === "final" ? { ...refused, outcome: "setup" } : refused;
+}
+
+const GONE_HINTS = ["a receiver that wants no more events at this URL (410 Gone)"];
+
+const HINTS = [
+  "another secret or key than the receiver's",
+  "a URL that is not the receiver's",
+  "a proxy that changed the body",
+];
+
+/** What a secret's text is: its kind by its prefix, and its bytes. */
+export interface Key {
+  readonly kind: "symmetric" | "private" | "public";
+  readonly bytes: Uint8Array;
+}
+
+const KINDS: Readonly<Record<string, Key["kind"]>> = {
+  whsec_: "symmetric",
+  whsk_: "private",
+  whpk_: "public",
+};
+
+/**
+ * Reads a secret as the specification serialises it: a prefix, and base64 of its bytes.
+ *
+ * @throws {HookproofError} SECRET_INVALID, with what is wrong and without the secret
+ */
+export function readKey(text: string): Key {
+  if (typeof text !== "string")
+    throw new TypeError("secrets must be texts such as whsec_…, whsk_… or whpk_…");
+  const prefix = Object.keys(KINDS).find((one) => text.startsWith(one));
+  if (prefix === undefined)
+    throw invalid(
+      "does not begin with whsec_ (a shared secret), whsk_ (a private key) or whpk_ (a public key)",
+    );
+  const encoded = text.slice(prefix.length);
+  const bytes = /[-_]/.test(encoded) ? undefined : decodeBase64url(unpadded(encoded));
+  if (bytes === undefined) throw invalid(`is not ${prefix} and base64 in the standard alphabet`);
+  const kind = KINDS[prefix] as Key["kind"];
+  if (bytes.length === 0) throw invalid("is empty");
+  if (kind === "symmetric") return { kind, bytes };
+  const seed = kind === "private" && bytes.length === 64 ? bytes.subarray(0, 32) : bytes; // some append the public half
+  if (seed.length !== 32)
+    throw invalid(
+      `is no Ed25519 key: ${prefix} has ${countOf(bytes.length, "byte")}, and not 32. A shared secret begins with whsec_`,
+    );
+  if (kind === "public" && isOfLowOrder(seed)) throw invalid("is a public key for which everybody can sign");
+  return { kind, bytes: seed };
+}
+
+function invalid(what: string): HookproofError {
+  return new HookproofError("SECRET_INVALID", `The secret ${what}.`);
+}
+
+function unpadded(text: string): string {
+  let end = text.length;
+  while (end > text.length - 2 && text[end - 1] === "=") end -= 1;
+  return text.slice(0, end).replaceAll("+", "-").replaceAll("/", "_");
+}
+
+/** What is signed before the body: `{id}.{timestamp}.`. */
+export function signedHead(id: string, timestamp: string): string {
+  return `${id}.${timestamp}.`;
+}
+
+/** Makes HMAC-SHA256 in standard base64, as `v1` has it. */
+export function symmetric(secret: Uint8Array): (head: string, body: Uint8Array) => string {
+  const key = hmacKey(secret);
+  return (head, body) => hmacSha256Base64(key, head, body);
+}
+
+/** The secrets of a signer: one, or several while they are rotated. */
+export type StandardWebhooksSecrets = string | readonly string[];
+
+/**
+ * A signer for Standard Webhooks. Each secret gives one signature in `webhook-signature`: `whsec_…` a symmetric one
+ * (`v1`), `whsk_…` an asymmetric one with Ed25519 (`v1a`). Give two secrets while one is rotated; the receiver looks for
+ * one that it knows.
+ *
+ * If you give a function, such as one that reads a vault, the signer calls it at every attempt. Keep its answer for as long
+ * as it may be old.
+ *
+ * @param options.secrets `whsec_` or `whsk_` and base64: one, several, or a function that gives them
+ * @throws {HookproofError} SECRET_INVALID. An attempt fails with SIGNER_FAILED if your function fails
+ *
+ * @example
+ * ```ts
+ * import { createSender } from "hookproof";
+ * import { generateStandardSecret, standardWebhooks } from "hookproof/standard-webhooks";
+ *
+ * const sender = createSender({
+ *   url: "https://hooks.example.com/incoming",
+ *   signer: standardWebhooks({ secrets: generateStandardSecret() }),
+ * });
+ * ```
+ */
+export function standardWebhooks({
+  secrets,
+}: {
+  secrets: StandardWebhooksSecrets | (() => StandardWebhooksSecrets | Promise<StandardWebhooksSecrets>);
+}): SchemeSigner {
+  const shown = "SchemeSigner { scheme: 'standard-webhooks', secrets: [redacted] }";
+  if (typeof secrets === "function") {
+    const prepared = preparedOnce();
+    const sign: SchemeSigner["sign"] = async (request) => proofBy(prepared(await askFor(secrets)), request);
+    return shownAs({ scheme: standardWebhooksScheme, sign }, shown);
+  }
+  const signatures = prepare(listOf(secrets));
+  const warnings = listOf(secrets).flatMap(lengthWarnings);
+  const sign: SchemeSigner["sign"] = (request) => proofBy(signatures, request);
+  return shownAs({ scheme: standardWebhooksScheme, warnings, sign }, shown);
+}
+
+/** Makes one signature, with its version. */
+type Sign = (head: string, body: Uint8Array) => string | Promise<string>;
+
+function proofBy(
+  signatures: readonly Sign[],
+  { eventId, timestamp, body }: UnsignedRequest,
+): ReturnType<SchemeSigner["sign"]> {
+  const head = signedHead(eventId, timestamp);
+  const [only, second] = signatures;
+  if (only && !second) {
+    const signature = only(head, body);
+    return typeof signature === "string" ? partsOf(signature) : signature.then(partsOf);
+  }
+  const made = signatures.map((one) => one(head, body));
+  if (made.every((one) => typeof one === "string")) return partsOf(made.join(" "));
+  return Promise.all(made).then((all) => partsOf(all.join(" ")));
+}
+
+function partsOf(signatures: string): { headers: [[string, string]] } {
+  return { headers: [[SIGNATURE_HEADER, signatures]] };
+}
+
+function prepare(secrets: readonly string[]): readonly Sign[] {
+  return secrets.map((text): Sign => {
+    const { kind, bytes } = readKey(text);
+    if (kind === "public") throw invalid("is a public key (whpk_), which only verifies: sign with its whsk_");
+    if (kind === "private") return asymmetric(bytes);
+    const signature = symmetric(bytes);
+    return (head, body) => `v1,${signature(head, body)}`;
+  });
+}
+
+function asymmetric(seed: Uint8Array): Sign {
+  const sign = ed25519Signer(seed);
+  const shown = (signature: Uint8Array) => `v1a,${encodeBase64(signature)}`;
+  return (head, body) => {
+    const signature = sign(utf8(head), body);
+    return "then" in signature ? signature.then(shown) : shown(signature);
+  };
+}
+
+/** Prepares secrets again only when they have changed. */
+function preparedOnce(): (secrets: readonly string[]) => readonly Sign[] {
+  let last: { readonly secrets: string; readonly signatures: readonly Sign[] } | undefined;
+  return (secrets) => {
+    const joined = secrets.join(" ");
+    if (last?.secrets !== joined) last = { secrets: joined, signatures: prepare(secrets) };
+    return last.signatures;
+  };
+}
+
+async function askFor(
+  secrets: () => StandardWebhooksSecrets | Promise<StandardWebhooksSecrets>,
+): Promise<readonly string[]> {
+  let given: StandardWebhooksSecrets;
+  try {
+    given = await secrets();
+  } catch (cause) {
+    throw new HookproofError("SIGNER_FAILED", "The function that gives the secrets failed.", { cause });
+  }
+  return listOf(given);
+}
+
+export function listOf(secrets: StandardWebhooksSecrets): readonly string[] {
+  const list = typeof secrets === "string" ? [secrets] : secrets;
+  if (!Array.isArray(list) || list.length < 1 || list.length > MOST_KEYS)
+    throw new TypeError(`secrets must be a text, or a list of 1 to ${MOST_KEYS}`);
+  return list;
+}
+
+/** More secrets than a rotation needs are a mistake, and each costs every request its time. */
+const MOST_KEYS = 10;
+
+function lengthWarnings(text: string): string[] {
+  const { kind, bytes } = readKey(text);
+  if (kind !== "symmetric" || (bytes.length >= 24 && bytes.length <= 64)) return [];
+  return [`The secret has ${countOf(bytes.length, "byte")}; Standard Webhooks wants 24 to 64.`];
+}
+
+/**
+ * A new shared secret: `whsec_` and base64 of 32 random bytes.
+ *
+ * @example
+ * ```ts
+ * import { generateStandardSecret } from "hookproof/standard-webhooks";
+ *
+ * generateStandardSecret().startsWith("whsec_"); // true
+ * ```
+ */
+export function generateStandardSecret(): string {
+  return `whsec_${encodeBase64(crypto.getRandomValues(new Uint8Array(32)))}`;
+}
+
+/**
+ * A new Ed25519 key pair: the sender keeps `privateKey` (`whsk_…`, its 32 bytes), and every receiver may have `publicKey`
+ * (`whpk_…`).
+ *
+ * @example
+ * ```ts
+ * import { generateStandardKeys, standardWebhooks, standardWebhooksVerifier } from "hookproof/standard-webhooks";
+ *
+ * const { privateKey, publicKey } = await generateStandardKeys();
+ * const signer = standardWebhooks({ secrets: privateKey });
+ * const verifier = standardWebhooksVerifier({ secrets: publicKey });
+ * ```
+ */
+export async function generateStandardKeys(): Promise<{
+  readonly privateKey: string;
+  readonly publicKey: string;
+}> {
+  const keys = (await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"])) as CryptoKeyPair;
+  const pkcs8 = new Uint8Array(await crypto.subtle.exportKey("pkcs8", keys.privateKey));
+  const raw = new Uint8Array(await crypto.subtle.exportKey("raw", keys.publicKey));
+  return { privateKey: `whsk_${encodeBase64(pkcs8.subarray(-32))}`, publicKey: `whpk_${encodeBase64(raw)}` };
+}

@@ -1,0 +1,233 @@
+import { ed25519Verifier } from "#ed25519";
+import { constantTimeEqual } from "#hash";
+import { decodeBase64url, utf8 } from "../../core/bytes.js";
+import { type Check, type FailedCheck, shown } from "../../core/check.js";
+import { HookproofError } from "../../core/errors.js";
+import { parseJson } from "../../core/json.js";
+import { isTimestamp, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
+import type { SchemeCheck, UnverifiedRequest, Verification, Verifier } from "../scheme.js";
+import { schemeChecks } from "../scheme-checks.js";
+import {
+  ID_HEADER,
+  listOf,
+  readKey,
+  SIGNATURE_HEADER,
+  type StandardWebhooksSecrets,
+  signedHead,
+  standardWebhooksScheme,
+  symmetric,
+  TIMESTAMP_HEADER,
+} from "./sign.js";
+
+/**
+ * A request of a time ahead is accepted for twice the tolerance. That must end before the receiver forgets its id, or a
+ * recorded request would run again.
+ */
+const MOST_TOLERANCE_SECONDS = 3 * 86_400;
+
+/** More signatures than this are refused, as each may cost a verification. */
+const MOST_SIGNATURES = 16;
+
+const CHECKS: readonly SchemeCheck[] = [
+  {
+    step: "event-id",
+    rule: "webhook-id is one text of 1 to 256 visible characters, without a full stop",
+    codes: ["EVENT_ID_MISSING", "EVENT_ID_MALFORMED"],
+  },
+  {
+    step: "timestamp",
+    rule: "webhook-timestamp is one Unix time in whole seconds",
+    codes: ["TIMESTAMP_MISSING", "TIMESTAMP_MALFORMED"],
+  },
+  {
+    step: "window",
+    rule: "the timestamp is not too far from the server's time",
+    codes: ["TIMESTAMP_OUT_OF_WINDOW"],
+  },
+  {
+    step: "signature",
+    rule: `webhook-signature is one list of 1 to ${MOST_SIGNATURES} signatures, such as v1,{base64}; one of them is by a secret of this receiver, over {id}.{timestamp}.{body}`,
+    codes: ["SIGNATURE_MISSING", "SIGNATURE_MALFORMED", "SIGNATURE_MISMATCH"],
+  },
+  { step: "body", rule: "the body is one JSON value in UTF-8", codes: ["BODY_NOT_JSON"] },
+];
+
+const { passed, failed } = schemeChecks(CHECKS);
+
+/**
+ * The verifier for Standard Webhooks: one of the signatures in `webhook-signature` must be by one of these secrets.
+ * Signatures of other versions are ignored. A copy of an event that was processed is answered with 200 and not run again.
+ *
+ * @param options.secrets `whsec_…` for `v1`, `whpk_…` for `v1a`; of several, each is accepted
+ * @param options.toleranceSeconds how far the timestamp may be from the receiver's time, in either direction; 300 by default, at most
+ * 3 days, as ids are remembered for 7
+ * @throws {HookproofError} SECRET_INVALID, also for a private key (`whsk_…`), which no receiver needs
+ * @throws {RangeError} for a tolerance out of range
+ *
+ * @example
+ * ```ts
+ * import { createReceiver } from "hookproof/receiver";
+ * import { standardWebhooksVerifier } from "hookproof/standard-webhooks";
+ *
+ * declare const secret: string; // whsec_… or whpk_…
+ *
+ * const receiver = createReceiver({ verifier: standardWebhooksVerifier({ secrets: secret }) });
+ * const handler = (request: Request) => receiver.handle(request, async (event) => console.log(event.payload));
+ * ```
+ */
+export function standardWebhooksVerifier({
+  secrets,
+  toleranceSeconds = TIMESTAMP_TOLERANCE_SECONDS,
+}: {
+  secrets: StandardWebhooksSecrets;
+  toleranceSeconds?: number | undefined;
+}): Verifier {
+  if (!(toleranceSeconds >= 0 && toleranceSeconds <= MOST_TOLERANCE_SECONDS))
+    throw new RangeError(`toleranceSeconds must be 0 to ${MOST_TOLERANCE_SECONDS}`);
+  const keys = keysOf(listOf(secrets));
+  return {
+    scheme: standardWebhooksScheme,
+    checks: CHECKS,
+    answers: { statuses: { EVENT_DUPLICATE: 200 } },
+    verify: (request) => verify(request, keys, toleranceSeconds),
+  };
+}
+
+interface Keys {
+  readonly symmetric: readonly ReturnType<typeof symmetric>[];
+  readonly asymmetric: readonly ReturnType<typeof ed25519Verifier>[];
+}
+
+function keysOf(secrets: readonly string[]): Keys {
+  const keys = secrets.map(readKey);
+  if (keys.some(({ kind }) => kind === "private"))
+    throw new HookproofError(
+      "SECRET_INVALID",
+      "The secret is a private key (whsk_), which only signs: a receiver needs its public key, whpk_.",
+    );
+  const bytesOf = (kind: string) => keys.filter((key) => key.kind === kind).map(({ bytes }) => bytes);
+  return {
+    symmetric: bytesOf("symmetric").map(symmetric),
+    asymmetric: bytesOf("public").map(ed25519Verifier),
+  };
+}
+
+/** At once where no signature has to be waited for, as a promise costs as much as the rest. */
+function verify(
+  { headers, body, nowSeconds }: UnverifiedRequest,
+  keys: Keys,
+  toleranceSeconds: number,
+): Verification | Promise<Verification> {
+  const checks: Check[] = [];
+  const refuse = (check: FailedCheck): Verification => ({ ok: false, checks: [...checks, check] });
+
+  const ids = headers.all(ID_HEADER);
+  const id = ids[0];
+  if (id === undefined) return refuse(failed("event-id", "EVENT_ID_MISSING", "nothing"));
+  if (ids.length > 1) return refuse(failed("event-id", "EVENT_ID_MALFORMED", TWICE));
+  if (!/^[!-~]{1,256}$/.test(id) || id.includes("."))
+    return refuse(failed("event-id", "EVENT_ID_MALFORMED", shown(id)));
+  checks.push(passed("event-id", shown(id)));
+
+  const timestamps = headers.all(TIMESTAMP_HEADER);
+  const timestamp = timestamps[0];
+  if (timestamp === undefined) return refuse(failed("timestamp", "TIMESTAMP_MISSING", "nothing"));
+  if (timestamps.length > 1) return refuse(failed("timestamp", "TIMESTAMP_MALFORMED", TWICE));
+  if (!isTimestamp(timestamp)) return refuse(failed("timestamp", "TIMESTAMP_MALFORMED", shown(timestamp)));
+  checks.push(passed("timestamp", timestamp));
+
+  const age = nowSeconds() - Number(timestamp);
+  if (Math.abs(age) > toleranceSeconds) {
+    const seen = `${timestamp}, ${Math.abs(age)} s ${age > 0 ? "in the past" : "in the future"}`;
+    return refuse(failed("window", "TIMESTAMP_OUT_OF_WINDOW", seen, `at most ${toleranceSeconds} s`));
+  }
+  checks.push(passed("window"));
+
+  const ended = (signature: Check): Verification => {
+    checks.push(signature);
+    if (!signature.ok) return { ok: false, checks };
+    const parsed = parseJson(body);
+    if (!parsed.ok)
+      return refuse(failed("body", "BODY_NOT_JSON", "bytes that are not one JSON value in UTF-8"));
+    checks.push(passed("body"));
+    return { ok: true, checks, id, timestamp: Number(timestamp), payload: parsed.value };
+  };
+  const signature = checkSignature(headers.all(SIGNATURE_HEADER), signedHead(id, timestamp), body, keys);
+  return "then" in signature ? signature.then(ended) : ended(signature);
+}
+
+const TWICE = "the header more than once";
+
+function checkSignature(
+  lists: readonly string[],
+  head: string,
+  body: Uint8Array,
+  { symmetric: shared, asymmetric }: Keys,
+): Check | Promise<Check> {
+  const list = lists[0];
+  if (list === undefined) return failed("signature", "SIGNATURE_MISSING", "nothing");
+  if (lists.length > 1) return failed("signature", "SIGNATURE_MALFORMED", TWICE);
+  const signatures = list.split(" ", MOST_SIGNATURES + 1);
+  if (signatures.length > MOST_SIGNATURES)
+    return failed("signature", "SIGNATURE_MALFORMED", `more than ${MOST_SIGNATURES} signatures`);
+  const [v1, v1a] = [ofVersion("v1,", signatures), ofVersion("v1a,", signatures)];
+
+  let matches = false;
+  for (const signatureBy of v1.length > 0 ? shared : []) {
+    const expected = signatureBy(head, body);
+    // No early exit: the time must not show which secret or which signature matches.
+    for (const one of v1) if (constantTimeEqual(expected, one)) matches = true;
+  }
+  if (matches) return passed("signature", "v1");
+  const refused = () => {
+    const isUsable = (shared.length > 0 && v1.length > 0) || (asymmetric.length > 0 && v1a.length > 0);
+    if (isUsable)
+      return failed("signature", "SIGNATURE_MISMATCH", `${signatures.length} that match no secret`);
+    const wanted = [shared.length > 0 ? "v1" : [], asymmetric.length > 0 ? "v1a" : []].flat().join(" or ");
+    return failed(
+      "signature",
+      "SIGNATURE_MALFORMED",
+      shown(versionsOf(signatures), 40),
+      `${wanted},{base64}`,
+    );
+  };
+  if (v1a.length === 0 || asymmetric.length === 0) return refused();
+  const found = isSignedByOne(asymmetric, v1a, [utf8(head), body]);
+  const result = (isSigned: boolean) => (isSigned ? passed("signature", "v1a") : refused());
+  return typeof found === "boolean" ? result(found) : found.then(result);
+}
+
+function ofVersion(prefix: string, signatures: readonly string[]): readonly string[] {
+  return signatures.filter((one) => one.startsWith(prefix)).map((one) => one.slice(prefix.length));
+}
+
+/** The versions of signatures. What has no comma may be a signature, which is not to be shown. */
+function versionsOf(signatures: readonly string[]): string {
+  return [...new Set(signatures.map((one) => /^[^,]{0,8}(?=,)/.exec(one)?.[0] ?? "no version"))].join(" ");
+}
+
+/** Tries each signature with each key, one after the other. */
+function isSignedByOne(
+  keys: Keys["asymmetric"],
+  signatures: readonly string[],
+  parts: readonly Uint8Array[],
+): boolean | Promise<boolean> {
+  const tries = signatures
+    .map(signatureBytes)
+    .flatMap((bytes) => (bytes ? keys.map((key) => () => key(bytes, ...parts)) : []));
+  const from = (first: number): boolean | Promise<boolean> => {
+    for (let index = first; index < tries.length; index++) {
+      const found = tries[index]?.();
+      if (found instanceof Promise) return found.then((isSigned) => isSigned || from(index + 1));
+      if (found) return true;
+    }
+    return false;
+  };
+  return from(0);
+}
+
+/** The 64 bytes of a signature in base64, in its one spelling. */
+function signatureBytes(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^[A-Za-z0-9+/]{86}==$/.test(text)) return undefined;
+  return decodeBase64url(text.slice(0, -2).replaceAll("+", "-").replaceAll("/", "_"));
+}

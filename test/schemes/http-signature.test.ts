@@ -1,0 +1,257 @@
+import { createEvent, createSender, hmacSigner, signRequest } from "hookproof";
+import {
+  type HttpSignatureVerifierOptions,
+  httpSignatureSigner,
+  httpSignatureVerifier,
+} from "hookproof/http-signature";
+import { generateKey, localKeys } from "hookproof/jwks";
+import { createOutbox, memoryStore } from "hookproof/outbox";
+import { createReceiver } from "hookproof/receiver";
+import { fixedClock } from "hookproof/testing";
+import { describe, expect, it } from "vitest";
+
+const url = "https://hooks.example.com/events?tenant=7";
+const secret = "a secret that both sides know: 32 bytes or more";
+const NOW = 1_767_225_600;
+const clock = fixedClock(NOW * 1_000);
+const hmac = httpSignatureSigner({ secret, keyId: "shared-1" });
+
+async function signed(signer = hmac, body = '{"n":1}', timestamp = NOW) {
+  const event = createEvent(body);
+  const request = await signRequest({ url, signer, event, timestamp });
+  return { ...request, headers: Object.entries(request.headers) as [string, string][] };
+}
+
+/** A body that no event can have. */
+async function signedText(text: string): Promise<Request> {
+  const body = Buffer.from(text);
+  const { headers } = await hmac.sign({ url, timestamp: String(NOW), eventId: "evt-1", body });
+  const lines = [["Content-Type", "application/json"], ["Webhook-Event-Id", "evt-1"], ...headers] as const;
+  return { ...(await signed()), body, headers: lines.map(([name, value]) => [name, value]) };
+}
+
+function receiverOf(options: Partial<HttpSignatureVerifierOptions> = {}) {
+  const verifier = httpSignatureVerifier({ url, secrets: { "shared-1": secret }, ...options });
+  return createReceiver({ verifier, clock });
+}
+
+type Request = Awaited<ReturnType<typeof signed>>;
+
+async function codeOf(request: Request, options: Partial<HttpSignatureVerifierOptions> = {}) {
+  const { verdict } = await receiverOf(options).receive(request, async () => {});
+  return verdict.ok ? "accepted" : verdict.code;
+}
+
+const changed = (request: Request, name: string, change: (value: string) => string | undefined): Request => ({
+  ...request,
+  headers: request.headers.flatMap(([key, value]) => {
+    if (key.toLowerCase() !== name) return [[key, value] as [string, string]];
+    const now = change(value);
+    return now === undefined ? [] : [[key, now] as [string, string]];
+  }),
+});
+
+describe("HTTP message signatures", () => {
+  it("look as RFC 9421 and RFC 9530 have them", async () => {
+    const { headers, body } = await signed(hmac, '{"hello": "world"}');
+    const all = Object.fromEntries(headers);
+    // The digest is the one of RFC 9530, appendix B.
+    expect(all["Content-Digest"]).toBe("sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:");
+    expect(all["Signature-Input"]).toBe(
+      `sig1=("@method" "@target-uri" "content-type" "content-digest" "webhook-event-id");created=${NOW};keyid="shared-1";alg="hmac-sha256"`,
+    );
+    expect(all.Signature).toMatch(/^sig1=:[A-Za-z0-9+/]{43}=:$/);
+    expect(Buffer.from(body).toString()).toBe('{"hello": "world"}');
+  });
+
+  it.each(["EdDSA", "ES256", "RS256"] as const)("by %s, with the keys of tokens", async (alg) => {
+    const one = await generateKey({ alg });
+    const signer = httpSignatureSigner({ key: { key: one.privateJwk, kid: one.kid, alg }, tag: "events" });
+    const keys = localKeys({ keys: [one.publicJwk] });
+    const request = await signed(signer);
+    expect(await codeOf(request, { keys, tag: "events" })).toBe("accepted");
+    expect(await codeOf(request, { keys, tag: "others" })).toBe("SIGNATURE_MALFORMED");
+    expect(await codeOf({ ...request, body: Buffer.from('{"n":2}') }, { keys })).toBe("SIGNATURE_MISMATCH");
+    if (alg === "RS256") return; // another RSA key takes a second
+    const other = await generateKey({ alg });
+    const stranger = { ...other.publicJwk, kid: one.kid };
+    expect(await codeOf(request, { keys: localKeys({ keys: [stranger] }) })).toBe("SIGNATURE_MISMATCH");
+    expect(await codeOf(request)).toBe("KEY_NOT_FOUND");
+  });
+
+  it("a receiver takes an id once, by 409", async () => {
+    const receiver = receiverOf();
+    const seen: unknown[] = [];
+    const request = await signed();
+    const receive = () => receiver.receive(request, async ({ payload }) => seen.push(payload));
+    expect((await receive()).status).toBe(200);
+    expect(await receive()).toMatchObject({ status: 409, verdict: { code: "EVENT_DUPLICATE" } });
+    expect(seen).toEqual([{ n: 1 }]);
+  });
+
+  it("other components, another header of the id", async () => {
+    const profile = {
+      components: ["@method", "@authority", "@path", "@query"],
+      eventIdHeader: "Idempotency-Key",
+    } as const;
+    const request = await signed(httpSignatureSigner({ secret, keyId: "shared-1", ...profile }));
+    expect(await codeOf(request, profile)).toBe("accepted");
+    expect(await codeOf(request)).toBe("EVENT_ID_MISSING");
+    expect(await codeOf(request, { eventIdHeader: profile.eventIdHeader })).toBe("SIGNATURE_MALFORMED");
+  });
+
+  it("are refused for what is wrong, each with its code", async () => {
+    const right = await signed();
+    const input = (change: (value: string) => string) => changed(right, "signature-input", change);
+    const cases: Readonly<Record<string, readonly [Request, string]>> = {
+      "no input": [changed(right, "signature-input", () => undefined), "SIGNATURE_MISSING"],
+      "no signature": [changed(right, "signature", () => undefined), "SIGNATURE_MISSING"],
+      "two inputs": [
+        { ...right, headers: [...right.headers, ["signature-input", "a=()"]] },
+        "SIGNATURE_MALFORMED",
+      ],
+      "two signatures": [
+        { ...right, headers: [...right.headers, ["Signature", "a=:AA==:"]] },
+        "SIGNATURE_MALFORMED",
+      ],
+      "no dictionary": [input(() => "sig1=(("), "SIGNATURE_MALFORMED"],
+      "no inner list": [input(() => "sig1=1"), "SIGNATURE_MALFORMED"],
+      "too long": [input((value) => `${value}, ${"a".repeat(8_192)}=()`), "SIGNATURE_MALFORMED"],
+      "another label": [input((value) => value.replace("sig1", "sig2")), "SIGNATURE_MALFORMED"],
+      "covers less": [input((value) => value.replace(' "content-digest"', "")), "SIGNATURE_MALFORMED"],
+      "covers twice": [
+        input((value) => value.replace('("@method"', '("@method" "@method"')),
+        "SIGNATURE_MALFORMED",
+      ],
+      "covers what is not there": [
+        input((value) => value.replace('("@method"', '("@method" "x-a"')),
+        "SIGNATURE_MALFORMED",
+      ],
+      "with parameters": [
+        input((value) => value.replace('("@method"', '("@method";req "@method"')),
+        "SIGNATURE_MALFORMED",
+      ],
+      "no created": [input((value) => value.replace(/created=[0-9]+;/, "")), "TIMESTAMP_MISSING"],
+      "created as text": [
+        input((value) => value.replace(/created=([0-9]+)/, 'created="$1"')),
+        "TIMESTAMP_MALFORMED",
+      ],
+      expired: [input((value) => `${value};expires=${NOW}`), "TIMESTAMP_OUT_OF_WINDOW"],
+      old: [await signed(hmac, "{}", NOW - 301), "TIMESTAMP_OUT_OF_WINDOW"],
+      "of the future": [await signed(hmac, "{}", NOW + 301), "TIMESTAMP_OUT_OF_WINDOW"],
+      "no alg": [input((value) => value.replace(';alg="hmac-sha256"', "")), "KEY_NOT_FOUND"],
+      "unknown alg": [input((value) => value.replace("hmac-sha256", "none")), "KEY_NOT_FOUND"],
+      "another key": [input((value) => value.replace("shared-1", "shared-2")), "KEY_NOT_FOUND"],
+      "another time": [
+        input((value) => value.replace(/created=[0-9]+/, `created=${NOW - 1}`)),
+        "SIGNATURE_MISMATCH",
+      ],
+      "another body": [{ ...right, body: Buffer.from("{}") }, "SIGNATURE_MISMATCH"],
+      "another digest": [
+        changed(right, "content-digest", (value) => value.replace("sha-256", "sha-1")),
+        "SIGNATURE_MISMATCH",
+      ],
+      "another id": [changed(right, "webhook-event-id", () => "another"), "SIGNATURE_MISMATCH"],
+      "no id": [changed(right, "webhook-event-id", () => undefined), "EVENT_ID_MISSING"],
+      "two ids": [
+        { ...right, headers: [...right.headers, ["Webhook-Event-Id", "another"]] },
+        "EVENT_ID_MALFORMED",
+      ],
+      "another path": [{ ...right, url: "/other?tenant=7" }, "LISTENER_UNKNOWN"],
+      "another query": [{ ...right, url: "/events?tenant=8" }, "LISTENER_UNKNOWN"],
+      "another type": [changed(right, "content-type", () => "text/plain"), "SIGNATURE_MISMATCH"],
+      "no JSON": [await signedText("{"), "BODY_NOT_JSON"],
+    };
+    for (const [name, [request, code]] of Object.entries(cases))
+      expect(await codeOf(request), name).toBe(code);
+  });
+
+  it("one of up to 8 is enough, and more are refused", async () => {
+    const right = await signed();
+    const others = (count: number) => {
+      const more = (value: string, member: string) =>
+        [...Array.from({ length: count }, (_, n) => `p${n}=${member}`), value].join(", ");
+      const wrong = `("@method");created=${NOW};keyid="proxy";alg="ed25519"`;
+      return changed(
+        changed(right, "signature-input", (value) => more(value, wrong)),
+        "signature",
+        (value) => more(value, ":AAAA:"),
+      );
+    };
+    expect(await codeOf(others(7))).toBe("accepted");
+    expect(await codeOf(others(8))).toBe("SIGNATURE_MALFORMED");
+  });
+
+  it("a public key is no secret, and a request of another scheme is none of this", async () => {
+    const { kid, publicJwk } = await generateKey({ alg: "EdDSA" });
+    const keys = localKeys({ keys: [publicJwk] });
+    // Whoever knows the public key signs with its bytes as a secret.
+    const confused = httpSignatureSigner({ secret: Buffer.from(publicJwk.x ?? "", "base64url"), keyId: kid });
+    expect(await codeOf(await signed(confused), { keys })).toBe("KEY_NOT_FOUND");
+    const listener = "https://hooks.example.com/api/v1/webhooks/incoming/lst_1";
+    const event = createEvent({ n: 1 });
+    const ours = await signRequest({ url: listener, signer: hmacSigner({ secret }), event, timestamp: NOW });
+    const verifier = httpSignatureVerifier({ url: listener, secrets: { "shared-1": secret } });
+    const { verdict } = await createReceiver({ verifier, clock }).receive(ours, async () => {});
+    expect(verdict).toMatchObject({ ok: false, code: "SIGNATURE_MISSING" });
+  });
+
+  it("options that cannot work are refused at once", () => {
+    const wrong: readonly (() => unknown)[] = [
+      () => httpSignatureSigner({ secret: "short", keyId: "a" }),
+      () => httpSignatureSigner({ secret, keyId: "" }),
+      () => httpSignatureSigner({} as never),
+      () => httpSignatureSigner({ secret, keyId: "a", components: [] }),
+      () => httpSignatureSigner({ secret, keyId: "a", components: ["@status" as never] }),
+      () => httpSignatureSigner({ secret, keyId: "a", tag: "a\nb" }),
+      () => httpSignatureSigner({ secret, keyId: "a", eventIdHeader: "a b" }),
+      () => httpSignatureVerifier({ url }),
+      () => httpSignatureVerifier({ url: "/events", secrets: { a: secret } }),
+      () => httpSignatureVerifier({ url, secrets: { a: "short" } }),
+    ];
+    for (const make of wrong) expect(make).toThrow(TypeError);
+  });
+
+  it("the sender sends them again after 503, each time signed anew, and takes 409 for an earlier copy", async () => {
+    const receiver = receiverOf();
+    let requests = 0;
+    const created = new Set<string | undefined>();
+    const transport = async (request: {
+      url: string;
+      headers: Iterable<readonly [string, string]>;
+      body: Uint8Array;
+    }) => {
+      const headers = [...request.headers];
+      created.add(/created=[0-9]+/.exec(Object.fromEntries(headers)["Signature-Input"] ?? "")?.[0]);
+      const { status, headers: answered } = await receiver.receive(
+        { method: "POST", url, headers, body: request.body },
+        async () => {},
+      );
+      return { status: requests++ === 0 ? 503 : status, headers: answered, body: new Uint8Array() };
+    };
+    const own = fixedClock(NOW * 1_000);
+    const wait = async (ms: number) => own.advance(ms);
+    const sender = createSender({ url, signer: hmac, transport: transport as never, clock: own, wait });
+    const { status, earlier } = (await sender.send({ n: 1 })) as { status: number; earlier?: boolean };
+    expect([status, requests, created.size]).toEqual([409, 2, 2]);
+    expect(earlier ?? true).toBe(true);
+  });
+
+  it("go through the outbox beside listeners of the default scheme", async () => {
+    const receiver = receiverOf();
+    const seen: unknown[] = [];
+    const transport = async (request: { headers: Iterable<readonly [string, string]>; body: Uint8Array }) => {
+      const { status } = await receiver.receive(
+        { method: "POST", url, headers: [...request.headers], body: request.body },
+        async ({ payload }) => seen.push(payload),
+      );
+      return { status, headers: [], body: new Uint8Array() };
+    };
+    const listeners = { one: { url, signer: hmac, transport: transport as never } };
+    const outbox = createOutbox({ store: memoryStore({ clock }), listeners, clock, quiet: true });
+    const { eventId } = await outbox.enqueue({ listener: "one", payload: { n: 5 } });
+    await outbox.drain();
+    expect((await outbox.find(eventId))[0]?.state).toBe("delivered");
+    expect(seen).toEqual([{ n: 5 }]);
+  });
+});

@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+
+const root = new URL("../../", import.meta.url);
+const FOLDER = "src/schemes/";
+
+/** The files outside a scheme's folder that may name one, each with the reason. */
+const SEAMS: Readonly<Record<string, string>> = {
+  "src/schemes/default-scheme.ts": "says which scheme is that of signers which name none",
+  "src/schemes/default-verifier.ts": "says whose verifier a receiver with a listener has",
+  "cli/src/schemes.ts": "the table of --scheme: data and examples, no branches elsewhere",
+  "service/src/api/error-answers.ts": "the local service has its own name in WWW-Authenticate",
+};
+
+/** The files of a scheme: what is sent, what is received, what an answer means; its door, and its mistakes. */
+const FILES = ["sign.ts", "verify.ts", "answers.ts", "index.ts", "mistakes.ts"];
+
+/** More files of a scheme, each with the reason. */
+const MORE_FILES: Readonly<Record<string, string>> = {
+  "http-signature/request-mistakes.ts": "the table of what a request shows by itself",
+  "http-signature/signature-fields.ts": "reads the two headers, for both sides and the mistakes",
+  "http-signature/text-mistakes.ts": "the table of what may have been signed in place of the right text",
+  "security-event-token/request-mistakes.ts": "the table of the request around a token",
+  "security-event-token/token-mistakes.ts": "the table of a token's header, claims and key",
+};
+
+const schemes = readdirSync(new URL(FOLDER, root), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name);
+
+const files = ["src/", "cli/src/", "service/src/", "service/inspector/"].flatMap((folder) =>
+  readdirSync(new URL(folder, root), { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => `${folder}${name}`),
+);
+
+/** `standard-webhooks` as a text, and as part of a name in either way of writing. */
+function namesIn(text: string, scheme: string): string[] {
+  const words = scheme.split("-").map((word) => `${word[0]?.toUpperCase()}${word.slice(1)}`);
+  const camel = words.join("");
+  const spellings = [
+    scheme,
+    `${camel[0]?.toLowerCase()}${camel.slice(1)}`,
+    camel,
+    words.join("_").toUpperCase(),
+  ];
+  // Comments may speak of a scheme; code may not.
+  const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+  return spellings.filter((spelling) => code.includes(spelling));
+}
+
+/** The names of schemes that a file has in its code, beside those of its own folder. */
+function foreignNames(path: string): string[] {
+  const text = readFileSync(new URL(path, root), "utf8");
+  return schemes
+    .filter((scheme) => !path.startsWith(`${FOLDER}${scheme}/`))
+    .flatMap((scheme) => namesIn(text, scheme));
+}
+
+it("no file outside a scheme's folder names a scheme", () => {
+  expect(schemes).toContain("access-governance");
+  const found = files
+    .filter((path) => !Object.hasOwn(SEAMS, path))
+    .flatMap((path) => foreignNames(path).map((name) => `${path}: ${name}`));
+  expect(found).toEqual([]);
+});
+
+it("no file compares a scheme's name, and every seam is needed", () => {
+  const compares = /\bscheme(?:\??\.(?:settings\.)?name|Name)?\s*[!=]==?\s*["'`]/i;
+  const found = files.filter((path) => compares.test(readFileSync(new URL(path, root), "utf8")));
+  expect(found).toEqual([]);
+  expect(compares.test('if (scheme.settings.name === "set")')).toBe(true);
+  expect(Object.keys(SEAMS).filter((path) => foreignNames(path).length === 0)).toEqual([]);
+});
+
+it("a scheme is three files, beside its door and its mistakes", () => {
+  const inside = schemes.flatMap((scheme) =>
+    readdirSync(new URL(`${FOLDER}${scheme}/`, root)).map((name) => [scheme, name] as const),
+  );
+  const more = inside.filter(([, name]) => !FILES.includes(name)).map((parts) => parts.join("/"));
+  expect(more.sort()).toEqual(Object.keys(MORE_FILES).sort());
+});
