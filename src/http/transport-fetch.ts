@@ -65,7 +65,7 @@ async function readUpTo(
 }
 
 function aborted(cause?: unknown): HookproofError {
-  return new HookproofError("ABORTED", "The caller aborted the request.", { cause });
+  return new HookproofError("ABORTED", "Interrupted while the request was under way.", { cause });
 }
 
 function failure(request: TransportRequest, timeout: AbortSignal, cause: unknown): HookproofError {

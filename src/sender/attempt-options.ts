@@ -1,18 +1,21 @@
 import { createTransport } from "#transport";
 import { type Clock, MAX_TIMER_MS } from "../core/clock.js";
-import { parseListenerUrl } from "../core/listener-url.js";
-import { type Signer, signersOf } from "../core/signer.js";
+import { signersOf } from "../core/signer.js";
 import type { Transport, TransportOptions } from "../http/transport.js";
+import type { AnySigner, Scheme } from "../schemes/scheme.js";
 import { type Attempt, createAttempt } from "./attempt.js";
 import type { Observer } from "./observe.js";
-import { extraHeaders } from "./sign-request.js";
+import { extraHeaders, schemeOf, targetUrl } from "./sign-request.js";
 
 /** How a listener is reached, and how requests to it are signed. */
 export interface AttemptOptions extends TransportOptions {
-  /** The listener's URL, `{base_url}/api/v1/webhooks/incoming/{listener_id}`. HTTPS, or HTTP on loopback. */
+  /**
+   * The listener's URL, `{base_url}/api/v1/webhooks/incoming/{listener_id}`; any URL for a signer of another scheme.
+   * HTTPS, or HTTP on loopback.
+   */
   url: string;
-  /** `hmacSigner(...)` or `jwtSigner(...)`. */
-  signer: Signer;
+  /** `hmacSigner(...)` or `jwtSigner(...)`, or the signer of another scheme. */
+  signer: AnySigner;
   /** How long one attempt may take; 10,000 ms by default. */
   attemptTimeoutMs?: number | undefined;
   /** An HTTP transport of your own instead of the library's. */
@@ -24,6 +27,7 @@ export interface AttemptOptions extends TransportOptions {
 /** A listener's URL, with the function that makes an attempt at it. */
 export interface Attempts {
   readonly url: string;
+  readonly scheme: Scheme;
   readonly attempt: Attempt;
   readonly attemptTimeoutMs: number;
 }
@@ -34,21 +38,23 @@ export function prepareAttempts(
   { clock, observe }: { clock: Clock; observe: Observer | undefined },
 ): Attempts {
   const { signer, attemptTimeoutMs = 10_000 } = options;
-  const { href: url } = parseListenerUrl(options.url);
+  const scheme = schemeOf(signer ?? {}); // what is wrong with the URL is said first
+  const url = targetUrl(scheme, options.url);
   if (typeof signer?.sign !== "function")
     throw new TypeError("signer must be hmacSigner(...) or jwtSigner(...)");
   if (!(attemptTimeoutMs > 0 && attemptTimeoutMs <= MAX_TIMER_MS))
     throw new RangeError(`attemptTimeoutMs must be above 0 and at most ${MAX_TIMER_MS}`);
   const attempt = createAttempt({
     url,
-    signers: signersOf(signer),
+    scheme,
+    signers: signer.scheme ? [signer] : signersOf(signer),
     transport: transportOf(options),
     clock,
-    headers: extraHeaders(options.headers),
+    headers: extraHeaders(scheme, options.headers),
     observe,
   });
   for (const message of signer.warnings ?? []) observe?.({ type: "warning", url, message });
-  return { url, attempt, attemptTimeoutMs };
+  return { url, scheme, attempt, attemptTimeoutMs };
 }
 
 /** The caller's transport, or ours. An option that only ours can obey is refused, and not ignored. */

@@ -2,20 +2,23 @@ import { type Clock, monotonicMs, within } from "../core/clock.js";
 import { type ErrorCode, HookproofError } from "../core/errors.js";
 import type { WebhookEvent } from "../core/event.js";
 import { type HeaderPair, onlyValue } from "../core/headers.js";
-import type { Signer, SignersBySecret } from "../core/signer.js";
+import { httpDate } from "../core/http-date.js";
 import { isUnsent, type Transport, type TransportResponse } from "../http/transport.js";
-import { type Classification, classify, clockDifference, clockOffset, httpDate } from "./classify.js";
+import { type Classification, classifyAnswer, classifyFailure } from "../schemes/classification.js";
+import type { AnySigner, Scheme, SignedParts } from "../schemes/scheme.js";
+import { clockDifference, clockOffset, isAhead } from "./clock-offset.js";
 import type { AttemptRecord } from "./deliver.js";
 import type { Observer } from "./observe.js";
-import { isExtra, protocolHeaders } from "./sign-request.js";
+import { isExtra, signedRequest } from "./sign-request.js";
 
 const MAX_ANSWER_BYTES = 16_384;
 
 /** What attempts at one listener share. */
 export interface AttemptContext {
   readonly url: string;
+  readonly scheme: Scheme;
   /** One for each secret that may be tried, the preferred one first; asked for at each attempt where they change. */
-  readonly signers: SignersBySecret;
+  readonly signers: readonly AnySigner[] | (() => Promise<readonly AnySigner[]>);
   readonly transport: Transport;
   readonly clock: Clock;
   /** Headers to send along. */
@@ -30,6 +33,8 @@ interface AttemptRequest {
   readonly number: number;
   /** Whether an earlier attempt may have sent this id; by default, of all attempts but the first. */
   readonly sentBefore?: boolean | undefined;
+  /** When the event's first attempt started, in ms since the epoch; for the first attempt it may be left out. */
+  readonly firstAttemptAt?: number | undefined;
   /** The `traceparent` that was kept with the event. */
   readonly traceparent?: string | undefined;
   /** The number that observers know this delivery by; see `newDelivery`. */
@@ -63,6 +68,8 @@ interface Settings {
 }
 
 type Correction = "clock" | "secret";
+
+type Proof = HeaderPair | SignedParts;
 
 /** The result of one request: an answer, or a code and the error. */
 type RequestResult =
@@ -107,13 +114,14 @@ async function attempt(
 
   for (;;) {
     const result = await signAndSend(context, request, {
-      signer: signers[settings.secretIndex] as Signer,
+      signer: signers[settings.secretIndex] as AnySigner,
       settings,
+      startedAt,
       headers,
       endsAt: started + request.timeoutMs,
     });
     mayHaveArrived ||= leavesOpen(result);
-    const change = correction(signers.length, context.clock, result, settings, corrected);
+    const change = correction(context, signers.length, result, settings, corrected);
     if (change) {
       settings = { ...settings, ...change };
       changes = { ...changes, ...change };
@@ -129,14 +137,17 @@ async function attempt(
         });
       continue;
     }
-    const status = result.response?.status;
-    if (corrected.length > 0 && (status === 200 || status === 409)) {
+    const classification = classified(context, result, {
+      number: sentBefore ? number : 1,
+      offsetMs: settings.offsetMs,
+      provedAt: request.firstAttemptAt ?? startedAt,
+    });
+    if (corrected.length > 0 && isSure(classification)) {
       const { secretIndex } = changes;
       if (secretIndex !== undefined && secretIndex !== kept.settings.secretIndex)
         observe?.({ ...subject, type: "secret-switched", secretIndex, promoted: true });
       kept.settings = { ...kept.settings, ...changes };
     }
-    const classification = classified(context, result, sentBefore ? number : 1, settings);
     const timing = { number, startedAt, durationMs: monotonicMs(clock) - started };
     const record = recordOf(result, timing, classification, corrected);
     tellEnded(context, request, record, classification);
@@ -149,9 +160,16 @@ async function attempt(
   }
 }
 
+/** Whether the answer is the listener's own word that it knows the event: a correction that led to it is kept. */
+function isSure(classification: Classification): boolean {
+  return classification.outcome === "accepted"
+    ? classification.warning === undefined
+    : classification.outcome === "duplicate";
+}
+
 /** Tells the observer that an attempt starts; gives the headers to send along, with those that the observer added. */
 function startedHeaders(
-  { url, observe, headers }: AttemptContext,
+  { url, scheme, observe, headers }: AttemptContext,
   { event, number, delivery, traceparent }: AttemptRequest,
 ): readonly HeaderPair[] {
   const added: HeaderPair[] = [];
@@ -168,7 +186,7 @@ function startedHeaders(
   // The trace goes on at the receiver also where no observer continues it.
   if (traceparent !== undefined && !added.some(([name]) => name.toLowerCase() === "traceparent"))
     added.push(["traceparent", traceparent]);
-  return added.length === 0 ? headers : [...headers, ...added.filter(isExtra)];
+  return added.length === 0 ? headers : [...headers, ...added.filter((line) => isExtra(scheme, line))];
 }
 
 function tellEnded(
@@ -194,16 +212,18 @@ function tellEnded(
 
 /** Signs an event for this moment and sends it; never rejects. */
 async function signAndSend(
-  { url, transport, clock }: AttemptContext,
-  { event, signal }: AttemptRequest,
+  { url, scheme, transport, clock }: AttemptContext,
+  { event, signal, firstAttemptAt }: AttemptRequest,
   {
     signer,
     settings,
+    startedAt,
     headers,
     endsAt,
   }: {
-    signer: Signer;
+    signer: AnySigner;
     settings: Settings;
+    startedAt: number;
     headers: readonly HeaderPair[];
     /** By the monotonic clock. */
     endsAt: number;
@@ -211,19 +231,20 @@ async function signAndSend(
 ): Promise<RequestResult> {
   const sentAt = clock.now();
   let timeoutMs = endsAt - monotonicMs(clock);
-  let signed: HeaderPair[];
+  let signed: ReturnType<typeof signedRequest>;
   try {
     if (timeoutMs <= 0) throw new HookproofError("TIMED_OUT", "There was no time left for another request.");
-    const timestamp = String(Math.floor((sentAt + settings.offsetMs) / 1000));
+    const signedAt = scheme.proof === "event" ? (firstAttemptAt ?? startedAt) : sentAt + settings.offsetMs;
+    const timestamp = String(Math.floor(signedAt / 1000));
     const unsigned = { url, timestamp, eventId: event.id, body: event.body };
-    let proof = signer.sign(unsigned);
+    let proof: Proof | Promise<Proof> = signer.sign(unsigned);
     if ("then" in proof) {
       proof = await within(proof, timeoutMs, () => noSignature(timeoutMs, signal), signal);
       const left = endsAt - monotonicMs(clock);
       if (left <= 0) throw noSignature(timeoutMs, signal);
       timeoutMs = left;
     }
-    signed = protocolHeaders(unsigned, proof);
+    signed = signedRequest(scheme, unsigned, proof);
   } catch (cause) {
     return { sentAt, failure: codeOf(cause, "SIGNER_FAILED"), cause, mayBeSent: false };
   }
@@ -231,8 +252,8 @@ async function signAndSend(
     const response = await transport({
       method: "POST",
       url,
-      headers: headers.length === 0 ? signed : [...signed, ...headers],
-      body: event.body,
+      headers: headers.length === 0 ? signed.headers : [...signed.headers, ...headers],
+      body: signed.body,
       timeoutMs,
       maxResponseBytes: MAX_ANSWER_BYTES,
       signal,
@@ -245,9 +266,9 @@ async function signAndSend(
 
 /** The signers of this attempt; one that fails in their place where they cannot be had. */
 async function signersNow(
-  ask: () => Promise<readonly Signer[]>,
+  ask: () => Promise<readonly AnySigner[]>,
   { timeoutMs, signal }: AttemptRequest,
-): Promise<readonly Signer[]> {
+): Promise<readonly AnySigner[]> {
   try {
     return await within(ask(), timeoutMs, () => noSignature(timeoutMs, signal), signal);
   } catch (cause) {
@@ -257,7 +278,7 @@ async function signersNow(
 
 function noSignature(ms: number, signal: AbortSignal | undefined): HookproofError {
   return signal?.aborted
-    ? new HookproofError("ABORTED", "The caller aborted before anything was sent.")
+    ? new HookproofError("ABORTED", "Interrupted before anything was sent.")
     : new HookproofError("TIMED_OUT", `No signature within ${Math.ceil(ms)} ms.`);
 }
 
@@ -268,8 +289,8 @@ function codeOf(error: unknown, otherwise: ErrorCode): ErrorCode {
 
 /** The settings to try next, if the answer shows that one of the current settings may be wrong. */
 function correction(
+  { clock, scheme }: AttemptContext,
   secrets: number,
-  clock: Clock,
   { response, sentAt }: RequestResult,
   { offsetMs, secretIndex }: Settings,
   done: readonly Correction[],
@@ -278,26 +299,41 @@ function correction(
     const switches = done.filter((kind) => kind === "secret").length;
     if (switches + 1 < secrets) return { secretIndex: (secretIndex + 1) % secrets };
   }
-  if (response?.status !== 400 || done.includes("clock")) return undefined;
+  if (response?.status !== 400 || scheme.proof === "event" || done.includes("clock")) return undefined;
   const offset = clockOffset(response, { sentAt, receivedAt: clock.now(), offsetMs });
   return offset === undefined ? undefined : { offsetMs: offset };
 }
 
-/** What a result means. A 400 for our own clock is not the event's fault, which can be sent once the clock is right. */
+/** What a result means. A 400 for a wrong clock is not the event's fault, which can be sent once the clock is right. */
 function classified(
-  { clock }: AttemptContext,
+  { clock, scheme }: AttemptContext,
   result: RequestResult,
-  number: number,
-  { offsetMs }: Settings,
+  /** `provedAt`: the time of a proof that is made for the event, in ms. */
+  { number, offsetMs, provedAt }: { number: number; offsetMs: number; provedAt: number },
 ): Classification {
+  if (!result.response) return classifyFailure(result.failure);
   const { response, sentAt } = result;
   // By the answer's own clock: a Retry-After that is a date was meant by it.
-  const now = (response && httpDate(onlyValue(response.headers, "date"))) ?? clock.now();
-  const classification = classify(response ?? result, number, now);
-  if (classification.outcome !== "final" || response?.status !== 400) return classification;
+  const now = httpDate(onlyValue(response.headers, "date")) ?? clock.now();
+  const classification = meaningOf(scheme, response, number, now);
+  if (classification.outcome !== "final" || response.status !== 400) return classification;
+  const { code } = classification;
+  if (scheme.proof === "event")
+    return isAhead(provedAt, now)
+      ? { outcome: "setup", code, hints: [aheadHint(provedAt - now)] }
+      : classification;
   const difference = clockDifference(response, { sentAt, receivedAt: clock.now(), offsetMs });
   if (difference === undefined && codeIn(response) !== "TIMESTAMP_OUT_OF_WINDOW") return classification;
-  return { outcome: "setup", code: classification.code, hints: [clockHint(difference)] };
+  return { outcome: "setup", code, hints: [clockHint(difference)] };
+}
+
+/** What the scheme says, or what holds for most of them where a scheme of the caller's own fails. */
+function meaningOf(scheme: Scheme, response: TransportResponse, number: number, now: number): Classification {
+  try {
+    return scheme.classify(response, number, now);
+  } catch {
+    return classifyAnswer(response, number, now);
+  }
 }
 
 /**
@@ -313,6 +349,10 @@ function clockHint(differenceMs: number | undefined): string {
   if (differenceMs === undefined) return "a clock that is more than 5 minutes off: ours, or the receiver's";
   const minutes = Math.round(Math.abs(differenceMs) / 60_000);
   return `this machine's clock: it is ${minutes} minutes ${differenceMs > 0 ? "behind" : "ahead of"} the receiver's`;
+}
+
+function aheadHint(aheadMs: number): string {
+  return `a clock: the event's first attempt, whose time is in its proof, is ${Math.round(aheadMs / 60_000)} minutes ahead of the receiver's time`;
 }
 
 function recordOf(

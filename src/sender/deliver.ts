@@ -92,6 +92,7 @@ async function untilArrived(
     const { record, classification, cause, ...attempted } = await attempt({
       event,
       number: attempts.length + 1,
+      firstAttemptAt: attempts[0]?.startedAt,
       delivery: subject.delivery,
       timeoutMs: Math.min(attemptTimeoutMs, deadline - monotonicMs(clock)),
       signal,

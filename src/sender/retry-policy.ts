@@ -72,9 +72,15 @@ export function nextAttempt(
   return at > state.firstAttemptAt + policy.windowMs ? { at: undefined, reason: "window" } : { at };
 }
 
-/** A policy from the fields a caller gave, checked. */
-export function retryPolicy(given: Partial<RetryPolicy> = {}): RetryPolicy {
-  const policy: RetryPolicy = { ...DEFAULT_RETRY_POLICY, ...given };
+/**
+ * A policy from the fields a caller gave, checked.
+ *
+ * @param rememberedMs how long receivers of the scheme remember an event id; 7 days by default
+ */
+export function retryPolicy(given: Partial<RetryPolicy> = {}, rememberedMs?: number): RetryPolicy {
+  const window =
+    rememberedMs === undefined ? {} : { windowMs: rememberedMs - Math.min(HOUR_MS, rememberedMs / 2) };
+  const policy: RetryPolicy = { ...DEFAULT_RETRY_POLICY, ...window, ...given };
   checkWholeNumber("retry.maxAttempts", policy.maxAttempts);
   if (!Number.isFinite(policy.factor) || policy.factor < 1)
     throw new RangeError("retry.factor must be 1 or more");
@@ -82,7 +88,9 @@ export function retryPolicy(given: Partial<RetryPolicy> = {}): RetryPolicy {
     if (!Number.isFinite(policy[name]) || policy[name] < 0)
       throw new RangeError(`retry.${name} must be 0 or more`);
   }
-  if (policy.windowMs > EVENT_ID_RETENTION_MS)
-    throw new RangeError("retry.windowMs must be at most 7 days, as receivers forget an event id then");
+  if (policy.windowMs > (rememberedMs ?? EVENT_ID_RETENTION_MS)) {
+    const most = rememberedMs === undefined ? "7 days" : `${rememberedMs} ms`;
+    throw new RangeError(`retry.windowMs must be at most ${most}, as receivers forget an event id then`);
+  }
   return policy;
 }

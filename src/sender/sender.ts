@@ -120,9 +120,10 @@ export function createSender<Events extends object = UntypedEvents>(
   const clock = checkedClock(options.clock ?? systemClock);
   if (!(deadlineMs > 0)) throw new RangeError("deadlineMs must be above 0");
   const observe = harmless(options.observe);
+  const attempts = prepareAttempts(options, { clock, observe });
   const context: SendContext = {
-    ...prepareAttempts(options, { clock, observe }),
-    policy: retryPolicy(options.retry),
+    ...attempts,
+    policy: retryPolicy(options.retry, attempts.scheme.rememberedMs),
     clock,
     random: steadyRandom(options.random ?? Math.random),
     wait: steadySleep(options.wait),

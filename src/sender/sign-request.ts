@@ -1,10 +1,12 @@
 import { type Clock, systemClock, unixSeconds } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import type { WebhookEvent } from "../core/event.js";
-import { CONTENT_TYPE_HEADER, EVENT_ID_HEADER, type HeaderPair, TIMESTAMP_HEADER } from "../core/headers.js";
-import { parseListenerUrl } from "../core/listener-url.js";
+import { CONTENT_TYPE_HEADER, type HeaderPair } from "../core/headers.js";
+import { parseTargetUrl } from "../core/listener-url.js";
 import { timestampText } from "../core/protocol.js";
-import type { Signer, UnsignedRequest } from "../core/signer.js";
+import type { UnsignedRequest } from "../core/signer.js";
+import { DEFAULT_SCHEME } from "../schemes/default-scheme.js";
+import type { AnySigner, Scheme, SignedParts } from "../schemes/scheme.js";
 
 /** A request that is ready to be sent by any HTTP client. */
 export interface SignedRequest {
@@ -12,19 +14,19 @@ export interface SignedRequest {
   readonly method: "POST";
   /** The listener's URL. */
   readonly url: string;
-  /** The protocol's headers, with the proof. */
+  /** The scheme's headers, with the proof. */
   readonly headers: Readonly<Record<string, string>>;
   /** Send exactly these bytes. */
   readonly body: ReturnType<typeof Uint8Array.of>; // Uint8Array<ArrayBuffer>, in words TypeScript 5.4 has as well
-  /** The event's id, as in `Webhook-Event-Id`. */
+  /** The event's id, as it was signed. */
   readonly eventId: string;
   /** Unix seconds, as signed. */
   readonly timestamp: number;
 }
 
 /**
- * Signs one request for people with their own HTTP client (specification 5.2). Sign again for every attempt:
- * a timestamp is good for 5 minutes. Do not follow redirects.
+ * Signs one request for people with their own HTTP client (specification 5.2), by the scheme of the signer. Sign again
+ * for every attempt: a timestamp is good for 5 minutes. Do not follow redirects.
  *
  * @throws {HookproofError} LISTENER_URL_INVALID, TLS_REQUIRED, TIMESTAMP_INVALID, BASE_URL_MISMATCH, KEY_UNFIT or SIGNER_FAILED
  *
@@ -43,43 +45,67 @@ export interface SignedRequest {
  */
 export async function signRequest(options: {
   url: string;
-  signer: Signer;
+  signer: AnySigner;
   event: WebhookEvent;
   /** Unix seconds; now by default. */
   timestamp?: number | string | undefined;
   clock?: Clock | undefined;
 }): Promise<SignedRequest> {
   const { signer, event, clock = systemClock } = options;
-  const url = parseListenerUrl(options.url).href;
+  const url = targetUrl(schemeOf(signer), options.url);
   const timestamp = timestampText(options.timestamp ?? unixSeconds(clock));
   const unsigned = { url, timestamp, eventId: event.id, body: event.body };
-  const headers = protocolHeaders(unsigned, await signer.sign(unsigned));
+  const { headers, body } = signedRequest(schemeOf(signer), unsigned, await signer.sign(unsigned));
   return {
     method: "POST",
     url,
     headers: Object.fromEntries(headers),
-    body: event.body.slice(),
+    body: body.slice(),
     eventId: event.id,
     timestamp: Number(timestamp),
   };
 }
 
-/** The protocol's own headers for one request, proof included. */
-export function protocolHeaders({ timestamp, eventId }: UnsignedRequest, proof: HeaderPair): HeaderPair[] {
-  return [
-    [CONTENT_TYPE_HEADER, "application/json"],
-    [TIMESTAMP_HEADER, timestamp],
-    [EVENT_ID_HEADER, eventId],
-    headerLine(proof),
-  ];
+/** The scheme that a signer signs by. */
+export function schemeOf(signer: AnySigner): Scheme {
+  return signer.scheme ?? DEFAULT_SCHEME;
+}
+
+/** A listener's URL in the form that the scheme signs. */
+export function targetUrl(scheme: Scheme, url: string): string {
+  return scheme.targetUrl ? scheme.targetUrl(url) : parseTargetUrl(url).href;
+}
+
+/** The header lines of one request, proof included, and the bytes to send. Throws HEADER_INVALID for a wrong line. */
+export function signedRequest(
+  scheme: Scheme,
+  unsigned: UnsignedRequest,
+  proof: HeaderPair | SignedParts,
+): { readonly headers: HeaderPair[]; readonly body: Uint8Array } {
+  const headers: HeaderPair[] = [[CONTENT_TYPE_HEADER, scheme.contentType]];
+  if (scheme.headers) headers.push(...scheme.headers(unsigned));
+  if (!("headers" in proof)) {
+    headers.push(headerLine(proof));
+    return { headers, body: unsigned.body };
+  }
+  for (const line of proof.headers) headers.push(headerLine(line));
+  return { headers, body: proof.body ?? unsigned.body };
 }
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Headers that are the protocol's own, or that say how the connection is used. */
+/** Headers that say what the body is, or how the connection is used; besides them, a scheme has its own. */
 const RESERVED =
-  /^(?:webhook-.*|authorization|content-(?:type|length|encoding)|transfer-encoding|te|trailer|host|connection|keep-alive|upgrade|expect|proxy-.*)$/i;
+  /^(?:content-(?:type|length|encoding)|transfer-encoding|te|trailer|host|connection|keep-alive|upgrade|expect|proxy-.*)$/i;
+
+function isReserved({ ownHeaders }: Scheme, name: string): boolean {
+  if (RESERVED.test(name)) return true;
+  const lower = name.toLowerCase();
+  return ownHeaders.some((own) =>
+    own.endsWith("*") ? lower.startsWith(own.slice(0, -1).toLowerCase()) : lower === own.toLowerCase(),
+  );
+}
 
 /** A header line whose characters are allowed; it cannot become two lines. Throws HEADER_INVALID otherwise. */
 function headerLine([name, value]: HeaderPair): HeaderPair {
@@ -90,18 +116,18 @@ function headerLine([name, value]: HeaderPair): HeaderPair {
   );
 }
 
-/** A caller's headers as lines. Throws for a header of the protocol's own, or with characters that are not allowed. */
-export function extraHeaders(headers: Readonly<Record<string, string>> = {}): HeaderPair[] {
+/** A caller's headers as lines. Throws for a header of the scheme's own, or with characters that are not allowed. */
+export function extraHeaders(scheme: Scheme, headers: Readonly<Record<string, string>> = {}): HeaderPair[] {
   return Object.entries(headers).map((line) => {
-    if (RESERVED.test(line[0]))
+    if (isReserved(scheme, line[0]))
       throw new TypeError(`headers must not set ${line[0]}: it belongs to the protocol`);
     return headerLine(line);
   });
 }
 
 /** Whether a line that an observer added may be sent along. Others are left out, as an observer cannot harm delivery. */
-export function isExtra([name, value]: HeaderPair): boolean {
-  return isLine(name, value) && !RESERVED.test(name);
+export function isExtra(scheme: Scheme, [name, value]: HeaderPair): boolean {
+  return isLine(name, value) && !isReserved(scheme, name);
 }
 
 function isLine(name: string, value: string): boolean {

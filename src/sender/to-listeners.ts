@@ -1,4 +1,4 @@
-import { monotonicMs, systemClock, within } from "../core/clock.js";
+import { lookedUp, monotonicMs, systemClock } from "../core/clock.js";
 import { HookproofError, messageOf } from "../core/errors.js";
 import { checkWholeNumber } from "../core/options.js";
 import type { EventPayload, UntypedEvents } from "../events/standard-schema.js";
@@ -37,8 +37,6 @@ export type ListenerResult = SendResult & {
 
 /** How many senders are kept at most. */
 const MOST = 10_000;
-/** How long the function may take. */
-const LOOKUP_MS = 10_000;
 
 /**
  * Sends events to many listeners, `concurrency` at a time (8 by default); results come in the order of the messages. A
@@ -83,8 +81,7 @@ export function sendMany<Events extends object = UntypedEvents>(
   async function newSender(name: string): Promise<Sender<Events>> {
     let cause: unknown;
     try {
-      const late = () => new Error(`the function of listeners took more than ${LOOKUP_MS} ms`);
-      const options = await within(Promise.resolve(listeners(name)), LOOKUP_MS, late);
+      const options = await lookedUp(listeners, name);
       if (options) return createSender(options);
     } catch (error) {
       cause = error;

@@ -5,11 +5,11 @@ import { createSender, hmacSigner } from "hookproof";
 import { checkKeySet } from "hookproof/jwks";
 import { undiciTransport } from "hookproof/node";
 import { Agent as UndiciAgent } from "undici";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createTransport } from "../../src/http/node/transport.js";
 import type { Transport } from "../../src/http/transport.js";
 import { makeCertificates } from "../kit/certificates.js";
-import { afterTest, type LocalServer, tcpServer } from "../kit/local-server.js";
+import { type LocalServer, tcpServer } from "../kit/local-server.js";
 
 const AHEAD = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
@@ -22,7 +22,7 @@ async function saying(text: string, afterMs = 0): Promise<LocalServer> {
       else setTimeout(() => socket.write(text), afterMs);
     }),
   );
-  afterTest(server.stop);
+  onTestFinished(server.stop);
   return server;
 }
 
@@ -34,7 +34,7 @@ async function flooding(text = AHEAD, first = ""): Promise<LocalServer> {
       pour(socket, text);
     });
   });
-  afterTest(server.stop);
+  onTestFinished(server.stop);
   return server;
 }
 
@@ -61,7 +61,7 @@ const TRANSPORTS: Record<string, () => Transport> = {
   node: () => createTransport(),
   undici() {
     const agent = new UndiciAgent();
-    afterTest(() => agent.destroy());
+    onTestFinished(() => agent.destroy());
     return undiciTransport(agent);
   },
 };
@@ -168,11 +168,13 @@ it("line ends without end over TLS end the exchange as well", async () => {
     socket.once("data", () => pour(socket, "\r\n"));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  afterTest(() => server.close());
+  onTestFinished(() => {
+    server.close();
+  });
   const agent = new Agent({ ca });
-  afterTest(() => agent.destroy());
+  onTestFinished(() => agent.destroy());
   const dispatcher = new UndiciAgent({ connect: { ca } });
-  afterTest(() => dispatcher.destroy());
+  onTestFinished(() => dispatcher.destroy());
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const request = { ...get({ port: 0 } as LocalServer), url };
   for (const send of [createTransport({ agent }), undiciTransport(dispatcher)])
@@ -183,7 +185,7 @@ it("bytes on an idle connection end it, and the next request has a new one", asy
   const server = await tcpServer((socket) =>
     socket.on("data", () => socket.write(OK, () => setTimeout(() => pour(socket, "\r\n"), 5))),
   );
-  afterTest(server.stop);
+  onTestFinished(server.stop);
   const send = createTransport();
   expect(await send(get(server))).toMatchObject({ status: 200 });
   await expect.poll(() => server.connections[0]?.destroyed).toBe(true);
@@ -203,7 +205,7 @@ it("a request is not sent again on another connection once something came back a
       });
     });
   });
-  afterTest(server.stop);
+  onTestFinished(server.stop);
   const send = createTransport();
   await send(get(server));
   await expect(send(get(server))).rejects.toEqual(expect.objectContaining({ code: "CONNECTION_LOST" }));

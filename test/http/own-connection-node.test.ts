@@ -3,11 +3,11 @@ import { Agent, type RequestOptions, request } from "node:https";
 import { connect, type LookupFunction, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { isAuthenticated } from "../../src/http/node/connections.js";
 import { createTransport } from "../../src/http/node/transport.js";
 import { makeCertificates } from "../kit/certificates.js";
-import { afterTest, forwardProxy, httpServer, httpsServer, started } from "../kit/local-server.js";
+import { forwardProxy, httpServer, httpsServer, started } from "../kit/local-server.js";
 
 const { ca, server: certificate } = makeCertificates();
 const get = (url: string) => ({ method: "GET", url, headers: [], timeoutMs: 5_000, maxResponseBytes: 100 });
@@ -60,7 +60,7 @@ it("plain HTTP from a host elsewhere is not, though a forward proxy on loopback 
     }
   }
   const agent = new ForwardAgent({ keepAlive: true });
-  afterTest(() => agent.destroy());
+  onTestFinished(() => agent.destroy());
   const send = createTransport({ agent });
   for (const host of ["tenant.example.com", "10.0.0.1", "127.0.0.1.example.com", "[::2]"]) {
     const url = `http://${host}:${server.port}/`;
@@ -80,7 +80,7 @@ it("TLS that is checked is authenticated, on new, kept and resumed connections",
   const url = `https://localhost:${server.port}/`;
   for (const keepAlive of [true, false]) {
     const agent = new Agent({ ca, keepAlive });
-    afterTest(() => agent.destroy());
+    onTestFinished(() => agent.destroy());
     const send = createTransport({ agent });
     for (let i = 0; i < 3; i++) expect(await send(get(url))).toMatchObject({ authenticated: true });
   }
@@ -106,7 +106,7 @@ class Careless extends Agent {
 it("a kept connection that another's request has opened, unchecked, is not", async () => {
   const server = await started(httpsServer(certificate, (_req, res) => res.end()));
   const agent = new Careless({ keepAlive: true });
-  afterTest(() => agent.destroy());
+  onTestFinished(() => agent.destroy());
   const url = `https://localhost:${server.port}/`;
   await new Promise<void>((done) => {
     request(url, { agent }, (res) => res.resume().on("close", done)).end();

@@ -5,12 +5,11 @@ import type { Duplex } from "node:stream";
 import { undiciTransport } from "hookproof/node";
 import { HttpsProxyAgent } from "https-proxy-agent";
 import { ProxyAgent } from "undici";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createTransport } from "../../src/http/node/transport.js";
 import type { Transport, TransportRequest } from "../../src/http/transport.js";
 import { makeCertificates } from "../kit/certificates.js";
 import {
-  afterTest,
   connectProxy,
   httpServer,
   httpsProxy,
@@ -49,12 +48,12 @@ const CLIENTS: Record<string, (proxy: LocalServer, ca?: string) => Transport> = 
   "https-proxy-agent, kept connections"(proxy, ca) {
     const agent = new HttpsProxyAgent(`http://127.0.0.1:${proxy.port}`, { keepAlive: true });
     Object.assign(agent.options, { ca });
-    afterTest(() => agent.destroy());
+    onTestFinished(() => agent.destroy());
     return createTransport({ agent });
   },
   "undici's ProxyAgent"(proxy, ca) {
     const agent = new ProxyAgent({ uri: `http://127.0.0.1:${proxy.port}`, requestTls: { ca } });
-    afterTest(() => agent.destroy());
+    onTestFinished(() => agent.destroy());
     return undiciTransport(agent);
   },
 };
@@ -265,7 +264,9 @@ describe("over the Node transport", () => {
       await expect(send(post(URL_BEHIND, { timeoutMs: 30 }))).rejects.toEqual(failed());
     const foreign = request(URL_BEHIND, { agent }).on("error", () => {});
     foreign.end();
-    afterTest(() => foreign.destroy());
+    onTestFinished(() => {
+      foreign.destroy();
+    });
     await expect.poll(() => proxy.connections.length).toBe(3);
     await expect.poll(() => proxy.connections.map(({ destroyed }) => destroyed)).toEqual([true, true, false]);
   });
@@ -319,7 +320,7 @@ describe("undici's ProxyAgent without a tunnel, for plain http", () => {
       ),
     );
     const agent = new ProxyAgent({ uri: `http://127.0.0.1:${proxy.port}`, proxyTunnel: false });
-    afterTest(() => agent.destroy());
+    onTestFinished(() => agent.destroy());
     await expect(undiciTransport(agent)(post("http://tenant.example.com/"))).rejects.toEqual(failed("407"));
   });
 });

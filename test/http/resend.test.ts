@@ -2,12 +2,12 @@ import type { LookupAddress } from "node:dns";
 import { getEventListeners } from "node:events";
 import { Agent, createServer } from "node:http";
 import type { Socket } from "node:net";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Resolve } from "../../src/http/node/guarded-lookup.js";
 import { createTransport, KEEPS_HEADER_LINES } from "../../src/http/node/transport.js";
 import type { TransportRequest } from "../../src/http/transport.js";
 import { makeCertificates } from "../kit/certificates.js";
-import { afterTest, httpServer, httpsServer, started, tcpServer } from "../kit/local-server.js";
+import { httpServer, httpsServer, started, tcpServer } from "../kit/local-server.js";
 
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
@@ -85,7 +85,7 @@ describe("a request on a kept connection", () => {
   it("is sent again twice at most, where an agent of the caller's keeps stale connections", async () => {
     const { requests, url } = await answersOnce((socket) => socket.resetAndDestroy());
     const agent = new Agent({ keepAlive: true });
-    afterTest(() => agent.destroy());
+    onTestFinished(() => agent.destroy());
     const send = createTransport({ agent });
     await Promise.all([send(get(url)), send(get(url)), send(get(url))]);
     await expect(send(get(url))).rejects.toEqual(code("CONNECTION_LOST"));
@@ -141,7 +141,7 @@ describe("which connection is kept for whom", () => {
     const a = await started(httpServer((_req, res) => res.end("a")));
     const b = createServer((_req, res) => res.end("b"));
     await new Promise<void>((resolve) => b.listen(a.port, "127.0.0.2", resolve));
-    afterTest(() => {
+    onTestFinished(() => {
       b.close();
       b.closeAllConnections();
     });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { classify } from "../../src/sender/classify.js";
+import { classify } from "../../src/schemes/access-governance/answers.js";
 
 // What each status means is pinned by vectors/retry.json; here is what stands beside it.
 const answered = (status: number) => classify({ status, headers: [] }, 1, 0);

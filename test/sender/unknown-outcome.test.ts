@@ -12,18 +12,11 @@ import {
 import { undiciTransport } from "hookproof/node";
 import { HttpsProxyAgent } from "https-proxy-agent";
 import { Agent } from "undici";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createTransport } from "../../src/http/node/transport.js";
 import { createTransport as fetchTransport } from "../../src/http/transport-fetch.js";
 import { makeCertificates } from "../kit/certificates.js";
-import {
-  afterTest,
-  httpServer,
-  httpsServer,
-  refusingProxy,
-  started,
-  tcpServer,
-} from "../kit/local-server.js";
+import { httpServer, httpsServer, refusingProxy, started, tcpServer } from "../kit/local-server.js";
 
 const SECRET = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
 const at = (port: number, origin = "http://127.0.0.1") => `${origin}:${port}/api/v1/webhooks/incoming/lst_1`;
@@ -76,7 +69,7 @@ const TRANSPORTS: Record<string, () => Transport> = {
   "the Node transport": () => createTransport(),
   undici() {
     const agent = new Agent();
-    afterTest(() => agent.destroy());
+    onTestFinished(() => agent.destroy());
     return undiciTransport(agent);
   },
   fetch: () => fetchTransport(),

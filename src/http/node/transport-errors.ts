@@ -94,7 +94,7 @@ export function timedOut(what: string, ms: number): HookproofError {
 
 /** The error of a request that its caller ended. */
 export function aborted(): HookproofError {
-  return new HookproofError("ABORTED", "The caller aborted the request.");
+  return new HookproofError("ABORTED", "Interrupted while the request was under way.");
 }
 
 const WORDS: Partial<Record<ErrorCode, string>> = {
