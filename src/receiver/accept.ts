@@ -1,9 +1,12 @@
 import { type Check, type FailedCheck, failed, passed } from "../core/check.js";
+import { monotonicMs, systemClock } from "../core/clock.js";
 import type { ReplayStore, Reservation, ReserveResult } from "../replay/replay-store.js";
+import type { Verifier } from "../schemes/scheme.js";
 import { type ReceivedEvent, type Rejection, rejection, type Verdict } from "./verdict.js";
 
 /** What checks 24 to 26 need. */
 export interface Acceptance {
+  readonly verifier: Verifier;
   readonly replayStore: ReplayStore;
   readonly isTriggerActive: () => boolean | Promise<boolean>;
   /** How long a copy of an id in flight waits for its outcome. */
@@ -29,7 +32,7 @@ export async function accept(
   const checks = [...verified];
   const refuse = (check: FailedCheck, cause?: unknown): Rejection => {
     checks.push(check);
-    return rejection(checks, check, check.code, cause);
+    return rejection(acceptance.verifier, checks, check, cause);
   };
 
   const reserved = await reserve(acceptance, event);
@@ -64,11 +67,13 @@ async function reserve(
   { replayStore, inFlightWaitMs }: Acceptance,
   event: ReceivedEvent,
 ): Promise<ReserveResult | { state: "unavailable"; cause: unknown }> {
-  for (let waited = 0, pause = 5; ; waited += pause, pause = Math.min(pause * 2, 100)) {
+  const from = monotonicMs(systemClock);
+  for (let pause = 5; ; pause = Math.min(pause * 2, 100)) {
     const asked = await attempt(() => replayStore.reserve(event.listenerId, event.id));
     if (!asked.ok) return { state: "unavailable", cause: asked.cause };
     if (!STATES.has(asked.value?.state))
       return { state: "unavailable", cause: new TypeError("reserve() gave none of its states") };
+    const waited = monotonicMs(systemClock) - from;
     if (asked.value.state !== "in-flight" || waited >= inFlightWaitMs) return asked.value;
     await new Promise((resolve) => setTimeout(resolve, pause));
   }

@@ -4,13 +4,14 @@
  * @packageDocumentation
  */
 
-export type { ListenerOptions } from "./listener.js";
+export type { ListenerOptions } from "../schemes/default-verifier.js";
 export {
   createReceiver,
   type ReceivedRequest,
   type Receiver,
   type ReceiverAnswer,
   type ReceiverOptions,
+  type SchemeReceiverOptions,
 } from "./receiver.js";
 export type { ReceivedEvent, Rejection, Verdict } from "./verdict.js";
 

@@ -1,19 +1,33 @@
 import { parseCidrs } from "../core/address.js";
 import { type Clock, systemClock } from "../core/clock.js";
-import { messageOf } from "../core/errors.js";
 import { type HeaderPair, type HeadersInput, receivedHeaders } from "../core/headers.js";
+import { isListenerId } from "../core/listener-url.js";
 import { harmless } from "../core/options.js";
 import { memoryReplayStore } from "../replay/memory-replay-store.js";
 import type { ReplayStore } from "../replay/replay-store.js";
+import { type ListenerOptions, listenerVerifier } from "../schemes/default-verifier.js";
+import type { Refusal, Verifier } from "../schemes/scheme.js";
 import { accept, type Run } from "./accept.js";
-import { type ListenerOptions, prepareListener } from "./listener.js";
 import type { Verdict } from "./verdict.js";
-import { type BodyInput, bodyReader, streamChunks, verifyRequest } from "./verify-request.js";
+import {
+  type BodyInput,
+  bodyReader,
+  streamChunks,
+  type VerifyRules,
+  verifyRequest,
+} from "./verify-request.js";
 
-/** Options of `createReceiver`. */
+/** Options of `createReceiver` for a listener of the service. */
 export interface ReceiverOptions {
   /** The listener's id, address and authentication. */
   listener: ListenerOptions;
+  /** Left out: the listener says how requests are verified. */
+  verifier?: undefined;
+  /**
+   * Accepts the secret of this documentation and of the test vectors. It is refused otherwise, as everybody can sign
+   * with it. For tests only; false by default.
+   */
+  allowDocumentedSecret?: boolean | undefined;
   /** Where processed ids are remembered; a `memoryReplayStore` by default. */
   replayStore?: ReplayStore | undefined;
   /** The machine's clock by default. */
@@ -22,11 +36,6 @@ export interface ReceiverOptions {
   trustedProxies?: readonly string[] | undefined;
   /** Says whether the automation is published and its trigger enabled; always true by default. */
   isTriggerActive?: (() => boolean | Promise<boolean>) | undefined;
-  /**
-   * Accepts the secret of this documentation and of the test vectors. It is refused otherwise, as everybody can sign
-   * with it. For tests only; false by default.
-   */
-  allowDocumentedSecret?: boolean | undefined;
   /** How long a copy of an event that is being processed waits for the outcome; 5,000 ms by default. */
   inFlightWaitMs?: number | undefined;
   /**
@@ -34,6 +43,22 @@ export interface ReceiverOptions {
    * itself has the code only. What it throws or rejects with is ignored.
    */
   onVerdict?: ((verdict: Verdict) => void) | undefined;
+}
+
+/** Options of `createReceiver` for requests of another scheme, at any path. */
+export interface SchemeReceiverOptions
+  extends Omit<ReceiverOptions, "listener" | "verifier" | "allowDocumentedSecret"> {
+  /** Left out: the verifier takes its place. */
+  listener?: undefined;
+  /** Verifies requests by its scheme. */
+  verifier: Verifier;
+  /**
+   * The name under which the replay store remembers event ids, 1 to 128 letters, digits, `-` or `_`; by default the
+   * scheme's name. Receivers that share a store need different ones.
+   */
+  id?: string | undefined;
+  /** Address ranges that requests may come from, such as `["203.0.113.0/24"]`; from anywhere by default. */
+  allowedCidrs?: readonly string[] | undefined;
 }
 
 /** A request in the form that `verify` and `receive` take. */
@@ -61,7 +86,7 @@ export interface ReceiverAnswer {
   readonly status: number;
   /** The header lines of the answer. */
   readonly headers: readonly HeaderPair[];
-  /** JSON: `{}`, or the code and its sentence. */
+  /** JSON: `{}`, or the code and its sentence; another scheme may have other answers. */
   readonly body: string;
   /** For your log: it says more than the answer may. */
   readonly verdict: Verdict;
@@ -101,19 +126,17 @@ export interface Receiver {
  *   });
  * ```
  */
-export function createReceiver(options: ReceiverOptions): Receiver {
+export function createReceiver(options: ReceiverOptions | SchemeReceiverOptions): Receiver {
   const {
     clock = systemClock,
     replayStore = memoryReplayStore({ clock }),
     isTriggerActive = () => true,
     inFlightWaitMs = 5_000,
   } = options;
-  const rules = {
-    listener: prepareListener(options.listener, options),
-    trustedProxies: parseCidrs(options.trustedProxies ?? []),
-    clock,
-  };
-  const acceptance = { replayStore, isTriggerActive, inFlightWaitMs };
+  const verifying = verifyingOf(options);
+  const { verifier } = verifying;
+  const rules = { ...verifying, trustedProxies: parseCidrs(options.trustedProxies ?? []), clock };
+  const acceptance = { verifier, replayStore, isTriggerActive, inFlightWaitMs };
   const onVerdict = harmless(options.onVerdict);
 
   const verify: Receiver["verify"] = async ({
@@ -132,7 +155,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     const verified = await verify(request);
     const verdict = verified.ok ? await accept(acceptance, verified.event, verified.checks, run) : verified;
     onVerdict?.(verdict);
-    return answerTo(verdict);
+    return answerTo(verifier, verdict);
   };
 
   return {
@@ -160,16 +183,40 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   };
 }
 
-function answerTo(verdict: Verdict): ReceiverAnswer {
-  const headers: HeaderPair[] = [["Content-Type", "application/json"]];
-  if (verdict.ok) return { status: 200, headers, body: "{}", verdict };
-  if (verdict.code === "METHOD_NOT_ALLOWED") headers.push(["Allow", "POST"]);
-  if (verdict.code === "EVENT_IN_FLIGHT" || verdict.code === "REPLAY_STORE_UNAVAILABLE")
-    headers.push(["Retry-After", "1"]);
-  return {
-    status: verdict.status,
-    headers,
-    body: JSON.stringify({ code: verdict.code, message: messageOf(verdict.code) }),
-    verdict,
+/** What requests are verified by, from either form of the options. */
+function verifyingOf(
+  options: ReceiverOptions | SchemeReceiverOptions,
+): Omit<VerifyRules, "trustedProxies" | "clock"> {
+  if (options.verifier === undefined) {
+    const verifier = listenerVerifier(options.listener, options);
+    const { id, allowedCidrs = [] } = options.listener;
+    return { verifier, listenerId: id, allowedCidrs: parseCidrs(allowedCidrs) };
+  }
+  const { verifier, id = verifier.scheme?.name, allowedCidrs = [] } = options;
+  if (typeof verifier.verify !== "function" || !Array.isArray(verifier.checks))
+    throw new TypeError("verifier must be a scheme's verifier");
+  if (typeof id !== "string" || !isListenerId(id))
+    throw new TypeError("id must be 1 to 128 letters, digits, - or _");
+  return { verifier, listenerId: id, allowedCidrs: parseCidrs(allowedCidrs) };
+}
+
+function answerTo({ answers }: Verifier, verdict: Verdict): ReceiverAnswer {
+  const bodyOf = answers?.body ?? plainBody;
+  const answer = (status: number, body: string, more: readonly HeaderPair[]): ReceiverAnswer => {
+    const about: readonly HeaderPair[] =
+      body === "" ? [] : [["Content-Type", "application/json"], ...(answers?.headers ?? [])];
+    return { status, headers: [...about, ...more], body, verdict };
   };
+  if (verdict.ok) return answer(answers?.accepted ?? 200, bodyOf(undefined), []);
+  const more: HeaderPair[] = [];
+  if (verdict.code === "METHOD_NOT_ALLOWED") more.push(["Allow", "POST"]);
+  if (verdict.code === "EVENT_IN_FLIGHT" || verdict.code === "REPLAY_STORE_UNAVAILABLE")
+    more.push(["Retry-After", "1"]);
+  const { code, checks, status } = verdict;
+  return answer(status, bodyOf({ code, rule: checks.at(-1)?.rule ?? "" }), more);
+}
+
+/** What was demanded, as the sentences of the codes are about the default scheme. */
+function plainBody(refusal: Refusal | undefined): string {
+  return refusal ? JSON.stringify({ code: refusal.code, message: refusal.rule }) : "{}";
 }

@@ -1,17 +1,18 @@
 import { type Check, detailOf } from "../core/check.js";
 import { statusOf, type VerdictCode } from "../core/errors.js";
+import type { Verifier } from "../schemes/scheme.js";
 
 /** A request that passed the checks: what it says, with the body as received and as parsed. */
 export interface ReceivedEvent {
-  /** `Webhook-Event-Id`, in lower case. */
+  /** `Webhook-Event-Id`, in lower case; with another scheme its own id of the event. */
   readonly id: string;
-  /** The listener's id, as in its path. */
+  /** The listener's id, as in its path; the receiver's `id` where it has a verifier of its own. */
   readonly listenerId: string;
-  /** `Webhook-Timestamp`, Unix seconds. */
+  /** When the request was signed, in Unix seconds: `Webhook-Timestamp`. */
   readonly timestamp: number;
   /** The bytes as received. Store, show and forward these: a very deep value cannot be serialised again. */
   readonly body: Uint8Array;
-  /** The parsed body. */
+  /** The parsed body, or what the scheme's proof contains. */
   readonly payload: unknown;
 }
 
@@ -46,12 +47,15 @@ export interface Rejection {
 
 /** The verdict on a request whose last check failed. */
 export function rejection(
+  { answers }: Verifier,
   checks: readonly Check[],
   check: Check,
-  code: VerdictCode,
   cause?: unknown,
 ): Rejection {
-  const verdict = { ok: false, code, status: statusOf(code), detail: detailOf(check), checks } as const;
+  // A failed check without a code, as a fault of ours could make it, must not let a request through.
+  const code = check.code ?? "RUN_FAILED";
+  const status = answers?.statuses?.[code] ?? statusOf(code);
+  const verdict = { ok: false, code, status, detail: detailOf(check), checks } as const;
   // Not enumerable, like the cause of an Error: it may hold a connection string.
   return cause === undefined
     ? verdict

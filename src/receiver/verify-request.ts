@@ -1,96 +1,80 @@
-import type { Cidr } from "../core/address.js";
 import { bodyBytes, concatBytes } from "../core/bytes.js";
 import { type Check, failed } from "../core/check.js";
 import { type Clock, unixSeconds } from "../core/clock.js";
-import { EVENT_ID_HEADER, TIMESTAMP_HEADER } from "../core/headers.js";
 import { MAX_BODY_BYTES } from "../core/protocol.js";
-import {
-  checkBody,
-  checkCredential,
-  checkEncoding,
-  checkEnvelope,
-  checkHeaders,
-  checkSize,
-  checkWindow,
-  type RequestHead,
-} from "./checks.js";
-import type { PreparedListener } from "./listener.js";
-import { type Rejection, rejection, type Verdict } from "./verdict.js";
+import type { UnverifiedRequest, Verification, Verifier } from "../schemes/scheme.js";
+import { type AddressRanges, checkEnvelope, checkSize, type RequestHead } from "./checks.js";
+import { rejection, type Verdict } from "./verdict.js";
 
 /** What a request is checked against. */
-export interface VerifyRules {
-  readonly listener: PreparedListener;
-  readonly trustedProxies: readonly Cidr[];
+export interface VerifyRules extends AddressRanges {
+  /** Under which name event ids are remembered. */
+  readonly listenerId: string;
+  readonly verifier: Verifier;
   readonly clock: Clock;
 }
 
 /**
- * Checks 1 to 23, in order, up to the first that fails. It reads the body, asks the clock and looks up keys, and
- * touches no store.
+ * Checks 1 to 5 and those of the scheme, in order, up to the first that fails. It reads the body, asks the clock and
+ * looks up keys, and touches no store.
  */
 export async function verifyRequest(
-  { listener, trustedProxies, clock }: VerifyRules,
+  rules: VerifyRules,
   head: RequestHead,
   readBody: BodyReader,
 ): Promise<Verdict> {
-  const { headers } = head;
+  const { listenerId, verifier, clock } = rules;
   const checks: Check[] = [];
-  const envelope = firstFailure(checks, checkEnvelope(listener, head, trustedProxies));
-  if (envelope) return envelope;
-
+  const refuse = (check: Check, cause?: unknown) => rejection(verifier, checks, check, cause);
+  for (const check of checkEnvelope(verifier, head, rules)) {
+    checks.push(check);
+    if (!check.ok) return refuse(check);
+  }
   const body = await readBody();
-  const early = firstFailure(checks, [checkSize(body), ...checkHeaders(headers)]);
-  if (early || !(body instanceof Uint8Array)) return early as Rejection;
+  const size = checkSize(body, head.headers.all("Content-Length"));
+  checks.push(size);
+  if (!size.ok || !(body instanceof Uint8Array)) return refuse(size);
 
-  const now = secondsOf(clock);
-  if ("cause" in now) return withoutClock(checks, now.cause);
-  const untimely = firstFailure(checks, [checkWindow(headers, now.seconds)]);
-  if (untimely) return untimely;
-
-  const refused = firstFailure(checks, await checkCredential(listener, headers, body, now.seconds));
-  if (refused) return refused;
-
-  const encoded = firstFailure(checks, [checkEncoding(headers)]);
-  if (encoded) return encoded;
-  const { check, payload } = checkBody(body);
-  const unreadable = firstFailure(checks, [check]);
-  if (unreadable) return unreadable;
-
-  const [id = ""] = headers.all(EVENT_ID_HEADER);
-  const [timestamp = ""] = headers.all(TIMESTAMP_HEADER);
-  const event = {
-    id: id.toLowerCase(),
-    listenerId: listener.id,
-    timestamp: Number(timestamp),
-    body,
-    payload,
-  };
-  return { ok: true, event, checks };
+  const { method, url, headers } = head;
+  const request = { method, url, headers, body, nowSeconds: () => unixSeconds(clock) };
+  const verified = await verifiedBy(verifier, request);
+  checks.push(...verified.checks);
+  if (!verified.ok) return refuse(checks.at(-1) as Check, verified.cause);
+  const { id, timestamp, payload } = verified;
+  return { ok: true, event: { id, listenerId, timestamp, body, payload }, checks };
 }
 
-/** Collects checks up to and with the first that failed, which is the verdict. */
-function firstFailure(collected: Check[], checks: Iterable<Check>): Rejection | undefined {
-  for (const check of checks) {
-    collected.push(check);
-    // A failed check without a code, as a fault of ours could make it, must not let a request through.
-    if (!check.ok) return rejection(collected, check, check.code ?? "RUN_FAILED");
-  }
-  return undefined;
-}
-
-function secondsOf(clock: Clock): { readonly seconds: number } | { readonly cause: unknown } {
+/** What the verifier says; one of the caller's own may throw, and may say what cannot be. */
+async function verifiedBy(verifier: Verifier, request: UnverifiedRequest): Promise<Verification> {
   try {
-    return { seconds: unixSeconds(clock) };
+    return judged(await verifier.verify(request));
   } catch (cause) {
-    return { cause };
+    return { ok: false, checks: [failed("run", "RUN_FAILED", "a verifier that failed")], cause };
   }
 }
 
-/** Without the time nothing more can be checked. That is not the sender's fault, so the event may come again. */
-function withoutClock(checks: Check[], cause: unknown): Rejection {
-  const check = failed("window", "RUN_FAILED", "a clock that failed");
-  checks.push(check);
-  return rejection(checks, check, check.code, cause);
+function judged(verified: Verification): Verification {
+  const refused = verified.checks.findIndex(({ ok }) => !ok);
+  if (refused >= 0) return { ...verified, ok: false, checks: verified.checks.slice(0, refused + 1) };
+  if (!verified.ok)
+    return {
+      ok: false,
+      checks: [...verified.checks, failed("run", "RUN_FAILED", "a refusal without a check")],
+    };
+  if (isEventKey(verified.id)) return verified;
+  return { ok: false, checks: [...verified.checks, UNKNOWN_ID] };
+}
+
+const UNKNOWN_ID: Check = {
+  step: "event-id",
+  ok: false,
+  code: "EVENT_ID_MALFORMED",
+  rule: "the event id has 1 to 256 characters, none of them a control character",
+};
+
+/** Whether every database can store a text as an id, and its index. */
+function isEventKey(id: unknown): boolean {
+  return typeof id === "string" && /^[^\p{Cc}\p{Cs}]{1,256}$/u.test(id);
 }
 
 /** A body in the forms that servers have: bytes, a text that stands for its UTF-8 bytes, or chunks as they arrive. */

@@ -1,9 +1,20 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { createSender, hmacSigner, type SenderOptions, type Signer } from "hookproof";
+import {
+  createEvent,
+  createSender,
+  hmacSigner,
+  type SenderOptions,
+  type Signer,
+  signRequest,
+} from "hookproof";
+import { type OutboxAlert, type WatchOptions, watchOutbox } from "hookproof/alerts";
+import { httpSignatureSigner, httpSignatureVerifier } from "hookproof/http-signature";
 import { generateKey, type KeyResolver, remoteKeys } from "hookproof/jwks";
 import { createOutbox, memoryStore, type OutboxOptions } from "hookproof/outbox";
 import type { OutboxStore } from "hookproof/outbox/store";
 import { createReceiver, memoryReplayStore, type ReceiverOptions, type Run } from "hookproof/receiver";
+import type { SchemeSigner, Verifier } from "hookproof/schemes";
+import { CAEP, securityEvent, securityEventSigner, securityEventVerifier } from "hookproof/set";
 import ts from "typescript";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BASE_URL, clock, hmacParts, SECRET } from "../kit/hostile-target.js";
@@ -125,6 +136,51 @@ describe.each(WAYS)("a callback of a receiver that %s", (_how, fail) => {
   });
 });
 
+const VERIFIED_URL = "https://hooks.example.com/events";
+const issued = { issuer: "https://a.example/", audience: "https://b.example/" };
+const signingKey = {
+  key: ed.privateKey.export({ type: "pkcs8", format: "pem" }) as string,
+  kid: ed.kid,
+  alg: "EdDSA",
+} as const;
+
+/** The verifiers of other schemes that ask for keys, each with its signer. */
+const VERIFIERS: Record<string, (keys: KeyResolver) => { verifier: Verifier; signer: SchemeSigner }> = {
+  "HttpSignatureVerifierOptions.keys": (keys) => ({
+    verifier: httpSignatureVerifier({ url: VERIFIED_URL, keys }),
+    signer: httpSignatureSigner({ key: signingKey }),
+  }),
+  "SecurityEventVerifierOptions.keys": (keys) => ({
+    verifier: securityEventVerifier({ ...issued, keys }),
+    signer: securityEventSigner({ ...issued, key: signingKey }),
+  }),
+};
+
+describe.each(WAYS)("a callback of a verifier that %s", (_how, fail) => {
+  it.each(Object.keys(VERIFIERS))("%s: ends no process, and runs no event twice", async (name) => {
+    const flaky = { resolve: flakyBy(fail)(fixed.resolve) };
+    const { verifier, signer } = VERIFIERS[name]?.(flaky) ?? expect.fail();
+    const receiver = createReceiver({ verifier, clock });
+    const event = createEvent(
+      securityEvent(
+        CAEP.sessionRevoked,
+        { event_timestamp: 1 },
+        { sub_id: { format: "opaque", id: "u_123" } },
+      ),
+    );
+    const timestamp = Math.floor(clock.now() / 1_000);
+    const request = await signRequest({ url: VERIFIED_URL, signer, event, timestamp });
+    let runs = 0;
+    const statuses: number[] = [];
+    for (let copy = 0; copy < 4; copy++)
+      statuses.push((await receiver.receive(request, async () => void runs++)).status);
+    await settled();
+    expect(unhandled).toEqual([]);
+    expect([401, 503]).toContain(statuses[0]);
+    expect(runs).toBe(1);
+  });
+});
+
 const LISTENER_URL = `${BASE_URL}/api/v1/webhooks/incoming/${LISTENER_ID}`;
 const answer = async () => ({ status: 200, headers: [], body: new Uint8Array(), truncated: false });
 const signer = hmacSigner({ secret: SECRET });
@@ -236,6 +292,26 @@ describe.each(WAYS)("a callback of an outbox that %s", (_how, fail) => {
   });
 });
 
+const WATCHES: Record<string, (flaky: Flaky) => Partial<WatchOptions>> = {
+  "WatchOptions.onAlert": () => ({}),
+  "WatchOptions.clock": (flaky) => ({ clock: { now: flaky(Date.now) } }),
+};
+
+describe.each(WAYS)("a callback of a watch that %s", (_how, fail) => {
+  it.each(Object.keys(WATCHES))("%s: ends no process, and the alert is told", async (name) => {
+    const flaky = flakyBy(fail);
+    const told: string[] = [];
+    const onAlert = flaky(({ kind }: OutboxAlert) => void told.push(kind), 2);
+    const dead = [{ listener: "one", pending: 0, dead: 1, oldestAgeMs: 0 }];
+    const outbox = { stats: flaky(async () => dead) };
+    const watch = watchOutbox(outbox, { onAlert, everyMs: 1, ...WATCHES[name]?.(flaky) });
+    await expect.poll(() => told, { interval: 5, timeout: 2_000 }).toEqual(["dead-letters"]);
+    watch.stop();
+    await settled();
+    expect(unhandled).toEqual([]);
+  });
+});
+
 describe("a key set that is fetched", () => {
   it.each(WAYS)("asks again after a transport or a clock that %s", async (_how, fail) => {
     const key = await generateKey({ alg: "EdDSA", kid: "k" });
@@ -283,7 +359,9 @@ const OF_ONE_CALL = new Set([
 
 it("every option of the library that is a callback, or has some, is in one of the tables", () => {
   const source = new URL("../../src/", import.meta.url).pathname;
-  const tables = [RECEIVERS, SENDERS, OUTBOXES].flatMap(Object.keys).map((name) => name.split(":")[0]);
+  const tables = [RECEIVERS, VERIFIERS, SENDERS, OUTBOXES, WATCHES]
+    .flatMap(Object.keys)
+    .map((name) => name.split(":")[0]);
   const found = readdirSync(source, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".ts") && !/^(?:probes|testing|diagnose)/.test(name))
     .flatMap((name) => callbacksIn(readFileSync(`${source}${name}`, "utf8")));

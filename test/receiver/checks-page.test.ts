@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describeCode, errorCodes } from "hookproof/diagnose";
 import { CHECKS } from "hookproof/receiver";
+import { securityEventVerifier } from "hookproof/set";
 import { describe, expect, it } from "vitest";
 import { checksPage } from "./checks-page.js";
 
@@ -13,7 +14,13 @@ describe("the table of checks", () => {
 
   it("has every code that a listener answers with", () => {
     const answered = errorCodes().filter((code) => describeCode(code)?.status !== undefined);
-    const listed = new Set<string>(CHECKS.flatMap(({ codes }) => codes));
+    const keys = { resolve: async () => ({ ok: false, code: "KEY_NOT_FOUND", detail: "" }) as const };
+    const other = securityEventVerifier({
+      issuer: "https://a.example/",
+      audience: "https://b.example/",
+      keys,
+    });
+    const listed = new Set<string>([...CHECKS, ...other.checks].flatMap(({ codes }) => codes));
     expect([...listed].sort()).toEqual(answered.sort());
   });
 

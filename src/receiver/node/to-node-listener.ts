@@ -86,7 +86,10 @@ export function sendAnswer(
   response: ServerResponse,
 ): void {
   response.statusCode = answer.status;
-  for (const [name, value] of answer.headers) response.setHeader(name, value);
+  for (const [name, value] of answer.headers) {
+    const lines = answer.headers.filter(([other]) => other.toLowerCase() === name.toLowerCase());
+    response.setHeader(name, lines.length === 1 ? value : lines.map(([, line]) => line));
+  }
   closeAfterAnswer(request, response);
   response.end(answer.body);
 }
