@@ -1,11 +1,11 @@
-import { type Clock, systemClock, timeOf } from "../core/clock.js";
+import { type Clock, checkedClock, monotonicMs, systemClock } from "../core/clock.js";
 import { checkWholeNumber } from "../core/options.js";
 import { EVENT_ID_RETENTION_MS } from "../core/protocol.js";
 import { RESERVATION_MS, type ReplayStore, reservationLost } from "./replay-store.js";
 
 /** Options of `memoryReplayStore`. */
 export interface MemoryReplayStoreOptions {
-  /** The machine's clock by default. */
+  /** The machine's clock by default. Times are measured with `monotonic` where it has it. */
   clock?: Clock | undefined;
   /** How many processed ids are kept; 1,000,000 by default. Past it the oldest is forgotten, even before its 7 days. */
   maxIds?: number | undefined;
@@ -102,11 +102,12 @@ function queue<Item>() {
 }
 
 /** A clock that fails gives its last time, so that an id whose event has run is remembered in any case. */
-function steadily(clock: Clock): () => number {
+function steadily(given: Clock): () => number {
+  const clock = checkedClock(given);
   let last = 0;
   return () => {
     try {
-      last = timeOf(clock);
+      last = monotonicMs(clock);
     } catch {
       // The receiver asks the same clock, and answers 503.
     }

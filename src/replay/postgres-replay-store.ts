@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { checkWholeNumber } from "../core/options.js";
 import { EVENT_ID_RETENTION_MS } from "../core/protocol.js";
+import { isCollision } from "../core/sql-state.js";
 import {
   CLEANUP_ROWS,
   cleanupSchedule,
@@ -13,6 +14,7 @@ import {
   reservationLost,
   withinMs,
 } from "./replay-store.js";
+import { together } from "./together.js";
 
 /** The method of a `Pool`, `PoolClient` or `Client` of `pg` that the store uses. */
 export interface PostgresQueryable {
@@ -44,7 +46,7 @@ export interface PostgresReplayStore extends ReplayStore {
 /**
  * A replay store in PostgreSQL 12 or later, for any number of machines. It uses the database's clock, so the machines'
  * clocks need not agree. It creates its table at the first call, where the table does not exist. Ids are kept for 7
- * days (specification 8) and removed afterwards, at most 500 a call.
+ * days (specification 8) and removed afterwards, at most 500 a call. Calls of the same moment share one statement.
  *
  * Its methods reject with a `HookproofError` REPLAY_STORE_UNAVAILABLE when the database fails or is late.
  *
@@ -56,6 +58,9 @@ export interface PostgresReplayStore extends ReplayStore {
  * import pg from "pg";
  *
  * const pool = new pg.Pool({ connectionString: "postgres://localhost/app" });
+ * // A lost connection is an error of the pool's, or of the connection while it is in use.
+ * pool.on("error", (error) => console.error(error.message));
+ * pool.on("connect", (client) => client.on("error", () => {})); // its query rejects too
  * const replayStore = postgresReplayStore({ pool });
  *
  * const receiver = createReceiver({
@@ -71,7 +76,7 @@ export interface PostgresReplayStore extends ReplayStore {
  *       await replayStore.commit(reservation, client);
  *       await client.query("COMMIT");
  *     } catch (error) {
- *       await client.query("ROLLBACK");
+ *       await client.query("ROLLBACK").catch(() => {});
  *       throw error;
  *     } finally {
  *       client.release();
@@ -113,39 +118,91 @@ export function postgresReplayStore({
     await pool.query(`${lock}; ${sql.create}; ${sql.index(quotedIndex(name))}`);
   }
 
+  /** Asks again where transactions collided, as they do under a stricter isolation: one of many calls would fail all. */
+  async function ask(statement: string, values: unknown[]): ReturnType<PostgresQueryable["query"]> {
+    for (let run = 1; ; run++) {
+      try {
+        return await pool.query(statement, values);
+      } catch (error) {
+        if (run === MOST_RUNS || !isCollision(error)) throw error;
+      }
+    }
+  }
+
+  const reserveTogether = together(rowOf, async (calls: readonly Reservation[]) => {
+    const { rows } = await ask(sql.reserve, [...columnsOf(calls), reservationMs]);
+    return rows as { reserved: boolean; processed: boolean | null }[];
+  });
+
+  const commitTogether = together(rowOf, async (calls: readonly Reservation[]) => {
+    const { rows } = await ask(sql.commit, [...columnsOf(calls), EVENT_ID_RETENTION_MS]);
+    const committed = new Set((rows as { token: string }[]).map(({ token }) => token));
+    return calls.map(({ token }) => committed.has(token));
+  });
+
+  async function commitIn(transaction: PostgresQueryable, reservation: Reservation): Promise<boolean> {
+    const values = [...columnsOf([reservation]), EVENT_ID_RETENTION_MS];
+    const { rowCount } = await transaction.query(sql.commit, values);
+    return rowCount !== 0;
+  }
+
+  const releaseTogether = together(rowOf, async (calls: readonly Reservation[]) => {
+    await ask(sql.release, columnsOf(calls));
+    return [];
+  });
+
   return {
     async reserve(listenerId, eventId) {
       await prepare();
       const now = performance.now();
       if (cleanup.isDue(now)) {
+        cleanup.done(now, 0); // the calls of the same moment go on without it
         const { rowCount } = await withinMs(timeoutMs, () => pool.query(sql.cleanup));
         cleanup.done(now, rowCount ?? 0);
       }
-      const token = randomUUID();
-      const values = [listenerId, eventId, token, reservationMs];
-      // A reservation that comes too late is released, or the id would be in flight though nobody works on it.
-      const { rows } = await withinMs(
+      const reservation = { listenerId, eventId, token: randomUUID() };
+      // A reservation that nobody was told of is released, or the id would be in flight though nobody works on it.
+      const { reserved, processed } = await withinMs(
         timeoutMs,
-        () => pool.query(sql.reserve, values),
-        () => pool.query(sql.release, values.slice(0, 3)),
+        () => reserveTogether(reservation),
+        () => releaseTogether(reservation),
       );
-      const [{ reserved, processed }] = rows as [{ reserved: boolean; processed: boolean | null }];
-      if (reserved) return { state: "reserved", reservation: { listenerId, eventId, token } };
+      if (reserved) return { state: "reserved", reservation };
       return { state: processed ? "processed" : "in-flight" };
     },
-    async commit({ listenerId, eventId, token }, transaction = pool) {
-      const values = [listenerId, eventId, token, EVENT_ID_RETENTION_MS];
-      const { rowCount } = await withinMs(timeoutMs, () => transaction.query(sql.commit, values));
-      if (rowCount === 0) throw reservationLost();
+    async commit(reservation, transaction) {
+      const isCommitted = await withinMs(timeoutMs, () =>
+        transaction ? commitIn(transaction, reservation) : commitTogether(reservation),
+      );
+      if (!isCommitted) throw reservationLost();
     },
-    async release({ listenerId, eventId, token }) {
-      await withinMs(timeoutMs, () => pool.query(sql.release, [listenerId, eventId, token]));
+    async release(reservation) {
+      await withinMs(timeoutMs, () => releaseTogether(reservation));
     },
   };
 }
 
+/** How often a statement runs at most if its transactions collide with others. */
+const MOST_RUNS = 5;
+
+/** Which row a call is about. PostgreSQL would refuse a text with a NUL, and every other call of its statement. */
+function rowOf({ listenerId, eventId }: Reservation): string {
+  const row = `${listenerId}\n${eventId}`;
+  if (row.includes("\0")) throw new TypeError("an id must not hold a NUL");
+  return row;
+}
+
+/** The reservations as the three arrays that the statements take. */
+const columnsOf = (calls: readonly Reservation[]): string[][] => [
+  calls.map(({ listenerId }) => listenerId),
+  calls.map(({ eventId }) => eventId),
+  calls.map(({ token }) => token),
+];
+
 const NOW = "clock_timestamp()";
 const LATER = `${NOW} + $4 * interval '1 millisecond'`;
+const GIVEN = `SELECT * FROM unnest($1::text[], $2::text[], $3::text[])
+  WITH ORDINALITY AS given (listener_id, event_id, token, ordinality)`;
 
 function queriesOn(table: string) {
   return {
@@ -155,23 +212,30 @@ function queriesOn(table: string) {
       PRIMARY KEY (listener_id, event_id))`,
     index: (name: string) => `CREATE INDEX IF NOT EXISTS ${name} ON ${table} (expires_at)`,
     // A known id is read from the snapshot first: INSERT alone would wait for an open transaction that has the row.
-    reserve: `WITH known AS (
-        SELECT processed FROM ${table} WHERE listener_id = $1 AND event_id = $2 AND expires_at > ${NOW}
+    // Rows are written in the order of their keys, so that statements of two processes never wait for each other.
+    reserve: `WITH given AS MATERIALIZED (${GIVEN}), known AS (
+        SELECT g.ordinality, ids.processed FROM given g JOIN ${table} ids USING (listener_id, event_id)
+        WHERE ids.expires_at > ${NOW}
       ), taken AS (
         INSERT INTO ${table} AS ids (listener_id, event_id, token, processed, expires_at)
-        SELECT $1, $2, $3, false, ${LATER} WHERE NOT EXISTS (SELECT FROM known)
+        SELECT listener_id, event_id, token, false, ${LATER} FROM given
+        WHERE ordinality NOT IN (SELECT ordinality FROM known) ORDER BY listener_id, event_id
         ON CONFLICT (listener_id, event_id) DO UPDATE
           SET token = excluded.token, processed = false, expires_at = excluded.expires_at
           WHERE ids.expires_at <= ${NOW}
         RETURNING token
       )
-      SELECT EXISTS (SELECT FROM taken) AS reserved, (SELECT processed FROM known) AS processed`,
+      SELECT taken.token IS NOT NULL AS reserved, known.processed
+      FROM given LEFT JOIN taken USING (token) LEFT JOIN known USING (ordinality) ORDER BY ordinality`,
     commit: `INSERT INTO ${table} AS ids (listener_id, event_id, token, processed, expires_at)
-      VALUES ($1, $2, $3, true, ${LATER})
+      SELECT listener_id, event_id, token, true, ${LATER} FROM (${GIVEN}) AS given ORDER BY listener_id, event_id
       ON CONFLICT (listener_id, event_id) DO UPDATE
         SET token = excluded.token, processed = true, expires_at = excluded.expires_at
-        WHERE ids.token = excluded.token OR ids.expires_at <= ${NOW}`,
-    release: `DELETE FROM ${table} WHERE listener_id = $1 AND event_id = $2 AND token = $3 AND NOT processed`,
+        WHERE ids.token = excluded.token OR ids.expires_at <= ${NOW}
+      RETURNING token`,
+    release: `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+        SELECT ids.ctid FROM (${GIVEN}) AS given JOIN ${table} ids USING (listener_id, event_id, token)
+        WHERE NOT ids.processed ORDER BY ids.listener_id, ids.event_id FOR UPDATE OF ids))`,
     cleanup: `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
         SELECT ctid FROM ${table} WHERE expires_at <= ${NOW} LIMIT ${CLEANUP_ROWS} FOR UPDATE SKIP LOCKED))`,
   };

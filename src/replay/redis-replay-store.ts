@@ -65,7 +65,7 @@ export function redisReplayStore({
     async reserve(listenerId, eventId) {
       const key = keyOf(listenerId, eventId);
       const token = randomUUID();
-      // A reservation that comes too late is released, or the id would be in flight though nobody works on it.
+      // A reservation that nobody was told of is released, or the id would be in flight though nobody works on it.
       const taken = await withinMs(
         timeoutMs,
         () => send(["SET", key, reservedBy(token), "PX", String(reservationMs), "NX"]),

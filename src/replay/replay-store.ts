@@ -91,12 +91,13 @@ export function reservationLost(): HookproofError {
  * Runs a replay store's call to a database on the network with a time limit: drivers queue calls while they
  * reconnect, and a caller waits no longer than its own limit.
  *
- * @param undo takes back what a call did after its time limit, when its caller has been told that it failed
+ * @param undo takes back what a call may have done although its caller was told that it failed: late, or over a connection
+ * that broke
  */
 export async function withinMs<Value>(
   limitMs: number,
   call: () => Promise<Value>,
-  undo?: (value: Value) => unknown,
+  undo?: (value?: Value) => unknown,
 ): Promise<Value> {
   let isLate = false;
   const late = () => {
@@ -105,7 +106,13 @@ export async function withinMs<Value>(
   };
   try {
     const work = call();
-    if (undo) work.then((value) => isLate && undo(value)).catch(() => {}); // nobody waits for it any more
+    if (undo)
+      work
+        .then(
+          (value) => isLate && undo(value),
+          () => undo(),
+        )
+        .catch(() => {}); // nobody waits for it any more
     return await within(work, limitMs, late);
   } catch (error) {
     throw storeFailure(error);

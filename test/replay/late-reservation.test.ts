@@ -34,7 +34,24 @@ it("PostgreSQL: what was reserved after its caller was told that it failed is re
   expect(released).toEqual(reserved.slice(0, 3)); // of that reservation's token, and no other
 });
 
-it("Redis: the same", async () => {
+it("PostgreSQL: what was reserved over a connection that broke before the answer is released", async () => {
+  const asked: [string, unknown[]][] = [];
+  const query = async (sql: string, values: unknown[] = []) => {
+    if (sql.includes("to_regclass")) return { rows: [{ exists: true }], rowCount: 1 };
+    if (values.length > 0) asked.push([sql, values]);
+    if (sql.startsWith("WITH given")) throw new Error("Connection terminated unexpectedly");
+    return { rows: [], rowCount: 0 };
+  };
+  const store = postgresReplayStore({ pool: { query } as never });
+  const reserving = ["e1", "e2"].map((id) => store.reserve("lst_1", id));
+  for (const { status } of await Promise.allSettled(reserving)) expect(status).toBe("rejected");
+  await waitFor(() => asked.length === 2);
+  const [reserved, released] = asked as [[string, unknown[]], [string, unknown[]]];
+  expect(released[0]).toMatch(/^DELETE/);
+  expect(released[1]).toEqual(reserved[1].slice(0, 3));
+});
+
+it("Redis: what was reserved after its caller was told that it failed is released", async () => {
   const { ask, asked, letGo } = slowDatabase("OK");
   const store = redisReplayStore({ client: { call: ask } as never, timeoutMs: 20 });
   await expect(store.reserve("lst_1", "e1")).rejects.toMatchObject({ code: "REPLAY_STORE_UNAVAILABLE" });

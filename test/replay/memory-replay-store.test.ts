@@ -57,6 +57,18 @@ describe("a processed id", () => {
     clock.advance(-30 * DAY_MS);
     expect(await stateOf(store, "a")).toBe("processed");
   });
+
+  it("is kept by a clock that is set while it measures time besides", async () => {
+    const now = fixedClock(START);
+    const passed = fixedClock(START);
+    const store = memoryReplayStore({ clock: { now: () => now.now(), monotonic: () => passed.now() } });
+    await store.commit(await reserve(store, "a"));
+    now.advance(30 * DAY_MS);
+    expect(await stateOf(store, "a")).toBe("processed");
+    now.advance(-60 * DAY_MS);
+    passed.advance(7 * DAY_MS);
+    expect(await stateOf(store, "a")).toBe("reserved");
+  });
 });
 
 it("a reservation expires after reservationMs", async () => {

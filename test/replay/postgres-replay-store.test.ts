@@ -1,8 +1,8 @@
-import { createReceiver } from "hookproof/receiver";
+import { createReceiver, type Reservation } from "hookproof/receiver";
 import { postgresReplayStore } from "hookproof/replay";
 import { replayStoreContract } from "hookproof/testing";
 import pg from "pg";
-import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { describeWith } from "../kit/needs.js";
 import { freePort } from "../kit/own-server.js";
 import { testPostgres } from "../kit/postgres.js";
@@ -111,6 +111,96 @@ describeWith("postgresql", postgres)("postgresReplayStore", () => {
     expect([refused.status, Object.fromEntries(refused.headers)["Retry-After"]]).toEqual([503, "1"]);
     isDown = false;
     expect((await receiver.receive(request, async () => {})).status).toBe(200);
+  });
+
+  it("calls of one moment share a statement, but for those with one id", async () => {
+    let statements = 0;
+    const query = (sql: string, values?: unknown[]) => {
+      statements++;
+      return schema.pool.query(sql, values);
+    };
+    const store = postgresReplayStore({ pool: { query } });
+    await store.reserve("lst_1", "before");
+    statements = 0;
+    const ids = [...Array.from({ length: 98 }, (_, at) => `id ${at}`), "twice", "twice"];
+    const found = await Promise.all(ids.map((eventId) => store.reserve("lst_1", eventId)));
+    const reservations = found.flatMap((one) => (one.state === "reserved" ? [one.reservation] : []));
+    expect(statements).toBe(2);
+    expect(reservations.map(({ eventId }) => eventId)).toEqual(ids.slice(0, 99));
+    const [lost, ...kept] = reservations;
+    await schema.pool.query(
+      "UPDATE hookproof_event_ids SET token = 'of another process' WHERE event_id = 'id 0'",
+    );
+    const committed = await Promise.allSettled(
+      [lost, ...kept, kept[0]].map((one) => store.commit(one as never)),
+    );
+    expect(statements).toBe(4);
+    expect(committed.map(({ status }) => status)).toEqual(["rejected", ...Array(99).fill("fulfilled")]);
+    const again = await Promise.all(ids.map((eventId) => store.reserve("lst_1", eventId)));
+    expect(again.map(({ state }) => state)).toEqual(
+      ids.map((id) => (id === "id 0" ? "in-flight" : "processed")),
+    );
+  });
+
+  it("2,000 calls of one moment make statements of 500, and one look for expired ids", async () => {
+    const statements: string[] = [];
+    const query = (sql: string, values?: unknown[]) => {
+      statements.push(sql);
+      return schema.pool.query(sql, values);
+    };
+    const store = postgresReplayStore({ pool: { query }, timeoutMs: 60_000 });
+    const found = await Promise.all(
+      Array.from({ length: 2_000 }, (_, at) => store.reserve("lst_1", `${at}`)),
+    );
+    expect(found.filter(({ state }) => state === "reserved")).toHaveLength(2_000);
+    expect(statements.filter((sql) => sql.startsWith("WITH given")).length).toBeGreaterThanOrEqual(4);
+    expect(statements.length).toBeLessThan(20);
+    const { rows } = await schema.pool.query("SELECT count(*)::int AS n FROM hookproof_event_ids");
+    expect(rows).toEqual([{ n: 2_000 }]);
+  });
+
+  it("a call that cannot be is refused alone", async () => {
+    const store = openStore();
+    await store.reserve("lst_1", "first"); // makes the table, so that the next share a statement
+    const calls = ["id 1", "an id with \0", "id 2"].map((id) => store.reserve("lst_1", id));
+    const wrong = store.commit(undefined as never);
+    const found = await Promise.allSettled([...calls, wrong]);
+    expect(found.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled", "rejected"]);
+  });
+
+  it("releases what is held and not committed, in one statement, and nothing of others", async () => {
+    const store = openStore();
+    const found = await Promise.all(["a", "b", "c"].map((id) => store.reserve("lst_1", id)));
+    const [a, b, c] = found.map((one) => (one.state === "reserved" ? one.reservation : undefined)) as [
+      Reservation,
+      Reservation,
+      Reservation,
+    ];
+    await store.commit(b);
+    await Promise.all([a, b, { ...c, token: "of another process" }].map((one) => store.release(one)));
+    const again = await Promise.all(["a", "b", "c"].map((id) => store.reserve("lst_1", id)));
+    expect(again.map(({ state }) => state)).toEqual(["reserved", "processed", "in-flight"]);
+  });
+
+  it("under serializable isolation, one id that collides fails none of its statement", async () => {
+    const options = `${schema.pool.options.options ?? ""} -c default_transaction_isolation=serializable`;
+    const pools = [1, 2].map(() => new pg.Pool({ ...schema.pool.options, options }));
+    for (const pool of pools) {
+      pool.on("error", () => {});
+      onTestFinished(() => pool.end());
+    }
+    const stores = pools.map((pool) => postgresReplayStore({ pool, timeoutMs: 30_000 }));
+    let reserved = 0;
+    for (let round = 0; round < 20; round++)
+      for (const result of await Promise.all(
+        stores.flatMap((store, of) =>
+          Array.from({ length: 20 }, (_, at) =>
+            store.reserve("lst_1", at < 4 ? `${round} ${at}` : `${round} ${at} of ${of}`),
+          ),
+        ),
+      ))
+        if (result.state === "reserved") reserved++;
+    expect(reserved).toBe(20 * (16 * 2 + 4));
   });
 
   it("works for a role that may not create tables, over a table that is there", async () => {

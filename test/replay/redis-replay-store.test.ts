@@ -4,7 +4,8 @@ import { replayStoreContract } from "hookproof/testing";
 import { Redis } from "ioredis";
 import { createClient } from "redis";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
-import { describeWith } from "../kit/needs.js";
+import { driver } from "../kit/drivers.js";
+import { describeWith, itWith } from "../kit/needs.js";
 import { freePort } from "../kit/own-server.js";
 import { testRedis } from "../kit/redis.js";
 import { LISTENER, signedRequest } from "../kit/signed-request.js";
@@ -16,13 +17,22 @@ describeWith("redis-server", redis)("redisReplayStore", () => {
   const url = redis?.url ?? "";
   const ioredis = new Redis(url, { lazyConnect: true });
   const nodeRedis = createClient({ url });
+  // The next majors, where `npm ci --prefix test/drivers` has brought them.
+  const ioredis6 = driver<{ Redis: typeof Redis }>("ioredis-6");
+  const redis6 = driver<{ createClient: typeof createClient }>("redis-6");
+  const newer = ioredis6 && new ioredis6.Redis(url, { lazyConnect: true });
+  const newerNodeRedis = redis6?.createClient({ url });
   beforeAll(async () => {
     await ioredis.connect();
     await nodeRedis.connect();
+    await newer?.connect();
+    await newerNodeRedis?.connect();
   });
   afterAll(async () => {
     ioredis.disconnect();
     nodeRedis.destroy();
+    newer?.disconnect();
+    newerNodeRedis?.destroy();
   });
 
   let keys: { prefix: string; drop(): Promise<void> };
@@ -31,19 +41,28 @@ describeWith("redis-server", redis)("redisReplayStore", () => {
   });
   afterEach(() => keys.drop());
 
-  for (const [driver, client] of [["ioredis", ioredis] as const, ["redis", nodeRedis] as const]) {
+  const clients = [
+    ["ioredis 5", ioredis],
+    ["redis 5", nodeRedis],
+    ["ioredis 6", newer],
+    ["redis 6", newerNodeRedis],
+  ] as const;
+  for (const [title, found] of clients) {
+    const client = found as NonNullable<typeof found>;
+    const itWithDriver = itWith("test/drivers", found);
     for (const { name, run } of replayStoreContract) {
-      it(`${driver}: ${name}`, () =>
+      itWithDriver(`${title}: ${name}`, () =>
         run({
           open: () => redisReplayStore({ client, keyPrefix: keys.prefix }),
           async passTime(ms) {
             for (const key of await ioredis.keys(`${keys.prefix}*`))
               await ioredis.pexpire(key, (await ioredis.pttl(key)) - ms);
           },
-        }));
+        }),
+      );
     }
 
-    it(`${driver}: an event runs once`, async () => {
+    itWithDriver(`${title}: an event runs once`, async () => {
       const replayStore = redisReplayStore({ client, keyPrefix: keys.prefix });
       const receiver = createReceiver({ listener: LISTENER, replayStore });
       const request = await signedRequest();
