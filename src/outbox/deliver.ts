@@ -85,6 +85,7 @@ export class EventAttempt {
         event: { id: event.id, body },
         number,
         sentBefore,
+        firstAttemptAt,
         traceparent: event.traceparent,
         delivery: this.#subject.delivery,
         timeoutMs: attemptTimeoutMs,
@@ -111,10 +112,25 @@ export class EventAttempt {
     if (code === "ABORTED" && this.#context.aborting.aborted)
       return this.#reschedule(this.#storeNow(), record);
     if (code === "OUTBOX_BODY_UNREADABLE") return this.#fail("unsendable", code, record);
-    if (outcome === "final" && response) return this.#fail("refused", code, record);
+    if (outcome === "final" && response) {
+      const isUnwanted = classification.stopSending === true && this.#context.store.control !== undefined;
+      return isUnwanted ? this.#stopSending(code, record) : this.#fail("refused", code, record);
+    }
     if (outcome !== "retry") this.#alert(classification.hints, record);
     else if (code === "PROXY_FAILED") this.#alert(PROXY_HINTS, record);
-    return this.#tryAgain(code, outcome === "retry" ? classification.retryAfterMs : undefined, record);
+    return this.#tryAgain(code, record, outcome === "retry" ? classification.retryAfterMs : undefined);
+  }
+
+  /** The receiver wants nothing more: its events wait, at every worker, until a person resumes the listener. */
+  async #stopSending(code: ErrorCode, record: OutboxAttempt): Promise<void> {
+    const { store, calls } = this.#context;
+    const { name, alerted } = this.#listener;
+    const reason = `${record.status}: the receiver wants no more events`;
+    this.#listener.alerted = true;
+    if (!alerted) this.#warn(`The listener is paused until it is resumed. ${reason}.`);
+    const pause = async () => store.control?.pause(name, reason, { keepReason: true });
+    await calls.untilDone(pause, this.#leaseEnds());
+    return this.#tryAgain(code, record, undefined, Number.MAX_SAFE_INTEGER);
   }
 
   /** Tells the listener's limits how the attempt ended. */
@@ -134,14 +150,18 @@ export class EventAttempt {
     this.#context.delivered.add(delivery, this.#leaseEnds(), () => this.#observeEnd(outcome));
   }
 
-  async #tryAgain(code: ErrorCode, retryAfterMs: number | undefined, record: OutboxAttempt): Promise<void> {
+  async #tryAgain(
+    code: ErrorCode,
+    record: OutboxAttempt,
+    retryAfterMs: number | undefined,
+    // Where the proxy failed and not the listener, only the end of the window ends the event.
+    maxAttempts = code === "PROXY_FAILED" ? Number.MAX_SAFE_INTEGER : this.#listener.policy.maxAttempts,
+  ): Promise<void> {
     const { random, observe } = this.#context;
     const { policy } = this.#listener;
     const { attempt, attemptsBeforeRedrive, firstAttemptAt } = this.#claimed;
     if (retryAfterMs !== undefined && (record.status === 429 || record.status === 503))
       await this.#rest(Math.min(retryAfterMs, policy.maxRetryAfterMs));
-    // The proxy failed and not the listener, so only the end of the window ends the event.
-    const maxAttempts = code === "PROXY_FAILED" ? Number.MAX_SAFE_INTEGER : policy.maxAttempts;
     const next = nextAttempt(
       { ...policy, maxAttempts },
       { attempts: attempt - attemptsBeforeRedrive, firstAttemptAt },

@@ -8,7 +8,7 @@ import { HANGS_AFTER_MS } from "./limits.js";
 import type { OutboxListener } from "./listener.js";
 import type { Listeners } from "./listeners.js";
 import type { ClaimedEvent, ClaimShare, DueListener, OutboxStore } from "./outbox-store.js";
-import { AbortGroup, DeliveryBuffer, StoreCalls } from "./store-calls.js";
+import { AbortGroup, DeliveryBuffer, FIRST_PAUSE_MS, StoreCalls } from "./store-calls.js";
 import { type Retention, Upkeep } from "./upkeep.js";
 
 /** What a dispatcher needs of its outbox. */
@@ -52,8 +52,8 @@ export class Dispatcher {
   /** The calls of `drained()` that wait. */
   #drains: (() => void)[] = [];
   readonly #candidates: Candidates;
-  /** Listeners whose rate may be all that prevents an attempt. */
-  readonly #paced = new Set<OutboxListener>();
+  /** Listeners whose rate may be all that prevents an attempt, and whether they had room at the last claim. */
+  readonly #paced = new Map<OutboxListener, boolean>();
   /** Whether there is something to do without a pause. */
   #isAwake = false;
   #pausing: AbortController | undefined;
@@ -101,7 +101,7 @@ export class Dispatcher {
   }
 
   async #run(): Promise<void> {
-    const { pollMs, wait } = this.#context;
+    const { wait } = this.#context;
     while (!this.#halt.signal.aborted) {
       try {
         const drains = this.#drains;
@@ -115,7 +115,8 @@ export class Dispatcher {
         await this.#pause();
         await this.#gather();
       } catch {
-        await wait(this.#calls.pauseMs || pollMs, this.#halt.signal); // StoreCalls has reported the error
+        // StoreCalls has reported the error; another call may have succeeded since.
+        await wait(this.#calls.pauseMs || FIRST_PAUSE_MS, this.#halt.signal);
       }
     }
   }
@@ -164,7 +165,7 @@ export class Dispatcher {
       if (!listener) continue;
       const { limits, policy } = listener;
       const most = Math.min(limits.free(now), concurrency);
-      if (limits.shared.rate) this.#paced.add(listener);
+      if (limits.shared.rate) this.#paced.set(listener, most > 0);
       if (most > 0)
         room.set(name, { listener, share: { most, windowMs: policy.windowMs, ...limits.shared } });
     }
@@ -174,12 +175,17 @@ export class Dispatcher {
   /** When the next attempt may start that only a rate prevents, by the monotonic clock. */
   #nextByRate(now: number): number | undefined {
     let next: number | undefined;
-    for (const listener of this.#paced) {
-      const at = listener.limits.nextByRate(now);
-      if (at === undefined) this.#paced.delete(listener);
-      else next = Math.min(next ?? at, at);
+    for (const [{ limits }, hadRoom] of this.#paced) {
+      // A token may have come back since the claim that left the listener out.
+      const at = limits.nextByRate(now) ?? (hadRoom || limits.free(now) === 0 ? undefined : now);
+      if (at !== undefined) next = Math.min(next ?? at, at);
     }
     return next;
+  }
+
+  #forgetUnpaced(now: number): void {
+    for (const listener of this.#paced.keys())
+      if (listener.limits.nextByRate(now) === undefined) this.#paced.delete(listener);
   }
 
   /** How many attempts count against `concurrency`. A hanging one does not: it only waits, and holds back no other. */
@@ -205,6 +211,7 @@ export class Dispatcher {
     if (!this.#isAwake) {
       const now = monotonicMs(clock);
       const next = (this.#nextByRate(now) ?? now + pollMs) - now;
+      this.#forgetUnpaced(now);
       this.#pausing = new AbortController();
       await wait(Math.max(0, Math.min(pollMs, next)), this.#pausing.signal);
       this.#pausing = undefined;

@@ -1,6 +1,6 @@
 import { HookproofError, messageOf } from "../core/errors.js";
 import type { Rate } from "./limits.js";
-import type { DeadLetterFilter, OutboxEvent } from "./outbox-store.js";
+import type { DeadLetterFilter, DueListeners, OutboxEvent } from "./outbox-store.js";
 
 /** How long a store tells workers that a listener's options have changed. */
 export const CHANGE_KEPT_MS = 24 * 60 * 60_000;
@@ -11,17 +11,56 @@ const ROUNDING = 1e-9;
  * How many events a rate allows now. Where `at` is the time by which all claimed events would have been claimed evenly,
  * the rest of a burst is what lies between it and now.
  */
-export function allowedBy(
-  { perSecond, burst = Math.max(1, perSecond) }: Rate,
-  at: number,
-  now: number,
-): number {
-  return Math.floor(burst - ((Math.max(at, now) - now) * perSecond) / 1_000 + ROUNDING);
+export function allowedBy(rate: Rate, at: number, now: number): number {
+  return Math.floor(burstOf(rate) - ((paceAt(rate, at, now) - now) * rate.perSecond) / 1_000 + ROUNDING);
 }
 
 /** The time of `allowedBy` after so many more events were claimed. */
-export function paceAfter({ perSecond }: Rate, at: number, now: number, claimed: number): number {
-  return Math.max(at, now) + (claimed * 1_000) / perSecond;
+export function paceAfter(rate: Rate, at: number, now: number, claimed: number): number {
+  return paceAt(rate, at, now) + (claimed * 1_000) / rate.perSecond;
+}
+
+/**
+ * A stored pace is never before now. One that is more than a whole burst and an event ahead was stored before the
+ * store's clock was put back, or at a slower rate: it says nothing, or the listener would wait until that time.
+ */
+function paceAt(rate: Rate, at: number, now: number): number {
+  const ahead = ((at - now) * rate.perSecond) / 1_000;
+  return ahead > 0 && ahead <= burstOf(rate) + 1 ? at : now;
+}
+
+function burstOf({ perSecond, burst = Math.max(1, perSecond) }: Rate): number {
+  return burst;
+}
+
+/** How many listeners one look for due events goes over. */
+export const LOOK_STEPS = 1_000;
+
+/** A listener that a look went over, as a row of a database. */
+export interface LookedAt {
+  readonly listener: string;
+  /** The first listener of the look is step 1. */
+  readonly step: number;
+  readonly isDue: unknown;
+  readonly isPaused: unknown;
+  readonly rests: unknown;
+  readonly changedAt: number | null;
+}
+
+/** Finds listeners with due events; those of paused listeners are put aside, so that later looks do not pass them. */
+export interface DueLooks {
+  due(after: string | undefined, most: number): Promise<DueListeners>;
+  /** Lets the events go that were put aside of a listener that is no longer paused, or of all such. */
+  bringBack(listener?: string): Promise<void>;
+}
+
+/** What a look has found, if it may have `most` rows. */
+export function dueListeners(rows: readonly LookedAt[], most: number): DueListeners {
+  const last = rows.at(-1);
+  const listeners = rows
+    .filter(({ isDue, isPaused, rests }) => isDue && !isPaused && !rests)
+    .map(({ listener, changedAt }) => ({ listener, changedAt: changedAt ?? undefined }));
+  return { listeners, next: rows.length === most || last?.step === LOOK_STEPS ? last?.listener : undefined };
 }
 
 /** What identifies an event, as a key of a map. */

@@ -15,7 +15,10 @@ export interface LimitOptions {
    * `control`, only those of this process are counted.
    */
   concurrency?: number | undefined;
-  /** How often attempts may start, those of all workers counted as for `concurrency`; no limit by default. */
+  /**
+   * How often attempts may start, those of all workers counted as for `concurrency`; no limit by default. It holds among
+   * workers that have the same one: beside a larger `burst` of another worker, a smaller one begins anew each time.
+   */
   rate?: Rate | undefined;
   /** Fields of the circuit breaker's policy to change, or `false` for no breaker. Each process has its own breaker. */
   breaker?: Partial<BreakerPolicy> | false | undefined;

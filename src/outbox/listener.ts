@@ -48,7 +48,10 @@ export function outboxListener(
   return {
     ...attempts,
     name,
-    policy: retryPolicy({ maxAttempts: Number.MAX_SAFE_INTEGER, ...options.retry }),
+    policy: retryPolicy(
+      { maxAttempts: Number.MAX_SAFE_INTEGER, ...options.retry },
+      attempts.scheme.rememberedMs,
+    ),
     limits: new ListenerLimits(options, (state) =>
       observe?.({ type: "breaker-changed", url, listener: name, state }),
     ),

@@ -1,4 +1,4 @@
-import { type Clock, monotonicMs, within } from "../core/clock.js";
+import { type Clock, lookedUp, monotonicMs } from "../core/clock.js";
 import { checkWholeNumber } from "../core/options.js";
 import type { Observer } from "../sender/observe.js";
 import { type OutboxListener, type OutboxListenerOptions, outboxListener } from "./listener.js";
@@ -49,8 +49,6 @@ export interface ListenersContext {
   readonly leaseMs: number;
 }
 
-/** How long the function may take. */
-const LOOKUP_MS = 10_000;
 /** About how many names the function is asked at once, so that a start with many tenants does not flood a database. */
 const MOST_LOOKUPS = 1_000;
 /** After so long the function is asked again about a listener that it did not know, or that it failed for. */
@@ -185,8 +183,7 @@ export class Listeners {
   }
 
   async #answer(name: string): Promise<OutboxListener | undefined> {
-    const late = () => new Error(`it took more than ${LOOKUP_MS} ms`);
-    const options = await within(Promise.resolve(this.#lookup?.(name)), LOOKUP_MS, late);
+    const options = this.#lookup && (await lookedUp(this.#lookup, name));
     if (options === undefined || options === null) return undefined;
     const made = outboxListener(name, options, this.#context);
     const known = this.#known.get(name);

@@ -122,7 +122,7 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown> {
   start(): void;
   /**
    * Claims no more events and waits for attempts under way, up to `timeoutMs` (30,000 by default). Then it aborts
-   * them; their events are due again at once, for this process or another.
+   * them; their events are due again at once, for this process or another. It ends a `drain` as well.
    */
   stop(options?: { timeoutMs?: number }): Promise<void>;
   /**
@@ -221,6 +221,8 @@ class StoredOutbox<Events extends object, Tx> implements Outbox<Events, Tx> {
   readonly #enqueuer: Enqueuer<Tx>;
   readonly #context: DispatcherContext;
   #running: Dispatcher | undefined;
+  /** The calls of `drain()` without `start()`. */
+  readonly #drains = new Set<Dispatcher>();
 
   constructor(options: OutboxOptions<Events, Tx>) {
     const { store, encryption, events } = options;
@@ -266,16 +268,18 @@ class StoredOutbox<Events extends object, Tx> implements Outbox<Events, Tx> {
   }
 
   async stop({ timeoutMs = 30_000 }: { timeoutMs?: number } = {}): Promise<void> {
-    const current = this.#running;
+    const current = [...this.#drains, ...(this.#running ? [this.#running] : [])];
     this.#running = undefined;
-    await current?.stop(timeoutMs);
+    this.#drains.clear();
+    await Promise.all(current.map((one) => one.stop(timeoutMs)));
   }
 
   async drain(): Promise<void> {
     if (this.#running) return this.#running.drained();
     const once = new Dispatcher(this.#context);
+    this.#drains.add(once);
     await once.drained();
-    await once.stop(0);
+    if (this.#drains.delete(once)) await once.stop(0);
   }
 
   redrive(filter: DeadLetterFilter = {}, options: RedriveOptions = {}): Promise<RedriveResult> {

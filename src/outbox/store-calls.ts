@@ -3,7 +3,8 @@ import { type ErrorCode, HookproofError } from "../core/errors.js";
 import type { Observer } from "../sender/observe.js";
 import type { Delivery, OutboxStore } from "./outbox-store.js";
 
-const FIRST_PAUSE_MS = 100;
+/** The pause after the first of several failures. */
+export const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 5_000;
 
 /**

@@ -36,8 +36,11 @@ export interface StoreControl {
    * Each call counts as later than the one before it, whatever the clock says.
    */
   changed(listener: string): Promise<void>;
-  /** `due` and the claims of every worker leave the listener out until `resume`. A second pause replaces the reason. */
-  pause(listener: string, reason?: string): Promise<void>;
+  /**
+   * `due` and the claims of every worker leave the listener out until `resume`. A second pause replaces the reason, but
+   * with `keepReason` it changes nothing: so a worker pauses, as a person may have done it before and said why.
+   */
+  pause(listener: string, reason?: string, options?: { readonly keepReason?: boolean }): Promise<void>;
   /** Ends a pause; resolves to whether there was one. */
   resume(listener: string): Promise<boolean>;
   /** `due` and the claims of every worker leave the listener out until this time. Of several times the latest counts. */

@@ -50,8 +50,6 @@ export class Upkeep {
   readonly #context: UpkeepContext;
   readonly #jobs: readonly Job[];
   #underWay: Promise<void> | undefined;
-  /** Names of which events are stored and that a map of listeners does not have. */
-  readonly #strangers = new Set<string>();
   /** Where the next run of a job goes on. */
   #nextToExpire = 0;
   #nextToMeet: string | undefined;
@@ -103,29 +101,34 @@ export class Upkeep {
   }
 
   async #expire(): Promise<boolean> {
-    const { store, listeners, observe } = this.#context;
-    const names = [...listeners.names, ...this.#strangers];
+    const { names } = this.#context.listeners;
     if (this.#nextToExpire >= names.length) this.#nextToExpire = 0;
     const some = names.slice(this.#nextToExpire, this.#nextToExpire + LISTENERS_A_RUN);
-    const windows = some.map((name) => {
+    if (await this.#expireOf(some)) return true;
+    this.#nextToExpire += some.length;
+    return false;
+  }
+
+  /** Resolves to whether events have expired, so that there may be more. */
+  async #expireOf(names: readonly string[]): Promise<boolean> {
+    const { store, listeners, observe } = this.#context;
+    const windows = names.map((name) => {
       const { policy, blocksKey = false } = listeners.lastKnown(name) ?? {};
       return [name, { windowMs: (policy ?? DEFAULT_RETRY_POLICY).windowMs, blocksKey }] as const;
     });
     const expired = await store.expire(new Map(windows));
-    if (expired.length === 0) {
-      this.#nextToExpire += some.length;
-      return false;
-    }
+    if (expired.length === 0) return false;
     if (observe) this.#observeExpired(expired, await store.now(), observe);
     return true;
   }
 
-  /** Finds events of listeners that the map does not have: they wait, and only their window ends them. */
+  /** Looks for listeners that the map does not have: their events wait, and only their window ends them. */
   async #meetStrangers(control: StoreControl): Promise<boolean> {
     const { listeners } = this.#context;
     const found = await control.due(this.#nextToMeet, LISTENERS_A_RUN);
-    for (const { listener } of found.listeners)
-      if (!listeners.current(listener, 0, () => {})) this.#strangers.add(listener);
+    const names = found.listeners.map(({ listener }) => listener);
+    const strangers = names.filter((name) => !listeners.current(name, 0, () => {}));
+    if (strangers.length > 0 && (await this.#expireOf(strangers))) return true;
     this.#nextToMeet = found.next;
     return found.next !== undefined;
   }

@@ -7,7 +7,7 @@ import {
   type OutboxOptions,
 } from "hookproof/outbox";
 import { waitFor as waitForWithin } from "hookproof/testing";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import { type ReceiverServer, receiverServer, SECRET } from "../kit/receiver-server.js";
 import { type SteppedClock, steppedClock } from "./stepped-clock.js";
 
@@ -36,11 +36,6 @@ export interface OutboxBench {
 const STARTED_AT = Date.parse("2026-01-01T00:00:00Z");
 const STORE_AHEAD_MS = 40 * 3_600_000;
 
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
 export function outboxBench(): OutboxBench {
   const clock = steppedClock(STARTED_AT);
   const storeClock = { now: () => STARTED_AT + STORE_AHEAD_MS + clock.monotonic() };
@@ -54,7 +49,7 @@ export function outboxBench(): OutboxBench {
     told: (type) => events.filter((event): event is never => event.type === type),
     async receiver(options = {}) {
       const server = await receiverServer({ clock, ...options });
-      cleanups.push(() => server.stop());
+      onTestFinished(() => server.stop());
       return server;
     },
     listener: ({ url }, options = {}) => ({ url, signer: hmacSigner({ secret: SECRET }), ...options }),
@@ -68,7 +63,7 @@ export function outboxBench(): OutboxBench {
         observe: (event) => events.push(event),
         ...options,
       });
-      cleanups.push(() => outbox.stop({ timeoutMs: 0 }));
+      onTestFinished(() => outbox.stop({ timeoutMs: 0 }));
       return outbox;
     },
     async passUntil(predicate, stepMs = 100, steps = 2_000) {

@@ -54,6 +54,19 @@ it("what was claimed while it was being stopped is given back, as nothing was se
   expect(bench.told("attempt-started")).toMatchObject([{ attempt: 1 }]);
 });
 
+it("ends a drain as well, as a function that is about to be ended does", async () => {
+  const bench = outboxBench();
+  const server = await bench.receiver({ intercept: () => new Promise(() => {}) });
+  const outbox = bench.outbox({ a: bench.listener(server) });
+  const { eventId } = await outbox.enqueue({ listener: "a", payload: {} });
+  const drain = outbox.drain();
+  await waitFor(() => server.requests.length === 1);
+  await outbox.stop({ timeoutMs: 0 });
+  expect(await outbox.stats()).toMatchObject([{ pending: 1, inFlight: 0 }]);
+  await drain;
+  expect((await outbox.find(eventId))[0]).toMatchObject({ state: "pending" });
+});
+
 it("past its time it aborts attempts; their events are due again at once and run once in the end", async () => {
   const bench = outboxBench();
   let hangs = true;

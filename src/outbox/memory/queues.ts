@@ -1,7 +1,5 @@
+import { LOOK_STEPS } from "../engine.js";
 import { isDue, isUnfinished, type MemoryEntry } from "./entries.js";
-
-/** How many listeners one look goes over. */
-const STEPS = 1_000;
 
 interface Queue {
   /** Grows from queue to queue. */
@@ -54,7 +52,7 @@ export class MemoryQueues {
     let steps = 0;
     for (const [listener, { place, entries }] of this.#open) {
       if (place <= after) continue;
-      if (steps === STEPS || names.length === most) return { names, next: place - 1 };
+      if (steps === LOOK_STEPS || names.length === most) return { names, next: place - 1 };
       steps += 1;
       for (const entry of entries) {
         if (!isDue(entry, now)) continue;

@@ -128,7 +128,8 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
       changes.set(listener, Math.max(clock.now(), (changes.get(listener) ?? 0) + 1));
       woken(1);
     },
-    async pause(listener, reason) {
+    async pause(listener, reason, { keepReason = false } = {}) {
+      if (keepReason && held.get(listener)?.paused) return;
       const since = held.get(listener)?.paused?.since ?? clock.now();
       held.set(listener, { ...held.get(listener), paused: { since, ...(reason && { reason }) } });
       queues.pause(listener);

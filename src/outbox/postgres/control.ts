@@ -1,7 +1,8 @@
 import { isEventId } from "../../core/event.js";
+import type { DueLooks } from "../engine.js";
 import type { CancelResult, EventFilter, StoreControl } from "../outbox-store.js";
 import { type Database, jsonLiteral } from "./database.js";
-import { type DueLooks, dueLooks } from "./due.js";
+import { dueLooks } from "./due.js";
 import { lockOrder, noteKeys, passOn } from "./order.js";
 import { ENTRY_COLUMNS, type EntryRow, IS_BEHIND, type OutboxNames, outboxEntry } from "./schema.js";
 
@@ -115,13 +116,14 @@ export function listenerControl(
          SET changed_at = greatest(excluded.changed_at, h.changed_at + interval '1 ms')`,
       ]);
     },
-    async pause(listener, reason) {
+    async pause(listener, reason, { keepReason = false } = {}) {
       await database.script([
         `INSERT INTO ${table} AS h (name, paused_at, pause_reason)
          SELECT name, now(), nullif(reason, '')
          FROM json_to_record(${jsonLiteral({ name: listener, reason })}) AS g(name text, reason text)
          ON CONFLICT (name) DO UPDATE
-         SET paused_at = coalesce(h.paused_at, now()), pause_reason = excluded.pause_reason`,
+         SET paused_at = coalesce(h.paused_at, now()), pause_reason = excluded.pause_reason
+         ${keepReason ? "WHERE h.paused_at IS NULL" : ""}`,
       ]);
     },
     async resume(listener) {

@@ -1,5 +1,6 @@
 import { within } from "../../core/clock.js";
 import { databaseFailure, HookproofError } from "../../core/errors.js";
+import { isCollision, sqlState } from "../../core/sql-state.js";
 
 /** Runs statements: a `Client` or `PoolClient` of `pg`, or an object around an ORM's transaction. */
 export interface PostgresClient {
@@ -244,19 +245,6 @@ export function literal(text: string): string {
 /** A value as a JSON literal. */
 export function jsonLiteral(value: unknown): string {
   return `${literal(JSON.stringify(value))}::json`;
-}
-
-/** The SQLSTATE of an error of the server; an ORM may have wrapped it. */
-function sqlState(error: unknown): string | undefined {
-  const { code, severity, cause } = Object(error) as { code?: unknown; severity?: unknown; cause?: unknown };
-  if (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && severity !== undefined) return code;
-  return cause === undefined ? undefined : sqlState(cause);
-}
-
-/** Whether it is a deadlock or a serialization failure: the same work may succeed if it runs again. */
-export function isCollision(error: unknown): boolean {
-  const state = sqlState(error);
-  return state === "40001" || state === "40P01";
 }
 
 /** Whether the server has refused a statement. After any other error the statement may have run. */

@@ -130,19 +130,21 @@ function wantedSql(names: OutboxNames, { listeners }: ClaimRequest, waits: boole
 function claimSql(names: OutboxNames, { limit, leaseMs }: ClaimRequest, token: string): string {
   const { event, listener: table } = names;
   // See `allowedBy` and `paceAfter`, which are the same in TypeScript.
-  const behind = "greatest(0, date_part('epoch', h.pace - now()))";
+  const ahead = "date_part('epoch', h.pace - now()) * d.per_second";
   return `WITH due AS MATERIALIZED (
-      SELECT d.*, least(d.most, d.concurrency - (
+      SELECT d.*, p.pace, least(d.most, d.concurrency - (
           SELECT count(*) FROM ${event} l
           WHERE l.listener = d.listener AND l.state = 'leased' AND l.leased_until > now()),
-        CASE WHEN d.per_second IS NOT NULL THEN floor(d.burst - d.per_second * coalesce(
-          (SELECT ${behind} FROM ${table} h WHERE h.name = d.listener), 0) + 1e-6) END)::int AS room
+        floor(d.burst - d.per_second * date_part('epoch', p.pace - now()) + 1e-6))::int AS room
       FROM json_to_recordset(current_setting('hookproof.due')::json)
         AS d(place int, listener text, most int, window_ms float8, concurrency int, per_second float8, burst float8)
+      CROSS JOIN LATERAL (SELECT coalesce((
+        SELECT h.pace FROM ${table} h
+        WHERE h.name = d.listener AND h.pace > now() AND ${ahead} <= d.burst + 1), now()) AS pace) p
       ORDER BY d.place),
     one AS MATERIALIZED (SELECT ceil(${limit} / greatest(1, count(*))::float8)::int AS share FROM due WHERE room > 0),
     taken AS MATERIALIZED (
-      SELECT t.ctid, due.listener, due.per_second FROM due CROSS JOIN one CROSS JOIN LATERAL (
+      SELECT t.ctid, due.listener, due.pace, due.per_second FROM due CROSS JOIN one CROSS JOIN LATERAL (
         SELECT e.ctid FROM ${event} e
         WHERE e.listener = due.listener AND e.state = 'waiting' AND e.due_at <= now()
           AND (e.first_attempt_at IS NULL
@@ -152,11 +154,10 @@ function claimSql(names: OutboxNames, { limit, leaseMs }: ClaimRequest, token: s
         ORDER BY e.due_at, e.seq LIMIT least(due.room, one.share) FOR UPDATE SKIP LOCKED) t
       WHERE due.room > 0 LIMIT ${limit}),
     paced AS (
-      INSERT INTO ${table} AS h (name, pace)
-      SELECT listener, now() + count(*) / per_second * interval '1 s' FROM taken WHERE per_second IS NOT NULL
-      GROUP BY listener, per_second
-      ON CONFLICT (name) DO UPDATE
-      SET pace = greatest(h.pace, now()) + (excluded.pace - now()))
+      INSERT INTO ${table} (name, pace)
+      SELECT listener, pace + count(*) / per_second * interval '1 s' FROM taken WHERE per_second IS NOT NULL
+      GROUP BY listener, pace, per_second
+      ON CONFLICT (name) DO UPDATE SET pace = excluded.pace)
     UPDATE ${event} e SET state = 'leased', token = '${token}', claimed_at = now(),
       leased_until = now() + ${Number(leaseMs)} * interval '1 ms', attempts = e.attempts + 1,
       first_attempt_at = coalesce(e.first_attempt_at, now())

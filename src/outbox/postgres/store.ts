@@ -1,10 +1,11 @@
 import { databaseFailure } from "../../core/errors.js";
 import { isEventId } from "../../core/event.js";
 import { checkWholeNumber } from "../../core/options.js";
+import { isCollision } from "../../core/sql-state.js";
 import { filterCopy } from "../engine.js";
 import type { ListenerStats, OutboxEntry, OutboxStore } from "../outbox-store.js";
 import { listenerControl } from "./control.js";
-import { Database, isCollision, type PostgresClient, type PostgresPool } from "./database.js";
+import { Database, type PostgresClient, type PostgresPool } from "./database.js";
 import { deadLetters } from "./dead-letters.js";
 import { enqueueing } from "./enqueue.js";
 import { claiming, leasing } from "./leases.js";
@@ -53,7 +54,9 @@ export interface PostgresStoreOptions {
  * import { Pool } from "pg";
  *
  * const pool = new Pool({ connectionString: "postgres://localhost/app" });
- * pool.on("error", (error) => console.error(error.message)); // a lost connection; the pool makes a new one
+ * // A lost connection is an error of the pool's, or of the connection while it is in use.
+ * pool.on("error", (error) => console.error(error.message));
+ * pool.on("connect", (client) => client.on("error", () => {})); // its query rejects too
  * const store = postgresStore({ pool });
  * ```
  */
@@ -151,7 +154,7 @@ export function postgresStore({
     control: {
       due: (after, most) => run(() => control.due(after, most)),
       changed: (listener) => changing(wakeAll, () => control.changed(listener)),
-      pause: (listener, reason) => run(() => control.pause(listener, reason)),
+      pause: (...given) => run(() => control.pause(...given)),
       resume: (listener) => changing(wakeAll, () => control.resume(listener)),
       rest: (listener, until) => run(() => control.rest(listener, until)),
       cancel(filter) {

@@ -1,9 +1,9 @@
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
-import { filterCopy } from "../engine.js";
+import { type DueLooks, filterCopy } from "../engine.js";
 import type { CancelResult, EventFilter, ListenerStats, OutboxEntry, StoreControl } from "../outbox-store.js";
 import { type ChangedRow, stateChange } from "./changes.js";
 import type { Access } from "./dead-letters.js";
-import { type DueLooks, dueLooks } from "./due.js";
+import { dueLooks } from "./due.js";
 import { CANCELLED, IS_ASIDE, IS_OPEN, type OutboxRow, outboxEntry, PENDING } from "./schema.js";
 
 /** How many events one transaction reads to cancel them, so that many do not hold up other writers. */
@@ -41,7 +41,8 @@ export function listenerControl(
   const change = preparedChanges(db, {
     pause: `INSERT INTO hookproof_outbox_listeners (listener, paused_at, pause_reason) VALUES (?, ?, ?)
       ON CONFLICT (listener) DO UPDATE
-      SET paused_at = coalesce(paused_at, excluded.paused_at), pause_reason = excluded.pause_reason`,
+      SET paused_at = coalesce(paused_at, excluded.paused_at), pause_reason = excluded.pause_reason
+      WHERE paused_at IS NULL OR NOT ?`,
     rest: `INSERT INTO hookproof_outbox_listeners (listener, rest_until) VALUES (?, ?)
       ON CONFLICT (listener) DO UPDATE SET rest_until = max(rest_until, excluded.rest_until)`,
     changed: `INSERT INTO hookproof_outbox_listeners (listener, changed_at) VALUES (?, ?)
@@ -54,8 +55,8 @@ export function listenerControl(
     async changed(listener) {
       await changing(() => change("changed", listener, clock.now()));
     },
-    async pause(listener, reason) {
-      await changing(() => change("pause", listener, clock.now(), reason || null));
+    async pause(listener, reason, { keepReason = false } = {}) {
+      await changing(() => change("pause", listener, clock.now(), reason || null, keepReason ? 1 : 0));
     },
     async resume(listener) {
       const wasPaused = await changing(() => ask("resume", listener).length > 0);

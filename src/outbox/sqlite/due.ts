@@ -1,30 +1,13 @@
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
-import type { DueListeners } from "../outbox-store.js";
+import { type DueLooks, dueListeners, LOOK_STEPS, type LookedAt } from "../engine.js";
 import type { Access } from "./dead-letters.js";
 import { ASIDE, IS_ASIDE, IS_OPEN } from "./schema.js";
-
-/** How many listeners one look goes over. */
-const STEPS = 1_000;
 
 /** How many events one transaction puts aside or brings back, so that many do not hold up other writers. */
 const PAGE = 500;
 
-/** A listener that a look went over. */
-interface DueRow {
-  readonly listener: string;
-  readonly step: number;
-  readonly isDue: number;
-  readonly isPaused: number;
-  readonly rests: number;
-  readonly changed_at: number;
-}
-
-/** Finds listeners with due events; those of paused listeners are put aside, so that later looks do not pass them. */
-export interface DueLooks {
-  due(after: string | undefined, most: number): Promise<DueListeners>;
-  /** Lets the events go that were put aside of a listener that is no longer paused, or of all such. */
-  bringBack(listener?: string): Promise<void>;
-}
+/** An event under way is left to its lease. A look that puts nothing aside changes nothing: a change wakes who looks. */
+const canBePutAside = `${IS_OPEN} AND (lease_until IS NULL OR lease_until <= ?)`;
 
 export function dueLooks(db: SqliteDatabase, { changing, reading, clock }: Access): DueLooks {
   const next = (listener: string) =>
@@ -34,16 +17,19 @@ export function dueLooks(db: SqliteDatabase, { changing, reading, clock }: Acces
     due: `WITH RECURSIVE waiting (listener, step) AS (
         SELECT ${next("?")}, 1
         UNION ALL SELECT ${next("waiting.listener")}, step + 1 FROM waiting
-        WHERE listener IS NOT NULL AND step < ${STEPS})
-      SELECT waiting.listener, step, coalesce(own.changed_at, 0) AS changed_at,
-        own.paused_at IS NOT NULL AS isPaused, coalesce(own.rest_until, 0) > ? AS rests, EXISTS (
+        WHERE listener IS NOT NULL AND step < ${LOOK_STEPS})
+      SELECT waiting.listener, step, coalesce(own.changed_at, 0) AS changedAt,
+        coalesce(own.rest_until, 0) > ? AS rests, EXISTS (
           SELECT 1 FROM hookproof_outbox AS one
-          WHERE one.listener = waiting.listener AND ${IS_OPEN} AND visible_at <= ?) AS isDue
+          WHERE one.listener = waiting.listener AND ${IS_OPEN} AND visible_at <= ?) AS isDue,
+        own.paused_at IS NOT NULL AND EXISTS (
+          SELECT 1 FROM hookproof_outbox AS one
+          WHERE one.listener = waiting.listener AND ${canBePutAside}) AS isPaused
       FROM waiting LEFT JOIN hookproof_outbox_listeners AS own ON own.listener = waiting.listener
-      WHERE waiting.listener IS NOT NULL AND (isDue OR isPaused OR step = ${STEPS}) LIMIT ?`,
+      WHERE waiting.listener IS NOT NULL AND (isDue OR isPaused OR step = ${LOOK_STEPS}) LIMIT ?`,
     aside: `UPDATE hookproof_outbox SET turn = ${ASIDE} WHERE seq IN (
         SELECT seq FROM hookproof_outbox
-        WHERE listener = ? AND ${IS_OPEN} AND (lease_until IS NULL OR lease_until <= ?) LIMIT ?)
+        WHERE listener = ? AND ${canBePutAside} LIMIT ?)
       RETURNING 1`,
     back: `UPDATE hookproof_outbox SET turn = 1 WHERE seq IN (
         SELECT seq FROM hookproof_outbox WHERE listener = ? AND ${IS_ASIDE} LIMIT ?)
@@ -76,14 +62,10 @@ export function dueLooks(db: SqliteDatabase, { changing, reading, clock }: Acces
   return {
     async due(after, most) {
       const now = clock.now();
-      const rows = reading(() => ask<DueRow>("due", after ?? "", now, now, most));
+      const rows = reading(() => ask<LookedAt>("due", after ?? "", now, now, now, most));
       const paused = rows.filter(({ isPaused }) => isPaused).map(({ listener }) => listener);
       if (paused.length > 0) await changing(() => putAside(paused));
-      const last = rows.at(-1);
-      const listeners = rows
-        .filter(({ isDue, isPaused, rests }) => isDue && !isPaused && !rests)
-        .map(({ listener, changed_at: changedAt }) => ({ listener, changedAt }));
-      return { listeners, next: rows.length === most || last?.step === STEPS ? last?.listener : undefined };
+      return dueListeners(rows, most);
     },
     async bringBack(listener) {
       while (await changing(() => bringPageBack(listener)));

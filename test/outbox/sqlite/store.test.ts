@@ -51,6 +51,25 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       });
     }
 
+    it("wakes nobody when it looks for due events and finds a paused listener with an event under way", async () => {
+      const store = openStore();
+      await store.enqueue([storedEvent("lst_1")]);
+      expect(await claimAll(store)).toHaveLength(1);
+      await store.control?.pause("lst_1");
+      let wakes = 0;
+      const stop = store.onWork?.(() => {
+        wakes += 1;
+      });
+      const watched = connect();
+      const version = () => rows(watched, "PRAGMA data_version");
+      const before = version();
+      await store.control?.due(undefined, 10);
+      await new Promise(setImmediate);
+      stop?.();
+      expect(wakes).toBe(0);
+      expect(version()).toEqual(before); // other processes would wake each other by it
+    });
+
     it("has stored the events of a transaction when the call returns, and nothing of them after a rollback", async () => {
       const store = openStore();
       const db = connect();
