@@ -4,6 +4,7 @@ import { shown } from "../core/check.js";
 import { HookproofError } from "../core/errors.js";
 import { parseJson } from "../core/json.js";
 import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
+import { countOf } from "../core/words.js";
 import type { TransportResponse } from "../http/transport.js";
 import { ALGORITHM_FACTS, ALGORITHMS, type Algorithm, isAlgorithm } from "../jwt/algorithms.js";
 import { importPublicKey, type JWK, PRIVATE_MEMBERS, publicMembers } from "../jwt/key.js";
@@ -125,7 +126,7 @@ async function fetched(
       ? "not UTF-8"
       : `not JSON${wordsOfText(response.body)}`;
   checks.push(
-    verdict("json", parsed.ok, parsed.ok ? `${response.body.length} bytes` : `the body is ${reason}`),
+    verdict("json", parsed.ok, parsed.ok ? countOf(response.body.length, "byte") : `the body is ${reason}`),
   );
   return parsed.ok ? { value: parsed.value } : undefined;
 }
@@ -175,12 +176,12 @@ async function checkDocument(
   const list = (document as { keys?: unknown } | null)?.keys;
   if (!Array.isArray(list) || list.length === 0 || list.length > MAX_KEYS) {
     const detail = Array.isArray(list)
-      ? `${list.length} keys; 1 to ${MAX_KEYS} are allowed`
+      ? `${countOf(list.length, "key")}; 1 to ${MAX_KEYS} are allowed`
       : `there is no list of keys${wordsOfShape(document)}`;
     checks.push({ rule: "keys", outcome: "fail", detail });
     return;
   }
-  checks.push({ rule: "keys", outcome: "pass", detail: `${list.length} keys` });
+  checks.push({ rule: "keys", outcome: "pass", detail: countOf(list.length, "key") });
   const keys = list.map((jwk: JWK | null, index) => ({
     jwk: typeof jwk === "object" && jwk !== null ? jwk : ({} as JWK),
     name: nameOf(jwk, index),

@@ -98,13 +98,19 @@ function readKeySet(response: TransportResponse, rules: KeyRules): FetchedKeys {
  * most 600. So a host can neither cause a fetch for every token nor keep a withdrawn key in use.
  */
 export function freshSeconds(headers: readonly HeaderPair[]): number {
-  const directives = valuesOf(headers, "cache-control").flatMap((value) => value.toLowerCase().split(","));
-  const named = directives.map(nameAndValue);
+  const named = cacheDirectives(headers);
   if (named.some(({ name }) => name === "no-store" || name === "no-cache")) return MIN_FRESH_SECONDS;
   const maxAge = named.find(({ name }) => name === "max-age");
   const lifetime = maxAge ? wholeSeconds(maxAge.value) : DEFAULT_FRESH_SECONDS;
   const fresh = lifetime - wholeSeconds(valuesOf(headers, "age")[0]);
   return Math.min(MAX_FRESH_SECONDS, Math.max(MIN_FRESH_SECONDS, fresh));
+}
+
+/** The directives of `Cache-Control`, in lower case. */
+export function cacheDirectives(headers: readonly HeaderPair[]): { name: string; value: string }[] {
+  return valuesOf(headers, "cache-control")
+    .flatMap((value) => value.toLowerCase().split(","))
+    .map(nameAndValue);
 }
 
 /** The name and the value of a directive. No regular expression: one that skips blanks is quadratic in their number. */
@@ -115,7 +121,7 @@ function nameAndValue(directive: string): { name: string; value: string } {
 }
 
 /** The seconds of a header's value; 0 for a value that is not a number. */
-function wholeSeconds(text: string | undefined): number {
+export function wholeSeconds(text: string | undefined): number {
   const digits = /^"?([0-9]+)"?$/.exec(text?.trim() ?? "")?.[1];
   return digits === undefined ? 0 : Number(digits);
 }

@@ -34,6 +34,9 @@ export interface KeyLife extends KeyTimes {
   readonly alg: Algorithm;
 }
 
+/** Added to the key set's max-age before a new key signs: for clocks that differ, and caches that refresh late. */
+export const WAIT_BEYOND_MAX_AGE_MS = 5 * 60_000;
+
 /** What happens to a key: it is published, begins to sign, stops signing, leaves the key set. */
 export type LifeStep = "publish" | "sign" | "retire" | "remove";
 
@@ -178,11 +181,12 @@ function signing({ kid, alg }: KeyLife): HookproofError {
 }
 
 /** Cancels a planned rotation to a key. Otherwise the active key would retire, and no key would sign after it. */
-function withoutRotationTo<Key extends KeyLife>(key: Key, keys: readonly Key[], now: number): Key[] {
+export function withoutRotationTo<Key extends KeyLife>(key: Key, keys: readonly Key[], now: number): Key[] {
   if (key.signsAt === undefined || key.signsAt <= now) return [...keys];
   return keys.map((one) => {
     if (one === key) return { ...one, signsAt: undefined };
-    const handsOver = one.alg === key.alg && one.retiresAt === key.signsAt;
+    // One that was removed meanwhile stays so: its key is erased.
+    const handsOver = one.alg === key.alg && one.retiresAt === key.signsAt && stateAt(one, now) !== "removed";
     return handsOver ? { ...one, retiresAt: undefined, removesAt: undefined } : one;
   });
 }

@@ -6,12 +6,10 @@
 
 import { MAX_TOKEN_LIFETIME_SECONDS } from "../core/protocol.js";
 import type { Algorithm } from "../jwt/algorithms.js";
-import { type KeyLife, type PlannedStep, stateAt, stepsOf } from "./life-cycle.js";
+import { type KeyLife, type PlannedStep, stateAt, stepsOf, WAIT_BEYOND_MAX_AGE_MS } from "./life-cycle.js";
 
 export { type LifeStep, nextStep, type PlannedStep, stateAt } from "./life-cycle.js";
 
-/** Added to the key set's max-age before a new key signs: for clocks that differ, and caches that refresh late. */
-const WAIT_BEYOND_MAX_AGE_MS = 5 * 60_000;
 const DEFAULT_PUBLISH_FOR_MS = 15 * 60_000;
 const DEFAULT_RETIRE_AFTER_MS = 15 * 60_000;
 
@@ -31,7 +29,10 @@ export interface RotationOptions {
   immediately?: boolean | undefined;
 }
 
-/** What a rotation does to each of its two keys, and when. */
+/**
+ * What a rotation does to each of its two keys, and when. While it waits for the proof that `publishKeySet` gives, it
+ * has no step but `publish`.
+ */
 export interface RotationPlan {
   /** The algorithm whose key is rotated. */
   readonly alg: Algorithm;
@@ -82,6 +83,8 @@ export function rotationWaits(
  *
  * @param options.now milliseconds since the epoch
  * @param options.maxAgeSeconds how long the host lets listeners keep the set
+ * @param options.publishedAt when the host was seen to show the set with the new key, in milliseconds since the epoch;
+ * without it, the new key counts as published since it was made
  * @throws {RangeError} for waits that are too short
  *
  * @example
@@ -98,9 +101,9 @@ export function rotationWaits(
 export function planRotation<Key extends KeyLife>(
   keys: readonly Key[],
   alg: Algorithm,
-  options: RotationOptions & { now: number; maxAgeSeconds: number },
+  options: RotationOptions & { now: number; maxAgeSeconds: number; publishedAt?: number | undefined },
 ): Key[] | undefined {
-  const { now, immediately = false } = options;
+  const { now, immediately = false, publishedAt } = options;
   const waits = rotationWaits(options, options.maxAgeSeconds);
   const own = keys.filter((key) => key.alg === alg);
   const waiting = own.filter((key) => stateAt(key, now) === "next");
@@ -109,8 +112,10 @@ export function planRotation<Key extends KeyLife>(
   const successor = planned ?? waiting[0];
   if (!successor) return undefined;
   const active = own.find((key) => stateAt(key, now) === "active");
-  // Without an active key nothing signs in the meantime, so waiting would only prolong the gap.
-  const signsAt = immediately || !active ? now : Math.max(now, successor.createdAt + waits.publishForMs);
+  // Without an active key nothing signs in the meantime, so waiting would only prolong the gap. Where a proof is asked
+  // for, a signature before it would be refused.
+  const isAtOnce = immediately || (!active && publishedAt === undefined);
+  const signsAt = isAtOnce ? now : Math.max(now, (publishedAt ?? successor.createdAt) + waits.publishForMs);
   return keys.map((key) => {
     if (key === successor) return { ...key, signsAt };
     return key === active ? { ...key, retiresAt: signsAt, removesAt: signsAt + waits.retireAfterMs } : key;

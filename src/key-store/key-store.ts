@@ -40,6 +40,15 @@ import {
   publicPem,
 } from "./material.js";
 import {
+  askedRotation,
+  askedStore,
+  confirmedStore,
+  type KeyPublication,
+  publishedStore,
+  releasedStore,
+  withoutPlans,
+} from "./publication.js";
+import {
   checkPassphrase,
   isToErase,
   recordOf,
@@ -68,6 +77,8 @@ export interface KeyStatus extends KeyLife {
   readonly state: KeyState;
   /** What happens to the key next, and when; absent if nothing is planned. */
   readonly nextStep?: PlannedStep;
+  /** When it was asked to sign as soon as `publishKeySet` has seen it at its host; absent otherwise. */
+  readonly askedAt?: number;
   /** What the key set publishes of the key. */
   readonly publicJwk?: JWK;
 }
@@ -96,7 +107,7 @@ export interface KeyStore extends KeyRecordSource {
   /**
    * Plans a rotation: the waiting key, or a new one, signs as soon as it has been published long enough. The whole
    * plan is stored at once and takes effect without a running process. While a rotation is planned, another call
-   * returns the same plan.
+   * returns the same plan. In a store that `publishKeySet` publishes, the plan waits for its proof.
    */
   rotate(alg: Algorithm, options?: RotationOptions): Promise<RotationPlan>;
   /**
@@ -110,6 +121,8 @@ export interface KeyStore extends KeyRecordSource {
   remove(kid: string, options?: { force?: boolean }): Promise<void>;
   /** Stores how long the host lets listeners keep the set, in seconds; rotations in every process wait for it. */
   setMaxAge(maxAgeSeconds: number): Promise<void>;
+  /** What `publishKeySet` keeps in the store. */
+  readonly publication: KeyPublication;
 }
 
 /**
@@ -203,16 +216,21 @@ class FolderKeyStore implements KeyStore {
     const isWaiting = keys.some((key) => key.alg === alg && stateAt(key, this.#clock.now()) === "next");
     // Generated before the lock is taken, as RSA takes long. If another process adds a key first, this one is dropped.
     const fresh = isWaiting ? undefined : await generateKey({ alg, state: "next", clock: this.#clock });
-    const stored = await this.#change(({ keys, maxAgeSeconds }, now) => {
-      checkPassphrase(keys, this.#seals);
-      const timing = { ...options, now, maxAgeSeconds };
-      const planned =
-        planRotation(keys, alg, timing) ??
-        (fresh && planRotation([...keys, storedKey(fresh, keys, this.#seals)], alg, timing));
-      return planned && { maxAgeSeconds, keys: planned };
+    const stored = await this.#change((before, now) => {
+      checkPassphrase(before.keys, this.#seals);
+      const planned = (keys: readonly StoredKey[]) => rotatedStore({ ...before, keys }, alg, options, now);
+      return (
+        planned(before.keys) ??
+        (fresh && planned([...before.keys, storedKey(fresh, before.keys, this.#seals)]))
+      );
     });
+    const now = this.#clock.now();
     // If another process has removed the waiting key meanwhile, start again with a new key.
-    return currentRotation(stored.keys, alg, this.#clock.now()) ?? this.rotate(alg, options);
+    return (
+      askedRotation(stored.keys, alg, now) ??
+      currentRotation(stored.keys, alg, now) ??
+      this.rotate(alg, options)
+    );
   }
 
   async rotateDue(everyMs: number, options: RotationOptions = {}): Promise<readonly RotationPlan[]> {
@@ -250,6 +268,36 @@ class FolderKeyStore implements KeyStore {
     await this.#change((stored) => ({ ...stored, maxAgeSeconds }));
   }
 
+  readonly publication: KeyPublication = {
+    begin: async (url, maxAgeSeconds) => {
+      checkMaxAge(maxAgeSeconds);
+      await this.#change((stored, now) => publishedStore(stored, url, maxAgeSeconds, now));
+    },
+    confirm: async (kids, options) => {
+      let planned: readonly Algorithm[] | undefined;
+      const { keys } = await this.#change((stored, now) => {
+        const confirmed = confirmedStore(stored, kids, options, now);
+        planned = confirmed?.planned;
+        return confirmed?.stored;
+      });
+      return planned?.flatMap((alg) => currentRotation(keys, alg, this.#clock.now()) ?? []);
+    },
+    takeBack: async () => {
+      let kids: readonly string[] = [];
+      await this.#change((stored, now) => {
+        const changed = withoutPlans(stored, now);
+        kids = stored.keys
+          .filter((key, at) => key.signsAt !== changed.keys[at]?.signsAt)
+          .map(({ kid }) => kid);
+        return changed;
+      });
+      return kids;
+    },
+    end: async () => {
+      await this.#change((stored) => releasedStore(stored));
+    },
+  };
+
   async #add(record: KeyRecord): Promise<KeyRecord> {
     const stored = await this.#change(({ keys, ...rest }, now) => {
       checkPassphrase(keys, this.#seals);
@@ -257,9 +305,12 @@ class FolderKeyStore implements KeyStore {
       const key = storedKey(record, keys, this.#seals);
       const isFirst = !keys.some(
         (one) =>
-          one.alg === key.alg && one.signsAt !== undefined && (one.retiresAt ?? one.removesAt) === undefined,
+          one.alg === key.alg &&
+          (one.signsAt ?? one.askedAt) !== undefined &&
+          (one.retiresAt ?? one.removesAt) === undefined,
       );
-      return { ...rest, keys: [...keys, isFirst ? { ...key, signsAt: now } : key] };
+      const first = rest.publishedTo === undefined ? { signsAt: now } : { askedAt: now };
+      return { ...rest, keys: [...keys, isFirst ? { ...key, ...first } : key] };
     });
     const added = stored.keys.find(({ kid }) => kid === record.kid) as StoredKey;
     return recordOf(added, stateAt(added, this.#clock.now()), this.#seals);
@@ -287,12 +338,30 @@ class FolderKeyStore implements KeyStore {
   }
 }
 
+/** The content with a rotation: planned, or asked for where a proof comes first. `undefined`: no key to rotate in. */
+function rotatedStore(
+  stored: StoredKeys,
+  alg: Algorithm,
+  options: RotationOptions,
+  now: number,
+): StoredKeys | undefined {
+  const { publishedTo, maxAgeSeconds } = stored;
+  const isUnderWay = stored.keys.some(
+    (key) => key.alg === alg && key.signsAt !== undefined && stateAt(key, now) === "next",
+  );
+  if (publishedTo !== undefined && !options.immediately)
+    return isUnderWay ? stored : askedStore(stored, alg, now);
+  const keys = planRotation(stored.keys, alg, { ...options, now, maxAgeSeconds });
+  return keys && { ...stored, keys };
+}
+
 function statusOf(key: StoredKey, now: number): KeyStatus {
-  const { kid, alg, createdAt, signsAt, retiresAt, removesAt, publicJwk } = key;
+  const { kid, alg, createdAt, signsAt, retiresAt, removesAt, askedAt, publicJwk } = key;
   const [state, step] = [stateAt(key, now), nextStep(key, now)];
   return {
     ...{ kid, alg, state, createdAt, signsAt, retiresAt, removesAt },
     ...(step ? { nextStep: step } : {}),
+    ...(askedAt === undefined ? {} : { askedAt }),
     ...(publicJwk && state !== "removed" ? { publicJwk } : {}),
   };
 }

@@ -13,12 +13,16 @@ export interface StoredKey extends KeyLife {
   readonly privateJwk?: JWK;
   /** The private key, encrypted under the store's passphrase; instead of `privateJwk`. */
   readonly sealedPrivateKey?: SealedKey;
+  /** When the key was asked to sign as soon as its publication is proved; only in a store with `publishedTo`. */
+  readonly askedAt?: number;
 }
 
 /** The content of the file. */
 export interface StoredKeys {
   /** How long the host lets listeners keep the set; rotations in every process wait for it. */
   readonly maxAgeSeconds: number;
+  /** The URL that `publishKeySet` proves the set at; no key is rotated in without that proof. */
+  readonly publishedTo?: string;
   readonly keys: readonly StoredKey[];
 }
 
@@ -28,7 +32,7 @@ export const VERSION = 1;
 /** Reads the content of the file; without a file the store is empty. */
 export function parse(text: string | undefined, path: string): StoredKeys {
   if (text === undefined) return { maxAgeSeconds: DEFAULT_MAX_AGE_SECONDS, keys: [] };
-  let stored: { version?: unknown; maxAgeSeconds?: unknown; keys?: unknown } | null;
+  let stored: { version?: unknown; maxAgeSeconds?: unknown; publishedTo?: unknown; keys?: unknown } | null;
   try {
     stored = JSON.parse(text);
   } catch {
@@ -45,21 +49,28 @@ export function parse(text: string | undefined, path: string): StoredKeys {
   const { maxAgeSeconds = DEFAULT_MAX_AGE_SECONDS } = stored;
   if (!Number.isSafeInteger(maxAgeSeconds) || (maxAgeSeconds as number) < 0)
     throw invalid(path, "has no valid maxAgeSeconds");
+  const { publishedTo } = stored;
+  if (publishedTo !== undefined && typeof publishedTo !== "string")
+    throw invalid(path, "has no valid publishedTo");
   const keys: readonly unknown[] = stored.keys;
   const bad = keys.findIndex((key) => !isStoredKey(key));
   if (bad >= 0) throw invalid(path, `has a key, number ${bad + 1}, that is not one`);
   const fault = lifeCycleFault(keys as StoredKey[]);
   if (fault) throw invalid(path, `has ${fault}`);
-  return { maxAgeSeconds: maxAgeSeconds as number, keys: keys as StoredKey[] };
+  return {
+    maxAgeSeconds: maxAgeSeconds as number,
+    ...(publishedTo === undefined ? {} : { publishedTo }),
+    keys: keys as StoredKey[],
+  };
 }
 
 function isStoredKey(value: unknown): value is StoredKey {
   if (!isObject(value)) return false;
-  const { kid, alg, createdAt, signsAt, retiresAt, removesAt } = value;
+  const { kid, alg, createdAt, signsAt, retiresAt, removesAt, askedAt } = value;
   const isNamed = isStorableKid(kid) && isAlgorithm(alg);
   const isTimed =
     Number.isFinite(createdAt) &&
-    [signsAt, retiresAt, removesAt].every((time) => time === undefined || Number.isFinite(time));
+    [signsAt, retiresAt, removesAt, askedAt].every((time) => time === undefined || Number.isFinite(time));
   const { publicJwk, privateJwk, sealedPrivateKey } = value;
   const hasKey = isObject(publicJwk) && (isObject(privateJwk) || isSealedKey(sealedPrivateKey));
   const isErased = publicJwk === undefined && privateJwk === undefined && sealedPrivateKey === undefined;
@@ -138,10 +149,10 @@ export function isToErase(key: StoredKey, now: number): boolean {
 export function withoutRemoved(stored: StoredKeys, now: number): StoredKeys {
   const keys = stored.keys.map((key) => {
     if (!isToErase(key, now)) return key;
-    const { publicJwk: _, privateJwk: __, sealedPrivateKey: ___, ...names } = key;
+    const { publicJwk: _, privateJwk: __, sealedPrivateKey: ___, askedAt: ____, ...names } = key;
     return names;
   });
-  return { maxAgeSeconds: stored.maxAgeSeconds, keys };
+  return { ...stored, keys };
 }
 
 /** A private key, encrypted under a passphrase; the texts are base64url. */

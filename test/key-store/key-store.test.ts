@@ -222,6 +222,17 @@ describe("key ids", () => {
     expect(await store.load()).toEqual([]);
   });
 
+  it("a key that was removed while it handed over stays removed when its successor goes, too", async () => {
+    const store = openKeyStore(dir);
+    const { kid } = await store.generate({ alg: "ES256" });
+    const { kid: successor } = await store.rotate("ES256");
+    await store.remove(kid, { force: true });
+    await store.remove(successor);
+    expect((await store.list()).map(({ state }) => state)).toEqual(["removed", "removed"]);
+    await store.generate({ alg: "ES256" });
+    expect(await store.load()).toMatchObject([{ state: "active" }]);
+  });
+
   it.each([
     "-x",
     "~root",
