@@ -18,6 +18,15 @@ export { toJwksListener } from "../jwks/node/jwks-listener.js";
 
 export { type KeyStatus, type KeyStore, type KeyStoreOptions, openKeyStore } from "../key-store/key-store.js";
 
+// … brought to a static host
+
+export {
+  type KeySetPublication,
+  type PublishKeySetOptions,
+  publishKeySet,
+} from "../key-store/publish-key-set.js";
+export { commandUpload, fileUpload } from "../key-store/uploads.js";
+
 // Connections
 
 export { guardedLookup } from "../http/node/guarded-lookup.js";
@@ -32,4 +41,6 @@ export { type OpenSqliteOptions, openSqlite, type SqliteDriver } from "../sqlite
 // What the names above are made of
 
 export type { KeyMaterial } from "../key-store/material.js";
+export type { ConfirmOptions, KeyPublication } from "../key-store/publication.js";
+export type { KeySetUpload } from "../key-store/uploads.js";
 export type { OpenSqliteDatabase, SqliteDatabase, SqliteStatement, SqliteValue } from "../sqlite/database.js";

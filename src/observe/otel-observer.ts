@@ -82,7 +82,8 @@ const SPAN_KEY = Symbol.for("OpenTelemetry Context Key SPAN");
  * - `hookproof.outbox.breaker`, gauge: 0 closed, 1 half-open, 2 open
  * - `hookproof.outbox.store_available`, gauge: 1, or 0 while the store cannot be reached
  *
- * All of them name the listener by `server.address` and `hookproof.listener_id`. The span of an event is a child
+ * All of them name the listener by `server.address` and `hookproof.listener_id`, and those of an outbox by its name as
+ * well, `hookproof.listener`. The span of an event is a child
  * of whatever span is active where `send` is called.
  *
  * @example
@@ -214,8 +215,14 @@ function contextWith(values: ReadonlyMap<symbol, unknown>): OtelContext {
 function senderMetrics(meter: OtelMeter): Observer {
   const sends = meter.createCounter("hookproof.sends", { description: "Events sent, by outcome" });
   const attempts = meter.createCounter("hookproof.attempts", { description: "Attempts, by outcome" });
-  const sendDuration = meter.createHistogram("hookproof.send.duration", { unit: "s" });
-  const attemptDuration = meter.createHistogram("hookproof.attempt.duration", { unit: "s" });
+  const sendDuration = meter.createHistogram("hookproof.send.duration", {
+    description: "From send to its end",
+    unit: "s",
+  });
+  const attemptDuration = meter.createHistogram("hookproof.attempt.duration", {
+    description: "From an attempt's start to its answer",
+    unit: "s",
+  });
 
   return (event) => {
     if (event.type === "send-ended") {
@@ -241,7 +248,10 @@ function outboxMetrics(meter: OtelMeter): Observer {
   const deliveries = meter.createCounter("hookproof.outbox.deliveries", {
     description: "Deliveries that ended, by outcome",
   });
-  const duration = meter.createHistogram("hookproof.outbox.delivery.duration", { unit: "s" });
+  const duration = meter.createHistogram("hookproof.outbox.delivery.duration", {
+    description: "From enqueueing to the end of the delivery",
+    unit: "s",
+  });
   const gauge = (name: string, description: string, unit = "{event}") =>
     meter.createGauge?.(`hookproof.outbox.${name}`, { description, unit });
   const pending = gauge("pending", "Events that wait");
@@ -254,16 +264,16 @@ function outboxMetrics(meter: OtelMeter): Observer {
   return (event) => {
     switch (event.type) {
       case "enqueue-ended":
-        enqueued.add(1, { ...listener(event.url), ...errorType(event) });
+        enqueued.add(1, { ...outboxListener(event), ...errorType(event) });
         return;
       case "delivery-ended": {
-        const attributes = { ...listener(event.url), outcome: event.outcome, ...errorType(event) };
+        const attributes = { ...outboxListener(event), outcome: event.outcome, ...errorType(event) };
         deliveries.add(1, attributes);
         duration.record(event.ageMs / 1000, attributes);
         return;
       }
       case "backlog": {
-        const attributes = listener(event.url);
+        const attributes = outboxListener(event);
         pending?.record(event.pending, attributes);
         inFlight?.record(event.inFlight, attributes);
         dead?.record(event.dead, attributes);
@@ -273,7 +283,7 @@ function outboxMetrics(meter: OtelMeter): Observer {
         return;
       }
       case "breaker-changed":
-        breaker?.record(PHASES.indexOf(event.state), listener(event.url));
+        breaker?.record(PHASES.indexOf(event.state), outboxListener(event));
         return;
       case "store-changed":
         storeAvailable?.record(event.available ? 1 : 0);
@@ -283,8 +293,14 @@ function outboxMetrics(meter: OtelMeter): Observer {
 
 const PHASES = ["closed", "half-open", "open"];
 
-/** The attributes that name a listener. */
+/** The attributes that name a listener of an outbox, of which only the name may be known. */
+function outboxListener(event: { readonly url: string; readonly listener: string }): Attributes {
+  return { ...listener(event.url), "hookproof.listener": event.listener };
+}
+
+/** The attributes that name a listener by its address. */
 function listener(url: string): Attributes {
+  if (url === "") return {};
   const { hostname, pathname } = new URL(url);
   return {
     "server.address": hostname,

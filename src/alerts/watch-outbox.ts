@@ -1,0 +1,256 @@
+import { type Clock, checkedClock, MAX_TIMER_MS, monotonicMs, systemClock, within } from "../core/clock.js";
+import { checkWholeNumber } from "../core/options.js";
+
+/**
+ * What an alert is about. The names are those of the alert rules for Prometheus, and docs/guides/on-call.md says what to
+ * do about each.
+ *
+ * - `store-unavailable`: the outbox cannot be asked
+ * - `window-closes`, `events-wait`: the age of the oldest event that waits for a listener
+ * - `backlog`: how many events wait for a listener
+ * - `dead-letters`: how many events of a listener were given up, and stand there
+ * - `listener-down`: how long this process's circuit breaker of a listener has been open
+ */
+export type AlertKind =
+  | "store-unavailable"
+  | "window-closes"
+  | "events-wait"
+  | "backlog"
+  | "dead-letters"
+  | "listener-down";
+
+/** From which value on each alert stands: more than this. Milliseconds or events; `false` for no such alert. */
+export type AlertThresholds = Readonly<Partial<Record<AlertKind, number | false>>>;
+
+const DAY_MS = 86_400_000;
+
+/** Those of examples/operating/alerts.yaml; how many events are many is for the program to say. */
+const DEFAULTS: Readonly<Record<AlertKind, number | false>> = {
+  "store-unavailable": 120_000,
+  "window-closes": 5 * DAY_MS,
+  "events-wait": 900_000,
+  backlog: false,
+  "dead-letters": 0,
+  "listener-down": 600_000,
+};
+
+/** An alert that begins or ends. */
+export interface OutboxAlert {
+  /** What it is about. */
+  readonly kind: AlertKind;
+  /** `begun` once, and `ended` once. */
+  readonly state: "begun" | "ended";
+  /** The listener's name; absent for `store-unavailable`. */
+  readonly listener?: string;
+  /** What was seen, in the unit of the threshold; the last value above it for an alert that ended. */
+  readonly value: number;
+  /** The threshold that the value is, or was, above. */
+  readonly threshold: number;
+  /** When it began or ended, as far as was seen: milliseconds since the Unix epoch. */
+  readonly at: number;
+}
+
+/** What is watched of a listener: a part of what `stats()` of an outbox says. */
+export interface WatchedListener {
+  /** The listener's name. */
+  readonly listener: string;
+  /** How many events wait. */
+  readonly pending: number;
+  /** How many events were given up. */
+  readonly dead: number;
+  /** The age of the oldest event that waits, in milliseconds; 0 if none does. */
+  readonly oldestAgeMs: number;
+  /** The state of the circuit breaker of the process that is asked. */
+  readonly breaker?: "closed" | "open" | "half-open";
+}
+
+/** What is watched: an outbox of `createOutbox`, or anything with its `stats()`. */
+export interface WatchedOutbox {
+  /** What there is to say of each listener. */
+  stats(): PromiseLike<readonly WatchedListener[]>;
+}
+
+/** Options of `watchOutbox`. */
+export interface WatchOptions {
+  /**
+   * Told once when an alert begins and once when it ends. If it throws, rejects or takes longer than 10 seconds, it is
+   * told again at the next look; the outbox is not touched by it.
+   */
+  readonly onAlert: (alert: OutboxAlert) => unknown;
+  /** Instead of, or beside, the usual ones; see `AlertKind`. */
+  readonly thresholds?: AlertThresholds | undefined;
+  /** How often it looks, in milliseconds; 15,000 by default. */
+  readonly everyMs?: number | undefined;
+  /** For tests. */
+  readonly clock?: Clock | undefined;
+}
+
+/** An outbox that is being watched. */
+export interface OutboxWatch {
+  /** Looks now, instead of at the next time; resolves when the callback has been told. It never rejects. */
+  look(): Promise<void>;
+  /** Looks no more. What stands is not told as ended. */
+  stop(): void;
+}
+
+/** How long an outbox may take for its answer, and a callback for its own. */
+const PATIENCE_MS = 10_000;
+
+/** Whether a callback was told; `perhaps` where it did not end in time. */
+type Told = "yes" | "perhaps" | "no";
+
+interface Standing {
+  begun: OutboxAlert;
+  told: Told;
+}
+
+/**
+ * Watches an outbox from outside, by its `stats()`, and tells when something needs a person. One process of several is
+ * enough, but for `listener-down`: each process has circuit breakers of its own. The timer keeps no process alive.
+ *
+ * @throws {TypeError} for an `onAlert` that is no function, and a threshold that there is not
+ * @throws {RangeError} for a threshold that is no whole number, and an `everyMs` below 1
+ *
+ * @example
+ * ```ts
+ * import { watchOutbox } from "hookproof/alerts";
+ * import { createOutbox, memoryStore } from "hookproof/outbox";
+ *
+ * const outbox = createOutbox({ store: memoryStore(), listeners: () => undefined });
+ * const watch = watchOutbox(outbox, {
+ *   thresholds: { "events-wait": 5 * 60_000, backlog: 10_000 },
+ *   onAlert: ({ state, kind, listener = "", value }) => console.error(state, kind, listener, value),
+ * });
+ * watch.stop();
+ * ```
+ */
+export function watchOutbox(outbox: WatchedOutbox, options: WatchOptions): OutboxWatch {
+  const { onAlert, everyMs = 15_000 } = options;
+  if (typeof onAlert !== "function") throw new TypeError("onAlert must be a function");
+  checkWholeNumber("everyMs", everyMs);
+  const thresholds = checkedThresholds(options.thresholds);
+  const clock = checkedClock(options.clock ?? systemClock);
+  const standing = new Map<string, Standing>();
+  const since = new Map<string, number>();
+  let looking: Promise<void> | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isStopped = false;
+
+  /** For how long something is so, as far as was seen. */
+  function duration(what: string, isSo: boolean, now: number): number {
+    if (!isSo) since.delete(what);
+    else if (!since.has(what)) since.set(what, now);
+    return now - (since.get(what) ?? now);
+  }
+
+  async function lookOnce(): Promise<void> {
+    const [now, at] = [monotonicMs(clock), clock.now()];
+    const stats = await asked();
+    const seen: Omit<OutboxAlert, "state" | "threshold" | "at">[] = [
+      { kind: "store-unavailable", value: duration("store", stats === undefined, now) },
+    ];
+    const named = new Set(["store"]);
+    for (const { listener, pending, dead, oldestAgeMs, breaker } of stats ?? []) {
+      named.add(`listener ${listener}`);
+      // While one attempt finds out whether the listener is back, it is as down as before.
+      const downMs = duration(`listener ${listener}`, breaker === "open" || breaker === "half-open", now);
+      seen.push(
+        { kind: "window-closes", listener, value: oldestAgeMs },
+        { kind: "events-wait", listener, value: oldestAgeMs },
+        { kind: "backlog", listener, value: pending },
+        { kind: "dead-letters", listener, value: dead },
+        { kind: "listener-down", listener, value: downMs },
+      );
+    }
+    // Listeners of which nothing is left.
+    if (stats) for (const what of since.keys()) if (!named.has(what)) since.delete(what);
+    const above = new Set<string>();
+    const telling: Promise<void>[] = [];
+    for (const one of seen) {
+      const threshold = thresholds[one.kind];
+      if (threshold === false || one.value <= threshold) continue;
+      const name = JSON.stringify([one.kind, one.listener]);
+      above.add(name);
+      const known = standing.get(name);
+      const begun: OutboxAlert = { ...one, state: "begun", threshold, at: known?.begun.at ?? at };
+      const entry = known ?? { begun, told: "no" };
+      entry.begun = begun;
+      standing.set(name, entry);
+      if (entry.told !== "yes")
+        telling.push(
+          tell(begun).then((told) => {
+            if (told !== "no") entry.told = told;
+          }),
+        );
+    }
+    for (const [name, { begun, told }] of standing) {
+      // An outbox that cannot be asked says nothing about its listeners.
+      if (above.has(name) || (stats === undefined && begun.listener !== undefined)) continue;
+      if (told === "no") standing.delete(name);
+      else
+        telling.push(
+          tell({ ...begun, state: "ended", at }).then((isKnown) => {
+            if (isKnown === "yes") standing.delete(name);
+          }),
+        );
+    }
+    await Promise.all(telling);
+  }
+
+  /** What the outbox says; `undefined` where it does not. */
+  async function asked(): Promise<readonly WatchedListener[] | undefined> {
+    try {
+      const stats = (async () => outbox.stats())();
+      return [...(await within(stats, PATIENCE_MS, () => new Error("no answer")))];
+    } catch {
+      return undefined;
+    }
+  }
+
+  async function tell(alert: OutboxAlert): Promise<Told> {
+    let isLate = false;
+    const late = () => {
+      isLate = true;
+      return new Error("no answer");
+    };
+    try {
+      await within(Promise.resolve(onAlert(alert)), PATIENCE_MS, late);
+      return "yes";
+    } catch {
+      return isLate ? "perhaps" : "no";
+    }
+  }
+
+  function look(): Promise<void> {
+    looking ??= lookOnce()
+      .catch(() => {}) // a clock that failed
+      .finally(() => {
+        looking = undefined;
+      });
+    return looking;
+  }
+
+  function next(): void {
+    if (isStopped) return;
+    timer = setTimeout(() => void look().then(next), Math.min(everyMs, MAX_TIMER_MS));
+    (timer as { unref?(): void }).unref?.();
+  }
+
+  next();
+  return {
+    look,
+    stop() {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}
+
+function checkedThresholds(given: AlertThresholds = {}): Readonly<Record<AlertKind, number | false>> {
+  for (const [kind, value] of Object.entries(given)) {
+    if (!Object.hasOwn(DEFAULTS, kind)) throw new TypeError(`thresholds has no ${kind}`);
+    if (value !== false && value !== undefined) checkWholeNumber(`thresholds: ${kind}`, value as number, 0);
+  }
+  const set = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...DEFAULTS, ...Object.fromEntries(set) };
+}
