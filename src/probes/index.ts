@@ -12,6 +12,29 @@ export type { AuthenticationMethod, ListenerChoice, Probe } from "./probe.js";
 export { type ProbeFilter, probes, selectProbes } from "./run-probes.js";
 export type { ProbeOutcome, ProbeResult, SkipReason } from "./send-probe.js";
 
+// Listeners of another scheme
+
+export {
+  runSchemeProbes,
+  type SchemeProbeTarget,
+  schemeProbes,
+  schemeVerdict,
+  type WrongChange,
+  type WrongSigner,
+} from "./scheme-probes.js";
+
+// How a listener behaves where it has a choice
+
+export {
+  type BehaviourDrift,
+  type BehaviourProfile,
+  behaveAs,
+  behaviourDrift,
+  readBehaviour,
+  recordBehaviour,
+} from "./behaviour.js";
+export type { RecordedAnswer } from "./recorded-answer.js";
+
 // What is wrong with the listener
 
 export { findListenerMistake } from "./find-listener-mistake.js";

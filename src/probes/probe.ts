@@ -43,7 +43,7 @@ export interface ProbeDefinition<Kit extends RequestKit = RequestKit> extends Om
   /** Makes the request; the kit has a new event id for every call. */
   readonly build: Build<Kit>;
   /** A request that is sent before; the probe is skipped unless the listener answers it with this status. */
-  readonly before?: { readonly build: Build<Kit>; readonly status: number };
+  readonly before?: { readonly build: Build<Kit>; readonly status: number | readonly number[] };
   /** How many copies are sent at the same time; the listener must accept exactly one. */
   readonly copies?: number;
   /** Whether the right answer depends on the exact second. Then the probe is sent again if a second passes meanwhile. */

@@ -12,8 +12,8 @@ import { DEFAULT_TOKEN_LIFETIME_SECONDS, signingHead } from "../core/protocol.js
 import { checkSecret, generateSecret } from "../hmac/secret.js";
 import { ALGORITHM_FACTS, type Algorithm } from "../jwt/algorithms.js";
 import { claimsFor } from "../jwt/claims.js";
+import { externalSignature } from "../jwt/external-signature.js";
 import { type ExternalSigner, importPrivateKey, type SigningKey } from "../jwt/key.js";
-import { externalSignature } from "../jwt/sign.js";
 
 /** A raw request, with its header lines exactly as they are to be sent. */
 export interface ProbeRequest {

@@ -20,6 +20,7 @@ import { ACCEPTANCE_PROBES, REPLAY_PROBES } from "./tables/acceptance-probes.js"
 import { BODY_PROBES } from "./tables/body-probes.js";
 import { CLAIM_PROBES } from "./tables/claim-probes.js";
 import { HEADER_PROBES } from "./tables/header-probes.js";
+import { ORDER_PROBES } from "./tables/order-probes.js";
 import { SIGNATURE_PROBES } from "./tables/signature-probes.js";
 import { TOKEN_PROBES } from "./tables/token-probes.js";
 
@@ -28,6 +29,7 @@ const FOR_BOTH: readonly ProbeDefinition[] = [
   ...REPLAY_PROBES,
   ...HEADER_PROBES,
   ...BODY_PROBES,
+  ...ORDER_PROBES,
 ];
 const FOR_TOKENS: readonly ProbeDefinition<TokenKit>[] = [...TOKEN_PROBES, ...CLAIM_PROBES];
 
@@ -87,7 +89,7 @@ export function selectProbes(
 }
 
 /** The probes of a list that fit a filter, in its order. */
-function selectFrom<Item extends { readonly id: string }>(
+export function selectFrom<Item extends { readonly id: string }>(
   all: readonly Item[],
   { only, skip = [] }: ProbeFilter,
 ): Item[] {
@@ -185,20 +187,21 @@ export async function* runProbes(
 ): AsyncGenerator<ProbeResult, void, undefined> {
   const { auth } = target;
   if (auth?.method === "hmac") {
-    yield* runSuite(HMAC_SUITE, hmacKits(auth.secret), target, options);
+    yield* runSuite(HMAC_SUITE, hmacKits(auth.secret), addressOf(target), options);
   } else if (auth?.method === "jwt") {
-    yield* runSuite(JWT_SUITE, await tokenKits(auth), target, options);
+    yield* runSuite(JWT_SUITE, await tokenKits(auth), addressOf(target), options);
   } else throw new TypeError("target.auth.method must be hmac or jwt");
 }
 
-async function* runSuite<Kit extends RequestKit>(
+/** Sends the probes of a suite that the options select, and yields their results in its order. */
+export async function* runSuite<Kit extends RequestKit>(
   suite: readonly ProbeDefinition<Kit>[],
   kitFor: (facts: RequestFacts) => Kit,
-  target: ProbeTarget,
+  address: Pick<RequestFacts, "url" | "baseUrl">,
   { concurrency = 4, bail = false, ...options }: RunProbesOptions,
 ): AsyncGenerator<ProbeResult, void, undefined> {
   checkWholeNumber("concurrency", concurrency);
-  const run = probeRun(target, options);
+  const run = runAt(address, options);
   const selected = selectFrom(suite, options);
   const results = inOrder(selected, { concurrency, signal: options.signal }, (probe) =>
     sendProbe(probe, kitFor, run),
@@ -207,13 +210,17 @@ async function* runSuite<Kit extends RequestKit>(
     yield result;
     if (bail && result.outcome === "fail") return;
   }
-  if (options.signal?.aborted) throw new HookproofError("ABORTED", "The caller aborted the probes.");
+  if (options.signal?.aborted) throw new HookproofError("ABORTED", "Interrupted: the probes were stopped.");
 }
 
 /** What all requests of one run share, from the options. */
 export function probeRun(target: ProbeTarget, options: RunProbesOptions): ProbeRun {
+  return runAt(addressOf(target), options);
+}
+
+function runAt(address: Pick<RequestFacts, "url" | "baseUrl">, options: RunProbesOptions): ProbeRun {
   return {
-    ...addressOf(target),
+    ...address,
     allowTrigger: options.allowTrigger === true,
     transport: options.transport ?? createTransport({ agent: options.agent }),
     keepsHeaderLines: options.transport !== undefined || KEEPS_HEADER_LINES,

@@ -2,9 +2,10 @@ import { type Clock, unixSeconds } from "../core/clock.js";
 import { type ErrorCode, HookproofError } from "../core/errors.js";
 import { newEventId } from "../core/event.js";
 import { onlyValue } from "../core/headers.js";
+import { httpDate } from "../core/http-date.js";
 import type { Transport, TransportResponse } from "../http/transport.js";
-import { httpDate } from "../sender/classify.js";
 import type { BuiltRequest, Probe, ProbeDefinition } from "./probe.js";
+import { type RecordedAnswer, recordedAnswer } from "./recorded-answer.js";
 import type { ProbeRequest, RequestFacts, RequestKit } from "./requests.js";
 
 /**
@@ -28,6 +29,8 @@ export interface ProbeResult extends Pick<Probe, "id" | "title" | "section" | "e
   readonly status?: number;
   /** The error code if there was no answer, such as `TIMED_OUT`. */
   readonly failure?: ErrorCode;
+  /** The answer as a behaviour profile keeps it; absent if there was none, or if copies were sent at the same time. */
+  readonly answer?: RecordedAnswer;
   /** Why the probe was not sent; only with the outcome `skip`. */
   readonly skipped?: SkipReason;
   /** Why it ended so, in words; absent if the statuses say enough. */
@@ -54,12 +57,13 @@ export interface ProbeRun extends Pick<RequestFacts, "url" | "baseUrl"> {
 }
 
 /** What came back: a status, or the error code if there was no answer. */
-export type Answer = ({ readonly status: number } | { readonly failure: ErrorCode }) &
-  Partial<Pick<TransportResponse, "headers" | "resent">>;
+export type Answer =
+  | Pick<TransportResponse, "status" | "headers" | "body" | "resent">
+  | { readonly failure: ErrorCode };
 
 /** The part of a result that follows from the answer. */
 type Verdict = Pick<ProbeResult, "outcome" | "reason">;
-type Ending = Verdict & Pick<ProbeResult, "status" | "failure" | "skipped">;
+type Ending = Verdict & Pick<ProbeResult, "status" | "failure" | "answer" | "skipped">;
 type Skipped = Ending & { readonly skipped: SkipReason };
 
 /** How often a probe is sent at most, if a second passes or a connection is replaced meanwhile. */
@@ -97,7 +101,7 @@ async function endingOf<Kit extends RequestKit>(
     if (ending.outcome === "pass" || ending.outcome === "skip") return ending;
     const passedSecond = probe.boundary === true && unixSeconds(run.clock) !== nowSeconds;
     // After a request was sent again on a new connection, a 409 says only that its first copy arrived.
-    const wasResent = last?.resent === true;
+    const wasResent = last !== undefined && "status" in last && last.resent === true;
     if ((passedSecond || wasResent) && tries < MAX_TRIES) continue;
     return probe.boundary ? unclearIfClockIsOff(ending, last, passedSecond, run.clock) : ending;
   }
@@ -112,8 +116,9 @@ async function sendOnce<Kit extends RequestKit>(
     const first = await sendBuilt(await probe.before.build(kit), run);
     if ("skipped" in first) return { ending: first };
     const seen = "status" in first ? first.status : first.failure;
-    if (seen !== probe.before.status) {
-      const reason = `the request before it was answered ${seen}, not ${probe.before.status}`;
+    const wanted = [probe.before.status].flat();
+    if (typeof seen !== "number" || !wanted.includes(seen)) {
+      const reason = `the request before it was answered ${seen}, not ${wanted.join(" or ")}`;
       return { ending: skip("not-prepared", reason) };
     }
   }
@@ -122,9 +127,13 @@ async function sendOnce<Kit extends RequestKit>(
   const [last] = copies;
   if (last === undefined || "skipped" in last)
     return { ending: last ?? skip("cannot-send", "nothing was sent") };
-  const seen = "status" in last ? { status: last.status } : { failure: last.failure };
+  const isOne = probe.copies === undefined;
+  const seen =
+    "status" in last
+      ? { status: last.status, ...(isOne ? { answer: recordedAnswer(last) } : {}) }
+      : { failure: last.failure };
   const answers = copies.filter((copy): copy is Answer => !("skipped" in copy));
-  const verdict = probe.copies === undefined ? judge(probe, last) : judgeCopies(answers);
+  const verdict = isOne ? judge(probe, last) : judgeCopies(answers);
   return { ending: { ...verdict, ...seen }, last };
 }
 
@@ -134,14 +143,14 @@ export async function sendBuilt(built: BuiltRequest, run: ProbeRun): Promise<Ans
   if (!run.keepsHeaderLines && hasNameTwice(built))
     return skip("cannot-send", "this runtime's fetch cannot send one header twice");
   try {
-    const { status, headers, resent } = await run.transport({
+    const { status, headers, body, resent } = await run.transport({
       ...built,
       timeoutMs: run.timeoutMs,
       maxResponseBytes: 16_384,
       signal: run.signal,
     });
     run.progress.answered = true;
-    return { status, headers, ...(resent === undefined ? {} : { resent }) };
+    return { status, headers, body, ...(resent === undefined ? {} : { resent }) };
   } catch (error) {
     const failure = error instanceof HookproofError ? error.code : "CONNECTION_FAILED";
     // A listener that has answered before failed this probe. One that never answered cannot be tested at all,
@@ -205,7 +214,8 @@ function unclearIfClockIsOff(
 ): Ending {
   if (passedSecond)
     return { ...ending, outcome: "unclear", reason: "no answer came within one second of the clock" };
-  const date = httpDate(onlyValue(last?.headers ?? [], "date"));
+  const headers = last !== undefined && "status" in last ? last.headers : [];
+  const date = httpDate(onlyValue(headers, "date"));
   const offsetSeconds = date === undefined ? 0 : date / 1000 - unixSeconds(clock);
   if (offsetSeconds === 0) return ending;
   return {
