@@ -1,5 +1,6 @@
 import { decodeUtf8, encodeBase64, utf8 } from "../core/bytes.js";
 import { shown } from "../core/check.js";
+import { countOf } from "../core/words.js";
 import { changesInJson } from "./compare-json.js";
 import { inflate } from "./inflate.js";
 import { withDetail } from "./mistake.js";
@@ -13,8 +14,9 @@ const MAX_READ_BYTES = 1_048_576;
 /** How one body became the other one: nothing if they are the same bytes. */
 export async function changesInBody(sent: Uint8Array, received: Uint8Array): Promise<WayChange[]> {
   if (sameBytes(sent, received)) return [];
-  if (received.length === 0) return [withDetail(CHANGES.lost, `${sent.length} bytes were sent.`)];
-  if (sent.length === 0) return [withDetail(CHANGES.appeared, `It has ${received.length} bytes.`)];
+  if (received.length === 0)
+    return [withDetail(CHANGES.lost, `The sender sent ${countOf(sent.length, "byte")}.`)];
+  if (sent.length === 0) return [withDetail(CHANGES.appeared, `It has ${countOf(received.length, "byte")}.`)];
   const part = partOf(sent, received);
   if (part) return [part];
   if (Math.max(sent.length, received.length) > MAX_READ_BYTES) return [changed(sent, received)];
@@ -150,7 +152,7 @@ function withoutChunks(received: string): string | undefined {
 /** Whether one body is a part of the other one. */
 function partOf(sent: Uint8Array, received: Uint8Array): WayChange | undefined {
   if (isBlankBut(sent, received)) return undefined;
-  const lengths = `Of ${sent.length} bytes ${received.length} arrived`;
+  const lengths = `Of ${countOf(sent.length, "byte")} ${received.length} arrived`;
   if (startsWith(sent, received)) {
     const text = decodeUtf8(sent);
     const isCharacters = text !== undefined && [text.length, [...text].length].includes(received.length);
@@ -160,7 +162,10 @@ function partOf(sent: Uint8Array, received: Uint8Array): WayChange | undefined {
   if (received.length < sent.length && sameBytes(sent.subarray(sent.length - received.length), received))
     return withDetail(CHANGES.beginningLost, `${lengths}.`);
   if (startsWith(received, sent))
-    return withDetail(CHANGES.extended, `${received.length - sent.length} bytes were added.`);
+    return withDetail(
+      CHANGES.extended,
+      `${countOf(received.length - sent.length, "byte")} too many arrived.`,
+    );
   return undefined;
 }
 
@@ -184,7 +189,7 @@ function changed(sent: Uint8Array, received: Uint8Array): WayChange {
   const where = `The first difference is at byte ${(at < 0 ? sent.length : at) + 1}`;
   return withDetail(
     CHANGES.changed,
-    `${where}; ${sent.length} bytes were sent and ${received.length} arrived.`,
+    `${where}; of ${countOf(sent.length, "byte")} ${received.length} arrived.`,
   );
 }
 

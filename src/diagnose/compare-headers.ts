@@ -7,6 +7,7 @@ import {
   SIGNATURE_HEADER,
   TIMESTAMP_HEADER,
 } from "../core/headers.js";
+import { countOf } from "../core/words.js";
 import { withDetail } from "./mistake.js";
 import { HEADER_CHANGES as CHANGES, type WayChange } from "./tables/way-changes.js";
 import { WAY_MARKS } from "./tables/way-marks.js";
@@ -192,7 +193,8 @@ function detailOf(name: string, sent: readonly string[], arrived: readonly strin
   if (sent.length !== arrived.length)
     return `${shown(name)} was sent ${times(sent.length)} and arrived ${times(arrived.length)}.`;
   const [before = "", after = ""] = [sent[0], arrived[0]];
-  const of = (value: string) => (SHOWN.has(lower(name)) ? shown(value, 60) : `${value.length} characters`);
+  const of = (value: string) =>
+    SHOWN.has(lower(name)) ? shown(value, 60) : countOf(value.length, "character");
   return `${shown(name)}: ${of(before)} became ${of(after)}.`;
 }
 

@@ -8,6 +8,7 @@ import {
 import { parseJson } from "../core/json.js";
 import { listenerIdOf } from "../core/listener-url.js";
 import { isTimestamp, MAX_BODY_BYTES, TIMESTAMP_TOLERANCE_SECONDS } from "../core/protocol.js";
+import { countOf } from "../core/words.js";
 import { type Mistake, withDetail } from "./mistake.js";
 import { HEADER_MISTAKES as MISTAKES, OTHER_NAMES, TARGET_MISTAKES } from "./tables/header-mistakes.js";
 
@@ -71,7 +72,7 @@ export function mistakesInAge(headers: ReceivedHeaders, nowSeconds: number): Mis
 /** What is wrong with the body itself, even if its signature is right. */
 export function mistakesInBody(body: Uint8Array): Mistake[] {
   if (body.length > MAX_BODY_BYTES)
-    return [withDetail(MISTAKES.bodyTooLarge, `It has ${body.length} bytes.`)];
+    return [withDetail(MISTAKES.bodyTooLarge, `It has ${countOf(body.length, "byte")}.`)];
   if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) return [MISTAKES.bodyWithBom];
   const parsed = parseJson(body);
   if (parsed.ok) return [];

@@ -195,6 +195,11 @@ export const AS_RUBY_NUMBERS: Reshape = {
   ),
 };
 
+/** The same as Json.NET of C# writes them. */
+export const AS_CSHARP_NUMBERS: Reshape = {
+  leaf: numbers((token) => (/[.e]/i.test(token) ? asCsharpDouble(token) : token)),
+};
+
 function asDouble(token: string, largest: number): string {
   const value = Number(token);
   if (value !== 0 && (Math.abs(value) >= largest || Math.abs(value) < 1e-3))
@@ -210,6 +215,16 @@ function asPythonFloat(token: string): string {
   const value = Number(token);
   if (value !== 0 && (Math.abs(value) >= 1e16 || Math.abs(value) < 1e-4))
     return value.toExponential().replace(/e([+-])([0-9])$/, "e$10$2");
+  return Number.isInteger(value) ? `${value}.0` : String(value);
+}
+
+function asCsharpDouble(token: string): string {
+  const value = Number(token);
+  if (value !== 0 && (Math.abs(value) >= 1e15 || Math.abs(value) < 1e-4))
+    return value
+      .toExponential()
+      .replace(/e([+-])([0-9])$/, "e$10$2")
+      .replace("e", "E");
   return Number.isInteger(value) ? `${value}.0` : String(value);
 }
 

@@ -164,6 +164,11 @@ export function gsonQuotes(text: string): string {
   return escaped(JSON.stringify(text), /[<>&='\u2028\u2029]/g);
 }
 
+/** JavaScriptSerializer of Mono, and of .NET where it is told to leave & as it is. */
+export function angleQuotes(text: string): string {
+  return escaped(JSON.stringify(text), /[<>'\u0085\u2028\u2029]/g);
+}
+
 /** PowerShell 5 (`ConvertTo-Json`), and JavaScriptSerializer of .NET: <, >, & and '. */
 export function powershellQuotes(text: string): string {
   return escaped(JSON.stringify(text), /[<>&']/g);

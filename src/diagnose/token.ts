@@ -2,10 +2,11 @@ import { digestOf } from "#hash";
 import { decodeBase64url, isBase64url, utf8 } from "../core/bytes.js";
 import { shown } from "../core/check.js";
 import { MAX_TOKEN_LENGTH, MAX_TOKEN_LIFETIME_SECONDS } from "../core/protocol.js";
+import { countOf } from "../core/words.js";
 import { otherShapeOf } from "../jwks/key-set-shape.js";
 import { ALGORITHM_FACTS, type Algorithm, algorithmOf, isAlgorithm } from "../jwt/algorithms.js";
+import { rawFromDer } from "../jwt/external-signature.js";
 import { importPublicKey } from "../jwt/key.js";
-import { rawFromDer } from "../jwt/sign.js";
 import { parseMembers } from "../jwt/token.js";
 import type { KeyResolver } from "../jwt/verify.js";
 import { isRemovedSignature, otherToken, readAuthorization } from "./authorization.js";
@@ -85,7 +86,7 @@ function asReused(found: Mistake[]): Mistake[] {
 
 function lengthOf(token: string, segments: number): string {
   if (token.length > MAX_TOKEN_LENGTH)
-    return `It has ${token.length} characters; ${MAX_TOKEN_LENGTH} are the most.`;
+    return `It has ${countOf(token.length, "character")}; ${MAX_TOKEN_LENGTH} are the most.`;
   return `It has ${segments} part${segments === 1 ? "" : "s"}${segments === 5 ? ", as encrypted tokens have" : ""}.`;
 }
 

@@ -1,6 +1,7 @@
 import { digestOf } from "#hash";
 import { decodeBase64url } from "../core/bytes.js";
 import { shown } from "../core/check.js";
+import { countOf } from "../core/words.js";
 import { secretFingerprint } from "../hmac/secret.js";
 import { BY_LENGTH } from "./json-changes.js";
 import { type Json, readJson, type Texts } from "./json-shapes.js";
@@ -33,7 +34,7 @@ export function unexplained({ timestamp, eventId, body, secrets }: SignedMessage
   const hash = hexOf(decodeBase64url(digestOf("sha256", [body])) ?? new Uint8Array());
   const known = [
     `the secret's fingerprint (here ${secrets.map(({ text }) => secretFingerprint(text)).join(", ")})`,
-    `the body's SHA-256 and length (here ${hash}, ${body.length} bytes)`,
+    `the body's SHA-256 and length (here ${hash}, ${countOf(body.length, "byte")})`,
     `Webhook-Timestamp and Webhook-Event-Id (here ${shown(timestamp, 40)}, ${shown(eventId, 40)})`,
   ];
   return {

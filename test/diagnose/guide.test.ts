@@ -4,16 +4,16 @@ import { mistakes as allMistakes } from "hookproof/diagnose";
 import { describe, expect, it } from "vitest";
 import { CODES } from "../../src/core/errors.js";
 import { root } from "../kit/built-package.js";
-import { complaints, optionsOf, programOf } from "../kit/compile.js";
+import { complaintsOfModules, optionsOf, programOf } from "../kit/compile.js";
 
 describe("docs/guides/why-401.md", () => {
   const guide = readFileSync(join(root, "docs/guides/why-401.md"), "utf8");
 
   it("has code that compiles, and names mistakes that exist", () => {
     const [, block = ""] = /```ts\n([\s\S]*?)```/.exec(guide) ?? [];
-    expect(complaints(programOf({ "test/types/guide.ts": block }, optionsOf("tsconfig.node.json")))).toEqual(
-      [],
-    );
+    expect(
+      complaintsOfModules(programOf({ "test/types/guide.ts": block }, optionsOf("tsconfig.node.json"))),
+    ).toEqual([]);
     expect(guide).toContain("`signature-unexplained`");
     expect(allMistakes.map(({ id }) => id)).toContain("signature-unexplained");
   }, 60_000);

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -20,6 +20,8 @@ const NUMBERS = '{"weight":136.0,"limit":1e5,"rate":1.50,"small":0.00001,"count"
 /** What was sent, where it is neither of these. */
 const SENT: Readonly<Record<string, string>> = {
   "Jackson, NON_NULL": '{"weight":2.5,"count":1,"none":null}',
+  "Json.NET, NullValueHandling.Ignore": '{"weight":2.5,"count":1,"none":null}',
+  "Json.NET, a class": '{"userId":4711,"type":"user.offboarded","manager":null}',
 };
 
 const folder = new URL("printers/", import.meta.url);
@@ -54,6 +56,22 @@ async function postgresPrints(url: string): Promise<Record<string, string>> {
   return rows[0] ?? {};
 }
 
+const JSON_NET = "/usr/lib/cli/Newtonsoft.Json-5.0/Newtonsoft.Json.dll";
+
+/** C# is compiled first; the program looks for its library beside itself. */
+function csharpPrints(): Texts {
+  const folder = mkdtempSync(join(tmpdir(), "hookproof-csharp-"));
+  try {
+    const file = join(folder, "Print.exe");
+    copyFileSync(JSON_NET, join(folder, "Newtonsoft.Json.dll"));
+    const libraries = [`-r:${JSON_NET}`, "-r:System.Web.Extensions.dll"];
+    execFileSync("mcs", [`-out:${file}`, ...libraries, path("Print.cs")]);
+    return JSON.parse(execFileSync("mono", [file, PLAIN, NUMBERS], { encoding: "utf8" })) as Texts;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 const MARIADB = "/usr/sbin/mariadbd";
 
 /** MariaDB runs statements without becoming a server, and writes what comes out into files. */
@@ -86,6 +104,7 @@ afterAll(() => postgres?.stop());
 
 const PRINTERS: readonly Printer[] = [
   ["Jackson and Gson", hasJava, program("Print.java", "java", "-cp", classPath.join(":"))],
+  ["C#", existsSync(JSON_NET) && hasTool("mcs", "--version"), csharpPrints],
   ["go", hasTool("go", "version"), program("print.go", "go", "run")],
   ["php", hasTool("php", "--version"), program("print.php", "php")],
   ["ruby", hasTool("ruby", "--version"), program("print.rb", "ruby")],

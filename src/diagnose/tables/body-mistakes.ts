@@ -1,5 +1,6 @@
 import { AS_GO_MAPS, BY_LENGTH, SORTED } from "../json-changes.js";
 import {
+  angleQuotes,
   asciiQuotes,
   dotnetQuotes,
   gsonQuotes,
@@ -175,12 +176,13 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     id: "body-quotes-escaped",
     title: "Body signed with ', = or quotes escaped",
     message:
-      "It matches if <, >, & and ' are escaped, and = or quotes with them, as Gson, ConvertTo-Json of PowerShell 5 and PHP's JSON_HEX_* do.",
+      "It matches if <, > and ' are escaped, and &, = or quotes with them, as Gson, JavaScriptSerializer of .NET, ConvertTo-Json of PowerShell 5 and PHP's JSON_HEX_* do.",
     fix: `${ONCE} In Java new GsonBuilder().disableHtmlEscaping().`,
     ways: [
       [3, inStyle({ comma: ",", colon: ":", quote: gsonQuotes })],
       [3, inStyle({ comma: ",", colon: ":", quote: powershellQuotes })],
       [3, inStyle({ comma: ",", colon: ":", quote: phpHexQuotes })],
+      [3, inStyle({ comma: ",", colon: ":", quote: angleQuotes })],
     ],
   },
   ...SHAPE_MISTAKES,

@@ -1,4 +1,5 @@
 import {
+  AS_CSHARP_NUMBERS,
   AS_DOUBLES,
   AS_DOUBLES_WITHOUT_NULLS,
   AS_JAVA_NUMBERS,
@@ -71,7 +72,7 @@ export const NUMBER_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       ...each([AS_DOUBLES], [COMPACT, SPACED]),
       ...each([AS_JAVA_NUMBERS], [COMPACT]),
       ...each([AS_PYTHON_NUMBERS], [COMPACT, PYTHON]),
-      ...each([AS_RUBY_NUMBERS, AS_PHP_NUMBERS], [COMPACT]),
+      ...each([AS_RUBY_NUMBERS, AS_PHP_NUMBERS, AS_CSHARP_NUMBERS], [COMPACT]),
       ...each([AS_JAVASCRIPT_NUMBERS], [PHP, SLASHES, ASCII, HTML]),
     ],
   },

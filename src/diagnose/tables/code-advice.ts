@@ -112,6 +112,14 @@ export const CODE_ADVICE = {
   ],
   CLAIM_SUB_INVALID: ["sub must be the tenant's base URL, without a slash at the end.", SIGN_FOR_LISTENER],
   CLAIM_AUD_INVALID: ["aud must be the listener's whole URL as one text.", SIGN_FOR_LISTENER],
+  CLAIM_ISS_INVALID: [
+    "The token is by another issuer, or the issuer's URL is written in another way.",
+    "Compare iss with the receiver's setting, letter by letter: a trailing slash makes another issuer.",
+  ],
+  CLAIM_EVENTS_INVALID: [
+    "events is missing, a list, empty, or holds a value that is not an object; or a name that is not a URI.",
+    'Write {"events": {"https://example.com/event-type": {}}}: the event\'s URI is the name, its details are the value.',
+  ],
   CLAIM_EXP_INVALID: [
     "exp is in milliseconds, in the past, or more than 10 minutes ahead.",
     "Sign at every attempt; hookproof doctor <url> compares the clocks.",
@@ -233,6 +241,22 @@ export const CODE_ADVICE = {
     "The key store is encrypted, and the passphrase is missing or wrong.",
     "Give the right passphrase (--passphrase-file on the command line).",
   ],
+  KEY_STORE_PUBLISHED: [
+    "A store's key set is proved at one URL, and hookproof jwks publish names another one.",
+    "Give the URL that the message names, or let go of it first: hookproof jwks publish --release.",
+  ],
+  KEY_SET_UPLOAD_FAILED: [
+    "The folder, the command or the bucket that the key set goes to refused it. The old key signs on, and nothing retires.",
+    "Mend what the message names and run hookproof jwks publish again: it goes on where it stopped.",
+  ],
+  KEY_SET_NOT_PUBLISHED: [
+    "The URL shows another key set than the one that was uploaded: a cache still has the old one, or the file is another one. The old key signs on.",
+    "Wait for as long as the cache keeps it, or purge the cache; then run hookproof jwks publish again.",
+  ],
+  BEHAVIOUR_INVALID: [
+    "The file is no behaviour profile, was changed by hand, or is of a newer version.",
+    "Record it anew: hookproof test <target> --record <file>.",
+  ],
   KEY_ID_REUSED: [
     "A kid names one key for ever, because receivers keep copies of key sets.",
     "Choose another kid, or leave it out, and one is made.",
@@ -300,7 +324,7 @@ export const CODE_ADVICE = {
     "Send it again with the same id: 409 means that it had arrived.",
   ],
   ABORTED: [
-    "The caller aborted, or the program was interrupted; the event may have arrived.",
+    "The signal of the call was aborted, or the program was interrupted; the event may have arrived.",
     "Send it again with the same id: 409 means that it had arrived.",
   ],
 

@@ -37,6 +37,15 @@ const python = (file: string, ...modules: readonly string[]) => ({
   run: ["/usr/bin/python3", path(file)],
 });
 
+const jar = (name: string) => `/usr/share/java/${name}.jar`;
+const SPRING = [
+  ..."core beans context aop expression web web.servlet".split(" ").map((part) => jar(`spring3-${part}`)),
+  ..."server servlet http io util util-ajax security".split(" ").map((part) => jar(`jetty9-${part}`)),
+  ..."core databind annotations".split(" ").map((part) => jar(`jackson-${part}`)),
+  ...["servlet-api", "commons-logging"].map(jar),
+];
+const LARAVEL = "/usr/share/php/Illuminate/autoload.php";
+
 const FRAMEWORKS: Readonly<Record<string, Framework>> = {
   "express.mjs": { ...node, run: program("express.mjs") },
   "fastify.mjs": { ...node, run: program("fastify.mjs") },
@@ -58,6 +67,13 @@ const FRAMEWORKS: Readonly<Record<string, Framework>> = {
     invites: "body-indented",
     signed: JSON.stringify(JSON.parse(BODY), null, 2),
   },
+  "rails.rb": {
+    needs: "ruby-railties",
+    isThere: hasTool("ruby", "-e", 'require "action_controller/railtie"; require "webrick"'),
+    run: ["ruby", path("rails.rb")],
+    invites: "body-html-escaped",
+    signed: '{"type":"user.offboarded","name":"Zo\u00eb \\u003cb\\u003e \\u0026 co","gone":null}',
+  },
   "listener.go": {
     needs: "go",
     isThere: hasTool("go", "version"),
@@ -71,6 +87,21 @@ const FRAMEWORKS: Readonly<Record<string, Framework>> = {
     run: ["php", "-S", "127.0.0.1:PORT", path("listener.php")],
     invites: "body-empty-object",
     signed: "[]",
+  },
+  "laravel.php": {
+    needs: "Laravel",
+    isThere: existsSync(LARAVEL) && hasTool("php", "--version"),
+    run: ["php", "-S", "127.0.0.1:PORT", path("laravel.php")],
+    invites: "body-ascii-escaped",
+    signed: PYTHON.replaceAll('": ', '":').replaceAll(", ", ","),
+  },
+  "Spring.java": {
+    needs: "Spring",
+    isThere: SPRING.every((file) => existsSync(file)) && hasTool("java", "--version"),
+    // Spring 4.3 of Debian reads no newer classes.
+    run: ["java", "--source", "8", "-cp", SPRING.join(":"), path("Spring.java")],
+    invites: "body-compact",
+    signed: WRITTEN_AGAIN,
   },
 };
 
