@@ -4,9 +4,9 @@ import { HookproofError, messageOf } from "../core/errors.js";
 import { EVENT_ID_HEADER, type HeaderPair } from "../core/headers.js";
 import { parseListenerUrl } from "../core/listener-url.js";
 import type { Transport } from "../http/transport.js";
-import type { ListenerOptions } from "../receiver/listener.js";
 import { createReceiver, type Receiver } from "../receiver/receiver.js";
 import type { Verdict } from "../receiver/verdict.js";
+import type { ListenerOptions } from "../schemes/default-verifier.js";
 
 /** How the fake receiver answers one request: a status, or a status with more. */
 export type ScriptedAnswer =

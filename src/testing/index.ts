@@ -19,3 +19,7 @@ export type { ContractCase } from "./contract-case.js";
 export { outboxStoreContract } from "./outbox-contract/contract.js";
 export type { OutboxStoreSubject } from "./outbox-contract/subject.js";
 export { type ReplayStoreSubject, replayStoreContract } from "./replay-store-contract.js";
+
+// For authors of schemes
+
+export { type SchemeSubject, schemeContract } from "./scheme-contract.js";

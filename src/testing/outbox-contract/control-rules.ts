@@ -48,6 +48,24 @@ export const controlRules = [
     },
   ),
   controlRule(
+    "a pause that keeps the reason does not replace the one of a person",
+    async (bench, control) => {
+      const { store, take, put } = bench;
+      await control.pause(LISTENER, "410", { keepReason: true });
+      expectSame("why", (await statsOf(store))?.paused?.reason, "410");
+      await control.pause(LISTENER, "moving house");
+      const { paused } = (await statsOf(store)) ?? {};
+      await control.pause(LISTENER, "410", { keepReason: true });
+      expectSame("why then", (await statsOf(store))?.paused, paused);
+      await control.pause(OTHER_LISTENER);
+      await control.pause(OTHER_LISTENER, "410", { keepReason: true });
+      expectSame("why the other", (await statsOf(store, OTHER_LISTENER))?.paused?.reason, undefined);
+      await control.resume(LISTENER);
+      await put(event("one"));
+      expectSame("claimed then", texts(await take(MOST)), ["one"]);
+    },
+  ),
+  controlRule(
     "a pause needs no event and no reason, and outlives the store",
     async ({ store, subject, put }, control) => {
       await control.pause(OTHER_LISTENER);

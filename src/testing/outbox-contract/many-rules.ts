@@ -170,6 +170,17 @@ export const manyRules = [
     expectSame("after a minute", (await takeWithin(store, { rate })).length, 10);
     expectSame("without the rate", (await takeWithin(store, {}, 5)).length, 5);
   }),
+  // As after a clock that was put back: what is kept of a rate lies hours ahead of now.
+  manyRule("a rate waits for no time further ahead than its burst and one event", async (bench) => {
+    const { store } = bench;
+    await putMany(bench, 20);
+    const slow: Rate = { perSecond: 2 / 3_600, burst: 4 };
+    expectSame("a burst", (await takeWithin(store, { rate: slow })).length, 4);
+    expectSame("two hours ahead", (await takeWithin(store, { rate: slow })).length, 0);
+    const quick: Rate = { perSecond: 0.1, burst: 3 };
+    expectSame("counts as now", (await takeWithin(store, { rate: quick })).length, 3);
+    expectSame("and as used", (await takeWithin(store, { rate: quick })).length, 0);
+  }),
   rule(
     "an event of several listeners has its body at each of them, whatever becomes of the others",
     async (bench) => {
