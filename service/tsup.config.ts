@@ -4,7 +4,11 @@ import { dirname, join } from "node:path";
 import { defineConfig } from "tsup";
 
 export default defineConfig({
-  entry: { index: "src/index.ts", "cel-process": "src/automations/cel-process.js" },
+  entry: {
+    index: "src/index.ts",
+    listeners: "src/listeners.ts",
+    "cel-process": "src/automations/cel-process.js",
+  },
   format: "esm",
   target: "es2023",
   platform: "node",

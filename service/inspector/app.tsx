@@ -1,96 +1,85 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ReplayOrder } from "../src/inspector/contract.js";
-import { CopyMenu } from "./actions/copy-menu.js";
+import { ConfirmDialog } from "./actions/confirm-dialog.js";
 import { EditDialog } from "./actions/edit-dialog.js";
 import { ExportDialog } from "./actions/export-dialog.js";
 import { ForceDialog } from "./actions/force-dialog.js";
 import { HelpDialog } from "./actions/help-dialog.js";
-import { ReplayMenu } from "./actions/replay-menu.js";
+import { type MenuName, RequestActions } from "./actions/request-actions.js";
 import { CallsView } from "./calls/calls-view.js";
 import { ControlDialog } from "./control/control-dialog.js";
-import { Detail } from "./detail/request-detail.js";
 import { useDetail } from "./detail/use-detail.js";
 import { EmptyState } from "./frame/empty-state.js";
-import { type Note, Toast } from "./frame/toast.js";
+import { RestartNote } from "./frame/restart-note.js";
+import { Toast } from "./frame/toast.js";
 import { TopBar } from "./frame/top-bar.js";
 import { useChoice } from "./frame/use-choice.js";
 import { useKeys } from "./frame/use-keys.js";
 import { useLive } from "./frame/use-live.js";
+import { useNote } from "./frame/use-note.js";
 import { ViewLinks } from "./frame/view-links.js";
-import { type Filter, NO_FILTER, ofSource, ofStatus } from "./list/filter.js";
-import { FilterBar } from "./list/filter-bar.js";
-import { RequestList } from "./list/request-list.js";
-import { requestParts } from "./list/request-row.js";
-import { steppedFrom } from "./list/row-window.js";
-import { searchRequests, useSearch } from "./list/use-search.js";
+import { isNarrowed, NO_FILTER } from "./list/filter.js";
+import { RequestsView } from "./list/requests-view.js";
+import { useRequests } from "./list/use-requests.js";
 import type { Api } from "./live/api.js";
-import { Icon } from "./parts/icon.js";
-import { TimeLine } from "./time-line/time-line.js";
 
-type MenuName = "replay" | "copy" | "file";
-type DialogName = "help" | "force" | "edit" | "export" | "control";
-
-const NOTE_MS = 5_000;
+type DialogName = "help" | "force" | "edit" | "export" | "control" | "clear";
 
 /** The whole page. */
 export function App({ api }: { api: Api }) {
-  const { session, clockOffsetMs, connected, isLockedOut, rows, forced, calls } = useLive(api);
+  const { session, clockOffsetMs, connected, isLockedOut, rows, forced, restarts, calls } = useLive(api);
   const [choice, setChoice] = useChoice();
   const isOfCalls = choice.view === "calls" && session?.hasCalls === true;
-  const chosen = isOfCalls ? undefined : choice.n;
-  const choose = useCallback((n: number | undefined) => setChoice({ view: "requests", n }), [setChoice]);
-  const [filter, setFilter] = useState<Filter>(NO_FILTER);
+  const requests = useRequests(api, rows, {
+    choice,
+    setChoice,
+    losses: session?.historyFile === undefined ? restarts : 0,
+  });
+  const { filter, shown, chosen, choose, following } = requests;
   const [menu, setMenu] = useState<MenuName>();
   const [dialog, setDialog] = useState<DialogName>();
-  const [note, setNote] = useState<Note>();
+  const [compared, setCompared] = useState<number>();
+  const [note, attempt] = useNote();
   const search = useRef<HTMLInputElement>(null);
   const file = useRef<HTMLInputElement>(null);
 
-  const find = useCallback((q: string) => searchRequests(api, q), [api]);
-  const found = useSearch(find, filter.text, rows) ?? rows;
-  const ofOne = useMemo(() => ofSource(found, filter, ({ listenerId }) => listenerId), [found, filter]);
-  const shown = useMemo(() => ofStatus(ofOne, filter), [ofOne, filter]);
   const row = useMemo(() => rows.find(({ n }) => n === chosen), [rows, chosen]);
   const detail = useDetail(api.request, chosen, row);
   const listeners = session?.listeners ?? [];
-  const listener =
-    detail && detail !== "gone" ? listeners.find(({ id }) => id === detail.listenerId) : undefined;
+  const opened = detail === undefined || detail === "gone" ? undefined : detail;
+  const listener = listeners.find(({ id }) => id === opened?.listenerId);
   const nowMs = useCallback(() => Date.now() + clockOffsetMs, [clockOffsetMs]);
-
-  useEffect(() => {
-    const timer = setTimeout(() => setNote(undefined), NOTE_MS);
-    return () => clearTimeout(timer);
-  }, [note]);
-
-  // Where list and detail stand side by side, the newest request is open at first.
   const isEmpty = rows.length === 0;
-  useEffect(() => {
-    if (isOfCalls || chosen !== undefined || !rows[0]) return;
-    if (matchMedia("(min-width: 900px)").matches) choose(rows[0].n);
-  }, [isEmpty, isOfCalls]);
+  useEffect(() => setCompared(undefined), [isEmpty, restarts]);
 
-  /** Runs what may fail, and says so. */
-  const attempt = async (work: () => Promise<string | undefined>) => {
-    try {
-      const text = await work();
-      if (text !== undefined) setNote({ text });
-    } catch (error) {
-      setNote({ text: error instanceof Error ? error.message : String(error), isProblem: true });
-    }
-  };
   const copy = (text: string, what: string) =>
     attempt(async () => {
       await navigator.clipboard.writeText(text);
       return `Copied: ${what}`;
     });
+  /** Opens what the page itself has sent. */
+  const open = (n: number | undefined) => n !== undefined && !following && choose(n);
   const replay = (order: ReplayOrder) =>
     attempt(async () => {
       if (chosen === undefined) return undefined;
       setDialog(undefined);
       const { status, kind, n } = await api.replay(chosen, order);
-      if (n !== undefined) choose(n);
+      open(n);
       return `Replay (${kind}) of #${chosen}: ${status}`;
     });
+  const signing = listeners.filter(({ canSign }) => canSign);
+  const tested = signing.find(({ id }) => id === filter.source) ?? signing[0];
+  const test =
+    tested &&
+    (() =>
+      attempt(async () => {
+        const { status, n } = await api.sendTestEvent(tested.id);
+        open(n);
+        return `Test event to ${tested.id}: ${status}`;
+      }));
+  const mark = (change: { pinned: boolean } | { note: string }) =>
+    attempt(async () => (opened ? void (await api.mark(opened.n, change)) : undefined));
+  const pin = () => mark({ pinned: opened?.pinned !== true });
   const importFile = (input: HTMLInputElement) =>
     attempt(async () => {
       const [picked] = input.files ?? [];
@@ -99,48 +88,45 @@ export function App({ api }: { api: Api }) {
       const { imported, skipped } = await api.importFile(picked);
       return `${imported} imported${skipped > 0 ? `, ${skipped} skipped` : ""}`;
     });
+  const clear = () =>
+    attempt(async () => {
+      setDialog(undefined);
+      await (isOfCalls ? api.clearCalls() : api.clear());
+      if (isOfCalls) setChoice({ view: "calls" });
+      else requests.follow();
+      return "Cleared";
+    });
 
-  const move = (by: number) => {
-    const to = steppedFrom(shown, chosen, by);
-    if (to !== undefined) choose(to);
+  const leave = () => {
+    if (menu) setMenu(undefined);
+    else if (isNarrowed(filter)) requests.setFilter(NO_FILTER);
+    else choose(undefined);
   };
-  const toggle = (name: MenuName) => (open: boolean) => setMenu(open ? name : undefined);
-  const isChosen = detail !== undefined && detail !== "gone";
   useKeys({
     "?": () => setDialog("help"),
     ...(session?.hasCalls && { v: () => setChoice({ view: isOfCalls ? "requests" : "calls" }) }),
     ...(!isOfCalls && {
-      j: () => move(1),
-      k: () => move(-1),
+      j: () => requests.move(1),
+      k: () => requests.move(-1),
       "/": () => search.current?.focus(),
-      r: () => isChosen && setMenu("replay"),
-      c: () => isChosen && setMenu("copy"),
-      Escape: () => (menu ? setMenu(undefined) : choose(undefined)),
+      r: () => opened && setMenu("replay"),
+      c: () => opened && setMenu("copy"),
+      p: () => opened && pin(),
+      f: requests.follow,
+      Escape: leave,
     }),
   });
 
-  const actions = isChosen && (
-    <>
-      <ReplayMenu
-        detail={detail}
-        listener={listener}
-        open={menu === "replay"}
-        onToggle={toggle("replay")}
-        nowMs={nowMs}
-        onReplay={replay}
-        onEdit={() => setDialog("edit")}
-      />
-      <CopyMenu
-        detail={detail}
-        listener={listener}
-        open={menu === "copy"}
-        onToggle={toggle("copy")}
-        nowMs={nowMs}
-        onCopy={copy}
-      />
-    </>
-  );
   const close = () => setDialog(undefined);
+  const [count, kept] = isOfCalls
+    ? [calls.length, "for all tabs; the service's journal stays"]
+    : [rows.length, session?.historyFile ? `and ${session.historyFile}` : "for all tabs"];
+  const clearItem = {
+    label: "Clear the list …",
+    note: kept,
+    disabled: count === 0,
+    run: () => setDialog("clear"),
+  };
   const requestItems = [
     {
       label: "Export …",
@@ -149,50 +135,29 @@ export function App({ api }: { api: Api }) {
       run: () => setDialog("export"),
     },
     { label: "Import …", note: "JSON Lines or HAR", run: () => file.current?.click() },
-    {
-      label: "Clear the list",
-      note: session?.historyFile ? `and ${session.historyFile}` : "for all tabs",
-      disabled: isEmpty,
-      run: () =>
-        attempt(async () => {
-          await api.clear();
-          choose(undefined);
-          return "Cleared";
-        }),
-    },
-  ];
-  const callItems = [
-    {
-      label: "Clear the list",
-      note: "for all tabs; the service's journal stays",
-      disabled: calls.length === 0,
-      run: () =>
-        attempt(async () => {
-          await api.clearCalls();
-          setChoice({ view: "calls" });
-          return "Cleared";
-        }),
-    },
+    clearItem,
   ];
 
   return (
-    <div class={`page ${choice.n === undefined ? "" : "has-choice"}`}>
+    <div class={`page ${(isOfCalls ? choice.n : chosen) === undefined ? "" : "has-choice"}`}>
       <TopBar
         session={session}
         connected={connected && !isLockedOut}
         forced={forced}
         menu={menu === "file"}
-        onMenu={toggle("file")}
+        onMenu={(isOpen) => setMenu(isOpen ? "file" : undefined)}
         views={
           session?.hasCalls && <ViewLinks view={choice.view} requests={rows.length} calls={calls.length} />
         }
-        items={isOfCalls ? callItems : requestItems}
+        items={isOfCalls ? [clearItem] : requestItems}
+        onTest={isOfCalls ? undefined : test}
         onForce={() => setDialog("force")}
         onControl={isOfCalls && session.controlled ? () => setDialog("control") : undefined}
         onStopForcing={(id) => attempt(async () => void (await api.stopForcing(id)))}
         onCopy={copy}
         onHelp={() => setDialog("help")}
       />
+      <RestartNote restarts={restarts} historyFile={session?.historyFile} />
       <input
         ref={file}
         type="file"
@@ -218,47 +183,59 @@ export function App({ api }: { api: Api }) {
         />
       ) : session && isEmpty ? (
         <main class="alone">
-          <EmptyState listeners={listeners} onCopy={copy} />
+          <EmptyState listeners={listeners} onTest={test} onCopy={copy} />
         </main>
       ) : (
-        <main>
-          <section class="master" aria-label="Requests">
-            <TimeLine rows={ofOne} nowMs={nowMs} />
-            <FilterBar
-              filter={filter}
-              rows={ofOne}
-              sources={{ label: "Listener", all: "All listeners", ids: listeners.map(({ id }) => id) }}
-              search={search}
-              onChange={(change) => setFilter({ ...filter, ...change })}
-            />
-            <RequestList
-              label="Requests"
-              rows={shown}
-              parts={requestParts}
-              chosen={chosen}
-              onChoose={choose}
-              onMove={move}
-            />
-            {session && shown.length === 0 && <p class="nothing note">Nothing matches.</p>}
-          </section>
-          <section class="detail" aria-label="The chosen request" tabIndex={-1}>
-            <button type="button" class="back quiet" onClick={() => choose(undefined)}>
-              <Icon name="back" /> Requests
-            </button>
-            {isChosen && <Detail key={detail.n} detail={detail} actions={actions} onChoose={choose} />}
-            {detail === "gone" && <p class="nothing note">Request #{chosen} is not kept any more.</p>}
-            {chosen === undefined && <p class="nothing note">Choose a request, or press j.</p>}
-          </section>
-        </main>
+        <RequestsView
+          api={api}
+          rows={rows}
+          requests={requests}
+          listeners={listeners}
+          detail={detail}
+          actions={
+            opened && (
+              <RequestActions
+                detail={opened}
+                listener={listener}
+                forced={forced.find(({ listenerId }) => listenerId === opened.listenerId)}
+                menu={menu}
+                nowMs={nowMs}
+                onMenu={setMenu}
+                onReplay={replay}
+                onEdit={() => setDialog("edit")}
+                onCopy={copy}
+                onPin={pin}
+                onCompare={() => {
+                  choose(opened.n);
+                  setCompared(opened.n);
+                }}
+              />
+            )
+          }
+          search={search}
+          compared={compared}
+          nowMs={nowMs}
+          onCompare={setCompared}
+          onNote={(text) => mark({ note: text })}
+        />
       )}
       <Toast note={note} />
       {dialog === "help" && <HelpDialog version={session?.version ?? ""} onClose={close} />}
+      {dialog === "clear" && (
+        <ConfirmDialog
+          title={`Clear ${count} ${isOfCalls ? "calls" : count === 1 ? "request" : "requests"}?`}
+          text={`They are removed ${kept}. This cannot be undone.`}
+          action="Clear"
+          onConfirm={clear}
+          onClose={close}
+        />
+      )}
       {dialog === "export" && <ExportDialog api={api} filter={filter} count={shown.length} onClose={close} />}
       {dialog === "control" && session?.controlled && (
         <ControlDialog api={api} operations={session.controlled} onClose={close} />
       )}
-      {dialog === "edit" && isChosen && (
-        <EditDialog detail={detail} canSign={listener?.canSign === true} onSend={replay} onClose={close} />
+      {dialog === "edit" && opened && (
+        <EditDialog detail={opened} canSign={listener?.canSign === true} onSend={replay} onClose={close} />
       )}
       {dialog === "force" && session && (
         <ForceDialog

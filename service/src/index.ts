@@ -13,6 +13,14 @@ export { createInspector, type Inspector, type InspectorOptions } from "./inspec
 export { InspectorError } from "./inspector/inspector-error.js";
 export { type InspectorRouterOptions, inspectorRouter } from "./inspector/router.js";
 export { type RunningInspector, startInspector } from "./inspector/start-inspector.js";
+export type { OutboxAction } from "./outbox/contract.js";
+export type { ShownOutbox } from "./outbox/outbox-view.js";
+export { type OutboxRouterOptions, outboxRouter } from "./outbox/router.js";
+export {
+  type OutboxPageOptions,
+  type RunningOutboxPage,
+  startOutboxPage,
+} from "./outbox/start-outbox-page.js";
 export { createService, type Service, type ServiceOptions, type TokenOptions } from "./server/app.js";
 export type { Cors } from "./server/cors.js";
 export { endToEndHeaders } from "./server/end-to-end-headers.js";
@@ -31,11 +39,13 @@ export {
 } from "./server/key-set-host.js";
 export { type ListenersOptions, startListeners } from "./server/listener-server.js";
 export type { ServiceLog } from "./server/log.js";
+export type { RefusedByNode } from "./server/refused-by-node.js";
 export type { ClockChange } from "./server/service-clock.js";
 export {
   type FindListener,
   type HandledRequest,
   type LocalListener,
+  type SchemeListener,
   webhookRouter,
 } from "./server/webhook-router.js";
 export {

@@ -15,3 +15,6 @@ export function packageVersion(): string {
 
 /** Where the inspector's page is built to. */
 export const PAGE_FOLDER = fileURLToPath(packageFile("dist/inspector-page/"));
+
+/** Where the page of an outbox is built to. */
+export const OUTBOX_PAGE_FOLDER = fileURLToPath(packageFile("dist/outbox-page/"));

@@ -1,8 +1,9 @@
 import type { ListenerInfo, RequestDetail } from "../../src/inspector/contract.js";
 import { asCommand } from "../copy/as-command.js";
 import { asCurl } from "../copy/as-curl.js";
+import { asProgram, LANGUAGES } from "../copy/as-program.js";
 import { asTest } from "../copy/as-test.js";
-import { statusOfExact } from "../copy/expected-status.js";
+import { statusOfExact, whoDecides } from "../copy/expected-status.js";
 import { Menu, type MenuItem } from "../parts/menu.js";
 
 interface CopyMenuProps {
@@ -27,12 +28,18 @@ export function CopyMenu({ detail, listener, open, onToggle, nowMs, onCopy }: Co
         item(
           "curl",
           asCurl(detail),
-          `to the letter: ${statusOfExact(detail, nowMs()) ?? "the automation decides"}`,
+          `to the letter: ${statusOfExact(detail, nowMs()) ?? whoDecides(detail)}`,
         ),
         item("hookproof command", asCommand(detail), "the same event, signed anew"),
         item("test", asTest(detail, listener), "for node --test, at the time of the recording"),
+        ...LANGUAGES.map((language) => item(language, asProgram(language, detail), noteOfProgram(detail))),
         item("event id", detail.eventId, detail.eventId ?? "there is none"),
       ]
     : [];
   return <Menu label="Copy" icon="copy" shortcut="c" items={items} open={open} onToggle={onToggle} />;
+}
+
+function noteOfProgram({ auth, isCut }: RequestDetail): string {
+  if (isCut) return "its body was not read to its end";
+  return auth === "hmac" ? "signs it with HOOKPROOF_SECRET, new id" : "for listeners with a secret";
 }

@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { ReplayOrder, RequestDetail } from "../../src/inspector/contract.js";
 import { Dialog } from "../parts/dialog.js";
 import { decode, fromBase64, toBase64 } from "../text/bytes.js";
+import { headersOf } from "../text/header-lines.js";
 
 interface EditDialogProps {
   readonly detail: RequestDetail;
@@ -107,14 +108,4 @@ export function EditDialog({ detail, canSign, onSend, onClose }: EditDialogProps
       </form>
     </Dialog>
   );
-}
-
-function headersOf(lines: string): [name: string, value: string][] | string {
-  const headers: [string, string][] = [];
-  for (const line of lines.split("\n").filter((one) => one.trim() !== "")) {
-    const colon = line.indexOf(":");
-    if (colon < 1) return `A header line has a name, a colon and a value; this one does not: ${line}`;
-    headers.push([line.slice(0, colon).trim(), line.slice(colon + 1).trim()]);
-  }
-  return headers;
 }

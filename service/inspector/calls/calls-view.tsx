@@ -1,16 +1,13 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import type { CallRow } from "../../src/inspector/contract.js";
 import { useDetail } from "../detail/use-detail.js";
 import { Command } from "../frame/empty-state.js";
 import { useKeys } from "../frame/use-keys.js";
-import { type Filter, NO_FILTER, ofSource, ofStatus } from "../list/filter.js";
-import { FilterBar } from "../list/filter-bar.js";
-import { RequestList } from "../list/request-list.js";
+import { isNarrowed, NO_FILTER } from "../list/filter.js";
+import { ListAndDetail } from "../list/list-and-detail.js";
 import { steppedFrom } from "../list/row-window.js";
-import { useSearch } from "../list/use-search.js";
+import { useFiltered } from "../list/use-filtered.js";
 import type { Api } from "../live/api.js";
-import { Icon } from "../parts/icon.js";
-import { TimeLine } from "../time-line/time-line.js";
 import { Call } from "./call-detail.js";
 import { callParts } from "./call-row.js";
 
@@ -25,12 +22,10 @@ interface CallsViewProps {
 
 /** The calls of the service's API beside the webhooks: a list, and the chosen one. */
 export function CallsView({ api, rows, chosen, nowMs, onChoose, onCopy }: CallsViewProps) {
-  const [filter, setFilter] = useState<Filter>(NO_FILTER);
   const input = useRef<HTMLInputElement>(null);
   const search = useCallback(async (q: string) => (await api.calls(q)).rows, [api]);
-  const found = useSearch(search, filter.text, rows) ?? rows;
-  const ofOne = useMemo(() => ofSource(found, filter, ({ client }) => client), [found, filter]);
-  const shown = useMemo(() => ofStatus(ofOne, filter), [ofOne, filter]);
+  const filtered = useFiltered(rows, search, ({ client }) => client);
+  const { filter, setFilter, shown } = filtered;
   const clients = useMemo(() => [...new Set(rows.flatMap(({ client }) => client ?? []))].sort(), [rows]);
   const row = useMemo(() => rows.find(({ n }) => n === chosen), [rows, chosen]);
   const call = useDetail(api.call, chosen, row);
@@ -43,7 +38,7 @@ export function CallsView({ api, rows, chosen, nowMs, onChoose, onCopy }: CallsV
     j: () => move(1),
     k: () => move(-1),
     "/": () => input.current?.focus(),
-    Escape: () => onChoose(undefined),
+    Escape: () => (isNarrowed(filter) ? setFilter(NO_FILTER) : onChoose(undefined)),
   });
 
   const isEmpty = rows.length === 0;
@@ -62,34 +57,20 @@ export function CallsView({ api, rows, chosen, nowMs, onChoose, onCopy }: CallsV
       </main>
     );
   return (
-    <main>
-      <section class="master" aria-label="API calls">
-        <TimeLine rows={ofOne} nowMs={nowMs} />
-        <FilterBar
-          filter={filter}
-          rows={ofOne}
-          sources={{ label: "Client", all: "All clients", ids: clients }}
-          search={input}
-          onChange={(change) => setFilter({ ...filter, ...change })}
-        />
-        <RequestList
-          label="API calls"
-          rows={shown}
-          parts={callParts}
-          chosen={chosen}
-          onChoose={onChoose}
-          onMove={move}
-        />
-        {shown.length === 0 && <p class="nothing note">Nothing matches.</p>}
-      </section>
-      <section class="detail" aria-label="The chosen call" tabIndex={-1}>
-        <button type="button" class="back quiet" onClick={() => onChoose(undefined)}>
-          <Icon name="back" /> API calls
-        </button>
-        {call !== undefined && call !== "gone" && <Call key={call.n} call={call} />}
-        {call === "gone" && <p class="nothing note">Call #{chosen} is not kept any more.</p>}
-        {chosen === undefined && <p class="nothing note">Choose a call, or press j.</p>}
-      </section>
-    </main>
+    <ListAndDetail
+      label="API calls"
+      one="call"
+      filtered={filtered}
+      sources={{ label: "Client", all: "All clients", ids: clients }}
+      search={input}
+      parts={callParts}
+      chosen={chosen}
+      nowMs={nowMs}
+      onChoose={onChoose}
+      onMove={move}
+    >
+      {call !== undefined && call !== "gone" && <Call key={call.n} call={call} />}
+      {call === "gone" && <p class="nothing note">Call #{chosen} is not kept any more.</p>}
+    </ListAndDetail>
   );
 }

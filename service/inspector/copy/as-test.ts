@@ -13,7 +13,8 @@ const NOT_OF_THE_REQUEST = new Set(["trigger", "run"]);
 export function asTest(detail: RequestDetail, listener: ListenerInfo | undefined): string | undefined {
   const failed = detail.steps.find(({ state }) => state === "failed");
   const status = verdictStatus(detail);
-  if (!listener || (failed && NOT_OF_THE_REQUEST.has(failed.step)) || status >= 500) return undefined;
+  if (!listener || listener.scheme || (failed && NOT_OF_THE_REQUEST.has(failed.step)) || status >= 500)
+    return undefined;
   const jwt = listener.auth === "jwt";
   const text = pasteable(fromBase64(detail.bodyBase64));
   const body = text === undefined ? `Buffer.from("${detail.bodyBase64}", "base64")` : js(text);

@@ -1,4 +1,9 @@
+import { Fold } from "../parts/fold.js";
 import { VisibleText } from "../parts/visible-text.js";
+import { sizeOf } from "../text/bytes.js";
+
+/** A longer value is folded. */
+const MOST = 400;
 
 /** Header lines as they were, in their order. */
 export function Headers({ headers }: { headers: readonly (readonly [name: string, value: string])[] }) {
@@ -10,7 +15,19 @@ export function Headers({ headers }: { headers: readonly (readonly [name: string
             <VisibleText text={name} />
           </dt>
           <dd class="mono">
-            <VisibleText text={value} />
+            {value.length <= MOST ? (
+              <VisibleText text={value} />
+            ) : (
+              <Fold
+                summary={
+                  <>
+                    <VisibleText text={value.slice(0, 30)} />… {sizeOf(value.length)}
+                  </>
+                }
+              >
+                {() => <VisibleText text={value} />}
+              </Fold>
+            )}
           </dd>
         </>
       ))}

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { RequestDetail } from "../../src/inspector/contract.js";
+import { Age } from "../parts/age.js";
 import { kindOf } from "../parts/answer-kind.js";
 import { StatusBadge } from "../parts/status-badge.js";
 import { VisibleText } from "../parts/visible-text.js";
@@ -9,6 +10,7 @@ import { Body } from "./body.js";
 import { Exchange } from "./exchange.js";
 import { FirstDelivery } from "./first-delivery.js";
 import { Mistakes } from "./mistakes.js";
+import { NoteLine } from "./note-line.js";
 import { Run } from "./run.js";
 import { Signature } from "./signature.js";
 import { Steps } from "./steps.js";
@@ -18,12 +20,13 @@ interface DetailProps {
   readonly detail: RequestDetail;
   /** The buttons of this request. */
   readonly actions: ComponentChildren;
+  nowMs(): number;
   onChoose(n: number): void;
+  onNote(note: string): void;
 }
 
 /** One request: what was decided, why, and everything it was decided by. */
-export function Detail({ detail, actions, onChoose }: DetailProps) {
-  const code = detail.steps.find(({ state }) => state === "failed")?.code ?? detail.code;
+export function Detail({ detail, actions, nowMs, onChoose, onNote }: DetailProps) {
   // Kept while menus open and close: a body can have thousands of pieces.
   const content = useMemo(() => <Content detail={detail} onChoose={onChoose} />, [detail, onChoose]);
   return (
@@ -32,17 +35,18 @@ export function Detail({ detail, actions, onChoose }: DetailProps) {
         <StatusBadge status={detail.status} />
         <div>
           <h2 id="verdict">
-            <VisibleText text={detail.mistakes.length > 0 && code ? code : detail.reason} />
+            <VisibleText text={titleOf(detail)} />
           </h2>
           <p class="note">
             #{detail.n} · <time dateTime={new Date(detail.at).toISOString()}>{dateAndTime(detail.at)}</time> ·{" "}
-            {detail.durationMs} ms
+            <Age at={detail.at} nowMs={nowMs} /> · {detail.durationMs} ms
           </p>
           {detail.eventId !== undefined && (
             <p class="mono event-id">
               <VisibleText text={detail.eventId} />
             </p>
           )}
+          <NoteLine note={detail.note} onNote={onNote} />
         </div>
         <div class="actions">{actions}</div>
       </header>
@@ -51,7 +55,32 @@ export function Detail({ detail, actions, onChoose }: DetailProps) {
   );
 }
 
-function Content({ detail, onChoose }: Omit<DetailProps, "actions">) {
+/** The code where mistakes explain it in words; the event where it was accepted. */
+function titleOf({ steps, mistakes, code, eventType, reason, isUnread }: RequestDetail): string {
+  if (isUnread) return reason;
+  if (code === undefined) return eventType ?? reason;
+  return mistakes.length > 0 ? (steps.find(({ state }) => state === "failed")?.code ?? code) : reason;
+}
+
+/** The body comes first where a request was accepted or repeats another; what is wrong comes first where it was refused. */
+function Content({ detail, onChoose }: Pick<DetailProps, "detail" | "onChoose">) {
+  const { hmac, token, first, run, bodyBase64 } = detail;
+  const isRefused = detail.steps.some(({ state, step }) => state === "failed" && step !== "replay");
+  const verdict = (
+    <>
+      {detail.steps.length > 0 && <Steps steps={detail.steps} />}
+      {hmac && <Signature hmac={hmac} cutAt={detail.isCut ? detail.bodyBytes : undefined} />}
+      {token && <Token token={token} />}
+      {run && <Run run={run} bodyBase64={bodyBase64} />}
+    </>
+  );
+  const content = (
+    <>
+      {first && <FirstDelivery first={first} bodyBase64={bodyBase64} onChoose={onChoose} />}
+      <Body {...detail} />
+      {!detail.isUnread && <Exchange detail={detail} />}
+    </>
+  );
   return (
     <>
       {detail.verdictStatus !== undefined && (
@@ -63,21 +92,15 @@ function Content({ detail, onChoose }: Omit<DetailProps, "actions">) {
       {detail.masked && (
         <p class="remark">The listener’s secret stood in this request. It is hidden here behind asterisks.</p>
       )}
+      {detail.isUnread && (
+        <p class="remark">
+          No listener saw this request: the server refused it before. <span class="mono">{detail.code}</span>
+        </p>
+      )}
       <Mistakes mistakes={detail.mistakes} />
       <div class="columns">
-        <div>
-          <Steps steps={detail.steps} />
-          {detail.run && <Run run={detail.run} bodyBase64={detail.bodyBase64} />}
-        </div>
-        <div>
-          {detail.first && (
-            <FirstDelivery first={detail.first} bodyBase64={detail.bodyBase64} onChoose={onChoose} />
-          )}
-          {detail.hmac && <Signature hmac={detail.hmac} />}
-          {detail.token && <Token token={detail.token} />}
-          <Body bodyBase64={detail.bodyBase64} bodyBytes={detail.bodyBytes} bodySha256={detail.bodySha256} />
-          <Exchange detail={detail} />
-        </div>
+        <div>{isRefused ? verdict : content}</div>
+        <div>{isRefused ? content : verdict}</div>
       </div>
     </>
   );

@@ -3,10 +3,10 @@ import { CodeBlock } from "../parts/code-block.js";
 import { Section } from "../parts/section.js";
 import { VisibleBytes } from "../parts/visible-bytes.js";
 import { VisibleText } from "../parts/visible-text.js";
-import { fromBase64 } from "../text/bytes.js";
+import { fromBase64, sizeOf } from "../text/bytes.js";
 
 /** What the HMAC covers, and the signature it should have against the one that came. */
-export function Signature({ hmac }: { hmac: HmacDetail }) {
+export function Signature({ hmac, cutAt }: { hmac: HmacDetail; cutAt: number | undefined }) {
   const { canonicalBase64, expected, received, firstDifference } = hmac;
   const secrets = hmac.secretFingerprints.join(", ");
   return (
@@ -16,11 +16,17 @@ export function Signature({ hmac }: { hmac: HmacDetail }) {
         {expected !== undefined && <Compared name="expected" value={expected} at={firstDifference} />}
         <Compared name="received" value={received} at={firstDifference} />
       </dl>
+      {cutAt !== undefined && (
+        <p class="note">
+          {cutAt === 0 ? "The body was not read" : `The body was cut at ${sizeOf(cutAt)}`}: the signature was
+          not compared.
+        </p>
+      )}
       {expected !== undefined && received !== undefined && (
         <p class="note">
           {firstDifference === undefined
             ? "They are the same."
-            : `They part at character ${firstDifference + 1}. A signature is right or wrong as a whole: how many characters agree says nothing.`}
+            : "They differ. How many characters match tells you nothing."}
         </p>
       )}
     </Section>
@@ -37,7 +43,7 @@ function Canonical({ bytes }: { bytes: Uint8Array }) {
         <span class="timestamp">timestamp</span> . <span class="event-id">event id</span> .{" "}
         <span class="body">body</span>
       </p>
-      <CodeBlock label="Canonical string">
+      <CodeBlock label="Signing input">
         <span class="timestamp">
           <VisibleBytes bytes={bytes.subarray(0, first)} marking="bytes" />
         </span>

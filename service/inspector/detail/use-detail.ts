@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { ApiError } from "../live/api.js";
+import { ApiError } from "../live/call.js";
 
 /** Everything about the chosen row; loaded again when the row changes. The one before stays until then. */
 export function useDetail<Detail>(

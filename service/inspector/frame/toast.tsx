@@ -1,3 +1,5 @@
+import { VisibleText } from "../parts/visible-text.js";
+
 /** What has just been done, in words. It lies over the page, so that nothing moves. */
 export interface Note {
   readonly text: string;
@@ -8,7 +10,11 @@ export interface Note {
 export function Toast({ note }: { note: Note | undefined }) {
   return (
     <div class="toast" role="status" aria-live="polite">
-      {note && <p class={note.isProblem ? "problem" : ""}>{note.text}</p>}
+      {note && (
+        <p class={note.isProblem ? "problem" : ""}>
+          <VisibleText text={note.text} />
+        </p>
+      )}
     </div>
   );
 }

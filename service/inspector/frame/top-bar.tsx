@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { ForcedAnswer, SessionInfo } from "../../src/inspector/contract.js";
 import { Icon } from "../parts/icon.js";
 import { Menu, type MenuItem } from "../parts/menu.js";
+import { timeOfDay } from "../text/time.js";
 
 interface TopBarProps {
   readonly session: SessionInfo | undefined;
@@ -12,6 +13,8 @@ interface TopBarProps {
   /** The links to other views. */
   readonly views: ComponentChildren;
   onMenu(open: boolean): void;
+  /** Sends an event to a listener; absent where nothing can sign one. */
+  readonly onTest: (() => void) | undefined;
   onForce(): void;
   /** Of the API whose calls are shown, in the place of `onForce`. */
   readonly onControl: (() => void) | undefined;
@@ -23,7 +26,7 @@ interface TopBarProps {
 /** Which listener this is, whether the page is live, and what concerns all requests. */
 export function TopBar(props: TopBarProps) {
   const { session, connected, forced, menu, items, views, onMenu, onForce, onControl } = props;
-  const { onStopForcing, onCopy, onHelp } = props;
+  const { onTest, onStopForcing, onCopy, onHelp } = props;
   const [listener, ...more] = session?.listeners ?? [];
   return (
     <header class="top">
@@ -61,6 +64,12 @@ export function TopBar(props: TopBarProps) {
             <Icon name="close" />
           </button>
         ))}
+        {onTest && (
+          <button type="button" title="Send a test event" onClick={onTest}>
+            <Icon name="send" />
+            <span class="word">Send a test event</span>
+          </button>
+        )}
         <button type="button" disabled={!session} onClick={onControl ?? onForce}>
           <Icon name="force" />
           <span class="word">{onControl ? "Control the service" : "Force answers"}</span>
@@ -81,7 +90,15 @@ export function TopBar(props: TopBarProps) {
   );
 }
 
-function inWords({ status, delayMs, times = 1 }: ForcedAnswer): string {
-  const what = [status, delayMs && `after ${delayMs / 1000} s`].filter(Boolean).join(" ");
-  return `next ${times === 1 ? "answer" : `${times} answers`}: ${what || "as decided"}`;
+function inWords({ status, delayMs, times, until, body }: ForcedAnswer): string {
+  const what = [status, delayMs && `after ${delayMs / 1000} s`, body !== undefined && "own body"];
+  const when = [
+    times !== undefined && `next ${times === 1 ? "answer" : `${times} answers`}`,
+    until !== undefined && `until ${timeOfDay(until)}`,
+  ];
+  return `${words(when)}: ${words(what) || "as decided"}`;
+}
+
+function words(parts: readonly (string | number | false | undefined)[]): string {
+  return parts.filter(Boolean).join(" ");
 }

@@ -1,4 +1,4 @@
-import type { Ref } from "preact";
+import type { ComponentChildren, Ref } from "preact";
 import { LIMITS } from "../../src/inspector/contract.js";
 import { kindOf, statusText } from "../parts/answer-kind.js";
 import { Icon } from "../parts/icon.js";
@@ -12,10 +12,27 @@ interface FilterProps {
   readonly sources: { readonly label: string; readonly all: string; readonly ids: readonly string[] };
   readonly search: Ref<HTMLInputElement>;
   onChange(change: Partial<Filter>): void;
+  /** Moves the choice while somebody types. */
+  onMove(by: number): void;
+  /** Somebody is done with typing: the list is next. */
+  onLeave(): void;
+  /** What stands beside the search, and more buttons beside the statuses. */
+  readonly more?: ComponentChildren;
+  readonly chips?: ComponentChildren;
 }
 
 /** Search, and a button for every status there is, with its count. */
-export function FilterBar({ filter, rows, sources, search, onChange }: FilterProps) {
+export function FilterBar({
+  filter,
+  rows,
+  sources,
+  search,
+  more,
+  chips,
+  onChange,
+  onMove,
+  onLeave,
+}: FilterProps) {
   const counts = new Map<number, number>();
   for (const { status } of rows) counts.set(status, (counts.get(status) ?? 0) + 1);
   const statuses = [...new Set([...counts.keys(), ...filter.statuses])].sort((a, b) => a - b);
@@ -31,16 +48,19 @@ export function FilterBar({ filter, rows, sources, search, onChange }: FilterPro
         <input
           ref={search}
           type="search"
-          placeholder="Search everything"
+          placeholder="Search"
           aria-label="Search"
           aria-keyshortcuts="/"
           maxLength={LIMITS.searchCharacters}
           value={filter.text}
           onInput={(event) => onChange({ text: event.currentTarget.value })}
           onKeyDown={(event) => {
-            if (event.key !== "Escape") return;
-            onChange({ text: "" });
-            event.currentTarget.blur();
+            const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+            if (by !== undefined) onMove(by);
+            else if (event.key === "Enter" || event.key === "Escape") onLeave();
+            else return;
+            // The browser would empty the field at Escape; what was found is still wanted.
+            event.preventDefault();
           }}
         />
         <kbd>/</kbd>
@@ -59,6 +79,7 @@ export function FilterBar({ filter, rows, sources, search, onChange }: FilterPro
           ))}
         </select>
       )}
+      {more}
       <fieldset class="chips">
         <legend class="visually-hidden">Statuses</legend>
         <button
@@ -79,6 +100,7 @@ export function FilterBar({ filter, rows, sources, search, onChange }: FilterPro
             {statusText(status)} <b>{counts.get(status) ?? 0}</b>
           </button>
         ))}
+        {chips}
       </fieldset>
     </search>
   );

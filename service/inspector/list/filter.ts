@@ -9,6 +9,11 @@ export interface Filter {
 
 export const NO_FILTER: Filter = { text: "", statuses: [], source: "" };
 
+/** Whether a filter leaves anything out. */
+export function isNarrowed({ text, statuses, source }: Filter): boolean {
+  return text.trim() !== "" || statuses.length > 0 || source !== "";
+}
+
 /** Rows of the chosen listener or client. */
 export function ofSource<Row>(
   rows: readonly Row[],

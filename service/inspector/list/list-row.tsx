@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { StatusBadge } from "../parts/status-badge.js";
-import { timeOfDay } from "../text/time.js";
+import { ago, timeOfDay } from "../text/time.js";
 import { ROW_HEIGHT } from "./row-window.js";
 
 /** What every row has. */
@@ -22,11 +22,12 @@ interface RowProps {
   readonly index: number;
   readonly count: number;
   readonly chosen: boolean;
+  readonly now: number;
   onChoose(n: number): void;
 }
 
 /** One row of a list. */
-export function Row({ row, parts, index, count, chosen, onChoose }: RowProps) {
+export function Row({ row, parts, index, count, chosen, now, onChoose }: RowProps) {
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus, and names its active row
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list takes the keys
@@ -43,8 +44,11 @@ export function Row({ row, parts, index, count, chosen, onChoose }: RowProps) {
       <StatusBadge status={row.status} />
       <span class="reason">{parts.title}</span>
       <time dateTime={new Date(row.at).toISOString()}>{timeOfDay(row.at)}</time>
-      <span class="facts">{parts.facts}</span>
-      <span class="number">#{row.n}</span>
+      <span class="facts">
+        <span>#{row.n}</span>
+        {parts.facts}
+      </span>
+      <span class="age">{ago(now - row.at)}</span>
     </div>
   );
 }

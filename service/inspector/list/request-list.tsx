@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useNow } from "../frame/use-now.js";
 import { type Listed, Row, type RowParts } from "./list-row.js";
 import { ROW_HEIGHT, rowWindow, scrollTopFor } from "./row-window.js";
 
@@ -8,13 +9,17 @@ interface ListProps<Item extends Listed> {
   readonly chosen: number | undefined;
   /** What is special to these rows. */
   readonly parts: (row: Item) => RowParts;
+  /** The newest is chosen by itself: whoever has scrolled away meanwhile stays there. */
+  readonly following?: boolean;
+  nowMs(): number;
   onChoose(n: number): void;
   onMove(by: number): void;
 }
 
 /** What came in, newest first. Only the rows in sight are in the document, however many there are. */
 export function RequestList<Item extends Listed>(props: ListProps<Item>) {
-  const { label, rows, chosen, parts, onChoose, onMove } = props;
+  const { label, rows, chosen, parts, following, nowMs, onChoose, onMove } = props;
+  const now = useNow(nowMs);
   const list = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 800 });
   const newest = useRef(rows[0]?.n);
@@ -42,12 +47,17 @@ export function RequestList<Item extends Listed>(props: ListProps<Item>) {
     if (added > 0) element.scrollTop += added * ROW_HEIGHT;
   }, [rows]);
 
+  // Older rows are loaded after the newest: a row that was named in the address may come later than the list.
+  const chosenAt = rows.findIndex(({ n }) => n === chosen);
   useLayoutEffect(() => {
     const element = list.current;
-    const index = rows.findIndex(({ n }) => n === chosen);
-    if (element && index >= 0)
-      element.scrollTop = scrollTopFor(index, element.scrollTop, element.clientHeight);
-  }, [chosen]);
+    if (element && chosenAt >= 0 && !following)
+      element.scrollTop = scrollTopFor(chosenAt, element.scrollTop, element.clientHeight);
+  }, [chosen, chosenAt >= 0]);
+
+  useLayoutEffect(() => {
+    if (following && list.current) list.current.scrollTop = 0;
+  }, [following]);
 
   const { from, to } = rowWindow(view.top, view.height, rows.length);
   const shown = rows.slice(from, to);
@@ -74,6 +84,7 @@ export function RequestList<Item extends Listed>(props: ListProps<Item>) {
         onMove(step);
       }}
     >
+      {rows.length === 0 && <p class="nothing note">Nothing matches.</p>}
       <div class="rows" role="presentation" style={{ height: `${rows.length * ROW_HEIGHT}px` }}>
         {shown.map((row, at) => (
           <Row
@@ -83,6 +94,7 @@ export function RequestList<Item extends Listed>(props: ListProps<Item>) {
             index={from + at}
             count={rows.length}
             chosen={row.n === chosen}
+            now={now}
             onChoose={onChoose}
           />
         ))}

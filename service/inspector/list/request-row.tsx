@@ -4,31 +4,90 @@ import { VisibleText } from "../parts/visible-text.js";
 import { sizeOf } from "../text/bytes.js";
 import type { RowParts } from "./list-row.js";
 
-/** A received webhook in the list. */
+/** A received webhook in the list: what it is and how it begins, or why it was refused. */
 export function requestParts(row: RequestRow): RowParts {
+  const { eventType, preview, eventId, method, replay, note } = row;
   return {
-    title: <VisibleText text={row.reason} />,
+    title: (
+      <>
+        {row.pinned && <Pinned />}
+        {isAccepted(row) && (eventType ?? preview) !== undefined ? (
+          <>
+            {eventType !== undefined && (
+              <b>
+                <VisibleText text={eventType} />
+              </b>
+            )}{" "}
+            {preview !== undefined && (
+              <span class="note">
+                <VisibleText text={preview} />
+              </span>
+            )}
+          </>
+        ) : (
+          <VisibleText text={row.reason} />
+        )}
+      </>
+    ),
     facts: (
       <>
-        <span class="mono">
-          {row.eventId === undefined ? "no event id" : <VisibleText text={row.eventId.slice(0, 8)} />}
-        </span>
-        <span>{row.auth === undefined ? "no listener" : row.auth === "hmac" ? "HMAC" : "JWT"}</span>
-        {row.method !== "POST" && (
-          <span class="mono">
-            <VisibleText text={row.method.slice(0, 12)} />
+        {note !== undefined && (
+          <span class="own">
+            <VisibleText text={note} />
           </span>
         )}
-        <span>{sizeOf(row.bodyBytes)}</span>
-        {row.replay && (
+        {!isAccepted(row) && eventType !== undefined && (
+          <span>
+            <VisibleText text={eventType} />
+          </span>
+        )}
+        {eventId !== undefined && (
+          <span class="mono">
+            <VisibleText text={eventId.slice(0, 8)} />
+          </span>
+        )}
+        {row.auth === "jwt" && <span>JWT</span>}
+        {row.scheme !== undefined && (
+          <span>
+            <VisibleText text={row.scheme} />
+          </span>
+        )}
+        {method !== "POST" && (
+          <span class="mono">
+            <VisibleText text={method.slice(0, 12)} />
+          </span>
+        )}
+        <span>{sizeOfRow(row)}</span>
+        <span>{row.durationMs} ms</span>
+        {replay && (
           <span class="origin">
             <Icon name="replay" />
-            {row.replay.kind} of #{row.replay.of}
+            {replay.kind} of #{replay.of}
           </span>
         )}
+        {row.isTest && <span class="origin">test event</span>}
         {row.verdictStatus !== undefined && <span class="origin">forced ({row.verdictStatus})</span>}
         {row.imported && <span class="origin">imported</span>}
       </>
     ),
   };
+}
+
+function Pinned() {
+  return (
+    <span class="pinned">
+      <Icon name="pin" />
+      <span class="visually-hidden">pinned </span>
+    </span>
+  );
+}
+
+function isAccepted({ code, isUnread }: RequestRow): boolean {
+  return code === undefined && isUnread === undefined;
+}
+
+/** The size of a body; of one that was cut, how much of it was read. */
+export function sizeOfRow({ bodyBytes, isCut }: Pick<RequestRow, "bodyBytes" | "isCut">): string {
+  if (!isCut) return sizeOf(bodyBytes);
+  return bodyBytes === 0 ? "not read" : `cut at ${sizeOf(bodyBytes)}`;
 }

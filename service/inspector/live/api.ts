@@ -1,21 +1,22 @@
-import {
-  type CallDetail,
-  type CallPage,
-  type ClockState,
-  type ExportQuery,
-  type Failure,
-  type ForcedAnswer,
-  type ImportResult,
-  type ReplayOrder,
-  type ReplayResult,
-  type RequestDetail,
-  type RequestPage,
-  type RequestQuery,
-  type SavedSnapshot,
-  type SessionInfo,
-  type SetFault,
-  TOKEN_HEADER,
+import type {
+  CallDetail,
+  CallPage,
+  ClockState,
+  ExportQuery,
+  ForcedAnswer,
+  ImportResult,
+  ReplayOrder,
+  ReplayResult,
+  RequestDetail,
+  RequestMark,
+  RequestPage,
+  RequestQuery,
+  SavedSnapshot,
+  SessionInfo,
+  SetFault,
+  TestEventResult,
 } from "../../src/inspector/contract.js";
+import { createCall, json, params } from "./call.js";
 
 /** Calls to the inspector's server. Every one throws an `ApiError` when it is refused. */
 export interface Api {
@@ -25,6 +26,8 @@ export interface Api {
   calls(q?: string): Promise<CallPage>;
   call(n: number, signal?: AbortSignal): Promise<CallDetail>;
   replay(n: number, order: ReplayOrder): Promise<ReplayResult>;
+  sendTestEvent(listenerId: string): Promise<TestEventResult>;
+  mark(n: number, mark: RequestMark): Promise<void>;
   force(answer: ForcedAnswer): Promise<ForcedAnswer>;
   stopForcing(listenerId: string): Promise<void>;
   clear(): Promise<void>;
@@ -47,26 +50,9 @@ export interface Controlled {
   readonly snapshots: readonly SavedSnapshot[];
 }
 
-/** The server refused a call. */
-export class ApiError extends Error {
-  override readonly name = "ApiError";
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
 /** Calls to the server this page came from, with the token that this page was opened with. */
 export function createApi(token: string): Api {
-  const call = (
-    method: string,
-    path: string,
-    body: BodyInit | null = null,
-    signal: AbortSignal | null = null,
-  ) => request(token, method, path, body, signal);
-
+  const call = createCall(token);
   return {
     session: async () => (await call("GET", "api/session")).json(),
     requests: async (query, signal) =>
@@ -78,6 +64,10 @@ export function createApi(token: string): Api {
       (await call("GET", `api/events?${params({ after })}`, null, signal)).body ?? new ReadableStream(),
     exported: async (query) => (await call("GET", `api/export?${params(query)}`)).blob(),
     replay: async (n, order) => (await call("POST", `api/requests/${n}/replay`, json(order))).json(),
+    sendTestEvent: async (listenerId) => (await call("POST", "api/test-event", json({ listenerId }))).json(),
+    async mark(n, mark) {
+      await call("PUT", `api/requests/${n}/mark`, json(mark));
+    },
     force: async (answer) => (await call("PUT", "api/forced-answer", json(answer))).json(),
     async stopForcing(listenerId) {
       await call("DELETE", `api/forced-answer?${params({ listener: listenerId })}`);
@@ -101,32 +91,4 @@ export function createApi(token: string): Api {
     },
     importFile: async (file) => (await call("POST", "api/import", file)).json(),
   };
-}
-
-function params(query: object): URLSearchParams {
-  return new URLSearchParams(
-    Object.entries(query).flatMap(([name, value]) =>
-      value === undefined || value === "" ? [] : [[name, String(value)]],
-    ),
-  );
-}
-
-function json(value: unknown): Blob {
-  return new Blob([JSON.stringify(value)], { type: "application/json" });
-}
-
-async function request(
-  token: string,
-  method: string,
-  path: string,
-  body: BodyInit | null,
-  signal: AbortSignal | null,
-): Promise<Response> {
-  const response = await fetch(path, { method, body, headers: { [TOKEN_HEADER]: token }, signal });
-  if (response.ok) return response;
-  const failure: Partial<Failure> = await response.json().catch(() => ({}));
-  throw new ApiError(
-    response.status,
-    failure.message ?? `The inspector's server answered ${response.status}.`,
-  );
 }

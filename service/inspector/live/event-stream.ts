@@ -1,5 +1,6 @@
 import type { InspectorEvents } from "../../src/inspector/contract.js";
 import type { Api } from "./api.js";
+import { ApiError } from "./call.js";
 
 /** One event of the server, as it is handed from tab to tab. */
 export type StreamEvent = {
@@ -21,33 +22,37 @@ const RETRY_MS = [300, 600, 1_200, 2_400];
 
 interface StreamOptions {
   readonly api: Pick<Api, "events">;
+  /** Ends the reading. */
+  readonly signal: AbortSignal;
   /** The last event that is known, read again before every connection. */
   after(): string;
   onEvent(event: StreamEvent): void;
   onConnection(connected: boolean): void;
+  /** The server does not take this page's token any more. */
+  onRefused(): void;
 }
 
 /**
- * Reads the server's events, and connects again whenever the stream ends. The browser's own EventSource cannot send
- * the page's token.
+ * Reads the server's events until the signal, and connects again whenever the stream ends. The browser's own
+ * EventSource cannot send the page's token.
  */
-export function openEventStream({ api, after, onEvent, onConnection }: StreamOptions): void {
-  let failures = 0;
-
-  async function connect(): Promise<void> {
+export async function readEventStream(options: StreamOptions): Promise<void> {
+  const { api, signal, after, onEvent, onConnection, onRefused } = options;
+  for (let failures = 0; !signal.aborted; failures++) {
     try {
-      const stream = await api.events(after(), new AbortController().signal);
+      const stream = await api.events(after(), signal);
       failures = 0;
       onConnection(true);
       await readEvents(stream, onEvent);
-    } catch {
-      // A server that is gone, or its refusal: what matters is that there is no stream.
+    } catch (error) {
+      // A server that is gone, or its refusal: there is no stream.
+      if (error instanceof ApiError && error.status === 403) onRefused();
     }
+    if (signal.aborted) return;
     onConnection(false);
-    setTimeout(connect, RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)]);
+    const pause = RETRY_MS[Math.min(failures, RETRY_MS.length - 1)];
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
-
-  void connect();
 }
 
 /** The events of a stream of server-sent events, until it ends. */

@@ -5,7 +5,8 @@ import {
   type RequestRow,
   type SessionInfo,
 } from "../../src/inspector/contract.js";
-import { type Api, ApiError } from "./api.js";
+import type { Api } from "./api.js";
+import { ApiError } from "./call.js";
 import type { StreamEvent } from "./event-stream.js";
 import { createFrameBatch } from "./frame-batch.js";
 import { appendRows, dropRows, mergeRows } from "./merge-rows.js";
@@ -23,6 +24,8 @@ export interface LiveState {
   /** Newest first. */
   readonly rows: readonly RequestRow[];
   readonly forced: readonly ForcedAnswer[];
+  /** How often the server was started again since this page was opened. */
+  readonly restarts: number;
   /** Newest first. */
   readonly calls: readonly CallRow[];
 }
@@ -33,6 +36,7 @@ export const NOTHING: LiveState = {
   isLockedOut: false,
   rows: [],
   forced: [],
+  restarts: 0,
   calls: [],
 };
 
@@ -44,6 +48,7 @@ export function startInspector(api: Api, onChange: (state: LiveState) => void): 
   // Events that come while the list is loaded belong on top of it.
   let early: StreamEvent[] | undefined = [];
   let loads = 0;
+  let retry: ReturnType<typeof setTimeout> | undefined;
 
   const set = (change: Partial<LiveState>) => {
     state = { ...state, ...change };
@@ -72,6 +77,8 @@ export function startInspector(api: Api, onChange: (state: LiveState) => void): 
     early ??= [];
     try {
       const session = await api.session();
+      if (mine !== loads) return;
+      stream.hear(session.instance);
       const page = await api.requests({ limit: LIMITS.pageRows });
       const calls = session.hasCalls ? await api.calls() : { rows: [] };
       if (mine !== loads) return;
@@ -86,14 +93,17 @@ export function startInspector(api: Api, onChange: (state: LiveState) => void): 
         isLockedOut: false,
         rows: page.rows,
         forced: session.forced,
+        restarts: state.restarts + (state.session && state.session.instance !== session.instance ? 1 : 0),
         calls: calls.rows,
       };
       set(waited.reduce(applied, loaded));
       await loadOlder(mine, page.next);
     } catch (error) {
       if (mine !== loads) return;
-      set({ connected: false, isLockedOut: error instanceof ApiError && error.status === 403 });
-      setTimeout(load, RETRY_MS);
+      const isLockedOut = error instanceof ApiError && error.status === 403;
+      set({ connected: false, isLockedOut, ...(isLockedOut ? { rows: [], calls: [] } : {}) });
+      clearTimeout(retry);
+      retry = setTimeout(load, RETRY_MS);
     }
   }
 

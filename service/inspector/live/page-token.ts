@@ -1,4 +1,10 @@
-const KEPT = "hookproof-inspector-token";
+/** Pages of one server are told apart by their path. */
+const KEPT = `hookproof-page-token ${location.pathname}`;
+
+/** An address with a token that is opened in this tab has the same page before its end: the browser loads nothing. */
+addEventListener("hashchange", () => {
+  if (new URLSearchParams(location.hash.slice(1)).has("t")) location.reload();
+});
 
 /**
  * The token that this page's address was opened with. It is taken out of the address, so that nobody copies it

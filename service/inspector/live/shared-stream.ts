@@ -1,5 +1,5 @@
 import type { Api } from "./api.js";
-import { openEventStream, type StreamEvent } from "./event-stream.js";
+import { readEventStream, type StreamEvent } from "./event-stream.js";
 
 type Message = { readonly event: StreamEvent } | { readonly connected: boolean };
 
@@ -11,52 +11,82 @@ interface SharedStreamOptions {
 
 /** The server's events, read by one tab for all of them. */
 export interface SharedStream {
-  /** Takes part in reading, from an event on; until then events of other tabs are heard already. */
+  /** Hears the events of other tabs of one run of the server; those of another run are heard no more. */
+  hear(instance: string): void;
+  /** Takes part in reading the events of that run, from one on. */
   join(after: string): void;
 }
 
-const NAME = "hookproof-inspector";
+/** The tabs of one run of the server. */
+interface Circle {
+  readonly name: string;
+  readonly channel: BroadcastChannel;
+  readonly leave: AbortController;
+  isJoined: boolean;
+}
 
 /**
  * Browsers open six connections to an origin, and a stream of events keeps one for good: the seventh tab would
  * wait for ever. So the tab that holds a lock reads the stream and hands it on; when it closes, the lock passes
- * to another one.
+ * to another one. Each run of a server has a lock of its own: a tab that an earlier run has left behind has another
+ * token, and would hold the lock without being let in.
  */
 export function createSharedStream({ api, onEvent, onConnection }: SharedStreamOptions): SharedStream {
-  const channel = new BroadcastChannel(NAME);
   let last = "";
-  let joined = false;
+  let circle: Circle | undefined;
 
-  const receive = (message: Message) => {
+  function receive(message: Message): void {
     if ("connected" in message) onConnection(message.connected);
     else {
       last = message.event.id || last;
       onEvent(message.event);
     }
-  };
-  const tell = (message: Message) => {
-    channel.postMessage(message);
-    receive(message);
-  };
-  channel.onmessage = ({ data }: MessageEvent<Message>) => receive(data);
+  }
 
-  function lead(): void {
-    openEventStream({
+  function lead({ channel, leave: { signal } }: Circle): Promise<void> {
+    let isRefused = false;
+    const tell = (message: Message) => {
+      if (signal.aborted) return;
+      channel.postMessage(message);
+      receive(message);
+    };
+    return readEventStream({
       api,
+      signal,
       after: () => last,
       onEvent: (event) => tell({ event }),
-      onConnection: (connected) => tell({ connected }),
+      onConnection(connected) {
+        if (connected) isRefused = false;
+        tell({ connected });
+      },
+      onRefused() {
+        // Every tab loads anew, and finds out what it may still see.
+        if (!isRefused) tell({ event: { name: "reset", id: "", data: {} } });
+        isRefused = true;
+      },
     });
   }
 
   return {
+    hear(instance) {
+      const name = `hookproof-inspector ${instance}`;
+      if (circle?.name === name) return;
+      circle?.leave.abort();
+      circle?.channel.close();
+      const channel = new BroadcastChannel(name);
+      channel.onmessage = ({ data }: MessageEvent<Message>) => receive(data);
+      circle = { name, channel, leave: new AbortController(), isJoined: false };
+    },
     join(after) {
       last = after;
-      if (joined) return;
-      joined = true;
-      // Locks exist on loopback and over HTTPS only. The promise never settles: the lock is kept until the tab is gone.
-      if (navigator.locks) void navigator.locks.request(NAME, () => new Promise<never>(lead));
-      else lead();
+      if (!circle || circle.isJoined) return;
+      const joined = circle;
+      joined.isJoined = true;
+      const { signal } = joined.leave;
+      // Locks exist on loopback and over HTTPS only. A lock is kept until the tab is gone, or hears another run.
+      if (navigator.locks)
+        navigator.locks.request(joined.name, { signal }, () => lead(joined)).catch(() => {});
+      else void lead(joined);
     },
   };
 }

@@ -15,6 +15,10 @@ const PATHS = {
   file: "M8 2.5v7m0 0L5.3 6.8M8 9.5l2.7-2.7M3 12.8h10",
   help: "M5.8 6a2.2 2.2 0 1 1 3.3 1.9c-.7.4-1.1.8-1.1 1.6M8 12.4v.1",
   close: "m4 4 8 8m0-8-8 8",
+  pin: "M8 10.5V14M5.5 2.5h5M6.3 2.5v4L4 9v1.5h8V9L9.7 6.5v-4",
+  send: "M2.5 8 13.5 3 10 13.5 7.5 9z",
+  compare: "M2.5 4h5v8h-5zM8.5 4h5v8h-5z",
+  follow: "M8 3v8.5M4.5 8 8 11.5 11.5 8M4 13.5h8",
 } as const;
 
 export type IconName = keyof typeof PATHS;

@@ -39,7 +39,7 @@ export function visible(text: string, marking: Marking = "hidden"): Stretch[] {
     .map((piece, index) => (index % 2 === 0 ? { text: piece } : sign(piece)))
     .filter((stretch) => stretch.text !== "");
   if (stretches.length <= MOST) return stretches;
-  const rest = stretches.slice(MOST).map(({ text: piece, hidden }) => (hidden ? `‹${piece}›` : piece));
+  const rest = stretches.slice(MOST).map(({ text: piece, hidden }) => (hidden ? inOne(piece) : piece));
   return [...stretches.slice(0, MOST), { text: rest.join("") }];
 }
 
@@ -47,6 +47,12 @@ function sign(character: string): Stretch {
   if (character.startsWith(" ")) return { text: "·".repeat(character.length), hidden: "space" };
   const [text, hidden] = NAMED[character] ?? [codePoint(character), codePoint(character)];
   return { text, hidden };
+}
+
+/** Where there are thousands, a control character has a sign of one character: a browser takes long over long lines. */
+function inOne(piece: string): string {
+  const code = /^U\+00([01][0-9A-F])$/.exec(piece)?.[1];
+  return code === undefined ? `‹${piece}›` : String.fromCharCode(0x2400 + Number.parseInt(code, 16));
 }
 
 function codePoint(character: string): string {

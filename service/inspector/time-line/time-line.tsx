@@ -4,7 +4,7 @@ import type { AnswerKind } from "../parts/answer-kind.js";
 import { timeOfDay } from "../text/time.js";
 import { BAR_COUNT, type Bucket, bucketsOf } from "./buckets.js";
 
-/** Good answers stand on the line, the others hang from it; each kind has its place, not its colour alone. */
+/** Accepted requests are drawn above the line, the others below it: each kind has its place, not its colour alone. */
 const ABOVE = ["accepted", "duplicate"] as const satisfies AnswerKind[];
 const BELOW = ["malformed", "refused", "failed"] as const satisfies AnswerKind[];
 
@@ -39,7 +39,7 @@ export function TimeLine({ rows, nowMs }: { rows: readonly Listed[]; nowMs(): nu
       </svg>
       <figcaption>
         <span>{timeOfDay(bars[0]?.from ?? 0)}</span>
-        <span>accepted above, refused below · {stepInWords(stepMs)} a bar</span>
+        <span>Above the line: accepted. Below: refused. One bar: {stepInWords(stepMs)}</span>
         <span>now</span>
       </figcaption>
     </figure>

@@ -1,5 +1,5 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
-import formats from "ajv-formats";
+import { createRequire } from "node:module";
+import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import { ApiError, type FieldViolation } from "./errors.js";
 import { camelCase } from "./lenient-body.js";
 import type { components } from "./openapi.js";
@@ -17,14 +17,17 @@ const options = {
   meta: false,
   validateSchema: false,
 } as const;
-const checking = prepared(new Ajv2020(options));
-const completing = prepared(new Ajv2020({ ...options, useDefaults: true }));
+let checking: Ajv2020 | undefined;
+let completing: Ajv2020 | undefined;
 const compiled = new WeakMap<Schema, ValidateFunction>();
 const completers = new Map<string, ValidateFunction>();
 
-function prepared(ajv: Ajv2020): Ajv2020 {
-  // The package is CommonJS, and its types say otherwise to an ES module.
-  (formats as unknown as (ajv: Ajv2020) => void)(ajv);
+/** Loads the validator's hundred files when something is checked first: a listener alone never does. */
+function validator(more: { useDefaults?: boolean } = {}): Ajv2020 {
+  const require = createRequire(import.meta.url);
+  const { Ajv2020 } = require("ajv/dist/2020.js") as typeof import("ajv/dist/2020.js");
+  const ajv = new Ajv2020({ ...options, ...more });
+  (require("ajv-formats") as (ajv: Ajv2020) => void)(ajv);
   const { validate } = ajv.formats["date-time"] as { validate: (text: string) => boolean };
   // RFC 3339 has leap seconds, which no clock here can show: a secret that ends in one would never end.
   ajv.addFormat("date-time", (text: string) => validate(text) && !Number.isNaN(Date.parse(text)));
@@ -53,6 +56,7 @@ function atMostOne(members: string[], value: Readonly<Record<string, unknown>>):
 export function violationsOf(value: unknown, schema: Schema, place: string): FieldViolation[] {
   let validate = compiled.get(schema);
   if (!validate) {
+    checking ??= validator();
     validate = checking.compile(withinDocument(schema));
     compiled.set(schema, validate);
   }
@@ -68,6 +72,7 @@ export function violationsOf(value: unknown, schema: Schema, place: string): Fie
 export function completed<Name extends keyof Schemas & string>(name: Name, value: object): Schemas[Name] {
   let complete = completers.get(name);
   if (!complete) {
+    completing ??= validator({ useDefaults: true });
     complete = completing.compile({ $ref: `${DOCUMENT}#/components/schemas/${name}` });
     completers.set(name, complete);
   }

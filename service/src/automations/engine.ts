@@ -25,7 +25,7 @@ export interface AutomationOptions {
 
 /** Options of `createAutomationEngine`. */
 export type AutomationEngineOptions = AutomationOptions &
-  Pick<IngestionContext, "storage" | "clock" | "baseUrl" | "log" | "inspecting"> &
+  Pick<IngestionContext, "storage" | "clock" | "baseUrl" | "log" | "inspecting" | "behaviour"> &
   Pick<SaveContext, "expressions">;
 
 /** Starts what runs automations, first of all the runs that a crash has left. */
@@ -39,6 +39,7 @@ export function createAutomationEngine({
   baseUrl,
   log,
   inspecting,
+  behaviour,
 }: AutomationEngineOptions): AutomationEngine {
   const keySets = keySetRules(allowInsecure);
   const worker = createRunWorker({ runs: storage.runs, expressions, clock, log, onRun });
@@ -46,7 +47,17 @@ export function createAutomationEngine({
   return {
     expressions,
     keySets,
-    router: ingestionRouter({ storage, clock, baseUrl, log, keySets, worker, trustedProxies, inspecting }),
+    router: ingestionRouter({
+      storage,
+      clock,
+      baseUrl,
+      log,
+      keySets,
+      worker,
+      trustedProxies,
+      inspecting,
+      behaviour,
+    }),
     async stop() {
       // A step that is evaluated is done again at the next start, however long it would have taken.
       await Promise.all([worker.stop(), expressions.stop()]);

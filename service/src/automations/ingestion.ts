@@ -1,5 +1,6 @@
 import type { Router } from "express";
 import { remoteKeys } from "hookproof/jwks";
+import { type BehaviourProfile, behaveAs } from "hookproof/probes";
 import type { ListenerOptions } from "hookproof/receiver";
 import type { Inspector } from "../inspector/inspector.js";
 import type { WatchOptions } from "../inspector/watched-listener.js";
@@ -21,6 +22,7 @@ export type IngestionContext = Pick<ServiceContext, "storage" | "clock" | "baseU
     readonly worker: Pick<RunWorker, "wake">;
     readonly trustedProxies: readonly string[] | undefined;
     readonly inspecting: Inspecting | undefined;
+    readonly behaviour?: BehaviourProfile | undefined;
   };
 
 /** An inspector, and what it has to know of the server. */
@@ -34,6 +36,7 @@ interface Inspecting extends WatchOptions {
  */
 export function ingestionRouter(context: IngestionContext): Router {
   const { storage, clock, worker, inspecting } = context;
+  const beforeAnswer = context.behaviour && behaveAs(context.behaviour);
   const known = new Map<string, { of: string; setup: LocalListener }>();
 
   /** A listener is made anew when what it verifies with has changed, as it keeps keys it has fetched. */
@@ -70,6 +73,7 @@ export function ingestionRouter(context: IngestionContext): Router {
       replayStore: storage.eventIds,
       clock,
       trustedProxies: context.trustedProxies,
+      beforeAnswer,
       isTriggerActive() {
         const now = storage.automations.ofListener(listenerId);
         return now?.published === true && now.enabled;

@@ -1,4 +1,7 @@
 import type { CheckStep } from "hookproof/receiver";
+import type { CallRow } from "./calls-contract.js";
+
+export type * from "./calls-contract.js";
 
 /**
  * What the inspector's server and its page say to each other: types and a few constants, so that both sides
@@ -11,6 +14,8 @@ import type { CheckStep } from "hookproof/receiver";
  * | `GET api/requests/:n`                | `RequestDetail`; 404                                              |
  * | `GET api/events?after=<event id>`    | server-sent events: `InspectorEvents`                             |
  * | `POST api/requests/:n/replay`        | `ReplayOrder` in, `ReplayResult` out                              |
+ * | `PUT api/requests/:n/mark`           | `RequestMark` in, 204                                             |
+ * | `POST api/test-event`                | `{ listenerId }` in, `TestEventResult` out                        |
  * | `PUT api/forced-answer`              | `ForcedAnswer` in, `ForcedAnswer` out; one for each listener      |
  * | `DELETE api/forced-answer?listener=` | 204                                                               |
  * | `DELETE api/requests`                | 204; the numbers go on                                            |
@@ -45,6 +50,17 @@ export const LIMITS = {
   forcedDelayMs: 60_000,
   /** The most requests one forced answer holds for. */
   forcedTimes: 1_000,
+  /** The longest time one forced answer holds for, in seconds. */
+  forcedSeconds: 3_600,
+  /** The longest body of a forced answer, in characters, and the most header lines of its own. */
+  forcedBodyCharacters: 16_384,
+  forcedHeaders: 20,
+  /** The longest note on a request. */
+  noteCharacters: 500,
+  /** The most of a body that is shown in the list. */
+  previewCharacters: 160,
+  /** The most that is kept of what Node itself refused. */
+  unreadBytes: 4_096,
   /** The most of an answer's body that is kept. */
   answerCharacters: 4_096,
   /** Calls of an API that are kept. */
@@ -68,6 +84,8 @@ export interface RequestRow {
   readonly listenerId?: string;
   /** The listener's authentication method; absent where no listener has this path. */
   readonly auth?: "hmac" | "jwt";
+  /** The name of the scheme that the listener receives by, where it is not the service's own. */
+  readonly scheme?: string;
   /** GET, POST …: as sent, so it may be any text. */
   readonly method: string;
   /** The status that was answered. */
@@ -79,6 +97,12 @@ export interface RequestRow {
   /** As sent; absent where there was none, or several. */
   readonly eventId?: string;
   readonly bodyBytes: number;
+  /** The listener did not read the body to its end; what is kept is the beginning of it. */
+  readonly isCut?: true;
+  /** The `type` of the payload, shortened. */
+  readonly eventType?: string;
+  /** A piece of the body on one line: the members beside `type`, or the beginning of the text. */
+  readonly preview?: string;
   /** From the last byte of the headers to the answer. */
   readonly durationMs: number;
   /** In words: "accepted", the code's own sentence, or the known mistake once it has been found. */
@@ -89,6 +113,21 @@ export interface RequestRow {
   readonly replay?: { readonly of: number; readonly kind: ReplayKind };
   /** It came from a file, and not over this listener. */
   readonly imported?: true;
+  /** The page asked for it. */
+  readonly isTest?: true;
+  /** Node's HTTP parser refused it, so no listener saw it; the body is the beginning of what came, as it came. */
+  readonly isUnread?: true;
+  /** Somebody marked it on the page. */
+  readonly pinned?: true;
+  /** What somebody wrote about it on the page. */
+  readonly note?: string;
+}
+
+/** What somebody says about a request; what is absent stays, and an empty note removes it. */
+export interface RequestMark {
+  readonly pinned?: boolean;
+  /** At most `LIMITS.noteCharacters`. */
+  readonly note?: string;
 }
 
 /** One step of the verdict. */
@@ -193,48 +232,13 @@ export interface RequestDetail extends RequestRow {
   };
 }
 
-/** A call of the local service's API in the list; secrets in it are hidden. */
-export interface CallRow {
-  /** Its number, which never changes and is never given twice; larger is newer. */
-  readonly n: number;
-  readonly at: number;
-  readonly method: string;
-  /** The path and the query; shortened in the list. */
-  readonly target: string;
-  /** 0 where the connection was cut. */
-  readonly status: number;
-  readonly durationMs: number;
-  /** The `operationId`; absent where no operation has this path and method. */
-  readonly operation?: string;
-  /** The client whose token it brought or, where it asked for one, that it says it is. */
-  readonly client?: string;
-  /** The answer was set on purpose. */
-  readonly isFault?: true;
-}
-
-/** Everything about one call. */
-export interface CallDetail extends CallRow {
-  /** `X-Request-Id` of the answer. */
-  readonly requestId: string;
-  readonly sourceAddress?: string;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  /** As JSON, the way its operation read it; absent where it had none, or did not come to read it. */
-  readonly body?: string;
-  readonly answer: {
-    readonly headers: readonly (readonly [name: string, value: string])[];
-    readonly body?: string;
-  };
-}
-
-/** The calls that a text is found in, newest first. */
-export interface CallPage {
-  readonly rows: readonly CallRow[];
-}
-
 /** A listener whose requests are shown. */
 export interface ListenerInfo {
   readonly id: string;
-  readonly auth: "hmac" | "jwt";
+  /** Absent with `scheme`. */
+  readonly auth?: "hmac" | "jwt";
+  /** The name of the scheme that it receives by, where it is not the service's own. */
+  readonly scheme?: string;
   /** The listener's URL, as a sender is given it. */
   readonly url: string;
   /** Whether a request can be signed anew: without a signer only `exact` replays are possible. */
@@ -262,31 +266,16 @@ export interface SessionInfo {
   readonly controlled?: readonly string[];
 }
 
-/** What is set to go wrong with an operation; the fault is one of the service's OpenAPI document. */
-export interface SetFault {
-  readonly operation: string;
-  readonly fault: object;
-}
-
-/** The service's clock; `now` is ISO 8601. */
-export interface ClockState {
-  readonly now: string;
-  readonly frozen: boolean;
-}
-
-/** A copy of the service's state under a name. */
-export interface SavedSnapshot {
-  readonly name: string;
-  readonly createdAt: string;
-}
-
 /** Which requests; all are optional, and hold together. */
 export interface RequestQuery {
   /** Older than this number. */
   readonly before?: number;
   /** 1 to `LIMITS.pageRows`; 100 by default. */
   readonly limit?: number;
-  /** In the event id, code, reason, header lines, target or body; without case. */
+  /**
+   * In the event id, code, reason, note, header lines, target or body; without case. Words such as `type:` and
+   * `header:name=value` ask for one field: see `searchOf`.
+   */
   readonly q?: string;
   /** `401`, or a class such as `4xx`; several with commas. */
   readonly status?: string;
@@ -351,6 +340,9 @@ export interface ReplayResult {
   readonly durationMs: number;
 }
 
+/** What came of a test event. */
+export type TestEventResult = Omit<ReplayResult, "kind">;
+
 /** The next answers of a listener, whatever the verdict is. The checks and the run take place all the same. */
 export interface ForcedAnswer {
   readonly listenerId: string;
@@ -360,8 +352,16 @@ export interface ForcedAnswer {
   readonly delayMs?: number;
   /** For how many requests, 1 to `LIMITS.forcedTimes`; 1 by default. Counts down. */
   readonly times?: number;
+  /** For how long, 1 to `LIMITS.forcedSeconds`; with it, `times` has no default. */
+  readonly seconds?: number;
+  /** When it ends, by the server's clock, where `seconds` was given. The server adds it. */
+  readonly until?: number;
   /** `Retry-After`, in seconds. */
   readonly retryAfterSeconds?: number;
+  /** Header lines in place of those of the same names, `LIMITS.forcedHeaders` at most. */
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  /** The body, `LIMITS.forcedBodyCharacters` at most; one that says that the answer was forced by default. */
+  readonly body?: string;
 }
 
 /** What goes into an exported file; the filters of `RequestQuery` hold here too. */

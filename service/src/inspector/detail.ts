@@ -28,7 +28,7 @@ export function detailOf(entry: Entry, { url, first, run }: Surroundings): Reque
     bodySha256: createHash("sha256").update(body).digest("hex"),
     ...(masked ? { masked } : {}),
     ...(timestamp !== undefined && /^[0-9]{1,15}$/.test(timestamp) ? { timestamp: Number(timestamp) } : {}),
-    steps: stepsOf(checks, row.auth),
+    steps: stepsOf(checks, { auth: row.auth, demanded: entry.demanded }),
     mistakes,
     ...(hmac ? { hmac } : {}),
     ...(token ? { token } : {}),
@@ -38,18 +38,19 @@ export function detailOf(entry: Entry, { url, first, run }: Surroundings): Reque
   };
 }
 
-function hmacDetail({ headers, body, demanded }: Entry): HmacDetail | undefined {
+function hmacDetail({ row, headers, body, demanded }: Entry): HmacDetail | undefined {
   const signatures = headerValues(headers, "Webhook-Signature");
-  if (demanded?.auth !== "hmac" && signatures.length === 0) return undefined;
+  if (demanded?.auth !== "hmac" && (row.scheme !== undefined || signatures.length === 0)) return undefined;
   const [received, ...more] = signatures;
   const [timestamp, eventId] = ["Webhook-Timestamp", "Webhook-Event-Id"].map((name) =>
     onlyHeader(headers, name),
   );
-  const expected = demanded?.auth === "hmac" ? demanded.expected : undefined;
+  // Of a body that was cut nobody can tell what it should have been signed with.
+  const expected = demanded?.auth === "hmac" && !row.isCut ? demanded.expected : undefined;
   const isOne = received !== undefined && more.length === 0;
   const difference = isOne && expected !== undefined ? firstDifference(received, expected) : undefined;
   return {
-    ...(timestamp === undefined || eventId === undefined
+    ...(timestamp === undefined || eventId === undefined || row.isCut
       ? {}
       : { canonicalBase64: base64(Buffer.concat([Buffer.from(`${timestamp}.${eventId}.`), body])) }),
     ...(isOne ? { received } : {}),

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { diagnose, type Mistake } from "hookproof/diagnose";
-import type { ListenerOptions } from "hookproof/receiver";
+import type { Mistake } from "hookproof/diagnose";
 import type { Entry } from "./entry.js";
 import { statusOfVerdict } from "./reason.js";
+import type { WatchedListener } from "./watched-listener.js";
 
 /** Looks for the mistakes behind refusals, one at a time and beside the requests. */
 export interface Diagnoses {
@@ -26,7 +26,7 @@ const EXPLAINED: ReadonlySet<number> = new Set([400, 401, 415]);
 
 /** Diagnoses for the listeners that `listenerOf` knows; `onFound` gets what was looked for. */
 export function createDiagnoses(
-  listenerOf: (id: string | undefined) => ListenerOptions | undefined,
+  listenerOf: (id: string | undefined) => WatchedListener | undefined,
   onFound: (n: number, mistakes: readonly Mistake[]) => void,
 ): Diagnoses {
   const waiting = new Map<number, Entry>();
@@ -38,7 +38,7 @@ export function createDiagnoses(
     if (!listener || !isWhole || row.code === undefined || !EXPLAINED.has(statusOfVerdict(row))) return [];
     const request = { method: row.method, url: target, headers, body };
     try {
-      return (await diagnose({ request, listener, clock: { now: () => row.at } })).mistakes;
+      return await listener.mistakesIn(request, row.at);
     } catch {
       // A key resolver of somebody else's may throw anything; the request is shown all the same.
       return [];

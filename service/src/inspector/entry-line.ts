@@ -9,7 +9,8 @@ export type EntryLine = Readonly<Record<string, unknown>>;
 
 /** Writes an entry; `url` is where it was sent. */
 export function entryLine({ row, body, target, ...entry }: Entry, url: string): EntryLine {
-  return { v: 1, type: "request", ...row, url, ...entry, bodyBase64: Buffer.from(body).toString("base64") };
+  const { eventType: _ofTheBody, preview: _alsoOfTheBody, ...own } = row;
+  return { v: 1, type: "request", ...own, url, ...entry, bodyBase64: Buffer.from(body).toString("base64") };
 }
 
 /**
@@ -21,14 +22,14 @@ export function readEntryLine(line: unknown): Entry | undefined {
   if (value?.v !== 1 || value.type !== "request") return undefined;
   const headers = pairsOf(value.headers);
   const { n, at, status, method, url, bodyBase64 } = value;
-  if (!isWhole(at) || !isStatus(status) || typeof bodyBase64 !== "string" || !headers) return undefined;
+  if (!isTime(at) || !isStatus(status) || typeof bodyBase64 !== "string" || !headers) return undefined;
   if (typeof method !== "string" || typeof url !== "string") return undefined;
   const body = Buffer.from(bodyBase64, "base64");
   const answer = recordOf(value.answer);
   const row: RequestRow = {
     n: isWhole(n) ? n : 0,
     at,
-    ...texts(value, "listenerId", "code", "eventId"),
+    ...texts(value, "listenerId", "code", "eventId", "scheme"),
     ...(value.auth === "hmac" || value.auth === "jwt" ? { auth: value.auth } : {}),
     method,
     status,
@@ -38,7 +39,10 @@ export function readEntryLine(line: unknown): Entry | undefined {
     reason: typeof value.reason === "string" ? value.reason : String(value.code ?? "accepted"),
     ...(isWhole(value.duplicateOf) ? { duplicateOf: value.duplicateOf } : {}),
     ...replayOf(value.replay),
-    ...(value.imported === true ? { imported: true } : {}),
+    ...flags(value, "imported", "isCut", "isTest", "isUnread", "pinned"),
+    ...(typeof value.note === "string" && value.note !== ""
+      ? { note: value.note.slice(0, LIMITS.noteCharacters) }
+      : {}),
   };
   return {
     row,
@@ -124,8 +128,19 @@ function texts<Name extends string>(value: JsonObject, ...names: Name[]): Partia
   ) as Partial<Record<Name, string>>;
 }
 
+function flags<Name extends string>(value: JsonObject, ...names: Name[]): Partial<Record<Name, true>> {
+  return Object.fromEntries(names.flatMap((name) => (value[name] === true ? [[name, true]] : []))) as Partial<
+    Record<Name, true>
+  >;
+}
+
 function isWhole(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** Milliseconds of a date that can be written. */
+function isTime(value: unknown): value is number {
+  return isWhole(value) && value <= 8_640_000_000_000_000;
 }
 
 function isStatus(value: unknown): value is number {

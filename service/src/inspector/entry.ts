@@ -1,6 +1,6 @@
 import type { HeaderPair } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
-import type { Check } from "hookproof/receiver";
+import type { Check, CheckStep } from "hookproof/receiver";
 import type { RequestRow } from "./contract.js";
 
 /** A request as it is kept: its row, and what its details are made of. */
@@ -28,6 +28,11 @@ export type Demanded =
       readonly claims: Readonly<Record<string, string>>;
       /** The key that was found for the token. */
       readonly key?: { readonly kid: string; readonly alg: string; readonly thumbprint?: string };
+    }
+  | {
+      readonly auth: "scheme";
+      /** The checks of the scheme. */
+      readonly checks: readonly { readonly step: CheckStep; readonly rule: string }[];
     };
 
 /** Every value of a header, in order. */
@@ -40,6 +45,13 @@ export function headerValues(headers: readonly HeaderPair[], name: string): stri
 export function onlyHeader(headers: readonly HeaderPair[], name: string): string | undefined {
   const values = headerValues(headers, name);
   return values.length === 1 ? values[0] : undefined;
+}
+
+/** Whether the body that is kept is all that was sent: it was read to its end, or there was nothing to read. */
+export function isWhole({ checks, headers }: Pick<Entry, "checks" | "headers">): boolean {
+  if (checks.length === 0 || checks.some(({ step, ok }) => step === "size" && ok)) return true;
+  const announced = headerValues(headers, "Content-Length").some((length) => length !== "0");
+  return !announced && headerValues(headers, "Transfer-Encoding").length === 0;
 }
 
 /** Roughly how much memory an entry takes. */

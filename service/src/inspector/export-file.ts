@@ -5,19 +5,29 @@ import type { ExportQuery } from "./contract.js";
 import type { Entry } from "./entry.js";
 import { entryLine } from "./entry-line.js";
 
-/** Headers that prove who one is. */
+/** Headers that prove who one is; `Signature-Input` says only what was signed. */
 export const CREDENTIALS =
-  /^(?:(?:proxy-)?authorization|cookie|set-cookie|webhook-signature)$|token|secret|password|api-?key/i;
+  /^(?:(?:proxy-)?authorization|cookie|set-cookie)$|signature(?!-input$)|token|secret|password|api-?key/i;
+
+const REDACTED = "[redacted]";
 
 /** An entry without what proves who sent it; the signing secret is in none anyway. */
 function withoutCredentials(entry: Entry): Entry {
   const redacted = (headers: readonly HeaderPair[]): HeaderPair[] =>
-    headers.map(([name, value]) => [name, CREDENTIALS.test(name) ? "[redacted]" : value]);
+    headers.map(([name, value]) => [name, CREDENTIALS.test(name) ? REDACTED : value]);
   return {
     ...entry,
     headers: redacted(entry.headers),
+    body: bodyWithoutProof(entry),
     answer: { ...entry.answer, headers: redacted(entry.answer.headers) },
   };
+}
+
+/** A token that is the whole body loses its signature. What was not read at all has header lines in its bytes. */
+function bodyWithoutProof({ row, body }: Entry): Uint8Array {
+  if (row.isUnread) return Buffer.from(REDACTED);
+  const [, signed] = /^([\w-]+\.[\w-]+\.)[\w-]+$/.exec(Buffer.from(body).toString("latin1").trim()) ?? [];
+  return signed === undefined ? body : Buffer.from(signed + REDACTED);
 }
 
 /** A file of entries, piece by piece, oldest first; `urlOf` says where each was sent. */

@@ -16,15 +16,23 @@ export interface ForcedAnswers {
 /** Forced answers, one for each listener; `onChange` is told when they are set, used and used up. */
 export function forcedAnswers(onChange: () => void): ForcedAnswers {
   const byListener = new Map<string, ForcedAnswer>();
+  const timers = new Map<string, NodeJS.Timeout>();
   const closing = new AbortController();
+
+  function remove(listenerId: string): void {
+    clearTimeout(timers.get(listenerId));
+    if (byListener.delete(listenerId)) onChange();
+  }
 
   function use(listenerId: string): ForcedAnswer | undefined {
     const forced = byListener.get(listenerId);
-    if (!forced) return undefined;
-    const times = (forced.times ?? 1) - 1;
-    if (times > 0) byListener.set(listenerId, { ...forced, times });
-    else byListener.delete(listenerId);
-    onChange();
+    if (forced?.times === undefined) return forced;
+    const times = forced.times - 1;
+    if (times === 0) remove(listenerId);
+    else {
+      byListener.set(listenerId, { ...forced, times });
+      onChange();
+    }
     return forced;
   }
 
@@ -32,31 +40,49 @@ export function forcedAnswers(onChange: () => void): ForcedAnswers {
     get current() {
       return [...byListener.values()];
     },
-    set(answer) {
-      byListener.set(answer.listenerId, answer);
+    set({ listenerId, seconds, times = seconds === undefined ? 1 : undefined, ...answer }) {
+      clearTimeout(timers.get(listenerId));
+      if (seconds !== undefined)
+        timers.set(listenerId, setTimeout(remove, seconds * 1000, listenerId).unref());
+      byListener.set(listenerId, {
+        ...answer,
+        listenerId,
+        ...(times === undefined ? {} : { times }),
+        ...(seconds === undefined ? {} : { seconds, until: Date.now() + seconds * 1000 }),
+      });
       onChange();
     },
-    remove(listenerId) {
-      if (byListener.delete(listenerId)) onChange();
-    },
+    remove,
     async apply(listenerId, answer) {
       const forced = use(listenerId);
       if (!forced) return answer;
-      const { delayMs = 0, status, retryAfterSeconds } = forced;
+      const { delayMs = 0 } = forced;
       if (delayMs > 0) await wait(delayMs, undefined, { signal: closing.signal }).catch(() => {});
-      const headers = answer.headers.filter(
-        ([name]) => retryAfterSeconds === undefined || name !== "Retry-After",
-      );
-      return {
-        ...answer,
-        headers:
-          retryAfterSeconds === undefined
-            ? headers
-            : [...headers, ["Retry-After", String(retryAfterSeconds)]],
-        ...(status === undefined ? {} : { status, body: bodyFor(status) }),
-      };
+      return changed(answer, forced);
     },
-    close: () => closing.abort(),
+    close() {
+      for (const timer of timers.values()) clearTimeout(timer);
+      closing.abort();
+    },
+  };
+}
+
+/** An answer with what was forced in place of what was decided. */
+function changed(
+  answer: ReceiverAnswer,
+  { status, body, headers = [], retryAfterSeconds }: ForcedAnswer,
+): ReceiverAnswer {
+  const own = [
+    ...headers,
+    ...(retryAfterSeconds === undefined ? [] : [["Retry-After", String(retryAfterSeconds)] as const]),
+  ];
+  const names = new Set(own.map(([name]) => name.toLowerCase()));
+  const text = body ?? (status === undefined ? undefined : bodyFor(status));
+  return {
+    ...answer,
+    headers: [...answer.headers.filter(([name]) => !names.has(name.toLowerCase())), ...own],
+    ...(status === undefined ? {} : { status }),
+    ...(text === undefined ? {} : { body: text }),
   };
 }
 

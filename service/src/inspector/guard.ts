@@ -16,7 +16,7 @@ const HEADERS = pageHeaders(
 
 const LOOPBACK = /^(?:localhost|127(?:\.[0-9]{1,3}){3}|\[::1\])$/i;
 
-/** What every answer of the inspector says to the browser. */
+/** What every answer of a page's server says to the browser. */
 export const securityHeaders: RequestHandler = (_request, response, next) => {
   response.set(HEADERS);
   next();
@@ -32,7 +32,7 @@ export function allowHosts(allowed: readonly string[]): RequestHandler {
     const host = request.headers.host ?? "";
     const name = host.replace(/:[0-9]{1,5}$/, "").toLowerCase();
     if (LOOPBACK.test(name) || names.has(name) || names.has(host.toLowerCase())) next();
-    else next(new InspectorError(403, "HOST_REFUSED", "The inspector does not answer under this name."));
+    else next(new InspectorError(403, "HOST_REFUSED", "The page is not served under this name."));
   };
 }
 
@@ -75,7 +75,7 @@ export function pageToken(value: string): PageToken {
           new InspectorError(
             403,
             "TOKEN_REFUSED",
-            "Open the inspector by the whole address that was printed: it ends in #t=….",
+            "Open the page by the whole address that was printed: it ends in #t=….",
           ),
         );
     },

@@ -1,5 +1,6 @@
 import { LIMITS, type RequestQuery } from "./contract.js";
 import { bytesOf, type Entry } from "./entry.js";
+import { previewOf } from "./preview.js";
 import { matcher } from "./query.js";
 import type { Draft } from "./record-request.js";
 
@@ -74,12 +75,12 @@ export function createHistory(options: HistoryOptions = {}): History {
     droppedUpTo = n;
   }
 
-  for (const entry of journal?.load(maxRequests) ?? []) keep(entry);
+  for (const entry of journal?.load(maxRequests) ?? []) keep(withPreview(entry));
   droppedUpTo = Math.max(droppedUpTo, (entries.keys().next().value ?? 1) - 1);
 
   return {
     add(unnumbered) {
-      const draft = { ...unnumbered, row: { ...unnumbered.row, n: last + 1 } };
+      const draft = withPreview({ ...unnumbered, row: { ...unnumbered.row, n: last + 1 } });
       const n = journal?.add(draft) ?? draft.row.n;
       const entry = { ...draft, row: { ...draft.row, n } };
       keep(entry);
@@ -116,6 +117,11 @@ export function createHistory(options: HistoryOptions = {}): History {
     },
     close: () => journal?.close(),
   };
+}
+
+/** The piece of the body for the list is made of what is kept, in which secrets are hidden. */
+function withPreview(entry: Entry): Entry {
+  return { ...entry, row: { ...entry.row, ...previewOf(entry.body) } };
 }
 
 function keyOf(listenerId: string, eventId: string): string {

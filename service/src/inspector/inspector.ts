@@ -2,7 +2,8 @@ import type { ServerResponse } from "node:http";
 import type { Mistake } from "hookproof/diagnose";
 import { packageVersion } from "../package-files.js";
 import { harmless } from "../server/harmless.js";
-import type { LocalListener } from "../server/webhook-router.js";
+import type { RefusedByNode } from "../server/refused-by-node.js";
+import { type AnyListener, listenerIdOf } from "../server/webhook-router.js";
 import { callRow, createCalls } from "./calls.js";
 import {
   type CallDetail,
@@ -14,10 +15,12 @@ import {
   type ReplayOrder,
   type ReplayResult,
   type RequestDetail,
+  type RequestMark,
   type RequestPage,
   type RequestQuery,
   type RunDetail,
   type SessionInfo,
+  type TestEventResult,
 } from "./contract.js";
 import { detailOf } from "./detail.js";
 import { createDiagnoses } from "./diagnoses.js";
@@ -33,6 +36,7 @@ import { openJournal } from "./journal.js";
 import { judgeImported } from "./judge-imported.js";
 import { withoutSecrets } from "./mask-secrets.js";
 import { entryOf, type SeenRequest } from "./record-request.js";
+import { refusedEntry } from "./refused-entry.js";
 import type { RemoteControl } from "./remote-control.js";
 import { createReplays } from "./replay.js";
 import { type WatchedListener, type WatchOptions, watchListener } from "./watched-listener.js";
@@ -50,7 +54,7 @@ export interface InspectorOptions {
 /** Records what listeners receive, explains it, and sends it again. `inspectorRouter` shows it. */
 export interface Inspector {
   /** Prepares listeners of a server; give what comes back to `webhookRouter`. */
-  watch(listeners: readonly LocalListener[], server: WatchOptions): LocalListener[];
+  watch<Listener extends AnyListener>(listeners: readonly Listener[], server: WatchOptions): Listener[];
   /** Records a request that has been answered: the `onHandled` of `webhookRouter`. */
   record(request: SeenRequest): void;
   /**
@@ -66,6 +70,12 @@ export interface Inspector {
   detail(n: number): Promise<RequestDetail | undefined>;
   /** @throws {InspectorError} REQUEST_UNKNOWN, LISTENER_UNKNOWN, REPLAY_IMPOSSIBLE, REPLAYS_BUSY, REPLAY_FAILED */
   replay(n: number, order: ReplayOrder): Promise<ReplayResult>;
+  /** Sends an event of its own to a listener, rightly signed. Throws as `replay` does. */
+  sendTestEvent(listenerId: string): Promise<TestEventResult>;
+  /** Records what Node's HTTP parser has refused: the `onRefused` of `startServer`. */
+  recordRefused(refused: RefusedByNode): void;
+  /** Pins a request, or notes something about it. */
+  mark(n: number, mark: RequestMark): void;
   /** Changes a listener's next answers. */
   force(answer: ForcedAnswer): void;
   unforce(listenerId: string): void;
@@ -127,7 +137,7 @@ export async function createInspector(options: InspectorOptions = {}): Promise<I
     }),
   });
   const diagnoses = createDiagnoses(
-    (id) => listeners.get(id ?? "")?.listener,
+    (id) => listeners.get(id ?? ""),
     (n, mistakes) => found(n, mistakes),
   );
   const secrets = () => [...listeners.values()].flatMap((one) => one.secrets);
@@ -144,6 +154,12 @@ export async function createInspector(options: InspectorOptions = {}): Promise<I
     return history.get(n);
   }
 
+  function running(listenerId: string): WatchedListener {
+    const listener = listeners.get(listenerId);
+    if (listener) return listener;
+    throw new InspectorError(404, "LISTENER_UNKNOWN", "There is no listener with this id.");
+  }
+
   function kept(n: number): Entry {
     const entry = history.get(n);
     if (entry) return entry;
@@ -153,11 +169,11 @@ export async function createInspector(options: InspectorOptions = {}): Promise<I
   return {
     watch: (setups, server) =>
       setups.map((setup) => {
-        const { id } = setup.listener;
+        const id = listenerIdOf(setup);
         const watched = watchListener(setup, server);
         listeners.set(id, watched);
         return {
-          ...watched.setup,
+          ...(watched.setup as typeof setup),
           beforeAnswer: async (answer) =>
             forced.apply(id, setup.beforeAnswer ? await setup.beforeAnswer(answer) : answer),
         };
@@ -167,7 +183,7 @@ export async function createInspector(options: InspectorOptions = {}): Promise<I
       const { entry, unmasked } = entryOf(seen, {
         watched: listeners.get(seen.listenerId ?? ""),
         secrets: secrets(),
-        replay: underWay?.replay,
+        origin: underWay?.origin,
         duplicateOf: (eventId) => history.firstOf(seen.listenerId ?? "", eventId)?.row.n,
       });
       const dropped = history.droppedUpTo;
@@ -227,9 +243,23 @@ export async function createInspector(options: InspectorOptions = {}): Promise<I
       if (listener) return replays.send(entry, order, listener);
       throw new InspectorError(409, "LISTENER_UNKNOWN", "No listener with this request's path is running.");
     },
+    sendTestEvent: async (listenerId) => replays.sendTest(running(listenerId)),
+    recordRefused(refused) {
+      feed.rowChanged(history.add(withoutSecrets(refusedEntry(refused), secrets())).row.n);
+    },
+    mark(n, { pinned, note }) {
+      const entry = kept(n);
+      const { pinned: wasPinned = false, note: before = "", ...row } = entry.row;
+      const [isPinned, text] = [pinned ?? wasPinned, note ?? before];
+      const marks = {
+        ...(isPinned ? { pinned: true as const } : {}),
+        ...(text === "" ? {} : { note: text }),
+      };
+      history.replace({ ...entry, row: { ...row, ...marks } });
+      feed.rowChanged(n);
+    },
     force(answer) {
-      if (!listeners.has(answer.listenerId))
-        throw new InspectorError(404, "LISTENER_UNKNOWN", "There is no listener with this id.");
+      running(answer.listenerId);
       forced.set(answer);
     },
     unforce: (listenerId) => forced.remove(listenerId),

@@ -1,8 +1,7 @@
 import { STATUS_CODES } from "node:http";
-import { createReceiver } from "hookproof/receiver";
 import { type Entry, onlyHeader } from "./entry.js";
 import { reasonOf } from "./reason.js";
-import type { WatchedListener } from "./watched-listener.js";
+import { provedBy, type WatchedListener } from "./watched-listener.js";
 
 /**
  * An imported request with what its file did not say: where no checks came along (a HAR file of another tool),
@@ -27,7 +26,7 @@ export async function judgeImported(
       ...kept,
       ...(code === undefined ? {} : { code }),
       ...(eventId === undefined ? {} : { eventId }),
-      ...(watched === undefined ? {} : { auth: watched.info.auth }),
+      ...(watched === undefined ? {} : provedBy(watched)),
       reason:
         code === undefined && row.status >= 400
           ? `answered ${row.status} ${STATUS_CODES[row.status] ?? ""}`.trim()
@@ -44,12 +43,7 @@ export async function judgeImported(
 
 async function checked(entry: Entry, watched: WatchedListener): Promise<Entry> {
   const { row, headers, body, target } = entry;
-  const receiver = createReceiver({
-    listener: watched.listener,
-    clock: { now: () => row.at },
-    allowDocumentedSecret: true, // whether the listener may have it was decided when it was started
-  });
-  const verdict = await receiver.verify({ method: row.method, url: target, headers, body });
+  const verdict = await watched.verify({ method: row.method, url: target, headers, body }, row.at);
   const refused = verdict.ok ? (row.status === 409 ? "EVENT_DUPLICATE" : undefined) : verdict.code;
   const code = row.code ?? (row.status >= 400 ? refused : undefined);
   return { ...entry, row: { ...row, ...(code === undefined ? {} : { code }) }, checks: verdict.checks };

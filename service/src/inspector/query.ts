@@ -1,6 +1,7 @@
 import { LIMITS, type RequestQuery } from "./contract.js";
 import type { Entry } from "./entry.js";
 import { InspectorError } from "./inspector-error.js";
+import { hasStatus, isFound, searchOf } from "./search.js";
 
 /** A query as it arrives: every value is text, or several. */
 export type QueryText = Readonly<Record<string, unknown>>;
@@ -45,27 +46,14 @@ export function wholeNumber(query: QueryText, name: string, least: number, most:
 /** Whether an entry is what the filters ask for. */
 export function matcher({ q, status, listener, event }: RequestQuery): (entry: Entry) => boolean {
   const statuses = status?.split(",");
-  const needle = q?.toLowerCase();
+  const search = q === undefined ? undefined : searchOf(q);
   return (entry) => {
     const { row } = entry;
     if (listener !== undefined && row.listenerId !== listener) return false;
     if (event !== undefined && row.eventId?.toLowerCase() !== event.toLowerCase()) return false;
     if (statuses && !statuses.some((one) => hasStatus(row.status, one))) return false;
-    return needle === undefined || isIn(entry, needle);
+    return search === undefined || isFound(entry, search);
   };
-}
-
-function hasStatus(status: number, wanted: string): boolean {
-  return wanted.endsWith("xx") ? Math.floor(status / 100) === Number(wanted[0]) : status === Number(wanted);
-}
-
-function isIn({ row, target, headers, body }: Entry, needle: string): boolean {
-  const short = [row.eventId, row.code, row.reason, row.method, target];
-  return (
-    short.some((one) => one?.toLowerCase().includes(needle)) ||
-    headers.some(([name, value]) => `${name}: ${value}`.toLowerCase().includes(needle)) ||
-    Buffer.from(body.buffer, body.byteOffset, body.length).toString("utf8").toLowerCase().includes(needle)
-  );
 }
 
 function invalid(message: string): InspectorError {

@@ -1,4 +1,10 @@
-import { type ExportQuery, type ForcedAnswer, LIMITS, type ReplayOrder } from "./contract.js";
+import {
+  type ExportQuery,
+  type ForcedAnswer,
+  LIMITS,
+  type ReplayOrder,
+  type RequestMark,
+} from "./contract.js";
 import { recordOf } from "./entry-line.js";
 import { InspectorError } from "./inspector-error.js";
 import { type QueryText, readQuery, text, wholeNumber } from "./query.js";
@@ -49,14 +55,56 @@ export function readForcedAnswer(value: unknown): ForcedAnswer {
     number(order.times, "times", 1, LIMITS.forcedTimes),
     number(order.retryAfterSeconds, "retryAfterSeconds", 0, 86_400),
   ];
-  if (status === undefined && delayMs === undefined) throw invalid("status or delayMs says what is forced.");
+  const seconds = number(order.seconds, "seconds", 1, LIMITS.forcedSeconds);
+  const headers = order.headers === undefined ? undefined : readAnswerHeaders(order.headers);
+  const body = order.body === undefined ? undefined : readAnswerBody(order.body);
+  if ([status, delayMs, headers, body].every((one) => one === undefined))
+    throw invalid("status, delayMs, headers or body says what is forced.");
   return {
     listenerId,
-    times: times ?? 1,
+    ...(times === undefined && seconds !== undefined ? {} : { times: times ?? 1 }),
+    ...(seconds === undefined ? {} : { seconds }),
+    ...(headers === undefined ? {} : { headers }),
+    ...(body === undefined ? {} : { body }),
     ...(status === undefined ? {} : { status }),
     ...(delayMs === undefined ? {} : { delayMs }),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   };
+}
+
+/** Lines that say how long an answer is, or belong to its connection, are the server's own. */
+const OF_CONNECTION =
+  /^(?:connection|content-length|transfer-encoding|keep-alive|upgrade|trailer|te|proxy-connection)$/i;
+
+function readAnswerHeaders(value: unknown): readonly (readonly [string, string])[] {
+  const headers = readHeaders(value);
+  if (headers.length > LIMITS.forcedHeaders)
+    throw invalid(`headers are pairs, ${LIMITS.forcedHeaders} at most.`);
+  const own = headers.find(([name]) => OF_CONNECTION.test(name));
+  if (own) throw invalid(`The header ${own[0]} is the server's own.`);
+  return headers;
+}
+
+function readAnswerBody(value: unknown): string {
+  if (typeof value === "string" && value.length <= LIMITS.forcedBodyCharacters) return value;
+  throw invalid(`body is a text of at most ${LIMITS.forcedBodyCharacters} characters.`);
+}
+
+/** Reads what somebody says about a request. */
+export function readMark(value: unknown): RequestMark {
+  const { pinned, note } = recordOf(value) ?? {};
+  if (pinned === undefined && note === undefined) throw invalid("pinned or note says what is marked.");
+  if (pinned !== undefined && typeof pinned !== "boolean") throw invalid("pinned is true or false.");
+  if (note !== undefined && !(typeof note === "string" && note.length <= LIMITS.noteCharacters))
+    throw invalid(`note is a text of at most ${LIMITS.noteCharacters} characters.`);
+  return { ...(pinned === undefined ? {} : { pinned }), ...(note === undefined ? {} : { note }) };
+}
+
+/** Reads which listener is to get a test event. */
+export function readTestEvent(value: unknown): string {
+  const { listenerId } = recordOf(value) ?? {};
+  if (typeof listenerId !== "string") throw invalid("listenerId is the listener's id.");
+  return listenerId;
 }
 
 function number(value: unknown, name: string, least: number, most: number): number | undefined {

@@ -1,12 +1,16 @@
 import type { HandledRequest } from "../server/webhook-router.js";
 import { LIMITS, type RequestRow } from "./contract.js";
-import { type Entry, onlyHeader } from "./entry.js";
+import { type Entry, isWhole, onlyHeader } from "./entry.js";
+import { parsedJson } from "./entry-line.js";
 import { withoutSecrets } from "./mask-secrets.js";
 import { reasonOf } from "./reason.js";
-import type { WatchedListener } from "./watched-listener.js";
+import { provedBy, type WatchedListener } from "./watched-listener.js";
 
 /** An entry that has no number yet. */
 export type Draft = Omit<Entry, "row"> & { readonly row: Omit<RequestRow, "n"> };
+
+/** How the page made a request come. */
+export type Origin = Pick<RequestRow, "replay" | "isTest">;
 
 /** A request that reached a listener, or none. */
 export type SeenRequest = Omit<HandledRequest, "listenerId"> & { readonly listenerId?: string | undefined };
@@ -16,35 +20,37 @@ export interface RequestContext {
   readonly watched: WatchedListener | undefined;
   /** Secrets of all listeners: whatever one was sent in, it is not kept. */
   readonly secrets: readonly string[];
-  readonly replay: RequestRow["replay"];
+  /** What the page did to make it come. */
+  readonly origin: Origin | undefined;
   duplicateOf(eventId: string): number | undefined;
 }
 
 /** Makes an entry of a request and its verdict. */
 export function entryOf(seen: SeenRequest, context: RequestContext): { entry: Draft; unmasked: Draft } {
   const { request, verdict, status, receivedAt, listenerId, answer, durationMs } = seen;
-  const { watched, replay } = context;
+  const { watched, origin } = context;
   const headers = request.headers as Entry["headers"];
-  const eventId = onlyHeader(headers, "Webhook-Event-Id");
+  const eventId = watched?.info.scheme ? schemeEventId(verdict) : onlyHeader(headers, "Webhook-Event-Id");
   const code = verdict.ok ? undefined : verdict.code;
-  const verdictStatus = verdict.ok ? 200 : verdict.status;
+  const verdictStatus = verdict.ok ? (watched?.accepted ?? 200) : verdict.status;
   const duplicateOf =
     code === "EVENT_DUPLICATE" && eventId !== undefined ? context.duplicateOf(eventId) : undefined;
   const unmasked: Draft = {
     row: {
       at: receivedAt,
       ...(listenerId === undefined ? {} : { listenerId }),
-      ...(watched === undefined ? {} : { auth: watched.info.auth }),
+      ...(watched === undefined ? {} : provedBy(watched)),
       method: request.method,
       status,
       ...(code === undefined ? {} : { code }),
       ...(verdictStatus === status ? {} : { verdictStatus }),
       ...(eventId === undefined ? {} : { eventId }),
       bodyBytes: request.body.length,
+      ...(isWhole({ checks: verdict.checks, headers }) ? {} : { isCut: true }),
       durationMs: Math.round(durationMs * 10) / 10,
       reason: reasonOf(code, undefined),
       ...(duplicateOf === undefined ? {} : { duplicateOf }),
-      ...(replay === undefined ? {} : { replay }),
+      ...origin,
     },
     target: request.url,
     sourceAddress: request.sourceAddress,
@@ -55,4 +61,12 @@ export function entryOf(seen: SeenRequest, context: RequestContext): { entry: Dr
     demanded: watched?.demanded({ headers, body: request.body, at: watched.now() }),
   };
   return { entry: withoutSecrets(unmasked, context.secrets), unmasked };
+}
+
+/** The event id of another scheme than the service's own: what its checks have seen of it, in quotes. */
+function schemeEventId(verdict: SeenRequest["verdict"]): string | undefined {
+  if (verdict.ok) return verdict.event.id;
+  const { seen } = verdict.checks.find(({ step, ok }) => ok && (step === "event-id" || step === "jti")) ?? {};
+  const id = parsedJson(seen ?? "");
+  return typeof id === "string" ? id : undefined;
 }

@@ -1,7 +1,7 @@
 import { type HeaderPair, newEventId } from "hookproof";
 import { endToEndHeaders } from "../server/end-to-end-headers.js";
 import type { ReplayOrder } from "./contract.js";
-import { type Entry, headerValues, onlyHeader } from "./entry.js";
+import { type Entry, isWhole, onlyHeader } from "./entry.js";
 import { InspectorError } from "./inspector-error.js";
 import type { RawRequest } from "./post-raw.js";
 import type { WatchedListener } from "./watched-listener.js";
@@ -40,6 +40,30 @@ export async function replayRequest(
   };
 }
 
+/** What a test event says. */
+const TEST_BODY = '{"type":"user.offboarded","userId":"u_123"}';
+
+/** A new event for a listener, rightly signed. */
+export async function testRequest(listener: WatchedListener): Promise<RawRequest> {
+  const { serverUrl, certificate, info } = listener;
+  const body = Buffer.from(TEST_BODY);
+  const [eventId, timestamp] = [newEventId(), nowSeconds()];
+  return {
+    serverUrl,
+    certificate,
+    method: "POST",
+    target: new URL(info.url).pathname,
+    headers: [
+      ["Content-Type", "application/json"],
+      ["User-Agent", "hookproof-inspector"],
+      ["Webhook-Timestamp", timestamp],
+      ["Webhook-Event-Id", eventId],
+      await signed({ eventId, timestamp, body }, listener),
+    ],
+    body,
+  };
+}
+
 /** Id and timestamp of the request; an empty text leaves the header out. */
 function identityOf(
   order: ReplayOrder,
@@ -47,7 +71,7 @@ function identityOf(
   isSigned: boolean,
 ): { eventId: string; timestamp: string } {
   const recorded = (name: string) => sources.map((lines) => onlyHeader(lines, name)).find(Boolean) ?? "";
-  const now = String(Math.floor(Date.now() / 1000));
+  const now = nowSeconds();
   if (order.kind !== "edit")
     return {
       eventId: order.kind === "new-id" ? newEventId() : recorded("Webhook-Event-Id"),
@@ -59,6 +83,10 @@ function identityOf(
   };
 }
 
+function nowSeconds(): string {
+  return String(Math.floor(Date.now() / 1000));
+}
+
 async function signed(
   event: { eventId: string; timestamp: string; body: Uint8Array },
   { signer, boundUrl }: WatchedListener,
@@ -68,12 +96,10 @@ async function signed(
 }
 
 /** Only what was read to its end, and not hidden, can be sent again as it was. */
-function requireWhole({ masked, checks, headers }: Entry): void {
-  if (masked) throw impossible("A secret in this request is hidden, so it cannot be sent as it was.");
-  const wasRead = checks.length === 0 || checks.some(({ step, ok }) => step === "size" && ok);
-  const announced = headerValues(headers, "Content-Length").some((length) => length !== "0");
-  if (!wasRead && (announced || headerValues(headers, "Transfer-Encoding").length > 0))
-    throw impossible("The listener did not read this request's body to its end.");
+function requireWhole(entry: Entry): void {
+  if (entry.row.isUnread) throw impossible("Node itself refused this request, so it was not read.");
+  if (entry.masked) throw impossible("A secret in this request is hidden, so it cannot be sent as it was.");
+  if (!isWhole(entry)) throw impossible("The listener did not read this request's body to its end.");
 }
 
 function impossible(message: string): InspectorError {

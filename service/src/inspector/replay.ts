@@ -1,14 +1,17 @@
 import type { HeaderPair } from "hookproof";
-import type { ReplayOrder, ReplayResult, RequestRow } from "./contract.js";
+import type { ReplayOrder, ReplayResult, TestEventResult } from "./contract.js";
 import { type Entry, headerValues, onlyHeader } from "./entry.js";
 import { InspectorError } from "./inspector-error.js";
-import { postRaw } from "./post-raw.js";
-import { replayRequest } from "./replay-request.js";
+import { postRaw, type RawRequest } from "./post-raw.js";
+import type { Origin } from "./record-request.js";
+import { replayRequest, testRequest } from "./replay-request.js";
 import type { WatchedListener } from "./watched-listener.js";
 
-/** A replay that is under way. */
+/** A request of the page that is under way. */
 interface UnderWay {
-  readonly replay: NonNullable<RequestRow["replay"]>;
+  readonly origin: Origin;
+  /** Its id, timestamp and proof, once they are made. */
+  key: string | undefined;
   /** Its number, once it has come in. */
   n: number | undefined;
 }
@@ -16,7 +19,9 @@ interface UnderWay {
 /** Sends requests again over HTTP, and knows them when they come in. */
 export interface Replays {
   send(entry: Entry, order: ReplayOrder, listener: WatchedListener): Promise<ReplayResult>;
-  /** The replay that a request belongs to, by its id, timestamp and proof. */
+  /** Sends an event that is signed as the listener demands. */
+  sendTest(listener: WatchedListener): Promise<TestEventResult>;
+  /** What a request of the page is, by its id, timestamp and proof. */
   recognise(headers: readonly HeaderPair[]): UnderWay | undefined;
 }
 
@@ -24,32 +29,46 @@ const MOST_AT_ONCE = 8;
 
 /** Replays, with those that are under way. */
 export function createReplays(): Replays {
-  const underWay = new Map<string, UnderWay>();
+  const underWay = new Set<UnderWay>();
+
+  async function post(made: () => Promise<RawRequest>, origin: Origin): Promise<TestEventResult> {
+    if (underWay.size >= MOST_AT_ONCE)
+      throw new InspectorError(503, "REPLAYS_BUSY", `${MOST_AT_ONCE} replays are under way already.`);
+    const own: UnderWay = { origin, key: undefined, n: undefined };
+    underWay.add(own);
+    try {
+      return await sent(await made(), own);
+    } finally {
+      underWay.delete(own);
+    }
+  }
+
+  async function sent(request: RawRequest, own: UnderWay): Promise<TestEventResult> {
+    own.key = keyOf(request.headers);
+    const started = performance.now();
+    const answer = await postRaw(request);
+    const eventId = onlyHeader(request.headers, "Webhook-Event-Id");
+    return {
+      ...answer,
+      ...(eventId === undefined ? {} : { eventId }),
+      ...(own.n === undefined ? {} : { n: own.n }),
+      durationMs: Math.round(performance.now() - started),
+    };
+  }
+
   return {
     async send(entry, order, listener) {
-      if (underWay.size >= MOST_AT_ONCE)
-        throw new InspectorError(503, "REPLAYS_BUSY", `${MOST_AT_ONCE} replays are under way already.`);
-      const request = await replayRequest(entry, order, listener);
       const { kind } = order;
-      const key = keyOf(request.headers);
-      const own: UnderWay = { replay: { of: entry.row.n, kind }, n: undefined };
-      underWay.set(key, own);
-      const started = performance.now();
-      try {
-        const answer = await postRaw(request);
-        const eventId = onlyHeader(request.headers, "Webhook-Event-Id");
-        return {
-          kind,
-          ...answer,
-          ...(eventId === undefined ? {} : { eventId }),
-          ...(own.n === undefined ? {} : { n: own.n }),
-          durationMs: Math.round(performance.now() - started),
-        };
-      } finally {
-        underWay.delete(key);
-      }
+      const replay = { of: entry.row.n, kind };
+      return { kind, ...(await post(() => replayRequest(entry, order, listener), { replay })) };
     },
-    recognise: (headers) => (underWay.size === 0 ? undefined : underWay.get(keyOf(headers))),
+    sendTest: (listener) => post(() => testRequest(listener), { isTest: true }),
+    recognise(headers) {
+      if (underWay.size === 0) return undefined;
+      const key = keyOf(headers);
+      // Of copies that are alike each one that comes in is the next of them.
+      return [...underWay].find((one) => one.key === key && one.n === undefined);
+    },
   };
 }
 

@@ -16,10 +16,12 @@ export interface RunningInspector extends RunningServer {
 }
 
 /**
- * Serves an inspector's page on a port of its own, on loopback only. Beside a listener that a tunnel publishes it
+ * Serves an inspector's page on a port of its own, on loopback unless `host` says otherwise. Beside a listener that a tunnel publishes it
  * stays unpublished, and the browser's own requests are not recorded.
  *
  * @param options.token what the page's address carries; a new one by default
+ * @param options.host the address to listen on; the page answers under loopback names all the same, as a published
+ * port of a container has them
  * @param options.port 0 takes a free port; without one it is 4401, or a free one where that is taken
  *
  * @example
@@ -40,15 +42,19 @@ export interface RunningInspector extends RunningServer {
  */
 export async function startInspector(
   inspector: Inspector,
-  { port, token = newPageToken() }: { port?: number | undefined; token?: string | undefined } = {},
+  {
+    port,
+    host,
+    token = newPageToken(),
+  }: { port?: number | undefined; host?: string | undefined; token?: string | undefined } = {},
 ): Promise<RunningInspector> {
   const app = express();
   app.disable("x-powered-by");
   app.use(inspectorRouter(inspector, { token }));
-  const server = await startServer(app, { port: port ?? USUAL_PORT }).catch(
+  const server = await startServer(app, { host, port: port ?? USUAL_PORT }).catch(
     (error: NodeJS.ErrnoException) => {
       if (port !== undefined || error.code !== "EADDRINUSE") throw error;
-      return startServer(app, { port: 0 });
+      return startServer(app, { host, port: 0 });
     },
   );
   return {

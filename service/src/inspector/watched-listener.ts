@@ -1,7 +1,13 @@
 import { createHash } from "node:crypto";
 import { type HeaderPair, hmacSigner, type Signer, secretFingerprint } from "hookproof";
-import type { ListenerOptions } from "hookproof/receiver";
-import type { LocalListener } from "../server/webhook-router.js";
+import { diagnose, type Mistake } from "hookproof/diagnose";
+import { createReceiver, type Verdict } from "hookproof/receiver";
+import type {
+  AnyListener,
+  CompleteRequest,
+  LocalListener,
+  SchemeListener,
+} from "../server/webhook-router.js";
 import type { ListenerInfo, RunDetail } from "./contract.js";
 import { type Demanded, onlyHeader } from "./entry.js";
 import { rememberingKeys } from "./found-keys.js";
@@ -10,10 +16,8 @@ import { readToken } from "./token-detail.js";
 /** A listener whose requests are recorded. */
 export interface WatchedListener {
   readonly info: ListenerInfo;
-  /** As it was configured: for diagnoses. */
-  readonly listener: ListenerOptions;
   /** Its setup with what the inspector needs to see; this one goes to the server. */
-  readonly setup: LocalListener;
+  readonly setup: AnyListener;
   /** Where its server is. */
   readonly serverUrl: string;
   /** The listener's URL under its base URL: what a token is bound to. */
@@ -23,8 +27,14 @@ export interface WatchedListener {
   readonly secrets: readonly string[];
   /** The certificate its server shows, in PEM. */
   readonly certificate: string | undefined;
+  /** The status of its answer to an accepted request. */
+  readonly accepted: number;
   runOf(eventId: string): RunDetail | undefined;
   now(): number;
+  /** The verdict on a request as of a time. */
+  verify(request: CompleteRequest, at: number): Promise<Verdict>;
+  /** The mistakes behind a refusal. */
+  mistakesIn(request: CompleteRequest, at: number): Promise<readonly Mistake[]>;
   /** What a request should have carried. */
   demanded(request: RecordedParts): Demanded;
 }
@@ -47,11 +57,49 @@ export interface WatchOptions {
   readonly runOf?: ((listenerId: string, eventId: string) => RunDetail | undefined) | undefined;
 }
 
+/** By which method or scheme a listener's requests are proved, as a row says it. */
+export function provedBy({ info }: WatchedListener): Pick<ListenerInfo, "auth" | "scheme"> {
+  const { auth, scheme } = info;
+  return scheme === undefined ? { ...(auth === undefined ? {} : { auth }) } : { scheme };
+}
+
 /** Makes ready what is asked about a listener with every request. */
-export function watchListener(
-  setup: LocalListener,
+export function watchListener(setup: AnyListener, options: WatchOptions): WatchedListener {
+  return setup.verifier === undefined ? watchOwn(setup, options) : watchScheme(setup, options);
+}
+
+/** A listener of another scheme: nothing can be signed for it here, so its replays are exact ones. */
+function watchScheme(
+  setup: SchemeListener,
   { serverUrl, certificate, runOf }: WatchOptions,
 ): WatchedListener {
+  const { id, verifier, secrets = [], mistakes = async () => [], clock = { now: () => Date.now() } } = setup;
+  const url = `${serverUrl}${PATH}${id}`;
+  return {
+    info: {
+      id,
+      scheme: verifier.scheme.name,
+      url,
+      canSign: false,
+      secretFingerprints: secrets.map(secretFingerprint),
+      allowedCidrs: setup.allowedCidrs ?? [],
+    },
+    setup,
+    serverUrl,
+    boundUrl: url,
+    signer: undefined,
+    secrets,
+    certificate,
+    accepted: verifier.answers?.accepted ?? 200,
+    runOf: (eventId) => runOf?.(id, eventId),
+    now: () => clock.now(),
+    verify: (request, at) => createReceiver({ verifier, clock: { now: () => at } }).verify(request),
+    mistakesIn: mistakes,
+    demanded: () => ({ auth: "scheme", checks: verifier.checks.map(({ step, rule }) => ({ step, rule })) }),
+  };
+}
+
+function watchOwn(setup: LocalListener, { serverUrl, certificate, runOf }: WatchOptions): WatchedListener {
   const { listener, clock = { now: () => Date.now() } } = setup;
   const { auth, id } = listener;
   const boundUrl = `${listener.baseUrl.replace(/\/$/, "")}${PATH}${id}`;
@@ -70,7 +118,6 @@ export function watchListener(
       secretFingerprints,
       allowedCidrs: listener.allowedCidrs ?? [],
     },
-    listener,
     setup:
       auth.method === "jwt" && keys
         ? { ...setup, listener: { ...listener, auth: { ...auth, keys } } }
@@ -80,8 +127,14 @@ export function watchListener(
     signer,
     secrets,
     certificate,
+    accepted: 200,
     runOf: (eventId) => runOf?.(id, eventId),
     now: () => clock.now(),
+    // Whether the listener may have a documented secret was decided when it was started.
+    verify: (request, at) =>
+      createReceiver({ listener, clock: { now: () => at }, allowDocumentedSecret: true }).verify(request),
+    mistakesIn: async (request, at) =>
+      (await diagnose({ request, listener, clock: { now: () => at } })).mistakes,
     demanded({ headers, body, at }) {
       const [timestamp, eventId] = [
         onlyHeader(headers, "Webhook-Timestamp"),

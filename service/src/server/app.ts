@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import express, { type RequestHandler } from "express";
 import type { Clock } from "hookproof";
 import type { OtelTracer } from "hookproof/otel";
+import type { BehaviourProfile } from "hookproof/probes";
 import { answerUnknownPath, errorAnswers } from "../api/error-answers.js";
 import { operationsRouter } from "../api/mount.js";
 import { FAULT_OPERATION_IDS, type OperationId } from "../api/operations.js";
@@ -30,7 +31,13 @@ import { DEFAULT_CLIENT } from "../state/state.js";
 import { newId } from "../storage/ids.js";
 import { type Cors, corsRule } from "./cors.js";
 import { createFaults, type Fault } from "./faults.js";
-import { answerNotReady, type RunningServer, type ServerOptions, startServer } from "./http-server.js";
+import {
+  answerNotReady,
+  type RunningServer,
+  type ServerOptions,
+  startServer,
+  toldTo,
+} from "./http-server.js";
 import { type LogLevel, type ServiceLog, serviceLog, silentLog } from "./log.js";
 import { dateAnswers, journalRequests, observeRequests } from "./observe-requests.js";
 import { refuseUnknown } from "./options.js";
@@ -51,6 +58,8 @@ export interface ServiceOptions extends ServerOptions, AutomationOptions, StateO
   latencyMs?: number | undefined;
   /** What goes wrong from the start, by operation. */
   faults?: Partial<Record<OperationId, Fault>> | undefined;
+  /** How the webhook listeners answer where they have a choice: a profile that `hookproof test --record` keeps. */
+  behaviour?: BehaviourProfile | undefined;
   /** Holds every answer against the OpenAPI document, and fails with 500 where it does not fit. */
   validateAnswers?: boolean | undefined;
   /** Seconds an access token lives, from 1 to 86,400; 3,600 by default. */
@@ -110,6 +119,7 @@ const OPTIONS = {
   allowInsecure: true,
   attemptLimits: true,
   baseUrl: true,
+  behaviour: true,
   client: true,
   clock: true,
   controlToken: true,
@@ -123,6 +133,7 @@ const OPTIONS = {
   limits: true,
   log: true,
   onProgress: true,
+  onRefused: true,
   onRun: true,
   port: true,
   s3: true,
@@ -216,7 +227,10 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
     app.disable("x-powered-by");
     app.disable("etag");
     app.use((req, res, next) => routes(req, res, next));
-    const server = await startServer(app, options);
+    const server = await startServer(app, {
+      ...options,
+      onRefused: toldTo(options.inspector?.recordRefused, options.onRefused),
+    });
     baseUrl = options.baseUrl ?? server.url;
     const inspecting = options.inspector && {
       inspector: options.inspector,

@@ -7,19 +7,23 @@ import {
 } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import { sendAnswer } from "hookproof/node";
 import { harmless } from "./harmless.js";
+import { answerRefused, type RefusedByNode } from "./refused-by-node.js";
 
 /** Where a local server listens. */
 export interface ServerOptions {
   /** 0, the default, takes a free port. */
   port?: number | undefined;
-  /** 127.0.0.1 by default; anything else opens the server to others. */
+  /** 127.0.0.1 by default; another address, such as `0.0.0.0` in a container, opens the server to others. */
   host?: string | undefined;
   /** Certificate and key in PEM, for HTTPS. */
   tls?: { cert: string; key: string } | undefined;
   /** How long slow clients are waited for. */
   limits?: ServerLimits | undefined;
+  /** Told of every request that Node itself has refused, such as one with too many header bytes (431). */
+  onRefused?: ((refused: RefusedByNode) => void) | undefined;
 }
 
 /** Slow clients are cut off after these, so that they cannot hold the others up. */
@@ -36,7 +40,7 @@ export interface ServerLimits {
 
 /** A server that is listening. */
 export interface RunningServer {
-  /** Scheme, host and port, without a trailing slash. */
+  /** Scheme, host and port, without a trailing slash: where this machine reaches it. */
   readonly url: string;
   readonly port: number;
   /** Takes no new connections, lets what is under way finish for a moment, then closes. */
@@ -48,7 +52,7 @@ const STOP_AFTER_MS = 2_000;
 /** Starts an HTTP server and resolves once it listens. A handler that throws or rejects is answered with 500. */
 export async function startServer(
   handler: RequestListener,
-  { port = 0, host = "127.0.0.1", tls, limits = {} }: ServerOptions,
+  { port = 0, host = "127.0.0.1", tls, limits = {}, onRefused }: ServerOptions,
 ): Promise<RunningServer> {
   const { headersMs = 10_000, requestMs = 15_000, keepAliveMs = 5_000, checkEveryMs = 1_000 } = limits;
   const timeouts = {
@@ -57,24 +61,32 @@ export async function startServer(
     keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: checkEveryMs,
   };
-  const listener = nothingAfterTheEnd(handler);
+  const latest = new WeakMap<Duplex, ServerResponse>();
+  const listener = nothingAfterTheEnd(handler, latest);
   const server = tls
     ? createTlsServer({ ...timeouts, handshakeTimeout: headersMs, ...tls }, listener)
     : createServer(timeouts, listener);
   // Node drops every header line after the 2,000th, and with it the second of two that must not differ.
   // The 16 KiB for all headers stay the limit.
   server.maxHeadersCount = 0;
+  if (onRefused) tellRefused(server, latest, harmless(onRefused));
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject);
     server.listen(port, host, resolve);
   });
   const address = server.address() as AddressInfo;
-  const name = address.family === "IPv6" ? `[${address.address}]` : address.address;
   return {
-    url: `${tls ? "https" : "http"}://${name}:${address.port}`,
+    url: `${tls ? "https" : "http"}://${reachable(address)}:${address.port}`,
     port: address.port,
     stop: () => stop(server),
   };
+}
+
+/** A name for an address in a URL; "all addresses" is none to connect to, and the loopback one is among them. */
+function reachable({ address, family }: AddressInfo): string {
+  if (address === "0.0.0.0") return "127.0.0.1";
+  if (address === "::") return "[::1]";
+  return family === "IPv6" ? `[${address}]` : address;
 }
 
 /** The answer of a server whose routes are not made yet. */
@@ -86,12 +98,14 @@ export function answerNotReady(req: IncomingMessage, res: ServerResponse): void 
  * Node hands over requests that a client has sent behind one whose answer closed the connection. None of them can be
  * answered, so none of them is run (RFC 9112 section 9.6).
  */
-function nothingAfterTheEnd(handler: RequestListener): RequestListener {
+function nothingAfterTheEnd(
+  handler: RequestListener,
+  latest: WeakMap<Duplex, ServerResponse>,
+): RequestListener {
   const handled = harmless(handler, (_error, req, res) => {
     if (res.headersSent) res.destroy();
     else sendAnswer({ status: 500, headers: [], body: "" }, req, res);
   });
-  const latest = new WeakMap<Socket, ServerResponse>();
   return (req, res) => {
     const before = latest.get(req.socket);
     const isClosing = before?.headersSent === true && before.getHeader("connection") === "close";
@@ -99,6 +113,33 @@ function nothingAfterTheEnd(handler: RequestListener): RequestListener {
     latest.set(req.socket, res);
     handled(req, res);
   };
+}
+
+type Told = NonNullable<ServerOptions["onRefused"]>;
+
+/** Tells an inspector and whoever else asked; neither keeps the other from it. */
+export function toldTo(...asked: readonly (Told | undefined)[]): Told | undefined {
+  const told = asked.filter((one) => one !== undefined).map((one) => harmless(one));
+  if (told.length === 0) return undefined;
+  return (refused) => {
+    for (const one of told) one(refused);
+  };
+}
+
+/** Tells of what Node's parser refuses. A request whose handler is at work is that handler's to tell of. */
+function tellRefused(
+  server: Server,
+  latest: WeakMap<Duplex, ServerResponse>,
+  told: (refused: RefusedByNode) => void,
+): void {
+  server.on("clientError", (error, socket) => {
+    const underWay = latest.get(socket)?.writableEnded === false;
+    if (underWay && latest.get(socket)?.headersSent) socket.destroy(error);
+    else {
+      const refused = answerRefused(error, socket as Socket);
+      if (refused && !underWay) told(refused);
+    }
+  });
 }
 
 async function stop(server: Server): Promise<void> {

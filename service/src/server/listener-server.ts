@@ -2,16 +2,22 @@ import express, { type ErrorRequestHandler } from "express";
 import { sendJson } from "../api/error-answers.js";
 import type { Inspector } from "../inspector/inspector.js";
 import { harmless } from "./harmless.js";
-import { answerNotReady, type RunningServer, type ServerOptions, startServer } from "./http-server.js";
+import {
+  answerNotReady,
+  type RunningServer,
+  type ServerOptions,
+  startServer,
+  toldTo,
+} from "./http-server.js";
 import { answerUnknown } from "./unknown-path.js";
-import { type HandledRequest, type LocalListener, webhookRouter } from "./webhook-router.js";
+import { type AnyListener, type HandledRequest, webhookRouter } from "./webhook-router.js";
 
 /** Options of `startListeners`. */
 export interface ListenersOptions extends ServerOptions {
   /**
    * The listeners, once the server's own URL is known: without a proxy in front it is their base URL.
    */
-  listeners: (serverUrl: string) => readonly LocalListener[] | Promise<readonly LocalListener[]>;
+  listeners: (serverUrl: string) => readonly AnyListener[] | Promise<readonly AnyListener[]>;
   /** Told of every request that reached a listener, once it has been answered; what it throws or rejects with is dropped. */
   onHandled?: ((request: HandledRequest) => void) | undefined;
   /** Records every request, those that reached no listener too. */
@@ -50,7 +56,10 @@ export async function startListeners({
   });
   app.use(failed);
   const told = harmless(onHandled);
-  const server = await startServer(app, options);
+  const server = await startServer(app, {
+    ...options,
+    onRefused: toldTo(inspector?.recordRefused, options.onRefused),
+  });
   try {
     const setups = await listeners(server.url);
     if (!inspector) ready = webhookRouter(setups, onHandled);

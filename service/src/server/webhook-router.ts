@@ -1,5 +1,6 @@
 import express, { type Router } from "express";
 import type { Signer } from "hookproof";
+import type { Mistake } from "hookproof/diagnose";
 import { receivedRequest, sendAnswer } from "hookproof/node";
 import {
   createReceiver,
@@ -8,13 +9,14 @@ import {
   type ReceiverAnswer,
   type ReceiverOptions,
   type Run,
+  type SchemeReceiverOptions,
   type Verdict,
 } from "hookproof/receiver";
 import { dropped, harmless } from "./harmless.js";
 import { answerUnknown, type UnknownRequest } from "./unknown-path.js";
 
-/** A listener of a local server: the options of its receiver, and what it does with an event. */
-export interface LocalListener extends ReceiverOptions {
+/** What a listener of a local server does with an event. */
+interface Handling {
   /** Accepts an event durably; by default it is accepted and nothing runs. */
   run?: Run | undefined;
   /**
@@ -22,8 +24,33 @@ export interface LocalListener extends ReceiverOptions {
    * or rejects, the answer is sent as it was decided.
    */
   beforeAnswer?: ((answer: ReceiverAnswer) => ReceiverAnswer | Promise<ReceiverAnswer>) | undefined;
+}
+
+/** A listener of a local server: the options of its receiver, and what it does with an event. */
+export interface LocalListener extends ReceiverOptions, Handling {
   /** Signs what an inspector sends to this listener again; an HMAC listener needs none, it has the secret. */
   signer?: Signer | undefined;
+}
+
+/** A listener of another scheme than the service's own, at a path of the same form. */
+export interface SchemeListener extends SchemeReceiverOptions, Handling {
+  /** The id in its path. */
+  id: string;
+  /** The secrets of its senders, which an inspector hides in what it keeps. */
+  secrets?: readonly string[] | undefined;
+  /** The mistakes behind a refusal, for an inspector. */
+  mistakes?: ((request: CompleteRequest) => Promise<readonly Mistake[]>) | undefined;
+}
+
+/** A listener of either kind. */
+export type AnyListener = LocalListener | SchemeListener;
+
+/** A request with its body, as much of it as was read. */
+export type CompleteRequest = ReceivedRequest & { readonly body: Uint8Array };
+
+/** The id in a listener's path. */
+export function listenerIdOf(setup: AnyListener): string {
+  return setup.verifier === undefined ? setup.listener.id : setup.id;
 }
 
 /** One request and its verdict, told once it has been answered. */
@@ -39,7 +66,7 @@ export interface HandledRequest {
   /** The answer as it was sent. */
   readonly answer: Pick<ReceiverAnswer, "headers" | "body">;
   /** The request as it was sent: header lines, and as much of the body as was read. */
-  readonly request: ReceivedRequest & { readonly body: Uint8Array };
+  readonly request: CompleteRequest;
 }
 
 /** The path of the webhook endpoint (specification 4.10). */
@@ -57,7 +84,7 @@ export type FindListener = (listenerId: string) => LocalListener | undefined;
  * @param listeners a list that stays as it is, or a function that is asked at every request
  */
 export function webhookRouter(
-  listeners: readonly LocalListener[] | FindListener,
+  listeners: readonly AnyListener[] | FindListener,
   onHandled: (request: HandledRequest) => void = () => {},
   onUnknown: (request: UnknownRequest) => void = () => {},
 ): Router {
@@ -106,21 +133,16 @@ async function changed(
   }
 }
 
-type Prepared = { receiver: Receiver; run: Run } & Pick<LocalListener, "beforeAnswer">;
+type Prepared = { receiver: Receiver; run: Run } & Pick<Handling, "beforeAnswer">;
 
-function prepared({
-  run = async () => {},
-  beforeAnswer,
-  signer: _signer,
-  ...options
-}: LocalListener): Prepared {
+function prepared({ run = async () => {}, beforeAnswer, ...options }: AnyListener): Prepared {
   return { receiver: createReceiver(options), run, beforeAnswer };
 }
 
-function fixedReceivers(listeners: readonly LocalListener[]): (id: string) => Prepared | undefined {
+function fixedReceivers(listeners: readonly AnyListener[]): (id: string) => Prepared | undefined {
   const receivers = new Map<string, Prepared>();
   for (const setup of listeners) {
-    const { id } = setup.listener;
+    const id = listenerIdOf(setup);
     if (receivers.has(id)) throw new TypeError(`two listeners have the id ${id}`);
     receivers.set(id, prepared(setup));
   }

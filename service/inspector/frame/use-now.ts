@@ -1,0 +1,13 @@
+import { useEffect, useState } from "preact/hooks";
+
+/** The time, anew every second while somebody looks. */
+export function useNow(nowMs: () => number, active = true): number {
+  const [now, setNow] = useState(nowMs);
+  useEffect(() => {
+    if (!active) return;
+    setNow(nowMs());
+    const timer = setInterval(() => setNow(nowMs()), 1000);
+    return () => clearInterval(timer);
+  }, [active, nowMs]);
+  return now;
+}

@@ -1,0 +1,75 @@
+import type { ComponentChildren, Ref } from "preact";
+import { useRef } from "preact/hooks";
+import { Icon } from "../parts/icon.js";
+import { TimeLine } from "../time-line/time-line.js";
+import { FilterBar } from "./filter-bar.js";
+import type { Listed, RowParts } from "./list-row.js";
+import { RequestList } from "./request-list.js";
+import type { Filtered } from "./use-filtered.js";
+
+interface ListAndDetailProps<Row extends Listed> {
+  /** What is listed, and what one of them is called. */
+  readonly label: string;
+  readonly one: string;
+  readonly filtered: Filtered<Row>;
+  readonly sources: Parameters<typeof FilterBar>[0]["sources"];
+  readonly search: Ref<HTMLInputElement>;
+  /** More buttons beside the statuses, and beside the search. */
+  readonly chips?: ComponentChildren;
+  readonly more?: ComponentChildren;
+  readonly parts: (row: Row) => RowParts;
+  readonly chosen: number | undefined;
+  /** The newest is chosen by itself. */
+  readonly following?: boolean;
+  /** The one that is open. */
+  readonly children: ComponentChildren;
+  nowMs(): number;
+  onChoose(n: number | undefined): void;
+  onMove(by: number): void;
+}
+
+/** A list with its filters, and the one of it that is open. */
+export function ListAndDetail<Row extends Listed>(props: ListAndDetailProps<Row>) {
+  const { label, one, filtered, sources, search, chips, more, parts, chosen, following = false } = props;
+  const { children, nowMs, onChoose, onMove } = props;
+  const { filter, setFilter, ofOne, shown } = filtered;
+  const master = useRef<HTMLElement>(null);
+  return (
+    <main>
+      <section class="master" aria-label={label} ref={master}>
+        <TimeLine rows={ofOne} nowMs={nowMs} />
+        <FilterBar
+          filter={filter}
+          rows={ofOne}
+          sources={sources}
+          search={search}
+          chips={chips}
+          more={more}
+          onChange={setFilter}
+          onMove={onMove}
+          onLeave={() => {
+            if (!following && chosen !== undefined) onChoose(chosen);
+            master.current?.querySelector<HTMLElement>(".list")?.focus();
+          }}
+        />
+        <RequestList
+          label={label}
+          rows={shown}
+          parts={parts}
+          chosen={chosen}
+          following={following}
+          nowMs={nowMs}
+          onChoose={onChoose}
+          onMove={onMove}
+        />
+      </section>
+      <section class="detail" aria-label={`The chosen ${one}`} tabIndex={-1}>
+        <button type="button" class="back quiet" onClick={() => onChoose(undefined)}>
+          <Icon name="back" /> {label}
+        </button>
+        {chosen === undefined && shown.length > 0 && <p class="nothing note">Choose a {one}, or press j.</p>}
+        {children}
+      </section>
+    </main>
+  );
+}

@@ -1,0 +1,113 @@
+import { useState } from "preact/hooks";
+import type { EventView, ListenerView } from "../../src/outbox/contract.js";
+import type { AnswerKind } from "../parts/answer-kind.js";
+import { Fold } from "../parts/fold.js";
+import { Icon } from "../parts/icon.js";
+import { VisibleText } from "../parts/visible-text.js";
+import { timeOfDay } from "../text/time.js";
+import { EventLink, FailureText } from "./failure.js";
+import { span } from "./span.js";
+
+interface ListenerProps {
+  readonly listener: ListenerView;
+  readonly canPause: boolean;
+  nowMs(): number;
+  waiting(listener: string): Promise<readonly EventView[]>;
+  onEvent(id: string): void;
+  onPause(listener: string): void;
+  onResume(listener: string): void;
+}
+
+/** How one listener stands, what failed last, and what waits for it. */
+export function ListenerCard(props: ListenerProps) {
+  const { listener: one, canPause, nowMs, waiting, onEvent, onPause, onResume } = props;
+  const { kind, words } = stateOf(one, nowMs());
+  return (
+    <section class="card listener" aria-label={`Listener ${one.listener}`}>
+      <header>
+        <h3>
+          <VisibleText text={one.listener} />
+        </h3>
+        <span class={`state ${kind}`}>
+          <Icon name={kind} />
+          <VisibleText text={words} />
+        </span>
+      </header>
+      <dl class="counts">
+        <Count name="waiting" value={one.pending} />
+        <Count name="oldest" value={one.pending === 0 ? "–" : span(one.oldestAgeMs)} />
+        <Count name="in flight" value={one.inFlight} />
+        <Count name="delivered" value={one.delivered} />
+        <Count name="a minute" value={one.perMinute ?? "–"} />
+        <Count name="dead" value={one.dead} />
+      </dl>
+      {one.failure && <FailureText failure={one.failure} nowMs={nowMs} onEvent={onEvent} />}
+      {one.pending > 0 && (
+        <Fold summary="What waits">
+          {() => <Waiting listener={one.listener} waiting={waiting} onEvent={onEvent} />}
+        </Fold>
+      )}
+      {canPause && (
+        <footer>
+          {one.paused ? (
+            <button type="button" onClick={() => onResume(one.listener)}>
+              Resume
+            </button>
+          ) : (
+            <button type="button" onClick={() => onPause(one.listener)}>
+              Pause …
+            </button>
+          )}
+        </footer>
+      )}
+    </section>
+  );
+}
+
+function Count({ name, value }: { name: string; value: number | string }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+}
+
+/** What keeps a listener's events from going out, the strongest reason first. */
+function stateOf(one: ListenerView, now: number): { kind: AnswerKind; words: string } {
+  const { paused, restsUntil, breaker, dead, failure, pending } = one;
+  if (paused)
+    return {
+      kind: "duplicate",
+      words: `paused since ${timeOfDay(paused.since)}${paused.reason ? `: ${paused.reason}` : ""}`,
+    };
+  if (breaker === "open") return { kind: "refused", words: "breaker open" };
+  if (breaker === "half-open") return { kind: "malformed", words: "breaker half-open" };
+  if (restsUntil !== undefined && restsUntil > now)
+    return { kind: "malformed", words: `asked to rest until ${timeOfDay(restsUntil)}` };
+  if (failure && pending > 0) return { kind: "malformed", words: "failing" };
+  return dead > 0 ? { kind: "refused", words: "dead letters" } : { kind: "accepted", words: "well" };
+}
+
+function Waiting({
+  listener,
+  waiting,
+  onEvent,
+}: Pick<ListenerProps, "waiting" | "onEvent"> & { listener: string }) {
+  const [events, setEvents] = useState<readonly EventView[]>();
+  if (!events) void waiting(listener).then(setEvents, () => setEvents([]));
+  if (!events) return <p class="note">…</p>;
+  return (
+    <ul class="waiting">
+      {events.map(({ id, state, dueAt, attempts }) => (
+        <li key={id}>
+          <EventLink id={id} onEvent={onEvent} />{" "}
+          <span class="note">
+            {dueAt === undefined ? state : `due ${timeOfDay(dueAt)}`}, {attempts.length}{" "}
+            {attempts.length === 1 ? "attempt" : "attempts"}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,53 @@
+import { describeCode } from "hookproof/diagnose";
+import type { OutboxAttempt } from "hookproof/outbox/store";
+import type { AttemptView, Failure, Words } from "./contract.js";
+
+/** What a failed attempt comes to in words: what the receiver said counts more than that it refused. */
+export function wordsOf({
+  code,
+  receiverCode,
+}: {
+  readonly code?: string | undefined;
+  readonly receiverCode?: string | undefined;
+}): Words | undefined {
+  const described = describeCode(receiverCode ?? "") ?? describeCode(code ?? "");
+  if (!described) return undefined;
+  const { code: known, message, cause, fix } = described;
+  return { code: known, message, cause, fix };
+}
+
+/** The code in an answer that is the beginning of JSON. */
+export function codeIn(answer: string | undefined): string | undefined {
+  return /"code" ?: ?"([A-Z_]{1,64})"/.exec(answer ?? "")?.[1];
+}
+
+/** An attempt with its words, without what is not of its type: others may write to the database too. */
+export function attemptView(attempt: OutboxAttempt): AttemptView {
+  const { number, startedAt, durationMs, status, code, receiverCode, answer, corrected } = attempt;
+  const words =
+    code === undefined ? undefined : wordsOf({ code, receiverCode: receiverCode ?? codeIn(answer) });
+  return {
+    number: Number(number),
+    startedAt: Number(startedAt),
+    durationMs: Number(durationMs),
+    ...(Number.isInteger(status) ? { status: status as number } : {}),
+    ...(code === undefined ? {} : { code: String(code) }),
+    ...(answer === undefined ? {} : { answer: String(answer) }),
+    ...(Array.isArray(corrected) ? { corrected: corrected.map(String) } : {}),
+    ...(words ? { words } : {}),
+  };
+}
+
+/** A failed attempt as the page shows it. */
+export function failureOf(attempt: OutboxAttempt, eventId: string): Failure | undefined {
+  const { startedAt, durationMs, code, status, answer, words } = attemptView(attempt);
+  if (code === undefined) return undefined;
+  return {
+    at: startedAt + durationMs,
+    code,
+    eventId,
+    ...(status === undefined ? {} : { status }),
+    ...(answer === undefined ? {} : { answer }),
+    ...(words ? { words } : {}),
+  };
+}
