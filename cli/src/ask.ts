@@ -1,5 +1,3 @@
-import { createInterface } from "node:readline";
-import { Writable } from "node:stream";
 import type { Context } from "./command.js";
 import { CliError, EXIT, usageError } from "./failure.js";
 import { inertLine } from "./output.js";
@@ -34,7 +32,11 @@ export async function confirm(
     throw new CliError(EXIT.interrupted, "ABORTED", "Nothing was done.");
 }
 
-function answerTo({ io }: Asker, question: string, hidden: boolean): Promise<string> {
+async function answerTo({ io }: Asker, question: string, hidden: boolean): Promise<string> {
+  const [{ createInterface }, { Writable }] = await Promise.all([
+    import("node:readline"),
+    import("node:stream"),
+  ]);
   const { stdin: input, stderr } = io;
   // readline echoes the typed text to its output; a secret must not be shown, so that output is discarded.
   const output = hidden ? new Writable({ write: (_chunk, _encoding, done) => done() }) : stderr;

@@ -3,7 +3,7 @@ import type { Io } from "./io.js";
 import type { GlobalFlags, Output } from "./output.js";
 
 /** What completes a value on the command line, beside the choices of a flag. */
-export type Completion = "profile" | "kid" | "event" | "code" | "file";
+export type Completion = "target" | "profile" | "kid" | "event" | "code" | "file";
 
 /** A flag as data; yargs parses it, help and docs show it. */
 export interface Flag {

@@ -53,6 +53,17 @@ export function usageError(message: string, hint?: string): CliError {
   return new CliError(EXIT.usage, "USAGE", message, { hint });
 }
 
+/** Refuses flags that would do nothing, so that nobody relies on them: `why` goes on after the flag's name. */
+export function refuseIdle(
+  args: { isGiven(name: string): boolean },
+  flags: readonly string[],
+  why: string,
+  hint?: string,
+): void {
+  const idle = flags.find((name) => args.isGiven(name));
+  if (idle !== undefined) throw usageError(`--${idle} ${why}`, hint);
+}
+
 /** The known word that a mistyped one is closest to, if it is close at all. */
 export function closest(given: string, known: Iterable<string>): string | undefined {
   let best: { word: string; distance: number } | undefined;

@@ -1,9 +1,21 @@
-import { chmodSync, mkdirSync, type Stats, statSync } from "node:fs";
-import { chmod, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  type Stats,
+  statSync,
+} from "node:fs";
+import { chmod, link, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join, resolve } from "node:path";
 import { CliError, EXIT } from "./failure.js";
 import type { Io } from "./io.js";
+import { isOnReadOnlyMount } from "./mounts.js";
 
 /** The user's data folder: history, sessions of local listeners, secrets and keys. */
 export function dataFolder(io: Io): string {
@@ -52,17 +64,41 @@ export function privateFolder(path: string): string {
 
 /** Writes a file that only its owner can read: first beside the old file, then renamed to it. */
 export async function writePrivateFile(path: string, content: string): Promise<void> {
+  await placePrivateFile(path, content, rename);
+}
+
+/** Writes such a file only where there is none yet, at one stroke; whether it did. */
+export async function createPrivateFile(path: string, content: string): Promise<boolean> {
+  let isThere = false;
+  await placePrivateFile(path, content, async (from, to) => {
+    try {
+      await link(from, to);
+    } catch (error) {
+      isThere = (error as NodeJS.ErrnoException).code === "EEXIST";
+      if (!isThere) await rename(from, to); // a file system without links
+    }
+    await rm(from, { force: true });
+  });
+  return !isThere;
+}
+
+async function placePrivateFile(
+  path: string,
+  content: string,
+  place: (from: string, to: string) => Promise<void>,
+): Promise<void> {
   privateFolder(dirname(path));
-  const temporary = `${path}.${process.pid}.tmp`;
+  const temporary = `${path}.${randomUUID()}.tmp`;
   try {
-    const handle = await open(temporary, "w", 0o600);
+    // Never into what is there already: it could be somebody else's file, or a link to one.
+    const handle = await open(temporary, "wx", 0o600);
     try {
       await handle.writeFile(content);
     } finally {
       await handle.close();
     }
     await chmod(temporary, 0o600);
-    await rename(temporary, path);
+    await place(temporary, path);
   } catch (error) {
     throw unwritable(path, error);
   }
@@ -75,13 +111,58 @@ function unwritable(path: string, error: unknown): CliError {
   });
 }
 
-/** Refuses a file with a secret that other users can read or replace. */
-export function requirePrivate(path: string): void {
+/** Refuses a file with a secret that other users can read or replace; `otherwise` is another way to give it. */
+export function requirePrivate(path: string, otherwise = ""): void {
   const stats = requireOwned(path);
-  if (process.platform === "win32" || !stats.isFile() || (stats.mode & 0o077) === 0) return;
+  const isWide = stats.isFile() && (stats.mode & 0o077) !== 0;
+  if (isWide && !isMountedSecret(path, stats)) requireMode(path, stats, otherwise);
+}
+
+function requireMode(path: string, { mode }: Stats, otherwise = ""): void {
+  if (process.platform === "win32" || (mode & 0o077) === 0) return;
   throw new CliError(EXIT.setup, "FILE_MODE_TOO_WIDE", `${path} can be read by others.`, {
-    hint: `chmod 600 ${path}`,
+    hint: `chmod 600 ${path}${otherwise}`,
   });
+}
+
+/** Where Docker and Kubernetes mount secrets, whatever the image. */
+const SECRET_MOUNTS = /^\/(?:var\/)?run\/secrets\//;
+
+/**
+ * Whether a container's platform put the file there: its mode cannot be changed from inside, and nobody in the
+ * container can replace it. The file is on a read-only mount, or root's in one of the usual folders for secrets.
+ */
+function isMountedSecret(path: string, { uid, mode }: Stats): boolean {
+  if (uid === 0 && (mode & 0o022) === 0 && SECRET_MOUNTS.test(resolve(path))) return true;
+  return isOnReadOnlyMount(path);
+}
+
+/**
+ * The text of a file that only this program writes: no link and no pipe, in a folder where nobody else can put another
+ * one in its place. It is looked at and read through one handle, so that nothing changes in between.
+ */
+export function readOwnFile(path: string): string {
+  const folder = dirname(path);
+  const { mode } = requireOwned(folder);
+  if (process.platform !== "win32" && (mode & 0o022) !== 0)
+    throw new CliError(EXIT.setup, "FILE_MODE_TOO_WIDE", `Others can write in ${folder}.`, {
+      hint: `Look at what is in it, then: chmod 700 ${folder}`,
+    });
+  let handle: number | undefined;
+  try {
+    const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+    handle = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const stats = fstatSync(handle);
+    if (!stats.isFile()) throw new Error("not a file");
+    requireOwner(path, stats);
+    requireMode(path, stats);
+    return readFileSync(handle, "utf8");
+  } catch (error) {
+    if (error instanceof CliError) throw error;
+    throw new CliError(EXIT.setup, "FILE_UNREADABLE", `${path} cannot be read.`);
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
 }
 
 /** Refuses a file or folder of another user: its owner can replace the content, whatever the mode. Root is trusted. */
@@ -92,13 +173,17 @@ export function requireOwned(path: string): Stats {
   } catch {
     throw new CliError(EXIT.setup, "FILE_UNREADABLE", `${path} cannot be read.`);
   }
-  const isKept = stats.isFile() || stats.isDirectory(); // a pipe, such as <(pass show secret), is not checked
-  if (process.platform === "win32" || !isKept || stats.uid === 0 || stats.uid === process.getuid?.())
-    return stats;
+  // A pipe, such as <(pass show secret), is not checked.
+  if (stats.isFile() || stats.isDirectory()) requireOwner(path, stats);
+  return stats;
+}
+
+function requireOwner(path: string, { uid }: Stats): void {
+  if (process.platform === "win32" || uid === 0 || uid === process.getuid?.()) return;
   throw new CliError(
     EXIT.setup,
     "FILE_OWNER_OTHER",
-    `${path} belongs to another user (uid ${stats.uid}), who can replace its content.`,
+    `${path} belongs to another user (uid ${uid}), who can replace its content.`,
     { hint: "Make your own copy, or a new secret. Use chown only after reading the file." },
   );
 }

@@ -1,3 +1,4 @@
+import { fstatSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 
 /** A stream that may be a terminal. */
@@ -11,6 +12,18 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Fires when the user or the system asks the process to stop. */
   readonly stopSignal: AbortSignal;
+}
+
+/** Whether a pipe or a file is standard input. A terminal is not, nor what a program gives its children unasked. */
+export function hasPipedInput({ stdin }: Io): boolean {
+  const { fd } = stdin as { fd?: unknown };
+  if (typeof fd !== "number" || stdin.isTTY) return false;
+  try {
+    const stats = fstatSync(fd);
+    return stats.isFIFO() || stats.isFile();
+  } catch {
+    return false;
+  }
 }
 
 /** All of standard input as bytes. */

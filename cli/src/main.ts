@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
-import type { Args, Command } from "./command.js";
-import { type CliError, EXIT, usageError } from "./failure.js";
+import { EXIT } from "./failure.js";
+import { commandOf, isGroup, unknownCommand, withCommandFirst } from "./find-command.js";
 import type { Io } from "./io.js";
-import { createOutput, inertJson, inertLine, painter } from "./output.js";
+import { inertJson, inertLine, painter } from "./output.js";
 import { COMMANDS } from "./registry.js";
 
 /** Runs a command line of this process. */
@@ -11,9 +10,12 @@ export async function main(argv: readonly string[]): Promise<number> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort(signal));
   // A reader that went away (`| head`) is not a failure of ours.
   for (const stream of [process.stdout, process.stderr])
-    stream.on("error", (error: NodeJS.ErrnoException) =>
-      process.exit(error.code === "EPIPE" ? EXIT.ok : EXIT.unexpected),
-    );
+    stream.on("error", ({ code }: NodeJS.ErrnoException) => {
+      if (code === "EPIPE") process.exit(EXIT.ok);
+      if (stream === process.stdout)
+        process.stderr.write(`error[UNEXPECTED]  The output cannot be written (${code}).\n`);
+      process.exit(EXIT.unexpected);
+    });
   const { stdin, stdout, stderr, env } = process;
   return run(argv, { stdin, stdout, stderr, env, stopSignal: stop.signal });
 }
@@ -29,78 +31,65 @@ export async function run(argv: readonly string[], io: Io): Promise<number> {
 }
 
 async function dispatch(argv: readonly string[], io: Io, called: { name: string }): Promise<number> {
-  const [first = "--help", second] = argv;
-  if (first === "--version" || first === "-V") return print(io, version());
-  if (first === "--help" || first === "-h" || first === "help")
-    return print(io, (await import("./help.js")).overview());
+  const words = withCommandFirst(argv);
+  const [first = "--help", second = ""] = words;
+  if (first === "--version" || first === "-V") return showVersion(words, io);
+  if (["help", "--help", "-h"].includes(first)) return showHelp(words.slice(1).filter(isWord), words, io);
   if (first === "complete-words")
     return (await import("./commands/complete-words.js")).completeWords(argv.slice(1), io);
-  const name = [`${first} ${second}`, first].find((candidate) => Object.hasOwn(COMMANDS, candidate));
+  const name = commandOf(words);
   const entry = name === undefined ? undefined : COMMANDS[name];
   if (name === undefined || !entry) {
-    if (isGroup(first) && (second === "--help" || second === "-h"))
-      return print(io, (await import("./help.js")).groupHelp(first));
-    throw await unknownCommand(first, second);
+    if (isGroup(first) && !isWord(second)) return showHelp([first], words, io);
+    throw unknownCommand(words);
   }
   called.name = name;
-  const command = await entry.load();
-  const { parseCommand } = await import("./parse.js");
-  const parsed = parseCommand(command, argv.slice(name.split(" ").length));
-  if (parsed.kind === "help") return print(io, (await import("./help.js")).commandHelp(command));
-  return runCommand(command, parsed.args, parsed.verbosity, io);
+  const path = name.split(" ");
+  const [command, { runCommand }] = await Promise.all([entry.load(), import("./run-command.js")]);
+  const exit = await runCommand(command, words.slice(path.length), io);
+  return exit === "help" ? showHelp(path, words, io) : exit;
 }
 
-async function runCommand(command: Command, args: Args, verbose: number, io: Io): Promise<number> {
-  const [{ loadConfig }, { withSettings, globalFlags }] = await Promise.all([
-    import("./config/config.js"),
-    import("./config/settled-args.js"),
-  ]);
-  const config = loadConfig(io, {
-    config: args.text("config"),
-    profile: args.text("profile"),
-    createsConfig: command.createsConfig,
-    given: (flag) => (args.isGiven(flag) ? args.texts(flag) : []),
-  });
-  if (!command.acceptsNewProfile) config.requireKnownProfile();
-  const global = globalFlags(args, verbose, config);
-  return command.run({ io, out: createOutput(io, global), args: withSettings(args, config), global, config });
+function isWord(text: string): boolean {
+  return text !== "" && !text.startsWith("-");
+}
+
+/** The overview, a group or a command, whichever the words name. */
+async function showHelp(words: readonly string[], argv: readonly string[], io: Io): Promise<number> {
+  const [first] = words;
+  const name = commandOf(words);
+  const command = name === undefined ? undefined : await COMMANDS[name]?.load();
+  if (first !== undefined && !command && !(isGroup(first) && words.length === 1)) throw unknownCommand(words);
+  if (argv.includes("--json")) {
+    const { commandDocument, commandsDocument } = await import("./help-json.js");
+    return print(io, inertJson(command ? commandDocument(command) : commandsDocument(first)));
+  }
+  const { commandHelp, groupHelp, lookFor, overview } = await import("./help.js");
+  const look = lookFor(io.stdout, io, colorOf(argv));
+  return print(
+    io,
+    command ? commandHelp(command, look) : first === undefined ? overview(look) : groupHelp(first, look),
+  );
+}
+
+async function showVersion(argv: readonly string[], io: Io): Promise<number> {
+  const { ownVersion } = await import("./version.js");
+  const text = ownVersion();
+  return print(
+    io,
+    argv.includes("--json") ? inertJson({ v: 1, type: "version", ok: true, version: text }) : text,
+  );
+}
+
+/** What --color or --no-color says, for text that is written before the flags are parsed. */
+function colorOf(argv: readonly string[]): boolean | undefined {
+  if (argv.includes("--no-color")) return false;
+  return argv.includes("--color") ? true : undefined;
 }
 
 function print(io: Io, text: string): number {
   io.stdout.write(`${text}\n`);
   return EXIT.ok;
-}
-
-function isGroup(word: string): boolean {
-  return Object.keys(COMMANDS).some((name) => name.startsWith(`${word} `));
-}
-
-async function unknownCommand(first: string, second: string | undefined): Promise<CliError> {
-  if (first.startsWith("-"))
-    return usageError(
-      `The command comes first; ${JSON.stringify(first)} goes after it.`,
-      "hookproof <command> [flags]",
-    );
-  const { closest } = await import("./failure.js");
-  const members = Object.keys(COMMANDS).filter((name) => name.startsWith(`${first} `));
-  if (members.length > 0) {
-    if (second === undefined || second.startsWith("-"))
-      return usageError(
-        `hookproof ${first} needs a subcommand.`,
-        members.map((name) => `hookproof ${name}`).join(", "),
-      );
-    const meant = closest(`${first} ${second}`, members);
-    return usageError(
-      `Unknown command ${JSON.stringify(`${first} ${second}`)}.`,
-      meant ? `Did you mean ${meant}?` : members.map((name) => `hookproof ${name}`).join(", "),
-    );
-  }
-  const words = new Set(Object.keys(COMMANDS).map((name) => name.split(" ")[0] ?? name));
-  const meant = closest(first, words);
-  return usageError(
-    `Unknown command ${JSON.stringify(first)}.`,
-    meant ? `Did you mean ${meant}?` : "hookproof --help",
-  );
 }
 
 async function fail(error: unknown, argv: readonly string[], io: Io, type: string): Promise<number> {
@@ -113,17 +102,11 @@ async function fail(error: unknown, argv: readonly string[], io: Io, type: strin
     );
     return exit;
   }
-  const paint = painter(io.stderr, io, argv.includes("--no-color") ? false : undefined);
+  const paint = painter(io.stderr, io, colorOf(argv));
   const head = paint("red", `error[${inertLine(code)}]`);
   const more = [hint, next && `next: ${next}`].filter((text) => text !== undefined && text !== "");
   io.stderr.write(
     `${head}  ${inertLine(message)}\n${more.map((text) => `  ${inertLine(text ?? "")}\n`).join("")}`,
   );
   return exit;
-}
-
-function version(): string {
-  return (
-    JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { version: string }
-  ).version;
 }

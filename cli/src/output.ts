@@ -29,7 +29,7 @@ export interface Output {
   raw(text: string): void;
   /** What changed and what to run next; off with `--quiet` and `--json`. */
   note(text: string): void;
-  /** Something worth knowing though nothing failed; off with `--quiet`. */
+  /** Something worth knowing though nothing failed, on stderr; a JSON document with `--json`, off with `--quiet`. */
   warn(text: string): void;
   /** Detail for `-v` (1) and `-vv` (2), on stderr. */
   detail(level: 1 | 2, text: string): void;
@@ -44,6 +44,7 @@ export function createOutput(io: Io, flags: GlobalFlags): Output {
   const { paint, resolved } = paintMarks(painter(io.stdout, io, flags.color));
   const paintErr = painter(io.stderr, io, flags.color);
   const err = (text: string) => void io.stderr.write(`${text}\n`);
+  const warned = new Set<string>();
   const write = (text: string) => void io.stdout.write(resolved(inert(text)));
   return {
     json: flags.json,
@@ -65,7 +66,10 @@ export function createOutput(io: Io, flags: GlobalFlags): Output {
       if (!flags.quiet && !flags.json) err(paintErr("dim", inertLine(text)));
     },
     warn(text) {
-      if (!flags.quiet) err(`${paintErr("yellow", "warning")}  ${inertLine(text)}`);
+      if (flags.quiet || warned.has(text)) return;
+      warned.add(text); // a secret is looked at by this program and by its signer
+      if (flags.json) err(inertJson({ v: 1, type: "warning", message: text }));
+      else err(`${paintErr("yellow", "warning")}  ${inertLine(text)}`);
     },
     detail(level, text) {
       if (flags.verbose >= level) err(inertLine(text));
@@ -74,7 +78,7 @@ export function createOutput(io: Io, flags: GlobalFlags): Output {
   };
 }
 
-type Paint = (colour: Colour, text: string) => string;
+export type Paint = (colour: Colour, text: string) => string;
 
 /**
  * A command colours a part of a line before the line is made inert. So `paint` puts the part between two random marks,
@@ -97,12 +101,9 @@ function paintMarks(painted: Paint): { paint: Paint; resolved(text: string): str
 }
 
 /** Colour is decided for each stream: by default a terminal has it, a pipe does not. */
-export function painter(
-  stream: Terminal,
-  { env }: Io,
-  wanted: boolean | undefined,
-): (colour: Colour, text: string) => string {
-  const forced = env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== "0";
+export function painter(stream: Terminal, { env }: Io, wanted: boolean | undefined): Paint {
+  const { FORCE_COLOR: force, CLICOLOR_FORCE: clicolor = "" } = env;
+  const forced = (force !== undefined && force !== "0") || !["", "0"].includes(clicolor);
   const asked = wanted ?? (env.NO_COLOR ? false : forced || (stream.isTTY === true && env.TERM !== "dumb"));
   return asked
     ? (colour, text) => styleText(colour, text, { validateStream: false })

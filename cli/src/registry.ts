@@ -9,6 +9,29 @@ export interface Entry {
   readonly load: () => Promise<Command>;
 }
 
+/** The groups of commands, with what they are about. */
+export const GROUPS: Readonly<Record<string, string>> = {
+  keys: "make, rotate and export the keys that sign tokens",
+  jwks: "host, publish, export and check a key set",
+  jwt: "decode a token",
+  set: "decode a security event token",
+  secret: "store and generate signing secrets",
+  outbox: "look into an outbox, deliver it, and redrive what failed",
+  service: "run the whole Access Governance Service on this machine",
+  events: "search and export what was sent",
+  profile: "name targets with their settings",
+  config: "show where settings come from",
+};
+
+/** The overview: commands and groups under their headings. */
+export const SECTIONS: readonly (readonly [heading: string, words: readonly string[]])[] = [
+  ["Start here", ["demo", "listen", "send", "replay"]],
+  ["Find a mistake", ["test", "verify", "explain", "doctor", "jwt", "set"]],
+  ["Sign", ["sign", "secret", "keys", "jwks", "snippet"]],
+  ["Run", ["outbox", "service"]],
+  ["Set up", ["init", "profile", "config", "events", "completion", "mcp"]],
+];
+
 /** Every command in the order of the overview. Only the one that is called is loaded, with the file it is in. */
 export const COMMANDS: Readonly<Record<string, Entry>> = {
   demo: {
@@ -38,6 +61,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   sign: {
     summary: "print the headers, or a curl command, for a body; sends nothing",
     load: async () => (await import("./commands/sign.js")).sign,
+  },
+  snippet: {
+    summary: "print a program that signs or verifies, in another language",
+    load: async () => (await import("./commands/snippet.js")).snippet,
   },
   verify: {
     summary: "check a captured request and explain why it fails",
@@ -79,6 +106,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "host the key set over HTTP or HTTPS",
     load: async () => (await import("./commands/jwks-serve.js")).jwksServe,
   },
+  "jwks publish": {
+    summary: "bring the key set to a static host, and rotate once it is seen there",
+    load: async () => (await import("./commands/jwks-publish.js")).jwksPublish,
+  },
   "jwks export": {
     summary: "write the key set as a file for a static host",
     load: async () => (await import("./commands/jwks.js")).jwksExport,
@@ -90,6 +121,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   "jwt inspect": {
     summary: "decode a token; verifies nothing",
     load: async () => (await import("./commands/jwt-inspect.js")).jwtInspect,
+  },
+  "set inspect": {
+    summary: "decode a security event token and say what is wrong with it",
+    load: async () => (await import("./commands/set-inspect.js")).setInspect,
   },
   "secret set": {
     summary: "store the signing secret of a profile",
@@ -115,9 +150,17 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "show what an outbox holds for each listener; --watch repeats it",
     load: async () => (await import("./commands/outbox-status.js")).outboxStatus,
   },
+  "outbox ui": {
+    summary: "show an outbox in the browser: listeners, failures, dead letters, events",
+    load: async () => (await import("./commands/outbox-ui.js")).outboxUi,
+  },
   "outbox work": {
     summary: "deliver what an outbox holds, as a worker",
     load: async () => (await import("./commands/outbox-work.js")).outboxWork,
+  },
+  "outbox create": {
+    summary: "make the tables of an outbox, or bring them up to date",
+    load: async () => (await import("./commands/outbox-create.js")).outboxCreate,
   },
   "outbox list": {
     summary: "list the events that wait: when they are due, and the last answer",
@@ -142,6 +185,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   "outbox redrive": {
     summary: "return dead letters to the outbox, to be delivered again",
     load: async () => (await import("./commands/outbox-dead.js")).outboxRedrive,
+  },
+  "outbox drop": {
+    summary: "remove dead letters for good",
+    load: async () => (await import("./commands/outbox-drop.js")).outboxDrop,
   },
   "outbox attempts": {
     summary: "show an event's state at each listener, with every attempt",
@@ -242,6 +289,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   explain: {
     summary: "explain an error code, a mistake or an exit code, offline",
     load: async () => (await import("./commands/explain.js")).explain,
+  },
+  mcp: {
+    summary: "give an assistant tools that listen, explain and, if allowed, send",
+    load: async () => (await import("./commands/mcp.js")).mcp,
   },
   completion: {
     summary: "print a completion script for bash, zsh, fish or pwsh",

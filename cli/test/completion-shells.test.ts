@@ -18,13 +18,19 @@ afterAll(() => stage?.close());
 describeWith("fish", hasFish)("in fish", () => {
   it.each([
     ["hookproof ke", ["keys"]],
-    ["hookproof jwks ", ["check", "export", "serve"]],
+    ["hookproof jwks ", ["check", "export", "publish", "serve"]],
     ["hookproof send --method ", ["hmac", "jwt"]],
     ["hookproof send --re", ["--retries"]],
     ["hookproof verify hook", ["hookproof.fish"]],
   ])("%s and a tab", async (line, candidates) => {
     const seen = await stage.run(`fish -c 'source hookproof.fish; complete -C ${JSON.stringify(line)}'`);
-    expect(seen).toEqual(candidates);
+    expect(seen.map((text) => text.split("\t")[0])).toEqual(candidates);
+  });
+
+  it("says what a candidate does", async () => {
+    expect(await stage.run("fish -c 'source hookproof.fish; complete -C \"hookproof ke\"'")).toEqual([
+      "keys\tmake, rotate and export the keys that sign tokens",
+    ]);
   });
 });
 
@@ -35,7 +41,7 @@ describeWith("zsh", hasZsh)("in zsh", () => {
   it.each([
     ["source", "hookproof ke", "hookproof keys "],
     ["fpath", "hookproof ke", "hookproof keys "],
-    ["source", "hookproof jwks ", "check*export*serve"],
+    ["source", "hookproof jwks ", "check*rule by rule*export*serve"],
     ["source", "hookproof send --method ", "hmac*jwt"],
     ["source", "hookproof verify _h", "hookproof verify _hookproof "],
   ])("loaded by %s: %s and a tab", async (how, line, text) => {

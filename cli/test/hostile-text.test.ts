@@ -227,10 +227,16 @@ const CASES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   "keys rotate": () => [["--alg", H]],
   "keys retire": () => [[H, "--yes"]],
   "keys remove": () => [[H, "--yes"]],
+  snippet: () => [["--lang", H]],
+  "jwks publish": () => [
+    ["--url", `${url}/jwks/${H}`, "--folder", path("www"), "--settle", "0ms"],
+    ["--url", `${url}/jwks.json`, "--command", path(H)],
+  ],
   "jwks export": () => [["--out", path(`missing/${H}`)]],
   "jwks check": () => [[`${url}/jwks.json`], [`${url}/jwks/${H}`]],
   "jwks serve": () => [["--port", "0", "--store", path(H)]],
   "jwt inspect": () => [[path("token.txt")], [`@${path("token.txt")}`], ["-"]],
+  "set inspect": () => [[path("token.txt")], [H], [path("token.txt"), "--issuer", H]],
   "secret set": () => [
     ["--secret-file", path(H)],
     ["--origin", H, ...signed()],
@@ -242,7 +248,16 @@ const CASES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
     ["--shell", H],
   ],
   "secret remove": () => [["--profile", "none"]],
+  "outbox create": () => [
+    ["--outbox", path(H)],
+    ["--outbox", `postgres://${H}@/x`],
+  ],
   "outbox status": () => [outbox(), ["--outbox", path(H)], ["--outbox", `postgres://${H}@/x`]],
+  "outbox ui": () => [
+    [...outbox(), "--port", "0"],
+    ["--outbox", path(H), "--port", "0"],
+    [...outbox(), "--allow", H],
+  ],
   "outbox work": () => [[...outbox(), "--drain", "--config", path("profile.config.json")]],
   "outbox list": () => [outbox(), [...outbox(), "--listener", H]],
   "outbox pause": () => [
@@ -259,6 +274,10 @@ const CASES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   ],
   "outbox dead": () => [outbox(), [...outbox(), "--code", H]],
   "outbox redrive": () => [
+    [H, ...outbox(), "--yes"],
+    [...outbox(), "--listener", H, "--yes"],
+  ],
+  "outbox drop": () => [
     [H, ...outbox(), "--yes"],
     [...outbox(), "--listener", H, "--yes"],
   ],
@@ -321,6 +340,10 @@ const CASES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   "config explain": () => [["--config", path("profile.config.json")], [H]],
   doctor: () => [[`${url}/${H}`], [target()], [H]],
   explain: () => [[H]],
+  mcp: () => [
+    ["--allow", H],
+    ["--allow", "send", "--to", H],
+  ],
   completion: () => [[H]],
 };
 

@@ -16,6 +16,19 @@ function otherProgram(file: string) {
   return { store, outbox };
 }
 
+/** Makes the event that is due a dead letter. */
+async function failOne({ store }: ReturnType<typeof otherProgram>): Promise<void> {
+  const listeners = new Map([["offboarding", { most: 1, windowMs: 604_800_000 }]]);
+  const [claimed] = await store.claim({ limit: 1, leaseMs: 60_000, listeners });
+  const lease = claimed?.lease ?? expect.fail("nothing was claimed");
+  await store.fail(lease, {
+    reason: "refused",
+    code: "REQUEST_REFUSED",
+    attempt: ATTEMPT,
+    blocksKey: false,
+  });
+}
+
 async function onStage(play: (stage: Stage, work: string) => Promise<void>): Promise<void> {
   const stage = await openStage();
   try {
@@ -31,18 +44,16 @@ it("a person looks after another program's outbox", { timeout: 120_000 }, async 
     const enqueue = (listener: string, n: number) =>
       program.outbox.enqueue({ listener, eventId: IDS[n] ?? "", payload: { n } });
     await enqueue("offboarding", 0);
-    const listeners = new Map([["offboarding", { most: 1, windowMs: 604_800_000 }]]);
-    const [claimed] = await program.store.claim({ limit: 1, leaseMs: 60_000, listeners });
-    const lease = claimed?.lease ?? expect.fail("nothing was claimed");
-    await program.store.fail(lease, {
-      reason: "refused",
-      code: "REQUEST_REFUSED",
-      attempt: ATTEMPT,
-      blocksKey: false,
-    });
+    await failOne(program);
     await enqueue("offboarding", 1);
     await enqueue("offboarding", 2);
     await enqueue("archive", 3);
+    const second = otherProgram(join(work, "two.db"));
+    for (const n of [0, 1, 2]) {
+      await second.outbox.enqueue({ listener: "offboarding", eventId: IDS[n] ?? "", payload: { n } });
+      if (n < 2) await failOne(second);
+    }
+    await second.store.close();
     const newer = otherProgram(join(work, "newer.db"));
     await newer.store.close();
     const db = openSqlite(join(work, "newer.db"));

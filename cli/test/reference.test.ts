@@ -1,11 +1,16 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { errorCodes, mistakes } from "hookproof/diagnose";
+import { selectProbes } from "hookproof/probes";
 import { describe, expect, it } from "vitest";
+import { probesOf, schemeMistakes } from "../src/chosen-scheme.js";
 import { configSchema } from "../src/config/settings.js";
-import { findExplanation } from "../src/explain/find-explanation.js";
+import { explainableNames, findExplanation, findExplanations } from "../src/explain/find-explanation.js";
 import { COMMANDS } from "../src/registry.js";
+import { SCHEME_NAMES } from "../src/schemes.js";
 import { errorPage } from "./kit/error-page.js";
 import { referencePage } from "./kit/reference.js";
+import { SIGNERS } from "./kit/signers.js";
+import { snippetPage } from "./kit/snippet-page.js";
 
 const ROOT = new URL("../../", import.meta.url);
 
@@ -16,6 +21,14 @@ describe("what is made from the tables", () => {
 
   it("docs/errors.md is fresh (npm run generate)", () => {
     expect(readFileSync(new URL("docs/errors.md", ROOT), "utf8")).toBe(errorPage());
+  });
+
+  it("docs/snippets.md is fresh, and so are the programs that sign (npm run generate)", () => {
+    expect(readFileSync(new URL("docs/snippets.md", ROOT), "utf8")).toBe(snippetPage());
+    for (const [example, snippet] of SIGNERS)
+      expect(readFileSync(new URL(`cli/snippets/${snippet}`, ROOT), "utf8")).toBe(
+        readFileSync(new URL(`examples/signature/${example}`, ROOT), "utf8"),
+      );
   });
 
   it("hookproof.schema.json is fresh", () => {
@@ -40,6 +53,24 @@ describe("what is made from the tables", () => {
     expect(findExplanation("body-not-json")?.kind).toBe("mistake");
     expect(findExplanation("BODY_NOT_JSON")).toMatchObject({ kind: "code", status: 400 });
     expect(findExplanation("exit-7")).toMatchObject({ kind: "exit", name: "7" });
+  });
+
+  it("every mistake and probe of every scheme is explained, under its scheme", async () => {
+    for (const scheme of SCHEME_NAMES) {
+      const ids = [...(await schemeMistakes(scheme)), ...(await probesOf(scheme))].map(({ id }) => id);
+      expect(ids.length, scheme).toBeGreaterThan(20);
+      for (const id of ids) {
+        const [found] = await findExplanations(id, scheme);
+        expect(found, `${scheme}: ${id}`).toMatchObject({ name: id, scheme });
+        expect(
+          found?.explanation.every((text) => text.length > 10),
+          id,
+        ).toBe(true);
+      }
+    }
+    for (const { id } of selectProbes({})) expect((await findExplanations(id)).at(-1)?.name).toBe(id);
+    expect((await findExplanations("SIGNATURE_MISMATCH", "set"))[0]?.kind).toBe("code");
+    expect(new Set(await explainableNames())).toContain("digest-in-hex");
   });
 
   it("every code that the command line can print is explained", () => {

@@ -1,11 +1,10 @@
-import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { promisify } from "node:util";
+import { Readable, Writable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { run } from "../src/main.js";
 
-const BIN = resolve(import.meta.dirname, "../bin/hookproof.js");
 const VECTORS = resolve(import.meta.dirname, "../../vectors/protocol.json");
 
 interface HmacCase {
@@ -68,12 +67,19 @@ describe.concurrent("the vectors through the command line, in both directions", 
   }
 });
 
+// In this process: what is asked is what a command makes of bytes. transcripts/sign-and-verify.txt runs both commands.
 async function hookproof(argv: readonly string[]): Promise<{ exit: number; answer: unknown }> {
-  try {
-    const { stdout } = await promisify(execFile)(process.execPath, [BIN, ...argv, "--json", "--quiet"]);
-    return { exit: 0, answer: JSON.parse(stdout) };
-  } catch (error) {
-    const { code, stdout } = error as { code: number; stdout: string };
-    return { exit: code, answer: JSON.parse(stdout) };
-  }
+  let stdout = "";
+  const write = (chunk: unknown, _encoding: string, done: () => void) => {
+    stdout += chunk;
+    done();
+  };
+  const exit = await run([...argv, "--json", "--quiet"], {
+    stdin: Readable.from([]),
+    stdout: new Writable({ write }),
+    stderr: new Writable({ write }),
+    env: { HOOKPROOF_HOME: folder },
+    stopSignal: new AbortController().signal,
+  });
+  return { exit, answer: JSON.parse(stdout) };
 }

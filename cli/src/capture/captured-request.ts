@@ -37,7 +37,7 @@ export function parseCapturedJson(text: string): CapturedRequest {
       method: value.type === "request" ? String(value.method) : "POST",
       target: value.url,
       headers: pairsOf(value.headers),
-      body: Buffer.from(value.bodyBase64, "base64"),
+      body: Buffer.from(typeof value.sentBase64 === "string" ? value.sentBase64 : value.bodyBase64, "base64"),
     };
   throw usageError(
     "This JSON is neither a HAR file nor an exported event.",

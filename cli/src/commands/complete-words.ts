@@ -2,30 +2,40 @@ import { type Command, type Completion, type Flag, GLOBAL_FLAGS } from "../comma
 import { knownProfiles, loadConfig } from "../config/config.js";
 import { EXIT } from "../failure.js";
 import type { Io } from "../io.js";
-import { COMMANDS } from "../registry.js";
+import { COMMANDS, GROUPS } from "../registry.js";
+import { sessionPorts } from "../serve/sessions.js";
 
 /** A word that needs no quoting in any shell; others are not offered, as the shells insert candidates unquoted. */
 const PLAIN_WORD = /^[A-Za-z0-9_.:/@%+=,-]+$/;
 
+/** A word that may come next, and what it does. */
+interface Candidate {
+  readonly word: string;
+  readonly does?: string;
+}
+
 /**
- * Prints the candidates for the last of the given words, one a line, for the completion scripts. It prints nothing
- * if the shell should offer files, or if any value is possible.
+ * Prints the candidates for the last of the given words, one a line, for the completion scripts; with `--describe`
+ * first, what each does after a tab. It prints nothing if the shell should offer files, or if any value is possible.
  */
-export async function completeWords(words: readonly string[], io: Io): Promise<number> {
+export async function completeWords(given: readonly string[], io: Io): Promise<number> {
+  const describes = given[0] === "--describe";
+  const words = describes ? given.slice(1) : given;
   const last = words.at(-1) ?? "";
-  let candidates: readonly string[];
+  let candidates: readonly Candidate[];
   try {
     candidates = await candidatesFor(words.slice(0, -1), last, io);
   } catch {
     // An error message would be of no use in the middle of the line that a person types.
     return EXIT.ok;
   }
-  const fitting = candidates.filter((candidate) => candidate.startsWith(last) && PLAIN_WORD.test(candidate));
-  if (fitting.length > 0) io.stdout.write(`${fitting.join("\n")}\n`);
+  const fitting = candidates.filter(({ word }) => word.startsWith(last) && PLAIN_WORD.test(word));
+  const lines = fitting.map(({ word, does }) => (describes && does ? `${word}\t${does}` : word));
+  if (lines.length > 0) io.stdout.write(`${lines.join("\n")}\n`);
   return EXIT.ok;
 }
 
-async function candidatesFor(before: readonly string[], last: string, io: Io): Promise<readonly string[]> {
+async function candidatesFor(before: readonly string[], last: string, io: Io): Promise<readonly Candidate[]> {
   const [first = "", second = ""] = before;
   const name = [`${first} ${second}`, first].find((candidate) => Object.hasOwn(COMMANDS, candidate));
   const entry = name === undefined ? undefined : COMMANDS[name];
@@ -34,12 +44,16 @@ async function candidatesFor(before: readonly string[], last: string, io: Io): P
   return argumentsOf(command, before.slice(name.split(" ").length), last, io);
 }
 
-function commandWords(before: readonly string[]): string[] {
+function commandWords(before: readonly string[]): Candidate[] {
   const prefix = before.map((word) => `${word} `).join("");
   const words = Object.keys(COMMANDS)
     .filter((name) => name.startsWith(prefix))
     .map((name) => name.slice(prefix.length).split(" ")[0] ?? "");
-  return [...new Set(words)].sort();
+  return [...new Set(words)].sort().map((word) => {
+    const name = `${prefix}${word}`;
+    const does = COMMANDS[name]?.summary ?? GROUPS[name];
+    return { word, ...(does === undefined ? {} : { does }) };
+  });
 }
 
 async function argumentsOf(
@@ -47,13 +61,13 @@ async function argumentsOf(
   before: readonly string[],
   last: string,
   io: Io,
-): Promise<readonly string[]> {
+): Promise<readonly Candidate[]> {
   const flags: Record<string, Flag> = { ...command.flags, ...GLOBAL_FLAGS };
   const flag = flagOf(flags, before.at(-1));
   if (flag && flag.type !== "boolean") return valuesOf(flag, before, io);
   if (last.startsWith("-"))
-    return Object.entries(flags).flatMap(([name, { hidden, negated }]) =>
-      hidden ? [] : [`--${negated ? "no-" : ""}${name}`],
+    return Object.entries(flags).flatMap(([name, { hidden, negated, describe }]) =>
+      hidden ? [] : [{ word: `--${negated ? "no-" : ""}${name}`, does: describe }],
     );
   const given = before.filter(
     (word, index) => !word.startsWith("-") && !takesValue(flags, before[index - 1]),
@@ -76,20 +90,31 @@ async function valuesOf(
   { choices, completes }: { readonly choices?: readonly string[]; readonly completes?: Completion },
   before: readonly string[],
   io: Io,
-): Promise<readonly string[]> {
-  if (choices) return choices;
+): Promise<readonly Candidate[]> {
+  if (choices) return plain(choices);
   switch (completes) {
+    case "target":
+      return [...localListeners(io), ...plain(knownProfiles(configOf(before, io).files))];
     case "profile":
-      return knownProfiles(configOf(before, io).files);
+      return plain(knownProfiles(configOf(before, io).files));
     case "kid":
-      return kids(before, io);
+      return plain(await kids(before, io));
     case "event":
-      return ["last", ...(await eventIds(io))];
+      return plain(["last", ...(await eventIds(io))]);
     case "code":
-      return (await import("../explain/find-explanation.js")).explainableNames();
+      return plain(await (await import("../explain/find-explanation.js")).explainableNames());
     default:
       return [];
   }
+}
+
+function plain(words: readonly string[]): Candidate[] {
+  return words.map((word) => ({ word }));
+}
+
+/** `:4400` for each listener that runs here. */
+function localListeners(io: Io): Candidate[] {
+  return sessionPorts(io).map((port) => ({ word: `:${port}`, does: "a listener of this machine" }));
 }
 
 function configOf(before: readonly string[], io: Io) {

@@ -1,5 +1,5 @@
 import type { Command } from "../command.js";
-import { foundSettings } from "../config/config.js";
+import { foundSettings, shownValue } from "../config/config.js";
 import { isPresent } from "../config/config-file.js";
 import { SETTING_NAMES, SETTINGS, type SettingName, type SettingRule } from "../config/settings.js";
 import { didYouMean, EXIT, usageError } from "../failure.js";
@@ -67,8 +67,10 @@ export const configExplain: Command = {
       throw usageError(`Unknown setting ${JSON.stringify(wanted)}.`, didYouMean(wanted, SETTING_NAMES));
     const names = wanted === undefined ? SETTING_NAMES : [wanted as SettingName];
     const settings = names.map((name) => {
-      const { value, origin } = config.find(name) ?? { value: null, origin: "not set" };
-      return { name, value, origin };
+      const found = config.find(name);
+      return found
+        ? { name, value: shownValue(found.value), origin: found.origin }
+        : { name, value: null, origin: "not set" };
     });
     const { name: profile, origin: profileOrigin } = config.profile;
     out.document({ type: "config", ok: true, profile, profileOrigin, settings });

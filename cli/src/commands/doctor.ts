@@ -1,4 +1,6 @@
+import { checkedScheme } from "../chosen-scheme.js";
 import type { Command, Context } from "../command.js";
+import { knownProfiles } from "../config/config.js";
 import { CONNECTION_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
 import { placeOf } from "../credentials/target.js";
 import { checkMachine, type Finding } from "../explain/check-machine.js";
@@ -20,18 +22,35 @@ export const doctor: Command = {
   ],
   async run(context) {
     const { io, out } = context;
-    const findings = [...(await checkMachine(io)), ...(await targetFindings(context))];
+    const findings = [
+      ...(await checkMachine(io)),
+      ...schemeFindings(context),
+      ...(await targetFindings(context)),
+    ];
     const failed = findings.filter(({ state }) => state === "fail").length;
     out.document({ type: "doctor", ok: failed === 0, checks: findings });
     for (const finding of findings) print(context, finding);
-    if (!findings.some(({ id }) => id === "target"))
+    if (context.args.text("target") === undefined && context.config.text("target") === undefined)
       out.note("next: hookproof doctor <url>      checks a listener and its clock");
     return failed === 0 ? EXIT.ok : EXIT.checkFailed;
   },
 };
 
+/** Whether the profile has all that its scheme needs. */
+function schemeFindings(context: Context): Finding[] {
+  const { args, config } = context;
+  const named = args.text("target");
+  const isProfile = named !== undefined && knownProfiles(config.files).includes(named);
+  const checked = checkedScheme(args, isProfile ? config.withProfile(named) : config);
+  if (checked === undefined) return [];
+  const { title, problem } = checked;
+  if (problem === undefined) return [{ id: "scheme", state: "ok", message: title }];
+  const hint = problem.hint === undefined ? {} : { hint: problem.hint };
+  return [{ id: "scheme", state: "fail", message: problem.message, ...hint }];
+}
+
 async function targetFindings(context: Context): Promise<Finding[]> {
-  const { args, global, config } = context;
+  const { args, io, global, config } = context;
   if (args.text("target") === undefined && config.text("target") === undefined) return [];
   let url: string;
   try {
@@ -48,6 +67,7 @@ async function targetFindings(context: Context): Promise<Finding[]> {
     timeoutMs: global.timeoutMs,
     ca: args.text("ca"),
     insecure: args.flag("insecure"),
+    io,
   });
 }
 

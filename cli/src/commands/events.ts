@@ -6,6 +6,7 @@ import { writeOwnFile } from "../files.js";
 import { findEvents, forget, readHistory, recall, SEARCH_FLAGS } from "../history/history.js";
 import { describeCredential, type HistoryRecord, hasArrived } from "../history/history-record.js";
 import { countOf, field, inertJson } from "../output.js";
+import { shownTime } from "../times.js";
 
 export const eventsList: Command = {
   name: "events list",
@@ -43,8 +44,7 @@ export const eventsList: Command = {
     for (const record of shown) {
       const { at, eventId, url, status, outcome } = record;
       const mark = hasArrived(record) ? out.paint("green", "✔") : out.paint("red", "✖");
-      const time = new Date(at).toISOString().slice(0, 19).replace("T", " ");
-      out.line(`${mark} ${time}  ${eventId}  ${status ?? "---"} ${outcome}  ${url}`);
+      out.line(`${mark} ${shownTime(at)}  ${eventId}  ${status ?? "---"} ${outcome}  ${url}`);
     }
     out.note(
       found.length === 0
@@ -148,12 +148,12 @@ export const eventsExport: Command = {
 
 function written({ credential: _credential, ...record }: HistoryRecord, form: string): string {
   if (form === "json") return JSON.stringify({ type: "event", ok: true, ...record });
-  const body = Buffer.from(record.bodyBase64, "base64");
+  const body = Buffer.from(record.sentBase64 ?? record.bodyBase64, "base64");
   if (form === "curl") return curlCommand({ ...record, body });
-  const { host, pathname } = new URL(record.url);
+  const { host, pathname, search } = new URL(record.url);
   const headers = { Host: host, ...record.headers, "Content-Length": String(body.length) };
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  return [`POST ${pathname} HTTP/1.1`, ...lines, "", body.toString("utf8")].join("\n");
+  return [`POST ${pathname}${search} HTTP/1.1`, ...lines, "", body.toString("utf8")].join("\n");
 }
 
 export const eventsClear: Command = {

@@ -1,17 +1,26 @@
 import { createKeySet } from "hookproof/jwks";
 import type { KeyStore } from "hookproof/node";
-import { KEY_SET_FAULTS, startKeySetHost } from "hookproof-service";
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
 import { stopped } from "../io.js";
 import { openStore, PRIVATE_STORE_FLAGS } from "../keys/key-store-flags.js";
 import { countOf, type Output } from "../output.js";
-import { SERVING_FLAGS, servingOptions, started } from "../serve/serving.js";
+import { SERVING_FLAGS, servingOptions, started, tellOpen } from "../serve/serving.js";
 import { shownTime } from "../times.js";
+
+/** Named here as well, so that help does not load the service. */
+const KEY_SET_FAULTS: typeof import("hookproof-service/listeners").KEY_SET_FAULTS = [
+  "unreachable",
+  "slow",
+  "empty",
+  "wrong-kid",
+  "html",
+  "500",
+];
 
 export const jwksServe: Command = {
   name: "jwks serve",
-  details: "Loopback only. An empty store gets an ES256 key.",
+  details: "On loopback unless --host says otherwise. An empty store gets an ES256 key.",
   flags: {
     port: { type: "number", value: "<n>", default: 4410, describe: "0 takes a free port" },
     path: {
@@ -28,7 +37,6 @@ export const jwksServe: Command = {
       describe: "how long listeners may cache the key set",
     },
     ...SERVING_FLAGS,
-    "tls-self-signed": { type: "boolean", describe: "HTTPS with a certificate made now, for localhost" },
     "rotate-every": {
       type: "duration",
       value: "<dur>",
@@ -46,9 +54,8 @@ export const jwksServe: Command = {
     const path = args.text("path") ?? "";
     if (!/^\/[\x21-\x7e]*$/.test(path) || /[?#]/.test(path))
       throw usageError("--path must start with / and have no query.");
-    const options = await servingOptions(args);
-    if (options.tls && args.flag("tls-self-signed"))
-      throw usageError("--tls-self-signed and --tls-cert exclude each other.");
+    const options = await servingOptions({ args, io });
+    const { startKeySetHost } = await import("hookproof-service/listeners");
     const { store } = await openStore(io, args);
     if ((await store.load()).length === 0) {
       const { kid } = await store.generate({ alg: "ES256" });
@@ -62,7 +69,6 @@ export const jwksServe: Command = {
       () =>
         startKeySetHost({
           ...options,
-          ...(args.flag("tls-self-signed") ? { tls: "self-signed" } : {}),
           keySet: createKeySet(store),
           path,
           maxAgeSeconds,
@@ -73,6 +79,8 @@ export const jwksServe: Command = {
     );
     out.document({ type: "listening", url: host.keySetUrl });
     out.line(host.keySetUrl);
+    tellOpen({ args, out }, "they can read the key set, which holds public keys only.");
+    out.note(`next: hookproof listen --jwks ${host.keySetUrl}`);
     await stopped(io.stopSignal);
     stopRotating();
     await host.stop();

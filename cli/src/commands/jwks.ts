@@ -5,6 +5,7 @@ import { EXIT, usageError } from "../failure.js";
 import { readTextFile } from "../files.js";
 import { readStdin } from "../io.js";
 import { openStore, STORE_FLAG } from "../keys/key-store-flags.js";
+import { keySetTransport } from "../keys/keys.js";
 import type { Colour } from "../output.js";
 
 export const jwksCheck: Command = {
@@ -26,7 +27,9 @@ export const jwksCheck: Command = {
           ? (await readStdin(io)).toString("utf8")
           : await readTextFile(file);
     const token = text?.trim().replace(/^Bearer /i, "");
-    const { ok, checks } = await checkKeySet(args.text("url") ?? "", {
+    const url = args.text("url") ?? "";
+    const { ok, checks } = await checkKeySet(url, {
+      transport: await keySetTransport(io, url),
       allowInsecureLoopback: true,
       allowedCidrs: ["127.0.0.0/8", "::1/128"],
       token,

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
 import { readTextFile } from "../files.js";
@@ -24,6 +25,11 @@ export const jwtInspect: Command = {
     const file = args.text("file");
     if (file === undefined && io.stdin.isTTY)
       throw usageError("Give a file with the token, or - and the token on standard input.");
+    if (file !== undefined && !existsSync(file) && /^(?:Bearer\s+)?eyJ[\w-]*\.[\w-]+\.[\w-]*$/i.test(file))
+      throw usageError(
+        "This is a token, and not a file: other users of the machine can read a command line.",
+        "Give the token on standard input: hookproof jwt inspect -",
+      );
     const text =
       file === undefined || file === "-" ? (await readStdin(io)).toString("utf8") : await readTextFile(file);
     const segments = text
@@ -47,7 +53,8 @@ export const jwtInspect: Command = {
   },
 };
 
-function decoded(segment: string | undefined, name: string): Record<string, unknown> {
+/** The JSON object of a token's segment. */
+export function decoded(segment: string | undefined, name: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(Buffer.from(segment ?? "", "base64url").toString("utf8"));
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
@@ -57,7 +64,9 @@ function decoded(segment: string | undefined, name: string): Record<string, unkn
   throw usageError(`The token's ${name} are not the base64url of a JSON object.`);
 }
 
-function timeOf(name: string, value: unknown): string {
-  const isTime = ["exp", "iat", "nbf"].includes(name) && typeof value === "number" && Math.abs(value) < 8e12;
+/** The time that a claim holds, to be shown behind it. */
+export function timeOf(name: string, value: unknown): string {
+  const isTime =
+    ["exp", "iat", "nbf", "toe"].includes(name) && typeof value === "number" && Math.abs(value) < 8e12;
   return isTime ? `  ${new Date(value * 1000).toISOString().replace(".000Z", "Z")}` : "";
 }

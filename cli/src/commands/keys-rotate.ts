@@ -53,7 +53,9 @@ export const keysRotate: Command = {
     out.document({ type: "rotation", ok: true, alg, kid, steps });
     for (const step of steps) out.line(`${step.step.padEnd(8)} ${step.kid.padEnd(22)} ${shownTime(step.at)}`);
     out.note(
-      "Nothing more to do: hosts and senders that open this store follow the plan. See: hookproof keys list",
+      steps.some(({ step }) => step === "sign")
+        ? "Nothing more to do: hosts and senders that open this store follow the plan. See: hookproof keys list"
+        : "The new key signs after hookproof jwks publish has seen it at the key set's URL.",
     );
     return EXIT.ok;
   },

@@ -30,11 +30,13 @@ export const keysList: Command = {
     const keys = (await store.list()).filter(({ state }) => args.flag("all") || state !== "removed");
     out.document({ type: "keys", ok: true, store: folder, keys: keys.map(described) });
     for (const key of keys) {
-      const { kid, alg, state, nextStep } = key;
+      const { kid, alg, state, nextStep, askedAt } = key;
       const next = nextStep
         ? `${NEXT[nextStep.step]} ${shownTime(nextStep.at)}`
         : state === "next"
-          ? "waits for a rotation"
+          ? askedAt === undefined
+            ? "waits for a rotation"
+            : "signs after hookproof jwks publish has seen it"
           : "";
       out.line(`${kid.padEnd(22)} ${alg.padEnd(6)} ${state.padEnd(8)} ${next}`.trimEnd());
     }

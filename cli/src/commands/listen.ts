@@ -1,23 +1,25 @@
 import { resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { generateSecret, secretFingerprint } from "hookproof";
-import type { ListenerOptions, ReceiverAnswer } from "hookproof/receiver";
-import { startListeners } from "hookproof-service";
+import { secretFingerprint } from "hookproof";
+import type { ReceiverAnswer } from "hookproof/receiver";
+import type { HandledRequest } from "hookproof-service/listeners";
+import type { ChosenScheme } from "../chosen-scheme.js";
 import type { Args, Command, Context } from "../command.js";
-import { fingerprintsOf, isLoopback } from "../credentials/origin-rule.js";
-import { findSecrets } from "../credentials/secrets.js";
-import { EXIT, usageError } from "../failure.js";
+import { EXIT, refuseIdle, usageError } from "../failure.js";
 import { stopped } from "../io.js";
-import { keysFrom } from "../keys/keys.js";
+import { keySetOf, signingKey, storeFolder } from "../keys/keys.js";
 import { countOf } from "../output.js";
+import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../schemes.js";
+import { expectingOf } from "../serve/expecting.js";
 import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../serve/inspecting.js";
 import { type Reporting, reportRequest } from "../serve/report-request.js";
-import { SERVING_FLAGS, servingOptions, started } from "../serve/serving.js";
+import { SERVING_FLAGS, servingOptions, started, tellOpen } from "../serve/serving.js";
 import { type Session, writeSession } from "../serve/sessions.js";
 
 export const listen: Command = {
   name: "listen",
-  details: "It says why it refuses a request; the inspector shows every one. Loopback only.",
+  details:
+    "It says why it refuses a request; the inspector shows every one. On loopback unless --host says otherwise.",
   flags: {
     port: {
       type: "number",
@@ -41,6 +43,7 @@ export const listen: Command = {
       completes: "file",
     },
     jwks: { type: "string", value: "<url|file>", describe: "the key set that tokens are checked with" },
+    ...SCHEME_FLAGS,
     "allow-insecure-jwks": {
       type: "boolean",
       describe: "allow key sets at private addresses, for development",
@@ -68,6 +71,12 @@ export const listen: Command = {
       range: [200, 599],
       describe: "answer accepted requests with this status, to test a sender",
     },
+    "behave-as": {
+      type: "string",
+      value: "<file>",
+      describe: "answer like the listener of a behaviour profile, which hookproof test --record keeps",
+      completes: "file",
+    },
     delay: { type: "duration", value: "<dur>", describe: "wait this long before every answer" },
     history: {
       type: "string",
@@ -91,19 +100,30 @@ export const listen: Command = {
       "hookproof listen --jwks http://127.0.0.1:4410/.well-known/jwks.json",
       "for tokens, with the keys of hookproof jwks serve",
     ],
+    SCHEME_EXAMPLES.listen,
     ["hookproof listen --respond 503 --until 3", "to see a sender try again"],
   ],
   exits: [[3, "secret or key set cannot be used"]],
   async run(context) {
     const { args, io, out } = context;
-    const options = await servingOptions(args);
-    const { auth, secret } = await authOf(context);
+    const { startListeners } = await import("hookproof-service/listeners");
+    const options = await servingOptions(context);
+    const expecting = await expectingOf(context);
+    const { method, secret, scheme } = expecting;
     const reporting = reportingOf(args);
+    const forwards = reporting.forwardTo !== undefined;
     const id = args.text("listener-id") ?? "lst_local";
     if (!/^[A-Za-z0-9_-]{1,128}$/.test(id))
       throw usageError(
         `--listener-id must be letters, digits, - or _, 128 at most, not ${JSON.stringify(id)}.`,
       );
+    const allowedCidrs = args.texts("allow-cidr");
+    if (args.isGiven("respond")) refuseIdle(args, ["behave-as"], "and --respond exclude each other.");
+    const profile = args.text("behave-as");
+    const behaving =
+      profile === undefined
+        ? undefined
+        : await (await import("../reporters/behaviour.js")).answersAs(profile);
     const until = args.number("until");
     const counts = new Map<number, number>();
     const enough = new AbortController();
@@ -116,13 +136,11 @@ export const listen: Command = {
         startListeners({
           ...options,
           inspector,
-          listeners: (baseUrl) => [
+          listeners: async (baseUrl) => [
             {
-              listener: { id, baseUrl, auth, allowedCidrs: args.texts("allow-cidr") },
-              // Showing requests is harmless; a forwarded request reaches an automation.
-              allowDocumentedSecret: reporting.forwardTo === undefined,
+              ...(await expecting.listener({ id, baseUrl, allowedCidrs, forwards })),
               trustedProxies: args.texts("trust-proxy"),
-              beforeAnswer: (answer) => changed(args, answer),
+              beforeAnswer: (answer) => changed(args, behaving?.(answer) ?? answer),
             },
           ],
           onHandled: (handled) => {
@@ -130,9 +148,10 @@ export const listen: Command = {
             counts.set(handled.status, (counts.get(handled.status) ?? 0) + 1);
             const number = n;
             // One after another, so that the lines are in the order of the requests.
-            const listener = { id, baseUrl: server.url, auth };
+            const where = { id, baseUrl: server.url };
+            const mistakes = (request: HandledRequest["request"]) => expecting.mistakes(request, where);
             reported = reported.then(() =>
-              reportRequest(context, number, handled, { ...reporting, listener }),
+              reportRequest(context, number, handled, { ...reporting, mistakes }),
             );
             if (until !== undefined && n >= until) enough.abort();
           },
@@ -143,10 +162,11 @@ export const listen: Command = {
       throw error;
     });
     const url = `${server.url}/api/v1/webhooks/incoming/${id}`;
-    const jwks = args.text("jwks");
+    const jwks = keySetOf(context);
     const session: Session = {
       url,
-      method: auth.method,
+      method,
+      ...(scheme === undefined ? {} : { scheme: scheme.settingsFor(url) }),
       ...(secret === undefined ? {} : { secret }),
       ...(jwks === undefined ? {} : { jwks: /^https?:/.test(jwks) ? jwks : resolve(jwks) }),
       ...(page.url === undefined ? {} : { inspector: page.url }),
@@ -157,13 +177,18 @@ export const listen: Command = {
       url,
       baseUrl: server.url,
       listenerId: id,
-      method: auth.method,
+      method,
+      ...(scheme === undefined ? {} : { scheme: scheme.settingsFor(url) }),
       ...(page.url === undefined ? {} : { inspectorUrl: page.url }),
       ...(secret === undefined ? {} : { secretFingerprint: secretFingerprint(secret) }),
     });
     out.line(url);
+    tellOpen(
+      context,
+      "they can send to this listener, and see the inspector if they have its whole address.",
+    );
     await presentInspector(context, page.url);
-    out.note(`next: hookproof send :${server.port} --data '{"a":1}'`);
+    out.note(`next: ${await nextCommand(context, server.port, { method, scheme })}`);
 
     const exitAfterMs = args.durationMs("exit-after");
     const timer = exitAfterMs === undefined ? undefined : setTimeout(() => enough.abort(), exitAfterMs);
@@ -180,8 +205,26 @@ export const listen: Command = {
   },
 };
 
+/** The command that sends to this listener as it is: with a key of this user for tokens, over TLS as it can be checked. */
+async function nextCommand(
+  { args, io, config }: Context,
+  port: number,
+  { method, scheme }: { method: string; scheme: ChosenScheme | undefined },
+): Promise<string> {
+  const store = storeFolder(io, config.text("store"));
+  const hasKey = await signingKey(store, undefined).then(
+    () => true,
+    () => false,
+  );
+  const flags = [
+    ...(method === "jwt" && !hasKey ? ["--key <a key of that key set>"] : []),
+    ...(args.isGiven("tls-cert") ? ["--insecure"] : []),
+  ];
+  return ["hookproof send", `:${port}`, scheme?.sample ?? `--data '{"a":1}'`, ...flags].join(" ");
+}
+
 /** What is done with a request besides answering it. */
-function reportingOf(args: Args): Omit<Reporting, "listener"> {
+function reportingOf(args: Args): Pick<Reporting, "forwardTo"> {
   const forwardTo = args.text("forward-to");
   if (forwardTo !== undefined && !/^https?:\/\/[^/]/.test(forwardTo))
     throw usageError(`--forward-to must be an http or https URL, not ${JSON.stringify(forwardTo)}.`);
@@ -193,31 +236,4 @@ async function changed(args: Args, answer: ReceiverAnswer): Promise<ReceiverAnsw
   const [delayMs, status] = [args.durationMs("delay"), args.number("respond")];
   if (delayMs !== undefined) await wait(delayMs);
   return status === undefined || !answer.verdict.ok ? answer : { ...answer, status };
-}
-
-async function authOf(context: Context): Promise<{ auth: ListenerOptions["auth"]; secret?: string }> {
-  const { args } = context;
-  const jwks = args.text("jwks");
-  if (args.text("method") === "jwt" && jwks === undefined)
-    throw usageError("--method jwt needs --jwks <url|file>.", "hookproof jwks serve hosts one.");
-  if (args.text("method") === "hmac" && jwks !== undefined) throw usageError("--jwks is for --method jwt.");
-  if (jwks !== undefined)
-    return { auth: { method: "jwt", keys: await keysFrom(jwks, args.flag("allow-insecure-jwks")) } };
-  const secrets = (await ownSecrets(context)) ?? [generateSecret()];
-  return {
-    auth: { method: "hmac", secret: secrets },
-    ...(secrets[0] === undefined ? {} : { secret: secrets[0] }),
-  };
-}
-
-/** The given secret, or the profile's if it is for this machine; a secret of another listener is not used here. */
-async function ownSecrets(context: Context): Promise<readonly string[] | undefined> {
-  const found = await findSecrets(context);
-  if (found === undefined) return undefined;
-  const { binding } = found;
-  if (binding.kind !== "origin" || isLoopback(binding.origin)) return found.secrets;
-  context.out.note(
-    `The secret ${fingerprintsOf(found).join("…, ")}… signs for ${binding.origin}; this listener uses a new secret. Choose another one with --secret-file.`,
-  );
-  return undefined;
 }

@@ -1,40 +1,12 @@
-import { isEventId } from "hookproof";
-import type { DeadLetter, DeadLetterFilter } from "hookproof/outbox";
+import type { DeadLetter } from "hookproof/outbox";
 import type { OutboxStore, RedriveOptions } from "hookproof/outbox/store";
 import { canAsk, confirm } from "../ask.js";
-import { type Args, type Command, type Context, type Flag, ROWS_FLAG } from "../command.js";
+import { type Command, type Context, ROWS_FLAG } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
+import { DEAD_LETTER_FLAGS, deadLetterFilter } from "../outbox/dead-letter-flags.js";
+import { inSteps } from "../outbox/in-steps.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { countOf, tableLines } from "../output.js";
-import { startProgress } from "../progress.js";
-
-const REASONS = ["refused", "attempts", "window", "unsendable"] as const;
-
-/** The flags of every command that selects dead letters. */
-const DEAD_LETTER_FLAGS = {
-  listener: { type: "string", value: "<name>", describe: "only this listener's" },
-  reason: { type: "string", choices: REASONS, describe: "only those with this reason" },
-  code: { type: "string", value: "<code>", describe: "only those with this code, such as REQUEST_REFUSED" },
-  "older-than": {
-    type: "duration",
-    value: "<dur>",
-    describe: "only those that failed longer ago, such as 1h",
-  },
-} as const satisfies Record<string, Flag>;
-
-/** The filter that the flags and an event id make; a dead letter must match all of them. */
-function deadLetterFilter(args: Args, now: number): DeadLetterFilter {
-  const id = args.text("id")?.toLowerCase();
-  if (id !== undefined && !isEventId(id)) throw usageError(`${JSON.stringify(id)} is not an event id.`);
-  const olderThanMs = args.durationMs("older-than");
-  return {
-    listener: args.text("listener"),
-    ids: id === undefined ? undefined : [id],
-    reason: REASONS.find((reason) => reason === args.text("reason")),
-    code: args.text("code") as DeadLetterFilter["code"],
-    before: olderThanMs === undefined ? undefined : now - olderThanMs,
-  };
-}
 
 export const outboxDead: Command = {
   name: "outbox dead",
@@ -98,8 +70,6 @@ function shown({ event, reason, code, failedAt, enqueuedAt, attempts }: DeadLett
 
 /** Listeners keep ids for 7 days; the last hour is for attempts under way. */
 const WINDOW_MS = (7 * 24 - 1) * 3_600_000;
-/** How many are redriven at a time; an interruption takes effect between two steps. */
-const STEP = 200;
 
 export const outboxRedrive: Command = {
   name: "outbox redrive",
@@ -159,7 +129,13 @@ export const outboxRedrive: Command = {
         );
       const dryRun = args.flag("dry-run") || count === 0;
       if (!dryRun) await confirm(context, question(context, count), question(context, count, true));
-      const redriven = dryRun ? 0 : await redriveAll(context, store, filter, options, count);
+      const redriven = dryRun
+        ? 0
+        : await inSteps(
+            context,
+            count,
+            async (limit) => (await store.redrive(filter, WINDOW_MS, { ...options, limit })).redriven,
+          );
       const isWhole = dryRun || redriven >= count || !io.stopSignal.aborted;
       out.document({
         type: "redrive",
@@ -200,27 +176,4 @@ function question({ args }: Context, count: number, isStatement = false): string
   return isStatement
     ? `${countOf(count, "dead letter")} would be redriven${twice}.`
     : `Redrive ${countOf(count, "dead letter")}${twice}?`;
-}
-
-async function redriveAll(
-  { io, global }: Context,
-  store: OutboxStore,
-  filter: Parameters<OutboxStore["redrive"]>[0],
-  options: RedriveOptions,
-  count: number,
-): Promise<number> {
-  const progress = startProgress(io, global.quiet || global.json, count);
-  let done = 0;
-  try {
-    while (done < count && !io.stopSignal.aborted) {
-      const limit = Math.min(STEP, count - done);
-      const { redriven } = await store.redrive(filter, WINDOW_MS, { ...options, limit });
-      if (redriven === 0) break; // another process has redriven the rest
-      done += redriven;
-      progress.advance(redriven);
-    }
-  } finally {
-    progress.finish();
-  }
-  return done;
 }

@@ -6,6 +6,7 @@ import { EXIT } from "../failure.js";
 import { stopped } from "../io.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { profileListeners } from "../outbox/profile-listeners.js";
+import type { WorkerHttp } from "../outbox/worker-http.js";
 import { countOf, type Output } from "../output.js";
 import { shownAge } from "../times.js";
 
@@ -30,6 +31,11 @@ export const outboxWork: Command = {
       describe: "attempts at the same time for one listener",
     },
     ...ORIGIN_FLAGS,
+    http: {
+      type: "string",
+      value: "<[host:]port>",
+      describe: "serve /healthz, /readyz and /metrics; on 127.0.0.1 unless a host is given",
+    },
     drain: { type: "boolean", describe: "deliver what is due now, then end" },
     insecure: { type: "boolean", describe: "do not check certificates; loopback only" },
   },
@@ -39,6 +45,7 @@ export const outboxWork: Command = {
       "hookproof outbox work --listener offboarding --json",
       "one listener, with a line of JSON for each delivery that ends",
     ],
+    ["hookproof outbox work --http :9464 --json", "as a service: its health, its metrics, a log of JSON"],
     ["hookproof outbox work --drain", "once, from cron or after a repair"],
   ],
   exits: [...OUTBOX_EXITS, [3, "a profile's target, secret or key is missing"]],
@@ -47,18 +54,31 @@ export const outboxWork: Command = {
     const listeners = await profileListeners(context);
     const { store, name, close } = await openOutbox(context);
     const counts = { delivered: 0, duplicate: 0, dead: 0 };
+    let http: WorkerHttp | undefined;
     try {
-      const outbox = createOutbox({ store, listeners, observe: (event) => tell(event) });
+      http = await served(args.text("http"));
+      const observe = (event: Activity) => {
+        tell(event);
+        http?.observe(event);
+      };
+      const outbox = createOutbox({ store, listeners, observe });
       const names = Object.keys(listeners);
-      out.document({ type: "working", outbox: name, listeners: names });
+      out.document({ type: "working", outbox: name, listeners: names, ...(http ? { http: http.url } : {}) });
       out.line(`${name}: delivering to ${names.join(", ")}`);
+      if (http) out.line(`${http.url}/healthz, /readyz and /metrics`);
+      if (http?.isOpen)
+        out.warn(
+          "Everybody who can reach this address can read the metrics: listeners' names and addresses.",
+        );
       if (args.flag("drain")) await Promise.race([outbox.drain(), stopped(io.stopSignal)]);
       else {
         outbox.start();
         await stopped(io.stopSignal);
       }
+      http?.stopping();
       await outbox.stop();
     } finally {
+      await http?.close();
       await close();
     }
     out.document({ type: "worked", ok: true, ...counts });
@@ -88,6 +108,13 @@ export const outboxWork: Command = {
     }
   },
 };
+
+/** Prometheus' client is loaded for workers that serve alone. */
+async function served(at: string | undefined): Promise<WorkerHttp | undefined> {
+  if (at === undefined) return undefined;
+  const { serveWorker } = await import("../outbox/worker-http.js");
+  return serveWorker(at);
+}
 
 type Ended = Extract<Activity, { type: "delivery-ended" }>;
 

@@ -1,5 +1,6 @@
 import { relative, resolve } from "node:path";
 import { secretFingerprint } from "hookproof";
+import { configuredScheme, schemeOf } from "../chosen-scheme.js";
 import type { Args, Command, Flag } from "../command.js";
 import { foundSettings, knownProfiles, projectFile } from "../config/config.js";
 import { checkProfileName, editConfig } from "../config/config-file.js";
@@ -9,6 +10,7 @@ import { originOf } from "../credentials/origin-rule.js";
 import { type SecretOwner, storedSecrets, storeSecrets } from "../credentials/stored-secrets.js";
 import { CliError, didYouMean, EXIT, usageError } from "../failure.js";
 import type { Io } from "../io.js";
+import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../schemes.js";
 
 /** The flag for which of the two files is changed. */
 const EDIT_FLAGS = {
@@ -89,6 +91,13 @@ export const profileAdd: Command = {
   flags: {
     target: { type: "string", value: "<url|:port>", describe: "the listener's URL, or :4400" },
     ...CREDENTIAL_FLAGS,
+    ...SCHEME_FLAGS,
+    jwks: {
+      type: "string",
+      value: "<url|file>",
+      describe: "the sender's key set, for verify and listen",
+      completes: "file",
+    },
     ca: { type: "string", value: "<file>", describe: "a CA certificate in PEM to trust", completes: "file" },
     retries: { type: "number", value: "<n>", range: [0, 100], describe: "attempts after the first" },
     ...EDIT_FLAGS,
@@ -102,12 +111,14 @@ export const profileAdd: Command = {
       "hookproof profile add tokens --target :4400 --method jwt --key release-key",
       "signs with a key of the store",
     ],
+    SCHEME_EXAMPLES.profile,
   ],
   exits: [[3, "a configuration file cannot be used"]],
   acceptsNewProfile: true,
   createsConfig: true,
   async run({ args, io, out, config }) {
     const name = checkProfileName(args.text("name") ?? "");
+    schemeOf(args, configuredScheme(config.withProfile(name))); // refuses a flag that the scheme does not have
     const edited = editConfig(config, args.flag("user"));
     const added = settingsOf(args, edited.path);
     if (Object.keys(added).length === 0)
@@ -172,6 +183,11 @@ function settingsOf(args: Args, configPath: string): SettingValues {
     store: placed(own("store")),
     baseUrl: own("base-url"),
     ca: placed(own("ca")),
+    scheme: own("scheme"),
+    issuer: own("issuer"),
+    audience: own("audience"),
+    keyId: own("key-id"),
+    jwks: /^https?:/.test(own("jwks") ?? "") ? own("jwks") : placed(own("jwks")),
     timeout: own("timeout"),
     retries: retries === undefined ? undefined : Number(retries),
   };

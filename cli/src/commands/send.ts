@@ -1,12 +1,12 @@
-import { createEvent, signRequest, type WebhookEvent } from "hookproof";
+import type { WebhookEvent } from "hookproof";
 import { curlCommand } from "../capture/curl.js";
-import type { Command, Context } from "../command.js";
+import type { Args, Command, Context } from "../command.js";
 import { CONNECTION_FLAGS, SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
 import { resolveTarget, type Target } from "../credentials/target.js";
-import { EXIT, usageError } from "../failure.js";
-import { EVENT_FLAGS, payloadOf, requiredData, setMembers } from "../send/payload.js";
-import { sendBatch } from "../send/send-batch.js";
-import { sendOne } from "../send/send-one.js";
+import { EXIT, refuseIdle, usageError } from "../failure.js";
+import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../schemes.js";
+import { EXAMPLE_EVENTS } from "../send/example-events.js";
+import { EVENT_FLAGS, eventOf, payloadOf, requiredData, setMembers } from "../send/payload.js";
 import { signingClock } from "../times.js";
 
 export const send: Command = {
@@ -15,6 +15,13 @@ export const send: Command = {
   positionals: [TARGET_POSITIONAL],
   flags: {
     ...EVENT_FLAGS,
+    event: {
+      type: "string",
+      value: "<type>",
+      choices: Object.keys(EXAMPLE_EVENTS),
+      describe: "instead of --data: an example of this type; --list-events shows them",
+    },
+    "list-events": { type: "boolean", describe: "print the examples and send nothing" },
     set: {
       type: "string",
       value: "<a.b=1>",
@@ -49,15 +56,18 @@ export const send: Command = {
       describe: "fail (exit 7) on any other status",
     },
     "fail-on-duplicate": { type: "boolean", describe: "exit 9 when the id was used before" },
+    ...SCHEME_FLAGS,
     ...SIGNING_FLAGS,
     ...CONNECTION_FLAGS,
   },
   examples: [
     [`hookproof send :4400 --data '{"type":"user.offboarded"}'`, "to the local listener on port 4400"],
+    ["hookproof send :4400 --event user.offboarded", "an example, without a body of your own"],
     [
       "hookproof send https://tenant.example.com/api/v1/webhooks/incoming/lst_1 --secret-file secret.txt -d @event.json",
       "to a listener elsewhere",
     ],
+    SCHEME_EXAMPLES.send,
     ["hookproof send --batch --by-listener -d @events.jsonl", "to several profiles: each line names one"],
     ["hookproof send staging -d @event.json --set user.id=u_7", "to a profile's target, with one member set"],
   ],
@@ -72,28 +82,44 @@ export const send: Command = {
   ],
   async run(context) {
     const { args, io } = context;
+    if (args.flag("list-events")) return listEvents(context);
+    refuseWhatIsIdle(args);
+    const example = EXAMPLE_EVENTS[args.text("event") ?? ""];
+    if (example && args.isGiven("data")) throw usageError("--event and --data exclude each other.");
     const assignments = args.texts("set");
     const data = requiredData(
       context,
       "hookproof send :4400 --data '{\"a\":1}'",
-      assignments.length > 0 ? "{}" : undefined,
+      example ? JSON.stringify(example) : assignments.length > 0 ? "{}" : undefined,
     );
-    if (args.flag("batch") && assignments.length > 0)
-      throw usageError("--set is for a single event; a batch is sent unchanged.");
-    if (args.flag("by-listener") && !args.flag("batch")) throw usageError("--by-listener is for a --batch.");
-    if (args.flag("batch")) return sendBatch(context, data);
+    if (args.flag("batch")) return (await import("../send/send-batch.js")).sendBatch(context, data);
     const target = await resolveTarget(context);
     const payload = await payloadOf(io, data);
-    const event = createEvent(assignments.length > 0 ? setMembers(payload, assignments) : payload, {
-      eventId: args.text("event-id"),
-    });
+    const event = eventOf(context, assignments.length > 0 ? setMembers(payload, assignments) : payload, data);
     if (args.flag("dry-run") || args.flag("curl")) return printRequest(context, target, event);
-    return sendOne(context, target, event);
+    return (await import("../send/send-one.js")).sendOne(context, target, event);
   },
 };
 
+/** Flags of a single event, which a batch does not look at, and the other way round. */
+const OF_ONE_EVENT = ["curl", "dry-run", "event", "event-id", "expect", "fail-on-duplicate", "set"];
+const OF_A_BATCH = ["by-listener", "concurrency"];
+
+function refuseWhatIsIdle(args: Args): void {
+  if (args.flag("batch")) refuseIdle(args, OF_ONE_EVENT, "is for a single event, and not for a --batch.");
+  else refuseIdle(args, OF_A_BATCH, "is for a --batch.");
+}
+
+function listEvents({ out }: Context): number {
+  out.document({ type: "example-events", ok: true, events: EXAMPLE_EVENTS });
+  for (const [type, event] of Object.entries(EXAMPLE_EVENTS))
+    out.line(`${type.padEnd(17)} ${JSON.stringify(event)}`);
+  return EXIT.ok;
+}
+
 async function printRequest({ args, out }: Context, target: Target, event: WebhookEvent): Promise<number> {
   const timestamp = Math.floor(signingClock(args.text("timestamp")).now() / 1000);
+  const { signRequest } = await import("hookproof");
   const request = await signRequest({ url: target.url, signer: target.signer, event, timestamp });
   const { url, headers, body, eventId } = request;
   const curl = args.flag("curl") ? curlCommand(request) : undefined;

@@ -2,16 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import type { Clock } from "hookproof";
-import {
-  createService,
-  DEFAULT_CLIENT,
-  exampleListener,
-  FAULT_OPERATION_IDS,
-  type OperationId,
-  type Service,
-  type ServiceLog,
-  type ServiceOptions,
-} from "hookproof-service";
+import type { OperationId, Service, ServiceLog, ServiceOptions } from "hookproof-service";
 import type { Args, Command, Context } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { stopped } from "../io.js";
@@ -24,6 +15,7 @@ import {
   controlToken,
   controlTokenFile,
   DATABASE_FLAG,
+  DEFAULT_CLIENT,
   databaseFile,
   KEY_SETS_FLAG,
   onDatabase,
@@ -31,13 +23,13 @@ import {
   seedProgress,
   sourceOf,
 } from "../serve/service-database.js";
-import { SERVING_FLAGS, servingOptions, started } from "../serve/serving.js";
+import { SERVING_FLAGS, servingOptions, started, tellOpen } from "../serve/serving.js";
 import { writeSession } from "../serve/sessions.js";
 import { pointInTime } from "../times.js";
 
 export const serviceStart: Command = {
   name: "service start",
-  details: "Its database survives a restart. Loopback only.",
+  details: "Its database survives a restart. On loopback unless --host says otherwise.",
   flags: {
     port: {
       type: "number",
@@ -97,8 +89,9 @@ export const serviceStart: Command = {
   exits: [[3, "the database or the client secret cannot be used"]],
   async run(context) {
     const { args, io, out } = context;
-    const options = await servingOptions(args);
-    const faults = faultsOf(args);
+    const { createService, FAULT_OPERATION_IDS } = await import("hookproof-service");
+    const options = await servingOptions(context);
+    const faults = faultsOf(args, FAULT_OPERATION_IDS);
     const clock = clockOf(args);
     const source = await sourceOf(args);
     const s3 = bucketOf(io);
@@ -166,6 +159,7 @@ async function serve(
 ): Promise<void> {
   const { args, io, out } = context;
   const { url, clientId } = service;
+  const { exampleListener } = await import("hookproof-service");
   const listener = await exampleListener({ db, baseUrl: url });
   const secretFile = clientSecretFile(db);
   const ready = { url, clientId, clientSecretFile: secretFile, controlTokenFile: controlTokenFile(db) };
@@ -180,6 +174,10 @@ async function serve(
       ...(inspectorUrl === undefined ? {} : { inspectorUrl }),
     });
     out.line(url);
+    tellOpen(
+      context,
+      "they can send to its listeners, and call it with its client's secret; it is for development and tests.",
+    );
     out.note(`client ${clientId}, secret in ${secretFile}; reference at ${url}/reference`);
     await presentInspector(context, inspectorUrl);
     out.note(`next: hookproof service routes${args.isGiven("db") ? ` --db ${db}` : ""}`);
@@ -241,15 +239,15 @@ function logOf({ io, global }: Context, counts: Map<number, number>): ServiceLog
   return { info: write("info"), warn: write("warn"), error: write("error") };
 }
 
-function faultsOf(args: Args): NonNullable<ServiceOptions["faults"]> {
+function faultsOf(args: Args, operations: readonly OperationId[]): NonNullable<ServiceOptions["faults"]> {
   return Object.fromEntries(
     args.texts("fault").map((text): [OperationId, { status: number }] => {
       const [, name, status] = /^([A-Za-z]+)=([45][0-9]{2})$/.exec(text) ?? [];
-      const operation = FAULT_OPERATION_IDS.find((one) => one === name);
+      const operation = operations.find((one) => one === name);
       if (operation) return [operation, { status: Number(status) }];
       throw usageError(
         `--fault must be an operation and a status from 400 to 599, not ${JSON.stringify(text)}.`,
-        `Operations: ${FAULT_OPERATION_IDS.join(", ")}`,
+        `Operations: ${operations.join(", ")}`,
       );
     }),
   );

@@ -1,6 +1,5 @@
 import { randomBytes, randomInt, randomUUID } from "node:crypto";
 import { generateKey } from "hookproof/jwks";
-import { DEFAULT_CLIENT } from "hookproof-service";
 import type { Args, Command, Context } from "../command.js";
 import { CONNECTION_FLAGS } from "../credentials/flags.js";
 import { CliError, EXIT, usageError } from "../failure.js";
@@ -8,6 +7,7 @@ import { askControl, BASE_URL_FLAG, baseUrlOf, exchanged } from "../serve/contro
 import {
   clientSecretFile,
   DATABASE_FLAG,
+  DEFAULT_CLIENT,
   databaseFile,
   readClientSecret,
 } from "../serve/service-database.js";

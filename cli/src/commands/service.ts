@@ -1,4 +1,3 @@
-import { exampleRoutes, resetDatabase } from "hookproof-service";
 import { confirm } from "../ask.js";
 import type { Command } from "../command.js";
 import { CONNECTION_FLAGS } from "../credentials/flags.js";
@@ -86,6 +85,7 @@ export const serviceReset: Command = {
       out.line(db);
       return EXIT.ok;
     }
+    const { resetDatabase } = await import("hookproof-service");
     const progress = startProgress(io, global.quiet, undefined);
     const options = { db, s3: bucketOf(io), allowInsecure: args.flag("allow-insecure-jwks") };
     await onDatabase(() => resetDatabase(options)).finally(() => progress.finish());
@@ -110,6 +110,7 @@ export const serviceRoutes: Command = {
   async run({ args, io, out }) {
     const db = databaseFile(io, args);
     const baseUrl = baseUrlOf({ args });
+    const { exampleRoutes } = await import("hookproof-service");
     const routes = await onDatabase(() => exampleRoutes({ db, baseUrl }));
     for (const { section, operation, method, url, exampleBody } of routes) {
       out.document({ type: "route", section, operation, method, url, exampleBody });

@@ -1,10 +1,12 @@
-import { createEvent, signRequest } from "hookproof";
+import { signRequest } from "hookproof";
 import { curlCommand } from "../capture/curl.js";
+import { configuredScheme, schemeOf } from "../chosen-scheme.js";
 import type { Command, Context } from "../command.js";
 import { SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
 import { resolveCredential, resolveTarget, type Target } from "../credentials/target.js";
 import { EXIT, usageError } from "../failure.js";
-import { EVENT_FLAGS, payloadOf, requiredData } from "../send/payload.js";
+import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../schemes.js";
+import { EVENT_FLAGS, eventOf, payloadOf, requiredData } from "../send/payload.js";
 import { signingClock } from "../times.js";
 
 export const sign: Command = {
@@ -14,10 +16,12 @@ export const sign: Command = {
   flags: {
     ...EVENT_FLAGS,
     curl: { type: "boolean", describe: "print a curl command; needs a target" },
+    ...SCHEME_FLAGS,
     ...SIGNING_FLAGS,
   },
   examples: [
     [`hookproof sign --secret-file secret.txt --data '{"a":1}'`, "the headers for a body"],
+    SCHEME_EXAMPLES.sign,
     [`hookproof sign :4400 --data '{"a":1}' --curl | bash`, "the same as a request that curl sends"],
   ],
   exits: [[3, "secret or key missing"]],
@@ -30,7 +34,7 @@ export const sign: Command = {
       throw usageError("--curl needs a target.", "hookproof sign :4400 --data '{\"a\":1}' --curl");
     const target = await signingTarget(context);
 
-    const event = createEvent(await payloadOf(io, data), { eventId: args.text("event-id") });
+    const event = eventOf(context, await payloadOf(io, data), data);
     const timestamp = Math.floor(signingClock(args.text("timestamp")).now() / 1000);
     // An HMAC signature does not cover the URL, so any listener's URL gives the same one.
     const request = await signRequest({
@@ -49,17 +53,26 @@ export const sign: Command = {
       timestamp,
       bodyBase64: Buffer.from(body).toString("base64"),
       canonical:
-        target.method === "hmac" ? `${timestamp}.${eventId}.${Buffer.from(body).toString("utf8")}` : null,
+        target.method === "hmac" && target.scheme === undefined
+          ? `${timestamp}.${eventId}.${Buffer.from(body).toString("utf8")}`
+          : null,
     });
     if (args.flag("curl")) out.raw(curlCommand(request));
     else for (const [name, value] of Object.entries(headers)) out.line(`${name}: ${value}`);
+    if (!args.flag("curl") && !Buffer.from(body).equals(event.body)) {
+      out.line();
+      out.line(Buffer.from(body).toString("utf8"));
+    }
     return EXIT.ok;
   },
 };
 
-/** An HMAC signature needs no target, except for a whole request (--curl); a token is bound to its listener. */
+/** A target is needed for a whole request (--curl), and for a proof that is bound to its listener's URL. */
 async function signingTarget(context: Context): Promise<Omit<Target, "url"> & { url: string | undefined }> {
   if (context.args.text("target") !== undefined || context.args.flag("curl")) return resolveTarget(context);
-  const credential = await resolveCredential(context, undefined);
-  return credential.method === "jwt" ? resolveTarget(context) : { url: undefined, ...credential };
+  const scheme = schemeOf(context.args, configuredScheme(context.config));
+  if (scheme?.bindsUrl) return resolveTarget(context);
+  const credential = await resolveCredential(context, { scheme });
+  const isForUrl = scheme === undefined && credential.method === "jwt";
+  return isForUrl ? resolveTarget(context) : { url: undefined, ...credential };
 }

@@ -5,16 +5,23 @@ import {
   type Probe,
   type ProbeFilter,
   type ProbeResult,
+  type RunProbesOptions,
   runProbes,
+  runSchemeProbes,
+  schemeProbes,
+  schemeVerdict,
   selectProbes,
 } from "hookproof/probes";
+import type { SchemeSigner } from "hookproof/schemes";
+import { configuredScheme, probesOf, schemeOf } from "../chosen-scheme.js";
 import type { Args, Command, Context } from "../command.js";
 import { CONNECTION_FLAGS, SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
-import { resolveTarget } from "../credentials/target.js";
+import { resolveTarget, type Target } from "../credentials/target.js";
 import { EXIT, usageError } from "../failure.js";
 import { startProgress } from "../progress.js";
 import { openReport } from "../reporters/open-report.js";
 import { isFailure, type Run, type Summary } from "../reporters/reporter.js";
+import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../schemes.js";
 import { agentFor } from "../send/agent.js";
 
 export const test: Command = {
@@ -33,20 +40,38 @@ export const test: Command = {
       describe: "the report's format; pretty by default, jsonl with --json",
     },
     out: { type: "string", value: "<file>", describe: "write the report to a file" },
+    record: {
+      type: "string",
+      value: "<file>",
+      describe: "keep what the listener answers as a behaviour profile; it holds no secret",
+      completes: "file",
+    },
+    expect: {
+      type: "string",
+      value: "<file>",
+      describe: "fail if the listener answers otherwise than this behaviour profile, and only then",
+      completes: "file",
+    },
     strict: { type: "boolean", describe: "count unclear results as failures" },
     bail: { type: "boolean", describe: "end after the first failure" },
     concurrency: { type: "number", value: "<n>", default: 4, describe: "probes sent at the same time" },
+    ...SCHEME_FLAGS,
     ...SIGNING_FLAGS,
     ...CONNECTION_FLAGS,
   },
   examples: [
     ["hookproof test :4400 --allow-trigger", "the local listener, with everything"],
+    [
+      "hookproof test https://tenant.example.com/api/v1/webhooks/incoming/lst_1 --record tenant.json",
+      "keep how a listener behaves",
+    ],
     ["hookproof test :4400 --only 'timestamp-*' --reporter junit --out probes.xml", "some of them, for a CI"],
+    SCHEME_EXAMPLES.test,
   ],
   exits: [
     [3, "secret or key missing"],
     [6, "no answer"],
-    [7, "a probe failed"],
+    [7, "a probe failed, or an answer differs from --expect"],
     [130, "interrupted"],
   ],
   async run(context) {
@@ -66,13 +91,18 @@ async function sendProbes(context: Context): Promise<number> {
   const target = await resolveTarget(context);
   const strict = args.flag("strict");
   const selection = selectionOf(args);
-  const run: Run = {
-    url: target.url,
-    method: target.method,
-    probes: select({ method: target.method, ...selection }),
-    strict,
-  };
-  const agent = await agentFor(target.url, { ca: args.text("ca"), insecure: args.flag("insecure") });
+  const suite = await suiteFor(target);
+  const method = target.scheme?.settings.name ?? target.method;
+  const run: Run = { url: target.url, method, probes: await suite.select(selection), strict };
+  const agent = await agentFor(target.url, {
+    ca: args.text("ca"),
+    insecure: args.flag("insecure"),
+    io: context.io,
+  });
+  const behaviour =
+    args.isGiven("record") || args.isGiven("expect")
+      ? await (await import("../reporters/behaviour.js")).behaviourOf(context, target)
+      : undefined;
   const concurrency = args.number("concurrency") ?? 0;
   if (concurrency < 1) throw usageError("--concurrency must be at least 1.");
 
@@ -90,8 +120,7 @@ async function sendProbes(context: Context): Promise<number> {
       agent,
       signal: io.stopSignal,
     };
-    const probed = { url: target.url, auth: target.auth };
-    for await (const result of runProbes(probed, { ...selection, ...options })) {
+    for await (const result of suite.send({ ...selection, ...options })) {
       if (seen.length === 0) report.begin(run);
       seen.push(result);
       progress.finish(); // the bar must not be in a line of the report
@@ -100,14 +129,41 @@ async function sendProbes(context: Context): Promise<number> {
       failed ||= isFailure(result, strict);
       if (failed && args.flag("bail")) break;
     }
-    verdict = await findListenerMistake(probed, seen, options);
+    verdict = await suite.verdictOn(seen, options);
   } finally {
     progress.finish();
     if (seen.length > 0) report.verdict(verdict);
   }
-  report.end(summaryOf(seen, !failed, Math.round(performance.now() - started)));
+  const durationMs = Math.round(performance.now() - started);
+  report.end(summaryOf(seen, !failed, durationMs));
   if (report.file !== undefined) out.note(`The report is in ${report.file}.`);
-  return failed ? EXIT.checkFailed : EXIT.ok;
+  return (await behaviour?.finish(seen)) ?? (failed ? EXIT.checkFailed : EXIT.ok);
+}
+
+/** The probes for a listener. */
+interface Suite {
+  select(selection: ProbeFilter): Promise<readonly unknown[]>;
+  send(options: RunProbesOptions): AsyncIterable<ProbeResult>;
+  verdictOn(seen: readonly ProbeResult[], options: RunProbesOptions): Promise<ListenerVerdict | undefined>;
+}
+
+async function suiteFor({ url, auth, method, scheme, signer }: Target): Promise<Suite> {
+  if (!scheme) {
+    const probed = { url, auth };
+    return {
+      select: async (selection) => select({ method, ...selection }),
+      send: (options) => runProbes(probed, options),
+      verdictOn: (seen, options) => findListenerMistake(probed, seen, options),
+    };
+  }
+  const proof = auth.method === "hmac" ? { secrets: [auth.secret] } : { key: auth };
+  const probing = await scheme.probing({ ...scheme.settings, ...proof });
+  const probed = { ...probing, url, signer: signer as SchemeSigner };
+  return {
+    select: (selection) => fitting(() => schemeProbes(probed, selection)),
+    send: (options) => runSchemeProbes(probed, options),
+    verdictOn: async (seen) => schemeVerdict(seen),
+  };
 }
 
 function summaryOf(results: readonly ProbeResult[], ok: boolean, durationMs: number): Summary {
@@ -128,9 +184,14 @@ function selectionOf(args: Args): ProbeFilter {
   return { only: only.length === 0 ? undefined : only, skip: args.texts("skip") };
 }
 
-function select(selection: Parameters<typeof selectProbes>[0]): Probe[] {
+function select(selection: Parameters<typeof selectProbes>[0]): Promise<Probe[]> {
+  return fitting(async () => selectProbes(selection));
+}
+
+/** What a selection finds; a pattern that fits no probe is a wrong command line. */
+async function fitting<Found>(find: () => Promise<Found>): Promise<Found> {
   try {
-    return selectProbes(selection);
+    return await find();
   } catch (error) {
     if (error instanceof RangeError)
       throw usageError(`--${error.message}.`, "hookproof test --list shows the ids.");
@@ -138,13 +199,21 @@ function select(selection: Parameters<typeof selectProbes>[0]): Probe[] {
   }
 }
 
-function listProbes({ args, out }: Context): number {
+async function listProbes({ args, out, config }: Context): Promise<number> {
+  const scheme = schemeOf(args, configuredScheme(config));
   const method = args.text("method") as AuthenticationMethod | undefined;
-  for (const probe of select({ method, ...selectionOf(args) })) {
+  const probes: readonly ListedProbe[] = scheme
+    ? await fitting(() => probesOf(scheme.settings.name, selectionOf(args)))
+    : await select({ method, ...selectionOf(args) });
+  for (const probe of probes) {
     const { id, title, methods, expected, runsAutomation } = probe;
     out.document({ type: "probe-description", ...probe });
-    const marks = `${expected.join("|")}  ${methods.join(",").padEnd(8)}  ${runsAutomation ? "runs" : "    "}`;
+    const runs = runsAutomation ? "runs" : "    ";
+    const marks = methods ? `${expected.join("|")}  ${methods.join(",").padEnd(8)}  ${runs}` : runs;
     out.line(`${id.padEnd(32)} ${marks}  ${title}`);
   }
   return EXIT.ok;
 }
+
+/** A probe of any scheme; those of other schemes have no methods, and judge only whether a request is refused. */
+type ListedProbe = Omit<Probe, "methods"> & Partial<Pick<Probe, "methods">>;

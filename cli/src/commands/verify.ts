@@ -1,16 +1,17 @@
-import { diagnose, type Mistake } from "hookproof/diagnose";
-import { createReceiver, type ListenerOptions, type Rejection, type Verdict } from "hookproof/receiver";
+import type { Mistake } from "hookproof/diagnose";
+import type { ListenerOptions, Rejection, Verdict } from "hookproof/receiver";
 import { parseCaptured } from "../capture/captured-request.js";
-import { compareCaptures } from "../capture/compare-captures.js";
 import { type CapturedRequest, parseHeaderLines } from "../capture/raw-request.js";
+import { type ChosenScheme, configuredScheme, madeWith, requireProof, schemeOf } from "../chosen-scheme.js";
 import type { Args, Command, Context } from "../command.js";
-import { fingerprintsOf } from "../credentials/origin-rule.js";
+import { type FoundSecrets, fingerprintsOf } from "../credentials/origin-rule.js";
 import { findSecrets } from "../credentials/secrets.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { readBytes } from "../files.js";
 import { describeCredential } from "../history/history-record.js";
 import { type Io, readStdin } from "../io.js";
-import { keysFrom } from "../keys/keys.js";
+import { keySetOf, keysFrom } from "../keys/keys.js";
+import { SCHEME_EXAMPLES, SCHEME_FLAGS, type Verifying } from "../schemes.js";
 import { pointInTime } from "../times.js";
 
 const PATH = "/api/v1/webhooks/incoming/";
@@ -33,6 +34,7 @@ export const verify: Command = {
       repeatable: true,
       describe: "the listener's secret; several during a rotation",
     },
+    ...SCHEME_FLAGS,
     jwks: { type: "string", value: "<url|file>", describe: "the key set, for a request with a token" },
     url: { type: "string", value: "<listener url>", describe: "the listener's URL; tokens need it" },
     headers: { type: "string", value: "<@file>", describe: "header lines, with --body instead of a file" },
@@ -62,6 +64,7 @@ export const verify: Command = {
       "the same from its parts, however old",
     ],
     ["hookproof events export last | hookproof verify - --secret-file secret.txt", "what was sent last"],
+    SCHEME_EXAMPLES.verify,
     ["hookproof verify --sent sent.http --received received.http", "what a proxy on the way changed"],
   ],
   exits: [
@@ -71,21 +74,84 @@ export const verify: Command = {
   async run(context) {
     const { args, io } = context;
     if (args.text("sent") !== undefined || args.text("received") !== undefined)
-      return compareCaptures(context);
+      return (await import("../capture/compare-captures.js")).compareCaptures(context);
     const request = await capturedRequest(args, io);
+    const scheme = schemeOf(args, configuredScheme(context.config));
+    if (scheme) return verifyBy(scheme, context, request);
     const { secret, ...listener } = await listenerFor(context, request);
     const url = `${listener.baseUrl}${PATH}${listener.id}`;
-    const clock = { now: () => checkTime(args, request) };
+    const timestamp = request.headers.find(([name]) => name.toLowerCase() === "webhook-timestamp")?.[1];
+    const clock = { now: () => checkTime(args, timestamp) };
+    const { createReceiver } = await import("hookproof/receiver");
     const receiver = createReceiver({ listener, clock, allowDocumentedSecret: true });
     const verdict = await receiver.verify({ ...request, url });
     const looks = !verdict.ok && (!args.isGiven("diagnose") || args.flag("diagnose"));
     const mistakes = looks
-      ? (await diagnose({ request: { ...request, url }, listener, clock })).mistakes
+      ? (
+          await (
+            await import("hookproof/diagnose")
+          ).diagnose({ request: { ...request, url }, listener, clock })
+        ).mistakes
       : [];
     print(context, verdict, mistakes, secret);
     return verdict.ok ? EXIT.ok : EXIT.checkFailed;
   },
 };
+
+/** Checks a request by another scheme than the service's own. */
+async function verifyBy(scheme: ChosenScheme, context: Context, request: CapturedRequest): Promise<number> {
+  const { args } = context;
+  const { found, verifying } = await verifyingOf(scheme, context, request);
+  const verifier = await madeWith(scheme, () => scheme.verifier(verifying));
+  const clock = { now: () => checkTime(args, scheme.signedAt(request)) };
+  const { method, target, headers, body } = request;
+  // Parts of a request do not say its path.
+  const url = args.isGiven("headers") ? (verifying.url ?? target) : target;
+  const { createReceiver } = await import("hookproof/receiver");
+  const verdict = await createReceiver({ verifier, clock }).verify({ method, url, headers, body });
+  const looks = !verdict.ok && (!args.isGiven("diagnose") || args.flag("diagnose"));
+  const nowSeconds = Math.floor(clock.now() / 1000);
+  const mistakes = looks ? ((await scheme.mistakes?.(request, { ...verifying, nowSeconds })) ?? []) : [];
+  print(context, verdict, mistakes, found && usedSecret(found), {
+    who: `A receiver of ${scheme.title}`,
+    accepted: verifier.answers?.accepted,
+  });
+  return verdict.ok ? EXIT.ok : EXIT.checkFailed;
+}
+
+/** What a scheme verifies with, from the flags. */
+async function verifyingOf(
+  scheme: ChosenScheme,
+  context: Context,
+  { target }: CapturedRequest,
+): Promise<{ found?: FoundSecrets; verifying: Verifying }> {
+  const { args, io } = context;
+  const [jwks, name] = [keySetOf(context), `--scheme ${scheme.settings.name}`];
+  const isByKey = jwks !== undefined || !scheme.proofs.includes("secret");
+  requireProof(scheme, isByKey ? "key" : "secret");
+  const url = args.text("url") ?? (target.startsWith("http") ? target : ownUrl(scheme, context));
+  if (scheme.bindsUrl && url === undefined)
+    throw usageError(
+      `${name} needs --url: the signature covers the URL, and a raw request has only its path.`,
+    );
+  if (url !== undefined && !URL.canParse(url))
+    throw usageError(`--url is not a URL: ${JSON.stringify(url)}.`);
+  if (!scheme.bindsUrl && args.isGiven("url")) throw usageError(`--url is not for ${name}.`);
+  if (isByKey && jwks === undefined)
+    throw new CliError(EXIT.setup, "SECRET_MISSING", `${name} needs the sender's key set.`, {
+      hint: "Give it with --jwks <url|file>.",
+    });
+  const common = { ...scheme.settings, url };
+  if (jwks !== undefined) return { verifying: { ...common, keys: await keysFrom(io, jwks) } };
+  const found = await secretsOf(context);
+  return { found, verifying: { ...common, secrets: found.secrets } };
+}
+
+/** The URL of the profile's target, for a scheme whose proof is for one URL. */
+function ownUrl({ bindsUrl }: ChosenScheme, { config }: Context): string | undefined {
+  const target = bindsUrl ? config.text("target") : undefined;
+  return target?.startsWith("http") ? target : undefined;
+}
 
 /** The secret a request was checked with, as far as it may be shown. */
 interface UsedSecret {
@@ -101,12 +167,13 @@ function print(
   verdict: Verdict,
   mistakes: readonly Mistake[],
   secret: UsedSecret | undefined,
+  { who = "The service", accepted = 200 }: { who?: string; accepted?: number | undefined } = {},
 ): void {
   const refusal = verdict.ok ? {} : { status: verdict.status, code: verdict.code };
   out.document({
     type: "verify",
     ok: verdict.ok,
-    ...(verdict.ok ? { status: 200, eventId: verdict.event.id } : refusal),
+    ...(verdict.ok ? { status: accepted, eventId: verdict.event.id } : refusal),
     checks: verdict.checks,
     mistakes,
     ...(secret ? { secret } : {}),
@@ -132,13 +199,14 @@ function print(
     out.line(`  fix             ${fix}`);
   }
   if (verdict.ok) {
-    out.line("The service would accept this request, unless its event id was processed before.");
-    out.note(
-      `next: hookproof test ${args.text("url") ?? "<listener url>"}      if your listener refuses it: finds the listener's own mistake`,
-    );
+    out.line(`${who} would accept this request, unless its event id was processed before.`);
+    if (args.text("scheme") === undefined)
+      out.note(
+        `next: hookproof test ${args.text("url") ?? "<listener url>"}      if your listener refuses it: finds the listener's own mistake`,
+      );
   } else
     out.line(
-      `${out.paint("red", `error[${verdict.code}]`)}  the service would answer ${(verdict as Rejection).status}`,
+      `${out.paint("red", `error[${verdict.code}]`)}  ${who.charAt(0).toLowerCase()}${who.slice(1)} would answer ${(verdict as Rejection).status}`,
     );
 }
 
@@ -178,27 +246,33 @@ async function listenerFor(
   const where = locate(
     url ?? `https://listener.invalid${request.target.includes(PATH) ? request.target : `${PATH}unknown`}`,
   );
-  const jwks = args.text("jwks");
+  const jwks = keySetOf(context);
   if (jwks !== undefined) {
     if (url === undefined)
       throw usageError(
         "--jwks needs --url: a token is bound to the listener's URL, and a raw request has no scheme.",
       );
-    return { ...where, auth: { method: "jwt", keys: await keysFrom(jwks) } };
+    return { ...where, auth: { method: "jwt", keys: await keysFrom(context.io, jwks) } };
   }
+  const found = await secretsOf(context);
+  return { ...where, auth: { method: "hmac", secret: found.secrets }, secret: usedSecret(found) };
+}
+
+async function secretsOf(context: Context): Promise<FoundSecrets> {
   const found = await findSecrets(context);
-  if (found === undefined) {
-    throw new CliError(EXIT.setup, "SECRET_MISSING", "Neither a secret nor a key set was given.", {
-      hint: "Use --secret-file <path>, or --jwks <url|file> for a token.",
-    });
-  }
-  const { secrets, binding, credential } = found;
-  const secret = {
+  if (found !== undefined) return found;
+  throw new CliError(EXIT.setup, "SECRET_MISSING", "Neither a secret nor a key set was given.", {
+    hint: "Use --secret-file <path>, or --jwks <url|file> for a token.",
+  });
+}
+
+function usedSecret(found: FoundSecrets): UsedSecret {
+  const { binding, credential } = found;
+  return {
     fingerprints: fingerprintsOf(found),
     source: describeCredential(credential),
     origin: binding.kind === "origin" ? binding.origin : null,
   };
-  return { ...where, auth: { method: "hmac", secret: secrets }, secret };
 }
 
 function locate(url: string): { id: string; baseUrl: string } {
@@ -214,11 +288,10 @@ function locate(url: string): { id: string; baseUrl: string } {
   return { baseUrl: path.slice(0, at), id };
 }
 
-function checkTime(args: Args, request: CapturedRequest): number {
+function checkTime(args: Args, timestamp = ""): number {
   const at = args.text("at");
   if (args.flag("ignore-time")) {
     if (at !== undefined) throw usageError("--at and --ignore-time exclude each other.");
-    const timestamp = request.headers.find(([name]) => name.toLowerCase() === "webhook-timestamp")?.[1] ?? "";
     return /^[0-9]{1,15}$/.test(timestamp) ? Number(timestamp) * 1000 : Date.now();
   }
   return at === undefined ? Date.now() : pointInTime("--at", at);

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { CliError, didYouMean, EXIT, usageError } from "../failure.js";
 import { writePrivateFile } from "../files.js";
+import { jsonMistake } from "../json-mistake.js";
 import { SETTING_NAMES, SETTINGS, type SettingName, type SettingValues, wrongValue } from "./settings.js";
 
 /** A configuration file as it was read and found right. */
@@ -57,7 +58,7 @@ function parsed(path: string, text: string): ConfigDocument {
   try {
     value = JSON.parse(text);
   } catch {
-    throw invalid(`${path} is not JSON.`);
+    throw invalid(`${path} is not JSON: ${jsonMistake(text)}.`);
   }
   if (!isObject(value)) throw invalid(`${path} must hold one JSON object.`);
   const { $schema, profile, profiles, ...shared } = value;

@@ -1,8 +1,8 @@
-import { realpathSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { hasStoredSecret, type SecretOwner } from "../credentials/stored-secrets.js";
 import { CliError, didYouMean, EXIT } from "../failure.js";
-import { configFolder } from "../files.js";
+import { configFolder, requirePrivate } from "../files.js";
 import type { Io } from "../io.js";
 import { type ConfigFile, checkProfileName, readConfigFile } from "./config-file.js";
 import {
@@ -152,7 +152,7 @@ function configFor(
         {
           hint:
             didYouMean(profile.name, known) ??
-            `Add it with: hookproof profile add ${profile.name} --target <url>`,
+            `Add it with: hookproof profile add ${profile.name} --target <url>${profile.name.includes(".") ? ". A URL begins with https://, and :4400 is the listener of this machine." : ""}`,
         },
       );
     },
@@ -200,13 +200,25 @@ function fromFlag(rule: SettingRule, flags: ConfigFlags): Origin | undefined {
 }
 
 function fromVariable(rule: SettingRule, { env }: Io): Origin | undefined {
-  const text = env[rule.env];
+  const [variable, text] = variableOf(rule, env);
   if (!text) return undefined;
   const value = fromEnvironment(rule, text);
   const reason = wrongValue(rule, value);
   if (reason !== undefined)
-    throw new CliError(EXIT.setup, "CONFIG_INVALID", `${rule.env} ${reason}, not ${JSON.stringify(text)}.`);
-  return { value: value as SettingValue, origin: rule.env };
+    throw new CliError(EXIT.setup, "CONFIG_INVALID", `${variable} ${reason}, not ${JSON.stringify(text)}.`);
+  return { value: value as SettingValue, origin: variable };
+}
+
+/** The variable that gives a setting, and its text; that of `envFile` is a file's, as orchestrators mount secrets. */
+function variableOf({ env: name, envFile }: SettingRule, env: Io["env"]): [string, string | undefined] {
+  const file = envFile && env[envFile];
+  if (!file || !envFile) return [name, env[name]];
+  if (env[name])
+    throw new CliError(EXIT.setup, "CONFIG_INVALID", `${name} and ${envFile} exclude each other.`);
+  requirePrivate(file);
+  const text = readFileSync(file, "utf8").replace(/\r?\n$/, "");
+  if (text === "") throw new CliError(EXIT.setup, "CONFIG_INVALID", `The file of ${envFile} is empty.`);
+  return [envFile, text];
 }
 
 /** A profile's own value comes before what every profile shares; each from the nearest file that has it. */
@@ -239,10 +251,18 @@ export function knownProfiles(files: readonly ConfigFile[]): string[] {
   return [...new Set(files.flatMap(({ profiles }) => Object.keys(profiles)))].sort();
 }
 
-/** Every setting that has a value. */
+/** Every setting that has a value, to be shown: without the password of a database. */
 export function foundSettings(config: Config): { name: SettingName; found: Origin }[] {
   return SETTING_NAMES.flatMap((name) => {
     const found = config.find(name);
-    return found === undefined ? [] : [{ name, found }];
+    return found === undefined ? [] : [{ name, found: { ...found, value: shownValue(found.value) } }];
   });
+}
+
+/** A value as it may be shown: without the password of a database. */
+export function shownValue(value: SettingValue): SettingValue {
+  if (typeof value !== "string" || !URL.canParse(value)) return value;
+  const { password, protocol } = new URL(value);
+  if (password === "" || !/^postgres(?:ql)?:$/.test(protocol)) return value;
+  return Object.assign(new URL(value), { password: "redacted" }).href;
 }

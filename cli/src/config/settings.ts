@@ -1,4 +1,5 @@
 import { dirname, resolve } from "node:path";
+import { SCHEME_NAMES } from "../schemes.js";
 
 /** A value of a setting: one text, several, or a whole number. */
 export type SettingValue = string | number | readonly string[];
@@ -10,6 +11,8 @@ export interface SettingRule {
   readonly choices?: readonly string[];
   /** The environment variable. */
   readonly env: string;
+  /** The environment variable with the name of a file that holds the value, for what may have a password in it. */
+  readonly envFile?: string;
   /** The flag of the commands that have it. */
   readonly flag?: string;
   readonly fallback?: SettingValue;
@@ -49,9 +52,41 @@ export const SETTINGS = {
     describe: "the tenant's base URL, the claim sub of tokens",
   },
   ca: { kind: "path", env: "HOOKPROOF_CA", flag: "ca", describe: "a CA certificate in PEM to trust" },
+  scheme: {
+    kind: "choice",
+    choices: SCHEME_NAMES,
+    env: "HOOKPROOF_SCHEME",
+    flag: "scheme",
+    describe: "another scheme than the service's own",
+  },
+  issuer: {
+    kind: "text",
+    env: "HOOKPROOF_ISSUER",
+    flag: "issuer",
+    describe: "who issues the tokens, the claim iss",
+  },
+  audience: {
+    kind: "text",
+    env: "HOOKPROOF_AUDIENCE",
+    flag: "audience",
+    describe: "who receives the tokens, the claim aud",
+  },
+  keyId: {
+    kind: "text",
+    env: "HOOKPROOF_KEY_ID",
+    flag: "key-id",
+    describe: "the name of a shared secret, the parameter keyid",
+  },
+  jwks: {
+    kind: "path",
+    env: "HOOKPROOF_JWKS",
+    flag: "jwks",
+    describe: "the sender's key set, to verify with: a URL or a file",
+  },
   outbox: {
     kind: "path",
     env: "HOOKPROOF_OUTBOX",
+    envFile: "HOOKPROOF_OUTBOX_FILE",
     flag: "outbox",
     describe: "the outbox: a SQLite file, or the URL of a PostgreSQL database",
   },
@@ -83,6 +118,11 @@ export const TOGETHER: ReadonlySet<string> = new Set([
   "store",
   "baseUrl",
   "ca",
+  "scheme",
+  "issuer",
+  "audience",
+  "keyId",
+  "jwks",
   "outbox",
 ]);
 

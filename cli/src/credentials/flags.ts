@@ -52,5 +52,5 @@ export const TARGET_POSITIONAL = {
   name: "target",
   required: false,
   describe: "a listener's URL, :4400 for the local listener on that port, or a profile",
-  completes: "profile",
+  completes: "target",
 } as const;

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { secretFingerprint, secretWarnings } from "hookproof";
-import type { Context } from "../command.js";
+import type { Args, Context } from "../command.js";
 import type { Config } from "../config/config.js";
 import { requireInside } from "../config/folder-file.js";
 import { SETTINGS } from "../config/settings.js";
@@ -23,20 +23,21 @@ export async function findSecrets(
   local?: FoundSecrets,
 ): Promise<FoundSecrets | undefined> {
   if (args.isGiven("secret-file"))
-    return { ...(await fromFiles(io, out, config)), binding: { kind: "typed" } };
+    return { ...(await fromFiles(io, out, config, !ofScheme(args))), binding: { kind: "typed" } };
   const binding = environmentBinding(io);
   // A secret of the environment for another origin must not replace a local listener's own.
   const isForLocal =
     binding.kind === "environment" || local === undefined || sameBinding(binding, local.binding);
   if (io.env.HOOKPROOF_SECRET && isForLocal) {
     const secret = io.env.HOOKPROOF_SECRET;
-    for (const warning of secretWarnings(secret)) out.warn(warning);
+    if (!ofScheme(args)) for (const warning of secretWarnings(secret)) out.warn(warning);
     const fingerprint = secretFingerprint(secret);
     return { secrets: [secret], credential: { kind: "environment", fingerprint }, binding };
   }
   const files = config.find("secretFiles");
   const isFromEnvironment = files?.origin === SETTINGS.secretFiles.env;
-  if (isFromEnvironment && isForLocal) return { ...(await fromFiles(io, out, config)), binding };
+  if (isFromEnvironment && isForLocal)
+    return { ...(await fromFiles(io, out, config, !ofScheme(args))), binding };
   if (local) return local;
   if (files && !isFromEnvironment) {
     requireInside(config, "secretFiles", {
@@ -46,7 +47,7 @@ export async function findSecrets(
     });
     const origin = originOf(config.ownText("target"));
     const own: Binding = origin === undefined ? { kind: "environment" } : { kind: "origin", origin };
-    return { ...(await fromFiles(io, out, config)), binding: own };
+    return { ...(await fromFiles(io, out, config, !ofScheme(args))), binding: own };
   }
   const stored = storedSecrets(io, config.owner);
   if (stored === undefined) return undefined;
@@ -73,10 +74,11 @@ async function fromFiles(
   io: Io,
   out: Output,
   config: Config,
+  warns: boolean,
 ): Promise<Pick<FoundSecrets, "secrets" | "credential">> {
   const files = config.texts("secretFiles");
   return {
-    secrets: await readSecrets(io, out, files),
+    secrets: await readSecrets(io, out, files, warns),
     credential: { kind: "secret-files", files: files.map(absolute) },
   };
 }
@@ -85,18 +87,28 @@ function absolute(file: string): string {
   return file === "-" ? file : resolve(file);
 }
 
-/** The secrets in files; `-` is standard input. */
-export async function readSecrets(io: Io, out: Output, files: readonly string[]): Promise<string[]> {
+/** Whether secrets are of another scheme, whose own form the warnings would take for a mistake. */
+function ofScheme(args: Args): boolean {
+  return args.text("scheme") !== undefined;
+}
+
+/** The secrets in files; `-` is standard input. `warns` of what looks wrong about them in the default scheme. */
+export async function readSecrets(
+  io: Io,
+  out: Output,
+  files: readonly string[],
+  warns = true,
+): Promise<string[]> {
   if (files.filter((file) => file === "-").length > 1)
     throw usageError("--secret-file - can be given once: there is one standard input.");
   const secrets: string[] = [];
   for (const file of files) secrets.push(await readSecret(io, file));
-  for (const warning of secrets.flatMap(secretWarnings)) out.warn(warning);
+  if (warns) for (const warning of secrets.flatMap(secretWarnings)) out.warn(warning);
   return secrets;
 }
 
 async function readSecret(io: Io, file: string): Promise<string> {
-  if (file !== "-") requirePrivate(file);
+  if (file !== "-") requirePrivate(file, ", or give it with --secret-file - or HOOKPROOF_SECRET");
   const text = file === "-" ? (await readStdin(io)).toString("utf8") : await readTextFile(file);
   // Editors and echo end a file with one newline; anything further would be part of the key.
   const secret = text.replace(/\r?\n$/, "");

@@ -1,15 +1,18 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { hmacSigner, jwtSigner, type Signer } from "hookproof";
+import { hmacSigner, jwtSigner } from "hookproof";
 import type { ProbeTarget } from "hookproof/probes";
+import type { AnySigner } from "hookproof/schemes";
+import { type ChosenScheme, configuredScheme, madeWith, requireProof, schemeOf } from "../chosen-scheme.js";
 import type { Context } from "../command.js";
-import type { Config } from "../config/config.js";
+import { type Config, knownProfiles } from "../config/config.js";
 import { requireInside, storeOf } from "../config/folder-file.js";
 import { SETTINGS } from "../config/settings.js";
-import { CliError, EXIT, usageError } from "../failure.js";
+import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
 import type { CredentialReference } from "../history/history-record.js";
 import { signingKey, storeFolder } from "../keys/keys.js";
-import { findSession, readSession, type Session } from "../serve/sessions.js";
+import type { SchemeSettings } from "../schemes.js";
+import { findSession, isListening, readSession, type Session } from "../serve/sessions.js";
 import {
   type Binding,
   type FoundSecrets,
@@ -20,12 +23,15 @@ import {
 } from "./origin-rule.js";
 import { findSecrets, readSecrets } from "./secrets.js";
 import { ownerAndOrigin, storedSecrets } from "./stored-secrets.js";
+import { typedTarget } from "./typed-target.js";
 
 /** Who a request goes to and how it is proved. */
 export interface Target {
   readonly url: string;
   readonly method: "hmac" | "jwt";
-  readonly signer: Signer;
+  readonly signer: AnySigner;
+  /** The scheme, where it is not the service's own. */
+  readonly scheme?: ChosenScheme;
   /** The method in words, with a fingerprint or kid instead of the secret or key. */
   readonly proof: string;
   readonly credential: CredentialReference;
@@ -48,6 +54,7 @@ type CredentialContext = Pick<Context, "args" | "io" | "out" | "config">;
 interface Earlier {
   readonly url: string;
   readonly credential?: CredentialReference;
+  readonly scheme?: SchemeSettings;
   /** The history is this user's own; an exported file may come from anybody, so its URL is not trusted. */
   readonly source: "history" | "export";
 }
@@ -55,19 +62,41 @@ interface Earlier {
 /** Works out the target of a command from its argument, the profile, or what an earlier event was sent with. */
 export async function resolveTarget(context: Context, earlier?: Earlier): Promise<Target> {
   const { url, source, session, config } = placeOf(context, earlier);
+  const known = session ? session.scheme : earlier ? earlier.scheme : configuredScheme(config);
+  const scheme = schemeOf(context.args, known);
+  if (scheme === undefined) requirePath(url);
   if (!URL.canParse(url))
     throw new CliError(EXIT.usage, "LISTENER_URL_INVALID", `${JSON.stringify(url)} is not a URL.`);
   // A secret or key that was used for one target must not be used for another one.
   const credential = earlier?.url === url ? earlier.credential : undefined;
+  const target = { url, source };
   return {
     url,
-    ...(await resolveCredential({ ...context, config }, { url, source }, session, credential)),
+    ...(await resolveCredential({ ...context, config }, { target, session, credential, scheme })),
   };
+}
+
+/** Refuses the address of a machine alone before a secret is asked for: the listener on it has a path. */
+function requirePath(url: string): void {
+  if (!URL.canParse(url) || new URL(url).pathname !== "/") return;
+  const port = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):([0-9]+)/i.exec(url)?.[1];
+  throw new CliError(
+    EXIT.usage,
+    "LISTENER_URL_INVALID",
+    "The listener's URL must end in /api/v1/webhooks/incoming/{listener_id}.",
+    { hint: port && `Use :${port} for a listener that runs there: hookproof listen --port ${port}` },
+  );
 }
 
 /** Where the target is: a URL, a local listener's port, or what a profile says. */
 export function placeOf({ args, io, config }: CredentialContext, earlier?: Earlier): Place {
-  const argument = args.text("target");
+  const given = args.text("target");
+  const argument =
+    given &&
+    typedTarget(given, {
+      isProfile: (name) => knownProfiles(config.files).includes(name),
+      hasListener: (port) => isListening(io, port),
+    });
   if (argument !== undefined && !/^:|:\/\//.test(argument)) {
     if (args.isGiven("profile") && args.text("profile") !== argument)
       throw usageError(`The target ${JSON.stringify(argument)} and --profile name two profiles.`);
@@ -97,21 +126,30 @@ function located(io: Context["io"], config: Config, given: string | undefined, s
   return session ? { url: session.url, source, session, config } : { url: given, source, config };
 }
 
+/** What is known of a request before its credential is. */
+interface Proving {
+  readonly target?: { readonly url: string; readonly source: TargetSource } | undefined;
+  readonly session?: LocalSession | undefined;
+  /** What proved an earlier event to the same target. */
+  readonly credential?: CredentialReference | undefined;
+  readonly scheme: ChosenScheme | undefined;
+}
+
 /** The signer that flags, environment, session, profile or an earlier event's record give, for that target. */
 export async function resolveCredential(
   context: CredentialContext,
-  target: { readonly url: string; readonly source: TargetSource } | undefined,
-  session?: LocalSession,
-  earlier?: CredentialReference,
+  { target, session, credential: earlier, scheme }: Proving,
 ): Promise<Omit<Target, "url">> {
   const { args, io } = context;
   const remembered = args.isGiven("secret-file") || args.isGiven("key") ? undefined : earlier;
   if (remembered?.kind === "session") {
     const { port } = remembered;
-    return resolveCredential(context, target, { port, ...readSession(io, port) });
+    return resolveCredential(context, { target, session: { port, ...readSession(io, port) }, scheme });
   }
-  if (isJwt(context, session, remembered))
-    return jwtCredential(context, remembered?.kind === "key" ? remembered : undefined);
+  const isByKey = isJwt(context, session, remembered, scheme);
+  if (isByKey) refuseIdle(args, ["secret-file"], "is for --method hmac; a token is signed with a key.");
+  if (scheme) requireProof(scheme, isByKey ? "key" : "secret");
+  if (isByKey) return jwtCredential(context, remembered?.kind === "key" ? remembered : undefined, scheme);
 
   const found = await hmacSecrets(context, target?.url, session, remembered);
   if (target !== undefined) requireOwnOrigin(args, found, target);
@@ -123,12 +161,15 @@ export async function resolveCredential(
     credential.kind === "profile"
       ? ownerAndOrigin(credential, binding.kind === "origin" ? binding.origin : undefined)
       : "";
+  const { secrets } = found;
   return {
     method: "hmac",
-    signer: hmacSigner({ secret: found.secrets }),
-    proof: `HMAC-SHA256, secret ${fingerprints}${owner}`,
+    ...(scheme
+      ? { scheme, signer: await madeWith(scheme, () => scheme.signer({ ...scheme.settings, secrets })) }
+      : { signer: hmacSigner({ secret: secrets }) }),
+    proof: `${scheme?.title ?? "HMAC-SHA256"}, secret ${fingerprints}${owner}`,
     credential,
-    auth: { method: "hmac", secret: found.secrets[0] ?? "" },
+    auth: { method: "hmac", secret: secrets[0] ?? "" },
   };
 }
 
@@ -185,10 +226,12 @@ function rememberedBinding(url: string | undefined): Binding {
   return origin === undefined ? { kind: "none" } : { kind: "origin", origin };
 }
 
+/** Whether a key proves the request, and no secret. */
 function isJwt(
   { args, config }: CredentialContext,
   session: Session | undefined,
   remembered: CredentialReference | undefined,
+  scheme: ChosenScheme | undefined,
 ): boolean {
   const method = args.text("method");
   if (method === "hmac" && args.isGiven("key"))
@@ -196,6 +239,7 @@ function isJwt(
   if (method !== undefined) return method === "jwt";
   if (args.isGiven("key")) return true;
   if (args.isGiven("secret-file")) return false;
+  if (scheme?.proofs.length === 1) return scheme.proofs.includes("key");
   if (remembered !== undefined) return remembered.kind === "key";
   if (session !== undefined) return session.method === "jwt";
   return (config.text("method") ?? (config.text("key") === undefined ? "hmac" : "jwt")) === "jwt";
@@ -204,6 +248,7 @@ function isJwt(
 async function jwtCredential(
   { args, io, config }: CredentialContext,
   remembered: Extract<CredentialReference, { kind: "key" }> | undefined,
+  scheme: ChosenScheme | undefined,
 ): Promise<Omit<Target, "url">> {
   const store = remembered?.store ?? storeFolder(io, storeOf(config));
   if (remembered === undefined && existsSync(config.text("key") ?? ""))
@@ -213,8 +258,10 @@ async function jwtCredential(
   const baseUrl = args.text("base-url") ?? remembered?.baseUrl ?? config.text("baseUrl");
   return {
     method: "jwt",
-    signer: jwtSigner({ ...key, baseUrl }),
-    proof: `JWT ${key.alg}, key ${key.kid}`,
+    ...(scheme
+      ? { scheme, signer: await madeWith(scheme, () => scheme.signer({ ...scheme.settings, key })) }
+      : { signer: jwtSigner({ ...key, baseUrl }) }),
+    proof: `${scheme?.title ?? "JWT"} ${key.alg}, key ${key.kid}`,
     credential: {
       kind: "key",
       key: given ?? key.kid,

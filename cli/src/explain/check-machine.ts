@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { CliError } from "../failure.js";
 import { dataFolder } from "../files.js";
 import type { Io } from "../io.js";
+import { isListening } from "../serve/sessions.js";
 
 /** What one check of `doctor` has found. */
 export interface Finding {
@@ -19,7 +20,7 @@ const PORTS = [4400, 4410] as const;
 
 /** Everything that can be checked without a connection. */
 export async function checkMachine(io: Io): Promise<Finding[]> {
-  return [nodeVersion(), ...dataFolderModes(io), ...(await ports()), proxy(io), extraCertificates(io)];
+  return [nodeVersion(), ...dataFolderModes(io), ...(await ports(io)), proxy(io), extraCertificates(io)];
 }
 
 function nodeVersion(): Finding {
@@ -90,9 +91,11 @@ function canWrite(folder: string): boolean {
   }
 }
 
-async function ports(): Promise<Finding[]> {
+async function ports(io: Io): Promise<Finding[]> {
   return Promise.all(
     PORTS.map(async (port) => {
+      if (isListening(io, port))
+        return { id: "ports", state: "ok", message: `${port} has a listener of hookproof` };
       const isFree = await canListen(port);
       return isFree
         ? { id: "ports", state: "ok", message: `${port} is free` }

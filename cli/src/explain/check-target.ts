@@ -1,6 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { TLSSocket } from "node:tls";
+import type { Io } from "../io.js";
 import { countOf } from "../output.js";
 import { agentFor } from "../send/agent.js";
 import type { Finding } from "./check-machine.js";
@@ -29,7 +30,7 @@ class ProxyAnswer extends Error {}
 /** Connects to a target without sending an event: connection, certificate, and the listener's clock. */
 export async function checkTarget(
   url: string,
-  options: { timeoutMs: number; ca: string | undefined; insecure: boolean },
+  options: { timeoutMs: number; ca: string | undefined; insecure: boolean; io: Io },
 ): Promise<Finding[]> {
   const started = Date.now();
   try {
@@ -51,9 +52,9 @@ export async function checkTarget(
 
 async function head(
   url: string,
-  { timeoutMs, ca, insecure }: { timeoutMs: number; ca: string | undefined; insecure: boolean },
+  { timeoutMs, ...trust }: { timeoutMs: number; ca: string | undefined; insecure: boolean; io: Io },
 ): Promise<Seen> {
-  const agent = await agentFor(url, { ca, insecure });
+  const agent = await agentFor(url, trust);
   const expectsTls = new URL(url).protocol === "https:";
   const ask = expectsTls ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {

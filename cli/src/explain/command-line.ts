@@ -48,8 +48,8 @@ export const COMMAND_LINE = {
     "Compare both in the message; --allow-origin <url> signs for that one too.",
   ],
   SECRET_FILE_OUTSIDE: [
-    "The configuration of a folder names a secret, key or key store outside of that folder.",
-    "Name it yourself with --secret-file, --key or --store; or name a configuration you trust with --config.",
+    "The configuration of a folder names a secret, key, key set or key store outside of that folder.",
+    "Name it yourself with --secret-file, --key, --jwks or --store; or name a configuration you trust with --config.",
   ],
   OUTBOX_HOST_REFUSED: [
     "The configuration of a folder names a database on another machine, or with parameters: your password would be sent there.",
@@ -67,6 +67,40 @@ export const COMMAND_LINE = {
   SESSION_MISSING: [
     "No hookproof listener runs on that port, or it could not write its session file.",
     "hookproof listen --port <n>",
+  ],
+  INSPECTOR_MISSING: [
+    "The local listener was started with --no-ui, so it keeps no requests.",
+    "hookproof listen --port <n>, without --no-ui",
+  ],
+  REQUEST_UNKNOWN: [
+    "The local listener keeps no request with this number: the oldest give way.",
+    "Take a number from the list of its requests.",
+  ],
+  REPLAY_IMPOSSIBLE: [
+    "The request was not read to its end, a secret in it is hidden, or no key is there to sign it again.",
+    "Replay it exactly, or send a new event.",
+  ],
+  REPLAYS_BUSY: ["Too many replays are under way at the same time.", "Wait for one of them to end."],
+  REPLAY_FAILED: ["The local listener gave no answer to the replay.", "Look whether it still runs."],
+  LISTENERS_TOO_MANY: [
+    "An assistant has started the most local listeners that it may.",
+    "Stop one of them with the tool stop_listener.",
+  ],
+  LISTENER_NOT_OURS: [
+    "An assistant stops only the local listeners that it started itself.",
+    "Stop it where it was started.",
+  ],
+  TOOL_NOT_ALLOWED: [
+    "hookproof mcp was not started with what this tool needs.",
+    "Start it with --allow listen or --allow send, as the tool says.",
+  ],
+  TARGET_NOT_ALLOWED: [
+    "An assistant may send to this machine, and to the profiles that --to names.",
+    "Start it with hookproof mcp --allow send --to <profile>.",
+  ],
+  RESULT_TOO_LARGE: [
+    "The result of a tool is longer than an assistant should read.",
+    "Ask for fewer with limit, or for a narrower selection.",
   ],
   EVENT_NOT_RECORDED: ["The history keeps what hookproof send sent, for 7 days.", "hookproof events list"],
   OUTBOX_NOT_FOUND: [
@@ -100,6 +134,10 @@ export const COMMAND_LINE = {
   ],
   PORT_IN_USE: ["Another process listens on that port.", "Choose another with --port, or 0 for a free one."],
   PORT_REFUSED: ["Ports below 1024 belong to the system.", "Choose a higher one with --port."],
+  S3_CREDENTIALS_MISSING: [
+    "A bucket was named, and no credentials for it.",
+    "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, and AWS_SESSION_TOKEN if they are temporary.",
+  ],
   DATABASE_MISSING: [
     "The local service has no database there.",
     "hookproof service start makes one, or name another with --db.",
@@ -152,7 +190,7 @@ export const EXITS: Readonly<Record<number, Explanation>> = {
     "Nothing to do; with --fail-on-duplicate a duplicate exits with 9.",
   ],
   [EXIT.unexpected]: [
-    "Unexpected failure: a port in use, or a defect of this program.",
+    "Unexpected failure: a full disk, or a defect of this program.",
     "The message says more.",
   ],
   [EXIT.usage]: [
@@ -160,7 +198,7 @@ export const EXITS: Readonly<Record<number, Explanation>> = {
     "hookproof <command> --help",
   ],
   [EXIT.setup]: [
-    "Configuration, secret or key missing or unreadable.",
+    "Configuration, secret or key missing or unreadable, or a port in use.",
     "hookproof config explain shows where values come from.",
   ],
   [EXIT.refused]: ["The listener refused permanently: a redirect, or a 4xx other than 409.", VERIFY],

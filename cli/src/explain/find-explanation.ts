@@ -1,4 +1,8 @@
 import { changes, describeCode, describeStatus, errorCodes, mistakes } from "hookproof/diagnose";
+import type { Probe } from "hookproof/probes";
+import type { SchemeMistake } from "hookproof/schemes";
+import { probesOf, schemeMistakes } from "../chosen-scheme.js";
+import { SCHEME_NAMES } from "../schemes.js";
 import { COMMAND_LINE, EXITS, type Explanation } from "./command-line.js";
 import { EXAMPLES } from "./examples.js";
 
@@ -6,10 +10,12 @@ import { EXAMPLES } from "./examples.js";
 const NAMED = [...mistakes, ...changes];
 
 /** What is known of an error code, a mistake of the catalogue, an exit code or an HTTP status. */
-interface Explained {
-  readonly kind: "code" | "mistake" | "exit" | "status";
+export interface Explained {
+  readonly kind: "code" | "mistake" | "exit" | "status" | "probe";
   readonly name: string;
   readonly explanation: Explanation;
+  /** The scheme whose mistake it is; of the service's own scheme none is named. */
+  readonly scheme?: string;
   /** What an error code says in one sentence, or the title of a mistake. */
   readonly message?: string;
   /** The HTTP status that a listener answers with. */
@@ -29,6 +35,51 @@ export function findExplanation(given: string): Explained | undefined {
     findStatus(given) ??
     findCode(given.toUpperCase().replaceAll("-", "_"))
   );
+}
+
+/** Mistakes and probes are written so; codes may be. */
+const ID = /^[a-z][a-z0-9-]*$/;
+
+/**
+ * What is known under a name: of the service's own scheme, and then of each other one, or of one scheme alone. Several
+ * schemes may have a mistake of the same name, and a probe may be named after a mistake.
+ */
+export async function findExplanations(given: string, scheme?: string): Promise<readonly Explained[]> {
+  const own = findExplanation(given) ?? [];
+  if (!ID.test(given)) return [own].flat();
+  const isMeant = ({ id }: { readonly id: string }) => id === given;
+  const ofSchemes = [
+    ...(await schemeMistakes(scheme)).filter(isMeant).map(inWords),
+    ...(await schemeProbes(scheme)).filter(isMeant).map(probeInWords),
+  ];
+  if (scheme !== undefined && ofSchemes.length > 0) return ofSchemes;
+  const { selectProbes } = await import("hookproof/probes");
+  return [own, selectProbes({}).filter(isMeant).map(probeInWords), ofSchemes].flat();
+}
+
+/** The probes of every scheme but the service's own, or of one, each with the scheme's name. */
+async function schemeProbes(scheme: string | undefined): Promise<(ProbeInWords & { scheme: string })[]> {
+  const names = SCHEME_NAMES.filter((name) => scheme === undefined || name === scheme);
+  const found = await Promise.all(
+    names.map(async (name) => (await probesOnce(name)).map((probe) => ({ ...probe, scheme: name }))),
+  );
+  return found.flat();
+}
+
+const made = new Map<string, ReturnType<typeof probesOf>>();
+
+/** A scheme's probes; each list is made once, as it takes a new key. */
+function probesOnce(name: string): ReturnType<typeof probesOf> {
+  const known = made.get(name) ?? probesOf(name);
+  made.set(name, known);
+  return known;
+}
+
+type ProbeInWords = Pick<Probe, "id" | "title" | "means" | "fix">;
+
+function probeInWords({ id, title, means, fix, scheme }: ProbeInWords & { scheme?: string }): Explained {
+  const of = scheme === undefined ? {} : { scheme };
+  return { kind: "probe", name: id, ...of, explanation: [means, fix], message: title };
 }
 
 function findCode(code: string): Explained | undefined {
@@ -60,12 +111,18 @@ function findStatus(given: string): Explained | undefined {
 
 function findMistake(given: string): Explained | undefined {
   const found = NAMED.find(({ id }) => id === given);
-  if (!found) return undefined;
-  const { id, title, message, fix } = found;
-  return { kind: "mistake", name: id, explanation: [message, fix], message: title };
+  return found && inWords(found);
 }
 
-/** Every error code, mistake and exit code. */
-export function explainableNames(): string[] {
-  return [...errorCodes(), ...Object.keys(COMMAND_LINE), ...NAMED.map(({ id }) => id), ...Object.keys(EXITS)];
+function inWords({ id, title, message, fix, scheme }: SchemeMistake & { scheme?: string }): Explained {
+  const of = scheme === undefined ? {} : { scheme };
+  return { kind: "mistake", name: id, ...of, explanation: [message, fix], message: title };
+}
+
+/** Every error code, mistake, probe and exit code. */
+export async function explainableNames(): Promise<string[]> {
+  const { selectProbes } = await import("hookproof/probes");
+  const probes = [...selectProbes({}), ...(await schemeProbes(undefined))];
+  const ids = [...NAMED, ...(await schemeMistakes()), ...probes].map(({ id }) => id);
+  return [...new Set([...errorCodes(), ...Object.keys(COMMAND_LINE), ...ids, ...Object.keys(EXITS)])];
 }

@@ -2,6 +2,7 @@ import { validateHeaderName, validateHeaderValue } from "node:http";
 import { CliError, EXIT } from "../failure.js";
 import { readBytes } from "../files.js";
 import { type Io, readStdin } from "../io.js";
+import type { SchemeSettings } from "../schemes.js";
 
 /** Where the secret or key of a request came from, so that a replay can sign again; never the secret itself. */
 export type CredentialReference =
@@ -21,6 +22,10 @@ export interface RecordedRequest {
   /** The headers of the first attempt, for a replay to the letter. */
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyBase64: string;
+  /** The bytes that were sent, where the proof is in them: the token of a security event. */
+  readonly sentBase64?: string;
+  /** The scheme, where it was not the service's own. */
+  readonly scheme?: SchemeSettings;
   /** The answer's status; none when there was no answer. */
   readonly status?: number;
   /** `accepted`, `duplicate`, or the code of the failure. */
@@ -54,7 +59,7 @@ export function parseHistoryLine(line: string): HistoryRecord | undefined {
 function parseExport(text: string): RecordedRequest | undefined {
   const value = jsonOf(text);
   if (!isRequest(value)) return undefined;
-  const { at, eventId, url, method, headers, bodyBase64, status, outcome } =
+  const { at, eventId, url, method, headers, bodyBase64, sentBase64, scheme, status, outcome } =
     value as unknown as RecordedRequest;
   return {
     at,
@@ -64,6 +69,8 @@ function parseExport(text: string): RecordedRequest | undefined {
     headers,
     bodyBase64,
     outcome,
+    ...(sentBase64 === undefined ? {} : { sentBase64 }),
+    ...(scheme === undefined ? {} : { scheme }),
     ...(status === undefined ? {} : { status }),
   };
 }
@@ -78,14 +85,26 @@ function jsonOf(text: string): unknown {
 
 function isRequest(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
-  const { at, eventId, url, method, headers, bodyBase64, outcome } = value as Record<string, unknown>;
+  const { at, eventId, url, method, headers, bodyBase64, outcome, sentBase64, scheme } = value as Record<
+    string,
+    unknown
+  >;
   return (
     typeof at === "number" &&
     [eventId, url, bodyBase64, outcome].every((text) => typeof text === "string") &&
     (method === "hmac" || method === "jwt") &&
-    typeof headers === "object" &&
-    headers !== null &&
-    Object.values(headers).every((text) => typeof text === "string")
+    isTexts(headers) &&
+    (sentBase64 === undefined || typeof sentBase64 === "string") &&
+    (scheme === undefined || (isTexts(scheme) && "name" in scheme))
+  );
+}
+
+/** Whether a value is an object whose members are texts. */
+function isTexts(value: unknown): value is object {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    Object.values(value).every((text) => typeof text === "string")
   );
 }
 

@@ -1,7 +1,5 @@
-import { statSync } from "node:fs";
-import { type OpenSqliteDatabase, openSqlite } from "hookproof/node";
-import { postgresStore } from "hookproof/outbox/postgres";
-import { sqliteStore } from "hookproof/outbox/sqlite";
+import { existsSync, statSync } from "node:fs";
+import type { OpenSqliteDatabase } from "hookproof/node";
 import type { OutboxStore, StoreControl } from "hookproof/outbox/store";
 import type { Context, Flag } from "../command.js";
 import { isOfFolder, requireInside } from "../config/folder-file.js";
@@ -55,8 +53,11 @@ export function controlOf(store: OutboxStore): StoreControl {
   );
 }
 
-/** Opens the outbox that flag, environment or configuration names; never makes one. */
-export async function openOutbox({ args, config }: Pick<Context, "args" | "config">): Promise<OpenOutbox> {
+/** Opens the outbox that flag, environment or configuration names; makes one only with `create`. */
+export async function openOutbox(
+  { args, config }: Pick<Context, "args" | "config">,
+  { create = false } = {},
+): Promise<OpenOutbox> {
   const found = config.find("outbox");
   const place = found === undefined ? undefined : String(found.value);
   if (place === undefined)
@@ -66,16 +67,17 @@ export async function openOutbox({ args, config }: Pick<Context, "args" | "confi
     );
   if (!/^postgres(?:ql)?:\/\//.test(place)) {
     requireInside(config, "outbox", { code: "OUTBOX_OUTSIDE", what: "outbox", flag: "--outbox" });
-    return openFile(place);
+    return openFile(place, create);
   }
   const url = new URL(place);
-  if (url.password !== "" && found?.origin !== SETTINGS.outbox.env)
+  const { env, envFile } = SETTINGS.outbox;
+  if (url.password !== "" && found?.origin !== env && found?.origin !== envFile)
     throw usageError(
       "A database password is refused on command lines and in configurations: others can read them.",
-      "Use PGPASSWORD, ~/.pgpass, or the whole URL in the variable HOOKPROOF_OUTBOX.",
+      "Use PGPASSWORD, ~/.pgpass, or the whole URL in the variable HOOKPROOF_OUTBOX or the file of HOOKPROOF_OUTBOX_FILE.",
     );
   requireTrustedHost(config, url);
-  return openPostgresOutbox(url, args.text("schema") ?? "");
+  return openPostgresOutbox(url, args.text("schema") ?? "", create);
 }
 
 /**
@@ -93,23 +95,27 @@ function requireTrustedHost(config: Context["config"], url: URL): void {
     throw refusal("a database with parameters, which could send your password elsewhere");
 }
 
-function openFile(file: string): OpenOutbox {
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
+async function openFile(file: string, create: boolean): Promise<OpenOutbox> {
+  if (!create && !statSync(file, { throwIfNoEntry: false })?.isFile())
     throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `There is no file ${file}.`, {
-      hint: "The program that enqueues makes it.",
+      hint: "The program that enqueues makes it, and so does hookproof outbox create.",
     });
+  const [{ openSqlite }, { sqliteStore }] = await Promise.all([
+    import("hookproof/node"),
+    import("hookproof/outbox/sqlite"),
+  ]);
   const open = () => openSqlite(file, { from: import.meta.url });
-  requireOutbox(open(), file);
+  if (!create || existsSync(file)) requireOutbox(open(), file, create);
   const store = sqliteStore({ open });
   return { store, name: file, close: () => store.close() };
 }
 
-/** Refuses a file without an outbox: opening it would put one there. */
-function requireOutbox(db: OpenSqliteDatabase, file: string): void {
+/** Refuses a file without an outbox, as opening it would put one there; with `create`, only what is no database. */
+function requireOutbox(db: OpenSqliteDatabase, file: string, create: boolean): void {
   const isThere = () =>
     db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'hookproof_outbox_version'").all().length > 0;
   try {
-    if (isThere()) return;
+    if (isThere() || create) return;
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
     throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `${file} cannot be read: ${words}.`);
@@ -117,12 +123,12 @@ function requireOutbox(db: OpenSqliteDatabase, file: string): void {
     db.close();
   }
   throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `${file} holds no outbox.`, {
-    hint: "The program that enqueues makes its tables.",
+    hint: "The program that enqueues makes its tables, and so does hookproof outbox create.",
   });
 }
 
 /** Opens an outbox on PostgreSQL; the driver is loaded only here, and is not installed with this program. */
-async function openPostgresOutbox(url: URL, schema: string): Promise<OpenOutbox> {
+async function openPostgresOutbox(url: URL, schema: string, create: boolean): Promise<OpenOutbox> {
   const { default: pg } = await import("pg").catch(() => {
     throw new CliError(EXIT.setup, "DRIVER_MISSING", "An outbox on PostgreSQL needs the package pg.", {
       hint: "Install it beside this program: npm install pg (with --global, if this is).",
@@ -133,14 +139,16 @@ async function openPostgresOutbox(url: URL, schema: string): Promise<OpenOutbox>
   pool.on("error", () => {}); // the next query fails with it
   const close = () => pool.end();
   try {
-    // The tables are not made here: that is for the program that enqueues.
+    // The tables are made when they are asked for: by the program that enqueues, or by `outbox create`.
     const { rows } = await pool.query("SELECT to_regclass($1) AS found", [`"${schema}".event`]);
-    if (rows[0]?.found === null) throw new Error(`it has no outbox in the schema ${schema}`);
+    if (!create && rows[0]?.found === null)
+      throw new Error(`it has no outbox in the schema ${schema} (hookproof outbox create makes one)`);
   } catch (error) {
     await close().catch(() => {});
     const words = error instanceof Error && error.message !== "" ? error.message : "no connection";
     throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `The outbox ${name} cannot be opened: ${words}.`);
   }
+  const { postgresStore } = await import("hookproof/outbox/postgres");
   const store = postgresStore({ pool, schema });
   return {
     store,

@@ -33,6 +33,7 @@ export async function profileListeners(context: Context): Promise<Record<string,
     const agent = await agentFor(url, {
       ca: config.withProfile(name).text("ca"),
       insecure: args.flag("insecure"),
+      io: context.io,
     });
     listeners[name] = {
       url,

@@ -72,7 +72,7 @@ function shortly(result: ProbeResult): string {
 /** For programs: a JSON document on each line. */
 export const jsonl: CreateReporter = () => ({
   begin: ({ url, method, probes }) => line({ type: "run", url, method, probes: probes.length }),
-  result: (result) => line({ type: "probe", ...result }),
+  result: ({ answer: _ofProfiles, ...result }) => line({ type: "probe", ...result }),
   verdict: (verdict) => (verdict ? line({ type: "verdict", ...verdict }) : ""),
   end: ({ ok, ...counts }) => line({ type: "summary", ok, ...counts }),
 });

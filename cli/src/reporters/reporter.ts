@@ -1,11 +1,12 @@
-import type { ListenerVerdict, Probe, ProbeResult } from "hookproof/probes";
+import type { ListenerVerdict, ProbeResult } from "hookproof/probes";
 import type { Output } from "../output.js";
 
 /** What a run is, before its first result. */
 export interface Run {
   readonly url: string;
-  readonly method: "hmac" | "jwt";
-  readonly probes: readonly Probe[];
+  /** `hmac` or `jwt`, or the name of another scheme. */
+  readonly method: string;
+  readonly probes: readonly unknown[];
   /** Unclear results count as failures. */
   readonly strict: boolean;
 }

@@ -1,30 +1,36 @@
-import { Agent } from "node:https";
 import { BlockList, isIP } from "node:net";
 import type { ConnectionAgent, HeaderPair } from "hookproof";
-import { nodeTransport } from "hookproof/node";
 import { getProxyForUrl } from "proxy-from-env";
 import { usageError } from "../failure.js";
 import { readBytes } from "../files.js";
-import { explainFailure } from "./explain-failure.js";
+import type { Io } from "../io.js";
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
 LOOPBACK.addAddress("::1", "ipv6");
 
-/** The connection agent that `--ca`, `--insecure` and the proxy environment ask for; none where the default will do. */
+/**
+ * The connection agent that `--ca`, `--insecure` and the proxy environment ask for, and the local authority of `io`;
+ * none where the default will do.
+ */
 export async function agentFor(
   url: string,
-  { ca, insecure }: { ca: string | undefined; insecure: boolean },
+  { ca, insecure, io }: { ca: string | undefined; insecure: boolean; io?: Pick<Io, "env"> | undefined },
 ): Promise<ConnectionAgent | undefined> {
+  const overTls = new URL(url).protocol === "https:";
   const host = new URL(url).hostname.replace(/^\[|\]$|\.$/g, "");
   if (insecure && !isLoopback(host))
     throw usageError("--insecure is for loopback only: elsewhere name the certificate with --ca <file>.");
+  const trust = ca
+    ? await readBytes(ca)
+    : isLoopback(host) && io && overTls
+      ? (await import("../serve/local-authority.js")).localTrust(io)
+      : undefined;
   const tls = {
     keepAlive: true,
-    ...(ca ? { ca: await readBytes(ca) } : {}),
+    ...(trust ? { ca: trust } : {}),
     ...(insecure ? { rejectUnauthorized: false } : {}),
   };
-  const overTls = new URL(url).protocol === "https:";
   // A request to this machine never goes through a proxy, whatever NO_PROXY says.
   const stays = isLoopback(host) || host.endsWith(".localhost");
   const proxy = overTls && !stays ? getProxyForUrl(url) : "";
@@ -35,7 +41,9 @@ export async function agentFor(
     Object.assign(agent.options, tls); // the constructor's options are for the proxy, these for the listener behind it
     return agent;
   }
-  return overTls && (ca || insecure) ? new Agent(tls) : undefined;
+  if (!overTls || !(trust || insecure)) return undefined;
+  const { Agent } = await import("node:https");
+  return new Agent(tls);
 }
 
 function isLoopback(host: string): boolean {
@@ -56,9 +64,15 @@ const OF_THE_CONNECTION = /^(?:host|content-length|transfer-encoding|connection|
 /** Posts a request without signing or checking it; returns the status of the answer. */
 export async function postExactly(
   { url, headers, body }: RawRequest,
-  { timeoutMs, ca, insecure }: { timeoutMs: number; ca?: string | undefined; insecure?: boolean },
+  {
+    timeoutMs,
+    ca,
+    insecure = false,
+    io,
+  }: { timeoutMs: number; ca?: string | undefined; insecure?: boolean; io?: Pick<Io, "env"> },
 ): Promise<number> {
-  const send = nodeTransport({ agent: await agentFor(url, { ca, insecure: insecure ?? false }) });
+  const { nodeTransport } = await import("hookproof/node");
+  const send = nodeTransport({ agent: await agentFor(url, { ca, insecure, io }) });
   const lines = Object.entries(headers)
     .filter(([name]) => !OF_THE_CONNECTION.test(name))
     .flatMap(([name, values]) => [values].flat().map((value): HeaderPair => [name, value]));
@@ -73,6 +87,6 @@ export async function postExactly(
     });
     return status;
   } catch (error) {
-    throw explainFailure(error);
+    throw (await import("./explain-failure.js")).explainFailure(error);
   }
 }

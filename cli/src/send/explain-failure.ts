@@ -1,5 +1,6 @@
 import { DeliveryError, HookproofError } from "hookproof";
 import { CliError, EXIT, type ExitCode } from "../failure.js";
+import { connectionHint } from "./connection-hint.js";
 
 /** Codes of mistakes in the configuration of this machine. */
 const SETUP = new Set<string>([
@@ -34,17 +35,25 @@ const UNREACHABLE = new Set<string>([
 export function explainFailure(error: unknown): CliError {
   if (error instanceof CliError) return error;
   if (error instanceof DeliveryError) return undelivered(error);
-  if (error instanceof HookproofError)
-    return new CliError(exitOf(error.code, undefined), error.code, error.message);
+  if (isOfLibrary(error)) {
+    const message = error.code === "PAYLOAD_NOT_JSON" ? "The data is not JSON." : error.message;
+    const hint = connectionHint(error.code, message);
+    return new CliError(exitOf(error.code, undefined), error.code, message, { hint });
+  }
   const { code, message } = systemError(error);
   return new CliError(EXIT.unexpected, code, message);
+}
+
+/** Whether the library threw it. hookproof-service loads a copy of its own, which has a class of its own. */
+function isOfLibrary(error: unknown): error is HookproofError {
+  return error instanceof HookproofError || (error instanceof Error && error.name === "HookproofError");
 }
 
 /** An event that was not delivered: the last attempt decides between refused, unavailable and unreachable. */
 function undelivered(error: DeliveryError): CliError {
   const last = error.attempts.at(-1);
   return new CliError(exitOf(error.code, last?.status), error.code, error.message, {
-    hint: error.hint || undefined,
+    hint: error.hint || connectionHint(error.code, error.message),
     answer: {
       eventId: error.event.id,
       attempts: error.attempts.length,

@@ -1,10 +1,10 @@
 import { type SignedRequest, secretFingerprint } from "hookproof";
-import { diagnose } from "hookproof/diagnose";
 import { shellQuoted } from "../capture/curl.js";
 import type { Context, Flag } from "../command.js";
 import { CONNECTION_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
 import type { Target } from "../credentials/target.js";
 import { CliError } from "../failure.js";
+import type { Io } from "../io.js";
 import { keysFrom } from "../keys/keys.js";
 import { findSession, type Session } from "../serve/sessions.js";
 
@@ -18,7 +18,7 @@ export async function explainRefusal(
   request: SignedRequest,
   failure: CliError,
 ): Promise<CliError> {
-  if (failure.answer.status !== 401) return failure;
+  if (failure.answer.status !== 401 || target.scheme !== undefined) return failure;
   const cause = await localCause(context, target, request);
   const { exit, code, message, answer, hint } = failure;
   const next = cause === undefined ? testCommand(context) : undefined;
@@ -36,10 +36,11 @@ async function localCause(
   const where = `The listener on port ${session.port}`;
   if (session.method !== target.method)
     return `${where} takes ${session.method === "jwt" ? "tokens" : "signatures"}: use --method ${session.method}.`;
-  if (session.method === "jwt") return tokenCause(where, session, { headers, body });
+  if (session.method === "jwt") return tokenCause(io, where, session, { headers, body });
   if (session.secret === undefined || target.auth.method !== "hmac") return undefined;
   const { secret } = session;
   const request = { method: "POST", url: target.url, headers, body };
+  const { diagnose } = await import("hookproof/diagnose");
   const [mistake] = (await diagnose({ request, listener: { auth: { method: "hmac", secret } } })).mistakes;
   const [own, used] = [secret, target.auth.secret].map((text) => secretFingerprint(text));
   if (mistake !== undefined && mistake.id !== "signature-unexplained")
@@ -51,12 +52,14 @@ async function localCause(
 
 /** What the local listener's key set says about a token. */
 async function tokenCause(
+  io: Io,
   where: string,
   { url, jwks }: Session,
   { headers, body }: Pick<SignedRequest, "headers" | "body">,
 ): Promise<string | undefined> {
-  const keys = jwks === undefined ? undefined : await keysFrom(jwks).catch(() => undefined);
+  const keys = jwks === undefined ? undefined : await keysFrom(io, jwks).catch(() => undefined);
   const listener = { url, auth: { method: "jwt", keys } } as const;
+  const { diagnose } = await import("hookproof/diagnose");
   const { mistakes } = await diagnose({ request: { method: "POST", url, headers, body }, listener });
   const [mistake] = mistakes;
   return mistake && `${where} says: ${mistake.message} ${mistake.fix}`;

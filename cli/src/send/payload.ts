@@ -1,7 +1,10 @@
+import { existsSync } from "node:fs";
+import { createEvent, HookproofError, type WebhookEvent } from "hookproof";
 import type { Context, Flag } from "../command.js";
-import { usageError } from "../failure.js";
+import { CliError, EXIT, usageError } from "../failure.js";
 import { readBytes } from "../files.js";
-import { type Io, readStdin } from "../io.js";
+import { hasPipedInput, type Io, readStdin } from "../io.js";
+import { jsonMistake } from "../json-mistake.js";
 
 /** The flags of a command that signs one event. */
 export const EVENT_FLAGS = {
@@ -16,9 +19,13 @@ export const EVENT_FLAGS = {
   timestamp: { type: "string", value: "<unix|+10m|-6m>", describe: "sign as if it were that time" },
 } as const satisfies Record<string, Flag>;
 
-/** The value of `--data`, or `otherwise`; refused if there is neither, or if standard input is used twice. */
-export function requiredData({ args }: Context, example: string, otherwise?: string): string {
-  const data = args.text("data") ?? otherwise;
+/**
+ * The value of `--data`, or `otherwise`, or what is piped to the command; refused if there is none of them, or if
+ * standard input is used twice.
+ */
+export function requiredData({ args, io }: Context, example: string, otherwise?: string): string {
+  const isFree = !args.texts("secret-file").includes("-");
+  const data = args.text("data") ?? otherwise ?? (isFree && hasPipedInput(io) ? "-" : undefined);
   if (data === undefined) throw usageError("--data is missing.", example);
   if (data === "-" && args.texts("secret-file").includes("-"))
     throw usageError("Only one of --data and --secret-file can be standard input.");
@@ -29,6 +36,42 @@ export function requiredData({ args }: Context, example: string, otherwise?: str
 export async function payloadOf(io: Io, data: string): Promise<string | Uint8Array> {
   if (data === "-") return readStdin(io);
   return data.startsWith("@") ? readBytes(data.slice(1)) : data;
+}
+
+/** The event of `--data` and `--event-id`; what is wrong with them is said in the words of a command line. */
+export function eventOf(
+  { args }: Pick<Context, "args">,
+  payload: string | Uint8Array,
+  data: string,
+): WebhookEvent {
+  const eventId = args.text("event-id");
+  try {
+    return createEvent(payload, { eventId });
+  } catch (error) {
+    if (!(error instanceof HookproofError)) throw error;
+    if (error.code === "EVENT_ID_INVALID")
+      throw new CliError(
+        EXIT.usage,
+        error.code,
+        `--event-id must be a UUID of version 4, not ${JSON.stringify(eventId)}.`,
+        {
+          hint: "Leave it out for a new one.",
+        },
+      );
+    if (error.code !== "PAYLOAD_NOT_JSON") throw error;
+    const text = typeof payload === "string" ? payload : new TextDecoder().decode(payload);
+    const place = jsonMistake(text);
+    throw new CliError(
+      EXIT.usage,
+      error.code,
+      `The data is not JSON${place === undefined ? "" : `: ${place}`}.`,
+      {
+        hint: existsSync(data)
+          ? `Did you mean --data @${data}?`
+          : "Such as --data '{\"a\":1}', or --data @file.json; a text has quotes of its own: --data '\"text\"'",
+      },
+    );
+  }
 }
 
 /** A JSON body with members set: `a.b=1` sets the member b of a. The body is serialised anew. */

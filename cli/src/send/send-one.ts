@@ -4,9 +4,11 @@ import {
   createSender,
   type Receipt,
   type SenderOptions,
+  type SignedRequest,
   signRequest,
   type WebhookEvent,
 } from "hookproof";
+import { keptOf } from "../chosen-scheme.js";
 import type { Context } from "../command.js";
 import type { Target } from "../credentials/target.js";
 import { CliError, EXIT } from "../failure.js";
@@ -14,17 +16,17 @@ import { remember } from "../history/history.js";
 import type { HistoryRecord } from "../history/history-record.js";
 import { countOf, field, type Output } from "../output.js";
 import { signingClock } from "../times.js";
-import { agentFor } from "./agent.js";
 import { explainFailure } from "./explain-failure.js";
 import { explainRefusal } from "./explain-refusal.js";
+import { transportFor } from "./transport.js";
 
 /** The sender's options as the flags have them. */
-export async function senderOptions({ args, global, out }: Context, target: Target): Promise<SenderOptions> {
-  const agent = await agentFor(target.url, { ca: args.text("ca"), insecure: args.flag("insecure") });
+export async function senderOptions(context: Context, target: Target): Promise<SenderOptions> {
+  const { args, global, out } = context;
   return {
     url: target.url,
     signer: target.signer,
-    agent,
+    transport: await transportFor(context, target.url),
     retry: { maxAttempts: 1 + (args.number("retries") ?? 0) },
     attemptTimeoutMs: global.timeoutMs,
     deadlineMs: Math.max(30_000, 3 * global.timeoutMs),
@@ -40,15 +42,7 @@ export async function sendOne(context: Context, target: Target, event: WebhookEv
   const timestamp = Math.floor(signingClock(args.text("timestamp")).now() / 1000);
   const first = await signRequest({ url: target.url, signer: target.signer, event, timestamp });
   describeRequest(out, { ...target, eventId: event.id, timestamp, body: event.body });
-  out.detail(
-    1,
-    Object.entries(first.headers)
-      .map(([name, value]) => `> ${name}: ${name === "Authorization" ? "Bearer […]" : value}`)
-      .join("\n"),
-  );
-  if (target.method === "hmac")
-    out.detail(2, `canonical  ${timestamp}.${event.id}.${Buffer.from(event.body).toString("utf8")}`);
-
+  if (target.scheme === undefined) out.detail(2, signedText(target, first, timestamp));
   const started = performance.now();
   const answer = {
     type: "send",
@@ -66,6 +60,8 @@ export async function sendOne(context: Context, target: Target, event: WebhookEv
     method: target.method,
     headers: first.headers,
     bodyBase64: Buffer.from(event.body).toString("base64"),
+    ...(target.scheme === undefined ? {} : { scheme: keptOf(target.scheme) }),
+    ...(isSame(first.body, event.body) ? {} : { sentBase64: Buffer.from(first.body).toString("base64") }),
     credential: target.credential,
   };
   try {
@@ -77,9 +73,17 @@ export async function sendOne(context: Context, target: Target, event: WebhookEv
     const exit = exitFor(context, receipt);
     const { outcome, status, attempts } = receipt;
     out.document({ ...answer, ok: exit === EXIT.ok, outcome, status, attempts: attempts.length, durationMs });
-    out.line(`${out.paint("green", "✔")} ${inWords(receipt)}   ${durationMs} ms`);
-    if (receipt.outcome === "accepted")
-      out.note("next: hookproof replay last      send the same event id again and see 409");
+    const expected = args.number("expect");
+    const isExpected = expected === undefined || status === expected;
+    out.line(
+      isExpected
+        ? `${out.paint("green", "✔")} ${inWords(receipt, target)}   ${durationMs} ms`
+        : `${out.paint("red", "✖")} ${inWords(receipt, target)}, where ${expected} was expected   ${durationMs} ms`,
+    );
+    if (isExpected && status >= 200 && status < 300)
+      out.note(
+        `next: hookproof replay last      send the same event id again and see ${copyStatus(target, status)}`,
+      );
     return exit;
   } catch (error) {
     const failure = explainFailure(error);
@@ -106,33 +110,52 @@ export async function sendOne(context: Context, target: Target, event: WebhookEv
       next,
       answer: known,
     } = await explainRefusal(context, target, first, failure);
+    const isTimeChosen = args.isGiven("timestamp") && known.receiverCode === "TIMESTAMP_OUT_OF_WINDOW";
+    const ownHint = isTimeChosen ? "It is the time that --timestamp chose." : hint;
     throw new CliError(expected === undefined ? exit : EXIT.checkFailed, code, message, {
-      hint,
+      hint: expected === undefined ? ownHint : `${expected} was expected. ${ownHint ?? ""}`.trimEnd(),
       next,
       answer: { ...answer, ...known },
     });
   }
 }
 
+function isSame(one: Uint8Array, other: Uint8Array): boolean {
+  return Buffer.from(one).equals(other);
+}
+
 function statusOf(answer: Readonly<Record<string, unknown>>): { status?: number } {
   return typeof answer.status === "number" ? { status: answer.status } : {};
 }
 
-function exitFor({ args, out }: Context, receipt: Receipt): number {
+function exitFor({ args }: Context, receipt: Receipt): number {
   const expected = args.number("expect");
-  if (expected !== undefined && receipt.status !== expected) {
-    out.warn(`Expected ${expected}, got ${receipt.status}.`);
-    return EXIT.checkFailed;
-  }
+  if (expected !== undefined && receipt.status !== expected) return EXIT.checkFailed;
   return receipt.outcome === "duplicate" && args.flag("fail-on-duplicate") ? EXIT.duplicate : EXIT.ok;
 }
 
-function inWords({ status, outcome, attempts }: Receipt): string {
+/** What a listener answers to a copy. */
+function copyStatus({ scheme }: Target, status: number): number {
+  return scheme?.answersCopiesAlike ? status : 409;
+}
+
+function inWords({ status, outcome, attempts }: Receipt, { scheme }: Target): string {
   if (outcome === "duplicate")
     return `${status} duplicate: this event id was used before; the automation did not run again`;
   if (status === 409)
     return `${status} delivered by an earlier attempt (${countOf(attempts.length, "attempt")})`;
-  return `${status} accepted, automation triggered${attempts.length > 1 ? ` (${countOf(attempts.length, "attempt")})` : ""}`;
+  return `${status} accepted${scheme ? "" : ", automation triggered"}${attempts.length > 1 ? ` (${countOf(attempts.length, "attempt")})` : ""}`;
+}
+
+/** What the proof is made over: the canonical text of a signature, or the claims of a token. */
+function signedText(
+  { method }: Target,
+  { headers, body, eventId }: SignedRequest,
+  timestamp: number,
+): string {
+  if (method === "hmac") return `canonical  ${timestamp}.${eventId}.${Buffer.from(body).toString("utf8")}`;
+  const [, claims = ""] = (headers.Authorization ?? "").split(".");
+  return `claims     ${Buffer.from(claims, "base64url").toString("utf8")}`;
 }
 
 /** Writes what happens during a delivery to stderr. */
@@ -154,7 +177,10 @@ function narrate(out: Context["out"], event: Activity): void {
     );
   }
   if (event.type === "attempt-ended") {
-    out.detail(1, `< attempt ${event.attempt}: ${event.status ?? event.code} in ${event.durationMs} ms`);
+    out.detail(
+      2,
+      `time       attempt ${event.attempt}: ${event.status ?? event.code} after ${event.durationMs} ms`,
+    );
   }
 }
 

@@ -79,11 +79,11 @@ export async function askControl(
  * @throws {CliError} if it does not answer, or its certificate is not trusted
  */
 export async function exchanged(
-  { args, global }: Pick<Context, "args" | "global">,
+  { args, io, global }: Pick<Context, "args" | "io" | "global">,
   request: { method: string; url: string; headers: readonly HeaderPair[]; body: string },
 ): Promise<{ status: number; answer: Record<string, unknown> }> {
   const { url, body } = request;
-  const agent = await agentFor(url, { ca: args.text("ca"), insecure: args.flag("insecure") });
+  const agent = await agentFor(url, { ca: args.text("ca"), insecure: args.flag("insecure"), io });
   try {
     const answer = await nodeTransport({ agent })({
       ...request,

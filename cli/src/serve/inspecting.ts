@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { createInspector, type Inspector, InspectorError, startInspector } from "hookproof-service";
+import type { Inspector } from "hookproof-service/listeners";
 import type { Context, Flag } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { dataFolder, requirePrivate, writePrivateFile } from "../files.js";
@@ -29,7 +29,7 @@ export interface Inspecting {
   stop(): Promise<void>;
 }
 
-/** Starts the inspector that the flags ask for, on loopback and on its own port. */
+/** Starts the inspector that the flags ask for, on its own port and the address of `--host`. */
 export async function startInspecting({ args, out }: Pick<Context, "args" | "out">): Promise<Inspecting> {
   const historyFile = args.text("history");
   const isShown = !args.isGiven("ui") || args.flag("ui");
@@ -37,25 +37,36 @@ export async function startInspecting({ args, out }: Pick<Context, "args" | "out
     throw usageError("--no-ui and --open or --ui-port exclude each other.");
   if (!isShown && historyFile === undefined)
     return { inspector: undefined, url: undefined, stop: async () => {} };
+  const { startInspector } = await import("hookproof-service/listeners");
   const inspector = await opened(historyFile, (message) => out.warn(message));
   if (!isShown) return { inspector, url: undefined, stop: async () => inspector.close() };
   const port = args.isGiven("ui-port") ? args.number("ui-port") : undefined;
-  const page = await started(() => startInspector(inspector, { port }), port ?? 0, "--ui-port").catch(
-    (error) => {
-      inspector.close();
-      throw error;
-    },
-  );
+  const page = await started(
+    () => startInspector(inspector, { port, host: args.text("host") }),
+    port ?? 0,
+    "--ui-port",
+  ).catch((error) => {
+    inspector.close();
+    throw error;
+  });
   return { inspector, url: page.pageUrl, stop: page.stop };
 }
 
 /** Prints the inspector's URL, and opens it with --open. */
 export async function presentInspector(
-  { args, io, out }: Pick<Context, "args" | "io" | "out">,
+  context: Pick<Context, "args" | "io" | "out">,
   url: string | undefined,
-) {
+): Promise<void> {
   if (url === undefined) return;
-  out.note(`inspector: ${url}`);
+  context.out.note(`inspector: ${url}`);
+  await openWithFlag(context, url);
+}
+
+/** Opens a page in the browser with --open. */
+export async function openWithFlag(
+  { args, io, out }: Pick<Context, "args" | "io" | "out">,
+  url: string,
+): Promise<void> {
   if (!args.flag("open")) return;
   const failed = () => out.warn(`No browser could be started. Open ${url} yourself.`);
   try {
@@ -72,7 +83,7 @@ export async function presentInspector(
  * line of a browser, and the page's URL holds the token.
  */
 async function privateLink(io: Io, url: string): Promise<string> {
-  const file = join(dataFolder(io), "sessions", `inspector-${new URL(url).port}.html`);
+  const file = join(dataFolder(io), "sessions", `page-${new URL(url).port}.html`);
   await writePrivateFile(file, `<!doctype html><meta http-equiv="refresh" content="0;url=${url}">\n`);
   return pathToFileURL(file).href;
 }
@@ -82,6 +93,7 @@ async function opened(
   onProblem: (message: string) => void,
 ): Promise<Inspector> {
   if (historyFile !== undefined && existsSync(historyFile)) requirePrivate(historyFile);
+  const { createInspector, InspectorError } = await import("hookproof-service/listeners");
   try {
     return await createInspector({ historyFile, onProblem });
   } catch (error) {

@@ -12,13 +12,7 @@ import {
 import { diagnose } from "hookproof/diagnose";
 import { createKeySet, generateKey, type KeyRecord, remoteKeys } from "hookproof/jwks";
 import { toJwksListener } from "hookproof/node";
-import {
-  type HandledRequest,
-  type Inspector,
-  type RunningServer,
-  startListeners,
-  startServer,
-} from "hookproof-service";
+import type { HandledRequest, Inspector, RunningServer } from "hookproof-service/listeners";
 import type { Context } from "../command.js";
 import { postExactly } from "../send/agent.js";
 import { writeSession } from "./sessions.js";
@@ -49,6 +43,7 @@ export async function playDemo(
   tell: (step: Step) => void,
   inspector?: Inspector,
 ): Promise<PlayedDemo> {
+  const { startListeners, startServer } = await import("hookproof-service/listeners");
   const secret = generateSecret();
   const keys = await Promise.all(ALGORITHMS.map((alg) => generateKey({ alg })));
   const host = await startServer(toJwksListener(createKeySet(keys)), {});

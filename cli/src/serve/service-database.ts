@@ -1,21 +1,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { generateSecret } from "hookproof";
-import {
-  FixtureError,
-  readFixture,
-  type S3Options,
-  type SeedOptions,
-  type SeedProgress,
-  type ServiceOptions,
-  StateError,
-  seedDatabase,
-} from "hookproof-service";
+import type { S3Options, SeedOptions, SeedProgress, ServiceOptions, StateError } from "hookproof-service";
 import type { Args, Context, Flag } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { dataFolder, privateFolder, readTextFile, requirePrivate, writeOwnFile } from "../files.js";
 import type { Io } from "../io.js";
 import { startProgress } from "../progress.js";
+
+/** The client that a database begins with. Named here as well, so that help does not load the service. */
+export const DEFAULT_CLIENT: typeof import("hookproof-service").DEFAULT_CLIENT = "local-admin";
 
 /** The flag of every command that works on the service's database. */
 export const DATABASE_FLAG = {
@@ -62,6 +56,7 @@ export async function sourceOf(args: Args): Promise<Pick<ServiceOptions, "seed" 
   if (seed === undefined || /^[0-9]{1,15}$/.test(seed)) return { seed: Number(seed ?? 42), users };
   if (users !== undefined) throw usageError("--users is for made-up data, not for a fixture.");
   await readTextFile(seed);
+  const { readFixture } = await import("hookproof-service");
   return { fixture: await onDatabase(() => readFixture(seed)) };
 }
 
@@ -121,6 +116,7 @@ export async function onDatabase<Result>(work: () => Promise<Result>): Promise<R
   } catch (error) {
     if (!(error instanceof Error) || error instanceof CliError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
+    const { FixtureError, StateError } = await import("hookproof-service");
     if (error instanceof StateError)
       throw new CliError(EXIT.setup, error.code, message, {
         hint: STATE_HINTS[error.code],
@@ -143,6 +139,7 @@ export async function fillDatabase(
   options: SeedOptions,
 ): Promise<number> {
   const { fixture, users = 250 } = options;
+  const { seedDatabase } = await import("hookproof-service");
   const { onProgress, finish } = seedProgress(context, options);
   await onDatabase(() => seedDatabase({ ...options, s3: bucketOf(context.io), onProgress })).finally(finish);
   return fixture ? (fixture.users?.length ?? 0) : users;

@@ -1,15 +1,18 @@
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { CliError, EXIT } from "../failure.js";
 import { dataFolder, requirePrivate, writePrivateFile } from "../files.js";
 import type { Io } from "../io.js";
 import type { Output } from "../output.js";
+import type { SchemeSettings } from "../schemes.js";
 
 /** What a local listener writes down for `:port` targets while it runs. */
 export interface Session {
   /** The listener's whole URL. */
   readonly url: string;
   readonly method: "hmac" | "jwt";
+  /** The scheme that it receives by, where it is not the service's own. */
+  readonly scheme?: SchemeSettings;
   /** The secret of an HMAC listener; the file is readable by its owner only. */
   readonly secret?: string;
   /** Where the keys of a JWT listener are: a URL, or the whole path of a file. */
@@ -53,6 +56,22 @@ export function findSession(io: Io, url: string): (Session & { readonly port: nu
   } catch {
     return undefined;
   }
+}
+
+/** Whether a local listener has written its session for a port. */
+export function isListening(io: Io, port: number): boolean {
+  try {
+    return existsSync(sessionFile(io, port));
+  } catch {
+    return false;
+  }
+}
+
+/** The ports of the local listeners that have written a session. */
+export function sessionPorts(io: Io): number[] {
+  const folder = join(dataFolder(io), "sessions");
+  const files = existsSync(folder) ? readdirSync(folder) : [];
+  return files.map((file) => Number(/^([0-9]+)\.json$/.exec(file)?.[1])).filter((port) => port > 0);
 }
 
 /** The session of the local listener on a port. */

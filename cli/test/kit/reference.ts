@@ -1,5 +1,5 @@
 import { type Command, GLOBAL_FLAGS } from "../../src/command.js";
-import { descriptionOf, exitsOf, shownFlags, usageOf } from "../../src/help.js";
+import { describeArgument, descriptionOf, exitsOf, shownFlags, usageOf } from "../../src/help.js";
 import { COMMANDS } from "../../src/registry.js";
 
 /** The page docs/cli.md, made from the command table. */
@@ -30,7 +30,7 @@ function section(command: Command): string[] {
     descriptionOf(command),
     "",
     ...positionals.map(
-      ({ name, describe, required }) => `- \`${name}\`${required ? "" : " (optional)"}: ${describe}`,
+      (one) => `- \`${one.name}\`${one.required ? "" : " (optional)"}: ${describeArgument(one)}`,
     ),
     ...flagList(command.flags),
     ...(positionals.length + Object.keys(command.flags).length > 0 ? [""] : []),

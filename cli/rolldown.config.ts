@@ -1,0 +1,106 @@
+import { cpSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { defineConfig, type Plugin } from "rolldown";
+
+const MAIN = "src/main.ts";
+/** What so many commands share is read as one file. Fewer, and each reads what it does not need; more, and it finds files. */
+const COMMON_FROM = 10;
+// Loaded when they are called for; `selfsigned` is the service's, and no command asks it for a certificate.
+const NOT_BUNDLED = [
+  "@peculiar/x509",
+  "aws4fetch",
+  "hookproof-service",
+  "https-proxy-agent",
+  "libsql",
+  "open",
+  "pg",
+  "prom-client",
+  "selfsigned",
+];
+
+/** Of yargs only its parser: its door for helpers brings tables of widths, translations and a process of their own. */
+const yargsParser: Plugin = {
+  name: "yargs-parser",
+  resolveId(id) {
+    return id === "yargs/helpers" ? `\0${id}` : null;
+  },
+  async load(id) {
+    if (id !== "\0yargs/helpers") return null;
+    const parser = await this.resolve("yargs-parser", fileURLToPath(import.meta.resolve("yargs")));
+    return `export { default as Parser } from ${JSON.stringify(parser?.id)};`;
+  },
+};
+
+/** Tables of types and of character sets stay text until they are asked for, as text is read faster than code. */
+const tables: Plugin = {
+  name: "tables",
+  load(id) {
+    if (!/node_modules.*\.json$/.test(id)) return null;
+    const text = JSON.stringify(JSON.parse(readFileSync(id, "utf8")));
+    return { code: `module.exports = JSON.parse(${JSON.stringify(text)});`, moduleType: "js" };
+  },
+};
+
+/** Writes the licences of the packages that the bundle has code of beside it, as they demand. */
+const licences: Plugin = {
+  name: "licences",
+  generateBundle(_, bundle) {
+    const modules = Object.values(bundle).flatMap((part) => (part.type === "chunk" ? part.moduleIds : []));
+    const folders = modules.map((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? "");
+    const texts = [...new Set(folders)].sort().filter(Boolean).map(licenceOf);
+    this.emitFile({ type: "asset", fileName: "LICENSES.txt", source: texts.join("\n") });
+  },
+};
+
+function licenceOf(folder: string): string {
+  const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+  if (file === undefined) throw new Error(`${folder} has no licence`);
+  return `${name} ${version}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
+}
+
+/** The pages of the inspector and of the outbox, which the servers find beside the bundle. */
+const pages: Plugin = {
+  name: "pages",
+  writeBundle({ dir = "dist" }) {
+    const service = dirname(fileURLToPath(import.meta.resolve("hookproof-service/package.json")));
+    for (const page of ["inspector-page", "outbox-page"])
+      cpSync(join(service, "dist", page), join(dir, page), { recursive: true });
+  },
+};
+
+/**
+ * One bundle in few files, without white space: Node spends most of a start on finding files and reading them. What
+ * the overview and `--version` need is a file of its own, and so is what one command alone needs.
+ */
+export default defineConfig({
+  input: MAIN,
+  platform: "node",
+  external: NOT_BUNDLED,
+  resolve: { conditionNames: ["source", "node"] },
+  plugins: [yargsParser, tables, licences, pages],
+  // A package is loaded later in one place and at once in another, where a command has loaded it anyway.
+  checks: { ineffectiveDynamicImport: false },
+  output: {
+    dir: "dist",
+    cleanDir: true,
+    format: "esm",
+    // Not compressed: Express tells handlers of errors by the number of their parameters, used or not.
+    minify: {
+      compress: false,
+      mangle: { toplevel: true, keepNames: true },
+      codegen: { removeWhitespace: true },
+    },
+    codeSplitting: {
+      groups: [
+        {
+          name: "start",
+          test: /cli\/src\/(?:command|failure|find-command|io|main|output|registry)\.ts$/,
+          priority: 1,
+        },
+        { name: "common", minShareCount: COMMON_FROM },
+      ],
+    },
+  },
+});

@@ -1,0 +1,33 @@
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.security.MessageDigest;
+import java.util.Base64;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/**
+ * Checks the Webhook-Signature of a body on standard input, with the standard library alone:
+ * HOOKPROOF_SECRET=... java HmacVerify.java &lt;timestamp&gt; &lt;event id&gt; &lt;signature&gt; &lt; body.json
+ */
+public class HmacVerify {
+  /** The body has to be the bytes as received: parse it afterwards. */
+  static boolean isGenuine(
+      String secret, String timestamp, String eventId, String signature, byte[] body, long now)
+      throws Exception {
+    if (!timestamp.matches("[0-9]{1,15}") || Math.abs(now - Long.parseLong(timestamp)) > 300) return false;
+    Mac mac = Mac.getInstance("HmacSHA256");
+    // The key is the secret's text itself, not what it decodes to.
+    mac.init(new SecretKeySpec(secret.getBytes(UTF_8), "HmacSHA256"));
+    mac.update((timestamp + "." + eventId + ".").getBytes(UTF_8));
+    String expected = Base64.getUrlEncoder().withoutPadding().encodeToString(mac.doFinal(body));
+    return MessageDigest.isEqual(expected.getBytes(UTF_8), signature.getBytes(UTF_8)); // in constant time
+  }
+
+  public static void main(String[] args) throws Exception {
+    long now = args.length > 3 ? Long.parseLong(args[3]) : System.currentTimeMillis() / 1000;
+    byte[] body = System.in.readAllBytes();
+    boolean genuine = isGenuine(System.getenv("HOOKPROOF_SECRET"), args[0], args[1], args[2], body, now);
+    System.out.println(genuine ? "genuine" : "refused");
+    System.exit(genuine ? 0 : 1);
+  }
+}

@@ -1,0 +1,24 @@
+// Not run by the tests of Hookproof, as a registry of crates is missing there: try it before you rely on it.
+// The Webhook-Signature of a body on standard input. Rust's standard library has no hashes; the crates are the usual
+// ones: cargo add hmac@0.12 sha2@0.10 base64@0.22
+//   HOOKPROOF_SECRET=... cargo run -- <timestamp> <event id> < body.json
+use base64::{engine::general_purpose::URL_SAFE_NO_PAD, Engine};
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use std::io::Read;
+
+fn webhook_signature(secret: &str, timestamp: &str, event_id: &str, body: &[u8]) -> String {
+    // The key is the secret's text itself, not what it decodes to.
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("any length is a key");
+    mac.update(format!("{timestamp}.{event_id}.").as_bytes());
+    mac.update(body);
+    URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    let secret = std::env::var("HOOKPROOF_SECRET").expect("HOOKPROOF_SECRET");
+    let mut body = Vec::new();
+    std::io::stdin().read_to_end(&mut body).expect("a body");
+    println!("{}", webhook_signature(&secret, &args[1], &args[2], &body));
+}

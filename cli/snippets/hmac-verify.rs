@@ -1,0 +1,35 @@
+// Not run by the tests of Hookproof, as a registry of crates is missing there: try it before you rely on it.
+// Checks the Webhook-Signature of a body on standard input. Rust's standard library has no hashes; the crates are the
+// usual ones: cargo add hmac@0.12 sha2@0.10 base64@0.22
+//   HOOKPROOF_SECRET=... cargo run -- <timestamp> <event id> <signature> < body.json
+use base64::{engine::general_purpose::URL_SAFE_NO_PAD, Engine};
+use hmac::{Hmac, Mac};
+use sha2::Sha256;
+use std::io::Read;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+// The body has to be the bytes as received: parse it afterwards.
+fn is_genuine(secret: &str, timestamp: &str, event_id: &str, signature: &str, body: &[u8], now: u64) -> bool {
+    let is_number = (1..=15).contains(&timestamp.len()) && timestamp.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number || timestamp.parse::<u64>().map_or(true, |at| at.abs_diff(now) > 300) {
+        return false;
+    }
+    let Ok(shown) = URL_SAFE_NO_PAD.decode(signature) else { return false };
+    // The key is the secret's text itself, not what it decodes to.
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("any length is a key");
+    mac.update(format!("{timestamp}.{event_id}.").as_bytes());
+    mac.update(body);
+    mac.verify_slice(&shown).is_ok() // in constant time
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    let secret = std::env::var("HOOKPROOF_SECRET").expect("HOOKPROOF_SECRET");
+    let mut body = Vec::new();
+    std::io::stdin().read_to_end(&mut body).expect("a body");
+    let clock = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock after 1970").as_secs();
+    let now = args.get(4).map_or(clock, |given| given.parse().expect("a time"));
+    let genuine = is_genuine(&secret, &args[1], &args[2], &args[3], &body, now);
+    println!("{}", if genuine { "genuine" } else { "refused" });
+    std::process::exit(if genuine { 0 } else { 1 });
+}

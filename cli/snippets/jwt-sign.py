@@ -1,0 +1,29 @@
+"""A token for the Authorization header of a webhook, with PyJWT (pip install pyjwt[crypto]):
+HOOKPROOF_KEY=private.pem python3 jwt-sign.py <kid> <listener URL> <tenant's base URL> <event id> < body.json
+"""
+
+import base64
+import hashlib
+import os
+import sys
+import time
+
+import jwt
+
+
+def webhook_token(key: str, kid: str, url: str, base_url: str, event_id: str, body: bytes) -> str:
+    body_hash = base64.urlsafe_b64encode(hashlib.sha256(body).digest()).rstrip(b"=").decode()
+    claims = {
+        "sub": base_url,
+        "aud": url,
+        "exp": int(time.time()) + 300,
+        "jti": event_id,
+        "htm": "POST",
+        "htb_s256": body_hash,
+    }
+    return jwt.encode(claims, key, algorithm="RS256", headers={"kid": kid})
+
+
+if __name__ == "__main__":
+    with open(os.environ["HOOKPROOF_KEY"]) as file:
+        print(webhook_token(file.read(), *sys.argv[1:5], sys.stdin.buffer.read()))

@@ -1,0 +1,159 @@
+import type { ProbeFilter } from "hookproof/probes";
+import type { SchemeMistake } from "hookproof/schemes";
+import type { Args } from "./command.js";
+import type { Config } from "./config/config.js";
+import { CliError, EXIT, usageError } from "./failure.js";
+import { keyLike } from "./scheme-probes.js";
+import {
+  type CliScheme,
+  type Proof,
+  SCHEME_NAMES,
+  SCHEMES,
+  type SchemeFlag,
+  type SchemeSettings,
+} from "./schemes.js";
+
+/** A scheme with the settings of one command. */
+export interface ChosenScheme extends CliScheme {
+  readonly settings: SchemeSettings;
+  /** The settings with those of a local listener at `url` in place of what is not given. */
+  settingsFor(url: string): SchemeSettings;
+}
+
+/** The scheme of a profile, with what both sides have agreed on. */
+export function configuredScheme(config: Config): SchemeSettings | undefined {
+  const name = config.text("scheme");
+  if (name === undefined) return undefined;
+  const text = (setting: "issuer" | "audience" | "keyId") => config.text(setting);
+  return { name, issuer: text("issuer"), audience: text("audience"), keyId: text("keyId") };
+}
+
+/** The scheme that the flags name, or else `known`: that of a profile, a local listener or an event that was sent. */
+export function schemeOf(args: Args, known?: SchemeSettings): ChosenScheme | undefined {
+  const name = args.text("scheme") ?? known?.name;
+  const scheme = name === undefined || !Object.hasOwn(SCHEMES, name) ? undefined : SCHEMES[name];
+  const stray = FLAGS.find((flag) => args.isGiven(flag) && scheme?.flags[flag] === undefined);
+  if (stray !== undefined) {
+    const [user] = Object.entries(SCHEMES).find(([, { flags }]) => flags[stray] !== undefined) ?? [];
+    throw usageError(`--${stray} is for --scheme ${user}.`);
+  }
+  if (name === undefined) return undefined;
+  if (scheme === undefined)
+    throw usageError(
+      `This version knows no scheme ${JSON.stringify(name)}.`,
+      `It knows ${SCHEME_NAMES.join(", ")}.`,
+    );
+  const kept = known?.name === name ? known : undefined;
+  const settings = {
+    name,
+    issuer: args.text("issuer") ?? kept?.issuer,
+    audience: args.text("audience") ?? kept?.audience,
+    keyId: args.text("key-id") ?? kept?.keyId,
+  };
+  const given = withoutUndefined(settings);
+  return { ...scheme, settings, settingsFor: (url) => ({ ...scheme.local(url), ...given }) };
+}
+
+/** The settings of a scheme as they are kept for later. */
+export function keptOf({ settings }: ChosenScheme): SchemeSettings {
+  return withoutUndefined(settings);
+}
+
+function withoutUndefined(settings: SchemeSettings): SchemeSettings {
+  const { name, ...others } = settings;
+  return { name, ...Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined)) };
+}
+
+const FLAGS = ["issuer", "audience", "key-id"] as const satisfies readonly SchemeFlag[];
+
+/** What a flag is, for somebody who has left it out. */
+const MEANINGS: Readonly<Record<SchemeFlag, string>> = {
+  issuer:
+    "It is the claim iss, letter by letter as the receiver expects it, such as https://idp.example.com/",
+  audience:
+    "It is the claim aud: who the receiver is, letter by letter, such as https://receiver.example.com/",
+  "key-id": "It is the parameter keyid: the name under which the receiver knows the secret.",
+};
+
+/** Refuses a proof that the scheme does not have, and one that lacks a flag it needs. */
+export function requireProof({ settings, proofs, flags }: ChosenScheme, proof: Proof): void {
+  const scheme = `--scheme ${settings.name}`;
+  if (!proofs.includes(proof))
+    throw proof === "key"
+      ? usageError(`${scheme} signs with a secret, not with a key.`, "Give it with --secret-file <path>.")
+      : usageError(
+          `${scheme} signs with a key, not with a secret.`,
+          "Name a key with --key <kid|file>; hookproof keys generate makes one.",
+        );
+  const given = { issuer: settings.issuer, audience: settings.audience, "key-id": settings.keyId };
+  const missing = FLAGS.find((flag) => flags[flag]?.includes(proof) && given[flag] === undefined);
+  if (missing !== undefined) throw usageError(`${scheme} needs --${missing}.`, MEANINGS[missing]);
+}
+
+/** What makes a signer or verifier of a scheme; a wrong secret is a wrong set-up and no crash. */
+export async function madeWith<Made>({ secretHint }: CliScheme, make: () => Promise<Made>): Promise<Made> {
+  try {
+    return await make();
+  } catch (error) {
+    const text = sentence(error instanceof Error ? error.message : String(error));
+    throw new CliError(EXIT.setup, "SECRET_INVALID", text, { hint: secretHint });
+  }
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+}
+
+/** What the profile's secret or key would prove a request with. */
+function configuredProof({ proofs }: CliScheme, config: Config): Proof {
+  const [only, second] = proofs;
+  if (only !== undefined && second === undefined) return only;
+  const method = config.text("method") ?? (config.text("key") === undefined ? "hmac" : "jwt");
+  return method === "jwt" ? "key" : "secret";
+}
+
+/** Why a profile's scheme cannot be used as it is set, or what it is; undefined for a profile without one. */
+export function checkedScheme(args: Args, config: Config): { title: string; problem?: CliError } | undefined {
+  const scheme = schemeOf(args, configuredScheme(config));
+  if (scheme === undefined) return undefined;
+  const { name } = scheme.settings;
+  const title = `${scheme.title} (--scheme ${name})`;
+  const proof = configuredProof(scheme, config);
+  const method = config.text("method");
+  if (method !== undefined && (method === "jwt") !== (proof === "key")) {
+    const text = `The profile's method is ${method}, and --scheme ${name} signs with a ${proof}.`;
+    return { title, problem: usageError(text, "Leave out method in the profile.") };
+  }
+  try {
+    requireProof(scheme, proof);
+    return { title };
+  } catch (problem) {
+    if (problem instanceof CliError) return { title, problem };
+    throw problem;
+  }
+}
+
+/** The probes of a scheme as data, without a listener: with a secret or key that is made for them. */
+export async function probesOf(name: string, filter: ProbeFilter = {}) {
+  const { probing, signer, newSecret, local } = SCHEMES[name] as CliScheme;
+  const url = "https://listener.invalid/";
+  const secret = await newSecret?.();
+  const proof =
+    secret === undefined ? { key: await keyLike({ kid: "any", alg: "ES256" }) } : { secrets: [secret] };
+  const signing = { ...local(url), ...proof };
+  const target = { ...(await probing(signing)), url, signer: await signer(signing) };
+  return (await import("hookproof/probes")).schemeProbes(target, filter);
+}
+
+/** The mistakes of every scheme, or of one, each with the scheme's name. */
+export async function schemeMistakes(
+  name?: string,
+): Promise<readonly (SchemeMistake & { readonly scheme: string })[]> {
+  const chosen = Object.entries(SCHEMES).filter(([scheme]) => name === undefined || scheme === name);
+  const found = await Promise.all(
+    chosen.map(async ([scheme, { catalogue }]) =>
+      (await catalogue()).map((mistake) => ({ ...mistake, scheme })),
+    ),
+  );
+  return found.flat();
+}

@@ -1,0 +1,37 @@
+import type { Command } from "../command.js";
+import { EXIT, usageError } from "../failure.js";
+import { SNIPPETS, type SnippetAction, type SnippetMethod, snippetOf } from "../snippets.js";
+
+export const snippet: Command = {
+  name: "snippet",
+  details:
+    "Whole programs, run over the vectors where this project has the language's tools. Those for tokens take RS256.",
+  flags: {
+    lang: {
+      type: "string",
+      choices: Object.keys(SNIPPETS),
+      describe: "the language",
+    },
+    method: { type: "string", choices: ["hmac", "jwt"], default: "hmac", describe: "signature or token" },
+    do: { type: "string", choices: ["sign", "verify"], default: "sign", describe: "send or receive" },
+  },
+  examples: [
+    ["hookproof snippet --lang go", "sign in Go"],
+    ["hookproof snippet --lang python --method jwt --do verify > verify.py", "check tokens in Python"],
+  ],
+  exits: [],
+  async run({ args, out }) {
+    const lang = args.text("lang");
+    if (lang === undefined)
+      throw usageError("--lang is missing.", `One of ${Object.keys(SNIPPETS).join(", ")}.`);
+    const [method, action] = [args.text("method") as SnippetMethod, args.text("do") as SnippetAction];
+    const found = snippetOf(lang, method, action);
+    if (!found) throw usageError("--lang is no language with a snippet.");
+    out.document({ type: "snippet", ok: true, lang, method, do: action, ...found });
+    if (!out.json) out.write(found.code);
+    if (method === "jwt") out.note(`The usual library for tokens: ${found.library}.`);
+    if (!found.tested)
+      out.note("No test of this project has run it, as the compiler or a library is missing there.");
+    return EXIT.ok;
+  },
+};

@@ -1,0 +1,32 @@
+import { isEventId } from "hookproof";
+import type { DeadLetterFilter } from "hookproof/outbox";
+import type { Args, Flag } from "../command.js";
+import { usageError } from "../failure.js";
+
+const REASONS = ["refused", "attempts", "window", "unsendable"] as const;
+
+/** The flags of every command that selects dead letters. */
+export const DEAD_LETTER_FLAGS = {
+  listener: { type: "string", value: "<name>", describe: "only this listener's" },
+  reason: { type: "string", choices: REASONS, describe: "only those with this reason" },
+  code: { type: "string", value: "<code>", describe: "only those with this code, such as REQUEST_REFUSED" },
+  "older-than": {
+    type: "duration",
+    value: "<dur>",
+    describe: "only those that failed longer ago, such as 1h",
+  },
+} as const satisfies Record<string, Flag>;
+
+/** The filter that the flags and an event id make; a dead letter must match all of them. */
+export function deadLetterFilter(args: Args, now: number): DeadLetterFilter {
+  const id = args.text("id")?.toLowerCase();
+  if (id !== undefined && !isEventId(id)) throw usageError(`${JSON.stringify(id)} is not an event id.`);
+  const olderThanMs = args.durationMs("older-than");
+  return {
+    listener: args.text("listener"),
+    ids: id === undefined ? undefined : [id],
+    reason: REASONS.find((reason) => reason === args.text("reason")),
+    code: args.text("code") as DeadLetterFilter["code"],
+    before: olderThanMs === undefined ? undefined : now - olderThanMs,
+  };
+}

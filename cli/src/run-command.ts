@@ -1,0 +1,26 @@
+import type { Command } from "./command.js";
+import { loadConfig } from "./config/config.js";
+import { globalFlags, withSettings } from "./config/settled-args.js";
+import type { Io } from "./io.js";
+import { createOutput } from "./output.js";
+import { parseCommand } from "./parse.js";
+
+/** Runs a command with the words after its name, and gives its exit code; "help" where they ask for that. */
+export async function runCommand(
+  command: Command,
+  words: readonly string[],
+  io: Io,
+): Promise<number | "help"> {
+  const parsed = parseCommand(command, words);
+  if (parsed.kind === "help") return "help";
+  const { args, verbosity } = parsed;
+  const config = loadConfig(io, {
+    config: args.text("config"),
+    profile: args.text("profile"),
+    createsConfig: command.createsConfig,
+    given: (flag) => (args.isGiven(flag) ? args.texts(flag) : []),
+  });
+  if (!command.acceptsNewProfile) config.requireKnownProfile();
+  const global = globalFlags(args, verbosity, config);
+  return command.run({ io, out: createOutput(io, global), args: withSettings(args, config), global, config });
+}

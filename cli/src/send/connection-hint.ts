@@ -1,0 +1,22 @@
+/** What to do about a connection that failed, by the host and reason in the library's message; undefined if unknown. */
+export function connectionHint(code: string, message: string): string | undefined {
+  const [, host = "", reason = ""] = /: (\S+) \(([A-Za-z0-9_]+)\)/.exec(message) ?? [];
+  const port = /^(?:localhost|127\.0\.0\.1|\[::1\]):([0-9]+)$/.exec(host)?.[1];
+  if (reason === "ECONNREFUSED")
+    return port === undefined
+      ? "Nothing listens on that port of the host: compare the URL with the listener's."
+      : `Is a listener running? Start one with: hookproof listen --port ${port}`;
+  if (reason === "ENOTFOUND" || reason === "EAI_AGAIN")
+    return "The name of the host is not known: look for a typing mistake, or a network that is down.";
+  if (reason === "ECONNRESET" || code === "RESPONSE_INVALID")
+    return "Something else than HTTP may answer there: if it expects TLS, use https://.";
+  if (code !== "TLS_FAILED") return undefined;
+  if (reason === "EPROTO" || /^ERR_SSL/.test(reason))
+    return port === undefined
+      ? "That port does not answer with TLS: compare the URL with the listener's."
+      : "That port does not answer with TLS: use http:// for a listener without a certificate.";
+  if (reason === "ERR_TLS_CERT_ALTNAME_INVALID")
+    return "The certificate is for another name: use the name that it has.";
+  if (reason === "CERT_HAS_EXPIRED") return "The certificate has expired: the listener needs a new one.";
+  return `The certificate is not trusted: name it, or its authority, with --ca <file>${port === undefined ? "." : ", or use --insecure."}`;
+}

@@ -1,0 +1,47 @@
+import { SNIPPETS, snippetOf } from "../../src/snippets.js";
+
+const FENCES: Readonly<Record<string, string>> = { csharp: "csharp", shell: "bash" };
+const TITLES = {
+  "hmac-sign": "Sign by HMAC",
+  "hmac-verify": "Verify an HMAC signature",
+  "jwt-sign": "Sign a token",
+  "jwt-verify": "Verify a token",
+} as const;
+
+/** The page docs/snippets.md: every program that `hookproof snippet` prints. */
+export function snippetPage(): string {
+  return [
+    "# Signing and verifying in any language",
+    "",
+    "What `hookproof snippet --lang <language> --method hmac|jwt --do sign|verify` prints, made from the same files by `npm run generate`. Each is a whole program; take the function out of it. Signatures and tokens are as the [specification](specification.md) says; a receiver also has to remember event ids, which needs a database ([receiving](guides/receiving.md)).",
+    "",
+    "The tests run a program over the [vectors](../vectors/README.md), unless it says otherwise. Tokens are RS256 here, as every language signs that alone; for ES256 and EdDSA take the library that is named.",
+    "",
+    ...Object.entries(SNIPPETS).map(([, { title }]) => `- [${title}](#${anchorOf(title)})`),
+    "",
+    ...Object.entries(SNIPPETS).flatMap(([name, { title, library }]) => [
+      `## ${title}`,
+      "",
+      `The usual library for tokens: ${library}.`,
+      "",
+      ...(["hmac", "jwt"] as const).flatMap((method) =>
+        (["sign", "verify"] as const).flatMap((action) => {
+          const snippet = snippetOf(name, method, action);
+          return [
+            `### ${title}: ${TITLES[`${method}-${action}`].toLowerCase()}`,
+            "",
+            ...(snippet?.tested ? [] : ["No test of this project has run this one.", ""]),
+            `\`\`\`${FENCES[name] ?? name}`,
+            snippet?.code.trimEnd() ?? "",
+            "```",
+            "",
+          ];
+        }),
+      ),
+    ]),
+  ].join("\n");
+}
+
+function anchorOf(title: string): string {
+  return title.toLowerCase().replace("#", "");
+}

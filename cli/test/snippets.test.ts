@@ -1,0 +1,182 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { createHash, createPublicKey, type JsonWebKey } from "node:crypto";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { compactVerify, decodeJwt, importJWK } from "jose";
+import { describe, expect } from "vitest";
+import { itWith } from "../../test/kit/needs.js";
+import { hasTool } from "../../test/kit/outside-tool.js";
+import { temporaryFolder } from "../../test/kit/temporary-folder.js";
+import { bytesOf, readVectors } from "../../test/vectors/vector-file.js";
+import { SNIPPETS, snippetOf } from "../src/snippets.js";
+
+interface Vectors {
+  readonly hmac: readonly {
+    name: string;
+    secret: string;
+    timestamp: string;
+    eventId: string;
+    bodyBase64: string;
+    signature: string;
+  }[];
+  readonly keys: readonly { jwk: JsonWebKey & { kid: string; alg: string }; privatePkcs8Pem: string }[];
+  readonly jwt: readonly {
+    name: string;
+    alg: string;
+    now: number;
+    eventId: string;
+    bodyBase64: string;
+    url: string;
+    baseUrl: string;
+    token: string;
+    valid: boolean;
+    failsOn: string | null;
+  }[];
+}
+
+const vectors = readVectors<Vectors>("protocol.json");
+const folder = join(import.meta.dirname, "../snippets");
+const JACKSON = ["annotations", "core", "databind"].map((part) => `/usr/share/java/jackson-${part}.jar`);
+
+/** Builds a program into a folder and gives the command that runs it. */
+type Prepare = (file: string, built: string) => readonly [string, ...string[]];
+
+const interpreted =
+  (program: string): Prepare =>
+  (file) => [program, join(folder, file)];
+
+const RUNS: Readonly<Record<string, { tool: string; has: boolean; prepare: Prepare }>> = {
+  // Debian's own, which has python3-jwt.
+  python: {
+    tool: "python3-jwt",
+    has: hasTool("/usr/bin/python3", "-c", "import jwt, cryptography"),
+    prepare: interpreted("/usr/bin/python3"),
+  },
+  php: { tool: "php", has: hasTool("php", "--version"), prepare: interpreted("php") },
+  ruby: { tool: "ruby", has: hasTool("ruby", "--version"), prepare: interpreted("ruby") },
+  shell: { tool: "jq", has: hasTool("jq", "--version"), prepare: interpreted("bash") },
+  go: {
+    tool: "go",
+    has: hasTool("go", "version"),
+    prepare(file, built) {
+      const program = join(built, "program");
+      execFileSync("go", ["build", "-o", program, join(folder, file)]);
+      return [program];
+    },
+  },
+  java: {
+    tool: "java and libjackson2-databind-java",
+    has: hasTool("javac", "--version") && JACKSON.every((jar) => existsSync(jar)),
+    prepare(file, built) {
+      execFileSync("javac", ["-cp", JACKSON.join(":"), "-d", built, join(folder, file)]);
+      return ["java", "-cp", [built, ...JACKSON].join(":"), file.replace(".java", "")];
+    },
+  },
+  csharp: {
+    tool: "mono",
+    has: hasTool("mcs", "--version"),
+    prepare(file, built) {
+      const program = join(built, "program.exe");
+      execFileSync("mcs", [`-out:${program}`, join(folder, file)]);
+      return ["mono", program];
+    },
+  },
+};
+
+const seconds = (count: number) => ({ timeout: count * 1000 });
+
+describe.each(Object.keys(SNIPPETS).filter((name) => name in RUNS))("in %s", (name) => {
+  const { tool, has, prepare } = RUNS[name] as (typeof RUNS)[string];
+  const isRun = (method: "hmac" | "jwt") => snippetOf(name, method, "sign")?.tested === true;
+  const start = (method: "hmac" | "jwt", action: "sign" | "verify") => {
+    const [program, ...first] = prepare(
+      snippetOf(name, method, action)?.file ?? "",
+      temporaryFolder("snippet"),
+    );
+    return (args: readonly string[], input: Uint8Array, env: Record<string, string>) => {
+      const done = spawnSync(program, [...first, ...args], { input, env: { ...process.env, ...env } });
+      return { printed: String(done.stdout).trim(), code: done.status, said: String(done.stderr) };
+    };
+  };
+
+  itWith(tool, has)("signs and verifies by HMAC as the vectors say", seconds(300), () => {
+    const [sign, verify] = [start("hmac", "sign"), start("hmac", "verify")];
+    for (const { name, secret, timestamp, eventId, bodyBase64, signature } of vectors.hmac) {
+      const [body, env] = [bytesOf(bodyBase64), { HOOKPROOF_SECRET: secret }];
+      const at = (shift: number) => [timestamp, eventId, signature, String(Number(timestamp) + shift)];
+      expect(sign([timestamp, eventId], body, env).printed, name).toBe(signature);
+      expect(verify(at(300), body, env), name).toMatchObject({ printed: "genuine", code: 0 });
+    }
+    const [one] = vectors.hmac;
+    if (!one) throw new Error("no vector");
+    const { secret, timestamp, eventId, signature } = one;
+    const body = bytesOf(one.bodyBase64);
+    const other = `${signature[0] === "A" ? "B" : "A"}${signature.slice(1)}`;
+    const tries: [string[], Uint8Array, string][] = [
+      [[timestamp, eventId, signature, String(Number(timestamp) + 301)], body, secret],
+      [[timestamp, eventId, signature, String(Number(timestamp) - 301)], body, secret],
+      [[`${timestamp}x`, eventId, signature, timestamp], body, secret],
+      [[timestamp, eventId, other, timestamp], body, secret],
+      [[timestamp, eventId, `${signature}=`, timestamp], body, secret],
+      [[timestamp, eventId, "", timestamp], body, secret],
+      [[timestamp, eventId, signature, timestamp], Buffer.concat([body, Buffer.from("\n")]), secret],
+      [[timestamp, eventId, signature, timestamp], body, `${secret}x`],
+    ];
+    for (const [args, bytes, key] of tries)
+      expect(verify(args, bytes, { HOOKPROOF_SECRET: key }), String(args)).toMatchObject({
+        printed: "refused",
+        code: 1,
+      });
+  });
+
+  if (!isRun("jwt")) return;
+  itWith(tool, has)("signs tokens, and verifies those of the vectors", seconds(300), async () => {
+    if (!isRun("jwt")) return;
+    const rsa = vectors.keys.find(({ jwk }) => jwk.alg === "RS256");
+    if (!rsa) throw new Error("no RSA key");
+    const keys = temporaryFolder("snippet-keys");
+    const [secretKey, publicKey] = [join(keys, "private.pem"), join(keys, "public.pem")];
+    writeFileSync(secretKey, rsa.privatePkcs8Pem);
+    writeFileSync(
+      publicKey,
+      createPublicKey({ key: rsa.jwk, format: "jwk" }).export({ type: "spki", format: "pem" }),
+    );
+    const [sign, verify] = [start("jwt", "sign"), start("jwt", "verify")];
+    // Which key a kid means is the caller's affair: the program is given the key.
+    const cases = vectors.jwt.filter(({ alg, failsOn }) => alg === "RS256" && failsOn !== "kid");
+    expect(cases.length).toBeGreaterThan(12);
+    for (const { name, url, baseUrl, eventId, token, now, bodyBase64, valid } of cases)
+      expect(
+        verify([url, baseUrl, eventId, token, String(now)], bytesOf(bodyBase64), {
+          HOOKPROOF_KEY: publicKey,
+        }),
+        name,
+      ).toMatchObject({ printed: valid ? "genuine" : "refused", code: valid ? 0 : 1 });
+
+    const [one] = cases;
+    if (!one) throw new Error("no vector");
+    const body = bytesOf(one.bodyBase64);
+    const words = [rsa.jwk.kid, one.url, one.baseUrl, one.eventId];
+    const { printed: token, said } = sign(words, body, { HOOKPROOF_KEY: secretKey });
+    const { protectedHeader } = await compactVerify(token, await importJWK(rsa.jwk, "RS256")).catch(() => {
+      throw new Error(`no token: ${token} ${said}`);
+    });
+    expect(protectedHeader).toMatchObject({ alg: "RS256", kid: rsa.jwk.kid });
+    const { exp = 0, ...claims } = decodeJwt(token);
+    expect(Math.abs(exp - Date.now() / 1000 - 300)).toBeLessThan(60);
+    expect(claims).toEqual({
+      sub: one.baseUrl,
+      aud: one.url,
+      jti: one.eventId,
+      htm: "POST",
+      htb_s256: createHash("sha256").update(body).digest("base64url"),
+    });
+    // An algorithm of the token's own choice, with the public key as a secret or with none.
+    const [, payload = ""] = one.token.split(".");
+    for (const alg of ["none", "HS256"]) {
+      const header = Buffer.from(JSON.stringify({ alg, kid: rsa.jwk.kid })).toString("base64url");
+      const forged = [one.url, one.baseUrl, one.eventId, `${header}.${payload}.AAAA`, String(one.now)];
+      expect(verify(forged, body, { HOOKPROOF_KEY: publicKey }).printed, alg).toBe("refused");
+    }
+  });
+});
