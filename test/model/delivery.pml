@@ -52,6 +52,7 @@ bool right[4];    /* whose lease lasts, whatever the store says: each that was g
 /* Nobody is left who could answer. */
 #define UNANSWERED(i, e) (answer[i] == NOWHERE && (wire[i] == NOWHERE || (wire[i] == INSIDE && holder[e] != i + 1)))
 #define HOLDS(w, e) (state[e] == PENDING && owner[e] == w + 1)
+#define ENDS(i) (phase[i] == CLAIMED || phase[i] == UNKNOWN)
 #define MAY_GO(e) (!live[1 - e] && (e == 0 || state[0] != PENDING))
 
 inline freed(e) { live[e] = false; owner[e] = 0; right[i] = false }
@@ -105,10 +106,19 @@ end:
   /* EventAttempt.#reschedule: src/outbox/deliver.ts; reschedule of the stores */
   :: atomic { STEP(RESCHEDULE, phase[i] == UNKNOWN && HOLDS(w, e)) -> freed(e); phase[i] = IDLE }
   :: atomic { STEP(RESCHEDULE_LATE, phase[i] == UNKNOWN && !HOLDS(w, e)) -> phase[i] = IDLE }
-  /* EventAttempt.#fail: src/outbox/deliver.ts; fail of the stores */
-  :: atomic { STEP(FAIL, phase[i] == REFUSED && HOLDS(w, e)) ->
+  /* EventAttempt.#fail: src/outbox/deliver.ts; fail of the stores. Its window may end before or after an attempt */
+  :: atomic { STEP(FAIL, (phase[i] == REFUSED || (ENDS(i) && FAULT)) && HOLDS(w, e)) ->
+       if
+       :: phase[i] != REFUSED -> USED
+       :: else
+       fi;
        state[e] = DEAD; freed(e); phase[i] = IDLE }
-  :: atomic { STEP(FAIL_LATE, phase[i] == REFUSED && !HOLDS(w, e)) -> phase[i] = IDLE }
+  :: atomic { STEP(FAIL_LATE, (phase[i] == REFUSED || (phase[i] == UNKNOWN && FAULT)) && !HOLDS(w, e)) ->
+       if
+       :: phase[i] != REFUSED -> USED
+       :: else
+       fi;
+       phase[i] = IDLE }
   /* the store cannot be reached until the lease is over: StoreCalls.untilDone, src/outbox/store-calls.ts */
   :: atomic { phase[i] >= ACCEPTED && !live[e] && FAULT -> USED; phase[i] = IDLE }
   od

@@ -1,4 +1,4 @@
-import type { Lease } from "hookproof/outbox/store";
+import type { EventFilter, Lease } from "hookproof/outbox/store";
 
 /** The rules that are looked at after every step: docs/simulation.md says what each means. */
 export const RULES = {
@@ -14,10 +14,14 @@ export const RULES = {
   schedule: "no retry sooner than the schedule and Retry-After say, and none much later",
   due: "nothing is claimed before it is due, while its listener is paused or rests, or after it has ended",
   recount: "counters equal a recount",
-  limits: "concurrency and rate of a listener are kept",
+  limits: "concurrency and rate of a listener are kept, and a rate holds up nothing that it allows",
   "set-up": "401, 403 and 404 bury no event",
+  gone: "410, where it means to stop, pauses the listener and buries no event",
   reason: "a dead letter has its reason: a refusal, the window, the attempts that were allowed",
   lost: "what counts as delivered has run",
+  kept: "a worker sends what it has leased or gives it back, and stores what was answered while its lease holds",
+  stop: "a worker that is told to stop begins no attempt",
+  pruned: "what has ended is removed when its time is over, and nothing else",
   liveness: "after the faults every acknowledged event is delivered or a dead letter, in bounded time",
   "wake-up": "an idle worker hears of an event at once, and not by its next poll",
   error: "nothing throws what nobody expects",
@@ -55,11 +59,20 @@ export interface Held {
 /** What a worker learnt from a request. */
 export interface Seen {
   readonly status?: number;
+  /** What the answer says in the listener's scheme: the event was taken, now or before, or is refused for good. */
+  readonly means?: "accepted" | "known" | "refused" | undefined;
   readonly resent?: boolean;
   readonly retryAfterMs?: number;
   readonly hasWrongTime?: boolean;
   /** By the store's clock. */
   readonly at: number;
+}
+
+/** A proof that is the same at every attempt: the bytes `all` where the key is the same, and what it says in any case. */
+export interface Proof {
+  readonly key: string;
+  readonly claims: string;
+  readonly all: string;
 }
 
 /** An event at a listener, as it has to stand in the store. */
@@ -82,8 +95,34 @@ export interface Facts {
   runs: number;
   sends: number;
   reason?: string;
+  /** Its first proof, where it has one for all attempts. */
+  proof?: Proof;
+  /** By the store's clock. */
+  endedAt?: number;
+  /** Whether it was given a new id, which the next claim shows. */
+  isRenamed?: boolean;
   /** The attempts that its history has to hold. */
   readonly recorded: { readonly number: number; readonly status: number | undefined }[];
 }
 
 export const nameOf = (listener: string, id: string) => `${listener} ${id}`;
+
+export function isMeant(one: Facts, { listener = one.listener, ids }: EventFilter): boolean {
+  return one.listener === listener && (ids?.includes(one.id) ?? true);
+}
+
+export function shortName({ listener, id, key }: Facts): string {
+  return `${listener}/${id.slice(0, 8)}${key === undefined ? "" : `(${key})`}`;
+}
+
+export function text(body: Uint8Array): string {
+  return Buffer.from(body).toString("latin1");
+}
+
+/** What is wrong with a proof of an event that has one for all attempts. */
+export function proofFault(one: Facts, { key, claims, all }: Proof): string | undefined {
+  one.proof ??= { key, claims, all };
+  if (one.proof.claims !== claims) return `${shortName(one)} is sent with other claims`;
+  const isSigned = one.proof.key === key && one.proof.all !== all;
+  return isSigned ? `${shortName(one)} is signed anew, to other bytes` : undefined;
+}

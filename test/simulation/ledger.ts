@@ -1,7 +1,7 @@
 import type {
   CancelResult,
   ClaimedEvent,
-  DeadLetterFilter,
+  ClaimRequest,
   Delivery,
   DeliveryFailure,
   EventFilter,
@@ -9,21 +9,29 @@ import type {
   Lease,
   OutboxAttempt,
   OutboxEvent,
-  RedriveOptions,
-  RedriveResult,
 } from "hookproof/outbox/store";
-import { type Facts, type Held, nameOf, type Rule, type Seen, type Violation } from "./facts.js";
+import { LeaseDuties } from "./duties.js";
+import { EndedEvents } from "./ended-events.js";
+import {
+  type Facts,
+  type Held,
+  isMeant,
+  nameOf,
+  type Rule,
+  type Seen,
+  shortName,
+  text,
+  type Violation,
+} from "./facts.js";
+import { Holds } from "./holds.js";
+import { ClaimedLimits } from "./limits.js";
 import type { ListenerPlan, Plan } from "./plan.js";
+import { DRIFT, Schedule, WINDOW_MS } from "./schedule.js";
 import type { Trace } from "./trace.js";
 import type { VirtualTime } from "./virtual-time.js";
 
-const HOUR_MS = 3_600_000;
-const WINDOW_MS = 7 * 24 * HOUR_MS - HOUR_MS;
-const MAX_RETRY_AFTER_MS = 24 * HOUR_MS;
-/** What a lease has to last longer than an attempt, so that its result can be stored; the outbox keeps to more. */
-const TO_STORE_MS = 3_000;
-/** How much faster or slower than the store's a worker's clock may run: plan.ts. */
-const DRIFT = 0.045;
+/** What a lease has to last longer than an attempt, so that its result can be stored: docs/decisions.md, O4. */
+const TO_STORE_MS = 2_500;
 
 /**
  * What has to hold, as a book that is kept beside the real store: every call that the store has executed is written
@@ -31,19 +39,26 @@ const DRIFT = 0.045;
  */
 export class Ledger {
   readonly facts = new Map<string, Facts>();
+  readonly duties: LeaseDuties;
+  readonly ended: EndedEvents;
   violation: Violation | undefined;
+  /** How many events were stored. */
+  events = 0;
   readonly #time: VirtualTime;
-  readonly #storeNow: () => number;
+  readonly storeNow: () => number;
   readonly #listeners: ReadonlyMap<string, ListenerPlan>;
-  readonly #paused = new Set<string>();
-  readonly #rests = new Map<string, number>();
-  /** When the events of each listener with a rate were claimed, by the store's clock. */
-  readonly #claims = new Map<string, number[]>();
+  readonly #schedule: Schedule;
+  readonly #limits: ClaimedLimits;
+  readonly #isPlain: boolean;
+  readonly #stopped = new Set<string>();
+  readonly holds: Holds;
+  /** Told when a worker is given what another one has held, and of each claim of an event of a key. */
+  onOvertaken: (worker: string) => void = () => {};
+  onKeyClaimed: (one: Facts) => void = () => {};
   readonly #refused = new Set<string>();
-  readonly #dropped = new Set<string>();
   #places = 0;
   /** The sum of what the store's clock was set by, and when it was set last. */
-  #jumpedMs = 0;
+  jumpedMs = 0;
   #jumpedAt = Number.NEGATIVE_INFINITY;
 
   /** Who was given each lease. */
@@ -53,8 +68,14 @@ export class Ledger {
   constructor(plan: Plan, time: VirtualTime, trace: Trace, storeNow: () => number) {
     this.#trace = trace;
     this.#time = time;
-    this.#storeNow = storeNow;
+    this.storeNow = storeNow;
     this.#listeners = new Map(plan.listeners.map((one) => [one.name, one]));
+    this.holds = new Holds({ storeNow, onBroken: (rule, message) => this.break(rule, message) });
+    this.#schedule = new Schedule(plan, time, storeNow);
+    this.#limits = new ClaimedLimits(plan, this, time);
+    this.duties = new LeaseDuties(plan);
+    this.ended = new EndedEvents(plan, this);
+    this.#isPlain = plan.isPlainStore ?? false;
   }
 
   break(rule: Rule, message: string): void {
@@ -62,22 +83,21 @@ export class Ledger {
   }
 
   storeJumped(ms: number): void {
-    this.#claims.clear();
-    // A rest that was over is forgotten, and does not come back with the clock.
-    for (const [listener, until] of this.#rests)
-      if (until <= this.#storeNow() - ms) this.#rests.delete(listener);
-    this.#jumpedMs += Math.abs(ms);
+    this.#limits.storeJumped();
+    this.holds.storeJumped(ms);
+    this.jumpedMs += Math.abs(ms);
     this.#jumpedAt = this.#time.now;
   }
 
-  /** The transaction of these events has committed. */
+  /** The transaction of these events has committed; they were enqueued at this time of the store. */
   stored(
     events: readonly Pick<OutboxEvent, "id" | "listener" | "orderingKey" | "deliverAt" | "body">[],
+    now = this.storeNow(),
   ): void {
-    const now = this.#storeNow();
     for (const { id, listener, orderingKey, deliverAt = now, body } of events) {
       const name = nameOf(listener, id);
       if (this.facts.has(name)) continue;
+      this.events += 1;
       this.facts.set(name, {
         ...{
           name,
@@ -85,7 +105,7 @@ export class Ledger {
           listener,
           key: orderingKey,
           body: text(body),
-          place: ++this.#places,
+          place: this.nextPlace(),
           state: "pending",
         },
         ...{ dueAt: Math.max(now, deliverAt), attempts: 0, attemptsBefore: 0, firstAttemptAt: undefined },
@@ -94,15 +114,20 @@ export class Ledger {
     }
   }
 
+  /** The place of the next event in the order of its key. */
+  nextPlace(): number {
+    return ++this.#places;
+  }
+
   /** These ids were rolled back, or the store said that it has nothing of them. */
   undone(ids: readonly string[]): void {
     for (const id of ids) this.#refused.add(id);
   }
 
-  claimed(worker: string, claims: readonly ClaimedEvent[], askedAt: number): void {
-    const now = this.#storeNow();
+  claimed(worker: string, claims: readonly ClaimedEvent[], askedAt: number, request: ClaimRequest): void {
+    const now = this.storeNow();
     for (const { event, lease, attempt, firstAttemptAt, sentBefore } of claims) {
-      const one = this.facts.get(nameOf(event.listener, event.id));
+      const one = this.facts.get(nameOf(event.listener, event.id)) ?? this.#withNewId(event, attempt);
       if (!one) {
         this.break("rolled back", `${event.id} was claimed and is not stored`);
         continue;
@@ -113,10 +138,11 @@ export class Ledger {
       if (one.state !== "pending") this.break("due", `${what}: it is ${one.state}`);
       if (one.held && one.held.lease.expiresAt > now)
         this.break("leases", `${what}: ${one.held.worker} holds it for ${one.held.lease.expiresAt - now} ms`);
+      const fault = one.held && this.#jumpedAt < one.held.askedAt && this.duties.fault(one.held);
+      if (fault) this.break("kept", `${shortName(one)} ${fault}`);
       if (now < one.dueAt) this.break("due", `${what} ${one.dueAt - now} ms before it is due`);
-      if (this.#paused.has(one.listener)) this.break("due", `${what} while ${one.listener} is paused`);
-      if (now < (this.#rests.get(one.listener) ?? 0))
-        this.break("due", `${what} while ${one.listener} rests`);
+      if (this.holds.isPaused(one.listener)) this.break("due", `${what} while ${one.listener} is paused`);
+      if (now < this.holds.restsUntil(one.listener)) this.break("due", `${what} while ${one.listener} rests`);
       if (now > (one.firstAttemptAt ?? now) + WINDOW_MS) this.break("window", `${what} past its window`);
       if (text(event.body) !== one.body) this.break("bytes", `${what} with other bytes`);
       if (attempt !== one.attempts + 1)
@@ -124,6 +150,8 @@ export class Ledger {
       if (firstAttemptAt !== (one.firstAttemptAt ?? now) || sentBefore !== (one.firstAttemptAt !== undefined))
         this.break("history", `${what} with another first attempt than its own`);
       this.#inOrder(one, what, now);
+      if (one.held) this.onOvertaken(one.held.worker);
+      if (one.key !== undefined) this.onKeyClaimed(one);
       const { dueAt, attempts } = one;
       const before = { dueAt, attempts, firstAttemptAt: one.firstAttemptAt };
       one.attempts = attempt;
@@ -131,27 +159,22 @@ export class Ledger {
       one.dueAt = lease.expiresAt;
       const times = { askedAt, claimedAt: this.#time.now };
       one.held = { worker, lease, number: attempt, sentBefore, ...times, before, sends: 0 };
-      this.#keepLimits(one.listener, now);
+      if (!this.#isPlain) this.#limits.claimed(one.listener, now);
     }
+    if (!this.#isPlain && claims.length < request.limit) this.#limits.passedOver(request.listeners.keys());
   }
 
-  /** The limits of a listener hold over all workers. */
-  #keepLimits(listener: string, now: number): void {
-    const { concurrency = 0, rate } = this.#listeners.get(listener) ?? {};
-    let leased = 0;
-    for (const one of this.facts.values())
-      if (one.listener === listener && one.held && one.held.lease.expiresAt > now) leased += 1;
-    if (leased > concurrency)
-      this.break("limits", `${leased} events of ${listener} are leased, and not ${concurrency}`);
-    if (!rate) return;
-    const claims = this.#claims.get(listener) ?? [];
-    claims.push(now);
-    this.#claims.set(listener, claims);
-    for (const [index, from] of claims.entries()) {
-      const count = claims.length - index;
-      if (count > rate.burst + (rate.perSecond * (now - from)) / 1000 + 1)
-        this.break("limits", `${count} events of ${listener} were claimed within ${now - from} ms`);
+  /** An event that was brought back under a new id, as the first claim of it shows. */
+  #withNewId({ id, listener, body }: OutboxEvent, attempt: number): Facts | undefined {
+    for (const one of this.facts.values()) {
+      if (!one.isRenamed || one.listener !== listener || one.body !== text(body)) continue;
+      if (one.attempts !== attempt - 1) continue;
+      this.facts.delete(one.name);
+      const renamed = { ...one, name: nameOf(listener, id), id, isRenamed: false };
+      this.facts.set(renamed.name, renamed);
+      return renamed;
     }
+    return undefined;
   }
 
   #inOrder(one: Facts, what: string, now: number): void {
@@ -175,7 +198,8 @@ export class Ledger {
     this.#trace.add(this.#claimants.get(token) ?? "?", what, listener, id, holds ? undefined : "too late");
   }
 
-  #fence(what: string, changed: number | boolean, expected: number | boolean): void {
+  /** What a call has changed, beside what it should have. */
+  fence(what: string, changed: number | boolean, expected: number | boolean): void {
     if (Number(changed) !== Number(expected))
       this.break("fence", `${what} changed ${Number(changed)} and should have changed ${Number(expected)}`);
   }
@@ -183,86 +207,56 @@ export class Ledger {
   markedDelivered(deliveries: readonly Delivery[], changed: number): void {
     const valid = deliveries.filter(({ lease }) => this.#holder(lease));
     for (const one of deliveries) this.#tell("marks as delivered", one.lease, valid.includes(one));
-    this.#fence("markDelivered", changed, valid.length);
+    this.fence("markDelivered", changed, valid.length);
     for (const { lease, outcome, attempt } of valid) {
       const one = this.#holder(lease);
       if (!one?.held) continue;
       const { last, sentBefore } = one.held;
-      const isAccepted = last?.status === 200 || last?.status === 409;
-      const isFirst = last?.status === 409 && !sentBefore && !last.resent;
-      if (!isAccepted || (outcome === "duplicate") !== isFirst || isFirst)
+      const isAccepted = last?.means === "accepted" || last?.means === "known";
+      const isFirst = last?.means === "known" && !sentBefore && !last.resent;
+      const hasRun = one.runs > 0 || this.ended.isDropped(one.name); // it was pruned, and enqueued again
+      if (
+        !isAccepted ||
+        (outcome === "duplicate") !== isFirst ||
+        (isFirst && !this.ended.isDropped(one.name))
+      )
         this.break("lost", `${shortName(one)} counts as ${outcome} after ${last?.status ?? "no answer"}`);
-      if (one.runs === 0) this.break("lost", `${shortName(one)} counts as delivered and never ran`);
+      if (!hasRun) this.break("lost", `${shortName(one)} counts as delivered and never ran`);
       this.#record(one, attempt);
       this.#end(one, "delivered");
     }
   }
 
   rescheduled(lease: Lease, at: number, attempt: OutboxAttempt, changed: boolean): void {
-    const one = this.#holder(lease);
-    this.#fence("reschedule", changed, one !== undefined);
+    const [one, now] = [this.#holder(lease), this.storeNow()];
+    this.fence("reschedule", changed, one !== undefined);
     this.#tell("reschedules", lease, one !== undefined);
     if (!one?.held) return;
-    this.#onSchedule(one, one.held, at, attempt);
+    if (attempt.code !== "ABORTED" && this.#jumpedAt < one.held.askedAt)
+      for (const [rule, message] of this.#schedule.faults(one, one.held, at, {
+        restsUntil: this.holds.restsUntil(one.listener),
+        pausedAt: this.#stopped.has(one.held.worker) ? now : this.holds.pausedAt(one.listener),
+      }))
+        this.break(rule, message);
     this.#record(one, attempt);
     one.held = undefined;
     one.dueAt = at;
   }
 
-  #onSchedule(
-    one: Facts,
-    { number, last, askedAt, claimedAt, lease }: Held,
-    at: number,
-    attempt: OutboxAttempt,
-  ) {
-    const what = `${shortName(one)} rescheduled`;
-    const now = this.#storeNow();
-    const [from, retry] = [last?.at ?? now, this.#listeners.get(one.listener)?.retry];
-    if (attempt.code === "ABORTED" || !retry || this.#jumpedAt >= askedAt) return;
-    const tries = number - one.attemptsBefore;
-    const delay = Math.min(retry.maxDelayMs, retry.firstDelayMs * 2 ** (tries - 1));
-    const asked = Math.min(MAX_RETRY_AFTER_MS, last?.retryAfterMs ?? 0);
-    const rounding = 1_100 + DRIFT * (this.#time.now - askedAt);
-    if (at < from + Math.max(delay, asked) - rounding)
-      this.break("schedule", `${what} ${from + Math.max(delay, asked) - at} ms too soon`);
-    const latest = now + Math.max(1.5 * delay, asked) + (claimedAt - askedAt) + rounding;
-    if (at > latest) this.break("schedule", `${what} ${at - latest} ms too late`);
-    if (tries >= (retry.maxAttempts ?? Number.POSITIVE_INFINITY))
-      this.break("schedule", `${what} after all ${tries} attempts`);
-    if (at > (one.firstAttemptAt ?? now) + WINDOW_MS) this.break("window", `${what} past its window`);
-    const rests = (last?.status === 429 || last?.status === 503) && asked > 0;
-    if (
-      rests &&
-      now < lease.expiresAt - 6_000 &&
-      (this.#rests.get(one.listener) ?? 0) < from + asked - rounding
-    )
-      this.break("schedule", `${what}, and ${one.listener} does not rest as it asked`);
-  }
-
   failed(lease: Lease, { reason, attempt, blocksKey }: DeliveryFailure, changed: boolean): void {
     const one = this.#holder(lease);
-    this.#fence("fail", changed, one !== undefined);
+    this.fence("fail", changed, one !== undefined);
     this.#tell("buries", lease, one !== undefined);
     if (!one?.held) return;
     const { last } = one.held;
     const what = `${shortName(one)} buried (${reason}) after ${last?.status ?? "no answer"}`;
     if (reason === "refused") {
       if ([401, 403, 404].includes(last?.status ?? 0)) this.break("set-up", what);
-      if (last?.status !== 422) this.break("reason", what);
-    } else this.#checkReason(one, reason, what);
+      if (last?.status === 410 && !this.#isPlain) this.break("gone", what);
+      if (last?.means !== "refused" && last?.status !== 410) this.break("reason", what);
+    } else if (!this.#schedule.isReason(one, reason, this.jumpedMs)) this.break("reason", what);
     if (attempt) this.#record(one, attempt);
     this.#bury(one, reason, blocksKey);
-  }
-
-  #checkReason(one: Facts, reason: string, what: string): void {
-    const { retry } = this.#listeners.get(one.listener) ?? {};
-    const tries = one.attempts - one.attemptsBefore;
-    if (reason === "attempts" && !(tries >= (retry?.maxAttempts ?? Number.POSITIVE_INFINITY)))
-      this.break("reason", what);
-    const longest = Math.max(1.5 * (retry?.maxDelayMs ?? 0), MAX_RETRY_AFTER_MS);
-    const open = (one.firstAttemptAt ?? 0) + WINDOW_MS - this.#storeNow();
-    if (reason === "window" && open > longest + this.#jumpedMs + HOUR_MS) this.break("reason", what);
-    if (reason !== "attempts" && reason !== "window") this.break("reason", what);
   }
 
   released(leases: readonly Lease[]): void {
@@ -276,7 +270,7 @@ export class Ledger {
   }
 
   expired(ended: readonly ExpiredEvent[]): void {
-    const now = this.#storeNow();
+    const now = this.storeNow();
     for (const { listener, id } of ended) {
       const one = this.facts.get(nameOf(listener, id));
       this.#trace.add("store", "expires", listener, id);
@@ -287,51 +281,30 @@ export class Ledger {
     }
   }
 
-  redriven(filter: DeadLetterFilter, windowMs: number, options: RedriveOptions, result: RedriveResult): void {
-    const now = this.#storeNow();
-    const dead = [...this.facts.values()].filter((one) => one.state === "dead" && isMeant(one, filter));
-    const open = dead.filter(({ firstAttemptAt = now }) => now - firstAttemptAt <= windowMs);
-    this.#fence("redrive", result.redriven, open.length);
-    for (const one of open) {
-      if (options.place !== "kept" && one.key !== undefined) one.place = ++this.#places;
-      Object.assign(one, { state: "pending", dueAt: now, attemptsBefore: one.attempts, blocksKey: false });
-    }
-  }
-
-  dropped(filter: DeadLetterFilter, count: number): void {
-    const dead = [...this.facts.values()].filter((one) => one.state === "dead" && isMeant(one, filter));
-    this.#fence("drop", count, dead.length);
-    for (const one of dead) {
-      this.facts.delete(one.name);
-      this.#dropped.add(one.name);
-    }
-  }
-
   cancelled(filter: EventFilter, { cancelled }: CancelResult): void {
     const found = [...this.facts.values()].filter(
       (one) => one.state === "pending" && one.firstAttemptAt === undefined && isMeant(one, filter),
     );
-    this.#fence("cancel", cancelled, found.length);
-    for (const one of found) one.state = "cancelled";
+    this.fence("cancel", cancelled, found.length);
+    for (const one of found) this.#end(one, "cancelled");
   }
 
-  paused(listener: string): void {
-    this.#paused.add(listener);
+  /** The store did not answer a call that was to end these leases, or with an error. */
+  notStored(leases: readonly Lease[]): void {
+    this.duties.failed(leases, this.storeNow());
   }
 
-  resumed(listener: string, changed: boolean): void {
-    this.#fence("resume", changed, this.#paused.delete(listener));
-  }
-
-  rests(listener: string, until: number): void {
-    this.#rests.set(listener, Math.max(until, this.#rests.get(listener) ?? 0));
+  /** A worker is told to stop. */
+  stops(worker: string): void {
+    this.#stopped.add(worker);
+    this.duties.disturbed(worker);
   }
 
   /** A worker sends. */
   sent(worker: string, listener: string, id: string, body: Uint8Array, timeoutMs: number): Held | undefined {
     const name = nameOf(listener, id);
     const one = this.facts.get(name);
-    if (!one && this.#dropped.has(name)) return undefined;
+    if (!one && this.ended.isDropped(name)) return undefined;
     const what = `${worker} sends ${listener} ${id.slice(0, 8)}`;
     if (!one || this.#refused.has(id) || one.state === "cancelled") {
       this.break("rolled back", `${what}, which ${one ? `is ${one.state}` : "is not stored"}`);
@@ -342,23 +315,28 @@ export class Ledger {
     const { held } = one;
     if (held?.worker !== worker) return undefined; // a second request of a worker that was overtaken
     held.sends += 1;
+    if (held.sends === 1 && this.#stopped.has(worker))
+      this.break("stop", `${what} after it was told to stop`);
     if (this.#jumpedAt >= held.askedAt) return held; // a lease by a clock that was set says nothing
-    const now = this.#storeNow();
-    if (held.lease.expiresAt - now < timeoutMs + TO_STORE_MS)
+    const now = this.storeNow();
+    const toStoreMs = TO_STORE_MS - DRIFT * (this.#time.now - held.askedAt);
+    if (held.lease.expiresAt - now < timeoutMs + toStoreMs)
       this.break("lease time", `${what} for ${timeoutMs} ms under ${held.lease.expiresAt - now} ms`);
     const late = now - (one.firstAttemptAt ?? now) - WINDOW_MS;
-    if (late > 6_000 + this.#jumpedMs) this.break("window", `${what} ${late} ms past its window`);
+    // Within an attempt a second request may follow, after an answer that showed a wrong clock or secret.
+    const mayBeLate = held.sends === 1 ? 50 + DRIFT * (this.#time.now - held.askedAt) : 11_000;
+    if (late > mayBeLate + this.jumpedMs) this.break("window", `${what} ${late} ms past its window`);
     return held;
   }
 
   answered(held: Held | undefined, seen: Omit<Seen, "at">): void {
-    if (held) held.last = { ...seen, at: this.#storeNow() };
+    if (held) held.last = { ...seen, at: this.storeNow() };
   }
 
   ran(listener: string, id: string, body: Uint8Array): void {
     const one = this.facts.get(nameOf(listener, id));
     if (!one) {
-      if (!this.#dropped.has(nameOf(listener, id)))
+      if (!this.ended.isDropped(nameOf(listener, id)))
         this.break("rolled back", `${listener} ${id} ran and is not stored`);
       return;
     }
@@ -381,6 +359,7 @@ export class Ledger {
 
   #end(one: Facts, state: Facts["state"]): void {
     one.state = state;
+    one.endedAt = this.storeNow();
     one.held = undefined;
   }
 
@@ -389,16 +368,4 @@ export class Ledger {
     one.reason = reason;
     one.blocksKey = blocksKey;
   }
-}
-
-function isMeant(one: Facts, { listener = one.listener, ids }: EventFilter): boolean {
-  return one.listener === listener && (ids?.includes(one.id) ?? true);
-}
-
-export function shortName({ listener, id, key }: Facts): string {
-  return `${listener}/${id.slice(0, 8)}${key === undefined ? "" : `(${key})`}`;
-}
-
-function text(body: Uint8Array): string {
-  return Buffer.from(body).toString("latin1");
 }

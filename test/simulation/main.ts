@@ -2,18 +2,24 @@
 import "./globals.js";
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { type Plan, planOf, type StoreKind } from "./plan.js";
+import type { StoreKind } from "./plan.js";
+import { search } from "./search.js";
 import { shrunk } from "./shrink.js";
-import { simulate, simulateTwice } from "./simulate.js";
+import { type AnyPlan, drawn, isReplayPlan, type Side, simulate, simulateTwice } from "./simulate.js";
 import { timeline } from "./timeline.js";
 
 const USAGE = `npm run simulate -- --seed 1            one world, with its trace
 npm run simulate -- --seeds 300         so many worlds, each twice; --from 1000 begins elsewhere
 npm run simulate -- --minutes 60        as many as there is time for
+npm run simulate -- --search file.json --seeds 100000
+                                        goes on with a long search; the file keeps how far it came, and
+                                        --from 50001 leaves the part before to another process
 npm run simulate -- --plan file.json    a world of a file, such as a fixture's
+  --receiver              the receiving side: processes with a replay store, and not the outbox
+  --schemes               the outbox with a listener of each of the four schemes
   --store memory|sqlite   the store, memory by default
   --shrink file.json      of --seed or --plan: leaves out what a failure does not need, and writes the rest
-  --svg file.svg          of --seed or --plan: draws its timeline
+  --svg file.svg          of --seed or --plan, not of --receiver: draws its timeline
   --once                  of --seeds and --minutes: each world once
   --stop-at-first         of --seeds and --minutes: ends with the first failure`;
 
@@ -23,7 +29,10 @@ const { values } = parseArgs({
     seeds: { type: "string" },
     minutes: { type: "string" },
     plan: { type: "string" },
+    search: { type: "string" },
     from: { type: "string", default: "1" },
+    receiver: { type: "boolean", default: false },
+    schemes: { type: "boolean", default: false },
     store: { type: "string", default: "memory" },
     shrink: { type: "string" },
     svg: { type: "string" },
@@ -33,21 +42,31 @@ const { values } = parseArgs({
   },
 });
 const store: StoreKind = values.store === "sqlite" ? "sqlite" : "memory";
+const side: Side = values.receiver ? "receiver" : values.schemes ? "schemes" : "outbox";
 const HOUR_MS = 3_600_000;
 
 if (values.help) console.log(USAGE);
-else if (values.plan !== undefined) await one(JSON.parse(readFileSync(values.plan, "utf8")).plan as Plan);
-else if (values.seed !== undefined) await one(planOf(Number(values.seed), store));
+else if (values.plan !== undefined) await one(JSON.parse(readFileSync(values.plan, "utf8")).plan as AnyPlan);
+else if (values.seed !== undefined) await one(drawn(Number(values.seed), side, store));
+else if (values.search !== undefined)
+  process.exitCode = (await search(
+    values.search,
+    store,
+    Number(values.seeds ?? 100_000),
+    Number(values.from),
+  ))
+    ? 0
+    : 1;
 else await many();
 
-async function one(plan: Plan): Promise<void> {
+async function one(plan: AnyPlan): Promise<void> {
   const { trace, violation, steps, lasted, requests, runs, events } = await simulate(plan);
   console.log(JSON.stringify(plan));
   console.log(trace.text());
   const hours = (lasted / HOUR_MS).toFixed(2);
   console.log(`${steps} steps, ${hours} hours, ${events} events, ${requests} requests, ${runs} runs`);
   console.log(`trace ${trace.digest()}`);
-  if (values.svg !== undefined) writeFileSync(values.svg, timeline(plan, trace));
+  if (values.svg !== undefined && !isReplayPlan(plan)) writeFileSync(values.svg, timeline(plan, trace));
   if (!violation) return;
   console.log(`BROKEN at ${(violation.at / 1000).toFixed(3)} s: ${violation.rule}: ${violation.message}`);
   process.exitCode = 1;
@@ -64,7 +83,7 @@ async function many(): Promise<void> {
   const sums = { seeds: 0, steps: 0, hours: 0, requests: 0, events: 0, runs: 0, failures: 0 };
   const cpu = process.cpuUsage();
   for (let seed = from; seed <= last && Date.now() < until; seed++) {
-    const outcome = await (values.once ? simulate(planOf(seed, store)) : simulateTwice(seed, store));
+    const outcome = await (values.once ? simulate : simulateTwice)(drawn(seed, side, store));
     sums.seeds += 1;
     sums.hours += outcome.lasted / HOUR_MS;
     for (const name of ["steps", "requests", "events", "runs"] as const) sums[name] += outcome[name];
@@ -76,6 +95,6 @@ async function many(): Promise<void> {
   }
   const { user, system } = process.cpuUsage(cpu);
   const cpuSeconds = Math.round((user + system) / 1e4) / 100;
-  console.log(JSON.stringify({ store, ...sums, hours: Math.round(sums.hours), cpuSeconds }));
+  console.log(JSON.stringify({ side, store, ...sums, hours: Math.round(sums.hours), cpuSeconds }));
   process.exitCode = sums.failures > 0 ? 1 : 0;
 }

@@ -3,6 +3,7 @@ import { memoryStore } from "hookproof/outbox";
 import type { OutboxStore } from "hookproof/outbox/store";
 import type { DrawnClock } from "./clocks.js";
 import type { Engine, EngineWorld } from "./engine.js";
+import type { CHANCES } from "./plan.js";
 import { Random } from "./random.js";
 import { type Call, linkedStore } from "./store-link.js";
 
@@ -11,7 +12,7 @@ export function memoryServer(world: EngineWorld, clock: DrawnClock): Engine {
   const { plan, time, ledger, spells, trace, crash } = world;
   const inner = memoryStore({ clock });
   const random = new Random(plan.seed, "store");
-  const isDrawn = (name: "answer of the store lost" | "store refuses" | "crash at a call", share: number) => {
+  const isDrawn = (name: (typeof CHANCES)[number], share: number) => {
     const strength = plan.faults[name];
     return !spells.isHealed && strength !== undefined && random.chance(share * strength);
   };
@@ -27,7 +28,10 @@ export function memoryServer(world: EngineWorld, clock: DrawnClock): Engine {
           );
         };
         if (isDrawn("crash at a call", 0.02)) crash(owner); // of a worker: others do not die
-        const busyMs = spells.isOn("store is busy") ? random.between(0, 8_000) : random.between(0.1, 5);
+        const isBusy = spells.isOn("store is busy");
+        const busyMs = isBusy ? random.between(0, 8_000) : random.between(0.1, 5);
+        const isLate = isDrawn("answer of the store late", 0.5) || (isBusy && random.chance(0.3));
+        const backMs = isLate ? random.between(0, 8_000) : random.between(0.1, 3);
         const execute = async () => {
           if (spells.isOn("store is gone") || isDrawn("store refuses", 0.2)) {
             trace.add(owner, `${name} refused by the store`);
@@ -37,7 +41,7 @@ export function memoryServer(world: EngineWorld, clock: DrawnClock): Engine {
             const value = await run();
             note?.(value, askedAt);
             if (!isDrawn("answer of the store lost", 0.2)) {
-              time.after(random.between(0.1, 3), owner, () => resolve(value));
+              time.after(backMs, owner, () => resolve(value));
               return;
             }
             trace.add(owner, `${name} done, and the answer lost`);
@@ -55,7 +59,7 @@ export function memoryServer(world: EngineWorld, clock: DrawnClock): Engine {
       const stop = inner.onWork?.(() => void time.after(random.between(0.1, 5), owner, wake));
       return () => stop?.();
     };
-    return linkedStore(inner, owner, { call: callOf(owner), ledger, onWork });
+    return linkedStore(inner, owner, { call: callOf(owner), ledger, onWork, isPlain: plan.isPlainStore });
   }
 
   return { inner, process: (owner) => ({ store: open(owner) }), close: () => {} };

@@ -1,10 +1,14 @@
 import { type ErrorCode, HookproofError } from "hookproof";
 import type { DrawnClock } from "./clocks.js";
+import { nameOf, proofFault } from "./facts.js";
 import type { Ledger } from "./ledger.js";
+import { SeenAttempts, SeenLimits } from "./limits.js";
 import type { FaultName, ListenerPlan, Plan } from "./plan.js";
 import { REQUEST_FAULTS } from "./plan.js";
 import { Random } from "./random.js";
 import { type Answer, ReferenceReceiver } from "./reference-receiver.js";
+import { SchemeReceiver } from "./scheme-receiver.js";
+import { type SchemeSide, SECRETS, SIDES } from "./scheme-sides.js";
 import type { Spells } from "./spells.js";
 import type { Trace } from "./trace.js";
 import type { VirtualTime } from "./virtual-time.js";
@@ -27,18 +31,11 @@ interface TransportResponse {
   readonly authenticated?: boolean;
 }
 
-/** The secrets of every listener: the first one, and the one it is switched to. */
-export const SECRETS = [
-  "WzEsMiwzLDQsNSw2LDcsOCw5LDEwLDExLDEyLDEzXSE",
-  "WzEzLDEyLDExLDEwLDksOCw3LDYsNSw0LDMsMiwxXSE",
-] as const;
-
-export const urlOf = (listener: string) => `https://receiver.example/api/v1/webhooks/incoming/${listener}`;
-
 /** A request on its way. */
 interface Exchange {
   readonly worker: string;
   readonly listener: string;
+  readonly id: string;
   readonly request: TransportRequest;
   readonly fault: FaultName | undefined;
   readonly answer: (answer: Answer, resent: boolean) => void;
@@ -58,8 +55,10 @@ interface World {
 export class Network {
   readonly #world: World;
   readonly #random: Random;
-  readonly #receivers: ReadonlyMap<string, ReferenceReceiver>;
+  readonly #receivers: ReadonlyMap<string, ReferenceReceiver | SchemeReceiver>;
+  readonly #sides: ReadonlyMap<string, SchemeSide>;
   readonly #limits: ReadonlyMap<string, SeenLimits>;
+  readonly #attempts: SeenAttempts;
   readonly #poisoned = new Set<string>();
   requests = 0;
   runs = 0;
@@ -68,22 +67,34 @@ export class Network {
     const { plan, time, ledger, spells, trace, receiverClock } = world;
     this.#world = world;
     this.#random = new Random(plan.seed, "network");
-    const receiver = (listener: string) =>
-      new ReferenceReceiver({
+    const sideOf = ({ scheme = "access-governance" }: ListenerPlan) => SIDES[scheme];
+    const receiver = (one: ListenerPlan) => {
+      const listener = one.name;
+      const options = {
         now: () => receiverClock.now(),
-        after: (ms, run) => void time.after(ms, "receiver", run),
+        after: (ms: number, run: () => void) => void time.after(ms, "receiver", run),
         secrets: () => [spells.isOn("secret switched") ? SECRETS[1] : SECRETS[0]],
         runMs: () =>
           !spells.isHealed && this.#random.chance(0.05)
             ? this.#random.between(0, 6_000)
             : this.#random.between(0, 60),
-        onRun: (id, body) => {
+        onRun: (id: string, body: Uint8Array) => {
           this.runs += 1;
           trace.add("receiver", "runs", listener, id);
           ledger.ran(listener, id, body);
         },
-      });
-    this.#receivers = new Map(plan.listeners.map(({ name }) => [name, receiver(name)]));
+      };
+      const side = sideOf(one);
+      const hasBoth = (plan.faults["secret switched"] ?? 1) < 0.5;
+      const rotation = { isOn: true, hasBoth, now: () => (spells.isOn("secret switched") ? 1 : 0) } as const;
+      const { verifier } = side;
+      return verifier
+        ? new SchemeReceiver(side, () => verifier(listener, rotation), options)
+        : new ReferenceReceiver(options);
+    };
+    this.#sides = new Map(plan.listeners.map((one) => [one.name, sideOf(one)]));
+    this.#receivers = new Map(plan.listeners.map((one) => [one.name, receiver(one)]));
+    this.#attempts = new SeenAttempts(plan, ledger, time);
     this.#limits = new Map(plan.listeners.map((one) => [one.name, new SeenLimits(one, ledger, time)]));
   }
 
@@ -97,13 +108,18 @@ export class Network {
       const { time, ledger, trace } = this.#world;
       if (time.isDead(worker)) return new Promise(() => {});
       const listener = request.url.slice(request.url.lastIndexOf("/") + 1);
-      const id = headerOf(request.headers, "webhook-event-id");
+      const side = this.#sides.get(listener) ?? SIDES["access-governance"];
+      const { id, event, proof } = side.seen(request.headers, request.body ?? new Uint8Array());
       const limits = this.#limits.get(listener);
-      const held = ledger.sent(worker, listener, id, request.body ?? new Uint8Array(), request.timeoutMs);
-      limits?.started(worker, held?.sends === 1);
+      const held = ledger.sent(worker, listener, id, event, request.timeoutMs);
+      const one = ledger.facts.get(nameOf(listener, id));
+      const fault = proof && one && proofFault(one, proof);
+      if (fault) ledger.break("bytes", fault);
+      limits?.started(worker, held);
+      const ended = this.#attempts.started(worker);
       this.requests += 1;
-      const fault = this.#drawFault();
-      trace.add(worker, "sends", listener, id, fault);
+      const drawn = this.#drawFault();
+      trace.add(worker, "sends", listener, id, drawn);
       return new Promise((resolve, reject) => {
         let isOver = false;
         const end = (how: () => void) => {
@@ -111,6 +127,7 @@ export class Network {
           isOver = true;
           timer.isOff = true;
           limits?.ended(worker);
+          ended();
           how();
         };
         const fail = (code: ErrorCode) => {
@@ -128,10 +145,18 @@ export class Network {
             const { status, retryAfterS } = given;
             trace.add(worker, "is told", listener, id, status);
             const retryAfterMs = (retryAfterS ?? 0) * 1000;
-            ledger.answered(held, { status, resent, retryAfterMs });
+            if (status === 429 || status === 503) limits?.rests(worker, retryAfterMs);
+            const means = side.isAccepted(status)
+              ? status === 409
+                ? "known"
+                : "accepted"
+              : status === side.refusal?.status && given.isFinal
+                ? "refused"
+                : undefined;
+            ledger.answered(held, { status, means, resent, retryAfterMs });
             resolve(this.#responseOf(given, resent));
           });
-        this.#send({ worker, listener, request, fault, answer, fail });
+        this.#send({ worker, listener, id, request, fault: drawn, answer, fail });
       });
     };
   }
@@ -148,7 +173,7 @@ export class Network {
 
   #send(exchange: Exchange): void {
     const { time, spells } = this.#world;
-    const { worker, listener, request, fault, answer, fail } = exchange;
+    const { worker, listener, id, request, fault, answer, fail } = exchange;
     const random = this.#random;
     const back = () => random.between(0.5, 20);
     const later = (ms: number, run: () => void) => void time.after(ms, "network", run);
@@ -158,7 +183,11 @@ export class Network {
       return;
     }
     const there = fault === "request held up" ? random.between(100, 200_000) : random.between(0.5, 20);
-    const arrives = (reply: (answer: Answer) => void) => {
+    const arrives = (tell: (answer: Answer) => void) => {
+      const reply = (given: Answer) => {
+        this.#world.trace.add("receiver", "answers", listener, id, given.status);
+        tell(given);
+      };
       if (spells.isOn("receiver is down")) return told(back(), () => fail("CONNECTION_FAILED"));
       const refusal = this.#inFront(exchange);
       if (refusal) return reply(refusal);
@@ -182,7 +211,7 @@ export class Network {
   }
 
   /** What answers in place of the receiver. */
-  #inFront({ request, fault }: Exchange): Answer | undefined {
+  #inFront({ listener, id, fault }: Exchange): Answer | undefined {
     const { plan, spells } = this.#world;
     const random = this.#random;
     if (fault === "500 before the run") return { status: random.pick([500, 502, 504, 408] as const) };
@@ -191,56 +220,17 @@ export class Network {
     if (fault === "503 with Retry-After") return { status: 503, retryAfterS: random.below(longest) };
     if (spells.isOn("401 for a while")) return { status: 401 };
     if (spells.isOn("404 for a while")) return { status: random.pick([404, 403] as const) };
-    const id = headerOf(request.headers, "webhook-event-id");
-    return this.#poisoned.has(id) ? { status: 422 } : undefined;
+    const { stops, refusal } = this.#sides.get(listener) ?? SIDES["access-governance"];
+    if (stops && spells.isOn("410 for a while")) return { status: 410 };
+    return refusal && this.#poisoned.has(id) ? { ...refusal, isFinal: true } : undefined;
   }
 
-  #responseOf({ status, code, retryAfterS }: Answer, resent: boolean): TransportResponse {
+  #responseOf({ status, code, body: text, retryAfterS }: Answer, resent: boolean): TransportResponse {
     const { receiverClock, spells } = this.#world;
     const wrong = spells.isOn("wrong Date") ? this.#random.between(-2, 2) * 3_600_000 : 0;
     const headers: [string, string][] = [["Date", new Date(receiverClock.now() + wrong).toUTCString()]];
     if (retryAfterS !== undefined) headers.push(["Retry-After", String(retryAfterS)]);
-    const body = Buffer.from(code === undefined ? "" : `{"code":"${code}"}`);
+    const body = Buffer.from(text ?? (code === undefined ? "" : `{"code":"${code}"}`));
     return { status, headers, body, truncated: false, authenticated: true, ...(resent && { resent }) };
   }
-}
-
-/** The limits of a listener, as the network sees them kept. */
-class SeenLimits {
-  readonly #plan: ListenerPlan;
-  readonly #ledger: Ledger;
-  readonly #time: VirtualTime;
-  readonly #open = new Map<string, number>();
-  readonly #starts = new Map<string, number[]>();
-
-  constructor(plan: ListenerPlan, ledger: Ledger, time: VirtualTime) {
-    this.#plan = plan;
-    this.#ledger = ledger;
-    this.#time = time;
-  }
-
-  started(worker: string, isFirst: boolean): void {
-    const { name, concurrency, rate } = this.#plan;
-    const open = (this.#open.get(worker) ?? 0) + 1;
-    this.#open.set(worker, open);
-    if (open > concurrency) this.#ledger.break("limits", `${worker} has ${open} requests open at ${name}`);
-    if (!rate || !isFirst) return;
-    const starts = this.#starts.get(worker) ?? [];
-    starts.push(this.#time.now);
-    this.#starts.set(worker, starts);
-    for (const [index, from] of starts.entries()) {
-      const allowed = rate.burst + (rate.perSecond * 1.05 * (this.#time.now - from)) / 1000 + 1;
-      if (starts.length - index <= allowed) continue;
-      const within = Math.round(this.#time.now - from);
-      this.#ledger.break("limits", `${worker} sent ${starts.length - index} to ${name} within ${within} ms`);
-    }
-  }
-
-  ended(worker: string): void {
-    this.#open.set(worker, (this.#open.get(worker) ?? 1) - 1);
-  }
-}
-
-function headerOf(headers: readonly (readonly [string, string])[], wanted: string): string {
-  return headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? "";
 }

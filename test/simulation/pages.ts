@@ -2,22 +2,11 @@ import { readFileSync } from "node:fs";
 import { RULES } from "./facts.js";
 import { MUTANTS } from "./mutants.mjs";
 import { BLOWS, CHANCES, REQUEST_FAULTS, SPELLS } from "./plan.js";
-
-/** What `npm run simulate` printed at the end of a long run: test/simulation/results.json. */
-interface LongRun {
-  readonly store: string;
-  readonly seeds: number;
-  readonly steps: number;
-  readonly hours: number;
-  readonly requests: number;
-  readonly events: number;
-  readonly runs: number;
-  readonly failures: number;
-  readonly cpuSeconds: number;
-  /** The day, and the command. */
-  readonly day: string;
-  readonly command: string;
-}
+import { REPLAY_RULES } from "./replay-ledger.js";
+import { REPLAY_MUTANTS, replayKeyOf } from "./replay-mutants.mjs";
+import { REPLAY_BLOWS, REPLAY_CHANCES, REPLAY_REQUEST_FAULTS, REPLAY_SPELLS } from "./replay-plan.js";
+import { SCHEME_MUTANTS, schemeKeyOf } from "./scheme-mutants.mjs";
+import type { Searched } from "./search.js";
 
 const FAULTS = [
   ["At a request", REQUEST_FAULTS],
@@ -26,31 +15,58 @@ const FAULTS = [
   ["At a call, or of an event", CHANCES],
 ] as const;
 
+const REPLAY_FAULTS = [
+  ["At a request or its run", REPLAY_REQUEST_FAULTS],
+  ["For a while", REPLAY_SPELLS],
+  ["At a moment", REPLAY_BLOWS],
+  ["At a call, or of an event", REPLAY_CHANCES],
+] as const;
+
+/** The seed at which a mutant falls, and the rule that it breaks. */
+type Fallen = { readonly seed: number; readonly rule: string } | null | undefined;
+
 const read = (name: string): unknown => JSON.parse(readFileSync(new URL(name, import.meta.url), "utf8"));
 const number = (value: number) => value.toLocaleString("en-US");
 
 /** The parts of the pages that are written from what was measured, by their page and the name of their place. */
 function generatedParts(): Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> {
-  const fallen = read("mutants.json") as Record<string, { seed: number; rule: string } | null | undefined>;
-  const runs = read("results.json") as readonly LongRun[];
-  const rows = MUTANTS.map(({ store, name, file }) => {
-    const found = fallen[`${store}: ${name}`];
-    return `| ${store} | ${name} | \`${file}\` | ${found?.seed ?? (found === null ? "not seen" : "not looked for yet")} | ${found?.rule ?? ""} |`;
-  });
+  const fallen = read("mutants.json") as Record<string, Fallen>;
+  const runs = read("results.json") as readonly Searched[];
+  const tableOf = (mutants: typeof MUTANTS, keyOf: (mutant: (typeof MUTANTS)[number]) => string) => [
+    "| store | mutant | file | seed | rule |",
+    "| --- | --- | --- | --- | --- |",
+    ...mutants.map((mutant) => {
+      const { store, name, file } = mutant;
+      const found = fallen[keyOf(mutant)];
+      return `| ${store} | ${name} | \`${file}\` | ${found?.seed ?? (found === null ? "not seen" : "not looked for yet")} | ${found?.rule ?? ""} |`;
+    }),
+  ];
   return {
     "docs/simulation.md": {
       faults: FAULTS.map(([when, names]) => `- ${when}: ${names.join("; ")}`),
       rules: Object.entries(RULES).map(([name, rule]) => `- **${name}**: ${rule}`),
-      mutants: ["| store | mutant | file | seed | rule |", "| --- | --- | --- | --- | --- |", ...rows],
+      mutants: tableOf(MUTANTS, ({ store, name }) => `${store}: ${name}`),
+      "receiver's faults": REPLAY_FAULTS.map(([when, names]) => `- ${when}: ${names.join("; ")}`),
+      "receiver's rules": Object.entries(REPLAY_RULES).map(([name, rule]) => `- **${name}**: ${rule}`),
+      "receiver's mutants": tableOf(REPLAY_MUTANTS, replayKeyOf),
+      "schemes' mutants": tableOf(SCHEME_MUTANTS, schemeKeyOf),
     },
     "docs/proof.md": {
       runs: [
-        "| store | worlds | simulated hours | events | requests | steps | broken rules | processor time | on | command |",
+        "| store | seeds | simulated hours | events | requests | broken rules | processor time | hours a minute | commit | on |",
         "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |",
-        ...runs.map(
-          (run) =>
-            `| ${run.store} | ${number(run.seeds)} | ${number(run.hours)} | ${number(run.events)} | ${number(run.requests)} | ${number(run.steps)} | ${run.failures} | ${number(Math.round(run.cpuSeconds))} s | ${run.day} | \`${run.command}\` |`,
-        ),
+        ...runs.map((run) => {
+          const cells = [
+            ...[run.store, `${number(run.from)} to ${number(run.to)}`, number(Math.round(run.hours))],
+            ...[number(run.events), number(run.requests), String(run.broken.length)],
+            ...[
+              `${number(Math.round(run.cpuSeconds))} s`,
+              number(Math.round((60 * run.hours) / run.cpuSeconds)),
+            ],
+            ...[run.commit, run.day],
+          ];
+          return `| ${cells.join(" | ")} |`;
+        }),
       ],
     },
   };

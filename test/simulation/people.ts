@@ -4,7 +4,8 @@ import type { StoreAccess } from "./engine.js";
 import type { Ledger } from "./ledger.js";
 import type { Network } from "./network.js";
 import type { Plan } from "./plan.js";
-import type { Random } from "./random.js";
+import { Random } from "./random.js";
+import { SIDES } from "./scheme-sides.js";
 import type { Spells } from "./spells.js";
 import type { Trace } from "./trace.js";
 import type { VirtualTime } from "./virtual-time.js";
@@ -65,16 +66,20 @@ export class Producer {
     const key = plan.keys > 0 && random.chance(0.7) ? `k${random.below(plan.keys)}` : undefined;
     const isPoisoned = random.chance(0.3 * (plan.faults["poisoned event"] ?? 0));
     if (isPoisoned) network.poison(eventId);
-    const isLater = random.chance(plan.faults["deliver later"] ?? 0);
+    const isLater = random.chance(plan.faults["deliver later"] ?? 0) && !plan.isPlainStore;
     const payload = { n: random.below(1_000_000), ü: "ü".repeat(random.below(20)) };
     const count = random.chance(0.15) ? plan.listeners.length : 1;
     const from = random.below(plan.listeners.length);
-    return Array.from({ length: count }, (_, index) => ({
-      listener: plan.listeners[(from + index) % plan.listeners.length]?.name ?? "",
-      ...{ eventId, payload },
-      ...(key !== undefined && { orderingKey: key }),
-      ...(isLater && { deliverAt: Date.now() + random.next() * plan.troubleMs }),
-    }));
+    return Array.from({ length: count }, (_, index) => {
+      const { name = "", scheme = "access-governance" } =
+        plan.listeners[(from + index) % plan.listeners.length] ?? {};
+      return {
+        listener: name,
+        ...{ eventId, payload: SIDES[scheme].payload(payload) },
+        ...(key !== undefined && { orderingKey: key }),
+        ...(isLater && { deliverAt: Date.now() + random.next() * plan.troubleMs }),
+      };
+    });
   }
 
   #begin(messages: readonly Message[]): void {
@@ -129,6 +134,7 @@ export class Producer {
       this.#later(random.between(20, 200), messages); // somebody else is writing
       return;
     }
+    const enqueuedAt = ledger.storeNow();
     try {
       this.#outbox.enqueue(messages, { tx: transactions.tx as never }).catch(() => {});
     } catch (error) {
@@ -159,6 +165,7 @@ export class Producer {
         messages.map(({ eventId: id, payload, ...rest }) => ({
           ...{ ...rest, id, body: Buffer.from(JSON.stringify(payload)) },
         })),
+        enqueuedAt,
       );
       this.#open -= 1;
     };
@@ -181,6 +188,7 @@ export class Operator {
     this.#outbox = outbox;
     this.#context = context;
     const { plan, random, time } = context;
+    this.#bringBackAtClaims();
     const strength = plan.faults.operator;
     if (strength === undefined) return;
     for (let count = 1 + random.below(2 + 8 * strength); count > 0; count--)
@@ -190,7 +198,8 @@ export class Operator {
   async #act(): Promise<void> {
     const { plan, random, ledger, trace } = this.#context;
     const listener = plan.listeners[random.below(plan.listeners.length)]?.name ?? "";
-    const all = [...ledger.facts.values()];
+    // The new id of a redriven event is not known before a worker claims it.
+    const all = [...ledger.facts.values()].filter(({ isRenamed }) => !isRenamed);
     const dead = all.filter(({ state }) => state === "dead");
     const one = (random.chance(0.5) && dead.length > 0 ? dead : all)[random.below(dead.length || all.length)];
     const what = random.pick(["pause", "resume", "cancel", "cancel", "redrive", "redrive", "drop"] as const);
@@ -203,15 +212,34 @@ export class Operator {
     else
       await this.#outbox.redrive(
         { ids: [one.id], listener: one.listener },
-        { place: random.chance(0.3) ? "kept" : "end" },
+        { place: random.chance(0.3) ? "kept" : "end", newIds: random.chance(0.25) },
       );
+  }
+
+  /** Brings a dead letter back to its place while a later event of its key is under way. */
+  #bringBackAtClaims(): void {
+    const { plan, time, ledger, trace, spells } = this.#context;
+    const strength = plan.faults["brought back at a claim"];
+    if (strength === undefined) return;
+    const random = new Random(plan.seed, "brought back at a claim");
+    ledger.onKeyClaimed = ({ listener, key, place }) => {
+      const dead = [...ledger.facts.values()].find(
+        (one) => one.state === "dead" && one.listener === listener && one.key === key && one.place < place,
+      );
+      if (!dead || spells.isHealed || !random.chance(0.5 * strength)) return;
+      time.after(random.between(0, 40), "operator", () => {
+        trace.add("operator", "brings back", listener, dead.id);
+        const filter = { ids: [dead.id], listener };
+        this.#outbox.redrive(filter, { place: "kept" }).catch(() => {});
+      });
+    };
   }
 
   /** Ends pauses, and drops the dead letters that hold up others. */
   async heal(): Promise<void> {
     const { plan, ledger, trace, time } = this.#context;
     try {
-      for (const { name } of plan.listeners) await this.#outbox.resume(name);
+      for (const { name } of plan.isPlainStore ? [] : plan.listeners) await this.#outbox.resume(name);
       const blocking = [...ledger.facts.values()].filter(
         ({ state, blocksKey }) => state === "dead" && blocksKey,
       );

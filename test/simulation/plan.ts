@@ -1,4 +1,5 @@
 import { Random } from "./random.js";
+import { SCHEMES, type SchemeName } from "./scheme-sides.js";
 
 export type StoreKind = "memory" | "sqlite";
 
@@ -20,6 +21,7 @@ export const SPELLS = [
   "receiver is down",
   "401 for a while",
   "404 for a while",
+  "410 for a while",
   "secret switched",
   "wrong Date",
   "receiver's clock is off",
@@ -35,11 +37,13 @@ export const BLOWS = [
   "worker's clock jumps",
   "store's clock jumps",
   "power failure",
+  "all stand still",
 ] as const;
 
 /** What is drawn at each call of a store, or each event. */
 export const CHANCES = [
   "answer of the store lost",
+  "answer of the store late",
   "store refuses",
   "crash at a call",
   "transaction rolls back",
@@ -47,6 +51,8 @@ export const CHANCES = [
   "poisoned event",
   "operator",
   "deliver later",
+  "stands still at a call",
+  "brought back at a claim",
 ] as const;
 
 export type FaultName =
@@ -55,7 +61,12 @@ export type FaultName =
   | (typeof BLOWS)[number]
   | (typeof CHANCES)[number];
 
-const FAULTS: readonly FaultName[] = [...REQUEST_FAULTS, ...SPELLS, ...BLOWS, ...CHANCES];
+/** Drawn from a stream of their own, so that the worlds of the earlier faults stay what they were. */
+const LATER: readonly string[] = [
+  ...["all stand still", "answer of the store late", "410 for a while"],
+  ...["stands still at a call", "brought back at a claim"],
+];
+const FAULTS = [...REQUEST_FAULTS, ...SPELLS, ...BLOWS, ...CHANCES].filter((name) => !LATER.includes(name));
 
 export interface ListenerPlan {
   readonly name: string;
@@ -69,6 +80,13 @@ export interface ListenerPlan {
     readonly maxAttempts?: number;
   };
   readonly breaker: boolean;
+  /** Of a world of several schemes; `access-governance` by default. */
+  readonly scheme?: SchemeName;
+}
+
+export interface Retention {
+  readonly deliveredMs: number;
+  readonly deadMs: number;
 }
 
 /** A world, as a seed draws it. */
@@ -89,6 +107,11 @@ export interface Plan {
   readonly listeners: readonly ListenerPlan[];
   /** Whether the workers ask a function for a listener's options, which takes time and may fail. */
   readonly asksForListeners: boolean;
+  /** A store as somebody wrote it before there was `control`, and that tells nobody of work. */
+  readonly isPlainStore?: boolean;
+  /** What looks on throws, as nothing may come of it. */
+  readonly observerThrows?: boolean;
+  readonly retention?: Retention;
   /** The faults of this world, each with its strength from 0 to 1. */
   readonly faults: Readonly<Partial<Record<FaultName, number>>>;
 }
@@ -107,8 +130,82 @@ const SCALES = {
   },
 } as const;
 
+/** No shorter than what a producer may take that repeats an enqueueing. */
+const RETENTION = { short: [60_000, 120_000], long: [120_000, 900_000], week: [DAY_MS, 9 * DAY_MS] } as const;
+
 /** Draws a world. */
 export function planOf(seed: number, store: StoreKind): Plan {
+  return withOvertaken(withGone(withMore(worldOf(seed, store))));
+}
+
+/** In some worlds over SQLite a worker wakes up, or an event comes back, while another one is under way. */
+function withOvertaken(plan: Plan): Plan {
+  const random = new Random(plan.seed, "overtaken of the plan");
+  const [stands, comesBack] = [random.chance(0.2), random.chance(0.15)];
+  const [strength, poison] = [random.between(0.2, 1), random.between(0.5, 1)];
+  if (plan.store !== "sqlite") return plan;
+  const [first] = plan.workers;
+  const isAlone = first !== undefined && plan.workers.length === 1;
+  return {
+    ...plan,
+    ...(stands && isAlone && { workers: [first, { offMs: 0, rate: 1 }] }),
+    ...(comesBack && { keys: Math.max(1, plan.keys) }),
+    faults: {
+      ...plan.faults,
+      ...(stands && { "stands still at a call": strength }),
+      ...(comesBack && { "brought back at a claim": strength, "poisoned event": poison }),
+    },
+  };
+}
+
+/** In some worlds the scheme has a word for a receiver that wants nothing more. */
+function withGone(plan: Plan): Plan {
+  const random = new Random(plan.seed, "410 of the plan");
+  if (!random.chance(0.12)) return plan;
+  const { "secret switched": _, ...faults } = plan.faults; // a signer of any scheme has one secret
+  return { ...plan, faults: { ...faults, "410 for a while": random.between(0.05, 0.9) } };
+}
+
+function withMore(plan: Plan): Plan {
+  const random = new Random(plan.seed, "more of the plan");
+  const { store } = plan;
+  const [isPlainStore, observerThrows] = [random.chance(0.12) && store === "memory", random.chance(0.3)];
+  const standsStill = random.chance(plan.scale === "week" ? 0 : 0.25);
+  const strength = random.between(0.05, 1);
+  // Together they show what is done at the very end of a window.
+  const isLate = random.chance(standsStill ? 0.6 : 0.1);
+  const [least, most] = RETENTION[plan.scale];
+  const retention = { deliveredMs: random.between(least, most), deadMs: random.between(least, most) };
+  return {
+    ...plan,
+    ...(isPlainStore && { isPlainStore, asksForListeners: false }),
+    ...(observerThrows && { observerThrows }),
+    ...(random.chance(0.3) && { retention }),
+    faults: {
+      ...plan.faults,
+      ...(standsStill && { "all stand still": strength }),
+      ...(isLate && { "answer of the store late": strength }),
+    },
+  };
+}
+
+/** Draws a world with four listeners, one of each scheme. Its other parts are those of the seed. */
+export function schemesPlanOf(seed: number, store: StoreKind): Plan {
+  const plan = planOf(seed, store);
+  const listeners = SCHEMES.flatMap((scheme, index) => {
+    const one = plan.listeners[index % plan.listeners.length];
+    return one ? [{ ...one, name: `l${index + 1}`, ...(index > 0 && { scheme }) }] : [];
+  });
+  // Whether a security event token comes from the future shows by the receiver's Date alone.
+  const { "wrong Date": _date, ...faults } = plan.faults;
+  return {
+    ...plan,
+    ...{ listeners, events: 2 * plan.events },
+    faults: faults["store's clock jumps"] === undefined ? plan.faults : faults,
+  };
+}
+
+function worldOf(seed: number, store: StoreKind): Plan {
   const random = new Random(seed, "plan");
   const scale = random.pick(["short", "short", "short", "long", "week"] as const);
   const { trouble, polls, retry } = SCALES[scale];
@@ -160,4 +257,9 @@ export function planOf(seed: number, store: StoreKind): Plan {
     asksForListeners: random.chance(0.25),
     faults,
   };
+}
+
+/** How long what has ended is kept; for longer than any world lasts, if the plan does not say. */
+export function retentionOf({ retention }: Plan): Retention {
+  return retention ?? { deliveredMs: 60 * DAY_MS, deadMs: 60 * DAY_MS };
 }

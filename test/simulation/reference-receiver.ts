@@ -4,6 +4,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 
 export interface ReceivedRequest {
   readonly method: string;
+  readonly url?: string;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Uint8Array;
 }
@@ -11,10 +12,14 @@ export interface ReceivedRequest {
 export interface Answer {
   readonly status: number;
   readonly code?: string;
+  /** Instead of one with the code. */
+  readonly body?: string;
   readonly retryAfterS?: number;
+  /** The event itself is refused: it is poisoned. */
+  readonly isFinal?: boolean;
 }
 
-interface ReceiverOptions {
+export interface ReceiverOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly after: (ms: number, run: () => void) => void;

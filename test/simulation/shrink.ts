@@ -1,17 +1,18 @@
 import type { FaultName, Plan } from "./plan.js";
-import { simulate } from "./simulate.js";
+import { smallerReplayPlans } from "./replay-plan.js";
+import { type AnyPlan, isReplayPlan, simulate } from "./simulate.js";
 
 /**
  * A plan that is as small as can be found and breaks the same rule. What one part of a world draws moves no other part,
  * so that a fault can be left out and the rest stays as it was.
  */
-export async function shrunk(plan: Plan, maxRuns = 200): Promise<Plan> {
+export async function shrunk(plan: AnyPlan, maxRuns = 200): Promise<AnyPlan> {
   const { violation } = await simulate(plan);
   if (!violation) return plan;
-  let [best, runs] = [plan, 0];
+  let [best, runs]: [AnyPlan, number] = [plan, 0];
   for (let isSmaller = true; isSmaller && runs < maxRuns; ) {
     isSmaller = false;
-    for (const smaller of smallerPlans(best)) {
+    for (const smaller of isReplayPlan(best) ? smallerReplayPlans(best) : smallerPlans(best)) {
       if (runs++ >= maxRuns) break;
       const outcome = await simulate(smaller);
       if (outcome.violation?.rule !== violation.rule) continue;

@@ -1,4 +1,4 @@
-import { type FaultName, type Plan, SPELLS } from "./plan.js";
+import type { FaultName } from "./plan.js";
 import { Random } from "./random.js";
 import type { VirtualTime } from "./virtual-time.js";
 
@@ -7,15 +7,22 @@ interface Spell {
   readonly to: number;
 }
 
+/** The part of a plan that says how much goes wrong, and for how long. */
+interface Trouble<Name extends string> {
+  readonly seed: number;
+  readonly troubleMs: number;
+  readonly faults: Readonly<Partial<Record<Name, number>>>;
+}
+
 /** What goes wrong for a while, and when. */
-export class Spells {
+export class Spells<Name extends string = FaultName> {
   isHealed = false;
   readonly #time: VirtualTime;
-  readonly #spells = new Map<FaultName, readonly Spell[]>();
+  readonly #spells = new Map<Name, readonly Spell[]>();
 
-  constructor(plan: Plan, time: VirtualTime) {
+  constructor(plan: Trouble<Name>, time: VirtualTime, names: readonly Name[]) {
     this.#time = time;
-    for (const name of SPELLS) {
+    for (const name of names) {
       const strength = plan.faults[name];
       const random = new Random(plan.seed, name);
       if (strength === undefined) continue;
@@ -35,13 +42,13 @@ export class Spells {
     }
   }
 
-  isOn(name: FaultName): boolean {
+  isOn(name: Name): boolean {
     if (this.isHealed) return false;
-    const { now } = this.#time;
+    const now = this.#time.now - this.#time.stoodStillMs;
     return this.#spells.get(name)?.some(({ from, to }) => from <= now && now < to) ?? false;
   }
 
-  of(name: FaultName): readonly Spell[] {
+  of(name: Name): readonly Spell[] {
     return this.#spells.get(name) ?? [];
   }
 }

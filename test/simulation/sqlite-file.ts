@@ -1,32 +1,14 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { openSqlite } from "hookproof/node";
 import { sqliteStore } from "hookproof/outbox/sqlite";
-import { betterSqlite3 } from "../kit/better-sqlite3.js";
 import type { DrawnClock } from "./clocks.js";
 import type { Engine, EngineWorld, StoreAccess } from "./engine.js";
 import { Random } from "./random.js";
+import { type Database, openFile, ownFolder } from "./scratch-file.js";
+import { standStills } from "./stand-stills.js";
 import { type Call, linkedStore } from "./store-link.js";
 
-type Database = ReturnType<typeof openSqlite>;
 type Statement = ReturnType<Database["prepare"]>;
-
-let folder: string | undefined;
-
-/** A folder in memory, where there is one, that goes with the process. */
-function ownFolder(): string {
-  if (folder !== undefined) return folder;
-  const made = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "hookproof-simulation-"));
-  process.once("exit", () => rmSync(made, { recursive: true, force: true }));
-  folder = made;
-  return made;
-}
-
-function openFile(file: string): Database {
-  const Better = betterSqlite3();
-  return Better ? (new Better(file) as unknown as Database) : openSqlite(file, { driver: "libsql" });
-}
 
 /** An empty outbox file, made once. */
 function template(): string {
@@ -56,7 +38,7 @@ export function sqliteFile(world: EngineWorld, clock: DrawnClock): Engine {
     if (time.isDead(owner)) throw new Error("the process is dead");
     const isBegin = sql.startsWith("BEGIN");
     const isCommit = sql === "COMMIT";
-    if (!spells.isHealed && time.now > 0) {
+    if (!spells.isHealed && time.now > 0 && sql !== "ROLLBACK") {
       if (spells.isOn("store is gone")) throw new Error("disk I/O error");
       if (isBegin && spells.isOn("store is busy") && random.chance(0.6))
         throw new Error("database is locked");
@@ -116,16 +98,21 @@ export function sqliteFile(world: EngineWorld, clock: DrawnClock): Engine {
     for (const { write } of all) write();
   }
 
+  const standing = standStills(world);
+
   const callOf =
     (owner: string): Call =>
-    async (_name, run, note) => {
+    async (name, run, note) => {
       if (time.isDead(owner)) return new Promise(() => {});
-      const [askedAt, order] = [time.now, ++calls];
+      const askedAt = time.now;
+      if (name === "markDelivered") await standing(owner, name);
+      const order = ++calls;
       const value = await run();
       if (!note) return value;
       notes.push({ order, write: () => note(value, askedAt) });
       written ??= writeNotes();
       await written;
+      if (name === "claim" && (value as readonly unknown[]).length > 0) await standing(owner, name);
       return value;
     };
 

@@ -1,4 +1,4 @@
-import type { OutboxStore, StoreControl } from "hookproof/outbox/store";
+import type { ClaimRequest, Lease, OutboxStore, StoreControl } from "hookproof/outbox/store";
 import type { Ledger } from "./ledger.js";
 
 /** Makes one call of a store; `note` is told of it when the store has executed it. */
@@ -8,12 +8,31 @@ export type Call = <Value>(
   note?: (value: Value, askedAt: number) => void,
 ) => Promise<Value>;
 
+interface LinkOptions {
+  readonly call: Call;
+  readonly ledger: Ledger;
+  readonly onWork: NonNullable<OutboxStore["onWork"]>;
+  /** See `Plan`. */
+  readonly isPlain?: boolean | undefined;
+}
+
 /** A store as one process has it: every call goes through `call`, and is written into the ledger. */
 export function linkedStore(
   inner: OutboxStore,
   worker: string,
-  { call, ledger, onWork }: { call: Call; ledger: Ledger; onWork: NonNullable<OutboxStore["onWork"]> },
+  { call, ledger, onWork, isPlain = false }: LinkOptions,
 ): OutboxStore {
+  /** A call that ends leases. */
+  function settling<Value>(
+    leases: readonly Lease[],
+    ...given: Parameters<typeof call<Value>>
+  ): Promise<Value> {
+    ledger.duties.settles(leases);
+    const done = call(...given);
+    done.catch(() => ledger.notStored(leases));
+    return done;
+  }
+
   return {
     // Inside a transaction it is synchronous; whoever commits tells the ledger.
     enqueue: (events, tx) =>
@@ -27,29 +46,36 @@ export function linkedStore(
     claim: (request) =>
       call(
         "claim",
-        () => inner.claim(request),
-        (claims, askedAt) => ledger.claimed(worker, claims, askedAt),
-      ),
+        () => inner.claim(isPlain ? { ...request, listeners: withoutLimits(request.listeners) } : request),
+        (claims, askedAt) => ledger.claimed(worker, claims, askedAt, request),
+      ).then((claims) => {
+        ledger.duties.learnt(claims);
+        return claims;
+      }),
     markDelivered: (deliveries) =>
-      call(
+      settling(
+        deliveries.map(({ lease }) => lease),
         "markDelivered",
         () => inner.markDelivered(deliveries),
         (changed) => ledger.markedDelivered(deliveries, changed),
       ),
     reschedule: (lease, at, attempt) =>
-      call(
+      settling(
+        [lease],
         "reschedule",
         () => inner.reschedule(lease, at, attempt),
         (changed) => ledger.rescheduled(lease, at, attempt, changed),
       ),
     fail: (lease, failure) =>
-      call(
+      settling(
+        [lease],
         "fail",
         () => inner.fail(lease, failure),
         (changed) => ledger.failed(lease, failure, changed),
       ),
     release: (leases) =>
-      call(
+      settling(
+        leases,
         "release",
         () => inner.release(leases),
         () => ledger.released(leases),
@@ -64,13 +90,13 @@ export function linkedStore(
       call(
         "redrive",
         () => inner.redrive(filter, windowMs, options),
-        (result) => ledger.redriven(filter, windowMs, options, result),
+        (result) => ledger.ended.redriven(filter, windowMs, options, result),
       ),
     drop: (filter, options) =>
       call(
         "drop",
         () => inner.drop(filter, options),
-        (count) => ledger.dropped(filter, count),
+        (count) => ledger.ended.dropped(filter, count),
       ),
     async *deadLetters(filter, options) {
       yield* await call("deadLetters", async () => {
@@ -82,34 +108,51 @@ export function linkedStore(
     find: (id) => call("find", () => inner.find(id)),
     stats: () => call("stats", () => inner.stats()),
     now: () => call("now", () => inner.now()),
-    prune: (before) => call("prune", () => inner.prune(before)),
-    onWork,
-    ...(inner.control && { control: linkedControl(inner.control, call, ledger) }),
+    prune: (before) =>
+      call(
+        "prune",
+        () => inner.prune(before),
+        (count) => ledger.ended.pruned(before, count),
+      ),
+    ...(!isPlain && { onWork }),
+    ...(inner.control && !isPlain && { control: linkedControl(inner.control, call, ledger) }),
     close: () => inner.close(),
   };
+}
+
+/** A store of before knows of no limits that hold over all workers. */
+function withoutLimits(listeners: ClaimRequest["listeners"]): ClaimRequest["listeners"] {
+  return new Map([...listeners].map(([name, { most, windowMs }]) => [name, { most, windowMs }]));
 }
 
 function linkedControl(inner: StoreControl, call: Call, ledger: Ledger): StoreControl {
   return {
     due: (after, most) => call("due", () => inner.due(after, most)),
     changed: (listener) => call("changed", () => inner.changed(listener)),
-    pause: (listener, reason) =>
+    pause: (listener, ...given) =>
       call(
         "pause",
-        () => inner.pause(listener, reason),
-        () => ledger.paused(listener),
+        () => inner.pause(listener, ...given),
+        () => ledger.holds.paused(listener),
       ),
-    resume: (listener) =>
-      call(
+    resume(listener) {
+      ledger.holds.resumes(listener);
+      const done = call(
         "resume",
         () => inner.resume(listener),
-        (changed) => ledger.resumed(listener, changed),
-      ),
+        (changed) => ledger.holds.resumed(listener, changed),
+      );
+      done.then(
+        () => ledger.holds.resumeEnded(listener, false),
+        () => ledger.holds.resumeEnded(listener, true),
+      );
+      return done;
+    },
     rest: (listener, until) =>
       call(
         "rest",
         () => inner.rest(listener, until),
-        () => ledger.rests(listener, until),
+        () => ledger.holds.rests(listener, until),
       ),
     cancel: (filter) =>
       call(

@@ -8,6 +8,8 @@ export interface Step {
   readonly owner: string;
   readonly run: () => void;
   isOff: boolean;
+  /** Whether it waits for the end of its owner's pause. */
+  isHeld?: boolean;
 }
 
 /** Where the time of day of the simulated world begins. */
@@ -20,6 +22,7 @@ export const EPOCH = Date.UTC(2027, 0, 1);
 export class VirtualTime {
   now = 0;
   steps = 0;
+  stoodStillMs = 0;
   /** Whose step is being made. */
   owner = "world";
   readonly random: Random;
@@ -46,9 +49,31 @@ export class VirtualTime {
     return this.#dead.has(owner);
   }
 
-  /** Makes no step of the owner's before this moment; `now` ends a pause. */
+  /** Makes no step of the owner's before this moment. */
   pause(owner: string, until: number): void {
     this.#paused.set(owner, until);
+  }
+
+  /** Ends a pause: what waited for its end is done now. */
+  resume(owner: string): void {
+    this.#paused.delete(owner);
+    for (const step of this.#heap.splice(0)) {
+      if (step.owner === owner && step.isHeld) Object.assign(step, { at: this.now, isHeld: false });
+      push(this.#heap, step);
+    }
+  }
+
+  /**
+   * All stand still for so long, as machines do that were suspended: what was due meanwhile is done late. What these
+   * owners have planned comes as much later.
+   */
+  standStill(ms: number, planners: (owner: string) => boolean): void {
+    this.now += ms;
+    this.stoodStillMs += ms;
+    for (const step of this.#heap.splice(0)) {
+      if (planners(step.owner)) step.at += ms;
+      push(this.#heap, step);
+    }
   }
 
   /** Makes steps until there is none, or `isDone` says so after one. */
@@ -59,7 +84,7 @@ export class VirtualTime {
     Error.stackTraceLimit = 0; // thousands of errors are part of the world
     try {
       for (let step = this.#next(); step; step = this.#next()) {
-        this.now = step.at;
+        this.now = Math.max(this.now, step.at);
         this.owner = step.owner;
         this.steps += 1;
         step.run();
@@ -80,7 +105,7 @@ export class VirtualTime {
       if (step.isOff || this.#dead.has(step.owner)) continue;
       const until = this.#paused.get(step.owner) ?? 0;
       if (until <= step.at) return step;
-      step.at = until;
+      Object.assign(step, { at: until, isHeld: true });
       push(this.#heap, step);
     }
   }

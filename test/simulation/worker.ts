@@ -1,12 +1,13 @@
-import { hmacSigner } from "hookproof";
+import type { Signer } from "hookproof";
 import { createOutbox, type Outbox, type OutboxListenerOptions } from "hookproof/outbox";
 import type { OutboxStore } from "hookproof/outbox/store";
 import { DrawnClock } from "./clocks.js";
 import type { Network } from "./network.js";
-import { SECRETS, urlOf } from "./network.js";
-import type { Plan } from "./plan.js";
+import { type Plan, retentionOf } from "./plan.js";
 import type { Random } from "./random.js";
+import { type Rotation, SIDES, urlOf } from "./scheme-sides.js";
 import type { Spells } from "./spells.js";
+import { stoppingSigner } from "./stopping-scheme.js";
 import type { VirtualTime } from "./virtual-time.js";
 
 interface ProcessContext {
@@ -26,20 +27,26 @@ export function outboxOf(
 ): Outbox {
   const strength = plan.faults["secret switched"];
   // While a secret is rotated a worker has both, or asks a vault that hears of the new one a moment later.
-  const [first, second] = SECRETS;
   const [spell] = spells.of("secret switched");
   const lateMs = Math.min(plan.troubleMs / 20, 60_000);
-  const isHeard = () =>
-    spell && !spells.isHealed && time.now > spell.from + lateMs && time.now < spell.to + lateMs;
-  const secret =
-    strength === undefined ? first : strength < 0.5 ? [second, first] : () => [isHeard() ? second : first];
-  const signer = hmacSigner({ secret });
+  const isHeard = () => {
+    const now = time.now - time.stoodStillMs;
+    return spell && !spells.isHealed && now > spell.from + lateMs && now < spell.to + lateMs;
+  };
+  const rotation: Rotation = {
+    isOn: strength !== undefined,
+    hasBoth: strength !== undefined && strength < 0.5,
+    now: () => (isHeard() ? 1 : 0),
+  };
+  const own = SIDES["access-governance"].signer(rotation) as Signer;
+  const signer = "410 for a while" in plan.faults ? stoppingSigner(own) : own;
   const transport = network.transport(owner);
   const listeners = Object.fromEntries(
-    plan.listeners.map(({ name, concurrency, rate, onDead, attemptTimeoutMs, retry, breaker }) => [
+    plan.listeners.map(({ name, scheme, concurrency, rate, onDead, attemptTimeoutMs, retry, breaker }) => [
       name,
       {
-        ...{ url: urlOf(name), signer, transport, concurrency, rate, onDead, attemptTimeoutMs, retry },
+        ...{ url: urlOf(name), signer: scheme ? SIDES[scheme].signer(rotation) : signer },
+        ...{ transport, concurrency, rate, onDead, attemptTimeoutMs, retry },
         breaker: breaker
           ? { windowMs: 20_000, openMs: 2 * retry.firstDelayMs, minAttempts: 5 }
           : (false as const),
@@ -62,12 +69,17 @@ export function outboxOf(
     concurrency: plan.concurrency,
     leaseMs: plan.leaseMs,
     pollMs: plan.pollMs,
-    retention: { deliveredMs: 60 * 86_400_000, deadMs: 60 * 86_400_000 },
+    retention: retentionOf(plan),
+    ...(plan.observerThrows && { observe }),
     clock,
     random: () => random.next(),
     wait: (ms, signal) => waited(time, owner, ms, signal),
     quiet: true,
   });
+}
+
+function observe(): never {
+  throw new Error("what looks on fails");
 }
 
 function waited(time: VirtualTime, owner: string, ms: number, signal?: AbortSignal): Promise<void> {

@@ -1,14 +1,15 @@
 import type { Outbox } from "hookproof/outbox";
 import { DrawnClock } from "./clocks.js";
 import type { Engine } from "./engine.js";
-import type { Rule, Violation } from "./facts.js";
-import { Ledger, shortName } from "./ledger.js";
+import { type Facts, type Rule, shortName, type Violation } from "./facts.js";
+import { Ledger } from "./ledger.js";
 import { memoryServer } from "./memory-server.js";
 import { Network } from "./network.js";
 import { Operator, Producer } from "./people.js";
-import { BLOWS, type Plan } from "./plan.js";
+import { BLOWS, type Plan, SPELLS } from "./plan.js";
 import { Probe } from "./probe.js";
 import { Random } from "./random.js";
+import { WINDOW_MS } from "./schedule.js";
 import { Spells } from "./spells.js";
 import { sqliteFile } from "./sqlite-file.js";
 import { Trace } from "./trace.js";
@@ -41,6 +42,9 @@ const MOST_STEPS = 500_000;
 /** How long after the faults everything has to have ended. */
 const HEALS_WITHIN = { short: 12 * MINUTE_MS, long: 120 * MINUTE_MS, week: 6 * 1_440 * MINUTE_MS };
 
+/** Blows of which there are one or two. */
+const RARE: ReadonlySet<string> = new Set(["store's clock jumps", "power failure", "all stand still"]);
+
 /** How long the last rests and open breakers may last. */
 const QUIET = { short: MINUTE_MS, long: 20 * MINUTE_MS, week: 60 * 60 * MINUTE_MS };
 
@@ -60,13 +64,14 @@ export class World {
   readonly #producers: readonly Producer[];
   readonly #operator: Operator;
   #recountAt = 0;
-  #storeJumpedMs = 0;
+  /** How much later than planned something may be, as clocks were set, or ran slow while all stood still. */
+  #clocksOffMs = 0;
 
   constructor(plan: Plan) {
     const time = new VirtualTime(plan.seed);
     const random = new Random(plan.seed, "world");
     const trace = new Trace(time);
-    const spells = new Spells(plan, time);
+    const spells = new Spells(plan, time, SPELLS);
     this.#storeClock = new DrawnClock(time, {
       offMs: random.between(-5_000, 5_000),
       rate: random.between(0.9999, 1.0001),
@@ -113,8 +118,13 @@ export class World {
     });
   }
 
+  /** Every event at a listener, in the order in which it was stored. */
+  get events(): readonly Facts[] {
+    return [...this.#ledger.facts.values()];
+  }
+
   async run(): Promise<Outcome> {
-    const { troubleMs, pollMs, scale } = this.#plan;
+    const { troubleMs, pollMs, scale, listeners, events } = this.#plan;
     for (const worker of this.#workers) this.#start(worker, 0);
     this.#drawBlows();
     const isBroken = () => this.#ledger.violation !== undefined;
@@ -128,7 +138,9 @@ export class World {
     };
     // What was due by a store's clock that was put back since is due later.
     this.#time.after(troubleMs, "world", () => {
-      this.#time.after(HEALS_WITHIN[scale] + 40 * pollMs + this.#storeJumpedMs, "world", end);
+      // Tokens from the future are waited for one after another, where they are of one ordering key.
+      const waits = listeners.some(({ scheme }) => scheme) ? events : 1;
+      this.#time.after(HEALS_WITHIN[scale] + 40 * pollMs + waits * this.#clocksOffMs, "world", end);
     });
     const isDone = () => {
       this.#sometimesRecount();
@@ -141,14 +153,13 @@ export class World {
     this.#engine.close();
     const { steps, now } = this.#time;
     const { requests, runs } = this.#network;
-    const events = this.#ledger.facts.size;
     return {
       violation: this.#ledger.violation,
       trace: this.#trace,
       steps,
       lasted: now,
       requests,
-      events,
+      events: this.#ledger.events,
       runs,
     };
   }
@@ -185,13 +196,14 @@ export class World {
     const worker = this.#workers.find((one) => one.owner === owner);
     if (!worker || this.#time.isDead(owner)) return;
     this.#time.kill(owner);
+    this.#ledger.duties.disturbed(owner);
     worker.outbox = undefined;
     this.#trace.add(owner, "crashes");
     this.#engine.died?.(owner);
     const { scale, troubleMs } = this.#plan;
     const isLong = this.#random.chance(scale === "week" ? 0.5 : 0.1);
     const ms = isLong ? this.#random.next() * troubleMs : this.#random.between(10, 5_000);
-    this.#start(worker, Math.max(10, Math.min(ms, troubleMs - this.#time.now)));
+    this.#start(worker, Math.max(10, Math.min(ms, troubleMs + this.#time.stoodStillMs - this.#time.now)));
   }
 
   #drawBlows(): void {
@@ -201,7 +213,7 @@ export class World {
       if (strength === undefined) continue;
       if (name === "power failure" && store !== "sqlite") continue;
       const random = new Random(this.#plan.seed, name);
-      const most = name === "store's clock jumps" || name === "power failure" ? 2 : 2 + 8 * strength;
+      const most = RARE.has(name) ? 2 : 2 + 8 * strength;
       for (let count = 1 + random.below(most); count > 0; count--)
         this.#time.after(random.next() * troubleMs, "world", () => this.#strike(name, random));
     }
@@ -214,7 +226,7 @@ export class World {
     if (name === "store's clock jumps") {
       const ms = Math.round(random.between(-1, 1) * random.pick([2_000, 30_000, 600_000] as const));
       this.#trace.add("store", "its clock jumps by", ms);
-      this.#storeJumpedMs += Math.abs(ms);
+      this.#clocksOffMs += Math.abs(ms);
       this.#storeClock.jump(ms);
       this.#ledger.storeJumped(ms);
     } else if (name === "worker's clock jumps") {
@@ -225,8 +237,10 @@ export class World {
     else if (name === "pause") {
       const ms = random.pick([2_000, 15_000, 90_000] as const);
       this.#trace.add(owner, "is stopped for", ms);
+      this.#ledger.duties.disturbed(owner);
       this.#time.pause(owner, this.#time.now + ms);
     } else if (name === "stop") void this.#stop(worker, random.between(0, 12_000));
+    else if (name === "all stand still") this.#standStill(random);
     else {
       for (const one of this.#workers) this.#crash(one.owner);
       this.#trace.add("world", "power failure");
@@ -234,18 +248,39 @@ export class World {
     }
   }
 
-  async #stop(worker: Worker, timeoutMs: number): Promise<void> {
+  /** For days, until the window of an event is about to close; as soon as there is one that has to be tried again. */
+  #standStill(random: Random): void {
+    if (this.#spells.isHealed) return;
+    const now = this.#storeClock.now();
+    const closing = [...this.#ledger.facts.values()]
+      .filter(({ state, held }) => state === "pending" && !held)
+      .map(({ firstAttemptAt = 0 }) => firstAttemptAt + WINDOW_MS - now)
+      .filter((left) => left > MINUTE_MS);
+    const left = closing[random.below(closing.length)];
+    if (left === undefined) {
+      this.#time.after(500, "world", () => this.#standStill(random));
+      return;
+    }
+    const early = random.chance(0.5) ? random.between(-2_000, 10_000) : random.between(0, 3_000);
+    const ms = Math.round(left - early);
+    this.#trace.add("world", "stands still for", ms);
+    this.#clocksOffMs += Math.max(...this.#plan.workers.map(({ rate }) => Math.abs(rate - 1))) * 1.1 * ms;
+    this.#time.standStill(ms, (owner) => owner === "world" || owner === "operator" || owner.startsWith("p"));
+  }
+
+  async #stop(worker: Worker, timeoutMs: number, startsAfterMs = 100): Promise<void> {
     const { outbox, owner } = worker;
     if (!outbox) return;
     worker.outbox = undefined;
     this.#trace.add(owner, "is told to stop within", Math.round(timeoutMs));
     this.#time.after(0, owner, async () => {
+      this.#ledger.stops(owner);
       await outbox.stop({ timeoutMs });
       this.#trace.add(owner, "has stopped");
       if (this.#time.isDead(owner)) return;
       this.#time.kill(owner);
       this.#engine.died?.(owner);
-      this.#start(worker, 100);
+      this.#start(worker, startsAfterMs);
     });
   }
 
@@ -256,7 +291,7 @@ export class World {
     this.#receiverClock.heal();
     for (const { clock, owner } of this.#workers) {
       clock.heal();
-      this.#time.pause(owner, 0);
+      this.#time.resume(owner);
     }
     void this.#operator.heal();
   }
@@ -305,20 +340,31 @@ export class World {
 
   /** When all is over: an event that is enqueued now has to be on its way at once, and the next of its key as well. */
   async #probe(): Promise<void> {
-    const { pollMs, store, listeners } = this.#plan;
+    const { pollMs, store, listeners, isPlainStore, workers } = this.#plan;
     const promptMs = store === "memory" ? 500 : 500 + pollMs / 5;
-    if (pollMs < 2.2 * promptMs || !this.#random.chance(0.4)) return;
-    const probe = new Probe(this.#plan, this.#time, this.#ledger);
+    if (pollMs < 2.2 * promptMs || !(isPlainStore || this.#random.chance(0.4))) return;
+    const findsMs = isPlainStore ? 1.05 * pollMs : 0;
+    // Who has sent the first event is told to stop, so that the others have to hear of the second one.
+    let stops = workers.length > 1 && !isPlainStore && this.#random.chance(0.5);
+    const probe = new Probe(this.#plan, this.#time, this.#ledger, (id) => this.#network.poison(id));
     // Breakers close, and rests end.
-    const quietMs = QUIET[this.#plan.scale] + 1.3 * pollMs;
+    const quietMs = QUIET[this.#plan.scale] + 1.3 * pollMs + this.#clocksOffMs;
     this.#time.after(quietMs, "world", () => {
       const access = this.#engine.process("probe");
       void probe.enqueue(
         access,
-        listeners.map(({ name }) => name),
+        // Where nobody is told of work, another listener's would wake the worker.
+        listeners.map(({ name }) => name).slice(0, isPlainStore ? 1 : undefined),
       );
     });
-    await this.#time.run(() => this.#ledger.violation !== undefined || probe.isDone(promptMs));
+    await this.#time.run(() => {
+      const sender = stops ? this.#workers.find(({ owner }) => owner === probe.firstSender) : undefined;
+      if (sender) {
+        stops = false;
+        void this.#stop(sender, MINUTE_MS, 2 * pollMs + MINUTE_MS);
+      }
+      return this.#ledger.violation !== undefined || probe.isDone(promptMs, findsMs);
+    });
   }
 
   async #compareHistories(): Promise<void> {
