@@ -2,6 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { freePort } from "../kit/own-server.js";
 import { FAILURES } from "../kit/receiver-failures.js";
 import { seededRandom } from "../kit/seed.mjs";
 
@@ -13,6 +14,10 @@ const TOLERANCE_S = 300;
 const IN_TIME_MS = 300;
 /** An answer that was written so shortly before the receiver went down may have been lost on its way. */
 const LOST_ON_THE_WAY_MS = 200;
+/** A process that did nothing for so long has requests waiting, and needs some time for them. */
+const STARVED_MS = 400;
+const BREATH_MS = 20;
+const CATCHES_UP_WITHIN_MS = 2_000;
 
 export type ListenerName = "taking" | "refusing";
 
@@ -54,9 +59,28 @@ export interface ChaosReceiver {
   readonly unsound: readonly string[];
   /** How often it failed in each way. */
   readonly failures: ReadonlyMap<string, number>;
+  /** How late one timer in twenty is at least: what the machine leaves to its processes. */
+  lagMs(): number;
   /** Breaks every connection, and is not there for a while. */
   goDown(ms: number): Promise<void>;
   stop(): Promise<void>;
+}
+
+/** When this process was let do nothing: what it answers then may meet a sender that has given up. */
+function lapses(): { ended(): number; lagMs(): number; stop(): void } {
+  let [last, ended] = [performance.now(), Number.NEGATIVE_INFINITY];
+  const lags: number[] = [];
+  const timer = setInterval(() => {
+    const now = performance.now();
+    if (now - last > STARVED_MS) ended = now;
+    lags.push(now - last - BREATH_MS);
+    last = now;
+  }, BREATH_MS);
+  return {
+    lagMs: () => lags.sort((a, b) => a - b)[Math.floor(0.95 * lags.length)] ?? 0,
+    ended: () => (performance.now() - last > STARVED_MS ? performance.now() : ended),
+    stop: () => clearInterval(timer),
+  };
 }
 
 type Open = { -readonly [Field in keyof SeenRequest]: SeenRequest[Field] };
@@ -73,9 +97,11 @@ export async function chaosReceiver(
   const requests: Open[] = [];
   const runs: { id: string; body: string }[] = [];
   const unsound: string[] = [];
+  const lapse = lapses();
   const taken = new Set<string>();
   const open = Array.from({ length: dispatchers }, () => new Set<Open>());
-  let servers = await Promise.all(open.map((_, dispatcher) => listen(0, dispatcher)));
+  // Of those that no connection is given, so that they are free when it is restarted.
+  let servers = await Promise.all(open.map(async (_, dispatcher) => listen(await freePort(), dispatcher)));
   const ports = servers.map((server) => (server.address() as AddressInfo).port);
 
   /** Verifies a request, and answers as the listener does when it does not fail. */
@@ -139,7 +165,9 @@ export async function chaosReceiver(
       seen.status = response.statusCode;
       seen.answeredAt = endedAt;
       seen.asksToWait = /Retry-After of/.test(chosen?.[0] ?? "");
-      seen.isKnown = !ACCEPTS.test(chosen?.[0] ?? "") && performance.now() - seen.at < IN_TIME_MS;
+      const isInTime = performance.now() - seen.at < IN_TIME_MS;
+      seen.isKnown =
+        !ACCEPTS.test(chosen?.[0] ?? "") && isInTime && seen.at > lapse.ended() + CATCHES_UP_WITHIN_MS;
     });
     const answering = (incoming: IncomingMessage, outgoing: ServerResponse) =>
       receive(seen, incoming, outgoing).catch(() => {}); // the sender has gone
@@ -177,12 +205,16 @@ export async function chaosReceiver(
     runs,
     unsound,
     failures,
+    lagMs: lapse.lagMs,
     async goDown(ms) {
       await close();
       await new Promise((resolve) => setTimeout(resolve, ms));
       servers = await Promise.all(ports.map(listen));
     },
-    stop: close,
+    stop() {
+      lapse.stop();
+      return close();
+    },
   };
 }
 

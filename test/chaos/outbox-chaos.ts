@@ -4,6 +4,7 @@ import { waitFor } from "hookproof/testing";
 import { seededRandom } from "../kit/seed.mjs";
 import { type ChaosProcess, startProcess } from "./chaos-process.js";
 import { chaosReceiver, type ListenerName } from "./chaos-receiver.js";
+import { keptHistory, type Remark } from "./history.js";
 import { brokenPromises, type ChaosEvidence, type Interruption, type Told } from "./outbox-judge.js";
 
 const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
@@ -23,7 +24,7 @@ type Disturbance = "kill-dispatcher" | "kill-producer" | "stop-dispatcher" | "cu
 /** An engine under test. */
 export interface ChaosEngine {
   /** Its entry in outbox-engines.mjs. */
-  readonly name: string;
+  readonly name: "sqlite" | "postgres";
   /** What that entry is called with; plain text. */
   readonly place: Readonly<Record<string, string>>;
   /** How many times as fast as the machine's the clock runs; 1 where the store has a clock of its own. */
@@ -72,6 +73,7 @@ export async function outboxChaos(
   };
   const interruptions: Interruption[] = [];
   const outages: { from: number; to: number }[] = [];
+  const remarks: Remark[] = [];
   const policy = {
     concurrency: CONCURRENCY,
     firstDelayMs: FIRST_DELAY_MS,
@@ -95,14 +97,24 @@ export async function outboxChaos(
   async function beginDispatcher(index: number): Promise<void> {
     const clockOffMs = index % 2 ? 60_000 : -60_000;
     const urls = receiver.urls[index];
-    const task = { ...common, role: "dispatcher", name: started++, urls, clockOffMs };
+    const task = { ...common, role: "dispatcher", name: started++, urls, clockOffMs, dispatcher: index };
     dispatchers[index] = await begin(task);
   }
 
-  async function begin(task: object): Promise<ChaosProcess> {
+  async function begin(task: { role: string; name: number; dispatcher?: number }): Promise<ChaosProcess> {
     const process = startProcess("outbox-process.mjs", task);
     begun.push(process);
-    await process.isReady((line) => note(line as ToldLine));
+    await process.isReady((line) => {
+      const { said, starved } = line as ToldLine;
+      if (said !== undefined)
+        remarks.push({ at: performance.now(), text: `${task.role} ${task.name} ${said}` });
+      else if (!starved) note(line as ToldLine);
+      else if (task.dispatcher !== undefined && !stopped.has(task.dispatcher))
+        interruptions.push({
+          ...{ dispatcher: task.dispatcher, kind: "starved" },
+          ...{ from: starved.from - performance.timeOrigin, to: starved.to - performance.timeOrigin },
+        });
+    });
     return process;
   }
 
@@ -131,8 +143,9 @@ export async function outboxChaos(
       const index = await anyDispatcher();
       const from = performance.now();
       await dispatchers[index]?.end("SIGKILL");
-      interruptions.push({ dispatcher: index, kind: "kill", from, to: performance.now() });
       await beginDispatcher(index);
+      // What the killed one had sent may still have been on its way until now.
+      interruptions.push({ dispatcher: index, kind: "kill", from, to: performance.now() });
     } else if (what === "stop-dispatcher") stops.push(stopOne(await anyDispatcher()));
     else {
       const from = performance.now();
@@ -188,10 +201,12 @@ export async function outboxChaos(
     const stats = await store.stats();
     const evidence: ChaosEvidence = {
       ...{ told, requests, runs, unsound, interruptions, outages, entries, dead, stats },
-      limits: { ...policy, hangsAfterMs },
+      limits: { ...policy, hangsAfterMs, lagMs: receiver.lagMs() },
     };
+    const broken = brokenPromises(evidence);
+    if (broken.length > 0) console.info(`history: ${keptHistory(name, broken, evidence, remarks)}`);
     return {
-      broken: brokenPromises(evidence),
+      broken,
       failures,
       keys: new Set(runs.flatMap(({ body }) => (JSON.parse(body) as { key?: string }).key ?? [])).size,
       summary: {
@@ -202,6 +217,9 @@ export async function outboxChaos(
         requests: requests.length,
         answered409: requests.filter(({ status }) => status === 409).length,
         failedRequests: [...failures.values()].reduce((sum, count) => sum + count, 0),
+        lagMs: Math.round(receiver.lagMs()),
+        starved: interruptions.filter(({ kind }) => kind === "starved").length,
+        storeLost: remarks.filter(({ text }) => text.includes("cannot use its store")).length,
         ...done,
       },
     };
@@ -222,4 +240,8 @@ function isDone(stats: readonly { pending: number; inFlight: number }[]): boolea
 
 /** Event ids with the digests of their bodies, by listener. */
 type ToldEvents = Partial<Record<ListenerName, readonly (readonly [id: string, digest: string])[]>>;
-type ToldLine = Partial<Record<"offered" | "acknowledged" | "undone", ToldEvents>>;
+type ToldLine = Partial<Record<"offered" | "acknowledged" | "undone", ToldEvents>> & {
+  readonly said?: string;
+  /** By the machine's clock. */
+  readonly starved?: { readonly from: number; readonly to: number };
+};

@@ -37,7 +37,7 @@ const sound = (fields: Partial<ChaosEvidence> = {}): ChaosEvidence => ({
   unsound: [],
   interruptions: [],
   outages: [],
-  limits: { concurrency: 2, hangsAfterMs: 1_000, firstDelayMs: 25, maxRetryAfterMs: 100 },
+  limits: { concurrency: 2, hangsAfterMs: 1_000, firstDelayMs: 25, maxRetryAfterMs: 100, lagMs: 0 },
   entries: entries([200]),
   dead: [letter("r", [500, 422])],
   stats: [{ listener: "taking", pending: 0, inFlight: 0, delivered: 1, dead: 0, oldestAgeMs: 0 }],

@@ -9,10 +9,10 @@ export interface Told {
   readonly acknowledged: Set<string>;
 }
 
-/** A dispatcher was killed, or stopped and continued. */
+/** A dispatcher was killed, or stopped and continued, or a busy machine let it do nothing for a while. */
 export interface Interruption {
   readonly dispatcher: number;
-  readonly kind: "kill" | "stop";
+  readonly kind: "kill" | "stop" | "starved";
   readonly from: number;
   readonly to: number;
 }
@@ -25,6 +25,8 @@ interface ChaosLimits {
   readonly firstDelayMs: number;
   /** Every `Retry-After` of the receiver is longer. */
   readonly maxRetryAfterMs: number;
+  /** How late one timer in twenty is at least on this machine. */
+  readonly lagMs: number;
 }
 
 /** All that was seen of a run. */
@@ -53,6 +55,8 @@ const SLACK_MS = 6;
 const HANGING_IS_SEEN_MS = 500;
 /** Within this time of a pause what had begun before it may still arrive. */
 const ARRIVES_WITHIN_MS = 40;
+/** Where timers are later than this, it arrives at any time. */
+const BUSY_MS = 10;
 
 /** Every way in which a run broke a promise of docs/guides/outbox-promises.md: none, if the outbox is sound. */
 export function brokenPromises(evidence: ChaosEvidence): string[] {
@@ -123,7 +127,7 @@ function isStored(request: SeenRequest, evidence: ChaosEvidence): boolean {
 function isLate({ dispatcher, at }: SeenRequest, { interruptions }: ChaosEvidence): boolean {
   return interruptions.some(
     (one) =>
-      one.dispatcher === dispatcher && one.kind === "stop" && at >= one.from && at <= one.to + LATE_WITHIN_MS,
+      one.dispatcher === dispatcher && one.kind !== "kill" && at >= one.from && at <= one.to + LATE_WITHIN_MS,
   );
 }
 
@@ -155,20 +159,24 @@ function delays(all: readonly SeenRequest[], evidence: ChaosEvidence): string[] 
 }
 
 /** `Retry-After` pauses the whole listener at its dispatcher: after most of them nothing else is sent meanwhile. */
-function pauses({ requests, limits: { maxRetryAfterMs } }: ChaosEvidence): string[] {
+function pauses({ requests, limits: { maxRetryAfterMs, lagMs } }: ChaosEvidence): string[] {
+  if (lagMs > BUSY_MS) return [];
   const asked = requests.filter(({ asksToWait, isKnown }) => asksToWait && isKnown);
-  const ignored = asked.filter(({ dispatcher, listener, answeredAt = 0 }) =>
-    requests.some(
+  const during = asked.flatMap(({ dispatcher, listener, answeredAt = 0 }) => {
+    const found = requests.filter(
       (one) =>
         one.dispatcher === dispatcher &&
         one.listener === listener &&
         one.at > answeredAt + ARRIVES_WITHIN_MS &&
         one.at < answeredAt + maxRetryAfterMs - SLACK_MS,
-    ),
-  );
-  return ignored.length * 2 < asked.length || asked.length === 0
+    );
+    return found.length === 0 ? [] : [found.map(({ at }) => Math.round(at - answeredAt)).join(" ")];
+  });
+  return during.length * 2 < asked.length || asked.length === 0
     ? []
-    : [`Retry-After: requests during ${ignored.length} of ${asked.length} pauses`];
+    : [
+        `Retry-After: requests during ${during.length} of ${asked.length} pauses (after ${during.join("; ")} ms)`,
+      ];
 }
 
 /** A dispatcher has no more open that do not hang than its concurrency; half of it again may be closing. */

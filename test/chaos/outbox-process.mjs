@@ -7,12 +7,27 @@ import { createOutbox } from "hookproof/outbox";
 import { seededRandom } from "../kit/seed.mjs";
 import { ENGINES } from "./outbox-engines.mjs";
 
+const STARVED_MS = 400;
 const task = JSON.parse(process.argv[2]);
 const { role, name, engine, place, urls, secret, startedAt, speed, leaseMs } = task;
 const clock = { now: () => startedAt + (Date.now() - startedAt) * speed };
 const random = seededRandom(`${role} ${name}`);
 const below = (limit) => Math.floor(random() * limit);
 const tell = (line) => new Promise((resolve) => process.stdout.write(`${JSON.stringify(line)}\n`, resolve));
+/** For the history of a run that breaks a promise. */
+const observe = (activity) => {
+  const { type, available, code, cause, message } = activity;
+  if (type === "store-changed")
+    tell({ said: available ? "has its store back" : `cannot use its store: ${code}: ${cause?.message}` });
+  else if (type === "warning") tell({ said: `warns: ${message}` });
+};
+/** Tells when the machine let this process do nothing for a while, as a test of times says nothing then. */
+let lastBreath = Date.now();
+setInterval(() => {
+  const now = Date.now();
+  if (now - lastBreath > STARVED_MS) tell({ starved: { from: lastBreath, to: now } });
+  lastBreath = now;
+}, 20).unref();
 let isTold = false;
 process.stdin.on("data", () => {
   isTold = true;
@@ -26,6 +41,7 @@ const outbox = createOutbox({
   clock: { now: () => clock.now() + (task.clockOffMs ?? 0) },
   wait: (ms, signal) => pass(ms / speed, undefined, { signal }).catch(() => {}),
   random,
+  observe,
   concurrency: task.concurrency,
   pollMs: 20 * speed,
   leaseMs: leaseMs * speed,

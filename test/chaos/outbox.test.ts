@@ -1,15 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openSqlite, type SqliteDriver } from "hookproof/node";
 import { postgresStore } from "hookproof/outbox/postgres";
-import { sqliteStore } from "hookproof/outbox/sqlite";
 import pg from "pg";
 import { afterAll, expect, it } from "vitest";
-import { betterSqlite3 } from "../kit/better-sqlite3.js";
 import { itWith } from "../kit/needs.js";
 import { ownPostgres } from "../kit/postgres.js";
 import { type ChaosEngine, type ChaosResult, outboxChaos } from "./outbox-chaos.js";
+import { sqliteEngine } from "./sqlite-engine.js";
 
 const LONG = Boolean(process.env.HOOKPROOF_LONG);
 const SIZE = LONG ? { events: 10_000, disturbances: 24 } : { events: 3_000, disturbances: 8 };
@@ -32,38 +30,11 @@ const title = (engine: string) =>
 
 it(title("SQLite"), { timeout: 1_800_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "hookproof-chaos-outbox-"));
-  const driver: SqliteDriver = betterSqlite3() ? "better-sqlite3" : "libsql";
-  const place = {
-    file: join(folder, "app.db"),
-    driver,
-    from: new URL("../native/package.json", import.meta.url).href,
-  };
-  const open = () => openSqlite(place.file, place);
-  const locker = open();
-  const engine: ChaosEngine = {
-    name: "sqlite",
-    place,
-    speed: 20,
-    leaseMs: 4_500,
-    open: async (clock) => sqliteStore({ open, clock }),
-    async cutStore() {
-      locker.exec("PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE");
-      await new Promise((resolve) => setTimeout(resolve, 900));
-      locker.exec("ROLLBACK");
-    },
-    isHeldUp() {
-      try {
-        locker.exec("PRAGMA busy_timeout = 0; BEGIN IMMEDIATE; ROLLBACK");
-        return false;
-      } catch {
-        return true;
-      }
-    },
-  };
+  const { engine, close } = sqliteEngine(folder);
   try {
     expectPromisesKept(await outboxChaos(engine, SIZE));
   } finally {
-    locker.close();
+    close();
     rmSync(folder, { recursive: true });
   }
 });
@@ -75,6 +46,7 @@ itWith("postgresql", postgres)(title("PostgreSQL"), { timeout: 1_800_000 }, asyn
   if (!postgres) return;
   const pool = new pg.Pool({ connectionString: postgres.url });
   pool.on("error", () => {}); // end() returns before its connections are closed
+  await pool.query("DROP SCHEMA IF EXISTS hookproof CASCADE; DROP TABLE IF EXISTS orders"); // of a try that failed
   await pool.query("CREATE TABLE orders (id text)");
   const store = postgresStore({ pool });
   const engine: ChaosEngine = {

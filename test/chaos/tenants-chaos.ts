@@ -176,7 +176,13 @@ export async function tenantsChaos(
       ...brokenPromises({
         told: { taking: { offered, acknowledged: new Set(offered.keys()) }, refusing: nothing },
         ...{ requests, runs, unsound: [], interruptions, outages: [], entries, dead },
-        limits: { concurrency: 250, hangsAfterMs: 0, firstDelayMs: FIRST_DELAY_MS, maxRetryAfterMs: 0 },
+        limits: {
+          concurrency: 250,
+          hangsAfterMs: 0,
+          firstDelayMs: FIRST_DELAY_MS,
+          maxRetryAfterMs: 0,
+          lagMs: 0,
+        },
         stats: await run.outbox.stats(),
       }),
       ...strangers(requests, tenantOf, cancelled),
