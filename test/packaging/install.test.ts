@@ -21,6 +21,9 @@ function run(script: string): string {
   });
 }
 
+/** The entry that works only with an optional peer beside the library. */
+const NEEDS_A_PEER = "hookproof/http-signature";
+
 describe("the packed library in an empty folder", () => {
   it("brings exactly three packages beside itself, and nothing below them", () => {
     expect(packagesIn(installed.dir).sort()).toEqual(["@noble/hashes", "hookproof", "jose", "uuid"]);
@@ -52,7 +55,9 @@ describe("the packed library in an empty folder", () => {
     const manifest = readFileSync(join(installed.dir, "node_modules/hookproof/package.json"), "utf8");
     const { exports } = JSON.parse(manifest) as { exports: Record<string, unknown> };
     const entries = Object.keys(exports).filter((entry) => !entry.endsWith(".json"));
-    const names = entries.map((entry) => entry.replace(/^\./, "hookproof"));
+    const all = entries.map((entry) => entry.replace(/^\./, "hookproof"));
+    const names = all.filter((name) => name !== NEEDS_A_PEER);
+    expect(names.length).toBe(all.length - 1);
     const loaded = run(`for (const name of ${JSON.stringify(names)}) {
       if (!import.meta.resolve(name).includes("/hookproof/dist/")) throw new Error(name);
       const isTypesOnly = name === "hookproof/outbox/store";
@@ -70,6 +75,11 @@ describe("the packed library in an empty folder", () => {
         body: '{"type":"user.offboarded","userId":"u_123"}',
       }));`);
     expect(signed.trim()).toBe("hEuwC_Ckgwc7avU0xzAh6BEbIHQ49cz_g5zDepzyiTE");
+  });
+
+  it("says which package the entry with a peer needs", () => {
+    const why = run(`await import("${NEEDS_A_PEER}").catch(({ message }) => console.log(message))`);
+    expect(why).toContain("Cannot find package 'structured-headers'");
   });
 
   it("is used with require() as well", () => {
@@ -99,6 +109,15 @@ describe("what an import costs in a browser", () => {
     for (const foreign of ["compactVerify", "importJWK", "subtle", "randomUUID", "fetch(", "node:"])
       expect(code, foreign).not.toContain(foreign);
     expect(inputs.some((name) => name.includes("@noble/hashes"))).toBe(true);
+  });
+
+  it("Standard Webhooks both ways: without jose or uuid; and nobody has it who does not import it", async () => {
+    const both = 'export { standardWebhooks, standardWebhooksVerifier } from "hookproof/standard-webhooks";';
+    const { inputs } = await browserBundle(installed.dir, both);
+    expect(inputs.filter((name) => /node_modules\/(?:jose|uuid)\//.test(name))).toEqual([]);
+    const all =
+      'export * from "hookproof"; export * from "hookproof/receiver"; export * from "hookproof/outbox"; export * from "hookproof/schemes";';
+    expect((await browserBundle(installed.dir, all)).code).not.toMatch(/whpk_|webhook-id/);
   });
 
   it("HMAC both ways brings no more packages", async () => {

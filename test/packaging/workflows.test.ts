@@ -60,6 +60,18 @@ describe("every workflow", () => {
     }
   });
 
+  it("holds a token only in a job of its own, which runs nothing of the repository or of another package", () => {
+    const withToken = jobs.filter(({ permissions = {} }) => Object.values(permissions).includes("write"));
+    expect(withToken.map(({ name, permissions }) => [name, permissions])).toEqual([
+      ["release.yml: publish", { "id-token": "write" }],
+      ["site.yml: publish", { pages: "write", "id-token": "write" }],
+    ]);
+    for (const { uses = "", run = "" } of withToken.flatMap(({ steps }) => steps)) {
+      expect(uses).not.toContain("actions/checkout");
+      expect(run).not.toMatch(/\.ci\/|\bnode\b|\bnpx\b|npm (?:ci|i|install|run|exec|test)\b/);
+    }
+  });
+
   it("takes nothing that others write into a command", () => {
     for (const { name, steps } of jobs)
       for (const { run = "" } of steps)
@@ -81,17 +93,9 @@ it("a pull request runs .ci/run", () => {
 describe("a release", () => {
   const { pack, publish } = parsed("release.yml").jobs as Record<"pack" | "publish", Job>;
 
-  it("has one job with a token, which runs nothing of the repository or of another package", () => {
-    const withToken = jobs.filter(({ permissions = {} }) => Object.values(permissions).includes("write"));
-    expect(withToken.map(({ name, permissions }) => [name, permissions])).toEqual([
-      ["release.yml: publish", { "id-token": "write" }],
-    ]);
+  it("has one job with a token", () => {
     expect(publish.needs).toBe("pack");
     expect(publish.environment).toBe("npm");
-    for (const { uses = "", run = "" } of publish.steps) {
-      expect(uses).not.toContain("actions/checkout");
-      expect(run).not.toMatch(/\.ci\/|\bnode\b|\bnpx\b|npm (?:ci|i|install|run|exec|test)\b/);
-    }
   });
 
   it("publishes the tarballs that were tested, by their digests, each after those it needs", () => {
