@@ -1,0 +1,86 @@
+// The pages of the site, read from docs/ and its index; nothing is kept twice.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, posix, resolve } from "node:path";
+
+export const ROOT = resolve(import.meta.dirname, "..");
+
+/** What a link of Markdown looks like, and an image. */
+const LINK = /(!?)\[((?:[^[\]]|\[[^\]]*\])*)\]\(([^()\s]+(?:\([^()\s]*\)[^()\s]*)?)\)/g;
+const CODE_OR_LINK = new RegExp(`^\`\`\`[^]*?^\`\`\`$|(?<!\`)\`[^\`\\n]+\`|${LINK.source}`, "gm");
+
+/**
+ * Groups of pages in the order of docs/README.md: each heading with the pages that its lines link to. An entry's page
+ * stands below the list of all entries, in the order of use.
+ */
+export function groupsOfPages() {
+  const seen = new Set();
+  const [, ...sections] = read("docs/README.md").split(/^## /m);
+  return sections.map((section) => {
+    const files = linkedPages("docs/README.md", section).flatMap((file) =>
+      file === "docs/api/README.md" ? [file, ...linkedPages(file, read(file))] : [file],
+    );
+    const pages = files.filter((file) => !seen.has(file) && seen.add(file)).map(pageOf);
+    return { label: section.slice(0, section.indexOf("\n")), pages };
+  });
+}
+
+/** Every page by its file; those that the index leaves out, such as the changelog, stand last. */
+export function allPages() {
+  const listed = groupsOfPages().flatMap(({ pages }) => pages);
+  const others = [
+    ...readdirSync(ROOT),
+    ...readdirSync(join(ROOT, "docs/api")).map((name) => `docs/api/${name}`),
+  ]
+    .filter((file) => file.endsWith(".md") && file !== "README.md")
+    .map(pageOf);
+  return new Map([...listed, ...others].map((page) => [page.file, page]).reverse());
+}
+
+function linkedPages(from, text) {
+  return [...text.matchAll(LINK)]
+    .map(([, , , target]) => posix.join(posix.dirname(from), target.replace(/#.*/, "")))
+    .filter((file) => file.endsWith(".md") && existsSync(join(ROOT, file)));
+}
+
+/** A page: its file, its address below the site's root, its title and its text without it. */
+function pageOf(file) {
+  const id = file
+    .replace(/^docs\//, "")
+    .replace(/(?:\/README)?\.md$/, "")
+    .toLowerCase();
+  const [, title, text] = /^# (.+)\n([\s\S]*)$/.exec(read(file));
+  return { file, id, title: plain(title), text };
+}
+
+/** The first paragraph, for search machines and previews. */
+export function summaryOf({ text, title }) {
+  const paragraph = text.split(/\n\n+/).find((one) => /^\s*[\p{L}`[*]/u.test(one)) ?? title;
+  const words = plain(paragraph).replaceAll("\n", " ").trim();
+  return words.length <= 160 ? words : `${words.slice(0, words.lastIndexOf(" ", 158))} …`;
+}
+
+function plain(markdown) {
+  return markdown.replace(LINK, "$2").replace(/[`*]/g, "");
+}
+
+/**
+ * A page's text with its links as the site needs them: to the pages, to the pictures, and into the repository where
+ * that is known (`files`, such as https://github.com/<owner>/<name>/blob/v1.2.3). Where it is not, the words stay.
+ */
+export function withSiteLinks({ file, text }, pages, { base, files }) {
+  return text.replace(CODE_OR_LINK, replaced);
+
+  function replaced(link, image, words, target) {
+    if (target === undefined || /^(?:[a-z]+:|#)/.test(target)) return link;
+    const [path, anchor] = target.split("#");
+    const place = posix.join(posix.dirname(file), path);
+    if (image) return `![${words}](${base}${place.replace(/^docs\//, "")})`;
+    const page = /^(?:docs\/)?README\.md$/.test(place) ? { id: "" } : pages.get(place);
+    if (page) return `[${words}](${base}${page.id && `${page.id}/`}${anchor ? `#${anchor}` : ""})`;
+    return files ? `[${words}](${files}/${place}${anchor ? `#${anchor}` : ""})` : words;
+  }
+}
+
+function read(file) {
+  return readFileSync(join(ROOT, file), "utf8");
+}

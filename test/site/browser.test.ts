@@ -1,0 +1,107 @@
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { describeInBrowser, openPage } from "../browser/support/chromium.js";
+import { violations } from "../browser/support/violations.js";
+import { fencedBlocks, ROOT } from "../kit/markdown.js";
+import { itWith, LONG } from "../kit/needs.js";
+import { type BuiltSite, describeSite, openSite } from "./built-site.js";
+
+const SCRIPT_LIMIT_BYTES = 100 * 1024;
+/** Colours are asked of every letter of every page; a busy machine takes minutes. */
+const ALL_PAGES_MS = 900_000;
+
+describeSite("the site", () => {
+  describeInBrowser("in a browser", (browser) => {
+    let site: BuiltSite;
+    beforeAll(async () => {
+      site = await openSite();
+    });
+    afterAll(() => site?.close());
+
+    /** Looks at every page in a window of this width, two pages at once. */
+    async function lookAtAll(width: number, dark: boolean): Promise<void> {
+      const addresses = [...site.pages.keys()];
+      const look = async () => {
+        const { page, context, offences } = await openPage(browser(), site.url, { dark });
+        await page.setViewportSize({ width, height: 900 });
+        for (let address = addresses.pop(); address !== undefined; address = addresses.pop()) {
+          await page.goto(site.url + address);
+          expect(await violations(page), address).toEqual([]);
+          const needed = await page.evaluate<number>("document.documentElement.scrollWidth");
+          expect(needed, `${address} is wider than the window`).toBeLessThanOrEqual(width);
+        }
+        expect(offences).toEqual([]);
+        await context.close();
+      };
+      await Promise.all([look(), look()]);
+    }
+
+    it.each([
+      [320, "light"],
+      [2560, "dark"],
+    ] as const)(
+      "axe finds nothing on any page, and none is too wide: %i px, %s",
+      (width, scheme) => lookAtAll(width, scheme === "dark"),
+      ALL_PAGES_MS,
+    );
+
+    itWith(...LONG)("the other way round as well, and between", { timeout: ALL_PAGES_MS }, async () => {
+      await lookAtAll(320, true);
+      await lookAtAll(2560, false);
+      await lookAtAll(768, false);
+    });
+
+    it("a page of text has at most 100 KB of script, counted unpacked", async () => {
+      const { page, context } = await openPage(browser(), site.url);
+      await page.goto(`${site.url}guides/outbox/`, { waitUntil: "networkidle" });
+      const bytes = await page.evaluate<number>(`[
+        ...[...document.scripts].map(({ text }) => new TextEncoder().encode(text).length),
+        ...performance.getEntriesByType("resource").filter(({ name }) => /\\.js$/.test(name)).map((one) => one.decodedBodySize),
+      ].reduce((sum, one) => sum + one, 0)`);
+      expect(bytes).toBeGreaterThan(5_000);
+      expect(bytes).toBeLessThan(SCRIPT_LIMIT_BYTES);
+      console.info(`script on a page of text: ${(bytes / 1024).toFixed(1)} KB`);
+      await context.close();
+    });
+
+    it("the search finds an error code by keyboard, and leads to its heading", async () => {
+      const { page, context, offences } = await openPage(browser(), `${site.url}guides/outbox/`);
+      await page.keyboard.press("/");
+      await page.keyboard.type("SIGNATURE_MISMATCH");
+      const first = page.locator("#search a", { hasText: "Error codes: SIGNATURE_MISMATCH" });
+      await first.waitFor();
+      expect(await violations(page, "#search")).toEqual([]);
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("Enter");
+      await page.waitForURL(`${site.url}errors/#signature_mismatch`);
+      expect(offences).toEqual([]);
+      await context.close();
+    });
+
+    it("a transcript's copy button gives its commands", async () => {
+      const { page, context } = await openPage(browser(), `${site.url}guides/quick-start/`);
+      const [block] = fencedBlocks(join(ROOT, "docs/guides/quick-start.md")).filter(
+        ({ language }) => language === "console",
+      );
+      const figure = page.locator("figure", { has: page.locator("pre[data-language=console]") }).first();
+      await figure.hover();
+      await figure.getByRole("button", { name: "Copy to clipboard" }).click();
+      await expect
+        .poll(() => page.evaluate<string>("navigator.clipboard.readText()"))
+        .toBe(block?.text.split("\n")[0]?.slice(2));
+      await context.close();
+    });
+
+    it("dark stays dark on the next page", async () => {
+      const { page, context } = await openPage(browser(), site.url);
+      const ground = () => page.evaluate<string>("getComputedStyle(document.body).backgroundColor");
+      const light = await ground();
+      await page.getByLabel("Select theme").first().selectOption("dark");
+      const dark = await ground();
+      expect(dark).not.toBe(light);
+      await page.goto(`${site.url}guides/outbox/`);
+      expect(await ground()).toBe(dark);
+      await context.close();
+    });
+  });
+});
