@@ -2,11 +2,10 @@
 // and what is written; docs/performance.md works out from it what many events a second need. Needs DATABASE_URL.
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
 import { createSender, hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
-import pg from "pg";
 import { postgresEngine } from "./outbox-engines.mjs";
+import { postgresCost } from "./postgres-cost.mjs";
 import { long, reportFigures, summary } from "./support.mjs";
 
 const EVENTS = long ? 20_000 : 4_000;
@@ -23,46 +22,15 @@ const signer = hmacSigner({ secret: "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE
 const payload = { type: "user.offboarded", note: "x".repeat(980) };
 const outbox = createOutbox({ store: engine.store, listeners: { a: { url, signer, concurrency: 100 } } });
 const sender = createSender({ url, signer });
-const admin = new pg.Client({ connectionString: process.env.DATABASE_URL });
-await admin.connect();
-
-/**
- * Processor time of the server, in microseconds, with that of processes that have ended; transactions that wrote, and
- * what they wrote.
- */
-async function server() {
-  const { rows } = await admin.query("SELECT pg_backend_pid() AS pid");
-  const { rows: counted } = await admin.query(
-    "SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS xid, pg_current_wal_lsn() - '0/0' AS wal",
-  );
-  // With those that have just ended and are not in the server's own count yet.
-  const [, parent] = statOf(rows[0].pid);
-  const children = readdirSync("/proc").filter((pid) => statOf(pid)[1] === parent);
-  const living = children.map(statOf).reduce((sum, stat) => sum + stat[11] + stat[12], 0);
-  const [ended, endedInKernel] = statOf(parent).slice(13);
-  return {
-    micros: (living + ended + endedInKernel) * 10_000,
-    commits: Number(counted[0].xid),
-    wal: Number(counted[0].wal),
-  };
-}
-
-/** The numbers of /proc/{pid}/stat on Linux, from the state on; times are hundredths of a second. */
-function statOf(pid) {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ").map(Number);
-  } catch {
-    return Array(20).fill(0); // a process that has gone
-  }
-}
+const server = await postgresCost();
 
 /** What an event costs in a step. */
 async function costOf(work) {
-  const before = await server();
+  const before = await server.now();
   const cpu = process.cpuUsage();
   await work();
   const { user, system } = process.cpuUsage(cpu);
-  const after = await server();
+  const after = await server.now();
   return {
     worker: (user + system) / EVENTS,
     server: (after.micros - before.micros) / EVENTS,
@@ -121,7 +89,7 @@ reportFigures({
   unit: "bytes",
   figures: figures("wal", both),
 });
-await admin.end();
+await server.end();
 await engine.store.close();
 await engine.close();
 process.exit();

@@ -98,6 +98,7 @@ export async function postgresEngine({ beside = true } = {}) {
   const boss = beside ? await startedBoss(connectionString, `boss_${suffix}`) : undefined;
   return {
     name: "PostgreSQL",
+    schema: `outbox_${suffix}`,
     store: postgresStore({ pool, schema: `outbox_${suffix}` }),
     bare: boss && (await barePgBoss(boss)),
     /** What autovacuum does by itself within a minute of a large change. */

@@ -11,6 +11,11 @@ export const ROWS = [
     parts: [{ bench: "jwt" }],
   },
   {
+    question: "Other schemes: sign and verify, 1 KB",
+    toReach: "0.9 of the bare primitives or bare jose; 4 times standardwebhooks and svix",
+    parts: [{ bench: "schemes" }],
+  },
+  {
     question: "Sign and send, 1 KB, 50 at once, loopback",
     toReach: "0.8 of the bare transport in use; 5 times fetch + svix, got + standardwebhooks, axios + stripe",
     parts: [{ bench: "send" }],
@@ -34,6 +39,11 @@ export const ROWS = [
     question: "An event through an outbox of many listeners",
     toReach: "among 10,000 listeners 1.2 times what it costs among 10, on each engine",
     parts: [{ bench: "growth" }],
+  },
+  {
+    question: "Many workers on one PostgreSQL, with a listener's limits",
+    toReach: "2, 4 and 8 processes: 1.15 times what one costs; shares within 10 %",
+    parts: [{ bench: "workers" }],
   },
   {
     question: "Reading the service, and paging through it",

@@ -1,5 +1,7 @@
-// How long until it answers: the command, the demo, the local service, each above an empty Node?
+// How long until it answers: the command, the demo, the local service, the library in a function, each above an empty
+// Node?
 import { spawn } from "node:child_process";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { join } from "node:path";
 import { reportFigures, summary } from "./support.mjs";
@@ -10,10 +12,36 @@ const service = `import { createService } from "hookproof-service";
   console.log("ready");
   await service.stop();`;
 
-/** What is run, what it prints when it is ready (otherwise its end counts), and how many ms above Node it may take. */
+const EMPTY_MODULE = [process.execPath, "--input-type=module", "-e", "export {}"];
+
+/** A program that imports the library and signs one request, as a function that has just been started does. */
+const firstSignature = (signer) => [
+  ...EMPTY_MODULE.slice(0, -1),
+  `import { createEvent, hmacSigner, jwtSigner, signRequest } from "hookproof";
+    const url = "https://listener.example/api/v1/webhooks/incoming/lst_1";
+    await signRequest({ url, signer: ${signer}, event: createEvent({ userId: "u_1" }) });`,
+];
+const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const jwtKey = JSON.stringify({ key: privateKey.export({ format: "jwk" }), kid: "one", alg: "ES256" });
+
+/**
+ * What is run, what it prints when it is ready (otherwise its end counts), and how many ms it may take above another
+ * case, which is Node alone where none is named.
+ */
 const cases = {
   "node -e 0": { run: [process.execPath, "-e", "0"] },
+  "an empty module": { run: EMPTY_MODULE },
   "hookproof --version": { run: [process.execPath, bin, "--version"], atMost: 150 },
+  "the library, to its first HMAC signature": {
+    run: firstSignature(`hmacSigner({ secret: "${randomBytes(32).toString("base64url")}" })`),
+    above: "an empty module",
+    atMost: 15,
+  },
+  "the library, to its first token": {
+    run: firstSignature(`jwtSigner(${jwtKey})`),
+    above: "an empty module",
+    atMost: 40,
+  },
   "hookproof demo, to its ready line": {
     // Only in a terminal does it stay open, so it gets one.
     run: ["script", "-qec", `${process.execPath} ${bin} demo --port 0 --ui-port 0`, "/dev/null"],
@@ -54,10 +82,10 @@ for (let round = -1; round < 11; round++) {
     if (round >= 0) times[name].push(took);
   }
 }
-const empty = times["node -e 0"];
-const figures = Object.entries(cases).map(([name, { atMost }]) => {
-  const above = atMost === undefined ? times[name] : times[name].map((ms, round) => ms - empty[round]);
-  const { perSecond: value, low, high } = summary(above);
-  return [atMost === undefined ? name : `${name}, above it`, { value, low, high, atMost }];
+const figures = Object.entries(cases).map(([name, { above = "node -e 0", atMost }]) => {
+  const isAbove = atMost !== undefined;
+  const taken = isAbove ? times[name].map((ms, round) => ms - times[above][round]) : times[name];
+  const { perSecond: value, low, high } = summary(taken);
+  return [isAbove ? `${name}, above ${above}` : name, { value, low, high, atMost }];
 });
 reportFigures({ question: "Start", unit: "ms", figures: Object.fromEntries(figures) });

@@ -12,25 +12,27 @@ const SHORT = { rounds: 9, roundMs: 80 };
  * @param {Record<string, () => unknown | Promise<unknown>>} cases each call does `perCall` operations
  */
 export async function interleaved(cases, options = {}) {
-  const { rounds, roundMs, perCall } = {
+  const { rounds, roundMs, perCall, byProcessor } = {
     rounds: 15,
     roundMs: 150,
     perCall: 1,
+    byProcessor: false, // the time of all threads of this process, for a machine that does other work too
     ...options,
     ...(quick && SHORT),
   };
   const rates = Object.fromEntries(Object.keys(cases).map((name) => [name, []]));
   for (let round = -1; round < rounds; round++) {
     for (const [name, work] of Object.entries(cases)) {
-      const rate = await rateOf(work, roundMs, perCall);
+      const rate = await rateOf(work, roundMs, perCall, byProcessor);
       if (round >= 0) rates[name].push(rate); // the round before the first one warms up
     }
   }
   return Object.fromEntries(Object.entries(rates).map(([name, all]) => [name, summary(all)]));
 }
 
-async function rateOf(work, roundMs, perCall) {
+async function rateOf(work, roundMs, perCall, byProcessor) {
   let calls = 0;
+  const cpu = process.cpuUsage();
   const start = performance.now();
   let now = start;
   while (now - start < roundMs) {
@@ -42,5 +44,6 @@ async function rateOf(work, roundMs, perCall) {
     }
     now = performance.now();
   }
-  return (calls * perCall * 1000) / (now - start);
+  const { user, system } = process.cpuUsage(cpu);
+  return (calls * perCall * 1000) / (byProcessor ? (user + system) / 1000 : now - start);
 }

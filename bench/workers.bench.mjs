@@ -1,0 +1,116 @@
+// What does an event cost when 1, 2, 4 and 8 worker processes share one PostgreSQL, with the listener's limits on, and
+// do they share the work fairly? Processor time of the workers and of the server together. Needs DATABASE_URL.
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { hmacSigner } from "hookproof";
+import { createOutbox } from "hookproof/outbox";
+import { postgresEngine } from "./outbox-engines.mjs";
+import { postgresCost } from "./postgres-cost.mjs";
+import { quick, reportFigures, summary } from "./support.mjs";
+
+const COUNTS = [1, 2, 4, 8];
+const EVENTS = 4_000;
+const DUE_AFTER_MS = 4_000;
+const ROUNDS = quick ? 3 : 7;
+
+if (!process.env.DATABASE_URL) {
+  console.error("workers: DATABASE_URL names no server, so nothing is measured.");
+  process.exit();
+}
+const server = await postgresCost();
+const url = "https://tenant.example.com/api/v1/webhooks/incoming/lst_1";
+const signer = hmacSigner({ secret: "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE" });
+const event = { listener: "limited", payload: { type: "user.offboarded", note: "x".repeat(980) } };
+
+/** An outbox with so many worker processes, which stand until a round begins. */
+async function team(count) {
+  const engine = await postgresEngine({ beside: false });
+  const outbox = createOutbox({ store: engine.store, listeners: { limited: { url, signer } } });
+  await outbox.stats(); // makes the tables
+  const workers = Array.from({ length: count }, () =>
+    fork(new URL("workers-case.mjs", import.meta.url), [engine.schema]),
+  );
+  await Promise.all(workers.map((worker) => once(worker, "message")));
+  return { count, engine, outbox, workers, costs: [], unfair: [] };
+}
+
+/** Every worker's answer to an order. */
+function ordered(workers, order) {
+  return Promise.all(
+    workers.map(async (worker) => {
+      worker.send(order);
+      const [answer] = await once(worker, "message");
+      return answer;
+    }),
+  );
+}
+
+const sum = (all, of) => all.reduce((total, one) => total + one[of], 0);
+
+/** Asks the workers until this is so of what each of them has delivered since an earlier answer. */
+async function until(isSo, workers, earlier) {
+  for (;;) {
+    const answers = await ordered(workers, "tell");
+    if (isSo(answers.map(({ delivered }, n) => delivered - earlier[n].delivered))) return answers;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+const totalOf = (delivered) => delivered.reduce((total, one) => total + one);
+
+/** One round: the workers are warm, and a backlog becomes due all at once. */
+async function round({ count, outbox, workers, costs, unfair }, isMeasured) {
+  const began = await ordered(workers, "start");
+  for (let n = 0; n < 100 * count; n += 100) await outbox.enqueue(Array(100).fill(event));
+  await until((all) => totalOf(all) >= 100 * count, workers, began);
+  const deliverAt = Date.now() + DUE_AFTER_MS;
+  for (let n = 0; n < EVENTS; n += 100) await outbox.enqueue(Array(100).fill({ ...event, deliverAt }));
+  if (Date.now() > deliverAt) throw new Error("the machine is too slow for a backlog: give it a rest");
+  const warm = await ordered(workers, "tell");
+  const before = await server.now();
+  const done = await until((all) => totalOf(all) >= EVENTS, workers, warm);
+  const after = await server.now();
+  await ordered(workers, "stop");
+  if (!isMeasured) return;
+  costs.push((after.micros - before.micros + sum(done, "micros") - sum(warm, "micros")) / EVENTS);
+  const shares = done.map(({ delivered }, n) => (delivered - warm[n].delivered) / EVENTS);
+  unfair.push(Math.max(...shares.map((share) => Math.abs(share * count - 1))));
+}
+
+const teams = [];
+for (const count of COUNTS) teams.push(await team(count));
+for (let n = -2; n < ROUNDS; n++) for (const one of teams) await round(one, n >= 0);
+
+/** A figure for each number of workers. */
+const figures = (valuesOf, goal) =>
+  Object.fromEntries(
+    teams.map((one) => {
+      const { perSecond: value, low, high } = summary(valuesOf(one));
+      const name = one.count === 1 ? "1 worker" : `${one.count} workers`;
+      return [name, { value, low, high, ...(one.count > 1 && goal) }];
+    }),
+  );
+reportFigures({
+  question:
+    "Workers on one PostgreSQL: processor time of an event delivered from a backlog, workers and server, no network",
+  unit: "µs",
+  figures: figures(({ costs }) => costs),
+});
+const [alone] = teams;
+reportFigures({
+  question: "Workers on one PostgreSQL: what an event costs over what it costs with one",
+  unit: "times",
+  figures: figures(({ costs }) => costs.map((micros, n) => micros / alone.costs[n]), { atMost: 1.15 }),
+});
+reportFigures({
+  question: "Workers on one PostgreSQL: how far the share of one is from an equal share",
+  unit: "of it",
+  figures: figures(({ unfair }) => unfair, { atMost: 0.1 }),
+});
+for (const { workers, engine } of teams) {
+  for (const worker of workers) worker.disconnect();
+  await engine.store.close();
+  await engine.close();
+}
+await server.end();
+process.exit();
