@@ -14,7 +14,9 @@ const connectionString = process.env.DATABASE_URL ?? "postgres://localhost/app";
 const pool = new pg.Pool({ connectionString });
 const db = drizzle(pool);
 const users = pgTable("users", { id: text().primaryKey(), active: boolean().notNull() });
-pool.on("error", (error) => console.error(error.message)); // it makes a new connection by itself
+// A lost connection is an error of the pool's, or of the connection while it is in use: unheard, it ends the process.
+pool.on("error", (error) => console.error(error.message));
+pool.on("connect", (client) => client.on("error", () => {})); // its query rejects too
 await db.execute(sql`CREATE TABLE IF NOT EXISTS users (id text PRIMARY KEY, active boolean NOT NULL)`);
 
 const outbox = createOutbox({

@@ -10,7 +10,9 @@ if (!secret) throw new Error("LISTENER_SECRET is missing: the secret of the list
 
 const connectionString = process.env.DATABASE_URL ?? "postgres://localhost/app";
 const pool = new pg.Pool({ connectionString });
-pool.on("error", (error) => console.error(error.message)); // it makes a new connection by itself
+// A lost connection is an error of the pool's, or of the connection while it is in use: unheard, it ends the process.
+pool.on("error", (error) => console.error(error.message));
+pool.on("connect", (client) => client.on("error", () => {})); // its query rejects too
 await pool.query("CREATE TABLE IF NOT EXISTS users (id text PRIMARY KEY, active boolean NOT NULL)");
 
 const outbox = createOutbox({

@@ -15,7 +15,9 @@ if (key.length !== 32) throw new Error("TENANT_KEY is missing: 32 bytes in base6
 
 const connectionString = process.env.DATABASE_URL ?? "postgres://localhost/app";
 const pool = new pg.Pool({ connectionString });
-pool.on("error", (error) => console.error(error.message)); // it makes a new connection by itself
+// A lost connection is an error of the pool's, or of the connection while it is in use: unheard, it ends the process.
+pool.on("error", (error) => console.error(error.message));
+pool.on("connect", (client) => client.on("error", () => {})); // its query rejects too
 
 const outbox = createOutbox({ store: postgresStore({ pool }), listeners: listenerOf });
 

@@ -6,7 +6,7 @@ import javax.crypto.spec.SecretKeySpec;
 
 /**
  * The Webhook-Signature of a body on standard input, with the standard library alone:
- * HOOKPROOF_SECRET=… java Sign.java &lt;timestamp&gt; &lt;event id&gt; &lt; body.json
+ * HOOKPROOF_SECRET=... java Sign.java &lt;timestamp&gt; &lt;event id&gt; &lt; body.json
  */
 public class Sign {
   static String webhookSignature(String secret, String timestamp, String eventId, byte[] body)

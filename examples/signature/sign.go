@@ -1,6 +1,6 @@
 // The Webhook-Signature of a body on standard input, with the standard library alone:
 //
-//	HOOKPROOF_SECRET=… go run sign.go <timestamp> <event id> < body.json
+//	HOOKPROOF_SECRET=... go run sign.go <timestamp> <event id> < body.json
 package main
 
 import (
@@ -23,7 +23,7 @@ func webhookSignature(secret, timestamp, eventID string, body []byte) string {
 func main() {
 	body, err := io.ReadAll(os.Stdin)
 	if err != nil || len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: HOOKPROOF_SECRET=… go run sign.go <timestamp> <event id> < body.json")
+		fmt.Fprintln(os.Stderr, "usage: HOOKPROOF_SECRET=... go run sign.go <timestamp> <event id> < body.json")
 		os.Exit(2)
 	}
 	fmt.Println(webhookSignature(os.Getenv("HOOKPROOF_SECRET"), os.Args[1], os.Args[2], body))

@@ -1,6 +1,6 @@
 <?php
 // The Webhook-Signature of a body on standard input, with PHP alone:
-//   HOOKPROOF_SECRET=… php sign.php <timestamp> <event id> < body.json
+//   HOOKPROOF_SECRET=... php sign.php <timestamp> <event id> < body.json
 
 function webhook_signature(string $secret, string $timestamp, string $eventId, string $body): string
 {

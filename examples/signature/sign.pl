@@ -1,5 +1,5 @@
 # The Webhook-Signature of a body on standard input, with Perl's core modules alone:
-#   HOOKPROOF_SECRET=… perl sign.pl <timestamp> <event id> < body.json
+#   HOOKPROOF_SECRET=... perl sign.pl <timestamp> <event id> < body.json
 use strict;
 use warnings;
 use Digest::SHA qw(hmac_sha256_base64);

@@ -1,5 +1,5 @@
 """The Webhook-Signature of a body on standard input, with the standard library alone:
-HOOKPROOF_SECRET=… python3 sign.py <timestamp> <event id> < body.json
+HOOKPROOF_SECRET=... python3 sign.py <timestamp> <event id> < body.json
 """
 
 import base64

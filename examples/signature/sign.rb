@@ -1,5 +1,5 @@
 # The Webhook-Signature of a body on standard input, with the standard library alone:
-#   HOOKPROOF_SECRET=… ruby sign.rb <timestamp> <event id> < body.json
+#   HOOKPROOF_SECRET=... ruby sign.rb <timestamp> <event id> < body.json
 require "openssl"
 
 def webhook_signature(secret, timestamp, event_id, body)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The Webhook-Signature of a body on standard input, with openssl alone:
-#   HOOKPROOF_SECRET=… ./sign.sh <timestamp> <event id> < body.json
+#   HOOKPROOF_SECRET=... ./sign.sh <timestamp> <event id> < body.json
 set -euo pipefail
 
 # openssl takes the key as hex only where any byte may stand in it, and as an argument, which other users of the

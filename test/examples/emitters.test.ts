@@ -9,12 +9,13 @@ import { newEventId } from "hookproof";
 import { createFakeReceiver, type FakeReceiver, type ScriptedAnswer } from "hookproof/testing";
 import { Redis } from "ioredis";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { buildPackage, root } from "../kit/built-package.js";
+import { root } from "../kit/built-package.js";
 import { EXAMPLES, startExample } from "../kit/example-process.js";
 import { serve } from "../kit/loopback.js";
 import { itWith } from "../kit/needs.js";
 import { hasRedis, testRedis } from "../kit/redis.js";
 import { SECRET } from "../kit/signed-request.js";
+import { requireBuild } from "../kit/transcript.js";
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {
@@ -116,7 +117,7 @@ itWith("redis-server", hasRedis())(
     await client.lpush(`${prefix}jobs:taken`, job("u_1"));
     await client.lpush(`${prefix}jobs`, job("u_2"), job("u_3"));
 
-    const command = ["--import", "tsx", "--conditions=source", join(EXAMPLES, "emit-queue-worker.mjs")];
+    const command = [join(EXAMPLES, "emit-queue-worker.mjs")];
     const worker = spawn(process.execPath, command, {
       env: { ...process.env, ...env, REDIS_URL: redis.url, QUEUE: `${prefix}jobs` },
       stdio: ["ignore", "pipe", "inherit"],
@@ -141,7 +142,7 @@ itWith("redis-server", hasRedis())(
 );
 
 it("github-action.yml: its step sends the webhook, with the secret in the environment alone", async () => {
-  await buildPackage();
+  requireBuild();
   const { fake, env } = await listener();
   const workflow = readFileSync(join(EXAMPLES, "github-action.yml"), "utf8");
   const [, step = ""] = /run: \|\n([\s\S]*)$/.exec(workflow) ?? [];

@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 it("examples/external-signer.mjs signs in another process, and each event runs", {
   timeout: 30_000,
 }, async () => {
-  const args = ["--conditions=source", "--import=tsx", "examples/external-signer.mjs"];
+  const args = ["examples/external-signer.mjs"];
   const { stdout, stderr } = await promisify(execFile)(process.execPath, args, {
     cwd: new URL("../..", import.meta.url),
   });

@@ -14,7 +14,7 @@ it("jwks-static-host.mjs writes what a static host serves, and a listener finds 
   const folder = mkdtempSync(join(tmpdir(), "hookproof-static-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const env = { ...process.env, KEY_STORE: join(folder, "keys"), PUBLIC_FOLDER: join(folder, "public") };
-  const program = ["--import", "tsx", "--conditions=source", join(EXAMPLES, "jwks-static-host.mjs")];
+  const program = [join(EXAMPLES, "jwks-static-host.mjs")];
   const write = () => execFileSync(process.execPath, program, { env, encoding: "utf8" });
   expect(write()).toBe("/.well-known/jwks.json public, max-age=300\n");
   const written = readFileSync(join(folder, "public/.well-known/jwks.json"), "utf8");

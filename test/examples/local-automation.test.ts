@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 
 it("examples/local-automation.mjs prints what the steps gave, and ends", { timeout: 60_000 }, async () => {
-  const args = ["--conditions=source", "--import=tsx", "examples/local-automation.mjs"];
+  const args = ["examples/local-automation.mjs"];
   const { stdout, stderr } = await promisify(execFile)(process.execPath, args, {
     cwd: new URL("../..", import.meta.url),
   });

@@ -25,7 +25,7 @@ it("an example without its secret says so and does nothing", { timeout: 60_000 }
     );
     process.exit();`;
   const { LISTENER_SECRET: _, ...env } = process.env;
-  const args = ["--input-type=module", "--import", "tsx", "--conditions=source", "-e", script];
+  const args = ["--input-type=module", "-e", script];
   const said = execFileSync(process.execPath, args, { cwd: EXAMPLES, env, encoding: "utf8" });
   expect(said.trim().split("\n")).toEqual(
     here.map(() => "LISTENER_SECRET is missing: the secret of the listener."),

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { itWith } from "../kit/needs.js";
 import { hasTool, hasTools } from "../kit/outside-tool.js";
 import { bytesOf, type ProtocolVectors, readVectors } from "../vectors/vector-file.js";
@@ -33,6 +33,12 @@ const optional: Record<string, Language> = {
   ruby: { run: ["ruby", "sign.rb"] },
   php: { run: ["php", "sign.php"] },
 };
+
+it("programs for other languages are ASCII, as some compilers read nothing else without a locale", () => {
+  for (const programs of [folder, new URL("../../cli/snippets/", import.meta.url).pathname])
+    for (const name of readdirSync(programs))
+      expect(readFileSync(join(programs, name), "utf8"), name).toMatch(/^[\0-\x7f]*$/);
+});
 
 const { hmac: cases } = readVectors<ProtocolVectors>("protocol.json");
 

@@ -14,7 +14,7 @@ it("typed-events.mjs sends what fits, with its default, and prints a schema that
   const server = await serve(getRequestListener((request) => fake.handle(request)));
   onTestFinished(server.stop);
   const run = async (...words: string[]) => {
-    const example = ["--import", "tsx", "--conditions=source", join(EXAMPLES, "typed-events.mjs"), ...words];
+    const example = [join(EXAMPLES, "typed-events.mjs"), ...words];
     const LISTENER_URL = `${server.url}/api/v1/webhooks/incoming/lst_offboarding`;
     const env = { ...process.env, LISTENER_URL, LISTENER_SECRET: SECRET };
     return (await promisify(execFile)(process.execPath, example, { env })).stdout;
