@@ -61,6 +61,20 @@ describeInBrowser("everybody can use the page", (browser) => {
     await context.close();
   });
 
+  it.each([
+    ["light", false],
+    ["dark", true],
+  ])("at every width from 320 to 2,560 px, %s", async (_scheme, dark) => {
+    const { page, context } = await openPage(browser(), stage.pageUrl, { dark });
+    await page.locator("article").waitFor();
+    for (const width of [320, 768, 1024, 2560]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect(await violations(page)).toEqual([]);
+      expect(await page.evaluate("document.body.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
+    }
+    await context.close();
+  });
+
   it("with the keyboard alone: find, open, copy, replay, ask for help", async () => {
     const { page, context, offences } = await openPage(browser(), stage.pageUrl);
     const opened = async () =>

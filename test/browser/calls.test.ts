@@ -1,49 +1,29 @@
-import {
-  createInspector,
-  createService,
-  type Inspector,
-  type Service,
-  startInspector,
-} from "hookproof-service";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { CONFIG_PATH as CONFIG, type InspectedService, inspectedService } from "../kit/inspected-service.js";
 import { describeInBrowser, openPage, rowsWith } from "./support/chromium.js";
 import { violations } from "./support/violations.js";
 
 describeInBrowser("the calls of the API", (browser) => {
-  let inspector: Inspector;
-  let service: Service;
-  let pageUrl: string;
-  let stop: () => Promise<void>;
-  const CONFIG = "/api/v1/auth-configs/ac_1";
+  let stage: InspectedService;
 
   beforeAll(async () => {
-    inspector = await createInspector();
-    service = await createService({
-      inspector,
-      fixture: {
-        users: [{ id: "ada", displayName: "Ada" }],
-        authConfigs: [{ id: "ac_1", displayName: "Staff" }],
-      },
+    stage = await inspectedService({
+      users: [{ id: "ada", displayName: "Ada" }],
+      authConfigs: [{ id: "ac_1", displayName: "Staff" }],
     });
-    const page = await startInspector(inspector, { port: 0 });
-    pageUrl = page.pageUrl;
-    stop = page.stop;
   });
-  afterAll(async () => {
-    await stop();
-    await service.stop();
-  });
+  afterAll(() => stage.stop());
 
   const call = async (path: string, init: RequestInit = {}) => {
-    const headers = { Authorization: `Bearer ${await service.token()}`, ...init.headers };
-    return (await fetch(service.url + path, { ...init, headers })).text();
+    const headers = { Authorization: `Bearer ${await stage.service.token()}`, ...init.headers };
+    return (await fetch(stage.service.url + path, { ...init, headers })).text();
   };
   const opened = (page: Page) => page.locator(".summary h2").textContent();
-  const open = (look = {}) => openPage(browser(), `${pageUrl}&n=calls`, look);
+  const open = (look = {}) => openPage(browser(), `${stage.page.pageUrl}&n=calls`, look);
 
   it("have a view beside the webhooks, which says first how to make one", async () => {
-    const { page, context, offences } = await openPage(browser(), pageUrl);
+    const { page, context, offences } = await openPage(browser(), stage.page.pageUrl);
     await page.getByRole("heading", { name: "Nothing has been received yet." }).waitFor();
     await page.getByRole("link", { name: "API calls 0" }).click();
     await page.getByRole("heading", { name: "The API has not been called yet." }).waitFor();
@@ -65,7 +45,7 @@ describeInBrowser("the calls of the API", (browser) => {
     );
     await call(`${CONFIG}0`);
     await rowsWith(page, "404").waitFor();
-    await fetch(service.url + CONFIG);
+    await fetch(stage.service.url + CONFIG);
     await rowsWith(page, "401").waitFor();
     await page.getByRole("link", { name: "API calls 3" }).waitFor();
     expect(offences).toEqual([]);
@@ -73,9 +53,9 @@ describeInBrowser("the calls of the API", (browser) => {
   });
 
   it("show request and answer, and no secret of either", async () => {
-    const client = { grant_type: "client_credentials", client_id: service.clientId };
-    const body = new URLSearchParams({ ...client, client_secret: service.clientSecret });
-    const answer = await fetch(`${service.url}/auth/v1/token?client_secret=in-the-query`, {
+    const client = { grant_type: "client_credentials", client_id: stage.service.clientId };
+    const body = new URLSearchParams({ ...client, client_secret: stage.service.clientSecret });
+    const answer = await fetch(`${stage.service.url}/auth/v1/token?client_secret=in-the-query`, {
       method: "POST",
       body,
     });
@@ -90,8 +70,8 @@ describeInBrowser("the calls of the API", (browser) => {
     expect(text).toContain('"client_secret": "[hidden]"');
     expect(text).toContain('"access_token": "[hidden]"');
     expect(text).toContain("client_secret=[hidden]");
-    const kept = JSON.stringify(inspector.calls().rows.map(({ n }) => inspector.call(n)));
-    for (const secret of [service.clientSecret, access_token, "in-the-query", "of-a-session"])
+    const kept = JSON.stringify(stage.inspector.calls().rows.map(({ n }) => stage.inspector.call(n)));
+    for (const secret of [stage.service.clientSecret, access_token, "in-the-query", "of-a-session"])
       expect(kept).not.toContain(secret);
     expect(offences).toEqual([]);
     await context.close();
@@ -109,7 +89,7 @@ describeInBrowser("the calls of the API", (browser) => {
     await page.getByLabel("Search").fill("NEEDLE");
     await expect.poll(count).toBe(1);
     await page.getByLabel("Search").fill("");
-    await page.getByLabel("Client").selectOption(service.clientId);
+    await page.getByLabel("Client").selectOption(stage.service.clientId);
     await expect.poll(count).toBe(2);
     await page.getByLabel("Client").selectOption("");
     await page.getByRole("button", { name: /^401/ }).click();
@@ -142,10 +122,10 @@ describeInBrowser("the calls of the API", (browser) => {
 
   it("stay inert, whatever a stranger sends", async () => {
     const evil = "<img src=x onerror=alert(1)>\u202e";
-    await fetch(`${service.url}/api/${encodeURIComponent(evil)}?<b>=1`, {
+    await fetch(`${stage.service.url}/api/${encodeURIComponent(evil)}?<b>=1`, {
       headers: { "X-Evil": "<script>alert(1)</script>" },
     });
-    await fetch(`${service.url}/auth/v1/token`, {
+    await fetch(`${stage.service.url}/auth/v1/token`, {
       method: "POST",
       body: new URLSearchParams({ grant_type: "client_credentials", client_id: evil, client_secret: "x" }),
     });
@@ -159,7 +139,7 @@ describeInBrowser("the calls of the API", (browser) => {
   });
 
   it("say what was set on purpose, and when the connection was cut", async () => {
-    service.setFault("getAuthConfig", { sequence: [{ status: 503 }, { disconnect: true }] });
+    stage.service.setFault("getAuthConfig", { sequence: [{ status: 503 }, { disconnect: true }] });
     await call(CONFIG);
     await call(CONFIG).catch(() => {});
     const { page, context } = await open();
@@ -189,14 +169,15 @@ describeInBrowser("the calls of the API", (browser) => {
     const { page, context } = await open();
     await page.getByRole("button", { name: "File" }).click();
     await page.getByRole("menuitem", { name: "Clear the list" }).click();
+    await page.getByRole("button", { name: "Clear", exact: true }).click();
     await page.getByRole("heading", { name: "The API has not been called yet." }).waitFor();
-    const answer = await fetch(`${service.url}/local/v1/journal/search`, {
+    const answer = await fetch(`${stage.service.url}/local/v1/journal/search`, {
       method: "POST",
-      headers: { Authorization: `Bearer ${service.controlToken}`, "Content-Type": "application/json" },
+      headers: { Authorization: `Bearer ${stage.service.controlToken}`, "Content-Type": "application/json" },
       body: "{}",
     });
     expect(((await answer.json()) as { count: number }).count).toBeGreaterThan(5);
-    expect(inspector.calls().rows).toEqual([]);
+    expect(stage.inspector.calls().rows).toEqual([]);
     await context.close();
   });
 });

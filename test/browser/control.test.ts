@@ -1,38 +1,23 @@
-import {
-  createInspector,
-  createService,
-  type Inspector,
-  type Service,
-  startInspector,
-} from "hookproof-service";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { CONFIG_PATH as CONFIG, type InspectedService, inspectedService } from "../kit/inspected-service.js";
 import { describeInBrowser, openPage } from "./support/chromium.js";
 import { violations } from "./support/violations.js";
 
 describeInBrowser("the control of the service", (browser) => {
-  let inspector: Inspector;
-  let service: Service;
-  let pageUrl: string;
-  let stop: () => Promise<void>;
-  const CONFIG = "/api/v1/auth-configs/ac_1";
+  let stage: InspectedService;
 
   beforeAll(async () => {
-    inspector = await createInspector();
-    service = await createService({ inspector, fixture: { authConfigs: [{ id: "ac_1" }] } });
-    ({ pageUrl, stop } = await startInspector(inspector, { port: 0 }));
+    stage = await inspectedService();
   });
-  afterAll(async () => {
-    await stop();
-    await service.stop();
-  });
-  beforeEach(() => service.reset());
+  afterAll(() => stage.stop());
+  beforeEach(() => stage.service.reset());
 
   const call = async (method = "GET") => {
-    const headers = { Authorization: `Bearer ${await service.token()}` };
-    return (await fetch(service.url + CONFIG, { method, headers })).status;
+    const headers = { Authorization: `Bearer ${await stage.service.token()}` };
+    return (await fetch(stage.service.url + CONFIG, { method, headers })).status;
   };
   const open = async (look = {}) => {
-    const opened = await openPage(browser(), `${pageUrl}&n=calls`, look);
+    const opened = await openPage(browser(), `${stage.page.pageUrl}&n=calls`, look);
     await opened.page.getByRole("button", { name: "Control the service" }).click();
     await opened.page.getByText("Every operation works.").waitFor();
     return { ...opened, form: (name: string) => opened.page.getByRole("form", { name }) };
@@ -66,7 +51,7 @@ describeInBrowser("the control of the service", (browser) => {
     await page.getByText("stopped").waitFor();
     await form("Clock").getByRole("button", { name: "Move" }).click();
     await page.getByText(/^2030-01-01T01:00:/).waitFor();
-    const date = (await fetch(`${service.url}/healthz`)).headers.get("date");
+    const date = (await fetch(`${stage.service.url}/healthz`)).headers.get("date");
     expect(date).toMatch(/^Tue, 01 Jan 2030 01:00:/);
     await form("Clock").getByLabel("Set it to").fill("tomorrow");
     await page.keyboard.press("Enter");
@@ -99,8 +84,8 @@ describeInBrowser("the control of the service", (browser) => {
     ["in the dark", { dark: true }],
     ["at 375 px", { wide: false }],
   ])("axe finds nothing, %s", async (_where, look) => {
-    service.setFault("getAuthConfig", { body: { text: "x".repeat(200) }, status: 503 });
-    const { page, context } = await openPage(browser(), `${pageUrl}&n=calls`, look);
+    stage.service.setFault("getAuthConfig", { body: { text: "x".repeat(200) }, status: 503 });
+    const { page, context } = await openPage(browser(), `${stage.page.pageUrl}&n=calls`, look);
     await page.getByRole("button", { name: "Control the service" }).click();
     await page.getByText("xxxx").waitFor();
     expect(await violations(page)).toEqual([]);

@@ -1,36 +1,24 @@
 import { randomBytes } from "node:crypto";
 import { SignJWT } from "jose";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { exchange } from "../kit/loopback.js";
-import { describeInBrowser, openPage, type WatchedPage } from "./support/chromium.js";
-import { openStage, type Stage } from "./support/stage.js";
+import { describeOnStage } from "./support/on-stage.js";
 
 const EVIL = `"><img src=x onerror=alert(1)><script>alert(2)</script>{{7*7}}\${7*7}`;
 const STEERING = "\u202etxt.exe\u202c \u200b\u0007";
 
-describeInBrowser("whatever a stranger sends stays text", (browser) => {
-  let stage: Stage;
-  let open: WatchedPage;
+describeOnStage("whatever a stranger sends stays text", (on) => {
   let sent = 0;
-
-  beforeAll(async () => {
-    stage = await openStage();
-    open = await openPage(browser(), stage.pageUrl);
-  });
-  afterAll(async () => {
-    await open.context.close();
-    await stage.stop();
-  });
 
   /** Sends a request as it is, opens it, and looks at it in every way there is. */
   async function look(
     headers: Record<string, string>,
     body: string | Uint8Array,
-    url = stage.url,
+    url = on.stage.url,
   ): Promise<string> {
     await exchange(url, { method: "POST", url, headers, body });
     sent++;
-    const { page } = open;
+    const { page } = on.open;
     const row = page.locator(`#row-${sent}`);
     await row.waitFor();
     await row.click();
@@ -47,7 +35,7 @@ describeInBrowser("whatever a stranger sends stays text", (browser) => {
       "body :is(script, iframe, object, embed, base, img:not([src='./icon.svg']))",
     );
     expect(await strangers.count()).toBe(0);
-    expect(open.offences).toEqual([]);
+    expect(on.open.offences).toEqual([]);
     return (await page.locator("article").textContent()) ?? "";
   }
 
@@ -61,10 +49,10 @@ describeInBrowser("whatever a stranger sends stays text", (browser) => {
         "X-Evil": EVIL,
       },
       JSON.stringify({ [EVIL]: EVIL }),
-      `${stage.url}?q=${encodeURIComponent(EVIL)}`,
+      `${on.stage.url}?q=${encodeURIComponent(EVIL)}`,
     );
     expect(shown).toContain("<img src=x onerror=alert(1)>");
-    await expect.poll(() => open.page.locator(`#row-${sent}`).textContent()).toContain('"><img s');
+    await expect.poll(() => on.open.page.locator(`#row-${sent}`).textContent()).toContain('"><img s');
   });
 
   it("markup in kid and claims of a token", async () => {
@@ -77,7 +65,7 @@ describeInBrowser("whatever a stranger sends stays text", (browser) => {
       "Webhook-Timestamp": String(Math.floor(Date.now() / 1000)),
       Authorization: `Bearer ${token}`,
     };
-    expect(await look(headers, "{}", stage.tokensUrl)).toContain("<script>alert(2)</script>");
+    expect(await look(headers, "{}", on.stage.tokensUrl)).toContain("<script>alert(2)</script>");
   });
 
   it("characters that hide or turn text around are shown by name", async () => {

@@ -1,13 +1,20 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hmacSigner } from "hookproof";
+import { memoryStore } from "hookproof/outbox";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, it, vi } from "vitest";
 import { describeWith } from "../kit/needs.js";
+import { shownOutbox } from "../kit/shown-outbox.js";
 import { launch, openPage } from "./support/chromium.js";
 import { openStage, SECRET, type Stage, withDecodedSecret } from "./support/stage.js";
+
+/** For README, where the rest has to fit on the same screen. */
+const UPPER_HALF = { x: 0, y: 0, width: 1280, height: 484, scale: 1 };
+type Clip = typeof UPPER_HALF;
 
 const FOLDER = join(import.meta.dirname, "../../docs/images");
 
@@ -17,9 +24,11 @@ describeWith("HOOKPROOF_SCREENSHOTS=1", process.env.HOOKPROOF_SCREENSHOTS)(
   () => {
     let browser: Browser;
     let stage: Stage;
+    let fonts: string;
 
     beforeAll(async () => {
-      browser = await launch({ ...process.env, FONTCONFIG_FILE: await withoutWideFont() });
+      fonts = await withoutWideFont();
+      browser = await launch({ ...process.env, FONTCONFIG_FILE: join(fonts, "fonts.conf") });
       // Only the date is set, so that the pictures are the same whenever they are made.
       vi.useFakeTimers({ toFake: ["Date"], now: Date.UTC(2026, 0, 15, 14, 0, 0) });
       await mkdir(FOLDER, { recursive: true });
@@ -29,6 +38,7 @@ describeWith("HOOKPROOF_SCREENSHOTS=1", process.env.HOOKPROOF_SCREENSHOTS)(
       vi.useRealTimers();
       await browser.close();
       await stage.stop();
+      await rm(fonts, { recursive: true });
     });
 
     it("nothing received yet", async () => {
@@ -45,6 +55,7 @@ describeWith("HOOKPROOF_SCREENSHOTS=1", process.env.HOOKPROOF_SCREENSHOTS)(
         await page.goto(`${stage.pageUrl}&n=${n}`);
         await page.locator(".summary", { hasText: `#${n} ` }).waitFor();
         await take(page, `inspector-${status}`);
+        if (status === "401") await take(page, "first-401", UPPER_HALF);
       }
       await page.goto(`${stage.pageUrl}&n=${numbers[200]}`);
       await page.keyboard.press("r");
@@ -65,13 +76,32 @@ describeWith("HOOKPROOF_SCREENSHOTS=1", process.env.HOOKPROOF_SCREENSHOTS)(
       await take(narrow.page, "inspector-narrow-401");
       await narrow.context.close();
     });
+
+    it("the page of an outbox", async () => {
+      // A dispatcher needs a clock that goes on; the page says how long ago things were, and no dates.
+      vi.useRealTimers();
+      const outbox = await shownOutbox(memoryStore(), {
+        allow: ["redrive", "pause"],
+        says: "our database is being moved",
+      });
+      await outbox.outbox.pause("well", { reason: "their maintenance until 18:00" });
+      const { page, context } = await openPage(browser, outbox.page.pageUrl);
+      await page.locator(".dead").waitFor();
+      await take(page, "outbox");
+      await context.close();
+      await outbox.stop();
+    });
   },
 );
 
 /** Puts what is to be seen into a file: WebP, a third of the same picture as PNG. */
-async function take(page: Page, name: string): Promise<void> {
+async function take(page: Page, name: string, clip?: Clip): Promise<void> {
   const session = await page.context().newCDPSession(page);
-  const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: 65 });
+  const { data } = await session.send("Page.captureScreenshot", {
+    format: "webp",
+    quality: 65,
+    ...(clip && { clip }),
+  });
   await writeFile(join(FOLDER, `${name}.webp`), data, "base64");
 }
 
@@ -146,11 +176,13 @@ function text(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** Debian's own font for user interfaces is a wide one, which no desktop uses. */
+/** A folder with settings: Debian's own font for user interfaces is a wide one, which no desktop uses. */
 async function withoutWideFont(): Promise<string> {
-  const path = join(await mkdtemp(join(tmpdir(), "hookproof-fonts-")), "fonts.conf");
+  const found = execFileSync("fc-match", ["Liberation Sans"], { encoding: "utf8" });
+  if (!found.includes("Liberation Sans")) throw new Error("the pictures take Debian's fonts-liberation");
+  const folder = await mkdtemp(join(tmpdir(), "hookproof-fonts-"));
   await writeFile(
-    path,
+    join(folder, "fonts.conf"),
     `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
@@ -160,5 +192,5 @@ async function withoutWideFont(): Promise<string> {
 </fontconfig>
 `,
   );
-  return path;
+  return folder;
 }

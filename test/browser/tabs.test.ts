@@ -50,13 +50,15 @@ describeInBrowser("the connection to the server", (browser) => {
 
         stage = await openStage({ ...options, inPlaceOf: stage });
         await page.getByText("live", { exact: true }).waitFor();
+        await page
+          .getByText(where === "in memory" ? "was in memory, and is gone" : "is still here")
+          .waitFor();
         await stage.send({ n: "after" });
         const newest = where === "in memory" ? 1 : 2;
         await page.locator(`#row-${newest}`).click();
         await page.locator("article").getByText('"after"').first().waitFor();
         await expect.poll(() => page.locator(".row").count()).toBe(newest);
 
-        // The new server has another token; the page finds that out by itself.
         await page.keyboard.press("r");
         await page.getByRole("menuitem", { name: "Same id" }).click();
         await page.locator(".summary .badge", { hasText: "409" }).waitFor();
@@ -68,4 +70,32 @@ describeInBrowser("the connection to the server", (browser) => {
       }
     },
   );
+
+  it("is not held by a tab of the run before, whose token is good no more", async () => {
+    const before = await openStage();
+    const first = await openPage(browser(), before.pageUrl);
+    await first.page.getByText("live", { exact: true }).waitFor();
+    await before.stop();
+    const stage = await openStage({ inPlaceOf: before, newToken: true });
+    try {
+      await first.page.getByText("Open the inspector by the whole address").waitFor();
+      const { page } = await openPage(browser(), stage.pageUrl, { context: first.context });
+      await stage.send();
+      await page.locator("#row-1").waitFor();
+      await page.getByText("live", { exact: true }).waitFor();
+      expect(await first.page.locator(".row").count()).toBe(0);
+
+      // The new address in the old tab is the same page with another end.
+      await first.page.evaluate(`location.assign(${JSON.stringify(stage.pageUrl)})`);
+      await first.page.locator("#row-1").waitFor();
+      expect(first.page.url()).not.toContain("t=");
+      await first.page.close();
+      await stage.send();
+      await page.locator("#row-2").waitFor();
+      expect(first.offences).toEqual([]);
+    } finally {
+      await first.context.close();
+      await stage.stop();
+    }
+  });
 });

@@ -1,4 +1,4 @@
-import { createInspector, createService, startInspector } from "hookproof-service";
+import { createInspector } from "hookproof-service";
 import { expect, it, onTestFinished } from "vitest";
 import {
   type CallDetail,
@@ -6,20 +6,13 @@ import {
   type SessionInfo,
   TOKEN_HEADER,
 } from "../../service/src/inspector/contract.js";
+import { CONFIG_PATH as CONFIG, inspectedService } from "../kit/inspected-service.js";
 import { inspected, send } from "./inspected.js";
-
-const CONFIG = "/api/v1/auth-configs/ac_1";
 
 /** A service with an inspector beside it. */
 async function watchedService() {
-  const inspector = await createInspector();
-  const service = await createService({ inspector, fixture: { authConfigs: [{ id: "ac_1" }] } });
-  const page = await startInspector(inspector, { port: 0 });
-  onTestFinished(async () => {
-    await page.stop();
-    await service.stop();
-  });
-  const token = new URL(page.pageUrl).hash.slice("#t=".length);
+  const { inspector, service, page, token, stop } = await inspectedService();
+  onTestFinished(stop);
   const look = (path: string, method = "GET", headers: Record<string, string> = {}) =>
     send(`${page.url}/api/${path}`, { method, headers: { [TOKEN_HEADER]: token, ...headers } });
   const ask = async (method: string, path: string, body?: string) => {
@@ -93,12 +86,23 @@ it("a body that is nested deeply, large, or no JSON, costs nobody anything", asy
 });
 
 it("the latest thousand are kept", async () => {
-  const { inspector, ask, look } = await watchedService();
-  for (let n = 0; n < 1_010; n += 10) await Promise.all(Array.from({ length: 10 }, () => ask("GET", CONFIG)));
-  await expect.poll(() => inspector.calls().rows[0]?.n).toBe(1_010);
+  const inspector = await createInspector();
+  onTestFinished(() => inspector.close());
+  const seen = inspector.watchCalls();
+  const call = {
+    at: 0,
+    method: "GET",
+    target: CONFIG,
+    status: 200,
+    durationMs: 1,
+    requestId: "r",
+    headers: [],
+  };
+  for (let n = 1; n <= 1_010; n++) seen({ ...call, answer: { headers: [] } });
   expect(inspector.calls().rows).toHaveLength(1_000);
-  expect((await look("calls/10")).status).toBe(404);
-  expect((await look("calls/11")).status).toBe(200);
+  expect(inspector.calls().rows[0]?.n).toBe(1_010);
+  expect(inspector.call(10)).toBeUndefined();
+  expect(inspector.call(11)).toMatchObject({ n: 11 });
 });
 
 it("calls are for whoever has the token, and cleared from the page itself alone", async () => {

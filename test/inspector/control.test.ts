@@ -1,20 +1,12 @@
-import { createInspector, createService, startInspector } from "hookproof-service";
 import { expect, it, onTestFinished } from "vitest";
 import { type SessionInfo, TOKEN_HEADER } from "../../service/src/inspector/contract.js";
+import { CONFIG_PATH as CONFIG, inspectedService } from "../kit/inspected-service.js";
 import { inspected, send } from "./inspected.js";
-
-const CONFIG = "/api/v1/auth-configs/ac_1";
 
 /** A service with the inspector's page beside it, and the calls of the page. */
 async function controlledService() {
-  const inspector = await createInspector();
-  const service = await createService({ inspector, fixture: { authConfigs: [{ id: "ac_1" }] } });
-  const page = await startInspector(inspector, { port: 0 });
-  onTestFinished(async () => {
-    await page.stop();
-    await service.stop();
-  });
-  const token = new URL(page.pageUrl).hash.slice("#t=".length);
+  const { service, page, token, stop } = await inspectedService();
+  onTestFinished(stop);
   const own = { [TOKEN_HEADER]: token, Origin: page.url };
   const change = (method: string, path: string, body?: unknown, headers: Record<string, string> = own) =>
     send(`${page.url}/api/${path}`, {

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ImportResult, RequestDetail } from "../../service/src/inspector/contract.js";
 import { itWith } from "../kit/needs.js";
 import { hasTool } from "../kit/outside-tool.js";
-import { inspected } from "./inspected.js";
+import { answerTo, inspected, send } from "./inspected.js";
 
 const HOSTILE = '<script>alert("1")</script>';
 
@@ -77,6 +77,37 @@ describe("an exported file", () => {
     // What the secret would have given is nobody's business, and the page's token even less.
     for (const text of [hmac?.expected ?? "", token]) expect(redacted + whole).not.toContain(text);
   });
+
+  it.each(["jsonl", "har"])(
+    "nor one of a request that Node refused, or of another scheme: %s",
+    async (format) => {
+      const { call, url, list } = await inspected();
+      const token = "eyJhbGciOiJFUzI1NiJ9.e30.AAAA";
+      const refused = `POST / HTTP/1.1\r\nAuthorization: Bearer ${token}\r\nno colon\r\n\r\n`;
+      await answerTo(url, refused);
+      await send(url, {
+        method: "POST",
+        headers: { Signature: "sig1=:c2VjcmV0:", "X-Hub-Signature-256": "sha256=c0ffee" },
+      });
+      await send(url, { method: "POST", headers: { "Signature-Input": "sig1=()" }, body: token });
+      expect((await list()).rows).toHaveLength(3);
+      const { text } = await call(`api/export?format=${format}`);
+      for (const secret of [
+        "AAAA",
+        "c2VjcmV0",
+        "c0ffee",
+        Buffer.from(refused).toString("base64").slice(60, 90),
+      ])
+        expect(text).not.toContain(secret);
+      expect(text).toContain("sig1=()");
+      const bodies = text
+        .match(/"bodyBase64":"([^"]*)"/g)
+        ?.map((one) => Buffer.from(one.slice(14, -1), "base64").toString());
+      if (format === "jsonl") expect(bodies?.at(-1)).toBe(`${token.slice(0, -4)}[redacted]`);
+      const whole = (await call(`api/export?format=${format}&credentials=1`)).text;
+      expect(whole).toContain("c2VjcmV0");
+    },
+  );
 
   it.each(["jsonl", "har"])("comes back as it was: %s", async (format) => {
     const from = await withRequests();
@@ -203,6 +234,24 @@ describe("a file that is imported", () => {
     expect(second?.url).toMatch(/^http:\/\/127\.0\.0\.1:[0-9]+\/latest\/\.\.\/x\?y#z$/);
     expect(JSON.stringify(await inspector.detail(3))).not.toContain("forged");
     await expect(inspector.replay(1, { kind: "exact" })).rejects.toMatchObject({ code: "LISTENER_UNKNOWN" });
+  });
+
+  it("may have no time that no calendar has: the page and the next export could not write it", async () => {
+    const { inspector, call } = await inspected();
+    const line = (at: number) =>
+      JSON.stringify({
+        v: 1,
+        type: "request",
+        at,
+        status: 200,
+        method: "POST",
+        url: "/",
+        headers: [],
+        bodyBase64: "",
+      });
+    const last = 8_640_000_000_000_000;
+    expect(await inspector.imported(`${line(last)}\n${line(last + 1)}`)).toEqual({ imported: 1, skipped: 1 });
+    expect((await call("api/export?format=har")).json()).toMatchObject({ log: { entries: [{}] } });
   });
 
   it("has its bounds", async () => {

@@ -1,9 +1,11 @@
 import { request } from "node:http";
+import { connect } from "node:net";
 import { createEvent, hmacSigner, type Signer, signRequest } from "hookproof";
 import {
   createInspector,
   type InspectorOptions,
   type LocalListener,
+  type SchemeListener,
   startInspector,
   startListeners,
 } from "hookproof-service";
@@ -26,7 +28,7 @@ export async function inspected({
   tls,
   ...options
 }: InspectorOptions & {
-  listeners?: (baseUrl: string) => readonly LocalListener[];
+  listeners?: (baseUrl: string) => readonly (LocalListener | SchemeListener)[];
   tls?: { cert: string; key: string };
 } = {}) {
   const inspector = await createInspector(options);
@@ -126,5 +128,20 @@ export function send(url: string, { method = "GET", headers = {}, body }: CallOp
     });
     outgoing.on("error", reject);
     outgoing.end(body);
+  });
+}
+
+/** Sends bytes as they are; what came back. */
+export function answerTo(url: string, text: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    let answer = "";
+    const socket = connect(Number(port), hostname, () => socket.write(text));
+    socket.setEncoding("latin1");
+    socket.on("data", (piece) => {
+      answer += piece;
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => resolve(answer));
   });
 }

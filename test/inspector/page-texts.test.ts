@@ -19,6 +19,14 @@ describe("invisible characters are shown", () => {
     expect(visible(text).map((stretch) => stretch.text)).toEqual(expected);
   });
 
+  it("in few characters where there are thousands: a browser takes long over long lines", () => {
+    const text = visible("\0".repeat(60_000))
+      .map((stretch) => stretch.text)
+      .join("");
+    expect(text.length).toBeLessThan(75_000);
+    expect(text.endsWith("\u2400")).toBe(true);
+  });
+
   it("spaces too, where bytes count", () => {
     expect(visible("a  b", "bytes")).toEqual([{ text: "a" }, { text: "··", hidden: "space" }, { text: "b" }]);
   });

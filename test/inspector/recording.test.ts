@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { mistakes as catalogue } from "hookproof/diagnose";
 import { describe, expect, it } from "vitest";
 import type { RequestDetail } from "../../service/src/inspector/contract.js";
 import { inspected, SECRET } from "./inspected.js";
@@ -62,6 +63,13 @@ describe("what is recorded of a request", () => {
     expect(shown.hmac).toMatchObject({ received: wrong, expected: proof(SECRET), firstDifference: 0 });
     expect(shown.mistakes[0]?.id).toBe("secret-base64url-decoded");
     expect((await list()).rows[0]?.reason).toBe(shown.mistakes[0]?.message);
+    // The words that `hookproof verify` and `hookproof explain` have.
+    const known = catalogue.find(({ id }) => id === "secret-base64url-decoded");
+    expect(shown.mistakes[0]).toMatchObject({
+      title: known?.title,
+      message: known?.message,
+      fix: known?.fix,
+    });
     expect(
       shown.steps.filter(({ state }) => state !== "passed").map(({ step, state }) => [step, state]),
     ).toEqual([

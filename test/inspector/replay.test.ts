@@ -106,6 +106,38 @@ describe("a request sent again", () => {
   });
 });
 
+describe("many at once", () => {
+  it("are eight at the most, each with its own number, also of one request", async () => {
+    const waiting: (() => void)[] = [];
+    let isHeld = false;
+    const { inspector, post } = await inspected({
+      listeners: (baseUrl) => [
+        {
+          listener: { id: "lst_1", baseUrl, auth: { method: "hmac", secret: SECRET } },
+          beforeAnswer: async (answer) => {
+            if (!isHeld) return answer;
+            await new Promise<void>((resolve) => {
+              waiting.push(resolve);
+              if (waiting.length === 8) for (const release of waiting) release();
+            });
+            return answer;
+          },
+        },
+      ],
+    });
+    await post();
+    isHeld = true;
+    const ends = await Promise.allSettled(
+      Array.from({ length: 9 }, () => inspector.replay(1, { kind: "exact" })),
+    );
+    const refused = ends.flatMap((end) => (end.status === "rejected" ? [end.reason] : []));
+    expect(refused).toMatchObject([{ status: 503, code: "REPLAYS_BUSY" }]);
+    const numbers = ends.flatMap((end) => (end.status === "fulfilled" ? [end.value.n] : []));
+    expect(numbers.toSorted()).toEqual([2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(inspector.list().rows.filter(({ replay }) => replay?.of === 1)).toHaveLength(8);
+  });
+});
+
 describe("a forced answer", () => {
   it("is seen by a sender, which tries again; the verdict stays in sight", async () => {
     const { url, change, list, detail, inspector } = await inspected();

@@ -153,6 +153,18 @@ const CALLBACKS: Record<string, (fail: () => never) => Promise<void>> = {
     );
     for (let n = 0; n < 2; n++) await expect(asked(late, "/")).rejects.toThrow();
   },
+  "ServerOptions.onRefused": async (fail) => {
+    const server = started(
+      await startServer((_request, response) => void response.end(), { onRefused: fail }),
+    );
+    for (let n = 0; n < 2; n++) {
+      const refused = fetch(server.url, { headers: { "X-Long": "x".repeat(100_000) } }).then(
+        ({ status }) => status,
+      );
+      expect(await refused).toBe(431);
+    }
+    expect(await asked(server, "/")).toBe(200);
+  },
   "AutomationOptions.onRun": async (fail) => {
     const lines: string[] = [];
     const log = { ...loggingTo(() => {}), error: (_: object, message: string) => void lines.push(message) };

@@ -41,7 +41,7 @@ it("five automations that hang hold up none of 45 others, and nothing that is ch
 });
 
 it("an automation that had to be ended holds up itself only, and is quick again when it is", async () => {
-  const expressions = createExpressions({ timeoutMs: 1_000 });
+  const expressions = createExpressions({ timeoutMs: 1_500 });
   const evaluated = (context: string, expression: string) =>
     expressions.values({ context, automationId: "one" }, [expression]);
   expect(await evaluated(hanging, HANGING)).toMatchObject({ failure: { code: "EXPRESSION_TIMEOUT" } });

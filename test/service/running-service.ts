@@ -1,18 +1,13 @@
 import { createService, type Service, type ServiceOptions, type TokenOptions } from "hookproof-service";
 import createClient, { type Client } from "openapi-fetch";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import type { paths } from "../../service/src/api/openapi.js";
 import { FIXTURE } from "./fixture.js";
-
-const running: Service[] = [];
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((service) => service.stop()));
-});
 
 /** A service with one of everything, stopped after the test. */
 export async function startService(options: ServiceOptions = {}): Promise<Service> {
   const service = await createService({ fixture: FIXTURE, validateAnswers: true, ...options });
-  running.push(service);
+  onTestFinished(() => service.stop());
   return service;
 }
 

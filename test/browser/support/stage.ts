@@ -35,9 +35,12 @@ interface SendOptions {
 export async function openStage({
   historyFile,
   inPlaceOf,
+  newToken = false,
 }: {
   historyFile?: string;
   inPlaceOf?: Stage;
+  /** The page of the earlier stage is locked out, as after every start of a command. */
+  newToken?: boolean;
 } = {}): Promise<Stage> {
   const key = await generateKey({ alg: "ES256", kid: "key-1" });
   const keys = localKeys(await createKeySet([key]).publicJwks());
@@ -55,7 +58,7 @@ export async function openStage({
   });
   const server = await startInspector(inspector, {
     port: portOf(inPlaceOf?.pageUrl),
-    token: inPlaceOf && new URL(inPlaceOf.pageUrl).hash.slice("#t=".length),
+    token: inPlaceOf && !newToken ? new URL(inPlaceOf.pageUrl).hash.slice("#t=".length) : undefined,
   });
   const urlOf = (id: string) => `${listeners.url}/api/v1/webhooks/incoming/${id}`;
   const signer = hmacSigner({ secret: SECRET });

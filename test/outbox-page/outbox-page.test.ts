@@ -1,0 +1,176 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { memoryStore } from "hookproof/outbox";
+import type { ListenerError, ListenerStats, OutboxEntry } from "hookproof/outbox/store";
+import { expect, it, onTestFinished } from "vitest";
+import { TOKEN_HEADER } from "../../service/src/inspector/contract.js";
+import type { DeadLetters, EventView, Overview } from "../../service/src/outbox/contract.js";
+import { outboxView, type ShownOutbox } from "../../service/src/outbox/outbox-view.js";
+import { send } from "../inspector/inspected.js";
+import { EVIL, shownOutbox } from "../kit/shown-outbox.js";
+
+async function shown(allow: readonly ("redrive" | "pause")[] = []) {
+  const one = await shownOutbox(memoryStore(), { allow });
+  onTestFinished(one.stop);
+  const own = { [TOKEN_HEADER]: one.token, Origin: one.page.url };
+  const call = (path: string, headers: Record<string, string> = own) =>
+    send(`${one.page.url}/${path}`, { headers });
+  const order = (path: string, body: unknown, headers: Record<string, string> = own) =>
+    send(`${one.page.url}/api/${path}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...headers },
+      body: typeof body === "string" ? body : JSON.stringify(body),
+    });
+  return { ...one, call, order };
+}
+
+const REFUSED = { listener: "refusing", reason: "refused", code: "REQUEST_REFUSED" };
+
+it("each listener has its counts, and what failed last in the words of the diagnosis", async () => {
+  const { call } = await shown();
+  const overview = (await call("api/overview")).json<Overview>();
+  expect(overview).toMatchObject({ name: "app.db", actions: [], total: 3 });
+  const [refusing, down, well] = overview.listeners;
+  expect(well).toMatchObject({ listener: "well", delivered: 3, pending: 0, dead: 0, breaker: "closed" });
+  expect(well).not.toHaveProperty("failure");
+  expect(down).toMatchObject({
+    listener: "down",
+    pending: 3,
+    failure: { status: 503, answer: expect.any(String) },
+  });
+  expect(refusing).toMatchObject({ listener: "refusing", dead: 3 });
+  expect(refusing?.failure?.words).toMatchObject({ code: "BODY_NOT_JSON", fix: expect.stringMatching(/./) });
+});
+
+it("of two failures that differ the newer one is shown, whichever process saw it", async () => {
+  const at = Date.now();
+  const stats = (lastError: ListenerError) =>
+    [
+      {
+        listener: "down",
+        pending: 1,
+        inFlight: 0,
+        delivered: 0,
+        dead: 0,
+        oldestAgeMs: 9,
+        breaker: "open",
+        lastError,
+      },
+    ] as unknown as ListenerStats[];
+  const attempt = { number: 1, startedAt: at, durationMs: 5, code: "TIMED_OUT" };
+  const pending = [{ id: "e", listener: "down", attempts: [attempt] }] as unknown as OutboxEntry[];
+  const shownCode = async (lastError: ListenerError) => {
+    const view = outboxView(
+      { stats: async () => stats(lastError), pending: async () => pending } as unknown as ShownOutbox,
+      { name: "o", actions: [] },
+    );
+    return (await view.overview()).listeners[0]?.failure?.code;
+  };
+  expect(await shownCode({ at: at - 60_000, code: "CONNECTION_FAILED" })).toBe("TIMED_OUT");
+  expect(await shownCode({ at: at + 60_000, code: "CONNECTION_FAILED" })).toBe("CONNECTION_FAILED");
+});
+
+it("dead letters are grouped, counted before they are redriven, and redriven with leave only", async () => {
+  const { call, order, outbox } = await shown(["redrive"]);
+  const { groups, isCut } = (await call("api/dead-letters")).json<DeadLetters>();
+  expect(isCut).toBe(false);
+  expect(groups).toMatchObject([{ ...REFUSED, count: 3, failure: { status: 400 } }]);
+  expect(groups[0]?.ids).toHaveLength(3);
+  expect(groups[0]?.failure.answer).toContain("onerror");
+  expect((await order("redrive", { ...REFUSED, dryRun: true })).json()).toEqual({
+    redriven: 3,
+    pastWindow: 0,
+  });
+  expect((await outbox.stats()).find(({ listener }) => listener === "refusing")?.dead).toBe(3);
+  expect((await order("redrive", { ...REFUSED, dryRun: false })).json()).toEqual({
+    redriven: 3,
+    pastWindow: 0,
+  });
+  expect((await outbox.stats()).find(({ listener }) => listener === "refusing")?.dead).toBe(0);
+  expect((await call("api/dead-letters")).json<DeadLetters>().groups).toEqual([]);
+});
+
+it("an event has its attempts, and no body", async () => {
+  const { call } = await shown();
+  const [{ id } = { id: "" }] = (await call("api/waiting?listener=down")).json<EventView[]>();
+  const text = (await call(`api/events/${id.toUpperCase()}`)).text;
+  const [entry] = JSON.parse(text) as EventView[];
+  expect(entry).toMatchObject({ listener: "down", state: "pending", attempts: [{ number: 1, status: 503 }] });
+  expect(text).not.toContain("user.offboarded");
+  expect(JSON.parse(text)[0].attempts[0].answer).toContain("<img src=x");
+});
+
+it("a listener is paused and resumed, with leave", async () => {
+  const { call, order } = await shown(["pause"]);
+  const state = async () =>
+    (await call("api/overview")).json<Overview>().listeners.find(({ listener }) => listener === "well");
+  expect((await order("pause", { listener: "well", reason: EVIL })).status).toBe(204);
+  expect(await state()).toMatchObject({ paused: { reason: EVIL } });
+  expect((await order("resume", { listener: "well" })).status).toBe(204);
+  expect(await state()).not.toHaveProperty("paused");
+  expect((await order("redrive", { ...REFUSED, dryRun: false })).status).toBe(403);
+});
+
+it("it is read only where nothing is allowed", async () => {
+  const { order, outbox } = await shown();
+  expect((await order("redrive", { ...REFUSED, dryRun: true })).status).toBe(200);
+  for (const [path, body] of [
+    ["redrive", { ...REFUSED, dryRun: false }],
+    ["pause", { listener: "well" }],
+    ["resume", { listener: "well" }],
+  ] as const)
+    expect((await order(path, body)).json()).toMatchObject({ code: "ACTION_REFUSED" });
+  expect((await outbox.stats()).find(({ listener }) => listener === "refusing")?.dead).toBe(3);
+});
+
+it("nobody has it without the token, under another name, or from another page", async () => {
+  const { page, token, call, order } = await shown(["redrive", "pause"]);
+  const own = { [TOKEN_HEADER]: token };
+  for (const path of ["api/overview", "api/dead-letters", "api/waiting?listener=down", "api/events/x"])
+    for (const headers of [
+      {},
+      { [TOKEN_HEADER]: "x".repeat(43) },
+      { ...own, Host: "evil.example" },
+      { ...own, "Sec-Fetch-Site": "same-site" },
+    ] as Record<string, string>[])
+      expect((await call(path, headers)).status).toBe(403);
+  for (const path of ["redrive", "pause", "resume"])
+    for (const headers of [{}, own, { Origin: page.url }, { ...own, Origin: "null" }] as Record<
+      string,
+      string
+    >[])
+      expect((await order(path, { ...REFUSED, dryRun: false }, headers)).status).toBe(403);
+  const { headers } = await call("");
+  expect(headers["content-security-policy"]).toContain("script-src 'self'");
+});
+
+it.each([
+  ["redrive", "{"],
+  ["redrive", "null"],
+  ["redrive", { ...REFUSED, reason: "any", dryRun: true }],
+  ["redrive", { ...REFUSED, code: "../", dryRun: true }],
+  ["redrive", { ...REFUSED, listener: "a\0b", dryRun: true }],
+  ["redrive", REFUSED],
+  ["pause", { listener: "" }],
+  ["pause", { listener: "well", reason: "x".repeat(201) }],
+])("a bad order is refused: %s %j", async (path, body) => {
+  const { order } = await shown(["redrive", "pause"]);
+  const answer = await order(path, body);
+  expect(answer.status).toBe(400);
+  expect(Object.keys(answer.json<object>())).toEqual(["code", "message"]);
+});
+
+it("an event or call that there is not is 404", async () => {
+  const { call } = await shown();
+  for (const path of ["api/events/x", "api/events/0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10", "api/nothing"])
+    expect((await call(path)).status).toBe(404);
+});
+
+it("the built page weighs less than 20 kB gzipped, in all, and names no other place", () => {
+  const folder = join(import.meta.dirname, "../../service/dist/outbox-page");
+  const texts = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
+  expect(texts.reduce((sum, text) => sum + gzipSync(text).length, 0)).toBeLessThan(20_000);
+  const named = texts.flatMap((text) => text.match(/(?:https?:)?\/\/[a-z][\w.-]*\.[a-z]{2,}/gi) ?? []);
+  expect(named.filter((address) => !address.includes("www.w3.org"))).toEqual([]);
+});
