@@ -27,7 +27,7 @@ import { BASE_URL, clock, hmacParts, NOW, pathOf, SECRET, unsignedParts } from "
 
 /** What one text of a stranger may cost, in milliseconds of processor time. */
 const MOST_MS = 5;
-/** And what a text may cost that a person hands to the command line, where nobody else waits. */
+/** And what a text may cost that a person hands to the command line, or imports, where nobody else waits. */
 const MOST_OF_A_PERSON_MS = 25;
 /** Node takes so many bytes of headers, and hands on a single one of nearly that length. */
 const HEADER = 16_000;
@@ -366,7 +366,7 @@ const READERS: readonly [
 describe("every reader of a stranger's text", () => {
   it.each(READERS)("%s", async (name, limit, call, right) => {
     const slow: string[] = [];
-    const most = name.startsWith("command line:") ? MOST_OF_A_PERSON_MS : MOST_MS;
+    const most = /^command line:|imported/.test(name) ? MOST_OF_A_PERSON_MS : MOST_MS;
     for (const make of texts(right)) {
       const fault = await faultOf((length) => call(make(length)), limit, most);
       if (fault !== undefined) slow.push(`${JSON.stringify(make(8).slice(0, 40))}: ${fault}`);

@@ -1,32 +1,46 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { Ajv } from "ajv";
 import { parseFixture } from "hookproof-service";
 import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { shellWords } from "../../cli/src/capture/curl.js";
 import { parseCommand } from "../../cli/src/parse.js";
 import { COMMANDS } from "../../cli/src/registry.js";
-import { complaints, optionsOf, programOf } from "../kit/compile.js";
+import { complaintsOfModules, optionsOf, programOf } from "../kit/compile.js";
 import { fencedBlocks, markdownIn, ROOT } from "../kit/markdown.js";
 import { itWith } from "../kit/needs.js";
 import { hasTool } from "../kit/outside-tool.js";
 
-/** Its blocks are lines of programs that run: test/diagnose/frameworks/listeners.test.ts. */
-const OF_PROGRAMS = "docs/guides/frameworks.md";
+/** Their blocks are programs that run: test/diagnose/frameworks/listeners.test.ts, cli/test/snippets.test.ts. */
+const OF_PROGRAMS = ["docs/guides/frameworks.md", "docs/snippets.md"];
 
 const blocks = markdownIn(".")
   .map((page) => [relative(ROOT, page), page] as const)
-  .filter(([name]) => !name.startsWith("docs/api/") && name !== OF_PROGRAMS)
+  .filter(([name]) => !name.startsWith("docs/api/") && !OF_PROGRAMS.includes(name))
   .flatMap(([name, page]) => fencedBlocks(page).map((block) => ({ page: name, ...block })));
 
 const inLanguage = (language: string) => blocks.filter((block) => block.language === language);
 
 describe("every code block of a page is compiled, run or read", () => {
   it("in a language that something reads", () => {
-    // ts: test/types/doc-examples.test.ts; mjs: test/packaging/first-pages.test.ts; console: transcripts.test.ts; sql: test/outbox/postgres-*.test.ts; java: test/examples/local-service.test.ts; the others are below. A diagram has no language.
-    const read = ["", "ts", "mjs", "console", "sql", "sh", "json", "yaml", "js", "python", "java"];
+    // ts: test/types/doc-examples.test.ts; mjs: test/packaging/first-pages.test.ts; cjs: test/packaging/commonjs.test.ts; console: transcripts.test.ts; sql: test/outbox/postgres-*.test.ts; java: test/examples/local-service.test.ts; the others are below. A diagram has no language.
+    const read = ["", "ts", "mjs", "cjs", "console", "sql", "sh", "json", "yaml", "js", "python", "java"];
     expect(blocks.filter(({ language }) => !read.includes(language))).toEqual([]);
+  });
+
+  it("a program that takes a connection of a pool hears of its loss, which would end the process", () => {
+    const pages = markdownIn(".").flatMap((page) => fencedBlocks(page).map(({ text }) => ({ page, text })));
+    const examples = readdirSync(join(ROOT, "examples")).filter((name) => name.endsWith(".mjs"));
+    const programs = [
+      ...pages,
+      ...examples.map((page) => ({ page, text: readFileSync(join(ROOT, "examples", page), "utf8") })),
+    ].filter(({ text }) => /\bpool\.connect\(\)|drizzle\(/.test(text));
+    expect(programs.length).toBeGreaterThan(5);
+    expect(
+      programs.filter(({ text }) => !text.includes('pool.on("connect"')).map(({ page }) => page),
+    ).toEqual([]);
   });
 
   it("sh: every call of hookproof is one that it understands", async () => {
@@ -61,8 +75,16 @@ describe("every code block of a page is compiled, run or read", () => {
     }
   });
 
-  it("yaml: fixtures are fixtures", async () => {
-    for (const { text } of inLanguage("yaml")) expect(await parseFixture(text)).toHaveProperty("users");
+  it("yaml: fixtures are fixtures, and the workflow gives the action what it takes", async () => {
+    const { inputs } = parse(readFileSync(join(ROOT, "action.yml"), "utf8")) as { inputs: object };
+    for (const { page, text } of inLanguage("yaml"))
+      if (page === "docs/guides/ci.md") {
+        const { steps } = (parse(text) as { jobs: { probe: { steps: { id?: string; with?: object }[] } } })
+          .jobs.probe;
+        const given = Object.keys(steps.find(({ id }) => id === "probe")?.with ?? {});
+        expect(given).toContain("url");
+        expect(Object.keys(inputs)).toEqual(expect.arrayContaining(given));
+      } else expect(await parseFixture(text)).toHaveProperty("users");
   });
 
   it("js: what is shown compiles, with the names it takes for granted", () => {
@@ -72,7 +94,7 @@ describe("every code block of a page is compiled, run or read", () => {
       `${given}{\n${text}\n}\nvoid [createHmac, secret, input, payload];\n`,
     ]);
     const options = { ...optionsOf("tsconfig.node.json"), noUnusedLocals: false };
-    expect(complaints(programOf(Object.fromEntries(shown), options))).toEqual([]);
+    expect(complaintsOfModules(programOf(Object.fromEntries(shown), options))).toEqual([]);
   });
 
   itWith("python3", hasTool("python3", "--version"))("python: what is shown can be parsed", () => {

@@ -20,6 +20,13 @@ it("every link in the Markdown pages leads to a file, a heading or an https addr
   expect(broken).toEqual([]);
 });
 
+it("README fits a screen: a picture, a program, two commands, where to go next", () => {
+  const page = readFileSync(join(ROOT, "README.md"), "utf8");
+  expect(page.split("\n").length).toBeLessThan(60);
+  expect(page.match(/^!\[/gm)).toHaveLength(1);
+  expect(page.match(/^```mjs$/gm)).toHaveLength(1);
+});
+
 it("README and docs/README.md lead to every page", () => {
   const targetsOf = (page: string) =>
     [...proseOf(page).matchAll(LINK)].map(([, target = ""]) =>

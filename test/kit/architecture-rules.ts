@@ -21,25 +21,33 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   http: ["core"],
   sqlite: ["core"],
   events: ["core"],
-  sender: ["core", "http", "events"],
+  schemes: ["core"],
+  "schemes/access-governance": ["core", "hmac", "jwt", "schemes"],
+  "schemes/standard-webhooks": ["core", "schemes"],
+  "schemes/http-signature": ["core", "jwt", "schemes"],
+  "schemes/security-event-token": ["core", "jwt", "events", "schemes"],
+  sender: ["core", "http", "events", "schemes"],
   replay: ["core", "sqlite"],
-  receiver: ["core", "hmac", "jwt", "http", "replay"],
+  receiver: ["core", "http", "replay", "schemes"],
   jwks: ["core", "jwt", "http"],
   outbox: ["core", "http", "events", "sender"],
   "outbox/memory": ["core", "outbox"],
   "outbox/sqlite": ["core", "outbox", "sqlite"],
   "outbox/postgres": ["core", "outbox"],
   diagnose: ["core", "hmac", "jwt", "jwks"],
-  probes: ["core", "hmac", "jwt", "http", "sender", "diagnose"],
+  probes: ["core", "hmac", "jwt", "http", "schemes", "sender", "diagnose"],
   "key-store": ["core", "jwt", "jwks"],
   observe: ["sender"],
-  testing: ["core", "http", "receiver", "replay", "outbox"],
+  alerts: ["core"],
+  testing: ["core", "http", "schemes", "sender", "receiver", "replay", "outbox"],
   node: ["http", "sqlite", "receiver", "jwks", "key-store", "observe"],
   index: ["core", "hmac", "jwt", "http", "events", "sender"],
 };
 
 /** The one file of a room that may name the engines of the room. */
 const DOORS: Readonly<Record<string, readonly string[]>> = {
+  "src/schemes/default-scheme.ts": ["schemes/access-governance"],
+  "src/schemes/default-verifier.ts": ["schemes/access-governance"],
   "src/outbox/index.ts": ["outbox/memory"],
 };
 
@@ -47,6 +55,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
 const PACKAGES: Readonly<Record<string, (path: string) => boolean>> = {
   uuid: (path) => path === "src/core/event.ts",
   "@noble/hashes": (path) => path.startsWith("src/core/"),
+  "structured-headers": (path) => path.startsWith("src/schemes/http-signature/"),
   jose: (path) => /^src\/(?:jwt|jwks)\//.test(path),
 };
 
@@ -79,7 +88,8 @@ export function violationsOf(file: SourceFile, rights: PackageRights): string[] 
 }
 
 function libraryImport(path: string, { from }: ModuleImport): string[] {
-  if (from.startsWith("#")) return from === "#hash" || from === "#transport" ? [] : [`imports ${from}`];
+  if (from.startsWith("#"))
+    return ["#hash", "#ed25519", "#transport"].includes(from) ? [] : [`imports ${from}`];
   if (from.startsWith("node:")) return mayUseNode(path) ? [] : [`imports ${from}`];
   if (from.startsWith(".")) return roomImport(path, from);
   const name = /^(?:@[^/]+\/)?[^/]+/.exec(from)?.[0] ?? from;
@@ -87,11 +97,13 @@ function libraryImport(path: string, { from }: ModuleImport): string[] {
 }
 
 const NODE_FILES = [
+  "src/core/ed25519-node.ts",
   "src/core/hash-node.ts",
   "src/observe/diagnostics-channel-observer.ts",
   "src/replay/postgres-replay-store.ts",
   "src/replay/redis-replay-store.ts",
   "src/replay/sqlite-replay-store.ts",
+  "src/replay/together.ts",
 ];
 
 function mayUseNode(path: string): boolean {
@@ -130,7 +142,7 @@ export function roomOf(path: string): string {
 function pageImport(path: string, { from }: ModuleImport): string[] {
   if (/^preact(?:\/|$)/.test(from)) return [];
   const target = from.startsWith(".") ? normalize(join(dirname(path), from)) : from;
-  return target.startsWith(PAGE) || target === "service/src/inspector/contract.js"
+  return target.startsWith(PAGE) || /^service\/src\/(?:inspector|outbox)\/contract\.js$/.test(target)
     ? []
     : [`imports ${target}`];
 }

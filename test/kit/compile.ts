@@ -50,11 +50,21 @@ function parsedBy(compiler: Compiler, options: ts.CompilerOptions): Map<string, 
 
 /** What the compiler says of a program, one line each: file, line, code, message. */
 export function complaints(program: ts.Program, compiler: Compiler = ts): string[] {
-  return compiler.getPreEmitDiagnostics(program).map(({ file, start, code, messageText }) => {
-    const line = file && start !== undefined ? file.getLineAndCharacterOfPosition(start).line + 1 : 0;
-    const where = file ? `${file.fileName.replace(`${root}/`, "")}:${line} ` : "";
-    return `${where}TS${code} ${compiler.flattenDiagnosticMessageText(messageText, " ")}`;
-  });
+  return compiler.getPreEmitDiagnostics(program).map((diagnostic) => lineOf(diagnostic, compiler));
+}
+
+/** What it says of the modules a program is made of, and not of the sources they import: `npm run check` reads those. */
+export function complaintsOfModules(program: ts.Program): string[] {
+  const seen = program
+    .getRootFileNames()
+    .flatMap((name) => ts.getPreEmitDiagnostics(program, program.getSourceFile(name)));
+  return [...new Set(seen.map((diagnostic) => lineOf(diagnostic, ts)))]; // each file's come with the program's own
+}
+
+function lineOf({ file, start, code, messageText }: ts.Diagnostic, compiler: Compiler): string {
+  const line = file && start !== undefined ? file.getLineAndCharacterOfPosition(start).line + 1 : 0;
+  const where = file ? `${file.fileName.replace(`${root}/`, "")}:${line} ` : "";
+  return `${where}TS${code} ${compiler.flattenDiagnosticMessageText(messageText, " ")}`;
 }
 
 /** The compiler options of one of the repository's tsconfig files. */

@@ -13,10 +13,10 @@ export interface RunningExample {
   stop(): Promise<void>;
 }
 
-/** Runs an example on a free port, with more in its environment, and resolves once it prints its URL. */
+/** Runs an example as its reader does, on what is built, on a free port, with more in its environment, and resolves once it prints its URL. */
 export async function startExample(
   name: string,
-  command: readonly [string, ...string[]] = [process.execPath, "--import", "tsx", "--conditions=source"],
+  command: readonly [string, ...string[]] = [process.execPath],
   env: Readonly<Record<string, string>> = {},
 ): Promise<RunningExample> {
   const [file, ...options] = command;
@@ -64,11 +64,10 @@ export function runExample(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): ExampleProgram {
-  const child = spawn(
-    process.execPath,
-    ["--import", "tsx", "--conditions=source", join(EXAMPLES, name), ...args],
-    { env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "inherit"] },
-  );
+  const child = spawn(process.execPath, [join(EXAMPLES, name), ...args], {
+    env: { ...process.env, ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   let printed = "";
   child.stdout.on("data", (chunk) => {
     printed += chunk;

@@ -9,22 +9,12 @@ import {
   type Socket,
 } from "node:net";
 import type { Duplex } from "node:stream";
-import { afterEach } from "vitest";
-
-const cleanups: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-/** Does something after the running test, the last given first. */
-export function afterTest(cleanup: () => unknown): void {
-  cleanups.push(cleanup);
-}
+import { onTestFinished } from "vitest";
 
 /** A server that is stopped after the running test. */
 export async function started(starting: Promise<LocalServer>): Promise<LocalServer> {
   const server = await starting;
-  afterTest(server.stop);
+  onTestFinished(server.stop);
   return server;
 }
 

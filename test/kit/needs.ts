@@ -2,7 +2,7 @@ import { describe, it } from "vitest";
 
 /**
  * Tests that need what not every machine has. Where it is missing they are skipped, and their titles say for want of
- * what: the reporter of skips (skip-reporter.ts) counts them, and in CI they are an error. A skip without such a title
+ * what: the reporter of a run (run-reporter.ts) counts them, and in CI they are an error. A skip without such a title
  * is an error everywhere.
  *
  *     itWith("age", hasAge)("is read by age -d", () => { … });

@@ -28,6 +28,7 @@ auth_file = users.txt
 pool_mode = transaction
 default_pool_size = 4
 max_client_conn = 200
+server_login_retry = 1
 `,
   );
   // PgBouncer refuses to run as root.

@@ -69,17 +69,20 @@ function ownUrl(port: number): string {
   return `postgres://postgres@127.0.0.1:${port}/postgres`;
 }
 
-function postgresUser(): { uid: number; gid: number } {
+/** The user that Debian made for PostgreSQL. */
+export function postgresUser(): { uid: number; gid: number } {
   const idOf = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }));
   return { uid: idOf("-u"), gid: idOf("-g") };
 }
 
-function debianBinaries(): string | undefined {
+/** Where Debian has the newest PostgreSQL's programs. */
+export function debianBinaries(): string | undefined {
   const [newest] = existsSync(VERSIONS) ? readdirSync(VERSIONS).sort((a, b) => Number(b) - Number(a)) : [];
   return newest && join(VERSIONS, newest, "bin");
 }
 
-async function answers(connectionString: string): Promise<boolean> {
+/** Whether a server takes a connection. */
+export async function answers(connectionString: string): Promise<boolean> {
   const client = new pg.Client({ connectionString, connectionTimeoutMillis: 1_000 });
   try {
     await client.connect();

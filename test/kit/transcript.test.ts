@@ -6,8 +6,9 @@ import { FORMS, matches } from "./transcript.js";
 
 /** A value of each form, and texts that are nearly one. */
 const CASES: Record<string, { is: string[]; isNot: string[] }> = {
-  "[about-360]": { is: ["359", "360", "371"], isNot: ["36", "358", "3600", "-360"] },
   "[age]": { is: ["0ms", "594ms", "1s", "12s", "2m"], isNot: ["", "-", "1", "1500ms", "0s", "-1s", "1h"] },
+  "[clock]": { is: ["00:00:00", "23:59:59"], isNot: ["", "7:00:00", "12:00", "32:00:00"] },
+  "[date]": { is: ["Mon, 23 Nov 2026 05:35:04 GMT"], isNot: ["Mon, 23 Nov 2026", "2026-11-23T05:35:04Z"] },
   "[fingerprint]": { is: ["02d243df"], isNot: ["02d243d", "02D243DF", "02d243df0", "undefined"] },
   "[folder]": {
     is: ["/tmp/hookproof-transcript-u1FgOu", "/tmp/run-1/hookproof-transcript-u1FgOu"],

@@ -132,8 +132,9 @@ const DIGITS = { hex: "[0-9a-f]", base64url: "[A-Za-z0-9_-]", bech32: "[02-9ac-h
 
 /** What `[name]` stands for in a transcript: values that differ from run to run, and the form of each. */
 export const FORMS: Readonly<Record<string, string>> = {
-  "[about-360]": "3(?:59|[67]\\d)", // seconds that a clock is off which was put 360 s ahead
   "[age]": "(?:0|[1-9]\\d{0,2})ms|[1-9]\\d?[sm]",
+  "[clock]": "[0-2]\\d(?::[0-5]\\d){2}", // on this machine
+  "[date]": "(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \\d\\d [A-Z][a-z]{2} 20\\d\\d(?: \\d\\d:\\d\\d:\\d\\d) GMT",
   "[fingerprint]": `${DIGITS.hex}{8}`,
   "[folder]": "/(?:[^\\s/]+/)*hookproof-transcript-[A-Za-z0-9]{6}", // the folder of the stage
   "[hash]": `${DIGITS.hex}{32}`,

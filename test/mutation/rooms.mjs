@@ -9,7 +9,11 @@ export const rooms = {
     tests: ["test/hmac/*.test.ts", "test/vectors/*-hmac.test.ts"],
   },
   sender: {
-    mutate: ["src/sender/classify.ts"],
+    mutate: [
+      "src/schemes/classification.ts",
+      "src/schemes/access-governance/answers.ts",
+      "src/sender/clock-offset.ts",
+    ],
     tests: ["test/sender/{classify,corrections}.test.ts", "test/vectors/retry.test.ts"],
   },
   http: {

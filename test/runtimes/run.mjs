@@ -1,4 +1,4 @@
-// One suite in every runtime that the README names: npm run test:runtimes [name ...]. Prints the README's table;
+// One suite in every runtime that docs/overview.md names: npm run test:runtimes [name ...]. Prints its table;
 // with --write puts it there. The runtimes are those of package.json here, at exact versions and by their hashes
 // (npm ci --prefix test/runtimes); Chromium is Debian's.
 import { execFile, spawn } from "node:child_process";
@@ -166,7 +166,7 @@ async function freePort() {
   return port;
 }
 
-/** The table as Biome formats it, so that what is written into the README stays as it is. */
+/** The table as Biome formats it, so that what is written into the page stays as it is. */
 function table() {
   const capabilities = Object.keys(rows[0].results);
   const cells = [
@@ -183,8 +183,8 @@ function table() {
 }
 
 function writeTable(text) {
-  const readme = join(here, "../../README.md");
-  const [before, rest] = readFileSync(readme, "utf8").split("<!-- runtimes -->\n");
+  const page = join(here, "../../docs/overview.md");
+  const [before, rest] = readFileSync(page, "utf8").split("<!-- runtimes -->\n");
   const after = rest.slice(rest.indexOf("<!-- /runtimes -->"));
-  writeFileSync(readme, `${before}<!-- runtimes -->\n\n${text}\n\n${after}`);
+  writeFileSync(page, `${before}<!-- runtimes -->\n\n${text}\n\n${after}`);
 }

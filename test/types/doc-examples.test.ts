@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { root } from "../kit/built-package.js";
-import { complaints, optionsOf, programOf } from "../kit/compile.js";
+import { complaintsOfModules, optionsOf, programOf } from "../kit/compile.js";
 import { fencedBlocks, markdownIn, ROOT } from "../kit/markdown.js";
 
 /** Every `ts` block in the doc comments of a folder, as a module of its own. */
@@ -56,7 +56,7 @@ const program = programOf(
   },
   optionsOf("tsconfig.node.json"),
 );
-const seen = complaints(program);
+const seen = complaintsOfModules(program);
 
 /** The functions and classes the entries export whose doc comment has no example. */
 function withoutExample(): string[] {

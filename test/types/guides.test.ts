@@ -20,6 +20,19 @@ const MODULES = { NodeNext: "nodenext", bundler: "esnext" };
 /** What the pages import beside the library, from this repository's own installation. */
 const BESIDE = ["better-sqlite3", "express", "pg", "vitest", "zod", "hookproof-service"];
 
+/** Every page with programs; those of docs/api are cut from doc comments, which test/types/doc-examples.test.ts compiles. */
+const PAGES = [
+  ...["README.md", "service/README.md"].map((name) => join(root, name)),
+  ...markdownIn("docs").filter((path) => !path.includes("/docs/api/")),
+];
+
+/** docs/guides/commonjs.md: a CommonJS module may import an ES module from TypeScript 5.8 on. */
+const COMMONJS = `import { createSender } from "hookproof";
+import { createReceiver } from "hookproof/receiver";
+export const both = [createSender, createReceiver];
+`;
+const KNOWS_REQUIRE_OF_ESM = (name: string) => name !== "TypeScript 5.4";
+
 let installed: InstalledPackage;
 beforeAll(async () => {
   installed = await installPackage();
@@ -29,11 +42,12 @@ beforeAll(async () => {
   };
   for (const name of BESIDE) if (existsSync(join(root, "node_modules", name))) link(name, name);
   for (const name of ["node", "better-sqlite3", "express", "pg"]) link(`@types/${name}`, `@types/${name}`);
-  for (const [index, path] of [join(root, "README.md"), ...markdownIn("docs/guides")].entries())
+  writeFileSync(join(installed.dir, "program.cts"), COMMONJS);
+  for (const [index, path] of PAGES.entries())
     for (const [place, { language, text }] of fencedBlocks(path).entries())
       if (language === "ts")
         writeFileSync(join(installed.dir, `page-${index}-block-${place}.ts`), `${text}\nexport {};\n`);
-}, 60_000);
+}, 300_000);
 afterAll(() => installed?.remove());
 
 describe.each(Object.entries(COMPILERS))(
@@ -55,7 +69,8 @@ describe.each(Object.entries(COMPILERS))(
             types: ["node"],
             skipLibCheck: true, // the declarations of other packages have errors
           };
-          writeFileSync(config, JSON.stringify({ compilerOptions, include: ["*.ts"] }));
+          const include = KNOWS_REQUIRE_OF_ESM(name) ? ["*.ts", "*.cts"] : ["*.ts"];
+          writeFileSync(config, JSON.stringify({ compilerOptions, include }));
           const compiler = join(root, folder, "bin/tsc");
           const { stdout } = await promisify(execFile)(process.execPath, [compiler, "-p", config], {
             cwd: installed.dir,

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { complaints, optionsOf, programOf } from "../kit/compile.js";
+import { complaintsOfModules, optionsOf, programOf } from "../kit/compile.js";
 
 const options = optionsOf("tsconfig.json");
 
 function judge(text: string): string[] {
-  return complaints(programOf({ "src/core/stray.ts": text }, options));
+  return complaintsOfModules(programOf({ "src/core/stray.ts": text }, options));
 }
 
 describe("isomorphic code", () => {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type AttemptResult, classify } from "../../src/sender/classify.js";
+import { classify } from "../../src/schemes/access-governance/answers.js";
 import { readVectors } from "./vector-file.js";
 
 interface Vector {
@@ -18,7 +18,7 @@ const { now, cases } = readVectors<{ now: number; cases: Vector[] }>("retry.json
 
 it.each(cases)("$name", ({ result, attempt, ...wanted }) => {
   const given = result.failure === undefined ? { headers: [], ...result } : result;
-  const seen = classify(given as AttemptResult, attempt, now);
+  const seen = classify(given as Parameters<typeof classify>[0], attempt, now);
   expect(seen.outcome).toBe(wanted.outcome);
   if (wanted.code !== undefined) expect(seen).toHaveProperty("code", wanted.code);
   if (wanted.earlier !== undefined) expect(seen).toHaveProperty("earlier", wanted.earlier);

@@ -9,10 +9,10 @@ const LAST_RUN = "node_modules/.cache/hookproof-tests.json";
 const WANT = /\[with ([^\]]+)\]/g;
 
 /**
- * Says at the end of a run what was skipped, and for want of what. In CI every skip is an error, but for what
+ * Says at the end of a run what was skipped, and for want of what, and which tests passed at their second try only. In CI every skip is an error, but for what
  * HOOKPROOF_MAY_SKIP names (separated by commas); a skip that does not say why is one everywhere.
  */
-export class SkipReporter implements Reporter {
+export class RunReporter implements Reporter {
   #vitest: Vitest | undefined;
 
   onInit(vitest: Vitest): void {
@@ -25,6 +25,10 @@ export class SkipReporter implements Reporter {
     );
     const skipped = asked.filter((test) => test.result().state === "skipped" && !isCutOff(test));
     const failed = asked.filter((test) => test.result().state === "failed");
+    const unstable = asked.filter((test) => test.diagnostic()?.flaky).map(({ fullName }) => fullName);
+    if (unstable.length > 0) {
+      process.stdout.write(`\n UNSTABLE: passed only when tried again:\n  ${unstable.join("\n  ")}\n`);
+    }
     this.#write({
       passed: asked.length - skipped.length - failed.length,
       failed: failed.length + modules.filter((module) => module.errors().length > 0).length,

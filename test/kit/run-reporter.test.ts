@@ -13,8 +13,8 @@ function run(tests: string, env: Record<string, string>): { said: string; code: 
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const needs = `import { expect, it } from "vitest";\nimport { itWith } from "${root}/test/kit/needs.ts";\n`;
   writeFileSync(join(folder, "one.test.ts"), needs + tests);
-  const config = `import { SkipReporter } from "${root}/test/kit/skip-reporter.ts";
-    export default { test: { globalSetup: "${root}/test/kit/test-run.ts", reporters: [new SkipReporter()] } };`;
+  const config = `import { RunReporter } from "${root}/test/kit/run-reporter.ts";
+    export default { test: { globalSetup: "${root}/test/kit/test-run.ts", reporters: [new RunReporter()] } };`;
   writeFileSync(join(folder, "vitest.config.ts"), config);
   const { PATH = "" } = process.env;
   const vitest = join(root, "node_modules/vitest/vitest.mjs");
@@ -43,6 +43,13 @@ it("fails everywhere for a skip that does not say why", () => {
   const { said, code } = run('it.skip("silent", () => {}); it("runs", () => {});', {});
   expect(said).toMatch(/skipped without a word of why .*\n {2}silent/);
   expect(code).toBe(1);
+});
+
+it("names the tests that passed only when tried again", () => {
+  const twice = 'let tries = 0; it("wavers", { retry: 1 }, () => { tries += 1; expect(tries).toBe(2); });';
+  const { said, code } = run(twice, {});
+  expect(said).toBe("\n UNSTABLE: passed only when tried again:\n  wavers\n");
+  expect(code).toBe(0);
 });
 
 it("fails for a test that leaves something among the temporary files, and removes it", () => {
