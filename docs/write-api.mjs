@@ -26,13 +26,26 @@ if (!process.argv.includes("--check")) {
 }
 rmSync(made, { recursive: true });
 
+/** The public name of an entry, such as `hookproof/outbox/store`. */
+function entryOf(module) {
+  const { fileName } = project.getSymbolIdFromReflection(module);
+  const found = Object.entries(manifest.exports).find(
+    ([, { source }]) => source && join(import.meta.dirname, "..", source) === fileName,
+  );
+  return found[0].replace(/^\./, "hookproof");
+}
+
+function pageOf(entry) {
+  return entry.replace(/^hookproof\//, "").replace("/", "-");
+}
+
 /** Entries by their public names, in the order of package.json; what an entry holds in the order of its index.ts. */
 function byUse(project) {
   const entries = Object.entries(manifest.exports).filter(([, { source }]) => source);
   const places = entries.map(([, { source }]) => join(import.meta.dirname, "..", source));
   for (const module of project.children) {
     const file = project.getSymbolIdFromReflection(module).fileName;
-    module.name = entries[places.indexOf(file)][0].replace(/^\.\/?/, "").replace("/", "-") || "hookproof";
+    module.name = pageOf(entryOf(module));
     const text = readFileSync(file, "utf8");
     const place = ({ name }) =>
       new RegExp(`\\b${name}\\b`).exec(text.replace(/\/\*[\s\S]*?\*\//g, ""))?.index ?? Infinity;
@@ -49,7 +62,7 @@ function byUse(project) {
 /** The first page: what each entry is for, by the comment at the top of its index.ts, and the names to begin with. */
 function firstPage(project) {
   const rows = project.children.map((module) => {
-    const entry = module.name === "hookproof" ? "hookproof" : `hookproof/${module.name.replace("-", "/")}`;
+    const entry = entryOf(module);
     const words = (module.comment?.summary ?? []).map(({ text }) => text).join("");
     const first = words.split("\n\n")[0].replaceAll("\n", " ");
     const names = module.children
