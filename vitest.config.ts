@@ -1,7 +1,7 @@
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { RunReporter } from "./test/kit/run-reporter.js";
 import { seed } from "./test/kit/seed.mjs";
-import { SkipReporter } from "./test/kit/skip-reporter.js";
 
 // Without "import", which Vite adds by itself: vitest hands these on to Node, whose require() would follow it.
 const conditions = ["source", "node"];
@@ -13,15 +13,27 @@ const ADDED = {
     "test/outbox/postgres/*.test.ts",
     "cli/test/outbox-postgresql.test.ts",
     "test/examples/outbox-tenants.test.ts",
+    "test/image/compose.test.ts",
   ],
   // The packed packages, installed and compiled as their users do.
-  packages: ["test/packaging/{first-pages,install,release}.test.ts", "test/types/{consumers,guides}.test.ts"],
+  packages: [
+    "test/packaging/{commonjs,first-pages,global,install,release}.test.ts",
+    "test/types/{consumers,guides}.test.ts",
+    "test/image/kubernetes.test.ts",
+  ],
   // Programs of other languages, and listeners in their frameworks.
-  languages: ["test/diagnose/printers.test.ts", "test/diagnose/frameworks/*.test.ts"],
+  languages: [
+    "test/diagnose/printers.test.ts",
+    "test/inspector/programs.test.ts",
+    "test/diagnose/frameworks/*.test.ts",
+    "cli/test/snippets.test.ts",
+  ],
   browser: ["test/browser/*.test.ts"],
+  // The documentation site, built.
+  site: ["test/site/*.test.ts"],
   // 300 worlds, each twice, and mutants of the library.
   simulation: ["test/simulation/*.test.ts", "test/model/*.test.ts"],
-  chaos: ["test/chaos/{limits,outbox,tenants}.test.ts"],
+  chaos: ["test/chaos/{limits,outbox,outbox-faults,sqlite-full-disk,tenants}.test.ts"],
 };
 
 /** What measures the memory of its own process. */
@@ -54,13 +66,15 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     testTimeout: 30_000,
+    // A test that passes only when tried again is named at the end of the run: it is a defect, and stops nobody's work.
+    retry: process.env.MUTATION_ROOM ? 0 : 1,
     // How long something may take that is bound to come; a machine has slow moments.
     expect: { poll: { timeout: 15_000 } },
     // By default vitest leaves one core free; most tests here wait for processes and sockets.
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     globalSetup: "test/kit/test-run.ts",
-    reporters: ["default", new SkipReporter()],
+    reporters: ["default", new RunReporter()],
     projects: [
       {
         extends: true,
@@ -79,7 +93,7 @@ export default defineConfig({
       },
       ...Object.entries({ alone: ALONE, ...ADDED }).map(([name, include]) => ({
         extends: true as const,
-        test: { name, include },
+        test: { name, include, ...(name === "site" && { globalSetup: "test/site/built-site.ts" }) },
       })),
     ],
   },
