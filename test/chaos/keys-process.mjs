@@ -9,12 +9,14 @@ const report = (line) => new Promise((resolve) => process.stdout.write(`${JSON.s
 await report({ ready: true });
 for (let step = 0; ; step++) {
   const alg = step % 2 === 0 ? "ES256" : "EdDSA";
+  // Before the step, because a process that is killed in the middle may have stored what it does not report.
+  await report({ now });
   if (step % 5 === 0) {
     const { kid } = await store.generate({ alg });
-    await report({ kid, now });
+    await report({ kid });
   } else {
     const { kid } = await store.rotate(alg);
-    await report({ kid, now });
+    await report({ kid });
   }
   now += 6 * 60_000;
 }

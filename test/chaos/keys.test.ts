@@ -3,21 +3,17 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openKeyStore } from "hookproof/node";
-import { afterAll, expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { seededRandom } from "../kit/seed.mjs";
 
 const KILLS = process.env.HOOKPROOF_LONG === "1" ? 200 : 15;
 const random = seededRandom("keys");
-const dir = mkdtempSync(join(tmpdir(), "hookproof-chaos-keys-"));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-interface Step {
-  kid: string;
-  now: number;
-}
+/** A time at which a key is made, or the key that was. */
+type Step = { readonly now: number } | { readonly kid: string };
 
 /** Runs a process that generates and rotates, kills it at a random moment, and gives the steps it reported. */
-function killedAtRandom(now: number): Promise<Step[]> {
+function killedAtRandom(dir: string, now: number): Promise<Step[]> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [join(import.meta.dirname, "keys-process.mjs"), dir, String(now)], {
       stdio: ["ignore", "pipe", "inherit"],
@@ -38,15 +34,19 @@ function killedAtRandom(now: number): Promise<Step[]> {
 it(`after each of ${KILLS} kills the store opens, no key is lost and no kid doubles`, {
   timeout: 600_000,
 }, async () => {
+  const dir = mkdtempSync(join(tmpdir(), "hookproof-chaos-keys-"));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   let now = Date.parse("2026-01-01T00:00:00Z");
   const known = new Set<string>();
   let left = 0;
   for (let kill = 0; kill < KILLS; kill++) {
     // Two at once, so that one is also killed while the other holds or wants the lock.
-    const steps = (await Promise.all([killedAtRandom(now), killedAtRandom(now)])).flat();
+    const steps = (await Promise.all([killedAtRandom(dir, now), killedAtRandom(dir, now)])).flat();
     left += readdirSync(dir).filter((name) => name !== "keys.json").length;
-    for (const { kid } of steps) known.add(kid);
-    now = Math.max(now, ...steps.map((step) => step.now));
+    for (const step of steps) {
+      if ("kid" in step) known.add(step.kid);
+      else now = Math.max(now, step.now);
+    }
 
     const store = openKeyStore(dir, { clock: { now: () => now } });
     const keys = await store.list();
