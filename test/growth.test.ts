@@ -3,6 +3,7 @@ import { type ComparedRequest, compare, diagnose } from "hookproof/diagnose";
 import type { KeyResolver } from "hookproof/jwks";
 import { checkKeySet, createKeySet, jwksHandler, remoteKeys } from "hookproof/jwks";
 import { createReceiver, type ReceiverOptions } from "hookproof/receiver";
+import { generateStandardSecret, standardWebhooksMistakes } from "hookproof/standard-webhooks";
 import { describe, expect, it } from "vitest";
 import { parseCapturedJson } from "../cli/src/capture/captured-request.js";
 import { parseCurl } from "../cli/src/capture/curl.js";
@@ -389,4 +390,15 @@ describe("every reader of a stranger's text", () => {
     }
     expect(slow).toEqual([]);
   });
+
+  /** Indented, such a body is as long as the square of its own length. */
+  it.each([6_000, BODY])(
+    "Standard Webhooks' mistakes: a body of %i characters, nested deeply",
+    async (length) => {
+      const body = `${"[".repeat(2_500)}${"0,".repeat(length / 2 - 2_501)}0${"]".repeat(2_500)}`;
+      const headers = { "webhook-id": "a", "webhook-timestamp": "1", "webhook-signature": "v1,a" };
+      const secrets = generateStandardSecret();
+      expect(await costOf(() => standardWebhooksMistakes({ secrets, headers, body }), 100)).toBeLessThan(200);
+    },
+  );
 });

@@ -14,6 +14,25 @@ export function parseJson(bytes: Uint8Array): JsonResult {
   }
 }
 
+/** Each level makes every line within it longer: a text of 64 KiB can become gigabytes. No person nests this deep. */
+const MOST_INDENTED_LEVELS = 32;
+
+/** A JSON text written anew by `JSON.stringify`; `undefined` for what is no JSON, or too deep to be written. */
+export function rewrittenJson(text: string, space?: number): string | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (space !== undefined && isDeeper(MOST_INDENTED_LEVELS, value)) return undefined;
+    return JSON.stringify(value, null, space);
+  } catch {
+    return undefined;
+  }
+}
+
+function isDeeper(levels: number, value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((one) => isDeeper(levels - 1, one));
+}
+
 /** A text ends with its quote or with everything, or each quote of one that is not closed would begin another. */
 const TOKEN = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|[{}[\],:]/g;
 

@@ -52,7 +52,8 @@ type Members = Readonly<Record<string, unknown>>;
 /** Whether a token is made for something else: a proof of DPoP, or the login of another system. */
 export function otherToken(header: Members, claims: Members): Mistake | undefined {
   const isProof = Object.hasOwn(claims, "htu") && !Object.hasOwn(claims, "htb_s256");
-  if (isProof || String(header.typ).toLowerCase() === "dpop+jwt") return MISTAKES.dpop;
+  const { typ } = header;
+  if (isProof || (typeof typ === "string" && typ.toLowerCase() === "dpop+jwt")) return MISTAKES.dpop;
   const hasNone = !["jti", "htm", "htb_s256"].some((name) => Object.hasOwn(claims, name));
   const isLogin = ["iss", "scope", "scp", "azp", "client_id", "email"].some((name) =>
     Object.hasOwn(claims, name),

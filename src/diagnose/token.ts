@@ -229,7 +229,8 @@ function kidMistake(ofToken: unknown, ofKey: unknown): Mistake {
 }
 
 function plainKid(kid: unknown): string {
-  return String(kid).trim().toLowerCase();
+  // An object may have a member toString, which is no function.
+  return typeof kid === "object" ? "" : String(kid).trim().toLowerCase();
 }
 
 async function isSignedBy(

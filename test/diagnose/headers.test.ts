@@ -1,4 +1,5 @@
 import { diagnose } from "hookproof/diagnose";
+import { localKeys } from "hookproof/jwks";
 import { fixedClock } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
 
@@ -90,4 +91,14 @@ describe("the headers that every request has", () => {
       mistakes.map(({ id }) => id).filter((id) => id === expected || id !== "signature-missing"),
     ).toEqual([expected]);
   });
+});
+
+it.each(["typ", "alg", "kid"])("a token whose %s is an object without a text is explained", async (name) => {
+  const header = { alg: "ES256", kid: "k", [name]: { toString: 1, valueOf: 1 } };
+  const segments = [header, {}].map((one) => Buffer.from(JSON.stringify(one)).toString("base64url"));
+  const headers = { Authorization: `Bearer ${segments.join(".")}.AAAA` };
+  const keys = localKeys({ keys: [] });
+  const listener = { id: "lst_1", baseUrl: "https://t.example.com", auth: { method: "jwt", keys } } as const;
+  const { mistakes } = await diagnose({ request: { headers, body: "{}" }, listener, clock });
+  expect(mistakes.map(({ id }) => id)).toContain("claim-sub-missing");
 });

@@ -111,3 +111,24 @@ it("a listener of security event tokens: the token's claims beside what was dema
   expect(accepted.verdictStatus).toBeUndefined();
   expect(accepted.token?.claims.every(({ state }) => state === "passed")).toBe(true);
 });
+
+it("a token nested deeply is shown in no more characters than it has", async () => {
+  const { url, detail } = await inspected({
+    listeners: () => [
+      {
+        id: "lst_1",
+        verifier: securityEventVerifier({
+          issuer: "https://idp.example.com/",
+          audience: "https://rp.example.com/",
+          keys: localKeys({ keys: [] }),
+        }),
+      },
+    ],
+  });
+  const claims = `{"a":${"[".repeat(1_000)}${"0,".repeat(2_000)}0${"]".repeat(1_000)}}`;
+  const body = ["{}", claims, "x"].map((one) => Buffer.from(one).toString("base64url")).join(".");
+  await send(url, { method: "POST", headers: { "Content-Type": "application/secevent+jwt" }, body });
+  const { token } = await detail(1);
+  expect(token?.compact).toBe(body);
+  expect(JSON.stringify({ ...token, compact: "" }).length).toBeLessThan(body.length);
+});

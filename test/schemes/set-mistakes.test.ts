@@ -91,3 +91,26 @@ it("a token without a request, of hostile length, and of nothing at all", async 
     "token-encrypted",
   );
 });
+
+/** A text in JSON has no function that makes a text of it. */
+const NO_TEXT = '{"toString":1,"valueOf":1}';
+
+it.each([
+  ["alg", `{"alg":${NO_TEXT},"kid":"k","typ":"secevent+jwt"}`, ["alg-other"]],
+  [
+    "alg, nested deeply",
+    `{"alg":${"[".repeat(9_000)}${"]".repeat(9_000)},"kid":"k","typ":"secevent+jwt"}`,
+    ["alg-other"],
+  ],
+  ["typ", `{"alg":"ES256","kid":"k","typ":${NO_TEXT}}`, ["typ-differs"]],
+  [
+    "a header with typ twice",
+    '{"alg":"ES256","kid":"k","typ":"secevent+jwt","typ":"JWT"}',
+    ["token-unreadable"],
+  ],
+  ["a header that is a list", "[]", ["token-unreadable"]],
+])("a hostile header is explained: %s", async (_, header, ids) => {
+  const segments = [header, JSON.stringify(RIGHT)].map((one) => Buffer.from(one).toString("base64url"));
+  const found = await securityEventMistakes({ body: `${segments.join(".")}.AAAA`, nowSeconds: NOW });
+  expect(found.map(({ id }) => id)).toEqual(ids);
+});

@@ -1,4 +1,5 @@
 import type { Check } from "hookproof/receiver";
+import { isDeeper } from "../api/well-formed.js";
 import type { Claim, TokenDetail } from "./contract.js";
 import { type Entry, onlyHeader } from "./entry.js";
 import { recordOf } from "./entry-line.js";
@@ -103,11 +104,9 @@ function decoded(segment: string | undefined): Readonly<Record<string, unknown>>
   }
 }
 
+/** Each level makes every line within it longer, and at last the stack overflows. */
+const MOST_LEVELS = 32;
+
 function pretty(value: unknown): string {
-  try {
-    return JSON.stringify(value, undefined, 2);
-  } catch {
-    // Parsing a value this deep works, writing it overflows the stack.
-    return "a value too deep to show";
-  }
+  return isDeeper(MOST_LEVELS, value) ? "a value too deep to show" : JSON.stringify(value, undefined, 2);
 }

@@ -5,9 +5,11 @@ import { type KeyResolver, openToken } from "../../jwt/verify.js";
 import { catalogueOf, mistakesMade } from "../mistake-rows.js";
 import type { SchemeMistake } from "../scheme.js";
 import { type Facts, REQUEST_MISTAKES, TOKEN } from "./request-mistakes.js";
-import { CLAIM_MISTAKES, HEADER_MISTAKES, KEY_MISTAKES } from "./token-mistakes.js";
+import { CLAIM_MISTAKES, HEADER_MISTAKES, KEY_MISTAKES, UNREADABLE } from "./token-mistakes.js";
 
-const ROWS = [...REQUEST_MISTAKES, ...HEADER_MISTAKES, ...CLAIM_MISTAKES, ...KEY_MISTAKES];
+const ROWS = [...REQUEST_MISTAKES, UNREADABLE, ...HEADER_MISTAKES, ...CLAIM_MISTAKES, ...KEY_MISTAKES];
+/** For a token of which nothing is known: the other rows would say of all its members that they are missing. */
+const UNREADABLE_ROWS = [...REQUEST_MISTAKES, UNREADABLE];
 
 /**
  * Every mistake that `securityEventMistakes` can name, for tools that list or explain them. Ids are stable.
@@ -61,19 +63,26 @@ export async function securityEventMistakes({
   const isJwe = /^[\w-]+(?:\.[\w-]*){4}$/.test(text.trim());
   const token = isJwe ? text.trim() : (TOKEN.exec(text)?.[0] ?? TOKEN.exec(authorization)?.[0] ?? "");
   const segments = token.split(".");
+  const header = membersOf(segments[0]);
+  const claims = isJwe ? {} : membersOf(segments[1]);
+  const unreadable =
+    segments.length < 3 || (typeof header === "object" && typeof claims === "object")
+      ? undefined
+      : `The token has ${typeof header === "string" ? `a header with ${header}` : `claims with ${claims}`}.`;
   const facts: Facts = {
     types: received?.all(CONTENT_TYPE_HEADER),
     authorization,
     text,
     segments,
-    header: membersOf(segments[0]),
-    claims: isJwe ? {} : membersOf(segments[1]),
+    unreadable,
+    header: typeof header === "object" ? header : {},
+    claims: typeof claims === "object" ? claims : {},
     issuer,
     audience,
     now: nowSeconds,
     refusal: keys && (await refusalOf(token, keys)),
   };
-  return mistakesMade(ROWS, facts);
+  return mistakesMade(unreadable === undefined ? ROWS : UNREADABLE_ROWS, facts);
 }
 
 async function refusalOf(token: string, keys: KeyResolver): Promise<string | undefined> {
@@ -86,8 +95,8 @@ async function refusalOf(token: string, keys: KeyResolver): Promise<string | und
   return checks.find(({ ok }) => !ok)?.code;
 }
 
-function membersOf(segment = ""): Readonly<Record<string, unknown>> {
+/** The members of a segment, or what stands there instead of them. */
+function membersOf(segment = ""): Readonly<Record<string, unknown>> | string {
   const bytes = decodeBase64url(segment);
-  const members = bytes ? parseMembers(bytes) : "";
-  return typeof members === "string" ? {} : members;
+  return bytes ? parseMembers(bytes) : "text that is not base64url";
 }

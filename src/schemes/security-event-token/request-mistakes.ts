@@ -11,6 +11,8 @@ export interface Facts {
   readonly text: string;
   /** The token in the body, or in what stands around it. */
   readonly segments: readonly string[];
+  /** Why its header or its claims cannot be read. */
+  readonly unreadable: string | undefined;
   readonly header: Readonly<Record<string, unknown>>;
   readonly claims: Readonly<Record<string, unknown>>;
   readonly issuer: string | undefined;

@@ -8,6 +8,7 @@ import {
   utf8,
 } from "../../core/bytes.js";
 import { type HeadersInput, receivedHeaders } from "../../core/headers.js";
+import { rewrittenJson } from "../../core/json.js";
 import { catalogueOf } from "../mistake-rows.js";
 import type { SchemeMistake } from "../scheme.js";
 import {
@@ -214,19 +215,21 @@ export function standardWebhooksMistakes({
     (name) => received.all(name)[0],
   );
   const signatures = new Set([list, ...list.split(" ", MOST)]);
+  const bodies = BODIES.flatMap((way) => {
+    const signed = way.make(bodyBytes(body));
+    return signed === undefined ? [] : [{ way, signed }];
+  });
   let best: readonly SchemeMistake[] | undefined;
   for (const secret of given)
     for (const key of KEYS)
       for (const head of HEADS)
-        for (const written of BODIES) {
-          const signed = written.make(bodyBytes(body));
-          if (signed === undefined) continue;
+        for (const { way, signed } of bodies) {
           const digest = decodeBase64url(
             hmacOf("sha256", key.make(secret), [head.make(id, timestamp), signed]),
           );
           const form = digest && FORMS.find(({ make }) => signatures.has(make(digest)));
           if (!form) continue;
-          const found = [key, head, written, form].flatMap(({ mistake }) => mistake ?? []);
+          const found = [key, head, way, form].flatMap(({ mistake }) => mistake ?? []);
           if (best === undefined || found.length < best.length) best = found;
         }
   return best ?? [];
@@ -243,11 +246,8 @@ function lenient(text: string): Uint8Array {
 }
 
 function reserialised(body: Uint8Array, space?: number): Uint8Array | undefined {
-  try {
-    return utf8(JSON.stringify(JSON.parse(decodeUtf8(body) ?? ""), null, space));
-  } catch {
-    return undefined;
-  }
+  const text = rewrittenJson(decodeUtf8(body) ?? "", space);
+  return text === undefined ? undefined : utf8(text);
 }
 
 function hex(bytes: Uint8Array): string {
