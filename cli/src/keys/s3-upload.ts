@@ -1,8 +1,12 @@
 import { AwsClient } from "aws4fetch";
 import { HookproofError } from "hookproof";
 import type { KeySetUpload } from "hookproof/node";
+import { isLoopback } from "../credentials/origin-rule.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import type { Io } from "../io.js";
+
+/** How much of an answer is looked at, in characters. */
+const SHOWN_ANSWER = 4_096;
 
 /** Where in a store that speaks S3 the document goes. */
 export interface S3Place {
@@ -20,7 +24,8 @@ export interface S3Place {
  */
 export function s3Upload({ env }: Io, { place, endpoint, region, maxAgeSeconds }: S3Place): KeySetUpload {
   const [, bucket, key] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,62})\/([A-Za-z0-9._~/-]+)$/.exec(place) ?? [];
-  if (bucket === undefined || key === undefined)
+  // A URL would take such a part away, and name another bucket.
+  if (bucket === undefined || key === undefined || key.split("/").some((part) => /^\.{1,2}$/.test(part)))
     throw usageError(`--s3 must be s3://bucket/key, not ${JSON.stringify(place)}.`);
   const [accessKeyId, secretAccessKey] = [env.AWS_ACCESS_KEY_ID, env.AWS_SECRET_ACCESS_KEY];
   if (!accessKeyId || !secretAccessKey)
@@ -28,6 +33,8 @@ export function s3Upload({ env }: Io, { place, endpoint, region, maxAgeSeconds }
       hint: "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
     });
   const chosen = region ?? env.AWS_REGION ?? "us-east-1";
+  if (!/^[a-z0-9-]{1,64}$/.test(chosen))
+    throw usageError("--s3-region and AWS_REGION are a region's name, such as us-east-1.");
   const url = `${baseOf(endpoint ?? `https://s3.${chosen}.amazonaws.com`)}/${bucket}/${key}`;
   const client = new AwsClient({
     accessKeyId,
@@ -40,8 +47,8 @@ export function s3Upload({ env }: Io, { place, endpoint, region, maxAgeSeconds }
   return async (document, signal) => {
     const failed = (reason: string, cause?: unknown) =>
       new HookproofError("KEY_SET_UPLOAD_FAILED", `${place}: ${reason}.`, { cause });
-    const response = await client
-      .fetch(url, {
+    const put = async () => {
+      const response = await client.fetch(url, {
         method: "PUT",
         body: document,
         headers: {
@@ -49,20 +56,36 @@ export function s3Upload({ env }: Io, { place, endpoint, region, maxAgeSeconds }
           "Cache-Control": `public, max-age=${maxAgeSeconds}`,
         },
         signal,
-      })
-      .catch((error: unknown) => {
-        throw failed("the store cannot be reached", error);
+        // Another server would be given the session token.
+        redirect: "manual",
       });
-    const [, code] = /<Code>([A-Za-z]{1,60})<\/Code>/.exec((await response.text()).slice(0, 4096)) ?? [];
-    if (!response.ok) throw failed(`the store answered ${response.status}${code ? ` ${code}` : ""}`);
+      return { ok: response.ok, status: response.status, text: await beginningOf(response) };
+    };
+    const { ok, status, text } = await put().catch((error: unknown) => {
+      throw failed("the store cannot be reached", error);
+    });
+    const [, code] = /<Code>([A-Za-z]{1,60})<\/Code>/.exec(text) ?? [];
+    if (!ok) throw failed(`the store answered ${status}${code ? ` ${code}` : ""}`);
   };
+}
+
+/** The beginning of an answer, which may have no end. */
+async function beginningOf({ body }: Response): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length >= SHOWN_ANSWER) break;
+  }
+  return text.slice(0, SHOWN_ANSWER);
 }
 
 /** The endpoint without a slash at its end; plain HTTP is for loopback. */
 function baseOf(endpoint: string): string {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
-  const isLocal = /^(?:localhost|127(?:\.[0-9]+){3}|\[::1\])$/.test(url?.hostname ?? "");
-  if (!url || (url.protocol !== "https:" && !(url.protocol === "http:" && isLocal)))
+  if (!url || (url.protocol !== "https:" && !isLoopback(url.origin)))
     throw usageError("--s3-endpoint must be an https:// URL; plain http is for loopback.");
+  if (url.href !== `${url.origin}${url.pathname}`)
+    throw usageError("--s3-endpoint must be a URL without a user, a query and a fragment.");
   return url.href.replace(/\/$/, "");
 }
