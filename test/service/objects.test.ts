@@ -8,6 +8,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createLocalObjects } from "../../service/src/storage/local-objects.js";
 import { wholeContent } from "../../service/src/storage/object-store.js";
 import { createS3Objects } from "../../service/src/storage/s3-objects.js";
+import { serve } from "../kit/loopback.js";
 import { describeWith } from "../kit/needs.js";
 import { hasPython, startFakeS3 } from "./fake-s3.js";
 
@@ -174,4 +175,32 @@ describeWith("python3", hasPython)("a bucket", () => {
     const objects = createS3Objects({ ...keys, endpoint: `${s3.endpoint}/` }, fixedClock(START));
     await expect(objects.put("vault1", Buffer.from("x"))).rejects.toThrow("the object store answered 403");
   });
+});
+
+it("a bucket that redirects gets nothing sent elsewhere, and one whose answer has no end takes no memory", async () => {
+  const got: unknown[] = [];
+  const other = await serve((request, response) => {
+    got.push(request.url);
+    response.end();
+  });
+  const bucket = await serve(async (request, response) => {
+    await request.resume().toArray();
+    if (request.url?.endsWith("moved")) return void response.writeHead(307, { Location: other.url }).end();
+    response.writeHead(200);
+    let written = 0;
+    const more = () => {
+      do written += 65_536;
+      while (written < 64e6 && response.write(Buffer.alloc(65_536, "x")));
+      // Who reads on until here has read everything.
+      if (written >= 64e6) response.destroy();
+    };
+    response.on("drain", more).on("error", () => {});
+    more();
+  });
+  closing.push(bucket.stop, other.stop);
+  const keys = { accessKeyId: "AKID", secretAccessKey: "secret" };
+  const objects = createS3Objects({ endpoint: bucket.url, bucket: "b", ...keys }, fixedClock(START));
+  await expect(objects.put("moved", Buffer.from("x"))).rejects.toThrow("the object store answered 307");
+  expect(got).toEqual([]);
+  await objects.put("endless", Buffer.from("x"));
 });
