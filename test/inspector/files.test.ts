@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import type { ImportResult, RequestDetail } from "../../service/src/inspector/contract.js";
+import { readImport } from "../../service/src/inspector/import-file.js";
 import { itWith } from "../kit/needs.js";
 import { hasTool } from "../kit/outside-tool.js";
 import { answerTo, inspected, send } from "./inspected.js";
@@ -108,6 +109,32 @@ describe("an exported file", () => {
       expect(whole).toContain("c2VjcmV0");
     },
   );
+
+  it.each(["jsonl", "har"])("nor one that stands in another place: %s", async (format) => {
+    const { call, url } = await inspected();
+    const token = "eyJhbGciOiJFUzI1NiJ9.e30.QUFBQQ";
+    const headers = {
+      "X-Forwarded-Authorization": "Basic c2VjcmV0MQ",
+      "X-Goog-IAP-JWT-Assertion": "c2VjcmV0Mg",
+      "X-Hmac-Sha256": "c2VjcmV0Mw",
+      "X-Forwarded": token,
+      DPoP: "c2VjcmV0NA",
+    };
+    const target = `${url}?access_token=c2VjcmV0NQ&api_key=c2VjcmV0Ng&a=1&t=${token}`;
+    await send(target, { method: "POST", headers, body: JSON.stringify(token) });
+    await send(url, { method: "POST", body: `{"set":"${token}","host":"eyes.example.com"}\u00ff` });
+    const { text } = await call(`api/export?format=${format}`);
+    const bodies = [...text.matchAll(/"bodyBase64":"([^"]*)"/g)].map(([, one]) =>
+      Buffer.from(one ?? "", "base64").toString(),
+    );
+    const all = [text, ...bodies].join("\n");
+    for (const secret of ["QUFBQQ", "c2VjcmV0"]) expect(all).not.toContain(secret);
+    expect(all).toContain(
+      "?access_token=[redacted]&api_key=[redacted]&a=1&t=eyJhbGciOiJFUzI1NiJ9.e30.[redacted]",
+    );
+    expect(all).toContain("eyes.example.com");
+    expect(all).toContain("\u00ff");
+  });
 
   it.each(["jsonl", "har"])("comes back as it was: %s", async (format) => {
     const from = await withRequests();
@@ -234,6 +261,16 @@ describe("a file that is imported", () => {
     expect(second?.url).toMatch(/^http:\/\/127\.0\.0\.1:[0-9]+\/latest\/\.\.\/x\?y#z$/);
     expect(JSON.stringify(await inspector.detail(3))).not.toContain("forged");
     await expect(inspector.replay(1, { kind: "exact" })).rejects.toMatchObject({ code: "LISTENER_UNKNOWN" });
+  });
+
+  it("may have objects for texts, also such as have no text", async () => {
+    const noText = { toString: 1, valueOf: 1 };
+    const line = { v: 1, type: "request", at: 1, status: 401, method: "POST", url: "/", headers: [] };
+    const entry = { ...line, bodyBase64: "", code: noText, reason: noText };
+    expect(readImport(JSON.stringify(entry)).entries).toMatchObject([{ row: { reason: "accepted" } }]);
+    const url = "http://x/api/v1/webhooks/incoming/lst_1";
+    const har = { startedDateTime: noText, request: { method: "POST", url } };
+    expect(readImport(JSON.stringify({ log: { entries: [har] } }))).toEqual({ entries: [], skipped: 1 });
   });
 
   it("may have no time that no calendar has: the page and the next export could not write it", async () => {

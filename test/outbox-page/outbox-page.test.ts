@@ -7,6 +7,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { TOKEN_HEADER } from "../../service/src/inspector/contract.js";
 import type { DeadLetters, EventView, Overview } from "../../service/src/outbox/contract.js";
 import { outboxView, type ShownOutbox } from "../../service/src/outbox/outbox-view.js";
+import { attemptView } from "../../service/src/outbox/words.js";
 import { send } from "../inspector/inspected.js";
 import { EVIL, shownOutbox } from "../kit/shown-outbox.js";
 
@@ -173,4 +174,16 @@ it("the built page weighs less than 20 kB gzipped, in all, and names no other pl
   expect(texts.reduce((sum, text) => sum + gzipSync(text).length, 0)).toBeLessThan(20_000);
   const named = texts.flatMap((text) => text.match(/(?:https?:)?\/\/[a-z][\w.-]*\.[a-z]{2,}/gi) ?? []);
   expect(named.filter((address) => !address.includes("www.w3.org"))).toEqual([]);
+});
+
+it("an attempt that another program wrote is shown as far as its members are what they should be", () => {
+  const noText = { toString: 1, valueOf: 1 };
+  const names = ["number", "startedAt", "durationMs", "status", "code", "answer", "receiverCode"];
+  const attempt = Object.fromEntries(names.map((name) => [name, noText]));
+  expect(attemptView({ ...attempt, corrected: [noText, "date"] } as never)).toEqual({
+    number: 0,
+    startedAt: 0,
+    durationMs: 0,
+    corrected: ["date"],
+  });
 });

@@ -1,9 +1,12 @@
+import { nodeTransport } from "hookproof/node";
 import { CliError, EXIT, usageError } from "../failure.js";
 import type { Io } from "../io.js";
 import { readSession, sessionPorts } from "../serve/sessions.js";
 import type { Document } from "./call-command.js";
 
 const LIMIT_MS = 30_000;
+/** A request with a body of 64 KiB has its bytes several times in it; a hundred rows have less. */
+const LIMIT_BYTES = 8 * 1024 * 1024;
 
 /** Asks the inspector of a local listener for something under `api/`; gives the JSON of its answer. */
 export async function askInspector(io: Io, port: number, path: string, order?: object): Promise<Document> {
@@ -14,15 +17,21 @@ export async function askInspector(io: Io, port: number, path: string, order?: o
     });
   const { origin, hash } = new URL(inspector);
   const answered = async () => {
-    const response = await fetch(`${origin}/api/${path}`, {
+    const { status, body, truncated } = await nodeTransport()({
       method: order === undefined ? "GET" : "POST",
-      headers: { "Inspector-Token": hash.slice("#t=".length), origin, "content-type": "application/json" },
-      redirect: "error",
-      signal: AbortSignal.timeout(LIMIT_MS),
-      ...(order === undefined ? {} : { body: JSON.stringify(order) }),
+      url: `${origin}/api/${path}`,
+      headers: [
+        ["Inspector-Token", hash.slice("#t=".length)],
+        ["Origin", origin],
+        ["Content-Type", "application/json"],
+      ],
+      timeoutMs: LIMIT_MS,
+      maxResponseBytes: LIMIT_BYTES,
+      ...(order === undefined ? {} : { body: Buffer.from(JSON.stringify(order)) }),
     });
-    const answer = (await response.json()) as Document;
-    return { answer, failure: response.ok ? undefined : failureOf(answer) };
+    const answer: unknown = truncated ? undefined : JSON.parse(Buffer.from(body).toString("utf8"));
+    if (!isObject(answer)) throw new TypeError("no answer of an inspector");
+    return { answer, failure: status === 200 ? undefined : failureOf(answer) };
   };
   // Somebody else may have the port of a listener that was killed.
   const { answer, failure } = await answered().catch(() => {
@@ -35,6 +44,10 @@ export async function askInspector(io: Io, port: number, path: string, order?: o
   });
   if (failure) throw failure;
   return answer;
+}
+
+function isObject(value: unknown): value is Document {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function failureOf({ code, message }: Document): CliError {

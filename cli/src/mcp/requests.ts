@@ -34,10 +34,11 @@ export async function listRequests(
 export async function showRequest(io: Io, port: number, given: number | undefined): Promise<Answer> {
   const n = given ?? (await newest(io, port));
   const detail = (await askInspector(io, port, `requests/${n}`)) as Row;
-  // The exported form has no signature, token or cookie.
+  // The exported form has no signature, token or cookie, and none in the target.
   const exported = await askInspector(io, port, `export?format=jsonl&n=${n}`);
   const text = Buffer.from(String(exported.bodyBase64), "base64").toString("utf8");
-  const { method, target, sourceAddress, steps, mistakes, run } = detail;
+  const target = String(exported.url).replace(/^https?:\/\/[^/]*/, "");
+  const { method, sourceAddress, steps, mistakes, run } = detail;
   const claims = (detail.token as { claims?: unknown } | undefined)?.claims;
   return {
     documents: [

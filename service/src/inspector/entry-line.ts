@@ -36,7 +36,7 @@ export function readEntryLine(line: unknown): Entry | undefined {
     ...(isStatus(value.verdictStatus) ? { verdictStatus: value.verdictStatus } : {}),
     bodyBytes: body.length,
     durationMs: typeof value.durationMs === "number" ? Math.max(0, value.durationMs) : 0,
-    reason: typeof value.reason === "string" ? value.reason : String(value.code ?? "accepted"),
+    reason: [value.reason, value.code].find((one) => typeof one === "string") ?? "accepted",
     ...(isWhole(value.duplicateOf) ? { duplicateOf: value.duplicateOf } : {}),
     ...replayOf(value.replay),
     ...flags(value, "imported", "isCut", "isTest", "isUnread", "pinned"),

@@ -2,33 +2,42 @@ import { STATUS_CODES } from "node:http";
 import type { HeaderPair } from "hookproof";
 import { packageVersion } from "../package-files.js";
 import type { ExportQuery } from "./contract.js";
+import { CREDENTIALS, withoutParameters, withoutSignatures } from "./credentials.js";
 import type { Entry } from "./entry.js";
 import { entryLine } from "./entry-line.js";
-
-/** Headers that prove who one is; `Signature-Input` says only what was signed. */
-export const CREDENTIALS =
-  /^(?:(?:proxy-)?authorization|cookie|set-cookie)$|signature(?!-input$)|token|secret|password|api-?key/i;
 
 const REDACTED = "[redacted]";
 
 /** An entry without what proves who sent it; the signing secret is in none anyway. */
 function withoutCredentials(entry: Entry): Entry {
   const redacted = (headers: readonly HeaderPair[]): HeaderPair[] =>
-    headers.map(([name, value]) => [name, CREDENTIALS.test(name) ? REDACTED : value]);
+    headers.map(([name, value]) => [
+      name,
+      CREDENTIALS.test(name) ? REDACTED : withoutSignatures(value, REDACTED),
+    ]);
   return {
     ...entry,
+    target: withoutSignatures(
+      withoutParameters(entry.target, (name) => CREDENTIALS.test(name), REDACTED),
+      REDACTED,
+    ),
     headers: redacted(entry.headers),
     body: bodyWithoutProof(entry),
     answer: { ...entry.answer, headers: redacted(entry.answer.headers) },
   };
 }
 
-/** A token that is the whole body loses its signature. What was not read at all has header lines in its bytes. */
+/** What was not read at all has header lines in its bytes. */
 function bodyWithoutProof({ row, body }: Entry): Uint8Array {
   if (row.isUnread) return Buffer.from(REDACTED);
-  const [, signed] = /^([\w-]+\.[\w-]+\.)[\w-]+$/.exec(Buffer.from(body).toString("latin1").trim()) ?? [];
-  return signed === undefined ? body : Buffer.from(signed + REDACTED);
+  // Every byte is a character of latin1, and comes back as it was.
+  const text = Buffer.from(body).toString("latin1");
+  const shown = withoutSignatures(text, REDACTED).replace(WHOLE_TOKEN, `$1${REDACTED}$2`);
+  return shown === text ? body : Buffer.from(shown, "latin1");
 }
+
+/** Three segments, and nothing else: whatever they are, a receiver takes them for a token. */
+const WHOLE_TOKEN = /^(\s*[\w-]+\.[\w-]+\.)[\w-]+(\s*)$/;
 
 /** A file of entries, piece by piece, oldest first; `urlOf` says where each was sent. */
 export function* exportedFile(

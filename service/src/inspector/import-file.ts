@@ -40,7 +40,8 @@ const LISTENER_PATH = /\/api\/v1\/webhooks\/incoming\/([A-Za-z0-9_-]{1,128})(?:[
 function harEntry(value: unknown): Entry | undefined {
   const entry = recordOf(value);
   const [request, response] = [recordOf(entry?.request), recordOf(entry?.response)];
-  const at = Date.parse(String(entry?.startedDateTime));
+  const started = entry?.startedDateTime;
+  const at = typeof started === "string" ? Date.parse(started) : Number.NaN;
   const { method, url } = request ?? {};
   if (typeof method !== "string" || typeof url !== "string" || Number.isNaN(at)) return undefined;
   const listenerId = LISTENER_PATH.exec(url)?.[1];

@@ -3,7 +3,7 @@ import type { HeaderPair } from "hookproof";
 import type { Operation } from "../api/operations.js";
 import { HIDDEN, isSecretName, jsonWithoutSecrets } from "../server/hidden-secrets.js";
 import { type CallDetail, LIMITS } from "./contract.js";
-import { CREDENTIALS } from "./export-file.js";
+import { CREDENTIALS, withoutParameters } from "./credentials.js";
 
 /** What the handlers of a call leave behind. */
 interface Left {
@@ -45,7 +45,7 @@ function callOf(req: Request, res: Response, at: number, durationMs: number): Om
   return {
     at,
     method: req.method,
-    target: withoutSecrets(req.originalUrl),
+    target: withoutParameters(req.originalUrl, isSecretName, HIDDEN),
     status: res.writableFinished ? res.statusCode : 0,
     durationMs: Math.round(durationMs),
     ...(operation ? { operation: operation.id } : {}),
@@ -60,18 +60,6 @@ function callOf(req: Request, res: Response, at: number, durationMs: number): Om
       ...textIn("body", typeof answer === "string" ? answer : jsonWithoutSecrets(answer)),
     },
   };
-}
-
-/** A target without the values of parameters that are secrets. */
-function withoutSecrets(target: string): string {
-  const [path = "", ...query] = target.split("?");
-  if (query.length === 0) return path;
-  const parts = query.join("?").split("&");
-  const shown = parts.map((part) => {
-    const [name] = new URLSearchParams(part).keys();
-    return name !== undefined && isSecretName(name) ? `${name}=${HIDDEN}` : part;
-  });
-  return `${path}?${shown.join("&")}`;
 }
 
 /** The scheme stays: that it is a wrong one is a usual mistake. */

@@ -23,19 +23,28 @@ export function codeIn(answer: string | undefined): string | undefined {
 
 /** An attempt with its words, without what is not of its type: others may write to the database too. */
 export function attemptView(attempt: OutboxAttempt): AttemptView {
-  const { number, startedAt, durationMs, status, code, receiverCode, answer, corrected } = attempt;
+  const { number, startedAt, durationMs, status, corrected } = attempt;
+  const [code, receiverCode, answer] = [attempt.code, attempt.receiverCode, attempt.answer].map(textOf);
   const words =
     code === undefined ? undefined : wordsOf({ code, receiverCode: receiverCode ?? codeIn(answer) });
   return {
-    number: Number(number),
-    startedAt: Number(startedAt),
-    durationMs: Number(durationMs),
+    number: numberOf(number),
+    startedAt: numberOf(startedAt),
+    durationMs: numberOf(durationMs),
     ...(Number.isInteger(status) ? { status: status as number } : {}),
-    ...(code === undefined ? {} : { code: String(code) }),
-    ...(answer === undefined ? {} : { answer: String(answer) }),
-    ...(Array.isArray(corrected) ? { corrected: corrected.map(String) } : {}),
+    ...(code === undefined ? {} : { code }),
+    ...(answer === undefined ? {} : { answer }),
+    ...(Array.isArray(corrected) ? { corrected: corrected.flatMap((one) => textOf(one) ?? []) } : {}),
     ...(words ? { words } : {}),
   };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === "number" ? value : 0;
 }
 
 /** A failed attempt as the page shows it. */
