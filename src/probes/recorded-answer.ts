@@ -119,8 +119,11 @@ function steadyText(text: string): string {
   return steady.length > MOST_TEXT_CHARACTERS ? VARIES : steady;
 }
 
+/** A URL, a mail address, or the name of a host, also within quotes: realm="tenant.example.com". */
+const ADDRESS = /:\/\/|@|[\w-]\.[a-z]{2}/i;
+
 function isVarying(word: string): boolean {
-  return word.length > MOST_WORD_CHARACTERS || /\d/.test(word) || word.includes("://") || OF_DATE.test(word);
+  return word.length > MOST_WORD_CHARACTERS || /\d/.test(word) || ADDRESS.test(word) || OF_DATE.test(word);
 }
 
 /** One part of an answer, such as `status`, `header retry-after` or `body.error.code`, and what it is. */

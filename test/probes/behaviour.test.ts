@@ -240,6 +240,20 @@ describe("what a profile cannot do", () => {
     for (const [name, value] of answer.headers) expect(() => validateHeaderValue(name, value)).not.toThrow();
   });
 
+  it("hold the name of a host, or a mail address", () => {
+    const answer = {
+      status: 401,
+      headers: { "www-authenticate": 'Bearer realm="tenant.example.com"' },
+      body: { message: "Ask admin@example.com at tenant.example.com:/in, e.g. now. Done." },
+    };
+    const text = JSON.stringify({ version: 2, method: "hmac", answers: { "timestamp-missing": answer } });
+    expect(readBehaviour(text).answers["timestamp-missing"]).toEqual({
+      status: 401,
+      headers: { "www-authenticate": "Bearer <varies>" },
+      body: { message: "Ask <varies> at <varies> e.g. now. Done." },
+    });
+  });
+
   it("make an accepted event look refused, or answer without a status", () => {
     expect(behaveAs(profile({ "correct-request": 503 }))(accepted).status).toBe(200);
     expect(behaveAs(profile({ "correct-request": "CONNECTION_LOST" }))(accepted).status).toBe(200);

@@ -113,7 +113,8 @@ async function answer(
       : isRead
         ? await page()
         : NOT_ALLOWED;
-  response.writeHead(status, { "Content-Type": type, "Cache-Control": "no-store" });
+  const allow = status === 405 ? { Allow: "GET, HEAD" } : {};
+  response.writeHead(status, { "Content-Type": type, "Cache-Control": "no-store", ...allow });
   response.end(method === "HEAD" ? undefined : body);
 }
 
