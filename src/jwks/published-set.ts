@@ -1,3 +1,4 @@
+import { shown } from "../core/check.js";
 import { HookproofError } from "../core/errors.js";
 import type { HeaderPair } from "../core/headers.js";
 import { parseJson } from "../core/json.js";
@@ -49,7 +50,14 @@ function readPublished({ status, headers, body, truncated }: TransportResponse):
   const parsed = parseJson(body);
   const fault = parsed.ok ? verificationKeys(parsed.value, {}) : "a body that is not JSON";
   if (!parsed.ok || typeof fault === "string") return { ok: false, detail: `The host shows ${fault}.` };
-  return { ok: true, keys: (parsed.value as Jwks).keys, keptForSeconds: keptForSeconds(headers) };
+  const { keys } = parsed.value as { keys: readonly unknown[] };
+  if (!keys.every(isKey)) return { ok: false, detail: "The host shows a key that is no object." };
+  return { ok: true, keys, keptForSeconds: keptForSeconds(headers) };
+}
+
+/** Listeners pass over what is no key; here it says that the set is another one. */
+function isKey(value: unknown): value is JWK {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**
@@ -69,23 +77,32 @@ function keptForSeconds(headers: readonly HeaderPair[]): number {
 
 /** How a published set differs from the one that should be there, in words; `undefined` if they are the same. */
 export function differenceOf(published: readonly JWK[], wanted: Jwks): string | undefined {
-  const shown = new Map(published.map((key) => [String(key.kid), textOf(key)]));
-  const own = new Map(wanted.keys.map((key) => [String(key.kid), textOf(key)]));
-  const missing = [...own.keys()].filter((kid) => !shown.has(kid));
-  if (missing.length > 0) return `lacks ${named(missing)}`;
-  const other = [...own].filter(([kid, text]) => shown.get(kid) !== text).map(([kid]) => kid);
-  if (other.length > 0) return `has another key under ${named(other)}`;
-  const extra = [...shown.keys()].filter((kid) => !own.has(kid));
-  if (extra.length > 0) return `still has ${named(extra)}`;
+  const byKid = (keys: readonly JWK[]) => new Map(keys.map((key) => [kidOf(key), textOf(key)]));
+  const [atHost, own] = [byKid(published), byKid(wanted.keys)];
+  const missing = [...own.keys()].filter((kid) => !atHost.has(kid));
+  if (missing.length > 0) return `lacks ${inWords(missing)}`;
+  const other = [...own].filter(([kid, text]) => atHost.get(kid) !== text).map(([kid]) => kid);
+  if (other.length > 0) return `has another key under ${inWords(other)}`;
+  const extra = [...atHost.keys()].filter((kid) => !own.has(kid));
+  if (extra.length > 0) return `still has ${inWords(extra)}`;
   return published.length === wanted.keys.length ? undefined : "has a key twice";
 }
 
-function named(kids: readonly string[]): string {
+/** The kid of a key, which a host may show as any value. */
+function kidOf({ kid }: JWK): string {
+  return typeof kid === "string" ? kid : shown(kid);
+}
+
+function inWords(kids: readonly string[]): string {
   const [first = "", ...others] = kids.map((kid) => JSON.stringify(kid.slice(0, 80)));
   return others.length === 0 ? first : `${first} and ${others.length} more`;
 }
 
-/** A key's members in one order. */
+/** A key's members in one order; nothing for one that is nested too deeply to be written, which no key is. */
 function textOf(key: JWK): string {
-  return JSON.stringify(Object.entries(key).sort(([a], [b]) => (a < b ? -1 : 1)));
+  try {
+    return JSON.stringify(Object.entries(key).sort(([a], [b]) => (a < b ? -1 : 1)));
+  } catch {
+    return "";
+  }
 }

@@ -162,6 +162,23 @@ describe("a rotation at a static host", () => {
     expect(await states()).toEqual(["retired", "active"]);
   });
 
+  it.each<[string, string, RegExp]>([
+    ["null", '{"keys":[null]}', /shows a key that is no object/],
+    ["a list", '{"keys":[[]]}', /shows a key that is no object/],
+    ["a key whose kid has no text", '{"keys":[{"kid":{"toString":1}}]}', /lacks/],
+    ["a key nested deeply", `{"keys":[{"kid":"a","x":${"[".repeat(30_000)}${"]".repeat(30_000)}}]}`, /lacks/],
+  ])("takes a plan back when the host shows %s", async (_, document, detail) => {
+    const { store, host, publish, failWith } = await published();
+    await publish();
+    const { kid } = await store.rotate("ES256");
+    await publish();
+    host.document = document;
+    failWith("late");
+    const { ok, takenBack, problem } = await publish();
+    expect({ ok, takenBack }).toEqual({ ok: false, takenBack: [kid] });
+    expect(problem?.detail).toMatch(detail);
+  });
+
   it("takes over a plan that was made without a proof", async () => {
     const { clock, store, publish, states, failWith } = await published();
     await store.rotate("ES256");
