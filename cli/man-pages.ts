@@ -49,39 +49,25 @@ async function pageOf(word: string, release: Release): Promise<string> {
     ...head(`hookproof-${word}`, summaryOf(word), release),
     ".SH SYNOPSIS",
     ...commands.flatMap((command, index) => [...(index === 0 ? [] : [".br"]), synopsis(command)]),
-    ...(isGroup
-      ? [".SH DESCRIPTION", ...text(sentence(summaryOf(word))), ...commands.flatMap(section)]
-      : commands.flatMap(sections)),
+    ...(isGroup ? [".SH DESCRIPTION", ...text(sentence(summaryOf(word)))] : []),
+    ...commands.flatMap((command) => sections(command, isGroup)),
     ".SH SEE ALSO",
     ...seeAlso(["hookproof"]),
     "",
   ].join("\n");
 }
 
-/** A command with a page of its own. */
-function sections(command: Command): string[] {
+/** The sections of a command: of its own page, or all of them under one heading where it is one of a group. */
+function sections(command: Command, isInGroup: boolean): string[] {
+  const heading = (text: string) => (isInGroup ? `.SS ${text}` : `.SH ${text.toUpperCase()}`);
   return [
-    ".SH DESCRIPTION",
+    isInGroup ? `.SH ${quoted(`hookproof ${command.name}`.toUpperCase())}` : ".SH DESCRIPTION",
     ...text(descriptionOf(command)),
-    ...argumentsOf(command, ".SH ARGUMENTS"),
-    ...(shownFlags(command.flags).length > 0 ? [".SH OPTIONS", ...flags(command.flags)] : []),
-    ".SH EXIT STATUS",
+    ...argumentsOf(command, heading("Arguments")),
+    ...(shownFlags(command.flags).length > 0 ? [heading("Options"), ...flags(command.flags)] : []),
+    heading("Exit status"),
     ...exits(command),
-    ".SH EXAMPLES",
-    ...examples(command),
-  ];
-}
-
-/** A command of a group. */
-function section(command: Command): string[] {
-  return [
-    `.SH ${quoted(`hookproof ${command.name}`.toUpperCase())}`,
-    ...text(descriptionOf(command)),
-    ...argumentsOf(command, ".SS Arguments"),
-    ...(shownFlags(command.flags).length > 0 ? [".SS Options", ...flags(command.flags)] : []),
-    ".SS Exit status",
-    ...exits(command),
-    ".SS Examples",
+    heading("Examples"),
     ...examples(command),
   ];
 }

@@ -3,7 +3,7 @@ import type { OutboxStore, RedriveOptions } from "hookproof/outbox/store";
 import { canAsk, confirm } from "../ask.js";
 import { type Command, type Context, ROWS_FLAG } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
-import { DEAD_LETTER_FLAGS, deadLetterFilter } from "../outbox/dead-letter-flags.js";
+import { ASKING_FLAGS, DEAD_LETTER_FLAGS, deadLetterFilter } from "../outbox/dead-letter-flags.js";
 import { inSteps } from "../outbox/in-steps.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { countOf, tableLines } from "../output.js";
@@ -94,8 +94,7 @@ export const outboxRedrive: Command = {
       type: "boolean",
       describe: "with new ids, also after the 7 days; an event that has arrived runs twice",
     },
-    "dry-run": { type: "boolean", describe: "count, and change nothing" },
-    yes: { type: "boolean", describe: "do not ask" },
+    ...ASKING_FLAGS,
   },
   examples: [
     ["hookproof outbox redrive --outbox app.db --dry-run", "how many would be returned"],

@@ -1,7 +1,7 @@
 import { canAsk, confirm } from "../ask.js";
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
-import { DEAD_LETTER_FLAGS, deadLetterFilter } from "../outbox/dead-letter-flags.js";
+import { ASKING_FLAGS, DEAD_LETTER_FLAGS, deadLetterFilter } from "../outbox/dead-letter-flags.js";
 import { inSteps } from "../outbox/in-steps.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { countOf } from "../output.js";
@@ -15,8 +15,7 @@ export const outboxDrop: Command = {
     ...OUTBOX_FLAGS,
     ...DEAD_LETTER_FLAGS,
     all: { type: "boolean", describe: "every dead letter; needed where nothing else selects some" },
-    "dry-run": { type: "boolean", describe: "count, and change nothing" },
-    yes: { type: "boolean", describe: "do not ask" },
+    ...ASKING_FLAGS,
   },
   examples: [
     ["hookproof outbox drop 0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10", "one event, after asking"],

@@ -17,6 +17,12 @@ export const DEAD_LETTER_FLAGS = {
   },
 } as const satisfies Record<string, Flag>;
 
+/** The flags of a command that counts what it would change, and asks. */
+export const ASKING_FLAGS = {
+  "dry-run": { type: "boolean", describe: "count, and change nothing" },
+  yes: { type: "boolean", describe: "do not ask" },
+} as const satisfies Record<string, Flag>;
+
 /** The filter that the flags and an event id make; a dead letter must match all of them. */
 export function deadLetterFilter(args: Args, now: number): DeadLetterFilter {
   const id = args.text("id")?.toLowerCase();

@@ -68,10 +68,10 @@ const CHECKS: readonly SchemeCheck[] = [
   },
   {
     step: "exp",
-    rule: "exp, which a security event token does without, is a time to come where it is there",
+    rule: "exp, which a security event token does not need, is in the future if it is there",
     codes: ["CLAIM_EXP_INVALID"],
   },
-  { step: "nbf", rule: "nbf, where it is there, is a time past", codes: ["CLAIM_NBF_INVALID"] },
+  { step: "nbf", rule: "nbf, if it is there, is not in the future", codes: ["CLAIM_NBF_INVALID"] },
   {
     step: "events",
     rule: `events is one object of 1 to ${MOST_EVENTS} events: the URI of each type, and an object`,
