@@ -127,10 +127,8 @@ export const profileAdd: Command = {
         `hookproof profile add ${name} --target <url>`,
       );
     const { profiles } = edited;
-    await edited.save({
-      ...edited.document,
-      profiles: { ...profiles, [name]: { ...profiles[name], ...added } },
-    });
+    const settings = { ...profiles[name], ...added };
+    await edited.save({ ...edited.document, profiles: { ...profiles, [name]: settings } });
     const owner =
       edited.path === config.userPath
         ? { profile: name }
@@ -139,7 +137,12 @@ export const profileAdd: Command = {
     out.document({ type: "profile", ok: true, name, path: edited.path, settings: added });
     out.line(`${name}  ${edited.path}`);
     if (note !== undefined) out.warn(note);
-    out.note(`next: hookproof secret set --profile ${name}      or: hookproof profile use ${name}`);
+    const hasProof = settings.secretFiles !== undefined || settings.key !== undefined;
+    out.note(
+      hasProof
+        ? `next: hookproof profile use ${name}`
+        : `next: hookproof secret set --profile ${name}      or: hookproof profile use ${name}`,
+    );
     return EXIT.ok;
   },
 };
