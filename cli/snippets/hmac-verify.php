@@ -8,6 +8,9 @@ function is_genuine(string $secret, string $timestamp, string $eventId, string $
     if (preg_match('/^[0-9]{1,15}\z/', $timestamp) !== 1 || abs($now - (int) $timestamp) > 300) {
         return false;
     }
+    if ($secret === '') { // everybody can sign with it
+        return false;
+    }
     // The key is the secret's text itself, not what it decodes to.
     $digest = hash_hmac('sha256', "$timestamp.$eventId.$body", $secret, true);
     $expected = rtrim(strtr(base64_encode($digest), '+/', '-_'), '=');

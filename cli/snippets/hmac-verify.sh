@@ -5,6 +5,7 @@ set -euo pipefail
 
 refuse() { echo refused; exit 1; }
 now=${4:-$(date +%s)}
+[[ -n $HOOKPROOF_SECRET ]] || refuse # everybody can sign with an empty one
 [[ $1 =~ ^[1-9][0-9]{0,14}$ ]] && (( $1 - now <= 300 && now - $1 <= 300 )) || refuse
 
 # openssl takes the key as hex only where any byte may stand in it, and as an argument, which other users of the
