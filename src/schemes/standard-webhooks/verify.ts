@@ -5,6 +5,7 @@ import { type Check, type FailedCheck, shown } from "../../core/check.js";
 import { HookproofError } from "../../core/errors.js";
 import { parseJson } from "../../core/json.js";
 import { isTimestamp, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
+import { countOf } from "../../core/words.js";
 import type { SchemeCheck, UnverifiedRequest, Verification, Verifier } from "../scheme.js";
 import { schemeChecks } from "../scheme-checks.js";
 import {
@@ -182,7 +183,11 @@ function checkSignature(
   const refused = () => {
     const isUsable = (shared.length > 0 && v1.length > 0) || (asymmetric.length > 0 && v1a.length > 0);
     if (isUsable)
-      return failed("signature", "SIGNATURE_MISMATCH", `${signatures.length} that match no secret`);
+      return failed(
+        "signature",
+        "SIGNATURE_MISMATCH",
+        `${countOf(signatures.length, "signature")}, none by a secret of this receiver`,
+      );
     const wanted = [shared.length > 0 ? "v1" : [], asymmetric.length > 0 ? "v1a" : []].flat().join(" or ");
     return failed(
       "signature",
