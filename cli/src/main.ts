@@ -16,8 +16,17 @@ export async function main(argv: readonly string[]): Promise<number> {
         process.stderr.write(`error[UNEXPECTED]  The output cannot be written (${code}).\n`);
       process.exit(EXIT.unexpected);
     });
-  const { stdin, stdout, stderr, env } = process;
-  return run(argv, { stdin, stdout, stderr, env, stopSignal: stop.signal });
+  const { stdout, stderr, env } = process;
+  return run(argv, {
+    // Node opens it when it is asked for, and few commands read it.
+    get stdin() {
+      return process.stdin;
+    },
+    stdout,
+    stderr,
+    env,
+    stopSignal: stop.signal,
+  });
 }
 
 /** Runs a command line and gives its exit code; never throws, never exits. */

@@ -13,7 +13,6 @@ import { listenerUrl } from "../core/listener-url.js";
 import type { Jwks } from "../jwks/key-set.js";
 import type { KeyResolver } from "../jwt/verify.js";
 import { movedToken } from "./authorization.js";
-import { inWords } from "./catalogue.js";
 import {
   mistakesInAge,
   mistakesInBody,
@@ -22,7 +21,7 @@ import {
   mistakesInTarget,
 } from "./headers.js";
 import { inflate } from "./inflate.js";
-import type { Mistake } from "./mistake.js";
+import { inWords, type Mistake } from "./mistake.js";
 import { type KnownSecret, mistakesInSignature } from "./signature.js";
 import { CLAIM_MISTAKES } from "./tables/claim-mistakes.js";
 import { HEADER_MISTAKES, OTHER_NAMES } from "./tables/header-mistakes.js";

@@ -12,12 +12,15 @@ export { type Change, type ComparedRequest, type Comparison, changes, compare } 
 
 // The catalogue
 
+export { mistakes } from "./catalogue.js";
+export type { Mistake } from "./mistake.js";
+
+// Codes and statuses in words
+
 export {
   type CodeDescription,
   describeCode,
   describeStatus,
   errorCodes,
-  mistakes,
   type StatusDescription,
-} from "./catalogue.js";
-export type { Mistake } from "./mistake.js";
+} from "./describe.js";

@@ -18,6 +18,11 @@ export function withDetail<Kind extends Mistake>(mistake: Kind, detail: string):
   return { ...mistake, message: `${mistake.message} ${detail}` };
 }
 
+/** The mistake without the functions that repeat it. */
+export function inWords({ id, title, message, fix }: Mistake): Mistake {
+  return { id, title, message, fix };
+}
+
 /** How likely a mistake is: 1 for what people do every day, 3 for what is rarely seen. */
 type Weight = 1 | 2 | 3;
 

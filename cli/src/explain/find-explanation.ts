@@ -1,13 +1,10 @@
-import { changes, describeCode, describeStatus, errorCodes, mistakes } from "hookproof/diagnose";
+import { describeCode, describeStatus, errorCodes } from "hookproof/diagnose";
 import type { Probe } from "hookproof/probes";
 import type { SchemeMistake } from "hookproof/schemes";
 import { probesOf, schemeMistakes } from "../chosen-scheme.js";
 import { SCHEME_NAMES } from "../schemes.js";
 import { COMMAND_LINE, EXITS, type Explanation } from "./command-line.js";
 import { EXAMPLES } from "./examples.js";
-
-/** What `diagnose` and `compare` can find. */
-const NAMED = [...mistakes, ...changes];
 
 /** What is known of an error code, a mistake of the catalogue, an exit code or an HTTP status. */
 export interface Explained {
@@ -27,10 +24,10 @@ export interface Explained {
 }
 
 /** Finds a mistake by its id, an exit code, an HTTP status, or an error code in any case. */
-export function findExplanation(given: string): Explained | undefined {
+export async function findExplanation(given: string): Promise<Explained | undefined> {
   // A mistake comes before a code of the same name in another case: body-not-json and BODY_NOT_JSON.
   return (
-    findMistake(given) ??
+    (await findMistake(given)) ??
     findExit(given) ??
     findStatus(given) ??
     findCode(given.toUpperCase().replaceAll("-", "_"))
@@ -45,7 +42,7 @@ const ID = /^[a-z][a-z0-9-]*$/;
  * schemes may have a mistake of the same name, and a probe may be named after a mistake.
  */
 export async function findExplanations(given: string, scheme?: string): Promise<readonly Explained[]> {
-  const own = findExplanation(given) ?? [];
+  const own = (await findExplanation(given)) ?? [];
   if (!ID.test(given)) return [own].flat();
   const isMeant = ({ id }: { readonly id: string }) => id === given;
   const ofSchemes = [
@@ -109,9 +106,16 @@ function findStatus(given: string): Explained | undefined {
   return { kind: "status", name: given, status, message, explanation: [cause, fix], codes };
 }
 
-function findMistake(given: string): Explained | undefined {
-  const found = NAMED.find(({ id }) => id === given);
+async function findMistake(given: string): Promise<Explained | undefined> {
+  if (!ID.test(given)) return undefined;
+  const found = (await named()).find(({ id }) => id === given);
   return found && inWords(found);
+}
+
+/** What `diagnose` and `compare` can find. */
+async function named() {
+  const { changes, mistakes } = await import("hookproof/diagnose");
+  return [...mistakes, ...changes];
 }
 
 function inWords({ id, title, message, fix, scheme }: SchemeMistake & { scheme?: string }): Explained {
@@ -123,6 +127,6 @@ function inWords({ id, title, message, fix, scheme }: SchemeMistake & { scheme?:
 export async function explainableNames(): Promise<string[]> {
   const { selectProbes } = await import("hookproof/probes");
   const probes = [...selectProbes({}), ...(await schemeProbes(undefined))];
-  const ids = [...NAMED, ...(await schemeMistakes()), ...probes].map(({ id }) => id);
+  const ids = [...(await named()), ...(await schemeMistakes()), ...probes].map(({ id }) => id);
   return [...new Set([...errorCodes(), ...Object.keys(COMMAND_LINE), ...ids, ...Object.keys(EXITS)])];
 }

@@ -3,7 +3,7 @@ import { COMMAND_LINE } from "../../src/explain/command-line.js";
 import { findExplanation } from "../../src/explain/find-explanation.js";
 
 /** The page docs/errors.md: what `hookproof explain` says of every code. */
-export function errorPage(): string {
+export async function errorPage(): Promise<string> {
   const library = errorCodes();
   const isAnswer = (code: string) => describeCode(code)?.status !== undefined;
   return [
@@ -17,19 +17,23 @@ export function errorPage(): string {
     "",
     "## Answers of a listener",
     "",
-    ...library.filter(isAnswer).flatMap(entry),
+    ...(await entries(library.filter(isAnswer))),
     "## The library",
     "",
-    ...library.filter((code) => !isAnswer(code)).flatMap(entry),
+    ...(await entries(library.filter((code) => !isAnswer(code)))),
     "## The command line",
     "",
-    ...Object.keys(COMMAND_LINE).flatMap(entry),
+    ...(await entries(Object.keys(COMMAND_LINE))),
   ].join("\n");
 }
 
-function entry(code: string): string[] {
+async function entries(codes: readonly string[]): Promise<string[]> {
+  return (await Promise.all(codes.map(entry))).flat();
+}
+
+async function entry(code: string): Promise<string[]> {
   const described = describeCode(code);
-  const found = findExplanation(code);
+  const found = await findExplanation(code);
   const [cause, fix] = found?.explanation ?? [];
   return [
     `### ${code}`,

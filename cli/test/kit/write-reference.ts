@@ -7,7 +7,7 @@ import { snippetPage } from "./snippet-page.js";
 
 const root = new URL("../../../", import.meta.url);
 writeFileSync(new URL("docs/cli.md", root), await referencePage());
-writeFileSync(new URL("docs/errors.md", root), errorPage());
+writeFileSync(new URL("docs/errors.md", root), await errorPage());
 writeFileSync(new URL("cli/hookproof.schema.json", root), `${JSON.stringify(configSchema(), null, 2)}\n`);
 for (const [example, snippet] of SIGNERS)
   copyFileSync(new URL(`examples/signature/${example}`, root), new URL(`cli/snippets/${snippet}`, root));

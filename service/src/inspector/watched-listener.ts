@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type HeaderPair, hmacSigner, type Signer, secretFingerprint } from "hookproof";
-import { diagnose, type Mistake } from "hookproof/diagnose";
+import type { Mistake } from "hookproof/diagnose";
 import { createReceiver, type Verdict } from "hookproof/receiver";
 import type {
   AnyListener,
@@ -133,8 +133,11 @@ function watchOwn(setup: LocalListener, { serverUrl, certificate, runOf }: Watch
     // Whether the listener may have a documented secret was decided when it was started.
     verify: (request, at) =>
       createReceiver({ listener, clock: { now: () => at }, allowDocumentedSecret: true }).verify(request),
-    mistakesIn: async (request, at) =>
-      (await diagnose({ request, listener, clock: { now: () => at } })).mistakes,
+    // Loaded at the first refusal: its tables would be most of what a start reads.
+    mistakesIn: async (request, at) => {
+      const { diagnose } = await import("hookproof/diagnose");
+      return (await diagnose({ request, listener, clock: { now: () => at } })).mistakes;
+    },
     demanded({ headers, body, at }) {
       const [timestamp, eventId] = [
         onlyHeader(headers, "Webhook-Timestamp"),
