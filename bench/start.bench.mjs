@@ -3,6 +3,8 @@
 import { spawn } from "node:child_process";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { reportFigures, summary } from "./support.mjs";
 
@@ -22,6 +24,10 @@ const firstSignature = (signer) => [
     await signRequest({ url, signer: ${signer}, event: createEvent({ userId: "u_1" }) });`,
 ];
 const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const folder = mkdtempSync(join(tmpdir(), "hookproof-start-"));
+process.on("exit", () => rmSync(folder, { recursive: true }));
+const secretFile = join(folder, "secret.txt");
+writeFileSync(secretFile, randomBytes(32).toString("base64url"), { mode: 0o600 });
 const jwtKey = JSON.stringify({ key: privateKey.export({ format: "jwk" }), kid: "one", alg: "ES256" });
 
 /**
@@ -32,6 +38,16 @@ const cases = {
   "node -e 0": { run: [process.execPath, "-e", "0"] },
   "an empty module": { run: EMPTY_MODULE },
   "hookproof --version": { run: [process.execPath, bin, "--version"], atMost: 150 },
+  "hookproof sign": {
+    run: [process.execPath, bin, "sign", "--secret-file", secretFile, "--data", "{}"],
+    atMost: 40,
+  },
+  "hookproof explain 401": { run: [process.execPath, bin, "explain", "401"], atMost: 40 },
+  "hookproof listen, to its first line": {
+    run: [process.execPath, bin, "listen", "--secret-file", secretFile, "--port", "0", "--ui-port", "0"],
+    ready: "http://",
+    atMost: 40,
+  },
   "the library, to its first HMAC signature": {
     run: firstSignature(`hmacSigner({ secret: "${randomBytes(32).toString("base64url")}" })`),
     above: "an empty module",

@@ -1,11 +1,13 @@
 import { cpSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "rolldown";
 
 const MAIN = "src/main.ts";
 /** What so many commands share is read as one file. Fewer, and each reads what it does not need; more, and it finds files. */
 const COMMON_FROM = 10;
+/** What loads Node's HTTP and TLS, and what leads to it: a command that only signs or prints does without. */
+const NETWORK = /\/src\/(?:http|jwks|key-store|node|observe|receiver|sqlite)\//;
 // Loaded when they are called for; `selfsigned` is the service's, and no command asks it for a certificate.
 const NOT_BUNDLED = [
   "@peculiar/x509",
@@ -32,13 +34,21 @@ const yargsParser: Plugin = {
   },
 };
 
-/** Tables of types and of character sets stay text until they are asked for, as text is read faster than code. */
+/** From this size on a table is a file of its own. */
+const TABLE_FROM = 10_000;
+
+/** Tables of types and of character sets stay text until they are asked for; the large ones stay files. */
 const tables: Plugin = {
   name: "tables",
   load(id) {
     if (!/node_modules.*\.json$/.test(id)) return null;
     const text = JSON.stringify(JSON.parse(readFileSync(id, "utf8")));
-    return { code: `module.exports = JSON.parse(${JSON.stringify(text)});`, moduleType: "js" };
+    if (text.length < TABLE_FROM)
+      return { code: `module.exports = JSON.parse(${JSON.stringify(text)});`, moduleType: "js" };
+    const fileName = `tables/${basename(dirname(id))}-${basename(id)}`;
+    this.emitFile({ type: "asset", fileName, source: text });
+    const code = `module.exports = JSON.parse(require("node:fs").readFileSync(new URL("${fileName}", import.meta.url)));`;
+    return { code, moduleType: "js" };
   },
 };
 
@@ -99,7 +109,13 @@ export default defineConfig({
           test: /cli\/src\/(?:command|failure|find-command|io|main|output|registry)\.ts$/,
           priority: 1,
         },
-        { name: "common", minShareCount: COMMON_FROM },
+        // What a shared file imports is shared as often, or left to its users; its dependencies need no naming.
+        {
+          name: "common",
+          test: (id) => !NETWORK.test(id),
+          minShareCount: COMMON_FROM,
+          includeDependenciesRecursively: false,
+        },
       ],
     },
   },
