@@ -88,7 +88,8 @@ export function RequestList<Item extends Listed>(props: ListProps<Item>) {
       <div class="rows" role="presentation" style={{ height: `${rows.length * ROW_HEIGHT}px` }}>
         {shown.map((row, at) => (
           <Row
-            key={row.n}
+            // At the top each row shows the next request: a new one for each would be laid out from nothing.
+            key={view.top === 0 ? at : row.n}
             row={row}
             parts={parts(row)}
             index={from + at}

@@ -1,12 +1,24 @@
-/** Hands over what came in since the last frame, at once; in a tab out of sight, where no frames are drawn, now and then. */
+/** While things pour in, they are handed over no more often than this, so that the page has frames for its reader. */
+const AGAIN_MS = 200;
+/** How long a tab out of sight, where no frames are drawn, puts it off. */
+const HIDDEN_MS = 250;
+
+/** Hands over what came in: the first at the next frame, and what follows it closely together. */
 export function createFrameBatch<Item>(handle: (items: readonly Item[]) => void): (item: Item) => void {
   let waiting: Item[] = [];
+  let dueAt = 0;
   let frame = 0;
   let timer: ReturnType<typeof setTimeout>;
+
+  function draw(): void {
+    frame = requestAnimationFrame(flush);
+    timer = setTimeout(flush, HIDDEN_MS);
+  }
 
   function flush(): void {
     cancelAnimationFrame(frame);
     clearTimeout(timer);
+    dueAt = performance.now() + AGAIN_MS;
     const items = waiting;
     waiting = [];
     handle(items);
@@ -15,7 +27,8 @@ export function createFrameBatch<Item>(handle: (items: readonly Item[]) => void)
   return (item) => {
     waiting.push(item);
     if (waiting.length > 1) return;
-    frame = requestAnimationFrame(flush);
-    timer = setTimeout(flush, 250);
+    const wait = dueAt - performance.now();
+    if (wait > 0) timer = setTimeout(draw, wait);
+    else draw();
   };
 }
