@@ -96,3 +96,9 @@ export function decodeBase64url(text: string): Uint8Array<ArrayBuffer> | undefin
   }
   return bytes;
 }
+
+/** The bytes of canonical base64, padded (RFC 4648 section 4), or `undefined`. */
+export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (text.length % 4 !== 0 || /[-_]|=[^=]|===$/.test(text)) return undefined;
+  return decodeBase64url(text.replaceAll("=", "").replaceAll("+", "-").replaceAll("/", "_"));
+}

@@ -31,6 +31,11 @@ export function encodeBase64({ buffer, byteOffset, length }: Uint8Array): string
   return Buffer.from(buffer, byteOffset, length).toString("base64");
 }
 
+export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  const bytes = Buffer.from(text, "base64");
+  return bytes.toString("base64") === text ? bytes : undefined;
+}
+
 export function digestOf(name: HashName, parts: readonly (string | Uint8Array)[]): string {
   const state = createHash(name);
   for (const part of parts) state.update(part);

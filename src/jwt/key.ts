@@ -71,6 +71,7 @@ export async function importPublicKey(jwk: JWK, alg: Algorithm): Promise<CryptoK
   return imported;
 }
 
+/** What came readable stays so: Node signs at once only with a key that it may take out of WebCrypto. */
 async function importKey(key: PrivateKeyInput, alg: Algorithm): Promise<CryptoKey> {
   if (typeof key === "string") return importPem(key, alg);
   if (typeof key !== "object" || key === null)
@@ -79,7 +80,7 @@ async function importKey(key: PrivateKeyInput, alg: Algorithm): Promise<CryptoKe
   if (key.alg !== undefined && key.alg !== alg)
     throw unfit(alg, `says alg ${JSON.stringify(key.alg)} itself`);
   try {
-    const imported = await importJWK(key, alg);
+    const imported = await importJWK(key, alg, { extractable: key.ext !== false });
     if (!(imported instanceof Uint8Array)) return imported;
   } catch {
     throw unfit(alg, "cannot be imported: its kty, crv or members do not make such a key");
@@ -97,7 +98,7 @@ async function importPem(pem: string, alg: Algorithm): Promise<CryptoKey> {
     );
   }
   try {
-    return await importPKCS8(pem, alg);
+    return await importPKCS8(pem, alg, { extractable: true });
   } catch {
     throw unfit(alg, "cannot be imported: the PEM holds another kind of key or is damaged");
   }

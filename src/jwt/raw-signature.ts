@@ -1,4 +1,5 @@
 import type { CryptoKey } from "jose";
+import { isSignatureBy, signatureBy } from "#signature";
 import { ALGORITHM_FACTS, type Algorithm } from "./algorithms.js";
 import { externalSignature } from "./external-signature.js";
 import type { SigningKey } from "./key.js";
@@ -8,7 +9,7 @@ import { askForKey, checkSigningKey, importedOnce, type SigningKeySource } from 
 export interface RawSigner {
   /** The key of now; a caller's function is asked at every call. */
   key(): Promise<SigningKey>;
-  sign(key: SigningKey, bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>>;
+  sign(key: SigningKey, bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array>;
 }
 
 /** @throws {TypeError} for a key whose kid or alg cannot be one */
@@ -18,9 +19,8 @@ export function rawSigner(source: SigningKeySource): RawSigner {
   return {
     key: async () => (typeof source === "function" ? askForKey(source) : source),
     async sign({ key, alg }, bytes) {
-      if (typeof key === "function") return new Uint8Array(await externalSignature(key, bytes, alg));
-      const parameters = ALGORITHM_FACTS[alg].signatureParameters;
-      return new Uint8Array(await crypto.subtle.sign(parameters, await imported(key, alg), bytes));
+      if (typeof key === "function") return externalSignature(key, bytes, alg);
+      return signatureBy(await imported(key, alg), ALGORITHM_FACTS[alg].signatureParameters, bytes);
     },
   };
 }
@@ -33,7 +33,7 @@ export async function hasSigned(
   bytes: Uint8Array<ArrayBuffer>,
 ): Promise<boolean> {
   try {
-    return await crypto.subtle.verify(ALGORITHM_FACTS[alg].signatureParameters, key, signature, bytes);
+    return await isSignatureBy(key, ALGORITHM_FACTS[alg].signatureParameters, signature, bytes);
   } catch {
     return false;
   }

@@ -30,6 +30,25 @@ describe("both hash variants", () => {
     );
   });
 
+  it("agree on which texts are base64, each value in its one spelling", () => {
+    const alphabet = fc.constantFrom(..."AQZaz09+/=-_ é");
+    fc.assert(
+      fc.property(fc.oneof(bytes, fc.array(alphabet, { maxLength: 9 })), (data) => {
+        const value = data instanceof Uint8Array ? Buffer.from(data).toString("base64") : data.join("");
+        const decoded = Buffer.from(value, "base64");
+        const expected = decoded.toString("base64") === value ? [...decoded] : undefined;
+        for (const { decodeBase64 } of [native, portable]) {
+          const found = decodeBase64(value);
+          expect(found && [...found], value).toEqual(expected);
+        }
+      }),
+      runs,
+    );
+    for (const { decodeBase64 } of [native, portable])
+      for (const odd of ["QQ", "QQ=", "QR==", "QQ===", "====", "QQ==QQ==", "=QQ=", "Q-Q_", "QUI=\n", "Q"])
+        expect(decodeBase64(odd), odd).toBeUndefined();
+  });
+
   it("agree with node:crypto on HMAC of any key, head and body", () => {
     fc.assert(
       fc.property(fc.oneof(bytes, text), text, fc.oneof(bytes, text), (key, head, body) => {

@@ -42,6 +42,16 @@ describe("a private key that fits", () => {
   });
 });
 
+describe("a private key that came readable", () => {
+  it("stays so, unless it says otherwise: Node signs at once only with such a key", async () => {
+    const { privateKey } = made.ed25519();
+    const isReadable = async (key: PrivateKeyInput) => (await importPrivateKey(key, "EdDSA")).extractable;
+    expect(await isReadable(pemOf(privateKey))).toBe(true);
+    expect(await isReadable(jwkOf(privateKey))).toBe(true);
+    expect(await isReadable({ ...jwkOf(privateKey), ext: false })).toBe(false);
+  });
+});
+
 describe("KEY_UNFIT", () => {
   it.each(WRONG)("%s with %s: as JWK, as PEM, in a signer and in a key record", async (alg, kind) => {
     const { privateKey } = made[kind]();

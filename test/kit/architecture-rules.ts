@@ -89,7 +89,7 @@ export function violationsOf(file: SourceFile, rights: PackageRights): string[] 
 
 function libraryImport(path: string, { from }: ModuleImport): string[] {
   if (from.startsWith("#"))
-    return ["#hash", "#ed25519", "#transport"].includes(from) ? [] : [`imports ${from}`];
+    return ["#hash", "#signature", "#transport"].includes(from) ? [] : [`imports ${from}`];
   if (from.startsWith("node:")) return mayUseNode(path) ? [] : [`imports ${from}`];
   if (from.startsWith(".")) return roomImport(path, from);
   const name = /^(?:@[^/]+\/)?[^/]+/.exec(from)?.[0] ?? from;
@@ -97,7 +97,7 @@ function libraryImport(path: string, { from }: ModuleImport): string[] {
 }
 
 const NODE_FILES = [
-  "src/core/ed25519-node.ts",
+  "src/core/signature-node.ts",
   "src/core/hash-node.ts",
   "src/observe/diagnostics-channel-observer.ts",
   "src/replay/postgres-replay-store.ts",

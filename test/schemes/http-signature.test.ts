@@ -1,3 +1,4 @@
+import { generateKeyPairSync, sign } from "node:crypto";
 import { createEvent, createSender, hmacSigner, signRequest } from "hookproof";
 import {
   type HttpSignatureVerifierOptions,
@@ -8,6 +9,7 @@ import { generateKey, localKeys } from "hookproof/jwks";
 import { createOutbox, memoryStore } from "hookproof/outbox";
 import { createReceiver } from "hookproof/receiver";
 import { fixedClock } from "hookproof/testing";
+import type { JWK } from "jose";
 import { describe, expect, it } from "vitest";
 
 const url = "https://hooks.example.com/events?tenant=7";
@@ -77,6 +79,49 @@ describe("HTTP message signatures", () => {
     const stranger = { ...other.publicJwk, kid: one.kid };
     expect(await codeOf(request, { keys: localKeys({ keys: [stranger] }) })).toBe("SIGNATURE_MISMATCH");
     expect(await codeOf(request)).toBe("KEY_NOT_FOUND");
+  });
+
+  it("with a CryptoKey that cannot be read, and with a key service that answers in DER", async () => {
+    const request = { name: "ECDSA", namedCurve: "P-256" };
+    const pair = (await crypto.subtle.generateKey(request, false, ["sign", "verify"])) as CryptoKeyPair;
+    const publicJwk = await crypto.subtle.exportKey("jwk", pair.publicKey);
+    const keys = localKeys({ keys: [{ ...publicJwk, kid: "k", alg: "ES256", use: "sig" } as JWK] });
+    const own = httpSignatureSigner({ key: { key: pair.privateKey, kid: "k", alg: "ES256" } });
+    expect(await codeOf(await signed(own), { keys })).toBe("accepted");
+
+    const elsewhere = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const service = async (bytes: Uint8Array) => sign("sha256", bytes, elsewhere.privateKey);
+    const jwk = { ...elsewhere.publicKey.export({ format: "jwk" }), kid: "k", alg: "ES256", use: "sig" };
+    const signer = httpSignatureSigner({ key: { key: service, kid: "k", alg: "ES256" } });
+    expect(await codeOf(await signed(signer), { keys: localKeys({ keys: [jwk as JWK] }) })).toBe("accepted");
+    expect(await codeOf(await signed(signer), { keys })).toBe("SIGNATURE_MISMATCH");
+  });
+
+  it("a signer follows a key and a URL that change", async () => {
+    const [one, two] = [await generateKey({ alg: "EdDSA" }), await generateKey({ alg: "EdDSA" })];
+    let current = one;
+    const key = () => ({ key: current.privateJwk, kid: current.kid, alg: "EdDSA" as const });
+    const signer = httpSignatureSigner({ key });
+    const keys = localKeys({ keys: [one.publicJwk, two.publicJwk] });
+    const elsewhere = `${url}/elsewhere`;
+    for (const record of [one, two, one]) {
+      current = record;
+      const request = await signed(signer);
+      expect(Object.fromEntries(request.headers)["Signature-Input"]).toContain(`keyid="${record.kid}"`);
+      expect(await codeOf(request, { keys })).toBe("accepted");
+      const parts = { url: elsewhere, timestamp: String(NOW), eventId: "e-1", body: Buffer.from("1") };
+      const { headers } = await signer.sign(parts);
+      const other = { ...request, url: elsewhere, body: parts.body };
+      const lines: [string, string][] = [
+        ["Content-Type", "application/json"],
+        ["Webhook-Event-Id", "e-1"],
+        ...headers.map(([name, value]): [string, string] => [name, value]),
+      ];
+      expect(await codeOf({ ...other, headers: lines }, { keys, url: elsewhere })).toBe("accepted");
+      expect(await codeOf({ ...request, headers: lines, body: parts.body }, { keys })).toBe(
+        "SIGNATURE_MISMATCH",
+      );
+    }
   });
 
   it("a receiver takes an id once, by 409", async () => {

@@ -105,7 +105,8 @@ it("reads what the library reads, and shows it as the library does", () => {
 it("the usual form, and what is no more than a letter away from it", () => {
   const usual = 'sig1=("@method" "content-type");created=1767225600;keyid="k";alg="hmac-sha256"';
   const mac = "sig1=:LTps/YDlzqYqrk6SoCbGdeWBLOX+MGv4FnB2h9RddpI=:";
-  expect(read(usual, mac)).toEqual(byLibrary(usual, mac));
+  for (const more of ["", ";created=1", ';keyid="k"', ";constructor=1", ";constructor=1;constructor=2"])
+    expect(read(usual + more, mac), more).toEqual(byLibrary(usual + more, mac));
   for (let at = 0; at <= usual.length; at++)
     for (const letter of ['"', "\\", ";", "=", " ", ")", "(", ",", "A", "0", "\t", "é", ""]) {
       const changed = usual.slice(0, at) + letter + usual.slice(at + 1);

@@ -84,11 +84,12 @@ export function httpSignatureSigner(options: HttpSignatureSignerOptions): Scheme
   const proof = "secret" in options ? withSecret(options.secret, options.keyId) : withKey(options.key);
   const names = `(${covered.map((name) => `"${name}"`).join(" ")})`;
   const ending = tag === undefined ? "" : `;tag=${serializeItem(tag)}`;
+  const partsOf = lastOf(requestParts);
 
   function signWith({ alg, keyId, sign }: Proof, request: UnsignedRequest): ReturnType<SchemeSigner["sign"]> {
     const digest = contentDigest(request.body);
     const shown = `${names};created=${Number(request.timestamp)};keyid=${keyId};alg="${alg}"${ending}`;
-    const parts = requestParts(request.url);
+    const parts = partsOf(request.url);
     const valueAt = (name: string) =>
       name.startsWith("@") ? parts.get(name) : ownValue(request, digest, name);
     const made = sign(signatureBase(covered, valueAt, shown) ?? "");
@@ -181,10 +182,20 @@ function withSecret(secret: string | Uint8Array, keyId: string): Proof {
 
 function withKey(source: SigningKey | (() => SigningKey | Promise<SigningKey>)): () => Promise<Proof> {
   const signer = rawSigner(source);
+  const inQuotes = lastOf(serializeItem);
   return async () => {
     const key = await signer.key();
     const sign = async (base: string) => encodeBase64(await signer.sign(key, utf8(base)));
-    return { alg: ALGORITHM_NAMES[key.alg], keyId: serializeItem(key.kid), sign };
+    return { alg: ALGORITHM_NAMES[key.alg], keyId: inQuotes(key.kid), sign };
+  };
+}
+
+/** Keeps the result for the last text: a sender has one URL and one key, and each costs as much as a hash. */
+function lastOf<Result>(make: (text: string) => Result): (text: string) => Result {
+  let last: { readonly text: string; readonly made: Result } | undefined;
+  return (text) => {
+    if (last?.text !== text) last = { text, made: make(text) };
+    return last.made;
   };
 }
 
@@ -237,7 +248,8 @@ export function signatureBase(
 ): string | undefined {
   if (names.length > MOST_COMPONENTS) return undefined;
   let lines = "";
-  for (const [at, name] of names.entries()) {
+  for (let at = 0; at < names.length; at++) {
+    const name = names[at];
     const value = name === undefined ? undefined : valueAt(name);
     if (value === undefined || names.indexOf(name) < at) return undefined;
     lines += `"${name}": ${value}\n`;

@@ -1,6 +1,5 @@
 import { type InnerList, type Item, parseDictionary, serializeInnerList } from "structured-headers";
 import { encodeBase64 } from "#hash";
-import { decodeBase64url } from "../../core/bytes.js";
 
 /** One signature of a request (RFC 9421 section 4), with what it covers. */
 export interface ReadSignature {
@@ -49,11 +48,11 @@ function readPlain(input: string, signature: string): ReadSignature | undefined 
 
 /** The parameters of a plain input; `undefined` if one stands twice. */
 function parametersOf(text: string): Readonly<Record<string, string | number>> | undefined {
-  const found: Record<string, string | number> = Object.create(null);
+  const found: Record<string, string | number> = {};
   for (let at = 0; at < text.length; ) {
     const value = text.indexOf("=", at) + 1;
     const key = text.slice(at + 1, value - 1);
-    if (key in found) return undefined;
+    if (Object.hasOwn(found, key)) return undefined;
     const isText = text[value] === '"';
     const end = isText ? text.indexOf('"', value + 1) : text.indexOf(";", value);
     const stop = end < 0 ? text.length : end;
@@ -84,10 +83,4 @@ function readAny(input: string, signature: string, most: number): readonly ReadS
 
 export function isInnerList(member: Item | InnerList): member is InnerList {
   return Array.isArray(member[0]);
-}
-
-/** The bytes of canonical base64. */
-export function base64Bytes(base64: string): Uint8Array<ArrayBuffer> {
-  const text = base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-  return decodeBase64url(text) ?? new Uint8Array();
 }

@@ -1,5 +1,5 @@
 import { parseDictionary } from "structured-headers";
-import { constantTimeEqual, digestOf, hmacKey } from "#hash";
+import { constantTimeEqual, decodeBase64, digestOf, hmacKey } from "#hash";
 import { encodeBase64url, utf8 } from "../../core/bytes.js";
 import { type Check, shown } from "../../core/check.js";
 import type { VerdictCode } from "../../core/errors.js";
@@ -26,7 +26,7 @@ import {
   requestParts,
   signatureBase,
 } from "./sign.js";
-import { base64Bytes, type ReadSignature, readSignatures } from "./signature-fields.js";
+import { type ReadSignature, readSignatures } from "./signature-fields.js";
 
 /** Options of `httpSignatureVerifier`: a profile, and where the keys come from. */
 export interface HttpSignatureVerifierOptions extends HttpSignatureProfile {
@@ -116,7 +116,7 @@ export function httpSignatureVerifier(options: HttpSignatureVerifierOptions): Ve
   if (secrets.size === 0 && typeof options.keys?.resolve !== "function")
     throw new TypeError("give keys, such as remoteKeys(), or secrets by their keyid");
   const agreed: Agreed = {
-    eventIdHeader,
+    eventIdHeader: eventIdHeader.toLowerCase(),
     covered,
     tag,
     parts: requestParts(options.url),
@@ -281,7 +281,7 @@ function isBy(
   }
   const alg = ALGORITHMS.find((one) => ALGORITHM_NAMES[one] === name);
   if (!alg || !keys) return { code: "KEY_NOT_FOUND", detail: `no key is for alg ${shown(name)}` };
-  return isByKey(keys, { kid: keyid, alg }, base64Bytes(signature), utf8(base));
+  return isByKey(keys, { kid: keyid, alg }, decodeBase64(signature) ?? new Uint8Array(), utf8(base));
 }
 
 async function isByKey(
@@ -300,7 +300,7 @@ const MISSING = "no Signature-Input, or no Signature";
 
 /** The signatures that may be the agreed one, or why there is none. */
 function candidatesOf(headers: ReceivedHeaders, tag: string | undefined): Candidates | string {
-  const [inputs, signatures] = [headers.all("Signature-Input"), headers.all("Signature")];
+  const [inputs, signatures] = [headers.all("signature-input"), headers.all("signature")];
   const [input, signature] = [inputs[0], signatures[0]];
   if (input === undefined || signature === undefined) return MISSING;
   if (inputs.length > 1 || signatures.length > 1) return "a header more than once";
@@ -322,14 +322,14 @@ function headerValue(headers: ReceivedHeaders, name: string): string | undefined
   if (name !== name.toLowerCase()) return undefined;
   // Servers have taken away the white space around a value, as HTTP demands.
   const lines = headers.all(name);
-  return lines.length === 0 ? undefined : lines.join(", ");
+  return lines.length > 1 ? lines.join(", ") : lines[0];
 }
 
 const DIGESTS = { "sha-256": "sha256", "sha-512": "sha512" } as const;
 
 /** Why `Content-Digest` does not stand for the body; `undefined` where it does. */
 function digestProblem({ headers, body }: UnverifiedRequest): string | undefined {
-  const lines = headers.all("Content-Digest");
+  const lines = headers.all("content-digest");
   const [value = ""] = lines;
   const isOne = lines.length === 1 && value.length <= MAX_HEADER_LENGTH;
   // As senders write it, which spares the library's reading, twice as long as the digest.

@@ -1,5 +1,5 @@
-import { ed25519Signer } from "#ed25519";
 import { encodeBase64, hmacKey, hmacSha256Base64 } from "#hash";
+import { ed25519Signer } from "#signature";
 import { decodeBase64url, utf8 } from "../../core/bytes.js";
 import { shownAs } from "../../core/check.js";
 import { isOfLowOrder } from "../../core/ed25519.js";

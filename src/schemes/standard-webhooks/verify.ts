@@ -1,6 +1,6 @@
-import { ed25519Verifier } from "#ed25519";
-import { constantTimeEqual } from "#hash";
-import { decodeBase64url, utf8 } from "../../core/bytes.js";
+import { constantTimeEqual, decodeBase64 } from "#hash";
+import { ed25519Verifier } from "#signature";
+import { utf8 } from "../../core/bytes.js";
 import { type Check, type FailedCheck, shown } from "../../core/check.js";
 import { HookproofError } from "../../core/errors.js";
 import { parseJson } from "../../core/json.js";
@@ -218,8 +218,8 @@ function isSignedByOne(
   parts: readonly Uint8Array[],
 ): boolean | Promise<boolean> {
   const tries = signatures
-    .map(signatureBytes)
-    .flatMap((bytes) => (bytes ? keys.map((key) => () => key(bytes, ...parts)) : []));
+    .map(decodeBase64)
+    .flatMap((bytes) => (bytes?.length === 64 ? keys.map((key) => () => key(bytes, ...parts)) : []));
   const from = (first: number): boolean | Promise<boolean> => {
     for (let index = first; index < tries.length; index++) {
       const found = tries[index]?.();
@@ -229,10 +229,4 @@ function isSignedByOne(
     return false;
   };
   return from(0);
-}
-
-/** The 64 bytes of a signature in base64, in its one spelling. */
-function signatureBytes(text: string): Uint8Array<ArrayBuffer> | undefined {
-  if (!/^[A-Za-z0-9+/]{86}==$/.test(text)) return undefined;
-  return decodeBase64url(text.slice(0, -2).replaceAll("+", "-").replaceAll("/", "_"));
 }

@@ -32,6 +32,31 @@ export function ed25519Verifier(publicKey: Uint8Array): VerifyEd25519 {
     crypto.subtle.verify("Ed25519", await key(), signature, concatBytes(parts));
 }
 
+/** WebCrypto's parameters of an algorithm, to sign and to verify. */
+export interface SignatureParameters {
+  readonly name: string;
+  readonly hash?: string;
+}
+
+/** Signs with a private key. It throws or rejects for a key that is not for this. */
+export function signatureBy(
+  key: CryptoKey,
+  parameters: SignatureParameters,
+  bytes: Uint8Array<ArrayBuffer>,
+): Uint8Array | Promise<Uint8Array> {
+  return crypto.subtle.sign(parameters, key, bytes).then((signature) => new Uint8Array(signature));
+}
+
+/** Whether the private half of a public key has signed. It throws or rejects for a key that is not for this. */
+export function isSignatureBy(
+  key: CryptoKey,
+  parameters: SignatureParameters,
+  signature: Uint8Array<ArrayBuffer>,
+  bytes: Uint8Array<ArrayBuffer>,
+): boolean | Promise<boolean> {
+  return crypto.subtle.verify(parameters, key, signature, bytes);
+}
+
 function importedOnce(start: () => Promise<CryptoKey>): () => Promise<CryptoKey> {
   let imported: Promise<CryptoKey> | undefined;
   return () => {
