@@ -1,5 +1,6 @@
 // How close are the schemes to the bare primitives that they cannot do without, and to the packages of npm? By processor
-// time, so that a machine that does other work too can answer.
+// time, so that a machine that does other work too can answer. "By hand" is what a receiver has to do by the
+// specification beside the primitives, without a verdict: schemes-by-hand.mjs.
 import {
   createHash,
   createHmac,
@@ -23,6 +24,7 @@ import { createSigner, createVerifier, httpbis } from "http-message-signatures";
 import { CompactSign, compactVerify, importJWK } from "jose";
 import * as standard from "standardwebhooks";
 import * as svix from "svix";
+import { httpSignatureByHand, securityEventByHand, standardWebhooksByHand } from "./schemes-by-hand.mjs";
 import { interleaved, report } from "./support.mjs";
 
 const url = "https://hooks.example.com/in";
@@ -48,6 +50,14 @@ const headers = {
 const received = { all: (name) => (headers[name.toLowerCase()] ? [headers[name.toLowerCase()]] : []) };
 const request = { method: "POST", url, headers: received, body, nowSeconds: () => Number(timestamp) };
 const receiver = createReceiver({ verifier });
+const byHand = standardWebhooksByHand({ key });
+/** A line whose own request it refuses would be fast. */
+const checked = async (answer) => {
+  const found = await answer;
+  if (!found || found.ok === false)
+    throw new Error(`the bench's own request is refused: ${found?.checks.at(-1).code}`);
+};
+await checked(byHand(request));
 
 report({
   question: "Standard Webhooks v1, sign, 1 KB",
@@ -74,6 +84,7 @@ report({
       "bare createHmac and JSON.parse": () =>
         timingSafeEqual(Buffer.from(bare()), Buffer.from(headers["webhook-signature"].slice(3))) &&
         JSON.parse(decoder.decode(body)),
+      "by hand, as specified": () => byHand(request),
       standardWebhooksVerifier: () => verifier.verify(request),
       "receiver.verify, all checks": () => receiver.verify({ method: "POST", url, headers, body }),
       standardwebhooks: () => peers.standardwebhooks.verify(text, headers),
@@ -83,6 +94,7 @@ report({
   ),
   ratios: [
     { of: "standardWebhooksVerifier", to: "bare createHmac and JSON.parse", goal: 0.9 },
+    { of: "standardWebhooksVerifier", to: "by hand, as specified", goal: 0.9 },
     { of: "standardWebhooksVerifier", to: "standardwebhooks", goal: 4 },
     { of: "standardWebhooksVerifier", to: "svix", goal: 4 },
   ],
@@ -99,6 +111,8 @@ const keyed = standardWebhooks({ secrets: keys.privateKey });
 const keyedVerifier = standardWebhooksVerifier({ secrets: keys.publicKey });
 const keyedHeaders = { ...headers, "webhook-signature": `v1a,${signature.toString("base64")}` };
 const keyedRequest = { ...request, headers: { all: (name) => [keyedHeaders[name.toLowerCase()]] } };
+const keyedByHand = standardWebhooksByHand({ publicKey });
+for (const answer of [keyedByHand(keyedRequest), keyedVerifier.verify(keyedRequest)]) await checked(answer);
 
 report({
   question: "Standard Webhooks v1a, 1 KB",
@@ -107,6 +121,7 @@ report({
       "raw node:crypto, sign": () => sign(null, signed, privateKey),
       "standardWebhooks, sign": () => keyed.sign({ url, timestamp, eventId, body }),
       "raw node:crypto, verify": () => verify(null, signed, publicKey, signature),
+      "by hand, as specified": () => keyedByHand(keyedRequest),
       "standardWebhooksVerifier, verify": () => keyedVerifier.verify(keyedRequest),
     },
     rounds,
@@ -114,6 +129,7 @@ report({
   ratios: [
     { of: "standardWebhooks, sign", to: "raw node:crypto, sign", goal: 0.9 },
     { of: "standardWebhooksVerifier, verify", to: "raw node:crypto, verify", goal: 0.9 },
+    { of: "standardWebhooksVerifier, verify", to: "by hand, as specified", goal: 0.9 },
   ],
 });
 
@@ -134,7 +150,15 @@ const secretVerifier = httpSignatureVerifier({ url, secrets: { k1: shared } });
 const secretRequest = await requestOf(withSecret, "application/json");
 const bareDigest = () => createHash("sha256").update(body).digest("base64");
 const base = "x".repeat(420); // as long as the text that is signed
-const bareProof = () => [bareDigest(), createHmac("sha256", shared).update(base).digest("base64")];
+const hmacOf = (text) => createHmac("sha256", shared).update(text).digest("base64");
+const bareProof = () => [bareDigest(), hmacOf(base)];
+const secretByHand = httpSignatureByHand({
+  url,
+  alg: "hmac-sha256",
+  isRight: (text, proof) => timingSafeEqual(Buffer.from(hmacOf(text)), Buffer.from(proof)),
+});
+for (const answer of [secretByHand(secretRequest), secretVerifier.verify(secretRequest)])
+  await checked(answer);
 
 /** The package of npm as people call it: it signs and verifies, and the digest of the body is theirs to make. */
 const fields = ["@method", "@target-uri", "content-type", "content-digest", "webhook-event-id"];
@@ -172,6 +196,7 @@ report({
         timingSafeEqual(Buffer.from(proof), Buffer.from(proof));
         return JSON.parse(decoder.decode(body));
       },
+      "by hand, as specified": () => secretByHand(secretRequest),
       "httpSignatureVerifier, verify": () => secretVerifier.verify(secretRequest),
       "http-message-signatures, sign": () => peer.sign(),
       "http-message-signatures, verify": () => peer.verify(peerMessage),
@@ -181,6 +206,7 @@ report({
   ratios: [
     { of: "httpSignatureSigner, sign", to: "bare createHash and createHmac", goal: 0.9 },
     { of: "httpSignatureVerifier, verify", to: "the same, compare and JSON.parse", goal: 0.9 },
+    { of: "httpSignatureVerifier, verify", to: "by hand, as specified", goal: 0.9 },
     { of: "httpSignatureSigner, sign", to: "http-message-signatures, sign", goal: 4 },
     { of: "httpSignatureVerifier, verify", to: "http-message-signatures, verify", goal: 4 },
   ],
@@ -197,6 +223,12 @@ const keyRequest = await requestOf(withKey, "application/json");
 const pairPeer = peerBy(...pairKeys, "ed25519");
 const pairMessage = await pairPeer.sign();
 const [baseBytes, baseSignature] = [Buffer.from(base), sign(null, Buffer.from(base), pairKeys[0])];
+const pairByHand = httpSignatureByHand({
+  url,
+  alg: "ed25519",
+  isRight: (text, proof) => verify(null, Buffer.from(text), pairKeys[1], Buffer.from(proof, "base64")),
+});
+for (const answer of [pairByHand(keyRequest), keyVerifier.verify(keyRequest)]) await checked(answer);
 
 report({
   question: "HTTP message signatures with Ed25519, 1 KB",
@@ -208,6 +240,7 @@ report({
         bareDigest() &&
         verify(null, baseBytes, pairKeys[1], baseSignature) &&
         JSON.parse(decoder.decode(body)),
+      "by hand, as specified": () => pairByHand(keyRequest),
       "httpSignatureVerifier, verify": () => keyVerifier.verify(keyRequest),
       "http-message-signatures, sign": () => pairPeer.sign(),
       "http-message-signatures, verify": () => pairPeer.verify(pairMessage),
@@ -221,6 +254,7 @@ report({
       to: "raw node:crypto, digest, verify and JSON.parse",
       goal: 0.9,
     },
+    { of: "httpSignatureVerifier, verify", to: "by hand, as specified", goal: 0.9 },
     { of: "httpSignatureSigner, sign", to: "http-message-signatures, sign" },
     { of: "httpSignatureVerifier, verify", to: "http-message-signatures, verify" },
   ],
@@ -240,6 +274,8 @@ const [privateKeyOfJose, publicKeyOfJose] = [
 ];
 const claims = { iss: names.issuer, iat: Number(timestamp), jti: eventId, aud: names.audience, ...event };
 const token = decoder.decode(setRequest.body);
+const recipientByHand = securityEventByHand({ key: publicKeyOfJose, ...names, algorithms: [alg] });
+for (const answer of [recipientByHand(setRequest), recipient.verify(setRequest)]) await checked(answer);
 
 report({
   question: "Security event tokens with ES256, 1 KB",
@@ -252,6 +288,7 @@ report({
       "securityEventSigner, sign": () => transmitter.sign(parts),
       "bare jose, verify and JSON.parse": async () =>
         JSON.parse(decoder.decode((await compactVerify(token, publicKeyOfJose)).payload)),
+      "by hand, as specified": () => recipientByHand(setRequest),
       "securityEventVerifier, verify": () => recipient.verify(setRequest),
     },
     rounds,
@@ -259,5 +296,6 @@ report({
   ratios: [
     { of: "securityEventSigner, sign", to: "bare jose, sign", goal: 0.9 },
     { of: "securityEventVerifier, verify", to: "bare jose, verify and JSON.parse", goal: 0.9 },
+    { of: "securityEventVerifier, verify", to: "by hand, as specified", goal: 0.9 },
   ],
 });
