@@ -57,11 +57,12 @@ export const jwtInspect: Command = {
 export function decoded(segment: string | undefined, name: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(Buffer.from(segment ?? "", "base64url").toString("utf8"));
+    JSON.stringify(value); // what is nested too deeply to be written fails here, and not while it is shown
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
   } catch {
     // The same answer as for a value that is no object.
   }
-  throw usageError(`The token's ${name} are not the base64url of a JSON object.`);
+  throw usageError(`The token's ${name} must be a JSON object in base64url that can be shown.`);
 }
 
 /** The time that a claim holds, to be shown behind it. */
