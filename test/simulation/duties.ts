@@ -48,6 +48,11 @@ export class LeaseDuties {
     this.#disturbed.add(worker);
   }
 
+  /** All workers stood still: of the leases they had, nothing is asked. */
+  allDisturbed(): void {
+    this.#kept.clear();
+  }
+
   /** What is to be said of a lease that has run out. */
   fault({ worker, lease, sends, last }: Held): string | undefined {
     const kept = this.#kept.get(lease.token + lease.id);

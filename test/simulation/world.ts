@@ -264,6 +264,7 @@ export class World {
     const early = random.chance(0.5) ? random.between(-2_000, 10_000) : random.between(0, 3_000);
     const ms = Math.round(left - early);
     this.#trace.add("world", "stands still for", ms);
+    this.#ledger.duties.allDisturbed();
     this.#clocksOffMs += Math.max(...this.#plan.workers.map(({ rate }) => Math.abs(rate - 1))) * 1.1 * ms;
     this.#time.standStill(ms, (owner) => owner === "world" || owner === "operator" || owner.startsWith("p"));
   }
