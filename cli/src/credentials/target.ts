@@ -4,7 +4,7 @@ import { hmacSigner, jwtSigner } from "hookproof";
 import type { ProbeTarget } from "hookproof/probes";
 import type { AnySigner } from "hookproof/schemes";
 import { type ChosenScheme, configuredScheme, madeWith, requireProof, schemeOf } from "../chosen-scheme.js";
-import type { Context } from "../command.js";
+import type { Args, Context } from "../command.js";
 import { type Config, knownProfiles } from "../config/config.js";
 import { requireInside, storeOf } from "../config/folder-file.js";
 import { SETTINGS } from "../config/settings.js";
@@ -64,6 +64,7 @@ export async function resolveTarget(context: Context, earlier?: Earlier): Promis
   const { url, source, session, config } = placeOf(context, earlier);
   const known = session ? session.scheme : earlier ? earlier.scheme : configuredScheme(config);
   const scheme = schemeOf(context.args, known);
+  if (session) requireItsScheme(context.args, session, scheme);
   if (scheme === undefined) requirePath(url);
   if (!URL.canParse(url))
     throw new CliError(EXIT.usage, "LISTENER_URL_INVALID", `${JSON.stringify(url)} is not a URL.`);
@@ -74,6 +75,23 @@ export async function resolveTarget(context: Context, earlier?: Earlier): Promis
     url,
     ...(await resolveCredential({ ...context, config }, { target, session, credential, scheme })),
   };
+}
+
+/** Refuses to prove a request by another scheme with the secret of a local listener, which has the form of its own. */
+function requireItsScheme(args: Args, { port, scheme: own }: LocalSession, scheme?: ChosenScheme): void {
+  if (scheme === undefined || scheme.settings.name === own?.name) return;
+  if (args.isGiven("secret-file") || args.isGiven("key")) return;
+  const wanted = `--scheme ${scheme.settings.name}`;
+  const verifies = own === undefined ? "the service's own scheme" : `--scheme ${own.name}`;
+  throw new CliError(
+    EXIT.usage,
+    "USAGE",
+    `The listener on port ${port} verifies ${verifies}, not ${wanted}.`,
+    {
+      hint: `Leave out --scheme, which takes the listener's own; or end the listener, and start it for ${wanted}.`,
+      next: `hookproof listen --port ${port} ${wanted}${scheme.proofs.includes("secret") ? "" : " --jwks <url|file>"}`,
+    },
+  );
 }
 
 /** Refuses the address of a machine alone before a secret is asked for: the listener on it has a path. */
