@@ -1,10 +1,33 @@
+import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
+import { asCurl } from "../../service/inspector/copy/as-curl.js";
 import { decode, fromBase64, hexDump, sizeOf, toBase64 } from "../../service/inspector/text/bytes.js";
 import { type DiffLine, diffLines } from "../../service/inspector/text/diff-lines.js";
 import { prettyJson } from "../../service/inspector/text/pretty-json.js";
 import { minutesAndSeconds } from "../../service/inspector/text/time.js";
 import { visible } from "../../service/inspector/text/visible.js";
 import fc from "../kit/fast-check.js";
+
+describe("a copied curl command", () => {
+  const value = "it's \x9b31mred\x85\\ n\xe9";
+  const command = asCurl({
+    method: "POST",
+    url: "http://127.0.0.1:1/x",
+    headers: [["X-Title", value]],
+    bodyBase64: "",
+  } as unknown as Parameters<typeof asCurl>[0]);
+
+  it("has nothing of a header that would act in a terminal", () => {
+    expect(command.replaceAll("\n", "")).toMatch(/^[ -~]+$/);
+  });
+
+  it("gives bash the bytes of the header as they came", () => {
+    const words = execFileSync("bash", ["-c", `curl() { printf '%s\\n' "$@"; }\n${command}`], {
+      env: { ...process.env, LC_ALL: "C.UTF-8" },
+    });
+    expect(words.toString("latin1").split("\n")).toContain(`X-Title: ${value}`);
+  });
+});
 
 describe("invisible characters are shown", () => {
   it.each([

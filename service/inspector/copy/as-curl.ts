@@ -20,7 +20,7 @@ export function asCurl({ method, url, headers, bodyBase64 }: RequestDetail): str
   const lines = [
     "curl -sS -i -g --path-as-is",
     ...(method === "POST" ? [] : [`-X ${shellQuoted(method)}`]),
-    ...sent.map(([name, value]) => `-H ${shellQuoted(value === "" ? `${name};` : `${name}: ${value}`)}`),
+    ...sent.map(([name, value]) => `-H ${bytesQuoted(value === "" ? `${name};` : `${name}: ${value}`)}`),
     // Lines that curl would add by itself.
     ...["Accept", "User-Agent", "Content-Type"]
       .filter((name) => !sent.some(([other]) => other.toLowerCase() === name.toLowerCase()))
@@ -30,6 +30,17 @@ export function asCurl({ method, url, headers, bodyBase64 }: RequestDetail): str
   ];
   const command = lines.join(" \\\n  ");
   return body === undefined ? `printf %s ${bodyBase64} | base64 -d | ${command}` : command;
+}
+
+/** A header line as one word of bash: what is no ASCII as the bytes that came, so that none of it acts in a terminal. */
+function bytesQuoted(line: string): string {
+  if (/^[ -~]*$/.test(line)) return shellQuoted(line);
+  const escaped = line.replace(/[\\']|[^ -~]/gu, (one) => {
+    const code = one.codePointAt(0) ?? 0;
+    if (code > 0xff) return `\\U${code.toString(16).padStart(8, "0")}`;
+    return code < 0x7f && code >= 0x20 ? `\\${one}` : `\\x${code.toString(16).padStart(2, "0")}`;
+  });
+  return `$'${escaped}'`;
 }
 
 /** The text of a body that survives a terminal; nothing that would act in one goes through as text. */
