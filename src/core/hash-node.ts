@@ -36,6 +36,11 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined 
   return bytes.toString("base64") === text ? bytes : undefined;
 }
 
+export function decodeBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {
+  const bytes = Buffer.from(text, "base64url");
+  return bytes.toString("base64url") === text ? bytes : undefined;
+}
+
 export function digestOf(name: HashName, parts: readonly (string | Uint8Array)[]): string {
   const state = createHash(name);
   for (const part of parts) state.update(part);

@@ -1,10 +1,10 @@
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha1 } from "@noble/hashes/legacy.js";
 import { sha256, sha512 } from "@noble/hashes/sha2.js";
-import { bodyBytes, decodeBase64, encodeBase64, encodeBase64url, utf8 } from "./bytes.js";
+import { bodyBytes, decodeBase64, decodeBase64url, encodeBase64, encodeBase64url, utf8 } from "./bytes.js";
 
 // For what is encoded or decoded at every event: Node has it twenty times as fast.
-export { decodeBase64, encodeBase64 };
+export { decodeBase64, decodeBase64url, encodeBase64 };
 
 /** A secret made ready for HMAC once; which form it takes is the variant's own affair. */
 export interface HmacKey {

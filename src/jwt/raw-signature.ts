@@ -1,6 +1,5 @@
-import type { CryptoKey } from "jose";
-import { isSignatureBy, signatureBy } from "#signature";
-import { ALGORITHM_FACTS, type Algorithm } from "./algorithms.js";
+import { signatureBy } from "#signature";
+import { ALGORITHM_FACTS } from "./algorithms.js";
 import { externalSignature } from "./external-signature.js";
 import type { SigningKey } from "./key.js";
 import { askForKey, checkSigningKey, importedOnce, type SigningKeySource } from "./sign-token.js";
@@ -23,18 +22,4 @@ export function rawSigner(source: SigningKeySource): RawSigner {
       return signatureBy(await imported(key, alg), ALGORITHM_FACTS[alg].signatureParameters, bytes);
     },
   };
-}
-
-/** Whether a key has signed these bytes; false also for a key that cannot verify them. */
-export async function hasSigned(
-  key: CryptoKey,
-  alg: Algorithm,
-  signature: Uint8Array<ArrayBuffer>,
-  bytes: Uint8Array<ArrayBuffer>,
-): Promise<boolean> {
-  try {
-    return await isSignatureBy(key, ALGORITHM_FACTS[alg].signatureParameters, signature, bytes);
-  } catch {
-    return false;
-  }
 }

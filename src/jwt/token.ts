@@ -1,4 +1,5 @@
-import { decodeBase64url, decodeUtf8, isBase64url } from "../core/bytes.js";
+import { decodeBase64url } from "#hash";
+import { decodeUtf8, isBase64url, utf8 } from "../core/bytes.js";
 import { type CodeOf, shown } from "../core/check.js";
 import { duplicateMember } from "../core/json.js";
 import { MAX_KEY_ID_LENGTH, MAX_TOKEN_LENGTH } from "../core/protocol.js";
@@ -9,6 +10,16 @@ import { type Algorithm, isAlgorithm } from "./algorithms.js";
 export interface TokenHeader {
   readonly alg: Algorithm | "Ed25519";
   readonly kid: string;
+}
+
+/** A token of which only its header was read. */
+export interface ReadToken {
+  readonly ok: true;
+  readonly header: TokenHeader;
+  /** What the signature is made over. */
+  readonly signed: Uint8Array<ArrayBuffer>;
+  readonly claims: Uint8Array<ArrayBuffer>;
+  readonly signature: Uint8Array<ArrayBuffer>;
 }
 
 /** Why a token is refused before its signature is checked. */
@@ -37,16 +48,19 @@ export interface TokenForm {
  * Reads the header of a compact token. Strict: canonical base64url only, no member twice, and no member by which a
  * token would bring its own key.
  */
-export function readToken(token: string, form: TokenForm): { ok: true; header: TokenHeader } | TokenRefusal {
+export function readToken(token: string, form: TokenForm): ReadToken | TokenRefusal {
   const { maxLength = MAX_TOKEN_LENGTH } = form;
   if (token.length > maxLength) return refused("TOKEN_MALFORMED", countOf(token.length, "character"));
   const segments = token.split(".");
   if (segments.length !== 3) return refused("TOKEN_MALFORMED", countOf(segments.length, "segment"));
-  const header = segments.every(isBase64url) && decodeBase64url(segments[0] as string);
-  if (!header) return refused("TOKEN_MALFORMED", "a segment that is not canonical base64url");
+  const [header, claims, signature] = segments.every(isBase64url) ? segments.map(decodeBase64url) : [];
+  if (!header || !claims || !signature)
+    return refused("TOKEN_MALFORMED", "a segment that is not canonical base64url");
   const members = parseMembers(header);
   if (typeof members === "string") return refused("TOKEN_MALFORMED", `a header with ${members}`);
-  return checkHeader(members, form);
+  const checked = checkHeader(members, form);
+  if (!checked.ok) return checked;
+  return { ...checked, signed: utf8(token.slice(0, token.lastIndexOf("."))), claims, signature };
 }
 
 const REFUSED_MEMBERS = ["crit", "b64", "jwk", "jku", "x5u", "x5c"];

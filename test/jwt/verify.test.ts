@@ -93,6 +93,51 @@ describe("a token", () => {
   });
 });
 
+describe("a key of a caller's resolver", () => {
+  const CURVE = { name: "ECDSA", namedCurve: "P-384" };
+  const RSA = { name: "RSASSA-PKCS1-v1_5", modulusLength: 1024, publicExponent: Uint8Array.of(1, 0, 1) };
+  const SHORT = { ...RSA, hash: "SHA-256" };
+  const OTHER_HASH = { ...RSA, modulusLength: 2048, hash: "SHA-512" };
+
+  it.each<[what: string, alg: string, made: RsaHashedKeyGenParams | EcKeyGenParams]>([
+    ["on another curve", "ES256", CURVE],
+    ["that is too short", "RS256", SHORT],
+    ["for another hash", "RS256", OTHER_HASH],
+  ])("%s verifies nothing, not even what it has signed", async (_, alg, parameters) => {
+    const { subtle } = globalThis.crypto;
+    for (const extractable of [true, false]) {
+      const pair = (await subtle.generateKey(parameters, extractable, ["sign", "verify"])) as CryptoKeyPair;
+      const encode = (text: string) => Buffer.from(text).toString("base64url");
+      const input = `${encode(`{"alg":"${alg}","kid":"k"}`)}.${encode(JSON.stringify(claims))}`;
+      const how = { name: parameters.name, hash: "SHA-256" };
+      const signature = Buffer.from(await subtle.sign(how, pair.privateKey, Buffer.from(input)));
+      const token = `Bearer ${input}.${signature.toString("base64url")}`;
+      expect(await subtle.verify(how, pair.publicKey, signature, Buffer.from(input))).toBe(true);
+      for (const key of [pair.publicKey, pair.privateKey]) {
+        const keys = { resolve: async () => ({ ok: true, key }) as const };
+        expect((await checked(token, { keys })).at(-1)).toMatchObject({
+          code: "TOKEN_SIGNATURE_MISMATCH",
+          seen: "a token that cannot be verified with this key",
+        });
+      }
+    }
+  });
+
+  it.each<[what: string, key: unknown]>([
+    ["no key", undefined],
+    ["a text", "key"],
+    ["a key of Node", publicKey],
+    ["a JWK", jwkOf(publicKey)],
+  ])("that is %s verifies nothing", async (_, key) => {
+    const keys = { resolve: async () => ({ ok: true, key }) as never };
+    const last = (await checked(bearer(JSON.stringify(claims)), { keys })).at(-1);
+    expect(last).toMatchObject({
+      code: "TOKEN_SIGNATURE_MISMATCH",
+      seen: expect.stringMatching(/this key$/),
+    });
+  });
+});
+
 describe("the claims", () => {
   const failures = (over: object) =>
     [...checkClaims({ ...claims, ...over }, rules)].filter(({ ok }) => !ok).map(({ code }) => code);

@@ -8,7 +8,7 @@ import type { JWK } from "jose";
 import { describe, expect, it } from "vitest";
 import { hmacKey } from "../../src/core/hash-node.js";
 import type { Algorithm } from "../../src/jwt/algorithms.js";
-import { hasSigned } from "../../src/jwt/raw-signature.js";
+import { hasSigned } from "../../src/jwt/has-signed.js";
 import { resolveKey } from "../../src/jwt/verify.js";
 import { hmacText, requestParts, signatureBase } from "../../src/schemes/http-signature/sign.js";
 import { readSignatures } from "../../src/schemes/http-signature/signature-fields.js";

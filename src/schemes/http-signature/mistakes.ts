@@ -3,7 +3,7 @@ import { encodeBase64, hmacKey } from "#hash";
 import { bodyBytes, utf8 } from "../../core/bytes.js";
 import { type HeadersInput, receivedHeaders } from "../../core/headers.js";
 import { ALGORITHMS } from "../../jwt/algorithms.js";
-import { hasSigned } from "../../jwt/raw-signature.js";
+import { hasSigned } from "../../jwt/has-signed.js";
 import { resolveKey } from "../../jwt/verify.js";
 import { catalogueOf, inWords, mistakesMade } from "../mistake-rows.js";
 import type { SchemeMistake } from "../scheme.js";

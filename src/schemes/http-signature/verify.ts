@@ -10,7 +10,7 @@ import { jsonTypeFault } from "../../core/json-type.js";
 import { TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
 import { countOf } from "../../core/words.js";
 import { ALGORITHMS, type Algorithm } from "../../jwt/algorithms.js";
-import { hasSigned } from "../../jwt/raw-signature.js";
+import { hasSigned } from "../../jwt/has-signed.js";
 import { type KeyResolver, resolveKey } from "../../jwt/verify.js";
 import type { SchemeCheck, UnverifiedRequest, Verification, Verifier } from "../scheme.js";
 import { type SchemeChecks, schemeChecks } from "../scheme-checks.js";
