@@ -88,6 +88,8 @@ export default defineConfig({
   input: MAIN,
   platform: "node",
   external: NOT_BUNDLED,
+  // What `includeDependenciesRecursively` below demands.
+  preserveEntrySignatures: "allow-extension",
   resolve: { conditionNames: ["source", "node"] },
   plugins: [yargsParser, tables, licences, pages],
   // A package is loaded later in one place and at once in another, where a command has loaded it anyway.
