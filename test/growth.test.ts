@@ -1,5 +1,6 @@
 import { createSender, hmacSigner } from "hookproof";
 import { type ComparedRequest, compare, diagnose } from "hookproof/diagnose";
+import { httpSignatureMistakes } from "hookproof/http-signature";
 import type { KeyResolver } from "hookproof/jwks";
 import { checkKeySet, createKeySet, jwksHandler, remoteKeys } from "hookproof/jwks";
 import { createReceiver, type ReceiverOptions } from "hookproof/receiver";
@@ -392,13 +393,30 @@ describe("every reader of a stranger's text", () => {
   });
 
   /** Indented, such a body is as long as the square of its own length. */
-  it.each([6_000, BODY])(
-    "Standard Webhooks' mistakes: a body of %i characters, nested deeply",
-    async (length) => {
-      const body = `${"[".repeat(2_500)}${"0,".repeat(length / 2 - 2_501)}0${"]".repeat(2_500)}`;
-      const headers = { "webhook-id": "a", "webhook-timestamp": "1", "webhook-signature": "v1,a" };
-      const secrets = generateStandardSecret();
-      expect(await costOf(() => standardWebhooksMistakes({ secrets, headers, body }), 100)).toBeLessThan(200);
-    },
-  );
+  describe.each([6_000, BODY])("a body of %i characters, nested deeply", (length) => {
+    const body = `${"[".repeat(2_500)}${"0,".repeat(length / 2 - 2_501)}0${"]".repeat(2_500)}`;
+
+    it.each<[scheme: string, mistakes: () => unknown]>([
+      [
+        "Standard Webhooks",
+        () => {
+          const headers = { "webhook-id": "a", "webhook-timestamp": "1", "webhook-signature": "v1,a" };
+          return standardWebhooksMistakes({ secrets: generateStandardSecret(), headers, body });
+        },
+      ],
+      [
+        "HTTP message signatures",
+        () => {
+          const digest = `sha-256=:${"A".repeat(43)}=:`;
+          return httpSignatureMistakes({
+            url: "https://a.example/",
+            headers: { "content-digest": digest },
+            body,
+          });
+        },
+      ],
+    ])("%s name its mistakes", async (_, mistakes) => {
+      expect(await costOf(mistakes, 100)).toBeLessThan(200);
+    });
+  });
 });

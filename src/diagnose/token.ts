@@ -6,6 +6,7 @@ import { countOf } from "../core/words.js";
 import { otherShapeOf } from "../jwks/key-set-shape.js";
 import { ALGORITHM_FACTS, type Algorithm, algorithmOf, isAlgorithm } from "../jwt/algorithms.js";
 import { rawFromDer } from "../jwt/external-signature.js";
+import { hasSigned } from "../jwt/has-signed.js";
 import { importPublicKey } from "../jwt/key.js";
 import { parseMembers } from "../jwt/token.js";
 import type { KeyResolver } from "../jwt/verify.js";
@@ -208,7 +209,7 @@ async function mistakesInTokenSignature(
   for (const [bytes, message, mistakes] of attempts) {
     if (bytes.length === 0) continue;
     for (const { kid, alg, key } of candidates) {
-      if (!(await isSignedBy(key, alg, bytes, message))) continue;
+      if (!(await hasSigned(key, alg, bytes.slice(), message.slice()))) continue;
       if (kid === header.kid) return [...mistakes];
       const mistake = kidMistake(header.kid, kid);
       // Of a number in the token the header's check has said so.
@@ -231,24 +232,6 @@ function kidMistake(ofToken: unknown, ofKey: unknown): Mistake {
 function plainKid(kid: unknown): string {
   // An object may have a member toString, which is no function.
   return typeof kid === "object" ? "" : String(kid).trim().toLowerCase();
-}
-
-async function isSignedBy(
-  key: CryptoKey,
-  alg: Algorithm,
-  signature: Uint8Array,
-  message: Uint8Array,
-): Promise<boolean> {
-  try {
-    return await crypto.subtle.verify(
-      ALGORITHM_FACTS[alg].signatureParameters,
-      key,
-      signature.slice(),
-      message.slice(),
-    );
-  } catch {
-    return false;
-  }
 }
 
 /** The right values of a token's claims, as far as the caller knows them. */

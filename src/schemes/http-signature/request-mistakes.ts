@@ -3,6 +3,7 @@ import { digestOf } from "#hash";
 import { decodeBase64url, decodeUtf8, encodeBase64, utf8 } from "../../core/bytes.js";
 import { shown } from "../../core/check.js";
 import type { ReceivedHeaders } from "../../core/headers.js";
+import { rewrittenJson } from "../../core/json.js";
 import { TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
 import type { MistakeRow } from "../mistake-rows.js";
 import { ALGORITHM_NAMES, HMAC_NAME } from "./sign.js";
@@ -277,16 +278,8 @@ function digestOfOtherBody({ digest, body }: Facts): string | boolean {
   const text = decodeUtf8(body) ?? "";
   const line = [`${text}\n`, text.trimEnd()].some((one) => given === of(utf8(one)));
   if (line) return "Content-Digest is that of the body with a line break more or less at its end.";
-  const rewritten = [undefined, 2].some((space) => given === of(utf8(written(text, space))));
+  const rewritten = [undefined, 2].some((space) => given === of(utf8(rewrittenJson(text, space) ?? "")));
   return !rewritten || "Content-Digest is that of the same JSON written anew: other bytes were sent.";
-}
-
-function written(text: string, space: number | undefined): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, space);
-  } catch {
-    return "";
-  }
 }
 
 function hasBytes(dictionary: Dictionary | undefined): boolean {
