@@ -82,13 +82,13 @@ describe("a signature by a key of WebCrypto", () => {
     }
   });
 
-  it("is made at once by Node, but not with RSA, which takes long", async () => {
+  it("is made and checked at once by Node, but not made with RSA, which takes long", async () => {
     for (const [index, { privateKey, publicKey }] of pairs.entries()) {
       const parameters = PARAMETERS[index] as (typeof PARAMETERS)[0];
       const signature = native.signatureBy(privateKey, parameters, message);
       const found = native.isSignatureBy(publicKey, parameters, new Uint8Array(await signature), message);
       const isRsa = parameters.name.startsWith("RSA");
-      expect([signature instanceof Promise, found instanceof Promise]).toEqual([isRsa, isRsa]);
+      expect([signature instanceof Promise, found instanceof Promise]).toEqual([isRsa, false]);
     }
   });
 
