@@ -12,14 +12,17 @@ export interface TokenHeader {
   readonly kid: string;
 }
 
+/** Bytes as WebCrypto takes them; TypeScript before 5.7 has no other name for them in a declaration. */
+type Bytes = ReturnType<typeof Uint8Array.of>;
+
 /** A token of which only its header was read. */
 export interface ReadToken {
   readonly ok: true;
   readonly header: TokenHeader;
   /** What the signature is made over. */
-  readonly signed: Uint8Array<ArrayBuffer>;
-  readonly claims: Uint8Array<ArrayBuffer>;
-  readonly signature: Uint8Array<ArrayBuffer>;
+  readonly signed: Bytes;
+  readonly claims: Bytes;
+  readonly signature: Bytes;
 }
 
 /** Why a token is refused before its signature is checked. */
