@@ -224,7 +224,10 @@ export type FailedCheck = Check & { readonly code: VerdictCode };
 
 /** A check that passed. */
 export function passed(step: DefaultStep, seen?: string, wanted?: string): Check {
-  return { step, ok: true, rule: ROWS[step].rule, ...detail(seen, wanted) };
+  const { rule } = ROWS[step];
+  if (wanted !== undefined) return { step, ok: true, rule, ...detail(seen, wanted) };
+  // Without spreading: a request that is accepted makes a dozen of these.
+  return seen === undefined ? { step, ok: true, rule } : { step, ok: true, rule, seen };
 }
 
 /** A check that failed, with one of the codes that its step has in the table. */
@@ -255,8 +258,9 @@ const PLAIN = /^[ !#-[\]-~]*$/;
 /** A text from outside, short enough to be shown and with everything escaped that steers a terminal or hides. */
 export function shown(value: unknown, length = 80): string {
   const text = typeof value === "string" ? value : jsonText(value);
-  if (text === value && text.length <= length && PLAIN.test(text)) return `"${text}"`;
-  const quoted = JSON.stringify(text.length > length ? `${text.slice(0, length)}…` : text);
+  const begin = text.slice(0, length);
+  if (text === value && PLAIN.test(begin)) return begin.length === text.length ? `"${text}"` : `"${begin}…"`;
+  const quoted = JSON.stringify(text.length > length ? `${begin}…` : text);
   // JSON escapes the first 32 characters only; U+009B and the marks for direction act in terminals as well.
   const inert = quoted.replace(STEERING, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
   return typeof value === "string" ? inert : inert.slice(1, -1).replaceAll('\\"', '"');

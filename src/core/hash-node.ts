@@ -1,4 +1,4 @@
-import { createHash, createHmac, hash, timingSafeEqual } from "node:crypto";
+import { createHash, createHmac, hash, randomUUID, timingSafeEqual } from "node:crypto";
 import type { HashName, HmacKey } from "./hash-portable.js";
 
 // Measured: a key object saves nothing over bytes, and costs more than a text that is used once, so the key stays as it
@@ -19,7 +19,7 @@ export function hmacSha256Base64(key: HmacKey, head: string, body: Uint8Array): 
   return state.update(head).update(body).digest("base64");
 }
 
-export function sha256Base64url(bytes: Uint8Array): string {
+export function sha256Base64url(bytes: string | Uint8Array): string {
   return hash("sha256", bytes, "base64url");
 }
 
@@ -29,6 +29,10 @@ export function sha256Base64(bytes: Uint8Array): string {
 
 export function encodeBase64({ buffer, byteOffset, length }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, length).toString("base64");
+}
+
+export function encodeBase64url({ buffer, byteOffset, length }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, length).toString("base64url");
 }
 
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
@@ -57,4 +61,8 @@ export function constantTimeEqual(a: string, b: string): boolean {
   const left = Buffer.from(a);
   const right = Buffer.from(b);
   return left.length === right.length && timingSafeEqual(left, right);
+}
+
+export function newUuid(): string {
+  return randomUUID();
 }

@@ -21,14 +21,17 @@ export interface ReceivedHeaders {
 
 /** Reads headers without losing one that was sent twice, as far as the given form still holds it. */
 export function receivedHeaders(input: HeadersInput): ReceivedHeaders {
-  const byName = new Map<string, string[]>();
-  for (const [name, value] of headerLines(input)) {
-    const key = name.toLowerCase();
-    const values = byName.get(key);
-    if (values) values.push(value);
-    else byName.set(key, [value]);
-  }
-  return { all: (name) => byName.get(name.toLowerCase()) ?? [] };
+  const lines = Array.isArray(input) ? (input as readonly HeaderPair[]).slice() : [...headerLines(input)];
+  // Without a table of all names: a request has about ten lines, and a receiver asks for about ten names.
+  return { all: (name) => valuesOf(lines, name) };
+}
+
+function valuesOf(lines: readonly HeaderPair[], name: string): readonly string[] {
+  const values: string[] = [];
+  for (const line of lines)
+    if (line[0].length === name.length && (line[0] === name || line[0].toLowerCase() === name.toLowerCase()))
+      values.push(line[1]);
+  return values;
 }
 
 /** The header lines in any of the forms, one after the other. */

@@ -1,5 +1,7 @@
 import { createPrivateKey, createPublicKey, KeyObject, sign, verify } from "node:crypto";
-import * as portable from "./signature-portable.js";
+import type * as portable from "./signature-portable.js";
+
+// Without the portable variant, which would be another file to find at every start.
 
 // At once, and not by the thread pool: for a message of a few kilobytes the way there takes longer than the signature.
 
@@ -20,14 +22,15 @@ export function ed25519Verifier(publicKey: Uint8Array): portable.VerifyEd25519 {
 export const signatureBy: typeof portable.signatureBy = (key, parameters, bytes) => {
   // Not by RSA, which signs ten times as long.
   const own = parameters.name === RSA ? undefined : keyAtOnce(key, parameters, "sign");
-  return own ? sign(HASHES[parameters.name], bytes, own) : portable.signatureBy(key, parameters, bytes);
+  if (own) return sign(HASHES[parameters.name], bytes, own);
+  return crypto.subtle.sign(parameters, key, bytes).then((signature) => new Uint8Array(signature));
 };
 
 export const isSignatureBy: typeof portable.isSignatureBy = (key, parameters, signature, bytes) => {
   const own = keyAtOnce(key, parameters, "verify");
   return own
     ? verify(HASHES[parameters.name], bytes, own, signature)
-    : portable.isSignatureBy(key, parameters, signature, bytes);
+    : crypto.subtle.verify(parameters, key, signature, bytes);
 };
 
 const RSA = "RSASSA-PKCS1-v1_5";

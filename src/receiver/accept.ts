@@ -44,15 +44,29 @@ export async function accept(
     return refuse(failed("replay", "EVENT_IN_FLIGHT", "a copy that is still being processed"));
   checks.push(passed("replay"));
 
-  const active = await attempt(async () => isTriggerActive());
-  const ran = active.value ? await attempt(() => run(event, reserved.reservation)) : active;
-  if (!active.value || !ran.ok) await release(replayStore, reserved.reservation);
-  if (!active.ok) return refuse(failed("trigger", "RUN_FAILED", "isTriggerActive failed"), active.cause);
-  if (!active.value) return refuse(failed("trigger", "TRIGGER_INACTIVE", "an inactive trigger"));
+  const { reservation } = reserved;
+  const giveBack = async (check: FailedCheck, cause?: unknown): Promise<Rejection> => {
+    await release(replayStore, reservation);
+    return refuse(check, cause);
+  };
+  let active: boolean;
+  try {
+    active = await isTriggerActive();
+  } catch (cause) {
+    return giveBack(failed("trigger", "RUN_FAILED", "isTriggerActive failed"), cause);
+  }
+  if (!active) return giveBack(failed("trigger", "TRIGGER_INACTIVE", "an inactive trigger"));
   checks.push(passed("trigger"));
-  if (!ran.ok) return refuse(failed("run", "RUN_FAILED", "a run that failed"), ran.cause);
-  const committed = await attempt(() => replayStore.commit(reserved.reservation));
-  if (!committed.ok) return refuse(failed("run", "REPLAY_STORE_UNAVAILABLE", STORE_FAILED), committed.cause);
+  try {
+    await run(event, reservation);
+  } catch (cause) {
+    return giveBack(failed("run", "RUN_FAILED", "a run that failed"), cause);
+  }
+  try {
+    await replayStore.commit(reservation);
+  } catch (cause) {
+    return refuse(failed("run", "REPLAY_STORE_UNAVAILABLE", STORE_FAILED), cause);
+  }
   checks.push(passed("run"));
   return { ok: true, event, checks };
 }
@@ -69,27 +83,22 @@ async function reserve(
 ): Promise<ReserveResult | { state: "unavailable"; cause: unknown }> {
   const from = monotonicMs(systemClock);
   for (let pause = 5; ; pause = Math.min(pause * 2, 100)) {
-    const asked = await attempt(() => replayStore.reserve(event.listenerId, event.id));
-    if (!asked.ok) return { state: "unavailable", cause: asked.cause };
-    if (!STATES.has(asked.value?.state))
+    let asked: ReserveResult;
+    try {
+      asked = await replayStore.reserve(event.listenerId, event.id);
+    } catch (cause) {
+      return { state: "unavailable", cause };
+    }
+    if (!STATES.has(asked?.state))
       return { state: "unavailable", cause: new TypeError("reserve() gave none of its states") };
-    const waited = monotonicMs(systemClock) - from;
-    if (asked.value.state !== "in-flight" || waited >= inFlightWaitMs) return asked.value;
+    if (asked.state !== "in-flight" || monotonicMs(systemClock) - from >= inFlightWaitMs) return asked;
     await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
 
 /** A release that fails is ignored: the reservation expires, so the id is free again, only later. */
 async function release(replayStore: ReplayStore, reservation: Reservation): Promise<void> {
-  await attempt(() => replayStore.release(reservation));
-}
-
-async function attempt<Value>(
-  work: () => Promise<Value>,
-): Promise<{ ok: true; value: Value } | { ok: false; value?: undefined; cause: unknown }> {
   try {
-    return { ok: true, value: await work() };
-  } catch (cause) {
-    return { ok: false, cause };
-  }
+    await replayStore.release(reservation);
+  } catch {}
 }

@@ -139,14 +139,7 @@ export function createReceiver(options: ReceiverOptions | SchemeReceiverOptions)
   const acceptance = { verifier, replayStore, isTriggerActive, inFlightWaitMs };
   const onVerdict = harmless(options.onVerdict);
 
-  const verify: Receiver["verify"] = async ({
-    method,
-    url,
-    headers,
-    body,
-    sourceAddress,
-    headersDropped,
-  }) => {
+  const verify = ({ method, url, headers, body, sourceAddress, headersDropped }: ReceivedRequest) => {
     const head = { method, url, headers: receivedHeaders(headers), sourceAddress, headersDropped };
     return verifyRequest(rules, head, bodyReader(body));
   };
@@ -159,7 +152,7 @@ export function createReceiver(options: ReceiverOptions | SchemeReceiverOptions)
   };
 
   return {
-    verify,
+    verify: async (request) => verify(request),
     receive,
     async handle(request, run, { sourceAddress } = {}) {
       if (typeof request?.headers?.get !== "function") {

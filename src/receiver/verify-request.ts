@@ -2,7 +2,7 @@ import { bodyBytes, concatBytes } from "../core/bytes.js";
 import { type Check, failed } from "../core/check.js";
 import { type Clock, unixSeconds } from "../core/clock.js";
 import { MAX_BODY_BYTES } from "../core/protocol.js";
-import type { UnverifiedRequest, Verification, Verifier } from "../schemes/scheme.js";
+import type { Verification, Verifier } from "../schemes/scheme.js";
 import { type AddressRanges, checkEnvelope, checkSize, type RequestHead } from "./checks.js";
 import { rejection, type Verdict } from "./verdict.js";
 
@@ -25,32 +25,32 @@ export async function verifyRequest(
 ): Promise<Verdict> {
   const { listenerId, verifier, clock } = rules;
   const checks: Check[] = [];
-  const refuse = (check: Check, cause?: unknown) => rejection(verifier, checks, check, cause);
-  for (const check of checkEnvelope(verifier, head, rules)) {
+  const refuse = (check: Check, cause?: unknown): Verdict => {
     checks.push(check);
+    return rejection(verifier, checks, check, cause);
+  };
+  for (const check of checkEnvelope(verifier, head, rules)) {
     if (!check.ok) return refuse(check);
+    checks.push(check);
   }
   const body = await readBody();
   const size = checkSize(body, head.headers.all("Content-Length"));
-  checks.push(size);
   if (!size.ok || !(body instanceof Uint8Array)) return refuse(size);
+  checks.push(size);
 
   const { method, url, headers } = head;
   const request = { method, url, headers, body, nowSeconds: () => unixSeconds(clock) };
-  const verified = await verifiedBy(verifier, request);
+  let verified: Verification;
+  try {
+    verified = judged(await verifier.verify(request));
+  } catch (cause) {
+    // A verifier of the caller's own may throw, and may say what cannot be.
+    return refuse(failed("run", "RUN_FAILED", "a verifier that failed"), cause);
+  }
   checks.push(...verified.checks);
-  if (!verified.ok) return refuse(checks.at(-1) as Check, verified.cause);
+  if (!verified.ok) return rejection(verifier, checks, checks.at(-1) as Check, verified.cause);
   const { id, timestamp, payload } = verified;
   return { ok: true, event: { id, listenerId, timestamp, body, payload }, checks };
-}
-
-/** What the verifier says; one of the caller's own may throw, and may say what cannot be. */
-async function verifiedBy(verifier: Verifier, request: UnverifiedRequest): Promise<Verification> {
-  try {
-    return judged(await verifier.verify(request));
-  } catch (cause) {
-    return { ok: false, checks: [failed("run", "RUN_FAILED", "a verifier that failed")], cause };
-  }
 }
 
 function judged(verified: Verification): Verification {
@@ -81,12 +81,14 @@ function isEventKey(id: unknown): boolean {
 export type BodyInput = Uint8Array | string | AsyncIterable<Uint8Array> | null | undefined;
 
 /** Reads the body, or says why there is none. It is called after the envelope has passed. */
-export type BodyReader = () => Promise<Uint8Array | "too-large" | "unreadable">;
+export type BodyReader = () => ReadBody | Promise<ReadBody>;
+
+type ReadBody = Uint8Array | "too-large" | "unreadable";
 
 /** Makes a reader that stops as soon as the body is larger than any listener accepts. */
 export function bodyReader(body: BodyInput): BodyReader {
-  if (body === null || body === undefined) return async () => new Uint8Array();
-  if (typeof body === "string" || body instanceof Uint8Array) return async () => bodyBytes(body);
+  if (body === null || body === undefined) return () => new Uint8Array();
+  if (typeof body === "string" || body instanceof Uint8Array) return () => bodyBytes(body);
   if (typeof body === "object" && Symbol.asyncIterator in body) return () => readChunks(body);
   throw new TypeError(
     "body must be the raw bytes (Uint8Array, string or a stream). This looks like a parsed body: its bytes, and with them " +
@@ -94,7 +96,7 @@ export function bodyReader(body: BodyInput): BodyReader {
   );
 }
 
-async function readChunks(body: AsyncIterable<Uint8Array>): ReturnType<BodyReader> {
+async function readChunks(body: AsyncIterable<Uint8Array>): Promise<ReadBody> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   let decoded = false;

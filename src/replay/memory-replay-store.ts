@@ -1,6 +1,7 @@
 import { type Clock, checkedClock, monotonicMs, systemClock } from "../core/clock.js";
 import { checkWholeNumber } from "../core/options.js";
 import { EVENT_ID_RETENTION_MS } from "../core/protocol.js";
+import { IdTable, type Kept, type Mark } from "./id-table.js";
 import { RESERVATION_MS, type ReplayStore, reservationLost } from "./replay-store.js";
 
 /** Options of `memoryReplayStore`. */
@@ -28,11 +29,9 @@ export function memoryReplayStore(options: MemoryReplayStoreOptions = {}): Repla
   const nowOf = steadily(clock);
   checkWholeNumber("maxIds", maxIds);
   checkWholeNumber("reservationMs", reservationMs);
-  // In both maps the order of insertion is the order of expiry, as all entries of one map are kept equally long.
+  // In both the order is that of expiry, as all entries of one are kept equally long.
   const reserved = new Map<string, Held>();
-  const processed = new Map<string, Held>();
-  // Finding a map's first entry costs as many steps as entries were deleted before it, so the order is kept beside it.
-  const inOrder = queue<string>();
+  const processed = new IdTable();
   let tokens = 0;
 
   function forgetExpired(now: number): void {
@@ -40,11 +39,7 @@ export function memoryReplayStore(options: MemoryReplayStoreOptions = {}): Repla
       if (expiresAt > now) break;
       reserved.delete(key);
     }
-    for (let key = inOrder.first(); key !== undefined; key = inOrder.first()) {
-      if ((processed.get(key)?.expiresAt ?? 0) > now) break;
-      processed.delete(key);
-      inOrder.take();
-    }
+    while ((processed.first()?.expiresAt ?? Infinity) <= now) processed.removeFirst();
   }
 
   return {
@@ -52,53 +47,36 @@ export function memoryReplayStore(options: MemoryReplayStoreOptions = {}): Repla
       const key = `${listenerId} ${eventId}`;
       const now = nowOf();
       forgetExpired(now);
-      if (processed.has(key)) return { state: "processed" };
+      const mark = processed.markOf(key);
+      if (processed.find(mark)) return { state: "processed" };
       if (reserved.has(key)) return { state: "in-flight" };
-      const token = String(++tokens);
-      reserved.set(key, { token, expiresAt: now + reservationMs });
-      return { state: "reserved", reservation: { listenerId, eventId, token } };
+      const token = ++tokens;
+      reserved.set(key, { token, expiresAt: now + reservationMs, mark });
+      return { state: "reserved", reservation: { listenerId, eventId, token: String(token) } };
     },
     async commit({ listenerId, eventId, token }) {
       const key = `${listenerId} ${eventId}`;
       const now = nowOf();
       forgetExpired(now);
-      const holder = processed.get(key) ?? reserved.get(key);
-      if (holder && holder.token !== token) throw reservationLost();
+      const held = reserved.get(key);
+      const mark = held?.mark ?? processed.markOf(key);
+      const done = processed.find(mark);
+      const holder = done ?? held;
+      if (holder && String(holder.token) !== token) throw reservationLost();
       reserved.delete(key);
-      if (processed.has(key)) return;
-      processed.set(key, { token, expiresAt: now + EVENT_ID_RETENTION_MS });
-      inOrder.add(key);
-      if (processed.size > maxIds) processed.delete(inOrder.take() ?? "");
+      if (done) return;
+      processed.add(mark, { token: Number(token), expiresAt: now + EVENT_ID_RETENTION_MS });
+      if (processed.size > maxIds) processed.removeFirst();
     },
     async release({ listenerId, eventId, token }) {
       const key = `${listenerId} ${eventId}`;
-      if (reserved.get(key)?.token === token) reserved.delete(key);
+      if (String(reserved.get(key)?.token) === token) reserved.delete(key);
     },
   };
 }
 
-interface Held {
-  readonly token: string;
-  readonly expiresAt: number;
-}
-
-/** First in, first out. What was taken leaves the memory once it is more than what is left. */
-function queue<Item>() {
-  let items: Item[] = [];
-  let taken = 0;
-  return {
-    add: (item: Item) => void items.push(item),
-    first: () => items[taken],
-    take(): Item | undefined {
-      const item = items[taken];
-      taken++;
-      if (taken * 2 > items.length) {
-        items = items.slice(taken);
-        taken = 0;
-      }
-      return item;
-    },
-  };
+interface Held extends Kept {
+  readonly mark: Mark;
 }
 
 /** A clock that fails gives its last time, so that an id whose event has run is remembered in any case. */

@@ -19,12 +19,24 @@ describe("both hash variants", () => {
     );
   });
 
+  it("agree with node:crypto on SHA-256 of any text", () => {
+    fc.assert(
+      fc.property(text, (data) => {
+        const expected = hash("sha256", data, "base64url");
+        expect([native.sha256Base64url(data), portable.sha256Base64url(data)]).toEqual([expected, expected]);
+      }),
+      runs,
+    );
+  });
+
   it("agree with Node on base64 of any bytes, wherever they lie in their buffer", () => {
     fc.assert(
       fc.property(bytes, fc.nat({ max: 5 }), (data, start) => {
         const part = data.subarray(start);
         const expected = Buffer.from(part).toString("base64");
         expect([native.encodeBase64(part), portable.encodeBase64(part)]).toEqual([expected, expected]);
+        const urlSafe = Buffer.from(part).toString("base64url");
+        expect([native.encodeBase64url(part), portable.encodeBase64url(part)]).toEqual([urlSafe, urlSafe]);
       }),
       runs,
     );

@@ -71,6 +71,32 @@ describe("a processed id", () => {
   });
 });
 
+it("remembers what a list of all ids remembers, as they come and go by the thousand", async () => {
+  const clock = fixedClock(START);
+  const store = memoryReplayStore({ clock, maxIds: 40_000 });
+  const expiries: number[] = [];
+  const isKept = (id: number) => (expiries[id] ?? 0) > clock.now() && id >= expiries.length - 40_000;
+  for (const [count, everyMs] of [
+    [30_000, 20_000],
+    [30_000, 2_000],
+    [100, DAY_MS / 4],
+    [5_000, 0],
+  ] as const) {
+    for (let i = 0; i < count; i++) {
+      await store.commit(await reserve(store, String(expiries.length)));
+      expiries.push(clock.now() + 7 * DAY_MS);
+      clock.advance(everyMs);
+    }
+    const wrong: number[] = [];
+    for (const id of expiries.keys()) {
+      const answer = await store.reserve("lst", String(id));
+      if (answer.state === "reserved") await store.release(answer.reservation);
+      if (answer.state !== (isKept(id) ? "processed" : "reserved")) wrong.push(id);
+    }
+    expect(wrong).toEqual([]);
+  }
+});
+
 it("a reservation expires after reservationMs", async () => {
   const clock = fixedClock(START);
   const store = memoryReplayStore({ clock, reservationMs: 500 });

@@ -85,13 +85,16 @@ export function sendAnswer(
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
-  response.statusCode = answer.status;
-  for (const [name, value] of answer.headers) {
-    const lines = answer.headers.filter(([other]) => other.toLowerCase() === name.toLowerCase());
-    response.setHeader(name, lines.length === 1 ? value : lines.map(([, line]) => line));
+  const { status, headers, body } = answer;
+  const lines: Record<string, string | string[]> = {};
+  for (const [name, value] of headers) {
+    const given = Object.keys(lines).find((other) => other.toLowerCase() === name.toLowerCase());
+    lines[given ?? name] = given === undefined ? value : [lines[given] ?? [], value].flat();
   }
+  if (status !== 204 && status !== 304) lines["Content-Length"] = String(Buffer.byteLength(body));
   closeAfterAnswer(request, response);
-  response.end(answer.body);
+  // All lines at once, which costs Node less than one setHeader() for each.
+  response.writeHead(status, lines).end(body);
 }
 
 /**

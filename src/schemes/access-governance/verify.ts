@@ -104,10 +104,10 @@ function prepareAuth(
 }
 
 /** Checks 6 to 23, in order, up to the first that fails. It asks the clock and looks up keys. */
-async function verify(
+function verify(
   listener: PreparedListener,
   { headers, body, nowSeconds }: UnverifiedRequest,
-): Promise<Verification> {
+): Verification | Promise<Verification> {
   const checks: Check[] = [];
   if (!passAll(checks, checkHeaders(headers))) return { ok: false, checks };
   let now: number;
@@ -118,13 +118,17 @@ async function verify(
     return { ok: false, checks: [...checks, failed("window", "RUN_FAILED", "a clock that failed")], cause };
   }
   if (!passAll(checks, [checkWindow(headers, now)])) return { ok: false, checks };
-  if (!passAll(checks, await checkCredential(listener, headers, body, now))) return { ok: false, checks };
-  if (!passAll(checks, [checkEncoding(headers)])) return { ok: false, checks };
-  const { check, payload } = checkBody(body);
-  if (!passAll(checks, [check])) return { ok: false, checks };
-  const [id = ""] = headers.all(EVENT_ID_HEADER);
-  const [timestamp = ""] = headers.all(TIMESTAMP_HEADER);
-  return { ok: true, checks, id: id.toLowerCase(), timestamp: Number(timestamp), payload };
+  const withCredential = (credential: readonly Check[]): Verification => {
+    if (!passAll(checks, credential)) return { ok: false, checks };
+    if (!passAll(checks, [checkEncoding(headers)])) return { ok: false, checks };
+    const { check, payload } = checkBody(body);
+    if (!passAll(checks, [check])) return { ok: false, checks };
+    const [id = ""] = headers.all(EVENT_ID_HEADER);
+    const [timestamp = ""] = headers.all(TIMESTAMP_HEADER);
+    return { ok: true, checks, id: id.toLowerCase(), timestamp: Number(timestamp), payload };
+  };
+  const credential = checkCredential(listener, headers, body, now);
+  return credential instanceof Promise ? credential.then(withCredential) : withCredential(credential);
 }
 
 /** Collects checks up to and with the first that failed; whether none did. */
@@ -195,12 +199,12 @@ function checkWindow(headers: ReceivedHeaders, nowSeconds: number): Check {
 }
 
 /** Checks 10 to 21: those of the listener's own method, over the headers and the bytes as received. */
-async function checkCredential(
+function checkCredential(
   listener: PreparedListener,
   headers: ReceivedHeaders,
   body: Uint8Array,
   nowSeconds: number,
-): Promise<readonly Check[]> {
+): readonly Check[] | Promise<readonly Check[]> {
   const { auth, baseUrl, url } = listener;
   const [timestamp = ""] = headers.all(TIMESTAMP_HEADER);
   const [eventId = ""] = headers.all(EVENT_ID_HEADER);
