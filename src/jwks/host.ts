@@ -1,7 +1,8 @@
 import { sha256Base64url } from "#hash";
 import { utf8 } from "../core/bytes.js";
 import { checkWholeNumber } from "../core/options.js";
-import { DEFAULT_MAX_AGE_SECONDS, type Jwks, type KeySet } from "./key-set.js";
+import type { Jwks, KeySet } from "./key-set.js";
+import { DEFAULT_MAX_AGE_SECONDS } from "./life-cycle.js";
 
 /** How a key set is served. */
 export interface KeySetHostOptions {

@@ -109,9 +109,6 @@ async function defaultKid(jwk: JWK, createdAt: number): Promise<string> {
   return `${date}-${(await calculateJwkThumbprint(jwk)).slice(0, 8)}`;
 }
 
-/** How long listeners may keep a key set unless its host says otherwise, in seconds. */
-export const DEFAULT_MAX_AGE_SECONDS = 300;
-
 /** The document of a key set (RFC 7517 section 5). */
 export interface Jwks {
   /** The public keys. */

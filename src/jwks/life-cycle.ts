@@ -34,6 +34,9 @@ export interface KeyLife extends KeyTimes {
   readonly alg: Algorithm;
 }
 
+/** How long listeners may keep a key set unless its host says otherwise, in seconds. */
+export const DEFAULT_MAX_AGE_SECONDS = 300;
+
 /** Added to the key set's max-age before a new key signs: for clocks that differ, and caches that refresh late. */
 export const WAIT_BEYOND_MAX_AGE_MS = 5 * 60_000;
 

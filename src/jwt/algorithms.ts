@@ -52,7 +52,7 @@ export const ALGORITHM_FACTS: Readonly<Record<Algorithm, AlgorithmFacts>> = {
       name: "RSASSA-PKCS1-v1_5",
       hash: "SHA-256",
       modulusLength: LEAST_RSA_BITS,
-      publicExponent: Uint8Array.of(1, 0, 1),
+      publicExponent: /* @__PURE__ */ Uint8Array.of(1, 0, 1),
     },
     signatureParameters: { name: "RSASSA-PKCS1-v1_5" },
     isSignatureLength: (length) => length >= LEAST_RSA_BITS / 8,

@@ -1,6 +1,4 @@
 import type { CryptoKey, JWK } from "jose";
-import { exportJWK } from "jose/key/export";
-import { importJWK, importPKCS8 } from "jose/key/import";
 import { decodeBase64url } from "../core/bytes.js";
 import { isOfLowOrder } from "../core/ed25519.js";
 import { HookproofError } from "../core/errors.js";
@@ -66,7 +64,10 @@ export async function importPublicKey(jwk: JWK, alg: Algorithm): Promise<CryptoK
   const imported = await importKey(jwk, alg);
   if (imported.type !== "public") throw unfit(alg, `is a ${imported.type} key; a key set holds public ones`);
   checkFitness(imported, alg);
-  if (alg === "EdDSA" && isOfLowOrder(decodeBase64url((await exportJWK(imported)).x ?? "")))
+  if (
+    alg === "EdDSA" &&
+    isOfLowOrder(decodeBase64url((await crypto.subtle.exportKey("jwk", imported)).x ?? ""))
+  )
     throw unfit(alg, "is a point of low order, for which everybody can sign");
   return imported;
 }
@@ -79,13 +80,27 @@ async function importKey(key: PrivateKeyInput, alg: Algorithm): Promise<CryptoKe
   if (isCryptoKey(key)) return key;
   if (key.alg !== undefined && key.alg !== alg)
     throw unfit(alg, `says alg ${JSON.stringify(key.alg)} itself`);
+  if (key.kty === "oct") throw unfit(alg, "is symmetric");
   try {
-    const imported = await importJWK(key, alg, { extractable: key.ext !== false });
-    if (!(imported instanceof Uint8Array)) return imported;
+    return await importJwk(key, alg);
   } catch {
     throw unfit(alg, "cannot be imported: its kty, crv or members do not make such a key");
   }
-  throw unfit(alg, "is symmetric");
+}
+
+/** What the JWK is for (`use`, and an `alg` that WebCrypto knows by another name) is not WebCrypto's to judge. */
+async function importJwk({ alg: _, use: _use, ...jwk }: JWK, alg: Algorithm): Promise<CryptoKey> {
+  const { kty, keyParameters } = ALGORITHM_FACTS[alg];
+  const { ext = true, key_ops: usages = [jwk.d ? "sign" : "verify"] } = jwk;
+  if (jwk.kty !== kty || typeof ext !== "boolean" || new Set(usages).size !== usages.length)
+    throw new TypeError("no such JWK");
+  return crypto.subtle.importKey(
+    "jwk",
+    { ...jwk, ext } as JsonWebKey,
+    keyParameters,
+    ext,
+    usages as KeyUsage[],
+  );
 }
 
 async function importPem(pem: string, alg: Algorithm): Promise<CryptoKey> {
@@ -98,7 +113,10 @@ async function importPem(pem: string, alg: Algorithm): Promise<CryptoKey> {
     );
   }
   try {
-    return await importPKCS8(pem, alg, { extractable: true });
+    if (!pem.startsWith("-----BEGIN")) throw new TypeError("text before the key");
+    const base64 = pem.replace(/-----(?:BEGIN|END) PRIVATE KEY-----|\s/g, "");
+    const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+    return await crypto.subtle.importKey("pkcs8", bytes, ALGORITHM_FACTS[alg].keyParameters, true, ["sign"]);
   } catch {
     throw unfit(alg, "cannot be imported: the PEM holds another kind of key or is damaged");
   }

@@ -1,9 +1,10 @@
 import type { CryptoKey } from "jose";
-import { CompactSign } from "jose/jws/compact/sign";
-import { encodeBase64url, utf8 } from "../core/bytes.js";
+import { encodeBase64url } from "#hash";
+import { signatureBy } from "#signature";
+import { utf8 } from "../core/bytes.js";
 import { HookproofError } from "../core/errors.js";
 import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
-import { type Algorithm, checkAlgorithm } from "./algorithms.js";
+import { ALGORITHM_FACTS, type Algorithm, checkAlgorithm } from "./algorithms.js";
 import { externalSignature } from "./external-signature.js";
 import { importPrivateKey, type PrivateKeyInput, type SigningKey } from "./key.js";
 
@@ -22,12 +23,17 @@ export function tokenSigner(source: SigningKeySource, typ: string): (claims: obj
   return async (claims) => {
     const { key, kid, alg } = typeof source === "function" ? await askForKey(source) : source;
     const header = { alg, kid, typ };
-    const text = JSON.stringify(claims);
-    if (typeof key !== "function")
-      return new CompactSign(utf8(text)).setProtectedHeader(header).sign(await imported(key, alg));
-    const input = `${encodeBase64url(utf8(JSON.stringify(header)))}.${encodeBase64url(utf8(text))}`;
-    return `${input}.${encodeBase64url(await externalSignature(key, utf8(input), alg))}`;
+    const input = `${segment(header)}.${segment(claims)}`;
+    const bytes = utf8(input);
+    const signature = await (typeof key === "function"
+      ? externalSignature(key, bytes, alg)
+      : signatureBy(await imported(key, alg), ALGORITHM_FACTS[alg].signatureParameters, bytes));
+    return `${input}.${encodeBase64url(signature)}`;
   };
+}
+
+function segment(members: object): string {
+  return encodeBase64url(utf8(JSON.stringify(members)));
 }
 
 /** The key that a caller's function gives. */

@@ -1,8 +1,14 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from "node:crypto";
 import { shownAs } from "../core/check.js";
 import { HookproofError } from "../core/errors.js";
-import { DEFAULT_MAX_AGE_SECONDS, type KeyRecord } from "../jwks/key-set.js";
-import { type KeyLife, type KeyState, lifeCycleFault, stateAt } from "../jwks/life-cycle.js";
+import type { KeyRecord } from "../jwks/key-set.js";
+import {
+  DEFAULT_MAX_AGE_SECONDS,
+  type KeyLife,
+  type KeyState,
+  lifeCycleFault,
+  stateAt,
+} from "../jwks/life-cycle.js";
 import { isAlgorithm } from "../jwt/algorithms.js";
 import type { JWK } from "../jwt/key.js";
 import { isStorableKid } from "./material.js";
