@@ -33,6 +33,12 @@ function burstOf({ perSecond, burst = Math.max(1, perSecond) }: Rate): number {
   return burst;
 }
 
+/**
+ * An event that is due no sooner than in so many milliseconds is kept apart until then: looks and claims do not pass it.
+ * Sooner ones are not worth the second change.
+ */
+export const LATER_MS = 10_000;
+
 /** How many listeners one look for due events goes over. */
 export const LOOK_STEPS = 1_000;
 

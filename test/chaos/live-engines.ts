@@ -7,6 +7,7 @@ import { sqliteStore } from "hookproof/outbox/sqlite";
 import type { OutboxStore } from "hookproof/outbox/store";
 import pg from "pg";
 import { betterSqlite3 } from "../kit/better-sqlite3.js";
+import { emptyDatabase } from "../kit/postgres.js";
 
 /** A store that worker processes share, by the machine's clock. */
 export interface LiveEngine {
@@ -64,11 +65,7 @@ export async function liveSqlite(): Promise<LiveEngine> {
 
 /** A database of its own on the server. */
 export async function livePostgres(server: string, name: string): Promise<LiveEngine> {
-  const maker = new pg.Client({ connectionString: server });
-  await maker.connect();
-  await maker.query(`CREATE DATABASE ${name}`);
-  await maker.end();
-  const url = Object.assign(new URL(server), { pathname: name }).href;
+  const url = await emptyDatabase(server, name);
   const pool = new pg.Pool({ connectionString: url });
   pool.on("error", () => {}); // the server is stopped first
   const store = postgresStore({ pool });

@@ -9,7 +9,7 @@ import { tenantsChaos } from "./tenants-chaos.js";
 
 const ROUNDS = process.env.HOOKPROOF_LONG ? 20 : 3;
 const OPTIONS = { timeout: 600_000, concurrent: true };
-const CLI = join(import.meta.dirname, "../../cli/bin/hookproof.js");
+const CLI = join(import.meta.dirname, "../../cli/bin/hookproof.cjs");
 
 async function keepsPromises(engine: LiveEngine, outbox: string): Promise<void> {
   let listed = "";

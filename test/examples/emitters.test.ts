@@ -153,7 +153,7 @@ it("github-action.yml: its step sends the webhook, with the secret in the enviro
   // npx would fetch the published package; here it is the one of this checkout.
   writeFileSync(
     join(folder, "npx"),
-    `#!/bin/bash\n[ "$1 $2 $3 $4" = "--yes --package hookproof-cli@0.1.0 hookproof" ] || exit 99\nexec node ${root}/cli/bin/hookproof.js "\${@:5}"\n`,
+    `#!/bin/bash\n[ "$1 $2 $3 $4" = "--yes --package hookproof-cli@0.1.0 hookproof" ] || exit 99\nexec node ${root}/cli/bin/hookproof.cjs "\${@:5}"\n`,
   );
   chmodSync(join(folder, "npx"), 0o755);
   await promisify(execFile)("bash", ["-euo", "pipefail", "-c", step], {

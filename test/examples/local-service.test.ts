@@ -14,7 +14,7 @@ beforeAll(requireBuild);
 
 /** Runs a suite in another language, which starts the built command line. */
 async function run(tool: string, name: string): Promise<string> {
-  const env = { ...process.env, HOOKPROOF: `${process.execPath} ${root}/cli/bin/hookproof.js` };
+  const env = { ...process.env, HOOKPROOF: `${process.execPath} ${root}/cli/bin/hookproof.cjs` };
   const { stdout, stderr } = await promisify(execFile)(tool, [join(EXAMPLES, name)], { env });
   return stdout + stderr;
 }

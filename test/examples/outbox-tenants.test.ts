@@ -10,7 +10,7 @@ import { EXAMPLES } from "../kit/example-process.js";
 import { serve } from "../kit/loopback.js";
 import { fencedBlocks, ROOT } from "../kit/markdown.js";
 import { itWith } from "../kit/needs.js";
-import { ownPostgres } from "../kit/postgres.js";
+import { emptyDatabase, ownPostgres } from "../kit/postgres.js";
 import { matches, openStage, parseTranscript, requireBuild } from "../kit/transcript.js";
 
 const postgres = await ownPostgres();
@@ -30,7 +30,7 @@ itWith("postgresql", postgres)(
     const server = await serve(
       getRequestListener((request) => (request.url.endsWith("lst_acme") ? acme : initech).handle(request)),
     );
-    const url = postgres?.url ?? "";
+    const url = await emptyDatabase(postgres?.url ?? "", "product");
     const stage = await openStage({
       DATABASE_URL: url,
       HOOKPROOF_OUTBOX: url,
@@ -48,7 +48,10 @@ itWith("postgresql", postgres)(
       const blocks = fencedBlocks(join(ROOT, "docs/guides/many-tenants.md"));
       const story = blocks.filter(({ language }) => language === "console").map(({ text }) => text);
       for (const { command, expected } of story.flatMap(parseTranscript)) {
-        if (command.includes(" rotate ")) atRotation.push(initech.requests.length);
+        if (command.includes(" rotate ")) {
+          await expect.poll(() => initech.requests.length).toBeGreaterThan(10);
+          atRotation.push(initech.requests.length);
+        }
         const run = () => stage.run(command.replace(/https:\/\/\w+\.example\.com/, server.url), true);
         let seen = await run();
         if (LOOKS.test(command))
@@ -56,6 +59,7 @@ itWith("postgresql", postgres)(
             seen = await run();
         if (!matches(expected, seen)) expect({ command, seen }).toEqual({ command, seen: expected });
       }
+      await expect.poll(() => initech.requests.length).toBeGreaterThan((atRotation[0] ?? 0) + 40);
     } finally {
       await stage.close();
     }
@@ -67,10 +71,8 @@ itWith("postgresql", postgres)(
 
     // The tenant that had traffic all the time was signed for with the old secret, then with the new one.
     const signedBy = initech.requests.map((request) => (isSignedWith(secrets.next, request) ? "new" : "old"));
-    expect(atRotation[0]).toBeGreaterThan(10);
     expect(new Set(signedBy.slice(0, atRotation[0]))).toEqual(new Set(["old"]));
     expect(new Set(signedBy.slice(signedBy.indexOf("new") + 20))).toEqual(new Set(["new"]));
-    expect(signedBy.length).toBeGreaterThan((atRotation[0] ?? 0) + 40);
 
     const pool = new pg.Client({ connectionString: url });
     await pool.connect();

@@ -2,7 +2,7 @@ import { get as plainGet } from "node:http";
 import { get } from "node:https";
 import { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { keptAgents } from "../../src/http/node/connections.js";
+import { keptAgents, loadHttp } from "../../src/http/node/connections.js";
 import { createTransport } from "../../src/http/node/transport.js";
 import type { TransportRequest } from "../../src/http/transport.js";
 import { makeCertificates } from "../kit/certificates.js";
@@ -92,7 +92,7 @@ describe("an idle connection", () => {
   it("is closed over TLS as well", async () => {
     const { ca, server: certificate } = makeCertificates();
     const server = await started(httpsServer(certificate, (_req, res) => res.end()));
-    const agent = keptAgents({ ca })["https:"];
+    const agent = keptAgents(await loadHttp(), { ca })["https:"];
     await new Promise<void>((resolve) => {
       get({ host: "127.0.0.1", port: server.port, agent }, (res) => res.resume().on("end", () => resolve()));
     });
@@ -115,7 +115,7 @@ describe("an idle connection", () => {
   it("keeps no process alive, and the network knows that it is kept", async () => {
     const setKeepAlive = vi.spyOn(Socket.prototype, "setKeepAlive");
     const server = await serverThatSays();
-    const agent = keptAgents({})["http:"];
+    const agent = keptAgents(await loadHttp(), {})["http:"];
     await new Promise<void>((resolve) => {
       plainGet({ host: "127.0.0.1", port: server.port, agent }, (res) =>
         res.resume().on("end", () => resolve()),

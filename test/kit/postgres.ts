@@ -93,6 +93,16 @@ export async function answers(connectionString: string): Promise<boolean> {
   }
 }
 
+/** An empty database of that name, so that a test which is tried again finds nothing of its first try. */
+export async function emptyDatabase(server: string, name: string): Promise<string> {
+  const admin = new pg.Client({ connectionString: server });
+  await admin.connect();
+  await admin.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+  await admin.query(`CREATE DATABASE ${name}`);
+  await admin.end();
+  return Object.assign(new URL(server), { pathname: name }).href;
+}
+
 function handle(url: string, stop: () => Promise<void>): TestPostgres {
   return {
     url,

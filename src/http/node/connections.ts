@@ -1,7 +1,7 @@
-import { type ClientRequest, Agent as HttpAgent } from "node:http";
-import { type AgentOptions, Agent as HttpsAgent } from "node:https";
+import type { ClientRequest, Agent as HttpAgent } from "node:http";
+import type { AgentOptions } from "node:https";
 import type { Socket } from "node:net";
-import { TLSSocket } from "node:tls";
+import type { TLSSocket } from "node:tls";
 import { isLoopbackHost } from "../../core/address.js";
 import { type HeaderPair, onlyValue } from "../../core/headers.js";
 
@@ -14,10 +14,37 @@ const EARLIER_MS = 1_000;
 /** How long a connection may be idle by its server's last `Keep-Alive`. */
 const idleLimits = new WeakMap<object, number>();
 
+/** Node's HTTP, by the protocol of a URL. */
+interface NodeHttp {
+  readonly "http:": typeof import("node:http");
+  readonly "https:": typeof import("node:https");
+}
+
+let loaded: NodeHttp | undefined;
+
+/** Node's HTTP, where it is loaded. Who only signs does without: it takes longer to load than the library. */
+export function loadedHttp(): NodeHttp | undefined {
+  return loaded;
+}
+
+/** By `import`, and nothing of ours with it: a file that cannot be read once, Node never reads again. */
+export async function loadHttp(): Promise<NodeHttp> {
+  const [http, https] = await Promise.all([import("node:http"), import("node:https")]);
+  loaded ??= { "http:": http, "https:": https };
+  return loaded;
+}
+
 /** Agents that keep connections for the next request, and close those that are idle for too long. */
-export function keptAgents(options: AgentOptions) {
+export function keptAgents(http: NodeHttp, options: AgentOptions) {
   const all = { ...options, keepAlive: true };
-  return { "http:": closingIdle(new HttpAgent(all)), "https:": closingIdle(new HttpsAgent(all)) };
+  const { "http:": plain, "https:": secure } = unkeptAgents(http, all);
+  const reuse = http["http:"].Agent.prototype.reuseSocket;
+  return { "http:": closingIdle(plain, reuse), "https:": closingIdle(secure, reuse) };
+}
+
+/** Agents that keep none, unless the options say so. */
+export function unkeptAgents(http: NodeHttp, options: AgentOptions) {
+  return { "http:": new http["http:"].Agent(options), "https:": new http["https:"].Agent(options) };
 }
 
 /** Notes how long a server keeps the connection of this answer, if it says so. */
@@ -31,7 +58,7 @@ function unasked(this: Socket): void {
   this.destroy();
 }
 
-function closingIdle<Agent extends HttpAgent>(agent: Agent): Agent {
+function closingIdle<Agent extends HttpAgent>(agent: Agent, reuse: HttpAgent["reuseSocket"]): Agent {
   return Object.assign(agent, {
     keepSocketAlive(socket: Socket): boolean {
       const limitMs = idleLimits.get(socket) ?? IDLE_MS;
@@ -46,7 +73,7 @@ function closingIdle<Agent extends HttpAgent>(agent: Agent): Agent {
     reuseSocket(socket: Socket, request: ClientRequest): void {
       socket.setTimeout(0);
       socket.off("data", unasked);
-      HttpAgent.prototype.reuseSocket.call(agent, socket, request);
+      reuse.call(agent, socket, request);
     },
   });
 }
@@ -66,7 +93,7 @@ export function isEncrypted(socket: Socket | null): boolean {
 
 /** Notes a new connection of an agent, once its TLS handshake is complete. */
 export function noteConnection(socket: Socket, agent: object): void {
-  if (socket instanceof TLSSocket && !socket.authorized) careless.add(agent);
+  if (isEncrypted(socket) && !(socket as TLSSocket).authorized) careless.add(agent);
 }
 
 /**

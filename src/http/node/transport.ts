@@ -1,11 +1,4 @@
-import {
-  type AgentOptions,
-  type ClientRequest,
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingMessage,
-} from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { ClientRequest, Agent as HttpAgent, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { setImmediate } from "node:timers";
 import { HookproofError } from "../../core/errors.js";
@@ -19,7 +12,16 @@ import {
   type TransportResponse,
 } from "../transport.js";
 import { boundTunnels, endTunnel, tooMuchAhead, watchBytesAhead } from "./bytes-ahead.js";
-import { isAuthenticated, isEncrypted, keptAgents, noteConnection, noteKeepAlive } from "./connections.js";
+import {
+  isAuthenticated,
+  isEncrypted,
+  keptAgents,
+  loadedHttp,
+  loadHttp,
+  noteConnection,
+  noteKeepAlive,
+  unkeptAgents,
+} from "./connections.js";
 import { guardedLookup, type Resolve } from "./guarded-lookup.js";
 import {
   aborted,
@@ -47,18 +49,20 @@ export function createTransport(options: TransportOptions = {}, resolve?: Resolv
   if (policy && agent)
     throw new TypeError("agent cannot be combined with allowPrivateNetwork: false, as it connects by itself");
   const connect = policy ? { lookup: guardedLookup({ allowedCidrs, resolve }) } : {};
-  const pools = agent ? { "http:": agent, "https:": agent } : keptAgents(connect);
-  const unkept = agent ? pools : unkeptAgents(connect);
+  const own = agent && { "http:": agent, "https:": agent };
+  let pools: Readonly<Record<"http:" | "https:", object>> | undefined = own;
   const proxied = agent !== undefined && "proxy" in agent;
   if (agent) boundTunnels(agent);
 
   return async (request) => {
     const endsAt = performance.now() + request.timeoutMs;
+    const http = loadedHttp() ?? (await loadHttp());
+    pools ??= keptAgents(http, connect);
     await nextTurn();
     if (request.signal?.aborted) throw asUnsent(aborted());
     const { protocol, host, port, path, authority } = targetOf(request.url);
     policy?.checkHost(host);
-    const send = protocol === "https:" ? httpsRequest : httpRequest;
+    const send = http[protocol].request;
     const headers = headerLines(request, authority);
     const { method } = request;
     const exchange = (pool: object, sentBefore = false) => {
@@ -77,7 +81,7 @@ export function createTransport(options: TransportOptions = {}, resolve?: Resolv
     const outcome = await exchange(pools[protocol]);
     if (!("stale" in outcome)) return outcome;
     // A kept connection was closed under the request before anything came back: once more, on a new one.
-    const fresh = await exchange(unkept[protocol], true);
+    const fresh = await exchange((own ?? unkeptAgents(http, connect))[protocol], true);
     if ("stale" in fresh) throw fresh.stale;
     return { ...fresh, resent: true };
   };
@@ -106,10 +110,6 @@ export function createTransport(options: TransportOptions = {}, resolve?: Resolv
  */
 export function nodeTransport(options: TransportOptions = {}): Transport {
   return createTransport(options);
-}
-
-function unkeptAgents(options: AgentOptions) {
-  return { "http:": new HttpAgent(options), "https:": new HttpsAgent(options) };
 }
 
 let turn: Promise<void> | undefined;

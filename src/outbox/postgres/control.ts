@@ -11,16 +11,12 @@ const PAGE = 500;
 
 /** Where events are that have not ended: a condition for each of the indexes. */
 const WAITING = "e.state = 'waiting'";
+const LATER = "e.state = 'later'";
 const LEASED = "e.state = 'leased'";
 
 /** An event that is leased has had its first attempt counted, and so has one whose lease has expired. */
 const HAS_BEGUN = "e.first_attempt_at IS NOT NULL";
 const NOT_BEGUN = "e.first_attempt_at IS NULL";
-
-/** A subquery by the primary key: true if the listener is paused or rests. */
-export function isHeld({ listener }: OutboxNames, name: string): string {
-  return `(SELECT h.paused_at IS NOT NULL OR h.rest_until > now() FROM ${listener} h WHERE h.name = ${name})`;
-}
 
 /** One transaction's part of a cancellation. */
 interface Page {
@@ -91,6 +87,7 @@ export function listenerControl(
     let cancelled = 0;
     // Twice, because an event may pass from one index to the other while the call goes along them.
     for (let pass = 0; pass < 2; pass++) {
+      cancelled += await cancelAlong(`${LATER} AND ${meant}`, "due_at");
       cancelled += await cancelAlong(`${IS_BEHIND} AND ${meant}`, "ready_at");
       cancelled += await cancelAlong(`${WAITING} AND ${meant}`, "due_at");
     }
@@ -98,7 +95,7 @@ export function listenerControl(
   }
 
   async function countBegun(listener: string | undefined): Promise<number> {
-    const counts = [WAITING, LEASED, IS_BEHIND].map(
+    const counts = [WAITING, LATER, LEASED, IS_BEHIND].map(
       (where) =>
         `(SELECT count(*) FROM ${event} e WHERE ${where} AND ${HAS_BEGUN} AND ${fits({ listener })})`,
     );
@@ -145,7 +142,7 @@ export function listenerControl(
     async pending(filter, limit) {
       const first = (where: string) =>
         `(SELECT e.ctid, e.seq FROM ${event} e WHERE ${where} AND ${fits(filter)} ORDER BY e.seq LIMIT ${Number(limit)})`;
-      const places = filter.ids ? ["e.ended_at IS NULL"] : [WAITING, LEASED, IS_BEHIND];
+      const places = filter.ids ? ["e.ended_at IS NULL"] : [WAITING, LATER, LEASED, IS_BEHIND];
       const rows = await database.search<EntryRow>(
         `SELECT ${ENTRY_COLUMNS} FROM ${event} e WHERE e.ctid = ANY (ARRAY(
            SELECT o.ctid FROM (${places.map(first).join(" UNION ALL ")}) o ORDER BY o.seq LIMIT ${Number(limit)}))

@@ -52,6 +52,7 @@ export class Database {
   readonly #heard = new WeakMap<PostgresPoolClient, number>();
   /** The start of the last call that was never answered. Connections that last answered earlier may be dead too. */
   #silentSince = Number.NEGATIVE_INFINITY;
+  readonly #onLoss = new Set<() => void>();
 
   constructor(pool: PostgresPool, limitMs: number) {
     this.#pool = pool;
@@ -116,6 +117,12 @@ export class Database {
       await client.query("COMMIT");
       return value;
     });
+  }
+
+  /** Calls this whenever a connection was lost: those on which nothing is asked may be dead too, and never say so. */
+  onLoss(heard: () => void): () => void {
+    this.#onLoss.add(heard);
+    return () => this.#onLoss.delete(heard);
   }
 
   /** Takes a client out of the pool; the caller releases it. */
@@ -185,6 +192,7 @@ export class Database {
       client.release();
     } catch {
       client.release(error instanceof Error ? error : true);
+      for (const heard of this.#onLoss) heard();
     }
   }
 

@@ -4,6 +4,7 @@ import { MAX_BODY_BYTES } from "../../core/protocol.js";
 import { eventName, idReused, newEvents, SHARED_BODY_MS, sharedBodies } from "../engine.js";
 import type { OutboxEvent } from "../outbox-store.js";
 import { type Database, type PostgresClient, rowsOf } from "./database.js";
+import { openState } from "./order.js";
 import type { OutboxNames } from "./schema.js";
 
 /** The result of one statement. */
@@ -33,7 +34,7 @@ function storeSql({ event, tally }: OutboxNames): string {
     added AS (
       INSERT INTO ${event} (id, listener, state, digest, body, ordering_key, traceparent, encryption_key_id, ready_at,
         due_at)
-      SELECT id, listener, CASE WHEN ordering_key IS NULL THEN 'waiting' ELSE 'new' END, digest,
+      SELECT id, listener, ${openState("ordering_key", "ready.at")}, digest,
         decode(nullif(body, ''), 'base64'), ordering_key, traceparent, encryption_key_id, ready.at, ready.at
       FROM given CROSS JOIN LATERAL (
         SELECT greatest(now(), to_timestamp(greatest(deliver_at, 0) / 1000)) AS at) ready
@@ -197,7 +198,7 @@ export function enqueueFunctions({
       END IF;
       body_digest := rtrim(translate(encode(sha256(bytes), 'base64'), '+/', '-_'), '=');
       INSERT INTO ${event} (id, listener, state, digest, body, ordering_key, traceparent, ready_at, due_at)
-        VALUES ($4, $1, CASE WHEN $3 IS NULL THEN 'waiting' ELSE 'new' END, body_digest, bytes, $3, $5, ready, ready)
+        VALUES ($4, $1, ${openState("$3", "ready")}, body_digest, bytes, $3, $5, ready, ready)
         ON CONFLICT (id, listener) DO NOTHING;
       IF FOUND THEN
         INSERT INTO ${tally} VALUES ($1, 1, 0, 0);

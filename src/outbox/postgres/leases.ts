@@ -9,9 +9,9 @@ import type {
   Lease,
   OutboxAttempt,
 } from "../outbox-store.js";
-import { isHeld } from "./control.js";
+import type { WantedRow } from "./claim-function.js";
 import { type Database, jsonLiteral } from "./database.js";
-import { GIVEN_BACK, lockOrder, noteKeys, ofKey, passOn, settle, unsettledSql } from "./order.js";
+import { GIVEN_BACK, lockOrder, noteKeys, openState, passOn, settle, unsettledSql } from "./order.js";
 import {
   attemptText,
   type ClaimedRow,
@@ -24,9 +24,6 @@ import {
 /** How often one claim asks again because some listeners had less than their share. */
 const ROUNDS = 4;
 
-/** How many advisory locks there are for all listeners. */
-const LOCKS = 1_024;
-
 /** Leases due events; see `OutboxStore`. */
 export type Claim = (request: ClaimRequest) => Promise<ClaimedEvent[]>;
 
@@ -36,42 +33,31 @@ export function claiming(database: Database, names: OutboxNames): Claim {
   /** Tokens of claims whose answer was lost. Their events are given back, or they would wait until the lease expires. */
   const unanswered = new Set<string>();
 
-  /** @param waits whether to wait for listeners that another worker is claiming from; otherwise they are left out */
-  async function round(
-    request: ClaimRequest,
-    waits: boolean,
-  ): Promise<{ rows: ClaimedRow[]; missed: boolean }> {
+  async function round(request: ClaimRequest): Promise<ClaimedRow[]> {
     const token = newEventId();
     const lost = [...unanswered];
     const before = lost.length > 0 ? [giveBackSql(names, lost)] : [];
     const settling = isUnsettled || lost.length > 0 ? [settle(names, ...before)] : [];
-    const claim = [wantedSql(names, request, waits), claimSql(names, request, token), unsettledSql(names)];
+    const claim = [claimSql(names, request, token), unsettledSql(names)];
     // Two transactions, because a claim sees only what was committed before it.
     const results = await database.scripts([...settling, claim]).catch((error) => {
       if ((error as { code?: unknown }).code === "OUTBOX_OUTCOME_UNKNOWN") unanswered.add(token);
       throw error;
     });
     for (const one of lost) unanswered.delete(one);
-    const [[counts], rows, [state]] = results.at(-1) as [
-      { missed: boolean }[],
-      ClaimedRow[],
-      { unsettled: boolean }[],
-    ];
+    const [rows, [state]] = results.at(-1) as [ClaimedRow[], { unsettled: boolean }[]];
     isUnsettled = state?.unsettled ?? false;
-    return { rows, missed: counts?.missed ?? false };
+    return rows;
   }
 
   return async (request) => {
     const { limit, leaseMs } = request;
     let listeners = new Map([...request.listeners].filter(([, { most }]) => most > 0));
     const claimed: ClaimedRow[] = [];
-    let waits = false;
     for (let n = 0; n < ROUNDS && listeners.size > 0 && claimed.length < limit; n++) {
       const wasUnsettled = isUnsettled;
-      const { rows, missed } = await round({ limit: limit - claimed.length, leaseMs, listeners }, waits);
+      const rows = await round({ limit: limit - claimed.length, leaseMs, listeners });
       claimed.push(...rows);
-      waits = missed && rows.length === 0;
-      if (waits) continue;
       if (isUnsettled && !wasUnsettled) continue; // events that were new or had an expired lease may be due now
       listeners = withMore(listeners, rows);
     }
@@ -96,73 +82,16 @@ function withMore(
   return new Map(open);
 }
 
-/**
- * Notes for the next statement which of the listeners have due events and are not held, and locks each: limits over all
- * workers are kept by counting, and what is counted must not change meanwhile. The statement after it sees everything
- * that was committed before the lock was given.
- */
-function wantedSql(names: OutboxNames, { listeners }: ClaimRequest, waits: boolean): string {
-  const { event, claimLock } = names;
-  const wanted = [...listeners].map(([listener, share], place) => {
+/** Leases events by the function of the tables, and reads them. */
+function claimSql(names: OutboxNames, { limit, leaseMs, listeners }: ClaimRequest, token: string): string {
+  const wanted = [...listeners].map(([listener, share], place): WantedRow => {
     const { most, windowMs: window_ms, concurrency, rate } = share;
     const { perSecond: per_second, burst = Math.max(1, per_second ?? 0) } = rate ?? {};
     return { place, listener, most, window_ms, concurrency, per_second, burst };
   });
-  const lock = waits ? "pg_advisory_xact_lock" : "pg_try_advisory_xact_lock";
-  const isLocked = waits ? "l.lock IS NOT NULL" : "l.lock";
-  return `WITH due AS MATERIALIZED (
-      SELECT w.* FROM json_to_recordset(${jsonLiteral(wanted)})
-        AS w(place int, listener text, most int, window_ms float8, concurrency int, per_second float8, burst float8)
-      CROSS JOIN LATERAL (
-        SELECT n.due_at FROM ${event} n WHERE n.state = 'waiting' AND n.listener = w.listener
-        ORDER BY n.due_at LIMIT 1) next
-      WHERE next.due_at <= now() AND ${isHeld(names, "w.listener")} IS NOT TRUE),
-    -- In one order, so that two workers cannot wait for each other.
-    locks AS MATERIALIZED (
-      SELECT k.key, ${lock}(${claimLock}, k.key)${waits ? "::text" : ""} AS lock
-      FROM (SELECT DISTINCT hashtext(listener) & ${LOCKS - 1} AS key FROM due ORDER BY 1) k),
-    mine AS (
-      SELECT d.* FROM due d JOIN locks l ON l.key = hashtext(d.listener) & ${LOCKS - 1} WHERE ${isLocked})
-    SELECT set_config('hookproof.due', coalesce((SELECT json_agg(mine) FROM mine)::text, '[]'), true),
-      (SELECT count(*) FROM mine) < (SELECT count(*) FROM due) AS missed`;
-}
-
-function claimSql(names: OutboxNames, { limit, leaseMs }: ClaimRequest, token: string): string {
-  const { event, listener: table } = names;
-  // See `allowedBy` and `paceAfter`, which are the same in TypeScript.
-  const ahead = "date_part('epoch', h.pace - now()) * d.per_second";
-  return `WITH due AS MATERIALIZED (
-      SELECT d.*, p.pace, least(d.most, d.concurrency - (
-          SELECT count(*) FROM ${event} l
-          WHERE l.listener = d.listener AND l.state = 'leased' AND l.leased_until > now()),
-        floor(d.burst - d.per_second * date_part('epoch', p.pace - now()) + 1e-6))::int AS room
-      FROM json_to_recordset(current_setting('hookproof.due')::json)
-        AS d(place int, listener text, most int, window_ms float8, concurrency int, per_second float8, burst float8)
-      CROSS JOIN LATERAL (SELECT coalesce((
-        SELECT h.pace FROM ${table} h
-        WHERE h.name = d.listener AND h.pace > now() AND ${ahead} <= d.burst + 1), now()) AS pace) p
-      ORDER BY d.place),
-    one AS MATERIALIZED (SELECT ceil(${limit} / greatest(1, count(*))::float8)::int AS share FROM due WHERE room > 0),
-    taken AS MATERIALIZED (
-      SELECT t.ctid, due.listener, due.pace, due.per_second FROM due CROSS JOIN one CROSS JOIN LATERAL (
-        SELECT e.ctid FROM ${event} e
-        WHERE e.listener = due.listener AND e.state = 'waiting' AND e.due_at <= now()
-          AND (e.first_attempt_at IS NULL
-            OR e.first_attempt_at >= now() - due.window_ms * interval '1 ms')
-          AND (e.ordering_key IS NULL OR NOT EXISTS (
-            SELECT FROM ${event} n WHERE ${ofKey("n", "e", "new")} AND n.seq < e.seq))
-        ORDER BY e.due_at, e.seq LIMIT least(due.room, one.share) FOR UPDATE SKIP LOCKED) t
-      WHERE due.room > 0 LIMIT ${limit}),
-    paced AS (
-      INSERT INTO ${table} (name, pace)
-      SELECT listener, pace + count(*) / per_second * interval '1 s' FROM taken WHERE per_second IS NOT NULL
-      GROUP BY listener, pace, per_second
-      ON CONFLICT (name) DO UPDATE SET pace = excluded.pace)
-    UPDATE ${event} e SET state = 'leased', token = '${token}', claimed_at = now(),
-      leased_until = now() + ${Number(leaseMs)} * interval '1 ms', attempts = e.attempts + 1,
-      first_attempt_at = coalesce(e.first_attempt_at, now())
-    WHERE e.ctid = ANY (ARRAY(SELECT ctid FROM taken))
-    RETURNING ${claimedColumns(names)}, (SELECT share FROM one) AS share`;
+  const given = `${jsonLiteral(wanted)}, ${Number(limit)}, ${Number(leaseMs)}, '${token}'`;
+  return `SELECT ${claimedColumns(names)}, c.share
+    FROM ${names.schema}.claim(${given}) c CROSS JOIN LATERAL (SELECT (c.claimed).*) e`;
 }
 
 /** Releases the events of claims whose answer was lost, and takes back the attempt that they counted. */
@@ -241,7 +170,12 @@ export function leasing(database: Database, names: OutboxNames): Leases {
     },
     async reschedule(lease, at, attempt) {
       const input = { ...named(lease), at: new Date(at).toISOString(), attempt: attemptText(attempt) };
-      return (await giveBack([input], `due_at = i.at, token = NULL, ${HISTORY}, ${GIVEN_BACK}`)) > 0;
+      return (
+        (await giveBack(
+          [input],
+          `due_at = i.at, token = NULL, leased_until = NULL, ${HISTORY}, state = ${openState("e.ordering_key", "i.at")}`,
+        )) > 0
+      );
     },
     async fail(lease, { reason, code, attempt, blocksKey }) {
       const why = { reason, code, attempt: attemptText(attempt), blocks_key: blocksKey };

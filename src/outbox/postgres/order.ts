@@ -1,3 +1,4 @@
+import { LATER_MS } from "../engine.js";
 import type { OutboxNames } from "./schema.js";
 
 /*
@@ -50,9 +51,16 @@ export function passOn({ event }: OutboxNames): string {
     WHERE e.ctid = next.ctid AND e.state = 'parked'`;
 }
 
+/** The state of an event that may be claimed at `due`, an SQL expression. */
+export function openState(key: string, due: string): string {
+  const isLater = `${due} > now() + ${LATER_MS} * interval '1 ms'`;
+  return `CASE WHEN ${key} IS NOT NULL THEN 'new' WHEN ${isLater} THEN 'later' ELSE 'waiting' END`;
+}
+
 /** Whether `settle` has something to do. */
 export function unsettledSql({ event }: OutboxNames): string {
   return `SELECT EXISTS (SELECT FROM ${event} WHERE state = 'leased' AND leased_until <= now())
+    OR EXISTS (SELECT FROM ${event} WHERE state = 'later' AND due_at <= now())
     OR EXISTS (SELECT FROM ${event} WHERE state = 'new') AS unsettled`;
 }
 
@@ -63,12 +71,19 @@ function endLeases({ event }: OutboxNames): string {
     ORDER BY l.leased_until LIMIT ${PLACED} FOR UPDATE SKIP LOCKED))`;
 }
 
+/** Events that were put off and are due now join those that may be claimed. */
+function ripen({ event }: OutboxNames): string {
+  return `UPDATE ${event} e SET state = 'waiting' WHERE e.ctid = ANY (ARRAY(
+    SELECT l.ctid FROM ${event} l WHERE l.state = 'later' AND l.due_at <= now()
+    ORDER BY l.due_at LIMIT ${PLACED} FOR UPDATE SKIP LOCKED))`;
+}
+
 /** Makes an event claimable again that was leased. */
 export const GIVEN_BACK = `state = CASE WHEN e.ordering_key IS NULL THEN 'waiting' ELSE 'new' END, leased_until = NULL`;
 
 /**
- * Makes events due again whose lease has expired, and gives new events their place: head of their key, or parked. The
- * lock comes first, because its holder may be changing the same events.
+ * Makes events due again whose lease has expired, and those whose time has come, and gives new events their place: head
+ * of their key, or parked. The lock comes first, because its holder may be changing the same events.
  */
 export function settle(names: OutboxNames, ...before: readonly string[]): string[] {
   const { event } = names;
@@ -89,5 +104,5 @@ export function settle(names: OutboxNames, ...before: readonly string[]): string
       SELECT h.ctid FROM ${event} h WHERE ${ofKey("h", "k", "waiting")}
         AND h.seq > ${firstOf(event, "k", "parked")} LIMIT 1) head
     WHERE e.ctid = head.ctid AND e.state = 'waiting'`;
-  return [lockOrder(names), ...before, endLeases(names), place, giveWay, passOn(names)];
+  return [lockOrder(names), ...before, endLeases(names), ripen(names), place, giveWay, passOn(names)];
 }

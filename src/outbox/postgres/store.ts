@@ -246,7 +246,8 @@ function lookups(database: Database, { event, tally, listener }: OutboxNames): L
          SELECT t.listener, (t.pending - coalesce(l.held, 0))::float8 AS pending,
            coalesce(l.held, 0)::float8 AS in_flight, t.delivered::float8 AS delivered, t.dead::float8 AS dead,
            ${ms(`now() - least(${first("e.state = 'waiting'", "e.due_at")},
-             ${first("e.state = 'waiting' AND e.first_attempt_at IS NOT NULL", "e.first_attempt_at")},
+             ${first("e.state = 'later'", "e.due_at")},
+             ${first("e.state IN ('waiting', 'later') AND e.first_attempt_at IS NOT NULL", "e.first_attempt_at")},
              ${first(IS_BEHIND, "e.ready_at")}, l.oldest)`)} AS oldest_age,
            ${ms("t.paused_at")} AS paused_at, t.pause_reason,
            ${ms("CASE WHEN t.rest_until > now() THEN t.rest_until END")} AS rests_until

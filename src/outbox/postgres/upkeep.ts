@@ -33,7 +33,7 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
     return `SELECT ${columns} FROM json_to_recordset(${jsonLiteral(input)})
         AS i(listener text, window_ms float8, blocks_key boolean)
       CROSS JOIN LATERAL (
-        SELECT l.id, l.ctid FROM ${event} l WHERE l.listener = i.listener AND l.state IN ('waiting', 'aside')
+        SELECT l.id, l.ctid FROM ${event} l WHERE l.listener = i.listener AND l.state IN ('waiting', 'later', 'aside')
           AND l.first_attempt_at < now() - i.window_ms * interval '1 ms'
         ORDER BY l.first_attempt_at LIMIT ${most} ${lock}) l LIMIT ${most}`;
   };

@@ -84,7 +84,10 @@ export function createWaker(database: Database, { channel }: OutboxNames, connec
   };
 }
 
-/** Listens on a connection of its own, and makes a new one when that is lost. */
+/**
+ * Listens on a connection of its own, and makes a new one when that is lost, or any other: one that only listens would
+ * not learn that its server has gone without a word.
+ */
 function listening(database: Database, channel: string, onMessage: (sender: string) => void): () => void {
   let isStopped = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -117,9 +120,11 @@ function listening(database: Database, channel: string, onMessage: (sender: stri
     await client.query(`LISTEN ${channel}`);
   }
 
+  const stopHearing = database.onLoss(() => current && again());
   void listen().catch(again);
   return () => {
     isStopped = true;
+    stopHearing();
     clearTimeout(timer);
     end();
   };

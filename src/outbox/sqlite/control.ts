@@ -4,7 +4,7 @@ import type { CancelResult, EventFilter, ListenerStats, OutboxEntry, StoreContro
 import { type ChangedRow, stateChange } from "./changes.js";
 import type { Access } from "./dead-letters.js";
 import { dueLooks } from "./due.js";
-import { CANCELLED, IS_ASIDE, IS_OPEN, type OutboxRow, outboxEntry, PENDING } from "./schema.js";
+import { CANCELLED, IS_ASIDE, IS_LATER, IS_OPEN, type OutboxRow, outboxEntry, PENDING } from "./schema.js";
 
 /** How many events one transaction reads to cancel them, so that many do not hold up other writers. */
 const PAGE = 200;
@@ -80,19 +80,21 @@ interface Candidate extends ChangedRow {
 /** How far a cancellation has read a listener's events in one of the two orders. */
 interface Scan {
   readonly listener: string;
-  readonly order: "free" | "aside" | "keyed";
+  readonly order: "free" | "aside" | "later" | "keyed";
   readonly place: number | string;
   readonly seq: number;
 }
 
 /**
  * Events without an ordering key are read by their due times, the others key by key. What a pause has put aside is read
- * before and after: events may go there and come back meanwhile.
+ * before and after: events may go there and come back meanwhile. Before both, what is not due for a while: its time may
+ * come meanwhile.
  */
 const scansOf = (listener: string): Scan[] => [
   { listener, order: "aside", place: -1, seq: 0 },
   { listener, order: "free", place: -1, seq: 0 },
   { listener, order: "aside", place: -1, seq: 0 },
+  { listener, order: "later", place: -1, seq: 0 },
   { listener, order: "keyed", place: "", seq: 0 },
 ];
 
@@ -109,6 +111,9 @@ function cancelling(db: SqliteDatabase, { changing, reading, clock }: Access) {
     aside: `SELECT ${CANDIDATE}, ready_at AS place FROM hookproof_outbox
       WHERE listener = ? AND ${IS_ASIDE} AND ordering_key IS NULL AND (ready_at, seq) > (?, ?)
       ORDER BY ready_at, seq LIMIT ?`,
+    later: `SELECT ${CANDIDATE}, visible_at AS place FROM hookproof_outbox
+      WHERE listener = ? AND ${IS_LATER} AND (visible_at, seq) > (?, ?)
+      ORDER BY visible_at, seq LIMIT ?`,
     keyed: `SELECT ${CANDIDATE}, ordering_key AS place FROM hookproof_outbox
       WHERE listener = ? AND ordering_key IS NOT NULL AND turn IS NOT NULL AND (ordering_key, seq) > (?, ?)
       ORDER BY ordering_key, seq LIMIT ?`,
@@ -204,8 +209,11 @@ function pendingEntries(
           WHERE ordering_key IS NOT NULL AND turn = 0 AND state = ${PENDING} ${ofListener}
         UNION ALL
         SELECT seq FROM hookproof_outbox INDEXED BY hookproof_outbox_aside
-          WHERE ${IS_ASIDE} ${ofListener}`,
-        [...bound, ...bound, ...bound],
+          WHERE ${IS_ASIDE} ${ofListener}
+        UNION ALL
+        SELECT seq FROM hookproof_outbox INDEXED BY hookproof_outbox_later
+          WHERE ${IS_LATER} ${ofListener}`,
+        [...bound, ...bound, ...bound, ...bound],
       ];
   const sql = `SELECT * FROM hookproof_outbox
     WHERE seq IN (SELECT seq FROM (${from}) ORDER BY +seq LIMIT ?) ORDER BY seq`;

@@ -1,7 +1,7 @@
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
 import { type DueLooks, dueListeners, LOOK_STEPS, type LookedAt } from "../engine.js";
 import type { Access } from "./dead-letters.js";
-import { ASIDE, IS_ASIDE, IS_OPEN } from "./schema.js";
+import { ASIDE, IS_ASIDE, IS_LATER, IS_OPEN } from "./schema.js";
 
 /** How many events one transaction puts aside or brings back, so that many do not hold up other writers. */
 const PAGE = 500;
@@ -9,10 +9,24 @@ const PAGE = 500;
 /** An event under way is left to its lease. A look that puts nothing aside changes nothing: a change wakes who looks. */
 const canBePutAside = `${IS_OPEN} AND (lease_until IS NULL OR lease_until <= ?)`;
 
+/** How many events one transaction makes claimable whose time has come. */
+const RIPE = 2_000;
+
+/** Makes events claimable whose time has come, inside a transaction. */
+export function ripening(db: SqliteDatabase): (now: number) => void {
+  const change = preparedChanges(db, {
+    ripen: `UPDATE hookproof_outbox SET turn = 1 WHERE seq IN (
+      SELECT seq FROM hookproof_outbox WHERE ${IS_LATER} AND visible_at <= ? ORDER BY visible_at LIMIT ${RIPE})`,
+  });
+  return (now) => void change("ripen", now);
+}
+
 export function dueLooks(db: SqliteDatabase, { changing, reading, clock }: Access): DueLooks {
   const next = (listener: string) =>
     `(SELECT min(listener) FROM hookproof_outbox WHERE ${IS_OPEN} AND listener > ${listener})`;
+  const ripen = ripening(db);
   const ask = preparedQueries(db, {
+    ripe: `SELECT 1 FROM hookproof_outbox WHERE ${IS_LATER} AND visible_at <= ? LIMIT 1`,
     // Steps from one listener to the next along the index, so that idle listeners and long backlogs cost nothing.
     due: `WITH RECURSIVE waiting (listener, step) AS (
         SELECT ${next("?")}, 1
@@ -62,6 +76,7 @@ export function dueLooks(db: SqliteDatabase, { changing, reading, clock }: Acces
   return {
     async due(after, most) {
       const now = clock.now();
+      if (reading(() => ask("ripe", now)).length > 0) await changing(() => ripen(now));
       const rows = reading(() => ask<LookedAt>("due", after ?? "", now, now, now, most));
       const paused = rows.filter(({ isPaused }) => isPaused).map(({ listener }) => listener);
       if (paused.length > 0) await changing(() => putAside(paused));

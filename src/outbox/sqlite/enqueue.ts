@@ -1,8 +1,8 @@
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
-import { newEvents, SHARED_BODY_MS, sharedBodies } from "../engine.js";
+import { LATER_MS, newEvents, SHARED_BODY_MS, sharedBodies } from "../engine.js";
 import type { OutboxEvent } from "../outbox-store.js";
 import { type ChangedRow, stateChange } from "./changes.js";
-import { PENDING } from "./schema.js";
+import { LATER, PENDING } from "./schema.js";
 
 /**
  * Stores events over one connection, inside a transaction. It refuses events before it writes anything, because a
@@ -35,7 +35,8 @@ export function enqueueing(db: SqliteDatabase): (events: readonly OutboxEvent[],
     const isBehind = orderingKey !== null && ask("isBehind", listener, orderingKey).length > 0;
     const of = [listener, id, digest, orderingKey, traceparent, encryptionKeyId] as const;
     const readyAt = Math.max(now, event.deliverAt ?? now);
-    const seq = insert("event", ...of, now, readyAt, readyAt, readyAt, isBehind ? 0 : 1);
+    const turn = orderingKey === null && readyAt > now + LATER_MS ? LATER : 1;
+    const seq = insert("event", ...of, now, readyAt, readyAt, readyAt, isBehind ? 0 : turn);
     if (!isShared) insert("body", seq, event.body);
     return { seq, listener, ordering_key: orderingKey };
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
-import { allowedBy, inTurn, paceAfter } from "../engine.js";
+import { allowedBy, inTurn, LATER_MS, paceAfter } from "../engine.js";
 import type {
   ClaimedEvent,
   ClaimRequest,
@@ -11,7 +11,18 @@ import type {
   OutboxAttempt,
 } from "../outbox-store.js";
 import { type ChangedRow, stateChange } from "./changes.js";
-import { BODY, type ClaimedRow, claimedEvent, DEAD, DELIVERED, IS_HELD, IS_OPEN, PENDING } from "./schema.js";
+import { ripening } from "./due.js";
+import {
+  BODY,
+  type ClaimedRow,
+  claimedEvent,
+  DEAD,
+  DELIVERED,
+  IS_HELD,
+  IS_OPEN,
+  LATER,
+  PENDING,
+} from "./schema.js";
 
 /** Due events that are inside their window, and of which no other one of their key is leased. */
 const canGo = (
@@ -47,6 +58,7 @@ export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: numbe
         ORDER BY visible_at, seq LIMIT 1)
       FROM json_each(?)`),
   });
+  const ripen = ripening(db);
   const change = preparedChanges(db, {
     pace: `INSERT INTO hookproof_outbox_listeners (listener, pace) VALUES (?, ?)
       ON CONFLICT (listener) DO UPDATE SET pace = excluded.pace`,
@@ -68,6 +80,7 @@ export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: numbe
 
   return ({ limit, leaseMs, listeners }, now) => {
     const lease = [randomUUID(), now + leaseMs, now + leaseMs, now] as const;
+    ripen(now);
     const served = openOf(listeners, now);
     const open = new Set(served);
     let left = limit;
@@ -118,7 +131,7 @@ interface OpenListener {
 /** What the holder of a lease may do; each call has to be in a transaction. See `OutboxStore`. */
 export interface Leases {
   markDelivered(deliveries: readonly Delivery[], now: number): number;
-  reschedule(lease: Lease, at: number, attempt: OutboxAttempt): boolean;
+  reschedule(lease: Lease, at: number, attempt: OutboxAttempt, now: number): boolean;
   fail(lease: Lease, failure: DeliveryFailure, now: number): boolean;
   release(leases: readonly Lease[]): void;
 }
@@ -135,7 +148,7 @@ export function leasing(db: SqliteDatabase): Leases {
     deliver: `UPDATE hookproof_outbox
       SET state = ${DELIVERED}, turn = NULL, ended_at = ?, outcome = ?, ${REMEMBERED}, ${FREED} ${HELD} ${CHANGED}`,
     reschedule: `UPDATE hookproof_outbox
-      SET due_at = ?, visible_at = ?, ${REMEMBERED}, ${FREED} ${HELD} RETURNING 1`,
+      SET due_at = ?, visible_at = ?, turn = iif(? AND ordering_key IS NULL, ${LATER}, turn), ${REMEMBERED}, ${FREED} ${HELD} RETURNING 1`,
     fail: `UPDATE hookproof_outbox SET state = ${DEAD}, turn = iif(?, turn, NULL), ended_at = ?, reason = ?, code = ?,
         ${FREED} ${HELD} ${CHANGED}`,
     remember: `UPDATE hookproof_outbox SET ${REMEMBERED} ${HELD} RETURNING 1`,
@@ -152,8 +165,9 @@ export function leasing(db: SqliteDatabase): Leases {
       changed(rows, PENDING, DELIVERED);
       return rows.length;
     },
-    reschedule: (lease, at, attempt) =>
-      ask("reschedule", at, at, JSON.stringify(attempt), ...held(lease)).length > 0,
+    reschedule: (lease, at, attempt, now) =>
+      ask("reschedule", at, at, at > now + LATER_MS ? 1 : 0, JSON.stringify(attempt), ...held(lease)).length >
+      0,
     fail(lease, { reason, code, attempt, blocksKey }, now) {
       if (attempt) ask("remember", JSON.stringify(attempt), ...held(lease));
       const rows = ask<ChangedRow>("fail", blocksKey ? 1 : 0, now, reason, code, ...held(lease));

@@ -28,6 +28,10 @@ export const IS_MOVED = `state = ${PENDING} AND (turn <> 1 OR visible_at <> read
 export const ASIDE = 2;
 export const IS_ASIDE = `state = ${PENDING} AND turn = ${ASIDE}`;
 
+/** Pending events without a key that are not due for a while (`LATER_MS`): neither a look nor a claim passes them. */
+export const LATER = 3;
+export const IS_LATER = `state = ${PENDING} AND turn = ${LATER}`;
+
 /** Listeners of which nothing is claimed at a time. */
 export const IS_HELD = "(paused_at IS NOT NULL OR rest_until > ?)";
 
@@ -35,8 +39,8 @@ export const IS_HELD = "(paused_at IS NOT NULL OR rest_until > ?)";
  * The steps from each version of the tables to the next one; a file of version n has had the first n. A step that was
  * published is never changed.
  *
- * - `turn` is 1 for an event whose turn it is, 2 for one that a pause has put aside, 0 for one behind an earlier event
- *   of its ordering key, and NULL for a finished one, so that a claim does not read events that have to wait.
+ * - `turn` is 1 for an event whose turn it is, 2 for one that a pause has put aside, 3 for one that is not due for a
+ *   while, 0 for one behind an earlier event of its ordering key, and NULL for a finished one, so that a claim does not read events that have to wait.
  * - `ready_at` is when an event was due at first: its age counts from then.
  * - `visible_at` is when an event may be claimed: when it is due, or when its lease expires.
  * - `sent_before` says whether there was an attempt before the current one, so that `release` can restore that.
@@ -81,6 +85,8 @@ const STEPS: readonly string[] = [
   CREATE INDEX hookproof_outbox_leased ON hookproof_outbox (listener, ordering_key, lease_until)
     WHERE lease_until IS NOT NULL;
   CREATE INDEX hookproof_outbox_aside ON hookproof_outbox (listener, ready_at) WHERE ${IS_ASIDE};
+  CREATE INDEX hookproof_outbox_later ON hookproof_outbox (listener, visible_at, seq) WHERE ${IS_LATER};
+  CREATE INDEX hookproof_outbox_ripe ON hookproof_outbox (visible_at) WHERE ${IS_LATER};
   CREATE INDEX hookproof_outbox_moved ON hookproof_outbox (listener, ready_at) WHERE ${IS_MOVED};
   CREATE INDEX hookproof_outbox_tried ON hookproof_outbox (listener, first_attempt_at)
     WHERE state = ${PENDING} AND first_attempt_at IS NOT NULL;

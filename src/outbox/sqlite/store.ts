@@ -120,7 +120,7 @@ export function sqliteStore({
       const own = [...deliveries];
       return changing(() => leases.markDelivered(own, clock.now()));
     },
-    reschedule: (lease, at, attempt) => group(() => leases.reschedule(lease, at, attempt)),
+    reschedule: (lease, at, attempt) => group(() => leases.reschedule(lease, at, attempt, clock.now())),
     fail: (lease, failure) => changing(() => leases.fail(lease, failure, clock.now())),
     release(held) {
       const own = [...held];

@@ -72,12 +72,38 @@ describeWith("postgresql", postgres)("postgresStore in a network that fails", ()
     }
   });
 
+  it("a worker is notified again after the connection that listens was forgotten", {
+    timeout: 60_000,
+  }, async () => {
+    const store = outbox.store({ pool: far, timeoutMs: 500 });
+    const near = outbox.store();
+    let wakes = 0;
+    const stop = store.onWork?.(() => wakes++);
+    // A notification is sent when something is enqueued, and one that nobody listens to is lost.
+    const isNotified = async () => {
+      const before = wakes;
+      await near.enqueue([outboxEvent("one")]);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      return wakes > before;
+    };
+    try {
+      await store.stats();
+      await expect.poll(isNotified).toBe(true);
+      proxy.forget();
+      await expect(store.stats()).rejects.toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
+      expect(await isNotified()).toBe(false);
+      await expect.poll(isNotified, { timeout: 20_000 }).toBe(true);
+    } finally {
+      stop?.();
+    }
+  });
+
   it("what a claim took whose answer was lost is handed out again at once, as its first attempt", async () => {
     const store = outbox.store({ pool: far, timeoutMs: 2_000 });
     await store.enqueue([outboxEvent("one"), outboxEvent("keyed", { orderingKey: "k" })]);
     const claim = (listeners = LISTENERS) => store.claim({ limit: 10, leaseMs: 60_000, listeners });
     await claim(new Map([["none", { most: 1, windowMs: 1_000 }]])); // places the one with a key
-    proxy.cutAfter("state = 'leased', token");
+    proxy.cutAfter(".claim(");
     await expect(claim()).rejects.toMatchObject({ code: "OUTBOX_OUTCOME_UNKNOWN" });
     expect(await outbox.states()).toEqual({ leased: 2 });
     const claimed = await claim();

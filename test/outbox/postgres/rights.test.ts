@@ -76,6 +76,8 @@ describeWith("postgresql", postgres)("roles that have only what the guide grants
     await expect(pool.query(`SELECT body FROM ${outbox.schema}.event`)).rejects.toMatchObject({
       code: "42501",
     });
+    const claiming = `SELECT ${outbox.schema}.claim('[{"listener":"orders","most":9}]', 9, 60000, gen_random_uuid())`;
+    await expect(pool.query(claiming)).rejects.toMatchObject({ code: "42501" });
   });
 
   it("delivers, and looks after what ended", async () => {

@@ -253,6 +253,39 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       expect(rows(open(), "SELECT count(*) AS n FROM hookproof_outbox_bodies")).toEqual([{ n: 0 }]);
     });
 
+    it("passes no listener in a look whose events are for later, and hands them out when their time has come", async () => {
+      const clock = fixedClock("2026-01-01T00:00:00Z");
+      const store = openStore({ clock });
+      const control = store.control ?? expect.fail("the store has no control");
+      const deliverAt = clock.now() + 3_600_000;
+      const names = Array.from({ length: 1_100 }, (_, n) => `a${n}`);
+      await store.enqueue(names.map((listener) => storedEvent(listener, { deliverAt })));
+      await store.enqueue([storedEvent("z")]);
+      const due = async (after?: string): Promise<string[]> => {
+        const { listeners, next } = await control.due(after, 2_000);
+        const found = listeners.map(({ listener }) => listener);
+        return next === undefined ? found : [...found, ...(await due(next))];
+      };
+      expect((await control.due(undefined, 10)).listeners).toMatchObject([{ listener: "z" }]);
+      expect(await control.pending({ listener: "a7" }, 10)).toHaveLength(1);
+      expect(await control.cancel({ listener: "a9" })).toEqual({ cancelled: 1, tooLate: 0 });
+      const share = { most: 10, windowMs: 604_800_000 };
+      const claim = (...of: string[]) =>
+        store.claim({ limit: 10, leaseMs: 60_000, listeners: new Map(of.map((name) => [name, share])) });
+      expect(await claim("a7")).toEqual([]);
+      clock.advance(3_600_000);
+      const [claimed] = await claim("a7"); // by a claim alone
+      expect(claimed?.event.listener).toBe("a7");
+      expect(await due()).toHaveLength(1_099); // without the one that is claimed and the one that was cancelled
+      // One that is tried much later is put off as well.
+      const { lease, now } = claimed ?? expect.fail("nothing was claimed");
+      await store.reschedule(lease, now + 3_600_000, ATTEMPT);
+      const put = "SELECT count(*) AS events FROM hookproof_outbox WHERE turn = 3";
+      expect(rows(connect(), put)).toEqual([{ events: 1 }]);
+      clock.advance(3_600_000);
+      expect(await claim("a7")).toMatchObject([{ attempt: 2 }]);
+    });
+
     it("prune removes the rows of listeners that are neither paused nor resting any more", async () => {
       const clock = fixedClock("2026-01-01T00:00:00Z");
       const store = openStore({ clock });
