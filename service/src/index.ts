@@ -46,6 +46,7 @@ export {
   type HandledRequest,
   type LocalListener,
   type SchemeListener,
+  type WebhookRouter,
   webhookRouter,
 } from "./server/webhook-router.js";
 export {

@@ -1,4 +1,4 @@
-import type { Router } from "express";
+import type { WebhookRouter } from "../server/webhook-router.js";
 import type { Run } from "../storage/runs.js";
 import { keySetRules } from "./check-automation.js";
 import { type IngestionContext, ingestionRouter } from "./ingestion.js";
@@ -8,7 +8,7 @@ import type { SaveContext } from "./save-automation.js";
 /** What receives the events of automations and runs them. */
 export interface AutomationEngine extends Pick<SaveContext, "expressions" | "keySets"> {
   /** Operation 4.10; to be mounted before anything reads a body. */
-  readonly router: Router;
+  readonly router: WebhookRouter;
   /** Ends whatever is under way; the next start goes on behind the last step that is done. */
   stop(): Promise<void>;
 }

@@ -1,4 +1,3 @@
-import type { Router } from "express";
 import { remoteKeys } from "hookproof/jwks";
 import { type BehaviourProfile, behaveAs } from "hookproof/probes";
 import type { ListenerOptions } from "hookproof/receiver";
@@ -6,7 +5,12 @@ import type { Inspector } from "../inspector/inspector.js";
 import type { WatchOptions } from "../inspector/watched-listener.js";
 import { loggedError, ServiceFault } from "../server/log.js";
 import type { ServiceContext } from "../server/service-context.js";
-import { type HandledRequest, type LocalListener, webhookRouter } from "../server/webhook-router.js";
+import {
+  type HandledRequest,
+  type LocalListener,
+  type WebhookRouter,
+  webhookRouter,
+} from "../server/webhook-router.js";
 import type { StoredAutomation } from "../storage/automations.js";
 import { newId } from "../storage/ids.js";
 import { inspectedRun } from "./inspected-run.js";
@@ -34,7 +38,7 @@ interface Inspecting extends WatchOptions {
  * The webhook endpoint over the automations in the database (specification 4.10). The event's id and its run are
  * committed together before the answer: a crash leaves both or neither.
  */
-export function ingestionRouter(context: IngestionContext): Router {
+export function ingestionRouter(context: IngestionContext): WebhookRouter {
   const { storage, clock, worker, inspecting } = context;
   const beforeAnswer = context.behaviour && behaveAs(context.behaviour);
   const known = new Map<string, { of: string; setup: LocalListener }>();

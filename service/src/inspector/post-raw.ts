@@ -1,5 +1,5 @@
-import { type ClientRequest, request as httpRequest } from "node:http";
-import { request as httpsRequest, type RequestOptions } from "node:https";
+import type { ClientRequest } from "node:http";
+import type { RequestOptions } from "node:https";
 import type { HeaderPair } from "hookproof";
 import { LIMITS } from "./contract.js";
 import { InspectorError } from "./inspector-error.js";
@@ -20,10 +20,10 @@ export interface RawRequest {
 const TIMEOUT_MS = LIMITS.forcedDelayMs + 30_000;
 
 /** Sends a request to the letter and gives status and body of the answer, whose body is cut short. */
-export function postRaw(request: RawRequest): Promise<{ status: number; body: string }> {
+export async function postRaw(request: RawRequest): Promise<{ status: number; body: string }> {
   const { serverUrl, method, target, headers, body, certificate } = request;
   const { protocol, hostname, port, host } = new URL(serverUrl);
-  const send = protocol === "https:" ? httpsRequest : httpRequest;
+  const { request: send } = await (protocol === "https:" ? import("node:https") : import("node:http"));
   const lines = [["Host", host], ...headers, ["Content-Length", String(body.length)]];
   return new Promise((resolve, reject) => {
     const failed = (error: NodeJS.ErrnoException) =>

@@ -1,8 +1,6 @@
-import express from "express";
-import { type RunningServer, startServer } from "../server/http-server.js";
-import { newPageToken } from "./guard.js";
+import { loadedWhenAsked, type RunningServer, startServer } from "../server/http-server.js";
+import { newPageToken, pageToken } from "./guard.js";
 import type { Inspector } from "./inspector.js";
-import { inspectorRouter } from "./router.js";
 
 const USUAL_PORT = 4401;
 
@@ -48,9 +46,15 @@ export async function startInspector(
     token = newPageToken(),
   }: { port?: number | undefined; host?: string | undefined; token?: string | undefined } = {},
 ): Promise<RunningInspector> {
-  const app = express();
-  app.disable("x-powered-by");
-  app.use(inspectorRouter(inspector, { token }));
+  // Refused now, not at the first request.
+  pageToken(token);
+  const app = loadedWhenAsked(async () => {
+    const [{ default: express }, { inspectorRouter }] = await Promise.all([
+      import("express"),
+      import("./router.js"),
+    ]);
+    return express().disable("x-powered-by").use(inspectorRouter(inspector, { token }));
+  });
   const server = await startServer(app, { host, port: port ?? USUAL_PORT }).catch(
     (error: NodeJS.ErrnoException) => {
       if (port !== undefined || error.code !== "EADDRINUSE") throw error;

@@ -1,9 +1,7 @@
-import express from "express";
 import { newPageToken } from "../inspector/guard.js";
 import { type RunningServer, startServer } from "../server/http-server.js";
 import type { OutboxAction } from "./contract.js";
 import type { ShownOutbox } from "./outbox-view.js";
-import { outboxRouter } from "./router.js";
 
 const USUAL_PORT = 4402;
 
@@ -46,9 +44,14 @@ export async function startOutboxPage(
   outbox: ShownOutbox,
   { port, host, token = newPageToken(), ...options }: OutboxPageOptions = {},
 ): Promise<RunningOutboxPage> {
-  const app = express();
-  app.disable("x-powered-by");
-  app.use(outboxRouter(outbox, { ...options, token }));
+  // Loaded by whoever asks for a page: a listener beside it does without.
+  const [{ default: express }, { outboxRouter }] = await Promise.all([
+    import("express"),
+    import("./router.js"),
+  ]);
+  const app = express()
+    .disable("x-powered-by")
+    .use(outboxRouter(outbox, { ...options, token }));
   const server = await startServer(app, { host, port: port ?? USUAL_PORT }).catch(
     (error: NodeJS.ErrnoException) => {
       if (port !== undefined || error.code !== "EADDRINUSE") throw error;

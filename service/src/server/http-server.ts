@@ -5,7 +5,6 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
-import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { sendAnswer } from "hookproof/node";
@@ -64,7 +63,11 @@ export async function startServer(
   const latest = new WeakMap<Duplex, ServerResponse>();
   const listener = nothingAfterTheEnd(handler, latest);
   const server = tls
-    ? createTlsServer({ ...timeouts, handshakeTimeout: headersMs, ...tls }, listener)
+    ? // TLS is loaded by who serves over it.
+      (await import("node:https")).createServer(
+        { ...timeouts, handshakeTimeout: headersMs, ...tls },
+        listener,
+      )
     : createServer(timeouts, listener);
   // Node drops every header line after the 2,000th, and with it the second of two that must not differ.
   // The 16 KiB for all headers stay the limit.
@@ -87,6 +90,15 @@ function reachable({ address, family }: AddressInfo): string {
   if (address === "0.0.0.0") return "127.0.0.1";
   if (address === "::") return "[::1]";
   return family === "IPv6" ? `[${address}]` : address;
+}
+
+/** A handler that is loaded when the first request asks for it, so that a server starts without it. */
+export function loadedWhenAsked(load: () => Promise<RequestListener>): RequestListener {
+  let loading: Promise<RequestListener> | undefined;
+  return async (req, res) => {
+    loading ??= load();
+    return (await loading)(req, res);
+  };
 }
 
 /** The answer of a server whose routes are not made yet. */

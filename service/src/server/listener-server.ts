@@ -1,5 +1,5 @@
-import express, { type ErrorRequestHandler } from "express";
-import { sendJson } from "../api/error-answers.js";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { sendAnswer } from "hookproof/node";
 import type { Inspector } from "../inspector/inspector.js";
 import { harmless } from "./harmless.js";
 import {
@@ -10,7 +10,12 @@ import {
   toldTo,
 } from "./http-server.js";
 import { answerUnknown } from "./unknown-path.js";
-import { type AnyListener, type HandledRequest, webhookRouter } from "./webhook-router.js";
+import {
+  type AnyListener,
+  type HandledRequest,
+  type WebhookRouter,
+  webhookRouter,
+} from "./webhook-router.js";
 
 /** Options of `startListeners`. */
 export interface ListenersOptions extends ServerOptions {
@@ -46,17 +51,20 @@ export async function startListeners({
   inspector,
   ...options
 }: ListenersOptions): Promise<RunningServer> {
-  const app = express();
-  app.disable("x-powered-by");
-  let ready: express.Router | undefined;
-  app.use((req, res, next) => (ready ? ready(req, res, next) : answerNotReady(req, res)));
-  app.use((req, res) => {
-    const unknown = answerUnknown(req, res);
-    inspector?.record(unknown);
-  });
-  app.use(failed);
+  let ready: WebhookRouter | undefined;
+  const handler = (req: IncomingMessage, res: ServerResponse) => {
+    if (!ready) answerNotReady(req, res);
+    else
+      ready(req, res, (error) => {
+        if (error !== undefined) answerFailed(req, res);
+        else {
+          const unknown = answerUnknown(req, res);
+          inspector?.record(unknown);
+        }
+      });
+  };
   const told = harmless(onHandled);
-  const server = await startServer(app, {
+  const server = await startServer(handler, {
     ...options,
     onRefused: toldTo(inspector?.recordRefused, options.onRefused),
   });
@@ -79,11 +87,10 @@ export async function startListeners({
   return server;
 }
 
-/** Express names four parameters to tell an error handler from others. */
-const failed: ErrorRequestHandler = (error: { status?: unknown }, req, res, _next) => {
-  // A path that cannot be decoded names no listener; anything else ends as a plain 503, never as a stack trace.
+/** What nobody foresaw ends as a plain 503, never as a stack trace. */
+function answerFailed(req: IncomingMessage, res: ServerResponse): void {
   // After the answer (an observer that throws) there is nothing left to say.
   if (res.headersSent) return;
-  if (error.status === 400) answerUnknown(req, res);
-  else sendJson(503, { code: "RUN_FAILED", message: "The request could not be handled." }, req, res);
-};
+  const body = JSON.stringify({ code: "RUN_FAILED", message: "The request could not be handled." });
+  sendAnswer({ status: 503, headers: [["Content-Type", "application/json; charset=utf-8"]], body }, req, res);
+}

@@ -1,4 +1,4 @@
-import type { Request, Response } from "express";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HeaderPair } from "hookproof";
 import { sendAnswer } from "hookproof/node";
 import { CHECKS, type Check } from "hookproof/receiver";
@@ -14,16 +14,18 @@ const RULE = CHECKS.find(({ step }) => step === "listener")?.rule ?? "";
  * The answer wherever there is no listener, the same for every such path; what is left of the body is not waited
  * for. Gives the request and its answer.
  */
-export function answerUnknown(request: Request, response: Response): UnknownRequest {
+export function answerUnknown(request: IncomingMessage, response: ServerResponse): UnknownRequest {
   const body = JSON.stringify({ code: CODE, message: "There is no listener at this path." });
   const headers: HeaderPair[] = [["Content-Type", "application/json; charset=utf-8"]];
   sendAnswer({ status: 404, headers, body }, request, response);
+  // Express keeps the whole of it where it was mounted at a path of its own.
+  const { originalUrl: url = request.url ?? "/" } = request as { originalUrl?: string };
   const check: Check = {
     step: "listener",
     ok: false,
     code: CODE,
     rule: RULE,
-    seen: JSON.stringify(request.originalUrl.slice(0, 200)),
+    seen: JSON.stringify(url.slice(0, 200)),
   };
   return {
     status: 404,
@@ -32,8 +34,8 @@ export function answerUnknown(request: Request, response: Response): UnknownRequ
     durationMs: 0,
     answer: { headers, body },
     request: {
-      method: request.method,
-      url: request.originalUrl,
+      method: request.method ?? "GET",
+      url,
       headers: headerPairs(request.rawHeaders),
       sourceAddress: request.socket.remoteAddress,
       body: new Uint8Array(),

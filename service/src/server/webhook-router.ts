@@ -1,4 +1,4 @@
-import express, { type Router } from "express";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Signer } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
 import { receivedRequest, sendAnswer } from "hookproof/node";
@@ -69,17 +69,24 @@ export interface HandledRequest {
   readonly request: CompleteRequest;
 }
 
-/** The path of the webhook endpoint (specification 4.10). */
-const PATH = "/api/v1/webhooks/incoming/:listenerId";
+/** The webhook endpoint (specification 4.10) in a request line, which may hold a whole URL (RFC 9112 section 3.2.2). */
+const TARGET = /^(?:https?:\/\/[^/?#]*)?\/api\/v1\/webhooks\/incoming\/([^/?#]+)(?:[?#]|$)/;
 
 /** Finds a listener by its id; the same object for as long as nothing about the listener changes. */
 export type FindListener = (listenerId: string) => LocalListener | undefined;
 
+/** Answers a request for the webhook endpoint and passes on any other, as `app.use` of Express and Connect takes it. */
+export type WebhookRouter = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (error?: unknown) => void,
+) => void;
+
 /**
- * An Express router with the webhook endpoint: every listener's requests go through its receiver, with the
+ * The webhook endpoint for an Express application: every listener's requests go through its receiver, with the
  * bytes and header lines as they were sent. Mount it before any body parser. `onHandled` is told of every request
  * that reached a listener, `onUnknown` of those with an id that none has, once they have been answered; what the two
- * throw or reject with is dropped. What `listeners` throws goes to Express's error handler.
+ * throw or reject with is dropped. What `listeners` throws goes to the application's error handler.
  *
  * @param listeners a list that stays as it is, or a function that is asked at every request
  */
@@ -87,13 +94,13 @@ export function webhookRouter(
   listeners: readonly AnyListener[] | FindListener,
   onHandled: (request: HandledRequest) => void = () => {},
   onUnknown: (request: UnknownRequest) => void = () => {},
-): Router {
+): WebhookRouter {
   const find = typeof listeners === "function" ? foundReceivers(listeners) : fixedReceivers(listeners);
   const told = harmless(onHandled);
   const toldUnknown = harmless(onUnknown);
-  const router = express.Router({ caseSensitive: true, strict: true });
-  router.all(PATH, async (req, res) => {
-    const known = find(req.params.listenerId);
+
+  async function handle(listenerId: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const known = find(listenerId);
     if (!known) {
       toldUnknown(answerUnknown(req, res));
       return;
@@ -109,7 +116,7 @@ export function webhookRouter(
     const answer = await changed(decided, known.beforeAnswer);
     sendAnswer(answer, req, res);
     told({
-      listenerId: req.params.listenerId,
+      listenerId,
       status: answer.status,
       verdict: answer.verdict,
       receivedAt,
@@ -117,8 +124,13 @@ export function webhookRouter(
       answer,
       request: { ...request, body: Buffer.concat(chunks) },
     });
-  });
-  return router;
+  }
+
+  return (req, res, next) => {
+    const listenerId = TARGET.exec(req.url ?? "")?.[1];
+    if (listenerId === undefined) next();
+    else handle(listenerId, req, res).catch(next);
+  };
 }
 
 /** The answer as `beforeAnswer` has it, or as it was decided: an event that ran must not look as if it had not. */
