@@ -140,14 +140,20 @@ afterAll(() => {
 
 let outboxId = "";
 
+/** What serves until it is stopped, and has nothing more to say once it has said where. */
+const SERVING = /^(?:listen|jwks serve|outbox ui|service start) /;
+
 /** Runs a command as on a terminal and gives what it wrote. */
 async function output(argv: readonly string[], { isTTY = false, stdin = "" } = {}): Promise<string> {
   const written: Buffer[] = [];
+  const stop = new AbortController();
+  const isServing = SERVING.test(argv.join(" "));
   const sink = () =>
     Object.assign(
       new Writable({
         write(chunk, _encoding, done) {
           written.push(Buffer.from(chunk));
+          if (isServing && String(chunk).includes("http://127.0.0.1:")) stop.abort();
           done();
         },
       }),
@@ -158,7 +164,7 @@ async function output(argv: readonly string[], { isTTY = false, stdin = "" } = {
     stdout: sink(),
     stderr: sink(),
     env: { HOOKPROOF_HOME: path("data"), NO_COLOR: "1", HOME: folder },
-    stopSignal: AbortSignal.timeout(1_500),
+    stopSignal: AbortSignal.any([stop.signal, AbortSignal.timeout(1_500)]),
   });
   return Buffer.concat(written).toString("utf8");
 }

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../../test/kit/temporary-folder.js";
 import { requireBuild } from "../../test/kit/transcript.js";
 import { hasPython, startFakeS3 } from "../../test/service/fake-s3.js";
 
-const BIN = resolve(import.meta.dirname, "../bin/hookproof.js");
+const BIN = resolve(import.meta.dirname, "../bin/hookproof.cjs");
 const run = promisify(execFile);
 
 beforeAll(requireBuild);

@@ -4,9 +4,9 @@ import { createOutbox, type Outbox } from "hookproof/outbox";
 import { postgresStore } from "hookproof/outbox/postgres";
 import type { OutboxStore } from "hookproof/outbox/store";
 import pg from "pg";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { describeWith } from "../../test/kit/needs.js";
-import { ownPostgres } from "../../test/kit/postgres.js";
+import { emptyDatabase, ownPostgres } from "../../test/kit/postgres.js";
 import { matches, openStage, parseTranscript, requireBuild } from "../../test/kit/transcript.js";
 import { ATTEMPT, IDS, LISTENER } from "./kit/other-program.js";
 
@@ -15,22 +15,19 @@ afterAll(() => postgres?.stop());
 beforeAll(requireBuild);
 
 describeWith("postgresql", postgres)("an outbox of another program on PostgreSQL", () => {
-  const url = (postgres?.url ?? "").replace(/\/postgres$/, "/shop");
+  let url: string;
   let pool: pg.Pool;
   let store: OutboxStore<unknown>;
   let outbox: Outbox;
 
-  beforeAll(async () => {
-    const admin = new pg.Client({ connectionString: postgres?.url });
-    await admin.connect();
-    await admin.query("CREATE DATABASE shop");
-    await admin.end();
+  beforeEach(async () => {
+    url = await emptyDatabase(postgres?.url ?? "", "shop");
     pool = new pg.Pool({ connectionString: url });
     pool.on("error", () => {});
     store = postgresStore({ pool });
     outbox = createOutbox({ store, listeners: { offboarding: LISTENER, archive: LISTENER } });
   }, 60_000);
-  afterAll(async () => {
+  afterEach(async () => {
     await store.close();
     await pool.end();
   });

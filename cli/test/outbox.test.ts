@@ -61,7 +61,7 @@ it("a person looks after another program's outbox", { timeout: 120_000 }, async 
     db.close();
     const story = readFileSync(join(import.meta.dirname, "outbox.txt"), "utf8");
     for (const { command, expected } of parseTranscript(story)) {
-      const seen = await stage.run(command);
+      const seen = await stage.runInOne(command);
       if (!matches(expected, seen)) expect({ command, seen }).toEqual({ command, seen: expected });
     }
     await program.store.close();

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { describeWith } from "../../test/kit/needs.js";
 import { hasTool } from "../../test/kit/outside-tool.js";
 
-const BIN = resolve(import.meta.dirname, "../bin/hookproof.js");
+const BIN = resolve(import.meta.dirname, "../bin/hookproof.cjs");
 const IN_TERMINAL = resolve(import.meta.dirname, "kit/in-terminal.py");
 const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeWith } from "../../test/kit/needs.js";
 import { requireBuild } from "../../test/kit/transcript.js";
 
-const BIN = resolve(import.meta.dirname, "../bin/hookproof.js");
+const BIN = resolve(import.meta.dirname, "../bin/hookproof.cjs");
 const canMount = spawnSync("unshare", ["-Urm", "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0;
 
 let folder: string;

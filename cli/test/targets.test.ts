@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
@@ -50,19 +50,29 @@ afterAll(async () => {
   await template.close();
 });
 
+/** One for all tests, emptied before each: what is a plain command runs in its one process. */
 let stage: Stage;
-beforeEach(async () => {
+beforeAll(async () => {
   stage = await openStage();
+});
+beforeEach(() => {
   theirs.got.length = 0;
   ours.got.length = 0;
-  for (const name of ["data", "secret.txt"])
-    cpSync(join(template.folder, name), join(stage.folder, name), { recursive: true });
+  for (const folder of [stage.folder, join(stage.folder, "work")])
+    for (const name of readdirSync(folder))
+      if (name !== "bin" && name !== "work") rmSync(join(folder, name), { recursive: true });
+  fill(stage);
 });
-afterEach(() => stage.close());
+afterAll(() => stage.close());
+
+function fill({ folder }: Stage): void {
+  for (const name of ["data", "secret.txt"])
+    cpSync(join(template.folder, name), join(folder, name), { recursive: true });
+}
 
 /** What came of a command, and that nothing was signed for the stranger. */
 async function refused(command: string): Promise<string> {
-  const seen = (await stage.run(command)).join("\n");
+  const seen = (await stage.runInOne(command)).join("\n");
   expect(theirs.got, seen).toEqual([]);
   return seen;
 }
@@ -87,7 +97,7 @@ const recorded = (url: string) => {
 
 describe("a stored secret signs for the origin it was stored for, and says so", () => {
   it("to its own target", async () => {
-    const seen = (await stage.run("hookproof send prod --data 1")).join("\n");
+    const seen = (await stage.runInOne("hookproof send prod --data 1")).join("\n");
     expect(seen).toContain(`(profile prod, for ${ours.origin})`);
     expect(ours.got).toHaveLength(1);
   });
@@ -114,7 +124,9 @@ describe("a stored secret signs for the origin it was stored for, and says so", 
   });
 
   it("to another that is allowed by name, and only that one", async () => {
-    await stage.run(`hookproof send ${theirs.url} --profile prod --data 1 --allow-origin ${theirs.origin}`);
+    await stage.runInOne(
+      `hookproof send ${theirs.url} --profile prod --data 1 --allow-origin ${theirs.origin}`,
+    );
     expect(theirs.got).toHaveLength(1);
     theirs.got.length = 0;
     expect(
@@ -125,16 +137,16 @@ describe("a stored secret signs for the origin it was stored for, and says so", 
   });
 
   it("and to none where it was stored for none, until the profile has a target", async () => {
-    await stage.run("hookproof secret set --profile new --secret-file ../secret.txt");
+    await stage.runInOne("hookproof secret set --profile new --secret-file ../secret.txt");
     const send = `hookproof send ${theirs.url} --profile new --data 1`;
     expect(await refused(send)).toContain("was stored without a target");
-    await stage.run(`hookproof profile add new --target ${theirs.url} --user`);
-    await stage.run(send);
+    await stage.runInOne(`hookproof profile add new --target ${theirs.url} --user`);
+    await stage.runInOne(send);
     expect(theirs.got).toHaveLength(1);
   });
 
   it("and not for a later target of its profile", async () => {
-    const seen = await stage.run(`hookproof profile add prod --target ${theirs.url} --user`);
+    const seen = await stage.runInOne(`hookproof profile add prod --target ${theirs.url} --user`);
     expect(seen.join("\n")).toContain(`signs for ${ours.origin}, not for ${theirs.origin}.`);
     expect(await refused("hookproof send prod --data 1")).toContain("SECRET_OTHER_ORIGIN");
   });
@@ -145,7 +157,7 @@ describe("a configuration in a folder does not sign with what is not its own", (
     project({ profiles: { prod: { target: theirs.url } } });
     expect(await refused("hookproof send prod --data 1")).toContain("error[SECRET_MISSING]");
     project({ profile: "prod", target: theirs.url });
-    await stage.run("hookproof send --data 1"); // the profile is the user's, its target with it
+    await stage.runInOne("hookproof send --data 1"); // the profile is the user's, its target with it
     expect(theirs.got).toEqual([]);
     expect(ours.got).toHaveLength(1);
   });
@@ -154,18 +166,18 @@ describe("a configuration in a folder does not sign with what is not its own", (
     project({ ca: "evil.pem", store: "keys", outbox: "evil.db", profiles: { prod: { ca: "evil.pem" } } });
     expect(await refused("hookproof send prod --data 1")).toContain("The target is missing");
     project({ ca: "evil.pem", store: "keys", outbox: "evil.db" });
-    const settings = (await stage.run("hookproof config list --profile prod")).join("\n");
+    const settings = (await stage.runInOne("hookproof config list --profile prod")).join("\n");
     expect(settings).toContain(ours.url);
     expect(settings).not.toMatch(/evil|keys/);
   });
 
   it("with a secret's file outside of that folder, a link included", async () => {
     for (const file of ["../secret.txt", "link.txt"]) {
-      await stage.run("ln -sf ../secret.txt link.txt");
+      await stage.runInOne("ln -sf ../secret.txt link.txt");
       project({ target: theirs.url, secretFiles: [file] });
       expect(await refused("hookproof send --data 1")).toContain("error[SECRET_FILE_OUTSIDE]");
     }
-    await stage.run("hookproof send --data 1 --config hookproof.config.json");
+    await stage.runInOne("hookproof send --data 1 --config hookproof.config.json");
     expect(theirs.got).toHaveLength(1);
   });
 
@@ -177,7 +189,7 @@ describe("a configuration in a folder does not sign with what is not its own", (
     expect(await refused("HOOKPROOF_SECRET_FILE=../secret.txt hookproof send --data 1")).toContain(
       "SECRET_OTHER_ORIGIN",
     );
-    await stage.run(
+    await stage.runInOne(
       `HOOKPROOF_SECRET_FILE=../secret.txt HOOKPROOF_SECRET_ORIGIN=${theirs.origin} hookproof send --data 1`,
     );
     expect(theirs.got).toHaveLength(1);
@@ -185,7 +197,7 @@ describe("a configuration in a folder does not sign with what is not its own", (
 
   it("with the password for another database", async () => {
     project({ outbox: "postgres://db.example.com/app" });
-    const seen = (await stage.run("PGPASSWORD=secret hookproof outbox status")).join("\n");
+    const seen = (await stage.runInOne("PGPASSWORD=secret hookproof outbox status")).join("\n");
     expect(seen).toContain("error[OUTBOX_HOST_REFUSED]");
   });
 
@@ -215,12 +227,12 @@ describe("a configuration in a folder does not sign with what is not its own", (
       // The parameters name the database that listens, where they name a port at all.
       const url = `postgres://127.0.0.1:${port}/app${parameters.replace("7811", String(port))}`;
       project({ outbox: url });
-      const seen = (await stage.run("PGPASSWORD=secret hookproof outbox status")).join("\n");
+      const seen = (await stage.runInOne("PGPASSWORD=secret hookproof outbox status")).join("\n");
       expect(seen).toContain("error[OUTBOX_HOST_REFUSED]");
       expect(got).toEqual([]);
-      await stage.run("PGPASSWORD=secret hookproof outbox status --config hookproof.config.json");
+      await stage.runInOne("PGPASSWORD=secret hookproof outbox status --config hookproof.config.json");
       project({ outbox: `postgres://127.0.0.1:${port}/app` });
-      const plain = (await stage.run("PGPASSWORD=secret hookproof outbox status")).join("\n");
+      const plain = (await stage.runInOne("PGPASSWORD=secret hookproof outbox status")).join("\n");
       expect(plain).toContain("error[OUTBOX_NOT_FOUND]");
       expect(got).toContain("asked");
     } finally {
@@ -236,12 +248,14 @@ describe("a configuration in a folder does not sign with what is not its own", (
     "",
   ])("with the password for another database, on a host such as %j", async (host) => {
     project({ outbox: `postgres://${host}/app` });
-    const seen = (await stage.run("PGPASSWORD=secret PGHOST=127.0.0.1 hookproof outbox status")).join("\n");
+    const seen = (await stage.runInOne("PGPASSWORD=secret PGHOST=127.0.0.1 hookproof outbox status")).join(
+      "\n",
+    );
     expect(seen).toContain("error[OUTBOX_HOST_REFUSED]");
   });
 
   it("with a key or key store outside of that folder", async () => {
-    await stage.run(`mkdir -p ../theirs; hookproof keys generate --alg ES256 --kid mine --store ../store
+    await stage.runInOne(`mkdir -p ../theirs; hookproof keys generate --alg ES256 --kid mine --store ../store
       hookproof keys export mine --private --store ../store > ../key.json; chmod 600 ../key.json; ln -s ../key.json linked.json; ln -s ../store linked`);
     for (const settings of [
       { store: "../store" },
@@ -255,7 +269,7 @@ describe("a configuration in a folder does not sign with what is not its own", (
       );
     }
     project({ store: "../store" });
-    expect((await stage.run("hookproof keys rotate --alg ES256")).join("\n")).toContain(
+    expect((await stage.runInOne("hookproof keys rotate --alg ES256")).join("\n")).toContain(
       "error[SECRET_FILE_OUTSIDE]",
     );
   });
@@ -281,21 +295,21 @@ describe("an event of a file gives id and bytes, not a target", () => {
     expect(
       await refused('HOOKPROOF_SECRET="$(cat ../secret.txt)" hookproof replay event.json --to-recorded-url'),
     ).toContain("SECRET_OTHER_ORIGIN");
-    await stage.run("hookproof replay event.json --to-recorded-url --secret-file ../secret.txt");
+    await stage.runInOne("hookproof replay event.json --to-recorded-url --secret-file ../secret.txt");
     expect(theirs.got).toHaveLength(1);
   });
 
   it("sent to the letter, it is signed by nobody", async () => {
     recorded(theirs.url);
-    await stage.run("hookproof replay event.json --exact");
+    await stage.runInOne("hookproof replay event.json --exact");
     expect(theirs.got.map((headers) => headers["webhook-signature"])).toEqual([undefined]);
   });
 });
 
 describe("what the history remembers", () => {
   it("is signed again with the same secret of the environment, and not with another", async () => {
-    await stage.run(`HOOKPROOF_SECRET="$(cat ../secret.txt)" hookproof send ${theirs.url} --data 1`);
-    await stage.run('HOOKPROOF_SECRET="$(cat ../secret.txt)" hookproof replay last');
+    await stage.runInOne(`HOOKPROOF_SECRET="$(cat ../secret.txt)" hookproof send ${theirs.url} --data 1`);
+    await stage.runInOne('HOOKPROOF_SECRET="$(cat ../secret.txt)" hookproof replay last');
     expect(theirs.got).toHaveLength(2);
     theirs.got.length = 0;
     expect(
@@ -304,7 +318,7 @@ describe("what the history remembers", () => {
   });
 
   it("is not signed for another target with the secret of the first one", async () => {
-    await stage.run("hookproof send prod --data 1");
+    await stage.runInOne("hookproof send prod --data 1");
     expect(await refused(`hookproof replay last --target ${theirs.url} --profile prod`)).toContain(
       "SECRET_OTHER_ORIGIN",
     );
@@ -312,6 +326,14 @@ describe("what the history remembers", () => {
 });
 
 describe("a local listener", () => {
+  // It serves until its stage is closed.
+  let stage: Stage;
+  beforeEach(async () => {
+    stage = await openStage();
+    fill(stage);
+  });
+  afterEach(() => stage.close());
+
   it("has a secret of its own where the profile's is for another target", async () => {
     await stage.run(`hookproof profile add far --target https://tenant.example.com/api/v1/webhooks/incoming/lst_1 --user
       hookproof secret set --profile far --secret-file ../secret.txt`);
@@ -330,7 +352,7 @@ describe("a local listener", () => {
 
 describe("a worker for several listeners", () => {
   beforeEach(async () => {
-    await stage.run(`hookproof profile add other --target ${theirs.url} --user`);
+    await stage.runInOne(`hookproof profile add other --target ${theirs.url} --user`);
     const path = join(stage.folder, "work", "app.db");
     mkdirSync(join(stage.folder, "work"), { recursive: true });
     const store = sqliteStore({ open: () => openSqlite(path, { from: import.meta.url }) });
@@ -350,7 +372,7 @@ describe("a worker for several listeners", () => {
   });
 
   it("delivers to each with its own", async () => {
-    const seen = (await stage.run("hookproof outbox work --outbox app.db --drain --listener prod")).join(
+    const seen = (await stage.runInOne("hookproof outbox work --outbox app.db --drain --listener prod")).join(
       "\n",
     );
     expect(seen).toContain("delivering to prod");
@@ -369,7 +391,7 @@ describe("an outbox and its listeners, of two configuration files", () => {
   };
   const folder = (name: string) => join(stage.folder, "work", name);
   const nothingSent = async (command: string, code: string) => {
-    const seen = (await stage.run(command)).join("\n");
+    const seen = (await stage.runInOne(command)).join("\n");
     expect(seen).toContain(`error[${code}]`);
     expect([...ours.got, ...theirs.got], seen).toEqual([]);
   };
@@ -388,14 +410,14 @@ describe("an outbox and its listeners, of two configuration files", () => {
     }
     // The user's own profile stays out where the folder's file has one of its own, too.
     project({ outbox: "./evil.db", profiles: { own: { target: theirs.url, secretFiles: ["own.txt"] } } });
-    await stage.run("umask 077; cp ../secret.txt own.txt");
-    expect((await stage.run(work)).join("\n")).toContain("delivering to own");
+    await stage.runInOne("umask 077; cp ../secret.txt own.txt");
+    expect((await stage.runInOne(work)).join("\n")).toContain("delivering to own");
     expect(ours.got).toEqual([]);
   });
 
   it("nor to the user's own target with a secret of the environment or a key of the user's store", async () => {
     await event(folder("evil.db"), "x");
-    await stage.run("hookproof keys generate --alg ES256 --kid mine");
+    await stage.runInOne("hookproof keys generate --alg ES256 --kid mine");
     project({ profile: "x", profiles: { x: { outbox: "./evil.db", target: ours.url } } });
     const env = 'eval "$(hookproof secret env --profile prod)"';
     await nothingSent(`${env}; ${work}`, "OUTBOX_LISTENER_REFUSED");
@@ -414,13 +436,13 @@ describe("an outbox and its listeners, of two configuration files", () => {
 
   it("the user's events go to no folder's listener", async () => {
     await event(join(stage.folder, "users.db"), "offboarding");
-    await stage.run(`umask 077; cp ../secret.txt own.txt
+    await stage.runInOne(`umask 077; cp ../secret.txt own.txt
       printf '{"outbox":"${stage.folder}/users.db","profiles":{"prod":{"target":"${ours.url}"}}}' > ../data/config.json`);
     project({ profiles: { offboarding: { target: theirs.url, secretFiles: ["own.txt"] } } });
     await refused(work);
     await refused(`${work} --listener offboarding`);
     // An outbox outside of the folder is none of the folder's.
-    await stage.run("ln -s ../users.db linked.db");
+    await stage.runInOne("ln -s ../users.db linked.db");
     for (const outbox of ["../users.db", "linked.db", join(stage.folder, "users.db")]) {
       project({ outbox, profiles: { offboarding: { target: theirs.url, secretFiles: ["own.txt"] } } });
       expect(await refused(work)).toContain("error[OUTBOX_OUTSIDE]");
@@ -433,10 +455,12 @@ describe("an outbox and its listeners, of two configuration files", () => {
   it("meet where the user names the outbox or the configuration", async () => {
     await event(folder("evil.db"), "prod");
     project({ profile: "x", profiles: { x: { outbox: "./evil.db" } } });
-    expect((await stage.run(`${work} --outbox evil.db`)).join("\n")).toContain("1 delivered");
+    expect((await stage.runInOne(`${work} --outbox evil.db`)).join("\n")).toContain("1 delivered");
     expect(ours.got).toHaveLength(1);
     await event(folder("evil.db"), "prod");
-    expect((await stage.run(`${work} --config hookproof.config.json`)).join("\n")).toContain("1 delivered");
+    expect((await stage.runInOne(`${work} --config hookproof.config.json`)).join("\n")).toContain(
+      "1 delivered",
+    );
   });
 });
 
@@ -474,8 +498,8 @@ describe.runIf(process.getuid?.() === 0)("a secret that belongs to another user 
       "hookproof listen --port 0 --no-ui --tls-cert cert.pem --tls-key key.pem",
     ],
   ])("is refused: %s", async (_, prepare, command) => {
-    await stage.run(prepare);
-    const seen = (await stage.run(command)).join("\n");
+    await stage.runInOne(prepare);
+    const seen = (await stage.runInOne(command)).join("\n");
     expect(seen).toContain("error[FILE_OWNER_OTHER]");
     expect(seen).toContain("(uid 65534)");
     expect(ours.got).toEqual([]);
@@ -484,7 +508,7 @@ describe.runIf(process.getuid?.() === 0)("a secret that belongs to another user 
 
 describe("files with a private key for TLS", () => {
   it("are refused where others can read them", async () => {
-    const seen = await stage.run(
+    const seen = await stage.runInOne(
       "printf x > cert.pem; printf x > key.pem; chmod 644 key.pem; hookproof listen --port 0 --no-ui --tls-cert cert.pem --tls-key key.pem",
     );
     expect(seen).toContain("! error[FILE_MODE_TOO_WIDE]  key.pem can be read by others.");
@@ -508,6 +532,6 @@ describe("completion", () => {
         }),
     );
     writeFileSync(join(stage.folder, "data", "history.jsonl"), `${history.join("\n")}\n`, { mode: 0o600 });
-    expect(await stage.run("hookproof complete-words events show ''")).toEqual(["last", "ok-1"]);
+    expect(await stage.runInOne("hookproof complete-words events show ''")).toEqual(["last", "ok-1"]);
   });
 });

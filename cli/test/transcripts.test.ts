@@ -19,7 +19,7 @@ describe.concurrent("transcripts: what a person types and sees", () => {
       const stage = await openStage();
       try {
         for (const { command, expected } of steps) {
-          const seen = await stage.run(command);
+          const seen = await stage.runInOne(command);
           if (!matches(expected, seen)) expect({ command, seen }).toEqual({ command, seen: expected });
         }
       } finally {

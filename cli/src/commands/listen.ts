@@ -212,12 +212,13 @@ async function nextCommand(
   { method, scheme }: { method: string; scheme: ChosenScheme | undefined },
 ): Promise<string> {
   const store = storeFolder(io, config.text("store"));
-  const hasKey = await signingKey(store, undefined).then(
-    () => true,
-    () => false,
-  );
+  const hasKey = () =>
+    signingKey(store, undefined).then(
+      () => true,
+      () => false,
+    );
   const flags = [
-    ...(method === "jwt" && !hasKey ? ["--key <a key of that key set>"] : []),
+    ...(method === "jwt" && !(await hasKey()) ? ["--key <a key of that key set>"] : []),
     ...(args.isGiven("tls-cert") ? ["--insecure"] : []),
   ];
   return ["hookproof send", `:${port}`, scheme?.sample ?? `--data '{"a":1}'`, ...flags].join(" ");

@@ -121,8 +121,9 @@ export const outboxResume: Command = {
     const listener = listenerOf(args);
     const { store, close } = await openOutbox(context);
     try {
-      const resumed = await controlOf(store).resume(listener);
+      // Counted first: a worker delivers them as soon as they may be.
       const { pending = 0 } = (await statsOf(store, listener)) ?? {};
+      const resumed = await controlOf(store).resume(listener);
       out.document({ type: "resume", ok: true, listener, resumed, pending });
       out.line(
         `${listener}  ${resumed ? "resumed" : "was not paused"}, ${countOf(pending, "event")} waiting`,

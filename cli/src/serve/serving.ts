@@ -1,7 +1,6 @@
 import type { Context, Flag } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { readTextFile, requirePrivate } from "../files.js";
-import { localCertificate } from "./local-authority.js";
 
 /** The address to listen on. */
 export const HOST_FLAG = {
@@ -36,7 +35,7 @@ export async function servingOptions({ args, io }: Pick<Context, "args" | "io">)
   if ((cert === undefined) !== (key === undefined)) throw usageError("--tls-cert and --tls-key go together.");
   if (args.flag("tls-self-signed")) {
     if (cert !== undefined) throw usageError("--tls-self-signed and --tls-cert exclude each other.");
-    return { port, host, tls: await localCertificate(io) };
+    return { port, host, tls: await (await import("./local-authority.js")).localCertificate(io) };
   }
   if (key !== undefined) requirePrivate(key);
   return cert !== undefined && key !== undefined

@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import { temporaryFolder } from "../../../test/kit/temporary-folder.js";
 
 /** The command as it is built. */
-export const BIN = resolve(import.meta.dirname, "../../bin/hookproof.js");
+export const BIN = resolve(import.meta.dirname, "../../bin/hookproof.cjs");
 
 /** Settings of a profile, as a configuration file has them. */
 type Profiles = Readonly<Record<string, { readonly target?: string }>>;

@@ -1,0 +1,72 @@
+import { resolve } from "node:path";
+import { defineConfig, type Plugin } from "rolldown";
+
+/** The package's doors, by the name of their file. */
+const DOORS = {
+  index: "src/index.ts",
+  receiver: "src/receiver/index.ts",
+  jwks: "src/jwks/index.ts",
+  "jwks-rotation": "src/jwks/rotation.ts",
+  outbox: "src/outbox/index.ts",
+  "outbox-sqlite": "src/outbox/sqlite/index.ts",
+  "outbox-postgres": "src/outbox/postgres/index.ts",
+  "outbox-store": "src/outbox/outbox-store.ts",
+  replay: "src/replay/index.ts",
+  schemes: "src/schemes/index.ts",
+  "standard-webhooks": "src/schemes/standard-webhooks/index.ts",
+  "http-signature": "src/schemes/http-signature/index.ts",
+  set: "src/schemes/security-event-token/index.ts",
+  diagnose: "src/diagnose/index.ts",
+  probes: "src/probes/index.ts",
+  node: "src/node/index.ts",
+  otel: "src/observe/index.ts",
+  alerts: "src/alerts/index.ts",
+  testing: "src/testing/index.ts",
+};
+
+/** What the package imports of itself, by a condition of the runtime (`imports` in package.json). */
+const VARIANTS = {
+  "crypto-node": "\0crypto-node",
+  "hash-portable": "src/core/hash-portable.ts",
+  "signature-portable": "src/core/signature-portable.ts",
+  "transport-node": "src/http/node/transport.ts",
+  "transport-fetch": "src/http/transport-fetch.ts",
+};
+
+/** Each variant is one file, with what doors import of it as well. A door exports what it is documented to, and no more. */
+const variants: Plugin = {
+  name: "variants",
+  buildStart() {
+    for (const [name, id] of Object.entries(VARIANTS))
+      this.emitFile({ type: "chunk", fileName: `${name}.js`, id, preserveSignature: "allow-extension" });
+  },
+};
+
+/** On Node hashes and signatures are one file. */
+const cryptoNode: Plugin = {
+  name: "crypto-node",
+  resolveId: (id) => (id === VARIANTS["crypto-node"] ? id : null),
+  load: (id) => (id === VARIANTS["crypto-node"] ? CRYPTO_NODE : null),
+};
+const CRYPTO_NODE = ["hash-node", "signature-node"]
+  .map((name) => `export * from ${JSON.stringify(resolve(`src/core/${name}.ts`))};`)
+  .join("");
+
+/** Few files: Node spends most of a start on finding and reading them. */
+export default defineConfig({
+  input: DOORS,
+  platform: "neutral",
+  external: /^[^./]/,
+  plugins: [variants, cryptoNode],
+  // So that a table which says such a number in words is known to be pure, and dropped where it is not used.
+  optimization: { inlineConst: { mode: "all", pass: 3 } },
+  output: {
+    dir: "dist",
+    cleanDir: true,
+    format: "esm",
+    chunkFileNames: "chunk-[name]-[hash].js",
+    comments: { jsdoc: false },
+    // With the files that it imports: all that the package's main door has is one file, and the other doors share it.
+    codeSplitting: { groups: [{ name: "main", test: /\/src\/index\.ts$/ }] },
+  },
+});
