@@ -79,6 +79,13 @@ reportFigures({
   unit: "µs",
   figures: figures("server", both),
 });
+const inServer = (round) => both.reduce((sum, name) => sum + measured[name][round].server, 0);
+const { perSecond: value, low, high } = summary(measured.deliver.map((_, round) => inServer(round)));
+reportFigures({
+  question: `PostgreSQL: processor time from enqueueing to the end, of ${event}`,
+  unit: "µs",
+  figures: { "enqueue and deliver": { value, low, high, atMost: 200 } },
+});
 reportFigures({
   question: `PostgreSQL: transactions that write, of ${event}`,
   unit: "transactions",

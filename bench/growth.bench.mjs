@@ -1,4 +1,5 @@
-// How does cost grow with the body, with the number of listeners, and with the keys in a set?
+// How does cost grow with the body, with the number of listeners, with the tenants of a backlog (a million of them with
+// `--long`), and with the keys in a set?
 import {
   createEvent,
   createSender,
@@ -11,6 +12,7 @@ import {
 import { createKeySet, generateKey, localKeys } from "hookproof/jwks";
 import { createReceiver } from "hookproof/receiver";
 import { reportListeners } from "./outbox-listeners.mjs";
+import { reportTenants } from "./outbox-tenants.mjs";
 import { interleaved, reportGrowth } from "./support.mjs";
 
 const secret = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
@@ -92,6 +94,7 @@ reportGrowth({
 });
 
 await reportListeners();
+await reportTenants();
 
 reportGrowth({
   plot: "key-set",

@@ -1,5 +1,5 @@
 // The generated parts of docs/performance.md, made from bench/results/*.json and nothing else.
-import { capacityTable } from "./capacity-table.mjs";
+import { capacityTable, partitionTable } from "./capacity-table.mjs";
 import { table } from "./markdown-table.mjs";
 import { ROWS } from "./performance-rows.mjs";
 import { svgOf } from "./plot.mjs";
@@ -9,13 +9,13 @@ const BLOCK = /<!-- made from (\S+) -->\n[\s\S]*?<!-- end -->/g;
 
 /**
  * The page with every block between `<!-- made from NAME -->` and `<!-- end -->` written anew. NAME is a bench, or
- * `overview` or `past-one-machine`.
+ * `overview`, `past-one-machine` or `partitions`.
  *
  * @param {string} page
  * @param {Record<string, object>} results by the bench's name, as they are in bench/results
  */
 export function pageFrom(page, results) {
-  const made = { overview, "past-one-machine": capacityTable };
+  const made = { overview, "past-one-machine": capacityTable, partitions: partitionTable };
   return page.replace(BLOCK, (_, name) => {
     const content = name in made ? made[name](results) : benchSection(name, results[name]);
     return `<!-- made from ${name} -->\n\n${content}\n\n<!-- end -->`;
@@ -65,7 +65,7 @@ function goalsIn(result, only = /./) {
       return Object.entries(answer.figures)
         .filter(([, { atMost }]) => atMost !== undefined)
         .map(([name, { value, low, high, atMost }]) => ({
-          share: atMost / value,
+          share: value === atMost ? 1 : atMost / value, // where nothing may be, 0 of 0
           text: `${question}: ${name} **${amount(value)} ${unit}**${low === undefined ? "" : ` (${amount(low)} to ${amount(high)})`}, goal at most ${amount(atMost)}`,
         }));
     });

@@ -1,4 +1,5 @@
 // One server of the receive bench, in a process of its own: node receive-server.mjs <kind> <file>
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 import BetterSqlite3 from "better-sqlite3";
 import express from "express";
@@ -7,6 +8,7 @@ import { createReceiver, memoryReplayStore } from "hookproof/receiver";
 import { sqliteReplayStore } from "hookproof/replay";
 
 const [kind, file] = process.argv.slice(2);
+const secret = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 const path = "/api/v1/webhooks/incoming/lst_bench";
 
 function sqliteStore() {
@@ -21,7 +23,7 @@ function hookproof(replayStore) {
     listener: {
       id: "lst_bench",
       baseUrl: "https://tenant.example.com",
-      auth: { method: "hmac", secret: "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE" },
+      auth: { method: "hmac", secret },
     },
     replayStore,
   });
@@ -35,6 +37,55 @@ function inExpress(...handlers) {
   return app;
 }
 
+const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** The least that keeps forgeries and copies out: a bound, the time, one HMAC, a Map of ids, and the payload parsed. */
+function byHand() {
+  const processed = new Map();
+  const answer = (res, status, body) => {
+    res.statusCode = status;
+    res.setHeader("Content-Type", "application/json");
+    res.end(body);
+  };
+  const statusOf = ({ method, url, headers }, body) => {
+    if (url !== path || method !== "POST") return 404;
+    const { "webhook-timestamp": time, "webhook-event-id": id, "webhook-signature": given } = headers;
+    if (!time || !id || !given || headers["content-type"] !== "application/json") return 400;
+    const now = Date.now();
+    if (!(Math.abs(now / 1000 - Number(time)) <= 300)) return 400;
+    const expected = createHmac("sha256", secret).update(`${time}.${id}.`).update(body).digest();
+    const signature = Buffer.from(given, "base64url");
+    if (signature.length !== 32 || !timingSafeEqual(signature, expected)) return 401;
+    try {
+      JSON.parse(body.toString());
+    } catch {
+      return 400;
+    }
+    for (const [old, expiresAt] of processed) {
+      if (expiresAt > now) break;
+      processed.delete(old);
+    }
+    if (processed.has(id)) return 409;
+    processed.set(id, now + WEEK_MS);
+    return 200;
+  };
+  return (req, res) => {
+    const chunks = [];
+    let length = 0;
+    req.on("data", (chunk) => {
+      length += chunk.length;
+      if (length <= 65_536) chunks.push(chunk);
+    });
+    req.on("end", () =>
+      answer(
+        res,
+        length > 65_536 ? 413 : statusOf(req, chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)),
+        "{}",
+      ),
+    );
+  };
+}
+
 const kinds = {
   "bare express": () =>
     inExpress(express.raw({ type: "*/*" }), (req, res) => res.json({ bytes: req.body.length })),
@@ -43,6 +94,7 @@ const kinds = {
     req.on("data", (chunk) => chunks.push(chunk));
     req.on("end", () => res.end(JSON.stringify({ bytes: Buffer.concat(chunks).length })));
   },
+  "by hand on node:http, memory": byHand,
   "hookproof in express, memory": () => inExpress(hookproof(memoryReplayStore())),
   "hookproof in express, SQLite": () => inExpress(hookproof(sqliteStore())),
   "hookproof on node:http, memory": () => hookproof(memoryReplayStore()),
@@ -51,4 +103,5 @@ const kinds = {
 
 const server = createServer(kinds[kind]());
 server.listen(0, "127.0.0.1", () => process.send(server.address().port));
+process.on("message", () => process.send(process.cpuUsage()));
 process.once("disconnect", () => process.exit());

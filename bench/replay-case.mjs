@@ -6,6 +6,7 @@ import BetterSqlite3 from "better-sqlite3";
 import { memoryReplayStore } from "hookproof/receiver";
 import { postgresReplayStore, sqliteReplayStore } from "hookproof/replay";
 import pg from "pg";
+import { postgresCost } from "./postgres-cost.mjs";
 
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 const [kind, sizeText, file] = process.argv.slice(2);
@@ -16,8 +17,8 @@ const clock = { now: () => time };
 const kinds = {
   memory() {
     const store = memoryReplayStore({ clock, maxIds: 2 ** 24 });
-    const empty = heapUsed();
-    return { store, inFlight: 1, bytes: () => heapUsed() - empty };
+    const empty = bytesUsed();
+    return { store, inFlight: 1, bytes: () => bytesUsed() - empty };
   },
   sqlite() {
     const db = new BetterSqlite3(file);
@@ -35,7 +36,9 @@ const kinds = {
     const table = `hookproof_bench_${process.pid}`;
     const store = postgresReplayStore({ pool, table, timeoutMs: 60_000 });
     const ask = async (sql) => (await pool.query(sql)).rows[0];
+    const cost = await postgresCost();
     return {
+      serverMicros: async () => (await cost.now()).micros,
       store,
       inFlight: 50,
       bytes: async () => Number((await ask(`SELECT pg_total_relation_size('${table}') AS bytes`)).bytes),
@@ -53,17 +56,19 @@ const kinds = {
       async close() {
         await ask(`DROP TABLE ${table}`);
         await pool.end();
+        await cost.end();
       },
     };
   },
 };
 
-function heapUsed() {
+function bytesUsed() {
   globalThis.gc();
-  return process.memoryUsage().heapUsed;
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
 }
 
-const { store, inFlight, bytes, removal, close } = await kinds[kind]();
+const { store, inFlight, bytes, serverMicros, removal, close } = await kinds[kind]();
 
 /** Remembers so many new ids, one each millisecond by the store's clock; the microseconds each one took. */
 async function remember(count) {
@@ -82,8 +87,11 @@ async function remember(count) {
 
 const measured = Math.min(size / 2, 100_000);
 await remember(size - measured);
+const before = { own: process.cpuUsage(), server: await serverMicros?.() };
 const insert = await remember(measured);
+const { user, system } = process.cpuUsage(before.own);
 const result = { insert, bytesPerId: (await bytes()) / size };
+if (serverMicros) result.processor = (user + system + (await serverMicros()) - before.server) / measured;
 if (removal) result.removal = await removal();
 else {
   // From here on, for each id that comes another one's week ends.

@@ -64,6 +64,22 @@ reportGrowth({
   y: { label: "bytes an id", log: true },
   series: seriesOf("bytesPerId"),
 });
+const [many, { bytesPerId }] = results.memory.at(-1);
+reportFigures({
+  question: "What the memory store takes when it is full",
+  unit: "bytes an id",
+  figures: { [`memory, of ${many.toLocaleString("en")}`]: { value: bytesPerId, atMost: 60 } },
+});
+const processor = Object.entries(seriesOf("processor")).flatMap(([title, points]) =>
+  points.map(([size, value]) => [`${title}, of ${size.toLocaleString("en")}`, { value, atMost: 150 }]),
+);
+if (processor.length > 0) {
+  reportFigures({
+    question: "Reserving and committing an id: processor time of the receiver and the server together",
+    unit: "µs an id",
+    figures: Object.fromEntries(processor),
+  });
+}
 const removal = Object.entries(seriesOf("removal")).flatMap(([title, points]) =>
   points.map(([size, value]) => [`${title}, of ${size.toLocaleString("en")}`, { value }]),
 );

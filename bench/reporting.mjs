@@ -1,12 +1,15 @@
 // What a bench found out: printed, as JSON (--json), kept for docs/performance.md (--write), or watched (--quick).
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync, writeSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { basename, join } from "node:path";
+import { fallenRatios, keptAnswers } from "./fallen.mjs";
 
 const options = new Set(process.argv.slice(2));
 
-/** The short form that CI runs: fewer cases and rounds, and a failure when a ratio is worse than half its goal. */
+/** The short form that CI runs: fewer cases and rounds, and a failure when a ratio has fallen. */
 export const quick = options.has("--quick");
+/** The short form once more, with more rounds, where a ratio had fallen. */
+export const again = options.has("--again");
 /** The form with what takes minutes. */
 export const long = options.has("--long");
 
@@ -43,7 +46,8 @@ export function machine() {
  *   ratios: { of: string, to: string, goal?: number }[] }} answer
  */
 export function report({ question, results, ratios }) {
-  const measured = ratios.map((asked) => ({ ...asked, ...ratioOf(results[asked.of], results[asked.to]) }));
+  const byRounds = ratios.map((asked) => ({ ...asked, ...ratioOf(results[asked.of], results[asked.to]) }));
+  const measured = byRounds.map(({ rounds, ...ratio }) => ratio);
   const kept = Object.entries(results).map(([name, { rounds, ...figures }]) => [name, figures]);
   tell({ kind: "rates", question, results: Object.fromEntries(kept), ratios: measured }, () => {
     for (const [name, { perSecond, low, high, cpuMicros, rssMegabytes }] of kept) {
@@ -56,10 +60,20 @@ export function report({ question, results, ratios }) {
       console.log(`  ${mark} ${of} is ${ratio.toFixed(2)} of ${to}   ${spread(low, high)}${wanted}`);
     }
   });
-  const rotten = measured.filter(({ ratio, goal = 0 }) => quick && ratio < goal / 2);
-  for (const { of, to, ratio, goal } of rotten) {
-    console.error(`${of} is ${ratio.toFixed(2)} of ${to}, less than half of the goal ${goal}.`);
-    process.exitCode = 1;
+  if (quick) tellFallen({ question, ratios: byRounds });
+}
+
+const kept = quick ? keptAnswers(name, machine()) : undefined;
+if (quick && !kept) console.log(`${name}: no kept results of such a machine; half of each goal counts.`);
+
+/** To run.mjs, which measures again before it believes it; to a person where it was not run.mjs that started this. */
+function tellFallen(answer) {
+  for (const one of fallenRatios(answer, kept)) {
+    if (process.env.HOOKPROOF_BENCH_RUN) writeSync(3, `${JSON.stringify(one)}\n`);
+    else {
+      console.error(`${one.name}: ${one.words}`);
+      process.exitCode = 1;
+    }
   }
 }
 
@@ -110,8 +124,8 @@ function ratioOf(of, to) {
   if (of.rounds?.length !== to.rounds?.length || !of.rounds) {
     return { ratio: of.perSecond / to.perSecond, low: of.low / to.high, high: of.high / to.low };
   }
-  const { perSecond, low, high } = summary(of.rounds.map((rate, round) => rate / to.rounds[round]));
-  return { ratio: perSecond, low, high };
+  const { perSecond, ...spread } = summary(of.rounds.map((rate, round) => rate / to.rounds[round]));
+  return { ratio: perSecond, ...spread };
 }
 
 /** The median of some measurements, the middle half of them, and all of them in their order. */

@@ -1,7 +1,7 @@
 // Rounds of cases that have a process each: nothing that one allocates, compiles or pools touches another.
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { quick, summary } from "./support.mjs";
+import { again, quick, summary } from "./support.mjs";
 
 /** In a case's process: does a round whenever it is asked for one, and tells what it cost. */
 export function serveRounds(work, perCall) {
@@ -35,7 +35,7 @@ export function serveRounds(work, perCall) {
 export async function interleavedProcesses(cases) {
   // A process of its own has its own code to warm up, which the short form must not cut away.
   const { rounds, roundMs, warmUps } = quick
-    ? { rounds: 7, roundMs: 200, warmUps: 5 }
+    ? { rounds: again ? 25 : 13, roundMs: 200, warmUps: 5 }
     : { rounds: 15, roundMs: 400, warmUps: 6 };
   const started = Object.entries(cases).map(async ([name, { module, args }]) => {
     const child = fork(module, args);

@@ -1,0 +1,11 @@
+// The receiver of the latency bench, in a process of its own: notes when each event was first there, and tells on demand.
+import { createServer } from "node:http";
+
+const arrivals = [];
+const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+  arrivals.push([request.headers["webhook-event-id"], Number(process.hrtime.bigint()) / 1e6]);
+  request.resume().on("end", () => response.end("{}"));
+});
+server.listen(0, "127.0.0.1", () => process.send(server.address().port));
+process.on("message", () => process.send(arrivals.splice(0)));
+process.on("disconnect", () => process.exit());
