@@ -73,7 +73,11 @@ async function faultOf(
     cost = Math.min(cost, await costOf(call(limit), 0));
     quarter = Math.max(quarter, await costOf(call(Math.ceil(limit / 4)), 0));
   }
-  return grows() ? `4 times the length cost ${(cost / quarter).toFixed(1)} times as much` : undefined;
+  if (!grows()) return undefined;
+  // Growth goes on: a table that no longer fits a cache, or the first garbage, costs once. What refuses so much is believed.
+  const beyond = await costOf(call(4 * limit), 0);
+  if (beyond > cost && beyond < 8 * cost) return undefined;
+  return `4 times the length cost ${(cost / quarter).toFixed(1)} times as much`;
 }
 
 /**
@@ -372,6 +376,7 @@ describe("every reader of a stranger's text", () => {
     for (const make of texts(right)) {
       const fault = await faultOf((length) => call(make(length)), limit, most);
       if (fault !== undefined) slow.push(`${JSON.stringify(make(8).slice(0, 40))}: ${fault}`);
+      if (slow.length === 3) break;
     }
     expect(slow).toEqual([]);
   });
