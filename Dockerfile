@@ -22,10 +22,11 @@ FROM ${NODE_IMAGE}
 # The package managers are not needed to run, and each has packages of its own.
 RUN rm -rf /usr/local/lib/node_modules /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /opt/yarn* \
   && mkdir -p /var/lib/hookproof /run/secrets && chown 65532:65532 /var/lib/hookproof /run/secrets \
-  && ln -s /app/cli/bin/hookproof.js /usr/local/bin/hookproof
+  && ln -s /app/cli/bin/hookproof.cjs /usr/local/bin/hookproof
 COPY --from=packages /app /app
 COPY --from=build /app/dist /app/dist
 COPY --from=build /app/cli/dist /app/cli/dist
+COPY --from=build /app/cli/snippets /app/cli/snippets
 COPY --from=build /app/cli/hookproof.schema.json /app/cli/
 COPY --from=build /app/service/dist /app/service/dist
 COPY --from=build /app/service/reference /app/service/reference

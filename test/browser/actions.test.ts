@@ -91,7 +91,7 @@ describeOnStage("what can be done with a request", (on) => {
     const { text } = await copied("As hookproof command");
     const { stdout } = await run(
       "bash",
-      ["-c", `hookproof() { node cli/bin/hookproof.js "$@"; }\n${text} --json`],
+      ["-c", `hookproof() { node cli/bin/hookproof.cjs "$@"; }\n${text} --json`],
       {
         cwd: ROOT,
         env: { ...process.env, HOOKPROOF_SECRET: SECRET },

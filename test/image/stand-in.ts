@@ -116,7 +116,7 @@ function run(name: string, command: readonly string[]): Started {
       ],
       ...(service.tmpfs ?? []).flatMap((mount) => ["--tmpfs", mount.split(":")[0] as string]),
       ...["--ro-bind", ROOT, ROOT, "--ro-bind", join(folder, "hosts"), "/etc/hosts", "--dir", "/run/bin"],
-      ...["--symlink", join(ROOT, "cli/bin/hookproof.js"), "/run/bin/hookproof"],
+      ...["--symlink", join(ROOT, "cli/bin/hookproof.cjs"), "/run/bin/hookproof"],
       ...(service.volumes ?? []).flatMap(mounted),
       ...["--remount-ro", "/run", "--remount-ro", "/var/lib", "--chdir", image.workdir],
       ...["--unshare-user", "--uid", image.uid, "--gid", image.uid, "--cap-drop", "ALL"],

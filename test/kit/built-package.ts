@@ -30,7 +30,7 @@ export async function buildPackage(): Promise<void> {
     const built = mkdtempSync(join(root, "node_modules/.hookproof-dist-"));
     const run = (...args: string[]) => execFileSync("npx", args, { cwd: root, stdio: "pipe" });
     try {
-      run("tsup", "--out-dir", built);
+      run("rolldown", "-c", "rolldown.config.ts", "--dir", built);
       run("tsc", "-p", "tsconfig.build.json", "--outDir", built);
       replaceFiles(built, join(root, "dist"));
     } finally {

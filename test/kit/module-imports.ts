@@ -7,8 +7,16 @@ export interface ModuleImport {
   readonly typeOnly: boolean;
 }
 
-/** Every module a source text imports: statements, re-exports and `import()`. */
-export function importsOf(source: string): ModuleImport[] {
+const known = new Map<string, readonly ModuleImport[]>();
+
+/** Every module a source text imports: statements, re-exports and `import()`. A text is parsed once, as several rules ask. */
+export function importsOf(source: string): readonly ModuleImport[] {
+  const found = known.get(source) ?? parsedImports(source);
+  known.set(source, found);
+  return found;
+}
+
+function parsedImports(source: string): ModuleImport[] {
   const found: ModuleImport[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier))

@@ -3,12 +3,13 @@ import { once } from "node:events";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { commandHost, simpleCommand } from "./command-host.js";
 import { freePort } from "./own-server.js";
 
 /** Neither part of a longer number nor of a name such as Ed25519. */
 const WHOLE_NUMBER = /\b\d+\b/g;
 
-const BIN = resolve(import.meta.dirname, "../../cli/bin/hookproof.js");
+const BIN = resolve(import.meta.dirname, "../../cli/bin/hookproof.cjs");
 const STEP_LIMIT_MS = 60_000;
 const END_LIMIT_MS = 20_000;
 
@@ -49,6 +50,11 @@ export interface Stage {
   readonly folder: string;
   /** Runs a command in bash and gives what a person would see, in the form of a transcript. */
   run(command: string, merged?: boolean): Promise<string[]>;
+  /**
+   * Gives what `run` gives. What is but a `hookproof` with its words runs in one process with the others like it, as nearly
+   * all that its own would take is the start of Node. docs/json-output.md is tested with a process for every command.
+   */
+  runInOne(command: string): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -67,7 +73,7 @@ export async function openStage(environment?: Readonly<Record<string, string>>):
     ["4411", String(await freePort())],
     ["4431", String(await freePort())],
   ]);
-  const shown = new Map([...ports].map(([name, real]) => [real, name]));
+  const namesOfPorts = new Map([...ports].map(([name, real]) => [real, name]));
   const env = {
     HOME: folder,
     HOOKPROOF_HOME: join(folder, "data"),
@@ -77,13 +83,14 @@ export async function openStage(environment?: Readonly<Record<string, string>>):
     ...environment,
   };
   const background: ChildProcess[] = [];
+  const host = commandHost(join(folder, "work"), env, STEP_LIMIT_MS);
   const outward = (text: string) => text.replace(WHOLE_NUMBER, (number) => ports.get(number) ?? number);
-  const inward = (text: string) => text.replace(WHOLE_NUMBER, (number) => shown.get(number) ?? number);
-  const start = (command: string) =>
+  const inward = (text: string) => text.replace(WHOLE_NUMBER, (number) => namesOfPorts.get(number) ?? number);
+  const start = (command: string, stdin: "ignore" | "pipe" = "ignore") =>
     spawn("bash", ["-c", outward(command)], {
       cwd: join(folder, "work"),
       env,
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: [stdin, "pipe", "pipe"],
       detached: true,
     });
 
@@ -94,7 +101,21 @@ export async function openStage(environment?: Readonly<Record<string, string>>):
       return [inward(await firstLine(child))];
     }
     const child = start(merged ? `{ ${command}\n} 2>&1` : command);
-    const [stdout, stderr, code] = await outcome(child);
+    return shown(...(await outcome(child)));
+  }
+
+  async function runInOne(command: string): Promise<string[]> {
+    const simple = simpleCommand(outward(command));
+    if (!simple) return run(command);
+    const { stdout, stderr, code } = await host.run(simple.words);
+    if (!simple.filter) return shown(stdout, stderr, code);
+    const child = start(simple.filter, "pipe");
+    child.stdin?.end(stdout);
+    const [filtered, more, filterCode] = await outcome(child);
+    return shown(filtered, stderr + more, filterCode);
+  }
+
+  function shown(stdout: string, stderr: string, code: number | null): string[] {
     return [
       ...lines(inward(stdout)),
       ...lines(inward(stderr)).map((line) => `! ${line}`),
@@ -105,7 +126,9 @@ export async function openStage(environment?: Readonly<Record<string, string>>):
   return {
     folder,
     run,
+    runInOne,
     async close() {
+      await host.close();
       for (const child of background) await end(child);
       rmSync(folder, { recursive: true, force: true });
     },

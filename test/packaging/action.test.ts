@@ -23,7 +23,7 @@ const action = parse(readFileSync(join(root, "action.yml"), "utf8")) as {
 const NPX = `#!/bin/sh
 [ "$1 $2 $3 $4" = "--yes --package hookproof-cli@${VERSION} hookproof" ] || exit 9
 shift 4
-exec "${process.execPath}" "${join(root, "cli/bin/hookproof.js")}" "$@"
+exec "${process.execPath}" "${join(root, "cli/bin/hookproof.cjs")}" "$@"
 `;
 
 interface Ran {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openDatabase } from "../../service/src/storage/database.js";
 import { dataFolder } from "../kit/own-server.js";
 
-const CLI = new URL("../../cli/bin/hookproof.js", import.meta.url).pathname;
+const CLI = new URL("../../cli/bin/hookproof.cjs", import.meta.url).pathname;
 
 let folder: string;
 let db: string;

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { createService, type Service } from "hookproof-service";
+import { type Dispatcher, request } from "undici";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OPERATIONS } from "../../service/src/api/operations.js";
 import { FIXTURE } from "./fixture.js";
@@ -197,21 +198,22 @@ const bearerOf = async (id: string) =>
 
 describe("no wrong type, in a field that is known or in one that is not, is a 500", () => {
   it.each(Object.entries(CALLS))("%s", { timeout: 120_000 }, async (id, { path, bodies, status = 200 }) => {
-    const method = OPERATIONS.find((one) => one.id === id)?.method.toUpperCase() ?? "";
+    const method = OPERATIONS.find((one) => one.id === id)?.method.toUpperCase() as Dispatcher.HttpMethod;
     const headers: Record<string, string> =
       id === "createToken" ? {} : { Authorization: `Bearer ${await bearerOf(id)}` };
     const counts = new Map<number, number>();
     const send = async (body: string) => {
-      const answer = await fetch(`${service.url}${path}`, {
+      // Not fetch, which takes a fifth more of the processor in this file.
+      const answer = await request(`${service.url}${path}`, {
         method,
         headers: { ...headers, "Content-Type": "application/json" },
         body,
       });
-      const shown = await answer.text();
-      counts.set(answer.status, (counts.get(answer.status) ?? 0) + 1);
-      expect(answer.status, `${body}: ${shown}`).toBeLessThan(500);
+      const shown = await answer.body.text();
+      counts.set(answer.statusCode, (counts.get(answer.statusCode) ?? 0) + 1);
+      expect(answer.statusCode, `${body}: ${shown}`).toBeLessThan(500);
       expect(JSON.parse(shown)).toBeTypeOf("object");
-      return answer.status;
+      return answer.statusCode;
     };
     for (const body of bodies) expect(await send(JSON.stringify(body)), JSON.stringify(body)).toBe(status);
     const texts = bodies.flatMap((body) => [...changed(body)]);

@@ -420,8 +420,8 @@ export const MUTANTS = [
     ],
     [
       "the fence is out of reschedule",
-      "SET due_at = ?, visible_at = ?, ${REMEMBERED}, ${FREED} ${HELD} RETURNING 1",
-      "SET due_at = ?, visible_at = ?, ${REMEMBERED}, ${FREED} WHERE id = ? AND listener = ? AND ? <> '' AND state = 0 RETURNING 1",
+      "SET due_at = ?, visible_at = ?, turn = iif(? AND ordering_key IS NULL, ${LATER}, turn), ${REMEMBERED}, ${FREED} ${HELD} RETURNING 1",
+      "SET due_at = ?, visible_at = ?, turn = iif(? AND ordering_key IS NULL, ${LATER}, turn), ${REMEMBERED}, ${FREED} WHERE id = ? AND listener = ? AND ? <> '' AND state = 0 RETURNING 1",
     ],
     [
       "the fence is out of fail",
@@ -465,8 +465,16 @@ export const MUTANTS = [
     from: "the page",
     store: "sqlite",
     file: "src/outbox/sqlite/enqueue.ts",
-    text: "isBehind ? 0 : 1",
-    instead: "1",
+    text: "isBehind ? 0 : turn",
+    instead: "turn",
+  },
+  {
+    name: "what is put off never becomes due",
+    from: "the page",
+    store: "sqlite",
+    file: "src/outbox/sqlite/due.ts",
+    text: "visible_at <= ? ORDER BY visible_at LIMIT ${RIPE}",
+    instead: "visible_at <= ? - 9e15 ORDER BY visible_at LIMIT ${RIPE}",
   },
   {
     name: "expired events are not counted",

@@ -1,0 +1,31 @@
+import { describe, expect, it } from "vitest";
+import { fallenRatios } from "../../bench/fallen.mjs";
+
+const question = "HMAC verify, 1,024 bytes";
+const kept = [{ kind: "rates", question, ratios: [{ of: "a", to: "b", ratio: 1, low: 0.9, high: 1.1 }] }];
+/** What is fallen of rounds that lie evenly about a ratio, from `spread` below it to as much above. */
+function fallenAt(ratio: number, spread: number, { before = kept, goal = 0 } = {}): string[] {
+  const rounds = Array.from({ length: 15 }, (_, round) => ratio + (spread * (round - 7)) / 7);
+  const answer = { question, ratios: [{ of: "a", to: "b", goal, ratio, high: ratio + spread / 2, rounds }] };
+  return fallenRatios(answer, before).map(({ name }) => name);
+}
+
+describe("a ratio in the short form of the benches", () => {
+  const name = `${question}: a of b`;
+
+  it("has fallen when it is more than 15 % below the kept lower quartile", () => {
+    expect(fallenAt(0.7, 0.05)).toEqual([name]);
+    expect(fallenAt(0.8, 0.05)).toEqual([]);
+    expect(fallenAt(1.5, 0.05)).toEqual([]);
+  });
+
+  it("has not fallen when its rounds lie so far apart that its median may be higher", () => {
+    expect(fallenAt(0.7, 0.1)).toEqual([name]);
+    expect(fallenAt(0.7, 0.4)).toEqual([]);
+  });
+
+  it("is asked for half its goal alone where there is nothing to compare it with", () => {
+    expect(fallenAt(0.7, 0.05, { before: [], goal: 0.9 })).toEqual([]);
+    expect(fallenAt(0.4, 0.05, { before: [], goal: 0.9 })).toEqual([name]);
+  });
+});
