@@ -1,12 +1,17 @@
 // How long is an event on its way, from the moment it is to be enqueued to its receiver, at half and at four fifths of
 // what the outbox can do? Each round measures first what it can do, in the same processes: one that enqueues events one
-// by one and delivers them, the receiver, and PostgreSQL where DATABASE_URL names one.
+// by one and delivers them, the receiver, and PostgreSQL where DATABASE_URL names one. There a queue by hand gets as many
+// events in the same round.
 import { fork } from "node:child_process";
+import { createHmac, randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { Agent, request as httpRequest } from "node:http";
 import { hmacSigner, newEventId } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
+import pg from "pg";
 import { postgresEngine, sqliteEngine } from "./outbox-engines.mjs";
 import { quick, reportFigures, summary } from "./support.mjs";
+import { queueByHand, workerByHand } from "./workers-by-hand.mjs";
 
 const ROUNDS = quick ? 2 : 9;
 const CAPACITY_MS = quick ? 1_000 : 3_000;
@@ -17,7 +22,8 @@ const LEVELS = [
   { share: 0.5, name: "half of it", atMost: 25 },
   { share: 0.8, name: "four fifths of it", atMost: 100 },
 ];
-const signer = hmacSigner({ secret: "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE" });
+const secret = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
+const signer = hmacSigner({ secret });
 const payload = { type: "user.offboarded", note: "x".repeat(980) };
 
 const receiver = fork(new URL("latency-receiver.mjs", import.meta.url));
@@ -72,6 +78,56 @@ function worker(store) {
   };
 }
 
+/** The same over a queue by hand: signed and sent by Node alone, and marked as done by the batch. */
+async function workerOfHand() {
+  const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+  const schema = `hand_${randomUUID().slice(0, 8)}`;
+  await pool.query(`CREATE SCHEMA ${schema}`);
+  const queue = await queueByHand(pool, schema);
+  const agent = new Agent({ keepAlive: true });
+  const post = ({ id, body }) =>
+    new Promise((resolve, reject) => {
+      const timestamp = String(Math.floor(Date.now() / 1_000));
+      const signature = createHmac("sha256", secret)
+        .update(`${timestamp}.${id}.`)
+        .update(body)
+        .digest("base64url");
+      const headers = {
+        "Content-Type": "application/json",
+        "Content-Length": body.length,
+        "Webhook-Timestamp": timestamp,
+        "Webhook-Event-Id": id,
+        "Webhook-Signature": signature,
+      };
+      const sent = httpRequest(url, { method: "POST", agent, headers }, (answer) =>
+        answer.resume().on("end", resolve),
+      );
+      sent.on("error", reject).end(body);
+    });
+  let [delivered, enqueued] = [0, 0];
+  const one = workerByHand(pool, schema, async (rows) => {
+    await Promise.all(rows.map(post));
+    delivered += rows.length;
+  });
+  one.start();
+  return {
+    async enqueue(eventId) {
+      enqueued++;
+      await queue.enqueue([eventId], [Buffer.from(JSON.stringify(payload))]);
+      one.wake();
+    },
+    async calm() {
+      while (delivered < enqueued) await pause(5);
+    },
+    async close() {
+      await one.stop();
+      agent.destroy();
+      await pool.query(`DROP SCHEMA ${schema} CASCADE`);
+      await pool.end();
+    },
+  };
+}
+
 /** Events a second, where each that was delivered makes place for another one. */
 async function capacity(one) {
   const until = now() + CAPACITY_MS;
@@ -112,18 +168,22 @@ function quantile(times, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
 }
 
-async function measure({ name, store }) {
+/** What is measured, and beside it, with as many events a second, what was written by hand. */
+async function measure({ name, store }, byHand) {
   const random = numbers(1);
   const rates = [];
-  const times = LEVELS.map(() => ({ p50: [], p99: [] }));
+  const ways = byHand ? ["", ", by hand"] : [""];
+  const times = LEVELS.flatMap(({ share, name: level, atMost }) =>
+    ways.map((way) => ({ share, way, level, p50: [], p99: [], ...(way === "" && { atMost }) })),
+  );
   for (let round = -1; round < ROUNDS; round++) {
     const one = worker(store);
     const perSecond = await capacity(one);
-    for (const [n, { share }] of LEVELS.entries()) {
-      const all = await offered(one, perSecond * share, random);
+    for (const { share, way, p50, p99 } of times) {
+      const all = await offered(way === "" ? one : byHand, perSecond * share, random);
       if (round < 0) continue; // the round before the first one warms up
-      times[n].p50.push(quantile(all, 0.5));
-      times[n].p99.push(quantile(all, 0.99));
+      p50.push(quantile(all, 0.5));
+      p99.push(quantile(all, 0.99));
     }
     if (round >= 0) rates.push(perSecond);
     await one.stop();
@@ -141,19 +201,24 @@ async function measure({ name, store }) {
     question: `${name}: from enqueue to the receiver, at a share of the most`,
     unit: "ms",
     figures: Object.fromEntries(
-      LEVELS.flatMap(({ name: level, atMost }, n) => [
-        [`${level}, p50`, figure(times[n].p50)],
-        [`${level}, p99`, figure(times[n].p99, atMost)],
+      times.flatMap(({ level, way, p50, p99, atMost }) => [
+        [`${level}, p50${way}`, figure(p50)],
+        [`${level}, p99${way}`, figure(p99, atMost)],
       ]),
     ),
   });
 }
 
-for (const open of [sqliteEngine, () => postgresEngine({ beside: false })]) {
-  const engine = await open();
-  if (!engine) continue;
-  await measure(engine);
-  await engine.store.close();
-  await engine.close();
+const sqlite = sqliteEngine();
+await measure(sqlite);
+await sqlite.store.close();
+await sqlite.close();
+const postgres = await postgresEngine({ beside: false });
+if (postgres) {
+  const byHand = await workerOfHand();
+  await measure(postgres, byHand);
+  await byHand.close();
+  await postgres.store.close();
+  await postgres.close();
 }
 process.exit();

@@ -11,12 +11,14 @@ const [kind, file] = process.argv.slice(2);
 const secret = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 const path = "/api/v1/webhooks/incoming/lst_bench";
 
-function sqliteStore() {
+function openSqlite() {
   const db = new BetterSqlite3(file);
   db.pragma("journal_mode = WAL");
   db.pragma("synchronous = NORMAL");
-  return sqliteReplayStore({ db });
+  return db;
 }
+
+const sqliteStore = () => sqliteReplayStore({ db: openSqlite() });
 
 function hookproof(replayStore) {
   const receiver = createReceiver({
@@ -39,9 +41,38 @@ function inExpress(...handlers) {
 
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** The least that keeps forgeries and copies out: a bound, the time, one HMAC, a Map of ids, and the payload parsed. */
-function byHand() {
+/** The ids of the last week in a Map: whether one is new. */
+function idsInMemory() {
   const processed = new Map();
+  return (id, now) => {
+    for (const [old, expiresAt] of processed) {
+      if (expiresAt > now) break;
+      processed.delete(old);
+    }
+    if (processed.has(id)) return false;
+    processed.set(id, now + WEEK_MS);
+    return true;
+  };
+}
+
+/** The same in a table, with a write of its own for each request. */
+function idsInSqlite() {
+  const db = openSqlite();
+  db.exec("CREATE TABLE processed (id TEXT PRIMARY KEY, expires_at INTEGER NOT NULL) WITHOUT ROWID");
+  const insert = db.prepare("INSERT OR IGNORE INTO processed VALUES (?, ?)");
+  const sweep = db.prepare("DELETE FROM processed WHERE expires_at <= ?");
+  let sweepAt = 0;
+  return (id, now) => {
+    if (now >= sweepAt) {
+      sweep.run(now);
+      sweepAt = now + 60_000;
+    }
+    return insert.run(id, now + WEEK_MS).changes === 1;
+  };
+}
+
+/** The least that keeps forgeries and copies out: a bound, the time, one HMAC, the ids, and the payload parsed. */
+function byHand(isNew) {
   const answer = (res, status, body) => {
     res.statusCode = status;
     res.setHeader("Content-Type", "application/json");
@@ -61,13 +92,7 @@ function byHand() {
     } catch {
       return 400;
     }
-    for (const [old, expiresAt] of processed) {
-      if (expiresAt > now) break;
-      processed.delete(old);
-    }
-    if (processed.has(id)) return 409;
-    processed.set(id, now + WEEK_MS);
-    return 200;
+    return isNew(id, now) ? 200 : 409;
   };
   return (req, res) => {
     const chunks = [];
@@ -94,7 +119,8 @@ const kinds = {
     req.on("data", (chunk) => chunks.push(chunk));
     req.on("end", () => res.end(JSON.stringify({ bytes: Buffer.concat(chunks).length })));
   },
-  "by hand on node:http, memory": byHand,
+  "by hand in express, SQLite": () => inExpress(byHand(idsInSqlite())),
+  "by hand on node:http, memory": () => byHand(idsInMemory()),
   "hookproof in express, memory": () => inExpress(hookproof(memoryReplayStore())),
   "hookproof in express, SQLite": () => inExpress(hookproof(sqliteStore())),
   "hookproof on node:http, memory": () => hookproof(memoryReplayStore()),

@@ -80,6 +80,7 @@ const kinds = [
   "by hand on node:http, memory",
   "hookproof on node:http, memory",
   "hookproof on node:http, SQLite",
+  "by hand in express, SQLite",
   "hookproof in express, memory",
   "hookproof in express, SQLite",
 ];
@@ -88,8 +89,10 @@ const ratios = [
   { of: "hookproof on node:http, memory", to: BARE, goal: 0.5 },
   { of: "hookproof on node:http, memory", to: "by hand on node:http, memory" },
   { of: "hookproof on node:http, SQLite", to: BARE },
+  { of: "by hand in express, SQLite", to: EXPRESS },
   { of: "hookproof in express, memory", to: EXPRESS, goal: 0.85 },
   { of: "hookproof in express, SQLite", to: EXPRESS, goal: 0.85 },
+  { of: "hookproof in express, SQLite", to: "by hand in express, SQLite" },
 ];
 const [rounds, roundMs, warmUps] = quick ? [9, 80, 3] : [15, 400, 4];
 const servers = await Promise.all(

@@ -1,33 +1,42 @@
-// A worker process of the workers bench: node workers-case.mjs <schema>. It delivers while it is told to, without a
-// network, and answers every order with how many events it has delivered and its processor time.
+// A worker process of the workers bench: node workers-case.mjs <kind> <schema>. It delivers while it is told to, without
+// a network, and answers every order with how many events it has delivered and its processor time.
 import { hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
 import { postgresStore } from "hookproof/outbox/postgres";
 import pg from "pg";
+import { workerByHand } from "./workers-by-hand.mjs";
 
-const [schema] = process.argv.slice(2);
+const [kind, schema] = process.argv.slice(2);
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
 const signer = hmacSigner({ secret: "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE" });
 let delivered = 0;
 
-const outbox = createOutbox({
-  store: postgresStore({ pool, schema }),
-  listeners: {
-    limited: {
-      url: "https://tenant.example.com/api/v1/webhooks/incoming/lst_1",
-      signer,
-      concurrency: 400,
-      rate: { perSecond: 100_000 },
-      async transport() {
-        delivered++;
-        return { status: 200, headers: [], body: new Uint8Array(), truncated: false };
+const workers = {
+  outbox: () =>
+    createOutbox({
+      store: postgresStore({ pool, schema }),
+      listeners: {
+        limited: {
+          url: "https://tenant.example.com/api/v1/webhooks/incoming/lst_1",
+          signer,
+          concurrency: 400,
+          rate: { perSecond: 100_000 },
+          async transport() {
+            delivered++;
+            return { status: 200, headers: [], body: new Uint8Array(), truncated: false };
+          },
+        },
       },
-    },
-  },
-});
+    }),
+  "by hand": () =>
+    workerByHand(pool, schema, (rows) => {
+      delivered += rows.length;
+    }),
+};
+const worker = workers[kind]();
 process.on("message", async (order) => {
-  if (order === "start") outbox.start();
-  if (order === "stop") await outbox.stop();
+  if (order === "start") worker.start();
+  if (order === "stop") await worker.stop();
   const { user, system } = process.cpuUsage();
   process.send({ delivered, micros: user + system });
 });

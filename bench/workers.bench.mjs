@@ -1,12 +1,16 @@
 // What does an event cost when 1, 2, 4 and 8 worker processes share one PostgreSQL, with the listener's limits on, and
-// do they share the work fairly? Processor time of the workers and of the server together. Needs DATABASE_URL.
+// do they share the work fairly? The same of a queue by hand, which has no limits. Processor time of the workers and of
+// the server together. Needs DATABASE_URL.
 import { fork } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
+import pg from "pg";
 import { postgresEngine } from "./outbox-engines.mjs";
 import { postgresCost } from "./postgres-cost.mjs";
 import { quick, reportFigures, summary } from "./support.mjs";
+import { queueByHand } from "./workers-by-hand.mjs";
 
 const COUNTS = [1, 2, 4, 8];
 /** Enough that a share of an eighth is more than a few claims. */
@@ -24,18 +28,53 @@ if (!process.env.DATABASE_URL) {
 const server = await postgresCost();
 const url = "https://tenant.example.com/api/v1/webhooks/incoming/lst_1";
 const signer = hmacSigner({ secret: "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE" });
-const event = { listener: "limited", payload: { type: "user.offboarded", note: "x".repeat(980) } };
+const payload = { type: "user.offboarded", note: "x".repeat(980) };
 
-/** An outbox with so many worker processes, which stand until a round begins. */
-async function team(count) {
+/** What fills the outbox and lets it go. */
+async function outboxQueue() {
   const engine = await postgresEngine({ beside: false });
   const outbox = createOutbox({ store: engine.store, listeners: { limited: { url, signer } } });
   await outbox.stats(); // makes the tables
+  return {
+    schema: engine.schema,
+    enqueue: (count) => outbox.enqueue(Array(count).fill({ listener: "limited", payload })),
+    pause: () => outbox.pause("limited"),
+    resume: () => outbox.resume("limited"),
+    async close() {
+      await engine.store.close();
+      await engine.close();
+    },
+  };
+}
+
+/** The same by hand. */
+async function handQueue() {
+  const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+  const schema = `hand_${randomUUID().slice(0, 8)}`;
+  await pool.query(`CREATE SCHEMA ${schema}`);
+  const queue = await queueByHand(pool, schema);
+  const body = Buffer.from(JSON.stringify(payload));
+  return {
+    ...queue,
+    schema,
+    enqueue: (count) => queue.enqueue(Array.from({ length: count }, randomUUID), Array(count).fill(body)),
+    async close() {
+      await pool.query(`DROP SCHEMA ${schema} CASCADE`);
+      await pool.end();
+    },
+  };
+}
+
+const KINDS = { outbox: outboxQueue, "by hand": handQueue };
+
+/** A queue with so many worker processes, which stand until a round begins. */
+async function team(kind, count) {
+  const queue = await KINDS[kind]();
   const workers = Array.from({ length: count }, () =>
-    fork(new URL("workers-case.mjs", import.meta.url), [engine.schema]),
+    fork(new URL("workers-case.mjs", import.meta.url), [kind, queue.schema]),
   );
   await Promise.all(workers.map((worker) => once(worker, "message")));
-  return { count, engine, outbox, workers, costs: [], unfair: [] };
+  return { kind, count, queue, workers, costs: [], unfair: [] };
 }
 
 /** Every worker's answer to an order. */
@@ -63,16 +102,16 @@ async function until(isSo, workers, earlier) {
 const totalOf = (delivered) => delivered.reduce((total, one) => total + one);
 
 /** One round: the workers are warm, and a backlog that was stored during a pause is let go all at once. */
-async function round({ count, outbox, workers, costs, unfair }, isMeasured) {
+async function round({ count, queue, workers, costs, unfair }, isMeasured) {
   const began = await ordered(workers, "start");
   const warming = (isMeasured ? 100 : WARM / 2) * count;
-  for (let n = 0; n < warming; n += 100) await outbox.enqueue(Array(100).fill(event));
+  for (let n = 0; n < warming; n += 100) await queue.enqueue(100);
   await until((all) => totalOf(all) >= warming, workers, began);
-  await outbox.pause("limited");
-  for (let n = 0; n < EVENTS; n += 100) await outbox.enqueue(Array(100).fill(event));
+  await queue.pause();
+  for (let n = 0; n < EVENTS; n += 100) await queue.enqueue(100);
   const warm = await ordered(workers, "tell");
   const before = await server.now();
-  await outbox.resume("limited");
+  await queue.resume();
   const done = await until((all) => totalOf(all) >= EVENTS, workers, warm);
   const after = await server.now();
   await ordered(workers, "stop");
@@ -83,39 +122,38 @@ async function round({ count, outbox, workers, costs, unfair }, isMeasured) {
 }
 
 const teams = [];
-for (const count of COUNTS) teams.push(await team(count));
+for (const kind of Object.keys(KINDS)) for (const count of COUNTS) teams.push(await team(kind, count));
 for (let n = -2; n < ROUNDS; n++) for (const one of teams) await round(one, n >= 0);
 
-/** A figure for each number of workers. */
+/** A figure for each number of workers, of each kind; goals are the outbox's. */
 const figures = (valuesOf, goal) =>
   Object.fromEntries(
     teams.map((one) => {
       const { perSecond: value, low, high } = summary(valuesOf(one));
-      const name = one.count === 1 ? "1 worker" : `${one.count} workers`;
-      return [name, { value, low, high, ...(one.count > 1 && goal) }];
+      const name = `${one.count === 1 ? "1 worker" : `${one.count} workers`}${one.kind === "outbox" ? "" : `, ${one.kind}`}`;
+      return [name, { value, low, high, ...(one.count > 1 && one.kind === "outbox" && goal) }];
     }),
   );
+const aloneOf = ({ kind }) => teams.find((one) => one.kind === kind && one.count === 1);
 reportFigures({
   question:
     "Workers on one PostgreSQL: processor time of an event delivered from a backlog, workers and server, no network",
   unit: "µs",
   figures: figures(({ costs }) => costs),
 });
-const [alone] = teams;
 reportFigures({
   question: "Workers on one PostgreSQL: what an event costs over what it costs with one",
   unit: "times",
-  figures: figures(({ costs }) => costs.map((micros, n) => micros / alone.costs[n]), { atMost: 1.15 }),
+  figures: figures((one) => one.costs.map((micros, n) => micros / aloneOf(one).costs[n]), { atMost: 1.15 }),
 });
 reportFigures({
   question: "Workers on one PostgreSQL: how far the share of one is from an equal share",
   unit: "of it",
   figures: figures(({ unfair }) => unfair, { atMost: 0.1 }),
 });
-for (const { workers, engine } of teams) {
+for (const { workers, queue } of teams) {
   for (const worker of workers) worker.disconnect();
-  await engine.store.close();
-  await engine.close();
+  await queue.close();
 }
 await server.end();
 process.exit();

@@ -4,7 +4,8 @@ import type { CancelResult, EventFilter, StoreControl } from "../outbox-store.js
 import { type Database, jsonLiteral } from "./database.js";
 import { dueLooks } from "./due.js";
 import { lockOrder, noteKeys, passOn } from "./order.js";
-import { ENTRY_COLUMNS, type EntryRow, IS_BEHIND, type OutboxNames, outboxEntry } from "./schema.js";
+import { ENTRY_COLUMNS, type EntryRow, outboxEntry } from "./rows.js";
+import { IS_BEHIND, type OutboxNames } from "./schema.js";
 
 /** How many events one transaction cancels. */
 const PAGE = 500;

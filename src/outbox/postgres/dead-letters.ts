@@ -8,7 +8,8 @@ import type {
 } from "../outbox-store.js";
 import { type Database, jsonLiteral, rowsOf } from "./database.js";
 import { lockOrder, noteKeys, passOn } from "./order.js";
-import { bodyOf, type DeadRow, deadColumns, deadLetter, type OutboxNames } from "./schema.js";
+import { bodyOf, type DeadRow, deadColumns, deadLetter } from "./rows.js";
+import type { OutboxNames } from "./schema.js";
 
 /** How many dead letters one transaction changes, and one query reads. */
 const PAGE = 500;

@@ -1,7 +1,8 @@
 import { type DueLooks, dueListeners, LOOK_STEPS, type LookedAt } from "../engine.js";
 import { type Database, jsonLiteral } from "./database.js";
-import { settle, unsettledSql } from "./order.js";
-import { IS_BEHIND, ms, type OutboxNames } from "./schema.js";
+import { settle, unsettled } from "./order.js";
+import { ms } from "./rows.js";
+import { IS_BEHIND, type OutboxNames } from "./schema.js";
 
 /** How many events one transaction puts aside or brings back. */
 const PAGE = 1_000;
@@ -56,7 +57,7 @@ export function dueLooks(database: Database, names: OutboxNames): DueLooks {
 
   return {
     async due(after, most) {
-      const looks = [look(after, most), unsettledSql(names)];
+      const looks = [look(after, most), unsettled(names)];
       let [rows, [state]] = (await database.script(looks)) as [LookedAt[], { unsettled: boolean }[]];
       if (state?.unsettled)
         [rows, [state]] = (await database.scripts([settle(names), looks])).at(-1) as [

@@ -7,7 +7,7 @@ import { type Database, type PostgresClient, rowsOf } from "./database.js";
 import { openState } from "./order.js";
 import type { OutboxNames } from "./schema.js";
 
-/** The result of one statement. */
+/** The result of `store`. */
 interface Stored {
   /** `[id, listener]` of the events that it stored. */
   readonly added: readonly [string, string][];
@@ -16,33 +16,40 @@ interface Stored {
 }
 
 /**
- * Stores events in one statement. Its parameters are texts, each used once and in their order, which every driver and
- * ORM can pass on. If one of the ids is stored with another digest, nothing is stored.
+ * `store(described, bodies)` stores events. If one of the ids is stored with another digest, nothing is stored. A function
+ * as `claim` is: planning its statement took longer than storing one event.
  */
-function storeSql({ event, tally }: OutboxNames): string {
-  return `WITH given AS MATERIALIZED (
-      SELECT g.* FROM ROWS FROM (
-        json_to_recordset($1::text::json) AS (id uuid, listener text, digest text, ordering_key text,
-          traceparent text, encryption_key_id text, deliver_at float8),
-        unnest(string_to_array($2::text, ','))
-      ) WITH ORDINALITY AS g(id, listener, digest, ordering_key, traceparent, encryption_key_id, deliver_at, body,
-        place)),
-    known AS MATERIALIZED (
-      SELECT e.id, e.listener, e.digest, e.digest <> g.digest AS is_other
-      FROM given g CROSS JOIN LATERAL (
-        SELECT e.id, e.listener, e.digest FROM ${event} e WHERE e.id = g.id AND e.listener = g.listener LIMIT 1) e),
-    added AS (
-      INSERT INTO ${event} (id, listener, state, digest, body, ordering_key, traceparent, encryption_key_id, ready_at,
-        due_at)
-      SELECT id, listener, ${openState("ordering_key", "ready.at")}, digest,
-        decode(nullif(body, ''), 'base64'), ordering_key, traceparent, encryption_key_id, ready.at, ready.at
-      FROM given CROSS JOIN LATERAL (
-        SELECT greatest(now(), to_timestamp(greatest(deliver_at, 0) / 1000)) AS at) ready
-      WHERE NOT EXISTS (SELECT FROM known WHERE is_other) ORDER BY place
-      ON CONFLICT (id, listener) DO NOTHING RETURNING id, listener),
-    counted AS (INSERT INTO ${tally} SELECT listener, count(*), 0, 0 FROM added GROUP BY listener)
-    SELECT (SELECT coalesce(json_agg(json_build_array(id, listener)), '[]')::text FROM added) AS added,
-      (SELECT coalesce(json_agg(json_build_array(id, listener, digest)), '[]')::text FROM known) AS known`;
+export function storeFunction({ schema, event, tally }: OutboxNames): string {
+  return `
+    CREATE FUNCTION ${schema}.store(described text, bodies text, OUT added text, OUT known text) LANGUAGE plpgsql
+    SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $store$
+    #variable_conflict use_column
+    BEGIN
+      WITH given AS MATERIALIZED (
+        SELECT g.* FROM ROWS FROM (
+          json_to_recordset($1::json) AS (id uuid, listener text, digest text, ordering_key text,
+            traceparent text, encryption_key_id text, deliver_at float8),
+          unnest(string_to_array($2, ','))
+        ) WITH ORDINALITY AS g(id, listener, digest, ordering_key, traceparent, encryption_key_id, deliver_at, body,
+          place)),
+      found AS MATERIALIZED (
+        SELECT e.id, e.listener, e.digest, e.digest <> g.digest AS is_other
+        FROM given g CROSS JOIN LATERAL (
+          SELECT e.id, e.listener, e.digest FROM ${event} e WHERE e.id = g.id AND e.listener = g.listener LIMIT 1) e),
+      stored AS (
+        INSERT INTO ${event} (id, listener, state, digest, body, ordering_key, traceparent, encryption_key_id, ready_at,
+          due_at)
+        SELECT id, listener, ${openState("ordering_key", "ready.at")}, digest,
+          decode(nullif(body, ''), 'base64'), ordering_key, traceparent, encryption_key_id, ready.at, ready.at
+        FROM given CROSS JOIN LATERAL (
+          SELECT greatest(now(), to_timestamp(greatest(deliver_at, 0) / 1000)) AS at) ready
+        WHERE NOT EXISTS (SELECT FROM found WHERE is_other) ORDER BY place
+        ON CONFLICT (id, listener) DO NOTHING RETURNING id, listener),
+      counted AS (INSERT INTO ${tally} SELECT listener, count(*), 0, 0 FROM stored GROUP BY listener)
+      SELECT (SELECT coalesce(json_agg(json_build_array(id, listener)), '[]')::text FROM stored),
+        (SELECT coalesce(json_agg(json_build_array(id, listener, digest)), '[]')::text FROM found)
+      INTO added, known;
+    END $store$;`;
 }
 
 /** Stores bodies that several events have. The lock of a row keeps `prune` from removing it meanwhile. */
@@ -57,7 +64,8 @@ function storeBodiesSql({ body }: OutboxNames): string {
 
 /** Stores all events or none; see `OutboxStore`. */
 export function enqueueing(names: OutboxNames) {
-  const sql = storeSql(names);
+  // Its parameters are texts, each used once and in their order, which every driver and ORM can pass on.
+  const sql = `SELECT added, known FROM ${names.schema}.store($1::text, $2::text)`;
   const bodiesSql = storeBodiesSql(names);
 
   async function store(client: PostgresClient, events: readonly OutboxEvent[]): Promise<Stored> {

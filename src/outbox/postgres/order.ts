@@ -57,7 +57,12 @@ export function openState(key: string, due: string): string {
   return `CASE WHEN ${key} IS NOT NULL THEN 'new' WHEN ${isLater} THEN 'later' ELSE 'waiting' END`;
 }
 
-/** Whether `settle` has something to do. */
+/** Whether `settle` has something to do, by the function of the tables. */
+export function unsettled({ schema }: OutboxNames): string {
+  return `SELECT ${schema}.unsettled() AS unsettled`;
+}
+
+/** The statement in that function. */
 export function unsettledSql({ event }: OutboxNames): string {
   return `SELECT EXISTS (SELECT FROM ${event} WHERE state = 'leased' AND leased_until <= now())
     OR EXISTS (SELECT FROM ${event} WHERE state = 'later' AND due_at <= now())

@@ -1,15 +1,7 @@
 import { HookproofError, messageOf } from "../../core/errors.js";
-import type {
-  ClaimedEvent,
-  DeadLetter,
-  Delivery,
-  OutboxAttempt,
-  OutboxEntry,
-  OutboxEvent,
-} from "../outbox-store.js";
-import { claimFunction } from "./claim-function.js";
 import { type Database, literal, type PostgresClient, rowsOf } from "./database.js";
-import { enqueueFunctions } from "./enqueue.js";
+import { enqueueFunctions, storeFunction } from "./enqueue.js";
+import { workerFunctions } from "./functions.js";
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
@@ -119,7 +111,8 @@ const STEPS: readonly ((names: OutboxNames) => string)[] = [
       changed_at timestamptz, pace timestamptz, has_aside boolean NOT NULL DEFAULT false);
     CREATE INDEX listener_returning ON ${listener} (name) WHERE has_aside AND paused_at IS NULL;
     ${enqueueFunctions(names)}
-    ${claimFunction(names)}`;
+    ${storeFunction(names)}
+    ${workerFunctions(names)}`;
   },
 ];
 
@@ -173,153 +166,4 @@ export async function prepareTables(database: Database, names: OutboxNames): Pro
     await client.query(`DELETE FROM ${schema}.version`);
     await client.query(`INSERT INTO ${schema}.version VALUES (${STEPS.length})`);
   });
-}
-
-/** A time as milliseconds since the epoch; not `extract`, whose `numeric` is five times as slow. */
-export function ms(time: string): string {
-  return `round(date_part('epoch', ${time}) * 1000)`;
-}
-
-/** An event's body: its own, or the one that it has together with others. */
-export function bodyOf({ body }: OutboxNames): string {
-  return `coalesce(e.body, (SELECT b.body FROM ${body} b WHERE b.id = e.id AND b.digest = e.digest))`;
-}
-
-/** An event's columns, under the names of `EventRow`. */
-const eventColumns = (names: OutboxNames) =>
-  `e.id, e.listener, ${bodyOf(names)} AS body, e.digest, e.ordering_key, e.traceparent, e.encryption_key_id`;
-
-interface EventRow {
-  readonly id: string;
-  readonly listener: string;
-  readonly body: Uint8Array | null;
-  readonly digest: string;
-  readonly ordering_key: string | null;
-  readonly traceparent: string | null;
-  readonly encryption_key_id: string | null;
-}
-
-function eventOf(row: EventRow): OutboxEvent {
-  return {
-    id: row.id,
-    listener: row.listener,
-    body: new Uint8Array(row.body ?? []),
-    digest: row.digest,
-    orderingKey: row.ordering_key ?? undefined,
-    traceparent: row.traceparent ?? undefined,
-    encryptionKeyId: row.encryption_key_id ?? undefined,
-  };
-}
-
-/** The columns of an event that a claim returns. */
-export interface ClaimedRow extends EventRow {
-  readonly seq: number;
-  readonly token: string;
-  readonly attempts: number;
-  readonly attempts_before_redrive: number;
-  readonly sent_before: boolean;
-  readonly first_attempt_at: number;
-  readonly enqueued_at: number;
-  readonly due_at: number;
-  readonly now: number;
-  readonly leased_until: number;
-  /** How many events of each listener this claim took at most. */
-  readonly share: number;
-}
-
-export const claimedColumns = (
-  names: OutboxNames,
-) => `${eventColumns(names)}, e.seq::float8 AS seq, e.token, e.attempts, e.attempts_before_redrive,
-  e.first_attempt_at < now() AS sent_before, ${ms("e.first_attempt_at")} AS first_attempt_at,
-  ${ms("e.enqueued_at")} AS enqueued_at, ${ms("e.due_at")} AS due_at, ${ms("now()")} AS now,
-  ${ms("e.leased_until")} AS leased_until`;
-
-export function claimedEvent(row: ClaimedRow): ClaimedEvent {
-  const event = eventOf(row);
-  return {
-    event,
-    lease: {
-      listener: row.listener,
-      id: row.id,
-      token: event.orderingKey === undefined ? row.token : `${row.token}${KEYED}`,
-      expiresAt: row.leased_until,
-    },
-    attempt: row.attempts,
-    attemptsBeforeRedrive: row.attempts_before_redrive,
-    firstAttemptAt: row.first_attempt_at,
-    sentBefore: row.sent_before,
-    enqueuedAt: row.enqueued_at,
-    now: row.now,
-  };
-}
-
-/** Ends the token of an event with an ordering key: when the event ends, the key passes to the next one. */
-export const KEYED = ":key";
-
-/** An attempt as JSON inside a text, so that PostgreSQL does not decode what is escaped in it. */
-export function attemptText(attempt: OutboxAttempt | undefined): string | undefined {
-  return attempt && JSON.stringify(attempt);
-}
-
-/** The columns of `DeadRow`. */
-export const deadColumns = (
-  names: OutboxNames,
-) => `${eventColumns(names)}, e.reason, e.code, ${ms("e.ended_at")} AS failed_at,
-  ${ms("e.enqueued_at")} AS enqueued_at, ${ms("e.first_attempt_at")} AS first_attempt_at,
-  array_to_json(e.history) AS history, e.ended_at::text AS after_time, e.seq::text AS seq`;
-
-/** A dead letter. */
-export interface DeadRow extends EventRow {
-  readonly reason: DeadLetter["reason"];
-  readonly code: DeadLetter["code"];
-  readonly failed_at: number;
-  readonly enqueued_at: number;
-  readonly first_attempt_at: number | null;
-  readonly history: OutboxAttempt[];
-  readonly after_time: string;
-  readonly seq: string;
-}
-
-export function deadLetter(row: DeadRow): DeadLetter {
-  return {
-    event: eventOf(row),
-    reason: row.reason,
-    code: row.code,
-    failedAt: row.failed_at,
-    enqueuedAt: row.enqueued_at,
-    firstAttemptAt: row.first_attempt_at ?? undefined,
-    attempts: row.history,
-  };
-}
-
-/** The columns of `EntryRow`. */
-export const ENTRY_COLUMNS = `e.listener, e.id, ${ms("e.enqueued_at")} AS enqueued_at,
-  ${ms("e.first_attempt_at")} AS first_attempt_at, e.outcome, array_to_json(e.history) AS history,
-  ${ms("CASE WHEN e.state = 'leased' THEN e.leased_until ELSE e.due_at END")} AS due_at,
-  CASE WHEN e.state = 'leased' AND e.leased_until > now() THEN 'in-flight'
-    WHEN e.ended_at IS NULL THEN 'pending' ELSE e.state END AS state`;
-
-/** Where an event stands. */
-export interface EntryRow {
-  readonly listener: string;
-  readonly id: string;
-  readonly state: OutboxEntry["state"];
-  readonly enqueued_at: number;
-  readonly due_at: number;
-  readonly first_attempt_at: number | null;
-  readonly outcome: Delivery["outcome"] | null;
-  readonly history: OutboxAttempt[];
-}
-
-export function outboxEntry(row: EntryRow): OutboxEntry {
-  return {
-    listener: row.listener,
-    id: row.id,
-    state: row.state,
-    enqueuedAt: row.enqueued_at,
-    ...(row.state === "pending" ? { dueAt: row.due_at } : {}),
-    firstAttemptAt: row.first_attempt_at ?? undefined,
-    outcome: row.outcome ?? undefined,
-    attempts: row.history,
-  };
 }

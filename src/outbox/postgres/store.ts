@@ -9,17 +9,8 @@ import { Database, type PostgresClient, type PostgresPool } from "./database.js"
 import { deadLetters } from "./dead-letters.js";
 import { enqueueing } from "./enqueue.js";
 import { claiming, leasing } from "./leases.js";
-import {
-  ENTRY_COLUMNS,
-  type EntryRow,
-  IS_BEHIND,
-  isPrepared,
-  ms,
-  type OutboxNames,
-  outboxEntry,
-  outboxNames,
-  prepareTables,
-} from "./schema.js";
+import { ENTRY_COLUMNS, type EntryRow, ms, outboxEntry } from "./rows.js";
+import { IS_BEHIND, isPrepared, type OutboxNames, outboxNames, prepareTables } from "./schema.js";
 import { upkeep } from "./upkeep.js";
 import { createWaker } from "./wake.js";
 

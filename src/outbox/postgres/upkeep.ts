@@ -3,7 +3,8 @@ import type { ExpiredEvent, OutboxStore } from "../outbox-store.js";
 import { type Database, jsonLiteral } from "./database.js";
 import { FAILED } from "./leases.js";
 import { lockOrder, noteKeys, passOn, settle } from "./order.js";
-import { ms, type OutboxNames } from "./schema.js";
+import { ms } from "./rows.js";
+import type { OutboxNames } from "./schema.js";
 
 /** How many events one call ends or removes at most. */
 const BATCH = 1_000;

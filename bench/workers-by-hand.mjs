@@ -1,0 +1,72 @@
+// A queue in a table of PostgreSQL as people write it by hand: one statement takes up to 200 rows, one marks them as
+// done. No limit over all workers, no lease, no history, no order: what is left is the least that workers can cost.
+
+const BATCH = 200;
+const POLL_MS = 100;
+
+/** The tables, and what fills them. */
+export async function queueByHand(pool, schema) {
+  await pool.query(`
+    CREATE TABLE ${schema}.job (
+      seq bigserial PRIMARY KEY, id uuid NOT NULL UNIQUE, body bytea, state int NOT NULL DEFAULT 0);
+    CREATE INDEX ON ${schema}.job (seq) WHERE state = 0;
+    CREATE TABLE ${schema}.hold AS SELECT false AS held;`);
+  const hold = (held) => pool.query(`UPDATE ${schema}.hold SET held = $1`, [held]);
+  return {
+    enqueue: (ids, bodies) =>
+      pool.query({
+        name: "enqueue",
+        text: `INSERT INTO ${schema}.job (id, body) SELECT * FROM unnest($1::uuid[], $2::bytea[])`,
+        values: [ids, bodies],
+      }),
+    pause: () => hold(true),
+    resume: () => hold(false),
+  };
+}
+
+/** A worker of it: hands each batch to `deliver`, and marks it as done. Without work it asks again when it is woken. */
+export function workerByHand(pool, schema, deliver) {
+  // Planned each time: a plan of when the table was empty would read all of it.
+  const take = {
+    text: `UPDATE ${schema}.job SET state = 1 WHERE seq IN (
+        SELECT seq FROM ${schema}.job WHERE state = 0 AND NOT (SELECT held FROM ${schema}.hold)
+        ORDER BY seq LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+      RETURNING seq, id, body`,
+  };
+  const done = (rows) => ({
+    name: "done",
+    text: `UPDATE ${schema}.job SET state = 2, body = NULL WHERE seq = ANY ($1)`,
+    values: [rows.map(({ seq }) => seq)],
+  });
+  let [runs, ended, wake] = [false, Promise.resolve(), () => {}];
+  async function run() {
+    while (runs) {
+      const { rows } = await pool.query(take);
+      if (rows.length === 0) await woken();
+      else {
+        await deliver(rows);
+        await pool.query(done(rows));
+      }
+    }
+  }
+  const woken = () =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, POLL_MS);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  return {
+    start() {
+      runs = true;
+      ended = run();
+    },
+    wake: () => wake(),
+    async stop() {
+      runs = false;
+      wake();
+      await ended;
+    },
+  };
+}
