@@ -1,4 +1,4 @@
-import { type LookupAddress, type LookupAllOptions, lookup } from "node:dns";
+import type { LookupAddress, LookupAllOptions } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { type AddressPolicy, publicAddresses } from "../transport.js";
 
@@ -31,7 +31,7 @@ export function guardedLookup(
   options: { allowedCidrs?: readonly string[] | undefined; resolve?: Resolve | undefined } = {},
 ): LookupFunction {
   const policy = publicAddresses(options.allowedCidrs);
-  const resolve: Resolve = options.resolve ?? lookup;
+  const resolve = options.resolve ?? byDns;
   return (hostname, lookupOptions, callback) => {
     const refused = (error: Error) => callback(error, "", 0);
     const looked = (error: Error | null, addresses: LookupAddress[]) => {
@@ -50,6 +50,12 @@ export function guardedLookup(
     }
   };
 }
+
+/** Loads `node:dns` when a name is looked up: who only signs does without. */
+const byDns: Resolve = async (hostname, options, callback) => {
+  const { lookup } = await import("node:dns");
+  lookup(hostname, options, callback);
+};
 
 function refusalOf(policy: AddressPolicy, addresses: readonly LookupAddress[]): Error | undefined {
   try {
