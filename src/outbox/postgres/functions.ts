@@ -31,7 +31,7 @@ function isHeld({ listener }: OutboxNames, name: string): string {
 const HEAD = "LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan";
 
 export function workerFunctions(names: OutboxNames): string {
-  return `${claimFunction(names)}${unsettledFunction(names)}${deliveredFunction(names)}`;
+  return `${claimFunction(names)}${unsettledFunction(names)}`;
 }
 
 /** `claim(wanted, most, lease_ms, new_token)` leases events, and gives each as a `ClaimedRow`. */
@@ -144,55 +144,3 @@ function unsettledFunction(names: OutboxNames): string {
       RETURN (${unsettledSql(names)});
     END $unsettled$;`;
 }
-
-/**
- * `delivered(input)` ends events without an ordering key that were delivered, and gives how many. Its plan may be of a time
- * when the table was empty, and must be good when it is not: each row of the input by the primary key.
- */
-function deliveredFunction(names: OutboxNames): string {
-  return `
-    CREATE FUNCTION ${names.schema}.delivered(input json) RETURNS int ${HEAD}
-    SET enable_hashjoin = off SET enable_mergejoin = off AS $delivered$
-    #variable_conflict use_column
-    DECLARE
-      ended int;
-    BEGIN
-      ${endingSql(names, "$1", DELIVERED)} SELECT count(*)::int INTO ended FROM done;
-      RETURN ended;
-    END $delivered$;`;
-}
-
-/** How events end. */
-export interface Ending {
-  /** What becomes of an event's columns; `i` is its row of the input. */
-  readonly change: string;
-  /** The change of the counts of delivered and dead events. */
-  readonly tallied: string;
-}
-
-/** The body is no longer needed; the digest is, for events that are enqueued again. */
-export const DELIVERED: Ending = {
-  change: "state = 'delivered', outcome = i.outcome, body = NULL",
-  tallied: "count(*), 0",
-};
-
-/** Ends the events of an input that are still held: they are `done`. */
-export function endingSql({ event, tally }: OutboxNames, input: string, { change, tallied }: Ending): string {
-  return `WITH ${heldSql(input)},
-      done AS (UPDATE ${event} e SET ended_at = now(), leased_until = NULL, token = NULL, ${HISTORY}, ${change}
-        FROM i WHERE ${IS_HELD} RETURNING e.listener, e.ordering_key),
-      counted AS (INSERT INTO ${tally} SELECT listener, -count(*), ${tallied} FROM done GROUP BY listener)`;
-}
-
-/** The rows of an input, JSON, as `i`. */
-export function heldSql(input: string): string {
-  return `i AS (SELECT * FROM json_to_recordset(${input})
-    AS i(id uuid, listener text, token uuid, outcome text, attempt text, at timestamptz, reason text, code text,
-      blocks_key boolean))`;
-}
-
-export const HISTORY =
-  "history = CASE WHEN i.attempt IS NULL THEN e.history ELSE e.history || i.attempt::json END";
-
-/** An expired lease stays valid until the event is claimed again, which changes the token. */
-export const IS_HELD = "e.id = i.id AND e.listener = i.listener AND e.token = i.token";

@@ -10,7 +10,7 @@ import type {
   OutboxAttempt,
 } from "../outbox-store.js";
 import { type Database, jsonLiteral } from "./database.js";
-import { DELIVERED, type Ending, endingSql, HISTORY, heldSql, IS_HELD, type WantedRow } from "./functions.js";
+import type { WantedRow } from "./functions.js";
 import { GIVEN_BACK, lockOrder, noteKeys, openState, passOn, settle, unsettled } from "./order.js";
 import { attemptText, type ClaimedRow, claimedEvent, KEYED } from "./rows.js";
 import type { OutboxNames } from "./schema.js";
@@ -113,28 +113,40 @@ export interface Leases {
   release(leases: readonly Lease[]): Promise<void>;
 }
 
-export function leasing(database: Database, names: OutboxNames): Leases {
-  const { event, schema } = names;
+const HISTORY = "history = CASE WHEN i.attempt IS NULL THEN e.history ELSE e.history || i.attempt::json END";
 
-  /** Ends events, also those with an ordering key; resolves to how many. */
-  async function end(leases: readonly Lease[], input: readonly object[], how: Ending): Promise<number> {
-    const given = jsonLiteral(input);
-    if (!leases.some(({ token }) => token.endsWith(KEYED))) {
-      const alone = `${endingSql(names, given, how)} SELECT count(*)::int AS ended FROM done`;
-      const ending = how === DELIVERED ? `SELECT ${schema}.delivered(${given}) AS ended` : alone;
-      const [rows] = await database.script([ending]);
-      return endedOf(rows);
-    }
-    const ending = `${endingSql(names, given, how)}
-      SELECT (SELECT count(*)::int FROM done) AS ended, ${noteKeys("done WHERE ordering_key IS NOT NULL")}`;
-    const [, rows] = await database.script([lockOrder(names), ending, passOn(names)]);
-    return endedOf(rows);
+/** An expired lease stays valid until the event is claimed again, which changes the token. */
+const IS_HELD = "e.id = i.id AND e.listener = i.listener AND e.token = i.token";
+
+export function leasing(database: Database, names: OutboxNames): Leases {
+  const { event, tally } = names;
+
+  const held = (input: readonly object[]) => `i AS (SELECT * FROM json_to_recordset(${jsonLiteral(input)})
+    AS i(id uuid, listener text, token uuid, outcome text, attempt text, at timestamptz, reason text, code text,
+      blocks_key boolean))`;
+
+  /** Ends events: `change` sets their columns, `tallied` is the change of the counts of delivered and dead events. */
+  async function end(
+    leases: readonly Lease[],
+    input: readonly object[],
+    change: string,
+    tallied: string,
+  ): Promise<number> {
+    const isKeyed = leases.some(({ token }) => token.endsWith(KEYED));
+    const ending = `WITH ${held(input)},
+      done AS (UPDATE ${event} e SET ended_at = now(), leased_until = NULL, token = NULL, ${HISTORY}, ${change}
+        FROM i WHERE ${IS_HELD} RETURNING e.listener, e.ordering_key),
+      counted AS (INSERT INTO ${tally} SELECT listener, -count(*), ${tallied} FROM done GROUP BY listener)
+      SELECT (SELECT count(*)::int FROM done) AS ended${isKeyed ? `, ${noteKeys("done WHERE ordering_key IS NOT NULL")}` : ""}`;
+    const script = isKeyed ? [lockOrder(names), ending, passOn(names)] : [ending];
+    const results = await database.script(script);
+    return (results[isKeyed ? 1 : 0] as { ended: number }[])[0]?.ended ?? 0;
   }
 
   /** Changes events that do not end; resolves to how many. */
   async function giveBack(input: readonly object[], change: string): Promise<number> {
     const [rows] = await database.script([
-      `WITH ${heldSql(jsonLiteral(input))} UPDATE ${event} e SET ${change} FROM i WHERE ${IS_HELD} RETURNING 1`,
+      `WITH ${held(input)} UPDATE ${event} e SET ${change} FROM i WHERE ${IS_HELD} RETURNING 1`,
     ]);
     return rows?.length ?? 0;
   }
@@ -146,7 +158,8 @@ export function leasing(database: Database, names: OutboxNames): Leases {
         return { ...named(lease), outcome, attempt: attemptText(attempt) };
       });
       const leases = deliveries.map(({ lease }) => lease);
-      return end(leases, input, DELIVERED);
+      // The body is no longer needed; the digest is, for events that are enqueued again.
+      return end(leases, input, "state = 'delivered', outcome = i.outcome, body = NULL", "count(*), 0");
     },
     async reschedule(lease, at, attempt) {
       const input = { ...named(lease), at: new Date(at).toISOString(), attempt: attemptText(attempt) };
@@ -159,18 +172,12 @@ export function leasing(database: Database, names: OutboxNames): Leases {
     },
     async fail(lease, { reason, code, attempt, blocksKey }) {
       const why = { reason, code, attempt: attemptText(attempt), blocks_key: blocksKey };
-      return (
-        (await end([lease], [{ ...named(lease), ...why }], { change: FAILED, tallied: "0, count(*)" })) > 0
-      );
+      return (await end([lease], [{ ...named(lease), ...why }], FAILED, "0, count(*)")) > 0;
     },
     async release(leases) {
       if (leases.length > 0) await giveBack(leases.map(named), RELEASED);
     },
   };
-}
-
-function endedOf(rows: readonly unknown[] | undefined): number {
-  return (rows as { ended: number }[] | undefined)?.[0]?.ended ?? 0;
 }
 
 /** Makes an event a dead letter; `i` has its reason, code and `blocks_key`. */
