@@ -73,6 +73,12 @@ const cases = {
     run: [process.execPath, bin, "keys", "list", "--store", join(folder, "keys")],
     atMost: 40,
   },
+  "hookproof test --list": { run: [process.execPath, bin, "test", "--list"], atMost: 40 },
+  "hookproof jwks serve, to its first line": {
+    run: [process.execPath, bin, "jwks", "serve", "--port", "0"],
+    ready: "http://",
+    atMost: 40,
+  },
   "hookproof listen, to its first line": {
     run: [process.execPath, bin, "listen", "--secret-file", secretFile, "--port", "0", "--ui-port", "0"],
     ready: "http://",
