@@ -39,7 +39,8 @@ export function smallDisk(sizeMiB: number): SmallDisk | undefined {
     },
     free: () => rmSync(filler, { force: true }),
     remove() {
-      execFileSync("umount", [folder]);
+      // A process that was just killed may still hold it.
+      execFileSync("umount", ["--lazy", folder]);
       rmdirSync(folder);
     },
   };
