@@ -3,15 +3,14 @@
 // by one and delivers them, the receiver, and PostgreSQL where DATABASE_URL names one. There a queue by hand gets as many
 // events in the same round.
 import { fork } from "node:child_process";
-import { createHmac, randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { Agent, request as httpRequest } from "node:http";
 import { hmacSigner, newEventId } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
-import pg from "pg";
+import { seededRandom } from "../test/kit/seed.mjs";
 import { postgresEngine, sqliteEngine } from "./outbox-engines.mjs";
+import { queueByHand, workerByHand } from "./queue-by-hand.mjs";
+import { poster, signedHeaders } from "./signed-by-hand.mjs";
 import { quick, reportFigures, summary } from "./support.mjs";
-import { queueByHand, workerByHand } from "./workers-by-hand.mjs";
 
 const ROUNDS = quick ? 2 : 9;
 const CAPACITY_MS = quick ? 1_000 : 3_000;
@@ -39,17 +38,6 @@ async function arrivals() {
   receiver.send("tell");
   const [all] = await once(receiver, "message");
   return all;
-}
-
-/** Numbers from 0 to 1 that are the same in each run. */
-function numbers(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 /** A worker that runs, and what was delivered. */
@@ -80,33 +68,11 @@ function worker(store) {
 
 /** The same over a queue by hand: signed and sent by Node alone, and marked as done by the batch. */
 async function workerOfHand() {
-  const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
-  const schema = `hand_${randomUUID().slice(0, 8)}`;
-  await pool.query(`CREATE SCHEMA ${schema}`);
-  const queue = await queueByHand(pool, schema);
-  const agent = new Agent({ keepAlive: true });
-  const post = ({ id, body }) =>
-    new Promise((resolve, reject) => {
-      const timestamp = String(Math.floor(Date.now() / 1_000));
-      const signature = createHmac("sha256", secret)
-        .update(`${timestamp}.${id}.`)
-        .update(body)
-        .digest("base64url");
-      const headers = {
-        "Content-Type": "application/json",
-        "Content-Length": body.length,
-        "Webhook-Timestamp": timestamp,
-        "Webhook-Event-Id": id,
-        "Webhook-Signature": signature,
-      };
-      const sent = httpRequest(url, { method: "POST", agent, headers }, (answer) =>
-        answer.resume().on("end", resolve),
-      );
-      sent.on("error", reject).end(body);
-    });
+  const queue = await queueByHand();
+  const { post, close } = poster(url);
   let [delivered, enqueued] = [0, 0];
-  const one = workerByHand(pool, schema, async (rows) => {
-    await Promise.all(rows.map(post));
+  const one = workerByHand(queue.pool, queue.schema, async (rows) => {
+    await Promise.all(rows.map(({ id, body }) => post(body, signedHeaders(secret, id, body))));
     delivered += rows.length;
   });
   one.start();
@@ -121,9 +87,8 @@ async function workerOfHand() {
     },
     async close() {
       await one.stop();
-      agent.destroy();
-      await pool.query(`DROP SCHEMA ${schema} CASCADE`);
-      await pool.end();
+      close();
+      await queue.close();
     },
   };
 }
@@ -170,7 +135,7 @@ function quantile(times, share) {
 
 /** What is measured, and beside it, with as many events a second, what was written by hand. */
 async function measure({ name, store }, byHand) {
-  const random = numbers(1);
+  const random = seededRandom("latency");
   const rates = [];
   const ways = byHand ? ["", ", by hand"] : [""];
   const times = LEVELS.flatMap(({ share, name: level, atMost }) =>

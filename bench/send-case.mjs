@@ -1,9 +1,9 @@
 // One way to sign and send, in a process of its own: node send-case.mjs <case> <port>. Peers are used as their
 // documentation shows.
-import { createHmac, randomUUID } from "node:crypto";
-import { Agent, request as httpRequest } from "node:http";
+import { randomUUID } from "node:crypto";
 import { createSender, hmacSigner, newEventId } from "hookproof";
 import { serveRounds } from "./rounds.mjs";
+import { poster, signedHeaders } from "./signed-by-hand.mjs";
 
 const IN_FLIGHT = 50;
 const EACH = 50;
@@ -19,48 +19,22 @@ const secret = Buffer.alloc(32, 7);
 const headers = { "Content-Type": "application/json" };
 const signer = hmacSigner({ secret: secret.toString("base64url") });
 
-/** A request as `node:http` alone makes it. */
-function poster() {
-  const agent = new Agent({ keepAlive: true });
-  return (bytes, extraHeaders) =>
-    new Promise((resolve, reject) => {
-      const request = httpRequest({
-        host: "127.0.0.1",
-        port,
-        path,
-        method: "POST",
-        agent,
-        headers: { ...headers, "Content-Length": bytes.length, ...extraHeaders },
-      });
-      request.on("response", (response) => response.on("data", () => {}).on("end", resolve));
-      request.on("error", reject);
-      request.end(bytes);
-    });
-}
-
 const key = secret.toString("base64url");
 
 function signedByHand() {
   const bytes = Buffer.from(JSON.stringify(payload));
-  const [id, timestamp] = [randomUUID(), String(Math.floor(Date.now() / 1000))];
-  const mac = createHmac("sha256", key).update(`${timestamp}.${id}.`).update(bytes);
-  const proof = {
-    "Webhook-Event-Id": id,
-    "Webhook-Timestamp": timestamp,
-    "Webhook-Signature": mac.digest("base64url"),
-  };
-  return { body: bytes, headers: { ...headers, ...proof } };
+  return { body: bytes, headers: signedHeaders(key, randomUUID(), bytes) };
 }
 
 const cases = {
   "bare node:http": () => {
-    const post = poster();
+    const { post } = poster(url);
     return () => post(body);
   },
 
   // What remains when everything but the serialising and the signing is left out: no checks, no time limits.
   "node:http, signed by hand": () => {
-    const post = poster();
+    const { post } = poster(url);
     return () => {
       const signed = signedByHand();
       return post(signed.body, signed.headers);

@@ -4,7 +4,7 @@ import { hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
 import { postgresStore } from "hookproof/outbox/postgres";
 import pg from "pg";
-import { workerByHand } from "./workers-by-hand.mjs";
+import { workerByHand } from "./queue-by-hand.mjs";
 
 const [kind, schema] = process.argv.slice(2);
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });

@@ -6,11 +6,10 @@ import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
-import pg from "pg";
 import { postgresEngine } from "./outbox-engines.mjs";
 import { postgresCost } from "./postgres-cost.mjs";
+import { queueByHand } from "./queue-by-hand.mjs";
 import { quick, reportFigures, summary } from "./support.mjs";
-import { queueByHand } from "./workers-by-hand.mjs";
 
 const COUNTS = [1, 2, 4, 8];
 /** Enough that a share of an eighth is more than a few claims. */
@@ -49,19 +48,11 @@ async function outboxQueue() {
 
 /** The same by hand. */
 async function handQueue() {
-  const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
-  const schema = `hand_${randomUUID().slice(0, 8)}`;
-  await pool.query(`CREATE SCHEMA ${schema}`);
-  const queue = await queueByHand(pool, schema);
+  const queue = await queueByHand();
   const body = Buffer.from(JSON.stringify(payload));
   return {
     ...queue,
-    schema,
     enqueue: (count) => queue.enqueue(Array.from({ length: count }, randomUUID), Array(count).fill(body)),
-    async close() {
-      await pool.query(`DROP SCHEMA ${schema} CASCADE`);
-      await pool.end();
-    },
   };
 }
 

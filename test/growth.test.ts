@@ -74,7 +74,8 @@ async function faultOf(
     quarter = Math.max(quarter, await costOf(call(Math.ceil(limit / 4)), 0));
   }
   if (!grows()) return undefined;
-  // Growth goes on: a table that no longer fits a cache, or the first garbage, costs once. What refuses so much is believed.
+  // The first garbage, or a table that no longer fits the cache, costs once; what really grows is as bad at the next step.
+  // A reader may refuse a text of that length, and so take less time: then what was measured before counts.
   const beyond = await costOf(call(4 * limit), 0);
   if (beyond > cost && beyond < 8 * cost) return undefined;
   return `4 times the length cost ${(cost / quarter).toFixed(1)} times as much`;

@@ -6,8 +6,8 @@ import { replaced } from "../requests.js";
 
 const EXACT_BYTES = "Verify over the bytes as received, before any parsing, and accept every JSON value.";
 
-/** A JSON value with 32,000 levels. */
-const NESTED = "[".repeat(32_000) + "]".repeat(32_000);
+/** How many levels the deeply nested JSON value has. */
+const DEPTH = 32_000;
 
 /** Correct requests of either method: a correct listener accepts each of them and runs its automation. */
 export const ACCEPTANCE_PROBES: readonly ProbeDefinition[] = [
@@ -113,7 +113,7 @@ export const ACCEPTANCE_PROBES: readonly ProbeDefinition[] = [
     decision: "RFC 8259 section 9",
     means: "A parser may set limits, but must not fail with a server error.",
     fix: "Catch the parser's error for deep nesting and answer 400, or parse without recursion.",
-    build: (kit) => kit.signed({ body: NESTED }),
+    build: (kit) => kit.signed({ body: "[".repeat(DEPTH) + "]".repeat(DEPTH) }),
   }),
   accepts({
     id: "body-64-kb",

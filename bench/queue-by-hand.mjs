@@ -1,18 +1,25 @@
 // A queue in a table of PostgreSQL as people write it by hand: one statement takes up to 200 rows, one marks them as
 // done. No limit over all workers, no lease, no history, no order: what is left is the least that workers can cost.
+import { randomUUID } from "node:crypto";
+import pg from "pg";
 
 const BATCH = 200;
 const POLL_MS = 100;
 
-/** The tables, and what fills them. */
-export async function queueByHand(pool, schema) {
+/** Its tables on the PostgreSQL of DATABASE_URL, in a schema of their own, and what fills them. */
+export async function queueByHand() {
+  const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+  const schema = `hand_${randomUUID().slice(0, 8)}`;
   await pool.query(`
+    CREATE SCHEMA ${schema};
     CREATE TABLE ${schema}.job (
       seq bigserial PRIMARY KEY, id uuid NOT NULL UNIQUE, body bytea, state int NOT NULL DEFAULT 0);
     CREATE INDEX ON ${schema}.job (seq) WHERE state = 0;
     CREATE TABLE ${schema}.hold AS SELECT false AS held;`);
   const hold = (held) => pool.query(`UPDATE ${schema}.hold SET held = $1`, [held]);
   return {
+    pool,
+    schema,
     enqueue: (ids, bodies) =>
       pool.query({
         name: "enqueue",
@@ -21,6 +28,10 @@ export async function queueByHand(pool, schema) {
       }),
     pause: () => hold(true),
     resume: () => hold(false),
+    async close() {
+      await pool.query(`DROP SCHEMA ${schema} CASCADE`);
+      await pool.end();
+    },
   };
 }
 
