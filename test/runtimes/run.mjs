@@ -43,7 +43,8 @@ for (const name of chosen) {
   rows.push({ name, ...(await start({ binary, args })) });
 }
 await server.stop();
-rmSync(folder, { recursive: true });
+// Chromium's other processes may write for a moment after it has ended.
+rmSync(folder, { recursive: true, maxRetries: 20, retryDelay: 50 });
 
 const failures = rows.flatMap(({ name, results }) =>
   Object.entries(results)
