@@ -71,7 +71,7 @@ async function workerOfHand() {
   const queue = await queueByHand();
   const { post, close } = poster(url);
   let [delivered, enqueued] = [0, 0];
-  const one = workerByHand(queue.pool, queue.schema, async (rows) => {
+  const one = workerByHand(queue.pool, queue.schema, 200, async (rows) => {
     await Promise.all(rows.map(({ id, body }) => post(body, signedHeaders(secret, id, body))));
     delivered += rows.length;
   });

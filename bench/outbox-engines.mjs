@@ -8,6 +8,7 @@ import { postgresStore } from "hookproof/outbox/postgres";
 import { sqliteStore } from "hookproof/outbox/sqlite";
 import pg from "pg";
 import { barePgBoss } from "./outbox-pgboss.mjs";
+import { batchesByHand, queueByHand } from "./queue-by-hand.mjs";
 
 /** better-sqlite3 where it is installed (`npm ci --prefix bench`), else libsql. */
 function sqliteOpener(file) {
@@ -96,19 +97,50 @@ export async function postgresEngine({ beside = true } = {}) {
   const pool = new pg.Pool({ connectionString });
   pool.on("error", (error) => console.error(error.message));
   const boss = beside ? await startedBoss(connectionString, `boss_${suffix}`) : undefined;
+  const byHand = beside ? await loopByHand() : undefined;
   return {
     name: "PostgreSQL",
     schema: `outbox_${suffix}`,
     store: postgresStore({ pool, schema: `outbox_${suffix}` }),
     bare: boss && (await barePgBoss(boss)),
+    byHand,
     /** What autovacuum does by itself within a minute of a large change. */
     analyze: () => pool.query("ANALYZE"),
     async close() {
       await boss?.stop({ graceful: false });
+      await byHand?.close();
       for (const schema of [`outbox_${suffix}`, `boss_${suffix}`])
         await pool.query(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
       await pool.end();
     },
+  };
+}
+
+/** The least that PostgreSQL can do for a delivery: two statements for a batch. The next batch is taken while one is sent. */
+async function loopByHand() {
+  const queue = await queueByHand();
+  return {
+    enqueueMany: (payloads) =>
+      queue.enqueue(
+        payloads.map(() => randomUUID()),
+        payloads.map((payload) => Buffer.from(JSON.stringify(payload))),
+      ),
+    /** Takes and ends everything; resolves to how many there were. */
+    async consume(handle, batchSize = 100) {
+      const { take, done } = batchesByHand(queue.pool, queue.schema, batchSize / 2);
+      const one = async () => {
+        for (let count = 0; ; ) {
+          const rows = await take();
+          if (rows.length === 0) return count;
+          await Promise.all(rows.map(({ body }) => handle(JSON.parse(body.toString()))));
+          await done(rows);
+          count += rows.length;
+        }
+      };
+      const counts = await Promise.all([one(), one()]);
+      return counts[0] + counts[1];
+    },
+    close: queue.close,
   };
 }
 

@@ -1,9 +1,8 @@
-// A queue in a table of PostgreSQL as people write it by hand: one statement takes up to 200 rows, one marks them as
+// A queue in a table of PostgreSQL as people write it by hand: one statement takes a batch of rows, one marks them as
 // done. No limit over all workers, no lease, no history, no order: what is left is the least that workers can cost.
 import { randomUUID } from "node:crypto";
 import pg from "pg";
 
-const BATCH = 200;
 const POLL_MS = 100;
 
 /** Its tables on the PostgreSQL of DATABASE_URL, in a schema of their own, and what fills them. */
@@ -35,28 +34,37 @@ export async function queueByHand() {
   };
 }
 
-/** A worker of it: hands each batch to `deliver`, and marks it as done. Without work it asks again when it is woken. */
-export function workerByHand(pool, schema, deliver) {
+/** Its two statements: `take` gives so many rows at most, `done` ends them. */
+export function batchesByHand(pool, schema, size) {
   // Planned each time: a plan of when the table was empty would read all of it.
   const take = {
     text: `UPDATE ${schema}.job SET state = 1 WHERE seq IN (
         SELECT seq FROM ${schema}.job WHERE state = 0 AND NOT (SELECT held FROM ${schema}.hold)
-        ORDER BY seq LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+        ORDER BY seq LIMIT ${size} FOR UPDATE SKIP LOCKED)
       RETURNING seq, id, body`,
   };
-  const done = (rows) => ({
-    name: "done",
-    text: `UPDATE ${schema}.job SET state = 2, body = NULL WHERE seq = ANY ($1)`,
-    values: [rows.map(({ seq }) => seq)],
-  });
+  return {
+    take: async () => (await pool.query(take)).rows,
+    done: (rows) =>
+      pool.query({
+        name: "done",
+        text: `UPDATE ${schema}.job SET state = 2, body = NULL WHERE seq = ANY ($1)`,
+        values: [rows.map(({ seq }) => seq)],
+      }),
+  };
+}
+
+/** A worker of it: hands each batch, of so many rows at most, to `deliver`, and marks it as done. Without work it asks again when it is woken. */
+export function workerByHand(pool, schema, size, deliver) {
+  const { take, done } = batchesByHand(pool, schema, size);
   let [runs, ended, wake] = [false, Promise.resolve(), () => {}];
   async function run() {
     while (runs) {
-      const { rows } = await pool.query(take);
+      const rows = await take();
       if (rows.length === 0) await woken();
       else {
         await deliver(rows);
-        await pool.query(done(rows));
+        await done(rows);
       }
     }
   }
