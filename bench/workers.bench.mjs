@@ -12,6 +12,10 @@ import { queueByHand } from "./queue-by-hand.mjs";
 import { quick, reportFigures, summary } from "./support.mjs";
 
 const COUNTS = [1, 2, 4, 8];
+/** How many events a worker may have under way by default. */
+const PLACES = 250;
+/** The listener's limit over all workers; see workers-case.mjs. */
+const LIMIT = 400;
 /** Enough that a share of an eighth is more than a few claims. */
 const EVENTS = quick ? 4_000 : 16_000;
 const ROUNDS = quick ? 3 : 7;
@@ -58,14 +62,14 @@ async function handQueue() {
 
 const KINDS = { outbox: outboxQueue, "by hand": handQueue };
 
-/** A queue with so many worker processes, which stand until a round begins. */
-async function team(kind, count) {
+/** A queue with so many worker processes of so many places each, which stand until a round begins. */
+async function team(kind, count, places) {
   const queue = await KINDS[kind]();
   const workers = Array.from({ length: count }, () =>
-    fork(new URL("workers-case.mjs", import.meta.url), [kind, queue.schema]),
+    fork(new URL("workers-case.mjs", import.meta.url), [kind, queue.schema, String(places)]),
   );
   await Promise.all(workers.map((worker) => once(worker, "message")));
-  return { kind, count, queue, workers, costs: [], unfair: [] };
+  return { kind, count, places, queue, workers, costs: [], unfair: [] };
 }
 
 /** Every worker's answer to an order. */
@@ -113,7 +117,12 @@ async function round({ count, queue, workers, costs, unfair }, isMeasured) {
 }
 
 const teams = [];
-for (const kind of Object.keys(KINDS)) for (const count of COUNTS) teams.push(await team(kind, count));
+for (const kind of Object.keys(KINDS)) {
+  for (const count of COUNTS) teams.push(await team(kind, count, PLACES));
+  // Each with no more places than its part of the listener's limit.
+  for (const count of COUNTS.filter((count) => LIMIT / count < PLACES))
+    teams.push(await team(kind, count, LIMIT / count));
+}
 for (let n = -2; n < ROUNDS; n++) for (const one of teams) await round(one, n >= 0);
 
 /** A figure for each number of workers, of each kind; goals are the outbox's. */
@@ -121,7 +130,9 @@ const figures = (valuesOf, goal) =>
   Object.fromEntries(
     teams.map((one) => {
       const { perSecond: value, low, high } = summary(valuesOf(one));
-      const name = `${one.count === 1 ? "1 worker" : `${one.count} workers`}${one.kind === "outbox" ? "" : `, ${one.kind}`}`;
+      const workers = one.count === 1 ? "1 worker" : `${one.count} workers`;
+      const part = one.places < PLACES ? ` of ${one.places} places` : "";
+      const name = `${workers}${part}${one.kind === "outbox" ? "" : `, ${one.kind}`}`;
       return [name, { value, low, high, ...(one.count > 1 && one.kind === "outbox" && goal) }];
     }),
   );
