@@ -31,6 +31,8 @@ export function sqliteEngine() {
     name: `SQLite (${driver})`,
     store: sqliteStore({ open }),
     bare,
+    /** What takes and ends batches of its own with two statements: here that is the bare engine. */
+    turns: bare,
     async close() {
       await bare.close();
       rmSync(folder, { recursive: true, force: true });
@@ -66,20 +68,21 @@ function bareSqlite(db) {
         for (const payload of payloads) insert.run(randomUUID(), Buffer.from(JSON.stringify(payload)));
       });
     },
-    async consume(handle, batchSize = 100) {
-      for (let done = 0; ; ) {
-        const jobs = transaction(() => {
-          const rows = take.all(batchSize);
-          for (const { seq } of rows) mark.run(1, seq);
-          return rows;
-        });
-        if (jobs.length === 0) return done;
-        await Promise.all(jobs.map(({ body }) => handle(JSON.parse(Buffer.from(body).toString()))));
-        transaction(() => {
-          for (const { seq } of jobs) mark.run(2, seq);
-        });
-        done += jobs.length;
-      }
+    /** Takes and ends so many at most; resolves to how many there were. */
+    async turn(handle, size) {
+      const jobs = transaction(() => {
+        const rows = take.all(size);
+        for (const { seq } of rows) mark.run(1, seq);
+        return rows;
+      });
+      await Promise.all(jobs.map(({ body }) => handle(JSON.parse(Buffer.from(body).toString()))));
+      transaction(() => {
+        for (const { seq } of jobs) mark.run(2, seq);
+      });
+      return jobs.length;
+    },
+    consume(handle, size = 100) {
+      return everything(() => this.turn(handle, size));
     },
     close: async () => db.close(),
   };
@@ -104,6 +107,7 @@ export async function postgresEngine({ beside = true } = {}) {
     store: postgresStore({ pool, schema: `outbox_${suffix}` }),
     bare: boss && (await barePgBoss(boss)),
     byHand,
+    turns: byHand,
     /** What autovacuum does by itself within a minute of a large change. */
     analyze: () => pool.query("ANALYZE"),
     async close() {
@@ -116,7 +120,16 @@ export async function postgresEngine({ beside = true } = {}) {
   };
 }
 
-/** The least that PostgreSQL can do for a delivery: two statements for a batch. The next batch is taken while one is sent. */
+/** Takes turns until nothing is left; resolves to how many there were. */
+async function everything(turn) {
+  for (let done = 0; ; ) {
+    const count = await turn();
+    if (count === 0) return done;
+    done += count;
+  }
+}
+
+/** The least that PostgreSQL can do for a delivery: two statements for a batch. */
 async function loopByHand() {
   const queue = await queueByHand();
   return {
@@ -125,20 +138,18 @@ async function loopByHand() {
         payloads.map(() => randomUUID()),
         payloads.map((payload) => Buffer.from(JSON.stringify(payload))),
       ),
-    /** Takes and ends everything; resolves to how many there were. */
-    async consume(handle, batchSize = 100) {
-      const { take, done } = batchesByHand(queue.pool, queue.schema, batchSize / 2);
-      const one = async () => {
-        for (let count = 0; ; ) {
-          const rows = await take();
-          if (rows.length === 0) return count;
-          await Promise.all(rows.map(({ body }) => handle(JSON.parse(body.toString()))));
-          await done(rows);
-          count += rows.length;
-        }
-      };
-      const counts = await Promise.all([one(), one()]);
-      return counts[0] + counts[1];
+    async turn(handle, size) {
+      const { take, done } = batchesByHand(queue.pool, queue.schema, size);
+      const rows = await take();
+      await Promise.all(rows.map(({ body }) => handle(JSON.parse(body.toString()))));
+      await done(rows);
+      return rows.length;
+    },
+    /** The next half of the events is taken while the other one is sent. */
+    async consume(handle, size = 100) {
+      const half = () => everything(() => this.turn(handle, size / 2));
+      const [first, second] = await Promise.all([half(), half()]);
+      return first + second;
     },
     close: queue.close,
   };
