@@ -22,6 +22,7 @@ import {
   IS_OPEN,
   LATER,
   PENDING,
+  partsOfToken,
 } from "./schema.js";
 
 /** Due events that are inside their window, and of which no other one of their key is leased. */
@@ -136,7 +137,7 @@ export interface Leases {
   release(leases: readonly Lease[]): void;
 }
 
-const HELD = `WHERE id = ? AND listener = ? AND lease_token = ? AND state = ${PENDING}`;
+const HELD = `WHERE seq = ? AND lease_token = ? AND id = ? AND listener = ? AND state = ${PENDING}`;
 const FREED = "lease_token = NULL, lease_until = NULL";
 /** The attempt joins the history. */
 const REMEMBERED = "history = json_insert(history, '$[#]', json(?))";
@@ -155,7 +156,7 @@ export function leasing(db: SqliteDatabase): Leases {
     release: `UPDATE hookproof_outbox SET visible_at = due_at, attempts = attempts - 1,
         first_attempt_at = iif(sent_before, first_attempt_at, NULL), ${FREED} ${HELD} RETURNING 1`,
   });
-  const held = ({ id, listener, token }: Lease) => [id, listener, token] as const;
+  const held = ({ id, listener, token }: Lease) => [...partsOfToken(token), id, listener] as const;
 
   return {
     markDelivered(deliveries, now) {

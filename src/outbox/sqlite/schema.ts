@@ -181,11 +181,22 @@ export type ClaimedRow = Omit<
   "ready_at" | "state" | "turn" | "visible_at" | "ended_at" | "outcome" | "reason" | "code" | "history"
 >;
 
+/** A lease's token tells which row it is for: an id may stand on any page of its index, and each would have to be read. */
+function leaseToken({ seq, lease_token: token }: ClaimedRow): string {
+  return `${seq} ${token}`;
+}
+
+/** What a token is made of; a text that is none gives what no row has. */
+export function partsOfToken(token: string): readonly [seq: number, token: string] {
+  const [seq, rest = ""] = token.split(" ");
+  return [Number(seq) || 0, rest];
+}
+
 export function claimedEvent(row: ClaimedRow, now: number): ClaimedEvent {
-  const { listener, id, lease_token: token } = row;
+  const { listener, id } = row;
   return {
     event: eventOf(row),
-    lease: { listener, id, token: token ?? "", expiresAt: row.lease_until ?? now },
+    lease: { listener, id, token: leaseToken(row), expiresAt: row.lease_until ?? now },
     attempt: row.attempts,
     attemptsBeforeRedrive: row.attempts_before_redrive,
     firstAttemptAt: row.first_attempt_at ?? now,
