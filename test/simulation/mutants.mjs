@@ -416,22 +416,22 @@ export const MUTANTS = [
     [
       "the fence is out of deliver",
       `outcome = ?, \${REMEMBERED}, \${FREED} \${HELD} \${CHANGED}`,
-      "outcome = ?, ${REMEMBERED}, ${FREED} WHERE id = ? AND listener = ? AND ? <> '' AND state = 0 ${CHANGED}",
+      "outcome = ?, ${REMEMBERED}, ${FREED} WHERE seq = ? AND ? <> '' AND id = ? AND listener = ? AND state = 0 ${CHANGED}",
     ],
     [
       "the fence is out of reschedule",
       "SET due_at = ?, visible_at = ?, turn = iif(? AND ordering_key IS NULL, ${LATER}, turn), ${REMEMBERED}, ${FREED} ${HELD} RETURNING 1",
-      "SET due_at = ?, visible_at = ?, turn = iif(? AND ordering_key IS NULL, ${LATER}, turn), ${REMEMBERED}, ${FREED} WHERE id = ? AND listener = ? AND ? <> '' AND state = 0 RETURNING 1",
+      "SET due_at = ?, visible_at = ?, turn = iif(? AND ordering_key IS NULL, ${LATER}, turn), ${REMEMBERED}, ${FREED} WHERE seq = ? AND ? <> '' AND id = ? AND listener = ? AND state = 0 RETURNING 1",
     ],
     [
       "the fence is out of fail",
       "        ${FREED} ${HELD} ${CHANGED}",
-      "        ${FREED} WHERE id = ? AND listener = ? AND ? <> '' AND state = 0 ${CHANGED}",
+      "        ${FREED} WHERE seq = ? AND ? <> '' AND id = ? AND listener = ? AND state = 0 ${CHANGED}",
     ],
     [
       "the fence is out of release",
       "NULL), ${FREED} ${HELD} RETURNING 1",
-      "NULL), ${FREED} WHERE id = ? AND listener = ? AND ? <> '' AND state = 0 RETURNING 1",
+      "NULL), ${FREED} WHERE seq = ? AND ? <> '' AND id = ? AND listener = ? AND state = 0 RETURNING 1",
     ],
     [
       "a key's events are claimed beside a leased one",
