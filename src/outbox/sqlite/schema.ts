@@ -181,15 +181,15 @@ export type ClaimedRow = Omit<
   "ready_at" | "state" | "turn" | "visible_at" | "ended_at" | "outcome" | "reason" | "code" | "history"
 >;
 
-/** A lease's token tells which row it is for: an id may stand on any page of its index, and each would have to be read. */
+/** The token of a lease names its row: to find that by the event's id, a page of a large index is read for each event. */
 function leaseToken({ seq, lease_token: token }: ClaimedRow): string {
   return `${seq} ${token}`;
 }
 
-/** What a token is made of; a text that is none gives what no row has. */
+/** The parts of a token, to find its row with. Of a text that is no token they fit no row. */
 export function partsOfToken(token: string): readonly [seq: number, token: string] {
-  const [seq, rest = ""] = token.split(" ");
-  return [Number(seq) || 0, rest];
+  const [seq, ...rest] = token.split(" ");
+  return [Number(seq) || 0, rest.join(" ")];
 }
 
 export function claimedEvent(row: ClaimedRow, now: number): ClaimedEvent {

@@ -173,11 +173,34 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       const store = openStore();
       const event = storedEvent("lst_1");
       await store.enqueue([event]);
-      for (const token of ["", "null", "0"]) {
+      for (const token of ["", "null", "0", "1", "1 ", "1 null"]) {
         const lease = { id: event.id, listener: "lst_1", token, expiresAt: 0 };
         expect(await store.markDelivered([{ lease, outcome: "delivered", attempt: ATTEMPT }])).toBe(0);
       }
       expect(await claimAll(store)).toHaveLength(1);
+    });
+
+    it("holds a lease good with its own token, for its own event, and with nothing else", async () => {
+      const store = openStore();
+      await store.enqueue([storedEvent("lst_1"), storedEvent("lst_1")]);
+      const [one, other] = (await claimAll(store)).map(({ lease }) => lease);
+      if (!one || !other) throw new Error("nothing was claimed");
+      const mark = (lease: typeof one) =>
+        store.markDelivered([{ lease, outcome: "delivered", attempt: ATTEMPT }]);
+      const [, claim] = one.token.split(" ");
+      for (const token of [
+        other.token,
+        `${one.token} `,
+        ` ${one.token}`,
+        `7 ${claim}`,
+        `1e999 ${claim}`,
+        `${claim}`,
+      ])
+        expect([token, await mark({ ...one, token })]).toEqual([token, 0]);
+      expect(await mark({ ...one, id: other.id })).toBe(0);
+      expect(await mark({ ...one, listener: "lst_2" })).toBe(0);
+      expect(await mark(one)).toBe(1);
+      expect(await mark(one)).toBe(0);
     });
 
     it("leaves PRAGMA user_version and the tables of others in the file alone", () => {
