@@ -1,5 +1,5 @@
 import { Agent } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import { createServer } from "node:tls";
 import { createSender, hmacSigner } from "hookproof";
 import { checkKeySet } from "hookproof/jwks";
@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { createTransport } from "../../src/http/node/transport.js";
 import type { Transport } from "../../src/http/transport.js";
 import { makeCertificates } from "../kit/certificates.js";
-import { type LocalServer, tcpServer } from "../kit/local-server.js";
+import { type LocalServer, pour, tcpServer } from "../kit/local-server.js";
 
 const AHEAD = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
@@ -36,15 +36,6 @@ async function flooding(text = AHEAD, first = ""): Promise<LocalServer> {
   });
   onTestFinished(server.stop);
   return server;
-}
-
-/** Writes in turns, so that whoever reads in the same process has its turns too. */
-function pour(socket: Socket, text: string): void {
-  const all = text.repeat(Math.ceil(16_384 / text.length));
-  const more = () => {
-    if (!socket.destroyed) socket.write(all, () => setImmediate(more));
-  };
-  more();
 }
 
 const get = ({ port }: LocalServer) => ({

@@ -16,6 +16,7 @@ import {
   httpsServer,
   type LocalServer,
   PROXY_ANSWERS,
+  pour,
   refusingProxy,
   started,
   tcpServer,
@@ -103,12 +104,6 @@ describe.each(Object.entries(CLIENTS))("%s", (_name, client) => {
 const proxyThat = (act: (client: Socket) => void) =>
   started(tcpServer((client) => client.once("data", () => act(client))));
 
-/** Writes the same for as long as somebody reads it: 16 KiB each millisecond, as what a machine can write is its own. */
-function pour(socket: Socket, text: string): void {
-  const timer = setInterval(() => socket.write(text.repeat(16_384 / text.length)), 1);
-  socket.on("close", () => clearInterval(timer));
-}
-
 const refusingToConnect = async () => {
   const gone = await tcpServer(() => {});
   await gone.stop();
@@ -155,7 +150,7 @@ describe.each(Object.entries(CLIENTS))("before a tunnel stands, over %s", (_name
     });
     const running = client(proxy)(post(URL_BEHIND, { timeoutMs: 5_000 })).catch((error: unknown) => error);
     await expect.poll(() => proxy.connections[0]?.destroyed).toBe(true);
-    // In all its time it would have been 80 MB.
+    // Until the time limit it would be 80 MB.
     for (const socket of proxy.connections) expect(socket.bytesWritten).toBeLessThan(20_000_000);
     await proxy.stop();
     expect(await running).toEqual(failed());

@@ -36,6 +36,15 @@ export const httpsServer = (options: ServerOptions, listener: RequestListener): 
 export const tcpServer = (onSocket: (socket: Socket) => void): Promise<LocalServer> =>
   listening(createTcpServer(onSocket));
 
+/**
+ * Writes the same until the connection closes: 16 KiB each millisecond, which a slow machine can do as well as a fast one,
+ * and which leaves turns to whoever reads in the same process.
+ */
+export function pour(socket: Socket, text: string): void {
+  const timer = setInterval(() => socket.write(text.repeat(16_384 / text.length)), 1);
+  socket.on("close", () => clearInterval(timer));
+}
+
 /** A proxy that is spoken to over TLS, and does this once it is asked for a tunnel. */
 export const httpsProxy = (
   options: ServerOptions,
