@@ -31,8 +31,6 @@ export function sqliteEngine() {
     name: `SQLite (${driver})`,
     store: sqliteStore({ open }),
     bare,
-    /** What takes and ends batches of its own with two statements: here that is the bare engine. */
-    turns: bare,
     async close() {
       await bare.close();
       rmSync(folder, { recursive: true, force: true });
@@ -107,7 +105,6 @@ export async function postgresEngine({ beside = true } = {}) {
     store: postgresStore({ pool, schema: `outbox_${suffix}` }),
     bare: boss && (await barePgBoss(boss)),
     byHand,
-    turns: byHand,
     /** What autovacuum does by itself within a minute of a large change. */
     analyze: () => pool.query("ANALYZE"),
     async close() {

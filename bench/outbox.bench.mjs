@@ -169,11 +169,11 @@ function turnsOf({ store }) {
   };
 }
 
-/** The same by hand. */
-function turnsByHand({ turns }) {
+/** The same by hand; in SQLite that is the bare engine. */
+function turnsByHand({ bare, byHand = bare }) {
   return {
-    fill: (count) => turns.enqueueMany(Array(count).fill(payload)),
-    turn: () => turns.turn(async () => {}, BATCH),
+    fill: (count) => byHand.enqueueMany(Array(count).fill(payload)),
+    turn: () => byHand.turn(async () => {}, BATCH),
   };
 }
 

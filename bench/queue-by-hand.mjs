@@ -54,7 +54,10 @@ export function batchesByHand(pool, schema, size) {
   };
 }
 
-/** A worker of it: hands each batch, of so many rows at most, to `deliver`, and marks it as done. Without work it asks again when it is woken. */
+/**
+ * A worker of it: hands each batch, of so many rows at most, to `deliver`, and marks it as done. Without work it asks
+ * again when it is woken.
+ */
 export function workerByHand(pool, schema, size, deliver) {
   const { take, done } = batchesByHand(pool, schema, size);
   let [runs, ended, wake] = [false, Promise.resolve(), () => {}];

@@ -1,5 +1,5 @@
-// A worker process of the workers bench: node workers-case.mjs <kind> <schema> <places>. It delivers while it is told to, without
-// a network, and answers every order with how many events it has delivered and its processor time.
+// A worker process of the workers bench: node workers-case.mjs <kind> <schema> <places>. It delivers while it is told to,
+// without a network, and answers every order with how many events it has delivered and its processor time.
 import { hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
 import { postgresStore } from "hookproof/outbox/postgres";
