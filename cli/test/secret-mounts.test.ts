@@ -1,12 +1,13 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeWith } from "../../test/kit/needs.js";
 import { requireBuild } from "../../test/kit/transcript.js";
 
-const BIN = resolve(import.meta.dirname, "../bin/hookproof.cjs");
+const CHECKOUT = resolve(import.meta.dirname, "../..");
+const BIN = join(CHECKOUT, "cli/bin/hookproof.cjs");
 const canMount = spawnSync("unshare", ["-Urm", "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0;
 
 let folder: string;
@@ -65,7 +66,9 @@ describeWith("root, unshare, mount and setpriv", canBeOther)(
         "printf a-secret-of-more-than-thirty-two-characters > made/s; chmod 644 made/s",
         "mount --bind made seen",
         ...view,
-        `exec setpriv --reuid 1000 --clear-groups "${process.execPath}" "${BIN}" sign --data 1 --secret-file seen/s`,
+        // This checkout, or Node itself, may lie in a folder that is closed to the other user.
+        `mkdir checkout; mount --bind "${CHECKOUT}" checkout; touch node; mount --bind "${process.execPath}" node`,
+        `exec setpriv --reuid 1000 --clear-groups ./node "checkout/${relative(CHECKOUT, BIN)}" sign --data 1 --secret-file seen/s`,
       ].join("\n");
       const env = { ...process.env, HOME: join(folder, "home") };
       const { status, stderr } = spawnSync("unshare", ["-m", "bash", "-c", script], {
