@@ -13,7 +13,7 @@ import { connect } from "node:tls";
 import { generate } from "selfsigned";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { httpsServer } from "../../test/kit/local-server.js";
-import { itWith } from "../../test/kit/needs.js";
+import { describeWith, itWith, POSIX } from "../../test/kit/needs.js";
 import { hasTool } from "../../test/kit/outside-tool.js";
 import { temporaryFolder } from "../../test/kit/temporary-folder.js";
 import type { Io } from "../src/io.js";
@@ -111,7 +111,7 @@ describe("the local authority", () => {
   });
 });
 
-describe.skipIf(process.platform === "win32")("a certificate that somebody else could have put there", () => {
+describeWith(...POSIX)("a certificate that somebody else could have put there", () => {
   const refusals: [string, (kept: string) => void][] = [
     ["in a folder that others may write", (kept) => chmodSync(kept, 0o777)],
     ["in a file that others may write", (kept) => chmodSync(join(kept, "authority.pem"), 0o666)],

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { freePort } from "../../test/kit/own-server.js";
+import { heldPort } from "../../test/kit/held-port.mjs";
 import { requireBuild } from "../../test/kit/transcript.js";
 import { toolResult } from "../src/mcp/tool-result.js";
 import { documentsOf, INITIALIZE, type Message, openHome, startMcp } from "./kit/mcp-process.js";
@@ -130,7 +130,7 @@ describe("the lines", { timeout: 120_000 }, () => {
   it("a port that is taken, and a sixth listener, are refused", async () => {
     const { request, call } = startMcp(openHome(), "--allow", "listen");
     await request("initialize", INITIALIZE);
-    const port = await freePort();
+    const port = await heldPort();
     expect(await call("start_listener", { port })).toMatchObject([{ type: "listening" }]);
     expect(await call("start_listener", { port })).toMatchObject([{ error: { code: "PORT_IN_USE" } }]);
     for (let n = 0; n < 4; n++) await call("start_listener", { port: 0 });

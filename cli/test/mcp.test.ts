@@ -6,8 +6,8 @@ import { openSqlite } from "hookproof/node";
 import { createOutbox } from "hookproof/outbox";
 import { sqliteStore } from "hookproof/outbox/sqlite";
 import { beforeAll, expect, it, onTestFinished } from "vitest";
+import { heldPort } from "../../test/kit/held-port.mjs";
 import { documentedTypes, isAsDocumented } from "../../test/kit/json-output.js";
-import { freePort } from "../../test/kit/own-server.js";
 import { requireBuild } from "../../test/kit/transcript.js";
 import { BIN, documentsOf, type Home, openHome } from "./kit/mcp-process.js";
 import { ATTEMPT, IDS, LISTENER } from "./kit/other-program.js";
@@ -78,7 +78,7 @@ it("listens, sends, explains a refusal and replays; every document is as docs/js
     return document;
   };
 
-  const listening = await one("start_listener", { port: await freePort() });
+  const listening = await one("start_listener", { port: await heldPort() });
   const port = Number(new URL(String(listening.url)).port);
   expect(await one("list_listeners")).toMatchObject({
     listeners: [{ port, answers: true, keepsRequests: true, startedHere: true }],

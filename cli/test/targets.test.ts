@@ -7,6 +7,7 @@ import { openSqlite } from "hookproof/node";
 import { createOutbox } from "hookproof/outbox";
 import { sqliteStore } from "hookproof/outbox/sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describeWith, ROOT } from "../../test/kit/needs.js";
 import { openStage, requireBuild, type Stage } from "../../test/kit/transcript.js";
 
 beforeAll(requireBuild);
@@ -464,8 +465,7 @@ describe("an outbox and its listeners, of two configuration files", () => {
   });
 });
 
-/** Only root can make a file another user's. */
-describe.runIf(process.getuid?.() === 0)("a secret that belongs to another user of the machine", () => {
+describeWith(...ROOT)("a secret that belongs to another user of the machine", () => {
   it.each([
     ["a stored one", "chown 65534 ../data/secrets/prod.json", "hookproof send prod --data 1"],
     ["its folder", "chown 65534 ../data/secrets", "hookproof send prod --data 1"],

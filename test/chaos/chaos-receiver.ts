@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { freePort } from "../kit/own-server.js";
+import { heldPort } from "../kit/held-port.mjs";
 import { FAILURES } from "../kit/receiver-failures.js";
 import { seededRandom } from "../kit/seed.mjs";
 
@@ -101,7 +101,7 @@ export async function chaosReceiver(
   const taken = new Set<string>();
   const open = Array.from({ length: dispatchers }, () => new Set<Open>());
   // Of those that no connection is given, so that they are free when it is restarted.
-  let servers = await Promise.all(open.map(async (_, dispatcher) => listen(await freePort(), dispatcher)));
+  let servers = await Promise.all(open.map(async (_, dispatcher) => listen(await heldPort(), dispatcher)));
   const ports = servers.map((server) => (server.address() as AddressInfo).port);
 
   /** Verifies a request, and answers as the listener does when it does not fail. */

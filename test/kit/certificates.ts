@@ -1,4 +1,7 @@
+// Certificates for tests: made once for a run (test-run.ts), or anew by who wants an authority of their own.
 import { execFileSync } from "node:child_process";
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** A certificate and its private key, in PEM. */
@@ -17,7 +20,26 @@ export interface Certificates {
   readonly alone: Certificate;
 }
 
+/** What a run's folder for temporary files calls them. */
+export const CERTIFICATES = "certificates.json";
+
+/** Those of this run, made by whichever test asks first: to make them takes a process of its own. */
 export function makeCertificates(): Certificates {
+  const file = join(tmpdir(), CERTIFICATES);
+  if (!process.env.HOOKPROOF_TEST_RUN) return otherCertificates(); // the folder is everybody's
+  if (!existsSync(file)) {
+    const made = `${file}.${process.pid}`;
+    writeFileSync(made, JSON.stringify(otherCertificates()));
+    try {
+      linkSync(made, file); // the first one stays
+    } catch {}
+    rmSync(made);
+  }
+  return JSON.parse(readFileSync(file, "utf8"));
+}
+
+/** Of an authority that nobody else has. */
+export function otherCertificates(): Certificates {
   const script = join(import.meta.dirname, "make-certificates.mjs");
   return JSON.parse(execFileSync(process.execPath, [script], { encoding: "utf8" }));
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { endsWithThis } from "./processes.js";
 
 /** What a command line came to. */
 interface Outcome {
@@ -18,13 +19,16 @@ export interface CommandHost {
 /** Starts with its first command. One that does not end in `limitMs` is an error, and the end of the process; the next starts another. */
 export function commandHost(cwd: string, env: NodeJS.ProcessEnv, limitMs: number): CommandHost {
   let host: ChildProcess | undefined;
-  const start = () =>
-    fork(join(import.meta.dirname, "command-host.mjs"), {
+  const start = () => {
+    const child = fork(join(import.meta.dirname, "command-host.mjs"), {
       cwd,
       env,
       execArgv: [],
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
+    endsWithThis(child);
+    return child;
+  };
   return {
     async run(words) {
       host ??= start();

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { endsWithThis } from "./processes.js";
 
 export const EXAMPLES = join(import.meta.dirname, "../../examples");
 
@@ -24,6 +25,7 @@ export async function startExample(
     env: { ...process.env, PORT: "0", NO_COLOR: "1", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  endsWithThis(child);
   let errors = "";
   child.stderr.on("data", (chunk) => {
     errors += chunk;
@@ -68,6 +70,7 @@ export function runExample(
     env: { ...process.env, ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
+  endsWithThis(child);
   let printed = "";
   child.stdout.on("data", (chunk) => {
     printed += chunk;

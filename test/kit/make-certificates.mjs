@@ -1,4 +1,4 @@
-// Prints a certificate authority and what it has signed, as JSON: makeCertificates() of certificates.ts calls it, as
+// Prints a certificate authority and what it has signed, as JSON: certificates() of certificates.ts calls it, as
 // tests want them at once and the package makes them later.
 import selfsigned from "selfsigned";
 

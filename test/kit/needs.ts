@@ -1,3 +1,4 @@
+// Skips a test where the machine has not what it needs, and says for want of what.
 import { describe, it } from "vitest";
 
 /**
@@ -21,6 +22,12 @@ export const LONG: [what: string, isThere: boolean] = [
   "HOOKPROOF_LONG=1",
   Boolean(process.env.HOOKPROOF_LONG),
 ];
+
+/** What only root can do, such as to make a file another user's. */
+export const ROOT: [what: string, isThere: boolean] = ["root", process.getuid?.() === 0];
+
+/** What Windows has not: modes of files, manual pages. */
+export const POSIX: [what: string, isThere: boolean] = ["POSIX", process.platform !== "win32"];
 
 /** The same function, with what it needs at the end of each title. */
 function titled<Named extends ReturnType<typeof it.skipIf> | ReturnType<typeof describe.skipIf>>(

@@ -1,28 +1,9 @@
+// Servers of other people that a test starts for itself.
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomInt } from "node:crypto";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runningProcesses } from "./processes.js";
-
-// Below those the system gives to connections, which would take one meanwhile; each worker of vitest has its own.
-const PORTS_EACH = 5_000;
-const firstPort = 12_000 + (Number(process.env.VITEST_POOL_ID ?? 0) % 4) * PORTS_EACH;
-let tried = randomInt(PORTS_EACH);
-
-/** A free port on loopback, which this process is not given twice. */
-export async function freePort(): Promise<number> {
-  const port = firstPort + (tried++ % PORTS_EACH);
-  const server = createServer();
-  const isFree = await new Promise<boolean>((resolve) => {
-    server.once("error", () => resolve(false));
-    server.listen(port, "127.0.0.1", () => resolve(true));
-  });
-  if (!isFree) return freePort();
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
+import { endsWithThis, killQuietly, runningProcesses } from "./processes.js";
 
 /** A folder of its own for a server's data, which other users may enter. */
 export async function dataFolder(name: string): Promise<string> {
@@ -53,11 +34,9 @@ export async function startOwnServer(
     said = (said + chunk).slice(-2_000);
   });
   const exited = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  // A test run that is interrupted must not leave its server behind.
-  const killAtExit = () => child.kill("SIGKILL");
-  process.once("exit", killAtExit);
+  endsWithThis(child);
 
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 60_000;
   while (!(await isReady())) {
     if (hasEnded(child) || Date.now() > deadline) {
       child.kill("SIGKILL");
@@ -68,25 +47,17 @@ export async function startOwnServer(
   }
   return {
     async stop() {
-      process.off("exit", killAtExit);
       if (!hasEnded(child)) child.kill("SIGINT");
       await exited;
       await rm(folder, { recursive: true, force: true });
     },
     async kill() {
-      process.off("exit", killAtExit);
       const children = runningProcesses().filter(({ parent }) => parent === child.pid);
       child.kill("SIGKILL");
       for (const { pid } of children) killQuietly(pid);
       await exited;
     },
   };
-}
-
-function killQuietly(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {} // it has ended by itself
 }
 
 function hasEnded(child: ChildProcess): boolean {

@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { chown, writeFile } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { join } from "node:path";
-import { dataFolder, freePort, startOwnServer } from "./own-server.js";
+import { heldPort } from "./held-port.mjs";
+import { dataFolder, startOwnServer } from "./own-server.js";
 
 const BINARY = "/usr/sbin/pgbouncer";
 
@@ -13,7 +14,7 @@ export const hasPgBouncer = existsSync(BINARY);
 export async function pgBouncer(server: string): Promise<{ url: string; stop(): Promise<void> }> {
   const url = new URL(server);
   const folder = await dataFolder("pgbouncer");
-  const port = await freePort();
+  const port = await heldPort();
   await writeFile(join(folder, "users.txt"), `"${url.username}" "${url.password}"\n`);
   await writeFile(
     join(folder, "pgbouncer.ini"),

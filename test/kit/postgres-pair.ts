@@ -4,7 +4,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
-import { dataFolder, freePort, type OwnServer, startOwnServer } from "./own-server.js";
+import { heldPort } from "./held-port.mjs";
+import { dataFolder, type OwnServer, startOwnServer } from "./own-server.js";
 import { answers, debianBinaries, postgresUser } from "./postgres.js";
 import { type TcpProxy, tcpProxy } from "./tcp-proxy.js";
 
@@ -33,7 +34,7 @@ export async function postgresPair(isSynchronous: boolean): Promise<PostgresPair
   const bin = debianBinaries();
   if (!bin) return undefined;
   const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? postgresUser() : {};
-  const ports = { primary: await freePort(), standby: await freePort() };
+  const ports = { primary: await heldPort(), standby: await heldPort() };
   const folders = { primary: await dataFolder("primary"), standby: await dataFolder("standby") };
   for (const folder of Object.values(folders))
     if (owner.uid !== undefined && owner.gid !== undefined) chownSync(folder, owner.uid, owner.gid);

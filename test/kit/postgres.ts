@@ -3,7 +3,8 @@ import { randomUUID } from "node:crypto";
 import { chownSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import { dataFolder, freePort, startOwnServer } from "./own-server.js";
+import { heldPort } from "./held-port.mjs";
+import { dataFolder, startOwnServer } from "./own-server.js";
 
 /** A PostgreSQL server for tests: the one of TEST_DATABASE_URL, or one of its own. */
 export interface TestPostgres {
@@ -38,7 +39,7 @@ export async function ownPostgres(): Promise<OwnPostgres | undefined> {
   const bin = debianBinaries();
   if (!bin) return undefined;
   const folder = await dataFolder("postgres");
-  const port = await freePort();
+  const port = await heldPort();
   const owner: { uid?: number; gid?: number } = process.getuid?.() === 0 ? postgresUser() : {}; // PostgreSQL refuses to run as root.
   if (owner.uid !== undefined && owner.gid !== undefined) chownSync(folder, owner.uid, owner.gid);
   const data = join(folder, "data");

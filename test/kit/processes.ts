@@ -1,4 +1,5 @@
-import { execFileSync } from "node:child_process";
+// What runs on this machine, and children of a test that end with it.
+import { type ChildProcess, execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 /** A process of this machine, and its command line. */
@@ -6,6 +7,32 @@ export interface RunningProcess {
   readonly pid: number;
   readonly parent: number;
   readonly command: string;
+}
+
+/** Kills a child, or the group that it leads, when this process ends before it: a run that is interrupted leaves none behind. */
+export function endsWithThis(child: ChildProcess, isGroup = false): void {
+  const { pid } = child;
+  if (pid === undefined) return; // it did not start
+  if (alive.size === 0) process.once("exit", killAll);
+  const target = isGroup ? -pid : pid;
+  alive.add(target);
+  child.once("close", () => {
+    alive.delete(target);
+    if (alive.size === 0) process.off("exit", killAll);
+  });
+}
+
+const alive = new Set<number>();
+
+function killAll(): void {
+  for (const target of alive) killQuietly(target);
+}
+
+/** Kills a process, or with a negative number a group, that may have ended by itself. */
+export function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {}
 }
 
 /** The processes that run: from /proc, so that Linux needs no `ps` for it, and elsewhere from `ps`. */

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { Redis } from "ioredis";
-import { dataFolder, freePort, startOwnServer } from "./own-server.js";
+import { heldPort } from "./held-port.mjs";
+import { dataFolder, startOwnServer } from "./own-server.js";
 
 /** A Redis server for tests: the one of TEST_REDIS_URL, or one of its own. */
 export interface TestRedis {
@@ -23,7 +24,7 @@ export async function testRedis(): Promise<TestRedis | undefined> {
   if (!hasRedis()) return undefined;
 
   const folder = await dataFolder("redis");
-  const port = await freePort();
+  const port = await heldPort();
   const own = `redis://127.0.0.1:${port}`;
   const server = await startOwnServer(
     [SERVER, "--port", String(port), "--bind", "127.0.0.1", "--save", "", "--dir", folder],

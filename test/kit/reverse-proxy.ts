@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, writeFile } from "node:fs/promises";
 import { createConnection } from "node:net";
 import { join } from "node:path";
-import { dataFolder, freePort, startOwnServer } from "./own-server.js";
+import { heldPort } from "./held-port.mjs";
+import { dataFolder, startOwnServer } from "./own-server.js";
 
 /** The reverse proxies of Debian that tests set up to do harm. */
 export type ReverseProxy = "nginx" | "haproxy" | "apache2";
@@ -31,7 +32,7 @@ export async function startProxy(
 ): Promise<RunningProxy> {
   const folder = await dataFolder(name);
   await mkdir(join(folder, "tmp"));
-  const port = await freePort();
+  const port = await heldPort();
   const file = join(folder, "proxy.conf");
   await writeFile(file, CONFIGURATIONS[name]({ folder, port, backend, harm: harm(folder) }));
   // Started by root, Apache's and nginx's workers are another user.

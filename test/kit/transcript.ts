@@ -4,7 +4,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { commandHost, simpleCommand } from "./command-host.js";
-import { freePort } from "./own-server.js";
+import { heldPort } from "./held-port.mjs";
+import { endsWithThis, killQuietly } from "./processes.js";
 
 /** Neither part of a longer number nor of a name such as Ed25519. */
 const WHOLE_NUMBER = /\b\d+\b/g;
@@ -59,19 +60,19 @@ export interface Stage {
 }
 
 /**
- * Sets a stage with an empty folder, where 4400, 4401, 4410, 4411, 4420 and 4431 stand for free ports. `hookproof` is the
+ * Sets a stage with an empty folder, where 4400, 4401, 4410, 4411, 4420 and 4431 stand for ports of its own. `hookproof` is the
  * built command, unless the environment has a `PATH` of its own.
  */
 export async function openStage(environment?: Readonly<Record<string, string>>): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), "hookproof-transcript-"));
   mkdirSync(join(folder, "work"));
   const ports = new Map([
-    ["4400", String(await freePort())],
-    ["4401", String(await freePort())],
-    ["4410", String(await freePort())],
-    ["4420", String(await freePort())],
-    ["4411", String(await freePort())],
-    ["4431", String(await freePort())],
+    ["4400", String(await heldPort())],
+    ["4401", String(await heldPort())],
+    ["4410", String(await heldPort())],
+    ["4420", String(await heldPort())],
+    ["4411", String(await heldPort())],
+    ["4431", String(await heldPort())],
   ]);
   const namesOfPorts = new Map([...ports].map(([name, real]) => [real, name]));
   const env = {
@@ -86,13 +87,16 @@ export async function openStage(environment?: Readonly<Record<string, string>>):
   const host = commandHost(join(folder, "work"), env, STEP_LIMIT_MS);
   const outward = (text: string) => text.replace(WHOLE_NUMBER, (number) => ports.get(number) ?? number);
   const inward = (text: string) => text.replace(WHOLE_NUMBER, (number) => namesOfPorts.get(number) ?? number);
-  const start = (command: string, stdin: "ignore" | "pipe" = "ignore") =>
-    spawn("bash", ["-c", outward(command)], {
+  const start = (command: string, stdin: "ignore" | "pipe" = "ignore") => {
+    const child = spawn("bash", ["-c", outward(command)], {
       cwd: join(folder, "work"),
       env,
       stdio: [stdin, "pipe", "pipe"],
       detached: true,
     });
+    endsWithThis(child, true);
+    return child;
+  };
 
   async function run(command: string, merged = false): Promise<string[]> {
     if (command.endsWith(" &") || (merged && SERVING.test(command))) {
@@ -218,7 +222,7 @@ function outcome(child: ChildProcess): Promise<[stdout: string, stderr: string, 
     const text = { stdout: "", stderr: "" };
     for (const name of ["stdout", "stderr"] as const)
       child[name]?.on("data", (chunk) => (text[name] += chunk));
-    const timer = setTimeout(() => process.kill(-(child.pid ?? 0), "SIGKILL"), STEP_LIMIT_MS);
+    const timer = setTimeout(() => killQuietly(-(child.pid ?? 0)), STEP_LIMIT_MS);
     child.once("close", (code) => {
       clearTimeout(timer);
       done([text.stdout, text.stderr, code]);
@@ -230,7 +234,7 @@ function outcome(child: ChildProcess): Promise<[stdout: string, stderr: string, 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "close");
-  const timer = setTimeout(() => process.kill(-(child.pid ?? 0), "SIGKILL"), END_LIMIT_MS);
+  const timer = setTimeout(() => killQuietly(-(child.pid ?? 0)), END_LIMIT_MS);
   process.kill(-(child.pid ?? 0), "SIGTERM"); // its group, as it may be a pipeline
   const [, signal] = await ended;
   clearTimeout(timer);

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import manifest from "../../cli/package.json" with { type: "json" };
+import { itWith, POSIX } from "../kit/needs.js";
 import { openStage, type Stage } from "../kit/transcript.js";
 import { startTarballRegistry, type TarballRegistry } from "./tarball-registry.js";
 
@@ -88,7 +89,7 @@ describe("installed for the whole machine into an empty prefix, from an empty ho
     expect(seen.at(-1)).toBe("? 7");
   });
 
-  it.skipIf(process.platform === "win32")("has its manual pages where man looks", () => {
+  itWith(...POSIX)("has its manual pages where man looks", () => {
     for (const page of manifest.man) {
       const path = join(prefix, "share/man/man1", page.replace("./man/", ""));
       expect(readFileSync(path, "utf8"), page).toContain(".SH NAME");

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildPackage, root } from "../kit/built-package.js";
+import { requirePackage, root } from "../kit/built-package.js";
 import { packPackages } from "./packed-packages.js";
 
 /** A folder in which the packed library is installed. */
@@ -16,7 +16,7 @@ export interface InstalledPackage {
  * from this repository's own `node_modules`, and one it would bring beyond them fails the installation.
  */
 export async function installPackage(): Promise<InstalledPackage> {
-  await buildPackage();
+  requirePackage();
   const dir = mkdtempSync(join(tmpdir(), "hookproof-install-"));
   const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
     dependencies: Record<string, string>;

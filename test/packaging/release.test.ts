@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { buildPackage, root } from "../kit/built-package.js";
+import { requirePackage, root } from "../kit/built-package.js";
 import { itWith, LONG } from "../kit/needs.js";
 import { packPackages, REPOSITORY, VERSION } from "./packed-packages.js";
 
@@ -27,9 +27,9 @@ const manifests = FOLDERS.map((folder) => json<Manifest>(join(folder, "package.j
 
 let packed: Packed[];
 beforeAll(async () => {
-  await buildPackage();
+  requirePackage();
   packed = pack();
-}, 180_000);
+});
 
 describe("a release", () => {
   it("has one version, and each package asks for the others in it", () => {

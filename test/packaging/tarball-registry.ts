@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { buildPackage, root } from "../kit/built-package.js";
+import { requirePackage, root } from "../kit/built-package.js";
 import { packPackages } from "./packed-packages.js";
 
 /** A registry that knows the three packed packages, and what the lockfile holds. */
@@ -28,7 +28,7 @@ type Versions = Record<string, Record<string, unknown>>;
  * npm's own addresses. npm takes those from its cache, where `npm ci` has put them.
  */
 export async function startTarballRegistry(): Promise<TarballRegistry> {
-  await buildPackage();
+  requirePackage();
   const folder = mkdtempSync(join(tmpdir(), "hookproof-registry-"));
   const tarballs = new Map<string, Buffer>();
   const known = lockedVersions();

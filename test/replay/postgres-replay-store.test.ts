@@ -3,8 +3,8 @@ import { postgresReplayStore } from "hookproof/replay";
 import { replayStoreContract } from "hookproof/testing";
 import pg from "pg";
 import { afterAll, afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
+import { heldPort } from "../kit/held-port.mjs";
 import { describeWith } from "../kit/needs.js";
-import { freePort } from "../kit/own-server.js";
 import { testPostgres } from "../kit/postgres.js";
 import { LISTENER, signedRequest } from "../kit/signed-request.js";
 
@@ -224,7 +224,7 @@ describeWith("postgresql", postgres)("postgresReplayStore", () => {
 });
 
 it("a server that is not there is REPLAY_STORE_UNAVAILABLE", async () => {
-  const pool = new pg.Pool({ host: "127.0.0.1", port: await freePort(), user: "nobody", password: "hush" });
+  const pool = new pg.Pool({ host: "127.0.0.1", port: await heldPort(), user: "nobody", password: "hush" });
   const error = await postgresReplayStore({ pool })
     .reserve("lst_1", "id")
     .catch((caught) => caught);

@@ -5,8 +5,8 @@ import { Redis } from "ioredis";
 import { createClient } from "redis";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { driver } from "../kit/drivers.js";
+import { heldPort } from "../kit/held-port.mjs";
 import { describeWith, itWith } from "../kit/needs.js";
-import { freePort } from "../kit/own-server.js";
 import { testRedis } from "../kit/redis.js";
 import { LISTENER, signedRequest } from "../kit/signed-request.js";
 
@@ -76,7 +76,7 @@ describeWith("redis-server", redis)("redisReplayStore", () => {
 });
 
 it("a server that is not there is 503 with Retry-After", async () => {
-  const client = new Redis({ host: "127.0.0.1", port: await freePort(), password: "hush" });
+  const client = new Redis({ host: "127.0.0.1", port: await heldPort(), password: "hush" });
   client.on("error", () => {});
   const replayStore = redisReplayStore({ client, timeoutMs: 50 });
   const receiver = createReceiver({ listener: LISTENER, replayStore });

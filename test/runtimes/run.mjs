@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { startListeners } from "hookproof-service";
+import { heldPort } from "../kit/held-port.mjs";
 
 const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 const here = import.meta.dirname;
@@ -67,7 +68,7 @@ async function inProcess({ binary, args = [] }) {
 
 async function inWorkerd({ binary }) {
   const worker = await bundle("worker.mjs", ["workerd", "worker"]);
-  const port = await freePort();
+  const port = await heldPort();
   const config = join(folder, "config.capnp");
   writeFileSync(
     config,
@@ -157,14 +158,6 @@ async function bundle(entry, conditions) {
     logLevel: "error",
   });
   return outfile;
-}
-
-async function freePort() {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address();
-  probe.close();
-  return port;
 }
 
 /** The table as Biome formats it, so that what is written into the page stays as it is. */

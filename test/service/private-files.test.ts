@@ -3,8 +3,9 @@ import { chmodSync, existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createService, exampleRoutes, resetDatabase, seedDatabase } from "hookproof-service";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { openDatabase } from "../../service/src/storage/database.js";
+import { describeWith, POSIX } from "../kit/needs.js";
 import { dataFolder } from "../kit/own-server.js";
 
 const CLI = new URL("../../cli/bin/hookproof.cjs", import.meta.url).pathname;
@@ -36,7 +37,7 @@ function run(...args: string[]): Promise<{ code: unknown; stderr: string }> {
   });
 }
 
-describe.skipIf(process.platform === "win32")("a file of the service that others can read", () => {
+describeWith(...POSIX)("a file of the service that others can read", () => {
   it.each([0o644, 0o640, 0o604, 0o660, 0o666])("the database with mode %o is refused", async (mode) => {
     const works: (() => Promise<unknown>)[] = [
       () => createService({ db }),

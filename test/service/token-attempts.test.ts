@@ -3,6 +3,7 @@ import { fixedClock } from "hookproof/testing";
 import { createService, type Service } from "hookproof-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { failedAttempts } from "../../service/src/auth/failed-attempts.js";
+import { itWith } from "../kit/needs.js";
 import { startService } from "./running-service.js";
 
 const clients = [{ id: "robot", secret: "robot-secret" }];
@@ -54,7 +55,7 @@ describe("failed attempts at the token endpoint", () => {
     expect((await post(url, wrong)).status).toBe(401);
   });
 
-  it.skipIf(process.platform !== "linux")("are counted for each address", async () => {
+  itWith("Linux", process.platform === "linux")("are counted for each address", async () => {
     const { url } = await startService({ fixture: { clients }, attemptLimits: { failures: 1 } });
     expect((await post(url, wrong)).status).toBe(401);
     expect((await post(url, right)).status).toBe(429);

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import current from "typescript";
 import oldest from "typescript-5-4";
 import { beforeAll, describe, expect, it } from "vitest";
-import { buildPackage, root } from "../kit/built-package.js";
+import { requirePackage, root } from "../kit/built-package.js";
 import { type Compiler, complaints, programOf } from "../kit/compile.js";
 import { anyTypes } from "./any-types.js";
 
-beforeAll(buildPackage, 60_000);
+beforeAll(requirePackage);
 
 const { ModuleKind, ModuleResolutionKind, ScriptTarget } = current;
 const common = {

@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 import { generateSecret, newEventId } from "hookproof";
 import { diagnose } from "hookproof/diagnose";
 import { afterEach, describe, expect, it } from "vitest";
+import { heldPort } from "../../kit/held-port.mjs";
 import { describeWith } from "../../kit/needs.js";
 import { hasTool } from "../../kit/outside-tool.js";
-import { freePort } from "../../kit/own-server.js";
 
 const folder = new URL("./", import.meta.url);
 const path = (file: string) => fileURLToPath(new URL(file, folder));
@@ -111,7 +111,7 @@ afterEach(() => {
 });
 
 async function start(run: readonly string[], variant: "right" | "wrong"): Promise<string> {
-  const port = await freePort();
+  const port = await heldPort();
   const [command = "", ...args] = run.map((part) => part.replace("PORT", String(port)));
   const env = { ...process.env, PORT: String(port), LISTENER_SECRET: secret, LISTENER: variant };
   // A group of its own, as go run and php start processes themselves.

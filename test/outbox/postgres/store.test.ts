@@ -7,9 +7,9 @@ import type { ClaimedEvent } from "hookproof/outbox/store";
 import { CompiledQuery, Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
+import { heldPort } from "../../kit/held-port.mjs";
 import { describeWith } from "../../kit/needs.js";
 import { outboxEvent } from "../../kit/outbox-event.js";
-import { freePort } from "../../kit/own-server.js";
 import { testPostgres } from "../../kit/postgres.js";
 import { type TestOutbox, testOutbox } from "../../kit/postgres-outbox.js";
 import { SECRET } from "../../kit/receiver-server.js";
@@ -424,7 +424,7 @@ describeWith("postgresql", postgres)("postgresStore", () => {
 });
 
 it("a server that is not there is OUTBOX_UNAVAILABLE, at once and without the password", async () => {
-  const port = await freePort();
+  const port = await heldPort();
   const pool = new pg.Pool({ host: "127.0.0.1", port, user: "nobody", password: "hush", database: "none" });
   const store = postgresStore({ pool });
   const error = await Promise.resolve(store.enqueue([outboxEvent("one")])).catch((caught) => caught);
