@@ -37,7 +37,40 @@ const ADDED = {
   chaos: ["test/chaos/{limits,outbox,outbox-faults,sqlite-full-disk,tenants}.test.ts"],
 };
 
-/** What measures the memory of its own process. */
+/** What is heavy, of the rooms that `npm test` looks at: `npm run test:thorough`. */
+const THOROUGH = [
+  // Dozens of processes each.
+  "cli/test/{completion-shells,mcp-lines,network,outbox,prompts,secret-mounts,targets,terminal,tls,transcripts}.test.ts",
+  "test/docs/{json-output,transcripts}.test.ts",
+  "test/examples/*.test.ts",
+  "test/kit/run-reporter.test.ts",
+  "test/packaging/action.test.ts",
+  "test/probes/{examples,one-bug}.test.ts",
+  "test/tools/*.test.ts",
+  // Killed processes, and many at once.
+  "test/chaos/keys.test.ts",
+  "test/jwks/rotation-under-load.test.ts",
+  "test/key-store/publish-under-load.test.ts",
+  "test/outbox/sqlite/kills.test.ts",
+  "test/sender/chaos.test.ts",
+  "test/service/{crash,crash-writes,hanging-automations}.test.ts",
+  // Growth, memory, time of the processor.
+  "test/growth.test.ts",
+  "test/key-store/passphrase.test.ts",
+  "test/outbox/{fairness,tenants}.test.ts",
+  "test/service/{expression-lanes,expressions,ingestion,token-memory,upload-memory}.test.ts",
+  // Drawn inputs, and every mutant of a listener.
+  "cli/test/{hostile-text,mutants}.test.ts",
+  "test/diagnose/{no-false-cause,properties}.test.ts",
+  "test/outbox/sqlite/model.test.ts",
+  "test/probes/mutants.test.ts",
+  "test/service/{properties,wrong-types}.test.ts",
+  "test/types/doc-examples.test.ts",
+  // What only root can do.
+  "test/{inspector,key-store}/other-user.test.ts",
+];
+
+/** What measures the memory of its own process; part of `npm run test:thorough`. */
 const ALONE = [
   "test/receiver/hostile-bodies.test.ts",
   "test/jwks/hostile-key-hosts.test.ts",
@@ -50,7 +83,7 @@ const ALONE = [
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isLong = ({ moduleId }: TestSpecification) =>
-      /cli\/test\/(transcripts|outbox|targets|tls)\.test|doc-examples|json-output/.test(moduleId);
+      /cli\/test\/(transcripts|outbox|targets|tls)\.test|growth|json-output|secrets\.test/.test(moduleId);
     const sorted = await super.sort(files);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
@@ -81,11 +114,11 @@ export default defineConfig({
     setupFiles: "test/kit/worker.ts",
     reporters: ["default", new RunReporter()],
     projects: [
+      // Tests are handed all they need and change nothing global, so that files can share what they import.
       {
         extends: true,
         test: {
           name: "main",
-          // Tests are handed all they need and change nothing global, so that files can share what they import.
           isolate: false,
           include: [
             "test/**/*.test.ts",
@@ -93,7 +126,16 @@ export default defineConfig({
             "cli/test/**/*.test.ts",
             "examples/*vitest.test.mjs",
           ],
-          exclude: [...configDefaults.exclude, ...ALONE, ...Object.values(ADDED).flat()],
+          exclude: [...configDefaults.exclude, ...THOROUGH, ...ALONE, ...Object.values(ADDED).flat()],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "thorough",
+          isolate: false,
+          include: THOROUGH,
+          exclude: [...configDefaults.exclude, ...Object.values(ADDED).flat()],
         },
       },
       ...Object.entries({ alone: ALONE, ...ADDED }).map(([name, include]) => ({

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateKey, type KeyRecord } from "hookproof/jwks";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type Certificates, makeCertificates } from "../kit/certificates.js";
+import { type Certificates, makeCertificates, otherCertificates } from "../kit/certificates.js";
 
 interface Outcome {
   ok: boolean;
@@ -248,7 +248,7 @@ describe("a host that is down, wrong, slow or endless", () => {
 
 describe("TLS", () => {
   it("of another authority is not trusted", async () => {
-    const other = makeCertificates();
+    const other = otherCertificates();
     const name = await open(await host(serving(key.publicJwk), other.server));
     expect(await ask("resolve", { name, kid: "good" })).toMatchObject({ code: "KEY_SET_UNAVAILABLE" });
     expect(asked).toBe(0);

@@ -6,7 +6,7 @@ const OF_THE_MACHINE =
 
 /** What is set on purpose for a run, and what vitest and Stryker tell their workers. */
 const OF_THE_RUN =
-  /^(?:HOOKPROOF_(?:SEED|LONG|SCREENSHOTS|GENERATE|MAY_SKIP|STRANGER|TEST_RUN)|TEST_(?:DATABASE|REDIS)_URL|MUTATION_ROOM|VITEST\w*|(?:__)?STRYKER\w*)$/;
+  /^(?:HOOKPROOF_(?:SEED|LONG|SCREENSHOTS|GENERATE|MAY_SKIP|OUTCOME|TEST_RUN)|TEST_(?:DATABASE|REDIS)_URL|MUTATION_ROOM|VITEST\w*|(?:__)?STRYKER\w*)$/;
 
 /** On Windows programs need these. */
 const OF_WINDOWS =

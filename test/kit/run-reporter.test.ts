@@ -1,9 +1,10 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { root } from "./built-package.js";
+import { temporaryFolder } from "./temporary-folder.js";
 import { leftIn, removeFoldersOfDeadRuns } from "./test-run.js";
 
 /** Runs a test file of one line in a project of its own, and gives what is printed at the end and the exit code. */
@@ -45,11 +46,15 @@ it("fails everywhere for a skip that does not say why", () => {
   expect(code).toBe(1);
 });
 
-it("names the tests that passed only when tried again", () => {
-  const twice = 'let tries = 0; it("wavers", { retry: 1 }, () => { tries += 1; expect(tries).toBe(2); });';
-  const { said, code } = run(twice, {});
-  expect(said).toBe("\n UNSTABLE: passed only when tried again:\n  wavers\n");
-  expect(code).toBe(0);
+it("writes down what the run came to, with the files in which something failed or was skipped", () => {
+  const file = join(temporaryFolder("outcome"), "outcome.json");
+  const failing = 'it("fails", () => expect(1).toBe(2));';
+  expect(run(`${TWO} ${failing}`, { HOOKPROOF_OUTCOME: file }).code).toBe(1);
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({
+    ...{ passed: 1, failed: 1, skipped: 2, skippedIn: ["one.test.ts"], failedIn: ["one.test.ts"] },
+  });
+  expect(run("not a module {", { HOOKPROOF_OUTCOME: file }).code).toBe(1);
+  expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ failed: 1, failedIn: ["one.test.ts"] });
 });
 
 it("fails for a test that leaves something among the temporary files, and removes it", () => {

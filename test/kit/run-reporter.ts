@@ -1,39 +1,40 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import type { Reporter, TestCase, TestModule, Vitest } from "vitest/node";
+// Says at the end of a run what was skipped and for want of what, and writes down what the run came to.
+import { writeFileSync } from "node:fs";
+import type { Reporter, TestCase, TestModule } from "vitest/node";
 
-/** What the last run came to, for .ci/run: how many tests, and the files in which something was skipped. */
-const LAST_RUN = "node_modules/.cache/hookproof-tests.json";
+/** What a run came to: written as JSON into the file that HOOKPROOF_OUTCOME names, for `.ci/run` and `npm run test:stress`. */
+export interface Outcome {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  /** Files in which a test was skipped. */
+  readonly skippedIn: readonly string[];
+  /** Files in which a test failed, or that could not be read. */
+  readonly failedIn: readonly string[];
+}
 
 /** What a title of `itWith` ends with, the groups it is in included. */
 const WANT = /\[with ([^\]]+)\]/g;
 
 /**
- * Says at the end of a run what was skipped, and for want of what, and which tests passed at their second try only. In CI every skip is an error, but for what
- * HOOKPROOF_MAY_SKIP names (separated by commas); a skip that does not say why is one everywhere.
+ * In CI every skip is an error, but for what HOOKPROOF_MAY_SKIP names (separated by commas); a skip that does not say why
+ * is one everywhere.
  */
 export class RunReporter implements Reporter {
-  #vitest: Vitest | undefined;
-
-  onInit(vitest: Vitest): void {
-    this.#vitest = vitest;
-  }
-
   onTestRunEnd(modules: readonly TestModule[]): void {
     const asked = modules.flatMap((module) =>
       [...module.children.allTests()].filter((test) => this.#wasAskedFor(test)),
     );
     const skipped = asked.filter((test) => test.result().state === "skipped" && !isCutOff(test));
     const failed = asked.filter((test) => test.result().state === "failed");
-    const unstable = asked.filter((test) => test.diagnostic()?.flaky).map(({ fullName }) => fullName);
-    if (unstable.length > 0) {
-      process.stdout.write(`\n UNSTABLE: passed only when tried again:\n  ${unstable.join("\n  ")}\n`);
-    }
-    this.#write({
+    const unread = modules.filter((module) => module.errors().length > 0);
+    const namesOf = (list: readonly TestModule[]) => [...new Set(list.map((one) => one.relativeModuleId))];
+    writeOutcome({
       passed: asked.length - skipped.length - failed.length,
-      failed: failed.length + modules.filter((module) => module.errors().length > 0).length,
+      failed: failed.length + unread.length,
       skipped: skipped.length,
-      files: [...new Set(skipped.map(({ module }) => module.relativeModuleId))],
+      skippedIn: namesOf(skipped.map(({ module }) => module)),
+      failedIn: namesOf([...unread, ...failed.map(({ module }) => module)]),
     });
     for (const line of judge(skipped.map(({ fullName }) => fullName))) {
       process.stdout.write(`${line.text}\n`);
@@ -46,12 +47,11 @@ export class RunReporter implements Reporter {
     const pattern = test.project.config.testNamePattern;
     return !pattern || pattern.test(test.fullName.replaceAll(" > ", " "));
   }
+}
 
-  #write(outcome: object): void {
-    const file = join(this.#vitest?.config.root ?? ".", LAST_RUN);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, JSON.stringify(outcome));
-  }
+function writeOutcome(outcome: Outcome): void {
+  const file = process.env.HOOKPROOF_OUTCOME;
+  if (file) writeFileSync(file, JSON.stringify(outcome));
 }
 
 /** Whether a test did not run as what comes before it has failed, which vitest says itself. */

@@ -1,0 +1,166 @@
+// @ts-check
+// Runs stages of CI side by side as far as the processors go, prints each when it ends, and at the end what took how long,
+// what failed with the command that repeats it, and which test files passed only when they ran once more, alone.
+import { spawn } from "node:child_process";
+import { chmodSync, createWriteStream, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** A stage that takes longer is taken for one that hangs. */
+const LIMIT_MS = 40 * 60_000;
+const SIGN_OF_LIFE_MS = 60_000;
+
+/**
+ * @typedef {object} Stage
+ * @property {string} name
+ * @property {string | (() => string)} command for sh; where it is a function it is asked for once the stage begins
+ * @property {readonly string[]} [after] stages that have to end before, whether they fail or not
+ * @property {number} takes how many processors it keeps busy
+ * @property {boolean} [tests] whether it runs vitest, with the reporter of test/kit/run-reporter.ts
+ * @property {{ command(line: string, env?: Record<string, string>): string[] }} [as] who runs it
+ *
+ * @typedef {{ passed: number, failed: number, skipped: number, failedIn: string[] }} Outcome
+ */
+
+/**
+ * Sets the exit code to 1 when a stage has failed.
+ *
+ * @param {{ work: string, env: Record<string, string>, processors: number, stages: readonly Stage[] }} options
+ */
+export async function runStages({ work, env, processors, stages }) {
+  const started = Date.now();
+  const seconds = (since = started) => Math.round((Date.now() - since) / 1000);
+  /** @type {Map<string, Promise<void>>} */
+  const running = new Map();
+  const ended = new Set();
+  /** @type {{ name: string, from: number, took: number }[]} */
+  const durations = [];
+  /** @type {string[]} */
+  const failures = [];
+  /** @type {string[]} */
+  const unstable = [];
+  const sum = { passed: 0, failed: 0 };
+  let free = processors;
+
+  const signOfLife = setInterval(() => {
+    console.log(`[${seconds()} s] under way: ${[...running.keys()].join(", ")}`);
+  }, SIGN_OF_LIFE_MS);
+  const waiting = new Set(stages);
+  while (waiting.size > 0 || running.size > 0) {
+    for (const stage of waiting) {
+      if (stage.takes > free || stage.after?.some((name) => !ended.has(name))) continue;
+      waiting.delete(stage);
+      free -= stage.takes;
+      const from = seconds();
+      running.set(
+        stage.name,
+        runStage(stage).finally(() => {
+          running.delete(stage.name);
+          ended.add(stage.name);
+          free += stage.takes;
+          durations.push({ name: stage.name, from, took: seconds() - from });
+        }),
+      );
+    }
+    if (running.size === 0)
+      throw new Error(`nothing ends that ${[...waiting].map(({ name }) => name)} wait for`);
+    await Promise.race(running.values());
+  }
+  clearInterval(signOfLife);
+
+  console.log("\n   from    took  stage");
+  for (const { name, from, took } of durations.sort((a, b) => a.from - b.from))
+    console.log(`${String(from).padStart(5)} s ${String(took).padStart(5)} s  ${name}`);
+  console.log(`${" ".repeat(8)}${String(seconds()).padStart(5)} s  in all`);
+  for (const failure of failures) console.log(`\nFAILED ${failure}`);
+  for (const file of unstable)
+    console.log(`\nUNSTABLE ${file}: it failed, and passed alone (docs/testing.md)`);
+  if (failures.length > 0) process.exitCode = 1;
+  console.log(`\n${sum.passed} passed, ${Math.max(sum.failed, failures.length)} failed`);
+
+  /** @param {Stage} stage */
+  async function runStage(stage) {
+    let command = "";
+    try {
+      command = typeof stage.command === "string" ? stage.command : stage.command();
+    } catch (error) {
+      failures.push(`${stage.name}: ${error}`);
+      return;
+    }
+    const outcome = join(work, `${stage.name}.json`);
+    const first = await run(stage, command, stage.tests ? outcome : undefined);
+    const result = read(outcome);
+    sum.passed += result.passed;
+    if (first.ok) return;
+    const failed = result.failedIn;
+    if (stage.tests && failed.length > 0) {
+      const separator = stage.as ? " --" : "";
+      const again = `${command.replace(/^npm ci && /, "")}${separator} ${failed.join(" ")}`;
+      console.log(`[${seconds()} s] ${stage.name}: once more, alone: ${failed.join(" ")}`);
+      const second = await run(
+        { ...stage, name: `${stage.name}, once more` },
+        `VITEST_MAX_WORKERS=1 ${again}`,
+        outcome,
+      );
+      if (second.ok) {
+        unstable.push(...failed);
+        sum.passed += result.failed;
+        return;
+      }
+      sum.failed += read(outcome).failed;
+    }
+    failures.push(
+      `${stage.name} (${first.why}). To repeat it${stage.as ? ", as an ordinary user" : ""}:\n  ${command}`,
+    );
+  }
+
+  /**
+   * @param {Stage} stage
+   * @param {string} command
+   * @param {string | undefined} outcome where vitest says what it came to
+   * @returns {Promise<{ ok: boolean, why: string }>}
+   */
+  async function run({ name, as }, command, outcome) {
+    console.log(`[${seconds()} s] ${name}: ${command}`);
+    const since = Date.now();
+    const log = join(work, `${name.replaceAll(/[^\w]+/g, "-")}.log`);
+    if (outcome) {
+      writeFileSync(
+        outcome,
+        JSON.stringify({ passed: 0, failed: 0, skipped: 0, failedIn: [], skippedIn: [] }),
+      );
+      chmodSync(outcome, 0o666); // the stranger's
+    }
+    const told = outcome ? { HOOKPROOF_OUTCOME: outcome } : {};
+    const [file = "", ...args] = as ? as.command(command, told) : ["bash", "-c", command];
+    const child = spawn(file, args, {
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: true, // a group of its own, which ends with it
+      env: as ? process.env : { ...process.env, ...env, ...told },
+    });
+    const written = createWriteStream(log);
+    for (const stream of [child.stdout, child.stderr]) stream.pipe(written, { end: false });
+    const why = await new Promise((resolve) => {
+      const kill = () => process.kill(-(child.pid ?? 0), "SIGKILL");
+      const timer = setTimeout(() => {
+        resolve(`did not end within ${LIMIT_MS / 60_000} minutes`);
+        kill();
+      }, LIMIT_MS);
+      child.once("error", (error) => resolve(String(error)));
+      child.once("close", (code, signal) => {
+        clearTimeout(timer);
+        resolve(code === 0 ? "" : `ended with ${code ?? signal}`);
+      });
+    });
+    await new Promise((resolve) => written.end(() => resolve(undefined)));
+    const lines = readFileSync(log, "utf8").trimEnd().split("\n");
+    const shown = why === "" ? lines.slice(-12) : lines.slice(-400);
+    console.log(`\n===== ${name}: ${why || "passed"}, ${seconds(since)} s\n${shown.join("\n")}\n`);
+    return { ok: why === "", why };
+  }
+}
+
+/** @returns {Outcome} */
+function read(/** @type {string} */ file) {
+  if (!existsSync(file)) return { passed: 0, failed: 0, skipped: 0, failedIn: [] };
+  return JSON.parse(readFileSync(file, "utf8"));
+}
