@@ -37,7 +37,7 @@ export function requestBytes(request: {
 export function converse(
   port: number,
   write: (socket: Socket) => unknown,
-  { hangAfterMs = 10_000, localAddress }: { hangAfterMs?: number; localAddress?: string } = {},
+  { hangAfterMs = 60_000, localAddress }: { hangAfterMs?: number; localAddress?: string } = {},
 ): Promise<Conversation> {
   return new Promise((resolve, reject) => {
     const socket = connect({ port, host: "127.0.0.1", ...(localAddress && { localAddress }) });
