@@ -19,7 +19,7 @@ const request = (url: string) => ({
   method: "GET",
   url,
   headers: [],
-  timeoutMs: 2_000,
+  timeoutMs: 10_000,
   maxResponseBytes: 100,
 });
 

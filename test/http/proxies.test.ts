@@ -2,13 +2,15 @@ import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent, request } from "node:https";
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import { undiciTransport } from "hookproof/node";
 import { HttpsProxyAgent } from "https-proxy-agent";
 import { ProxyAgent } from "undici";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { createTransport } from "../../src/http/node/transport.js";
 import type { Transport, TransportRequest } from "../../src/http/transport.js";
-import { makeCertificates } from "../kit/certificates.js";
+import { type Certificates, makeCertificates } from "../kit/certificates.js";
+import { lateResult } from "../kit/late-result.js";
 import {
   connectProxy,
   httpServer,
@@ -21,6 +23,11 @@ import {
   started,
   tcpServer,
 } from "../kit/local-server.js";
+
+let certificates: Certificates;
+beforeAll(() => {
+  certificates = makeCertificates();
+});
 
 const URL_BEHIND = "https://tenant.example.com/api/v1/webhooks/incoming/lst_1";
 
@@ -70,29 +77,26 @@ describe.each(Object.entries(CLIENTS))("%s", (_name, client) => {
   });
 
   it("gives the host's own answer through the tunnel", async () => {
-    const { ca, server: certificate } = makeCertificates();
     const server = await started(
-      httpsServer(certificate, (req, res) => req.resume().on("end", () => res.writeHead(409).end())),
+      httpsServer(certificates.server, (req, res) => req.resume().on("end", () => res.writeHead(409).end())),
     );
     const asked: string[] = [];
-    const send = client(await started(connectProxy(asked)), ca);
+    const send = client(await started(connectProxy(asked)), certificates.ca);
     const url = `https://tenant.example.com:${server.port}/`;
     expect(await send(post(url))).toMatchObject({ status: 409 });
     expect(asked).toEqual([`CONNECT tenant.example.com:${server.port} HTTP/1.1`]);
   });
 
   it("takes 407 for a proxy's even where it came through the tunnel", async () => {
-    const { ca, server: certificate } = makeCertificates();
     const server = await started(
-      httpsServer(certificate, (req, res) => req.resume().on("end", () => res.writeHead(407).end())),
+      httpsServer(certificates.server, (req, res) => req.resume().on("end", () => res.writeHead(407).end())),
     );
-    const send = client(await started(connectProxy([])), ca);
+    const send = client(await started(connectProxy([])), certificates.ca);
     await expect(send(post(`https://tenant.example.com:${server.port}/`))).rejects.toEqual(failed("407"));
   });
 
   it("still checks the host's certificate through the tunnel", async () => {
-    const { server: certificate } = makeCertificates();
-    const server = await started(httpsServer(certificate, (_req, res) => res.end()));
+    const server = await started(httpsServer(certificates.server, (_req, res) => res.end()));
     const send = client(await started(connectProxy([])));
     await expect(send(post(`https://tenant.example.com:${server.port}/`))).rejects.toEqual(
       expect.objectContaining({ code: "TLS_FAILED" }),
@@ -110,10 +114,9 @@ const refusingToConnect = async () => {
   return gone;
 };
 
-/** What a proxy may do before a tunnel stands, other than to answer. */
+/** What a proxy may do before a tunnel stands, other than to say nothing. */
 const BEFORE_A_TUNNEL: Record<string, () => Promise<LocalServer>> = {
   "that nobody listens at": refusingToConnect,
-  "that says nothing": () => proxyThat(() => {}),
   "that closes without an answer": () => proxyThat((client) => client.end()),
   "that resets": () => proxyThat((client) => client.resetAndDestroy()),
   "that talks no HTTP": () => proxyThat((client) => client.write("what?\r\n\r\n")),
@@ -137,7 +140,18 @@ const BEFORE_A_TUNNEL: Record<string, () => Promise<LocalServer>> = {
 describe.each(Object.entries(CLIENTS))("before a tunnel stands, over %s", (_name, client) => {
   it.each(Object.entries(BEFORE_A_TUNNEL))("it is a proxy's failure: one %s", async (_what, proxy) => {
     const send = client(await proxy());
-    await expect(send(post(URL_BEHIND, { timeoutMs: 300 }))).rejects.toEqual(failed());
+    await expect(send(post(URL_BEHIND))).rejects.toEqual(failed());
+  });
+
+  it("it is a proxy's failure: one that says nothing", async () => {
+    const read: Buffer[] = [];
+    const send = client(await started(refusingProxy([], read)));
+    const failure = await lateResult(async (timeoutMs) => {
+      const host = `within-${timeoutMs}.example.com`;
+      const failure = await send(post(`https://${host}/`, { timeoutMs })).catch((error: unknown) => error);
+      return read.join("").includes(host) ? failure : undefined;
+    });
+    expect(failure).toEqual(failed("TIMED_OUT"));
   });
 
   it.each([
@@ -148,9 +162,8 @@ describe.each(Object.entries(CLIENTS))("before a tunnel stands, over %s", (_name
       socket.write(first);
       pour(socket, text);
     });
-    const running = client(proxy)(post(URL_BEHIND, { timeoutMs: 5_000 })).catch((error: unknown) => error);
+    const running = client(proxy)(post(URL_BEHIND, { timeoutMs: 600_000 })).catch((error: unknown) => error);
     await expect.poll(() => proxy.connections[0]?.destroyed).toBe(true);
-    // Until the time limit it would be 80 MB.
     for (const socket of proxy.connections) expect(socket.bytesWritten).toBeLessThan(20_000_000);
     await proxy.stop();
     expect(await running).toEqual(failed());
@@ -171,24 +184,37 @@ describe.each(Object.entries(CLIENTS))("before a tunnel stands, over %s", (_name
   });
 
   it("a caller's abort is the caller's", async () => {
-    const send = client(await proxyThat(() => {}));
-    const signal = AbortSignal.timeout(30);
+    const controller = new AbortController();
+    const { signal } = controller;
+    const send = client(await proxyThat(() => controller.abort()));
     await expect(send(post(URL_BEHIND, { signal }))).rejects.toEqual(
       expect.objectContaining({ code: "ABORTED" }),
     );
   });
 
   it("and once one stands, a host that is silent is late itself", async () => {
-    const { ca, server: certificate } = makeCertificates();
-    const server = await started(httpsServer(certificate, () => {}));
-    const send = client(await started(connectProxy([])), ca);
-    await expect(
-      send(post(`https://tenant.example.com:${server.port}/`, { timeoutMs: 400 })),
-    ).rejects.toEqual(expect.objectContaining({ code: "TIMED_OUT" }));
+    const paths: (string | undefined)[] = [];
+    const server = await started(httpsServer(certificates.server, ({ url }) => paths.push(url)));
+    const send = client(await started(connectProxy([])), certificates.ca);
+    const failure = await lateResult(async (timeoutMs) => {
+      const url = `https://tenant.example.com:${server.port}/within-${timeoutMs}`;
+      const failure = await send(post(url, { timeoutMs })).catch((error: unknown) => error);
+      return paths.includes(`/within-${timeoutMs}`) ? failure : undefined;
+    });
+    expect(failure).toEqual(expect.objectContaining({ code: "TIMED_OUT" }));
   });
 });
 
 describe("over the Node transport", () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** Waits for what the other side of a socket has to see, as the fake clock does not pass by itself. */
+  async function until(predicate: () => boolean): Promise<void> {
+    while (!predicate()) await setImmediate();
+  }
+
   const through = (proxyUrl: string, tls: object = {}) => {
     const agent = new HttpsProxyAgent(proxyUrl, { rejectUnauthorized: false });
     Object.assign(agent.options, tls);
@@ -196,9 +222,7 @@ describe("over the Node transport", () => {
   };
 
   it("an answer over a proxy's own TLS connection is none of the host's", async () => {
-    const proxy = await started(
-      httpsServer(makeCertificates().server, (_req, res) => res.end("never asked")),
-    );
+    const proxy = await started(httpsServer(certificates.server, (_req, res) => res.end("never asked")));
     await expect(through(`https://127.0.0.1:${proxy.port}`)(post(URL_BEHIND))).rejects.toEqual(failed());
   });
 
@@ -226,35 +250,50 @@ describe("over the Node transport", () => {
   });
 
   it.each(["http", "https"])("the end of an attempt ends its connection to an %s proxy", async (scheme) => {
-    const certificate = makeCertificates().server;
-    const silent = await started(tcpServer((socket) => socket.resume()));
-    const proxy =
-      scheme === "http" ? silent : await started(httpsProxy(certificate, (socket) => socket.resume()));
+    let asked = 0;
+    const silent = (socket: Duplex) => {
+      asked += 1;
+      socket.resume();
+    };
+    const proxy = await (scheme === "http"
+      ? proxyThat(silent)
+      : started(httpsProxy(certificates.server, silent)));
     const agent = new HttpsProxyAgent<string>(`${scheme}://127.0.0.1:${proxy.port}`, {
       rejectUnauthorized: false,
     });
     const options = { ...agent.connectOpts };
     const send = createTransport({ agent });
-    await Promise.all(
-      [100, 150].map((timeoutMs) =>
-        expect(send(post(URL_BEHIND, { timeoutMs }))).rejects.toEqual(failed("TIMED_OUT")),
-      ),
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+    const [first, second] = [10_000, 15_000].map((timeoutMs) =>
+      expect(send(post(URL_BEHIND, { timeoutMs }))).rejects.toEqual(failed("TIMED_OUT")),
     );
-    await expect(send(post(URL_BEHIND, { signal: AbortSignal.timeout(50) }))).rejects.toMatchObject({
-      code: "ABORTED",
-    });
+    await until(() => asked === 2);
+    vi.advanceTimersByTime(10_000);
+    await first;
+    vi.advanceTimersByTime(5_000);
+    await second;
+    const controller = new AbortController();
+    const running = send(post(URL_BEHIND, { signal: controller.signal }));
+    await until(() => asked === 3);
+    controller.abort();
+    await expect(running).rejects.toMatchObject({ code: "ABORTED" });
     expect(proxy.connections).toHaveLength(3);
-    await expect.poll(() => proxy.connections.every(({ destroyed }) => destroyed)).toBe(true);
+    await until(() => proxy.connections.every(({ destroyed }) => destroyed));
     expect(agent.connectOpts).toEqual(options);
   });
 
   it("an agent of the caller's still connects for others as it did", async () => {
-    const proxy = await started(tcpServer((socket) => socket.resume()));
+    let controller = new AbortController();
+    const proxy = await proxyThat(() => controller.abort());
     const agent = new HttpsProxyAgent(`http://127.0.0.1:${proxy.port}`);
     const first = createTransport({ agent });
     const second = createTransport({ agent });
-    for (const send of [first, second])
-      await expect(send(post(URL_BEHIND, { timeoutMs: 30 }))).rejects.toEqual(failed());
+    for (const send of [first, second]) {
+      controller = new AbortController();
+      await expect(send(post(URL_BEHIND, { signal: controller.signal }))).rejects.toMatchObject({
+        code: "ABORTED",
+      });
+    }
     const foreign = request(URL_BEHIND, { agent }).on("error", () => {});
     foreign.end();
     onTestFinished(() => {
