@@ -78,7 +78,6 @@ describe("a secret that a function gives", () => {
   });
 
   it.each([
-    ["never comes", () => new Promise<string>(() => {}), "TIMED_OUT"],
     ["is nothing", () => undefined as never, "SIGNER_FAILED"],
     ["is a list of none", () => [], "SIGNER_FAILED"],
     ["is empty", () => "", "SECRET_INVALID"],
@@ -90,9 +89,16 @@ describe("a secret that a function gives", () => {
       "SIGNER_FAILED",
     ],
   ])("that %s fails the attempt, and is not sent", async (_, secret, code) => {
-    const { sender } = await over(secret, [OLD], { attemptTimeoutMs: 50, retry: { maxAttempts: 1 } });
+    const { sender } = await over(secret, [OLD], { retry: { maxAttempts: 1 } });
     const result = await sender.trySend(payload);
     expect(result).toMatchObject({ ok: false, attempts: [{ code }] });
+    expect(server.requests).toHaveLength(0);
+  });
+
+  it("that never comes takes the attempt's time, and is not sent", async () => {
+    const never = () => new Promise<string>(() => {});
+    const { sender } = await over(never, [OLD], { attemptTimeoutMs: 50, retry: { maxAttempts: 1 } });
+    expect(await sender.trySend(payload)).toMatchObject({ ok: false, attempts: [{ code: "TIMED_OUT" }] });
     expect(server.requests).toHaveLength(0);
   });
 
