@@ -7,7 +7,7 @@ import {
   type ReplayStore,
 } from "hookproof/receiver";
 import { fixedClock } from "hookproof/testing";
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { BASE_URL, clock, hmacListener, NOW, SECRET } from "../kit/hostile-target.js";
 import { LISTENER_ID, receiveCounting, signed } from "./received.js";
 
@@ -66,6 +66,28 @@ describe("the answer's headers", () => {
 });
 
 describe("a copy in flight", () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** A store in which every id is in flight, whose answer takes so long; `asked` are the times it was asked at. */
+  function busyStore(takesMs: number) {
+    const asked: number[] = [];
+    const from = performance.now();
+    const replayStore: ReplayStore = {
+      ...memoryReplayStore({ clock }),
+      async reserve() {
+        asked.push(performance.now() - from);
+        if (takesMs > 0) await new Promise((resolve) => setTimeout(resolve, takesMs));
+        return { state: "in-flight" };
+      },
+    };
+    return { asked, replayStore };
+  }
+
   it("waits for the outcome of the first: committed, it is a duplicate", async () => {
     let finish = () => {};
     const running = new Promise<void>((resolve) => {
@@ -75,40 +97,29 @@ describe("a copy in flight", () => {
     const request = signed();
     const first = receiveCounting(receiver, request, () => running);
     const copy = receiveCounting(receiver, request);
-    setTimeout(finish, 30);
+    await vi.advanceTimersByTimeAsync(5_000);
+    finish();
+    await vi.advanceTimersByTimeAsync(100);
     expect(await first).toMatchObject({ status: 200, runs: 1 });
     expect(await copy).toMatchObject({ status: 409, runs: 0 });
   });
 
   it("asks again a bounded number of times, further and further apart", async () => {
-    let asked = 0;
-    const replayStore: ReplayStore = {
-      ...memoryReplayStore({ clock }),
-      reserve: async () => {
-        asked++;
-        return { state: "in-flight" };
-      },
-    };
-    const receiver = createReceiver({ ...base, clock, replayStore, inFlightWaitMs: 35 });
-    await receiveCounting(receiver, signed());
-    // At 0, 5, 15 and 35 ms; a timer may be a little early, or late.
-    expect(asked).toBeGreaterThanOrEqual(2);
-    expect(asked).toBeLessThanOrEqual(5);
+    const { asked, replayStore } = busyStore(0);
+    const receiver = createReceiver({ ...base, clock, replayStore, inFlightWaitMs: 400 });
+    const answer = receiveCounting(receiver, signed());
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await answer).toMatchObject({ status: 503, verdict: { code: "EVENT_IN_FLIGHT" } });
+    expect(asked).toEqual([0, 5, 15, 35, 75, 155, 255, 355, 455]);
   });
 
   it("counts what a slow store takes as waiting", async () => {
-    let asked = 0;
-    const replayStore: ReplayStore = {
-      ...memoryReplayStore({ clock }),
-      reserve: async () => {
-        asked++;
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        return { state: "in-flight" };
-      },
-    };
+    const { asked, replayStore } = busyStore(20);
     const receiver = createReceiver({ ...base, clock, replayStore, inFlightWaitMs: 30 });
-    await receiveCounting(receiver, signed());
-    expect(asked).toBeLessThanOrEqual(2); // the second answer comes after more than 40 ms
+    const answer = receiveCounting(receiver, signed());
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(await answer).toMatchObject({ status: 503 });
+    expect(asked).toEqual([0, 25]);
   });
 });
 

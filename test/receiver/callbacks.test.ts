@@ -281,12 +281,9 @@ describe.each(WAYS)("a callback of an outbox that %s", (_how, fail) => {
     const { eventId } = await enqueue().catch(enqueue).catch(enqueue).catch(enqueue);
     outbox.start();
     await expect
-      .poll(async () => (await outbox.find(eventId).catch(() => []))[0]?.state, {
-        interval: 5,
-        timeout: 2_000,
-      })
+      .poll(async () => (await outbox.find(eventId).catch(() => []))[0]?.state, { interval: 5 })
       .toBe("delivered");
-    await outbox.stop({ timeoutMs: 1_000 });
+    await outbox.stop({ timeoutMs: 10_000 });
     await settled();
     expect(unhandled).toEqual([]);
   });
@@ -305,7 +302,7 @@ describe.each(WAYS)("a callback of a watch that %s", (_how, fail) => {
     const dead = [{ listener: "one", pending: 0, dead: 1, oldestAgeMs: 0 }];
     const outbox = { stats: flaky(async () => dead) };
     const watch = watchOutbox(outbox, { onAlert, everyMs: 1, ...WATCHES[name]?.(flaky) });
-    await expect.poll(() => told, { interval: 5, timeout: 2_000 }).toEqual(["dead-letters"]);
+    await expect.poll(() => told, { interval: 5 }).toEqual(["dead-letters"]);
     watch.stop();
     await settled();
     expect(unhandled).toEqual([]);
