@@ -39,11 +39,11 @@ export async function startKeyHost(certificate: Certificate, answer: RequestList
   };
 }
 
-/** The library's own transport with the test's certificate, its time limit shortened so that no test waits for it. */
+/** The library's own transport with the test's certificate and time limit. */
 export function trusting(
   certificate: Certificate,
   asked: TransportRequest[] = [],
-  timeoutMs = 250,
+  timeoutMs = 10_000,
 ): Transport {
   const transport = createTransport({ agent: new HttpsAgent({ ca: certificate.cert }) });
   return (request) => {

@@ -15,7 +15,6 @@ interface Outcome {
   code?: string;
   detail?: string;
   counts: Record<string, number>;
-  tookMs: number;
 }
 
 let certificates: Certificates;
@@ -214,7 +213,7 @@ describe("a host that is down, wrong, slow or endless", () => {
     ]);
     for (const outcome of outcomes) {
       expect(outcome).toMatchObject({ ok: false, code: "KEY_SET_UNAVAILABLE" });
-      expect(outcome.tookMs).toBeLessThan(6_000);
+      expect(outcome.detail).toMatch(/^No (?:complete answer|connection) within 5000 ms\.$/);
     }
     mute.close();
   });
@@ -307,13 +306,12 @@ describe("an address that nobody should be led to", () => {
     server.on("connection", () => connections++);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
-    // The machine's own name leads to loopback or to a private address, by its hosts file.
-    const { hostname } = await import("node:os");
-    const name = await open(`https://${hostname()}:${port}/`, {});
+    const name = await open(`https://inside.example.com:${port}/`, {});
     expect(await ask("resolve", { name, kid: "good" })).toMatchObject({
       ok: false,
       code: "KEY_SET_UNAVAILABLE",
     });
+    expect(await ask("lookups")).toBe(1);
     expect(connections).toBe(0);
     server.close();
   });
