@@ -2,6 +2,7 @@ import { type AddressInfo, createServer } from "node:net";
 import type { Transport } from "hookproof";
 import { generateKey } from "hookproof/jwks";
 import { type ProbeTarget, probes, selectProbes } from "hookproof/probes";
+import { fixedClock } from "hookproof/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createTransport } from "../../src/http/transport-fetch.js";
 import { hmacKits } from "../../src/probes/requests.js";
@@ -9,9 +10,11 @@ import { HMAC_SUITE } from "../../src/probes/run-probes.js";
 import { sendProbe } from "../../src/probes/send-probe.js";
 import { idsOf, type Probed, resultsOf, SECRET, startHmac, startJwt } from "../kit/probes/listeners.js";
 
+/** It stands still: on a slow machine a request that is a second too late would arrive in time. */
+const clock = fixedClock(Date.now());
 let probed: Probed;
 beforeAll(async () => {
-  probed = await startHmac();
+  probed = await startHmac(clock);
 });
 afterAll(() => probed.stop());
 
@@ -72,15 +75,16 @@ describe("the test suite as data", () => {
 
 describe("a run", () => {
   it("never runs the automation of a correct listener unless it may", async () => {
-    const results = await resultsOf(probed.target);
-    expect(probed.runs()).toBe(0);
+    const before = probed.runs();
+    const results = await resultsOf(probed.target, { clock });
+    expect(probed.runs()).toBe(before);
     const skipped = results.filter(({ skipped }) => skipped === "would-trigger");
     const running = selectProbes({ method: "hmac" }).filter(({ runsAutomation }) => runsAutomation);
     expect(skipped.map(({ id }) => id)).toEqual(running.map(({ id }) => id));
     expect(idsOf(results, "fail", "unclear")).toEqual([]);
 
-    await resultsOf(probed.target, { only: "correct-request", allowTrigger: true });
-    expect(probed.runs()).toBe(1);
+    await resultsOf(probed.target, { only: "correct-request", allowTrigger: true, clock });
+    expect(probed.runs()).toBe(before + 1);
   });
 
   it("yields in the order of the suite, whatever the concurrency", async () => {
@@ -137,6 +141,7 @@ describe("a run", () => {
       transport: createTransport(),
       allowTrigger: true,
       skip: "*-sent-twice",
+      clock,
     });
     expect(idsOf(results, "fail")).toEqual([]);
   });
@@ -153,7 +158,7 @@ describe("a run", () => {
 
   it("signs tokens by a function, and skips what needs the public key then", async () => {
     const key = await generateKey({ alg: "ES256" });
-    const jwt = await startJwt(key);
+    const jwt = await startJwt(key, clock);
     const imported = await crypto.subtle.importKey(
       "jwk",
       key.privateJwk,
@@ -165,7 +170,7 @@ describe("a run", () => {
       new Uint8Array(await crypto.subtle.sign({ name: "ECDSA", hash: "SHA-256" }, imported, bytes.slice()));
     try {
       const auth = { method: "jwt", key: sign, kid: key.kid, alg: key.alg } as const;
-      const results = await resultsOf({ url: jwt.target.url, auth }, { allowTrigger: true });
+      const results = await resultsOf({ url: jwt.target.url, auth }, { allowTrigger: true, clock });
       expect(idsOf(results, "fail", "unclear")).toEqual([]);
       expect(idsOf(results, "skip")).toEqual(["alg-hs256-public-pem", "alg-hs256-public-jwk", "alg-ed25519"]);
     } finally {

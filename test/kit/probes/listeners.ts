@@ -1,3 +1,4 @@
+import type { Clock } from "hookproof";
 import { type KeyRecord, localKeys } from "hookproof/jwks";
 import { type ProbeResult, type ProbeTarget, type RunProbesOptions, runProbes } from "hookproof/probes";
 import { type LocalListener, startListeners } from "hookproof-service";
@@ -11,9 +12,9 @@ export interface Probed {
   stop(): Promise<void>;
 }
 
-/** Our own listener with the HMAC method. */
-export function startHmac(): Promise<Probed> {
-  return start((baseUrl) => ({
+/** Our own listener with the HMAC method, by the machine's clock unless there is another one. */
+export function startHmac(clock?: Clock): Promise<Probed> {
+  return start(clock, (baseUrl) => ({
     auth: { method: "hmac", secret: SECRET },
     target: { url: `${baseUrl}/api/v1/webhooks/incoming/lst_hmac`, auth: { method: "hmac", secret: SECRET } },
     id: "lst_hmac",
@@ -21,9 +22,9 @@ export function startHmac(): Promise<Probed> {
 }
 
 /** Our own listener with the JWT method, for one key. */
-export function startJwt(key: KeyRecord): Promise<Probed> {
+export function startJwt(key: KeyRecord, clock?: Clock): Promise<Probed> {
   const { kid, alg } = key;
-  return start((baseUrl) => ({
+  return start(clock, (baseUrl) => ({
     auth: { method: "jwt", keys: localKeys({ keys: [key.publicJwk] }) },
     target: {
       url: `${baseUrl}/api/v1/webhooks/incoming/lst_jwt`,
@@ -36,6 +37,7 @@ export function startJwt(key: KeyRecord): Promise<Probed> {
 type Auth = LocalListener["listener"]["auth"];
 
 async function start(
+  clock: Clock | undefined,
   setup: (baseUrl: string) => { id: string; auth: Auth; target: ProbeTarget },
 ): Promise<Probed> {
   let target: ProbeTarget | undefined;
@@ -44,7 +46,7 @@ async function start(
     listeners: (baseUrl) => {
       const { id, auth, target: probed } = setup(baseUrl);
       target = probed;
-      return [{ listener: { id, baseUrl, auth }, run: async () => void runs++ }];
+      return [{ listener: { id, baseUrl, auth }, clock, run: async () => void runs++ }];
     },
   });
   if (!target) throw new Error("no listener was asked for");
