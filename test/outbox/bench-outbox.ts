@@ -10,8 +10,12 @@ import { waitFor as waitForWithin } from "hookproof/testing";
 import { onTestFinished } from "vitest";
 import { type ReceiverServer, receiverServer, SECRET } from "../kit/receiver-server.js";
 import { type SteppedClock, steppedClock } from "./stepped-clock.js";
+import { underWay } from "./under-way.js";
 
-/** An outbox over the memory store, with a clock that the test moves, and real receivers. */
+/**
+ * An outbox over the memory store, with a clock that the test moves, and real receivers. Time passes between attempts
+ * only: however long a handshake or an answer takes, it takes no time of the bench's clock.
+ */
 export interface OutboxBench {
   /** The worker's clock. */
   readonly clock: SteppedClock;
@@ -25,6 +29,8 @@ export interface OutboxBench {
   /** A listener's options for a receiver of this bench. */
   listener(server: { readonly url: string }, options?: Partial<OutboxListenerOptions>): OutboxListenerOptions;
   outbox(listeners: OutboxOptions["listeners"], options?: Partial<OutboxOptions<never>>): Outbox<never>;
+  /** Waits until nothing is under way; no time passes. */
+  quiet(): Promise<void>;
   /** Moves the clock step by step until something is so. */
   passUntil(predicate: () => boolean | Promise<boolean>, stepMs?: number, steps?: number): Promise<void>;
   /** Moves the clock step by step, by so much in all. */
@@ -41,21 +47,23 @@ export function outboxBench(): OutboxBench {
   const storeClock = { now: () => STARTED_AT + STORE_AHEAD_MS + clock.monotonic() };
   const store = memoryStore({ clock: storeClock });
   const events: Activity[] = [];
+  const { watched, noting, quiet } = underWay();
   const bench: OutboxBench = {
     clock,
     storeClock,
     store,
     events,
     told: (type) => events.filter((event): event is never => event.type === type),
-    async receiver(options = {}) {
-      const server = await receiverServer({ clock, ...options });
+    async receiver({ intercept, ...options } = {}) {
+      const noted = intercept && { intercept: noting(intercept) };
+      const server = await receiverServer({ clock, ...options, ...noted });
       onTestFinished(() => server.stop());
       return server;
     },
     listener: ({ url }, options = {}) => ({ url, signer: hmacSigner({ secret: SECRET }), ...options }),
-    outbox(listeners, options = {}) {
+    outbox(listeners, { store: given = store, ...options } = {}) {
       const outbox = createOutbox<never>({
-        store,
+        store: watched(given),
         listeners,
         clock,
         wait: clock.wait,
@@ -66,19 +74,18 @@ export function outboxBench(): OutboxBench {
       onTestFinished(() => outbox.stop({ timeoutMs: 0 }));
       return outbox;
     },
+    quiet,
     async passUntil(predicate, stepMs = 100, steps = 2_000) {
+      await quiet();
       for (let step = 0; step < steps; step++) {
         if (await predicate()) return;
-        clock.advance(stepMs);
-        await new Promise((resolve) => setTimeout(resolve, 2));
+        if (clock.advance(stepMs)) await quiet();
       }
       throw new Error("it never came to be");
     },
     async pass(ms, stepMs = 1_000) {
-      for (let passed = 0; passed < ms; passed += stepMs) {
-        clock.advance(stepMs);
-        await new Promise((resolve) => setTimeout(resolve, 2));
-      }
+      await quiet();
+      for (let passed = 0; passed < ms; passed += stepMs) if (clock.advance(stepMs)) await quiet();
     },
     async passDuring(work, stepMs) {
       let done = false;

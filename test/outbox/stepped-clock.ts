@@ -9,9 +9,12 @@ export function steppedClock(time: number | string = "2026-01-01T00:00:00Z") {
     monotonic: clock.monotonic,
     /** Puts the time of day forward or back; no time passes, and no wait ends. */
     adjust: clock.adjust,
-    advance(ms: number) {
+    /** Lets time pass, and returns whether a wait has ended. */
+    advance(ms: number): boolean {
       clock.advance(ms);
-      for (const one of sleepers) if (one.until <= clock.monotonic()) one.wake();
+      const due = [...sleepers].filter(({ until }) => until <= clock.monotonic());
+      for (const one of due) one.wake();
+      return due.length > 0;
     },
     wait: (ms: number, signal?: AbortSignal) =>
       new Promise<void>((resolve) => {
