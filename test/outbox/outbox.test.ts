@@ -204,7 +204,7 @@ describe("an outbox", () => {
 
   it("takes options at their limits", async () => {
     const bench = outboxBench();
-    const listeners = { a: bench.listener(await bench.receiver()) };
+    const listeners = { a: bench.listener(await bench.receiver(), { attemptTimeoutMs: 10_000 }) };
     const retention = { deliveredMs: 0, deadMs: 0 };
     createOutbox({ store: memoryStore(), listeners, leaseMs: 15_000, pollMs: 1, concurrency: 1, retention });
     const onDead = { a: { ...listeners.a, onDead: "stop" } } as never;

@@ -74,13 +74,14 @@ it.each(PROXY_ANSWERS)(
   },
 );
 
-it.each<readonly [string, (client: Socket) => void, attemptTimeoutMs?: number]>([
+it.each<readonly [string, act: (client: Socket) => void, attemptTimeoutMs: number | undefined]>([
   ["says nothing", (client) => client.resume(), 1_500],
-  ["closes without an answer", (client) => client.end()],
-  ["talks no HTTP", (client) => client.write("what?\r\n\r\n")],
+  ["closes without an answer", (client) => client.end(), undefined],
+  ["talks no HTTP", (client) => client.write("what?\r\n\r\n"), undefined],
   [
     "switches protocols",
     (client) => client.write("HTTP/1.1 101 No\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"),
+    undefined,
   ],
 ])("a proxy that %s ends no event and opens no breaker, over either client", async (_what, act, limit) => {
   const proxy = await tcpServer((client) => client.once("data", () => act(client)));

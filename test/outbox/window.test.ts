@@ -164,7 +164,8 @@ describe("a lease that is too short for an attempt", () => {
       },
     };
     let leaseMs = ms;
-    const outbox = bench.outbox({ a: bench.listener(server, { concurrency: 1 }) }, { store });
+    const options = { concurrency: 1, attemptTimeoutMs: 10_000 };
+    const outbox = bench.outbox({ a: bench.listener(server, options) }, { store });
     const { eventId } = await outbox.enqueue({ listener: "a", payload: {} });
     outbox.start();
     await waitFor(() => server.runs.get(eventId) === 1);
