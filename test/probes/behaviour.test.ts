@@ -185,6 +185,18 @@ describe("a tenant that is not ours", () => {
     expect(messages(profile, imitated)).toEqual([]);
   });
 
+  it("has drifted within a list of a body, which is said with the place", () => {
+    const saying = (...errors: object[]) => [
+      { id: "proof-missing", answer: { status: 401, body: { errors } } } as ProbeResult,
+    ];
+    const profile = recordBehaviour("hmac", saying({ code: "proof" }));
+    expect(messages(profile, saying({ code: "proof" }))).toEqual([]);
+    expect(messages(profile, saying({ code: "no proof" }, {}))).toEqual([
+      'proof-missing: body.errors[0].code was "proof", and is "no proof"',
+      'proof-missing: body.errors[1] was absent, and is "an object"',
+    ]);
+  });
+
   it("is compared by its statuses where an old profile has nothing else", async () => {
     const old = readBehaviour(
       '{"version":1,"method":"hmac","answers":{"method-get":405,"timestamp-missing":400}}',

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { findListenerMistake, type ListenerVerdict, type ProbeTarget } from "hookproof/probes";
 import { afterAll, describe, expect, it } from "vitest";
 import { LISTENER_WORDS } from "../../src/probes/tables/listener-words.js";
-import { wrongSignatures } from "../../src/probes/wrong-requests.js";
+import { wrongBodies, wrongSignatures } from "../../src/probes/wrong-requests.js";
 import { resultsOf, SECRET, startHmac } from "../kit/probes/listeners.js";
 import { CORRECT, headOf, hmacOf, PATH, startReference } from "../kit/probes/reference-listener.js";
 import { CORRECT_TOKENS, type TokenChecks, tokenAuthentication } from "../kit/probes/reference-tokens.js";
@@ -69,6 +69,22 @@ describe("the verdict on a listener", () => {
     expect(verdict?.sentence).toBe(
       "It refuses correct requests and accepts signatures made with the decoded secret and in hex: it decodes the secret, and it compares hex with base64url.",
     );
+  });
+
+  it("is asked for with other bodies alone, where only these show the mistake", async () => {
+    const reference = await startReference({
+      ...CORRECT,
+      authenticates({ headers, body }) {
+        const again = Buffer.from(JSON.stringify(JSON.parse(String(body))));
+        return headers["webhook-signature"] === hmacOf(SECRET, headOf(headers), again).toString("base64url");
+      },
+    });
+    stops.push(reference.stop);
+    const target = { url: reference.baseUrl + PATH, auth: hmac };
+    const results = await resultsOf(target, { allowTrigger: true });
+    const verdict = await findListenerMistake(target, results, { allowTrigger: true, concurrency: 1 });
+    const place = wrongBodies(SECRET).findIndex(({ mistakes }) => mistakes.includes("body-compact"));
+    expect(verdict).toMatchObject({ id: "body-compact", requests: place + 1 });
   });
 
   it("is that nothing is verified, where every proof passes", async () => {
