@@ -70,6 +70,9 @@ describe("the lines", { timeout: 120_000 }, () => {
       expect(await call(name, input as object), name).toMatchObject([
         { ok: false, error: { code: "USAGE" } },
       ]);
+    // As long as it may be, it is looked for.
+    const [longest] = await call("explain_code", { code: "x".repeat(100) });
+    expect(longest?.error).toMatchObject({ message: expect.stringMatching(/x{9}/) });
     expect(await call("show_request", { number: 1 })).toMatchObject([{ error: { hint: "It has port, n." } }]);
     const answer = await request("tools/call", { name: "explain_code", arguments: "text" });
     expect(answer.error?.code ?? answer.result?.isError).toBeTruthy();
@@ -205,6 +208,11 @@ describe("who would misuse it", { timeout: 120_000 }, () => {
       ok: false,
       error: { code: "RESULT_TOO_LARGE" },
     });
+    const filled = (characters: number) =>
+      textOf({ many: [...many.slice(0, 98), "x".repeat(characters)] }) ?? "";
+    const left = 100_000 - filled(0).length;
+    expect(filled(left)).toHaveLength(100_000);
+    expect(filled(left + 1)).toContain("RESULT_TOO_LARGE");
     expect(JSON.parse(textOf({ one: "x".repeat(2_001) }) ?? "").one).toBe(
       `${"x".repeat(2_000)}… [1 more character]`,
     );
@@ -245,5 +253,8 @@ describe("who would misuse it", { timeout: 120_000 }, () => {
       { ok: false, error: { code: "CONNECTION_FAILED" } },
     ]);
     expect(await call("list_listeners")).toMatchObject([{ listeners: [{ port, answers: false }] }]);
+    writeFileSync(file, "{", { mode: 0o600 });
+    const damaged = { port, keepsRequests: false, answers: false, startedHere: false };
+    expect(await call("list_listeners")).toMatchObject([{ listeners: [damaged] }]);
   });
 });
