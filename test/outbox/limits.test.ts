@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type LimitOptions, ListenerLimits } from "../../src/outbox/limits.js";
+import { type LimitOptions, ListenerLimits, type Rate } from "../../src/outbox/limits.js";
 
 const good = (startedAt: number, now = startedAt) =>
   ({ result: "good", startedAt, now, answered: true }) as const;
@@ -107,6 +107,103 @@ describe("a rate", () => {
     expect(limits({ concurrency: 1_000 }, false).free(0)).toBe(1);
     const many = limits({ concurrency: 100 });
     expect(many.free(0)).toBe(100);
+  });
+});
+
+describe("limits that change", () => {
+  const RATE: Rate = { perSecond: 1, burst: 3 };
+
+  /** Limits of which the whole burst was taken at 0. */
+  const used = (rate = RATE) => {
+    const one = limits({ rate }, false);
+    for (let n = 0; n < 3; n++) {
+      one.started(0);
+      one.ended(good(0));
+    }
+    expect(one.free(0)).toBe(0);
+    return one;
+  };
+
+  it.each<[what: string, rate: Rate | undefined, free: readonly number[]]>([
+    ["the same rate goes on with what was taken", { ...RATE }, [0, 1, 3]],
+    ["another burst alone begins anew", { ...RATE, burst: 5 }, [5, 5, 5]],
+    ["no burst of its own alone begins anew", { perSecond: 1 }, [1, 1, 1]],
+    ["another perSecond alone begins anew", { ...RATE, perSecond: 2 }, [3, 3, 3]],
+    ["no rate any more", undefined, [8, 8, 8]],
+  ])("%s", (_, rate, free) => {
+    const one = used();
+    one.change({ breaker: false, rate });
+    expect([0, 1_000, 10_000].map((now) => one.free(now))).toEqual(free);
+  });
+
+  it.each<[what: string, rate: Rate, free: readonly number[]]>([
+    ["perSecond alone", { perSecond: 2, burst: 3 }, [0, 1, 2]],
+    ["burst alone", { perSecond: 1, burst: 2 }, [0, 0, 1]],
+  ])("the tokens come by the new %s", (_, rate, free) => {
+    const one = used();
+    one.change({ breaker: false, rate });
+    for (let n = 0; n < (rate.burst ?? 0); n++) {
+      one.started(0);
+      one.ended(good(0));
+    }
+    expect([0, 500, 1_000].map((now) => one.free(now))).toEqual(free);
+  });
+
+  it("are what the store is given for all workers, as they were given last", () => {
+    const given = { ...RATE };
+    const one = limits({ concurrency: 7, rate: given });
+    expect(one.shared).toEqual({ concurrency: 7, rate: RATE });
+    given.burst = 99; // the caller's own object, which is none of the limits
+    expect(one.shared.rate).toEqual(RATE);
+    one.change({ rate: { ...RATE, burst: 4 } });
+    expect(one.shared).toEqual({ concurrency: 10, rate: { perSecond: 1, burst: 4 } });
+    one.change({ concurrency: 2, rate: { perSecond: 5 } });
+    expect(one.shared).toEqual({ concurrency: 2, rate: { perSecond: 5 } });
+    one.change({});
+    expect(one.shared).toEqual({ concurrency: 10, rate: undefined });
+  });
+
+  it("a smaller concurrency holds at once, a larger one as answers come", () => {
+    const one = limits();
+    one.change({ breaker: false, concurrency: 3 });
+    expect(one.free(0)).toBe(3);
+    one.change({ breaker: false, concurrency: 20 });
+    const seen = [one.free(0)];
+    for (let n = 0; n < 3; n++) {
+      one.started(0);
+      one.ended(good(0));
+      seen.push(one.free(0));
+    }
+    expect(seen).toEqual([3, 6, 12, 20]);
+  });
+
+  it("another breaker counts on from what the one before has counted, and none counts nothing", () => {
+    const one = limits({ breaker: { minAttempts: 100 } }, false);
+    const fail = () => {
+      one.started(0);
+      one.ended({ result: "bad", startedAt: 0, now: 0, answered: true });
+    };
+    for (let n = 0; n < 4; n++) fail();
+    one.change({ breaker: { minAttempts: 5, openMs: 1_000 } });
+    expect(one.breaker).toBe("closed");
+    fail();
+    expect([one.breaker, one.free(0), one.free(999), one.free(1_000)]).toEqual(["open", 0, 0, 1]);
+    const none = limits({ breaker: { minAttempts: 2 } }, false);
+    none.change({ breaker: false });
+    for (let n = 0; n < 9; n++) {
+      none.started(0);
+      none.ended({ result: "bad", startedAt: 0, now: 0, answered: true });
+    }
+    expect(none.breaker).toBe("closed");
+  });
+
+  it.each<LimitOptions>([
+    { rate: { perSecond: 0 } },
+    { rate: { perSecond: 1, burst: 0 } },
+    { concurrency: 0 },
+    { breaker: { openMs: 0 } },
+  ])("%j is refused for a change as well", (options) => {
+    expect(() => limits().change(options)).toThrow(RangeError);
   });
 });
 

@@ -52,6 +52,36 @@ export const leaseRules = [
     expectSame("what is known of it", entry?.firstAttemptAt, third.firstAttemptAt);
     expectSame("deliver", await deliver(third.lease), 1);
   }),
+  rule("when an event was enqueued is told wherever the event is", async (bench) => {
+    const { put, takeOne, deadLetters, store, subject } = bench;
+    // An hour for a slow machine whose store's clock does not stand still.
+    const isAgo = async (enqueuedAt: number | undefined, ms: number) => {
+      const ageMs = (await store.now()) - (enqueuedAt ?? Number.NaN);
+      return ageMs >= ms && ageMs < ms + 3_600_000;
+    };
+    await put(event("one", { orderingKey: "k" }));
+    await subject.passTime(20_000);
+    const first = await takeOne();
+    expectSame("by the first claim", await isAgo(first.enqueuedAt, 20_000), true);
+    await store.reschedule(first.lease, first.now, failed(1));
+    await subject.passTime(20_000);
+    const second = await takeOne();
+    expectSame("by the second claim", await isAgo(second.enqueuedAt, 40_000), true);
+    expectSame("by find", await isAgo((await store.find(second.lease.id))[0]?.enqueuedAt, 40_000), true);
+    await store.fail(second.lease, { reason: "refused", code: "REQUEST_REFUSED", blocksKey: false });
+    const [letter] = await deadLetters();
+    expectSame("by its dead letter", await isAgo(letter?.enqueuedAt, 40_000), true);
+    await put(event("two"));
+    const tried = await takeOne();
+    await store.reschedule(tried.lease, tried.now, failed(1));
+    const [waits] = (await store.control?.pending({}, 1)) ?? [tried];
+    expectSame("among what waits", await isAgo(waits?.enqueuedAt, 0), true);
+    await subject.passTime(WINDOW_MS + 10_000);
+    const windows = new Map([[LISTENER, { windowMs: WINDOW_MS, blocksKey: false }]]);
+    const [expired] = await store.expire(windows);
+    expectSame("when it expires", await isAgo(expired?.enqueuedAt, WINDOW_MS + 10_000), true);
+    expectSame("with its attempts", expired?.attempts, 1);
+  }),
   rule("a released event is as it was before its claim", async (bench) => {
     const { put, takeOne, store, subject } = bench;
     await put(event("one"));

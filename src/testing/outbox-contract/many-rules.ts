@@ -170,6 +170,20 @@ export const manyRules = [
     expectSame("after a minute", (await takeWithin(store, { rate })).length, 10);
     expectSame("without the rate", (await takeWithin(store, {}, 5)).length, 5);
   }),
+  // Rates so slow that no machine's delay gives another token.
+  manyRule("a rate of which one number alone is another holds from the next claim on", async (bench) => {
+    const { store } = bench;
+    await putMany(bench, 30);
+    const slow: Rate = { perSecond: 0.01, burst: 4 };
+    const taken = async (rate: Rate) => (await takeWithin(store, { rate })).length;
+    expectSame("a burst", [await taken(slow), await taken(slow)], [4, 0]);
+    const wider = { ...slow, burst: 6 };
+    expectSame("another burst alone", [await taken(wider), await taken(wider)], [2, 0]);
+    const quicker = { ...wider, perSecond: 0.05 };
+    expectSame("another perSecond alone", [await taken(quicker), await taken(quicker)], [6, 0]);
+    const single = { perSecond: 0.05 };
+    expectSame("no burst, which is one", [await taken(single), await taken(single)], [1, 0]);
+  }),
   // As after a clock that was put back: what is kept of a rate lies hours ahead of now.
   manyRule("a rate waits for no time further ahead than its burst and one event", async (bench) => {
     const { store } = bench;
