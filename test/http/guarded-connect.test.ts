@@ -1,4 +1,6 @@
+import dns from "node:dns";
 import { Agent, get } from "node:http";
+import { syncBuiltinESMExports } from "node:module";
 import { checkKeySet } from "hookproof/jwks";
 import { guardedLookup } from "hookproof/node";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -85,6 +87,18 @@ describe.each([
 });
 
 describe("the key set's URL and a listener's are held against the same rules", () => {
+  const { lookup } = dns;
+  beforeEach(() => {
+    const nothing = (_name: string, _options: object, callback: (error: Error) => void) =>
+      callback(new Error("no name is asked of DNS"));
+    dns.lookup = nothing as unknown as typeof dns.lookup;
+    syncBuiltinESMExports();
+  });
+  afterEach(() => {
+    dns.lookup = lookup;
+    syncBuiltinESMExports();
+  });
+
   it.each(SPELLINGS)("%s", async (host) => {
     const { checks } = await checkKeySet(`https://${host}:${server.port}/jwks.json`);
     expect(checks).toMatchObject([{ rule: "https", outcome: "fail" }]);

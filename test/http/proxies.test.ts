@@ -2,7 +2,6 @@ import { Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent, request } from "node:https";
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { setImmediate } from "node:timers/promises";
 import { undiciTransport } from "hookproof/node";
 import { HttpsProxyAgent } from "https-proxy-agent";
 import { ProxyAgent } from "undici";
@@ -210,11 +209,6 @@ describe("over the Node transport", () => {
     vi.useRealTimers();
   });
 
-  /** Waits for what the other side of a socket has to see, as the fake clock does not pass by itself. */
-  async function until(predicate: () => boolean): Promise<void> {
-    while (!predicate()) await setImmediate();
-  }
-
   const through = (proxyUrl: string, tls: object = {}) => {
     const agent = new HttpsProxyAgent(proxyUrl, { rejectUnauthorized: false });
     Object.assign(agent.options, tls);
@@ -267,18 +261,18 @@ describe("over the Node transport", () => {
     const [first, second] = [10_000, 15_000].map((timeoutMs) =>
       expect(send(post(URL_BEHIND, { timeoutMs }))).rejects.toEqual(failed("TIMED_OUT")),
     );
-    await until(() => asked === 2);
+    await expect.poll(() => asked).toBe(2);
     vi.advanceTimersByTime(10_000);
     await first;
     vi.advanceTimersByTime(5_000);
     await second;
     const controller = new AbortController();
     const running = send(post(URL_BEHIND, { signal: controller.signal }));
-    await until(() => asked === 3);
+    await expect.poll(() => asked).toBe(3);
     controller.abort();
     await expect(running).rejects.toMatchObject({ code: "ABORTED" });
     expect(proxy.connections).toHaveLength(3);
-    await until(() => proxy.connections.every(({ destroyed }) => destroyed));
+    await expect.poll(() => proxy.connections.every(({ destroyed }) => destroyed)).toBe(true);
     expect(agent.connectOpts).toEqual(options);
   });
 
