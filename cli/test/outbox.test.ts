@@ -68,9 +68,7 @@ it("a person looks after another program's outbox", { timeout: 120_000 }, async 
   });
 });
 
-it("works and watches while another program enqueues, and ends with 0 when it is interrupted", {
-  timeout: 60_000,
-}, async () => {
+it("works and watches while another program enqueues, and ends with 0 when it is interrupted", async () => {
   await onStage(async (stage, work) => {
     const program = otherProgram(join(work, "app.db"));
     await stage.run("hookproof listen &");
@@ -112,7 +110,7 @@ it("works and watches while another program enqueues, and ends with 0 when it is
   });
 });
 
-it("asks before a redrive on a terminal, and shows a bar", { timeout: 60_000 }, async () => {
+it("asks before a redrive on a terminal, and shows a bar", async () => {
   await onStage(async (stage, work) => {
     const program = otherProgram(join(work, "app.db"));
     await program.outbox.enqueue(
@@ -136,7 +134,7 @@ it("asks before a redrive on a terminal, and shows a bar", { timeout: 60_000 }, 
   });
 });
 
-it("asks on a terminal before it cancels more than one event", { timeout: 60_000 }, async () => {
+it("asks on a terminal before it cancels more than one event", async () => {
   await onStage(async (stage, work) => {
     const program = otherProgram(join(work, "app.db"));
     const eventId = IDS[0] ?? "";
@@ -168,7 +166,7 @@ it("asks on a terminal before it cancels more than one event", { timeout: 60_000
   });
 });
 
-it("cancels what has not begun, lists what has, and says so", { timeout: 60_000 }, async () => {
+it("cancels what has not begun, lists what has, and says so", async () => {
   await onStage(async (stage, work) => {
     const program = otherProgram(join(work, "app.db"));
     for (const n of [0, 1, 2])
@@ -205,9 +203,7 @@ it("cancels what has not begun, lists what has, and says so", { timeout: 60_000 
   });
 });
 
-it("gives an encrypted dead letter no new id, as its body is bound to the one it has", {
-  timeout: 60_000,
-}, async () => {
+it("gives an encrypted dead letter no new id, as its body is bound to the one it has", async () => {
   await onStage(async (stage, work) => {
     const program = otherProgram(join(work, "app.db"));
     const encryption = aesGcmEncryption([{ id: "k", key: new Uint8Array(32) }]);

@@ -53,7 +53,7 @@ async function startedService(...flags: string[]) {
 
 const AUDIT = "/api/v1/search/secrets-admin/audit_events";
 
-it("the published client takes what `service token --sdk` prints", { timeout: 60_000 }, async () => {
+it("the published client takes what `service token --sdk` prints", async () => {
   const service = await startedService();
   for (const [issuer, flags] of [
     ["127.0.0.1", []],
@@ -69,9 +69,7 @@ it("the published client takes what `service token --sdk` prints", { timeout: 60
   await service.stop();
 });
 
-it("`service token --role member` is a token of a client that is no Super Admin", {
-  timeout: 60_000,
-}, async () => {
+it("`service token --role member` is a token of a client that is no Super Admin", async () => {
   const service = await startedService();
   const statusOf = async (token: string) => {
     const headers = { Authorization: `Bearer ${token.trim()}`, "Content-Type": "application/json" };
@@ -92,9 +90,7 @@ it("`service token --role member` is a token of a client that is no Super Admin"
   await service.stop();
 });
 
-it("the commands of the service trust its certificate by --ca, and say so without it", {
-  timeout: 60_000,
-}, async () => {
+it("the commands of the service trust its certificate by --ca, and say so without it", async () => {
   const { ca, server } = makeCertificates();
   const files = temporaryFolder("certificates");
   const [caFile, cert, key] = [join(files, "ca.pem"), join(files, "cert.pem"), join(files, "key.pem")];

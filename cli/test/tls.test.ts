@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeCertificates } from "../../test/kit/certificates.js";
+import { lateResult } from "../../test/kit/late-result.js";
 import {
   connectProxy,
   httpServer,
@@ -115,10 +116,12 @@ describe("a proxy that answers in the listener's place", () => {
     const silent = await tcpServer(() => {});
     refusals.push(silent);
     const environment = `HTTPS_PROXY=http://127.0.0.1:${silent.port}`;
-    expect(await send("--ca ca.pem --timeout 1s", environment, behind())).toEqual([
-      "6",
-      expect.stringMatching(/^! error\[PROXY_FAILED\]/),
-    ]);
+    const printed = await lateResult(async (ms) => {
+      const before = silent.connections.length;
+      const printed = await send(`--ca ca.pem --timeout ${ms}ms`, environment, behind());
+      return silent.connections.length > before ? printed : undefined;
+    });
+    expect(printed).toEqual(["6", expect.stringMatching(/^! error\[PROXY_FAILED\]/)]);
   });
 
   it("is tried again, and said to be what failed", async () => {

@@ -84,9 +84,7 @@ const namesIn = (text: string) =>
       .map((name) => name.replace(/_(?:total|bucket|sum|count)$/, "")),
   );
 
-it("its metrics are OpenMetrics, and the rules, the dashboard and the page name no other", {
-  timeout: 60_000,
-}, async () => {
+it("its metrics are OpenMetrics, and the rules, the dashboard and the page name no other", async () => {
   const { at, page } = await working();
   expect(at).toMatch(/^http:\/\/127\.0\.0\.1:[0-9]+$/);
   const metrics = async () => (await page("/metrics")).body;
@@ -108,20 +106,16 @@ it("its metrics are OpenMetrics, and the rules, the dashboard and the page name 
 });
 
 const hasParser = hasTool(PYTHON, "-c", PARSER);
-itWith("python3-prometheus-client", hasParser)(
-  "somebody else's parser reads its metrics",
-  { timeout: 60_000 },
-  async () => {
-    const { page } = await working();
-    const { body } = await page("/metrics");
-    const count = `${PARSER}\nimport sys\nprint(len(list(text_string_to_metric_families(sys.stdin.read()))))`;
-    expect(Number(execFileSync(PYTHON, ["-c", count], { input: body, encoding: "utf8" }))).toBe(
-      named(body).size,
-    );
-  },
-);
+itWith("python3-prometheus-client", hasParser)("somebody else's parser reads its metrics", async () => {
+  const { page } = await working();
+  const { body } = await page("/metrics");
+  const count = `${PARSER}\nimport sys\nprint(len(list(text_string_to_metric_families(sys.stdin.read()))))`;
+  expect(Number(execFileSync(PYTHON, ["-c", count], { input: body, encoding: "utf8" }))).toBe(
+    named(body).size,
+  );
+});
 
-it("tells whether it lives and whether it is ready, and nothing else", { timeout: 60_000 }, async () => {
+it("tells whether it lives and whether it is ready, and nothing else", async () => {
   const { page } = await working("127.0.0.1:0");
   expect(await page("/healthz")).toMatchObject({ status: 200, body: "ok\n" });
   expect(await page("/readyz?now")).toMatchObject({ status: 200, body: "ready\n" });

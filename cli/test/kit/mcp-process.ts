@@ -7,6 +7,8 @@ import { temporaryFolder } from "../../../test/kit/temporary-folder.js";
 /** The command as it is built. */
 export const BIN = resolve(import.meta.dirname, "../../bin/hookproof.cjs");
 
+const NO_DNS = resolve(import.meta.dirname, "../../../test/kit/no-dns.cjs");
+
 /** Settings of a profile, as a configuration file has them. */
 type Profiles = Readonly<Record<string, { readonly target?: string }>>;
 
@@ -25,7 +27,13 @@ export function openHome(): Home {
   const folder = temporaryFolder("mcp");
   mkdirSync(join(folder, "work"));
   const { PATH = "", TMPDIR } = process.env;
-  const env = { PATH, HOME: folder, HOOKPROOF_HOME: join(folder, "data"), ...(TMPDIR ? { TMPDIR } : {}) };
+  const env = {
+    PATH,
+    HOME: folder,
+    HOOKPROOF_HOME: join(folder, "data"),
+    NODE_OPTIONS: `--require=${NO_DNS}`,
+    ...(TMPDIR ? { TMPDIR } : {}),
+  };
   return {
     folder: join(folder, "work"),
     env,
