@@ -99,7 +99,7 @@ it("finishes after SIGKILL every run whose event it had accepted, and each once"
   } finally {
     await service.stop();
   }
-}, 60_000);
+});
 
 it("goes on behind the last step that was done, after a stop in the middle of a run", async () => {
   const db = join(folder, "service.db");
@@ -121,7 +121,7 @@ it("goes on behind the last step that was done, after a stop in the middle of a 
     events.map(() => ["first", "slow", "last"]),
   );
   await second.stop();
-}, 30_000);
+});
 
 it("leaves no process behind when it is killed in the middle of an expression", async () => {
   const child = await startProcess(join(folder, "service.db"));
@@ -134,5 +134,5 @@ it("leaves no process behind when it is killed in the middle of an expression", 
   expect(helper).toBeDefined();
   expect((await exchange(url, await signRequest({ url, signer, event })))[0]).toBe(200);
   await child.kill();
-  await waitFor(() => evaluators(({ pid }) => pid === helper?.pid).length === 0, { timeoutMs: 10_000 });
-}, 60_000);
+  await waitFor(() => evaluators(({ pid }) => pid === helper?.pid).length === 0, { timeoutMs: 60_000 });
+});

@@ -20,7 +20,10 @@ const PATH = "/api/v1/auth-configs/ac-oidc";
 function runScript(script: string): Promise<{ stdout: string; stderr: string }> {
   const text = `import { createService } from "hookproof-service";${script}`;
   const cwd = new URL("../../", import.meta.url).pathname;
-  return promisify(execFile)(process.execPath, ["--input-type=module", "-e", text], { cwd, timeout: 20_000 });
+  return promisify(execFile)(process.execPath, ["--input-type=module", "-e", text], {
+    cwd,
+    timeout: 100_000,
+  });
 }
 
 describe("createService", () => {

@@ -161,9 +161,13 @@ describe("an expression without an end", () => {
     ["loops in loops", "ctx.trigger.list.all(a, ctx.trigger.list.all(b, true))"],
     ["a pattern that tries everything", "ctx.trigger.text.matches('(x?){500}x{500}$')"],
   ])("ends after the time a step has: %s", async (_what, expression) => {
-    const asked = performance.now();
-    expect(await value(expression, long, impatient)).toBe("EXPRESSION_TIMEOUT");
-    expect(performance.now() - asked).toBeLessThan(8_000); // what the patient one allows
+    // On a busy machine it is tried with twice the time, and with four times as much.
+    expect(await impatient.values(evaluation(long), [expression])).toMatchObject({
+      failure: {
+        code: "EXPRESSION_TIMEOUT",
+        message: expect.stringMatching(/^not done after (?:300|600|1200) ms$/),
+      },
+    });
     expect(await value("1 + 1", "{}", patient)).toBe(2);
   });
 
@@ -208,12 +212,14 @@ describe("an expression without an end", () => {
   );
 
   it("holds nobody else up meanwhile", async () => {
-    const endless = value("ctx.trigger.list.all(a, ctx.trigger.list.all(b, true))", long, impatient);
-    let turns = 0;
-    const timer = setInterval(() => turns++, 10);
-    expect(await endless).toBe("EXPRESSION_TIMEOUT");
-    clearInterval(timer);
-    expect(turns).toBeGreaterThan(5);
+    const own = createExpressions({ timeoutMs: 600_000 });
+    const endless = value("ctx.trigger.list.all(a, ctx.trigger.list.all(b, true))", long, own);
+    let hasEnded = false;
+    const ended = expect(endless.finally(() => (hasEnded = true))).rejects.toThrow("stopped");
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(hasEnded).toBe(false);
+    await own.stop();
+    await ended;
   });
 
   it("and a context too deep to read are failures too", async () => {

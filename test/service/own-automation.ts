@@ -33,7 +33,7 @@ export async function endedRuns(
       const all = data?.list ?? [];
       return all.length === count && all.every((run) => run.finishedAt !== undefined) ? all : undefined;
     },
-    { timeoutMs: 20_000, intervalMs: 25 },
+    { timeoutMs: 60_000, intervalMs: 25 },
   );
   return Promise.all(
     heads.map(async ({ id }) => {

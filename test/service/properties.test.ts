@@ -67,7 +67,7 @@ beforeAll(async () => {
   const options = { fixture: STATE, validateAnswers: true, attemptLimits: { failures: 1_000_000 } };
   service = await createService(options);
   controlled = await createService(options);
-}, 60_000);
+});
 afterAll(() => Promise.all([service?.stop(), controlled?.stop()]));
 
 /** The headers of a request, with a token that is good or a signature. */

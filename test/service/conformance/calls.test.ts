@@ -34,7 +34,7 @@ beforeAll(async () => {
     },
     validateAnswers: true,
   });
-}, 60_000);
+});
 afterAll(() => service?.stop());
 
 /** The operations of section 4 that take a token, each as it succeeds. */

@@ -121,7 +121,7 @@ const recipient = await identityToRecipient(await generateX25519Identity());
 let service: Service;
 beforeAll(async () => {
   service = await createService({ fixture: FIXTURE, validateAnswers: true });
-}, 60_000);
+});
 afterAll(() => service?.stop());
 
 const owned = async (id: string) =>
