@@ -13,14 +13,13 @@ const isRoot = process.getuid?.() === 0;
 const sandbox = [...alone, ...(isRoot ? ["--cap-add", "ALL"] : [])];
 
 itWith("postgresql and bwrap", hasPostgres && hasTool("bwrap", ...sandbox, "bwrap", ...alone, "true"))(
-  "from compose.yaml to an event of SQL that is delivered, shown and counted, in half a minute",
+  "from compose.yaml to an event of SQL that is delivered, shown and counted",
   { timeout: 120_000 },
   async () => {
     requireBuild();
     const program = [process.execPath, "--import", "tsx", "--conditions=source", "test/image/stand-in.ts"];
     const { stdout } = await promisify(execFile)("bwrap", [...sandbox, ...program], { cwd: ROOT });
-    const { services, ms } = JSON.parse(stdout);
+    const { services } = JSON.parse(stdout);
     expect(services).toEqual(["setup", "postgres", "tables", "worker", "listener", "outbox-page"]);
-    expect(ms).toBeLessThan(30_000);
   },
 );
