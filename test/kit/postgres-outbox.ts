@@ -63,10 +63,14 @@ export function testOutbox(connectionString: string, options: pg.PoolConfig = {}
   };
 }
 
-/** An outbox whose store reaches the database through a network that can be made to fail, as its subject does. */
+/**
+ * An outbox whose store reaches the database through a network that can be made to fail, as its subject does.
+ *
+ * @param timeoutMs the store's time limit: what hangs ends by it, and everything else has to be done before it
+ */
 export async function testOutboxBehindProxy(
   connectionString: string,
-  options: pg.PoolConfig = {},
+  { timeoutMs = 10_000, ...options }: pg.PoolConfig & { timeoutMs?: number | undefined } = {},
 ): Promise<TestOutbox> {
   const url = new URL(connectionString);
   const proxy = await tcpProxy({ host: url.hostname, port: Number(url.port) });
@@ -74,7 +78,7 @@ export async function testOutboxBehindProxy(
   const through = Object.assign(new URL(url), { hostname: "127.0.0.1", port: String(proxy.port) });
   const far = new pg.Pool({ connectionString: through.href, ...options });
   far.on("error", () => {});
-  const store: TestOutbox["store"] = (given = {}) => outbox.store({ pool: far, timeoutMs: 1_500, ...given });
+  const store: TestOutbox["store"] = (given = {}) => outbox.store({ pool: far, timeoutMs, ...given });
   return {
     ...outbox,
     store,
@@ -83,7 +87,7 @@ export async function testOutboxBehindProxy(
       open: () => store() as OutboxStore<pg.PoolClient>,
       transaction: (end, work) =>
         outbox.subject.transaction?.(end, async (tx) => {
-          await tx.query("SET LOCAL statement_timeout = 500"); // a caller's own limit: the store has none here
+          await tx.query("SET LOCAL statement_timeout = 2000"); // a caller's own limit: the store has none here
           await work(tx);
         }) ?? Promise.resolve(),
       async holdUp() {

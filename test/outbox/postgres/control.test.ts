@@ -349,7 +349,6 @@ itWith("postgresql", postgres).each(["read committed", "serializable"])(
     expect(await one.stats()).toMatchObject([{ pending: 0, inFlight: 0, delivered: claimed.length }]);
     await outbox.drop();
   },
-  60_000,
 );
 
 itWith("postgresql", postgres)("a cancellation whose answer was lost can be repeated", async () => {

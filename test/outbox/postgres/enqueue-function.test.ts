@@ -217,5 +217,4 @@ itWith("postgresql, psycopg and psql", postgres && python)(
       await drop();
     }
   },
-  60_000,
 );

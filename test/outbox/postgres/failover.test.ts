@@ -24,7 +24,7 @@ interface Stage {
 async function stage(isSynchronous: boolean): Promise<Stage> {
   const pair = (await postgresPair(isSynchronous)) ?? expect.fail("PostgreSQL is missing");
   const receiver = await receiverServer();
-  const pool = new pg.Pool({ connectionString: pair.url, connectionTimeoutMillis: 2_000 });
+  const pool = new pg.Pool({ connectionString: pair.url, connectionTimeoutMillis: 10_000 });
   pool.on("error", () => {});
   const told: Activity[] = [];
   const outbox = createOutbox({

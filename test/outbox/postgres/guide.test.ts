@@ -49,5 +49,4 @@ itWith("postgresql", postgres)(
     await expect.poll(() => receiver.runs.size).toBeGreaterThan(before + 1);
     expect(await program.end("SIGTERM")).toBe(0);
   },
-  60_000,
 );

@@ -29,26 +29,25 @@ itWith("postgresql", postgres)(
     try {
       await enqueue(1);
       outbox.start();
-      await expect.poll(async () => (await outbox.stats())[0]?.delivered, { timeout: 10_000 }).toBe(1);
+      await expect.poll(async () => (await outbox.stats())[0]?.delivered).toBe(1);
 
       await postgres.kill();
-      const startedAt = performance.now();
-      await expect(enqueue(2)).rejects.toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
-      expect(performance.now() - startedAt).toBeLessThan(5_000);
-      await expect.poll(() => available()[0], { timeout: 10_000 }).toBe(false);
+      const error = () => enqueue(2).catch((caught) => caught);
+      await expect.poll(error).toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
+      // At once, as nobody is there, and not because time was over.
+      expect(await error()).toMatchObject({ code: "OUTBOX_UNAVAILABLE", cause: { code: "ECONNREFUSED" } });
+      await expect.poll(() => available()[0]).toBe(false);
 
       await postgres.restart();
       await expect
-        .poll(
-          () =>
-            enqueue(3).then(
-              () => true,
-              () => false,
-            ),
-          { timeout: 10_000 },
+        .poll(() =>
+          enqueue(3).then(
+            () => true,
+            () => false,
+          ),
         )
         .toBe(true);
-      await expect.poll(async () => (await outbox.stats())[0]?.delivered, { timeout: 15_000 }).toBe(2);
+      await expect.poll(async () => (await outbox.stats())[0]?.delivered).toBe(2);
       expect(available().at(-1)).toBe(true);
     } finally {
       await outbox[Symbol.asyncDispose]();
@@ -56,5 +55,4 @@ itWith("postgresql", postgres)(
       await receiver.stop();
     }
   },
-  60_000,
 );

@@ -56,5 +56,4 @@ itWith("postgresql and pgbouncer", postgres && hasPgBouncer)(
       await outbox.drop();
     }
   },
-  60_000,
 );
