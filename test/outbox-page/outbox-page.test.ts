@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { memoryStore } from "hookproof/outbox";
 import type { ListenerError, ListenerStats, OutboxEntry } from "hookproof/outbox/store";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { TOKEN_HEADER } from "../../service/src/inspector/contract.js";
 import type { DeadLetters, EventView, Overview } from "../../service/src/outbox/contract.js";
 import { outboxView, type ShownOutbox } from "../../service/src/outbox/outbox-view.js";
@@ -90,6 +90,72 @@ it("dead letters are grouped, counted before they are redriven, and redriven wit
   });
   expect((await outbox.stats()).find(({ listener }) => listener === "refusing")?.dead).toBe(0);
   expect((await call("api/dead-letters")).json<DeadLetters>().groups).toEqual([]);
+});
+
+it("a group of dead letters has its oldest and its newest; so many are read, and then it says so", async () => {
+  const letter = (failedAt: number) => ({
+    event: { id: `e${failedAt}`, listener: "down" },
+    reason: "attempts",
+    code: "TIMED_OUT",
+    failedAt,
+    attempts: [],
+  });
+  const grouped = (letters: number) => {
+    const outbox = {
+      async *deadLetters(_filter: object, { limit }: { limit: number }) {
+        for (let n = 1; n <= Math.min(letters, limit); n++) yield letter(n);
+      },
+    };
+    return outboxView(outbox as unknown as ShownOutbox, { name: "o", actions: [] }).deadLetters();
+  };
+  const all = await grouped(2_000);
+  expect(all).toMatchObject({ isCut: false, groups: [{ count: 2_000, oldestAt: 1, newestAt: 2_000 }] });
+  expect(all.groups[0]?.ids).toEqual(Array.from({ length: 10 }, (_, n) => `e${n + 1}`));
+  expect(await grouped(2_001)).toMatchObject({ isCut: true, groups: [{ count: 2_000, newestAt: 2_000 }] });
+});
+
+/** An outbox of listeners with these counts, and how often it was read. */
+function counted(listeners: readonly Partial<ListenerStats>[]) {
+  let reads = 0;
+  const outbox = {
+    stats: async () => {
+      reads++;
+      return listeners.map((one) => ({ dead: 0, pending: 0, oldestAgeMs: 0, delivered: 0, ...one }));
+    },
+    pending: async () => [],
+    resume: async () => {},
+  } as unknown as ShownOutbox;
+  return { view: outboxView(outbox, { name: "o", actions: [] }), reads: () => reads };
+}
+
+it("those in trouble are first: dead letters, what waits for longest, what waits, and then by name", async () => {
+  const { view } = counted([
+    { listener: "b" },
+    { listener: "a" },
+    { listener: "waits", pending: 1 },
+    { listener: "waits long", pending: 1, oldestAgeMs: 9_000 },
+    { listener: "waits longer", pending: 1, oldestAgeMs: 60_000 },
+    { listener: "one dead", dead: 1 },
+  ]);
+  const names = (await view.overview()).listeners.map(({ listener }) => listener);
+  expect(names).toEqual(["one dead", "waits longer", "waits long", "waits", "a", "b"]);
+});
+
+it("however many pages look, the outbox is read once a second, and anew after a change", async () => {
+  const { view, reads } = counted([{ listener: "a" }]);
+  vi.useFakeTimers({ toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const later = (ms: number) => vi.setSystemTime(Date.now() + ms);
+  await Promise.all([view.overview(), view.overview()]);
+  later(999);
+  await view.overview();
+  expect(reads()).toBe(1);
+  later(1);
+  await view.overview();
+  expect(reads()).toBe(2);
+  await view.resume("a");
+  await view.overview();
+  expect(reads()).toBe(3);
 });
 
 it("an event has its attempts, and no body", async () => {
