@@ -49,6 +49,18 @@ export const schemeContract: readonly ContractCase<SchemeSubject>[] = [
     expectSame("whether the name is plain", /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(name), true);
     expectSame("the verifier's scheme", subject.verifier.scheme.name, name);
   }),
+  rule("a listener's URL is signed in one form, and a text that is none is refused", async (kit) => {
+    const { url: form } = await kit.signed();
+    expectSame("whether it is a whole URL", new URL(form).href, form);
+    const given = kit.subject.url ?? URL_OF_ALL;
+    const inCapitals = given.replace(/^[a-z]+:\/\/[^/]+/, (origin) => origin.toUpperCase());
+    for (const url of [form, inCapitals])
+      expectSame(`the form of ${url}`, (await kit.signed({ url })).url, form);
+    for (const url of ["", "hooks.example.com", "https://", "https://hooks.example.com:port/in"]) {
+      const signed = await kit.signed({ url }).catch(() => undefined);
+      expectSame(`what is signed for ${JSON.stringify(url)}`, signed?.url, undefined);
+    }
+  }),
   rule("what was signed is accepted, and an event has one id at every attempt", async (kit) => {
     const [event, other] = [kit.event(1), kit.event(2)];
     const ids = [];
@@ -138,6 +150,7 @@ export const schemeContract: readonly ContractCase<SchemeSubject>[] = [
 ];
 
 const START = 1_767_225_600_000;
+const URL_OF_ALL = "https://hooks.example.com/in";
 const OUTCOMES: readonly string[] = ["accepted", "duplicate", "retry", "setup", "final"];
 const HOSTILE = [
   "",
@@ -162,7 +175,12 @@ interface Kit {
   event(n: number): WebhookEvent;
   receiver(later?: number): Receiver;
   /** A request that is signed so many seconds after the start. */
-  signed(over?: { signer?: SchemeSigner; event?: WebhookEvent; later?: number }): Promise<SignedRequest>;
+  signed(over?: {
+    signer?: SchemeSigner;
+    event?: WebhookEvent;
+    later?: number;
+    url?: string;
+  }): Promise<SignedRequest>;
   receive(request: SignedRequest, over?: Received): Promise<ReceiverAnswer>;
   /** Throws unless the request is refused by a check of the verifier's table, with a status below 500. */
   refused(what: string, request: SignedRequest, over?: Received): Promise<void>;
@@ -188,9 +206,14 @@ function kitOf(subject: SchemeSubject): Kit {
     event,
     receiver,
     receive,
-    signed: ({ signer = subject.signer, event: given = event(1), later = 0 } = {}) =>
+    signed: ({
+      signer = subject.signer,
+      event: given = event(1),
+      later = 0,
+      url = subject.url ?? URL_OF_ALL,
+    } = {}) =>
       signRequest({
-        url: subject.url ?? "https://hooks.example.com/in",
+        url,
         signer,
         event: given,
         clock: clockAt(later),

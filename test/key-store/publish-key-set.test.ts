@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { HookproofError } from "hookproof";
 import { createKeySet } from "hookproof/jwks";
 import {
   commandUpload,
@@ -188,6 +189,53 @@ describe("a rotation at a static host", () => {
     expect(await states()).toEqual(["active", "next"]);
   });
 
+  it("takes back what is planned alone where the clock is put back before a key signed that retires already", async () => {
+    const { clock, store, kid, publish, states } = await published();
+    await publish();
+    const second = await store.rotate("ES256");
+    await publish();
+    clock.advance(20 * MINUTE);
+    expect(await states()).toEqual(["retired", "active"]);
+    const third = await store.rotate("ES256");
+    await publish();
+    clock.advance(-10 * MINUTE);
+    expect(await states()).toEqual(["active", "next", "next"]);
+    // Of the two that are to sign, the second has a successor: its own times stand.
+    const timesOf = async (id: string) => {
+      const key = (await store.list()).find((one) => one.kid === id);
+      return [key?.signsAt, key?.retiresAt];
+    };
+    const [signsAt] = await timesOf(second.kid);
+    const before = await timesOf(kid);
+    expect(await store.publication.takeBack()).toEqual([third.kid]);
+    expect(await timesOf(kid)).toEqual(before);
+    expect(await timesOf(second.kid)).toEqual([signsAt, undefined]);
+    expect(await timesOf(third.kid)).toEqual([undefined, undefined]);
+  });
+
+  it.each<[what: string, thrown: unknown, detail: string]>([
+    [
+      "an error of this library keeps its own words",
+      new HookproofError("KEY_SET_UPLOAD_FAILED", "rsync ended with 23: no such host."),
+      "rsync ended with 23: no such host.",
+    ],
+    [
+      "any other error is an upload that failed",
+      new Error("403 from the bucket"),
+      "The upload failed: 403 from the bucket.",
+    ],
+    ["what is no error has no reason", "403 from the bucket", "The upload failed: no reason was given."],
+    ["nothing has no reason", undefined, "The upload failed: no reason was given."],
+  ])("of an upload that rejects: %s", async (_, thrown, detail) => {
+    const { publish } = await published();
+    const upload = () => Promise.reject(thrown);
+    expect(await publish({ upload })).toMatchObject({
+      ok: false,
+      uploaded: false,
+      problem: { code: "KEY_SET_UPLOAD_FAILED", detail },
+    });
+  });
+
   it("proves the first key of another algorithm as well; a key that has leaked is replaced at once", async () => {
     const { clock, store, publish } = await published();
     await publish();
@@ -257,6 +305,20 @@ writeFileSync(out, JSON.stringify([readFileSync(0, "utf8"), readFileSync(file, "
     await commandUpload(process.execPath, [script, "{file}", word, out])("document", signal);
     expect(JSON.parse(readFileSync(out, "utf8"))).toEqual(["document", "document", word]);
     expect(existsSync(join(folder, "owned"))).toBe(false);
+  });
+
+  it("a command is begun when the whole file is there, and its folder is gone afterwards", async () => {
+    const out = join(temporaryFolder("upload"), "out");
+    // So large that it takes longer to write than a shell to begin.
+    const document = "0123456789abcdef".repeat(4 * 1024 * 1024);
+    const script = 'wc -c < "$0" > "$1"; dirname "$0" >> "$1"';
+    await commandUpload("sh", ["-c", script, "{file}", out])(document, signal);
+    const [size, folder = ""] = readFileSync(out, "utf8").trim().split("\n");
+    expect(Number(size)).toBe(document.length);
+    expect(existsSync(folder)).toBe(false);
+    const fails = commandUpload("sh", ["-c", 'dirname "$0" > "$1"; exit 1', "{file}", out]);
+    await expect(fails("x", signal)).rejects.toThrow("ended with 1");
+    expect(existsSync(readFileSync(out, "utf8").trim())).toBe(false);
   });
 
   it("a command that fails, is not there, or is stopped says so", async () => {

@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { generateSecret, hmacSigner, jwtSigner, type Signer } from "hookproof";
 import { httpSignatureSigner, httpSignatureVerifier } from "hookproof/http-signature";
 import { generateKey, localKeys } from "hookproof/jwks";
 import type { SchemeSigner, Verifier } from "hookproof/schemes";
@@ -13,6 +14,8 @@ import {
 } from "hookproof/standard-webhooks";
 import { type SchemeSubject, schemeContract } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
+import { DEFAULT_SCHEME } from "../../src/schemes/default-scheme.js";
+import { listenerVerifier } from "../../src/schemes/default-verifier.js";
 import { EXAMPLES } from "../kit/example-process.js";
 
 const keys = await generateStandardKeys();
@@ -71,6 +74,31 @@ Object.assign(subjects, {
       return [`Security event tokens, ${key.alg}`, subject];
     }),
   ),
+} satisfies Record<string, SchemeSubject>);
+
+/** The default scheme, whose signers name none. */
+const own = "https://hooks.example.com/api/v1/webhooks/incoming/lst_1";
+const inDefaultScheme = (signer: Signer): SchemeSigner => ({
+  scheme: DEFAULT_SCHEME,
+  sign: async (request) => ({ headers: [await signer.sign(request)] }),
+});
+const listenerOf = (auth: Parameters<typeof listenerVerifier>[0]["auth"]) =>
+  listenerVerifier({ id: "lst_1", baseUrl: "https://hooks.example.com", auth });
+const [hmacSecret, otherSecret] = [generateSecret(), generateSecret()];
+
+Object.assign(subjects, {
+  "The default scheme, by a signature": {
+    signer: inDefaultScheme(hmacSigner({ secret: hmacSecret })),
+    verifier: listenerOf({ method: "hmac", secret: hmacSecret }),
+    otherSigner: inDefaultScheme(hmacSigner({ secret: otherSecret })),
+    url: own,
+  },
+  "The default scheme, by a token": {
+    signer: inDefaultScheme(jwtSigner(signingBy(KEYS[1]).key)),
+    verifier: listenerOf({ method: "jwt", keys: known }),
+    otherSigner: inDefaultScheme(jwtSigner(signingBy(KEYS[2]).key)),
+    url: own,
+  },
 } satisfies Record<string, SchemeSubject>);
 
 describe.each(Object.entries(subjects))("%s keeps the contract", (_, subject) => {
@@ -133,6 +161,17 @@ describe("the contract finds", () => {
       { signer: { ...signer, scheme: { ...signer.scheme, name: "Other Scheme" } } satisfies SchemeSigner },
       "plain name",
     ],
+    ...Object.entries<(url: string) => string>({
+      "a URL of nothing": () => "",
+      "a URL as it is given": (given) => given,
+      "a URL without a path": (given) => new URL(given).origin,
+      "a URL that becomes longer": (given) => `${new URL(given).href}/`,
+      "any text for a URL": (given) => (URL.canParse(given) ? new URL(given).href : "https://example.com/"),
+    }).map(([what, targetUrl]): [string, Partial<SchemeSubject>, string] => [
+      `a scheme that signs ${what}`,
+      { signer: { ...signer, scheme: { ...signer.scheme, targetUrl } } },
+      "signed in one form",
+    ]),
     [
       "a verifier of events that looks at no clock",
       (() => {

@@ -122,3 +122,126 @@ it("a key set without the key's algorithm, and header lines of any text", async 
       Array.isArray(await ids({ Signature: text, "Signature-Input": text, "Content-Digest": text })),
     ).toBe(true);
 });
+
+const digest = (text: string): Change => sent({ "Content-Digest": `sha-256=:${sha256(text)}:` });
+
+/** The same mistake has several sentences, each for what was seen. */
+it.each<[what: string, change: Change, words: string, body?: string]>([
+  ["alg is missing", parameters(`;created=${NOW};keyid="k"`), "The parameter alg is missing."],
+  ["alg is another", parameters(`;created=${NOW};keyid="k";alg="hs2019"`), 'alg is "hs2019".'],
+  ["alg is a number", parameters(`;created=${NOW};keyid="k";alg=7`), "alg is 7."],
+  [
+    "a digest of nothing, as before the body was read",
+    digest(""),
+    "Content-Digest is that of an empty body.",
+  ],
+  [
+    "a digest with a line break more",
+    digest(`${BODY}\n`),
+    "Content-Digest is that of the body with a line break more or less at its end.",
+  ],
+  [
+    "a digest with a line break less",
+    digest(BODY),
+    "Content-Digest is that of the body with a line break more or less at its end.",
+    `${BODY}\n`,
+  ],
+  [
+    "a digest of the JSON without blanks",
+    digest('{"n":1}'),
+    "Content-Digest is that of the same JSON written anew: other bytes were sent.",
+  ],
+  [
+    "a digest of the JSON in lines",
+    digest('{\n  "n": 1\n}'),
+    "Content-Digest is that of the same JSON written anew: other bytes were sent.",
+  ],
+  ["a digest of something else", digest('{"n": 2}'), "Content-Digest is that of another body."],
+  [
+    "another name of the digest",
+    sent({ "Content-Digest": `sha256=:${sha256(BODY)}:` }),
+    'Content-Digest names "sha256", and the names are sha-256 and sha-512.',
+  ],
+  [
+    "another label",
+    { headers: (made) => ({ ...made, Signature: made.Signature?.replace("sig1", "sig") }) },
+    'Signature-Input has the label "sig1", and Signature "sig".',
+  ],
+  ["created long ago", parameters(`;created=${NOW - 301}${END}`), "created is 301 s in the past."],
+  [
+    "created in the future",
+    parameters(`;created=${NOW + 301}${END}`),
+    "created is 301 s ahead of the receiver's clock.",
+  ],
+  ["expires is over", parameters(`;created=${NOW};expires=${NOW - 1}${END}`), "expires was 1 s ago."],
+  ["components are missing", { names: NAMES.slice(2) }, "The signature does not cover @method, @target-uri."],
+  [
+    "a component in capitals",
+    { names: [...NAMES.slice(0, 2), "Content-Type", ...NAMES.slice(3)] },
+    'The covered component "Content-Type" has capitals.',
+  ],
+  [
+    "a component that is not there",
+    { names: [...NAMES, "x-gone"] },
+    'The signature covers "x-gone", which the request does not have.',
+  ],
+  [
+    "a keyid that nobody knows",
+    parameters(`;created=${NOW};keyid="other";alg="hmac-sha256"`),
+    'The receiver has no key named "other".',
+  ],
+  [
+    "a key for another algorithm",
+    parameters(`;created=${NOW};keyid="k";alg="ed25519"`),
+    'The receiver\'s key "k" is not for alg "ed25519".',
+  ],
+  [
+    "the host of Host",
+    { ...target("https://internal:8443/in?a=1"), ...sent({ Host: "internal:8443" }) },
+    "It matches with the host of the request's own Host header: the receiver's url is another one.",
+  ],
+  [
+    "the host of X-Forwarded-Host",
+    { ...target("https://internal:8443/in?a=1"), ...sent({ "X-Forwarded-Host": "internal:8443" }) },
+    "It matches with the host of X-Forwarded-Host: a proxy stands between.",
+  ],
+  [
+    "the opposite order",
+    { text: (lines, last) => [...lines].reverse().concat(last).join("\n") },
+    "It matches with the lines in the opposite order of Signature-Input.",
+  ],
+  [
+    "the order of the alphabet",
+    { text: (lines, last) => [...lines].sort().concat(last).join("\n") },
+    "It matches with the lines in another order than Signature-Input lists them.",
+  ],
+  [
+    "a line break at the end",
+    { text: (lines, last) => `${[...lines, last].join("\n")}\n` },
+    "It matches with a line break at the end.",
+  ],
+  [
+    "CR and LF",
+    { text: (lines, last) => [...lines, last].join("\r\n") },
+    "It matches with CR and LF between the lines, or with a line break at the end.",
+  ],
+])("its sentence says what was seen: %s", async (_, change, words, body = BODY) => {
+  const found = await httpSignatureMistakes({
+    url: URL_,
+    secrets: { k: SECRET },
+    headers: request(change),
+    body,
+    nowSeconds: NOW,
+  });
+  expect(found.map(({ message }) => message)).toEqual([words]);
+});
+
+it("of a header in two lines, it names the header", async () => {
+  const lines = Object.entries(request({}));
+  for (const name of ["Signature", "Signature-Input", "Content-Digest"]) {
+    const headers = [...lines, ...lines.filter(([one]) => one === name)];
+    const rules = { url: URL_, secrets: { k: SECRET }, body: BODY, nowSeconds: NOW };
+    const [first] = await httpSignatureMistakes({ ...rules, headers });
+    expect([first?.id, first?.message]).toEqual(["header-twice", `${name} stands in more than one line.`]);
+  }
+});

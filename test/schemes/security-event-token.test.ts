@@ -1,5 +1,5 @@
 import { createPrivateKey } from "node:crypto";
-import { createSender, jwtSigner, signRequest } from "hookproof";
+import { createEvent, createSender, HookproofError, jwtSigner, signRequest } from "hookproof";
 import { createKeySet, generateKey, importKey, type KeyRecord, localKeys } from "hookproof/jwks";
 import { createOutbox, memoryStore } from "hookproof/outbox";
 import { createReceiver, memoryReplayStore } from "hookproof/receiver";
@@ -170,6 +170,26 @@ describe("a transmitter", () => {
           ...wrong,
         } as never),
       ).toThrow(TypeError);
+  });
+
+  it.each([
+    ["iss", "must not have iss: the signer sets it"],
+    ["iat", "must not have iat: the signer sets it"],
+    ["jti", "must not have jti: the signer sets it"],
+    ["aud", "must not have aud: the signer sets it"],
+    ["exp", "must not have exp: a security event token tells of what has happened"],
+    ["nbf", "must not have nbf: a security event token tells of what has happened"],
+    ["events", "has no object in the member events"],
+  ])("says why it sends no payload with its own %s", async (name, words) => {
+    const { privateJwk, kid } = key;
+    const signer = securityEventSigner({
+      issuer: ISSUER,
+      audience: AUDIENCE,
+      key: { key: privateJwk, kid, alg: "ES256" },
+    });
+    const event = createEvent({ ...revoked, [name]: 1 });
+    const sent = signRequest({ url: URL, signer, event, timestamp: NOW });
+    await expect(sent).rejects.toThrow(new HookproofError("EVENT_INVALID", `The payload ${words}.`));
   });
 
   it.each([

@@ -11,6 +11,8 @@ const AUDIENCE = "https://rp.example.com/";
 const EVENT = { "https://schemas.openid.net/secevent/caep/event-type/session-revoked": {} };
 const RIGHT = { iss: ISSUER, aud: AUDIENCE, jti: "id-1", iat: NOW, events: EVENT };
 
+const KEY = await generateKey({ alg: "ES256", kid: "k1" });
+
 interface Change {
   readonly header?: Record<string, unknown>;
   readonly claims?: Record<string, unknown>;
@@ -46,7 +48,7 @@ const CASES: Readonly<Record<string, Change>> = {
 const ACCEPTED = ["exp-present", "sub-in-place-of-sub-id"];
 
 it("each mistake is named alone, and refused unless it does no harm", async () => {
-  const { privateJwk, publicJwk, alg, kid } = await generateKey({ alg: "ES256", kid: "k1" });
+  const { privateJwk, publicJwk, alg, kid } = KEY;
   const keys = localKeys({ keys: [publicJwk] });
   const receiver = createReceiver({
     verifier: securityEventVerifier({ issuer: ISSUER, audience: AUDIENCE, keys }),
@@ -113,4 +115,110 @@ it.each([
   const segments = [header, JSON.stringify(RIGHT)].map((one) => Buffer.from(one).toString("base64url"));
   const found = await securityEventMistakes({ body: `${segments.join(".")}.AAAA`, nowSeconds: NOW });
   expect(found.map(({ id }) => id)).toEqual(ids);
+});
+
+const SAID = "The claim events has";
+const EVENT_OF_NOBODY = { "urn:a:b": {} };
+
+/** The same mistake has several sentences, each for what was seen. */
+it.each<[what: string, change: Change, words: string]>([
+  [
+    "another content type",
+    { headers: { "Content-Type": "application/json" } },
+    'Content-Type is "application/json", not application/secevent+jwt.',
+  ],
+  [
+    "no content type",
+    { headers: { "Content-Type": "" } },
+    "Content-Type is missing, not application/secevent+jwt.",
+  ],
+  [
+    "an object with the token in it",
+    { body: (token) => JSON.stringify({ token }) },
+    "The body is a JSON object with the token in it.",
+  ],
+  [
+    "an object without a token",
+    { body: () => JSON.stringify({ events: EVENT_OF_NOBODY }) },
+    "The body is a JSON object, and no token: it is not signed.",
+  ],
+  [
+    "another typ",
+    { header: { typ: "JWT" } },
+    'typ is "JWT", not secevent+jwt (RFC 8417 section 2.3): it could be taken for another kind of token.',
+  ],
+  [
+    "no typ",
+    { header: { typ: undefined } },
+    "typ is missing, not secevent+jwt (RFC 8417 section 2.3): it could be taken for another kind of token.",
+  ],
+  [
+    "another key",
+    { header: { kid: "other" } },
+    'The key set has no usable key with kid "other" and alg "ES256".',
+  ],
+  [
+    "another iss",
+    { claims: { iss: "https://elsewhere.example.com/" } },
+    `iss is "https://elsewhere.example.com/", and the issuer that the receiver expects is "${ISSUER}".`,
+  ],
+  ...["https://idp.example.com", "http://idp.example.com/", "https://IDP.example.com/"].map(
+    (iss): [string, Change, string] => [
+      `an iss that is nearly right: ${iss}`,
+      { claims: { iss } },
+      `iss is "${iss}", and the issuer that the receiver expects is "${ISSUER}": they differ in a slash at the end, in capitals or in http and https.`,
+    ],
+  ),
+  [
+    "an aud that is nearly right",
+    { claims: { aud: AUDIENCE.slice(0, -1) } },
+    `aud is "${AUDIENCE.slice(0, -1)}", and the receiver is "${AUDIENCE}": they differ in a slash at the end, in capitals or in http and https.`,
+  ],
+  ["iat as a text", { claims: { iat: "now" } }, 'iat is "now", and no number.'],
+  ["an old iat", { claims: { iat: NOW - 8 * 86_400 } }, "iat is 8 days old."],
+  ["an iat in the future", { claims: { iat: NOW + 3600 } }, "iat is 3600 s ahead of the receiver's clock."],
+  ["exp to come", { claims: { exp: NOW + 3600 } }, "The token has exp."],
+  ["exp that is over", { claims: { exp: NOW - 1 } }, "The token has exp, and it is over."],
+  ["no events", { claims: { events: undefined } }, "The claim events is missing."],
+  ["an empty events", { claims: { events: {} } }, `${SAID} no event.`],
+  ["a list of events", { claims: { events: [EVENT] } }, `${SAID} a list, and not an object.`],
+  ["events of text", { claims: { events: "revoked" } }, `${SAID} no object.`],
+  ["an event that is no URI", { claims: { events: { revoked: {} } } }, `${SAID} a name that is not a URI.`],
+  [
+    "an event that is true",
+    { claims: { events: { "urn:a:b": true } } },
+    `${SAID} a value that is not an object.`,
+  ],
+])(
+  "its sentence says what was seen: %s",
+  async (_, { header, claims, body = (token) => token, headers }, words) => {
+    const { privateJwk, publicJwk, alg, kid } = KEY;
+    const token = await new SignJWT({ ...RIGHT, ...claims } as never)
+      .setProtectedHeader({ alg, kid, typ: "secevent+jwt", ...header } as never)
+      .sign(privateJwk as never);
+    const lines = Object.entries({ "Content-Type": "application/secevent+jwt", ...headers });
+    const found = await securityEventMistakes({
+      body: body(token),
+      headers: lines.filter(([, value]) => value !== ""),
+      issuer: ISSUER,
+      audience: AUDIENCE,
+      keys: localKeys({ keys: [publicJwk] }),
+      nowSeconds: NOW,
+    });
+    expect(found.map(({ message }) => message)).toEqual([words]);
+  },
+);
+
+it.each([
+  ["another alg", { alg: "PS256", kid: "k", typ: "secevent+jwt" }, 'alg is "PS256".'],
+  ["no alg", { kid: "k", typ: "secevent+jwt" }, "alg is missing."],
+  [
+    "a shared secret",
+    { alg: "HS512", kid: "k", typ: "secevent+jwt" },
+    "alg is HS512: the token is made with a shared secret.",
+  ],
+])("a header's sentence says what was seen: %s", async (_, header, words) => {
+  const segments = [header, RIGHT].map((one) => Buffer.from(JSON.stringify(one)).toString("base64url"));
+  const found = await securityEventMistakes({ body: `${segments.join(".")}.AAAA`, nowSeconds: NOW });
+  expect(found.map(({ message }) => message)).toEqual([words]);
 });

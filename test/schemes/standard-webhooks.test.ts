@@ -328,6 +328,14 @@ describe("a wrong key is refused where it is given", () => {
       /24 bytes, and not 32\. A shared secret begins with whsec_/,
     ],
     ["a shared secret as a private key", `whsk_${base64(24)}`, /24 bytes, and not 32/],
+    ["a public key with a private one behind it", `whpk_${base64(64)}`, /whpk_ has 64 bytes, and not 32/],
+    ...[31, 33, 40, 63, 65, 96].flatMap((bytes) =>
+      ["whsk_", "whpk_"].map((prefix): [string, unknown, RegExp] => [
+        `${prefix} of ${bytes} bytes`,
+        `${prefix}${base64(bytes)}`,
+        new RegExp(`${prefix} has ${bytes} bytes, and not 32`),
+      ]),
+    ),
     ["a public key of low order", `whpk_${Buffer.alloc(32).toString("base64")}`, /everybody can sign/],
   ])("%s", (_, secrets, message) => {
     for (const make of [standardWebhooks, standardWebhooksVerifier])
