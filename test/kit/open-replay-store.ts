@@ -15,7 +15,7 @@ export interface StorePlace {
 }
 
 /** A database that is slow because the machine is busy with other tests has not failed. */
-const TIMEOUT_MS = 30_000;
+export const TIMEOUT_MS = 30_000;
 
 /** Opens the store at a place, as every process that shares it does. */
 export function openReplayStore(

@@ -40,7 +40,9 @@ async function serveFrom(place: StorePlace): Promise<string> {
       const end = (isAccepted: boolean) => (isAccepted ? resolve() : reject(new Error("the disk is full")));
       tell({ event: "run", run: ends.push(end) - 1 });
     });
-  const listener = toNodeListener(createReceiver({ listener: LISTENER, replayStore }), run);
+  // The copies wait for the run for as long as it takes them all to arrive, on a machine however busy.
+  const receiver = createReceiver({ listener: LISTENER, replayStore, inFlightWaitMs: 60_000 });
+  const listener = toNodeListener(receiver, run);
   const server = createServer((request, response) => {
     tell({ event: "request" });
     void listener(request, response);

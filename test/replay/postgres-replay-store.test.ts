@@ -5,6 +5,7 @@ import pg from "pg";
 import { afterAll, afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { heldPort } from "../kit/held-port.mjs";
 import { describeWith } from "../kit/needs.js";
+import { TIMEOUT_MS } from "../kit/open-replay-store.js";
 import { testPostgres } from "../kit/postgres.js";
 import { LISTENER, signedRequest } from "../kit/signed-request.js";
 
@@ -18,7 +19,7 @@ describeWith("postgresql", postgres)("postgresReplayStore", () => {
   });
   afterEach(() => schema.drop());
 
-  const openStore = () => postgresReplayStore({ pool: schema.pool });
+  const openStore = () => postgresReplayStore({ pool: schema.pool, timeoutMs: TIMEOUT_MS });
 
   for (const { name, run } of replayStoreContract) {
     it(name, () =>
@@ -38,7 +39,11 @@ describeWith("postgresql", postgres)("postgresReplayStore", () => {
     const asked = Array.from({ length: 20 }, () => openStore().reserve("lst_1", "id"));
     const states = (await Promise.all(asked)).map(({ state }) => state);
     expect(states.filter((state) => state === "reserved")).toHaveLength(1);
-    const named = postgresReplayStore({ pool: schema.pool, table: `${schema.name}.other_ids` });
+    const named = postgresReplayStore({
+      pool: schema.pool,
+      table: `${schema.name}.other_ids`,
+      timeoutMs: TIMEOUT_MS,
+    });
     expect((await named.reserve("lst_1", "id")).state).toBe("reserved");
   });
 
@@ -213,7 +218,7 @@ describeWith("postgresql", postgres)("postgresReplayStore", () => {
     try {
       await client.query(`SET ROLE ${role}`);
       await expect(client.query("CREATE TABLE other_ids ()")).rejects.toThrow(/permission denied/);
-      const store = postgresReplayStore({ pool: client });
+      const store = postgresReplayStore({ pool: client, timeoutMs: TIMEOUT_MS });
       expect((await store.reserve("lst_1", "second")).state).toBe("reserved");
     } finally {
       await client.query("RESET ROLE");

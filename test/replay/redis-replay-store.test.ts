@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { driver } from "../kit/drivers.js";
 import { heldPort } from "../kit/held-port.mjs";
 import { describeWith, itWith } from "../kit/needs.js";
+import { TIMEOUT_MS } from "../kit/open-replay-store.js";
 import { testRedis } from "../kit/redis.js";
 import { LISTENER, signedRequest } from "../kit/signed-request.js";
 
@@ -53,7 +54,7 @@ describeWith("redis-server", redis)("redisReplayStore", () => {
     for (const { name, run } of replayStoreContract) {
       itWithDriver(`${title}: ${name}`, () =>
         run({
-          open: () => redisReplayStore({ client, keyPrefix: keys.prefix }),
+          open: () => redisReplayStore({ client, keyPrefix: keys.prefix, timeoutMs: TIMEOUT_MS }),
           async passTime(ms) {
             for (const key of await ioredis.keys(`${keys.prefix}*`))
               await ioredis.pexpire(key, (await ioredis.pttl(key)) - ms);
@@ -63,7 +64,7 @@ describeWith("redis-server", redis)("redisReplayStore", () => {
     }
 
     itWithDriver(`${title}: an event runs once`, async () => {
-      const replayStore = redisReplayStore({ client, keyPrefix: keys.prefix });
+      const replayStore = redisReplayStore({ client, keyPrefix: keys.prefix, timeoutMs: TIMEOUT_MS });
       const receiver = createReceiver({ listener: LISTENER, replayStore });
       const request = await signedRequest();
       let runs = 0;

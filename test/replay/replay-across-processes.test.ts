@@ -9,6 +9,7 @@ import { Redis } from "ioredis";
 import { afterAll, expect } from "vitest";
 import { betterSqlite3 } from "../kit/better-sqlite3.js";
 import { itWith } from "../kit/needs.js";
+import { TIMEOUT_MS } from "../kit/open-replay-store.js";
 import { testPostgres } from "../kit/postgres.js";
 import { testRedis } from "../kit/redis.js";
 
@@ -46,7 +47,7 @@ async function sqliteShared(): Promise<SharedStore> {
 
 async function postgresShared(): Promise<SharedStore> {
   const { name, pool, drop } = await (postgres as NonNullable<typeof postgres>).schema();
-  const store = postgresReplayStore({ pool });
+  const store = postgresReplayStore({ pool, timeoutMs: TIMEOUT_MS });
   return {
     store,
     args: ["postgres", postgres?.url ?? "", name],
@@ -60,7 +61,7 @@ async function redisShared(): Promise<SharedStore> {
   const { prefix, drop } = (redis as NonNullable<typeof redis>).keyPrefix();
   const client = new Redis(url);
   return {
-    store: redisReplayStore({ client, keyPrefix: prefix }),
+    store: redisReplayStore({ client, keyPrefix: prefix, timeoutMs: TIMEOUT_MS }),
     args: ["redis", url, prefix],
     async expire() {
       for (const key of await client.keys(`${prefix}*`)) await client.pexpire(key, 1);
@@ -113,6 +114,5 @@ for (const [name, needed, isThere, open] of stores) {
         await drop();
       }
     },
-    60_000,
   );
 }

@@ -3,20 +3,18 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { transform } from "esbuild";
 import pg from "pg";
-import { afterAll, expect, onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { EXAMPLES, runExample } from "../../kit/example-process.js";
 import { fencedBlocks, ROOT } from "../../kit/markdown.js";
 import { itWith } from "../../kit/needs.js";
-import { ownPostgres } from "../../kit/postgres.js";
+import { debianBinaries, ownPostgres } from "../../kit/postgres.js";
 import { receiverServer, SECRET } from "../../kit/receiver-server.js";
 
-const postgres = await ownPostgres();
-afterAll(() => postgres?.stop());
-
-itWith("postgresql", postgres)(
+itWith("postgresql", debianBinaries())(
   "the guide's program delivers, and survives a database that restarts",
   async () => {
-    if (!postgres) return;
+    const postgres = (await ownPostgres()) ?? expect.fail("PostgreSQL is missing");
+    onTestFinished(() => postgres.stop());
     const [block] = fencedBlocks(join(ROOT, "docs/guides/outbox-postgresql.md"));
     // One connection is always in use: its loss is an error of its own, which nobody's query hears.
     const more = `console.error = console.log; await (await pool.connect()).query("BEGIN");

@@ -2,18 +2,15 @@ import { type Activity, hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
 import { postgresStore } from "hookproof/outbox/postgres";
 import pg from "pg";
-import { afterAll, expect } from "vitest";
+import { expect } from "vitest";
 import { itWith } from "../../kit/needs.js";
-import { ownPostgres } from "../../kit/postgres.js";
+import { debianBinaries, ownPostgres } from "../../kit/postgres.js";
 import { receiverServer, SECRET } from "../../kit/receiver-server.js";
 
-const postgres = await ownPostgres();
-afterAll(() => postgres?.stop());
-
-itWith("postgresql", postgres)(
+itWith("postgresql", debianBinaries())(
   "a server that is killed comes back to workers that waited for it",
   async () => {
-    if (!postgres) return;
+    const postgres = (await ownPostgres()) ?? expect.fail("PostgreSQL is missing");
     const pool = new pg.Pool({ connectionString: postgres.url });
     pool.on("error", () => {});
     const receiver = await receiverServer({});
@@ -53,6 +50,7 @@ itWith("postgresql", postgres)(
       await outbox[Symbol.asyncDispose]();
       await pool.end();
       await receiver.stop();
+      await postgres.stop();
     }
   },
 );

@@ -73,7 +73,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
     it("goes on while another connection holds the lock, and is through when that lets go", async () => {
       let tries = 0;
       const store = openStore(
-        { patienceMs: 30_000 },
+        { patienceMs: 100_000 },
         { exec: (sql) => void (sql === "BEGIN IMMEDIATE" && tries++) },
       );
       const writer = connect();
@@ -87,7 +87,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
         () => "given up",
       );
       // A store that waited inside SQLite would hold up this loop, and give up after a try or two.
-      const tried = waitFor(() => tries >= 15, { timeoutMs: 20_000 }).then(() => "tried");
+      const tried = waitFor(() => tries >= 15, { timeoutMs: 100_000 }).then(() => "tried");
       expect(await Promise.race([outcome, tried])).toBe("tried");
       expect(ticks).toBeGreaterThan(10);
       writer.exec("COMMIT");
@@ -97,7 +97,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
     });
 
     it("waits anew after it has given up once", async () => {
-      const store = openStore({ patienceMs: 800 });
+      const store = openStore({ patienceMs: 2_000 });
       const writer = connect();
       writer.exec("BEGIN IMMEDIATE");
       await expect(enqueue(store)).rejects.toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
