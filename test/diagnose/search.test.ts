@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { diagnose } from "hookproof/diagnose";
 import { fixedClock } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
+import type { Option } from "../../src/diagnose/mistake.js";
 import {
   BYTES_PER_HASH,
   firstMatch,
@@ -14,9 +15,9 @@ import {
 
 const EACH = 10_000;
 const mistake = { id: "m", title: "", message: "", fix: "" };
-const option = (weight: number) => ({ weight, mistake, repeat: undefined });
+const option: Option<undefined> = { weight: 1, mistake, repeat: undefined };
 /** 180 single mistakes and more than 10,000 pairs, of which none is the right one. */
-const MANY = Array.from({ length: 3 }, () => Array.from({ length: 61 }, () => option(1)));
+const MANY = Array.from({ length: 3 }, () => Array.from({ length: 61 }, () => option));
 
 /** How many combinations a search without a match tries before its budget ends it. */
 function tried(budget: WorkBudget): number {
