@@ -69,26 +69,30 @@ describe("every code block of a page is compiled, run or read", () => {
 
   it("json: the configuration fits its schema, and the rest is JSON", () => {
     const fits = new Ajv().compile(JSON.parse(readFileSync(join(ROOT, "cli/hookproof.schema.json"), "utf8")));
-    for (const { page, text } of inLanguage("json")) {
-      const value: unknown = JSON.parse(text);
-      if (page === "docs/configuration.md") expect(fits(value), JSON.stringify(fits.errors)).toBe(true);
-    }
+    const shown = inLanguage("json").map(({ page, text }) => ({ page, value: JSON.parse(text) as unknown }));
+    const configurations = shown.filter(({ page }) => page === "docs/configuration.md");
+    expect(configurations).not.toEqual([]);
+    for (const { value } of configurations) expect(fits(value), JSON.stringify(fits.errors)).toBe(true);
   });
 
   it("yaml: fixtures are fixtures, and the workflow gives the action what it takes", async () => {
     const { inputs } = parse(readFileSync(join(ROOT, "action.yml"), "utf8")) as { inputs: object };
-    for (const { page, text } of inLanguage("yaml"))
-      if (page === "docs/guides/ci.md") {
-        const { steps } = (parse(text) as { jobs: { probe: { steps: { id?: string; with?: object }[] } } })
-          .jobs.probe;
-        const given = Object.keys(steps.find(({ id }) => id === "probe")?.with ?? {});
-        expect(given).toContain("url");
-        expect(Object.keys(inputs)).toEqual(expect.arrayContaining(given));
-      } else expect(await parseFixture(text)).toHaveProperty("users");
+    const ofCi = inLanguage("yaml").filter(({ page }) => page === "docs/guides/ci.md");
+    const fixtures = inLanguage("yaml").filter((block) => !ofCi.includes(block));
+    expect([ofCi, fixtures]).not.toContainEqual([]);
+    for (const { text } of ofCi) {
+      const { steps } = (parse(text) as { jobs: { probe: { steps: { id?: string; with?: object }[] } } }).jobs
+        .probe;
+      const given = Object.keys(steps.find(({ id }) => id === "probe")?.with ?? {});
+      expect(given).toContain("url");
+      expect(Object.keys(inputs)).toEqual(expect.arrayContaining(given));
+    }
+    for (const { text } of fixtures) expect(await parseFixture(text)).toHaveProperty("users");
   });
 
   it("js: what is shown compiles, with the names it takes for granted", () => {
     const given = `import { createHmac } from "node:crypto";\nconst secret = "", input = "", payload = {};\n`;
+    expect(inLanguage("js")).not.toEqual([]);
     const shown = inLanguage("js").map(({ text }, index) => [
       `test/docs/shown-${index}.ts`,
       `${given}{\n${text}\n}\nvoid [createHmac, secret, input, payload];\n`,
@@ -98,6 +102,7 @@ describe("every code block of a page is compiled, run or read", () => {
   });
 
   itWith("python3", hasTool("python3", "--version"))("python: what is shown can be parsed", () => {
+    expect(inLanguage("python")).not.toEqual([]);
     for (const { text } of inLanguage("python"))
       execFileSync("python3", ["-c", "import ast, sys; ast.parse(sys.stdin.read())"], { input: text });
   });
