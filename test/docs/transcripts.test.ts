@@ -20,6 +20,7 @@ describe("the transcripts in README and docs are what a person sees", () => {
     const tools = toolsOf(steps);
     const itWhere = tools ? itWith(tools, hasTools(tools)) : it;
     itWhere(relative(ROOT, page), async () => {
+      expect(steps).not.toEqual([]);
       const stage = await openStage();
       try {
         for (const { command, expected } of steps) {

@@ -23,6 +23,7 @@ export function tell(names: readonly string[]): void {
       const tools = toolsOf(steps);
       const itWhere = tools ? itWith(tools, hasTools(tools)) : it;
       itWhere(name, async () => {
+        expect(steps).not.toEqual([]);
         const stage = await openStage();
         try {
           for (const { command, expected } of steps) {
