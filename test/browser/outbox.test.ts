@@ -67,6 +67,34 @@ describeInBrowser("the page of an outbox", (browser) => {
     await context.close();
   });
 
+  it("does not show what it had read before a change, however late the answer comes", async () => {
+    const { page, context, offences } = await openPage(browser(), stage.page.pageUrl);
+    const well = page.getByRole("region", { name: "Listener well" });
+    await well.waitFor();
+    let asked = 0;
+    let answerFirst: (() => Promise<void>) | undefined;
+    await page.route("**/api/overview", async (route) => {
+      asked++;
+      // The second comes after the change; nothing later mends what the first would do.
+      if (asked === 2) await route.continue();
+      if (asked > 1) return;
+      const response = await route.fetch();
+      answerFirst = () => route.fulfill({ response });
+    });
+    await expect.poll(() => answerFirst).toBeDefined();
+    await well.getByRole("button", { name: "Pause" }).click();
+    await page.getByLabel("Why").fill("moving");
+    await page.keyboard.press("Enter");
+    await well.getByText("moving").waitFor();
+
+    await answerFirst?.();
+    await page.evaluate("new Promise((drawn) => setTimeout(() => requestAnimationFrame(drawn), 200))");
+    expect(await well.textContent()).toContain("moving");
+    await stage.outbox.resume("well");
+    expect(offences).toEqual([]);
+    await context.close();
+  });
+
   it("says how to open it where the token is missing", async () => {
     const { page, context } = await openPage(browser(), stage.page.url);
     await page.getByText("Open the page by the whole address that was printed").waitFor();

@@ -47,6 +47,7 @@ describeInBrowser("the connection to the server", (browser) => {
 
         await stage.stop();
         await page.getByText("server gone, trying again").waitFor();
+        expect(await page.locator(".row").count()).toBe(1);
 
         stage = await openStage({ ...options, inPlaceOf: stage });
         await page.getByText("live", { exact: true }).waitFor();
@@ -74,7 +75,8 @@ describeInBrowser("the connection to the server", (browser) => {
   it("is not held by a tab of the run before, whose token is good no more", async () => {
     const before = await openStage();
     const first = await openPage(browser(), before.pageUrl);
-    await first.page.getByText("live", { exact: true }).waitFor();
+    await before.send();
+    await first.page.locator("#row-1").waitFor();
     await before.stop();
     const stage = await openStage({ inPlaceOf: before, newToken: true });
     try {
