@@ -173,7 +173,7 @@ it("the answers to CONNECT are watched at the proxy of a dispatcher, and at no o
     sendHeaders.publish({ request: each, socket: counted.socket });
     return counted;
   });
-  await expect.poll(sockets[0]?.looks).toBeGreaterThan(3);
+  await expect.poll(() => sockets[0]?.looks()).toBeGreaterThan(3);
   expect(sockets.slice(1).map(({ looks }) => looks())).toEqual([0, 0]);
   known.completed = true; // which ends the watch
 });
