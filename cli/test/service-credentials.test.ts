@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect, it } from "vitest";
-import { makeCertificates } from "../../test/kit/certificates.js";
+import { runCertificates } from "../../test/kit/certificates.js";
 import { temporaryFolder } from "../../test/kit/temporary-folder.js";
 import { PublishedClient } from "../../test/service/published-client.js";
 import { run } from "../src/main.js";
@@ -91,7 +91,7 @@ it("`service token --role member` is a token of a client that is no Super Admin"
 });
 
 it("the commands of the service trust its certificate by --ca, and say so without it", async () => {
-  const { ca, server } = makeCertificates();
+  const { ca, server } = runCertificates();
   const files = temporaryFolder("certificates");
   const [caFile, cert, key] = [join(files, "ca.pem"), join(files, "cert.pem"), join(files, "key.pem")];
   writeFileSync(caFile, ca);

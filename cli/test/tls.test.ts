@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { makeCertificates } from "../../test/kit/certificates.js";
+import { runCertificates } from "../../test/kit/certificates.js";
 import { lateResult } from "../../test/kit/late-result.js";
 import {
   connectProxy,
@@ -22,7 +22,7 @@ let serverCertificate: { cert: string; key: string };
 
 beforeAll(async () => {
   requireBuild();
-  const { ca, server } = makeCertificates();
+  const { ca, server } = runCertificates();
   serverCertificate = server;
   stage = await openStage();
   const file = (name: string, content: string) =>
@@ -222,7 +222,7 @@ describe("doctor", () => {
   });
 
   it("looks at one that closes over TLS", async () => {
-    const { server: certificate } = makeCertificates();
+    const { server: certificate } = runCertificates();
     const server = await httpsServer(certificate, (_req, res) => {
       res.writeHead(405, { connection: "close" }).end();
       res.socket?.end();

@@ -8,7 +8,7 @@ import { Agent as UndiciAgent } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createTransport } from "../../src/http/node/transport.js";
 import type { Transport } from "../../src/http/transport.js";
-import { makeCertificates } from "../kit/certificates.js";
+import { runCertificates } from "../kit/certificates.js";
 import { type LocalServer, pour, tcpServer } from "../kit/local-server.js";
 
 const AHEAD = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
@@ -153,7 +153,7 @@ it("a key set's host that sends line ends without end is unavailable at once", a
 });
 
 it("line ends without end over TLS end the exchange as well", async () => {
-  const { ca, server: certificate } = makeCertificates();
+  const { ca, server: certificate } = runCertificates();
   const server = createServer(certificate, (socket) => {
     socket.on("error", () => {});
     socket.once("data", () => pour(socket, "\r\n"));

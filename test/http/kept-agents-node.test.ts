@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { keptAgents, loadHttp } from "../../src/http/node/connections.js";
 import { createTransport } from "../../src/http/node/transport.js";
 import type { TransportRequest } from "../../src/http/transport.js";
-import { makeCertificates } from "../kit/certificates.js";
+import { runCertificates } from "../kit/certificates.js";
 import { httpsServer, type LocalServer, started, tcpServer } from "../kit/local-server.js";
 
 /** The time limits that connections to a server were given, in order; 0 takes a limit away. */
@@ -90,7 +90,7 @@ describe("an idle connection", () => {
   });
 
   it("is closed over TLS as well", async () => {
-    const { ca, server: certificate } = makeCertificates();
+    const { ca, server: certificate } = runCertificates();
     const server = await started(httpsServer(certificate, (_req, res) => res.end()));
     const agent = keptAgents(await loadHttp(), { ca })["https:"];
     await new Promise<void>((resolve) => {

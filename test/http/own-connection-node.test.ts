@@ -6,10 +6,10 @@ import type { TLSSocket } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
 import { isAuthenticated } from "../../src/http/node/connections.js";
 import { createTransport } from "../../src/http/node/transport.js";
-import { makeCertificates } from "../kit/certificates.js";
+import { runCertificates } from "../kit/certificates.js";
 import { forwardProxy, httpServer, httpsServer, started } from "../kit/local-server.js";
 
-const { ca, server: certificate } = makeCertificates();
+const { ca, server: certificate } = runCertificates();
 const get = (url: string) => ({ method: "GET", url, headers: [], timeoutMs: 5_000, maxResponseBytes: 100 });
 
 it.each(["10.127.0.1", "::1:1", "fe80::1"])(

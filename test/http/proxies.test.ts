@@ -8,7 +8,7 @@ import { ProxyAgent } from "undici";
 import { afterEach, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { createTransport } from "../../src/http/node/transport.js";
 import type { Transport, TransportRequest } from "../../src/http/transport.js";
-import { type Certificates, makeCertificates } from "../kit/certificates.js";
+import { type Certificates, runCertificates } from "../kit/certificates.js";
 import { lateResult } from "../kit/late-result.js";
 import {
   connectProxy,
@@ -25,7 +25,7 @@ import {
 
 let certificates: Certificates;
 beforeAll(() => {
-  certificates = makeCertificates();
+  certificates = runCertificates();
 });
 
 const URL_BEHIND = "https://tenant.example.com/api/v1/webhooks/incoming/lst_1";

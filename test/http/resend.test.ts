@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import type { Resolve } from "../../src/http/node/guarded-lookup.js";
 import { createTransport, KEEPS_HEADER_LINES } from "../../src/http/node/transport.js";
 import type { TransportRequest } from "../../src/http/transport.js";
-import { makeCertificates } from "../kit/certificates.js";
+import { runCertificates } from "../kit/certificates.js";
 import { httpServer, httpsServer, started, tcpServer } from "../kit/local-server.js";
 
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
@@ -240,7 +240,7 @@ describe("time", () => {
       const listener = (_req: unknown, res: { end(): void }) => {
         answer = () => res.end();
       };
-      const { ca, server: certificate } = makeCertificates();
+      const { ca, server: certificate } = runCertificates();
       const server = await started(
         scheme === "http" ? httpServer(listener) : httpsServer(certificate, listener),
       );

@@ -8,7 +8,7 @@ import { HttpsProxyAgent } from "https-proxy-agent";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createTransport } from "../../src/http/node/transport.js";
 import type { TransportRequest } from "../../src/http/transport.js";
-import { type Certificates, makeCertificates } from "../kit/certificates.js";
+import { type Certificates, runCertificates } from "../kit/certificates.js";
 import { connectProxy, httpServer, httpsServer, started, tcpServer } from "../kit/local-server.js";
 
 function post(url: string, more: Partial<TransportRequest> = {}): TransportRequest {
@@ -211,7 +211,7 @@ describe("a kept connection that was closed meanwhile", () => {
 describe("an agent of the caller's", () => {
   let certificates: Certificates;
   beforeAll(() => {
-    certificates = makeCertificates();
+    certificates = runCertificates();
   });
 
   it("brings a CA; without it the connection is not trusted", async () => {

@@ -1,7 +1,7 @@
 import { undiciTransport } from "hookproof/node";
 import type { Agent, Dispatcher } from "undici";
 import { expect, it, onTestFinished } from "vitest";
-import { makeCertificates } from "../kit/certificates.js";
+import { runCertificates } from "../kit/certificates.js";
 import { UNDICIS } from "../kit/drivers.js";
 import { httpServer, httpsServer, started, tcpServer } from "../kit/local-server.js";
 import { describeWith } from "../kit/needs.js";
@@ -69,7 +69,7 @@ for (const [name, needs, found] of UNDICIS)
     });
 
     it("uses the dispatcher's own CA and client certificate", async () => {
-      const { ca, server: own, client } = makeCertificates();
+      const { ca, server: own, client } = runCertificates();
       const server = await started(
         httpsServer({ ...own, ca, requestCert: true, rejectUnauthorized: true }, (_req, res) => res.end()),
       );

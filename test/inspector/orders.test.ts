@@ -5,7 +5,7 @@ import { createInspector, createService, startListeners } from "hookproof-servic
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import type { TestEventResult } from "../../service/src/inspector/contract.js";
 import { forcedAnswers } from "../../service/src/inspector/forced-answers.js";
-import { makeCertificates } from "../kit/certificates.js";
+import { runCertificates } from "../kit/certificates.js";
 import { answerTo, inspected } from "./inspected.js";
 
 describe("a test event", () => {
@@ -100,7 +100,7 @@ describe("who is told of it", () => {
     const inspector = await createInspector();
     const server = await startListeners({
       inspector,
-      tls: makeCertificates().alone,
+      tls: runCertificates().alone,
       limits: { headersMs: 100, checkEveryMs: 50 },
       listeners: () => [],
     });

@@ -3,10 +3,10 @@ import { createServer, Agent as HttpsAgent } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { createTransport } from "../../src/http/node/transport.js";
 import type { Transport, TransportRequest } from "../../src/http/transport.js";
-import { type Certificate, makeCertificates } from "../kit/certificates.js";
+import { type Certificate, runCertificates } from "../kit/certificates.js";
 
 /** A certificate for 127.0.0.1 that signs itself. */
-export const makeCertificate = (): Certificate => makeCertificates().alone;
+export const makeCertificate = (): Certificate => runCertificates().alone;
 
 /** A real HTTPS server with a key set, or with something else in its place. */
 export interface KeyHost {

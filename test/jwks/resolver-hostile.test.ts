@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateKey, type KeyRecord } from "hookproof/jwks";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type Certificates, makeCertificates, otherCertificates } from "../kit/certificates.js";
+import { type Certificates, runCertificates, otherCertificates } from "../kit/certificates.js";
 
 interface Outcome {
   ok: boolean;
@@ -28,7 +28,7 @@ const unhandled: string[] = [];
 let messages = 0;
 
 beforeAll(async () => {
-  certificates = makeCertificates();
+  certificates = runCertificates();
   home = mkdtempSync(join(tmpdir(), "hookproof-resolver-"));
   writeFileSync(join(home, "ca.pem"), certificates.ca);
   [key, rsa] = await Promise.all([

@@ -24,7 +24,7 @@ export interface Certificates {
 export const CERTIFICATES = "certificates.json";
 
 /** Those of this run, made by whichever test asks first: to make them takes a process of its own. */
-export function makeCertificates(): Certificates {
+export function runCertificates(): Certificates {
   const file = join(tmpdir(), CERTIFICATES);
   if (!process.env.HOOKPROOF_TEST_RUN) return otherCertificates(); // the folder is everybody's
   if (!existsSync(file)) {

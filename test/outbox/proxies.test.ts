@@ -5,7 +5,7 @@ import { undiciTransport } from "hookproof/node";
 import { HttpsProxyAgent } from "https-proxy-agent";
 import { ProxyAgent } from "undici";
 import { afterEach, expect, it } from "vitest";
-import { makeCertificates } from "../kit/certificates.js";
+import { runCertificates } from "../kit/certificates.js";
 import { httpsServer, PROXY_ANSWERS, tcpServer } from "../kit/local-server.js";
 import { outboxBench } from "./bench-outbox.js";
 
@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-const { ca, server: certificate } = makeCertificates();
+const { ca, server: certificate } = runCertificates();
 
 /** A listener behind a proxy that refuses with these texts until it is told to open tunnels. */
 async function behindProxy(texts: string | readonly string[]) {

@@ -11,7 +11,7 @@ import { nodeTransport, undiciTransport } from "hookproof/node";
 import { fixedClock } from "hookproof/testing";
 import { Agent as UndiciAgent } from "undici";
 import { afterEach, describe, expect, it } from "vitest";
-import { makeCertificates } from "../kit/certificates.js";
+import { runCertificates } from "../kit/certificates.js";
 import { httpsServer } from "../kit/local-server.js";
 import { type ReceiverServer, receiverServer, SECRET } from "../kit/receiver-server.js";
 
@@ -100,7 +100,7 @@ describe("a clock that is off", () => {
 });
 
 describe("whose Date is believed", () => {
-  const { ca, server: certificate } = makeCertificates();
+  const { ca, server: certificate } = runCertificates();
 
   /** A listener over TLS that refuses every timestamp of ours and shows a clock 20 h ahead. */
   async function aheadOverTls() {

@@ -6,7 +6,7 @@ import { undiciTransport } from "hookproof/node";
 import { HttpsProxyAgent } from "https-proxy-agent";
 import { ProxyAgent } from "undici";
 import { afterEach, describe, expect, it } from "vitest";
-import { makeCertificates } from "../kit/certificates.js";
+import { runCertificates } from "../kit/certificates.js";
 import { httpsServer, type LocalServer, PROXY_ANSWERS, tcpServer } from "../kit/local-server.js";
 import { SECRET } from "../kit/receiver-server.js";
 
@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-const { ca, server: certificate } = makeCertificates();
+const { ca, server: certificate } = runCertificates();
 
 /** A proxy that refuses with these texts for as long as a test wants it to, and opens tunnels afterwards. */
 async function proxyThatRefuses(texts: string | readonly string[]) {

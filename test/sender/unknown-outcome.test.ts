@@ -15,7 +15,7 @@ import { Agent } from "undici";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createTransport } from "../../src/http/node/transport.js";
 import { createTransport as fetchTransport } from "../../src/http/transport-fetch.js";
-import { makeCertificates } from "../kit/certificates.js";
+import { runCertificates } from "../kit/certificates.js";
 import { lateResult } from "../kit/late-result.js";
 import { httpServer, httpsServer, refusingProxy, started, tcpServer } from "../kit/local-server.js";
 
@@ -134,7 +134,7 @@ describe("nothing can have arrived", () => {
   });
 
   it.each(["the Node transport", "undici"])("where the certificate is not trusted: %s", async (name) => {
-    const server = await started(httpsServer(makeCertificates().server, answering(200)));
+    const server = await started(httpsServer(runCertificates().server, answering(200)));
     const url = at(server.port, "https://localhost");
     expectUndelivered(await undelivered({ url, transport: TRANSPORTS[name]?.() }), "TLS_FAILED");
   });
