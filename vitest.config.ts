@@ -106,7 +106,7 @@ export default defineConfig({
     testTimeout: process.env.MUTATION_ROOM ? 30_000 : 120_000,
     hookTimeout: 60_000,
     // How long something may take that is bound to come; a machine has slow moments.
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 60_000 } },
     // By default vitest leaves one core free; most tests here wait for processes and sockets.
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },

@@ -23,7 +23,7 @@ export function commandHost(cwd: string, env: NodeJS.ProcessEnv, limitMs: number
     const child = fork(join(import.meta.dirname, "command-host.mjs"), {
       cwd,
       env,
-      execArgv: [],
+      execArgv: ["--require", join(import.meta.dirname, "no-dns.cjs")],
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
     endsWithThis(child);

@@ -11,6 +11,7 @@ import { endsWithThis, killQuietly } from "./processes.js";
 const WHOLE_NUMBER = /\b\d+\b/g;
 
 const BIN = resolve(import.meta.dirname, "../../cli/bin/hookproof.cjs");
+const NO_DNS = join(import.meta.dirname, "no-dns.cjs");
 const STEP_LIMIT_MS = 60_000;
 const END_LIMIT_MS = 20_000;
 
@@ -143,7 +144,7 @@ export async function openStage(environment?: Readonly<Record<string, string>>):
 function builtCommand(folder: string): string {
   const bin = join(folder, "bin");
   mkdirSync(bin);
-  writeFileSync(join(bin, "hookproof"), `#!/bin/sh\nexec "${process.execPath}" "${BIN}" "$@"\n`);
+  writeFileSync(join(bin, "hookproof"), `#!/bin/sh\nexec "${process.execPath}" --require "${NO_DNS}" "${BIN}" "$@"\n`);
   chmodSync(join(bin, "hookproof"), 0o755);
   return bin;
 }

@@ -1,5 +1,8 @@
-// Ends a worker of vitest whose run was killed; what its tests have started ends with it, by their `exit` hooks.
+// What each worker of vitest begins with, read anew for each test file.
+import { createRequire } from "node:module";
 
-// Read anew for each test file, and said once.
+createRequire(import.meta.url)("./no-dns.cjs");
+
+// A worker whose run was killed ends, and with it what its tests have started (processes.ts).
 if (process.channel && process.listenerCount("disconnect") === 0)
   process.once("disconnect", () => process.exit(1));
