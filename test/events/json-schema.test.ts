@@ -86,6 +86,7 @@ it.each<[what: string, events: object, message: RegExp]>([
     } catch (thrown) {
       return thrown as Error;
     }
+    return undefined;
   })();
   expect(error).toBeInstanceOf(TypeError);
   expect(error?.message).toMatch(message);

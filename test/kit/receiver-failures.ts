@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
 /** The receiver that would have answered. */
-type Receive = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+type Receive = (request: IncomingMessage, response: ServerResponse) => unknown;
 /** Answers in the receiver's place, or hinders its answer. */
 export type Failure = (request: IncomingMessage, response: ServerResponse, receive: Receive) => unknown;
 

@@ -17,6 +17,9 @@ export interface ReceiverServer extends LocalServer {
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
+/** The real answer as `intercept` sees it: it is given back, or not waited for. */
+type Receive = (...of: Parameters<Answer>) => void;
+
 /**
  * @param intercept may answer in the receiver's place; calls `receive` for the real answer
  */
@@ -24,7 +27,7 @@ export async function receiverServer(
   options: {
     auth?: ListenerOptions["auth"];
     clock?: Clock;
-    intercept?: (request: IncomingMessage, response: ServerResponse, receive: Answer) => unknown;
+    intercept?: (request: IncomingMessage, response: ServerResponse, receive: Receive) => unknown;
   } = {},
 ): Promise<ReceiverServer> {
   const { auth = { method: "hmac", secret: SECRET }, clock, intercept } = options;

@@ -29,7 +29,8 @@ async function behindProxy(texts: string | readonly string[]) {
     state.asked += 1;
     if (state.refuses) {
       client.on("data", () => client.write(answers.shift() ?? ""));
-      return client.write(answers.shift() ?? "");
+      client.write(answers.shift() ?? "");
+      return;
     }
     const tunnel = connect(server.port, "127.0.0.1", () => {
       client.write("HTTP/1.1 200 Connection established\r\n\r\n");

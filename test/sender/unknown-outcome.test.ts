@@ -179,7 +179,10 @@ it("a request that is sent again on a new connection that fails may have arrived
   let requests = 0;
   const server = await httpServer((request, response) =>
     request.resume().on("end", async () => {
-      if (++requests === 1) return response.end();
+      if (++requests === 1) {
+        response.end();
+        return;
+      }
       const { socket } = request;
       void server.stop();
       socket.destroy();

@@ -111,6 +111,7 @@ export function sqliteStore({
       withCodes(checkFile);
       withCodes(() => inSavepoint(tx, () => add(events, clock.now())));
       waker.wakeSoon();
+      return undefined;
     },
     claim(request) {
       const own = { ...request, listeners: new Map(request.listeners) };
