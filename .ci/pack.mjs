@@ -1,3 +1,4 @@
+// @ts-check
 // Packs the three packages as they are published:
 //   node .ci/pack.mjs --repository https://github.com/<owner>/<name> --tag v<version> --out <folder>
 // Beside what `npm pack` does: the manifests name the repository and hold nothing that is only for development, and
@@ -26,7 +27,7 @@ try {
   rmSync(stage, { recursive: true });
 }
 
-/** Packs one package and gives the tarball's name. */
+/** Packs one package and gives the tarball's name. @param {string} folder */
 function pack(folder) {
   const from = join(ROOT, folder);
   const manifest = JSON.parse(readFileSync(join(from, "package.json"), "utf8"));
@@ -44,12 +45,18 @@ function pack(folder) {
   return filename;
 }
 
+/** @param {string} folder @param {string[]} more */
 function npmPack(folder, ...more) {
   const args = ["pack", folder, "--ignore-scripts", "--json", ...more];
   return JSON.parse(execFileSync("npm", args, { cwd: ROOT, encoding: "utf8", stdio: "pipe" }));
 }
 
-/** The manifest without what is only for development, and with the repository. */
+/**
+ * The manifest without what is only for development, and with the repository.
+ *
+ * @param {Record<string, unknown>} manifest
+ * @param {string} folder
+ */
 function published({ scripts, devDependencies, workspaces, overrides, ...manifest }, folder) {
   return {
     ...manifest,
@@ -63,7 +70,7 @@ function published({ scripts, devDependencies, workspaces, overrides, ...manifes
   };
 }
 
-/** A page whose relative links lead into the repository. */
+/** A page whose relative links lead into the repository. @param {string} folder @param {string} path */
 function withAbsoluteLinks(folder, path) {
   const page = readFileSync(join(ROOT, folder, path), "utf8");
   return page.replace(/(!?)(\[[^\]]*\]\()([^()\s]+)\)/g, (link, image, text, target) => {

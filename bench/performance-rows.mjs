@@ -1,3 +1,4 @@
+// @ts-check
 // The questions that docs/performance.md answers, their goals, and the bench that answers each.
 export const ROWS = [
   {

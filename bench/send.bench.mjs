@@ -1,3 +1,4 @@
+// @ts-check
 // Sign and send, 1 KB, 50 at once, to another process: what does the library cost over its bare transport, and
 // what do others cost? Each case has a process of its own; `npm ci --prefix bench` installs the peers.
 import { fork } from "node:child_process";

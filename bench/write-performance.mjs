@@ -1,3 +1,4 @@
+// @ts-check
 // Writes what is generated in docs/performance.md, and its plots, from bench/results: node bench/write-performance.mjs
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

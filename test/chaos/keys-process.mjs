@@ -1,9 +1,11 @@
+// @ts-check
 // Generates and rotates keys in one store until it is killed, and reports each step before and after it.
 import { openKeyStore } from "hookproof/node";
 
-const [dir, start] = process.argv.slice(2);
+const [dir = "", start] = process.argv.slice(2);
 let now = Number(start);
 const store = openKeyStore(dir, { clock: { now: () => now } });
+/** @param {object} line */
 const report = (line) => new Promise((resolve) => process.stdout.write(`${JSON.stringify(line)}\n`, resolve));
 
 await report({ ready: true });

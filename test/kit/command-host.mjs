@@ -1,3 +1,4 @@
+// @ts-check
 import { Readable, Writable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import main from "../../cli/dist/main.cjs";
@@ -9,12 +10,17 @@ function held() {
   return counts;
 }
 
-/** What is held from the beginning: the channel to who started this, and its streams, which Node opens when they are first looked at. */
+/**
+ * What is held from the beginning: the channel to who started this, and its streams, which Node opens when they are first looked at.
+ *
+ * @type {Map<string, number> | undefined}
+ */
 let own;
-const isIdle = () => [...held()].every(([kind, count]) => count <= (own.get(kind) ?? 0));
+const isIdle = () => [...held()].every(([kind, count]) => count <= (own?.get(kind) ?? 0));
 
 /** A stream that is no terminal, and what was written to it. */
 function written() {
+  /** @type {Buffer[]} */
   const chunks = [];
   const stream = new Writable({
     write(chunk, _, done) {
@@ -41,5 +47,5 @@ process.on("message", async (words) => {
   });
   do await wait(1);
   while (!isIdle());
-  process.send({ stdout: stdout.text(), stderr: stderr.text(), code });
+  process.send?.({ stdout: stdout.text(), stderr: stderr.text(), code });
 });

@@ -1,3 +1,4 @@
+// @ts-check
 /**
  * The seed of everything that tests draw at random. It is the same in every run, so that what fails was broken by
  * the change at hand; the long form (HOOKPROOF_LONG) draws a new one. vitest.config.ts prints it and hands it on:

@@ -1,9 +1,12 @@
+// @ts-check
+/** @typedef {{ mutate: string[], tests: string[], slow?: string[], service?: boolean, database?: boolean }} Room */
+
 /**
  * What is mutated, room by room, and the tests that have to notice: the room's own and the vectors it is pinned by.
  * A mutant of what runs while a test file is loaded costs a run of all of them, so the sets are small and fast.
  * `slow`: files that come last; `service`: its tests need the local service; `database`: they need PostgreSQL.
  */
-export const rooms = {
+export const rooms = /** @type {Record<string, Room>} */ ({
   hmac: {
     mutate: ["src/hmac/*.ts"],
     tests: ["test/hmac/*.test.ts", "test/vectors/*-hmac.test.ts"],
@@ -80,7 +83,7 @@ export const rooms = {
     ],
     service: true,
   },
-};
+});
 
 /** The room this process was started for. */
-export const room = rooms[process.env.MUTATION_ROOM];
+export const room = /** @type {Room} */ (rooms[process.env.MUTATION_ROOM ?? ""]);

@@ -1,3 +1,4 @@
+// @ts-check
 // Runs Stryker room by room: node test/mutation/run.mjs [room ...] [--mutate src/hmac/signature.ts]
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -20,7 +21,7 @@ if (!existsSync(`${here}/node_modules`)) {
 }
 const stryker = `${here}/node_modules/@stryker-mutator/core/bin/stryker.js`;
 for (const name of named.length > 0 ? named : Object.keys(rooms)) {
-  const server = rooms[name].database ? await databaseServer() : undefined;
+  const server = rooms[name]?.database ? await databaseServer() : undefined;
   const { status } = spawnSync(process.execPath, [stryker, "run", `${here}/stryker.config.mjs`, ...options], {
     stdio: "inherit",
     cwd: `${here}/../..`,
@@ -38,12 +39,14 @@ for (const name of named.length > 0 ? named : Object.keys(rooms)) {
   console.log(summary(name));
 }
 
-/** How many mutants were noticed. Stryker counts one as survived whose test files cannot even be loaded. */
+/** How many mutants were noticed. Stryker counts one as survived whose test files cannot even be loaded. @param {string} name */
 function summary(name) {
   const { files } = JSON.parse(readFileSync(`${here}/report/${name}.json`, "utf8"));
+  /** @type {{ status: string, testsCompleted?: number }[]} */
   const mutants = Object.values(files)
     .flatMap((file) => file.mutants)
     .filter(({ status }) => status !== "Ignored");
+  /** @param {string} status */
   const of = (status) => mutants.filter((one) => one.status === status);
   const atLoad = of("Survived").filter(({ testsCompleted }) => testsCompleted === 0).length;
   const noticed = of("Killed").length + of("Timeout").length + atLoad;
@@ -51,7 +54,7 @@ function summary(name) {
   return `${name}: ${noticed} of ${mutants.length} mutants noticed (${share} %), ${of("Timeout").length} of them by the time limit, ${atLoad} as a test file could not be loaded`;
 }
 
-/** The room's test files of which Stryker ran nothing: it passes over one that cannot be loaded, without a word. */
+/** The room's test files of which Stryker ran nothing: it passes over one that cannot be loaded, without a word. @param {string} name */
 function unreadTests(name) {
   const vitest = `${here}/../../node_modules/vitest/vitest.mjs`;
   const list = ["list", "--filesOnly", "--json", "--config", `${here}/vitest.config.ts`];
@@ -60,10 +63,11 @@ function unreadTests(name) {
     env: { ...process.env, MUTATION_ROOM: name },
     encoding: "utf8",
   });
-  const files = JSON.parse(stdout.slice(stdout.indexOf("["))).map(({ file }) => file);
+  /** @type {{ file: string }[]} */
+  const listed = JSON.parse(stdout.slice(stdout.indexOf("[")));
   const { testFiles } = JSON.parse(readFileSync(`${here}/report/${name}.json`, "utf8"));
-  return files
-    .map((file) => relative(`${here}/../..`, file))
+  return listed
+    .map(({ file }) => relative(`${here}/../..`, file))
     .filter((file) => !(testFiles[file]?.tests.length > 0));
 }
 

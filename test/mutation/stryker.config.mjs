@@ -1,3 +1,4 @@
+// @ts-check
 import { room } from "./rooms.mjs";
 
 export default {

@@ -1,3 +1,4 @@
+// @ts-check
 // Updates a resource type over and over through a service of its own, and says each name once it was answered.
 import { createService } from "hookproof-service";
 

@@ -1,3 +1,4 @@
+// @ts-check
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -34,6 +35,10 @@ export async function bundle(mutant, name = "main", entry = "main") {
   return outfile;
 }
 
+/**
+ * @param {{ file: string, text: string, instead: string }} mutant
+ * @returns {import("esbuild").Plugin}
+ */
 function mutation({ file, text, instead }) {
   return {
     name: "mutant",

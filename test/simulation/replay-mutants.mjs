@@ -1,3 +1,4 @@
+// @ts-check
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are pieces of source
 // Mutants of the receiving side, as those of mutants.mjs are of the outbox.
 
@@ -7,6 +8,7 @@ const MEMORY = "src/replay/memory-replay-store.ts";
 const SQLITE = "src/replay/sqlite-replay-store.ts";
 
 /** By what mutants.json has a mutant. */
+/** @param {{ store: string, name: string }} mutant */
 export function replayKeyOf({ store, name }) {
   return `receiver, ${store}: ${name}`;
 }

@@ -1,3 +1,4 @@
+// @ts-check
 // Bundles the simulator with the library's source, so that it starts at once, and runs it: npm run simulate.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";

@@ -1,3 +1,4 @@
+// @ts-check
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are pieces of source
 // Mutants of the schemes, as those of mutants.mjs are of the outbox.
 
@@ -6,6 +7,7 @@ const STANDARD = "src/schemes/standard-webhooks";
 const HTTP = "src/schemes/http-signature";
 
 /** By what mutants.json has a mutant. */
+/** @param {{ store: string, name: string }} mutant */
 export function schemeKeyOf({ store, name }) {
   return `schemes, ${store}: ${name}`;
 }

@@ -1,3 +1,4 @@
+// @ts-check
 // Runs the contracts of the SQLite stores on the SQLite of the runtime itself (node:sqlite or bun:sqlite), against the
 // built library: elsewhere.mjs <folder>
 import { openSqlite } from "hookproof/node";
@@ -9,6 +10,7 @@ const [folder] = process.argv.slice(2);
 
 for (const [index, { name, run }] of replayStoreContract.entries()) {
   const clock = fixedClock("2026-01-01T00:00:00Z");
+  /** @type {ReturnType<typeof sqliteReplayStore>[]} */
   const stores = [];
   await run({
     open() {

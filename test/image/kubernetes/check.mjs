@@ -1,3 +1,4 @@
+// @ts-check
 // Checks a manifest on standard input against the schemas of Kubernetes: prints the kind of each document, or fails.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,3 +1,4 @@
+// @ts-check
 // Enqueues, claims, begins, ends and redrives events in one file, as fast as it can, until it is killed. It tells
 // which events it had stored, and which it had seen end.
 import { createHash, randomUUID } from "node:crypto";
@@ -5,11 +6,14 @@ import { openSqlite } from "hookproof/node";
 import { sqliteStore } from "hookproof/outbox/sqlite";
 import { seededRandom } from "../../kit/seed.mjs";
 
-const [file, driver, from, name] = process.argv.slice(2);
+const [file = "", driver, from, name = ""] = process.argv.slice(2);
 const random = seededRandom(name);
-/** A whole number from `from` up to, but not including, `to`. */
+/** A whole number from `from` up to, but not including, `to`. @param {number} from @param {number} to */
 const between = (from, to) => from + Math.floor(random() * (to - from));
-const store = sqliteStore({ open: () => openSqlite(file, { driver, from }) });
+const store = sqliteStore({
+  open: () => openSqlite(file, /** @type {Parameters<typeof openSqlite>[1]} */ ({ driver, from })),
+});
+/** @param {object} line */
 const report = (line) => new Promise((resolve) => process.stdout.write(`${JSON.stringify(line)}\n`, resolve));
 const listeners = new Map([
   ["lst_1", { most: 20, windowMs: 604_800_000 }],
@@ -17,6 +21,10 @@ const listeners = new Map([
 ]);
 const attempt = { number: 1, startedAt: Date.now(), durationMs: 1, status: 200 };
 
+/**
+ * @param {Awaited<ReturnType<typeof store.claim>>[number]} claimed
+ * @returns {Promise<string[]>}
+ */
 async function end({ lease, event, now }) {
   switch (between(0, 7)) {
     case 0:
