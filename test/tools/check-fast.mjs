@@ -30,7 +30,7 @@ const started = Date.now();
 const changed = changedFiles();
 console.log(
   changed
-    ? `${count(changed.length, "file")} differ from ${base}`
+    ? `what differs from ${base}: ${count(changed.length, "file")}`
     : "This is no checkout of git: types and lint only.",
 );
 
