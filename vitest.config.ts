@@ -40,13 +40,19 @@ const ADDED = {
 /** What is heavy, of the rooms that `npm test` looks at: `npm run test:thorough`. */
 const THOROUGH = [
   // Dozens of processes each.
-  "cli/test/{completion-shells,mcp-lines,network,outbox,prompts,secret-mounts,targets,terminal,tls,transcripts}.test.ts",
-  "test/docs/{json-output,transcripts}.test.ts",
+  "cli/test/{completion-shells,jwks-publish,mcp,mcp-lines,network,outbox,prompts,secret-mounts,start}.test.ts",
+  "cli/test/{targets,terminal,tls,transcripts}.test.ts",
+  "test/diagnose/shell-signers.test.ts",
+  "test/docs/{blocks,json-output,transcripts}.test.ts",
   "test/examples/*.test.ts",
+  "test/jwks/resolver-hostile.test.ts",
   "test/kit/run-reporter.test.ts",
   "test/packaging/action.test.ts",
   "test/probes/{examples,one-bug}.test.ts",
-  "test/tools/*.test.ts",
+  "test/receiver/adapter-examples.test.ts",
+  "test/schemes/wrong-senders.test.ts",
+  "test/service/{cel,cel-conformance,embedding,objects,private-files}.test.ts",
+  "test/tools/{hooks,stress}.test.ts",
   // Killed processes, and many at once.
   "test/chaos/keys.test.ts",
   "test/jwks/rotation-under-load.test.ts",
@@ -58,13 +64,17 @@ const THOROUGH = [
   "test/growth.test.ts",
   "test/key-store/passphrase.test.ts",
   "test/outbox/{fairness,tenants}.test.ts",
-  "test/service/{expression-lanes,expressions,ingestion,token-memory,upload-memory}.test.ts",
-  // Drawn inputs, and every mutant of a listener.
-  "cli/test/{hostile-text,mutants}.test.ts",
+  "test/service/{access-tokens,client-secrets,expression-lanes,expressions,ingestion,secrets}.test.ts",
+  "test/service/{token-memory,upload-memory}.test.ts",
+  // Hundreds of inputs, and every mutant of a listener.
+  "cli/test/{hostile-text,mutants,odd-files}.test.ts",
   "test/diagnose/{no-false-cause,properties}.test.ts",
+  "test/jwks/hostile-key-sets.test.ts",
+  "test/outbox/proxies.test.ts",
   "test/outbox/sqlite/model.test.ts",
-  "test/probes/mutants.test.ts",
-  "test/service/{properties,wrong-types}.test.ts",
+  "test/probes/{mutants,own-listener,verdict}.test.ts",
+  "test/receiver/{callbacks,properties,spellings}.test.ts",
+  "test/service/{hostile-requests,paging,properties,wrong-types}.test.ts",
   "test/types/doc-examples.test.ts",
   // What only root can do.
   "test/{inspector,key-store}/other-user.test.ts",
@@ -107,8 +117,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // How long something may take that is bound to come; a machine has slow moments.
     expect: { poll: { timeout: 60_000 } },
-    // By default vitest leaves one core free; most tests here wait for processes and sockets.
-    maxWorkers: 2,
+    // On two cores: many tests here wait for processes and sockets.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     globalSetup: "test/kit/test-run.ts",
     setupFiles: "test/kit/worker.ts",

@@ -9,6 +9,7 @@ import {
   violationsOf,
 } from "./kit/architecture-rules.js";
 import { cyclesAmong } from "./kit/import-cycles.js";
+import { testViolationsOf } from "./kit/test-rules.js";
 
 const root = new URL("../", import.meta.url);
 
@@ -80,6 +81,12 @@ describe("the house as it stands", () => {
     expect(helpers.length).toBeGreaterThan(50);
     const hooked = /^(?:before|after)(?:Each|All)\(/m;
     expect(helpers.filter(({ text }) => hooked.test(text)).map(({ path }) => path)).toEqual([]);
+  });
+
+  it("has tests that wait for no real time, choose by no word of their own and are tried once", () => {
+    const tests = ["test", "service/test", "cli/test"].flatMap(filesIn).filter((file) => !isHelper(file));
+    expect(tests.length).toBeGreaterThan(300);
+    expect(tests.flatMap(testViolationsOf)).toEqual([]);
   });
 
   it("has no import cycle, except of types", () => {
@@ -170,6 +177,21 @@ describe("the rules can be broken", () => {
     ["cli/src/a.ts", 'import { x } from "../../service/src/index.js";', "a file of another package"],
   ])("%s: %s", (path, text, broken) => {
     const found = violationsOf({ path, text }, rights);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toContain(broken);
+  });
+
+  it.each<[line: string, broken: string]>([
+    ['it.skipIf(isBusy)("works", () => {});', "skips or chooses by itself"],
+    ['describe.only("room", () => {', "skips or chooses by itself"],
+    ['it("works", { retry: 2 }, () => {', "is tried twice"],
+    ["  expect(performance.now() - began).toBeLessThan(500);", "bounds wall time from above"],
+    ["  const took = Date.now() - began;\n  expect(took).toBeLessThan(500);", "bounds wall time from above"],
+    ['it("works", { timeout: 5_000 }, async () => {', "a limit of vitest's"],
+    ["}, 20_000);", "a limit of vitest's"],
+    ['it("is refused", () => {\n  send({ attemptTimeoutMs: 250 });\n});', "races real input and output"],
+  ])("of a test: %s", (text, broken) => {
+    const found = testViolationsOf({ path: "test/a.test.ts", text });
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(broken);
   });

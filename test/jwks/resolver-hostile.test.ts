@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateKey, type KeyRecord } from "hookproof/jwks";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { type Certificates, runCertificates, otherCertificates } from "../kit/certificates.js";
+import { type Certificates, otherCertificates, runCertificates } from "../kit/certificates.js";
 
 interface Outcome {
   ok: boolean;

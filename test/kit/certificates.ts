@@ -21,7 +21,7 @@ export interface Certificates {
 }
 
 /** What a run's folder for temporary files calls them. */
-export const CERTIFICATES = "certificates.json";
+const CERTIFICATES = "certificates.json";
 
 /** Those of this run, made by whichever test asks first: to make them takes a process of its own. */
 export function runCertificates(): Certificates {

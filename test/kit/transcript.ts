@@ -144,7 +144,10 @@ export async function openStage(environment?: Readonly<Record<string, string>>):
 function builtCommand(folder: string): string {
   const bin = join(folder, "bin");
   mkdirSync(bin);
-  writeFileSync(join(bin, "hookproof"), `#!/bin/sh\nexec "${process.execPath}" --require "${NO_DNS}" "${BIN}" "$@"\n`);
+  writeFileSync(
+    join(bin, "hookproof"),
+    `#!/bin/sh\nexec "${process.execPath}" --require "${NO_DNS}" "${BIN}" "$@"\n`,
+  );
   chmodSync(join(bin, "hookproof"), 0o755);
   return bin;
 }

@@ -48,9 +48,11 @@ export function underWay() {
       response.on("close", () => unanswered.delete(isHeld));
       return intercept(request, response, async (...given) => {
         receiving += 1;
-        await receive(...given).finally(() => {
+        try {
+          await receive(...given);
+        } finally {
           receiving -= 1;
-        });
+        }
       });
     };
   }

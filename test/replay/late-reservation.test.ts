@@ -1,6 +1,6 @@
 import { postgresReplayStore, redisReplayStore } from "hookproof/replay";
 import { waitFor } from "hookproof/testing";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 
 /** A database whose first answer comes when it is let go, and every other at once. */
 function slowDatabase(answer: unknown) {
@@ -62,11 +62,13 @@ it("Redis: what was reserved after its caller was told that it failed is release
 });
 
 it("what was reserved in time is released by nobody", async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
   const { ask, asked, letGo } = slowDatabase("OK");
   const store = redisReplayStore({ client: { call: ask } as never, timeoutMs: 30 });
   const reserving = store.reserve("lst_1", "e1");
   letGo();
   expect(await reserving).toMatchObject({ state: "reserved" });
-  await new Promise((resolve) => setTimeout(resolve, 60));
+  await vi.advanceTimersByTimeAsync(60);
   expect(asked).toHaveLength(1);
 });

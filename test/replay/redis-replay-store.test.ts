@@ -76,7 +76,7 @@ describeWith("redis-server", redis)("redisReplayStore", () => {
   }
 });
 
-it("a server that is not there is 503 with Retry-After", async () => {
+it("a server that is not there is 503 with Retry-After, once the limit of the store is over", async () => {
   const client = new Redis({ host: "127.0.0.1", port: await heldPort(), password: "hush" });
   client.on("error", () => {});
   const replayStore = redisReplayStore({ client, timeoutMs: 50 });

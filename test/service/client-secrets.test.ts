@@ -1,11 +1,17 @@
+// What is stored of client secrets, and what a guess costs: at the real cost of scrypt.
 import { createHook } from "node:async_hooks";
 import { scryptSync } from "node:crypto";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createService } from "hookproof-service";
-import { expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { openStorage } from "../../service/src/storage/storage.js";
 import { temporaryFolder } from "../kit/temporary-folder.js";
 import { startService } from "./running-service.js";
+
+const setRealCost = createRequire(import.meta.url)("../kit/cheap-scrypt.cjs") as (isReal: boolean) => void;
+beforeAll(() => setRealCost(true));
+afterAll(() => setRealCost(false));
 
 const clients = [
   { id: "robot", secret: "the same secret" },

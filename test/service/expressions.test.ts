@@ -153,7 +153,7 @@ describe("an attempt to reach what is behind the values", () => {
 describe("an expression without an end", () => {
   const long = `{"trigger":{"list":[${new Array(20_000).fill(1)}],"text":"${"x".repeat(40_000)}"}}`;
   const doubled = (start: string, times: number) => `[${start}]${".map(a, a + a)".repeat(times)}[0]`;
-  const impatient = createExpressions({ timeoutMs: 300 });
+  const impatient = createExpressions({ timeoutMs: 300 }); // the limit that is tested
   const patient = createExpressions({ timeoutMs: 8_000 });
   afterAll(() => Promise.all([impatient.stop(), patient.stop()]));
 
@@ -161,7 +161,7 @@ describe("an expression without an end", () => {
     ["loops in loops", "ctx.trigger.list.all(a, ctx.trigger.list.all(b, true))"],
     ["a pattern that tries everything", "ctx.trigger.text.matches('(x?){500}x{500}$')"],
   ])("ends after the time a step has: %s", async (_what, expression) => {
-    // On a busy machine it is tried with twice the time, and with four times as much.
+    // On a busy machine the limit is not the first one: it is tried with twice the time, and with four times as much.
     expect(await impatient.values(evaluation(long), [expression])).toMatchObject({
       failure: {
         code: "EXPRESSION_TIMEOUT",

@@ -67,7 +67,7 @@ process.exit(failed.length > 0 ? 1 : 0);
 
 /** @param {import("./rooms.mjs").Choice} choice */
 async function runTests({ files, stories, left, roomless }) {
-  const quick = ["run", "--project", "main", "--project", "alone", "--retry=0"];
+  const quick = ["run", ...["main", "thorough", "alone"].flatMap((project) => ["--project", project])];
   if (files.length > 0)
     say(
       `tests of ${foldersOf(files)}`,
@@ -75,8 +75,8 @@ async function runTests({ files, stories, left, roomless }) {
     );
   if (stories.length > 0) {
     const pattern = ` (${stories.join("|")})( \\[with|$)`;
-    const file = join(root, "cli/test/transcripts.test.ts");
-    say(`transcripts ${stories.join(", ")}`, await run(VITEST, ...quick, file, "-t", pattern));
+    const files = ["first-stories", "transcripts"].map((name) => join(root, `cli/test/${name}.test.ts`));
+    say(`transcripts ${stories.join(", ")}`, await run(VITEST, ...quick, ...files, "-t", pattern));
   }
   for (const [command, names] of left) console.log(`left out: ${foldersOf(names)} (${command})`);
   if (roomless.length > 0) console.log(`no tests are only for: ${roomless.join(", ")} (npm test)`);

@@ -8,8 +8,10 @@ import { basename, dirname, join } from "node:path/posix";
  *   `left`: what was left out, by the command that runs it; `roomless`: changed files that no folder of tests is for
  */
 
-/** What `npm test` runs. */
-const QUICK = ["main", "alone"];
+/** The projects of vitest.config.ts that need Node alone, by the command that runs each; what is heavy has a name of its own. */
+const LIGHT = "main";
+/** @type {Readonly<Record<string, string>>} */
+const COMMANDS = { main: "npm test", thorough: "npm run test:thorough", alone: "npm run test:thorough" };
 
 /** How long the chosen files may have taken when they were run last, and how long the transcripts, by their commands. */
 const MOST_SECONDS = 16;
@@ -67,14 +69,15 @@ export function chooseTests({ changed, all, stories, read, seconds }) {
   for (const [file, distance] of sorted) {
     const project = projects.get(file) ?? "";
     if (file === STORY_FILE && distance > 0) continue; // its stories are chosen one by one
-    if (!QUICK.includes(project)) leave(`npm run test:${project}`, file);
-    else if (distance > 0 && spent + seconds(file) > MOST_SECONDS) leave("npm test", file);
+    const command = COMMANDS[project];
+    const isTooMuch = project !== LIGHT || spent + seconds(file) > MOST_SECONDS;
+    if (!command || (distance > 0 && isTooMuch)) leave(command ?? `npm run test:${project}`, file);
     else {
       files.push(file);
       spent += seconds(file);
     }
   }
-  for (const story of told.left) leave("npm test", `${STORIES}${story}.txt`);
+  for (const story of told.left) leave("npm run test:thorough", `${STORIES}${story}.txt`);
   return { files, stories: files.includes(STORY_FILE) ? [] : told.chosen, left, roomless };
 }
 

@@ -11,6 +11,7 @@ const TEXTS: Record<string, string> = {
   "test/outbox/postgres/store.test.ts": "",
   "test/service/access-tokens.test.ts": "",
   "test/service/heavy.test.ts": "",
+  "test/service/whole-days.test.ts": "",
   "test/inspector/guard.test.ts": 'import { listen } from "../kit/own-server.js";',
   "test/docs/links.test.ts": 'const PAGES = ["tour.md"];',
   "test/docs/blocks.test.ts": "",
@@ -24,7 +25,12 @@ const TEXTS: Record<string, string> = {
 
 const all = Object.keys(TEXTS)
   .filter((file) => file.endsWith(".test.ts"))
-  .map((file) => ({ file, project: file.includes("postgres") ? "databases" : "main" }));
+  .map((file) => ({ file, project: projectOf(file) }));
+
+function projectOf(file: string): string {
+  if (file.includes("postgres")) return "databases";
+  return file.includes("whole-days") ? "alone" : "main";
+}
 
 function choose(...changed: string[]) {
   const { files, stories, left, roomless } = chooseTests({
@@ -54,9 +60,13 @@ it.each([
 it("a heavy file is left out unless it is what has changed, and so is what npm test does not run", () => {
   expect(choose("service/src/auth/access-token.ts")).toEqual({
     ...chosen("test/architecture.test.ts", "test/service/access-tokens.test.ts"),
-    left: { "npm test": ["test/service/heavy.test.ts"] },
+    left: {
+      "npm test": ["test/service/heavy.test.ts"],
+      "npm run test:thorough": ["test/service/whole-days.test.ts"],
+    },
   });
-  expect(choose("test/service/heavy.test.ts").files).toContain("test/service/heavy.test.ts");
+  for (const file of ["test/service/heavy.test.ts", "test/service/whole-days.test.ts"])
+    expect(choose(file).files).toContain(file);
   expect(choose("src/outbox/postgres/store.ts").left).toEqual({
     "npm run test:databases": ["test/outbox/postgres/store.test.ts"],
   });
@@ -66,7 +76,7 @@ it("a command: the transcripts that name it, the short ones", () => {
   expect(choose("cli/src/commands/jwks-publish.ts")).toEqual({
     ...chosen("test/architecture.test.ts", "cli/test/prompts.test.ts"),
     stories: ["publish"],
-    left: { "npm test": ["cli/test/transcripts/usage.txt"] },
+    left: { "npm run test:thorough": ["cli/test/transcripts/usage.txt"] },
   });
   expect(choose("cli/test/transcripts/usage.txt").stories).toEqual(["usage"]);
 });

@@ -17,7 +17,7 @@ const HELP = `npm run test:stress -- [options] [file ...]
 
 Runs test files in shuffled order while their process group is stopped for ${STOPPED_MS} ms after every ${RUNS_MS} ms of
 running and every processor is busy, without a second try, and lists what failed: how often, its first error, and the
-command that draws the same order again. Without files: all of the projects main and alone.
+command that draws the same order again. Without files: all of npm test and npm run test:thorough.
 
   --times N      rounds (10)
   --seed N       the first round's order of tests; each next one takes the next number (a random one)
@@ -145,7 +145,10 @@ async function runRound(order, path) {
   const vitest = [join(checkout, "node_modules/vitest/vitest.mjs"), "run", "--root", root, "--retry=0"];
   const shuffled = ["--sequence.shuffle.tests", `--sequence.seed=${order}`];
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${path}.json`];
-  const which = files.length > 0 || root !== checkout ? files : ["--project", "main", "--project", "alone"];
+  const which =
+    files.length > 0 || root !== checkout
+      ? files
+      : ["main", "thorough", "alone"].flatMap((project) => ["--project", project]);
   const child = spawn(process.execPath, [...vitest, ...shuffled, ...reporters, ...which], {
     cwd: root,
     detached: true,

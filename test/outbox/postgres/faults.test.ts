@@ -53,7 +53,7 @@ describeWith("postgresql", postgres)("postgresStore in a network that fails", ()
   it("a worker whose connections were all forgotten works on over new ones", async () => {
     const receiver = await receiverServer({});
     const worker = createOutbox({
-      store: outbox.store({ pool: far, timeoutMs: 500 }),
+      store: outbox.store({ pool: far, timeoutMs: 500 }), // the limit by which it notices; what else it ends is done again
       listeners: { orders: { url: receiver.url, signer: hmacSigner({ secret: SECRET }) } },
       pollMs: 20,
     });
