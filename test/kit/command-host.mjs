@@ -1,7 +1,10 @@
 // @ts-check
+import { createRequire } from "node:module";
 import { Readable, Writable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
-import main from "../../cli/dist/main.cjs";
+
+/** What is built, which the types of a clone do not know yet. */
+const main = createRequire(import.meta.url)("../../cli/dist/main.cjs");
 
 /** How much keeps this process alive, of what kinds. */
 function held() {

@@ -76,6 +76,37 @@ export const rooms = /** @type {Record<string, Room>} */ ({
     slow: ["real-clients", "paging", "faults", "remote-control", "wrong-types"],
     service: true,
   },
+  schemes: {
+    mutate: ["src/schemes/**/*.ts"],
+    tests: [
+      "test/schemes/{confusion,contract,http-signature,http-signature-mistakes,meanings,replay,rfc-8935,rfc-9421}.test.ts",
+      "test/schemes/{seam,security-event-token,set-mistakes,signature-fields,standard-webhooks}.test.ts",
+      "test/schemes/standard-webhooks-mistakes.test.ts",
+      "test/sender/classify.test.ts",
+    ],
+  },
+  events: {
+    mutate: ["src/events/*.ts"],
+    tests: ["test/events/*.test.ts"],
+  },
+  alerts: { mutate: ["src/alerts/*.ts"], tests: ["test/alerts/*.test.ts"] },
+  observe: { mutate: ["src/observe/*.ts"], tests: ["test/observe/*.test.ts"] },
+  "key-store": {
+    // Without passphrases, whose scrypt takes a third of a second for each test.
+    mutate: ["src/key-store/*.ts"],
+    tests: ["test/key-store/{key-store,publish-key-set}.test.ts"],
+  },
+  diagnose: {
+    mutate: ["src/diagnose/**/*.ts"],
+    tests: [
+      "test/diagnose/{compare,describe-code,diagnose,headers,key-sets,known-mistakes,search,unexplained}.test.ts",
+    ],
+  },
+  probes: {
+    mutate: ["src/probes/**/*.ts"],
+    tests: ["test/probes/{behaviour,own-listener,run-probes,verdict}.test.ts"],
+    slow: ["own-listener", "verdict"],
+  },
   jwks: {
     mutate: ["src/jwks/*.ts"],
     tests: [
