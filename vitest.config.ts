@@ -52,7 +52,7 @@ const THOROUGH = [
   "test/receiver/adapter-examples.test.ts",
   "test/schemes/wrong-senders.test.ts",
   "test/service/{cel,cel-conformance,embedding,objects,private-files}.test.ts",
-  "test/tools/{hooks,stress}.test.ts",
+  "test/tools/{hooks,stages,stress}.test.ts",
   // Killed processes, and many at once.
   "test/chaos/keys.test.ts",
   "test/jwks/rotation-under-load.test.ts",

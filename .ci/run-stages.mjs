@@ -39,6 +39,17 @@ export async function runStages({ work, env, processors, stages }) {
   /** @type {string[]} */
   const unstable = [];
   const sum = { passed: 0, failed: 0 };
+  /** @type {Set<number>} The groups of what runs. */
+  const groups = new Set();
+  const killAll = () => {
+    for (const group of groups) {
+      try {
+        process.kill(-group, "SIGKILL");
+      } catch {} // it has just ended
+    }
+  };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
+  process.once("exit", killAll);
   let free = processors;
 
   const signOfLife = setInterval(() => {
@@ -97,11 +108,9 @@ export async function runStages({ work, env, processors, stages }) {
       const again = `${command}${separator} ${failed.join(" ")}`;
       console.log(`[${seconds()} s] ${stage.name}: once more, alone: ${failed.join(" ")}`);
       const name = `${stage.name}, once more`;
-      const second = await run(
-        { ...stage, name },
-        `VITEST_MAX_WORKERS=1 ${again}`,
-        join(work, `${name}.json`),
-      );
+      const second = await run({ ...stage, name }, again, join(work, `${name}.json`), {
+        VITEST_MAX_WORKERS: "1",
+      });
       if (second.ok) {
         unstable.push(...failed);
         sum.passed += result.failed;
@@ -118,9 +127,10 @@ export async function runStages({ work, env, processors, stages }) {
    * @param {Stage} stage
    * @param {string} command
    * @param {string | undefined} outcome where vitest says what it came to
+   * @param {Record<string, string>} more for its environment
    * @returns {Promise<{ ok: boolean, why: string }>}
    */
-  async function run({ name, as }, command, outcome) {
+  async function run({ name, as }, command, outcome, more = {}) {
     console.log(`[${seconds()} s] ${name}: ${command}`);
     const since = Date.now();
     const log = join(work, `${name.replaceAll(/[^\w]+/g, "-")}.log`);
@@ -132,20 +142,22 @@ export async function runStages({ work, env, processors, stages }) {
       chmodSync(outcome, 0o666); // the stranger's
     }
     /** @type {Record<string, string>} */
-    const told = outcome ? { HOOKPROOF_OUTCOME: outcome } : {};
+    const told = outcome ? { HOOKPROOF_OUTCOME: outcome, ...more } : {};
     const [file = "", ...args] = as ? as.command(command, told) : ["bash", "-c", command];
     const child = spawn(file, args, {
       stdio: ["ignore", "pipe", "pipe"],
       detached: true, // a group of its own, which ends with it
       env: as ? process.env : { ...process.env, ...env, ...told },
     });
+    const group = child.pid ?? 0;
+    if (group > 0) groups.add(group);
+    child.once("exit", () => groups.delete(group));
     const written = createWriteStream(log);
     for (const stream of [child.stdout, child.stderr]) stream.pipe(written, { end: false });
     const why = await new Promise((resolve) => {
-      const kill = () => process.kill(-(child.pid ?? 0), "SIGKILL");
       const timer = setTimeout(() => {
         resolve(`did not end within ${LIMIT_MS / 60_000} minutes`);
-        kill();
+        process.kill(-group, "SIGKILL");
       }, LIMIT_MS);
       child.once("error", (error) => resolve(String(error)));
       child.once("close", (code, signal) => {

@@ -4,6 +4,7 @@ import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 
 /** What this machine lacks for it; `undefined` if nothing. */
 export function lackingForMachines() {
@@ -27,7 +28,7 @@ export async function startMachines(addresses, { delayMs, lostOf10000 }) {
   const nameOf = (machine) => `h${process.pid}${machine}`;
   const ip = (...args) => execFileSync("ip", args);
   const cards = Object.entries(addresses).map(([machine, address]) => `${nameOf(machine)}=${address}`);
-  const script = new URL("hosts-network.py", import.meta.url).pathname;
+  const script = fileURLToPath(new URL("hosts-network.py", import.meta.url));
   const network = spawn("python3", [script, String(delayMs), String(lostOf10000), ...cards], {
     stdio: ["pipe", "pipe", "inherit"],
   });

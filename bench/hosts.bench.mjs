@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pass } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import selfsigned from "selfsigned";
 import { postgresPrograms, startDatabase } from "./hosts-database.mjs";
 import { lackingForMachines, startMachines } from "./hosts-machines.mjs";
@@ -67,7 +68,7 @@ async function story() {
     });
     const listenerUrl = `https://${ADDRESSES.d}`;
     const start = async (machine, role, more = {}) => {
-      const script = new URL("hosts-process.mjs", import.meta.url).pathname;
+      const script = fileURLToPath(new URL("hosts-process.mjs", import.meta.url));
       const task = JSON.stringify({ database: DATABASE, listener: listenerUrl, ...more });
       const child = machines.start(machine, [process.execPath, script, role, task], {
         stdio: ["ignore", "inherit", "inherit", "ipc"],

@@ -184,6 +184,7 @@ describe("the rules can be broken", () => {
   it.each<[line: string, broken: string]>([
     ['it.skipIf(isBusy)("works", () => {});', "skips or chooses by itself"],
     ['describe.only("room", () => {', "skips or chooses by itself"],
+    ['const file = new URL("a.txt", import.meta.url).pathname;', "takes a URL's path for a file's"],
     ['it("works", { retry: 2 }, () => {', "is tried twice"],
     ["  expect(performance.now() - began).toBeLessThan(500);", "bounds wall time from above"],
     ["  const took = Date.now() - began;\n  expect(took).toBeLessThan(500);", "bounds wall time from above"],

@@ -2,12 +2,13 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { itWith } from "../kit/needs.js";
 import { hasTool, hasTools } from "../kit/outside-tool.js";
 import { bytesOf, type ProtocolVectors, readVectors } from "../vectors/vector-file.js";
 
-const folder = new URL("../../examples/signature/", import.meta.url).pathname;
+const folder = fileURLToPath(new URL("../../examples/signature/", import.meta.url));
 const built = mkdtempSync(join(tmpdir(), "hookproof-signature-"));
 afterAll(() => rmSync(built, { recursive: true }));
 
@@ -35,7 +36,7 @@ const optional: Record<string, Language> = {
 };
 
 it("programs for other languages are ASCII, as some compilers read nothing else without a locale", () => {
-  for (const programs of [folder, new URL("../../cli/snippets/", import.meta.url).pathname]) {
+  for (const programs of [folder, fileURLToPath(new URL("../../cli/snippets/", import.meta.url))]) {
     const names = readdirSync(programs);
     expect(names.length).toBeGreaterThan(5);
     for (const name of names)

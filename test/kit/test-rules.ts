@@ -27,6 +27,8 @@ export function testViolationsOf({ path, text }: SourceFile): string[] {
     const rules: string[] = [];
     if (/\b(?:it|test|describe)(?:\.\w+)*\.(?:skipIf|runIf|skip|todo|only)\b/.test(code))
       rules.push("skips or chooses by itself: test/kit/needs.ts says for want of what");
+    if (/import\.meta\.url\)\.pathname/.test(code))
+      rules.push("takes a URL's path for a file's: fileURLToPath knows blanks and umlauts");
     if (/\bretry: \d/.test(code)) rules.push("is tried twice: what passes only then is broken");
     if (/\btoBeLess/.test(code) && isWallTime(code))
       rules.push("bounds wall time from above: a busy machine is slow");

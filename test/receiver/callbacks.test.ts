@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import {
   createEvent,
   createSender,
@@ -355,7 +356,7 @@ const OF_ONE_CALL = new Set([
 ]);
 
 it("every option of the library that is a callback, or has some, is in one of the tables", () => {
-  const source = new URL("../../src/", import.meta.url).pathname;
+  const source = fileURLToPath(new URL("../../src/", import.meta.url));
   const tables = [RECEIVERS, VERIFIERS, SENDERS, OUTBOXES, WATCHES]
     .flatMap(Object.keys)
     .map((name) => name.split(":")[0]);

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import express, { type RequestHandler } from "express";
 import { createSender, generateSecret, hmacSigner } from "hookproof";
 import { createKeySet, generateKey } from "hookproof/jwks";
@@ -252,7 +253,7 @@ const ELSEWHERE = new Set([
 ]);
 
 it("every option of the service that is a callback, or has some, is in the table", () => {
-  const source = new URL("../../service/src/", import.meta.url).pathname;
+  const source = fileURLToPath(new URL("../../service/src/", import.meta.url));
   const exported = readFileSync(`${source}index.ts`, "utf8");
   const inTable = Object.keys(CALLBACKS);
   const found = readdirSync(source, { recursive: true, encoding: "utf8" })

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { openStorage } from "../../service/src/storage/storage.js";
 import { temporaryFolder } from "../kit/temporary-folder.js";
@@ -9,7 +10,7 @@ const ROUNDS = process.env.HOOKPROOF_LONG === "1" ? 40 : 3;
 
 /** Lets a process write, kills it in the middle, and gives the last number it said was written. */
 async function writeAndKill(db: string, from: number, forMs: number): Promise<number> {
-  const script = new URL("write-process.mjs", import.meta.url).pathname;
+  const script = fileURLToPath(new URL("write-process.mjs", import.meta.url));
   const child = spawn(process.execPath, [script, db, String(from)], { stdio: ["ignore", "pipe", "inherit"] });
   let said = "";
   child.stdout.setEncoding("utf8").on("data", (text) => {

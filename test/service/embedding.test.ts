@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { SpanStatusCode } from "@opentelemetry/api";
 import {
@@ -19,7 +20,7 @@ const PATH = "/api/v1/auth-configs/ac-oidc";
 /** Runs a script in a process of its own, with the service as it was built. */
 function runScript(script: string): Promise<{ stdout: string; stderr: string }> {
   const text = `import { createService } from "hookproof-service";${script}`;
-  const cwd = new URL("../../", import.meta.url).pathname;
+  const cwd = fileURLToPath(new URL("../../", import.meta.url));
   return promisify(execFile)(process.execPath, ["--input-type=module", "-e", text], {
     cwd,
     timeout: 100_000,

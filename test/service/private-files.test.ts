@@ -2,13 +2,14 @@ import { execFile } from "node:child_process";
 import { chmodSync, existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { createService, exampleRoutes, resetDatabase, seedDatabase } from "hookproof-service";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openDatabase } from "../../service/src/storage/database.js";
 import { describeWith, POSIX } from "../kit/needs.js";
 import { dataFolder } from "../kit/own-server.js";
 
-const CLI = new URL("../../cli/bin/hookproof.cjs", import.meta.url).pathname;
+const CLI = fileURLToPath(new URL("../../cli/bin/hookproof.cjs", import.meta.url));
 
 let folder: string;
 let db: string;

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 
@@ -31,7 +32,7 @@ it("failed attempts at the token endpoint cost the same memory, however long the
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ["--expose-gc", "--input-type=module", "-e", script],
-    { cwd: new URL("../../", import.meta.url).pathname },
+    { cwd: fileURLToPath(new URL("../../", import.meta.url)) },
   );
   const [short, long] = JSON.parse(stdout);
   // The long names alone are 8,850,000 bytes.

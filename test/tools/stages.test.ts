@@ -1,0 +1,55 @@
+// Pins how .ci/run goes on after a stage that failed, and what it says at its end.
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { root } from "../kit/built-package.js";
+import { temporaryFolder } from "../kit/temporary-folder.js";
+
+/** Runs stages in a process of their own, and gives what it prints from the table on. */
+function run(stages: (work: string) => readonly object[]): { end: string; code: number | null } {
+  const work = temporaryFolder("stages");
+  const script = join(work, "stages.mjs");
+  const options = JSON.stringify({ work, env: {}, processors: 2, stages: stages(work) });
+  writeFileSync(
+    script,
+    `import { runStages } from ${JSON.stringify(join(root, ".ci/run-stages.mjs"))};\nawait runStages(${options});`,
+  );
+  const { stdout, status } = spawnSync(process.execPath, [script], { encoding: "utf8" });
+  return { end: stdout.slice(stdout.indexOf("   from    took  stage")), code: status };
+}
+
+/** Stands in for vitest: writes what it came to; what has failed passes when it is run alone. */
+const wavering = (seen: string) =>
+  `if [ -e ${seen} ]; then echo '{"passed":3,"failed":0,"skipped":0,"failedIn":[]}' > "$HOOKPROOF_OUTCOME"; else touch ${seen}; ` +
+  `echo '{"passed":8,"failed":2,"skipped":0,"failedIn":["test/a.test.ts"]}' > "$HOOKPROOF_OUTCOME"; exit 1; fi; true`;
+
+it("runs every stage whatever fails, and lists what failed with the command that repeats it", () => {
+  const { end, code } = run(() => [
+    { name: "first", command: "exit 3", takes: 1 },
+    { name: "second", command: "nonsense", after: ["first"], takes: 2 },
+    { name: "third", command: "true", after: ["second"], takes: 0 },
+  ]);
+  expect(end).toMatch(/s {2}first\n.*s {2}second\n.*s {2}third\n.*in all\n/);
+  expect(end).toContain("FAILED first (ended with 3). To repeat it:\n  exit 3\n");
+  expect(end).toContain("FAILED second (ended with 127). To repeat it:\n  nonsense\n");
+  expect(end).toMatch(/\n0 passed, 2 failed\n$/);
+  expect(code).toBe(1);
+});
+
+it("names a test file that passed only alone, and is green", () => {
+  const { end, code } = run((work) => [
+    { name: "tests", command: wavering(join(work, "seen")), takes: 2, tests: true },
+  ]);
+  expect(end).toContain("UNSTABLE test/a.test.ts: it failed, and passed alone (docs/testing.md)");
+  expect(end).toMatch(/\n10 passed, 0 failed\n$/);
+  expect(code).toBe(0);
+});
+
+it("is red for a test file that fails alone as well", () => {
+  const failing = `echo '{"passed":8,"failed":2,"skipped":0,"failedIn":["test/a.test.ts"]}' > "$HOOKPROOF_OUTCOME"; false`;
+  const { end, code } = run(() => [{ name: "tests", command: `${failing} #`, takes: 2, tests: true }]);
+  expect(end).toContain("FAILED tests (ended with 1)");
+  expect(end).toMatch(/\n8 passed, 2 failed\n$/);
+  expect(code).toBe(1);
+});
