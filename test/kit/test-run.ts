@@ -1,10 +1,13 @@
 // Gives a run of the tests a folder of its own for temporary files, and fails when something is left in it.
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TestProject } from "vitest/node";
 import { type RunningProcess, runningProcesses } from "./processes.js";
+
+/** What the tests of a run have in it at once, generously. */
+const ROOM_BYTES = 64 * 1024 * 1024;
 
 /** What a run's folder for temporary files is called; its process id follows. */
 const RUN = "hookproof-test-run-";
@@ -26,13 +29,16 @@ export function setup({ config }: TestProject): (() => Promise<void>) | undefine
   // Each project of vitest.config.ts asks; the first one has done it for all.
   if (process.env.HOOKPROOF_TEST_RUN === String(process.pid)) return undefined;
   const shared = tmpdir();
-  removeFoldersOfDeadRuns(shared);
   const folder = join(shared, `${RUN}${process.pid}`);
   try {
+    removeFoldersOfDeadRuns(shared);
     mkdirSync(folder);
     chmodSync(folder, 0o1777); // as /tmp is: some tests start programs as another user
+    writeFileSync(join(folder, "room"), Buffer.alloc(ROOM_BYTES));
+    rmSync(join(folder, "room"));
   } catch (error) {
-    throw new Error(`The tests need a folder for temporary files that they can write: ${error}`);
+    rmSync(folder, { recursive: true, force: true });
+    throw new Error(`The tests need a folder for temporary files, with room in it (TMPDIR): ${error}`);
   }
   process.env.HOOKPROOF_TEST_RUN = String(process.pid);
   process.env.TMPDIR = folder;
