@@ -91,16 +91,13 @@ await runStages({
     },
     {
       name: "tests",
-      command: `${vitest} ${["thorough", "alone", "packages", "languages", "databases", "browser", "site", "chaos"].map((one) => `--project ${one}`).join(" ")}`,
-      ...{ after: ["what the stranger has skipped", "check"], takes: 2, tests: true },
+      command: projects("thorough", "alone", "packages", "languages", "site"),
+      ...last("what the stranger has skipped", "check"),
     },
-    {
-      name: "simulation",
-      command: `${vitest} --project simulation`,
-      after: ["tests"],
-      takes: 2,
-      tests: true,
-    },
+    { name: "databases and browser", command: projects("databases", "browser"), ...last("tests") },
+    // Beside nothing else: their kills and cuts come at times of the clock.
+    { name: "chaos", command: projects("chaos"), ...last("databases and browser") },
+    { name: "simulation", command: projects("simulation"), ...last("chaos") },
     {
       name: "other runtimes",
       command: 'node test/runtimes/run.mjs "Node 24" Bun Deno workerd Chromium',
@@ -119,6 +116,15 @@ await runStages({
 
 function isInstalled(/** @type {string} */ name) {
   return spawnSync("dpkg", ["-s", name], { stdio: "ignore" }).status === 0;
+}
+
+function projects(/** @type {string[]} */ ...names) {
+  return [vitest, ...names.map((name) => `--project ${name}`)].join(" ");
+}
+
+/** Tests that keep both processors busy, after what comes before them. */
+function last(/** @type {string[]} */ ...after) {
+  return { after, takes: 2, tests: true };
 }
 
 /** The files in which a stage has skipped tests. */
