@@ -170,6 +170,17 @@ describe("a payload that does not fit is refused with the path of its mistake", 
     expect(await refusal(events, payload)).toMatchObject({ code: "EVENT_INVALID", message });
   });
 
+  it.each([
+    [10, '"t8", "t9".'],
+    [12, '"t8", "t9" and 2 more.'],
+  ])("of %i types it names ten", async (count, end) => {
+    const catalogue = Object.fromEntries(
+      Array.from({ length: count }, (_, n) => [`t${n}`, answering(() => ({}))]),
+    );
+    const { message } = await refusal(catalogue, { type: "none" });
+    expect(message.slice(-end.length)).toBe(end);
+  });
+
   it.each<[code: string, payload: unknown]>([
     ["PAYLOAD_NOT_JSON", "{not json"],
     ["PAYLOAD_NOT_UTF8", Uint8Array.of(0x22, 0xff, 0x22)],
@@ -206,12 +217,40 @@ describe("a payload that does not fit is refused with the path of its mistake", 
       { message: "m".repeat(900), path: Array.from({ length: 50 }, () => "p".repeat(99)) },
       `${Array.from({ length: 8 }, () => `${"p".repeat(39)}…`).join(".")}…: ${"m".repeat(99)}…`,
     ],
+    [
+      "as much as is shown in whole",
+      { message: "m".repeat(100), path: Array(8).fill("p") },
+      `p.p.p.p.p.p.p.p: ${"m".repeat(100)}`,
+    ],
+    ["the longest message that is searched", { message: "m".repeat(1000) }, `payload: ${"m".repeat(99)}…`],
+    ["an empty message", { message: "", path: ["b"] }, "b: is not valid"],
+    ["nothing expected", { message: "must be a user", expected: "" }, "payload: must be a user"],
+    ["a path that begins with an index", { message: "no", path: [0, "b"] }, "[0].b: no"],
+    ["segments that are no keys", { expected: "a word", path: [null, 1n] }, 'null["1"]: expected a word'],
   ])("%s", async (_, issue, words) => {
     const catalogue = { x: answering(() => ({ issues: [issue] })) };
     const payload = { type: "x", a: secret, b: 42, deep: [{ secret }] };
     const { message } = await refusal(catalogue, payload);
     expect(message).toBe(`The payload of "x" does not fit its schema: ${words}.`);
     expect(message.length).toBeLessThan(1_500);
+  });
+
+  it.each<[what: string, value: unknown, message: string, isShown: boolean]>([
+    ["a short word inside another", "ab", "not on cabs", true],
+    ["a word of four letters inside another", "open", "was reopened", false],
+    ["a short text that is no word", "a-b", "not a-b!", false],
+    ["a text with quotes", 'say "hi" to all', 'was say "hi" to all', false],
+    ["a text with quotes, as JSON", 'say "hi" to all', 'was "say \\"hi\\" to all"', false],
+    ["an empty text", "", "must be a user", true],
+    ["a number beyond the safe ones", 123456n, "was 123456", false],
+    ["true, which is no secret", true, "must not be true", true],
+    ["null", null, "must not be null", true],
+  ])("whether it quotes %s", async (_, value, words, isShown) => {
+    const catalogue = { x: answering(() => ({ issues: [{ message: words }] })) };
+    const { message } = await refusal(catalogue, { type: "x", value });
+    expect(message).toBe(
+      `The payload of "x" does not fit its schema: payload: ${isShown ? words : "is not valid"}.`,
+    );
   });
 
   it("however many values it has, and if it holds itself", async () => {
@@ -272,17 +311,23 @@ describe("a schema that fails lets nothing through", () => {
     expect((await refusal(catalogue, { type: "x" })).code).toBe("PAYLOAD_NOT_JSON");
   });
 
-  it.each<[what: string, events: unknown]>([
-    ["nothing", {}],
-    ["null", null],
-    ["a text", "events"],
-    ["no schema", { x: { type: "object" } }],
-    ["null for a schema", { x: null }],
-    ["another version", { x: { "~standard": { version: 2, vendor: "v", validate: () => ({}) } } }],
-    ["no validate", { x: { "~standard": { version: 1, vendor: "v" } } }],
-  ])("a catalogue of %s is refused when it is given", (_, catalogue) => {
-    expect(() => senderOf(catalogue as object)).toThrow(TypeError);
-    expect(() => outboxOf(catalogue as object)).toThrow(TypeError);
+  it.each<[what: string, events: unknown, message: string]>([
+    ["nothing", {}, "events must hold"],
+    ["null", null, "events must hold"],
+    ["a text", "events", "events must hold"],
+    ["no schema", { x: { type: "object" } }, 'events["x"] must be'],
+    ["null for a schema", { x: null }, 'events["x"] must be'],
+    [
+      "another version",
+      { x: { "~standard": { version: 2, vendor: "v", validate: () => ({}) } } },
+      'events["x"] must be',
+    ],
+    ["no validate", { x: { "~standard": { version: 1, vendor: "v" } } }, 'events["x"] must be'],
+  ])("a catalogue of %s is refused when it is given", (_, catalogue, message) => {
+    for (const made of [senderOf, outboxOf]) {
+      expect(() => made(catalogue as object)).toThrow(TypeError);
+      expect(() => made(catalogue as object)).toThrow(message);
+    }
   });
 });
 

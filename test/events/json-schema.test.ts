@@ -91,3 +91,11 @@ it.each<[what: string, events: object, message: RegExp]>([
   expect(error).toBeInstanceOf(TypeError);
   expect(error?.message).toMatch(message);
 });
+
+it("what the library threw is the cause", () => {
+  const cause = new Error("no dates");
+  const toJsonSchema = () => {
+    throw cause;
+  };
+  expect(() => eventCatalogue({ x: plain() }, { toJsonSchema })).toThrow(expect.objectContaining({ cause }));
+});

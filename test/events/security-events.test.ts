@@ -1,7 +1,7 @@
 // The URIs of the published event types: a type that is spelt otherwise than in its standard is ignored by every receiver.
 import { CAEP, RISC, SCIM, securityEvent, VERIFICATION_EVENT } from "hookproof/set";
 import { describe, expect, it } from "vitest";
-import { isObject } from "../../src/events/security-events.js";
+import { eventsFault, isObject } from "../../src/events/security-events.js";
 
 /** As the standards write them, in whole: nothing here is made of parts. */
 const PUBLISHED = {
@@ -94,4 +94,20 @@ it.each([
   const made = () => securityEvent<string>(type, {});
   if (isTaken) expect(made()).toEqual({ events: { [type]: {} } });
   else expect(made).toThrow("The claim events has a name that is not a URI.");
+});
+
+const manyEvents = (count: number) =>
+  Object.fromEntries(Array.from({ length: count }, (_, n) => [`urn:e:${n}`, {}]));
+
+it.each<[what: string, events: unknown, fault: string | undefined]>([
+  ["sixteen events", manyEvents(16), undefined],
+  ["more than that", manyEvents(17), "more than 16 events"],
+  ["no event", {}, "no event"],
+  ["nothing", null, "no object"],
+  ["a text", "urn:e", "no object"],
+  ["a list", [{}], "a list, and not an object"],
+  ["one name of two that is no URI", { "urn:e:1": {}, e2: {} }, "a name that is not a URI"],
+  ["one value of two that is no object", { "urn:e:1": {}, "urn:e:2": [] }, "a value that is not an object"],
+])("the fault of %s", (_, events, fault) => {
+  expect(eventsFault(events)).toBe(fault);
 });
