@@ -77,6 +77,30 @@ it("waits before it says that a listener or the store is down, and says nothing 
   ]);
 });
 
+it("a listener is as long down as it was seen to be, also over a look that the outbox did not answer", async () => {
+  const { look } = watching();
+  await look({ breaker: "open" });
+  await look(new Error("down"), 300_000);
+  expect(await look({ breaker: "open" }, 300_001)).toEqual(["listener-down begun 600001"]);
+});
+
+it("a listener that was gone begins anew", async () => {
+  const { look } = watching();
+  await look({ breaker: "open" });
+  await look({ listener: "two" }, 1);
+  expect(await look({ breaker: "open" }, 600_001)).toEqual([]);
+  expect(await look({ breaker: "open" }, 600_001)).toEqual(["listener-down begun 600001"]);
+});
+
+it("false is no threshold, and undefined the usual one", async () => {
+  const seen = { pending: 1_000_000, dead: 1 };
+  expect(await watching().look(seen)).toEqual(["dead-letters begun 1"]);
+  expect(await watching({ thresholds: { "dead-letters": false } }).look(seen)).toEqual([]);
+  const { look } = watching({ thresholds: { "dead-letters": undefined } });
+  expect(await look({})).toEqual([]);
+  expect(await look(seen)).toEqual(["dead-letters begun 1"]);
+});
+
 it("a callback that fails is told again at the next look, and nothing else of it", async () => {
   const seen: string[] = [];
   let fails = true;
@@ -109,20 +133,23 @@ it("an alert that a slow callback may have told is told as ended", async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const seen: string[] = [];
-  let isSlow = true;
+  let answer: unknown = new Promise(() => {});
   const { look } = watching({
     onAlert({ kind, state }) {
       seen.push(`${kind} ${state}`);
-      return isSlow ? new Promise(() => {}) : undefined;
+      return answer;
     },
   });
   const slow = look({ dead: 1 });
   await vi.advanceTimersByTimeAsync(10_000);
   await slow;
-  isSlow = false;
+  // Told again, which fails: the first time may have been heard all the same.
+  answer = Promise.reject(new Error("the pager is down"));
+  await look({ dead: 1 });
+  answer = undefined;
   await look({});
   await look({});
-  expect(seen).toEqual(["dead-letters begun", "dead-letters ended"]);
+  expect(seen).toEqual(["dead-letters begun", "dead-letters begun", "dead-letters ended"]);
 });
 
 it("an outbox that throws, or says what cannot be, is one that cannot be asked", async () => {

@@ -92,9 +92,10 @@ export const rooms = /** @type {Record<string, Room>} */ ({
   alerts: { mutate: ["src/alerts/*.ts"], tests: ["test/alerts/*.test.ts"] },
   observe: { mutate: ["src/observe/*.ts"], tests: ["test/observe/*.test.ts"] },
   "key-store": {
-    // Without passphrases, whose scrypt takes a third of a second for each test.
     mutate: ["src/key-store/*.ts"],
-    tests: ["test/key-store/{key-store,publish-key-set}.test.ts"],
+    tests: ["test/key-store/{key-store,passphrase,publish-key-set}.test.ts"],
+    // scrypt takes a third of a second for each test.
+    slow: ["passphrase"],
   },
   diagnose: {
     mutate: ["src/diagnose/**/*.ts"],
