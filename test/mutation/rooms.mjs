@@ -93,7 +93,7 @@ export const rooms = /** @type {Record<string, Room>} */ ({
   observe: { mutate: ["src/observe/*.ts"], tests: ["test/observe/*.test.ts"] },
   "key-store": {
     mutate: ["src/key-store/*.ts"],
-    tests: ["test/key-store/{key-store,passphrase,publish-key-set}.test.ts"],
+    tests: ["test/key-store/{key-store,passphrase,publish-key-set}.test.ts", "test/jwks/rotation.test.ts"],
     // scrypt takes a third of a second for each test.
     slow: ["passphrase"],
   },
