@@ -89,11 +89,13 @@ const ALONE = [
   "test/service/seed.test.ts",
 ];
 
-/** The files of dozens of processes begin first: begun last, one would run alone. */
+/** The files of minutes begin first: begun last, one would run alone. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isLong = ({ moduleId }: TestSpecification) =>
-      /cli\/test\/(transcripts|outbox|targets|tls)\.test|growth|json-output|secrets\.test/.test(moduleId);
+      /site\/browser|cli\/test\/(?:snippets|transcripts|targets|tls)|(?:expressions|guides|commonjs|first-pages)\.test|postgres\/(?:contract|races)|json-output|growth/.test(
+        moduleId,
+      );
     const sorted = await super.sort(files);
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
