@@ -207,7 +207,7 @@ describe("each metric records, in its own unit", () => {
     ["nothing of what begins", { ...SUBJECT, type: "send-started", bodyBytes: 2 }, []],
     ["nothing of a warning", { type: "warning", url: URL_, message: "a sentence" }, []],
   ])("%s", (_, event, records) => {
-    expect(metered().records(event)).toEqual(records);
+    expect(metered().records(event)).toStrictEqual(records);
   });
 
   it.each(["half-open", "open"] as const)("the breaker's phase of a backlog: %s", (breaker) => {
@@ -371,6 +371,16 @@ describe("each span has its name, kind and attributes", () => {
       },
     ]);
     expect(headers).toEqual([["traceparent", `00-${"a".repeat(32)}-0000000000000001-01`]]);
+  });
+
+  it("and what happens to a delivery without one is no error", () => {
+    expect(
+      traced(
+        { ...SUBJECT, type: "clock-corrected", offsetMs: 1 },
+        { ...SUBJECT, type: "secret-switched", secretIndex: 1, promoted: false },
+        { ...SUBJECT, type: "retry-scheduled", attempt: 2, delayMs: 1, code: "TIMED_OUT" },
+      ),
+    ).toEqual([]);
   });
 
   it("and none is ended twice, or by what belongs to another delivery", () => {
