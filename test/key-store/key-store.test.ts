@@ -74,6 +74,30 @@ describe("on disk", () => {
     expect((await reader.load()).map(({ alg }) => alg)).toEqual(["ES256", "EdDSA"]);
   });
 
+  it("rotates by a new key where only one of another algorithm waits", async () => {
+    const store = openKeyStore(dir);
+    for (const alg of ["ES256", "EdDSA", "EdDSA"] as const) await store.generate({ alg });
+    const { kid } = await store.rotate("ES256");
+    expect((await store.list()).find((key) => key.kid === kid)).toMatchObject({
+      alg: "ES256",
+      state: "next",
+    });
+    expect(await store.list()).toHaveLength(4);
+  });
+
+  it("keeps the time at which a key was removed, and does not write what is there already", async () => {
+    const time = clock();
+    const store = openKeyStore(dir, { clock: time });
+    await store.generate({ alg: "EdDSA", kid: "one" });
+    await store.remove("one", { force: true });
+    const removedAt = time.now();
+    time.advance(MINUTE);
+    const { ino } = statSync(join(dir, "keys.json"));
+    await store.setMaxAge(300);
+    expect(statSync(join(dir, "keys.json")).ino).toBe(ino);
+    expect(await store.list()).toMatchObject([{ kid: "one", removesAt: removedAt }]);
+  });
+
   it("takes concurrent writers one after the other", async () => {
     const stores = [openKeyStore(dir), openKeyStore(dir), openKeyStore(dir)];
     await Promise.all(stores.flatMap((store) => [1, 2, 3, 4].map(() => store.generate({ alg: "EdDSA" }))));

@@ -1,5 +1,5 @@
 // The lock of a key store's folder: whose lock file counts, for how long, and what it leaves behind.
-import { existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { keyStoreFile, naming } from "../../src/key-store/file.js";
@@ -69,6 +69,12 @@ it.each([["a new one"], ["one that is nearly too old", 8_000]])(
   },
 );
 
+it("a file that is there and cannot be opened is no empty store", () => {
+  const dir = temporaryFolder("lock");
+  symlinkSync("keys.json", join(dir, "keys.json"));
+  expect(() => keyStoreFile(dir).read()).toThrow(expect.objectContaining({ code: "KEY_STORE_UNREADABLE" }));
+});
+
 it("what lost its lock changes nothing", async () => {
   const file = keyStoreFile(join(temporaryFolder("lock"), "keys"));
   await file.makeFolder();
@@ -92,7 +98,9 @@ it.each([
     const failing = () => {
       throw error;
     };
-    expect(() => naming("keys.json", failing)).toThrow(words);
-    await expect(naming("keys.json", async () => failing())).rejects.toThrow(words);
+    const thrown =
+      error.message === words ? error : { message: expect.stringContaining(words), cause: error };
+    expect(() => naming("keys.json", failing)).toThrow(expect.objectContaining(thrown));
+    await expect(naming("keys.json", async () => failing())).rejects.toMatchObject(thrown);
   },
 );
