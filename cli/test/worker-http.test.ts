@@ -11,7 +11,7 @@ import { sqliteStore } from "hookproof/outbox/sqlite";
 import { expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { started } from "../../test/kit/local-server.js";
-import { itWith } from "../../test/kit/needs.js";
+import { IPV6, itWith } from "../../test/kit/needs.js";
 import { hasTool } from "../../test/kit/outside-tool.js";
 import { receiverServer, SECRET } from "../../test/kit/receiver-server.js";
 import { temporaryFolder } from "../../test/kit/temporary-folder.js";
@@ -151,8 +151,14 @@ it.each(["9464:1", "/metrics", "a b:1", ":99999", "example.com", ""])("refuses -
   await expect(serveWorker(http)).rejects.toMatchObject({ code: "USAGE" });
 });
 
-it("is not ready while the outbox cannot be reached, and when it is being stopped", async () => {
+itWith(...IPV6)("is reached in IPv6", async () => {
   const worker = await serveWorker("[::1]:0");
+  onTestFinished(() => worker.close());
+  expect((await fetch(`${worker.url}/healthz`)).status).toBe(200);
+});
+
+it("is not ready while the outbox cannot be reached, and when it is being stopped", async () => {
+  const worker = await serveWorker("127.0.0.1:0");
   onTestFinished(() => worker.close());
   const ready = async () => (await fetch(`${worker.url}/readyz`)).status;
   worker.observe({ type: "store-changed", url: "", available: false, code: "OUTBOX_UNAVAILABLE" } as never);

@@ -8,6 +8,7 @@ import { isAuthenticated } from "../../src/http/node/connections.js";
 import { createTransport } from "../../src/http/node/transport.js";
 import { runCertificates } from "../kit/certificates.js";
 import { forwardProxy, httpServer, httpsServer, started } from "../kit/local-server.js";
+import { IPV6, itWith } from "../kit/needs.js";
 
 const { ca, server: certificate } = runCertificates();
 const get = (url: string) => ({ method: "GET", url, headers: [], timeoutMs: 5_000, maxResponseBytes: 100 });
@@ -21,15 +22,15 @@ it.each(["10.127.0.1", "::1:1", "fe80::1"])(
   },
 );
 
-it.each(["127.0.0.1", "127.0.0.2", "[::1]"])(
-  "plain HTTP from loopback is authenticated: %s",
-  async (host) => {
-    const server = await started(httpServer((_req, res) => res.end(), host.replace(/[[\]]/g, "")));
-    const send = createTransport();
-    for (let i = 0; i < 2; i++)
-      expect(await send(get(`http://${host}:${server.port}/`))).toMatchObject({ authenticated: true });
-  },
-);
+async function isAuthenticatedFrom(host: string): Promise<void> {
+  const server = await started(httpServer((_req, res) => res.end(), host.replace(/[[\]]/g, "")));
+  const send = createTransport();
+  for (let i = 0; i < 2; i++)
+    expect(await send(get(`http://${host}:${server.port}/`))).toMatchObject({ authenticated: true });
+}
+
+it.each(["127.0.0.1", "127.0.0.2"])("plain HTTP from loopback is authenticated: %s", isAuthenticatedFrom);
+itWith(...IPV6)("plain HTTP from loopback is authenticated: [::1]", () => isAuthenticatedFrom("[::1]"));
 
 it("plain HTTP over a connection that has no address is not", async () => {
   const server = await started(httpServer((_req, res) => res.end()));

@@ -1,4 +1,5 @@
 // Skips a test where the machine has not what it needs, and says for want of what.
+import { networkInterfaces } from "node:os";
 import { describe, it } from "vitest";
 
 /**
@@ -28,6 +29,12 @@ export const ROOT: [what: string, isThere: boolean] = ["root", process.getuid?.(
 
 /** What Windows has not: modes of files, manual pages. */
 export const POSIX: [what: string, isThere: boolean] = ["POSIX", process.platform !== "win32"];
+
+/** Loopback in IPv6, which containers often lack. */
+export const IPV6: [what: string, isThere: boolean] = [
+  "IPv6",
+  Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === "::1")),
+];
 
 /** The same function, with what it needs at the end of each title. */
 function titled<Named extends ReturnType<typeof it.skipIf> | ReturnType<typeof describe.skipIf>>(
