@@ -1,12 +1,16 @@
 // The lock of a key store's folder: whose lock file counts, for how long, and what it leaves behind.
+import { createHash } from "node:crypto";
 import { existsSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { keyStoreFile, naming } from "../../src/key-store/file.js";
 import { withFolderLock } from "../../src/key-store/lock.js";
 import { temporaryFolder } from "../kit/temporary-folder.js";
 
-const OF_ANOTHER_HOST = "lock-00000000-1-0123456789abcdef";
+// Of a process id that no process of this host has.
+const OF_ANOTHER_HOST = "lock-00000000-999999999-0123456789abcdef";
+const THIS_HOST = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
 
 /** A folder with a lock file that was written so long ago. */
 function lockedFolder(ageMs: number, name = OF_ANOTHER_HOST) {
@@ -39,6 +43,14 @@ it("is held while the work is done and its file is there, and released whatever 
 it.each([
   ["an old one of another host", 11_000, OF_ANOTHER_HOST, []],
   ["one of another host from the future", -11_000, OF_ANOTHER_HOST, []],
+  // Written by a clock ahead, so that it does not grow too old while the test would wait for it.
+  [
+    "an earlier process of this process's id",
+    -9_000,
+    `lock-${THIS_HOST}-${process.pid}-0123456789abcdef`,
+    [],
+  ],
+  ["a process of this host that is gone", -9_000, `lock-${THIS_HOST}-999999999-0123456789abcdef`, []],
   [
     "a file of another name, which stays",
     0,

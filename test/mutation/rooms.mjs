@@ -93,9 +93,12 @@ export const rooms = /** @type {Record<string, Room>} */ ({
   observe: { mutate: ["src/observe/*.ts"], tests: ["test/observe/*.test.ts"] },
   "key-store": {
     mutate: ["src/key-store/*.ts"],
-    tests: ["test/key-store/{key-store,passphrase,publish-key-set}.test.ts", "test/jwks/rotation.test.ts"],
-    // scrypt takes a third of a second for each test.
-    slow: ["passphrase"],
+    tests: [
+      "test/key-store/{file-format,key-store,lock,material,passphrase,publish-key-set,uploads}.test.ts",
+      "test/jwks/rotation.test.ts",
+    ],
+    // scrypt takes a third of a second for each test, and uploads start programs.
+    slow: ["passphrase", "uploads"],
   },
   diagnose: {
     mutate: ["src/diagnose/**/*.ts"],
