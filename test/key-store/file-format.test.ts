@@ -53,6 +53,7 @@ it.each<[what: string, key: unknown]>([
   ["a text", "a"],
   ["a kid that a shell would act on", { ...KEY, kid: "$(x)" }],
   ["a kid that is no text", { ...KEY, kid: 1 }],
+  ["a list of a kid", { ...KEY, kid: ["a"] }],
   ["an algorithm that there is not", { ...KEY, alg: "HS256" }],
   ["no time of creation", { ...KEY, createdAt: undefined }],
   ["a time of creation as text", { ...KEY, createdAt: "1" }],

@@ -59,6 +59,11 @@ it.each<[what: string, material: unknown, words: string]>([
     "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
     "cannot be read: the PEM is damaged or of an unknown kind",
   ],
+  [
+    "a PEM that is no key",
+    "-----BEGIN DH PARAMETERS-----\nAAAA\n-----END DH PARAMETERS-----\n",
+    "cannot be read",
+  ],
   ["another curve", ofCurve("P-384"), "is of the kind ec secp384r1; it must be"],
   ["another kind", pem(generateKeyPairSync("ed448").privateKey), "is of the kind ed448; it must be"],
 ])("refuses %s", (_, material, words) => {

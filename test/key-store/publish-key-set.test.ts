@@ -104,6 +104,28 @@ describe("a rotation at a static host", () => {
     expect(planned[0]?.steps.find(({ step }) => step === "sign")?.at).toBe(clock.now() + 65 * MINUTE);
   });
 
+  it("waits for as long as it is told", async () => {
+    const { clock, store, publish } = await published();
+    await publish();
+    await store.rotate("ES256");
+    const { planned } = await publish({ publishForMs: 60 * MINUTE, retireAfterMs: 45 * MINUTE });
+    expect(planned[0]?.steps.map(({ step, at }) => [step, (at - clock.now()) / MINUTE])).toEqual([
+      ["publish", 0],
+      ["sign", 60],
+      ["retire", 60],
+      ["remove", 105],
+    ]);
+  });
+
+  it("plans the rotations of two algorithms at the same time", async () => {
+    const { store, publish } = await published();
+    await store.generate({ alg: "EdDSA" });
+    await publish();
+    const asked = [await store.rotate("ES256"), await store.rotate("EdDSA")];
+    const { planned } = await publish();
+    expect(planned.map(({ alg, kid }) => [alg, kid])).toEqual(asked.map(({ alg, kid }) => [alg, kid]));
+  });
+
   it.each(["refused", "half", "late"] as const)("does not go on when an upload is %s", async (fault) => {
     const { clock, store, kid, publish, states, failWith } = await published();
     await publish();
