@@ -40,9 +40,9 @@ const ADDED = {
 /** What is heavy, of the rooms that `npm test` looks at: `npm run test:thorough`. */
 const THOROUGH = [
   // Dozens of processes each.
-  "cli/test/{completion-shells,jwks-publish,mcp,mcp-lines,network,outbox,prompts,secret-mounts,start}.test.ts",
-  "cli/test/{targets,terminal,tls,transcripts}.test.ts",
-  "test/diagnose/shell-signers.test.ts",
+  "cli/test/{completion-shells,jwks-publish,man-pages,mcp,mcp-lines,network,outbox,prompts}.test.ts",
+  "cli/test/{secret-mounts,start,targets,terminal,tls,transcripts}.test.ts",
+  "test/diagnose/{guide,shell-signers}.test.ts",
   "test/docs/{blocks,json-output,transcripts}.test.ts",
   "test/examples/*.test.ts",
   "test/jwks/resolver-hostile.test.ts",
@@ -63,7 +63,7 @@ const THOROUGH = [
   // Growth, memory, time of the processor.
   "test/growth.test.ts",
   "test/key-store/passphrase.test.ts",
-  "test/outbox/{fairness,tenants}.test.ts",
+  "test/outbox/{fairness,tenants,upkeep}.test.ts",
   "test/service/{access-tokens,client-secrets,expression-lanes,expressions,ingestion,secrets}.test.ts",
   "test/service/{token-memory,upload-memory}.test.ts",
   // Hundreds of inputs, and every mutant of a listener.
@@ -74,7 +74,7 @@ const THOROUGH = [
   "test/outbox/sqlite/model.test.ts",
   "test/probes/{mutants,own-listener,verdict}.test.ts",
   "test/receiver/{callbacks,properties,spellings}.test.ts",
-  "test/service/{hostile-requests,paging,properties,wrong-types}.test.ts",
+  "test/service/{hostile-requests,paging,properties,remote-control,tenants,wrong-types}.test.ts",
   "test/types/doc-examples.test.ts",
   // What only root can do.
   "test/{inspector,key-store}/other-user.test.ts",
