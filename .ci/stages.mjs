@@ -26,13 +26,13 @@ const apt = `DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --
 
 /** Folders with packages of their own, which only some tests need. */
 const FOLDERS = [
-  ...["test/native", "test/drivers", "test/interop", "test/diagnose/frameworks/node", "test/types/compilers"],
+  ...["test/drivers", "test/interop", "test/diagnose/frameworks/node", "test/types/compilers"],
   ...["test/service/generators", "test/image/kubernetes", "test/runtimes", "bench"],
 ];
-const installs = FOLDERS.map((folder) => {
-  const scripts = folder === "test/native" ? "" : " --ignore-scripts";
-  return `npm ci --prefix ${folder}${scripts}${folder === "test/runtimes" ? " --omit=optional" : ""}`;
-});
+const installs = FOLDERS.map(
+  (folder) =>
+    `npm ci --prefix ${folder} --ignore-scripts${folder === "test/runtimes" ? " --omit=optional" : ""}`,
+);
 // npm ci would demand the compiler of every platform, which not every registry has.
 installs.push("npm install --prefix site --no-save --ignore-scripts");
 
@@ -74,8 +74,9 @@ await runStages({
     },
     {
       name: "programs",
-      command: missing.length > 0 ? apt : "true",
-      after: ["download", "stranger: test"],
+      // The one folder whose package is compiled, by what has just been installed.
+      command: `${missing.length > 0 ? `${apt} && ` : ""}npm ci --prefix test/native`,
+      after: ["download", "install", "stranger: test"],
       takes: 1,
     },
     { name: "packages", command: installs.join(" && "), after: ["install"], takes: 0 },

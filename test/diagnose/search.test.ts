@@ -1,3 +1,4 @@
+// What a search for a mistake costs, counted in hashes and bytes, and what ends it.
 import { createHmac } from "node:crypto";
 import { diagnose } from "hookproof/diagnose";
 import { fixedClock } from "hookproof/testing";
@@ -10,8 +11,6 @@ import {
   type WorkBudget,
   workBudget,
 } from "../../src/diagnose/search.js";
-
-/** What a search may cost, by the work that it does: the time is of each machine. */
 
 const EACH = 10_000;
 const mistake = { id: "m", title: "", message: "", fix: "" };

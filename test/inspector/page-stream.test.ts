@@ -1,3 +1,4 @@
+// The page's stream of events past a lost connection, without a browser.
 import { expect, it } from "vitest";
 import { ApiError } from "../../service/inspector/live/call.js";
 import { readEventStream, type StreamEvent } from "../../service/inspector/live/event-stream.js";

@@ -1,4 +1,4 @@
-// Certificates for tests: made once for a run (test-run.ts), or anew by who wants an authority of their own.
+// Certificates for tests: made once for a run, in its folder (test-run.ts), or anew by who wants an authority of their own.
 import { execFileSync } from "node:child_process";
 import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

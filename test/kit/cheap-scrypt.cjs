@@ -1,5 +1,5 @@
 // In the workers of vitest a client secret of the service costs a sixteenth of what it costs elsewhere: each start of a
-// service makes one, and at the real cost that is a fifth of all that `npm test` takes.
+// service makes one, and at the real cost that took 28 of 204 s of processor time of the tests.
 const crypto = require("node:crypto");
 const { syncBuiltinESMExports } = require("node:module");
 

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import type { Reporter, TestCase, TestModule } from "vitest/node";
 
-/** What a run came to: written as JSON into the file that HOOKPROOF_OUTCOME names, for `.ci/run` and `npm run test:stress`. */
+/** What a run came to: written as JSON into the file that HOOKPROOF_OUTCOME names, for `.ci/run`. */
 interface Outcome {
   readonly passed: number;
   readonly failed: number;

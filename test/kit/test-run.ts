@@ -1,15 +1,23 @@
 // Gives a run of the tests a folder of its own for temporary files, and fails when something is left in it.
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TestProject } from "vitest/node";
 import { type RunningProcess, runningProcesses } from "./processes.js";
 
-/** What the tests of a run have in it at once, generously. */
+/** The room that there has to be before a run begins. */
 const ROOM_BYTES = 64 * 1024 * 1024;
 
-/** What a run's folder for temporary files is called; its process id follows. */
+/** What a run's folder for temporary files is called; its process id follows, and what makes it one of its own. */
 const RUN = "hookproof-test-run-";
 
 /**
@@ -29,15 +37,15 @@ export function setup({ config }: TestProject): (() => Promise<void>) | undefine
   // Each project of vitest.config.ts asks; the first one has done it for all.
   if (process.env.HOOKPROOF_TEST_RUN === String(process.pid)) return undefined;
   const shared = tmpdir();
-  const folder = join(shared, `${RUN}${process.pid}`);
+  let folder = "";
   try {
     removeFoldersOfDeadRuns(shared);
-    mkdirSync(folder);
+    folder = mkdtempSync(join(shared, `${RUN}${process.pid}-`)); // a killed run may have had the same process id
     chmodSync(folder, 0o1777); // as /tmp is: some tests start programs as another user
     writeFileSync(join(folder, "room"), Buffer.alloc(ROOM_BYTES));
     rmSync(join(folder, "room"));
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true });
+    if (folder !== "") rmSync(folder, { recursive: true, force: true });
     throw new Error(`The tests need a folder for temporary files, with room in it (TMPDIR): ${error}`);
   }
   process.env.HOOKPROOF_TEST_RUN = String(process.pid);
@@ -64,8 +72,8 @@ export function leftIn(folder: string): string[] {
 /** Removes the folders of runs whose process is gone. */
 export function removeFoldersOfDeadRuns(shared: string): void {
   for (const name of readdirSync(shared)) {
-    const pid = name.startsWith(RUN) ? Number(name.slice(RUN.length)) : Number.NaN;
-    if (!Number.isInteger(pid) || isAlive(pid)) continue;
+    const pid = name.startsWith(RUN) ? Number.parseInt(name.slice(RUN.length), 10) : Number.NaN;
+    if (Number.isNaN(pid) || isAlive(pid)) continue;
     endProcessesOf(join(shared, name));
     try {
       rmSync(join(shared, name), { recursive: true, force: true });
