@@ -26,7 +26,7 @@ const apt = `DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --
 
 /** Folders with packages of their own, which only some tests need. */
 const FOLDERS = [
-  ...["test/drivers", "test/interop", "test/diagnose/frameworks/node", "test/types/compilers"],
+  ...["test/drivers", "test/interop", "test/doctor/diagnose/frameworks/node", "test/types/compilers"],
   ...["test/service/generators", "test/image/kubernetes", "test/runtimes", "bench"],
 ];
 const installs = FOLDERS.map(

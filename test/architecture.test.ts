@@ -128,7 +128,11 @@ describe("the rules can be broken", () => {
     ],
     ["src/sender/a.ts", 'import type { Verdict } from "../receiver/verdict.js";', "src/receiver/verdict.ts"],
     ["src/receiver/a.ts", 'import type { Receipt } from "../sender/sender.js";', "src/sender/sender.ts"],
-    ["src/receiver/a.ts", 'import { diagnose } from "../diagnose/index.js";', "src/diagnose/index.ts"],
+    [
+      "src/receiver/a.ts",
+      'import { diagnose } from "../doctor/diagnose/index.js";',
+      "src/doctor/diagnose/index.ts",
+    ],
     ["src/receiver/a.ts", 'type K = import("../jwks/key-set.js").KeySet;', "imports src/jwks/key-set.ts"],
     ["src/sender/a.ts", 'export * from "../receiver/index.js";', "imports src/receiver/index.ts"],
     ["src/sender/a.ts", 'const x = await import("../jwks/remote-keys.js");', "src/jwks/remote-keys.ts"],

@@ -13,7 +13,7 @@ import { fencedBlocks, markdownIn, ROOT } from "../kit/markdown.js";
 import { itWith } from "../kit/needs.js";
 import { hasTool } from "../kit/outside-tool.js";
 
-/** Their blocks are programs that run: test/diagnose/frameworks/listeners.test.ts, cli/test/snippets.test.ts. */
+/** Their blocks are programs that run: test/doctor/diagnose/frameworks/listeners.test.ts, cli/test/snippets.test.ts. */
 const OF_PROGRAMS = ["docs/guides/frameworks.md", "docs/snippets.md"];
 
 const blocks = markdownIn(".")

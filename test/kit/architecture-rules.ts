@@ -34,11 +34,23 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "outbox/memory": ["core", "outbox"],
   "outbox/sqlite": ["core", "outbox", "sqlite"],
   "outbox/postgres": ["core", "outbox"],
-  diagnose: ["core", "hmac", "jwt", "jwks"],
-  probes: ["core", "hmac", "jwt", "http", "schemes", "sender", "diagnose"],
   "key-store": ["core", "jwt", "jwks"],
   observe: ["sender"],
   alerts: ["core"],
+  "doctor/texts": ["core"],
+  "doctor/codes": ["core"],
+  "doctor/diagnose": ["core", "hmac", "jwt", "jwks", "doctor/codes", "doctor/compare", "doctor/texts"],
+  "doctor/compare": ["core", "doctor/diagnose", "doctor/texts"],
+  "doctor/probes": ["core", "hmac", "jwt", "http", "schemes", "sender", "doctor/diagnose", "doctor/texts"],
+  "doctor/schemes": [
+    "core",
+    "jwt",
+    "events",
+    "schemes",
+    "schemes/standard-webhooks",
+    "schemes/http-signature",
+    "schemes/security-event-token",
+  ],
   testing: ["core", "http", "schemes", "sender", "receiver", "replay", "outbox"],
   node: ["http", "sqlite", "receiver", "jwks", "key-store", "observe"],
   index: ["core", "hmac", "jwt", "http", "events", "sender"],
@@ -49,13 +61,16 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   "src/schemes/default-scheme.ts": ["schemes/access-governance"],
   "src/schemes/default-verifier.ts": ["schemes/access-governance"],
   "src/outbox/index.ts": ["outbox/memory"],
+  "src/schemes/standard-webhooks/index.ts": ["doctor/schemes"],
+  "src/schemes/http-signature/index.ts": ["doctor/schemes"],
+  "src/schemes/security-event-token/index.ts": ["doctor/schemes"],
 };
 
 /** Where a package of the outside may be imported. */
 const PACKAGES: Readonly<Record<string, (path: string) => boolean>> = {
   uuid: (path) => path === "src/core/hash-portable.ts",
   "@noble/hashes": (path) => path.startsWith("src/core/"),
-  "structured-headers": (path) => path.startsWith("src/schemes/http-signature/"),
+  "structured-headers": (path) => /^src\/(?:doctor\/)?schemes\/http-signature/.test(path),
   jose: (path) => /^src\/(?:jwt|jwks)\//.test(path),
 };
 

@@ -101,14 +101,14 @@ export const rooms = /** @type {Record<string, Room>} */ ({
     slow: ["passphrase", "uploads"],
   },
   diagnose: {
-    mutate: ["src/diagnose/**/*.ts"],
+    mutate: ["src/doctor/{codes,compare,diagnose,texts}/**/*.ts"],
     tests: [
-      "test/diagnose/{compare,describe-code,diagnose,headers,key-sets,known-mistakes,search,unexplained}.test.ts",
+      "test/doctor/diagnose/{compare,describe-code,diagnose,headers,key-sets,known-mistakes,search,unexplained}.test.ts",
     ],
   },
   probes: {
-    mutate: ["src/probes/**/*.ts"],
-    tests: ["test/probes/{behaviour,own-listener,run-probes,verdict}.test.ts"],
+    mutate: ["src/doctor/probes/**/*.ts"],
+    tests: ["test/doctor/probes/{behaviour,own-listener,run-probes,verdict}.test.ts"],
     slow: ["own-listener", "verdict"],
   },
   jwks: {

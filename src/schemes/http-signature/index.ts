@@ -5,7 +5,10 @@
  * @packageDocumentation
  */
 
-export { allHttpSignatureMistakes, httpSignatureMistakes } from "./mistakes.js";
+export {
+  allHttpSignatureMistakes,
+  httpSignatureMistakes,
+} from "../../doctor/schemes/http-signature-mistakes.js";
 export {
   type DerivedComponent,
   type HttpSignatureProfile,

@@ -5,7 +5,7 @@
  * @packageDocumentation
  */
 
-export { allSecurityEventMistakes, securityEventMistakes } from "./mistakes.js";
+export { allSecurityEventMistakes, securityEventMistakes } from "../../doctor/schemes/set-mistakes.js";
 export { type SecurityEventSignerOptions, securityEventSigner } from "./sign.js";
 export {
   type SecurityEventClaims,

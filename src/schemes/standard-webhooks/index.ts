@@ -4,7 +4,10 @@
  * @packageDocumentation
  */
 
-export { allStandardWebhooksMistakes, standardWebhooksMistakes } from "./mistakes.js";
+export {
+  allStandardWebhooksMistakes,
+  standardWebhooksMistakes,
+} from "../../doctor/schemes/standard-webhooks-mistakes.js";
 export {
   generateStandardKeys,
   generateStandardSecret,

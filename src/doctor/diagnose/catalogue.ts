@@ -1,0 +1,54 @@
+import { inWords, type Mistake } from "./mistake.js";
+import { SERIALISING_MISTAKES } from "./mistakes/body.js";
+import { ALL_CLAIM_MISTAKES } from "./mistakes/claim.js";
+import { ENCODING_MISTAKES } from "./mistakes/encoding.js";
+import { HEADER_MISTAKES, TARGET_MISTAKES } from "./mistakes/header.js";
+import { KEY_SET_SHAPES, KID_MISTAKES } from "./mistakes/key-set.js";
+import { LAYOUT_MISTAKES } from "./mistakes/layout.js";
+import { SECRET_MISTAKES, SECRET_NOT_ACCEPTED } from "./mistakes/secret.js";
+import {
+  ALGORITHM_MISTAKES,
+  BODY_COMPRESSED,
+  SECRET_SENT,
+  SIGNATURE_CUT,
+  SIGNATURE_FORMS,
+  SIGNATURE_MALFORMED,
+  SIGNATURE_NOT_TEXT,
+  SIGNATURE_OTHER_CASE,
+  SIGNATURE_READ_AS_TEXT,
+  SIGNATURE_SHA384,
+  SIGNATURE_TWICE_ENCODED,
+  SIGNATURE_UNEXPLAINED,
+} from "./mistakes/signature.js";
+import { EVENT_ID_MISTAKES, TIMESTAMP_MISTAKES } from "./mistakes/signing-input.js";
+import { TOKEN_MISTAKES } from "./mistakes/token.js";
+
+/**
+ * Every mistake that `diagnose` can find, for tools that list or explain them. Ids are stable.
+ *
+ * @example
+ * ```ts
+ * import { mistakes } from "hookproof/diagnose";
+ *
+ * mistakes.find(({ id }) => id === "signature-hex")?.title; // "Signature in hex"
+ * ```
+ */
+export const mistakes: readonly Mistake[] = [
+  SECRET_MISTAKES,
+  [SECRET_NOT_ACCEPTED, SECRET_SENT],
+  LAYOUT_MISTAKES,
+  TIMESTAMP_MISTAKES,
+  EVENT_ID_MISTAKES,
+  SERIALISING_MISTAKES,
+  ENCODING_MISTAKES,
+  ALGORITHM_MISTAKES,
+  Object.values(SIGNATURE_FORMS),
+  [SIGNATURE_NOT_TEXT, SIGNATURE_SHA384, SIGNATURE_READ_AS_TEXT, SIGNATURE_TWICE_ENCODED, SIGNATURE_CUT],
+  [SIGNATURE_OTHER_CASE, BODY_COMPRESSED, SIGNATURE_MALFORMED, SIGNATURE_UNEXPLAINED],
+  Object.values(TARGET_MISTAKES),
+  Object.values(HEADER_MISTAKES),
+  Object.values(TOKEN_MISTAKES),
+  Object.values(KEY_SET_SHAPES),
+  Object.values(KID_MISTAKES),
+  ALL_CLAIM_MISTAKES,
+].flatMap((table: readonly Mistake[]) => table.map(inWords));

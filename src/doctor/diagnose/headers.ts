@@ -1,0 +1,182 @@
+import { isEventId } from "../../core/event.js";
+import {
+  CONTENT_TYPE_HEADER,
+  EVENT_ID_HEADER,
+  type HeadersInput,
+  headerLines,
+  type ReceivedHeaders,
+  TIMESTAMP_HEADER,
+} from "../../core/headers.js";
+import { parseJson } from "../../core/json.js";
+import { listenerIdOf } from "../../core/listener-url.js";
+import { isTimestamp, MAX_BODY_BYTES, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
+import { countOf } from "../../core/words.js";
+import { bearerToken } from "../../jwt/token.js";
+import { isNotText } from "./digest-text.js";
+import { type Mistake, withDetail } from "./mistake.js";
+import { HEADER_MISTAKES as MISTAKES, OTHER_NAMES, TARGET_MISTAKES } from "./mistakes/header.js";
+import { TOKEN_MISTAKES } from "./mistakes/token.js";
+
+/** What is wrong with method and path, as far as both sides are known. */
+export function mistakesInTarget(
+  { method, url }: { method?: string | undefined; url?: string | undefined },
+  listenerId: string | undefined,
+): Mistake[] {
+  const mistakes: Mistake[] = [];
+  if (method !== undefined && method !== "POST") mistakes.push(TARGET_MISTAKES.method);
+  if (url !== undefined && listenerId !== undefined && listenerIdOf(url) !== listenerId)
+    mistakes.push(TARGET_MISTAKES.path);
+  return mistakes;
+}
+
+/** What is wrong with the headers that every request has: missing, sent twice, or malformed. */
+export function mistakesInHeaders(headers: ReceivedHeaders): Mistake[] {
+  return [
+    ...mistakesInHeader(headers, TIMESTAMP_HEADER, MISTAKES.timestampMissing, timestampMistake),
+    ...mistakesInHeader(headers, EVENT_ID_HEADER, MISTAKES.eventIdMissing, eventIdMistake),
+    ...mistakesInHeader(headers, CONTENT_TYPE_HEADER, MISTAKES.contentTypeMissing, contentTypeMistake),
+    ...(headers.all("Content-Encoding").length > 0 ? [MISTAKES.contentEncoding] : []),
+  ];
+}
+
+/**
+ * What is wrong with a header that must be there exactly once.
+ *
+ * @param missing the mistake if it is not there, under no other name either
+ * @param mistakeIn what is wrong with its value
+ */
+export function mistakesInHeader(
+  headers: ReceivedHeaders,
+  name: string,
+  missing: Mistake,
+  mistakeIn: (value: string) => Mistake | undefined,
+): Mistake[] {
+  const [value, ...more] = headers.all(name);
+  if (value === undefined) {
+    const other = OTHER_NAMES[name]?.find((one) => headers.all(one).length > 0);
+    if (other === undefined) return [missing];
+    return [withDetail(MISTAKES.headerMisnamed, `${other} is there, ${name} is not.`)];
+  }
+  if (more.length > 0)
+    return [withDetail(MISTAKES.headerTwice, `${name} is there ${more.length + 1} times.`)];
+  const mistake = mistakeIn(value);
+  return mistake ? [mistake] : [];
+}
+
+/** How far the timestamp is from the clock, if that is too far. */
+export function mistakesInAge(headers: ReceivedHeaders, nowSeconds: number): Mistake[] {
+  const [timestamp = ""] = headers.all(TIMESTAMP_HEADER);
+  if (!isTimestamp(timestamp) || timestampMistake(timestamp)) return [];
+  const age = nowSeconds - Number(timestamp);
+  if (Math.abs(age) <= TIMESTAMP_TOLERANCE_SECONDS) return [];
+  return age > 0
+    ? [withDetail(MISTAKES.timestampStale, `It is ${age} s old.`)]
+    : [withDetail(MISTAKES.timestampAhead, `It is ${-age} s ahead.`)];
+}
+
+/** What is wrong with the body itself, even if its signature is right. */
+export function mistakesInBody(body: Uint8Array): Mistake[] {
+  if (body.length > MAX_BODY_BYTES)
+    return [withDetail(MISTAKES.bodyTooLarge, `It has ${countOf(body.length, "byte")}.`)];
+  if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) return [MISTAKES.bodyWithBom];
+  const parsed = parseJson(body);
+  if (parsed.ok) return [];
+  return [parsed.reason === "not-utf8" ? MISTAKES.bodyNotUtf8 : MISTAKES.bodyNotJson];
+}
+
+function timestampMistake(text: string): Mistake | undefined {
+  if (/^[0-9]{12,14}$/.test(text)) return MISTAKES.timestampMilliseconds;
+  if (/^[0-9]{15,20}$/.test(text)) return MISTAKES.timestampTooFine;
+  if (isTimestamp(text)) return undefined;
+  if (/^[0-9]+\.[0-9]*$/.test(text)) return MISTAKES.timestampFraction;
+  return /[-:,a-z]/i.test(text) && !Number.isNaN(Date.parse(text))
+    ? MISTAKES.timestampDate
+    : MISTAKES.timestampMalformed;
+}
+
+function eventIdMistake(text: string): Mistake | undefined {
+  if (isEventId(text)) return undefined;
+  const bare = text.trim().replace(/^urn:uuid:|^[{"'(]|[}"')]$/gi, "");
+  if (isEventId(bare)) return MISTAKES.eventIdWrapped;
+  if (/^[0-9a-f]{32}$/i.test(bare)) return MISTAKES.eventIdWithoutHyphens;
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(bare)
+    ? MISTAKES.eventIdNotV4
+    : MISTAKES.eventIdMalformed;
+}
+
+function contentTypeMistake(text: string): Mistake | undefined {
+  return /^[ \t]*application\/json[ \t]*(?:;|$)/i.test(text) ? undefined : MISTAKES.contentType;
+}
+
+/** What an Authorization header holds. */
+interface ReadAuthorization {
+  /** The text in the token's place. */
+  readonly token: string;
+  readonly mistakes: Mistake[];
+  /** There is no token at all, so nothing else can be said of it. */
+  readonly isNothing: boolean;
+}
+
+/** Reads Authorization, also where something stands before or in place of the token. */
+export function readAuthorization(authorization: string): ReadAuthorization {
+  const text = authorization.trim();
+  const rest = text.replace(/^bearer(?:\s+|$)/i, "");
+  if (rest === "" || isNotText(rest.trim()))
+    return { token: "", mistakes: [TOKEN_MISTAKES.nothing], isNothing: true };
+  const token = bearerToken(authorization);
+  if (token !== undefined) return { token, mistakes: [], isNothing: false };
+  const words = text.split(/\s+/);
+  const last = (words.at(-1) ?? "").replace(/^["']|["']$/g, "");
+  return { token: last, mistakes: [schemeMistake(words)], isNothing: false };
+}
+
+/** Names of other schemes; another word may be a secret, and is not shown. */
+const KNOWN_SCHEME = /^(?:dpop|token|jwt|basic|digest|hmac|apikey|oauth|negotiate|bearer:)$/i;
+
+function schemeMistake(words: readonly string[]): Mistake {
+  const [first = "", second = ""] = words;
+  if (words.length === 1) return TOKEN_MISTAKES.bearerMissing;
+  if (/^bearer$/i.test(first) && /^bearer$/i.test(second))
+    return withDetail(TOKEN_MISTAKES.otherScheme, "Bearer stands there twice.");
+  return KNOWN_SCHEME.test(first)
+    ? withDetail(TOKEN_MISTAKES.otherScheme, `Its scheme is ${first}.`)
+    : TOKEN_MISTAKES.otherScheme;
+}
+
+const REMOVED = /REMOVED|REDACTED|MASKED|STRIPPED/i;
+
+/** Whether a word stands in a signature's place, such as SIGNATURE_REMOVED_BY_GOOGLE. */
+export function isRemovedSignature(segment: string): boolean {
+  if (segment.length > 60) return false;
+  return /^[*x]{3,}$/i.test(segment) || (/^[A-Z_]+$/i.test(segment) && REMOVED.test(segment));
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+/** Whether a token is made for something else: a proof of DPoP, or the login of another system. */
+export function otherToken(header: Members, claims: Members): Mistake | undefined {
+  const isProof = Object.hasOwn(claims, "htu") && !Object.hasOwn(claims, "htb_s256");
+  const { typ } = header;
+  if (isProof || (typeof typ === "string" && typ.toLowerCase() === "dpop+jwt")) return TOKEN_MISTAKES.dpop;
+  const hasNone = !["jti", "htm", "htb_s256"].some((name) => Object.hasOwn(claims, name));
+  const isLogin = ["iss", "scope", "scp", "azp", "client_id", "email"].some((name) =>
+    Object.hasOwn(claims, name),
+  );
+  if (!hasNone || !isLogin) return undefined;
+  return TOKEN_MISTAKES.ofOtherSystem;
+}
+
+const TOKEN = /^(?:(?:bearer|dpop)\s+)?[\w-]{4,}={0,2}\.[\w-]{4,}={0,2}\.[\w-]*={0,2}$/i;
+
+/** A token in a header that nothing looks at, as gateways leave it; `known` are the headers that are told elsewhere. */
+export function movedToken(headers: HeadersInput, known: readonly string[]): Mistake | undefined {
+  for (const [name, value] of headerLines(headers)) {
+    if (known.includes(name.toLowerCase()) || value.length > 8_192 || !TOKEN.test(value.trim())) continue;
+    if (name.toLowerCase() === "dpop") return TOKEN_MISTAKES.dpopHeader;
+    return withDetail(
+      TOKEN_MISTAKES.moved,
+      `It is in ${/^[\w-]{1,60}$/.test(name) ? name : "another header"}.`,
+    );
+  }
+  return undefined;
+}

@@ -1,0 +1,209 @@
+import { AS_GO_MAPS, BY_LENGTH, SORTED } from "../../texts/json-changes.js";
+import {
+  angleQuotes,
+  asciiQuotes,
+  dotnetQuotes,
+  gsonQuotes,
+  htmlQuotes,
+  type JsonStyle,
+  phpHexQuotes,
+  phpQuotes,
+  plainQuotes,
+  powershellQuotes,
+  slashQuotes,
+} from "../../texts/json-writer.js";
+import type { RepeatableMistake } from "../mistake.js";
+import { OTHER_TEXT_MISTAKES } from "./body-other-text.js";
+import { NUMBER_MISTAKES, SHAPE_MISTAKES } from "./body-shape.js";
+import {
+  COMPACT,
+  inStyle,
+  ONCE,
+  ONCE_PYTHON,
+  PHP,
+  PYTHON,
+  type Reserialise,
+  SPACED,
+  shaped,
+} from "./body-styles.js";
+
+const JACKSON = {
+  comma: ",",
+  colon: " : ",
+  indent: "  ",
+  arraysInline: true,
+  emptyArray: "[ ]",
+  emptyObject: "{ }",
+};
+const SWIFT = { comma: ",", colon: " : ", indent: "  ", emptyArray: "[\n{n}]", emptyObject: "{\n{n}}" };
+const JSONB_PRETTY = { comma: ",", colon: ": ", indent: "    ", emptyArray: "[{n}]", emptyObject: "{{n}}" };
+
+const MARIADB = { comma: ",", colon: ": ", indent: "    ", emptyObject: "{{n}}", bracketsOnOwnLine: true };
+
+/** The JSON was written in one way when it was signed, and in another way when it was sent. */
+export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
+  ...NUMBER_MISTAKES,
+  {
+    id: "body-compact",
+    title: "Body signed without white space",
+    message:
+      "It matches if the body is parsed and written again without white space, as JSON.stringify does.",
+    fix: `${ONCE} To verify, take the bytes as received: await request.text(), or express.raw().`,
+    ways: [
+      [1, stringified],
+      [2, inStyle({ comma: ",", colon: ":", quote: plainQuotes })],
+    ],
+  },
+  {
+    id: "body-spaced",
+    title: "Body signed with spaces",
+    message:
+      "It matches if the body is written with a space after commas and colons, as Python's json.dumps does.",
+    fix: ONCE_PYTHON,
+    ways: [
+      [1, inStyle({ comma: ", ", colon: ": ", quote: asciiQuotes })],
+      [2, inStyle({ comma: ", ", colon: ": ", quote: plainQuotes })],
+      // Slashes too: PHP with a replacement of its own, and the JSON of Oracle and SQL Server.
+      [3, inStyle({ comma: ", ", colon: ": ", quote: phpQuotes })],
+      // PostgreSQL's json_build_object
+      [3, inStyle({ comma: ", ", colon: " : ", quote: plainQuotes })],
+    ],
+  },
+  {
+    id: "body-indented",
+    title: "Body signed with indentation",
+    message:
+      "It matches if the body is written over several lines with indentation, as JSON.stringify(…, 2) does.",
+    fix: ONCE,
+    ways: [
+      [1, indented("  ", plainQuotes)],
+      [2, indented("    ", plainQuotes)],
+      [3, indented("\t", plainQuotes)],
+      [3, indented("  ", asciiQuotes)],
+      [3, indented("    ", asciiQuotes)],
+      [3, indented("    ", phpQuotes)],
+      [3, indented("  ", htmlQuotes)],
+      [3, indented("  ", gsonQuotes)],
+      [3, indented("  ", dotnetQuotes)],
+    ],
+  },
+  {
+    id: "body-pretty-printed",
+    title: "Body signed as a pretty printer writes it",
+    message:
+      "It matches if the body is written over several lines with indentation, as Jackson, Swift, Perl, Ruby or jsonb_pretty print it.",
+    fix: `${ONCE} Print for people only, not for what is signed.`,
+    ways: [
+      // Jackson, and Apex: arrays stay on one line.
+      [3, inStyle({ ...JACKSON, quote: plainQuotes })],
+      // Swift, with and without .withoutEscapingSlashes; Foundation puts an empty line into empty arrays.
+      [3, inStyle({ ...SWIFT, quote: (text) => slashQuotes(text) })],
+      [3, shaped(SORTED, { ...SWIFT, quote: (text) => slashQuotes(text) })],
+      [3, inStyle({ ...SWIFT, quote: plainQuotes })],
+      [3, shaped(SORTED, { ...SWIFT, quote: plainQuotes })],
+      // Perl, in the order it came and in canonical order.
+      [3, inStyle({ comma: ",", colon: " : ", indent: "   ", quote: plainQuotes })],
+      [3, shaped(SORTED, { comma: ",", colon: " : ", indent: "   ", quote: plainQuotes })],
+      // It ends with a line break.
+      [3, ended(shaped(SORTED, { comma: ",", colon: " : ", indent: "   ", quote: plainQuotes }))],
+      // Ruby: nothing between the brackets of an empty array but line breaks.
+      [
+        3,
+        inStyle({
+          comma: ",",
+          colon: ": ",
+          indent: "  ",
+          emptyArray: "[\n{n}]",
+          emptyObject: "{{n}}",
+          quote: plainQuotes,
+        }),
+      ],
+      [3, shaped(BY_LENGTH, { ...JSONB_PRETTY, quote: plainQuotes })],
+      [3, inStyle({ ...JSONB_PRETTY, quote: plainQuotes })],
+      // MariaDB's JSON_DETAILED: brackets begin a line of their own.
+      [3, inStyle({ ...MARIADB, quote: plainQuotes })],
+    ],
+  },
+  {
+    id: "body-keys-sorted",
+    title: "Body signed with its keys sorted",
+    message: "It matches if the body's keys are in alphabetical order.",
+    fix: `${ONCE} The order of the keys counts, because the bytes are signed.`,
+    ways: [
+      [1, shaped(SORTED, COMPACT)],
+      [2, shaped(SORTED, PYTHON)],
+      [2, shaped(SORTED, { comma: ",", colon: ":", quote: asciiQuotes })],
+      [2, shaped(SORTED, { comma: ",", colon: ":", quote: htmlQuotes })],
+      [3, shaped(SORTED, { comma: ",", colon: ":", indent: "  ", quote: plainQuotes })],
+      [3, shaped(AS_GO_MAPS, { comma: ",", colon: ":", quote: htmlQuotes })],
+      [3, shaped(SORTED, SPACED)],
+      [3, shaped(SORTED, PHP)],
+      [3, shaped(SORTED, { comma: ",", colon: ":", quote: (text) => slashQuotes(text) })],
+      [3, shaped(SORTED, { comma: ",", colon: ": ", indent: "  ", quote: plainQuotes })],
+      [3, shaped(SORTED, { comma: ",", colon: ": ", indent: "  ", quote: htmlQuotes })],
+      [3, shaped(SORTED, { comma: ",", colon: ": ", indent: "    ", quote: asciiQuotes })],
+    ],
+  },
+  {
+    id: "body-ascii-escaped",
+    title: "Body signed with \\u escapes",
+    message: "It matches if characters beyond ASCII are written as \\uXXXX, as Python's ensure_ascii does.",
+    fix: ONCE_PYTHON,
+    ways: [
+      [1, inStyle({ comma: ",", colon: ":", quote: asciiQuotes })],
+      [2, inStyle({ comma: ",", colon: ":", quote: dotnetQuotes })],
+    ],
+  },
+  {
+    id: "body-slashes-escaped",
+    title: "Body signed with escaped slashes",
+    message: "It matches if slashes are written as \\/, as PHP's json_encode does.",
+    fix: "Serialise once, and sign and send the same text: $body = json_encode($payload).",
+    ways: [
+      [1, inStyle({ comma: ",", colon: ":", quote: phpQuotes })],
+      [2, inStyle({ comma: ",", colon: ":", quote: (text) => slashQuotes(text) })],
+    ],
+  },
+  {
+    id: "body-html-escaped",
+    title: "Body signed with <, > and & escaped",
+    message:
+      "It matches if <, > and & are written as \\u003c, \\u003e and \\u0026, as Go's json.Marshal does.",
+    fix: "Serialise once, and sign and send the same bytes: body, err := json.Marshal(payload).",
+    ways: [[2, inStyle({ comma: ",", colon: ":", quote: htmlQuotes })]],
+  },
+  {
+    id: "body-quotes-escaped",
+    title: "Body signed with ', = or quotes escaped",
+    message:
+      "It matches if <, > and ' are escaped, and &, = or quotes with them, as Gson, JavaScriptSerializer of .NET, ConvertTo-Json of PowerShell 5 and PHP's JSON_HEX_* do.",
+    fix: `${ONCE} In Java new GsonBuilder().disableHtmlEscaping().`,
+    ways: [
+      [3, inStyle({ comma: ",", colon: ":", quote: gsonQuotes })],
+      [3, inStyle({ comma: ",", colon: ":", quote: powershellQuotes })],
+      [3, inStyle({ comma: ",", colon: ":", quote: phpHexQuotes })],
+      [3, inStyle({ comma: ",", colon: ":", quote: angleQuotes })],
+    ],
+  },
+  ...SHAPE_MISTAKES,
+  ...OTHER_TEXT_MISTAKES,
+];
+
+function stringified(json: Parameters<Reserialise>[0]): string | undefined {
+  try {
+    return json && JSON.stringify(JSON.parse(json.text));
+  } catch {
+    return undefined; // nested too deeply for the engine
+  }
+}
+
+function indented(indent: string, quote: JsonStyle["quote"]): Reserialise {
+  return inStyle({ comma: ",", colon: ": ", indent, quote });
+}
+
+function ended(write: Reserialise): Reserialise {
+  return (json) => {
+    const text = write(json);
+    return text && `${text}\n`;
+  };
+}

@@ -1,0 +1,327 @@
+import { digestOf } from "#hash";
+import {
+  concatBytes,
+  decodeBase64url,
+  decodeUtf8,
+  encodeBase64,
+  encodeBase64url,
+  utf8,
+} from "../../../core/bytes.js";
+import { formEncoded } from "../../texts/other-text.js";
+import { hexOf, latin1, latin1Text, lossyText, utf16 } from "../../texts/rewrite.js";
+import type { RepeatableMistake } from "../mistake.js";
+
+/** The bytes that were signed, made from the received ones; `undefined` where the mistake is impossible. */
+export type Reencode = (bytes: Uint8Array) => Uint8Array | undefined;
+
+const AS_SENT =
+  "Sign the bytes that are sent: const bytes = new TextEncoder().encode(body), for the signature and for fetch.";
+const RAW =
+  "Sign and verify the bytes as they are on the wire, without trimming: express.raw(), await request.arrayBuffer().";
+
+/** What happens to the bytes of a body between signing and sending. */
+export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
+  {
+    id: "body-newline-added",
+    title: "Line break after the signed body",
+    message: "It matches if a line break follows the body: it was signed with one and sent without.",
+    fix: `${AS_SENT} In a shell: printf %s "$body", not echo.`,
+    ways: [
+      [1, (bytes) => concatBytes([bytes, utf8("\n")])],
+      [2, (bytes) => concatBytes([bytes, utf8("\r\n")])],
+    ],
+  },
+  {
+    id: "body-newline-removed",
+    title: "Line break after the sent body",
+    message:
+      "It matches without the line break, or the white space, at the ends of the body: it was sent with it and signed without.",
+    fix: RAW,
+    ways: [
+      [1, (bytes) => withText(bytes, (text) => text.replace(/\r?\n$/, ""))],
+      [2, (bytes) => withText(bytes, (text) => text.trim())],
+    ],
+  },
+  {
+    id: "body-line-endings",
+    title: "Other line endings",
+    message: "It matches if the line breaks inside the body are CRLF instead of LF, or LF instead of CRLF.",
+    fix: `${AS_SENT} In Python open(path, 'rb'); in curl --data-binary @file, not --data.`,
+    ways: [
+      [2, (bytes) => withText(bytes, (text) => text.replace(/\r?\n/g, "\r\n"))],
+      [2, (bytes) => withText(bytes, (text) => text.replaceAll("\r\n", "\n"))],
+      [2, (bytes) => withText(bytes, (text) => text.replace(/[\r\n]/g, ""))],
+    ],
+  },
+  {
+    id: "body-bom",
+    title: "Byte order mark",
+    message: "It matches if a byte order mark is added in front of the body or removed.",
+    fix: `${AS_SENT} Without a byte order mark: in C# new UTF8Encoding(false), in Python encoding='utf-8'.`,
+    ways: [
+      [1, (bytes) => (startsWithBom(bytes) ? bytes.subarray(3) : undefined)],
+      [2, (bytes) => (startsWithBom(bytes) ? undefined : concatBytes([BOM, bytes]))],
+    ],
+  },
+  {
+    id: "body-utf16",
+    title: "Body signed as UTF-16",
+    message: "It matches if the body is signed in UTF-16.",
+    fix: `${AS_SENT} In C# Encoding.UTF8.GetBytes(body), not Encoding.Unicode.`,
+    ways: [
+      [2, (bytes) => withText(bytes, (text) => utf16(text, true))],
+      [3, (bytes) => withText(bytes, (text) => utf16(text, false))],
+      [3, (bytes) => withText(bytes, (text) => utf16(`\uFEFF${text}`, true))],
+    ],
+  },
+  {
+    id: "body-latin1",
+    title: "Body signed as Latin-1",
+    message: "It matches if the body is signed in Latin-1, where ä is one byte.",
+    fix: `${AS_SENT} In Java body.getBytes(StandardCharsets.UTF_8); in Node without the encoding 'latin1' or 'binary'.`,
+    ways: [[1, (bytes) => withText(bytes, latin1)]],
+  },
+  {
+    id: "body-utf8-twice",
+    title: "Body encoded as UTF-8 twice",
+    message: "It matches if the body's bytes are read as Latin-1 and encoded as UTF-8 once more.",
+    fix: `${AS_SENT} Node's 'latin1' and 'binary' strings are not text.`,
+    ways: [[2, (bytes) => utf8(latin1Text(bytes))]],
+  },
+  {
+    id: "body-not-utf8",
+    title: "Bytes that are not UTF-8",
+    message: "It matches if what is not UTF-8 in the body becomes U+FFFD: the body was handled as text.",
+    fix: RAW,
+    ways: [[2, (bytes) => (decodeUtf8(bytes) === undefined ? utf8(lossyText(bytes)) : undefined)]],
+  },
+  {
+    id: "body-normalised",
+    title: "Unicode normalised",
+    message: "It matches if the body's characters are composed or decomposed (Unicode NFC, NFD).",
+    fix: `${AS_SENT} Without normalize() in between.`,
+    ways: [
+      [3, (bytes) => withText(bytes, (text) => text.normalize("NFC"))],
+      [3, (bytes) => withText(bytes, (text) => text.normalize("NFD"))],
+    ],
+  },
+  {
+    id: "body-stringified-twice",
+    title: "Body serialised twice",
+    message: "It matches if the body's JSON is serialised once more, as one string in quotes.",
+    fix: "Serialise once: a text goes into the signature as it is, without JSON.stringify(text).",
+    ways: [[2, (bytes) => withText(bytes, (text) => JSON.stringify(text))]],
+  },
+  {
+    id: "body-python-bytes",
+    title: "Python bytes signed as text",
+    message: "It matches if Python's b'…' surrounds the body, as f\"{body}\" does with bytes.",
+    fix: "Join bytes with bytes: f'{timestamp}.{event_id}.'.encode() + body.",
+    ways: [[2, (bytes) => utf8(pythonBytes(bytes))]],
+  },
+  {
+    id: "body-hashed",
+    title: "A hash of the body signed",
+    message: "It matches if the body's SHA-256 is signed instead of the body.",
+    fix: "Sign the exact body: [timestamp, eventId, body].join('.'). The body's hash belongs to tokens (htb_s256).",
+    ways: [
+      [2, (bytes) => hashed(bytes, hexOf)],
+      [3, (bytes) => utf8(digestOf("sha256", [bytes]))],
+      [3, (bytes) => hashed(bytes, encodeBase64)],
+    ],
+  },
+  {
+    id: "body-base64",
+    title: "Body signed in base64",
+    message: "It matches if the body is signed in base64, as some gateways hand it over (isBase64Encoded).",
+    fix: "Decode it first: Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8').",
+    ways: [
+      [2, (bytes) => utf8(encodeBase64(bytes))],
+      // With line breaks, as Ruby's encode64 and Python's encodebytes have them.
+      [3, (bytes) => utf8(inLines(encodeBase64(bytes), 60))],
+      [3, (bytes) => utf8(inLines(encodeBase64(bytes), 76))],
+      [3, (bytes) => utf8(encodeBase64url(bytes))],
+    ],
+  },
+  {
+    id: "body-url-encoded",
+    title: "Body signed percent-encoded",
+    message: "It matches if the body is percent-encoded first.",
+    fix: `${AS_SENT} Without encodeURIComponent(body).`,
+    ways: [
+      [3, (bytes) => withText(bytes, encodeURIComponent)],
+      [3, (bytes) => withText(bytes, formEncoded)],
+    ],
+  },
+  {
+    id: "body-in-form",
+    title: "Body signed inside of a form",
+    message: "It matches if the body is one value of a form, such as payload=%7B%22…: form-encoded.",
+    fix: `Sign the body alone, and let the sender use application/json. ${RAW}`,
+    ways: [
+      [3, (bytes) => withText(bytes, (text) => `payload=${formEncoded(text)}`)],
+      [3, (bytes) => withText(bytes, (text) => `data=${formEncoded(text)}`)],
+      // A body of JSON that was parsed as a form: one name without a value.
+      [3, (bytes) => withText(bytes, (text) => `${formEncoded(text)}=`)],
+    ],
+  },
+  {
+    id: "body-in-envelope",
+    title: "Body signed inside of an envelope",
+    message: "It matches if the body is wrapped: one member of an object, such as data, payload or body.",
+    fix: `Sign the body alone, as it is sent. ${RAW}`,
+    ways: [
+      ...["data", "payload", "body", "event"].map(
+        (name) => [3, (bytes: Uint8Array) => withText(bytes, (text) => `{"${name}":${text}}`)] as const,
+      ),
+      ...["body", "payload", "data"].map(
+        (name) =>
+          [
+            3,
+            (bytes: Uint8Array) => withText(bytes, (text) => `{"${name}":${JSON.stringify(text)}}`),
+          ] as const,
+      ),
+      [3, (bytes) => withText(bytes, (text) => `[${text}]`)],
+    ],
+  },
+  {
+    id: "body-as-buffer",
+    title: "A Buffer signed as JSON",
+    message:
+      'It matches if the body is a Buffer that JSON.stringify wrote: {"type":"Buffer","data":[…]}, as express.raw() leaves it.',
+    fix: "Sign the bytes themselves: createHmac('sha256', secret).update(head).update(req.body), without JSON.stringify.",
+    ways: [[3, (bytes) => listed(bytes, (one) => `{"type":"Buffer","data":[${one.join(",")}]}`)]],
+  },
+  {
+    id: "body-byte-list",
+    title: "A list of numbers signed",
+    message:
+      "It matches if the body is a list of its bytes as numbers, as String(new Uint8Array(…)) has them.",
+    fix: "Sign the bytes themselves, or their text: new TextDecoder().decode(bytes).",
+    ways: [
+      [3, (bytes) => listed(bytes, (one) => one.join(","))],
+      [3, (bytes) => listed(bytes, (one) => `[${one.join(",")}]`)],
+      [3, (bytes) => listed(bytes, (one) => `[${one.join(", ")}]`)],
+      // Java's bytes have a sign; Go puts spaces between them; JSON.stringify writes a Uint8Array as an object.
+      [3, (bytes) => listed(bytes, (one) => `[${Int8Array.from(one).join(", ")}]`)],
+      [3, (bytes) => listed(bytes, (one) => `[${one.join(" ")}]`)],
+      [
+        3,
+        (bytes) =>
+          listed(bytes, (one) => `{${Array.from(one, (byte, index) => `"${index}":${byte}`).join(",")}}`),
+      ],
+    ],
+  },
+  {
+    id: "body-html-entities",
+    title: "Body signed with HTML entities",
+    message:
+      "It matches if quotes, <, > and & are HTML entities such as &quot;, as htmlspecialchars() writes them.",
+    fix: `Escape where a page is made, never before signing. ${RAW}`,
+    ways: [
+      [3, (bytes) => withText(bytes, (text) => htmlEntities(text, "&#039;"))],
+      [3, (bytes) => withText(bytes, (text) => htmlEntities(text, "&#x27;"))],
+      [3, (bytes) => withText(bytes, (text) => htmlEntities(text, "&#39;"))],
+      [3, (bytes) => withText(bytes, (text) => htmlEntities(text, "'"))],
+    ],
+  },
+  {
+    id: "body-backslashes",
+    title: "Body signed with its quotes escaped",
+    message:
+      "It matches if there is a backslash before each quote, as addslashes(), $util.escapeJavaScript and logs write it.",
+    fix: `Take the body before anything escapes it: $input.body is in base64 with $util.base64Encode. ${RAW}`,
+    ways: [
+      [3, (bytes) => withText(bytes, (text) => text.replace(/["'\\]/g, "\\$&"))],
+      [3, (bytes) => withText(bytes, (text) => text.replace(/["\\]/g, "\\$&"))],
+      [3, (bytes) => withText(bytes, (text) => text.replace(/["'\\/]/g, "\\$&"))],
+    ],
+  },
+  {
+    id: "body-ascii",
+    title: "Body signed as ASCII",
+    message: "It matches if characters beyond ASCII are ? in the body, or left out: it was encoded as ASCII.",
+    fix: `${AS_SENT} In C# Encoding.UTF8.GetBytes(body), not Encoding.ASCII; in Java StandardCharsets.UTF_8.`,
+    ways: [
+      [
+        3,
+        (bytes) => withText(bytes, (text) => text.replace(BEYOND_ASCII, (char) => "?".repeat(char.length))),
+      ],
+      [3, (bytes) => withText(bytes, (text) => text.replace(/[^\0-\x7f]/gu, "?"))],
+      [3, (bytes) => withText(bytes, (text) => text.replace(BEYOND_ASCII, ""))],
+      // Each byte a question mark, as where UTF-8 is read as ASCII.
+      [3, (bytes) => (isAscii(bytes) ? undefined : bytes.map((byte) => (byte > 127 ? 63 : byte)))],
+      [3, (bytes) => (isAscii(bytes) ? undefined : utf8(latin1Text(bytes).replace(/[^\0-\x7f]/g, "\uFFFD")))],
+    ],
+  },
+  {
+    id: "body-white-space-removed",
+    title: "Body signed without any white space",
+    message: "It matches if all white space is removed from the body, also within strings.",
+    fix: RAW,
+    ways: [[3, (bytes) => withText(bytes, (text) => text.replace(/\s/g, ""))]],
+  },
+];
+
+/** A list of numbers is four times as long as the bytes; of more bytes than these none is tried. */
+const MOST_LISTED_BYTES = 4_096;
+
+function listed(bytes: Uint8Array, write: (bytes: Uint8Array) => string): Uint8Array | undefined {
+  return bytes.length > MOST_LISTED_BYTES ? undefined : utf8(write(bytes));
+}
+
+const BEYOND_ASCII = /[^\0-\x7f]/g;
+
+function isAscii(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte < 128);
+}
+
+/** Base64 in lines, each ended by a line break. */
+function inLines(text: string, width: number): string {
+  let lines = "";
+  for (let at = 0; at < text.length; at += width) lines += `${text.slice(at, at + width)}\n`;
+  return lines;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+function htmlEntities(text: string, apostrophe: string): string {
+  return text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? apostrophe);
+}
+
+const BOM = utf8("\uFEFF");
+
+function startsWithBom(bytes: Uint8Array): boolean {
+  return BOM.every((byte, index) => bytes[index] === byte);
+}
+
+/** One body is encoded in many ways, so its text is decoded once. */
+const texts = new WeakMap<Uint8Array, string | undefined>();
+
+function withText(
+  bytes: Uint8Array,
+  rewrite: (text: string) => string | Uint8Array | undefined,
+): Uint8Array | undefined {
+  if (!texts.has(bytes)) texts.set(bytes, decodeUtf8(bytes));
+  const text = texts.get(bytes);
+  const written = text === undefined ? undefined : rewrite(text);
+  return typeof written === "string" ? utf8(written) : written;
+}
+
+function hashed(bytes: Uint8Array, encode: (digest: Uint8Array) => string): Uint8Array | undefined {
+  const digest = decodeBase64url(digestOf("sha256", [bytes]));
+  return digest && utf8(encode(digest));
+}
+
+/** Python's `repr()` of bytes. */
+function pythonBytes(bytes: Uint8Array): string {
+  const text = latin1Text(bytes);
+  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
+  const inside = text
+    .replaceAll("\\", "\\\\")
+    .replaceAll("\n", "\\n")
+    .replaceAll("\r", "\\r")
+    .replaceAll("\t", "\\t")
+    .replace(/[^ -~]/g, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  return `b${quote}${quote === "'" ? inside.replaceAll("'", "\\'") : inside}${quote}`;
+}

@@ -1,0 +1,207 @@
+import { digestOf, hmacOf } from "#hash";
+import { bodyBytes, concatBytes } from "../../../core/bytes.js";
+import type { HashName } from "../../../core/hash-portable.js";
+import type { Mistake, RepeatableMistake } from "../mistake.js";
+
+/** Computes a digest of a message with a key, as base64url. */
+export type Digest = (hash: HashName, key: Uint8Array, message: readonly (string | Uint8Array)[]) => string;
+
+const HMAC =
+  "Use HMAC-SHA256 with the secret as key: createHmac('sha256', secret).update(input).digest('base64url').";
+
+/** What people compute instead of an HMAC (specification 5.2, HMAC method, step 4). */
+export const ALGORITHM_MISTAKES: readonly RepeatableMistake<Digest>[] = [
+  {
+    id: "hmac-arguments-swapped",
+    title: "Key and message swapped",
+    message:
+      "It matches if the signing input is the key and the secret the message: the arguments are swapped.",
+    fix: `${HMAC} In PHP hash_hmac('sha256', $input, $secret, true); in Python hmac.new(secret, input, 'sha256').`,
+    ways: [[2, (hash, key, message) => hmacOf(hash, concatBytes(message.map(bodyBytes)), [key])]],
+  },
+  {
+    id: "hash-instead-of-hmac",
+    title: "A hash instead of an HMAC",
+    message:
+      "It matches as a plain hash of the signing input, with the secret in front of it, after it, or without the secret.",
+    fix: HMAC,
+    ways: [
+      [2, (hash, key, message) => digestOf(hash, [key, ...message])],
+      [3, (hash, key, message) => digestOf(hash, [...message, key])],
+      [3, (hash, _key, message) => digestOf(hash, message)],
+    ],
+  },
+];
+
+/** How the text of a signature is wrong, although the digest in it may be right. */
+export const SIGNATURE_FORMS = {
+  quoted: {
+    id: "signature-quoted",
+    title: "Quotes or white space around the signature",
+    message: "There are quotes or white space around the signature.",
+    fix: "Send the 43 characters alone: headers['Webhook-Signature'] = signature.",
+  },
+  prefixed: {
+    id: "signature-prefixed",
+    title: "Prefix before the signature",
+    message: "There is something in front of the signature, such as v1, or sha256= of other schemes.",
+    fix: "Send the 43 characters alone: headers['Webhook-Signature'] = signature, without a prefix.",
+  },
+  several: {
+    id: "signature-several",
+    title: "Several signatures",
+    message: "There are several signatures in one header. The service accepts one.",
+    fix: "Send one signature. During a rotation: hmacSigner({ secret: [newSecret, oldSecret] }) finds out which one is accepted.",
+  },
+  hex: {
+    id: "signature-hex",
+    title: "Signature in hex",
+    message: "The signature is written in hex. It must be base64url.",
+    fix: "Write it as base64url: .digest('base64url'), not .digest('hex'). In Python base64.urlsafe_b64encode(mac.digest()).rstrip(b'=').",
+  },
+  base64OfHex: {
+    id: "signature-base64-of-hex",
+    title: "Hex in base64",
+    message: "The signature is base64 of the digest in hex. It must be base64url of the digest's bytes.",
+    fix: "Encode the bytes: .digest('base64url'). In PHP hash_hmac('sha256', $input, $secret, true); the last argument gives bytes.",
+  },
+  base64: {
+    id: "signature-base64",
+    title: "Signature in standard base64",
+    message:
+      "The signature is written in standard base64, with + and /. It must be base64url, with - and _ and no padding.",
+    fix: "Write it as base64url: .digest('base64url'), not .digest('base64').",
+  },
+  padded: {
+    id: "signature-padded",
+    title: "Padding after the signature",
+    message: "The signature ends with padding (=). It must be base64url without padding.",
+    fix: "Remove it: signature.replace(/=+$/, ''). In Python base64.urlsafe_b64encode(mac.digest()).rstrip(b'=').",
+  },
+  sha1: {
+    id: "signature-sha1",
+    title: "SHA-1 instead of SHA-256",
+    message: "The signature has 20 bytes, as HMAC-SHA1 makes them. It must be HMAC-SHA256.",
+    fix: "Use SHA-256: createHmac('sha256', secret).",
+  },
+  sha512: {
+    id: "signature-sha512",
+    title: "SHA-512 instead of SHA-256",
+    message: "The signature has 64 bytes, as HMAC-SHA512 makes them. It must be HMAC-SHA256.",
+    fix: "Use SHA-256: createHmac('sha256', secret).",
+  },
+  openssl: {
+    id: "signature-openssl-output",
+    title: "What openssl prints",
+    message: "The signature has what openssl dgst prints in front of the digest, such as (stdin)= .",
+    fix: "Take the bytes: openssl dgst -sha256 -hmac $SECRET -binary | basenc --base64url -w0 | tr -d '=', without its text.",
+  },
+  pythonBytes: {
+    id: "signature-python-bytes",
+    title: "Python bytes as signature",
+    message: "The signature is Python's text of bytes, b'…'.",
+    fix: "Turn the bytes into text: base64.urlsafe_b64encode(mac.digest()).rstrip(b'=').decode(), without str() or f'{…}'.",
+  },
+  percent: {
+    id: "signature-percent-encoded",
+    title: "Signature percent-encoded",
+    message: "The signature is percent-encoded, with %3D, %2B or %2F. A header's value is not encoded.",
+    fix: "Send it as it is, without encodeURIComponent(signature), and as base64url: it has nothing to encode.",
+  },
+  plusAsSpace: {
+    id: "signature-plus-as-space",
+    title: "Spaces in the signature",
+    message: "The signature has spaces where + stood: it was decoded as a form is.",
+    fix: "Write it as base64url, which has no +: .digest('base64url'). Do not pass it through a form or a query.",
+  },
+  byteList: {
+    id: "signature-byte-list",
+    title: "A list of numbers as signature",
+    message: "The signature is a list of the digest's bytes as numbers. It must be base64url.",
+    fix: "Encode the bytes: Buffer.from(digest).toString('base64url'), without String(bytes).",
+  },
+} satisfies Record<string, Mistake>;
+
+/** The signature is a value that has no text of its own. */
+export const SIGNATURE_NOT_TEXT: Mistake = {
+  id: "signature-not-text",
+  title: "An object or nothing as signature",
+  message: "The signature is the text of an object, of a promise, or of a value that is missing.",
+  fix: "Await it and encode the bytes: Buffer.from(await crypto.subtle.sign('HMAC', key, input)).toString('base64url').",
+};
+
+/** The signature has 48 bytes. */
+export const SIGNATURE_SHA384: Mistake = {
+  id: "signature-sha384",
+  title: "SHA-384 instead of SHA-256",
+  message: "The signature has 48 bytes, as HMAC-SHA384 makes them. It must be HMAC-SHA256.",
+  fix: "Use SHA-256: createHmac('sha256', secret).",
+};
+
+/** The bytes of the digest became a text, and that was encoded. */
+export const SIGNATURE_READ_AS_TEXT: Mistake = {
+  id: "signature-read-as-text",
+  title: "A digest that was read as text",
+  message: "The digest is right, but its bytes were read as text before they were encoded.",
+  fix: "Encode the bytes: .digest('base64url'), without .digest().toString() or String.fromCharCode in between.",
+};
+
+/** The digest was encoded, and what came out was encoded again. */
+export const SIGNATURE_TWICE_ENCODED: Mistake = {
+  id: "signature-encoded-twice",
+  title: "Signature encoded twice",
+  message: "The digest is right, but it was encoded twice: base64 of the text in base64.",
+  fix: "Encode the bytes once: .digest('base64url') is a text already.",
+};
+
+/** Only the beginning of the signature was sent. */
+export const SIGNATURE_CUT: Mistake = {
+  id: "signature-cut",
+  title: "Signature cut short",
+  message: "The signature is the beginning of the right one: characters are missing at its end.",
+  fix: "Send all 43 characters. Look for a column or a variable that is too short.",
+};
+
+/** The signature was changed into capitals or small letters. */
+export const SIGNATURE_OTHER_CASE: Mistake = {
+  id: "signature-other-case",
+  title: "Signature in other case",
+  message: "The signature is the right one in lower case or in capitals. Its case counts.",
+  fix: "Send it as it is, without toLowerCase() or toUpperCase().",
+};
+
+/** The signature is of the body before it was compressed. */
+export const BODY_COMPRESSED: Mistake = {
+  id: "body-signed-uncompressed",
+  title: "Body compressed after it was signed",
+  message: "It matches the decompressed body: it was compressed (gzip, deflate) after it was signed.",
+  fix: "Send the body uncompressed: turn compression off in the client, and between proxy and listener.",
+};
+
+/** The signature is no digest in any spelling. */
+export const SIGNATURE_MALFORMED: Mistake = {
+  id: "signature-malformed",
+  title: "Not a signature",
+  message: "The signature is not 43 characters of base64url, nor a digest in any other spelling.",
+  fix: "Send what createHmac('sha256', secret).update(input).digest('base64url') gives.",
+};
+
+/** What may be wrong about the text of a digest. */
+export type SignatureForm = keyof typeof SIGNATURE_FORMS;
+
+/** The secret was sent instead of a signature. */
+export const SECRET_SENT: Mistake = {
+  id: "secret-sent",
+  title: "The secret itself was sent",
+  message: "The secret itself was sent in a header. Everybody who saw the request knows it.",
+  fix: "Rotate the secret now. Send the signature that the secret makes: signHmac({ secret, timestamp, eventId, body }).",
+};
+
+/** The search found no mistake that gives this signature. */
+export const SIGNATURE_UNEXPLAINED: Mistake = {
+  id: "signature-unexplained",
+  title: "No known mistake",
+  message:
+    "No known mistake explains the signature: the secret is another one, or the body was changed after it was signed.",
+  fix: "Compare secretFingerprint(secret) on both sides, then the SHA-256 of the body's bytes on both sides.",
+};

@@ -1,0 +1,130 @@
+import { isTimestamp } from "../../../core/protocol.js";
+import type { RepeatableMistake } from "../mistake.js";
+
+/** Changes a header's value to what went into the signing input; `undefined` where the mistake is impossible. */
+export type Rewrite = (text: string) => string | undefined;
+
+const ONE_TIMESTAMP =
+  "Work the timestamp out once, and use that text for both: const timestamp = String(Math.floor(Date.now() / 1000)).";
+
+/** Where the clock of an earlier attempt stood: the pauses that retries make, and the minutes that people wait. */
+const EARLIER_SECONDS = [
+  4, 5, 6, 7, 8, 10, 15, 16, 20, 30, 32, 45, 60, 64, 90, 120, 128, 180, 240, 256, 300, 600, 900,
+];
+
+/** Where a time zone was added or taken away. */
+const ZONE_HOURS = [
+  -12, -11, -10, -9, -8, -7, -6, -5, -4, -3, -2, -1, 1, 2, 3, 3.5, 4, 5, 5.5, 5.75, 6, 7, 8, 9, 9.5, 10, 11,
+  12, 13,
+];
+
+/** The timestamp in the signing input differs from the header. */
+export const TIMESTAMP_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
+  {
+    id: "timestamp-signed-in-milliseconds",
+    title: "Milliseconds signed, seconds sent",
+    message: "It matches if the timestamp is signed in milliseconds, while the header has seconds.",
+    fix: ONE_TIMESTAMP,
+    ways: [[1, seconds((value) => `${value}000`)]],
+  },
+  {
+    id: "timestamp-signed-in-seconds",
+    title: "Seconds signed, milliseconds sent",
+    message: "It matches if the timestamp is signed in seconds, while the header has milliseconds.",
+    fix: ONE_TIMESTAMP,
+    ways: [[1, (text) => (/^[0-9]{13}$/.test(text) ? text.slice(0, 10) : undefined)]],
+  },
+  {
+    id: "timestamp-signed-as-date",
+    title: "A date signed, seconds sent",
+    message: "It matches if the timestamp is signed as a date (ISO 8601), while the header has seconds.",
+    fix: ONE_TIMESTAMP,
+    ways: [
+      [2, seconds((value) => isoDate(value))],
+      [2, seconds((value) => isoDate(value)?.replace(".000Z", "Z"))],
+      [2, seconds((value) => isoDate(value)?.replace(".000Z", "+00:00"))],
+    ],
+  },
+  {
+    id: "timestamp-signed-with-fraction",
+    title: "A fraction signed, whole seconds sent",
+    message: "It matches if the timestamp is signed with decimals, while the header has whole seconds.",
+    fix: `${ONE_TIMESTAMP} In Python str(int(time.time())).`,
+    ways: [[3, seconds((value) => `${value}.0`)]],
+  },
+  {
+    id: "timestamp-of-another-second",
+    title: "Another second signed than sent",
+    message: "It matches with a timestamp a few seconds from the header's: the clock was read twice.",
+    fix: ONE_TIMESTAMP,
+    ways: [
+      [2, seconds((value) => String(value - 1))],
+      [2, seconds((value) => String(value + 1))],
+      ...[-2, 2, -3, 3].map((away) => [3, seconds((value) => String(value + away))] as const),
+    ],
+  },
+  {
+    id: "timestamp-of-another-attempt",
+    title: "The timestamp of an earlier attempt signed",
+    message:
+      "It matches with an earlier timestamp than the header's: the request was signed once and sent again with a new header, or the other way round.",
+    fix: `Sign each attempt again, with the timestamp that it sends. ${ONE_TIMESTAMP}`,
+    ways: EARLIER_SECONDS.map((away) => [3, seconds((value) => String(value - away))] as const),
+  },
+  {
+    id: "timestamp-of-another-zone",
+    title: "A timestamp of another time zone signed",
+    message:
+      "It matches with a timestamp that is some hours from the header's: one of the two is in a local time zone.",
+    fix: `${ONE_TIMESTAMP} In UTC: in Python int(time.time()), not datetime.utcnow().timestamp().`,
+    ways: ZONE_HOURS.map((hours) => [3, seconds((value) => String(value + hours * 3600))] as const),
+  },
+];
+
+const AS_IN_HEADER =
+  "Use one text for both: the id in the signing input is the header's, character by character.";
+
+/** The event id in the signing input differs from the header. */
+export const EVENT_ID_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
+  {
+    id: "event-id-signed-in-other-case",
+    title: "Event id in other case",
+    message: "It matches if the event id is signed in other case than the header has it.",
+    fix: AS_IN_HEADER,
+    ways: [
+      [1, (text) => text.toLowerCase()],
+      [2, (text) => text.toUpperCase()],
+    ],
+  },
+  {
+    id: "event-id-signed-without-hyphens",
+    title: "Event id without hyphens",
+    message: "It matches if the event id is signed without its hyphens.",
+    fix: AS_IN_HEADER,
+    ways: [[3, (text) => text.replaceAll("-", "")]],
+  },
+  {
+    id: "event-id-signed-wrapped",
+    title: "Something around the signed event id",
+    message:
+      "It matches if the event id is signed with braces, quotes or urn:uuid: around it, or without what is around the header's.",
+    fix: AS_IN_HEADER,
+    ways: [
+      [3, (text) => `{${text}}`],
+      [3, (text) => `"${text}"`],
+      [3, (text) => `urn:uuid:${text}`],
+      [3, (text) => `UUID('${text}')`],
+      [3, (text) => text.trim().replace(/^urn:uuid:|^[{"'(]|[}"')]$/gi, "")],
+    ],
+  },
+];
+
+function seconds(rewrite: (value: number) => string | undefined): Rewrite {
+  return (text) => (isTimestamp(text) ? rewrite(Number(text)) : undefined);
+}
+
+const LAST_DATE_SECONDS = 253_402_300_799;
+
+function isoDate(value: number): string | undefined {
+  return value > LAST_DATE_SECONDS ? undefined : new Date(value * 1000).toISOString();
+}

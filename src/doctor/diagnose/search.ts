@@ -1,0 +1,198 @@
+import { utf8 } from "../../core/bytes.js";
+import { MAX_BODY_BYTES } from "../../core/protocol.js";
+import { readJson } from "../texts/json-shapes.js";
+import { type Mistake, type Option, optionsOf } from "./mistake.js";
+import { SERIALISING_MISTAKES } from "./mistakes/body.js";
+import type { Reserialise } from "./mistakes/body-styles.js";
+import { ENCODING_MISTAKES, type Reencode } from "./mistakes/encoding.js";
+
+/** A signature, the request that it belongs to, and the secrets that the caller knows. */
+export interface SignedMessage {
+  readonly signature: string;
+  readonly timestamp: string;
+  readonly eventId: string;
+  readonly body: Uint8Array;
+  /** The listener's URL, or its path; empty if it is not known. */
+  readonly url: string;
+  readonly secrets: readonly KnownSecret[];
+}
+
+/** A secret that the caller knows. */
+export interface KnownSecret {
+  readonly text: string;
+  /** Whether the listener accepts it. */
+  readonly accepted: boolean;
+}
+
+/** Limits a search by the work it does and not by time, so that the result is the same on every machine. */
+export interface WorkBudget {
+  /** Call it before this many bytes are hashed, or handled at about the same cost. */
+  spend(bytes: number): void;
+  /** Adds to the whole budget, for what is tried only under a condition. */
+  add(bytes: number): void;
+  /** Sets the share of the whole budget that may be used up from now on, from 0 to 1. */
+  allow(share: number): void;
+  readonly isSpent: boolean;
+}
+
+/** The fixed cost of one hash, in bytes (bench/diagnose.bench.mjs). */
+export const BYTES_PER_HASH = 3_500;
+
+/** About 1,400 hashes of 1 KB; for 64 KB enough for every single mistake but the rarest ways to write a body. */
+const BYTES_AT_LEAST = 6_000_000;
+
+const BYTES_PER_BODY_BYTE = 800;
+
+/** A new budget for one search over a body of this length. */
+export function workBudget(bodyBytes: number): WorkBudget {
+  let total = BYTES_AT_LEAST + BYTES_PER_BODY_BYTE * Math.min(bodyBytes, MAX_BODY_BYTES);
+  let spent = 0;
+  let allowed = total;
+  return {
+    spend(bytes) {
+      spent += bytes + BYTES_PER_HASH;
+    },
+    add(bytes) {
+      total += bytes;
+      allowed += bytes;
+    },
+    allow(share) {
+      allowed = total * share;
+    },
+    get isSpent() {
+      return spent >= allowed;
+    },
+  };
+}
+
+/** The options of one dimension, such as all keys that may have been made of the secret; the first is the right one. */
+export type Dimension = readonly Option<unknown>[];
+
+/**
+ * Tries the combinations of options, the likeliest first, and returns the mistakes of the first one that `matches`;
+ * `undefined` if none does within the budget. The combination without a mistake is not tried.
+ *
+ * @param maxCost how unlikely a combination may be (the costs are in `combinations`)
+ * @param matches gets the index of one option per dimension
+ * @param triedCost combinations up to this cost have been tried before
+ */
+export function firstMatch(
+  dimensions: readonly Dimension[],
+  maxCost: number,
+  budget: WorkBudget,
+  matches: (choice: readonly number[]) => boolean,
+  triedCost = 0,
+): readonly Mistake[] | undefined {
+  const weights = dimensions.map((options) => options.map(({ weight }) => weight));
+  for (const choice of combinations(weights, triedCost, maxCost)) {
+    if (budget.isSpent) return undefined;
+    if (matches(choice))
+      return choice.flatMap((option, dimension) => dimensions[dimension]?.[option]?.mistake ?? []);
+  }
+  return undefined;
+}
+
+const COST_OF_EACH_MISTAKE = 2;
+
+const CHEAPEST = COST_OF_EACH_MISTAKE + 1;
+
+/**
+ * Every choice of one option per dimension, cheapest first. Option 0 is free; any other option costs its weight plus
+ * 2, so that all single mistakes come before the first pair.
+ */
+function* combinations(
+  weights: readonly (readonly number[])[],
+  triedCost: number,
+  maxCost: number,
+): Iterable<readonly number[]> {
+  const choice = weights.map(() => 0);
+  for (let cost = Math.max(CHEAPEST, triedCost + 1); cost <= maxCost; cost++)
+    yield* ofCost(weights, choice, 0, cost);
+}
+
+/** Yields the same array each time, with other indexes in it. */
+function* ofCost(
+  weights: readonly (readonly number[])[],
+  choice: number[],
+  dimension: number,
+  cost: number,
+): Iterable<readonly number[]> {
+  if (cost === 0) yield choice;
+  const options = weights[dimension];
+  if (options === undefined || cost < CHEAPEST) return;
+  yield* ofCost(weights, choice, dimension + 1, cost);
+  for (let index = 1; index < options.length; index++) {
+    const left = cost - COST_OF_EACH_MISTAKE - (options[index] ?? 0);
+    if (left < 0) continue;
+    choice[dimension] = index;
+    yield* ofCost(weights, choice, dimension + 1, left);
+  }
+  choice[dimension] = 0;
+}
+
+/** The bodies that may have been signed instead of the received one: two dimensions, each computed when needed. */
+export interface SignedBodies {
+  /** How the JSON was written. `undefined` where that is impossible, or gives the same text as an earlier option. */
+  readonly serialisings: readonly Option<() => Uint8Array | undefined>[];
+  /** What was done to the bytes afterwards. */
+  readonly encodings: readonly Option<(body: Uint8Array | undefined) => Uint8Array | undefined>[];
+}
+
+const SERIALISINGS: readonly Option<Reserialise>[] = optionsOf((json) => json?.text, SERIALISING_MISTAKES);
+
+const ENCODINGS: readonly Option<Reencode>[] = optionsOf((bytes) => bytes, ENCODING_MISTAKES);
+
+/** Parsing and writing JSON takes about as long as hashing this many times its length. */
+const COST_OF_WRITING = 8;
+
+/** Encoding likewise, and of what comes out. */
+const COST_OF_ENCODING = 4;
+
+/** Works out which bodies may have been signed where this one was received. */
+export function signedBodies(received: Uint8Array, budget: WorkBudget): SignedBodies {
+  const json = readJson(received);
+  const seen = new Set<string | undefined>([json?.text]);
+  const serialisings = SERIALISINGS.map((option, index) => {
+    if (index === 0) return { ...option, repeat: () => received };
+    return {
+      ...option,
+      repeat: once(() => {
+        const text = option.repeat(json);
+        if (text === undefined) return undefined;
+        budget.spend(received.length * COST_OF_WRITING);
+        if (seen.has(text)) return undefined;
+        seen.add(text);
+        return utf8(text);
+      }),
+    };
+  });
+  const encodings = ENCODINGS.map((option, index) => {
+    if (index === 0) return { ...option, repeat: (body: Uint8Array | undefined) => body };
+    const made = new Map<Uint8Array, Uint8Array | undefined>();
+    return {
+      ...option,
+      repeat(body: Uint8Array | undefined) {
+        if (body === undefined || made.has(body)) return body && made.get(body);
+        const encoded = option.repeat(body);
+        budget.spend(body.length + COST_OF_ENCODING * (encoded?.length ?? 0));
+        made.set(body, encoded && isSame(encoded, body) ? undefined : encoded);
+        return made.get(body);
+      },
+    };
+  });
+  return { serialisings, encodings };
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}

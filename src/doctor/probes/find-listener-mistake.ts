@@ -1,0 +1,142 @@
+import { unixSeconds } from "../../core/clock.js";
+import { newEventId } from "../../core/event.js";
+import { onlyValue } from "../../core/headers.js";
+import { inOrder } from "../../sender/send-many.js";
+import {
+  isAccepted,
+  type ListenerVerdict,
+  type Proof,
+  proofIn,
+  refusesRight,
+  unexplained,
+  verdictOf,
+  verdictOfProbe,
+  WRONG_PROOF,
+} from "./listener-verdict.js";
+import { hmacKits, type RequestFacts, type RequestKit, tokenKits } from "./requests.js";
+import { type ProbeTarget, probeRun, type RunProbesOptions } from "./run-probes.js";
+import { type ProbeResult, type ProbeRun, sendBuilt } from "./send-probe.js";
+import {
+  type WrongRequest,
+  wrongBodies,
+  wrongEventIds,
+  wrongSignatures,
+  wrongTokenBodies,
+  wrongTokens,
+} from "./wrong-requests.js";
+
+const BODY_PROBES = ["body-reserialised", "body-newline-added", "body-exact-bytes"];
+
+/**
+ * Finds the listener's own mistake behind the results of `runProbes`: it sends one request with each known mistake and
+ * sees which the listener accepts. A correct listener refuses all of them. It sends nothing if the results show no
+ * such mistake, and at most about 250 requests, each with an event id of its own.
+ *
+ * @param results all results of a run; of a run with `only` they may not be enough for a verdict
+ * @param options the options of the run; `only`, `skip` and `bail` are of no account
+ * @returns `undefined` if nothing is wrong with the listener, or nothing that has one cause
+ *
+ * @throws {HookproofError} as `runProbes` does
+ *
+ * @example
+ * ```ts
+ * import { findListenerMistake, type ProbeResult, runProbes } from "hookproof/probes";
+ *
+ * const target = {
+ *   url: "http://127.0.0.1:4400/api/v1/webhooks/incoming/lst_local",
+ *   auth: { method: "hmac", secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" },
+ * } as const;
+ * const results: ProbeResult[] = [];
+ * for await (const result of runProbes(target)) results.push(result);
+ * const verdict = await findListenerMistake(target, results);
+ * if (verdict) console.error(verdict.sentence, verdict.fix);
+ * ```
+ */
+export async function findListenerMistake(
+  target: ProbeTarget,
+  results: readonly ProbeResult[],
+  options: RunProbesOptions = {},
+): Promise<ListenerVerdict | undefined> {
+  const proof = proofIn(results, target.auth.method);
+  if (proof.wrong === undefined) return undefined;
+  if (isAccepted(proof.wrong)) return verdictOfProbe(results, WRONG_PROOF[target.auth.method]);
+  const { auth } = target;
+  const scope = scopeOf(results, proof);
+  const search = { target, results, proof, options };
+  if (scope === undefined) return verdictOfProbe(results);
+  if (auth.method === "hmac") {
+    const requests =
+      scope === "all"
+        ? wrongSignatures(auth.secret)
+        : scope === "body"
+          ? wrongBodies(auth.secret)
+          : wrongEventIds(auth.secret);
+    return searched(search, requests, hmacKits(auth.secret));
+  }
+  return searched(search, scope === "all" ? wrongTokens() : wrongTokenBodies(), await tokenKits(auth));
+}
+
+/** Which requests can tell the mistake; `undefined` if none is needed. */
+function scopeOf(results: readonly ProbeResult[], proof: Proof): "all" | "body" | "event-id" | undefined {
+  const failed = results.filter(({ outcome }) => outcome === "fail").map(({ id }) => id);
+  const isShownAccepted = isAccepted(proof.right) || (proof.harmless === 400 && proof.wrong === 401);
+  if (refusesRight(proof) || !isShownAccepted) return failed.length > 0 ? "all" : undefined;
+  if (BODY_PROBES.some((id) => failed.includes(id))) return "body";
+  // A listener that parses before it verifies answers 400 to a body that is not JSON, whatever its proof.
+  const parsesFirst = results.some(({ id, status }) => id === "body-not-json-bad-proof" && status === 400);
+  if (parsesFirst && proof.right === undefined) return "body";
+  return failed.includes("event-id-signed-in-other-case") ? "event-id" : undefined;
+}
+
+interface Search {
+  readonly target: ProbeTarget;
+  readonly results: readonly ProbeResult[];
+  readonly proof: Proof;
+  readonly options: RunProbesOptions;
+}
+
+/** Sends the requests in their order until the listener accepts one. */
+async function searched<Kit extends RequestKit>(
+  { target, results, proof, options }: Search,
+  requests: readonly WrongRequest<Kit>[],
+  kitFor: (facts: RequestFacts) => Kit,
+): Promise<ListenerVerdict | undefined> {
+  const run = { ...probeRun(target, options), progress: { answered: true } };
+  const sent = { count: 0, software: "" };
+  const firstAccepted = async <Request extends WrongRequest<Kit>>(all: readonly Request[]) => {
+    const { concurrency = 4, signal } = options;
+    const answers = inOrder(all, { concurrency, signal }, async (request) => ({
+      request,
+      status: await statusOf(request, kitFor, run, sent),
+    }));
+    for await (const { request, status } of answers) {
+      if (isAccepted(status)) return request;
+      if (status === 429) return undefined;
+    }
+    return undefined;
+  };
+  const found = await firstAccepted(requests);
+  if (found === undefined)
+    return refusesRight(proof) ? unexplained(target, results, proof, sent.count) : verdictOfProbe(results);
+  const detail = found.variants && (await firstAccepted(found.variants))?.detail;
+  return verdictOf(found.mistakes, results, proof, { ...sent, detail });
+}
+
+async function statusOf<Kit extends RequestKit>(
+  request: WrongRequest<Kit>,
+  kitFor: (facts: RequestFacts) => Kit,
+  run: ProbeRun,
+  sent: { count: number; software: string },
+): Promise<number | undefined> {
+  const { url, baseUrl, clock } = run;
+  const kit = kitFor({ url, baseUrl, nowSeconds: unixSeconds(clock), eventId: newEventId() });
+  const built = await request.build(kit);
+  if ("skip" in built) return undefined;
+  sent.count++;
+  const answer = await sendBuilt(built, run);
+  if ("skipped" in answer || !("status" in answer)) return undefined;
+  const { headers = [] } = answer;
+  sent.software ||=
+    `${onlyValue(headers, "x-powered-by") ?? ""} ${onlyValue(headers, "server") ?? ""}`.trim();
+  return answer.status;
+}

@@ -1,0 +1,210 @@
+import { secretFingerprint } from "../../hmac/secret.js";
+import { mistakes as catalogue } from "../diagnose/catalogue.js";
+import type { ProbeTarget } from "./run-probes.js";
+import type { ProbeResult } from "./send-probe.js";
+import {
+  type Family,
+  FIXES,
+  GENERAL_FIXES,
+  LISTENER_WORDS,
+  type ListenerWords,
+  languageOf,
+} from "./tables/listener-words.js";
+
+/** What is wrong with a listener, in one sentence. */
+export interface ListenerVerdict {
+  /**
+   * The mistake of `mistakes` in hookproof/diagnose that the listener makes, such as `secret-base64url-decoded`, or the
+   * probe that shows it. `signature-unexplained` or `token-signature-unexplained` if correct requests are refused and no
+   * known mistake explains it.
+   */
+  readonly id: string;
+  /** The verdict, such as `It refuses correct requests and accepts signatures made with the decoded secret: it decodes the secret.` */
+  readonly sentence: string;
+  /** What to change; with code in the listener's language, where its answers tell which that is. */
+  readonly fix: string;
+  /** The ids of the probes whose failure follows from it. */
+  readonly follows: readonly string[];
+  /** How many requests were sent to find it. */
+  readonly requests: number;
+}
+
+/** Requests that are correct but for a body that is not JSON: they run nothing, and a right proof gets 400. */
+const HARMLESS = ["body-not-json", "body-empty", "body-truncated"];
+/** The probe with a proof by an unknown secret or key. */
+export const WRONG_PROOF = { hmac: "signature-of-other-secret", jwt: "token-of-other-key" };
+
+/** How the listener answered a right and a wrong proof. */
+export interface Proof {
+  /** The status that a correct request got; absent if none was sent. */
+  readonly right: number | undefined;
+  /** The status that a correct request with a body that is not JSON got. */
+  readonly harmless: number | undefined;
+  readonly wrong: number | undefined;
+}
+
+/** What the results say about right and wrong proofs. */
+export function proofIn(results: readonly ProbeResult[], method: keyof typeof WRONG_PROOF): Proof {
+  const statusOf = (...ids: string[]) =>
+    results.find(({ id, status }) => ids.includes(id) && status !== undefined)?.status;
+  return {
+    right: statusOf("correct-request"),
+    harmless: statusOf(...HARMLESS),
+    wrong: statusOf(WRONG_PROOF[method]),
+  };
+}
+
+/** Whether a status says that the listener accepted the request. */
+export function isAccepted(status: number | undefined): boolean {
+  return status !== undefined && status >= 200 && status < 300;
+}
+
+/** Whether it is certain that the listener refuses correct requests. */
+export function refusesRight({ right, harmless }: Proof): boolean {
+  return right === undefined
+    ? harmless !== undefined && [401, 403, 404, 407].includes(harmless)
+    : !isAccepted(right);
+}
+
+/** The verdict on a listener that makes these mistakes. */
+export function verdictOf(
+  ids: readonly string[],
+  results: readonly ProbeResult[],
+  proof: Proof,
+  sent: { readonly count: number; readonly software: string; readonly detail: string | undefined },
+): ListenerVerdict {
+  const words = ids.map(wordsOf);
+  return {
+    id: ids[0] ?? "",
+    sentence: sentenceOf(words, refusesRight(proof), sent.detail),
+    fix: [...new Set(ids.map((id) => fixOf(id, sent.software)))].join(" "),
+    follows: followersOf(results, words, proof),
+    requests: sent.count,
+  };
+}
+
+function wordsOf(id: string): ListenerWords {
+  const known = LISTENER_WORDS.get(id);
+  if (known !== undefined) return known;
+  const [, claim = ""] = /^claim-(\w+)-/.exec(id) ?? [];
+  const { title = id } = catalogue.find((one) => one.id === id) ?? {};
+  return {
+    accepts: `tokens whose ${title}`,
+    bug: `it compares ${claim} with another value`,
+    family: "token",
+  };
+}
+
+function sentenceOf(words: readonly ListenerWords[], refuses: boolean, detail?: string): string {
+  const accepts = words
+    .map((one, index) => (index === 0 ? one.accepts : one.accepts.replace(/^signatures /, "")))
+    .join(" and ");
+  const bugs = detail ?? words.map(({ bug }) => bug).join(", and ");
+  return `It ${refuses ? "refuses correct requests and " : ""}accepts ${accepts}: ${bugs}.`;
+}
+
+function fixOf(id: string, software: string): string {
+  const { family } = wordsOf(id);
+  const language = languageOf(software);
+  const inLanguage = language && FIXES[family][language];
+  return inLanguage ?? GENERAL_FIXES[family] ?? catalogue.find((one) => one.id === id)?.fix ?? "";
+}
+
+/** The probes that a bug of a family fails because the listener accepts what it must refuse. */
+const SHOWN_BY: Readonly<Record<Family, RegExp>> = {
+  key: /^signature-of-/,
+  secret: /^signature-of-/,
+  input:
+    /^(?:signature-(?:parts|without|of-body|sha)|timestamp-changed|event-id-(?:changed|signed)|body-changed|body-reserialised|body-newline)/,
+  form: /^signature-/,
+  body: /^body-/,
+  time: /^timestamp-/,
+  headers: /^$/,
+  token: /^(?:claim|sub|aud|jti|htm|htb|exp|authorization)/,
+};
+
+/** A failure follows if the probe shows the mistake itself, or was refused as every correct request is. */
+function followersOf(
+  results: readonly ProbeResult[],
+  words: readonly ListenerWords[],
+  proof: Proof,
+): string[] {
+  const refusals = new Set(refusesRight(proof) ? [proof.right ?? proof.harmless, proof.wrong] : []);
+  if (proof.right === undefined && proof.wrong !== 401) refusals.add(proof.wrong);
+  return results
+    .filter(({ outcome }) => outcome === "fail" || outcome === "unclear")
+    .filter(({ id, status }) => refusals.has(status) || words.some(({ family }) => SHOWN_BY[family].test(id)))
+    .map(({ id }) => id);
+}
+
+const STATUS_CAUSES: Readonly<Record<number, readonly [cause: string, fix: string]>> = {
+  403: [
+    "it does not allow this machine's address, or a gateway before it asks for something else",
+    "Allow the address, or test from one that is allowed.",
+  ],
+  404: [
+    "the path is not the listener's",
+    "Compare the URL with the route, and the id at its end with the listener's.",
+  ],
+};
+
+/** The verdict on a listener that refuses correct requests for no known mistake. */
+export function unexplained(
+  { auth }: ProbeTarget,
+  results: readonly ProbeResult[],
+  proof: Proof,
+  requests: number,
+): ListenerVerdict {
+  const status = proof.right ?? proof.harmless ?? 0;
+  const isHmac = auth.method === "hmac";
+  const own = isHmac
+    ? `its secret is another one than ${secretFingerprint(auth.secret)}`
+    : "its key set has another key";
+  const [cause, fix] = STATUS_CAUSES[status] ?? [
+    status >= 500 ? "it fails with a server error" : `no known mistake explains it, so perhaps ${own}`,
+    status >= 500
+      ? "Look into its log."
+      : isHmac
+        ? 'Compare the first 8 characters of the SHA-256 of the secret\'s text on both sides: printf %s "$SECRET" | openssl dgst -sha256.'
+        : "Compare the key set that the listener has with hookproof jwks check <url>.",
+  ];
+  return {
+    id: isHmac ? "signature-unexplained" : "token-signature-unexplained",
+    sentence: `It refuses correct requests with ${status}, and ${requests} requests with known mistakes too: ${cause}.`,
+    fix,
+    follows: followersOf(results, [], proof),
+    requests,
+  };
+}
+
+/** A mistake that one probe shows by itself; the first of these is the gravest. */
+const GRAVE: readonly (readonly [id: string, bug: string])[] = [
+  ["signature-of-other-secret", "it does not verify signatures"],
+  ["token-of-other-key", "it does not verify the tokens' signatures"],
+  ["alg-none", "it takes tokens that are not signed"],
+  ["proof-missing", "it lets requests pass that have no proof"],
+  ["timestamp-too-old", "it does not compare the timestamp with its clock"],
+  ["timestamp-in-milliseconds", "it guesses the unit of the timestamp"],
+  ["event-id-processed", "it does not remember the event ids that it processed"],
+];
+
+/** The verdict where a probe says enough: the gravest of those that were accepted, or else the first that failed. */
+export function verdictOfProbe(
+  results: readonly ProbeResult[],
+  always?: string,
+): ListenerVerdict | undefined {
+  const failed = results.filter(({ id, outcome }) => outcome === "fail" || id === always);
+  const accepted = failed.filter(({ status }) => isAccepted(status));
+  const known = GRAVE.find(([id]) => accepted.some((one) => one.id === id));
+  const first = accepted.find(({ id }) => id === known?.[0]) ?? accepted[0] ?? failed[0];
+  if (first === undefined) return undefined;
+  const { id, title, fix = "", status = "nothing" } = first;
+  const [wants] = first.expected;
+  const sentence = isAccepted(first.status)
+    ? `It accepts ${title}${known === undefined ? "" : `: ${known[1]}`}.`
+    : `It answers ${status} and not ${wants} to ${title}.`;
+  const stem = /^[a-z]+-/.exec(id)?.[0] ?? id;
+  const isAll = id === WRONG_PROOF.hmac || id === WRONG_PROOF.jwt || id === "alg-none";
+  const follows = accepted.filter((one) => one === first || (known && (isAll || one.id.startsWith(stem))));
+  return { id, sentence, fix, follows: follows.map((one) => one.id), requests: 0 };
+}

@@ -1,0 +1,331 @@
+import { digestOf, hmacOf } from "#hash";
+import { concatBytes, decodeBase64url, encodeBase64, encodeBase64url, utf8 } from "../../core/bytes.js";
+import { AUTHORIZATION_HEADER, SIGNATURE_HEADER } from "../../core/headers.js";
+import { signingHead } from "../../core/protocol.js";
+import type { RepeatableMistake } from "../diagnose/mistake.js";
+import { SERIALISING_MISTAKES } from "../diagnose/mistakes/body.js";
+import { URL_MISTAKES } from "../diagnose/mistakes/claim.js";
+import { ENCODING_MISTAKES } from "../diagnose/mistakes/encoding.js";
+import { OTHER_NAMES } from "../diagnose/mistakes/header.js";
+import { aroundBody, LAYOUT_MISTAKES, RIGHT_LAYOUT } from "../diagnose/mistakes/layout.js";
+import { SECRET_MISTAKES } from "../diagnose/mistakes/secret.js";
+import { ALGORITHM_MISTAKES } from "../diagnose/mistakes/signature.js";
+import { EVENT_ID_MISTAKES, TIMESTAMP_MISTAKES } from "../diagnose/mistakes/signing-input.js";
+import { readJson } from "../texts/json-shapes.js";
+import { latin1Text } from "../texts/rewrite.js";
+import type { BuiltRequest } from "./probe.js";
+import {
+  type HmacKit,
+  hexOf,
+  padded,
+  partsOf,
+  type RequestKit,
+  type TokenChanges,
+  type TokenKit,
+  telling,
+  without,
+} from "./requests.js";
+
+/** A request with known mistakes. A listener that accepts it makes them too; a correct one refuses it. */
+export interface WrongRequest<Kit extends RequestKit> {
+  /** The ids of the mistakes. */
+  readonly mistakes: readonly string[];
+  /** 1 for what people do every day; the higher, the later it is tried. */
+  readonly weight: number;
+  build(kit: Kit): BuiltRequest | Promise<BuiltRequest>;
+  /** Requests that tell the variants of this one apart, with what each shows. */
+  readonly variants?: readonly (WrongRequest<Kit> & { readonly detail: string })[];
+}
+
+/** The parts of a signature that can be wrong. */
+interface Wrongly {
+  readonly key?: Uint8Array;
+  readonly layout?: string;
+  readonly signed?: { readonly timestamp?: string; readonly eventId?: string; readonly body?: Uint8Array };
+  readonly sent?: { readonly timestamp?: string; readonly eventId?: string; readonly body?: Uint8Array };
+  readonly digest?: (key: Uint8Array, message: readonly (string | Uint8Array)[]) => string | Promise<string>;
+}
+
+/** Every request with one known mistake of an HMAC sender, and the likeliest pairs, the likeliest first. */
+export function wrongSignatures(secret: string): readonly WrongRequest<HmacKit>[] {
+  const single = [
+    ...wrongKeys(secret).map(({ id, weight, repeat }) => wrong(secret, id, weight, () => ({ key: repeat }))),
+    ...waysOf(LAYOUT_MISTAKES).map(({ id, weight, repeat }) =>
+      wrong(secret, id, weight, () => ({ layout: repeat })),
+    ),
+    ...waysOf(TIMESTAMP_MISTAKES)
+      .filter(({ id }) => id !== "timestamp-of-another-second")
+      .map(({ id, weight, repeat }) =>
+        wrong(secret, id, weight, ({ nowSeconds }) => {
+          const timestamp = repeat(String(nowSeconds));
+          return timestamp === undefined ? undefined : { signed: { timestamp } };
+        }),
+      ),
+    ...wrongEventIds(secret),
+    ...waysOf(ALGORITHM_MISTAKES).map(({ id, weight, repeat }) =>
+      wrong(secret, id, weight, () => ({ digest: (key, message) => repeat("sha256", key, message) })),
+    ),
+    ...["SHA-1", "SHA-512", "SHA-384"].map((hash, index) =>
+      wrong(secret, "signature-other-hash", index < 2 ? 1 : 2, () => ({
+        digest: (key, message) => otherHmac(hash, key, message),
+      })),
+    ),
+    wrong(secret, "timestamp-milliseconds", 1, ({ nowSeconds }) => {
+      const timestamp = `${nowSeconds}000`;
+      return { sent: { timestamp }, signed: { timestamp } };
+    }),
+    ...wrongBodies(secret),
+  ];
+  const right = wrong(secret, "", 1, (kit) => {
+    const body = utf8(telling(kit).body);
+    return { sent: { body }, signed: { body } };
+  });
+  const spelled = SPELLINGS.map(([ids, weight, spell]) => respelled(right, ids, weight, spell));
+  const pairs = single
+    .filter(
+      ({ weight, mistakes: [id = ""] }) =>
+        weight === 1 && !id.startsWith("body-") && id !== "signature-other-hash",
+    )
+    .flatMap((one) => PAIRED.map(([ids, , spell]) => respelled(one, ids, 3, spell)));
+  return [
+    ...[...single, ...spelled, ...wrongNames(SIGNATURE_HEADER)].toSorted((a, b) => a.weight - b.weight),
+    ...pairs,
+  ];
+}
+
+/** The requests with a body that was signed otherwise than it is sent. */
+export function wrongBodies(secret: string): readonly (WrongRequest<HmacKit> & Signed)[] {
+  return otherBodies().map(({ id, weight, sent, signed }) =>
+    wrong(secret, id, weight, () => ({ sent: { body: sent }, signed: { body: signed } })),
+  );
+}
+
+/** The requests with an event id that was signed otherwise than it is sent. */
+export function wrongEventIds(secret: string): readonly (WrongRequest<HmacKit> & Signed)[] {
+  return waysOf(EVENT_ID_MISTAKES).flatMap(({ id, weight, repeat }) =>
+    [(text: string) => text, (text: string) => text.toUpperCase()].map((spell) =>
+      wrong(secret, id, weight, ({ eventId }) => {
+        const sent = spell(eventId);
+        const signed = repeat(sent);
+        return signed === undefined || signed === sent
+          ? undefined
+          : { sent: { eventId: sent }, signed: { eventId: signed } };
+      }),
+    ),
+  );
+}
+
+/** A body as it is sent, and as it was signed. */
+interface OtherBody {
+  readonly id: string;
+  readonly weight: number;
+  readonly sent: Uint8Array;
+  readonly signed: Uint8Array;
+}
+
+/** JSON in which the printers of languages differ, and a text in which encodings and trimming do. */
+const TELLING_JSON =
+  '{ "type":"hookproof.probe", "z":1, "a":"Zo\u00eb </b> & co", "list":[1, 2.5, true, null] }';
+const TELLING_TEXT = '{"type":"hookproof.probe","a":"Zo\u00eb"}\n';
+
+/** Every body that a known mistake makes of a telling one. */
+function otherBodies(): readonly OtherBody[] {
+  const json = readJson(utf8(TELLING_JSON));
+  const seen = new Set([TELLING_JSON, TELLING_TEXT]);
+  const isNew = (text: string) => !seen.has(text) && seen.add(text);
+  const serialised = waysOf(SERIALISING_MISTAKES).flatMap(({ id, weight, repeat }) => {
+    const text = repeat(json);
+    if (text === undefined || !isNew(text)) return [];
+    return { id, weight, sent: utf8(TELLING_JSON), signed: utf8(text) };
+  });
+  const encoded = waysOf(ENCODING_MISTAKES).flatMap(({ id, weight, repeat }) => {
+    const signed = repeat(utf8(TELLING_TEXT));
+    if (
+      signed === undefined ||
+      !isNew(latin1Text(signed)) ||
+      latin1Text(signed) === latin1Text(utf8(TELLING_TEXT))
+    )
+      return [];
+    return { id, weight, sent: utf8(TELLING_TEXT), signed };
+  });
+  return [...serialised, ...encoded];
+}
+
+/** A request without one header, which is there under all of its other names instead. */
+function wrongNames<Kit extends RequestKit>(proof: string): readonly WrongRequest<Kit>[] {
+  return Object.entries(OTHER_NAMES)
+    .filter(([name]) => name === proof || (name !== SIGNATURE_HEADER && name !== AUTHORIZATION_HEADER))
+    .map(([name, all]) => {
+      const others = all.filter((other) => other.toLowerCase() !== name.toLowerCase());
+      const under = (names: readonly string[]) => async (kit: Kit) => {
+        const request = await kit.signed();
+        const value = request.headers.find(([key]) => key === name)?.[1] ?? "";
+        const bare = without(request, name);
+        return { ...bare, headers: [...bare.headers, ...names.map((other) => [other, value] as const)] };
+      };
+      const mistakes = ["header-misnamed"];
+      return {
+        ...{ mistakes, weight: 1, build: under(others) },
+        variants: others.map((other) => ({
+          ...{ mistakes, weight: 1, build: under([other]) },
+          detail: `it reads ${other} where ${name} belongs`,
+        })),
+      };
+    });
+}
+
+/** Wrong requests whose signature is known before it is spelled. */
+interface Signed {
+  sign(kit: HmacKit): Promise<{ text: string; kit: HmacKit; sent: NonNullable<Wrongly["sent"]> } | undefined>;
+}
+
+function wrong(
+  secret: string,
+  id: string,
+  weight: number,
+  how: (kit: HmacKit) => Wrongly | undefined,
+): WrongRequest<HmacKit> & Signed {
+  const one: Signed = {
+    async sign(kit) {
+      const wrongly = how(kit);
+      if (wrongly === undefined) return undefined;
+      const { key = utf8(secret), layout = RIGHT_LAYOUT, sent = {}, signed = {} } = wrongly;
+      const { timestamp, eventId, body } = partsOf(kit, { ...sent, ...signed });
+      const [head, tail] = aroundBody(layout, { timestamp, eventId });
+      const digest = wrongly.digest ?? ((k, message) => hmacOf("sha256", k, message));
+      return { text: await digest(key, tail === undefined ? [head] : [head, body, tail]), kit, sent };
+    },
+  };
+  return { ...respelled(one, id === "" ? [] : [id], weight, (text) => text), sign: one.sign };
+}
+
+const IMPOSSIBLE = { skip: "the mistake is impossible here" };
+
+function respelled(
+  one: Signed & { readonly mistakes?: readonly string[] },
+  ids: readonly string[],
+  weight: number,
+  spell: (signature: string) => string,
+): WrongRequest<HmacKit> {
+  return {
+    mistakes: [...(one.mistakes ?? []), ...ids],
+    weight,
+    async build(kit) {
+      const signed = await one.sign(kit);
+      return signed === undefined ? IMPOSSIBLE : kit.withSignature(spell(signed.text), signed.sent);
+    },
+  };
+}
+
+type Spelling = readonly [ids: readonly string[], weight: number, spell: (signature: string) => string];
+
+const standard = (text: string) => encodeBase64(decodeBase64url(text) ?? new Uint8Array());
+const PREFIXES = ["sha256=", "v1=", "v1,", "sha256:", "HMAC-SHA256 "];
+
+/** The ways to write a signature, with the mistakes in each. */
+const SPELLINGS: readonly Spelling[] = [
+  [["signature-hex"], 1, hexOf],
+  [["signature-hex"], 2, (text) => hexOf(text).toUpperCase()],
+  [["signature-base64"], 1, standard],
+  [["signature-padded"], 1, padded],
+  [["signature-base64-of-hex"], 2, (text) => encodeBase64(utf8(hexOf(text)))],
+  ...PREFIXES.flatMap((prefix, index): Spelling[] => [
+    [["signature-prefixed"], index === 0 ? 1 : 2, (text) => prefix + text],
+    [["signature-prefixed", "signature-hex"], index === 0 ? 1 : 2, (text) => prefix + hexOf(text)],
+    [["signature-prefixed", "signature-base64"], index === 0 ? 1 : 2, (text) => prefix + standard(text)],
+  ]),
+];
+
+/** The spellings that often come together with another mistake. */
+const PAIRED = SPELLINGS.filter(
+  ([[first = "", second], weight]) =>
+    weight === 1 && (first === "signature-hex" || first === "signature-base64" || second === "signature-hex"),
+);
+
+function wrongKeys(secret: string) {
+  const seen = new Set([latin1Text(utf8(secret))]);
+  return waysOf(SECRET_MISTAKES).flatMap(({ id, weight, repeat }) => {
+    const key = repeat(secret);
+    if (key === undefined || seen.has(latin1Text(key))) return [];
+    seen.add(latin1Text(key));
+    return { id, weight, repeat: key };
+  });
+}
+
+/** Every way of every mistake of a table but the rarest. */
+function waysOf<Repeat>(table: readonly RepeatableMistake<Repeat>[]) {
+  return table.flatMap(({ id, ways }) =>
+    ways.filter(([weight]) => weight < 3).map(([weight, repeat]) => ({ id, weight, repeat })),
+  );
+}
+
+async function otherHmac(
+  hash: string,
+  key: Uint8Array,
+  message: readonly (string | Uint8Array)[],
+): Promise<string> {
+  const imported = await crypto.subtle.importKey("raw", key.slice(), { name: "HMAC", hash }, false, ["sign"]);
+  const bytes = concatBytes(message.map((part) => (typeof part === "string" ? utf8(part) : part)));
+  return encodeBase64url(new Uint8Array(await crypto.subtle.sign("HMAC", imported, bytes)));
+}
+
+/** Every token with one known mistake, the likeliest first. */
+export function wrongTokens(): readonly WrongRequest<TokenKit>[] {
+  const claims = (id: string, weight: number, changes: (kit: TokenKit) => TokenChanges["claims"]) => ({
+    mistakes: [id],
+    weight,
+    build: (kit: TokenKit) => kit.withToken({ claims: changes(kit) ?? {} }),
+  });
+  const bodyHash = (kit: TokenKit) => digestOf("sha256", [partsOf(kit).body]);
+  const all: readonly WrongRequest<TokenKit>[] = [
+    {
+      mistakes: ["bearer-missing"],
+      weight: 1,
+      build: async (kit) => kit.withAuthorization(await kit.token()),
+    },
+    ...wrongNames<TokenKit>(AUTHORIZATION_HEADER),
+    ...wrongUrls(),
+    claims("claim-aud-list", 1, ({ url }) => ({ aud: [url] })),
+    claims("claim-htm-case", 1, () => ({ htm: "post" })),
+    claims("claim-jti-spelling", 2, ({ eventId }) => ({ jti: eventId.replaceAll("-", "") })),
+    claims("claim-exp-milliseconds", 1, ({ nowSeconds }) => ({ exp: (nowSeconds + 300) * 1000 })),
+    claims("claim-htb-hex", 1, (kit) => ({ htb_s256: hexOf(bodyHash(kit)) })),
+    claims("claim-htb-base64", 1, (kit) => ({
+      htb_s256: encodeBase64(decodeBase64url(bodyHash(kit)) ?? new Uint8Array()),
+    })),
+    claims("claim-htb-of-signing-input", 2, (kit) => {
+      const { timestamp, eventId, body } = partsOf(kit);
+      return { htb_s256: digestOf("sha256", [signingHead(timestamp, eventId), body]) };
+    }),
+    ...wrongTokenBodies(),
+  ];
+  return all.toSorted((a, b) => a.weight - b.weight);
+}
+
+/** The tokens that have the hash of another body than the one that is sent. */
+export function wrongTokenBodies(): readonly WrongRequest<TokenKit>[] {
+  return otherBodies().map(({ id, weight, sent, signed }) => ({
+    mistakes: [id],
+    weight,
+    build: (kit) => kit.withToken({ claims: { htb_s256: digestOf("sha256", [signed]) } }, { body: sent }),
+  }));
+}
+
+/** The tokens with a URL in `sub` or `aud` that is nearly right. */
+function wrongUrls(): readonly WrongRequest<TokenKit>[] {
+  return (["sub", "aud"] as const).flatMap((claim) =>
+    URL_MISTAKES.flatMap(({ id, ways }) =>
+      ways.map(([weight, rewrite]) => ({
+        mistakes: [`claim-${claim}-${id}`],
+        weight,
+        build(kit: TokenKit) {
+          const [url, counterpart] = claim === "sub" ? [kit.baseUrl, kit.url] : [kit.url, kit.baseUrl];
+          const seen = rewrite({ url, counterpart });
+          return seen === undefined || seen === url
+            ? { skip: "the mistake is impossible here" }
+            : kit.withToken({ claims: { [claim]: seen } });
+        },
+      })),
+    ),
+  );
+}

@@ -1,0 +1,86 @@
+import { shown } from "../../core/check.js";
+import { SET_TYP } from "../../schemes/security-event-token/sign.js";
+import type { MistakeRow } from "./mistake-rows.js";
+
+/** What is known of a request and of its receiver. */
+export interface Facts {
+  /** The values of `Content-Type`; undefined for a token without a request. */
+  readonly types: readonly string[] | undefined;
+  readonly authorization: string;
+  /** The body, which should be the token. */
+  readonly text: string;
+  /** The token in the body, or in what stands around it. */
+  readonly segments: readonly string[];
+  /** Why its header or its claims cannot be read. */
+  readonly unreadable: string | undefined;
+  readonly header: Readonly<Record<string, unknown>>;
+  readonly claims: Readonly<Record<string, unknown>>;
+  readonly issuer: string | undefined;
+  readonly audience: string | undefined;
+  readonly now: number;
+  /** Why the key set does not verify it; undefined if it does, or there is none. */
+  readonly refusal: string | undefined;
+}
+
+/** It begins where no such character stands before it, so that it is not tried at every character of a long text. */
+export const TOKEN = /(?<![\w-])[\w-]+\.[\w-]+\.[\w-]*/;
+
+/** The mistakes of the request that brings a token. */
+export const REQUEST_MISTAKES: readonly MistakeRow<Facts>[] = [
+  {
+    id: "content-type-differs",
+    title: "Another content type",
+    message: `Content-Type is not application/${SET_TYP}.`,
+    fix: `Send Content-Type: application/${SET_TYP} (RFC 8935 section 2.1).`,
+    find({ types }) {
+      if (types === undefined || types.some((type) => /^\s*application\/secevent\+jwt\s*(?:;|$)/i.test(type)))
+        return false;
+      return `Content-Type is ${types.length === 0 ? "missing" : shown(types.join(", "))}, not application/${SET_TYP}.`;
+    },
+  },
+  {
+    id: "token-in-header",
+    title: "Token in a header",
+    message: "The token stands in Authorization, and the body has none.",
+    fix: "Send the token as the body, and nothing else in it. Authorization is for credentials beside it.",
+    find: ({ authorization, text }) => TOKEN.test(authorization) && !TOKEN.test(text),
+  },
+  {
+    id: "body-in-quotes",
+    title: "Token in quotes",
+    message: "The token stands in quotes, as a JSON text.",
+    fix: "Send the token's characters alone: body: token, not body: JSON.stringify(token).",
+    find: ({ text }) => /^\s*["']/.test(text) && TOKEN.test(text),
+  },
+  {
+    id: "body-is-json",
+    title: "Token in an object",
+    message: "The body is a JSON object with the token in it.",
+    fix: "Send the token's characters alone as the body (RFC 8935 section 2.1). Polling (RFC 8936) has objects of tokens.",
+    find({ text }) {
+      if (!/^\s*\{/.test(text)) return false;
+      return TOKEN.test(text) || "The body is a JSON object, and no token: it is not signed.";
+    },
+  },
+  {
+    id: "body-is-form",
+    title: "Token in a form",
+    message: "The body is a form with the token in a field.",
+    fix: "Send the token's characters alone as the body, without a name before it.",
+    find: ({ text }) => /^[\w-]{1,64}=/.test(text) && TOKEN.test(text),
+  },
+  {
+    id: "body-line-break",
+    title: "White space around the token",
+    message: "White space or a line break stands around the token.",
+    fix: "Take it away: token.trim(). In a shell printf %s, and curl --data-binary.",
+    find: ({ text }) => /^\s|\s$/.test(text) && TOKEN.test(text) && !/^\s*["'{]/.test(text),
+  },
+  {
+    id: "token-encrypted",
+    title: "Encrypted token",
+    message: "The token has five segments: it is encrypted.",
+    fix: "Send it signed and not encrypted; TLS keeps it secret on the way.",
+    find: ({ segments }) => segments.length === 5,
+  },
+];

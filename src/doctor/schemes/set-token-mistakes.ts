@@ -1,0 +1,217 @@
+import { decodeBase64url } from "../../core/bytes.js";
+import { shown } from "../../core/check.js";
+import { EVENT_ID_RETENTION_MS, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
+import { eventsFault } from "../../events/security-events.js";
+import { isAlgorithm } from "../../jwt/algorithms.js";
+import { SET_TYP } from "../../schemes/security-event-token/sign.js";
+import type { MistakeRow } from "./mistake-rows.js";
+import type { Facts } from "./set-request-mistakes.js";
+
+const SIGN_HEADER = `Sign with the header { alg: "ES256", kid, typ: "${SET_TYP}" }.`;
+const SECONDS = "Set iat to whole seconds: Math.floor(Date.now() / 1000).";
+const EVENTS =
+  'Send events as one object: { "events": { "https://schemas.openid.net/secevent/caep/event-type/session-revoked": {} } }.';
+
+export const UNREADABLE: MistakeRow<Facts> = {
+  id: "token-unreadable",
+  title: "Header or claims cannot be read",
+  message: "The header or the claims are not one JSON object in base64url, with each name once.",
+  fix: "Let a library for JWT write the token: of two members with one name, readers choose differently.",
+  find: ({ unreadable }) => unreadable,
+};
+
+/** The mistakes of a token's header. */
+export const HEADER_MISTAKES: readonly MistakeRow<Facts>[] = [
+  {
+    id: "typ-differs",
+    title: "Another typ",
+    message: `typ is not ${SET_TYP} (RFC 8417 section 2.3): the token could be taken for another kind.`,
+    fix: SIGN_HEADER,
+    find({ header: { typ }, segments }) {
+      if (segments.length !== 3) return false;
+      if (typeof typ === "string" && typ.toLowerCase().replace(/^application\//, "") === SET_TYP)
+        return false;
+      return `typ is ${typ === undefined ? "missing" : shown(typ)}, not ${SET_TYP} (RFC 8417 section 2.3): it could be taken for another kind of token.`;
+    },
+  },
+  {
+    id: "alg-none",
+    title: "Not signed",
+    message: "alg is none: the token is not signed.",
+    fix: SIGN_HEADER,
+    find: ({ header: { alg } }) => isNone(alg),
+  },
+  {
+    id: "alg-symmetric",
+    title: "Signed with a shared secret",
+    message: "The token is made with a shared secret: alg is HS256, HS384 or HS512.",
+    fix: `${SIGN_HEADER} A receiver has the public key only; a secret that it knew would let it sign too.`,
+    find: ({ header: { alg } }) =>
+      isSymmetric(alg) && `alg is ${alg}: the token is made with a shared secret.`,
+  },
+  {
+    id: "alg-other",
+    title: "Another algorithm",
+    message: "alg is an algorithm that receivers of this profile do not take, or is missing.",
+    fix: "Sign with ES256, EdDSA or RS256.",
+    find({ header: { alg }, segments }) {
+      const isKnown = isAlgorithm(alg) || alg === "Ed25519" || isNone(alg) || isSymmetric(alg);
+      if (segments.length !== 3 || isKnown) return false;
+      return `alg is ${alg === undefined ? "missing" : shown(alg)}.`;
+    },
+  },
+  {
+    id: "kid-missing",
+    title: "No key id",
+    message: "kid is missing: of the keys of a set nobody knows which one.",
+    fix: SIGN_HEADER,
+    find: ({ header, segments }) => segments.length === 3 && header.kid === undefined,
+  },
+  {
+    id: "signature-in-der",
+    title: "Signature in DER",
+    message: "The signature is DER, as OpenSSL writes it, and not the 64 bytes of ES256.",
+    fix: "Write r and s as 32 bytes each: in Node createSign(…).sign({ key, dsaEncoding: 'ieee-p1363' }).",
+    find({ header, segments }) {
+      const bytes = header.alg === "ES256" ? decodeBase64url(segments[2] ?? "") : undefined;
+      return bytes && bytes.length !== 64 && bytes[0] === 0x30;
+    },
+  },
+];
+
+/** The mistakes of a token's claims. */
+export const CLAIM_MISTAKES: readonly MistakeRow<Facts>[] = [
+  nameRow("iss", "issuer", "the issuer that the receiver expects"),
+  nameRow("aud", "audience", "the receiver"),
+  missingRow("iss", "Set iss to the URL of the issuer."),
+  missingRow("aud", "Set aud to the receiver, or to a list with it."),
+  missingRow("jti", "Set jti to an id of the event's own; copies of the event have the same."),
+  missingRow("iat", SECONDS),
+  {
+    id: "iat-in-milliseconds",
+    title: "iat in milliseconds",
+    message: "iat is in milliseconds.",
+    fix: SECONDS,
+    find: ({ claims: { iat } }) => typeof iat === "number" && iat > 1e11,
+  },
+  {
+    id: "iat-not-a-number",
+    title: "iat is no number",
+    message: "iat is no number.",
+    fix: SECONDS,
+    find: ({ claims: { iat } }) =>
+      iat !== undefined && typeof iat !== "number" && `iat is ${shown(iat)}, and no number.`,
+  },
+  {
+    id: "iat-too-old",
+    title: "iat is old",
+    message: "iat is older than the receiver's memory of event ids.",
+    fix: "Set iat when the token is signed; when it happened belongs into toe. What is older than the receiver's memory of 7 days could be replayed.",
+    find: ({ claims: { iat }, now }) =>
+      typeof iat === "number" &&
+      iat <= now - EVENT_ID_RETENTION_MS / 1000 + 2 * TIMESTAMP_TOLERANCE_SECONDS &&
+      `iat is ${Math.round((now - iat) / 86_400)} days old.`,
+  },
+  {
+    id: "iat-in-future",
+    title: "iat is ahead",
+    message: "iat is ahead of the receiver's clock.",
+    fix: "Set the sender's clock by NTP; iat is the time of signing.",
+    find: ({ claims: { iat }, now }) =>
+      typeof iat === "number" &&
+      iat > now + TIMESTAMP_TOLERANCE_SECONDS &&
+      iat <= 1e11 &&
+      `iat is ${iat - now} s ahead of the receiver's clock.`,
+  },
+  {
+    id: "exp-present",
+    title: "exp in a security event token",
+    message: "The token has exp.",
+    fix: "Leave exp out (RFC 8417 section 2.2): what has happened does not expire. The Shared Signals Framework forbids it.",
+    find({ claims: { exp }, now }) {
+      if (exp === undefined) return false;
+      return (typeof exp === "number" && exp > now) || "The token has exp, and it is over.";
+    },
+  },
+  {
+    id: "sub-in-place-of-sub-id",
+    title: "sub in place of sub_id",
+    message: "The subject stands in sub, as in an access token.",
+    fix: 'Name the subject as sub_id, with its format: { "format": "iss_sub", "iss": "…", "sub": "…" } (RFC 9493).',
+    find: ({ claims }) => claims.sub !== undefined && claims.sub_id === undefined,
+  },
+  {
+    id: "events-wrong",
+    title: "events has another form",
+    message: "The claim events is missing, or not one object with the URI of each event's type.",
+    fix: EVENTS,
+    find({ claims: { events }, segments }) {
+      const fault = segments.length === 3 ? eventsFault(events) : undefined;
+      if (fault === undefined) return false;
+      return events === undefined ? "The claim events is missing." : `The claim events has ${fault}.`;
+    },
+  },
+];
+
+/** The refusals of the key set, where nothing else explains them. */
+export const KEY_MISTAKES: readonly MistakeRow<Facts>[] = [
+  {
+    id: "key-unknown",
+    title: "Key id unknown",
+    message: "The key set has no usable key with the kid and alg of the token.",
+    fix: "Host the public key under this kid before it signs: hookproof jwks check <url> --token token.txt.",
+    find: ({ refusal, header }) =>
+      refusal === "KEY_NOT_FOUND" &&
+      `The key set has no usable key with kid ${shown(header.kid)} and alg ${shown(header.alg)}.`,
+  },
+  {
+    id: "signature-of-other-key",
+    title: "Signed with another key",
+    message: "The key set's key has not made the signature: another key has, or the token was changed.",
+    fix: "Sign with the private half of the key that the key set has under this kid, over the header and claims as they are sent.",
+    find: ({ refusal }) => refusal === "TOKEN_SIGNATURE_MISMATCH",
+  },
+];
+
+function isNone(alg: unknown): boolean {
+  return typeof alg === "string" && alg.toLowerCase() === "none";
+}
+
+function isSymmetric(alg: unknown): alg is string {
+  return typeof alg === "string" && /^HS(?:256|384|512)$/.test(alg);
+}
+
+function nameRow(claim: "iss" | "aud", option: "issuer" | "audience", who: string): MistakeRow<Facts> {
+  return {
+    id: `${claim}-differs`,
+    title: `${claim} is another one`,
+    message: `${claim} is not ${who}.`,
+    fix: `Write ${claim} letter by letter as both sides have agreed; a slash at the end makes another one.`,
+    find({ claims, [option]: wanted }) {
+      const value = claims[claim];
+      if (wanted === undefined || value === undefined) return false;
+      if (value === wanted || (claim === "aud" && Array.isArray(value) && value.includes(wanted)))
+        return false;
+      const near = typeof value === "string" && plain(value) === plain(wanted);
+      return `${claim} is ${shown(value, 200)}, and ${who} is ${shown(wanted, 200)}${near ? ": they differ in a slash at the end, in capitals or in http and https" : ""}.`;
+    },
+  };
+}
+
+function plain(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/^https?:/, "")
+    .replace(/\/$/, "");
+}
+
+function missingRow(claim: "iss" | "aud" | "jti" | "iat", fix: string): MistakeRow<Facts> {
+  return {
+    id: `${claim}-missing`,
+    title: `${claim} is missing`,
+    message: `The claim ${claim} is missing.`,
+    fix,
+    find: ({ claims, segments }) =>
+      segments.length === 3 && Object.keys(claims).length > 0 && claims[claim] === undefined,
+  };
+}

@@ -1,0 +1,92 @@
+import { concatBytes, decodeBase64url } from "../../core/bytes.js";
+
+// How other languages and tools write bytes, strings and JSON.
+
+/** The bytes of hex in lower or upper case; `undefined` if the text is not hex. */
+export function parseHex(text: string): Uint8Array | undefined {
+  if (text === "" || text.length % 2 === 1 || !/^[0-9a-fA-F]*$/.test(text)) return undefined;
+  const bytes = new Uint8Array(text.length / 2);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = Number.parseInt(text.slice(i * 2, i * 2 + 2), 16);
+  return bytes;
+}
+
+/** Bytes as hex in lower case. */
+export function hexOf(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** The bytes of base64 or base64url, with or without padding. Bits after the last byte are ignored. */
+export function decodeAnyBase64(text: string): Uint8Array | undefined {
+  const url = text
+    .replace(/(?<!=)=+$/, "")
+    .replaceAll("+", "-")
+    .replaceAll("/", "_");
+  const strict = decodeBase64url(url);
+  if (strict || url.length % 4 < 2) return strict;
+  const whole = decodeBase64url(`${url}${"A".repeat(4 - (url.length % 4))}`);
+  return whole?.subarray(0, Math.floor((url.length * 3) / 4));
+}
+
+const codeUnits = new TextDecoder("utf-16le", { ignoreBOM: true });
+
+/** Bytes read as Latin-1: each byte becomes the character of the same number. */
+export function latin1Text(bytes: Uint8Array): string {
+  const units = new Uint8Array(bytes.length * 2);
+  for (let i = 0; i < bytes.length; i++) units[i * 2] = bytes[i] as number;
+  return codeUnits.decode(units);
+}
+
+/** The bytes of a text in Latin-1; `undefined` if it has a character outside of Latin-1. */
+export function latin1(text: string): Uint8Array | undefined {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code > 0xff) return undefined;
+    bytes[i] = code;
+  }
+  return bytes;
+}
+
+/** The bytes of a text in UTF-16. */
+export function utf16(text: string, littleEndian: boolean): Uint8Array {
+  const bytes = new Uint8Array(text.length * 2);
+  const view = new DataView(bytes.buffer);
+  for (let i = 0; i < text.length; i++) view.setUint16(i * 2, text.charCodeAt(i), littleEndian);
+  return bytes;
+}
+
+const lossy = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Bytes read as UTF-8; what is not UTF-8 becomes U+FFFD. */
+export function lossyText(bytes: Uint8Array): string {
+  return lossy.decode(bytes);
+}
+
+/** The bytes inside of gzip or zlib; `undefined` if it is neither, is broken, or holds more than `maxBytes`. */
+export async function inflate(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array | undefined> {
+  const format = bytes[0] === 0x1f && bytes[1] === 0x8b ? "gzip" : isZlib(bytes) ? "deflate" : undefined;
+  if (format === undefined) return undefined;
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const reader = new Blob([new Uint8Array(bytes)])
+    .stream()
+    .pipeThrough(new DecompressionStream(format))
+    .getReader();
+  try {
+    for (let read = await reader.read(); read.value; read = await reader.read()) {
+      length += read.value.length;
+      if (length > maxBytes) return undefined;
+      chunks.push(read.value);
+    }
+  } catch {
+    return undefined;
+  } finally {
+    void reader.cancel().catch(() => {});
+  }
+  return concatBytes(chunks);
+}
+
+/** The first two bytes of zlib, read as one number, are divisible by 31. */
+function isZlib([first = 0, second = 0]: Uint8Array): boolean {
+  return (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;
+}

@@ -1,0 +1,165 @@
+import { generateKeyPairSync } from "node:crypto";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { findListenerMistake, type ListenerVerdict, type ProbeTarget } from "hookproof/probes";
+import { afterAll, describe, expect, it } from "vitest";
+import { LISTENER_WORDS } from "../../../src/doctor/probes/tables/listener-words.js";
+import { wrongBodies, wrongSignatures } from "../../../src/doctor/probes/wrong-requests.js";
+import { resultsOf, SECRET, startHmac } from "../../kit/probes/listeners.js";
+import { CORRECT, headOf, hmacOf, PATH, startReference } from "../../kit/probes/reference-listener.js";
+import { CORRECT_TOKENS, type TokenChecks, tokenAuthentication } from "../../kit/probes/reference-tokens.js";
+
+const stops: (() => unknown)[] = [];
+afterAll(() => Promise.all(stops.map((stop) => stop())));
+
+const hmac = { method: "hmac", secret: SECRET } as const;
+
+async function verdictOn(
+  target: ProbeTarget,
+  allowTrigger = false,
+): Promise<{ verdict: ListenerVerdict | undefined; failed: string[] }> {
+  const results = await resultsOf(target, { allowTrigger });
+  const failed = results.filter(({ outcome }) => outcome === "fail" || outcome === "unclear");
+  return {
+    verdict: await findListenerMistake(target, results, { allowTrigger }),
+    failed: failed.map(({ id }) => id),
+  };
+}
+
+it("has words for every mistake that is tried", () => {
+  const tried = new Set(wrongSignatures(SECRET).flatMap(({ mistakes }) => mistakes));
+  expect([...tried].filter((id) => !LISTENER_WORDS.has(id))).toEqual([]);
+  expect(wrongSignatures(SECRET).length).toBeLessThanOrEqual(250);
+});
+
+describe("the verdict on a listener", () => {
+  it("is none for a right one, and nothing more is sent", async () => {
+    const probed = await startHmac();
+    stops.push(probed.stop);
+    const results = await resultsOf(probed.target, { allowTrigger: true });
+    const runs = probed.runs();
+    const transport = () => Promise.reject(new Error("sent"));
+    const options = { allowTrigger: true, transport };
+    expect(await findListenerMistake(probed.target, results, options)).toBeUndefined();
+    expect(probed.runs()).toBe(runs);
+  });
+
+  it("says that no known mistake explains a wrong secret, and never shows it", async () => {
+    const probed = await startHmac();
+    stops.push(probed.stop);
+    const secret = "HyEjJScpKy0vMTM1Nzk7PT9BQ0VHSUtNT1FTVVdZW10";
+    const { verdict, failed } = await verdictOn({ ...probed.target, auth: { method: "hmac", secret } });
+    expect(verdict).toMatchObject({ id: "signature-unexplained", follows: failed });
+    expect(verdict?.sentence).toMatch(
+      /^It refuses correct requests with 401, and \d+ requests with known mistakes too: no known mistake explains it, so perhaps its secret is another one than sha256:[0-9a-f]{8}\.$/,
+    );
+    expect(verdict?.requests).toBeLessThanOrEqual(250);
+    expect(JSON.stringify(verdict)).not.toContain(secret.slice(0, 12));
+  });
+
+  it("names two mistakes that come together", async () => {
+    const reference = await startReference({
+      ...CORRECT,
+      authenticates: ({ headers, body }) =>
+        headers["webhook-signature"] ===
+        hmacOf(Buffer.from(SECRET, "base64url"), headOf(headers), body).toString("hex"),
+    });
+    stops.push(reference.stop);
+    const { verdict } = await verdictOn({ url: reference.baseUrl + PATH, auth: hmac });
+    expect(verdict?.sentence).toBe(
+      "It refuses correct requests and accepts signatures made with the decoded secret and in hex: it decodes the secret, and it compares hex with base64url.",
+    );
+  });
+
+  it("is asked for with other bodies alone, where only these show the mistake", async () => {
+    const reference = await startReference({
+      ...CORRECT,
+      authenticates({ headers, body }) {
+        const again = Buffer.from(JSON.stringify(JSON.parse(String(body))));
+        return headers["webhook-signature"] === hmacOf(SECRET, headOf(headers), again).toString("base64url");
+      },
+    });
+    stops.push(reference.stop);
+    const target = { url: reference.baseUrl + PATH, auth: hmac };
+    const results = await resultsOf(target, { allowTrigger: true });
+    const verdict = await findListenerMistake(target, results, { allowTrigger: true, concurrency: 1 });
+    const place = wrongBodies(SECRET).findIndex(({ mistakes }) => mistakes.includes("body-compact"));
+    expect(verdict).toMatchObject({ id: "body-compact", requests: place + 1 });
+  });
+
+  it("is that nothing is verified, where every proof passes", async () => {
+    const reference = await startReference({ ...CORRECT, authenticates: () => true });
+    stops.push(reference.stop);
+    const { verdict } = await verdictOn({ url: reference.baseUrl + PATH, auth: hmac });
+    expect(verdict).toMatchObject({ id: "signature-of-other-secret", requests: 0 });
+    expect(verdict?.sentence).toBe(
+      "It accepts a signature by another secret: it does not verify signatures.",
+    );
+  });
+
+  it("says that the path is another one, where everything is 404", async () => {
+    const { verdict } = await verdictOn(await answering((_, response) => response.writeHead(404).end()));
+    expect(verdict?.sentence).toContain("with 404");
+    expect(verdict?.sentence).toContain("the path is not the listener's");
+  });
+
+  it("stops asking where the listener limits the rate", async () => {
+    let asked = 0;
+    const target = await answering((_, response) => response.writeHead(++asked > 110 ? 429 : 401).end());
+    const results = await resultsOf(target);
+    asked = 111;
+    await findListenerMistake(target, results);
+    expect(asked).toBeLessThan(120);
+  });
+});
+
+describe("the verdict on a listener for tokens", () => {
+  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+
+  it.each<[string, TokenChecks["claims"], string, string]>([
+    [
+      "sub",
+      { sub: (seen, { baseUrl }) => seen === `${baseUrl}/` },
+      "claim-sub-trailing-slash",
+      "tokens whose sub has a trailing slash",
+    ],
+    [
+      "aud",
+      { aud: (seen, { baseUrl }) => seen === baseUrl },
+      "claim-aud-swapped",
+      "tokens whose aud is the other URL",
+    ],
+    ["htm", { htm: (seen) => seen === "post" }, "claim-htm-case", "tokens with htm in lower case"],
+  ])("names a wrong %s", async (_name, claims, id, accepts) => {
+    let baseUrl = "";
+    const authenticates = tokenAuthentication({ kid: "reference", publicKey }, () => baseUrl, {
+      ...CORRECT_TOKENS,
+      claims: { ...CORRECT_TOKENS.claims, ...claims },
+    });
+    const reference = await startReference({ ...CORRECT, authenticates });
+    stops.push(reference.stop);
+    baseUrl = reference.baseUrl;
+    const key = { ...privateKey.export({ format: "jwk" }), kty: "EC" };
+    const auth = { method: "jwt", key, kid: "reference", alg: "ES256" } as const;
+    for (const allowTrigger of [false, true]) {
+      const { verdict } = await verdictOn({ url: reference.baseUrl + PATH, auth }, allowTrigger);
+      expect(verdict).toMatchObject({ id });
+      expect(verdict?.sentence).toContain(`It refuses correct requests and accepts ${accepts}`);
+    }
+  });
+});
+
+async function answering(handle: RequestListener): Promise<ProbeTarget> {
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => handle(request, response));
+  }).listen(0, "127.0.0.1");
+  await new Promise((listening) => server.once("listening", listening));
+  stops.push(
+    () => server.closeAllConnections(),
+    () => server.close(),
+  );
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/webhooks/incoming/lst_1`,
+    auth: hmac,
+  };
+}
