@@ -48,8 +48,8 @@ const cryptoNode: Plugin = {
   resolveId: (id) => (id === VARIANTS["crypto-node"] ? id : null),
   load: (id) => (id === VARIANTS["crypto-node"] ? CRYPTO_NODE : null),
 };
-const CRYPTO_NODE = ["hash-node", "signature-node"]
-  .map((name) => `export * from ${JSON.stringify(resolve(`src/core/${name}.ts`))};`)
+const CRYPTO_NODE = ["hash", "signature"]
+  .map((name) => `export * from ${JSON.stringify(resolve(`src/core/node/${name}.ts`))};`)
   .join("");
 
 /** Few files: Node spends most of a start on finding and reading them. */

@@ -23,11 +23,11 @@ export {
 
 // Signing
 
-export { type HmacInput, type HmacSecret, hmacSigner, signHmac } from "./hmac/signature.js";
+export { type HmacInput, type HmacSecret, hmacSigner, signHmac } from "./schemes/access-governance/hmac.js";
 
 // … by a key
 
-export { type JwtSignerOptions, jwtSigner } from "./jwt/sign.js";
+export { type JwtSignerOptions, jwtSigner } from "./schemes/access-governance/jwt.js";
 
 // Events
 
@@ -41,14 +41,12 @@ export type { EventPayload, EventSchemas, StandardSchema, UntypedEvents } from "
 // Failures
 
 export { type ErrorCode, HookproofError } from "./core/errors.js";
-export { type AttemptRecord, DeliveryError } from "./sender/deliver.js";
+export { DeliveryError } from "./sender/deliver.js";
 
 // Secrets, and signatures without a sender
 
-export { generateSecret, secretFingerprint, secretWarnings } from "./hmac/secret.js";
-
-export { verifyHmac } from "./hmac/signature.js";
-
+export { verifyHmac } from "./schemes/access-governance/hmac.js";
+export { generateSecret, secretFingerprint, secretWarnings } from "./schemes/access-governance/secret.js";
 export { type SignedRequest, signRequest } from "./sender/sign-request.js";
 
 // What the names above are made of
@@ -65,6 +63,7 @@ export type {
 } from "./http/transport.js";
 export { ALGORITHMS, type Algorithm } from "./jwt/algorithms.js";
 export type { ExternalSigner, PrivateKeyInput, SigningKey } from "./jwt/key.js";
+export type { AttemptRecord } from "./sender/attempt-record.js";
 export type { Receipt } from "./sender/deliver.js";
 export type { Activity, ActivitySubject, Observer, OutboxActivity } from "./sender/observe.js";
 export type { RetryPolicy } from "./sender/retry-policy.js";

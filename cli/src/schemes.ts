@@ -4,7 +4,6 @@ import type { KeyResolver } from "hookproof/jwks";
 import type { SchemeProbeTarget } from "hookproof/probes";
 import type { SchemeMistake, SchemeSigner, Verifier } from "hookproof/schemes";
 import type { CapturedRequest } from "./capture/raw-request.js";
-import type { Command, Flag } from "./command.js";
 import { changedHeader, changedProbe, keyLike, otherKey, unsignedToken } from "./scheme-probes.js";
 import { EXAMPLE_EVENTS } from "./send/example-events.js";
 
@@ -260,45 +259,3 @@ export type SchemeFlag = "issuer" | "audience" | "key-id";
 
 /** The names of all schemes besides the default one. */
 export const SCHEME_NAMES: readonly string[] = Object.keys(SCHEMES);
-
-/** The flags of commands that know more than the default scheme. */
-export const SCHEME_FLAGS = {
-  scheme: {
-    type: "string",
-    choices: SCHEME_NAMES,
-    describe: "another scheme than the service's own",
-  },
-  issuer: { type: "string", value: "<text>", describe: "with --scheme set: the claim iss" },
-  audience: { type: "string", value: "<text>", describe: "with --scheme set: the claim aud" },
-  "key-id": {
-    type: "string",
-    value: "<name>",
-    describe: "with --scheme http-signature and a secret: the secret's name, keyid",
-  },
-} as const satisfies Record<string, Flag>;
-
-/** Examples for the help of commands. */
-export const SCHEME_EXAMPLES = {
-  profile: [
-    "hookproof profile add events --target https://rp.example.com/events --scheme set --issuer https://idp.example.com/ --audience https://rp.example.com/ --key 2026-01",
-    "then: hookproof send --profile events --event session.revoked",
-  ],
-  send: [
-    "hookproof send https://hooks.example.com/in --scheme http-signature --key 2026-01 -d @event.json",
-    "by another scheme, with a key of the store",
-  ],
-  explain: ["hookproof explain signature-in-der --scheme http-signature", "a mistake of another scheme"],
-  listen: ["hookproof listen --scheme standard-webhooks", "for requests of another scheme"],
-  sign: [
-    "hookproof sign --scheme set --issuer https://idp.example.com/ --audience https://rp.example.com/ -d @event.json",
-    "a security event token, with the newest key of the store",
-  ],
-  test: [
-    "hookproof test https://hooks.example.com/in --scheme standard-webhooks --secret-file secret.txt --allow-trigger",
-    "a listener of another scheme",
-  ],
-  verify: [
-    "hookproof verify captured.http --scheme http-signature --jwks jwks.json --url https://hooks.example.com/in",
-    "a request of another scheme",
-  ],
-} as const satisfies Record<string, Command["examples"][number]>;

@@ -250,34 +250,59 @@ export function detailOf(check: Check): string {
   return check.seen === undefined ? check.rule : `${check.rule}; saw ${check.seen}${wanted}`;
 }
 
-const STEERING = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
-
-/** Printable ASCII without quotes and backslashes, which is shown as it is. */
-const PLAIN = /^[ !#-[\]-~]*$/;
-
-/** A text from outside, short enough to be shown and with everything escaped that steers a terminal or hides. */
-export function shown(value: unknown, length = 80): string {
-  const text = typeof value === "string" ? value : jsonText(value);
-  const begin = text.slice(0, length);
-  if (text === value && PLAIN.test(begin)) return begin.length === text.length ? `"${text}"` : `"${begin}…"`;
-  const quoted = JSON.stringify(text.length > length ? `${begin}…` : text);
-  // JSON escapes the first 32 characters only; U+009B and the marks for direction act in terminals as well.
-  const inert = quoted.replace(STEERING, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
-  return typeof value === "string" ? inert : inert.slice(1, -1).replaceAll('\\"', '"');
+/** One check of a scheme: what it demands, and the codes of a refusal. */
+export interface SchemeCheck {
+  /** The name of the check, one of those of `CHECKS`. */
+  readonly step: CheckStep;
+  /** What it demands, in one sentence. A refusal's answer repeats it, so it must hold nothing private. */
+  readonly rule: string;
+  /** The codes that a request is refused with. */
+  readonly codes: readonly VerdictCode[];
 }
 
-function jsonText(value: unknown): string {
-  try {
-    return JSON.stringify(value) ?? String(value);
-  } catch {
-    return "a value too deep to show";
+/** Makes the checks of a verdict from a scheme's table. */
+export interface SchemeChecks {
+  /** A check that passed. */
+  passed(step: CheckStep, seen?: string): Check;
+  /** A check that failed; what was `seen` and `wanted` stays in the verdict. */
+  failed(step: CheckStep, code: VerdictCode, seen?: string, wanted?: string): FailedCheck;
+}
+
+/**
+ * Makes the checks of a verdict with the rules of a scheme's table. A secret or a whole signature must not be part of
+ * `seen` and `wanted`.
+ *
+ * @throws {TypeError} when a check is made that the table does not have
+ *
+ * @example
+ * ```ts
+ * import { type SchemeCheck, schemeChecks } from "hookproof/schemes";
+ *
+ * const checks: SchemeCheck[] = [
+ *   { step: "signature", rule: "Acme-Signature is one HMAC-SHA256 of the body", codes: ["SIGNATURE_MISMATCH"] },
+ * ];
+ * schemeChecks(checks).failed("signature", "SIGNATURE_MISMATCH", "another one").ok; // false
+ * ```
+ */
+export function schemeChecks(table: readonly SchemeCheck[]): SchemeChecks {
+  const rules = new Map(table.map(({ step, rule }) => [step, rule]));
+  function ruleOf(step: CheckStep): string {
+    const rule = rules.get(step);
+    if (rule === undefined) throw new TypeError(`the scheme has no check ${JSON.stringify(step)}`);
+    return rule;
   }
-}
-
-/** The method that `console.log` and Node's `inspect` ask for the text to show. */
-export const INSPECT: unique symbol = Symbol.for("nodejs.util.inspect.custom");
-
-/** Makes `console.log` and Node's `inspect` show this text instead of what the object holds. */
-export function shownAs<Target extends object>(target: Target, text: string): Target {
-  return Object.defineProperty(target, INSPECT, { value: () => text, enumerable: false });
+  return {
+    passed(step, seen) {
+      const rule = ruleOf(step); // written out, as each request makes half a dozen of them
+      return seen === undefined ? { step, rule, ok: true } : { step, rule, seen, ok: true };
+    },
+    failed: (step, code, seen, wanted) => ({
+      step,
+      rule: ruleOf(step),
+      ...(seen === undefined ? {} : { seen }),
+      ok: false,
+      code,
+      ...(wanted === undefined ? {} : { wanted }),
+    }),
+  };
 }

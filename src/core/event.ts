@@ -1,9 +1,9 @@
 import { newUuid } from "#hash";
 import { decodeUtf8, utf8 } from "./bytes.js";
-import { INSPECT } from "./check.js";
 import { HookproofError } from "./errors.js";
 import { parseJson } from "./json.js";
 import { MAX_BODY_BYTES } from "./protocol.js";
+import { INSPECT } from "./shown.js";
 
 /** RFC 9562, section 5.4, with the variant of section 4.1. */
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;

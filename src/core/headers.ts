@@ -1,7 +1,3 @@
-/** The header names of the protocol (specification 5.2). */
-export const TIMESTAMP_HEADER = "Webhook-Timestamp";
-export const EVENT_ID_HEADER = "Webhook-Event-Id";
-export const SIGNATURE_HEADER = "Webhook-Signature";
 export const AUTHORIZATION_HEADER = "Authorization";
 export const CONTENT_TYPE_HEADER = "Content-Type";
 
@@ -66,4 +62,28 @@ export function headerPairs(rawHeaders: readonly string[]): HeaderPair[] {
 export function onlyValue(headers: readonly HeaderPair[], name: string): string | undefined {
   const values = headers.filter((line) => line[0].length === name.length && line[0].toLowerCase() === name);
   return values.length === 1 ? values[0]?.[1] : undefined;
+}
+
+/** The white space is HTTP's own, space and tab; trim() would take away more. */
+const JSON_TYPE = /^[ \t]*application\/json[ \t]*(?:;|$)/i;
+
+/** Why a request's headers do not announce JSON as it is, and which value says so; `undefined` where they do. */
+export function jsonTypeFault(headers: ReceivedHeaders) {
+  const type = headers.all(CONTENT_TYPE_HEADER).join(", ");
+  if (!JSON_TYPE.test(type)) return { code: "CONTENT_TYPE_UNSUPPORTED", seen: type } as const;
+  const encodings = headers.all("Content-Encoding");
+  if (encodings.length > 0)
+    return { code: "CONTENT_ENCODING_UNSUPPORTED", seen: encodings.join(", ") } as const;
+  return undefined;
+}
+
+/** The one form of date that HTTP servers generate (RFC 9110 section 5.6.7). */
+const IMF_FIXDATE =
+  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$/;
+
+/** An HTTP date in milliseconds since the epoch. */
+export function httpDate(text: string | undefined): number | undefined {
+  if (text === undefined || !IMF_FIXDATE.test(text)) return undefined;
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? undefined : time;
 }

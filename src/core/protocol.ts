@@ -39,11 +39,3 @@ export function timestampText(timestamp: number | string): string {
     "timestamp must be a Unix time in whole seconds, such as 1767225600.",
   );
 }
-
-/**
- * What is signed before the body: `{timestamp}.{event_id}.`, with the header values as they are sent
- * (specification 5.2, HMAC method, step 2).
- */
-export function signingHead(timestamp: string, eventId: string): string {
-  return `${timestamp}.${eventId}.`;
-}

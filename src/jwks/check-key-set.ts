@@ -1,16 +1,14 @@
 import { decodeProtectedHeader } from "jose/decode/protected_header";
 import { compactVerify } from "jose/jws/compact/verify";
-import { shown } from "../core/check.js";
 import { HookproofError } from "../core/errors.js";
 import { parseJson } from "../core/json.js";
 import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
-import { countOf } from "../core/words.js";
+import { countOf, shown } from "../core/shown.js";
 import type { TransportResponse } from "../http/transport.js";
 import { ALGORITHM_FACTS, ALGORITHMS, type Algorithm, isAlgorithm } from "../jwt/algorithms.js";
 import { importPublicKey, type JWK, PRIVATE_MEMBERS, publicMembers } from "../jwt/key.js";
-import { keySetRequest, MAX_KEY_SET_BYTES, type RemoteKeysOptions } from "./fetch-key-set.js";
-import { hasOtherCertificate, misspelling } from "./key-material.js";
-import { wordsOfShape, wordsOfText } from "./key-set-shape.js";
+import { hasOtherCertificate, misspelling, wordsOfShape, wordsOfText } from "./key-set-shape.js";
+import { keySetRequest, MAX_KEY_SET_BYTES, type RemoteKeysOptions } from "./remote-keys.js";
 import { type KeyRules, MAX_KEYS, verificationKeys } from "./verification-keys.js";
 
 /** The rules for a key set, in the order they are checked. */

@@ -38,5 +38,5 @@ export { type KeyRules, localKeys } from "./verification-keys.js";
 // What the names above are made of
 
 export type { KeyResolver, ResolvedKey } from "../jwt/verify.js";
-export type { KeySetUrlRules, RemoteKeysOptions } from "./fetch-key-set.js";
 export type { KeyLife, KeyState, KeyTimes } from "./life-cycle.js";
+export type { KeySetUrlRules, RemoteKeysOptions } from "./remote-keys.js";

@@ -1,17 +1,17 @@
-import { shown } from "../core/check.js";
 import { HookproofError } from "../core/errors.js";
 import type { HeaderPair } from "../core/headers.js";
 import { parseJson } from "../core/json.js";
+import { shown } from "../core/shown.js";
 import type { TransportResponse } from "../http/transport.js";
 import type { JWK } from "../jwt/key.js";
+import type { Jwks } from "./key-set.js";
 import {
   cacheDirectives,
   keySetRequest,
   MAX_KEY_SET_BYTES,
   type RemoteKeysOptions,
   wholeSeconds,
-} from "./fetch-key-set.js";
-import type { Jwks } from "./key-set.js";
+} from "./remote-keys.js";
 import { verificationKeys } from "./verification-keys.js";
 
 /** Assumed of a host that does not say how long its answer may be kept: the longest that `remoteKeys` keeps a set. */

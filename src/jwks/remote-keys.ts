@@ -1,7 +1,12 @@
-import { type Clock, systemClock, timeOf } from "../core/clock.js";
+import { createTransport } from "#transport";
+import { isLoopbackHost } from "../core/address.js";
+import { type Clock, systemClock, timeOf, within } from "../core/clock.js";
+import { HookproofError } from "../core/errors.js";
+import type { HeaderPair } from "../core/headers.js";
+import { parseJson } from "../core/json.js";
+import { publicAddresses, type Transport, type TransportResponse } from "../http/transport.js";
 import type { KeyResolver, ResolvedKey } from "../jwt/verify.js";
-import { type FetchedKeys, keySetFetcher, type RemoteKeysOptions } from "./fetch-key-set.js";
-import type { VerificationKeys } from "./verification-keys.js";
+import { type KeyRules, type VerificationKeys, verificationKeys } from "./verification-keys.js";
 
 const PAUSE_AFTER_UNKNOWN_KID_MS = 30_000;
 const PAUSE_AFTER_FAILURE_MS = 10_000;
@@ -117,3 +122,177 @@ const PAUSED = {
   code: "KEY_SET_UNAVAILABLE",
   detail: "the key set could not be fetched before, and is not asked for again yet",
 } as const;
+
+/** The time limit of a fetch, from the DNS lookup to the last byte. */
+const FETCH_TIMEOUT_MS = 5_000;
+
+/** How much longer a transport of the caller may take, which may not keep to its time limit. */
+const EXTRA_TIME_MS = 250;
+
+/** A larger key set is refused. */
+export const MAX_KEY_SET_BYTES = 65_536;
+
+const MIN_FRESH_SECONDS = 60;
+
+const MAX_FRESH_SECONDS = 600;
+
+const DEFAULT_FRESH_SECONDS = 300;
+
+/** Which URLs a key set may be fetched from. */
+export interface KeySetUrlRules {
+  /** Accept an `http://` URL on loopback, for development. */
+  readonly allowInsecureLoopback?: boolean | undefined;
+  /** Accept private, loopback and reserved addresses; they are refused by default. */
+  readonly allowPrivateNetwork?: boolean | undefined;
+  /** Private ranges that are accepted, such as `["10.1.0.0/16"]`. */
+  readonly allowedCidrs?: readonly string[] | undefined;
+  /**
+   * The only hosts a key set may come from, such as `["keys.example.com"]`. Set it if others supply the URL and the
+   * runtime is not Node: only Node shows which address a host name resolves to.
+   */
+  readonly allowedHosts?: readonly string[] | undefined;
+}
+
+/** Options of `remoteKeys`. */
+export interface RemoteKeysOptions extends KeyRules, KeySetUrlRules {
+  /** Your own transport, for a proxy or your own CA. It then has to refuse private addresses itself. */
+  readonly transport?: Transport | undefined;
+}
+
+/** The result of a fetch: the keys and how long they are fresh, or why there are none. */
+type FetchedKeys =
+  | { readonly ok: true; readonly keys: VerificationKeys; readonly freshForMs: number }
+  | { readonly ok: false; readonly code: "KEY_SET_UNAVAILABLE" | "KEY_SET_INVALID"; readonly detail: string };
+
+/** A function that fetches a key set within all limits. It never throws: a failure is a result. */
+function keySetFetcher(url: string, options: RemoteKeysOptions): () => Promise<FetchedKeys> {
+  const get = keySetRequest(url, options);
+  return async () => {
+    try {
+      return readKeySet(await get(), options);
+    } catch (error) {
+      return unavailable(error instanceof HookproofError ? error.message : "the transport failed");
+    }
+  };
+}
+
+/**
+ * A function that requests the document of a key set and resolves to the response, whatever its status.
+ *
+ * @throws {HookproofError} KEY_SET_URL_REFUSED, CIDR_INVALID
+ */
+export function keySetRequest(url: string, options: RemoteKeysOptions): () => Promise<TransportResponse> {
+  const { transport: own, allowedCidrs } = options;
+  const href = checkKeySetUrl(url, own ? { allowPrivateNetwork: true, ...options } : options);
+  const allowPrivateNetwork = options.allowPrivateNetwork ?? href.startsWith("http:");
+  const transport = own ?? createTransport({ allowPrivateNetwork, allowedCidrs });
+  const request = {
+    method: "GET",
+    url: href,
+    headers: [["Accept", "application/jwk-set+json, application/json"]] as const,
+    timeoutMs: FETCH_TIMEOUT_MS,
+    maxResponseBytes: MAX_KEY_SET_BYTES,
+  };
+  return () => inTime(transport, request);
+}
+
+/** The caller's own transport may ignore its time limit, or throw before it returns a promise. */
+async function inTime(transport: Transport, request: Parameters<Transport>[0]): Promise<TransportResponse> {
+  const late = () => new HookproofError("TIMED_OUT", `No complete answer within ${FETCH_TIMEOUT_MS} ms.`);
+  return within(transport(request), FETCH_TIMEOUT_MS + EXTRA_TIME_MS, late);
+}
+
+function readKeySet(response: TransportResponse, rules: KeyRules): FetchedKeys {
+  if (response.status !== 200) return unavailable(`the host answered ${response.status}`);
+  if (response.truncated || response.body.length > MAX_KEY_SET_BYTES)
+    return invalid(`more than ${MAX_KEY_SET_BYTES} bytes`);
+  const parsed = parseJson(response.body);
+  const keys = parsed.ok ? verificationKeys(parsed.value, rules) : "a body that is not JSON";
+  return typeof keys === "string"
+    ? invalid(keys)
+    : { ok: true, keys, freshForMs: freshSeconds(response.headers) * 1000 };
+}
+
+/**
+ * How long a key set is fresh, in seconds: the `max-age` of its `Cache-Control` minus its `Age`, at least 60 and at
+ * most 600. So a host can neither cause a fetch for every token nor keep a withdrawn key in use.
+ */
+export function freshSeconds(headers: readonly HeaderPair[]): number {
+  const named = cacheDirectives(headers);
+  if (named.some(({ name }) => name === "no-store" || name === "no-cache")) return MIN_FRESH_SECONDS;
+  const maxAge = named.find(({ name }) => name === "max-age");
+  const lifetime = maxAge ? wholeSeconds(maxAge.value) : DEFAULT_FRESH_SECONDS;
+  const fresh = lifetime - wholeSeconds(valuesOf(headers, "age")[0]);
+  return Math.min(MAX_FRESH_SECONDS, Math.max(MIN_FRESH_SECONDS, fresh));
+}
+
+/** The directives of `Cache-Control`, in lower case. */
+export function cacheDirectives(headers: readonly HeaderPair[]): { name: string; value: string }[] {
+  return valuesOf(headers, "cache-control")
+    .flatMap((value) => value.toLowerCase().split(","))
+    .map(nameAndValue);
+}
+
+/** The name and the value of a directive. No regular expression: one that skips blanks is quadratic in their number. */
+function nameAndValue(directive: string): { name: string; value: string } {
+  const at = directive.indexOf("=");
+  if (at < 0) return { name: directive.trim(), value: "" };
+  return { name: directive.slice(0, at).trim(), value: directive.slice(at + 1) };
+}
+
+/** The seconds of a header's value; 0 for a value that is not a number. */
+export function wholeSeconds(text: string | undefined): number {
+  const digits = /^"?([0-9]+)"?$/.exec(text?.trim() ?? "")?.[1];
+  return digits === undefined ? 0 : Number(digits);
+}
+
+function valuesOf(headers: readonly HeaderPair[], wanted: string): string[] {
+  return headers.filter(([name]) => name.toLowerCase() === wanted).map(([, value]) => value);
+}
+
+function unavailable(detail: string): FetchedKeys {
+  return { ok: false, code: "KEY_SET_UNAVAILABLE", detail };
+}
+
+function invalid(what: string): FetchedKeys {
+  return { ok: false, code: "KEY_SET_INVALID", detail: `the key set has ${what}` };
+}
+
+/** The URL of a key set in canonical form; throws KEY_SET_URL_REFUSED for one that must not be fetched. */
+function checkKeySetUrl(text: string, rules: KeySetUrlRules): string {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw refused("is not an absolute URL");
+  }
+  if (url.username !== "" || url.password !== "") throw refused("must not carry credentials");
+  const { allowedHosts } = rules;
+  if (allowedHosts && !allowedHosts.some((host) => host.toLowerCase() === url.hostname))
+    throw refused("has a host that is not in allowedHosts");
+  checkScheme(url, rules.allowInsecureLoopback ?? false);
+  checkAddress(url, rules);
+  return url.href;
+}
+
+function checkScheme(url: URL, allowInsecureLoopback: boolean): void {
+  if (url.protocol === "https:") return;
+  if (url.protocol !== "http:") throw refused("must start with https://");
+  if (!allowInsecureLoopback || !isLoopbackHost(url.hostname))
+    throw refused("must start with https://; plain http is for loopback, and only where it is allowed");
+}
+
+/** Checks an address in the URL itself; what a host name resolves to is checked when it is connected to. */
+function checkAddress({ hostname, protocol }: URL, rules: KeySetUrlRules): void {
+  const policy = publicAddresses(rules.allowedCidrs);
+  if (rules.allowPrivateNetwork ?? protocol === "http:") return;
+  try {
+    policy.checkHost(hostname);
+  } catch {
+    throw refused("leads to a private or reserved address, and those are not allowed here");
+  }
+}
+
+function refused(reason: string): HookproofError {
+  return new HookproofError("KEY_SET_URL_REFUSED", `The key set's URL ${reason}.`);
+}

@@ -1,6 +1,6 @@
 import type { CryptoKey } from "jose";
-import { shown } from "../core/check.js";
 import { HookproofError } from "../core/errors.js";
+import { shown } from "../core/shown.js";
 import type { Algorithm } from "../jwt/algorithms.js";
 import { importPublicKey, type JWK, PRIVATE_MEMBERS, publicMembers } from "../jwt/key.js";
 import type { KeyResolver, ResolvedKey } from "../jwt/verify.js";

@@ -1,8 +1,8 @@
 import type { CryptoKey, JWK } from "jose";
 import { decodeBase64url } from "../core/bytes.js";
-import { isOfLowOrder } from "../core/ed25519.js";
 import { HookproofError } from "../core/errors.js";
 import { ALGORITHM_FACTS, type Algorithm, checkAlgorithm } from "./algorithms.js";
+import { isOfLowOrder } from "./ed25519.js";
 
 export type { JWK };
 

@@ -1,9 +1,9 @@
 import { decodeBase64url } from "#hash";
 import { decodeUtf8, isBase64url, utf8 } from "../core/bytes.js";
-import { type CodeOf, shown } from "../core/check.js";
+import type { CodeOf } from "../core/check.js";
 import { duplicateMember } from "../core/json.js";
 import { MAX_KEY_ID_LENGTH, MAX_TOKEN_LENGTH } from "../core/protocol.js";
-import { countOf } from "../core/words.js";
+import { countOf, shown } from "../core/shown.js";
 import { type Algorithm, isAlgorithm } from "./algorithms.js";
 
 /** The members of a token's header that choose the key. */

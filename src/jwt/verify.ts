@@ -1,9 +1,9 @@
 import type { CryptoKey } from "jose";
-import { type Check, type CodeOf, failed, passed, shown } from "../core/check.js";
-import type { Algorithm } from "./algorithms.js";
-import { checkClaims, type ExpectedClaims } from "./claims.js";
-import { hasSigned, isVerifyingKey } from "./has-signed.js";
-import { bearerToken, parseMembers, readToken, type TokenForm, type TokenHeader } from "./token.js";
+import { isSignatureBy } from "#signature";
+import type { Check, CodeOf } from "../core/check.js";
+import { shown } from "../core/shown.js";
+import { ALGORITHM_FACTS, type Algorithm } from "./algorithms.js";
+import { parseMembers, readToken, type TokenForm, type TokenHeader } from "./token.js";
 
 /** The key for a token's `kid` and `alg`, or why there is none. */
 export type ResolvedKey =
@@ -29,24 +29,6 @@ export interface KeyResolver {
    * that throws counts as KEY_SET_UNAVAILABLE.
    */
   resolve(kid: string, alg: Algorithm | "Ed25519"): Promise<ResolvedKey>;
-}
-
-/** What the JWT method of a listener needs in addition to the request. */
-export interface TokenRules extends ExpectedClaims {
-  readonly keys: KeyResolver;
-  /** Accept the header `alg: "Ed25519"` (RFC 9864) beside `EdDSA`. */
-  readonly allowEd25519: boolean;
-}
-
-/**
- * The checks of the JWT method, `token` to `htb_s256` (specification 5.2). A check that needs an earlier one is not
- * made after that one failed; the first failure is the verdict.
- */
-export async function checkToken(authorization: string, rules: TokenRules): Promise<readonly Check[]> {
-  const token = bearerToken(authorization);
-  if (token === undefined) return [failed("token", "TOKEN_MALFORMED", "another scheme or form")];
-  const { checks, claims } = await openToken(token, rules, { passed, failed });
-  return claims ? [...checks, ...checkClaims(claims, rules)] : checks;
 }
 
 /** The checks that open a token of any kind. */
@@ -104,4 +86,25 @@ export async function resolveKey(
     // A resolver of the application may throw anything; a request from outside must not end in a 500.
   }
   return { ok: false, code: "KEY_SET_UNAVAILABLE", detail: "a resolver that failed" };
+}
+
+/** Whether a key, which a caller's resolver may have given, is one that verifies signatures of an algorithm. */
+function isVerifyingKey(key: CryptoKey | undefined, alg: Algorithm): boolean {
+  if (!key?.algorithm || !key.usages?.includes("verify")) return false;
+  return ALGORITHM_FACTS[alg].unfitness(key.algorithm) === undefined;
+}
+
+/** Whether a key has signed these bytes; false also for a key that cannot verify them. */
+export async function hasSigned(
+  key: CryptoKey,
+  alg: Algorithm,
+  signature: Uint8Array<ArrayBuffer>,
+  bytes: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  if (!isVerifyingKey(key, alg)) return false;
+  try {
+    return await isSignatureBy(key, ALGORITHM_FACTS[alg].signatureParameters, signature, bytes);
+  } catch {
+    return false;
+  }
 }

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
-import { shown } from "../core/check.js";
 import { HookproofError } from "../core/errors.js";
 import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
+import { shown } from "../core/shown.js";
 import { type Algorithm, algorithmOf, KINDS_OF_KEY } from "../jwt/algorithms.js";
 import type { JWK } from "../jwt/key.js";
 

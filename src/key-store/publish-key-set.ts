@@ -1,11 +1,11 @@
 import { sleep } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import { checkWholeNumber } from "../core/options.js";
-import type { RemoteKeysOptions } from "../jwks/fetch-key-set.js";
 import { exportKeySet } from "../jwks/host.js";
 import { createKeySet, type Jwks } from "../jwks/key-set.js";
 import { DEFAULT_MAX_AGE_SECONDS } from "../jwks/life-cycle.js";
 import { differenceOf, publishedSetFetcher } from "../jwks/published-set.js";
+import type { RemoteKeysOptions } from "../jwks/remote-keys.js";
 import { type RotationOptions, type RotationPlan, rotationWaits } from "../jwks/rotation.js";
 import type { KeyStore } from "./key-store.js";
 import type { KeySetUpload } from "./uploads.js";

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from "node:crypto";
-import { shownAs } from "../core/check.js";
 import { HookproofError } from "../core/errors.js";
+import { shownAs } from "../core/shown.js";
 import type { KeyRecord } from "../jwks/key-set.js";
 import {
   DEFAULT_MAX_AGE_SECONDS,

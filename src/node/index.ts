@@ -35,7 +35,7 @@ export { type UndiciDispatcher, undiciTransport } from "../http/node/undici-tran
 
 // SQLite, and observers
 
-export { diagnosticsChannelObserver } from "../observe/diagnostics-channel-observer.js";
+export { diagnosticsChannelObserver } from "../observe/node/diagnostics-channel-observer.js";
 export { type OpenSqliteOptions, openSqlite, type SqliteDriver } from "../sqlite/database.js";
 
 // What the names above are made of

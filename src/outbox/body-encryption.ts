@@ -1,6 +1,6 @@
 import { concatBytes, utf8 } from "../core/bytes.js";
-import { shownAs } from "../core/check.js";
 import { HookproofError } from "../core/errors.js";
+import { shownAs } from "../core/shown.js";
 
 /**
  * Encrypts bodies before they are stored, and decrypts them before they are sent. Bind the result to the listener and

@@ -6,16 +6,10 @@ import type { AttemptOutcome } from "../sender/attempt.js";
 import { newDelivery, type Observer } from "../sender/observe.js";
 import { nextAttempt } from "../sender/retry-policy.js";
 import type { BodyEncryption } from "./body-encryption.js";
-import type { BreakerInput } from "./limits.js";
+import type { BreakerInput } from "./breaker.js";
 import { type OutboxListener, START_MARGIN_MS } from "./listener.js";
-import type {
-  ClaimedEvent,
-  Delivery,
-  DeliveryFailure,
-  OutboxAttempt,
-  OutboxEvent,
-  OutboxStore,
-} from "./outbox-store.js";
+import type { ClaimedEvent, OutboxStore } from "./outbox-store.js";
+import type { Delivery, DeliveryFailure, OutboxAttempt, OutboxEvent } from "./records.js";
 import type { AbortGroup, DeliveryBuffer, StoreCalls } from "./store-calls.js";
 
 /** What the attempts of one dispatcher share. */

@@ -1,6 +1,7 @@
 import { HookproofError, messageOf } from "../core/errors.js";
 import type { Rate } from "./limits.js";
-import type { DeadLetterFilter, DueListeners, OutboxEvent } from "./outbox-store.js";
+import type { DueListeners } from "./outbox-store.js";
+import type { DeadLetterFilter, OutboxEvent } from "./records.js";
 
 /** How long a store tells workers that a listener's options have changed. */
 export const CHANGE_KEPT_MS = 24 * 60 * 60_000;

@@ -10,7 +10,8 @@ import type { BodyEncryption } from "./body-encryption.js";
 import { deliveryTime } from "./control.js";
 import { isName } from "./listener.js";
 import type { Listeners } from "./listeners.js";
-import type { OutboxEvent, OutboxStore } from "./outbox-store.js";
+import type { OutboxStore } from "./outbox-store.js";
+import type { OutboxEvent } from "./records.js";
 
 /** An event to be delivered. */
 export interface OutboxMessage<Events extends object = UntypedEvents> {

@@ -29,12 +29,15 @@ export { aesGcmEncryption, type BodyEncryption } from "./body-encryption.js";
 
 // What the names above are made of
 
-export type { BreakerPolicy, Rate } from "./limits.js";
+export type { BreakerPolicy } from "./breaker.js";
+export type { Rate } from "./limits.js";
 export type {
   CancelResult,
+  EventFilter,
+} from "./outbox-store.js";
+export type {
   DeadLetter,
   DeadLetterFilter,
-  EventFilter,
   ListenerError,
   ListenerPause,
   ListenerStats,
@@ -42,5 +45,5 @@ export type {
   OutboxEntry,
   RedriveOptions,
   RedriveResult,
-} from "./outbox-store.js";
+} from "./records.js";
 export type { Retention } from "./upkeep.js";

@@ -3,7 +3,7 @@ import { type AttemptOptions, type Attempts, prepareAttempts } from "../sender/a
 import type { Observer } from "../sender/observe.js";
 import { type RetryPolicy, retryPolicy } from "../sender/retry-policy.js";
 import { type LimitOptions, ListenerLimits } from "./limits.js";
-import type { ListenerStats } from "./outbox-store.js";
+import type { ListenerStats } from "./records.js";
 
 /** A listener that an outbox delivers to: its URL, its signer, its limits. */
 export interface OutboxListenerOptions extends AttemptOptions, LimitOptions {

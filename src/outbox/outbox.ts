@@ -8,7 +8,14 @@ import type { EventSchemas, UntypedEvents } from "../events/standard-schema.js";
 import type { Observer } from "../sender/observe.js";
 import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
 import type { BodyEncryption } from "./body-encryption.js";
-import { type CancelFilter, cancelEvents, controlOf, pauseListener, pendingEvents } from "./control.js";
+import {
+  type CancelFilter,
+  cancelEvents,
+  controlOf,
+  pauseListener,
+  pendingEvents,
+  redriveAll,
+} from "./control.js";
 import { Dispatcher, type DispatcherContext } from "./dispatcher.js";
 import {
   type Enqueueable,
@@ -22,19 +29,16 @@ import {
 import type { OutboxListenerOptions } from "./listener.js";
 import { type ListenerCache, type ListenerLookup, Listeners } from "./listeners.js";
 import { consoleNotices } from "./notices.js";
+import type { CancelResult, EventFilter, OutboxStore } from "./outbox-store.js";
 import type {
-  CancelResult,
   DeadLetter,
   DeadLetterFilter,
   DropOptions,
-  EventFilter,
   ListenerStats,
   OutboxEntry,
-  OutboxStore,
   RedriveOptions,
   RedriveResult,
-} from "./outbox-store.js";
-import { redriveAll } from "./redrive.js";
+} from "./records.js";
 import type { Retention } from "./upkeep.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

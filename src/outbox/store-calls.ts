@@ -1,7 +1,8 @@
 import { type Clock, monotonicMs } from "../core/clock.js";
 import { type ErrorCode, HookproofError } from "../core/errors.js";
 import type { Observer } from "../sender/observe.js";
-import type { Delivery, OutboxStore } from "./outbox-store.js";
+import type { OutboxStore } from "./outbox-store.js";
+import type { Delivery } from "./records.js";
 
 /** The pause after the first of several failures. */
 export const FIRST_PAUSE_MS = 100;

@@ -2,7 +2,8 @@ import { type Clock, monotonicMs } from "../core/clock.js";
 import { newDelivery, type Observer } from "../sender/observe.js";
 import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
 import type { Listeners } from "./listeners.js";
-import type { ExpiredEvent, OutboxStore, StoreControl } from "./outbox-store.js";
+import type { OutboxStore, StoreControl } from "./outbox-store.js";
+import type { ExpiredEvent } from "./records.js";
 import type { StoreCalls } from "./store-calls.js";
 
 /** How long an outbox keeps events that have ended. */

@@ -1,8 +1,8 @@
 import { type Cidr, cidrContains, formatIp, type IpAddress, parseIp } from "../core/address.js";
-import { type Check, failed, passed, shown } from "../core/check.js";
+import { type Check, failed, passed } from "../core/check.js";
 import type { ReceivedHeaders } from "../core/headers.js";
 import { MAX_BODY_BYTES } from "../core/protocol.js";
-import { countOf } from "../core/words.js";
+import { countOf, shown } from "../core/shown.js";
 import type { Verifier } from "../schemes/scheme.js";
 
 /** A request as far as it is known before its body is read. */

@@ -1,10 +1,10 @@
 import { parseCidrs } from "../core/address.js";
 import { type Clock, systemClock } from "../core/clock.js";
 import { type HeaderPair, type HeadersInput, receivedHeaders } from "../core/headers.js";
-import { isListenerId } from "../core/listener-url.js";
 import { harmless } from "../core/options.js";
 import { memoryReplayStore } from "../replay/memory-replay-store.js";
 import type { ReplayStore } from "../replay/replay-store.js";
+import { isListenerId } from "../schemes/access-governance/listener-url.js";
 import { type ListenerOptions, listenerVerifier } from "../schemes/default-verifier.js";
 import type { Refusal, Verifier } from "../schemes/scheme.js";
 import { accept, type Run } from "./accept.js";

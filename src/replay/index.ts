@@ -9,10 +9,14 @@ export {
   type PostgresReplayStore,
   type PostgresReplayStoreOptions,
   postgresReplayStore,
-} from "./postgres-replay-store.js";
-export { type RedisClient, type RedisReplayStoreOptions, redisReplayStore } from "./redis-replay-store.js";
+} from "./node/postgres-replay-store.js";
+export {
+  type RedisClient,
+  type RedisReplayStoreOptions,
+  redisReplayStore,
+} from "./node/redis-replay-store.js";
 export {
   type SqliteReplayStore,
   type SqliteReplayStoreOptions,
   sqliteReplayStore,
-} from "./sqlite-replay-store.js";
+} from "./node/sqlite-replay-store.js";

@@ -1,6 +1,5 @@
 import type { ErrorCode } from "../core/errors.js";
-import { type HeaderPair, onlyValue } from "../core/headers.js";
-import { httpDate } from "../core/http-date.js";
+import { type HeaderPair, httpDate, onlyValue } from "../core/headers.js";
 
 /** What a listener answered to one attempt. */
 export interface Answer {

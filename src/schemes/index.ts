@@ -9,7 +9,6 @@ export type {
   Refusal,
   Scheme,
   SchemeAnswers,
-  SchemeCheck,
   SchemeMistake,
   SchemeSigner,
   SignedParts,
@@ -20,7 +19,7 @@ export type {
 
 // The checks of a verdict
 
-export { type SchemeChecks, schemeChecks } from "./scheme-checks.js";
+export { type SchemeCheck, type SchemeChecks, schemeChecks } from "../core/check.js";
 
 // What an answer means to the sender
 

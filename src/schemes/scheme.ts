@@ -1,4 +1,4 @@
-import type { Check, CheckStep } from "../core/check.js";
+import type { Check, SchemeCheck } from "../core/check.js";
 import type { VerdictCode } from "../core/errors.js";
 import type { HeaderPair, ReceivedHeaders } from "../core/headers.js";
 import type { Signer, UnsignedRequest } from "../core/signer.js";
@@ -42,16 +42,6 @@ export interface Scheme {
    * @param now milliseconds since the epoch, for `Retry-After` as a date
    */
   classify(answer: Answer, attempt: number, now: number): Classification;
-}
-
-/** One check of a scheme: what it demands, and the codes of a refusal. */
-export interface SchemeCheck {
-  /** The name of the check, one of those of `CHECKS`. */
-  readonly step: CheckStep;
-  /** What it demands, in one sentence. A refusal's answer repeats it, so it must hold nothing private. */
-  readonly rule: string;
-  /** The codes that a request is refused with. */
-  readonly codes: readonly VerdictCode[];
 }
 
 /** What a receiver answers by a scheme. */

@@ -1,13 +1,12 @@
 import { type Clock, monotonicMs, within } from "../core/clock.js";
 import { type ErrorCode, HookproofError } from "../core/errors.js";
 import type { WebhookEvent } from "../core/event.js";
-import { type HeaderPair, onlyValue } from "../core/headers.js";
-import { httpDate } from "../core/http-date.js";
+import { type HeaderPair, httpDate, onlyValue } from "../core/headers.js";
 import { isUnsent, type Transport, type TransportResponse } from "../http/transport.js";
 import { type Classification, classifyAnswer, classifyFailure } from "../schemes/classification.js";
 import type { AnySigner, Scheme, SignedParts } from "../schemes/scheme.js";
+import type { AttemptRecord } from "./attempt-record.js";
 import { clockDifference, clockOffset, isAhead } from "./clock-offset.js";
-import type { AttemptRecord } from "./deliver.js";
 import type { Observer } from "./observe.js";
 import { isExtra, signedRequest } from "./sign-request.js";
 

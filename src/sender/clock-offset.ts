@@ -1,5 +1,4 @@
-import { onlyValue } from "../core/headers.js";
-import { httpDate } from "../core/http-date.js";
+import { httpDate, onlyValue } from "../core/headers.js";
 import type { TransportResponse } from "../http/transport.js";
 
 const NOTICED_MS = 240_000;

@@ -2,6 +2,7 @@ import { type Clock, monotonicMs } from "../core/clock.js";
 import { type ErrorCode, HookproofError, messageOf } from "../core/errors.js";
 import type { WebhookEvent } from "../core/event.js";
 import type { Attempts } from "./attempt-options.js";
+import type { AttemptRecord } from "./attempt-record.js";
 import { newDelivery, type Observer } from "./observe.js";
 import { nextAttempt, type RetryPolicy } from "./retry-policy.js";
 
@@ -120,24 +121,6 @@ async function untilArrived(
     await wait(delayMs, signal);
     if (signal?.aborted) throw new DeliveryError({ ...failure, code: "ABORTED" });
   }
-}
-
-/** The record of one attempt. */
-export interface AttemptRecord {
-  /** 1 for the first. */
-  readonly number: number;
-  /** Milliseconds since the epoch, by the local clock. */
-  readonly startedAt: number;
-  /** Milliseconds that the attempt took, corrections included. */
-  readonly durationMs: number;
-  /** The last answer's status, if there was one. */
-  readonly status?: number;
-  /** Why it was not accepted. */
-  readonly code?: ErrorCode;
-  /** The code the receiver itself named in its answer, if it did. */
-  readonly receiverCode?: string;
-  /** What was changed within the attempt to send the same event once more. */
-  readonly corrected?: readonly ("clock" | "secret")[];
 }
 
 /**

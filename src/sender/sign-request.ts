@@ -2,9 +2,9 @@ import { type Clock, systemClock, unixSeconds } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import type { WebhookEvent } from "../core/event.js";
 import { CONTENT_TYPE_HEADER, type HeaderPair } from "../core/headers.js";
-import { parseTargetUrl } from "../core/listener-url.js";
 import { timestampText } from "../core/protocol.js";
 import type { UnsignedRequest } from "../core/signer.js";
+import { parseTargetUrl } from "../core/target-url.js";
 import { DEFAULT_SCHEME } from "../schemes/default-scheme.js";
 import type { AnySigner, Scheme, SignedParts } from "../schemes/scheme.js";
 

@@ -1,11 +1,12 @@
 import { decodeUtf8 } from "../core/bytes.js";
 import type { Clock } from "../core/clock.js";
 import { HookproofError, messageOf } from "../core/errors.js";
-import { EVENT_ID_HEADER, type HeaderPair } from "../core/headers.js";
-import { parseListenerUrl } from "../core/listener-url.js";
+import type { HeaderPair } from "../core/headers.js";
 import type { Transport } from "../http/transport.js";
 import { createReceiver, type Receiver } from "../receiver/receiver.js";
 import type { Verdict } from "../receiver/verdict.js";
+import { parseListenerUrl } from "../schemes/access-governance/listener-url.js";
+import { EVENT_ID_HEADER } from "../schemes/access-governance/protocol.js";
 import type { ListenerOptions } from "../schemes/default-verifier.js";
 
 /** How the fake receiver answers one request: a status, or a status with more. */

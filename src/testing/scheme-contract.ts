@@ -1,7 +1,7 @@
 import { createEvent, type WebhookEvent } from "../core/event.js";
 import type { HeaderPair } from "../core/headers.js";
 import { EVENT_ID_RETENTION_MS } from "../core/protocol.js";
-import { countOf } from "../core/words.js";
+import { countOf } from "../core/shown.js";
 import { createReceiver, type Receiver, type ReceiverAnswer } from "../receiver/receiver.js";
 import type { SchemeSigner, Verifier } from "../schemes/scheme.js";
 import { type SignedRequest, signRequest } from "../sender/sign-request.js";

@@ -1,7 +1,7 @@
 import { createHash, createHmac, hash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import * as native from "../../src/core/hash-node.js";
 import * as portable from "../../src/core/hash-portable.js";
+import * as native from "../../src/core/node/hash.js";
 import fc from "../kit/fast-check.js";
 import { runs } from "../kit/property-runs.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import * as native from "../../src/core/hash-node.js";
 import * as portable from "../../src/core/hash-portable.js";
+import * as native from "../../src/core/node/hash.js";
 
 describe.each([
   ["native", native],

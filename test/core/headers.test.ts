@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { detailOf, shown } from "../../src/core/check.js";
+import { detailOf } from "../../src/core/check.js";
 import { receivedHeaders } from "../../src/core/headers.js";
+import { shown } from "../../src/core/shown.js";
 
 describe("receivedHeaders", () => {
   it("finds a name in any case, in every form headers come in", () => {

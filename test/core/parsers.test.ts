@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { parseCidr, parseIp } from "../../src/core/address.js";
 import { decodeBase64url, encodeBase64url } from "../../src/core/bytes.js";
 import { duplicateMember } from "../../src/core/json.js";
-import { parseBaseUrl, parseListenerUrl } from "../../src/core/listener-url.js";
 import { isTimestamp, timestampText } from "../../src/core/protocol.js";
 import { bearerToken, readToken } from "../../src/jwt/token.js";
+import { parseBaseUrl, parseListenerUrl } from "../../src/schemes/access-governance/listener-url.js";
 import fc from "../kit/fast-check.js";
 import { runs } from "../kit/property-runs.js";
 

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import * as protocol from "../../src/core/protocol.js";
+import { timestampText } from "../../src/core/protocol.js";
 
 it("the limits are the specification's numbers (5.2 and 8)", () => {
   const numbers = Object.entries(protocol).filter(([, value]) => typeof value === "number");
@@ -15,6 +16,6 @@ it("the limits are the specification's numbers (5.2 and 8)", () => {
 });
 
 it("a timestamp is sent as text, whatever it was given as", () => {
-  expect(protocol.timestampText(1_767_225_600)).toBe("1767225600");
-  expect(protocol.timestampText("1767225600")).toBe("1767225600");
+  expect(timestampText(1_767_225_600)).toBe("1767225600");
+  expect(timestampText("1767225600")).toBe("1767225600");
 });

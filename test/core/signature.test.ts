@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import * as native from "../../src/core/signature-node.js";
+import * as native from "../../src/core/node/signature.js";
 import * as portable from "../../src/core/signature-portable.js";
 
 const hex = (text: string) => new Uint8Array(Buffer.from(text, "hex"));

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { countOf } from "../../src/core/words.js";
+import { countOf } from "../../src/core/shown.js";
 
 const SOURCE = join(import.meta.dirname, "../../src");
 const sources = readdirSync(SOURCE, { recursive: true, encoding: "utf8" })

@@ -13,8 +13,8 @@ import {
 import { currentRotation, dueRotations, planRotation, stateAt } from "hookproof/jwks/rotation";
 import type { JWK } from "jose";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { freshSeconds } from "../../src/jwks/fetch-key-set.js";
 import { lifeCycleFault, removeKey, retireKey } from "../../src/jwks/life-cycle.js";
+import { freshSeconds } from "../../src/jwks/remote-keys.js";
 import { testKey } from "../kit/hostile-tokens.js";
 
 const MINUTE = 60_000;

@@ -1,6 +1,6 @@
 import { HookproofError } from "hookproof";
 import { describe, expect, it } from "vitest";
-import { externalSignature } from "../../src/jwt/external-signature.js";
+import { externalSignature } from "../../src/jwt/sign-token.js";
 import fc from "../kit/fast-check.js";
 import { runs } from "../kit/property-runs.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Algorithm } from "../../src/jwt/algorithms.js";
-import { externalSignature } from "../../src/jwt/external-signature.js";
+import { externalSignature } from "../../src/jwt/sign-token.js";
 
 const given = (alg: Algorithm, ...answer: number[]) =>
   externalSignature(async () => Uint8Array.from(answer), new Uint8Array(), alg);

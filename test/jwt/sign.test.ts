@@ -3,7 +3,7 @@ import { jwtSigner, type SigningKey } from "hookproof";
 import { generateKey } from "hookproof/jwks";
 import { decodeJwt, decodeProtectedHeader, type JWK } from "jose";
 import { describe, expect, it } from "vitest";
-import { externalSignature } from "../../src/jwt/external-signature.js";
+import { externalSignature } from "../../src/jwt/sign-token.js";
 import { jwkOf, made, pemOf } from "./private-keys.js";
 
 const refusal = (code: string) => expect.objectContaining({ name: "HookproofError", code });

@@ -1,8 +1,8 @@
 import { createHash, type KeyObject, sign } from "node:crypto";
 import { localKeys } from "hookproof/jwks";
 import { describe, expect, it } from "vitest";
-import { checkClaims } from "../../src/jwt/claims.js";
-import { checkToken, type TokenRules } from "../../src/jwt/verify.js";
+import { checkClaims } from "../../src/schemes/access-governance/claims.js";
+import { checkToken, type TokenRules } from "../../src/schemes/access-governance/verify.js";
 import { jwkOf, made } from "./private-keys.js";
 
 const { publicKey, privateKey } = made.ed25519();

@@ -3,7 +3,7 @@ import { importKey, localKeys } from "hookproof/jwks";
 import { compactVerify, importJWK, type JWK } from "jose";
 import { expect, it } from "vitest";
 import { isAlgorithm } from "../../src/jwt/algorithms.js";
-import { checkToken } from "../../src/jwt/verify.js";
+import { checkToken } from "../../src/schemes/access-governance/verify.js";
 
 interface Group {
   comment: string;

@@ -8,8 +8,8 @@
  */
 export const rooms = /** @type {Record<string, Room>} */ ({
   hmac: {
-    mutate: ["src/hmac/*.ts"],
-    tests: ["test/hmac/*.test.ts", "test/vectors/*-hmac.test.ts"],
+    mutate: ["src/schemes/access-governance/{hmac,secret}.ts"],
+    tests: ["test/schemes/access-governance/{hmac,secret}*.test.ts", "test/vectors/*-hmac.test.ts"],
   },
   sender: {
     mutate: [

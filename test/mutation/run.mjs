@@ -1,5 +1,5 @@
 // @ts-check
-// Runs Stryker room by room: node test/mutation/run.mjs [room ...] [--mutate src/hmac/signature.ts]
+// Runs Stryker room by room: node test/mutation/run.mjs [room ...] [--mutate src/schemes/access-governance/hmac.ts]
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { relative } from "node:path";

@@ -8,7 +8,7 @@ import {
   breakerPolicy,
   CLOSED,
   DEFAULT_BREAKER_POLICY as policy,
-} from "../../src/outbox/limits.js";
+} from "../../src/outbox/breaker.js";
 import fc from "../kit/fast-check.js";
 import { runs } from "../kit/property-runs.js";
 import { outboxBench, waitFor } from "./bench-outbox.js";

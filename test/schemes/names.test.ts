@@ -8,9 +8,13 @@ const FOLDER = "src/schemes/";
 const SEAMS: Readonly<Record<string, string>> = {
   "src/schemes/default-scheme.ts": "says which scheme is that of signers which name none",
   "src/schemes/default-verifier.ts": "says whose verifier a receiver with a listener has",
-  "src/doctor/schemes/": "their mistakes: no file of the library needs them",
-  "cli/src/schemes.ts": "the table of --scheme: data and examples, no branches elsewhere",
-  "service/src/api/error-answers.ts": "the local service has its own name in WWW-Authenticate",
+  "src/index.ts": "the main door has the default scheme's signers",
+  "src/receiver/receiver.ts": "a receiver with a listener knows that listener's URL",
+  "src/testing/fake-receiver.ts": "a receiver of the default scheme, for tests",
+  "src/doctor/": "the mistakes of all schemes, and probes for them: no file of the library needs them",
+  "cli/src/schemes.ts": "the table of --scheme: data, no branches elsewhere",
+  "cli/src/chosen-scheme.ts": "the flags and examples of each scheme",
+  "service/src/server/send-json.ts": "the local service has its own name in WWW-Authenticate",
 };
 
 /** The files of a scheme: what is sent, what is received, what an answer means; and its door. */
@@ -18,6 +22,13 @@ const FILES = ["sign.ts", "verify.ts", "answers.ts", "index.ts"];
 
 /** More files of a scheme, each with the reason. */
 const MORE_FILES: Readonly<Record<string, string>> = {
+  "access-governance/claims.ts": "the claims of its tokens, both sides",
+  "access-governance/hmac.ts": "its signature, both sides",
+  "access-governance/jwt.ts": "its token",
+  "access-governance/likely-causes.ts": "what may be behind its refusals, for sender and doctor",
+  "access-governance/listener-url.ts": "the form of its listeners' URLs",
+  "access-governance/protocol.ts": "its header names, and what is signed",
+  "access-governance/secret.ts": "its secrets",
   "http-signature/signature-fields.ts": "reads the two headers, for both sides and the mistakes",
 };
 

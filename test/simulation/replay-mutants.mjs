@@ -5,7 +5,7 @@
 const VERIFIER = "src/schemes/access-governance/verify.ts";
 const RECEIVER = "src/receiver/accept.ts";
 const MEMORY = "src/replay/memory-replay-store.ts";
-const SQLITE = "src/replay/sqlite-replay-store.ts";
+const SQLITE = "src/replay/node/sqlite-replay-store.ts";
 
 /** By what mutants.json has a mutant. */
 /** @param {{ store: string, name: string }} mutant */

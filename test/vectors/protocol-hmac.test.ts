@@ -3,8 +3,8 @@ import { diagnose } from "hookproof/diagnose";
 import { createReceiver } from "hookproof/receiver";
 import { fixedClock } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
-import * as native from "../../src/core/hash-node.js";
 import * as portable from "../../src/core/hash-portable.js";
+import * as native from "../../src/core/node/hash.js";
 import { bytesOf, type ProtocolVectors, readVectors } from "./vector-file.js";
 
 const { hmac } = readVectors<ProtocolVectors>("protocol.json");

@@ -1,7 +1,7 @@
 import { signHmac } from "hookproof";
 import { describe, expect, it } from "vitest";
-import * as native from "../../src/core/hash-node.js";
 import * as portable from "../../src/core/hash-portable.js";
+import * as native from "../../src/core/node/hash.js";
 import { hexBytes, readVectors } from "./vector-file.js";
 
 interface Rfc4231 {

@@ -3,7 +3,7 @@ import { fixedClock } from "hookproof/testing";
 import { calculateJwkThumbprint, type JWK } from "jose";
 import { describe, expect, it } from "vitest";
 import { type Algorithm, isAlgorithm } from "../../src/jwt/algorithms.js";
-import { checkToken } from "../../src/jwt/verify.js";
+import { checkToken } from "../../src/schemes/access-governance/verify.js";
 import { type ProtocolVectors, readVectors } from "./vector-file.js";
 
 interface RfcJose {

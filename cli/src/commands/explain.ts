@@ -1,8 +1,8 @@
+import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../chosen-scheme.js";
 import type { Command } from "../command.js";
 import { type Explained, explainableNames, findExplanations } from "../explain/find-explanation.js";
 import { didYouMean, EXIT, usageError } from "../failure.js";
 import { field, type Output } from "../output.js";
-import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../schemes.js";
 
 export const explain: Command = {
   name: "explain",

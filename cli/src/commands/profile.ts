@@ -1,6 +1,6 @@
 import { relative, resolve } from "node:path";
 import { secretFingerprint } from "hookproof";
-import { configuredScheme, schemeOf } from "../chosen-scheme.js";
+import { configuredScheme, SCHEME_EXAMPLES, SCHEME_FLAGS, schemeOf } from "../chosen-scheme.js";
 import type { Args, Command, Flag } from "../command.js";
 import { foundSettings, knownProfiles, projectFile } from "../config/config.js";
 import { checkProfileName, editConfig } from "../config/config-file.js";
@@ -10,7 +10,6 @@ import { originOf } from "../credentials/origin-rule.js";
 import { type SecretOwner, storedSecrets, storeSecrets } from "../credentials/stored-secrets.js";
 import { CliError, didYouMean, EXIT, usageError } from "../failure.js";
 import type { Io } from "../io.js";
-import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../schemes.js";
 
 /** The flag for which of the two files is changed. */
 const EDIT_FLAGS = {

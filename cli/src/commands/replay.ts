@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { createEvent, createSender } from "hookproof";
 import { confirm } from "../ask.js";
-import { schemeOf } from "../chosen-scheme.js";
+import { SCHEME_FLAGS, schemeOf } from "../chosen-scheme.js";
 import type { Command, Context } from "../command.js";
 import { CONNECTION_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
 import { resolveTarget, type Target } from "../credentials/target.js";
@@ -14,7 +14,7 @@ import {
   readExport,
 } from "../history/history-record.js";
 import { countOf } from "../output.js";
-import { type CliScheme, SCHEME_FLAGS } from "../schemes.js";
+import type { CliScheme } from "../schemes.js";
 import { postExactly } from "../send/agent.js";
 import { explainFailure } from "../send/explain-failure.js";
 import { describeRequest, senderOptions, sendOne } from "../send/send-one.js";

@@ -1,10 +1,10 @@
 import type { WebhookEvent } from "hookproof";
 import { curlCommand } from "../capture/curl.js";
+import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../chosen-scheme.js";
 import type { Args, Command, Context } from "../command.js";
 import { CONNECTION_FLAGS, SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
 import { resolveTarget, type Target } from "../credentials/target.js";
 import { EXIT, refuseIdle, usageError } from "../failure.js";
-import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../schemes.js";
 import { EXAMPLE_EVENTS } from "../send/example-events.js";
 import { EVENT_FLAGS, eventOf, payloadOf, requiredData, setMembers } from "../send/payload.js";
 import { signingClock } from "../times.js";

@@ -1,11 +1,10 @@
 import { signRequest } from "hookproof";
 import { curlCommand } from "../capture/curl.js";
-import { configuredScheme, schemeOf } from "../chosen-scheme.js";
+import { configuredScheme, SCHEME_EXAMPLES, SCHEME_FLAGS, schemeOf } from "../chosen-scheme.js";
 import type { Command, Context } from "../command.js";
 import { SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
 import { resolveCredential, resolveTarget, type Target } from "../credentials/target.js";
 import { EXIT, usageError } from "../failure.js";
-import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../schemes.js";
 import { EVENT_FLAGS, eventOf, payloadOf, requiredData } from "../send/payload.js";
 import { signingClock } from "../times.js";
 

@@ -13,7 +13,7 @@ import {
   selectProbes,
 } from "hookproof/probes";
 import type { SchemeSigner } from "hookproof/schemes";
-import { configuredScheme, probesOf, schemeOf } from "../chosen-scheme.js";
+import { configuredScheme, probesOf, SCHEME_EXAMPLES, SCHEME_FLAGS, schemeOf } from "../chosen-scheme.js";
 import type { Args, Command, Context } from "../command.js";
 import { CONNECTION_FLAGS, SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
 import { resolveTarget, type Target } from "../credentials/target.js";
@@ -21,7 +21,6 @@ import { EXIT, usageError } from "../failure.js";
 import { startProgress } from "../progress.js";
 import { openReport } from "../reporters/open-report.js";
 import { isFailure, type Run, type Summary } from "../reporters/reporter.js";
-import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../schemes.js";
 import { agentFor } from "../send/agent.js";
 
 export const test: Command = {

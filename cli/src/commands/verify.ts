@@ -2,7 +2,15 @@ import type { Mistake } from "hookproof/diagnose";
 import type { ListenerOptions, Rejection, Verdict } from "hookproof/receiver";
 import { parseCaptured } from "../capture/captured-request.js";
 import { type CapturedRequest, parseHeaderLines } from "../capture/raw-request.js";
-import { type ChosenScheme, configuredScheme, madeWith, requireProof, schemeOf } from "../chosen-scheme.js";
+import {
+  type ChosenScheme,
+  configuredScheme,
+  madeWith,
+  requireProof,
+  SCHEME_EXAMPLES,
+  SCHEME_FLAGS,
+  schemeOf,
+} from "../chosen-scheme.js";
 import type { Args, Command, Context } from "../command.js";
 import { type FoundSecrets, fingerprintsOf } from "../credentials/origin-rule.js";
 import { findSecrets } from "../credentials/secrets.js";
@@ -11,7 +19,7 @@ import { readBytes } from "../files.js";
 import { describeCredential } from "../history/history-record.js";
 import { type Io, readStdin } from "../io.js";
 import { keySetOf, keysFrom } from "../keys/keys.js";
-import { SCHEME_EXAMPLES, SCHEME_FLAGS, type Verifying } from "../schemes.js";
+import type { Verifying } from "../schemes.js";
 import { pointInTime } from "../times.js";
 
 const PATH = "/api/v1/webhooks/incoming/";

@@ -1,6 +1,6 @@
-import { bearerChallenge, REALM } from "../api/error-answers.js";
 import { requestInfo } from "../api/errors.js";
 import type { OperationId } from "../api/operations.js";
+import { bearerChallenge, REALM } from "./send-json.js";
 
 /** google.rpc.Code by HTTP status, as gateways of such an API translate them. */
 const RPC_CODES: Readonly<Record<number, number>> = {

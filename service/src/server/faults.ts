@@ -1,11 +1,11 @@
 import type { Request, Response } from "express";
 import type { Clock } from "hookproof";
-import { sendJson } from "../api/error-answers.js";
 import type { Schema } from "../api/openapi-document.js";
 import { FAULT_OPERATION_IDS, type OperationId } from "../api/operations.js";
 import { violationsOf } from "../api/validation.js";
 import { faultBody } from "./fault-body.js";
 import { refuseUnknown } from "./options.js";
+import { sendJson } from "./send-json.js";
 
 /** One way in which an operation goes wrong on purpose. */
 export interface FaultAnswer {

@@ -1,5 +1,5 @@
-import { inputOf } from "../api/routes/automations.js";
 import { completed } from "../api/validation.js";
+import { inputOf } from "../automations/automation.js";
 import { anyReceiver, checkAutomation, problemsOf } from "../automations/check-automation.js";
 import { completeAutomation, type SaveContext } from "../automations/save-automation.js";
 import type { StoredAutomation } from "../storage/automations.js";

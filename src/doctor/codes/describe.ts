@@ -1,5 +1,5 @@
 import { CODES, type ErrorCode } from "../../core/errors.js";
-import { likelyCauses } from "../../core/likely-causes.js";
+import { likelyCauses } from "../../schemes/access-governance/likely-causes.js";
 import { CODE_ADVICE } from "./code-advice.js";
 
 /** An error code of the library in words. */

@@ -1,6 +1,5 @@
 import { decodeUtf8, encodeBase64, utf8 } from "../../core/bytes.js";
-import { shown } from "../../core/check.js";
-import { countOf } from "../../core/words.js";
+import { countOf, shown } from "../../core/shown.js";
 import { withDetail } from "../diagnose/mistake.js";
 import { inflate, latin1, latin1Text, utf16 } from "../texts/rewrite.js";
 import { changesInJson } from "./json.js";

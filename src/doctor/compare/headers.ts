@@ -1,13 +1,10 @@
-import { shown } from "../../core/check.js";
+import { AUTHORIZATION_HEADER, CONTENT_TYPE_HEADER, type HeaderPair } from "../../core/headers.js";
+import { countOf, shown } from "../../core/shown.js";
 import {
-  AUTHORIZATION_HEADER,
-  CONTENT_TYPE_HEADER,
   EVENT_ID_HEADER,
-  type HeaderPair,
   SIGNATURE_HEADER,
   TIMESTAMP_HEADER,
-} from "../../core/headers.js";
-import { countOf } from "../../core/words.js";
+} from "../../schemes/access-governance/protocol.js";
 import { withDetail } from "../diagnose/mistake.js";
 import { HEADER_CHANGES as CHANGES, WAY_MARKS, type WayChange } from "./way-changes.js";
 

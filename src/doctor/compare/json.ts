@@ -1,4 +1,4 @@
-import { shown } from "../../core/check.js";
+import { shown } from "../../core/shown.js";
 import { withDetail } from "../diagnose/mistake.js";
 import { type JsonMember, type JsonNode, type JsonTree, jsonTree } from "../texts/json-tree.js";
 import { BODY_CHANGES as CHANGES } from "./way-body-changes.js";

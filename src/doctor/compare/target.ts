@@ -1,4 +1,4 @@
-import { shown } from "../../core/check.js";
+import { shown } from "../../core/shown.js";
 import { withDetail } from "../diagnose/mistake.js";
 import { TARGET_CHANGES as CHANGES, type WayChange } from "./way-changes.js";
 

@@ -2,16 +2,18 @@ import { bodyBytes } from "../../core/bytes.js";
 import { type Clock, systemClock, unixSeconds } from "../../core/clock.js";
 import {
   AUTHORIZATION_HEADER,
-  EVENT_ID_HEADER,
   type HeadersInput,
   type ReceivedHeaders,
   receivedHeaders,
-  SIGNATURE_HEADER,
-  TIMESTAMP_HEADER,
 } from "../../core/headers.js";
-import { listenerUrl } from "../../core/listener-url.js";
 import type { Jwks } from "../../jwks/key-set.js";
 import type { KeyResolver } from "../../jwt/verify.js";
+import { listenerUrl } from "../../schemes/access-governance/listener-url.js";
+import {
+  EVENT_ID_HEADER,
+  SIGNATURE_HEADER,
+  TIMESTAMP_HEADER,
+} from "../../schemes/access-governance/protocol.js";
 import { inflate } from "../texts/rewrite.js";
 import {
   mistakesInAge,

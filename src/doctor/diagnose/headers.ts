@@ -1,17 +1,16 @@
 import { isEventId } from "../../core/event.js";
 import {
   CONTENT_TYPE_HEADER,
-  EVENT_ID_HEADER,
   type HeadersInput,
   headerLines,
   type ReceivedHeaders,
-  TIMESTAMP_HEADER,
 } from "../../core/headers.js";
 import { parseJson } from "../../core/json.js";
-import { listenerIdOf } from "../../core/listener-url.js";
 import { isTimestamp, MAX_BODY_BYTES, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
-import { countOf } from "../../core/words.js";
+import { countOf } from "../../core/shown.js";
 import { bearerToken } from "../../jwt/token.js";
+import { listenerIdOf } from "../../schemes/access-governance/listener-url.js";
+import { EVENT_ID_HEADER, TIMESTAMP_HEADER } from "../../schemes/access-governance/protocol.js";
 import { isNotText } from "./digest-text.js";
 import { type Mistake, withDetail } from "./mistake.js";
 import { HEADER_MISTAKES as MISTAKES, OTHER_NAMES, TARGET_MISTAKES } from "./mistakes/header.js";

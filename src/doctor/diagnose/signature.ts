@@ -1,6 +1,7 @@
 import { digestOf, hmacOf } from "#hash";
 import { decodeUtf8, utf8 } from "../../core/bytes.js";
-import { isTimestamp, signingHead } from "../../core/protocol.js";
+import { isTimestamp } from "../../core/protocol.js";
+import { signingHead } from "../../schemes/access-governance/protocol.js";
 import { latin1Text } from "../texts/rewrite.js";
 import { lossyForm, noDigest, type ReadDigest, readDigest } from "./digest-text.js";
 import { type Mistake, type Option, optionsOf, withDetail } from "./mistake.js";

@@ -1,15 +1,13 @@
 import { digestOf } from "#hash";
 import { decodeBase64url, isBase64url, utf8 } from "../../core/bytes.js";
-import { shown } from "../../core/check.js";
 import { MAX_TOKEN_LENGTH, MAX_TOKEN_LIFETIME_SECONDS } from "../../core/protocol.js";
-import { countOf } from "../../core/words.js";
+import { countOf, shown } from "../../core/shown.js";
 import { otherShapeOf } from "../../jwks/key-set-shape.js";
 import { ALGORITHM_FACTS, type Algorithm, algorithmOf, isAlgorithm } from "../../jwt/algorithms.js";
-import { rawFromDer } from "../../jwt/external-signature.js";
-import { hasSigned } from "../../jwt/has-signed.js";
 import { importPublicKey } from "../../jwt/key.js";
+import { rawFromDer } from "../../jwt/sign-token.js";
 import { parseMembers } from "../../jwt/token.js";
-import type { KeyResolver } from "../../jwt/verify.js";
+import { hasSigned, type KeyResolver } from "../../jwt/verify.js";
 import { decodeAnyBase64 } from "../texts/rewrite.js";
 import { isRemovedSignature, otherToken, readAuthorization } from "./headers.js";
 import { type Mistake, withDetail } from "./mistake.js";

@@ -1,8 +1,7 @@
 import { digestOf } from "#hash";
 import { decodeBase64url } from "../../core/bytes.js";
-import { shown } from "../../core/check.js";
-import { countOf } from "../../core/words.js";
-import { secretFingerprint } from "../../hmac/secret.js";
+import { countOf, shown } from "../../core/shown.js";
+import { secretFingerprint } from "../../schemes/access-governance/secret.js";
 import { BY_LENGTH } from "../texts/json-changes.js";
 import { type Json, readJson, type Texts } from "../texts/json-shapes.js";
 import { writeJson } from "../texts/json-writer.js";

@@ -1,4 +1,4 @@
-import { secretFingerprint } from "../../hmac/secret.js";
+import { secretFingerprint } from "../../schemes/access-governance/secret.js";
 import { mistakes as catalogue } from "../diagnose/catalogue.js";
 import type { ProbeTarget } from "./run-probes.js";
 import type { ProbeResult } from "./send-probe.js";

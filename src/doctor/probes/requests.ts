@@ -1,19 +1,18 @@
 import { hmacKey, hmacSha256 } from "#hash";
 import { bodyBytes, decodeBase64url, encodeBase64url, utf8 } from "../../core/bytes.js";
-import {
-  AUTHORIZATION_HEADER,
-  CONTENT_TYPE_HEADER,
-  EVENT_ID_HEADER,
-  type HeaderPair,
-  SIGNATURE_HEADER,
-  TIMESTAMP_HEADER,
-} from "../../core/headers.js";
-import { DEFAULT_TOKEN_LIFETIME_SECONDS, signingHead } from "../../core/protocol.js";
-import { checkSecret, generateSecret } from "../../hmac/secret.js";
+import { AUTHORIZATION_HEADER, CONTENT_TYPE_HEADER, type HeaderPair } from "../../core/headers.js";
+import { DEFAULT_TOKEN_LIFETIME_SECONDS } from "../../core/protocol.js";
 import { ALGORITHM_FACTS, type Algorithm } from "../../jwt/algorithms.js";
-import { claimsFor } from "../../jwt/claims.js";
-import { externalSignature } from "../../jwt/external-signature.js";
 import { type ExternalSigner, importPrivateKey, type SigningKey } from "../../jwt/key.js";
+import { externalSignature } from "../../jwt/sign-token.js";
+import { claimsFor } from "../../schemes/access-governance/claims.js";
+import {
+  EVENT_ID_HEADER,
+  SIGNATURE_HEADER,
+  signingHead,
+  TIMESTAMP_HEADER,
+} from "../../schemes/access-governance/protocol.js";
+import { checkSecret, generateSecret } from "../../schemes/access-governance/secret.js";
 
 /** A raw request, with its header lines exactly as they are to be sent. */
 export interface ProbeRequest {

@@ -1,10 +1,10 @@
 import { createTransport, KEEPS_HEADER_LINES } from "#transport";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { HookproofError } from "../../core/errors.js";
-import { listenerUrl, parseBaseUrl, parseListenerUrl } from "../../core/listener-url.js";
 import { checkWholeNumber } from "../../core/options.js";
 import type { ConnectionAgent, Transport } from "../../http/transport.js";
 import type { SigningKey } from "../../jwt/key.js";
+import { listenerUrl, parseBaseUrl, parseListenerUrl } from "../../schemes/access-governance/listener-url.js";
 import { inOrder } from "../../sender/send-many.js";
 import type { AuthenticationMethod, Probe, ProbeDefinition } from "./probe.js";
 import {

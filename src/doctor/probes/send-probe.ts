@@ -1,8 +1,7 @@
 import { type Clock, unixSeconds } from "../../core/clock.js";
 import { type ErrorCode, HookproofError } from "../../core/errors.js";
 import { newEventId } from "../../core/event.js";
-import { onlyValue } from "../../core/headers.js";
-import { httpDate } from "../../core/http-date.js";
+import { httpDate, onlyValue } from "../../core/headers.js";
 import type { Transport, TransportResponse } from "../../http/transport.js";
 import type { BuiltRequest, Probe, ProbeDefinition } from "./probe.js";
 import { type RecordedAnswer, recordedAnswer } from "./recorded-answer.js";

@@ -1,7 +1,7 @@
 import { digestOf, hmacOf } from "#hash";
 import { concatBytes, decodeBase64url, encodeBase64, encodeBase64url, utf8 } from "../../core/bytes.js";
-import { AUTHORIZATION_HEADER, SIGNATURE_HEADER } from "../../core/headers.js";
-import { signingHead } from "../../core/protocol.js";
+import { AUTHORIZATION_HEADER } from "../../core/headers.js";
+import { SIGNATURE_HEADER, signingHead } from "../../schemes/access-governance/protocol.js";
 import type { RepeatableMistake } from "../diagnose/mistake.js";
 import { SERIALISING_MISTAKES } from "../diagnose/mistakes/body.js";
 import { URL_MISTAKES } from "../diagnose/mistakes/claim.js";

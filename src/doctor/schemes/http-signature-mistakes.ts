@@ -3,8 +3,7 @@ import { encodeBase64, hmacKey } from "#hash";
 import { bodyBytes, utf8 } from "../../core/bytes.js";
 import { type HeadersInput, receivedHeaders } from "../../core/headers.js";
 import { ALGORITHMS } from "../../jwt/algorithms.js";
-import { hasSigned } from "../../jwt/has-signed.js";
-import { resolveKey } from "../../jwt/verify.js";
+import { hasSigned, resolveKey } from "../../jwt/verify.js";
 import {
   ALGORITHM_NAMES,
   checkedProfile,

@@ -1,10 +1,10 @@
 import type { Dictionary, InnerList } from "structured-headers";
 import { digestOf } from "#hash";
 import { decodeBase64url, decodeUtf8, encodeBase64, utf8 } from "../../core/bytes.js";
-import { shown } from "../../core/check.js";
 import type { ReceivedHeaders } from "../../core/headers.js";
 import { rewrittenJson } from "../../core/json.js";
 import { TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
+import { shown } from "../../core/shown.js";
 import { ALGORITHM_NAMES, HMAC_NAME } from "../../schemes/http-signature/sign.js";
 import type { MistakeRow } from "./mistake-rows.js";
 

@@ -1,4 +1,4 @@
-import { shown } from "../../core/check.js";
+import { shown } from "../../core/shown.js";
 import { SET_TYP } from "../../schemes/security-event-token/sign.js";
 import type { MistakeRow } from "./mistake-rows.js";
 

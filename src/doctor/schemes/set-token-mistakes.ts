@@ -1,6 +1,6 @@
 import { decodeBase64url } from "../../core/bytes.js";
-import { shown } from "../../core/check.js";
 import { EVENT_ID_RETENTION_MS, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
+import { shown } from "../../core/shown.js";
 import { eventsFault } from "../../events/security-events.js";
 import { isAlgorithm } from "../../jwt/algorithms.js";
 import { SET_TYP } from "../../schemes/security-event-token/sign.js";

@@ -1,16 +1,8 @@
 import { type Clock, systemClock } from "../../core/clock.js";
 import { newEventId } from "../../core/event.js";
 import { allowedBy, eventName, inTurn, newEvents, paceAfter } from "../engine.js";
-import type {
-  ClaimShare,
-  DeadLetterFilter,
-  DeliveryFailure,
-  ExpiredEvent,
-  Lease,
-  OutboxAttempt,
-  OutboxStore,
-  StoreControl,
-} from "../outbox-store.js";
+import type { ClaimShare, OutboxStore, StoreControl } from "../outbox-store.js";
+import type { DeadLetterFilter, DeliveryFailure, ExpiredEvent, Lease, OutboxAttempt } from "../records.js";
 import {
   deadLetterOf,
   dueInOrder,
@@ -23,11 +15,11 @@ import {
   isUnfinished,
   lease,
   type MemoryEntry,
+  MemoryQueues,
   matches,
   newEntry,
   statsOf,
 } from "./entries.js";
-import { MemoryQueues } from "./queues.js";
 
 /** How many events one call of `expire` or `prune` ends at most. */
 const BATCH = 1_000;

@@ -1,15 +1,19 @@
 import { isEventId, newEventId } from "../../core/event.js";
+import { type Database, jsonLiteral, rowsOf } from "../../postgres/database.js";
+import { CHANGE_KEPT_MS, SHARED_BODY_MS } from "../engine.js";
+import type { OutboxStore } from "../outbox-store.js";
 import type {
   DeadLetter,
   DeadLetterFilter,
   DropOptions,
+  ExpiredEvent,
   RedriveOptions,
   RedriveResult,
-} from "../outbox-store.js";
-import { type Database, jsonLiteral, rowsOf } from "./database.js";
-import { lockOrder, noteKeys, passOn } from "./order.js";
-import { bodyOf, type DeadRow, deadColumns, deadLetter } from "./rows.js";
-import type { OutboxNames } from "./schema.js";
+} from "../records.js";
+import { FAILED } from "./leases.js";
+import type { OutboxNames } from "./names.js";
+import { lockOrder, noteKeys, passOn, settle } from "./order.js";
+import { bodyOf, type DeadRow, deadColumns, deadLetter, ms } from "./rows.js";
 
 /** How many dead letters one transaction changes, and one query reads. */
 const PAGE = 500;
@@ -128,4 +132,135 @@ function filterSql({ ids, ...filter }: DeadLetterFilter, more: object = {}): str
   const wanted = { ...filter, ...(ids && { ids: ids.filter(isEventId) }), ...more };
   return `json_to_record(${jsonLiteral(wanted)}) AS f(listener text, ids uuid[], reason text, code text,
     before float8, window_ms float8, new_ids boolean, after_time timestamptz, after_seq bigint)`;
+}
+
+/** How many events one call ends or removes at most. */
+const BATCH = 1_000;
+
+/** How many rows of the table of counts one call sums up at most. */
+const SUMMED = 10_000;
+
+/** What the removal of events in each state changes in the counts of pending, delivered and dead ones. */
+const REMOVED = { delivered: "0, -count(*), 0", cancelled: "0, 0, 0", dead: "0, 0, -count(*)" };
+
+type Windows = Parameters<OutboxStore["expire"]>[0];
+
+/** What ends with time; see `OutboxStore`. */
+export interface Upkeep {
+  expire(windows: Windows): Promise<ExpiredEvent[]>;
+  prune(before: Parameters<OutboxStore["prune"]>[0]): Promise<number>;
+}
+
+export function upkeep(database: Database, names: OutboxNames): Upkeep {
+  const { event, body, tally, listener } = names;
+
+  /** Selects `columns` of waiting events whose window has closed. */
+  const late = (windows: Windows, columns: string, most: number, lock = "") => {
+    const input = [...windows].map(([listener, { windowMs, blocksKey }]) => {
+      return { listener, window_ms: windowMs, blocks_key: blocksKey };
+    });
+    return `SELECT ${columns} FROM json_to_recordset(${jsonLiteral(input)})
+        AS i(listener text, window_ms float8, blocks_key boolean)
+      CROSS JOIN LATERAL (
+        SELECT l.id, l.ctid FROM ${event} l WHERE l.listener = i.listener AND l.state IN ('waiting', 'later', 'aside')
+          AND l.first_attempt_at < now() - i.window_ms * interval '1 ms'
+        ORDER BY l.first_attempt_at LIMIT ${most} ${lock}) l LIMIT ${most}`;
+  };
+
+  /** Removes a batch of events that ended before a time; a removed dead letter no longer blocks its key. */
+  async function remove(state: keyof typeof REMOVED, before: number): Promise<number> {
+    const old = `SELECT o.ctid FROM ${event} o
+      WHERE o.state = '${state}' AND o.ended_at < to_timestamp(${Number(before)} / 1000.0)
+      ORDER BY o.ended_at LIMIT ${BATCH}`;
+    const [found] = await database.read<{ found: boolean }>(`SELECT EXISTS (${old}) AS found`);
+    if (!found?.found) return 0;
+    const gone = `WITH gone AS (DELETE FROM ${event} e WHERE e.ctid = ANY (ARRAY(${old} FOR UPDATE SKIP LOCKED))
+        RETURNING e.listener, e.ordering_key, e.blocks_key),
+      counted AS (INSERT INTO ${tally} SELECT listener, ${REMOVED[state]} FROM gone GROUP BY listener)
+      SELECT (SELECT count(*)::int FROM gone) AS gone, ${noteKeys("gone WHERE blocks_key")}`;
+    const script = state === "dead" ? [lockOrder(names), gone, passOn(names)] : [gone];
+    const results = await database.script(script);
+    return (results[state === "dead" ? 1 : 0] as { gone: number }[])[0]?.gone ?? 0;
+  }
+
+  /** Replaces many changes of the counts by their sums. */
+  async function sumUp(): Promise<void> {
+    await database.write(
+      `WITH gone AS (
+         DELETE FROM ${tally} WHERE ctid = ANY (ARRAY(
+           SELECT ctid FROM ${tally} LIMIT ${SUMMED} FOR UPDATE SKIP LOCKED)) RETURNING *),
+       sums AS (SELECT listener, sum(pending)::bigint AS pending, sum(delivered)::bigint AS delivered,
+         sum(dead)::bigint AS dead FROM gone GROUP BY listener)
+       INSERT INTO ${tally} SELECT * FROM sums WHERE pending <> 0 OR delivered <> 0 OR dead <> 0`,
+    );
+  }
+
+  /** Removes shared bodies that no event needs; those that one needs are looked at again, later and later. */
+  async function removeBodies(): Promise<void> {
+    await database.script([
+      `WITH old AS MATERIALIZED (
+         SELECT b.id, b.digest, b.stored_at FROM ${body} b WHERE b.check_at <= now()
+         ORDER BY b.check_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED),
+       used AS MATERIALIZED (
+         SELECT o.*, EXISTS (SELECT FROM ${event} e WHERE e.id = o.id AND e.digest = o.digest
+           AND e.state NOT IN ('delivered', 'cancelled')) AS is_used FROM old o),
+       kept AS (
+         UPDATE ${body} b
+         SET check_at = now() + (now() - u.stored_at) / 2 + ${SHARED_BODY_MS} * interval '1 ms'
+         FROM used u WHERE b.id = u.id AND b.digest = u.digest AND u.is_used)
+       DELETE FROM ${body} b USING used u WHERE b.id = u.id AND b.digest = u.digest AND NOT u.is_used`,
+    ]);
+  }
+
+  /** Removes the rows of listeners that say nothing any more. */
+  async function forgetListeners(): Promise<void> {
+    const changeKept = `now() - ${CHANGE_KEPT_MS} * interval '1 ms'`;
+    await database.script([
+      `DELETE FROM ${listener} WHERE paused_at IS NULL AND NOT has_aside AND coalesce(rest_until <= now(), true)
+        AND coalesce(pace <= now(), true) AND coalesce(changed_at < ${changeKept}, true)`,
+    ]);
+  }
+
+  return {
+    async expire(windows) {
+      const [state] = await database.read<{ some: boolean }>(
+        `SELECT EXISTS (${late(windows, "1", 1)})
+           OR EXISTS (SELECT FROM ${event} WHERE state = 'leased' AND leased_until <= now())
+           OR EXISTS (SELECT FROM ${event} WHERE state = 'new') AS some`,
+      );
+      if (!state?.some) return [];
+      const expiring = `WITH i AS MATERIALIZED (${late(
+        windows,
+        "i.listener, l.id, i.blocks_key, 'window' AS reason, 'WINDOW_CLOSED' AS code",
+        BATCH,
+        "FOR UPDATE SKIP LOCKED",
+      )}),
+        done AS (UPDATE ${event} e SET ended_at = now(), token = NULL, ${FAILED} FROM i
+          WHERE e.id = i.id AND e.listener = i.listener
+          RETURNING e.listener, e.ordering_key, e.id, e.enqueued_at, e.attempts),
+        counted AS (INSERT INTO ${tally} SELECT listener, -count(*), 0, count(*) FROM done GROUP BY listener)
+        SELECT listener, id, ${ms("enqueued_at")} AS enqueued_at, attempts,
+          (SELECT ${noteKeys("done WHERE ordering_key IS NOT NULL")}) FROM done`;
+      const script = [...settle(names), expiring, passOn(names)];
+      const results = await database.script(script);
+      const rows = results.at(-2) as {
+        listener: string;
+        id: string;
+        enqueued_at: number;
+        attempts: number;
+      }[];
+      return rows.map(({ enqueued_at: enqueuedAt, ...row }) => ({ ...row, enqueuedAt }));
+    },
+    async prune({ delivered, dead }) {
+      const removed = [
+        await remove("delivered", delivered),
+        await remove("cancelled", delivered),
+        await remove("dead", dead),
+      ];
+      await removeBodies();
+      await sumUp();
+      await forgetListeners();
+      return removed.reduce((sum, count) => sum + count);
+    },
+  };
 }

@@ -1,11 +1,11 @@
 import { encodeBase64 } from "#hash";
 import { HookproofError } from "../../core/errors.js";
 import { MAX_BODY_BYTES } from "../../core/protocol.js";
+import { type Database, type PostgresClient, rowsOf } from "../../postgres/database.js";
 import { eventName, idReused, newEvents, SHARED_BODY_MS, sharedBodies } from "../engine.js";
-import type { OutboxEvent } from "../outbox-store.js";
-import { type Database, type PostgresClient, rowsOf } from "./database.js";
+import type { OutboxEvent } from "../records.js";
+import type { OutboxNames } from "./names.js";
 import { openState } from "./order.js";
-import type { OutboxNames } from "./schema.js";
 
 /** The result of `store`. */
 interface Stored {

@@ -1,6 +1,6 @@
+import type { OutboxNames } from "./names.js";
 import { ofKey, unsettledSql } from "./order.js";
 import { bodyOf, ms } from "./rows.js";
-import type { OutboxNames } from "./schema.js";
 
 /*
  * The functions of the tables that workers call all the time. Functions and not statements, because PostgreSQL keeps the

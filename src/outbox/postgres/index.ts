@@ -8,4 +8,4 @@ export { type PostgresStoreOptions, postgresStore } from "./store.js";
 
 // The parts of `pg` that it uses
 
-export type { PostgresClient, PostgresPool, PostgresPoolClient } from "./database.js";
+export type { PostgresClient, PostgresPool, PostgresPoolClient } from "../../postgres/database.js";

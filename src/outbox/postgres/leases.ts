@@ -1,19 +1,12 @@
 import { newEventId } from "../../core/event.js";
+import { type Database, jsonLiteral } from "../../postgres/database.js";
 import { inTurn } from "../engine.js";
-import type {
-  ClaimedEvent,
-  ClaimRequest,
-  ClaimShare,
-  Delivery,
-  DeliveryFailure,
-  Lease,
-  OutboxAttempt,
-} from "../outbox-store.js";
-import { type Database, jsonLiteral } from "./database.js";
+import type { ClaimedEvent, ClaimRequest, ClaimShare } from "../outbox-store.js";
+import type { Delivery, DeliveryFailure, Lease, OutboxAttempt } from "../records.js";
 import type { WantedRow } from "./functions.js";
+import type { OutboxNames } from "./names.js";
 import { GIVEN_BACK, lockOrder, noteKeys, openState, passOn, settle, unsettled } from "./order.js";
 import { attemptText, type ClaimedRow, claimedEvent, KEYED } from "./rows.js";
-import type { OutboxNames } from "./schema.js";
 
 /** How often one claim asks again because some listeners had less than their share. */
 const ROUNDS = 4;

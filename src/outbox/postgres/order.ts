@@ -1,5 +1,5 @@
 import { LATER_MS } from "../engine.js";
-import type { OutboxNames } from "./schema.js";
+import type { OutboxNames } from "./names.js";
 
 /*
  * Of each ordering key one event at a time is waiting, aside or leased: its head. The others are parked. A transaction that

@@ -1,12 +1,6 @@
-import type {
-  ClaimedEvent,
-  DeadLetter,
-  Delivery,
-  OutboxAttempt,
-  OutboxEntry,
-  OutboxEvent,
-} from "../outbox-store.js";
-import type { OutboxNames } from "./schema.js";
+import type { ClaimedEvent } from "../outbox-store.js";
+import type { DeadLetter, Delivery, OutboxAttempt, OutboxEntry, OutboxEvent } from "../records.js";
+import type { OutboxNames } from "./names.js";
 
 /** A time as milliseconds since the epoch; not `extract`, whose `numeric` is five times as slow. */
 export function ms(time: string): string {

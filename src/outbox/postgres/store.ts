@@ -1,17 +1,17 @@
 import { databaseFailure } from "../../core/errors.js";
 import { isEventId } from "../../core/event.js";
 import { checkWholeNumber } from "../../core/options.js";
-import { isCollision } from "../../core/sql-state.js";
+import { Database, isCollision, type PostgresClient, type PostgresPool } from "../../postgres/database.js";
 import { filterCopy } from "../engine.js";
-import type { ListenerStats, OutboxEntry, OutboxStore } from "../outbox-store.js";
+import type { OutboxStore } from "../outbox-store.js";
+import type { ListenerStats, OutboxEntry } from "../records.js";
 import { listenerControl } from "./control.js";
-import { Database, type PostgresClient, type PostgresPool } from "./database.js";
-import { deadLetters } from "./dead-letters.js";
+import { deadLetters, upkeep } from "./dead-letters.js";
 import { enqueueing } from "./enqueue.js";
 import { claiming, leasing } from "./leases.js";
+import { type OutboxNames, outboxNames } from "./names.js";
 import { ENTRY_COLUMNS, type EntryRow, ms, outboxEntry } from "./rows.js";
-import { IS_BEHIND, isPrepared, type OutboxNames, outboxNames, prepareTables } from "./schema.js";
-import { upkeep } from "./upkeep.js";
+import { IS_BEHIND, isPrepared, prepareTables } from "./schema.js";
 import { createWaker } from "./wake.js";
 
 /** Options of `postgresStore`. */

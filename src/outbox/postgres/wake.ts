@@ -1,6 +1,12 @@
 import { newEventId } from "../../core/event.js";
-import { type Database, eventsOf, literal, type PostgresPoolClient, rowsOf } from "./database.js";
-import type { OutboxNames } from "./schema.js";
+import {
+  type Database,
+  eventsOf,
+  literal,
+  type PostgresPoolClient,
+  rowsOf,
+} from "../../postgres/database.js";
+import type { OutboxNames } from "./names.js";
 
 const TRY_AGAIN_MS = 5_000;
 

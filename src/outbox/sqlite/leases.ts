@@ -1,17 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
 import { allowedBy, inTurn, LATER_MS, paceAfter } from "../engine.js";
-import type {
-  ClaimedEvent,
-  ClaimRequest,
-  ClaimShare,
-  Delivery,
-  DeliveryFailure,
-  Lease,
-  OutboxAttempt,
-} from "../outbox-store.js";
-import { type ChangedRow, stateChange } from "./changes.js";
-import { ripening } from "./due.js";
+import type { ClaimedEvent, ClaimRequest, ClaimShare } from "../outbox-store.js";
+import type { Delivery, DeliveryFailure, Lease, OutboxAttempt } from "../records.js";
+import { ripening } from "./control.js";
+import { type ChangedRow, stateChange } from "./enqueue.js";
 import {
   BODY,
   type ClaimedRow,

@@ -1,14 +1,14 @@
 import { type ErrorCode, HookproofError, messageOf } from "../../core/errors.js";
 import { inTransaction, type SqliteDatabase } from "../../sqlite/database.js";
+import type { ClaimedEvent } from "../outbox-store.js";
 import type {
-  ClaimedEvent,
   DeadLetter,
   Delivery,
   DeliveryFailure,
   OutboxAttempt,
   OutboxEntry,
   OutboxEvent,
-} from "../outbox-store.js";
+} from "../records.js";
 
 /** States of an event in the table. */
 export const PENDING = 0;

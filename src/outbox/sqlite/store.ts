@@ -8,10 +8,11 @@ import {
   type SqliteDatabase,
 } from "../../sqlite/database.js";
 import { filterCopy } from "../engine.js";
-import type { ListenerStats, OutboxEntry, OutboxStore } from "../outbox-store.js";
+import type { OutboxStore } from "../outbox-store.js";
+import type { ListenerStats, OutboxEntry } from "../records.js";
 import { type HeldRow, holdOf, listenerControl } from "./control.js";
-import { fileCheck, isDurable, openOutboxFile, unavailable, withCodes } from "./database.js";
-import { deadLetters } from "./dead-letters.js";
+import { createWaker, fileCheck, isDurable, openOutboxFile, unavailable, withCodes } from "./database.js";
+import { deadLetters, upkeep } from "./dead-letters.js";
 import { enqueueing } from "./enqueue.js";
 import { claiming, leasing } from "./leases.js";
 import {
@@ -24,8 +25,6 @@ import {
   outboxEntry,
   PENDING,
 } from "./schema.js";
-import { upkeep } from "./upkeep.js";
-import { createWaker } from "./wake.js";
 
 /** Options of `sqliteStore`. */
 export interface SqliteStoreOptions {

@@ -1,5 +1,4 @@
 import type { ErrorCode } from "../../core/errors.js";
-import { likelyCauses } from "../../core/likely-causes.js";
 import {
   type Answer,
   type Classification,
@@ -7,6 +6,7 @@ import {
   classifyRefusal,
   classifyTransient,
 } from "../classification.js";
+import { likelyCauses } from "./likely-causes.js";
 
 /**
  * What an answer of the service, or a failure in its place, means (specification 7; docs/decisions.md for the answers it

@@ -1,7 +1,7 @@
-import { EVENT_ID_HEADER, TIMESTAMP_HEADER } from "../../core/headers.js";
-import { parseListenerUrl } from "../../core/listener-url.js";
 import type { Scheme } from "../scheme.js";
 import { classify } from "./answers.js";
+import { parseListenerUrl } from "./listener-url.js";
+import { EVENT_ID_HEADER, TIMESTAMP_HEADER } from "./protocol.js";
 
 /** The scheme of the Access Governance Service (specification 5.2): an HMAC signature or a token, as its signer makes it. */
 export const accessGovernance: Scheme = {

@@ -1,23 +1,23 @@
-import { CHECKS, type Check, failed, passed, shown } from "../../core/check.js";
+import { CHECKS, type Check, failed, passed } from "../../core/check.js";
 import { messageOf } from "../../core/errors.js";
 import { isEventId } from "../../core/event.js";
 import {
   AUTHORIZATION_HEADER,
   CONTENT_TYPE_HEADER,
-  EVENT_ID_HEADER,
+  jsonTypeFault,
   type ReceivedHeaders,
-  SIGNATURE_HEADER,
-  TIMESTAMP_HEADER,
 } from "../../core/headers.js";
 import { parseJson } from "../../core/json.js";
-import { jsonTypeFault } from "../../core/json-type.js";
-import { isListenerId, listenerIdOf, listenerUrl, parseBaseUrl } from "../../core/listener-url.js";
-import { isTimestamp, signingHead, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
-import { countOf } from "../../core/words.js";
-import { refuseDocumented } from "../../hmac/secret.js";
-import { type HmacVerifier, hmacVerifier, isSignature } from "../../hmac/signature.js";
-import { checkToken, type KeyResolver } from "../../jwt/verify.js";
+import { isTimestamp, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
+import { countOf, shown } from "../../core/shown.js";
+import { bearerToken } from "../../jwt/token.js";
+import { type KeyResolver, openToken } from "../../jwt/verify.js";
 import type { UnverifiedRequest, Verification, Verifier } from "../scheme.js";
+import { checkClaims, type ExpectedClaims } from "./claims.js";
+import { type HmacVerifier, hmacVerifier, isSignature } from "./hmac.js";
+import { isListenerId, listenerIdOf, listenerUrl, parseBaseUrl } from "./listener-url.js";
+import { EVENT_ID_HEADER, SIGNATURE_HEADER, signingHead, TIMESTAMP_HEADER } from "./protocol.js";
+import { refuseDocumented } from "./secret.js";
 import { accessGovernance } from "./sign.js";
 
 /** What a receiver must know of its listener (specification 2.9 and 5.2). */
@@ -254,4 +254,22 @@ function checkBody(body: Uint8Array): { readonly check: Check; readonly payload:
     parsed.reason === "not-utf8" ? "bytes that are not UTF-8" : "text that is not one JSON value";
   const check = failed("body", "BODY_NOT_JSON", body.length === 0 ? "an empty body" : reason);
   return { check, payload: undefined };
+}
+
+/** What the JWT method of a listener needs in addition to the request. */
+export interface TokenRules extends ExpectedClaims {
+  readonly keys: KeyResolver;
+  /** Accept the header `alg: "Ed25519"` (RFC 9864) beside `EdDSA`. */
+  readonly allowEd25519: boolean;
+}
+
+/**
+ * The checks of the JWT method, `token` to `htb_s256` (specification 5.2). A check that needs an earlier one is not
+ * made after that one failed; the first failure is the verdict.
+ */
+export async function checkToken(authorization: string, rules: TokenRules): Promise<readonly Check[]> {
+  const token = bearerToken(authorization);
+  if (token === undefined) return [failed("token", "TOKEN_MALFORMED", "another scheme or form")];
+  const { checks, claims } = await openToken(token, rules, { passed, failed });
+  return claims ? [...checks, ...checkClaims(claims, rules)] : checks;
 }

@@ -1,13 +1,13 @@
 import { serializeItem } from "structured-headers";
 import { encodeBase64, hmacKey, hmacSha256Base64, sha256Base64 } from "#hash";
 import { utf8 } from "../../core/bytes.js";
-import { shownAs } from "../../core/check.js";
 import type { HmacKey } from "../../core/hash-portable.js";
-import { CONTENT_TYPE_HEADER, EVENT_ID_HEADER } from "../../core/headers.js";
+import { CONTENT_TYPE_HEADER } from "../../core/headers.js";
+import { shownAs } from "../../core/shown.js";
 import type { UnsignedRequest } from "../../core/signer.js";
 import type { Algorithm } from "../../jwt/algorithms.js";
 import type { SigningKey } from "../../jwt/key.js";
-import { rawSigner } from "../../jwt/raw-signature.js";
+import { rawSigner } from "../../jwt/sign-token.js";
 import type { Scheme, SchemeSigner } from "../scheme.js";
 import { classify } from "./answers.js";
 
@@ -138,7 +138,7 @@ const DERIVED: readonly string[] = [
 /** A profile with its defaults, and the names of all that is covered. */
 export function checkedProfile({
   components = ["@method", "@target-uri"],
-  eventIdHeader = EVENT_ID_HEADER,
+  eventIdHeader = "Webhook-Event-Id",
   tag,
 }: HttpSignatureProfile) {
   if (

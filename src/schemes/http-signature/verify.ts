@@ -1,19 +1,16 @@
 import { parseDictionary } from "structured-headers";
 import { constantTimeEqual, decodeBase64, digestOf, hmacKey } from "#hash";
 import { encodeBase64url, utf8 } from "../../core/bytes.js";
-import { type Check, shown } from "../../core/check.js";
+import { type Check, type SchemeCheck, type SchemeChecks, schemeChecks } from "../../core/check.js";
 import type { VerdictCode } from "../../core/errors.js";
 import type { HmacKey } from "../../core/hash-portable.js";
-import type { ReceivedHeaders } from "../../core/headers.js";
+import { jsonTypeFault, type ReceivedHeaders } from "../../core/headers.js";
 import { parseJson } from "../../core/json.js";
-import { jsonTypeFault } from "../../core/json-type.js";
 import { TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
-import { countOf } from "../../core/words.js";
+import { countOf, shown } from "../../core/shown.js";
 import { ALGORITHMS, type Algorithm } from "../../jwt/algorithms.js";
-import { hasSigned } from "../../jwt/has-signed.js";
-import { type KeyResolver, resolveKey } from "../../jwt/verify.js";
-import type { SchemeCheck, UnverifiedRequest, Verification, Verifier } from "../scheme.js";
-import { type SchemeChecks, schemeChecks } from "../scheme-checks.js";
+import { hasSigned, type KeyResolver, resolveKey } from "../../jwt/verify.js";
+import type { UnverifiedRequest, Verification, Verifier } from "../scheme.js";
 import {
   ALGORITHM_NAMES,
   checkedProfile,

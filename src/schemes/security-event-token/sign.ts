@@ -1,7 +1,7 @@
 import { utf8 } from "../../core/bytes.js";
-import { shownAs } from "../../core/check.js";
 import { HookproofError } from "../../core/errors.js";
 import { parseJson } from "../../core/json.js";
+import { shownAs } from "../../core/shown.js";
 import { eventsFault, isObject } from "../../events/security-events.js";
 import { type SigningKeySource, tokenSigner } from "../../jwt/sign-token.js";
 import type { Scheme, SchemeSigner } from "../scheme.js";

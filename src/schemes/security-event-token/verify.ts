@@ -1,12 +1,18 @@
 import { decodeUtf8 } from "../../core/bytes.js";
-import { type Check, type CheckStep, type FailedCheck, shown } from "../../core/check.js";
+import {
+  type Check,
+  type CheckStep,
+  type FailedCheck,
+  type SchemeCheck,
+  schemeChecks,
+} from "../../core/check.js";
 import type { VerdictCode } from "../../core/errors.js";
 import { CONTENT_TYPE_HEADER } from "../../core/headers.js";
 import { EVENT_ID_RETENTION_MS, MAX_BODY_BYTES, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
+import { shown } from "../../core/shown.js";
 import { eventsFault, MOST_EVENTS, type SecurityEvent } from "../../events/security-events.js";
 import { type KeyResolver, openToken } from "../../jwt/verify.js";
-import type { SchemeCheck, UnverifiedRequest, Verification, Verifier } from "../scheme.js";
-import { schemeChecks } from "../scheme-checks.js";
+import type { UnverifiedRequest, Verification, Verifier } from "../scheme.js";
 import { answers } from "./answers.js";
 import { SET_TYP, securityEventToken } from "./sign.js";
 

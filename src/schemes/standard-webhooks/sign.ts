@@ -1,11 +1,10 @@
 import { encodeBase64, hmacKey, hmacSha256Base64 } from "#hash";
 import { ed25519Signer } from "#signature";
 import { decodeBase64url, utf8 } from "../../core/bytes.js";
-import { shownAs } from "../../core/check.js";
-import { isOfLowOrder } from "../../core/ed25519.js";
 import { HookproofError } from "../../core/errors.js";
+import { countOf, shownAs } from "../../core/shown.js";
 import type { UnsignedRequest } from "../../core/signer.js";
-import { countOf } from "../../core/words.js";
+import { isOfLowOrder } from "../../jwt/ed25519.js";
 import { type Answer, type Classification, classifyRefusal, classifyTransient } from "../classification.js";
 import type { Scheme, SchemeSigner } from "../scheme.js";
 

@@ -1,13 +1,12 @@
 import { constantTimeEqual, decodeBase64 } from "#hash";
 import { ed25519Verifier } from "#signature";
 import { utf8 } from "../../core/bytes.js";
-import { type Check, type FailedCheck, shown } from "../../core/check.js";
+import { type Check, type FailedCheck, type SchemeCheck, schemeChecks } from "../../core/check.js";
 import { HookproofError } from "../../core/errors.js";
 import { parseJson } from "../../core/json.js";
 import { isTimestamp, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
-import { countOf } from "../../core/words.js";
-import type { SchemeCheck, UnverifiedRequest, Verification, Verifier } from "../scheme.js";
-import { schemeChecks } from "../scheme-checks.js";
+import { countOf, shown } from "../../core/shown.js";
+import type { UnverifiedRequest, Verification, Verifier } from "../scheme.js";
 import {
   ID_HEADER,
   listOf,

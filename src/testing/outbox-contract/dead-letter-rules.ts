@@ -1,5 +1,5 @@
 import { isEventId, newEventId } from "../../core/event.js";
-import type { DeadLetterFilter } from "../../outbox/outbox-store.js";
+import type { DeadLetterFilter } from "../../outbox/records.js";
 import { expectSame } from "../contract-case.js";
 import {
   attemptRecord,

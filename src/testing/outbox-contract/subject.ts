@@ -1,16 +1,8 @@
 import { sha256Base64url } from "#hash";
 import { utf8 } from "../../core/bytes.js";
 import { newEventId } from "../../core/event.js";
-import type {
-  ClaimedEvent,
-  ClaimShare,
-  DeadLetter,
-  DeliveryFailure,
-  Lease,
-  OutboxAttempt,
-  OutboxEvent,
-  OutboxStore,
-} from "../../outbox/outbox-store.js";
+import type { ClaimedEvent, ClaimShare, OutboxStore } from "../../outbox/outbox-store.js";
+import type { DeadLetter, DeliveryFailure, Lease, OutboxAttempt, OutboxEvent } from "../../outbox/records.js";
 import { type ContractCase, expectSame } from "../contract-case.js";
 
 /** An outbox store to test; it is empty at first. */

@@ -1,6 +1,5 @@
-import type { AutomationInput } from "../../automations/automation.js";
+import { inputOf } from "../../automations/automation.js";
 import { rotateSecret, type SavedAutomation, saveAutomation } from "../../automations/save-automation.js";
-import type { Templates } from "../../automations/template.js";
 import type { ServiceContext } from "../../server/service-context.js";
 import type { AutomationPosition, StoredAutomation } from "../../storage/automations.js";
 import { BEFORE_ALL, timestamp } from "../../storage/document.js";
@@ -60,32 +59,6 @@ export function automationHandlers({
         throw invalidField("automation_id", "has a JWT trigger, and no secret");
       return saved(rotateSecret(context, automation));
     },
-  };
-}
-
-/** An automation as it was sent, with what was left out. */
-export function inputOf({
-  displayName = "",
-  trigger,
-  allowedCidrs = [],
-  published = true,
-  enabled = true,
-  steps = [],
-}: Schemas["AutomationInput"]): AutomationInput {
-  return {
-    displayName,
-    trigger: {
-      ...(trigger.hmac === undefined ? {} : { hmac: {} }),
-      ...(trigger.jwt === undefined ? {} : { jwt: { jwksUrl: trigger.jwt.jwksUrl } }),
-    },
-    allowedCidrs,
-    published,
-    enabled,
-    steps: steps.map(({ name, condition = "", templates = {} }) => ({
-      name,
-      condition,
-      templates: templates as Templates,
-    })),
   };
 }
 

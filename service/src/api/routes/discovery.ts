@@ -1,8 +1,8 @@
 import express, { type Router } from "express";
 import { packageVersion } from "../../package-files.js";
 import { pageHeaders } from "../../server/page-headers.js";
+import { sendJson } from "../../server/send-json.js";
 import type { ServiceContext } from "../../server/service-context.js";
-import { sendJson } from "../error-answers.js";
 import { openApiDocument } from "../openapi-document.js";
 import { operation } from "../operations.js";
 import { htmlPage } from "../reference-page.js";

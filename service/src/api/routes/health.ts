@@ -1,6 +1,6 @@
 import express, { type Router } from "express";
+import { sendJson } from "../../server/send-json.js";
 import type { Storage } from "../../storage/storage.js";
-import { sendJson } from "../error-answers.js";
 
 /** `/healthz`: the process answers. `/readyz`: its database does too. */
 export function healthRouter({ db }: Storage): Router {

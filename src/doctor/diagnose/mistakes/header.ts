@@ -1,9 +1,9 @@
+import { AUTHORIZATION_HEADER } from "../../../core/headers.js";
 import {
-  AUTHORIZATION_HEADER,
   EVENT_ID_HEADER,
   SIGNATURE_HEADER,
   TIMESTAMP_HEADER,
-} from "../../../core/headers.js";
+} from "../../../schemes/access-governance/protocol.js";
 import type { Mistake } from "../mistake.js";
 
 const SECONDS = "Send Unix seconds: String(Math.floor(Date.now() / 1000)). In Python str(int(time.time())).";

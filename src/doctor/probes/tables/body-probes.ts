@@ -1,7 +1,7 @@
 import { concatBytes, utf8 } from "../../../core/bytes.js";
 import { newEventId } from "../../../core/event.js";
-import { EVENT_ID_HEADER } from "../../../core/headers.js";
 import { MAX_BODY_BYTES } from "../../../core/protocol.js";
+import { EVENT_ID_HEADER } from "../../../schemes/access-governance/protocol.js";
 import { type ProbeDefinition, refuses } from "../probe.js";
 import { replaced } from "../requests.js";
 

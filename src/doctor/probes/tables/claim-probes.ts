@@ -1,7 +1,7 @@
 import { sha256Base64url } from "#hash";
 import { bodyBytes, decodeBase64url, utf8 } from "../../../core/bytes.js";
 import { newEventId } from "../../../core/event.js";
-import { listenerUrl } from "../../../core/listener-url.js";
+import { listenerUrl } from "../../../schemes/access-governance/listener-url.js";
 import { accepts, type ProbeDefinition, refuses } from "../probe.js";
 import { hexOf, padded, partsOf, type TokenChanges, type TokenKit } from "../requests.js";
 

@@ -1,6 +1,7 @@
 import { newEventId } from "../../../core/event.js";
-import { CONTENT_TYPE_HEADER, EVENT_ID_HEADER, TIMESTAMP_HEADER } from "../../../core/headers.js";
-import { listenerUrl } from "../../../core/listener-url.js";
+import { CONTENT_TYPE_HEADER } from "../../../core/headers.js";
+import { listenerUrl } from "../../../schemes/access-governance/listener-url.js";
+import { EVENT_ID_HEADER, TIMESTAMP_HEADER } from "../../../schemes/access-governance/protocol.js";
 import { type ProbeDefinition, refuses } from "../probe.js";
 import { added, partsOf, type RequestKit, replaced, requestOf, without } from "../requests.js";
 

@@ -1,6 +1,7 @@
 import { utf8 } from "../../../core/bytes.js";
-import { CONTENT_TYPE_HEADER, EVENT_ID_HEADER, TIMESTAMP_HEADER } from "../../../core/headers.js";
+import { CONTENT_TYPE_HEADER } from "../../../core/headers.js";
 import { MAX_BODY_BYTES } from "../../../core/protocol.js";
+import { EVENT_ID_HEADER, TIMESTAMP_HEADER } from "../../../schemes/access-governance/protocol.js";
 import { type ProbeDefinition, refuses } from "../probe.js";
 import { type RequestKit, replaced, without } from "../requests.js";
 

@@ -1,6 +1,9 @@
 import { bodyBytes, concatBytes, decodeBase64url, encodeBase64url, utf8 } from "../../../core/bytes.js";
-import { SIGNATURE_HEADER, TIMESTAMP_HEADER } from "../../../core/headers.js";
-import { signingHead } from "../../../core/protocol.js";
+import {
+  SIGNATURE_HEADER,
+  signingHead,
+  TIMESTAMP_HEADER,
+} from "../../../schemes/access-governance/protocol.js";
 import { type ProbeDefinition, refuses } from "../probe.js";
 import {
   added,

@@ -1,7 +1,8 @@
 import { hmacKey, hmacSha256 } from "#hash";
 import { decodeBase64url, utf8 } from "../../../core/bytes.js";
-import { AUTHORIZATION_HEADER, SIGNATURE_HEADER } from "../../../core/headers.js";
+import { AUTHORIZATION_HEADER } from "../../../core/headers.js";
 import { MAX_TOKEN_LENGTH } from "../../../core/protocol.js";
+import { SIGNATURE_HEADER } from "../../../schemes/access-governance/protocol.js";
 import { accepts, type ProbeDefinition, refuses } from "../probe.js";
 import {
   added,

@@ -1,0 +1,45 @@
+import { createPrivateKey, createPublicKey, KeyObject, sign, verify } from "node:crypto";
+import type * as portable from "../signature-portable.js";
+
+// Without the portable variant, which would be another file to find at every start.
+
+// At once, and not by the thread pool: for a message of a few kilobytes the way there takes longer than the signature.
+
+const PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex"); // RFC 8410 section 7
+
+export function ed25519Signer(seed: Uint8Array): portable.SignEd25519 {
+  const pkcs8 = Buffer.concat([PKCS8_HEAD, seed]);
+  const key = createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" });
+  return (...parts) => sign(null, Buffer.concat(parts), key);
+}
+
+export function ed25519Verifier(publicKey: Uint8Array): portable.VerifyEd25519 {
+  const x = Buffer.from(publicKey).toString("base64url");
+  const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+  return (signature, ...parts) => verify(null, Buffer.concat(parts), key, signature);
+}
+
+export const signatureBy: typeof portable.signatureBy = (key, parameters, bytes) => {
+  // Not by RSA, which signs ten times as long.
+  const own = parameters.name === RSA ? undefined : keyAtOnce(key, parameters, "sign");
+  if (own) return sign(HASHES[parameters.name], bytes, own);
+  return crypto.subtle.sign(parameters, key, bytes).then((signature) => new Uint8Array(signature));
+};
+
+export const isSignatureBy: typeof portable.isSignatureBy = (key, parameters, signature, bytes) => {
+  const own = keyAtOnce(key, parameters, "verify");
+  return own
+    ? verify(HASHES[parameters.name], bytes, own, signature)
+    : crypto.subtle.verify(parameters, key, signature, bytes);
+};
+
+const RSA = "RSASSA-PKCS1-v1_5";
+const HASHES: Readonly<Record<string, string | null>> = { Ed25519: null, ECDSA: "sha256", [RSA]: "sha256" };
+
+/** A key of WebCrypto as one of Node; nothing where WebCrypto has to keep the key, or has to refuse it. */
+function keyAtOnce(key: CryptoKey, { name }: portable.SignatureParameters, usage: KeyUsage) {
+  const isFit = key.extractable && key.algorithm.name === name && key.usages.includes(usage);
+  return isFit && name in HASHES
+    ? { key: KeyObject.from(key), dsaEncoding: "ieee-p1363" as const }
+    : undefined;
+}

@@ -1,0 +1,46 @@
+import { literal } from "../../postgres/database.js";
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
+
+/** The names of an outbox's schema, tables, lock and channel, as SQL. */
+export interface OutboxNames {
+  readonly schema: string;
+  /** The table of events. */
+  readonly event: string;
+  /** The table of bodies that several events have, one for each of several listeners. */
+  readonly body: string;
+  /** A table of changes of the counts: the sums are how many events each listener has in each state. */
+  readonly tally: string;
+  /**
+   * The table of listeners that are paused, rest, have changed or have a rate. `pace` is the time of `allowedBy`;
+   * `has_aside` says whether events of it may be `aside`.
+   */
+  readonly listener: string;
+  /** The advisory lock that is held while ordering keys pass from one event to the next. */
+  readonly orderLock: string;
+  /** The class of the advisory locks of listeners that are being claimed from. */
+  readonly claimLock: string;
+  /** The channel of notifications about new work. */
+  readonly channel: string;
+}
+
+/**
+ * Checks and quotes a schema's name, which becomes part of the SQL.
+ *
+ * @throws {TypeError} if it is no plain name
+ */
+export function outboxNames(name: string): OutboxNames {
+  if (typeof name !== "string" || !NAME.test(name))
+    throw new TypeError("schema must be a name of letters, digits and _");
+  const schema = `"${name}"`;
+  return {
+    schema,
+    event: `${schema}.event`,
+    body: `${schema}.body`,
+    tally: `${schema}.tally`,
+    listener: `${schema}.listener`,
+    orderLock: `hashtextextended(${literal(`hookproof ${name} order`)}, 0)`,
+    claimLock: `hashtext(${literal(`hookproof ${name} claim`)})`,
+    channel: `"hookproof ${name}"`,
+  };
+}

@@ -1,0 +1,295 @@
+import { within } from "../core/clock.js";
+import { databaseFailure, HookproofError } from "../core/errors.js";
+
+/** Runs statements: a `Client` or `PoolClient` of `pg`, or an object around an ORM's transaction. */
+export interface PostgresClient {
+  /** Runs one statement; the result has its `rows`. */
+  query(text: string, values?: unknown[]): Promise<unknown>;
+}
+
+/** The part of a pool's client that the store uses. */
+export interface PostgresPoolClient extends PostgresClient {
+  /** Gives the client back to the pool; with an error or `true` the pool closes the connection. */
+  release(error?: Error | boolean): void;
+}
+
+/** The part of a `Pool` of `pg` that the store uses. */
+export interface PostgresPool {
+  /** Takes a client out of the pool, and connects if none is free. */
+  connect(): Promise<PostgresPoolClient>;
+  /** The options that the pool was made with. */
+  readonly options?:
+    | {
+        /** The number of connections; 10 by default. */
+        readonly max?: number | undefined;
+      }
+    | undefined;
+}
+
+/** How far a call has come: an error before `asked` has changed nothing. */
+interface Progress {
+  asked: boolean;
+}
+
+/** How long the answer of a doubtful connection, and a rollback, may take. */
+const PROBE_MS = 1_000;
+
+/** How often work runs at most that deadlocks or serialization failures have stopped. */
+const MAX_RUNS = 4;
+
+/**
+ * The store's access to PostgreSQL. Every call has a time limit, and a connection that does not answer in time is
+ * closed: behind a firewall that has lost its state, it would never answer again.
+ *
+ * Nothing outlives a transaction: no prepared statements, no session locks, no settings. So the store works behind a
+ * pooler that gives each transaction another connection.
+ */
+export class Database {
+  readonly #pool: PostgresPool;
+  readonly #limitMs: number;
+  /** When each connection last answered. */
+  readonly #heard = new WeakMap<PostgresPoolClient, number>();
+  /** The start of the last call that was never answered. Connections that last answered earlier may be dead too. */
+  #silentSince = Number.NEGATIVE_INFINITY;
+  readonly #onLoss = new Set<() => void>();
+
+  constructor(pool: PostgresPool, limitMs: number) {
+    this.#pool = pool;
+    this.#limitMs = limitMs;
+  }
+
+  /** Runs one statement that changes nothing. */
+  read<Row>(text: string, values?: unknown[]): Promise<Row[]> {
+    return this.#run(async (client) => rowsOf<Row>(await client.query(text, values)));
+  }
+
+  /** Runs one statement that changes nothing and reads no table from end to end. Values are literals in the SQL. */
+  search<Row>(statement: string): Promise<Row[]> {
+    const begin = this.#begin();
+    const text = [...begin, statement, "COMMIT"].join(";\n");
+    return this.#run(async (client) => {
+      const results = (await client.query(text)) as unknown[];
+      return rowsOf<Row>(results[begin.length]);
+    });
+  }
+
+  /** Runs one statement outside a transaction. */
+  write<Row>(text: string, values?: unknown[]): Promise<Row[]> {
+    return this.#run(async (client, progress) => {
+      progress.asked = true;
+      return rowsOf<Row>(await client.query(text, values));
+    });
+  }
+
+  /**
+   * Runs statements in one transaction and one round trip, so that no lock is held over the network. Values are
+   * literals in the SQL. Resolves to the rows of each statement.
+   */
+  async script(statements: readonly string[]): Promise<unknown[][]> {
+    const [rows = []] = await this.scripts([statements]);
+    return rows;
+  }
+
+  /** Runs several transactions one after the other in one round trip. */
+  scripts(transactions: readonly (readonly string[])[]): Promise<unknown[][][]> {
+    const begin = this.#begin();
+    const text = transactions
+      .map((statements) => [...begin, ...statements, "COMMIT"].join(";\n"))
+      .join(";\n");
+    return this.#run(async (client, progress) => {
+      progress.asked = true;
+      let results = (await client.query(text)) as { rows: unknown[] }[];
+      return transactions.map(({ length }) => {
+        const rows = results.slice(begin.length, begin.length + length).map((result) => result.rows);
+        results = results.slice(begin.length + length + 1);
+        return rows;
+      });
+    });
+  }
+
+  /** Runs work in a transaction of its own. */
+  transaction<Value>(work: (client: PostgresClient) => Promise<Value>): Promise<Value> {
+    return this.#run(async (client, progress) => {
+      await client.query(this.#begin().join(";\n"));
+      const value = await work(client);
+      progress.asked = true;
+      await client.query("COMMIT");
+      return value;
+    });
+  }
+
+  /** Calls this whenever a connection was lost: those on which nothing is asked may be dead too, and never say so. */
+  onLoss(heard: () => void): () => void {
+    this.#onLoss.add(heard);
+    return () => this.#onLoss.delete(heard);
+  }
+
+  /** Takes a client out of the pool; the caller releases it. */
+  connect(): Promise<PostgresPoolClient> {
+    return this.#acquire(performance.now() + this.#limitMs);
+  }
+
+  /**
+   * Sets the isolation level, because the database's default may be another one. Every query has an index, so
+   * sequential scans are off; they make the estimated costs high, and so JIT is off as well.
+   */
+  #begin(): string[] {
+    const ms = this.#limitMs;
+    return [
+      "BEGIN ISOLATION LEVEL READ COMMITTED",
+      `SET LOCAL statement_timeout = ${ms}`,
+      "SET LOCAL enable_seqscan = off",
+      "SET LOCAL enable_bitmapscan = off",
+      "SET LOCAL jit = off",
+      `SET LOCAL idle_in_transaction_session_timeout = ${ms}`,
+    ];
+  }
+
+  async #run<Value>(
+    work: (client: PostgresPoolClient, progress: Progress) => Promise<Value>,
+  ): Promise<Value> {
+    for (let run = 1; ; run++) {
+      const progress = { asked: false };
+      try {
+        return await this.#once(work, progress);
+      } catch (error) {
+        if (run < MAX_RUNS && isCollision(error)) continue;
+        throw failure(error, progress.asked);
+      }
+    }
+  }
+
+  async #once<Value>(
+    work: (client: PostgresPoolClient, progress: Progress) => Promise<Value>,
+    progress: Progress,
+  ): Promise<Value> {
+    const until = performance.now() + this.#limitMs;
+    const client = await this.#acquire(until);
+    const askedAt = performance.now();
+    const ignore = () => {}; // the query itself rejects as well
+    const events = eventsOf(client);
+    events.on?.("error", ignore);
+    try {
+      const value = await withinTime(work(client, progress), until - performance.now());
+      this.#heard.set(client, performance.now());
+      client.release();
+      return value;
+    } catch (error) {
+      if (error instanceof NoAnswer) this.#silentSince = Math.max(this.#silentSince, askedAt);
+      await this.#giveBack(client, error);
+      throw error;
+    } finally {
+      events.removeListener?.("error", ignore);
+    }
+  }
+
+  /** Gives a client back after an error: after an error of the server's it can be used again, otherwise it is closed. */
+  async #giveBack(client: PostgresPoolClient, error: unknown): Promise<void> {
+    try {
+      if (!isServerError(error) && !isOurs(error)) throw error;
+      await withinTime(client.query("ROLLBACK"), PROBE_MS);
+      client.release();
+    } catch {
+      client.release(error instanceof Error ? error : true);
+      for (const heard of this.#onLoss) heard();
+    }
+  }
+
+  async #acquire(until: number): Promise<PostgresPoolClient> {
+    for (;;) {
+      const connecting = this.#pool.connect();
+      const client = await withinTime(connecting, until - performance.now()).catch((error) => {
+        connecting.then((late) => late.release()).catch(() => {}); // the caller has given up
+        throw error;
+      });
+      if (await this.#isAlive(client)) return client;
+    }
+  }
+
+  /**
+   * Whether a connection can be used. After a call without an answer, connections that last answered before it are
+   * closed, and connections that this store has not used yet are tried.
+   */
+  async #isAlive(client: PostgresPoolClient): Promise<boolean> {
+    const heard = this.#heard.get(client);
+    if (this.#silentSince === Number.NEGATIVE_INFINITY || (heard ?? 0) > this.#silentSince) return true;
+    try {
+      if (heard !== undefined) throw new NoAnswer(0);
+      await withinTime(client.query("SELECT 1"), PROBE_MS);
+      this.#heard.set(client, performance.now());
+      return true;
+    } catch {
+      client.release(true);
+      return false;
+    }
+  }
+}
+
+/** The events of a `pg` client; other clients may have none. */
+export interface ClientEvents {
+  /** The server's process id, as it was given at the connection's start. */
+  readonly processID?: number | null;
+  on?(event: "error" | "end", listener: () => void): unknown;
+  on?(event: "notification", listener: (message: { readonly payload?: string }) => void): unknown;
+  removeListener?(event: "error", listener: () => void): unknown;
+}
+
+export function eventsOf(client: PostgresPoolClient): ClientEvents {
+  return client as ClientEvents;
+}
+
+/** The rows of one statement. */
+export function rowsOf<Row>(result: unknown): Row[] {
+  return (result as { rows: Row[] }).rows;
+}
+
+/** A text as an SQL literal, for both values of `standard_conforming_strings`. */
+export function literal(text: string): string {
+  const quoted = `'${text.replaceAll("\\", "\\\\").replaceAll("'", "''")}'`;
+  return text.includes("\\") ? ` E${quoted}` : quoted;
+}
+
+/** A value as a JSON literal. */
+export function jsonLiteral(value: unknown): string {
+  return `${literal(JSON.stringify(value))}::json`;
+}
+
+/** Whether the server has refused a statement. After any other error the statement may have run. */
+function isServerError(error: unknown): boolean {
+  const state = sqlState(error);
+  return state !== undefined && !/^(?:08|57P|XX|40003)/.test(state);
+}
+
+function isOurs(error: unknown): error is Error {
+  return error instanceof HookproofError || error instanceof TypeError;
+}
+
+function failure(error: unknown, asked: boolean): Error {
+  if (isOurs(error)) return error;
+  const isUnknown = asked && !isServerError(error);
+  return databaseFailure(isUnknown ? "OUTBOX_OUTCOME_UNKNOWN" : "OUTBOX_UNAVAILABLE", error);
+}
+
+class NoAnswer extends Error {
+  constructor(ms: number) {
+    super(`PostgreSQL did not answer within ${Math.round(ms)} ms`);
+  }
+}
+
+/** Awaits an answer of the server for at most `ms`. */
+function withinTime<Value>(work: Promise<Value>, ms: number): Promise<Value> {
+  return within(work, ms, () => new NoAnswer(ms));
+}
+
+/** The SQLSTATE of an error of the server; an ORM may have wrapped it. */
+function sqlState(error: unknown): string | undefined {
+  const { code, severity, cause } = Object(error) as { code?: unknown; severity?: unknown; cause?: unknown };
+  if (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && severity !== undefined) return code;
+  return cause === undefined ? undefined : sqlState(cause);
+}
+
+/** Whether it is a deadlock or a serialization failure: the same work may succeed if it runs again. */
+export function isCollision(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === "40001" || state === "40P01";
+}

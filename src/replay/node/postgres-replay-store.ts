@@ -1,0 +1,242 @@
+import { randomUUID } from "node:crypto";
+import { checkWholeNumber } from "../../core/options.js";
+import { EVENT_ID_RETENTION_MS } from "../../core/protocol.js";
+import { isCollision } from "../../postgres/database.js";
+import {
+  CLEANUP_ROWS,
+  cleanupSchedule,
+  quotedIndex,
+  quotedTable,
+  REPLAY_TABLE,
+  RESERVATION_MS,
+  type ReplayStore,
+  type Reservation,
+  reservationLost,
+  withinMs,
+} from "../replay-store.js";
+import { together } from "./together.js";
+
+/** The method of a `Pool`, `PoolClient` or `Client` of `pg` that the store uses. */
+export interface PostgresQueryable {
+  /** Runs a statement, with a value for each `$1`, `$2` and so on. */
+  query(sql: string, values?: unknown[]): Promise<{ rows: unknown[]; rowCount: number | null }>;
+}
+
+/** Options of `postgresReplayStore`. */
+export interface PostgresReplayStoreOptions {
+  /** A `Pool` of `pg`; ending it is the caller's. */
+  pool: PostgresQueryable;
+  /** The table's name, or `schema.name`; `hookproof_event_ids` by default. */
+  table?: string | undefined;
+  /** How long a reservation holds if it is neither committed nor released; 60,000 ms by default. */
+  reservationMs?: number | undefined;
+  /** A call that takes longer rejects; 2,000 ms by default. */
+  timeoutMs?: number | undefined;
+}
+
+/** A replay store in PostgreSQL. */
+export interface PostgresReplayStore extends ReplayStore {
+  /**
+   * As in every store. With the client of an open transaction, id and work are committed together, or neither is.
+   * Where it rejects with RESERVATION_LOST, roll back. Make it the last call before `COMMIT`.
+   */
+  commit(reservation: Reservation, transaction?: PostgresQueryable): Promise<void>;
+}
+
+/**
+ * A replay store in PostgreSQL 12 or later, for any number of machines. It uses the database's clock, so the machines'
+ * clocks need not agree. It creates its table at the first call, where the table does not exist. Ids are kept for 7
+ * days (specification 8) and removed afterwards, at most 500 a call. Calls of the same moment share one statement.
+ *
+ * Its methods reject with a `HookproofError` REPLAY_STORE_UNAVAILABLE when the database fails or is late.
+ *
+ * @example
+ * ```ts
+ * import { generateSecret } from "hookproof"; // stands for your listener's own secret
+ * import { postgresReplayStore } from "hookproof/replay";
+ * import { createReceiver } from "hookproof/receiver";
+ * import pg from "pg";
+ *
+ * const pool = new pg.Pool({ connectionString: "postgres://localhost/app" });
+ * // A lost connection is an error of the pool's, or of the connection while it is in use.
+ * pool.on("error", (error) => console.error(error.message));
+ * pool.on("connect", (client) => client.on("error", () => {})); // its query rejects too
+ * const replayStore = postgresReplayStore({ pool });
+ *
+ * const receiver = createReceiver({
+ *   listener: { id: "lst_1", baseUrl: "https://tenant.example.com", auth: { method: "hmac", secret: generateSecret() } },
+ *   replayStore,
+ * });
+ * const handler = (request: Request) =>
+ *   receiver.handle(request, async (event, reservation) => {
+ *     const client = await pool.connect();
+ *     try {
+ *       await client.query("BEGIN");
+ *       await client.query("INSERT INTO jobs (event_id, body) VALUES ($1, $2)", [event.id, event.body]);
+ *       await replayStore.commit(reservation, client);
+ *       await client.query("COMMIT");
+ *     } catch (error) {
+ *       await client.query("ROLLBACK").catch(() => {});
+ *       throw error;
+ *     } finally {
+ *       client.release();
+ *     }
+ *   });
+ * ```
+ */
+export function postgresReplayStore({
+  pool,
+  table: name = REPLAY_TABLE,
+  reservationMs = RESERVATION_MS,
+  timeoutMs = 2_000,
+}: PostgresReplayStoreOptions): PostgresReplayStore {
+  if (typeof pool?.query !== "function")
+    throw new TypeError("pool must have the query() of pg's Pool or Client");
+  checkWholeNumber("reservationMs", reservationMs);
+  checkWholeNumber("timeoutMs", timeoutMs);
+  const table = quotedTable(name);
+  const sql = queriesOn(table);
+  const cleanup = cleanupSchedule();
+
+  let prepared: Promise<void> | undefined;
+
+  function prepare(): Promise<void> {
+    prepared ??= withinMs(timeoutMs, createTable).catch((error) => {
+      prepared = undefined;
+      throw error;
+    });
+    return prepared;
+  }
+
+  async function createTable(): Promise<void> {
+    // PostgreSQL refuses CREATE TABLE IF NOT EXISTS to a role that may not create tables, even where the table exists.
+    const { rows } = await pool.query("SELECT to_regclass($1) IS NOT NULL AS exists", [table]);
+    if ((rows as { exists?: boolean }[])[0]?.exists) return;
+    // Two processes that create one table at once would collide in the catalogue. The lock lasts as long as the
+    // implicit transaction around these statements.
+    const lock = `SELECT pg_advisory_xact_lock(hashtext('hookproof ${name}'))`;
+    await pool.query(`${lock}; ${sql.create}; ${sql.index(quotedIndex(name))}`);
+  }
+
+  /** Asks again where transactions collided, as they do under a stricter isolation: one of many calls would fail all. */
+  async function ask(statement: string, values: unknown[]): ReturnType<PostgresQueryable["query"]> {
+    for (let run = 1; ; run++) {
+      try {
+        return await pool.query(statement, values);
+      } catch (error) {
+        if (run === MOST_RUNS || !isCollision(error)) throw error;
+      }
+    }
+  }
+
+  const reserveTogether = together(rowOf, async (calls: readonly Reservation[]) => {
+    const { rows } = await ask(sql.reserve, [...columnsOf(calls), reservationMs]);
+    return rows as { reserved: boolean; processed: boolean | null }[];
+  });
+
+  const commitTogether = together(rowOf, async (calls: readonly Reservation[]) => {
+    const { rows } = await ask(sql.commit, [...columnsOf(calls), EVENT_ID_RETENTION_MS]);
+    const committed = new Set((rows as { token: string }[]).map(({ token }) => token));
+    return calls.map(({ token }) => committed.has(token));
+  });
+
+  async function commitIn(transaction: PostgresQueryable, reservation: Reservation): Promise<boolean> {
+    const values = [...columnsOf([reservation]), EVENT_ID_RETENTION_MS];
+    const { rowCount } = await transaction.query(sql.commit, values);
+    return rowCount !== 0;
+  }
+
+  const releaseTogether = together(rowOf, async (calls: readonly Reservation[]) => {
+    await ask(sql.release, columnsOf(calls));
+    return [];
+  });
+
+  return {
+    async reserve(listenerId, eventId) {
+      await prepare();
+      const now = performance.now();
+      if (cleanup.isDue(now)) {
+        cleanup.done(now, 0); // the calls of the same moment go on without it
+        const { rowCount } = await withinMs(timeoutMs, () => pool.query(sql.cleanup));
+        cleanup.done(now, rowCount ?? 0);
+      }
+      const reservation = { listenerId, eventId, token: randomUUID() };
+      // A reservation that nobody was told of is released, or the id would be in flight though nobody works on it.
+      const { reserved, processed } = await withinMs(
+        timeoutMs,
+        () => reserveTogether(reservation),
+        () => releaseTogether(reservation),
+      );
+      if (reserved) return { state: "reserved", reservation };
+      return { state: processed ? "processed" : "in-flight" };
+    },
+    async commit(reservation, transaction) {
+      const isCommitted = await withinMs(timeoutMs, () =>
+        transaction ? commitIn(transaction, reservation) : commitTogether(reservation),
+      );
+      if (!isCommitted) throw reservationLost();
+    },
+    async release(reservation) {
+      await withinMs(timeoutMs, () => releaseTogether(reservation));
+    },
+  };
+}
+
+/** How often a statement runs at most if its transactions collide with others. */
+const MOST_RUNS = 5;
+
+/** Which row a call is about. PostgreSQL would refuse a text with a NUL, and every other call of its statement. */
+function rowOf({ listenerId, eventId }: Reservation): string {
+  const row = `${listenerId}\n${eventId}`;
+  if (row.includes("\0")) throw new TypeError("an id must not hold a NUL");
+  return row;
+}
+
+/** The reservations as the three arrays that the statements take. */
+const columnsOf = (calls: readonly Reservation[]): string[][] => [
+  calls.map(({ listenerId }) => listenerId),
+  calls.map(({ eventId }) => eventId),
+  calls.map(({ token }) => token),
+];
+
+const NOW = "clock_timestamp()";
+const LATER = `${NOW} + $4 * interval '1 millisecond'`;
+const GIVEN = `SELECT * FROM unnest($1::text[], $2::text[], $3::text[])
+  WITH ORDINALITY AS given (listener_id, event_id, token, ordinality)`;
+
+function queriesOn(table: string) {
+  return {
+    create: `CREATE TABLE IF NOT EXISTS ${table} (
+      listener_id text NOT NULL, event_id text NOT NULL, token text NOT NULL,
+      processed boolean NOT NULL, expires_at timestamptz NOT NULL,
+      PRIMARY KEY (listener_id, event_id))`,
+    index: (name: string) => `CREATE INDEX IF NOT EXISTS ${name} ON ${table} (expires_at)`,
+    // A known id is read from the snapshot first: INSERT alone would wait for an open transaction that has the row.
+    // Rows are written in the order of their keys, so that statements of two processes never wait for each other.
+    reserve: `WITH given AS MATERIALIZED (${GIVEN}), known AS (
+        SELECT g.ordinality, ids.processed FROM given g JOIN ${table} ids USING (listener_id, event_id)
+        WHERE ids.expires_at > ${NOW}
+      ), taken AS (
+        INSERT INTO ${table} AS ids (listener_id, event_id, token, processed, expires_at)
+        SELECT listener_id, event_id, token, false, ${LATER} FROM given
+        WHERE ordinality NOT IN (SELECT ordinality FROM known) ORDER BY listener_id, event_id
+        ON CONFLICT (listener_id, event_id) DO UPDATE
+          SET token = excluded.token, processed = false, expires_at = excluded.expires_at
+          WHERE ids.expires_at <= ${NOW}
+        RETURNING token
+      )
+      SELECT taken.token IS NOT NULL AS reserved, known.processed
+      FROM given LEFT JOIN taken USING (token) LEFT JOIN known USING (ordinality) ORDER BY ordinality`,
+    commit: `INSERT INTO ${table} AS ids (listener_id, event_id, token, processed, expires_at)
+      SELECT listener_id, event_id, token, true, ${LATER} FROM (${GIVEN}) AS given ORDER BY listener_id, event_id
+      ON CONFLICT (listener_id, event_id) DO UPDATE
+        SET token = excluded.token, processed = true, expires_at = excluded.expires_at
+        WHERE ids.token = excluded.token OR ids.expires_at <= ${NOW}
+      RETURNING token`,
+    release: `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+        SELECT ids.ctid FROM (${GIVEN}) AS given JOIN ${table} ids USING (listener_id, event_id, token)
+        WHERE NOT ids.processed ORDER BY ids.listener_id, ids.event_id FOR UPDATE OF ids))`,
+    cleanup: `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM ${table} WHERE expires_at <= ${NOW} LIMIT ${CLEANUP_ROWS} FOR UPDATE SKIP LOCKED))`,
+  };
+}

@@ -1,0 +1,19 @@
+import type { ErrorCode } from "../core/errors.js";
+
+/** The record of one attempt. */
+export interface AttemptRecord {
+  /** 1 for the first. */
+  readonly number: number;
+  /** Milliseconds since the epoch, by the local clock. */
+  readonly startedAt: number;
+  /** Milliseconds that the attempt took, corrections included. */
+  readonly durationMs: number;
+  /** The last answer's status, if there was one. */
+  readonly status?: number;
+  /** Why it was not accepted. */
+  readonly code?: ErrorCode;
+  /** The code the receiver itself named in its answer, if it did. */
+  readonly receiverCode?: string;
+  /** What was changed within the attempt to send the same event once more. */
+  readonly corrected?: readonly ("clock" | "secret")[];
+}
