@@ -2,7 +2,9 @@
 // and a JUnit file. It needs nothing but Node. What a listener says is text of others: it is escaped wherever it goes.
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 
 const { env } = process;
 const input = (name) => (env[`INPUT_${name.toUpperCase()}`] ?? "").trim();
@@ -25,6 +27,7 @@ async function probe() {
   if (process.platform === "win32") throw new Error("This action runs on Linux and macOS.");
   const url = input("url");
   if (url === "") throw new Error("The input url is missing: the listener's whole URL.");
+  if (!/^https?:\/\//i.test(url)) throw new Error("The input url must begin with https:// or http://.");
   const report = input("report") || "hookproof-probes.xml";
   const told = await hookproofTest(url, report);
   const summary = told.find(({ type }) => type === "summary");
@@ -60,16 +63,25 @@ async function probe() {
 async function hookproofTest(url, report) {
   const { version } = JSON.parse(readFileSync(new URL("../../cli/package.json", import.meta.url), "utf8"));
   const args = ["--yes", "--package", `hookproof-cli@${version}`, "hookproof", "test", url, "--json"];
-  args.push("--reporter", "junit", "--out", report, "--no-input", "--timeout", input("timeout") || "10s");
+  args.push(
+    "--reporter=junit",
+    `--out=${resolve(report)}`,
+    "--no-input",
+    `--timeout=${input("timeout") || "10s"}`,
+  );
   for (const name of ["allow-trigger", "strict"]) if (flag(name)) args.push(`--${name}`);
   for (const name of ["only", "skip"]) for (const glob of lines(name)) args.push(`--${name}=${glob}`);
-  if (input("key") !== "") args.push("--method", "jwt", `--key=${input("key")}`);
+  if (input("key") !== "") args.push("--method", "jwt", `--key=${resolve(input("key"))}`);
   if (input("base-url") !== "") args.push(`--base-url=${input("base-url")}`);
 
   // The inputs are not handed on: the secret goes in the variable that is for it alone.
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("INPUT_")));
   const secret = input("secret");
+  // The checked-out tree may be a stranger's: its .npmrc would choose the registry, its node_modules the command, its
+  // hookproof.config.json the options. In an empty folder none of them counts.
+  const empty = mkdtempSync(join(env.RUNNER_TEMP || tmpdir(), "hookproof-action-"));
   const child = spawn("npx", args, {
+    cwd: empty,
     env: secret === "" ? own : { ...own, HOOKPROOF_SECRET: secret },
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -80,7 +92,11 @@ async function hookproofTest(url, report) {
   child.stderr.setEncoding("utf8").on("data", (text) => {
     warned += text;
   });
-  await new Promise((resolve, reject) => child.once("error", reject).once("close", resolve));
+  try {
+    await new Promise((done, reject) => child.once("error", reject).once("close", done));
+  } finally {
+    rmSync(empty, { recursive: true, force: true });
+  }
   const documents = said
     .split("\n")
     .filter((line) => line.startsWith("{"))

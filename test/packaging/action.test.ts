@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -34,9 +34,12 @@ interface Ran {
   readonly report: string;
 }
 
-async function ran(inputs: Readonly<Record<string, string>>): Promise<Ran> {
+async function ran(
+  inputs: Readonly<Record<string, string>>,
+  more: { readonly workspace?: string; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<Ran> {
   requireBuild();
-  const folder = temporaryFolder("action");
+  const folder = more.workspace ?? temporaryFolder("action");
   const file = (name: string, content = "") => {
     writeFileSync(join(folder, name), content);
     return join(folder, name);
@@ -47,6 +50,7 @@ async function ran(inputs: Readonly<Record<string, string>>): Promise<Ran> {
     HOME: folder,
     GITHUB_OUTPUT: file("output"),
     GITHUB_STEP_SUMMARY: file("summary"),
+    ...more.env,
   };
   for (const [name, { default: value = "" }] of Object.entries(action.inputs))
     env[`INPUT_${name.toUpperCase()}`] = inputs[name] ?? value;
@@ -142,6 +146,55 @@ describe("the action", () => {
     expect(log).not.toMatch(/^::(?:set-output|error::)/m);
     expect(summary).not.toMatch(/<img|\$\(/);
     expect(outputs.ok ?? "false").toBe("false");
+  });
+
+  it("takes no input for an option", { timeout: 60_000 }, async () => {
+    const url = await listenerWith("none");
+    const asUrl = await ran({ url: "--out=pwned", secret: SECRET });
+    expect(asUrl.log).toBe("::error title=hookproof::The input url must begin with https:// or http://.\n");
+    const asTime = await ran({ url, secret: SECRET, timeout: "--config=pwned.json" });
+    expect(asTime.log).toMatch(/^::error title=hookproof::[A-Z_]+: /);
+    expect(asTime.log).toContain("--timeout");
+    const asReport = await ran({ url, secret: SECRET, only: "timestamp-too-old", report: "--json" });
+    expect([asReport.code, asReport.report.slice(0, 5)]).toEqual([0, "<?xml"]);
+  });
+
+  it("runs and asks nothing of the workspace's choosing", { timeout: 60_000 }, async () => {
+    const registry = async (): Promise<{ url: string; asked: string[] }> => {
+      const asked: string[] = [];
+      const url = await server(({ url: path = "" }, response) => {
+        asked.push(path);
+        response.writeHead(404).end("{}");
+      });
+      return { url: new URL("/", url).href, asked };
+    };
+    const [strange, own] = [await registry(), await registry()];
+    const workspace = temporaryFolder("workspace");
+    const home = temporaryFolder("home");
+    writeFileSync(join(workspace, ".npmrc"), `registry=${strange.url}\nfetch-retries=0\n`);
+    writeFileSync(join(home, ".npmrc"), `registry=${own.url}\nfetch-retries=0\n`);
+    writeFileSync(join(workspace, "package.json"), "{}");
+    writeFileSync(join(workspace, "hookproof.config.json"), "not JSON");
+    const command = join(workspace, "node_modules/hookproof-cli");
+    mkdirSync(command, { recursive: true });
+    const manifest = { name: "hookproof-cli", version: VERSION, bin: { hookproof: "run.cjs" } };
+    writeFileSync(join(command, "package.json"), JSON.stringify(manifest));
+    writeFileSync(
+      join(command, "run.cjs"),
+      `require("fs").writeFileSync(${JSON.stringify(join(home, "ran"))}, "")`,
+    );
+
+    // npm's own npx, and a registry that has nothing.
+    const npx = { HOME: home, PATH: process.env.PATH };
+    const { code, log } = await ran({ url: "http://127.0.0.1:9/x", secret: SECRET }, { workspace, env: npx });
+    expect([code, existsSync(join(home, "ran")), strange.asked]).toEqual([1, false, []]);
+    expect(own.asked).toContain("/hookproof-cli");
+    expect(log).toContain("::error title=hookproof::");
+
+    // The command itself, which is not told of the folder's configuration.
+    const url = await listenerWith("none");
+    const probed = await ran({ url, secret: SECRET, only: "timestamp-too-old" }, { workspace });
+    expect([probed.code, probed.report.slice(0, 5)]).toEqual([0, "<?xml"]);
   });
 
   it("needs a runner's Node, this version of the command, and no shell", () => {
