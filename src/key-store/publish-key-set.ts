@@ -1,4 +1,4 @@
-import { sleep } from "../core/clock.js";
+import { MAX_TIMER_MS, sleep, within } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import { checkWholeNumber } from "../core/options.js";
 import { exportKeySet } from "../jwks/host.js";
@@ -55,6 +55,8 @@ const OVERTAKEN = {
 const SETTLE_FOR_MS = 30_000;
 const LOOK_AGAIN_MS = 1_000;
 const UPLOAD_TIMEOUT_MS = 60_000;
+/** How long an upload may take to end once it is told to; longer than a command is given. */
+const HEED_MS = 2_000;
 
 /**
  * Brings a store's key set to a static host, and rotates a key in only after the host was seen to show it.
@@ -151,10 +153,22 @@ async function uploadFailure(
 ): Promise<string | undefined> {
   const limit = AbortSignal.timeout(UPLOAD_TIMEOUT_MS);
   try {
-    await upload(document, signal ? AbortSignal.any([signal, limit]) : limit);
+    const ends = signal ? AbortSignal.any([signal, limit]) : limit;
+    await heeding(Promise.resolve(upload(document, ends)), ends);
     return undefined;
   } catch (error) {
     if (error instanceof HookproofError) return error.message;
     return `The upload failed: ${error instanceof Error ? error.message : "no reason was given"}.`;
+  }
+}
+
+/** Awaits an upload, and a while past its signal: one that heeds it says more of what was done. */
+async function heeding(upload: Promise<void>, signal: AbortSignal): Promise<void> {
+  const told = new Error("told to end");
+  try {
+    await within(upload, MAX_TIMER_MS, () => told, signal);
+  } catch (error) {
+    if (error !== told) throw error;
+    await within(upload, HEED_MS, () => new Error("it was told to end, and did not"));
   }
 }

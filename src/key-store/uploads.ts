@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, open, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,6 +15,8 @@ export type KeySetUpload = (document: string, signal: AbortSignal) => Promise<vo
 const FILE_PLACE = "{file}";
 /** How much of what a command says on standard error is passed on. */
 const SHOWN_ERROR = 300;
+/** How long a command that is told to end may take to clean up, and one that has ended to say its last words, in ms. */
+const GRACE_MS = 1_000;
 
 /**
  * Writes the document to a file of a static host. Readers see the old file or the new one, and never a part: it is
@@ -53,7 +55,8 @@ export function fileUpload(path: string): KeySetUpload {
 
 /**
  * Runs a program that uploads the document. It is given on standard input, and as a file whose path stands for
- * `{file}` in the arguments. No shell reads the line. An exit code other than 0 is a failure.
+ * `{file}` in the arguments. No shell reads the line. An exit code other than 0 is a failure. What the program has
+ * started and left behind in its process group ends with it; a signal ends the whole group (on Windows the program).
  *
  * @throws {TypeError} without a program
  *
@@ -85,31 +88,62 @@ function run(
   document: string,
   signal: AbortSignal,
 ): Promise<void> {
+  if (signal.aborted) return Promise.reject(stopped(program, signal));
   return new Promise((resolve, reject) => {
-    const child = spawn(program, words, { shell: false, stdio: ["pipe", "ignore", "pipe"], signal });
+    // A group of its own, so that what the program starts can be ended with it.
+    const detached = process.platform !== "win32";
+    const child = spawn(program, words, { shell: false, stdio: ["pipe", "ignore", "pipe"], detached });
     let said = "";
+    let grace: NodeJS.Timeout | undefined;
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       said = (said + text).slice(-SHOWN_ERROR);
     });
+    const stop = () => {
+      kill(child, "SIGTERM");
+      grace = setTimeout(() => {
+        kill(child, "SIGKILL");
+        end(() => reject(stopped(program, signal)));
+      }, GRACE_MS);
+    };
+    const end = (settle: () => void) => {
+      clearTimeout(grace);
+      signal.removeEventListener("abort", stop);
+      child.stderr.destroy(); // whoever else holds its other end is not waited for
+      settle();
+    };
+    signal.addEventListener("abort", stop, { once: true });
     child.once("error", (error: NodeJS.ErrnoException) =>
-      reject(
-        failed(
-          signal.aborted
-            ? `${program} was stopped before it had finished`
-            : `${program} cannot be run (${error.code ?? error.name})`,
-          error,
-        ),
-      ),
+      end(() => reject(failed(`${program} cannot be run (${error.code ?? error.name})`, error))),
     );
-    child.once("close", (code, killedBy) => {
-      if (code === 0) return resolve();
-      const reason = said.trim() === "" ? "" : `: ${said.trim()}`;
-      reject(failed(`${program} ended with ${code ?? killedBy}${reason}`));
+    child.once("exit", (code, killedBy) => {
+      kill(child, "SIGKILL");
+      if (signal.aborted) return end(() => reject(stopped(program, signal)));
+      if (code === 0) return end(resolve);
+      const fail = () => {
+        const reason = said.trim() === "" ? "" : `: ${said.trim()}`;
+        end(() => reject(failed(`${program} ended with ${code ?? killedBy}${reason}`)));
+      };
+      child.once("close", fail);
+      grace = setTimeout(fail, GRACE_MS);
     });
     // A program that reads no standard input closes it.
     child.stdin.on("error", () => {});
     child.stdin.end(document);
   });
+}
+
+/** Signals all of the group that the program leads, which may have ended itself. */
+function kill({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(process.platform === "win32" ? pid : -pid, signal);
+  } catch {
+    // Nothing of it is left.
+  }
+}
+
+function stopped(program: string, signal: AbortSignal): HookproofError {
+  return failed(`${program} was stopped before it had finished`, signal.reason);
 }
 
 function failed(reason: string, cause?: unknown): HookproofError {

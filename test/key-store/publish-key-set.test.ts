@@ -70,6 +70,26 @@ describe("a rotation at a static host", () => {
     expect(host.document).not.toContain(kid);
   });
 
+  it("an upload that ends neither by itself nor by its signal is given up", async () => {
+    const { publish } = await published();
+    const stop = new AbortController();
+    const publication = publish({
+      signal: stop.signal,
+      upload: () => {
+        stop.abort();
+        return new Promise(() => {});
+      },
+    });
+    expect(await publication).toMatchObject({
+      ok: false,
+      uploaded: false,
+      problem: {
+        code: "KEY_SET_UPLOAD_FAILED",
+        detail: "The upload failed: it was told to end, and did not.",
+      },
+    });
+  });
+
   it("two keys made before the first proof do not sign at the same time", async () => {
     const { clock, store, publish } = await published();
     await publish();
