@@ -1,10 +1,9 @@
 import { createSender, hmacSigner } from "hookproof";
 import { type ComparedRequest, compare, diagnose } from "hookproof/diagnose";
-import { httpSignatureMistakes } from "hookproof/http-signature";
 import type { KeyResolver } from "hookproof/jwks";
 import { checkKeySet, createKeySet, jwksHandler, remoteKeys } from "hookproof/jwks";
 import { createReceiver, type ReceiverOptions } from "hookproof/receiver";
-import { generateStandardSecret, standardWebhooksMistakes } from "hookproof/standard-webhooks";
+import { generateStandardSecret } from "hookproof/standard-webhooks";
 import { describe, expect, it } from "vitest";
 import { parseCapturedJson } from "../cli/src/capture/captured-request.js";
 import { parseCurl } from "../cli/src/capture/curl.js";
@@ -26,6 +25,7 @@ import {
   isUnbounded,
 } from "./kit/expressions.js";
 import { BASE_URL, clock, hmacParts, NOW, pathOf, SECRET, unsignedParts } from "./kit/hostile-target.js";
+import { mistakesOf } from "./kit/mistakes-of.js";
 
 /** What one text of a stranger may cost, in milliseconds of processor time of a machine that does `standardWork` in one. */
 const MOST_MS = 5;
@@ -419,14 +419,14 @@ describe("every reader of a stranger's text", () => {
         "Standard Webhooks",
         () => {
           const headers = { "webhook-id": "a", "webhook-timestamp": "1", "webhook-signature": "v1,a" };
-          return standardWebhooksMistakes({ secrets: generateStandardSecret(), headers, body });
+          return mistakesOf("standard-webhooks", { secrets: generateStandardSecret(), headers, body });
         },
       ],
       [
         "HTTP message signatures",
         () => {
           const digest = `sha-256=:${"A".repeat(43)}=:`;
-          return httpSignatureMistakes({
+          return mistakesOf("http-signature", {
             url: "https://a.example/",
             headers: { "content-digest": digest },
             body,

@@ -1,5 +1,6 @@
+import type { Mistake } from "hookproof/diagnose";
 import type { ProbeFilter } from "hookproof/probes";
-import type { SchemeMistake } from "hookproof/schemes";
+import type { CapturedRequest } from "./capture/raw-request.js";
 import type { Args, Command, Flag } from "./command.js";
 import type { Config } from "./config/config.js";
 import { CliError, EXIT, usageError } from "./failure.js";
@@ -11,6 +12,7 @@ import {
   SCHEMES,
   type SchemeFlag,
   type SchemeSettings,
+  type Verifying,
 } from "./schemes.js";
 
 /** A scheme with the settings of one command. */
@@ -145,14 +147,25 @@ export async function probesOf(name: string, filter: ProbeFilter = {}) {
   return (await import("hookproof/probes")).schemeProbes(target, filter);
 }
 
+/** The mistakes behind a refusal. */
+export async function mistakesBehind(
+  { question }: CliScheme,
+  request: CapturedRequest,
+  verifying: Verifying,
+): Promise<readonly Mistake[]> {
+  const { diagnose } = await import("hookproof/diagnose");
+  return (await diagnose(question(request, verifying))).mistakes;
+}
+
 /** The mistakes of every scheme, or of one, each with the scheme's name. */
 export async function schemeMistakes(
   name?: string,
-): Promise<readonly (SchemeMistake & { readonly scheme: string })[]> {
-  const chosen = Object.entries(SCHEMES).filter(([scheme]) => name === undefined || scheme === name);
+): Promise<readonly (Mistake & { readonly scheme: string })[]> {
+  const { mistakes } = await import("hookproof/diagnose");
+  const chosen = Object.entries(SCHEMES).filter(([one]) => name === undefined || one === name);
   const found = await Promise.all(
-    chosen.map(async ([scheme, { catalogue }]) =>
-      (await catalogue()).map((mistake) => ({ ...mistake, scheme })),
+    chosen.map(async ([ofFlag, { scheme }]) =>
+      (await mistakes(scheme)).map((mistake) => ({ ...mistake, scheme: ofFlag })),
     ),
   );
   return found.flat();

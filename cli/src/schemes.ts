@@ -1,8 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { generateSecret, type SigningKey } from "hookproof";
+import { type Clock, generateSecret, type SigningKey } from "hookproof";
+import type {
+  HttpSignatureInput,
+  OtherScheme,
+  SecurityEventInput,
+  StandardWebhooksInput,
+} from "hookproof/diagnose";
 import type { KeyResolver } from "hookproof/jwks";
 import type { SchemeProbeTarget } from "hookproof/probes";
-import type { SchemeMistake, SchemeSigner, Verifier } from "hookproof/schemes";
+import type { SchemeSigner, Verifier } from "hookproof/schemes";
 import type { CapturedRequest } from "./capture/raw-request.js";
 import { changedHeader, changedProbe, keyLike, otherKey, unsignedToken } from "./scheme-probes.js";
 import { EXAMPLE_EVENTS } from "./send/example-events.js";
@@ -28,7 +34,7 @@ export type Verifying = Omit<SchemeSettings, "name"> & {
   /** The receiver's URL. */
   readonly url?: string | undefined;
   /** The receiver's time, for the mistakes. */
-  readonly nowSeconds?: number;
+  readonly clock?: Clock;
 };
 
 /** What proves a request: a shared secret, or a private key of which the receiver has the public half. */
@@ -56,10 +62,13 @@ export interface CliScheme {
   readonly secretHint?: string;
   signer(signing: Signing): Promise<SchemeSigner>;
   verifier(verifying: Verifying): Promise<Verifier>;
-  /** All mistakes that it can name. */
-  catalogue(): Promise<readonly SchemeMistake[]>;
-  /** The mistakes behind a refusal. */
-  mistakes?(request: CapturedRequest, verifying: Verifying): Promise<readonly SchemeMistake[]>;
+  /** The name that a signer and `diagnose` have for it. */
+  readonly scheme: OtherScheme;
+  /** What `diagnose` is asked for the mistakes behind a refusal. */
+  question(
+    request: CapturedRequest,
+    verifying: Verifying,
+  ): HttpSignatureInput | SecurityEventInput | StandardWebhooksInput;
   /** What `test` sends to a listener beside correct requests. */
   probing(signing: Signing): Promise<Probing>;
   /** When a request was signed, in Unix seconds, by what it says itself. */
@@ -112,9 +121,8 @@ export const SCHEMES: Readonly<Record<string, CliScheme>> = {
         ],
       };
     },
-    catalogue: async () => (await import("hookproof/standard-webhooks")).allStandardWebhooksMistakes,
-    mistakes: async ({ headers, body }, { secrets = [] }) =>
-      (await import("hookproof/standard-webhooks")).standardWebhooksMistakes({ secrets, headers, body }),
+    scheme: "standard-webhooks",
+    question: (request, { secrets = [] }) => ({ scheme: "standard-webhooks", request, secrets }),
     signedAt: ({ headers }) => headerOf(headers, "webhook-timestamp"),
   },
   set: {
@@ -165,9 +173,15 @@ export const SCHEMES: Readonly<Record<string, CliScheme>> = {
         ],
       };
     },
-    catalogue: async () => (await import("hookproof/set")).allSecurityEventMistakes,
-    mistakes: async ({ headers, body }, verifying) =>
-      (await import("hookproof/set")).securityEventMistakes({ ...verifying, headers, body }),
+    scheme: "security-event-token",
+    question: (request, { issuer, audience, keys, clock }) => ({
+      scheme: "security-event-token",
+      request,
+      issuer,
+      audience,
+      keys,
+      clock,
+    }),
     signedAt: ({ body }) => /"iat":\s*([0-9]{1,15})\b/.exec(claimsText(body))?.[1],
   },
   "http-signature": {
@@ -229,14 +243,13 @@ export const SCHEMES: Readonly<Record<string, CliScheme>> = {
     },
     verifier: async (verifying) =>
       (await import("hookproof/http-signature")).httpSignatureVerifier(keysByName(verifying)),
-    catalogue: async () => (await import("hookproof/http-signature")).allHttpSignatureMistakes,
-    mistakes: async ({ headers, body }, verifying) =>
-      (await import("hookproof/http-signature")).httpSignatureMistakes({
-        ...keysByName(verifying),
-        nowSeconds: verifying.nowSeconds,
-        headers,
-        body,
-      }),
+    scheme: "http-signature",
+    question: (request, verifying) => ({
+      scheme: "http-signature",
+      request,
+      clock: verifying.clock,
+      ...keysByName(verifying),
+    }),
     signedAt: ({ headers }) => /;created=([0-9]{1,15})/.exec(headerOf(headers, "signature-input") ?? "")?.[1],
   },
 };

@@ -48,7 +48,7 @@ describe("what is made from the tables", () => {
   });
 
   it("every mistake, error code and exit code is explained under its own name", async () => {
-    const names = [...mistakes.map(({ id }) => id), ...errorCodes()];
+    const names = [...(await mistakes()).map(({ id }) => id), ...errorCodes()];
     for (const name of names) expect((await findExplanation(name))?.name).toBe(name);
     expect((await findExplanation("body-not-json"))?.kind).toBe("mistake");
     expect(await findExplanation("BODY_NOT_JSON")).toMatchObject({ kind: "code", status: 400 });

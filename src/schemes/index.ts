@@ -9,7 +9,6 @@ export type {
   Refusal,
   Scheme,
   SchemeAnswers,
-  SchemeMistake,
   SchemeSigner,
   SignedParts,
   UnverifiedRequest,

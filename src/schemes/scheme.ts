@@ -120,18 +120,6 @@ export type Verification =
       readonly cause?: unknown;
     };
 
-/** A mistake that people make with a scheme, with what to change; a `Mistake` of `hookproof/diagnose` has this form. */
-export interface SchemeMistake {
-  /** A stable name, such as `secret-not-decoded`. */
-  readonly id: string;
-  /** The mistake in a few words. */
-  readonly title: string;
-  /** What is wrong, in a sentence or two. */
-  readonly message: string;
-  /** What to change, with code. */
-  readonly fix: string;
-}
-
 /** Verifies requests by a scheme. What `createReceiver` takes as `verifier`. */
 export interface Verifier {
   /** The scheme that it verifies by. */

@@ -66,7 +66,7 @@ describe("what is recorded of a request", () => {
     expect(shown.mistakes[0]?.id).toBe("secret-base64url-decoded");
     expect((await list()).rows[0]?.reason).toBe(shown.mistakes[0]?.message);
     // The words that `hookproof verify` and `hookproof explain` have.
-    const known = catalogue.find(({ id }) => id === "secret-base64url-decoded");
+    const known = (await catalogue()).find(({ id }) => id === "secret-base64url-decoded");
     expect(shown.mistakes[0]).toMatchObject({
       title: known?.title,
       message: known?.message,

@@ -1,11 +1,12 @@
 import { createHmac } from "node:crypto";
 import { generateKey, localKeys } from "hookproof/jwks";
 import { securityEventVerifier } from "hookproof/set";
-import { standardWebhooksMistakes, standardWebhooksVerifier } from "hookproof/standard-webhooks";
+import { standardWebhooksVerifier } from "hookproof/standard-webhooks";
 import { SignJWT } from "jose";
 import { expect, it } from "vitest";
 import { statusOfExact } from "../../service/inspector/copy/expected-status.js";
 import type { RequestDetail } from "../../service/src/inspector/contract.js";
+import { mistakesOf } from "../kit/mistakes-of.js";
 import { inspected, send } from "./inspected.js";
 
 const SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -19,7 +20,8 @@ it("a listener of Standard Webhooks: its steps, those not reached, the mistake, 
         id: "lst_1",
         verifier: standardWebhooksVerifier({ secrets: SECRET }),
         secrets: [SECRET],
-        mistakes: async ({ headers, body }) => standardWebhooksMistakes({ secrets: SECRET, headers, body }),
+        mistakes: async ({ headers, body }) =>
+          mistakesOf("standard-webhooks", { secrets: SECRET, headers, body }),
       },
     ],
   });

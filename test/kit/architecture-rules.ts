@@ -38,6 +38,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   observe: ["sender"],
   alerts: ["core"],
   "doctor/texts": ["core"],
+  "doctor/rows": [],
   "doctor/codes": ["core", "schemes/access-governance"],
   "doctor/diagnose": [
     "core",
@@ -45,10 +46,12 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "jwks",
     "doctor/codes",
     "doctor/compare",
+    "doctor/rows",
+    "doctor/schemes",
     "doctor/texts",
     "schemes/access-governance",
   ],
-  "doctor/compare": ["core", "doctor/diagnose", "doctor/texts", "schemes/access-governance"],
+  "doctor/compare": ["core", "doctor/rows", "doctor/texts", "schemes/access-governance"],
   "doctor/probes": [
     "core",
     "jwt",
@@ -56,6 +59,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "schemes",
     "sender",
     "doctor/diagnose",
+    "doctor/rows",
     "doctor/texts",
     "schemes/access-governance",
   ],
@@ -63,7 +67,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "core",
     "jwt",
     "events",
-    "schemes",
+    "doctor/rows",
     "schemes/standard-webhooks",
     "schemes/http-signature",
     "schemes/security-event-token",
@@ -79,9 +83,6 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   "src/schemes/default-verifier.ts": ["schemes/access-governance"],
   "src/receiver/receiver.ts": ["schemes/access-governance"],
   "src/outbox/index.ts": ["outbox/memory"],
-  "src/schemes/standard-webhooks/index.ts": ["doctor/schemes"],
-  "src/schemes/http-signature/index.ts": ["doctor/schemes"],
-  "src/schemes/security-event-token/index.ts": ["doctor/schemes"],
 };
 
 /** Where a package of the outside may be imported. */

@@ -1,6 +1,6 @@
 // A recorded request runs once, whenever it is sent again; and hostile header lines cost a bounded time.
 import { createEvent, hmacSigner, signRequest } from "hookproof";
-import { httpSignatureMistakes, httpSignatureSigner, httpSignatureVerifier } from "hookproof/http-signature";
+import { httpSignatureSigner, httpSignatureVerifier } from "hookproof/http-signature";
 import { type KeyResolver, localKeys } from "hookproof/jwks";
 import { createReceiver, memoryReplayStore } from "hookproof/receiver";
 import type { AnySigner } from "hookproof/schemes";
@@ -9,6 +9,7 @@ import { standardWebhooks, standardWebhooksVerifier } from "hookproof/standard-w
 import { fixedClock } from "hookproof/testing";
 import type { JWK } from "jose";
 import { describe, expect, it } from "vitest";
+import { mistakesOf } from "../kit/mistakes-of.js";
 import { type ProtocolVectors, readVectors } from "../vectors/vector-file.js";
 
 type ReceiverOptions = Parameters<typeof createReceiver>[0];
@@ -125,7 +126,7 @@ describe("hostile header lines of HTTP message signatures", () => {
       const given = { ...headers, "Signature-Input": text, Signature: text, "Content-Digest": text };
       const start = process.cpuUsage();
       await receiver.verify({ method: "POST", url, headers: given, body: "{}" });
-      await httpSignatureMistakes({ ...rules, headers: given, body: "{}", nowSeconds: NOW });
+      await mistakesOf("http-signature", { ...rules, headers: given, body: "{}", nowSeconds: NOW });
       const { user, system } = process.cpuUsage(start);
       expect((user + system) / 1000, part).toBeLessThan(500);
     }

@@ -2,10 +2,11 @@
 import { createEvent, createSender } from "hookproof";
 import { generateKey, type KeyRecord, localKeys } from "hookproof/jwks";
 import { createReceiver } from "hookproof/receiver";
-import { securityEventMistakes, securityEventSigner, securityEventVerifier } from "hookproof/set";
+import { securityEventSigner, securityEventVerifier } from "hookproof/set";
 import { createFakeReceiver, fixedClock } from "hookproof/testing";
 import { compactVerify, importJWK, SignJWT } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
+import { mistakesOf } from "../kit/mistakes-of.js";
 import { readVectors } from "../vectors/vector-file.js";
 
 interface Claims {
@@ -98,7 +99,7 @@ it("RFC 8417, 2.4: the token without a signature is refused, and named", async (
   const receiver = recipientOf(claims, String([claims.aud].flat()[0]));
   const verdict = await receiver.verify({ method: "POST", url: "/Events", headers: request.headers, body });
   expect(verdict).toMatchObject({ ok: false, code: "TOKEN_ALGORITHM_REFUSED" });
-  const found = await securityEventMistakes({ body, nowSeconds: claims.iat });
+  const found = await mistakesOf("security-event-token", { body, nowSeconds: claims.iat });
   expect(found.map(({ id }) => id)).toEqual(["alg-none", "kid-missing"]);
 });
 
@@ -111,7 +112,7 @@ describe("RFC 8935", () => {
     const lines = Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));
     expect(lines["content-type"]).toMatch(/^application\/json\b/);
     expect(lines["content-language"]).toBe("en");
-    const found = await securityEventMistakes({
+    const found = await mistakesOf("security-event-token", {
       ...{ headers: request.headers, body: request.body, nowSeconds: pushed.iat },
       ...{ issuer: pushed.iss, audience: String(pushed.aud) },
     });

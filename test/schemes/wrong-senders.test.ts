@@ -5,20 +5,17 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { request as httpRequest } from "node:http";
 import { fileURLToPath } from "node:url";
-import {
-  allHttpSignatureMistakes,
-  httpSignatureMistakes,
-  httpSignatureVerifier,
-} from "hookproof/http-signature";
+import { type Mistake, mistakes } from "hookproof/diagnose";
+import { httpSignatureVerifier } from "hookproof/http-signature";
 import { generateKey, localKeys } from "hookproof/jwks";
 import { createReceiver } from "hookproof/receiver";
-import type { SchemeMistake, Verifier } from "hookproof/schemes";
-import { allSecurityEventMistakes, securityEventMistakes, securityEventVerifier } from "hookproof/set";
-import { allStandardWebhooksMistakes } from "hookproof/standard-webhooks";
+import type { Verifier } from "hookproof/schemes";
+import { securityEventVerifier } from "hookproof/set";
 import { fixedClock } from "hookproof/testing";
 import { CompactEncrypt, importJWK, SignJWT } from "jose";
 import { expect, it } from "vitest";
 import { httpServer, started } from "../kit/local-server.js";
+import { mistakesOf } from "../kit/mistakes-of.js";
 import { describeWith } from "../kit/needs.js";
 import { hasTool } from "../kit/outside-tool.js";
 
@@ -57,7 +54,7 @@ async function overHttp({ headers, body }: Sent): Promise<Sent> {
   return received as unknown as Sent;
 }
 
-type Naming = (sent: { headers: [string, string][]; body: string }) => Promise<readonly SchemeMistake[]>;
+type Naming = (sent: { headers: [string, string][]; body: string }) => Promise<readonly Mistake[]>;
 
 async function judge(sent: Sent, verifier: Verifier, naming: Naming) {
   const { headers, body } = await overHttp(sent);
@@ -70,7 +67,7 @@ async function judge(sent: Sent, verifier: Verifier, naming: Naming) {
 async function judgeToken(sent: Sent, publicJwk: object) {
   const keys = localKeys({ keys: [publicJwk] } as never);
   return judge(sent, securityEventVerifier({ ...NAMES, keys }), (given) =>
-    securityEventMistakes({ ...NAMES, ...given, keys, nowSeconds: NOW }),
+    mistakesOf("security-event-token", { ...NAMES, ...given, keys, nowSeconds: NOW }),
   );
 }
 
@@ -115,7 +112,7 @@ describeWith("python3-jwt", hasTool(PYTHON, "-c", "import jwt, cryptography"))("
       ...proof,
     });
     const found = await judge(sent, httpSignatureVerifier(rules), (given) =>
-      httpSignatureMistakes({ ...rules, ...given, nowSeconds: NOW }),
+      mistakesOf("http-signature", { ...rules, ...given, nowSeconds: NOW }),
     );
     expect(found).toEqual(mistake === "no mistake" ? { ok: true, ids: [] } : { ok: false, ids: [mistake] });
   });
@@ -134,13 +131,15 @@ it("jose encrypts a token for a receiver that verifies signatures: token-encrypt
   expect(await judgeToken(sent, publicJwk)).toEqual({ ok: false, ids: ["token-encrypted"] });
 });
 
-it("every mistake of every scheme has a test that makes it", () => {
-  const folder = new URL("./", import.meta.url);
-  const texts = readdirSync(folder)
-    .filter((name) => name.endsWith(".test.ts"))
-    .map((name) => readFileSync(new URL(name, folder), "utf8"))
+it("every mistake of every scheme has a test that makes it", async () => {
+  const texts = ["./", "../doctor/schemes/"]
+    .map((name) => new URL(name, import.meta.url))
+    .flatMap((folder) => readdirSync(folder).map((name) => new URL(name, folder)))
+    .filter(({ pathname }) => pathname.endsWith(".test.ts"))
+    .map((file) => readFileSync(file, "utf8"))
     .join("\n");
-  const all = [allStandardWebhooksMistakes, allSecurityEventMistakes, allHttpSignatureMistakes].flat();
+  const schemes = ["standard-webhooks", "security-event-token", "http-signature"] as const;
+  const all = (await Promise.all(schemes.map((scheme) => mistakes(scheme)))).flat();
   expect(all.length).toBeGreaterThan(75);
   const isNamed = (id: string) => texts.includes(`"${id}"`) || texts.includes(`: ${id}"`);
   expect(all.map(({ id }) => id).filter((id) => !isNamed(id))).toEqual([]);

@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
+import { diagnose } from "hookproof/diagnose";
 import type { KeyResolver } from "hookproof/jwks";
 import { createReceiver } from "hookproof/receiver";
-import { securityEventMistakes, securityEventVerifier } from "hookproof/set";
+import { securityEventVerifier } from "hookproof/set";
 import { parseCaptured } from "../capture/captured-request.js";
 import type { Command, Context } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
@@ -49,7 +50,13 @@ export const setInspect: Command = {
     const jwks = args.text("jwks");
     const keys = jwks === undefined ? undefined : await keysFrom(io, jwks);
     const expected = { issuer: args.text("issuer"), audience: args.text("audience") };
-    const found = await securityEventMistakes({ body: token, keys, ...expected });
+    const request = { body: token };
+    const { mistakes: found } = await diagnose({
+      scheme: "security-event-token",
+      request,
+      keys,
+      ...expected,
+    });
     // Somebody may look at a token long after it came.
     const mistakes = found.filter(({ id }) => id !== "iat-too-old");
     const refusal = keys && (await refusalOf(token, claims, keys, expected));

@@ -6,6 +6,7 @@ import {
   type ChosenScheme,
   configuredScheme,
   madeWith,
+  mistakesBehind,
   requireProof,
   SCHEME_EXAMPLES,
   SCHEME_FLAGS,
@@ -118,8 +119,7 @@ async function verifyBy(scheme: ChosenScheme, context: Context, request: Capture
   const { createReceiver } = await import("hookproof/receiver");
   const verdict = await createReceiver({ verifier, clock }).verify({ method, url, headers, body });
   const looks = !verdict.ok && (!args.isGiven("diagnose") || args.flag("diagnose"));
-  const nowSeconds = Math.floor(clock.now() / 1000);
-  const mistakes = looks ? ((await scheme.mistakes?.(request, { ...verifying, nowSeconds })) ?? []) : [];
+  const mistakes = looks ? await mistakesBehind(scheme, request, { ...verifying, clock }) : [];
   print(context, verdict, mistakes, found && usedSecret(found), {
     who: `A receiver of ${scheme.title}`,
     accepted: verifier.answers?.accepted,

@@ -1,6 +1,5 @@
-import { describeCode, describeStatus, errorCodes } from "hookproof/diagnose";
+import { describeCode, describeStatus, errorCodes, type Mistake } from "hookproof/diagnose";
 import type { Probe } from "hookproof/probes";
-import type { SchemeMistake } from "hookproof/schemes";
 import { probesOf, schemeMistakes } from "../chosen-scheme.js";
 import { SCHEME_NAMES } from "../schemes.js";
 import { COMMAND_LINE, EXITS, type Explanation } from "./command-line.js";
@@ -115,10 +114,10 @@ async function findMistake(given: string): Promise<Explained | undefined> {
 /** What `diagnose` and `compare` can find. */
 async function named() {
   const { changes, mistakes } = await import("hookproof/diagnose");
-  return [...mistakes, ...changes];
+  return [...(await mistakes()), ...changes];
 }
 
-function inWords({ id, title, message, fix, scheme }: SchemeMistake & { scheme?: string }): Explained {
+function inWords({ id, title, message, fix, scheme }: Mistake & { scheme?: string }): Explained {
   const of = scheme === undefined ? {} : { scheme };
   return { kind: "mistake", name: id, ...of, explanation: [message, fix], message: title };
 }

@@ -1,7 +1,14 @@
 import { generateSecret } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
 import type { HandledRequest, LocalListener, SchemeListener } from "hookproof-service/listeners";
-import { type ChosenScheme, configuredScheme, madeWith, requireProof, schemeOf } from "../chosen-scheme.js";
+import {
+  type ChosenScheme,
+  configuredScheme,
+  madeWith,
+  mistakesBehind,
+  requireProof,
+  schemeOf,
+} from "../chosen-scheme.js";
 import type { Context } from "../command.js";
 import { fingerprintsOf, isLoopback } from "../credentials/origin-rule.js";
 import { findSecrets } from "../credentials/secrets.js";
@@ -79,7 +86,7 @@ async function ofScheme(
   };
   const mistakes: Expecting["mistakes"] = async ({ method, url: target, headers, body }, place) => {
     const captured = { method, target, headers: headers as [string, string][], body };
-    return (await scheme.mistakes?.(captured, verifyingAt(place))) ?? [];
+    return mistakesBehind(scheme, captured, verifyingAt(place));
   };
   return {
     method: keys ? "jwt" : "hmac",

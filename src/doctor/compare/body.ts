@@ -1,6 +1,6 @@
 import { decodeUtf8, encodeBase64, utf8 } from "../../core/bytes.js";
 import { countOf, shown } from "../../core/shown.js";
-import { withDetail } from "../diagnose/mistake.js";
+import { withDetail } from "../rows/mistake.js";
 import { inflate, latin1, latin1Text, utf16 } from "../texts/rewrite.js";
 import { changesInJson } from "./json.js";
 import { BODY_CHANGES as CHANGES } from "./way-body-changes.js";

@@ -1,6 +1,6 @@
 import { bodyBytes } from "../../core/bytes.js";
 import { type HeadersInput, headerLines } from "../../core/headers.js";
-import type { Mistake } from "../diagnose/mistake.js";
+import { inWords, type Mistake } from "../rows/mistake.js";
 import { changesInBody } from "./body.js";
 import { changesInHeaders, headerLinesOf, passedThrough } from "./headers.js";
 import { changesInTarget } from "./target.js";
@@ -69,7 +69,7 @@ export async function compare(input: {
     ...(await changesInBody(sent.body, received.body)),
   ];
   const hasToken = sent.headers.values.has("authorization");
-  const changes = found.map((change) => inWords(change, hasToken));
+  const changes = found.map((change) => changeOf(change, hasToken));
   return {
     equal: changes.length === 0,
     changes: [...changes.filter(({ matters }) => matters), ...changes.filter(({ matters }) => !matters)],
@@ -77,17 +77,14 @@ export async function compare(input: {
   };
 }
 
-/** Changes that refuse no request, and one that matters only where a token is bound to the URL. */
-const HARMLESS = new Set([HEADER_CHANGES.others.id, HEADER_CHANGES.case.id]);
-
 /** Every change that `compare` can find, for tools that list or explain them. Ids are stable. */
 export const changes: readonly Change[] = [TARGET_CHANGES, HEADER_CHANGES, BODY_CHANGES].flatMap(
-  (table: Readonly<Record<string, WayChange>>) => Object.values(table).map((change) => inWords(change, true)),
+  (table: Readonly<Record<string, WayChange>>) =>
+    Object.values(table).map((change) => changeOf(change, true)),
 );
 
-function inWords({ id, title, message, fix, by }: WayChange, hasToken: boolean): Change {
-  const matters = !HARMLESS.has(id) && (hasToken || id !== TARGET_CHANGES.host.id);
-  return { id, title, message, fix, matters, by };
+function changeOf({ matters, by, ...row }: WayChange, hasToken: boolean): Change {
+  return { ...inWords(row), matters: matters === undefined || (matters === "with a token" && hasToken), by };
 }
 
 function read(request: ComparedRequest, name: string) {

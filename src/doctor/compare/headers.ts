@@ -5,7 +5,7 @@ import {
   SIGNATURE_HEADER,
   TIMESTAMP_HEADER,
 } from "../../schemes/access-governance/protocol.js";
-import { withDetail } from "../diagnose/mistake.js";
+import { withDetail } from "../rows/mistake.js";
 import { HEADER_CHANGES as CHANGES, WAY_MARKS, type WayChange } from "./way-changes.js";
 
 /** The headers that a listener reads. Others may change as they like. */

@@ -1,5 +1,5 @@
 import { shown } from "../../core/shown.js";
-import { withDetail } from "../diagnose/mistake.js";
+import { withDetail } from "../rows/mistake.js";
 import { type JsonMember, type JsonNode, type JsonTree, jsonTree } from "../texts/json-tree.js";
 import { BODY_CHANGES as CHANGES } from "./way-body-changes.js";
 import type { WayChange } from "./way-changes.js";

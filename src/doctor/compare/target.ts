@@ -1,5 +1,5 @@
 import { shown } from "../../core/shown.js";
-import { withDetail } from "../diagnose/mistake.js";
+import { withDetail } from "../rows/mistake.js";
 import { TARGET_CHANGES as CHANGES, type WayChange } from "./way-changes.js";
 
 /** Where a request goes, as far as a capture says it. */

@@ -1,9 +1,11 @@
-import type { Mistake } from "../diagnose/mistake.js";
+import type { MistakeRow } from "../rows/mistake.js";
 
-/** What the way can do to a request, and what is known to do it. */
-export interface WayChange extends Mistake {
+/** A row of what the way can do to a request. */
+export interface WayChange extends MistakeRow {
   /** Products and settings that are known to do it; empty where anything may. */
   readonly by: readonly string[];
+  /** Why it refuses no request: nothing proves what was changed, or a token alone does. It may by default. */
+  readonly matters?: "never" | "with a token";
 }
 
 const PASS_HEADERS = "Let the proxy pass this header on under its own name.";
@@ -22,6 +24,7 @@ export const TARGET_CHANGES = {
     title: "Another host",
     message: "The host has changed.",
     fix: "Configure the listener's URL instead of building it from the request, or pass the host on: in nginx proxy_set_header Host $host, in Apache ProxyPreserveHost On.",
+    matters: "with a token",
     by: [
       "nginx (proxy_pass sends its own $proxy_host)",
       "Apache (without ProxyPreserveHost)",
@@ -239,6 +242,7 @@ export const HEADER_CHANGES = {
     title: "Other headers",
     message: "Other headers were added, changed or lost. No signature covers them.",
     fix: "Nothing to do, unless a program of yours reads them.",
+    matters: "never",
     by: [],
   },
   case: {
@@ -246,6 +250,7 @@ export const HEADER_CHANGES = {
     title: "Header names in another case",
     message: "Names of headers arrived in other capitals.",
     fix: "Nothing to do for HTTP, which ignores case; code that reads headers must ignore it too.",
+    matters: "never",
     by: ["HTTP/2 and HTTP/3", "HAProxy 2 and later", "Node (req.headers)", "Go (canonical names)"],
   },
 } satisfies Record<string, WayChange>;

@@ -1,4 +1,5 @@
-import { inWords, type Mistake } from "./mistake.js";
+import { inWords, type Mistake, type MistakeRow } from "../rows/mistake.js";
+import { doctorOf, type OtherScheme } from "../schemes/by-name.js";
 import { SERIALISING_MISTAKES } from "./mistakes/body.js";
 import { ALL_CLAIM_MISTAKES } from "./mistakes/claim.js";
 import { ENCODING_MISTAKES } from "./mistakes/encoding.js";
@@ -15,6 +16,7 @@ import {
   SIGNATURE_MALFORMED,
   SIGNATURE_NOT_TEXT,
   SIGNATURE_OTHER_CASE,
+  SIGNATURE_OTHER_HASH,
   SIGNATURE_READ_AS_TEXT,
   SIGNATURE_SHA384,
   SIGNATURE_TWICE_ENCODED,
@@ -23,17 +25,8 @@ import {
 import { EVENT_ID_MISTAKES, TIMESTAMP_MISTAKES } from "./mistakes/signing-input.js";
 import { TOKEN_MISTAKES } from "./mistakes/token.js";
 
-/**
- * Every mistake that `diagnose` can find, for tools that list or explain them. Ids are stable.
- *
- * @example
- * ```ts
- * import { mistakes } from "hookproof/diagnose";
- *
- * mistakes.find(({ id }) => id === "signature-hex")?.title; // "Signature in hex"
- * ```
- */
-export const mistakes: readonly Mistake[] = [
+/** Every row of the default scheme, for the catalogue and for the words of a listener that makes the mistake. */
+const ROWS: readonly MistakeRow[] = [
   SECRET_MISTAKES,
   [SECRET_NOT_ACCEPTED, SECRET_SENT],
   LAYOUT_MISTAKES,
@@ -51,4 +44,29 @@ export const mistakes: readonly Mistake[] = [
   Object.values(KEY_SET_SHAPES),
   Object.values(KID_MISTAKES),
   ALL_CLAIM_MISTAKES,
-].flatMap((table: readonly Mistake[]) => table.map(inWords));
+].flat();
+
+const BY_ID = new Map([...ROWS, SIGNATURE_OTHER_HASH].map((row) => [row.id, row]));
+
+/** The row of an id that a diagnosis or a verdict on a listener names. */
+export function rowOf(id: string): MistakeRow | undefined {
+  return BY_ID.get(id);
+}
+
+/**
+ * Every mistake that `diagnose` can find in requests of a scheme, for tools that list or explain them. Ids are stable.
+ *
+ * @param scheme another scheme than the default one
+ * @throws {TypeError} for a scheme that it does not know
+ *
+ * @example
+ * ```ts
+ * import { mistakes } from "hookproof/diagnose";
+ *
+ * (await mistakes()).find(({ id }) => id === "signature-hex")?.title; // "Signature in hex"
+ * (await mistakes("standard-webhooks")).find(({ id }) => id === "version-missing")?.title; // "Version missing"
+ * ```
+ */
+export async function mistakes(scheme?: OtherScheme): Promise<readonly Mistake[]> {
+  return scheme === undefined ? ROWS.map(inWords) : (await doctorOf(scheme)).MISTAKES;
+}

@@ -14,6 +14,8 @@ import {
   SIGNATURE_HEADER,
   TIMESTAMP_HEADER,
 } from "../../schemes/access-governance/protocol.js";
+import { inWords, type Mistake } from "../rows/mistake.js";
+import { doctorOf, type OtherScheme, type SchemeInputs } from "../schemes/by-name.js";
 import { inflate } from "../texts/rewrite.js";
 import {
   mistakesInAge,
@@ -23,7 +25,6 @@ import {
   mistakesInTarget,
   movedToken,
 } from "./headers.js";
-import { inWords, type Mistake } from "./mistake.js";
 import { CLAIM_MISTAKES } from "./mistakes/claim.js";
 import { HEADER_MISTAKES, OTHER_NAMES } from "./mistakes/header.js";
 import { SECRET_SENT } from "./mistakes/signature.js";
@@ -40,6 +41,8 @@ export interface Diagnosis {
 
 /** A request that is refused, and what the caller knows. The more is known, the more can be found. */
 export interface DiagnoseInput {
+  /** Left out: the request is of the default scheme. Those of other schemes have inputs of their own. */
+  readonly scheme?: undefined;
   /** The request as it arrived. */
   request: {
     /** The HTTP method, such as `POST`. */
@@ -81,10 +84,15 @@ export interface KnownListener {
  * with one known mistake after another, and with several together, until one matches; of a token it checks every claim.
  * It is a tool for developers: verification never uses it.
  *
+ * With `scheme` it names the mistakes of that scheme, by its specification; that none is found does not mean that the
+ * request is genuine. The package `structured-headers` is needed for `http-signature` alone.
+ *
  * The result contains no secret, no whole signature and no token. A diagnosis takes up to 10 ms of processor time for
  * a body of 1 KB and 100 ms for 64 KB (on Node), so do not call it for every request that arrives from the internet.
  *
- * @throws {TypeError} for a request without headers, or a body or secret of another type
+ * @throws {TypeError} for a request without headers, or a body or secret of another type, for a scheme that it does not
+ *   know, and for options that `httpSignatureVerifier` refuses
+ * @throws {HookproofError} SECRET_INVALID, for secrets that `standardWebhooksVerifier` refuses
  *
  * @example
  * ```ts
@@ -104,8 +112,37 @@ export interface KnownListener {
  * });
  * mistakes[0]?.id; // "secret-base64url-decoded"
  * ```
+ *
+ * @example
+ * Requests of another scheme:
+ * ```ts
+ * import { diagnose } from "hookproof/diagnose";
+ *
+ * const { mistakes } = await diagnose({
+ *   scheme: "standard-webhooks",
+ *   request: {
+ *     headers: {
+ *       "webhook-id": "msg_p5jXN8AQM9LWM0D4loKWxJek",
+ *       "webhook-timestamp": "1614265330",
+ *       "webhook-signature": "g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
+ *     },
+ *     body: '{"test": 2432232314}',
+ *   },
+ *   secrets: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+ * });
+ * mistakes[0]?.id; // "version-missing"
+ *
+ * const token = '"eyJhbGciOiJub25lIn0.e30."';
+ * await diagnose({ scheme: "security-event-token", request: { body: token } }); // "body-in-quotes", "typ-differs", …
+ * await diagnose({
+ *   scheme: "http-signature",
+ *   url: "https://hooks.example.com/events",
+ *   request: { headers: { Digest: "SHA-256=K/0U9D0X/HzqJOCReoh5tLL4gLi67sG52Q+6rWVecb0=" }, body: '{"n":1}' },
+ * }); // "digest-header-old"
+ * ```
  */
-export async function diagnose(input: DiagnoseInput): Promise<Diagnosis> {
+export async function diagnose(input: DiagnoseInput | SchemeInputs[OtherScheme]): Promise<Diagnosis> {
+  if (input.scheme !== undefined) return { mistakes: await mistakesByScheme(input.scheme, input) };
   const { request, clock = systemClock } = input;
   if (typeof request?.headers !== "object" || request.headers === null)
     throw new TypeError("request.headers must be a Headers object, pairs or a record");
@@ -123,6 +160,13 @@ export async function diagnose(input: DiagnoseInput): Promise<Diagnosis> {
     ...mistakesInAge(headers, nowSeconds),
   ];
   return { mistakes: likeliestFirst(found).map(inWords) };
+}
+
+async function mistakesByScheme<Name extends OtherScheme>(
+  scheme: Name,
+  input: SchemeInputs[Name],
+): Promise<readonly Mistake[]> {
+  return (await (await doctorOf(scheme)).diagnosed(input)).map(inWords);
 }
 
 /** Every recorded request is too old after some time, so these mistakes come last. */

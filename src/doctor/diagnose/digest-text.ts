@@ -1,7 +1,7 @@
 import { decodeBase64url, encodeBase64, encodeBase64url, utf8 } from "../../core/bytes.js";
 import type { HashName } from "../../core/hash-portable.js";
+import type { Mistake } from "../rows/mistake.js";
 import { decodeAnyBase64, hexOf, latin1Text, lossyText, parseHex } from "../texts/rewrite.js";
-import type { Mistake } from "./mistake.js";
 import {
   SIGNATURE_CUT,
   SIGNATURE_MALFORMED,

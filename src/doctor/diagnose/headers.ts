@@ -11,8 +11,8 @@ import { countOf } from "../../core/shown.js";
 import { bearerToken } from "../../jwt/token.js";
 import { listenerIdOf } from "../../schemes/access-governance/listener-url.js";
 import { EVENT_ID_HEADER, TIMESTAMP_HEADER } from "../../schemes/access-governance/protocol.js";
+import { type Mistake, withDetail } from "../rows/mistake.js";
 import { isNotText } from "./digest-text.js";
-import { type Mistake, withDetail } from "./mistake.js";
 import { HEADER_MISTAKES as MISTAKES, OTHER_NAMES, TARGET_MISTAKES } from "./mistakes/header.js";
 import { TOKEN_MISTAKES } from "./mistakes/token.js";
 

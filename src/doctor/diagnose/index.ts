@@ -6,14 +6,21 @@
 
 export { type DiagnoseInput, type Diagnosis, diagnose, type KnownListener } from "./diagnose.js";
 
+// Requests of other schemes
+
+export type { OtherScheme } from "../schemes/by-name.js";
+export type { HttpSignatureInput } from "../schemes/http-signature/diagnose.js";
+export type { SecurityEventInput } from "../schemes/security-event-token/diagnose.js";
+export type { StandardWebhooksInput } from "../schemes/standard-webhooks/diagnose.js";
+
 // A request as it was sent, and as it was received
 
 export { type Change, type ComparedRequest, type Comparison, changes, compare } from "../compare/compare.js";
 
 // The catalogue
 
+export type { Mistake } from "../rows/mistake.js";
 export { mistakes } from "./catalogue.js";
-export type { Mistake } from "./mistake.js";
 
 // Codes and statuses in words
 

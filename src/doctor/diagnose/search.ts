@@ -1,7 +1,7 @@
 import { utf8 } from "../../core/bytes.js";
 import { MAX_BODY_BYTES } from "../../core/protocol.js";
+import { type Option, optionsOf } from "../rows/mistake.js";
 import { readJson } from "../texts/json-shapes.js";
-import { type Mistake, type Option, optionsOf } from "./mistake.js";
 import { SERIALISING_MISTAKES } from "./mistakes/body.js";
 import type { Reserialise } from "./mistakes/body-styles.js";
 import { ENCODING_MISTAKES, type Reencode } from "./mistakes/encoding.js";
@@ -65,78 +65,13 @@ export function workBudget(bodyBytes: number): WorkBudget {
   };
 }
 
-/** The options of one dimension, such as all keys that may have been made of the secret; the first is the right one. */
-export type Dimension = readonly Option<unknown>[];
-
-/**
- * Tries the combinations of options, the likeliest first, and returns the mistakes of the first one that `matches`;
- * `undefined` if none does within the budget. The combination without a mistake is not tried.
- *
- * @param maxCost how unlikely a combination may be (the costs are in `combinations`)
- * @param matches gets the index of one option per dimension
- * @param triedCost combinations up to this cost have been tried before
- */
-export function firstMatch(
-  dimensions: readonly Dimension[],
-  maxCost: number,
-  budget: WorkBudget,
-  matches: (choice: readonly number[]) => boolean,
-  triedCost = 0,
-): readonly Mistake[] | undefined {
-  const weights = dimensions.map((options) => options.map(({ weight }) => weight));
-  for (const choice of combinations(weights, triedCost, maxCost)) {
-    if (budget.isSpent) return undefined;
-    if (matches(choice))
-      return choice.flatMap((option, dimension) => dimensions[dimension]?.[option]?.mistake ?? []);
-  }
-  return undefined;
-}
-
-const COST_OF_EACH_MISTAKE = 2;
-
-const CHEAPEST = COST_OF_EACH_MISTAKE + 1;
-
-/**
- * Every choice of one option per dimension, cheapest first. Option 0 is free; any other option costs its weight plus
- * 2, so that all single mistakes come before the first pair.
- */
-function* combinations(
-  weights: readonly (readonly number[])[],
-  triedCost: number,
-  maxCost: number,
-): Iterable<readonly number[]> {
-  const choice = weights.map(() => 0);
-  for (let cost = Math.max(CHEAPEST, triedCost + 1); cost <= maxCost; cost++)
-    yield* ofCost(weights, choice, 0, cost);
-}
-
-/** Yields the same array each time, with other indexes in it. */
-function* ofCost(
-  weights: readonly (readonly number[])[],
-  choice: number[],
-  dimension: number,
-  cost: number,
-): Iterable<readonly number[]> {
-  if (cost === 0) yield choice;
-  const options = weights[dimension];
-  if (options === undefined || cost < CHEAPEST) return;
-  yield* ofCost(weights, choice, dimension + 1, cost);
-  for (let index = 1; index < options.length; index++) {
-    const left = cost - COST_OF_EACH_MISTAKE - (options[index] ?? 0);
-    if (left < 0) continue;
-    choice[dimension] = index;
-    yield* ofCost(weights, choice, dimension + 1, left);
-  }
-  choice[dimension] = 0;
-}
-
 /** The bodies that may have been signed instead of the received one: two dimensions, each computed when needed. */
-export interface SignedBodies {
+export type SignedBodies = {
   /** How the JSON was written. `undefined` where that is impossible, or gives the same text as an earlier option. */
-  readonly serialisings: readonly Option<() => Uint8Array | undefined>[];
+  readonly serialising: readonly Option<() => Uint8Array | undefined>[];
   /** What was done to the bytes afterwards. */
-  readonly encodings: readonly Option<(body: Uint8Array | undefined) => Uint8Array | undefined>[];
-}
+  readonly encoding: readonly Option<(body: Uint8Array | undefined) => Uint8Array | undefined>[];
+};
 
 const SERIALISINGS: readonly Option<Reserialise>[] = optionsOf((json) => json?.text, SERIALISING_MISTAKES);
 
@@ -152,7 +87,7 @@ const COST_OF_ENCODING = 4;
 export function signedBodies(received: Uint8Array, budget: WorkBudget): SignedBodies {
   const json = readJson(received);
   const seen = new Set<string | undefined>([json?.text]);
-  const serialisings = SERIALISINGS.map((option, index) => {
+  const serialising = SERIALISINGS.map((option, index) => {
     if (index === 0) return { ...option, repeat: () => received };
     return {
       ...option,
@@ -166,7 +101,7 @@ export function signedBodies(received: Uint8Array, budget: WorkBudget): SignedBo
       }),
     };
   });
-  const encodings = ENCODINGS.map((option, index) => {
+  const encoding = ENCODINGS.map((option, index) => {
     if (index === 0) return { ...option, repeat: (body: Uint8Array | undefined) => body };
     const made = new Map<Uint8Array, Uint8Array | undefined>();
     return {
@@ -180,7 +115,7 @@ export function signedBodies(received: Uint8Array, budget: WorkBudget): SignedBo
       },
     };
   });
-  return { serialisings, encodings };
+  return { serialising, encoding };
 }
 
 function once<Value>(make: () => Value): () => Value {

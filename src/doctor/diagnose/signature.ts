@@ -2,9 +2,10 @@ import { digestOf, hmacOf } from "#hash";
 import { decodeUtf8, utf8 } from "../../core/bytes.js";
 import { isTimestamp } from "../../core/protocol.js";
 import { signingHead } from "../../schemes/access-governance/protocol.js";
+import { type Mistake, type MistakeRow, type Option, optionsOf, withDetail } from "../rows/mistake.js";
+import { type Choice, firstMatch, only } from "../rows/run.js";
 import { latin1Text } from "../texts/rewrite.js";
 import { lossyForm, noDigest, type ReadDigest, readDigest } from "./digest-text.js";
-import { type Mistake, type Option, optionsOf, withDetail } from "./mistake.js";
 import { bodyHashSpelling, CLAIM_MISTAKES } from "./mistakes/claim.js";
 import { aroundBody, LAYOUT_MISTAKES, type Layout, RIGHT_LAYOUT } from "./mistakes/layout.js";
 import { type KeyOfSecret, SECRET_MISTAKES, SECRET_NOT_ACCEPTED } from "./mistakes/secret.js";
@@ -18,8 +19,6 @@ import {
 import { EVENT_ID_MISTAKES, type Rewrite, TIMESTAMP_MISTAKES } from "./mistakes/signing-input.js";
 import {
   BYTES_PER_HASH,
-  type Dimension,
-  firstMatch,
   type KnownSecret,
   type SignedBodies,
   type SignedMessage,
@@ -30,7 +29,7 @@ import {
 import { unexplained } from "./unexplained.js";
 
 const KEYS: readonly Option<KeyOfSecret>[] = optionsOf(utf8, SECRET_MISTAKES);
-const LAYOUTS: readonly Option<Layout>[] = optionsOf(RIGHT_LAYOUT, LAYOUT_MISTAKES);
+const LAYOUTS = placed<Layout>(optionsOf(RIGHT_LAYOUT, LAYOUT_MISTAKES));
 const TIMESTAMPS: readonly Option<Rewrite>[] = optionsOf((text) => text, TIMESTAMP_MISTAKES);
 const EVENT_IDS: readonly Option<Rewrite>[] = optionsOf((text) => text, EVENT_ID_MISTAKES);
 const DIGESTS: readonly Option<Digest>[] = optionsOf(hmacOf, ALGORITHM_MISTAKES);
@@ -38,17 +37,6 @@ const DIGESTS: readonly Option<Digest>[] = optionsOf(hmacOf, ALGORITHM_MISTAKES)
 /** A single mistake that is not rare, and the rarest. */
 const COST_OF_USUAL = 4;
 const COST_OF_ONE = 5;
-
-/** The dimensions of the body, among those of `SignatureOptions`. */
-const BODY_DIMENSIONS = [4, 5];
-
-function asReceived(dimension: Dimension, index: number): Dimension {
-  return BODY_DIMENSIONS.includes(index) ? dimension.slice(0, 1) : dimension;
-}
-
-function butBody(dimension: Dimension, index: number): Dimension {
-  return BODY_DIMENSIONS.includes(index) ? dimension : dimension.slice(0, 1);
-}
 
 /** Three everyday mistakes, or two of which one is an everyday one. */
 const MAX_COST = 9;
@@ -104,41 +92,53 @@ function mistakesBehind(
   message: SignedMessage,
   secrets: readonly KnownSecret[],
   read: ReadDigest,
-): readonly Mistake[] | undefined {
+): readonly MistakeRow[] | undefined {
   const budget = workBudget(message.body.length);
   const bodies = signedBodies(message.body, budget);
   const tries = secrets.map(({ text, accepted }) => ({
-    options: optionsFor(message, text, bodies),
+    search: searchFor(message, text, bodies),
     mistakes: accepted ? [] : [SECRET_NOT_ACCEPTED],
   }));
-  for (const { options, mistakes } of tries) {
-    if (givesDigest(options, NO_MISTAKE, read, budget)) return mistakes;
+  for (const { search, mistakes } of tries) {
+    const matches = (choice: SignatureChoice) => givesDigest(search, choice, read, budget);
+    if (firstMatch(search.dimensions, { upTo: 0 }, matches)) return mistakes;
   }
-  for (const [index, { options, mistakes }] of tries.entries()) {
+  for (const [index, { search, mistakes }] of tries.entries()) {
     budget.allow((index + 1) / tries.length);
-    const matches = (choice: readonly number[]) => givesDigest(options, choice, read, budget);
-    const { dimensions } = options;
+    const matches = (choice: SignatureChoice) => givesDigest(search, choice, read, budget);
+    const { dimensions } = search;
+    const rarest = { above: COST_OF_USUAL, upTo: COST_OF_ONE, budget };
     const found =
-      firstMatch(dimensions, COST_OF_USUAL, budget, matches) ??
+      firstMatch(dimensions, { above: 0, upTo: COST_OF_USUAL, budget }, matches) ??
       // What needs no other body costs least.
-      firstMatch(dimensions.map(asReceived), COST_OF_ONE, budget, matches, COST_OF_USUAL) ??
-      firstMatch(dimensions.map(butBody), COST_OF_ONE, budget, matches, COST_OF_USUAL) ??
-      signedMilliseconds(message, options, read, budget) ??
-      firstMatch(dimensions, MAX_COST, budget, matches, COST_OF_ONE);
+      firstMatch(only(dimensions, BUT_BODY), rarest, matches) ??
+      firstMatch(only(dimensions, BODY), rarest, matches) ??
+      signedMilliseconds(message, search, read, budget) ??
+      firstMatch(dimensions, { above: COST_OF_ONE, upTo: MAX_COST, budget }, matches);
     if (found !== undefined) return [...mistakes, ...found];
   }
   return undefined;
 }
 
-/** The dimensions of the search for one secret, and what is worked out once for all of its combinations. */
-interface SignatureOptions {
-  readonly dimensions: readonly Dimension[];
-  readonly keys: readonly Option<Uint8Array>[];
-  readonly serialisings: SignedBodies["serialisings"];
-  readonly encodings: SignedBodies["encodings"];
-  readonly digests: readonly Option<Digest>[];
+/** What can be wrong about a signature. */
+type SignatureDimensions = SignedBodies & {
+  readonly key: readonly Option<Uint8Array>[];
+  readonly layout: readonly Placed<Layout>[];
+  readonly timestamp: readonly Placed<string>[];
+  readonly eventId: readonly Placed<string>[];
+  readonly digest: readonly Option<Digest>[];
+};
+
+type SignatureChoice = Choice<SignatureDimensions>;
+
+const BUT_BODY = ["key", "layout", "timestamp", "eventId", "digest"] as const;
+const BODY = ["serialising", "encoding"] as const;
+
+/** The search for one secret, and what is worked out once for all of its choices. */
+interface SignatureSearch {
+  readonly dimensions: SignatureDimensions;
   /** The text around the body; `undefined` where a mistake is in a part that is not signed, or not known. */
-  around(layout: number, timestamp: number, eventId: number): Around | undefined;
+  around(choice: SignatureChoice): Around | undefined;
   /** A body as a string of JSON. */
   quoted(body: Uint8Array): Uint8Array | undefined;
 }
@@ -149,34 +149,33 @@ interface Around {
   readonly isQuoted: boolean;
 }
 
-const NO_MISTAKE = [0, 0, 0, 0, 0, 0, 0];
-
-function optionsFor(message: SignedMessage, secret: string, bodies: SignedBodies): SignatureOptions {
-  const keys = applied(KEYS, secret, latin1Text);
-  const timestamps = applied(TIMESTAMPS, message.timestamp, String);
-  const eventIds = applied(EVENT_IDS, message.eventId, String);
-  const { serialisings, encodings } = bodies;
+function searchFor(message: SignedMessage, secret: string, bodies: SignedBodies): SignatureSearch {
+  const timestamps = placed(applied(TIMESTAMPS, message.timestamp, String));
+  const eventIds = placed(applied(EVENT_IDS, message.eventId, String));
   const known = new Map<number, Around | undefined>();
   const quotes = new Map<Uint8Array, Uint8Array | undefined>();
   return {
-    dimensions: [keys, LAYOUTS, timestamps, eventIds, serialisings, encodings, DIGESTS],
-    keys,
-    serialisings,
-    encodings,
-    digests: DIGESTS,
-    around(layout, timestamp, eventId) {
-      const place = (layout * timestamps.length + timestamp) * eventIds.length + eventId;
+    dimensions: {
+      key: applied(KEYS, secret, latin1Text),
+      layout: LAYOUTS,
+      timestamp: timestamps,
+      eventId: eventIds,
+      ...bodies,
+      digest: DIGESTS,
+    },
+    around({ layout, timestamp, eventId }) {
+      const place = (layout.place * timestamps.length + timestamp.place) * eventIds.length + eventId.place;
       if (!known.has(place)) known.set(place, work());
       return known.get(place);
 
       function work(): Around | undefined {
-        const template = LAYOUTS[layout]?.repeat ?? RIGHT_LAYOUT;
-        if (timestamp > 0 && !template.includes("{t}")) return undefined;
-        if (eventId > 0 && !template.includes("{i}")) return undefined;
+        const template = layout.repeat;
+        if (timestamp.mistake && !template.includes("{t}")) return undefined;
+        if (eventId.mistake && !template.includes("{i}")) return undefined;
         if (!isKnown(template, message.url)) return undefined;
         const [head, tail] = aroundBody(template, {
-          timestamp: timestamps[timestamp]?.repeat ?? "",
-          eventId: eventIds[eventId]?.repeat ?? "",
+          timestamp: timestamp.repeat,
+          eventId: eventId.repeat,
           url: message.url,
         });
         return { head, tail, isQuoted: template.includes("{j}") };
@@ -192,6 +191,15 @@ function optionsFor(message: SignedMessage, secret: string, bodies: SignedBodies
   };
 }
 
+/** An option with its place among those of its dimension. */
+interface Placed<Repeat> extends Option<Repeat> {
+  readonly place: number;
+}
+
+function placed<Repeat>(options: readonly Option<Repeat>[]): readonly Placed<Repeat>[] {
+  return options.map((option, place) => ({ ...option, place }));
+}
+
 /** Whether a layout has what it needs: of a path alone the URL is not known. */
 function isKnown(template: Layout, url: string): boolean {
   if (template.includes("{u}")) return /^https?:/i.test(url);
@@ -200,31 +208,29 @@ function isKnown(template: Layout, url: string): boolean {
 
 /** Whether the mistakes of a choice, made together, give the digest. */
 function givesDigest(
-  options: SignatureOptions,
-  choice: readonly number[],
+  search: SignatureSearch,
+  choice: SignatureChoice,
   read: ReadDigest,
   budget: WorkBudget,
 ): boolean {
-  const { keys, serialisings, encodings, digests } = options;
-  const [key = 0, layout = 0, timestamp = 0, eventId = 0, serialising = 0, encoding = 0, digest = 0] = choice;
-  const around = options.around(layout, timestamp, eventId);
+  const { key, serialising, encoding, digest } = choice;
+  const around = search.around(choice);
   if (around === undefined) return false;
   const { head, tail } = around;
   const parts: (string | Uint8Array)[] = [head];
   let length = head.length;
   if (tail === undefined) {
-    if (serialising + encoding > 0) return false;
+    if (serialising.mistake || encoding.mistake) return false;
   } else {
-    const body = encodings[encoding]?.repeat(serialisings[serialising]?.repeat());
-    const written = body && around.isQuoted ? options.quoted(body) : body;
+    const body = encoding.repeat(serialising.repeat());
+    const written = body && around.isQuoted ? search.quoted(body) : body;
     if (written === undefined) return false;
     length += written.length + tail.length;
     parts.push(written);
     if (tail !== "") parts.push(tail);
   }
   budget.spend(length);
-  const compute = digests[digest]?.repeat ?? hmacOf;
-  return compute(read.hash, keys[key]?.repeat ?? NO_KEY, parts) === read.digest;
+  return digest.repeat(read.hash, key.repeat, parts) === read.digest;
 }
 
 const NO_KEY = new Uint8Array();
@@ -240,13 +246,13 @@ const IN_MILLISECONDS = TIMESTAMP_MISTAKES.filter(({ id }) => id === "timestamp-
 /** The mistake of who signs Date.now() and sends its seconds: one of a thousand milliseconds gives the digest. */
 function signedMilliseconds(
   { timestamp, eventId, body }: SignedMessage,
-  { keys }: SignatureOptions,
+  { dimensions }: SignatureSearch,
   read: ReadDigest,
   budget: WorkBudget,
-): readonly Mistake[] | undefined {
+): readonly MistakeRow[] | undefined {
   if (!isTimestamp(timestamp) || body.length > MAX_BODY_WITH_MILLISECONDS) return undefined;
   budget.add(HASHES_FOR_SMALL_BODIES * (BYTES_PER_HASH + body.length));
-  const key = keys[0]?.repeat ?? NO_KEY;
+  const key = dimensions.key[0]?.repeat ?? NO_KEY;
   for (let millisecond = 1; millisecond < 1_000; millisecond++) {
     if (budget.isSpent) return undefined;
     const head = signingHead(`${timestamp}${String(millisecond).padStart(3, "0")}`, eventId);
@@ -289,13 +295,11 @@ export function mistakesInBodyHash(
     return [CLAIM_MISTAKES.htbOfSigningInput, ...spelling];
 
   const budget = workBudget(request.body.length);
-  const { serialisings, encodings } = signedBodies(request.body, budget);
   const found = firstMatch(
-    [serialisings, encodings],
-    MAX_BODY_COST,
-    budget,
-    ([serialising = 0, encoding = 0]) => {
-      const body = encodings[encoding]?.repeat(serialisings[serialising]?.repeat());
+    signedBodies(request.body, budget),
+    { above: 0, upTo: MAX_BODY_COST, budget },
+    ({ serialising, encoding }) => {
+      const body = encoding.repeat(serialising.repeat());
       if (body === undefined) return false;
       budget.spend(body.length);
       return isHashOf(body);

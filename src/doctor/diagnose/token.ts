@@ -8,9 +8,9 @@ import { importPublicKey } from "../../jwt/key.js";
 import { rawFromDer } from "../../jwt/sign-token.js";
 import { parseMembers } from "../../jwt/token.js";
 import { hasSigned, type KeyResolver } from "../../jwt/verify.js";
+import { type Mistake, withDetail } from "../rows/mistake.js";
 import { decodeAnyBase64 } from "../texts/rewrite.js";
 import { isRemovedSignature, otherToken, readAuthorization } from "./headers.js";
-import { type Mistake, withDetail } from "./mistake.js";
 import {
   CLAIM_MISTAKES,
   type ClaimName,

@@ -1,15 +1,9 @@
 import { secretFingerprint } from "../../schemes/access-governance/secret.js";
-import { mistakes as catalogue } from "../diagnose/catalogue.js";
+import { rowOf } from "../diagnose/catalogue.js";
+import type { Family, ListenerWords } from "../rows/mistake.js";
 import type { ProbeTarget } from "./run-probes.js";
 import type { ProbeResult } from "./send-probe.js";
-import {
-  type Family,
-  FIXES,
-  GENERAL_FIXES,
-  LISTENER_WORDS,
-  type ListenerWords,
-  languageOf,
-} from "./tables/listener-words.js";
+import { FIXES, GENERAL_FIXES, languageOf } from "./tables/listener-fixes.js";
 
 /** What is wrong with a listener, in one sentence. */
 export interface ListenerVerdict {
@@ -84,15 +78,9 @@ export function verdictOf(
 }
 
 function wordsOf(id: string): ListenerWords {
-  const known = LISTENER_WORDS.get(id);
-  if (known !== undefined) return known;
-  const [, claim = ""] = /^claim-(\w+)-/.exec(id) ?? [];
-  const { title = id } = catalogue.find((one) => one.id === id) ?? {};
-  return {
-    accepts: `tokens whose ${title}`,
-    bug: `it compares ${claim} with another value`,
-    family: "token",
-  };
+  const words = rowOf(id)?.listener;
+  if (words === undefined) throw new Error(`the mistake ${id} has no words for a listener`);
+  return words;
 }
 
 function sentenceOf(words: readonly ListenerWords[], refuses: boolean, detail?: string): string {
@@ -107,7 +95,7 @@ function fixOf(id: string, software: string): string {
   const { family } = wordsOf(id);
   const language = languageOf(software);
   const inLanguage = language && FIXES[family][language];
-  return inLanguage ?? GENERAL_FIXES[family] ?? catalogue.find((one) => one.id === id)?.fix ?? "";
+  return inLanguage ?? GENERAL_FIXES[family] ?? rowOf(id)?.fix ?? "";
 }
 
 /** The probes that a bug of a family fails because the listener accepts what it must refuse. */

@@ -2,7 +2,6 @@ import { digestOf, hmacOf } from "#hash";
 import { concatBytes, decodeBase64url, encodeBase64, encodeBase64url, utf8 } from "../../core/bytes.js";
 import { AUTHORIZATION_HEADER } from "../../core/headers.js";
 import { SIGNATURE_HEADER, signingHead } from "../../schemes/access-governance/protocol.js";
-import type { RepeatableMistake } from "../diagnose/mistake.js";
 import { SERIALISING_MISTAKES } from "../diagnose/mistakes/body.js";
 import { URL_MISTAKES } from "../diagnose/mistakes/claim.js";
 import { ENCODING_MISTAKES } from "../diagnose/mistakes/encoding.js";
@@ -11,6 +10,7 @@ import { aroundBody, LAYOUT_MISTAKES, RIGHT_LAYOUT } from "../diagnose/mistakes/
 import { SECRET_MISTAKES } from "../diagnose/mistakes/secret.js";
 import { ALGORITHM_MISTAKES } from "../diagnose/mistakes/signature.js";
 import { EVENT_ID_MISTAKES, TIMESTAMP_MISTAKES } from "../diagnose/mistakes/signing-input.js";
+import type { RepeatableMistake } from "../rows/mistake.js";
 import { readJson } from "../texts/json-shapes.js";
 import { latin1Text } from "../texts/rewrite.js";
 import type { BuiltRequest } from "./probe.js";

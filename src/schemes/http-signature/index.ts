@@ -6,10 +6,6 @@
  */
 
 export {
-  allHttpSignatureMistakes,
-  httpSignatureMistakes,
-} from "../../doctor/schemes/http-signature-mistakes.js";
-export {
   type DerivedComponent,
   type HttpSignatureProfile,
   type HttpSignatureSignerOptions,

@@ -5,7 +5,6 @@
  * @packageDocumentation
  */
 
-export { allSecurityEventMistakes, securityEventMistakes } from "../../doctor/schemes/set-mistakes.js";
 export { type SecurityEventSignerOptions, securityEventSigner } from "./sign.js";
 export {
   type SecurityEventClaims,

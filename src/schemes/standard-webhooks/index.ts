@@ -5,10 +5,6 @@
  */
 
 export {
-  allStandardWebhooksMistakes,
-  standardWebhooksMistakes,
-} from "../../doctor/schemes/standard-webhooks-mistakes.js";
-export {
   generateStandardKeys,
   generateStandardSecret,
   type StandardWebhooksSecrets,

@@ -262,7 +262,7 @@ describe("the body", () => {
 });
 
 it("gives every change an id of its own, a fix, and shows no value", async () => {
-  const named = [...changes, ...mistakes];
+  const named = [...changes, ...(await mistakes())];
   expect(new Set(named.map(({ id }) => id)).size).toBe(named.length);
   for (const { fix, message } of changes)
     expect([fix, message]).toEqual([expect.stringMatching(/\.$/), expect.stringMatching(/\.$/)]);

@@ -165,9 +165,9 @@ describe("vectors/mistakes.json holds what is printed by", () => {
       120_000,
     );
 
-  it("each name of the list, with a mistake that exists", () => {
+  it("each name of the list, with a mistake that exists", async () => {
     expect(vectors.printed?.map(({ name }) => name).sort()).toEqual(Object.keys(PRINTED).sort());
-    const ids = catalogue.map(({ id }) => id);
+    const ids = (await catalogue()).map(({ id }) => id);
     for (const [id] of Object.values(PRINTED)) expect(ids).toContain(id);
   });
 });

@@ -1,10 +1,9 @@
 import { createHash, createHmac } from "node:crypto";
 import { createEvent, generateSecret, hmacSigner, jwtSigner, newEventId, signRequest } from "hookproof";
-import { mistakes as allMistakes, diagnose } from "hookproof/diagnose";
+import { diagnose, mistakes as mistakesOfScheme } from "hookproof/diagnose";
 import { createKeySet, generateKey } from "hookproof/jwks";
 import { fixedClock } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
-import type { RepeatableMistake } from "../../../src/doctor/diagnose/mistake.js";
 import { SERIALISING_MISTAKES } from "../../../src/doctor/diagnose/mistakes/body.js";
 import { ENCODING_MISTAKES } from "../../../src/doctor/diagnose/mistakes/encoding.js";
 import { aroundBody, LAYOUT_MISTAKES } from "../../../src/doctor/diagnose/mistakes/layout.js";
@@ -13,6 +12,7 @@ import {
   EVENT_ID_MISTAKES,
   TIMESTAMP_MISTAKES,
 } from "../../../src/doctor/diagnose/mistakes/signing-input.js";
+import type { RepeatableMistake } from "../../../src/doctor/rows/mistake.js";
 import { readJson } from "../../../src/doctor/texts/json-shapes.js";
 import fc from "../../kit/fast-check.js";
 import { runs } from "../../kit/property-runs.js";
@@ -182,7 +182,8 @@ describe("a request with one mistake of the tables, or two of which one is of ev
 });
 
 describe("the list of mistakes", () => {
-  it("says one thing under one id, in whole sentences", () => {
+  it("says one thing under one id, in whole sentences", async () => {
+    const allMistakes = await mistakesOfScheme();
     const ids = new Set(allMistakes.map(({ id }) => id));
     for (const { id, title, message, fix } of allMistakes) {
       expect(id).toMatch(/^[a-z0-9-]+$/);

@@ -3,25 +3,26 @@ import { createHmac } from "node:crypto";
 import { diagnose } from "hookproof/diagnose";
 import { fixedClock } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
-import type { Option } from "../../../src/doctor/diagnose/mistake.js";
 import {
   BYTES_PER_HASH,
-  firstMatch,
   signedBodies,
   type WorkBudget,
   workBudget,
 } from "../../../src/doctor/diagnose/search.js";
+import type { Option } from "../../../src/doctor/rows/mistake.js";
+import { firstMatch } from "../../../src/doctor/rows/run.js";
 
 const EACH = 10_000;
 const mistake = { id: "m", title: "", message: "", fix: "" };
 const option: Option<undefined> = { weight: 1, mistake, repeat: undefined };
 /** 180 single mistakes and more than 10,000 pairs, of which none is the right one. */
-const MANY = Array.from({ length: 3 }, () => Array.from({ length: 61 }, () => option));
+const OPTIONS = [{ weight: 0, repeat: undefined } as const, ...Array.from({ length: 60 }, () => option)];
+const MANY = { key: OPTIONS, layout: OPTIONS, timestamp: OPTIONS };
 
 /** How many combinations a search without a match tries before its budget ends it. */
 function tried(budget: WorkBudget): number {
   let count = 0;
-  const found = firstMatch(MANY, 6, budget, () => {
+  const found = firstMatch(MANY, { above: 0, upTo: 6, budget }, () => {
     budget.spend(EACH);
     count++;
     return false;
@@ -65,26 +66,26 @@ describe("the budget of a search", () => {
         spent += bytes;
       },
     };
-    const { serialisings, encodings } = signedBodies(body, budget);
+    const { serialising, encoding } = signedBodies(body, budget);
     const costOf = (make: () => unknown) => {
       const before = spent;
       make();
       return spent - before;
     };
     let made = 0;
-    for (const { repeat } of serialisings.slice(1)) {
+    for (const { repeat } of serialising.slice(1)) {
       const cost = costOf(repeat);
       if (repeat() === undefined) continue;
       made++;
       expect(cost).toBeGreaterThanOrEqual(body.length);
       expect(costOf(repeat)).toBe(0);
     }
-    for (const { repeat } of encodings.slice(1)) {
+    for (const { repeat } of encoding.slice(1)) {
       expect(costOf(() => repeat(body))).toBeGreaterThanOrEqual(body.length);
       expect(costOf(() => repeat(body))).toBe(0);
     }
     expect(made).toBeGreaterThan(5);
-    expect(encodings.length).toBeGreaterThan(5);
+    expect(encoding.length).toBeGreaterThan(5);
   });
 });
 

@@ -1,8 +1,9 @@
 import { createHash, createHmac } from "node:crypto";
-import { httpSignatureMistakes, httpSignatureVerifier } from "hookproof/http-signature";
+import { httpSignatureVerifier } from "hookproof/http-signature";
 import { generateKey, localKeys } from "hookproof/jwks";
 import { createReceiver } from "hookproof/receiver";
 import { expect, it } from "vitest";
+import { mistakesOf } from "../../kit/mistakes-of.js";
 
 const NOW = 1_767_225_600;
 const SECRET = "a-secret-of-more-than-thirty-two-characters";
@@ -101,7 +102,7 @@ it("each mistake is named alone, and refused", async () => {
   });
   const judge = async (headers: Record<string, string>) => {
     const verdict = await receiver.verify({ method: "POST", url: URL_, headers, body: BODY });
-    const mistakes = await httpSignatureMistakes({ ...rules, headers, body: BODY, nowSeconds: NOW });
+    const mistakes = await mistakesOf("http-signature", { ...rules, headers, body: BODY, nowSeconds: NOW });
     return { ok: verdict.ok, ids: mistakes.map(({ id }) => id) };
   };
   const found: Record<string, unknown> = {};
@@ -114,7 +115,9 @@ it("a key set without the key's algorithm, and header lines of any text", async 
   const { publicJwk } = await generateKey({ alg: "ES256", kid: "k" });
   const rules = { url: URL_, keys: localKeys({ keys: [publicJwk] }) };
   const ids = async (headers: Record<string, string>) =>
-    (await httpSignatureMistakes({ ...rules, headers, body: BODY, nowSeconds: NOW })).map(({ id }) => id);
+    (await mistakesOf("http-signature", { ...rules, headers, body: BODY, nowSeconds: NOW })).map(
+      ({ id }) => id,
+    );
   expect(await ids(request({}))).toEqual(["key-of-other-kind"]);
   const texts = ["", ":", "sig1=", "=:::", "a".repeat(9_000), '("'.repeat(3_000), ":-".repeat(4_000)];
   for (const text of texts)
@@ -226,7 +229,7 @@ it.each<[what: string, change: Change, words: string, body?: string]>([
     "It matches with CR and LF between the lines, or with a line break at the end.",
   ],
 ])("its sentence says what was seen: %s", async (_, change, words, body = BODY) => {
-  const found = await httpSignatureMistakes({
+  const found = await mistakesOf("http-signature", {
     url: URL_,
     secrets: { k: SECRET },
     headers: request(change),
@@ -241,7 +244,7 @@ it("of a header in two lines, it names the header", async () => {
   for (const name of ["Signature", "Signature-Input", "Content-Digest"]) {
     const headers = [...lines, ...lines.filter(([one]) => one === name)];
     const rules = { url: URL_, secrets: { k: SECRET }, body: BODY, nowSeconds: NOW };
-    const [first] = await httpSignatureMistakes({ ...rules, headers });
+    const [first] = await mistakesOf("http-signature", { ...rules, headers });
     expect([first?.id, first?.message]).toEqual(["header-twice", `${name} stands in more than one line.`]);
   }
 });

@@ -1,9 +1,10 @@
 import { createHmac } from "node:crypto";
 import { generateKey, localKeys } from "hookproof/jwks";
 import { createReceiver } from "hookproof/receiver";
-import { securityEventMistakes, securityEventVerifier } from "hookproof/set";
+import { securityEventVerifier } from "hookproof/set";
 import { SignJWT, UnsecuredJWT } from "jose";
 import { expect, it } from "vitest";
+import { mistakesOf } from "../../kit/mistakes-of.js";
 
 const NOW = 1_767_225_600;
 const ISSUER = "https://idp.example.com/";
@@ -64,7 +65,7 @@ it("each mistake is named alone, and refused unless it does no harm", async () =
   const judge = async (given: { body: string; headers: Record<string, string> }) => {
     const verdict = await receiver.verify({ method: "POST", url: "/", ...given });
     const common = { ...given, issuer: ISSUER, audience: AUDIENCE, keys, nowSeconds: NOW };
-    const mistakes = await securityEventMistakes(common);
+    const mistakes = await mistakesOf("security-event-token", common);
     return { ok: verdict.ok, ids: mistakes.map(({ id }) => id) };
   };
   for (const [id, change] of Object.entries(CASES)) found[id] = await judge(await request(change));
@@ -88,8 +89,8 @@ it("each mistake is named alone, and refused unless it does no harm", async () =
 
 it("a token without a request, of hostile length, and of nothing at all", async () => {
   for (const body of ["", "x", "a.b.c", "{", "a".repeat(60_000), "a.".repeat(30_000), "\u0000.\ud800.x"])
-    expect(Array.isArray(await securityEventMistakes({ body }))).toBe(true);
-  expect((await securityEventMistakes({ body: "a.b.c.d.e" })).map(({ id }) => id)).toContain(
+    expect(Array.isArray(await mistakesOf("security-event-token", { body }))).toBe(true);
+  expect((await mistakesOf("security-event-token", { body: "a.b.c.d.e" })).map(({ id }) => id)).toContain(
     "token-encrypted",
   );
 });
@@ -113,7 +114,10 @@ it.each([
   ["a header that is a list", "[]", ["token-unreadable"]],
 ])("a hostile header is explained: %s", async (_, header, ids) => {
   const segments = [header, JSON.stringify(RIGHT)].map((one) => Buffer.from(one).toString("base64url"));
-  const found = await securityEventMistakes({ body: `${segments.join(".")}.AAAA`, nowSeconds: NOW });
+  const found = await mistakesOf("security-event-token", {
+    body: `${segments.join(".")}.AAAA`,
+    nowSeconds: NOW,
+  });
   expect(found.map(({ id }) => id)).toEqual(ids);
 });
 
@@ -197,7 +201,7 @@ it.each<[what: string, change: Change, words: string]>([
       .setProtectedHeader({ alg, kid, typ: "secevent+jwt", ...header } as never)
       .sign(privateJwk as never);
     const lines = Object.entries({ "Content-Type": "application/secevent+jwt", ...headers });
-    const found = await securityEventMistakes({
+    const found = await mistakesOf("security-event-token", {
       body: body(token),
       headers: lines.filter(([, value]) => value !== ""),
       issuer: ISSUER,
@@ -219,6 +223,9 @@ it.each([
   ],
 ])("a header's sentence says what was seen: %s", async (_, header, words) => {
   const segments = [header, RIGHT].map((one) => Buffer.from(JSON.stringify(one)).toString("base64url"));
-  const found = await securityEventMistakes({ body: `${segments.join(".")}.AAAA`, nowSeconds: NOW });
+  const found = await mistakesOf("security-event-token", {
+    body: `${segments.join(".")}.AAAA`,
+    nowSeconds: NOW,
+  });
   expect(found.map(({ message }) => message)).toEqual([words]);
 });

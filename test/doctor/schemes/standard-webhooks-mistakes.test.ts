@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
-import { standardWebhooksMistakes } from "hookproof/standard-webhooks";
 import { expect, it } from "vitest";
+import { mistakesOf } from "../../kit/mistakes-of.js";
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const id = "msg_p5jXN8AQM9LWM0D4loKWxJek";
@@ -41,9 +41,9 @@ it.each<[string, string[], string]>([
     `v1,AAAA ${base64(mac(secret.slice(6), right))} v2,b`,
   ],
   ["another secret", [], base64(mac("another", right))],
-])("%s: %j", (_, ids, signature) => {
+])("%s: %j", async (_, ids, signature) => {
   const headers = { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature };
-  const found = standardWebhooksMistakes({ secrets: secret, headers, body });
+  const found = await mistakesOf("standard-webhooks", { secrets: secret, headers, body });
   expect(found.map((one) => one.id)).toEqual(ids);
   expect(JSON.stringify(found)).not.toContain(secret.slice(6));
 });

@@ -1,7 +1,7 @@
+import type { RepeatableMistake } from "../../rows/mistake.js";
 import { SORTED } from "../../texts/json-changes.js";
 import { noQuotes, plainQuotes, pythonQuotes, writeJson } from "../../texts/json-writer.js";
 import { formOf, phpSerialised } from "../../texts/other-text.js";
-import type { RepeatableMistake } from "../mistake.js";
 import {
   COMPACT,
   inStyle,
@@ -44,6 +44,11 @@ export const OTHER_TEXT_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     message:
       "It matches with an empty body: the body was not there yet when the request was signed, or was already consumed.",
     fix: READ,
+    listener: {
+      family: "body",
+      accepts: "signatures over an empty body",
+      bug: "the body is consumed before it verifies",
+    },
     ways: [[1, () => ""]],
   },
   {
@@ -52,6 +57,11 @@ export const OTHER_TEXT_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     message:
       "It matches if the body is an object that is turned into text without JSON.stringify: [object Object].",
     fix: ONCE,
+    listener: {
+      family: "body",
+      accepts: "signatures over [object Object]",
+      bug: "it verifies the parsed body as text",
+    },
     ways: [[1, () => "[object Object]"]],
   },
   {
@@ -60,6 +70,11 @@ export const OTHER_TEXT_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     message:
       'It matches if the body is a Python value turned into text, with single quotes, as f"{payload}" does.',
     fix: ONCE_PYTHON,
+    listener: {
+      family: "body",
+      accepts: "signatures over a Python value",
+      bug: "it verifies the parsed body as text",
+    },
     ways: [
       [
         1,
@@ -77,6 +92,11 @@ export const OTHER_TEXT_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     title: "A Ruby hash signed instead of JSON",
     message: 'It matches if the body is a Ruby hash turned into text with =>, as "#{payload}" does.',
     fix: "Serialise once, and sign and send the same text: body = JSON.generate(payload).",
+    listener: {
+      family: "body",
+      accepts: "signatures over a Ruby hash",
+      bug: "it verifies the parsed body as text",
+    },
     ways: [
       [3, inStyle({ comma: ", ", colon: "=>", quote: plainQuotes, literals: { null: "nil" } })],
       [3, inStyle({ comma: ", ", colon: " => ", quote: plainQuotes, literals: { null: "nil" } })],
@@ -88,6 +108,11 @@ export const OTHER_TEXT_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     message:
       'It matches with the word "undefined", "null" or "None" as body: there was none when the request was signed.',
     fix: `Sign what you send. ${ONCE}`,
+    listener: {
+      family: "body",
+      accepts: "signatures over the word undefined or null",
+      bug: "it has no body when it verifies",
+    },
     ways: ["undefined", "null", "None"].map((text) => [3, () => text] as const),
   },
   {

@@ -1,3 +1,4 @@
+import type { RepeatableMistake } from "../../rows/mistake.js";
 import {
   AS_CSHARP_NUMBERS,
   AS_DOUBLES,
@@ -34,7 +35,6 @@ import {
   slashQuotes,
   writeJson,
 } from "../../texts/json-writer.js";
-import type { RepeatableMistake } from "../mistake.js";
 import {
   COMPACT,
   inStyle,

@@ -1,3 +1,4 @@
+import type { RepeatableMistake } from "../../rows/mistake.js";
 import { AS_GO_MAPS, BY_LENGTH, SORTED } from "../../texts/json-changes.js";
 import {
   angleQuotes,
@@ -12,7 +13,6 @@ import {
   powershellQuotes,
   slashQuotes,
 } from "../../texts/json-writer.js";
-import type { RepeatableMistake } from "../mistake.js";
 import { OTHER_TEXT_MISTAKES } from "./body-other-text.js";
 import { NUMBER_MISTAKES, SHAPE_MISTAKES } from "./body-shape.js";
 import {
@@ -49,6 +49,11 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     message:
       "It matches if the body is parsed and written again without white space, as JSON.stringify does.",
     fix: `${ONCE} To verify, take the bytes as received: await request.text(), or express.raw().`,
+    listener: {
+      family: "body",
+      accepts: "signatures over the body written anew without white space",
+      bug: "it parses the body and serialises it again before it verifies",
+    },
     ways: [
       [1, stringified],
       [2, inStyle({ comma: ",", colon: ":", quote: plainQuotes })],
@@ -60,6 +65,11 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     message:
       "It matches if the body is written with a space after commas and colons, as Python's json.dumps does.",
     fix: ONCE_PYTHON,
+    listener: {
+      family: "body",
+      accepts: "signatures over the body written anew with spaces, as Python's json.dumps does",
+      bug: "it parses the body and serialises it again before it verifies",
+    },
     ways: [
       [1, inStyle({ comma: ", ", colon: ": ", quote: asciiQuotes })],
       [2, inStyle({ comma: ", ", colon: ": ", quote: plainQuotes })],
@@ -75,6 +85,11 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     message:
       "It matches if the body is written over several lines with indentation, as JSON.stringify(…, 2) does.",
     fix: ONCE,
+    listener: {
+      family: "body",
+      accepts: "signatures over the body written anew with indentation",
+      bug: "it parses the body and serialises it again before it verifies",
+    },
     ways: [
       [1, indented("  ", plainQuotes)],
       [2, indented("    ", plainQuotes)],
@@ -129,6 +144,11 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     title: "Body signed with its keys sorted",
     message: "It matches if the body's keys are in alphabetical order.",
     fix: `${ONCE} The order of the keys counts, because the bytes are signed.`,
+    listener: {
+      family: "body",
+      accepts: "signatures over the body with its keys sorted",
+      bug: "it parses the body and sorts its keys before it verifies",
+    },
     ways: [
       [1, shaped(SORTED, COMPACT)],
       [2, shaped(SORTED, PYTHON)],
@@ -149,6 +169,11 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     title: "Body signed with \\u escapes",
     message: "It matches if characters beyond ASCII are written as \\uXXXX, as Python's ensure_ascii does.",
     fix: ONCE_PYTHON,
+    listener: {
+      family: "body",
+      accepts: "signatures over the body written anew with \\u escapes",
+      bug: "it parses the body and serialises it again before it verifies",
+    },
     ways: [
       [1, inStyle({ comma: ",", colon: ":", quote: asciiQuotes })],
       [2, inStyle({ comma: ",", colon: ":", quote: dotnetQuotes })],
@@ -159,6 +184,11 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     title: "Body signed with escaped slashes",
     message: "It matches if slashes are written as \\/, as PHP's json_encode does.",
     fix: "Serialise once, and sign and send the same text: $body = json_encode($payload).",
+    listener: {
+      family: "body",
+      accepts: "signatures over the body written anew with escaped slashes, as PHP's json_encode does",
+      bug: "it parses the body and serialises it again before it verifies",
+    },
     ways: [
       [1, inStyle({ comma: ",", colon: ":", quote: phpQuotes })],
       [2, inStyle({ comma: ",", colon: ":", quote: (text) => slashQuotes(text) })],
@@ -170,6 +200,11 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     message:
       "It matches if <, > and & are written as \\u003c, \\u003e and \\u0026, as Go's json.Marshal does.",
     fix: "Serialise once, and sign and send the same bytes: body, err := json.Marshal(payload).",
+    listener: {
+      family: "body",
+      accepts: "signatures over the body written anew with <, > and & escaped",
+      bug: "it parses the body and serialises it again before it verifies",
+    },
     ways: [[2, inStyle({ comma: ",", colon: ":", quote: htmlQuotes })]],
   },
   {

@@ -1,4 +1,4 @@
-import type { Mistake, RepeatableMistake } from "../mistake.js";
+import type { ListenerWords, MistakeRow, RepeatableMistake } from "../../rows/mistake.js";
 import type { SignatureForm } from "./signature.js";
 
 /** The wrong URL that a mistake makes of the right one. */
@@ -81,7 +81,7 @@ export const URL_MISTAKES: readonly RepeatableMistake<RewriteUrl>[] = [
 ];
 
 /** URLs in which one part differs; `differs` compares them. */
-export const URL_DIFFERENCES: readonly (Mistake & {
+export const URL_DIFFERENCES: readonly (MistakeRow & {
   readonly differs: (seen: string, wanted: string) => boolean;
 })[] = [
   {
@@ -168,20 +168,27 @@ const OF_ANY_CLAIM = {
     message: "is not what it must be.",
     fix: "sub is the base URL, aud the listener's URL, jti the text of Webhook-Event-Id, htm POST.",
   },
-} satisfies Record<string, Mistake>;
+} satisfies Record<string, MistakeRow>;
 
 /** Makes a general mistake one of this claim. */
-export function ofClaim(claim: ClaimName, general: Mistake): Mistake {
+export function ofClaim(claim: ClaimName, general: MistakeRow): MistakeRow {
   return {
     id: `claim-${claim.replace("_s256", "")}-${general.id}`,
     title: `${claim} ${general.title}`,
     message: `The claim ${claim} ${general.message}`,
     fix: general.fix,
+    listener: general.listener ?? ofToken(`${claim} ${general.title}`, claim),
   };
 }
 
+/** The words for a listener that compares a claim with something else. */
+function ofToken(title: string, claim: ClaimName): ListenerWords {
+  const bug = `it compares ${claim.replace("_s256", "")} with another value`;
+  return { family: "token", accepts: `tokens whose ${title}`, bug };
+}
+
 /** One of the mistakes that every claim can have. */
-export function claimMistake(claim: ClaimName, kind: keyof typeof OF_ANY_CLAIM): Mistake {
+export function claimMistake(claim: ClaimName, kind: keyof typeof OF_ANY_CLAIM): MistakeRow {
   return ofClaim(claim, OF_ANY_CLAIM[kind]);
 }
 
@@ -196,12 +203,18 @@ export const CLAIM_MISTAKES = {
     title: "aud is a list",
     message: "The claim aud is a list. It must be one text.",
     fix: "Set aud: url, not aud: [url]. Some libraries make a list of it by themselves.",
+    listener: { family: "token", accepts: "tokens whose aud is a list", bug: "it expects a list in aud" },
   },
   expMilliseconds: {
     id: "claim-exp-milliseconds",
     title: "exp in milliseconds",
     message: "The claim exp is in milliseconds. It must be in seconds.",
     fix: EXP,
+    listener: {
+      family: "token",
+      accepts: "tokens with exp in milliseconds",
+      bug: "it takes exp for milliseconds",
+    },
   },
   expFraction: {
     id: "claim-exp-fraction",
@@ -253,6 +266,11 @@ export const CLAIM_MISTAKES = {
     message:
       "The claim jti is the event id in another spelling: without hyphens, or with something around it.",
     fix: "Set jti to the text of Webhook-Event-Id.",
+    listener: {
+      family: "token",
+      accepts: "tokens with jti in another spelling",
+      bug: "it changes the event id",
+    },
   },
   jtiOther: {
     id: "claim-jti-other",
@@ -265,12 +283,22 @@ export const CLAIM_MISTAKES = {
     title: "htm in other case",
     message: "The claim htm is not in capitals.",
     fix: "Set htm: 'POST'.",
+    listener: {
+      family: "token",
+      accepts: "tokens with htm in lower case",
+      bug: "it compares htm in lower case",
+    },
   },
   htbOfSigningInput: {
     id: "claim-htb-of-signing-input",
     title: "htb_s256 of more than the body",
     message: "The claim htb_s256 is the hash of {timestamp}.{event_id}.{body}. It must be of the body alone.",
     fix: HTB,
+    listener: {
+      family: "token",
+      accepts: "tokens with htb_s256 of more than the body",
+      bug: "it hashes timestamp, event id and body",
+    },
   },
   htbUnexplained: {
     id: "claim-htb-unexplained",
@@ -285,7 +313,7 @@ export const CLAIM_MISTAKES = {
     message: "The claim htb_s256 is not the SHA-256 of anything: that has 43 characters of base64url.",
     fix: HTB,
   },
-} satisfies Record<string, Mistake>;
+} satisfies Record<string, MistakeRow>;
 
 const SPELLINGS: Readonly<Record<SignatureForm, string>> = {
   quoted: "has quotes or white space around it.",
@@ -304,19 +332,37 @@ const SPELLINGS: Readonly<Record<SignatureForm, string>> = {
   byteList: "is a list of numbers. It must be base64url.",
 };
 
+const HTB_LISTENERS: Readonly<Partial<Record<SignatureForm, Pick<MistakeRow, "listener">>>> = {
+  hex: {
+    listener: {
+      family: "token",
+      accepts: "tokens with htb_s256 in hex",
+      bug: "it compares hex with base64url",
+    },
+  },
+  base64: {
+    listener: {
+      family: "token",
+      accepts: "tokens with htb_s256 in standard base64",
+      bug: "it compares standard base64",
+    },
+  },
+};
+
 /** The body hash is written in another way than base64url; its value may be right. */
-export function bodyHashSpelling(form: SignatureForm): Mistake {
+export function bodyHashSpelling(form: SignatureForm): MistakeRow {
   const id = form.replace(/[A-Z]/g, (capital) => `-${capital.toLowerCase()}`);
   return ofClaim("htb_s256", {
     id,
     title: SPELLINGS[form].replace(/\..*$/s, ""),
     message: SPELLINGS[form],
     fix: HTB,
+    ...HTB_LISTENERS[form],
   });
 }
 
 /** Every mistake in claims, for the catalogue. */
-export const ALL_CLAIM_MISTAKES: readonly Mistake[] = [
+export const ALL_CLAIM_MISTAKES: readonly MistakeRow[] = [
   ...CLAIM_NAMES.flatMap((claim) =>
     (["missing", "misnamed", "otherType"] as const).map((kind) => claimMistake(claim, kind)),
   ),

@@ -7,9 +7,9 @@ import {
   encodeBase64url,
   utf8,
 } from "../../../core/bytes.js";
+import type { RepeatableMistake } from "../../rows/mistake.js";
 import { formEncoded } from "../../texts/other-text.js";
 import { hexOf, latin1, latin1Text, lossyText, utf16 } from "../../texts/rewrite.js";
-import type { RepeatableMistake } from "../mistake.js";
 
 /** The bytes that were signed, made from the received ones; `undefined` where the mistake is impossible. */
 export type Reencode = (bytes: Uint8Array) => Uint8Array | undefined;
@@ -26,6 +26,11 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     title: "Line break after the signed body",
     message: "It matches if a line break follows the body: it was signed with one and sent without.",
     fix: `${AS_SENT} In a shell: printf %s "$body", not echo.`,
+    listener: {
+      family: "body",
+      accepts: "signatures over the body and a line break",
+      bug: "it adds a line break to the body before it verifies",
+    },
     ways: [
       [1, (bytes) => concatBytes([bytes, utf8("\n")])],
       [2, (bytes) => concatBytes([bytes, utf8("\r\n")])],
@@ -37,6 +42,11 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     message:
       "It matches without the line break, or the white space, at the ends of the body: it was sent with it and signed without.",
     fix: RAW,
+    listener: {
+      family: "body",
+      accepts: "signatures over the body without the white space at its ends",
+      bug: "it trims the body before it verifies",
+    },
     ways: [
       [1, (bytes) => withText(bytes, (text) => text.replace(/\r?\n$/, ""))],
       [2, (bytes) => withText(bytes, (text) => text.trim())],
@@ -47,6 +57,11 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     title: "Other line endings",
     message: "It matches if the line breaks inside the body are CRLF instead of LF, or LF instead of CRLF.",
     fix: `${AS_SENT} In Python open(path, 'rb'); in curl --data-binary @file, not --data.`,
+    listener: {
+      family: "body",
+      accepts: "signatures over the body with other line endings",
+      bug: "it changes the line endings of the body before it verifies",
+    },
     ways: [
       [2, (bytes) => withText(bytes, (text) => text.replace(/\r?\n/g, "\r\n"))],
       [2, (bytes) => withText(bytes, (text) => text.replaceAll("\r\n", "\n"))],
@@ -58,6 +73,11 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     title: "Byte order mark",
     message: "It matches if a byte order mark is added in front of the body or removed.",
     fix: `${AS_SENT} Without a byte order mark: in C# new UTF8Encoding(false), in Python encoding='utf-8'.`,
+    listener: {
+      family: "body",
+      accepts: "signatures over the body with a byte order mark",
+      bug: "it adds a byte order mark to the body",
+    },
     ways: [
       [1, (bytes) => (startsWithBom(bytes) ? bytes.subarray(3) : undefined)],
       [2, (bytes) => (startsWithBom(bytes) ? undefined : concatBytes([BOM, bytes]))],
@@ -68,6 +88,11 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     title: "Body signed as UTF-16",
     message: "It matches if the body is signed in UTF-16.",
     fix: `${AS_SENT} In C# Encoding.UTF8.GetBytes(body), not Encoding.Unicode.`,
+    listener: {
+      family: "body",
+      accepts: "signatures over the body in UTF-16",
+      bug: "it encodes the body as UTF-16",
+    },
     ways: [
       [2, (bytes) => withText(bytes, (text) => utf16(text, true))],
       [3, (bytes) => withText(bytes, (text) => utf16(text, false))],
@@ -79,6 +104,11 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     title: "Body signed as Latin-1",
     message: "It matches if the body is signed in Latin-1, where ä is one byte.",
     fix: `${AS_SENT} In Java body.getBytes(StandardCharsets.UTF_8); in Node without the encoding 'latin1' or 'binary'.`,
+    listener: {
+      family: "body",
+      accepts: "signatures over the body in Latin-1",
+      bug: "it encodes the body as Latin-1",
+    },
     ways: [[1, (bytes) => withText(bytes, latin1)]],
   },
   {
@@ -86,6 +116,11 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     title: "Body encoded as UTF-8 twice",
     message: "It matches if the body's bytes are read as Latin-1 and encoded as UTF-8 once more.",
     fix: `${AS_SENT} Node's 'latin1' and 'binary' strings are not text.`,
+    listener: {
+      family: "body",
+      accepts: "signatures over the body encoded twice",
+      bug: "it reads the body's bytes as Latin-1",
+    },
     ways: [[2, (bytes) => utf8(latin1Text(bytes))]],
   },
   {
@@ -110,6 +145,11 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     title: "Body serialised twice",
     message: "It matches if the body's JSON is serialised once more, as one string in quotes.",
     fix: "Serialise once: a text goes into the signature as it is, without JSON.stringify(text).",
+    listener: {
+      family: "body",
+      accepts: "signatures over the body serialised twice",
+      bug: "it serialises the body's text once more",
+    },
     ways: [[2, (bytes) => withText(bytes, (text) => JSON.stringify(text))]],
   },
   {
@@ -117,6 +157,7 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     title: "Python bytes signed as text",
     message: "It matches if Python's b'…' surrounds the body, as f\"{body}\" does with bytes.",
     fix: "Join bytes with bytes: f'{timestamp}.{event_id}.'.encode() + body.",
+    listener: { family: "body", accepts: "signatures over Python's b'…'", bug: "it puts bytes into a text" },
     ways: [[2, (bytes) => utf8(pythonBytes(bytes))]],
   },
   {
@@ -124,6 +165,11 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     title: "A hash of the body signed",
     message: "It matches if the body's SHA-256 is signed instead of the body.",
     fix: "Sign the exact body: [timestamp, eventId, body].join('.'). The body's hash belongs to tokens (htb_s256).",
+    listener: {
+      family: "body",
+      accepts: "signatures over a hash of the body",
+      bug: "it verifies a hash of the body",
+    },
     ways: [
       [2, (bytes) => hashed(bytes, hexOf)],
       [3, (bytes) => utf8(digestOf("sha256", [bytes]))],
@@ -135,6 +181,11 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     title: "Body signed in base64",
     message: "It matches if the body is signed in base64, as some gateways hand it over (isBase64Encoded).",
     fix: "Decode it first: Buffer.from(event.body, event.isBase64Encoded ? 'base64' : 'utf8').",
+    listener: {
+      family: "body",
+      accepts: "signatures over the body in base64",
+      bug: "it does not decode the gateway's base64",
+    },
     ways: [
       [2, (bytes) => utf8(encodeBase64(bytes))],
       // With line breaks, as Ruby's encode64 and Python's encodebytes have them.

@@ -4,7 +4,7 @@ import {
   SIGNATURE_HEADER,
   TIMESTAMP_HEADER,
 } from "../../../schemes/access-governance/protocol.js";
-import type { Mistake } from "../mistake.js";
+import type { MistakeRow } from "../../rows/mistake.js";
 
 const SECONDS = "Send Unix seconds: String(Math.floor(Date.now() / 1000)). In Python str(int(time.time())).";
 const UUID = "Send a UUID of version 4: newEventId(), crypto.randomUUID(), in Python str(uuid.uuid4()).";
@@ -25,7 +25,7 @@ export const TARGET_MISTAKES = {
       "The path is not the listener's: /api/v1/webhooks/incoming/ and the listener's id, without a slash at its end.",
     fix: "Copy the URL from the trigger's configuration, character by character.",
   },
-} satisfies Record<string, Mistake>;
+} satisfies Record<string, MistakeRow>;
 
 /** What goes wrong in the headers that every request has, and in the body itself (specification 4.10, 5.2 and 7). */
 export const HEADER_MISTAKES = {
@@ -34,6 +34,11 @@ export const HEADER_MISTAKES = {
     title: "A header under another name",
     message: "A header has the name it has in another scheme.",
     fix: "Use the names Webhook-Timestamp, Webhook-Event-Id and Webhook-Signature, or Authorization.",
+    listener: {
+      family: "headers",
+      accepts: "requests with a header under another name",
+      bug: "it reads another header",
+    },
   },
   headerTwice: {
     id: "header-twice",
@@ -52,6 +57,11 @@ export const HEADER_MISTAKES = {
     title: "Timestamp in milliseconds",
     message: "Webhook-Timestamp is in milliseconds. It must be in seconds.",
     fix: SECONDS,
+    listener: {
+      family: "time",
+      accepts: "timestamps in milliseconds",
+      bug: "it takes Webhook-Timestamp for milliseconds, and it has seconds",
+    },
   },
   timestampTooFine: {
     id: "timestamp-too-fine",
@@ -161,7 +171,7 @@ export const HEADER_MISTAKES = {
     message: "The body is not one JSON value.",
     fix: "Send JSON: JSON.stringify(payload). With curl: --data-binary @body.json.",
   },
-} satisfies Record<string, Mistake>;
+} satisfies Record<string, MistakeRow>;
 
 /** Other names for our headers: those of other schemes, and typing mistakes. */
 export const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {

@@ -1,5 +1,5 @@
 import type { OtherShape } from "../../../jwks/key-set-shape.js";
-import type { Mistake } from "../mistake.js";
+import type { MistakeRow } from "../../rows/mistake.js";
 
 const SERVE = "jwksHandler(createKeySet(records)) serves it, jwks export writes it to a file.";
 const SAME_KID = "Write the kid in the token exactly as in the key set: kids are texts, compared with case.";
@@ -54,7 +54,7 @@ export const KEY_SET_SHAPES = {
     message: "The keys are members of an object. A key set has a list.",
     fix: 'Serve { "keys": [ … ] } with the kid inside of each key.',
   },
-} satisfies Record<Exclude<OtherShape, "other">, Mistake>;
+} satisfies Record<Exclude<OtherShape, "other">, MistakeRow>;
 
 /** What goes wrong between the token's kid and the key set's. */
 export const KID_MISTAKES = {
@@ -76,4 +76,4 @@ export const KID_MISTAKES = {
     message: "A key of the key set made the signature, but it has no kid, so no listener finds it.",
     fix: 'Give the key its kid: { "kid": "…", "use": "sig", "alg": "ES256", … }.',
   },
-} satisfies Record<string, Mistake>;
+} satisfies Record<string, MistakeRow>;

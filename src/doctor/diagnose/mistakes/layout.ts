@@ -1,4 +1,4 @@
-import type { RepeatableMistake } from "../mistake.js";
+import type { RepeatableMistake } from "../../rows/mistake.js";
 
 /**
  * A signing input with {t} for the timestamp, {i} for the event id and {b} for the body; {j} is the body as a string of
@@ -18,6 +18,11 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
     title: "Event id before the timestamp",
     message: "It matches if the event id comes before the timestamp, as in Standard Webhooks.",
     fix: `${SIGN}: the timestamp comes first.`,
+    listener: {
+      family: "input",
+      accepts: "signatures over event id, timestamp and body in this order",
+      bug: "it puts the event id before the timestamp",
+    },
     ways: [[1, "{i}.{t}.{b}"]],
   },
   {
@@ -25,6 +30,11 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
     title: "No event id in the signing input",
     message: "It matches if the event id is left out of the signing input.",
     fix: `${SIGN}, with the text of Webhook-Event-Id in the middle.`,
+    listener: {
+      family: "input",
+      accepts: "signatures that do not cover the event id",
+      bug: "it leaves the event id out of the signing input",
+    },
     ways: [
       [1, "{t}.{b}"],
       [2, "{t}{b}"],
@@ -43,6 +53,11 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
     title: "Only the body is signed",
     message: "It matches if the body alone is signed, without timestamp and event id.",
     fix: `${SIGN}, not the body alone.`,
+    listener: {
+      family: "input",
+      accepts: "signatures over the body alone",
+      bug: "it verifies the body alone",
+    },
     ways: [[1, "{b}"]],
   },
   {
@@ -50,6 +65,11 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
     title: "No timestamp in the signing input",
     message: "It matches if the timestamp is left out of the signing input.",
     fix: `${SIGN}, with the text of Webhook-Timestamp in front.`,
+    listener: {
+      family: "input",
+      accepts: "signatures that do not cover the timestamp",
+      bug: "it leaves the timestamp out of the signing input",
+    },
     ways: [
       [1, "{i}.{b}"],
       [3, ".{i}.{b}"],
@@ -62,6 +82,11 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
     title: "No body in the signing input",
     message: "It matches if the signing input ends with the event id.",
     fix: `${SIGN}, with the exact body at its end.`,
+    listener: {
+      family: "input",
+      accepts: "signatures that do not cover the body",
+      bug: "it leaves the body out of the signing input",
+    },
     ways: [[2, "{t}.{i}"]],
   },
   {
@@ -69,6 +94,11 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
     title: "Another order of the three parts",
     message: "It matches if timestamp, event id and body are in another order.",
     fix: `${SIGN}: timestamp, event id, body.`,
+    listener: {
+      family: "input",
+      accepts: "signatures over the three parts in another order",
+      bug: "it joins the parts in another order",
+    },
     ways: [
       [2, "{t}.{b}.{i}"],
       [2, "{b}.{t}.{i}"],
@@ -89,6 +119,11 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
     title: "No periods between the parts",
     message: "It matches if the three parts follow each other without the periods between them.",
     fix: `${SIGN}: the parts are joined by periods.`,
+    listener: {
+      family: "input",
+      accepts: "signatures over the parts without periods between them",
+      bug: "it joins the parts without a separator",
+    },
     ways: [
       [1, "{t}{i}{b}"],
       [2, "{t}.{i}{b}"],
@@ -105,6 +140,11 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
     title: "Another separator than a period",
     message: "It matches if there is something else than a period between the parts.",
     fix: `${SIGN}: the parts are joined by periods.`,
+    listener: {
+      family: "input",
+      accepts: "signatures over the parts with another separator than a period",
+      bug: "it joins the parts with another separator",
+    },
     ways: [
       [1, "{t}:{i}:{b}"],
       [1, "{t}\n{i}\n{b}"],
@@ -138,6 +178,11 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
     title: "Something before the timestamp",
     message: "It matches if there is a version in front of the timestamp, as in other schemes.",
     fix: `${SIGN}, without anything before it.`,
+    listener: {
+      family: "input",
+      accepts: "signatures over an input with something before the timestamp",
+      bug: "it puts something before the timestamp",
+    },
     ways: [
       [3, "v1.{t}.{i}.{b}"],
       [3, "v1:{t}:{i}:{b}"],

@@ -1,7 +1,7 @@
 import { digestOf } from "#hash";
 import { decodeBase64url, decodeUtf8, encodeBase64, utf8 } from "../../../core/bytes.js";
+import type { Mistake, RepeatableMistake } from "../../rows/mistake.js";
 import { decodeAnyBase64, hexOf, latin1Text, lossyText, parseHex, utf16 } from "../../texts/rewrite.js";
-import type { Mistake, RepeatableMistake } from "../mistake.js";
 
 /** The bytes that are used as the key; `undefined` where the mistake is impossible. */
 export type KeyOfSecret = (secret: string) => Uint8Array | undefined;
@@ -34,6 +34,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     title: "Secret decoded from base64url",
     message: "It matches if the secret is base64url-decoded first. The key is the string itself.",
     fix: "Use the secret's text as it is: createHmac('sha256', secret), without Buffer.from(secret, 'base64url').",
+    listener: {
+      family: "key",
+      accepts: "signatures made with the decoded secret",
+      bug: "it decodes the secret",
+    },
     ways: [[1, decodeBase64url]],
   },
   {
@@ -41,6 +46,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     title: "Secret decoded from base64",
     message: "It matches if the secret is base64-decoded first. The key is the string itself.",
     fix: `${AS_IT_IS}, without Buffer.from(secret, 'base64'). In Python hmac.new(secret.encode(), …), without b64decode.`,
+    listener: {
+      family: "key",
+      accepts: "signatures made with the secret decoded from base64",
+      bug: "it decodes the secret from base64",
+    },
     ways: [
       [1, decodeAnyBase64],
       // Python and PHP drop the characters that the standard alphabet does not have.
@@ -52,6 +62,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     title: "Line break after the secret",
     message: "It matches if a line break follows the secret, as when it is read from a file.",
     fix: "Remove it where the secret is read: readFileSync(path, 'utf8').trim(). In a shell: printf %s, not echo.",
+    listener: {
+      family: "secret",
+      accepts: "signatures made with a line break after the secret",
+      bug: "its secret ends with a line break",
+    },
     ways: [
       [1, (secret) => utf8(`${secret}\n`)],
       [2, (secret) => utf8(`${secret}\r\n`)],
@@ -63,6 +78,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     message:
       "It matches if white space around the secret is removed: the secret that you gave here has some.",
     fix: "Give the secret without white space on both sides: secret.trim().",
+    listener: {
+      family: "secret",
+      accepts: "signatures made with the secret without white space around it",
+      bug: "the secret given here has white space around it, and the listener's has none",
+    },
     ways: [[1, (secret) => utf8(secret.trim())]],
   },
   {
@@ -70,6 +90,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     title: "Quotes around the secret",
     message: "It matches if there are quotes around the secret, as when an .env file is read by hand.",
     fix: "Remove the quotes: secret.replace(/^[\"']|[\"']$/g, '').",
+    listener: {
+      family: "secret",
+      accepts: "signatures made with quotes around the secret",
+      bug: "its secret has quotes around it",
+    },
     ways: [
       [1, (secret) => utf8(`"${secret}"`)],
       [2, (secret) => utf8(`'${secret}'`)],
@@ -80,6 +105,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     title: "Quotes of the secret removed",
     message: "It matches if quotes around the secret are removed: the secret that you gave here has some.",
     fix: "Give the secret without quotes: secret.replace(/^[\"']|[\"']$/g, '').",
+    listener: {
+      family: "secret",
+      accepts: "signatures made with the secret without quotes around it",
+      bug: "the secret given here has quotes around it, and the listener's has none",
+    },
     ways: [[1, (secret) => utf8(secret.trim().replace(/^["'`]|["'`]$/g, ""))]],
   },
   {
@@ -87,6 +117,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     title: "Prefix of the secret removed",
     message: "It matches if the secret's prefix is removed. The key is the whole text.",
     fix: `${AS_IT_IS}, without secret.replace('whsec_', '').`,
+    listener: {
+      family: "key",
+      accepts: "signatures made with the secret without its prefix",
+      bug: "it removes the prefix of the secret",
+    },
     ways: [[1, (secret) => (PREFIX.test(secret) ? utf8(secret.replace(PREFIX, "")) : undefined)]],
   },
   {
@@ -95,6 +130,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     message:
       "It matches if the secret's prefix is removed and the rest base64-decoded. The key is the whole text.",
     fix: `${AS_IT_IS}. A library for Standard Webhooks does not fit this service.`,
+    listener: {
+      family: "key",
+      accepts: "signatures made with the secret without its prefix and decoded",
+      bug: "it treats the secret as Standard Webhooks does",
+    },
     ways: [[1, (secret) => (PREFIX.test(secret) ? decodeAnyBase64(secret.replace(PREFIX, "")) : undefined)]],
   },
   {
@@ -102,6 +142,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     title: "Prefix before the secret",
     message: "It matches if whsec_ is in front of the secret. The service's secrets have no prefix.",
     fix: `${AS_IT_IS}, without a prefix.`,
+    listener: {
+      family: "key",
+      accepts: "signatures made with whsec_ in front of the secret",
+      bug: "it has a prefix in front of the secret",
+    },
     ways: [[2, (secret) => utf8(`whsec_${secret}`)]],
   },
   {
@@ -110,6 +155,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     message:
       'It matches with an empty key or the word "undefined", "null" or "None": no secret was set when the request was signed.',
     fix: "Stop when it is missing: if (!secret) throw new Error('the webhook secret is not set').",
+    listener: {
+      family: "secret",
+      accepts: "signatures made with an empty secret, or with a word such as undefined",
+      bug: "its secret is not set",
+    },
     ways: ["", "undefined", "null", "None"].map((text) => [2, () => utf8(text)] as const),
   },
   {
@@ -117,6 +167,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     title: "Space beside the secret",
     message: "It matches if there is a space before or after the secret.",
     fix: "Remove it where the secret is read: secret.trim().",
+    listener: {
+      family: "secret",
+      accepts: "signatures made with a space beside the secret",
+      bug: "its secret has a space beside it",
+    },
     ways: [
       [2, (secret) => utf8(`${secret} `)],
       [3, (secret) => utf8(` ${secret}`)],
@@ -127,6 +182,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     title: "Secret decoded from hex",
     message: "It matches if the secret is hex-decoded first. The key is the string itself.",
     fix: `${AS_IT_IS}, without Buffer.from(secret, 'hex'). In Python hmac.new(secret.encode(), …), without bytes.fromhex.`,
+    listener: {
+      family: "key",
+      accepts: "signatures made with the secret decoded from hex",
+      bug: "it decodes the secret from hex",
+    },
     ways: [[1, parseHex]],
   },
   {
@@ -134,6 +194,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     title: "Secret decoded to text",
     message: "It matches if the secret is base64-decoded and the bytes are read as text, as atob() does.",
     fix: `${AS_IT_IS}, without atob(secret) or Buffer.from(secret, 'base64').toString().`,
+    listener: {
+      family: "key",
+      accepts: "signatures made with the secret decoded to text",
+      bug: "it decodes the secret to text",
+    },
     ways: [
       [2, (secret) => ofDecoded(secret, (bytes) => utf8(latin1Text(bytes)))],
       [2, (secret) => ofDecoded(secret, (bytes) => utf8(lossyText(bytes)))],
@@ -144,6 +209,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     title: "Secret in the other alphabet",
     message: "It matches if - and _ of the secret become + and /. The key is the string itself.",
     fix: `${AS_IT_IS}, without replacing characters.`,
+    listener: {
+      family: "key",
+      accepts: "signatures made with the secret in the other base64 alphabet",
+      bug: "it replaces characters of the secret",
+    },
     ways: [[2, (secret) => utf8(secret.replaceAll("-", "+").replaceAll("_", "/"))]],
   },
   {
@@ -152,6 +222,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     message:
       "It matches if padding (=) is added to the secret or removed from it. The key is the string itself.",
     fix: `${AS_IT_IS}, without adding or removing =.`,
+    listener: {
+      family: "key",
+      accepts: "signatures made with another padding (=) of the secret",
+      bug: "it adds or removes the padding of the secret",
+    },
     ways: [[3, (secret) => utf8(secret.endsWith("=") ? secret.replace(/(?<!=)=+$/, "") : `${secret}=`)]],
   },
   {
@@ -159,6 +234,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     title: "Secret encoded once more",
     message: "It matches if the secret is encoded as base64 or hex first. The key is the string itself.",
     fix: `${AS_IT_IS}, without encoding it again.`,
+    listener: {
+      family: "key",
+      accepts: "signatures made with the secret encoded once more",
+      bug: "it encodes the secret once more",
+    },
     ways: [
       [2, (secret) => utf8(encodeBase64(utf8(secret)))],
       [3, (secret) => utf8(hexOf(utf8(secret)))],
@@ -236,6 +316,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     title: "Hash of the secret as key",
     message: "It matches if the key is the SHA-256 of the secret. The key is the string itself.",
     fix: `${AS_IT_IS}, without hashing it.`,
+    listener: {
+      family: "key",
+      accepts: "signatures made with the hash of the secret",
+      bug: "it hashes the secret",
+    },
     ways: [[3, (secret) => decodeBase64url(digestOf("sha256", [utf8(secret)]))]],
   },
   {
@@ -243,6 +328,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     title: "Secret as UTF-16",
     message: "It matches if the secret's text is encoded as UTF-16. The key is its UTF-8 bytes.",
     fix: "Encode it as UTF-8: new TextEncoder().encode(secret). In C# Encoding.UTF8.GetBytes(secret), not Encoding.Unicode.",
+    listener: {
+      family: "key",
+      accepts: "signatures made with the secret in UTF-16",
+      bug: "it encodes the secret as UTF-16",
+    },
     ways: [[3, (secret) => utf16(secret, true)]],
   },
   {
@@ -251,6 +341,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     message:
       "It matches if there is a byte order mark in front of the secret, as some editors write it to files.",
     fix: "Remove it where the secret is read: text.replace(/^\\uFEFF/, ''). In Python open(path, encoding='utf-8-sig').",
+    listener: {
+      family: "secret",
+      accepts: "signatures made with a byte order mark before the secret",
+      bug: "its secret begins with a byte order mark",
+    },
     ways: [[3, (secret) => utf8(`\uFEFF${secret}`)]],
   },
   {
@@ -258,6 +353,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     title: "Secret in other case",
     message: "It matches if the secret is written in lower case or in capitals. Its case counts.",
     fix: `${AS_IT_IS}, without toLowerCase() or toUpperCase().`,
+    listener: {
+      family: "key",
+      accepts: "signatures made with the secret in other case",
+      bug: "it changes the case of the secret",
+    },
     ways: [
       [3, (secret) => utf8(secret.toLowerCase())],
       [3, (secret) => utf8(secret.toUpperCase())],

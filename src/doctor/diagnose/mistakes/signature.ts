@@ -1,7 +1,7 @@
 import { digestOf, hmacOf } from "#hash";
 import { bodyBytes, concatBytes } from "../../../core/bytes.js";
 import type { HashName } from "../../../core/hash-portable.js";
-import type { Mistake, RepeatableMistake } from "../mistake.js";
+import type { MistakeRow, RepeatableMistake } from "../../rows/mistake.js";
 
 /** Computes a digest of a message with a key, as base64url. */
 export type Digest = (hash: HashName, key: Uint8Array, message: readonly (string | Uint8Array)[]) => string;
@@ -17,6 +17,11 @@ export const ALGORITHM_MISTAKES: readonly RepeatableMistake<Digest>[] = [
     message:
       "It matches if the signing input is the key and the secret the message: the arguments are swapped.",
     fix: `${HMAC} In PHP hash_hmac('sha256', $input, $secret, true); in Python hmac.new(secret, input, 'sha256').`,
+    listener: {
+      family: "input",
+      accepts: "signatures made with key and message swapped",
+      bug: "it swaps the key and the message",
+    },
     ways: [[2, (hash, key, message) => hmacOf(hash, concatBytes(message.map(bodyBytes)), [key])]],
   },
   {
@@ -25,6 +30,11 @@ export const ALGORITHM_MISTAKES: readonly RepeatableMistake<Digest>[] = [
     message:
       "It matches as a plain hash of the signing input, with the secret in front of it, after it, or without the secret.",
     fix: HMAC,
+    listener: {
+      family: "input",
+      accepts: "plain hashes in place of signatures",
+      bug: "it computes a hash and no HMAC",
+    },
     ways: [
       [2, (hash, key, message) => digestOf(hash, [key, ...message])],
       [3, (hash, key, message) => digestOf(hash, [...message, key])],
@@ -46,6 +56,11 @@ export const SIGNATURE_FORMS = {
     title: "Prefix before the signature",
     message: "There is something in front of the signature, such as v1, or sha256= of other schemes.",
     fix: "Send the 43 characters alone: headers['Webhook-Signature'] = signature, without a prefix.",
+    listener: {
+      family: "form",
+      accepts: "signatures with a prefix such as sha256=",
+      bug: "it expects a prefix",
+    },
   },
   several: {
     id: "signature-several",
@@ -58,12 +73,18 @@ export const SIGNATURE_FORMS = {
     title: "Signature in hex",
     message: "The signature is written in hex. It must be base64url.",
     fix: "Write it as base64url: .digest('base64url'), not .digest('hex'). In Python base64.urlsafe_b64encode(mac.digest()).rstrip(b'=').",
+    listener: { family: "form", accepts: "signatures in hex", bug: "it compares hex with base64url" },
   },
   base64OfHex: {
     id: "signature-base64-of-hex",
     title: "Hex in base64",
     message: "The signature is base64 of the digest in hex. It must be base64url of the digest's bytes.",
     fix: "Encode the bytes: .digest('base64url'). In PHP hash_hmac('sha256', $input, $secret, true); the last argument gives bytes.",
+    listener: {
+      family: "form",
+      accepts: "signatures in base64 of hex",
+      bug: "it encodes the hex text as base64",
+    },
   },
   base64: {
     id: "signature-base64",
@@ -71,12 +92,22 @@ export const SIGNATURE_FORMS = {
     message:
       "The signature is written in standard base64, with + and /. It must be base64url, with - and _ and no padding.",
     fix: "Write it as base64url: .digest('base64url'), not .digest('base64').",
+    listener: {
+      family: "form",
+      accepts: "signatures in standard base64",
+      bug: "it compares standard base64 with base64url",
+    },
   },
   padded: {
     id: "signature-padded",
     title: "Padding after the signature",
     message: "The signature ends with padding (=). It must be base64url without padding.",
     fix: "Remove it: signature.replace(/=+$/, ''). In Python base64.urlsafe_b64encode(mac.digest()).rstrip(b'=').",
+    listener: {
+      family: "form",
+      accepts: "signatures with padding (=)",
+      bug: "it compares base64url with padding",
+    },
   },
   sha1: {
     id: "signature-sha1",
@@ -120,10 +151,10 @@ export const SIGNATURE_FORMS = {
     message: "The signature is a list of the digest's bytes as numbers. It must be base64url.",
     fix: "Encode the bytes: Buffer.from(digest).toString('base64url'), without String(bytes).",
   },
-} satisfies Record<string, Mistake>;
+} satisfies Record<string, MistakeRow>;
 
 /** The signature is a value that has no text of its own. */
-export const SIGNATURE_NOT_TEXT: Mistake = {
+export const SIGNATURE_NOT_TEXT: MistakeRow = {
   id: "signature-not-text",
   title: "An object or nothing as signature",
   message: "The signature is the text of an object, of a promise, or of a value that is missing.",
@@ -131,7 +162,7 @@ export const SIGNATURE_NOT_TEXT: Mistake = {
 };
 
 /** The signature has 48 bytes. */
-export const SIGNATURE_SHA384: Mistake = {
+export const SIGNATURE_SHA384: MistakeRow = {
   id: "signature-sha384",
   title: "SHA-384 instead of SHA-256",
   message: "The signature has 48 bytes, as HMAC-SHA384 makes them. It must be HMAC-SHA256.",
@@ -139,7 +170,7 @@ export const SIGNATURE_SHA384: Mistake = {
 };
 
 /** The bytes of the digest became a text, and that was encoded. */
-export const SIGNATURE_READ_AS_TEXT: Mistake = {
+export const SIGNATURE_READ_AS_TEXT: MistakeRow = {
   id: "signature-read-as-text",
   title: "A digest that was read as text",
   message: "The digest is right, but its bytes were read as text before they were encoded.",
@@ -147,7 +178,7 @@ export const SIGNATURE_READ_AS_TEXT: Mistake = {
 };
 
 /** The digest was encoded, and what came out was encoded again. */
-export const SIGNATURE_TWICE_ENCODED: Mistake = {
+export const SIGNATURE_TWICE_ENCODED: MistakeRow = {
   id: "signature-encoded-twice",
   title: "Signature encoded twice",
   message: "The digest is right, but it was encoded twice: base64 of the text in base64.",
@@ -155,7 +186,7 @@ export const SIGNATURE_TWICE_ENCODED: Mistake = {
 };
 
 /** Only the beginning of the signature was sent. */
-export const SIGNATURE_CUT: Mistake = {
+export const SIGNATURE_CUT: MistakeRow = {
   id: "signature-cut",
   title: "Signature cut short",
   message: "The signature is the beginning of the right one: characters are missing at its end.",
@@ -163,7 +194,7 @@ export const SIGNATURE_CUT: Mistake = {
 };
 
 /** The signature was changed into capitals or small letters. */
-export const SIGNATURE_OTHER_CASE: Mistake = {
+export const SIGNATURE_OTHER_CASE: MistakeRow = {
   id: "signature-other-case",
   title: "Signature in other case",
   message: "The signature is the right one in lower case or in capitals. Its case counts.",
@@ -171,7 +202,7 @@ export const SIGNATURE_OTHER_CASE: Mistake = {
 };
 
 /** The signature is of the body before it was compressed. */
-export const BODY_COMPRESSED: Mistake = {
+export const BODY_COMPRESSED: MistakeRow = {
   id: "body-signed-uncompressed",
   title: "Body compressed after it was signed",
   message: "It matches the decompressed body: it was compressed (gzip, deflate) after it was signed.",
@@ -179,7 +210,7 @@ export const BODY_COMPRESSED: Mistake = {
 };
 
 /** The signature is no digest in any spelling. */
-export const SIGNATURE_MALFORMED: Mistake = {
+export const SIGNATURE_MALFORMED: MistakeRow = {
   id: "signature-malformed",
   title: "Not a signature",
   message: "The signature is not 43 characters of base64url, nor a digest in any other spelling.",
@@ -190,15 +221,28 @@ export const SIGNATURE_MALFORMED: Mistake = {
 export type SignatureForm = keyof typeof SIGNATURE_FORMS;
 
 /** The secret was sent instead of a signature. */
-export const SECRET_SENT: Mistake = {
+export const SECRET_SENT: MistakeRow = {
   id: "secret-sent",
   title: "The secret itself was sent",
   message: "The secret itself was sent in a header. Everybody who saw the request knows it.",
   fix: "Rotate the secret now. Send the signature that the secret makes: signHmac({ secret, timestamp, eventId, body }).",
 };
 
+/** What a listener shows that takes SHA-1, SHA-384 or SHA-512; a diagnosis says which of the three it was. */
+export const SIGNATURE_OTHER_HASH: MistakeRow = {
+  id: "signature-other-hash",
+  title: "Another hash than SHA-256",
+  message: "The signature is made with another hash than SHA-256.",
+  fix: "Use SHA-256: createHmac('sha256', secret).",
+  listener: {
+    family: "input",
+    accepts: "signatures made with another hash",
+    bug: "it uses another hash than SHA-256",
+  },
+};
+
 /** The search found no mistake that gives this signature. */
-export const SIGNATURE_UNEXPLAINED: Mistake = {
+export const SIGNATURE_UNEXPLAINED: MistakeRow = {
   id: "signature-unexplained",
   title: "No known mistake",
   message:

@@ -1,5 +1,5 @@
 import { isTimestamp } from "../../../core/protocol.js";
-import type { RepeatableMistake } from "../mistake.js";
+import type { RepeatableMistake } from "../../rows/mistake.js";
 
 /** Changes a header's value to what went into the signing input; `undefined` where the mistake is impossible. */
 export type Rewrite = (text: string) => string | undefined;
@@ -25,6 +25,11 @@ export const TIMESTAMP_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
     title: "Milliseconds signed, seconds sent",
     message: "It matches if the timestamp is signed in milliseconds, while the header has seconds.",
     fix: ONE_TIMESTAMP,
+    listener: {
+      family: "time",
+      accepts: "signatures over the timestamp in milliseconds",
+      bug: "it turns the timestamp into milliseconds before it verifies",
+    },
     ways: [[1, seconds((value) => `${value}000`)]],
   },
   {
@@ -32,6 +37,11 @@ export const TIMESTAMP_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
     title: "Seconds signed, milliseconds sent",
     message: "It matches if the timestamp is signed in seconds, while the header has milliseconds.",
     fix: ONE_TIMESTAMP,
+    listener: {
+      family: "time",
+      accepts: "signatures over the timestamp in seconds",
+      bug: "it turns the timestamp into seconds before it verifies",
+    },
     ways: [[1, (text) => (/^[0-9]{13}$/.test(text) ? text.slice(0, 10) : undefined)]],
   },
   {
@@ -39,6 +49,11 @@ export const TIMESTAMP_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
     title: "A date signed, seconds sent",
     message: "It matches if the timestamp is signed as a date (ISO 8601), while the header has seconds.",
     fix: ONE_TIMESTAMP,
+    listener: {
+      family: "time",
+      accepts: "signatures over the timestamp as a date",
+      bug: "it turns the timestamp into a date before it verifies",
+    },
     ways: [
       [2, seconds((value) => isoDate(value))],
       [2, seconds((value) => isoDate(value)?.replace(".000Z", "Z"))],
@@ -50,6 +65,11 @@ export const TIMESTAMP_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
     title: "A fraction signed, whole seconds sent",
     message: "It matches if the timestamp is signed with decimals, while the header has whole seconds.",
     fix: `${ONE_TIMESTAMP} In Python str(int(time.time())).`,
+    listener: {
+      family: "time",
+      accepts: "signatures over the timestamp with decimals",
+      bug: "it turns the timestamp into a number with decimals before it verifies",
+    },
     ways: [[3, seconds((value) => `${value}.0`)]],
   },
   {
@@ -91,6 +111,11 @@ export const EVENT_ID_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
     title: "Event id in other case",
     message: "It matches if the event id is signed in other case than the header has it.",
     fix: AS_IN_HEADER,
+    listener: {
+      family: "input",
+      accepts: "signatures over the event id in other case than its header",
+      bug: "it changes the case of the event id before it verifies",
+    },
     ways: [
       [1, (text) => text.toLowerCase()],
       [2, (text) => text.toUpperCase()],
@@ -101,6 +126,11 @@ export const EVENT_ID_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
     title: "Event id without hyphens",
     message: "It matches if the event id is signed without its hyphens.",
     fix: AS_IN_HEADER,
+    listener: {
+      family: "input",
+      accepts: "signatures over the event id without hyphens",
+      bug: "it removes the hyphens of the event id",
+    },
     ways: [[3, (text) => text.replaceAll("-", "")]],
   },
   {

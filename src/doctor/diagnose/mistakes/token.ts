@@ -1,4 +1,4 @@
-import type { Mistake } from "../mistake.js";
+import type { MistakeRow } from "../../rows/mistake.js";
 
 const SIGNER = "jwtSigner({ key, kid, alg })";
 
@@ -9,6 +9,11 @@ export const TOKEN_MISTAKES = {
     title: "No Bearer before the token",
     message: "Authorization holds the token alone, without Bearer before it.",
     fix: "Send headers.Authorization = 'Bearer ' + token.",
+    listener: {
+      family: "token",
+      accepts: "tokens without Bearer in front",
+      bug: "it does not take the scheme off Authorization, or does not want one",
+    },
   },
   otherScheme: {
     id: "bearer-other-scheme",
@@ -161,6 +166,11 @@ export const TOKEN_MISTAKES = {
     message:
       "The signature is in DER, as key services and OpenSSL write it. In a token it must be 64 bytes: r and s.",
     fix: "Convert it: sign('sha256', input, { key, dsaEncoding: 'ieee-p1363' }). jwtSigner converts what a key service returns.",
+    listener: {
+      family: "token",
+      accepts: "tokens with an ES256 signature in DER",
+      bug: "it verifies DER and not 64 bytes",
+    },
   },
   prehashed: {
     id: "token-signature-prehashed",
@@ -201,4 +211,4 @@ export const TOKEN_MISTAKES = {
       "The request uses another method than the listener demands: a token where a signature belongs, or the other way round.",
     fix: "Use the method the trigger is configured with: hmacSigner({ secret }) or jwtSigner({ key, kid, alg }).",
   },
-} satisfies Record<string, Mistake>;
+} satisfies Record<string, MistakeRow>;

@@ -1,6 +1,6 @@
-import { shown } from "../../core/shown.js";
-import { SET_TYP } from "../../schemes/security-event-token/sign.js";
-import type { MistakeRow } from "./mistake-rows.js";
+import { shown } from "../../../core/shown.js";
+import { SET_TYP } from "../../../schemes/security-event-token/sign.js";
+import type { FoundMistake } from "../../rows/mistake.js";
 
 /** What is known of a request and of its receiver. */
 export interface Facts {
@@ -26,7 +26,7 @@ export interface Facts {
 export const TOKEN = /(?<![\w-])[\w-]+\.[\w-]+\.[\w-]*/;
 
 /** The mistakes of the request that brings a token. */
-export const REQUEST_MISTAKES: readonly MistakeRow<Facts>[] = [
+export const REQUEST_MISTAKES: readonly FoundMistake<Facts>[] = [
   {
     id: "content-type-differs",
     title: "Another content type",

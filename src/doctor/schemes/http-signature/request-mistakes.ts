@@ -1,12 +1,12 @@
 import type { Dictionary, InnerList } from "structured-headers";
 import { digestOf } from "#hash";
-import { decodeBase64url, decodeUtf8, encodeBase64, utf8 } from "../../core/bytes.js";
-import type { ReceivedHeaders } from "../../core/headers.js";
-import { rewrittenJson } from "../../core/json.js";
-import { TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
-import { shown } from "../../core/shown.js";
-import { ALGORITHM_NAMES, HMAC_NAME } from "../../schemes/http-signature/sign.js";
-import type { MistakeRow } from "./mistake-rows.js";
+import { decodeBase64url, decodeUtf8, encodeBase64, utf8 } from "../../../core/bytes.js";
+import type { ReceivedHeaders } from "../../../core/headers.js";
+import { rewrittenJson } from "../../../core/json.js";
+import { TIMESTAMP_TOLERANCE_SECONDS } from "../../../core/protocol.js";
+import { shown } from "../../../core/shown.js";
+import { ALGORITHM_NAMES, HMAC_NAME } from "../../../schemes/http-signature/sign.js";
+import type { FoundMistake } from "../../rows/mistake.js";
 
 /** One signature of a request. */
 export interface Signature {
@@ -44,7 +44,7 @@ const KEY_FIX = `Name the key by keyid, and its algorithm by alg: ${Object.value
 export const ALGORITHM_TEXTS: readonly string[] = [...Object.values(ALGORITHM_NAMES), HMAC_NAME];
 
 /** The mistakes that a request shows by itself, in their order. */
-export const REQUEST_MISTAKES: readonly MistakeRow<Facts>[] = [
+export const REQUEST_MISTAKES: readonly FoundMistake<Facts>[] = [
   {
     id: "draft-cavage",
     title: "The draft before the RFC",

@@ -1,18 +1,18 @@
-import { decodeBase64url } from "../../core/bytes.js";
-import { EVENT_ID_RETENTION_MS, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
-import { shown } from "../../core/shown.js";
-import { eventsFault } from "../../events/security-events.js";
-import { isAlgorithm } from "../../jwt/algorithms.js";
-import { SET_TYP } from "../../schemes/security-event-token/sign.js";
-import type { MistakeRow } from "./mistake-rows.js";
-import type { Facts } from "./set-request-mistakes.js";
+import { decodeBase64url } from "../../../core/bytes.js";
+import { EVENT_ID_RETENTION_MS, TIMESTAMP_TOLERANCE_SECONDS } from "../../../core/protocol.js";
+import { shown } from "../../../core/shown.js";
+import { eventsFault } from "../../../events/security-events.js";
+import { isAlgorithm } from "../../../jwt/algorithms.js";
+import { SET_TYP } from "../../../schemes/security-event-token/sign.js";
+import type { FoundMistake } from "../../rows/mistake.js";
+import type { Facts } from "./request-mistakes.js";
 
 const SIGN_HEADER = `Sign with the header { alg: "ES256", kid, typ: "${SET_TYP}" }.`;
 const SECONDS = "Set iat to whole seconds: Math.floor(Date.now() / 1000).";
 const EVENTS =
   'Send events as one object: { "events": { "https://schemas.openid.net/secevent/caep/event-type/session-revoked": {} } }.';
 
-export const UNREADABLE: MistakeRow<Facts> = {
+export const UNREADABLE: FoundMistake<Facts> = {
   id: "token-unreadable",
   title: "Header or claims cannot be read",
   message: "The header or the claims are not one JSON object in base64url, with each name once.",
@@ -21,7 +21,7 @@ export const UNREADABLE: MistakeRow<Facts> = {
 };
 
 /** The mistakes of a token's header. */
-export const HEADER_MISTAKES: readonly MistakeRow<Facts>[] = [
+export const HEADER_MISTAKES: readonly FoundMistake<Facts>[] = [
   {
     id: "typ-differs",
     title: "Another typ",
@@ -80,7 +80,7 @@ export const HEADER_MISTAKES: readonly MistakeRow<Facts>[] = [
 ];
 
 /** The mistakes of a token's claims. */
-export const CLAIM_MISTAKES: readonly MistakeRow<Facts>[] = [
+export const CLAIM_MISTAKES: readonly FoundMistake<Facts>[] = [
   nameRow("iss", "issuer", "the issuer that the receiver expects"),
   nameRow("aud", "audience", "the receiver"),
   missingRow("iss", "Set iss to the URL of the issuer."),
@@ -154,7 +154,7 @@ export const CLAIM_MISTAKES: readonly MistakeRow<Facts>[] = [
 ];
 
 /** The refusals of the key set, where nothing else explains them. */
-export const KEY_MISTAKES: readonly MistakeRow<Facts>[] = [
+export const KEY_MISTAKES: readonly FoundMistake<Facts>[] = [
   {
     id: "key-unknown",
     title: "Key id unknown",
@@ -181,7 +181,7 @@ function isSymmetric(alg: unknown): alg is string {
   return typeof alg === "string" && /^HS(?:256|384|512)$/.test(alg);
 }
 
-function nameRow(claim: "iss" | "aud", option: "issuer" | "audience", who: string): MistakeRow<Facts> {
+function nameRow(claim: "iss" | "aud", option: "issuer" | "audience", who: string): FoundMistake<Facts> {
   return {
     id: `${claim}-differs`,
     title: `${claim} is another one`,
@@ -205,7 +205,7 @@ function plain(text: string): string {
     .replace(/\/$/, "");
 }
 
-function missingRow(claim: "iss" | "aud" | "jti" | "iat", fix: string): MistakeRow<Facts> {
+function missingRow(claim: "iss" | "aud" | "jti" | "iat", fix: string): FoundMistake<Facts> {
   return {
     id: `${claim}-missing`,
     title: `${claim} is missing`,

@@ -1,10 +1,10 @@
 import { type InnerList, serializeInnerList } from "structured-headers";
-import type { ReceivedHeaders } from "../../core/headers.js";
-import { requestParts } from "../../schemes/http-signature/sign.js";
-import type { SchemeMistake } from "../../schemes/scheme.js";
+import type { ReceivedHeaders } from "../../../core/headers.js";
+import { requestParts } from "../../../schemes/http-signature/sign.js";
+import { optionsOf, type RepeatableMistake } from "../../rows/mistake.js";
 
-/** What may have been signed in place of what the RFC says, and how that is said. */
-export interface Way extends SchemeMistake {
+/** What may have been signed in place of what the RFC says. */
+interface Way {
   /** The values of components that differ; undefined where this way does not apply. */
   readonly values?: (url: URL, headers: ReceivedHeaders) => Readonly<Record<string, string>> | undefined;
   /** The text that is signed, made of its lines. */
@@ -15,34 +15,36 @@ const PROXY_FIX =
   "Give the receiver the URL that senders post to, scheme, host and port as they have it, or agree on @path and @query alone.";
 
 /** What is signed by mistake, in place of what the RFC says. */
-export const TEXT_MISTAKES: readonly Way[] = [
+export const TEXT_MISTAKES: readonly RepeatableMistake<Way>[] = [
   {
     id: "target-of-other-host",
     title: "Another host was signed",
     message: "It matches with the host of the request's own Host header: the receiver's url is another one.",
     fix: PROXY_FIX,
-    values: (url, headers) => partsAt(url, { host: headers.all("Host")[0] }),
+    ways: [[1, { values: (url, headers) => partsAt(url, { host: headers.all("Host")[0] }) }]],
   },
   {
     id: "target-of-other-host",
     title: "Another host was signed",
     message: "It matches with the host of X-Forwarded-Host: a proxy stands between.",
     fix: PROXY_FIX,
-    values: (url, headers) => partsAt(url, { host: headers.all("X-Forwarded-Host")[0] }),
+    ways: [[1, { values: (url, headers) => partsAt(url, { host: headers.all("X-Forwarded-Host")[0] }) }]],
   },
   {
     id: "target-of-other-scheme",
     title: "http and https",
     message: "It matches if the URL begins with http in place of https, or the other way round.",
     fix: PROXY_FIX,
-    values: (url) => partsAt(url, { protocol: url.protocol === "https:" ? "http:" : "https:" }),
+    ways: [
+      [1, { values: (url) => partsAt(url, { protocol: url.protocol === "https:" ? "http:" : "https:" }) }],
+    ],
   },
   {
     id: "target-without-query",
     title: "Query not signed",
     message: "It matches without the query of the URL.",
     fix: "Sign @target-uri with its query, as it is sent.",
-    values: (url) => (url.search === "" ? undefined : partsAt(url, { search: "" })),
+    ways: [[1, { values: (url) => (url.search === "" ? undefined : partsAt(url, { search: "" })) }]],
   },
   ...portMistakes(),
   {
@@ -50,49 +52,56 @@ export const TEXT_MISTAKES: readonly Way[] = [
     title: "Method in small letters",
     message: "It matches with the method in small letters.",
     fix: "Sign @method as it is sent, in capitals: POST.",
-    values: () => ({ "@method": "post" }),
+    ways: [[1, { values: () => ({ "@method": "post" }) }]],
   },
   {
     id: "components-in-other-order",
     title: "Components in another order",
     message: "It matches with the lines in another order than Signature-Input lists them.",
     fix: "Write the lines in the order of Signature-Input.",
-    text: (lines, last) => [...lines].sort().concat(last).join("\n"),
+    ways: [[1, { text: (lines, last) => [...lines].sort().concat(last).join("\n") }]],
   },
   {
     id: "components-in-other-order",
     title: "Components in another order",
     message: "It matches with the lines in the opposite order of Signature-Input.",
     fix: "Write the lines in the order of Signature-Input.",
-    text: (lines, last) => [...lines].reverse().concat(last).join("\n"),
+    ways: [[1, { text: (lines, last) => [...lines].reverse().concat(last).join("\n") }]],
   },
   {
     id: "parameters-not-signed",
     title: "@signature-params not signed",
     message: "It matches without the last line, @signature-params.",
     fix: 'End the text with the line "@signature-params": and the value of Signature-Input behind the label.',
-    text: (lines) => lines.join("\n"),
+    ways: [[1, { text: (lines) => lines.join("\n") }]],
   },
   {
     id: "names-without-quotes",
     title: "Names without quotes",
     message: "It matches with the names of the components without their quotes.",
     fix: 'Write every line as "name": value, with the quotes.',
-    text: (lines, last) => [...lines, last].map((line) => line.replace(/^"([^"]*)"/, "$1")).join("\n"),
+    ways: [
+      [
+        1,
+        {
+          text: (lines, last) => [...lines, last].map((line) => line.replace(/^"([^"]*)"/, "$1")).join("\n"),
+        },
+      ],
+    ],
   },
   {
     id: "line-ends-differ",
     title: "Other line ends",
     message: "It matches with CR and LF between the lines, or with a line break at the end.",
     fix: "Join the lines by LF alone, and write none behind the last.",
-    text: (lines, last) => [...lines, last].join("\r\n"),
+    ways: [[1, { text: (lines, last) => [...lines, last].join("\r\n") }]],
   },
   {
     id: "line-ends-differ",
     title: "Other line ends",
     message: "It matches with a line break at the end.",
     fix: "Join the lines by LF alone, and write none behind the last.",
-    text: (lines, last) => `${[...lines, last].join("\n")}\n`,
+    ways: [[1, { text: (lines, last) => `${[...lines, last].join("\n")}\n` }]],
   },
   {
     id: "header-joined-otherwise",
@@ -100,19 +109,22 @@ export const TEXT_MISTAKES: readonly Way[] = [
     message:
       "It matches if several lines of one header are joined without a blank, or only the first counts.",
     fix: 'Join them by ", " (RFC 9421 section 2.1), and take white space around each away.',
-    values: (_url, headers) => joinedBy(headers, ","),
+    ways: [[1, { values: (_url, headers) => joinedBy(headers, ",") }]],
   },
   {
     id: "header-joined-otherwise",
     title: "Header lines joined otherwise",
     message: "It matches if of several lines of one header only the first counts.",
     fix: 'Join them by ", " (RFC 9421 section 2.1), and take white space around each away.',
-    values: (_url, headers) => joinedBy(headers, undefined),
+    ways: [[1, { values: (_url, headers) => joinedBy(headers, undefined) }]],
   },
 ];
 
+/** What the RFC says, and all of that. */
+export const SIGNED_TEXTS = { text: optionsOf<Way>({}, TEXT_MISTAKES) };
+
 /** A port too many or too few, in @authority alone and in the whole URL too. */
-function portMistakes(): readonly Way[] {
+function portMistakes(): readonly RepeatableMistake<Way>[] {
   const withPort = {
     id: "authority-with-port",
     title: "Port in @authority",
@@ -128,16 +140,21 @@ function portMistakes(): readonly Way[] {
     fix: "Sign @authority with a port that is not the default one.",
     authority: ({ port, hostname }: URL) => (port === "" ? undefined : hostname),
   };
-  return [withPort, withoutPort].flatMap(({ authority, ...mistake }) =>
-    [false, true].map((inUrl) => ({
-      ...mistake,
-      values: (url: URL) => {
-        const own = authority(url);
-        const uri = inUrl && own !== undefined ? { "@target-uri": url.href.replace(url.host, own) } : {};
-        return own === undefined ? undefined : { "@authority": own, ...uri };
-      },
-    })),
-  );
+  return [withPort, withoutPort].map(({ authority, ...mistake }) => ({
+    ...mistake,
+    ways: [false, true].map((inUrl) => [1, { values: authorityOf(authority, inUrl) }] as const),
+  }));
+}
+
+function authorityOf(
+  authority: (url: URL) => string | undefined,
+  inUrl: boolean,
+): (url: URL) => Readonly<Record<string, string>> | undefined {
+  return (url) => {
+    const own = authority(url);
+    const uri = inUrl && own !== undefined ? { "@target-uri": url.href.replace(url.host, own) } : {};
+    return own === undefined ? undefined : { "@authority": own, ...uri };
+  };
 }
 
 function partsAt(
@@ -175,7 +192,7 @@ const SEVERAL = ["content-type", "cache-control", "accept", "date", "x-forwarded
 export function signedText(
   { components, input }: { readonly components: readonly string[]; readonly input: InnerList },
   { url, headers }: { readonly url: URL; readonly headers: ReceivedHeaders },
-  { values, text = (lines, last) => [...lines, last].join("\n") }: Pick<Way, "values" | "text">,
+  { values, text = (lines, last) => [...lines, last].join("\n") }: Way,
 ): string | undefined {
   const others = values ? values(url, headers) : {};
   if (others === undefined) return undefined;

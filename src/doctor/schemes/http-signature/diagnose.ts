@@ -1,75 +1,51 @@
 import { type Dictionary, parseDictionary } from "structured-headers";
 import { encodeBase64, hmacKey } from "#hash";
-import { bodyBytes, utf8 } from "../../core/bytes.js";
-import { type HeadersInput, receivedHeaders } from "../../core/headers.js";
-import { ALGORITHMS } from "../../jwt/algorithms.js";
-import { hasSigned, resolveKey } from "../../jwt/verify.js";
+import { bodyBytes, utf8 } from "../../../core/bytes.js";
+import { type Clock, systemClock, unixSeconds } from "../../../core/clock.js";
+import { type HeadersInput, receivedHeaders } from "../../../core/headers.js";
+import { ALGORITHMS } from "../../../jwt/algorithms.js";
+import { hasSigned, resolveKey } from "../../../jwt/verify.js";
 import {
   ALGORITHM_NAMES,
   checkedProfile,
   HMAC_NAME,
   hmacBytes,
   hmacText,
-} from "../../schemes/http-signature/sign.js";
-import { isInnerList } from "../../schemes/http-signature/signature-fields.js";
-import type { HttpSignatureVerifierOptions } from "../../schemes/http-signature/verify.js";
-import type { SchemeMistake } from "../../schemes/scheme.js";
-import {
-  ALGORITHM_TEXTS,
-  type Facts,
-  REQUEST_MISTAKES,
-  type Signature,
-} from "./http-signature-request-mistakes.js";
-import { signedText, TEXT_MISTAKES } from "./http-signature-text-mistakes.js";
-import { catalogueOf, inWords, mistakesMade } from "./mistake-rows.js";
+} from "../../../schemes/http-signature/sign.js";
+import { isInnerList } from "../../../schemes/http-signature/signature-fields.js";
+import type { HttpSignatureVerifierOptions } from "../../../schemes/http-signature/verify.js";
+import { catalogueOf, type Mistake } from "../../rows/mistake.js";
+import { choices, mistakesFound, mistakesOf, ONE_MISTAKE } from "../../rows/run.js";
+import { ALGORITHM_TEXTS, type Facts, REQUEST_MISTAKES, type Signature } from "./request-mistakes.js";
+import { SIGNED_TEXTS, signedText, TEXT_MISTAKES } from "./text-mistakes.js";
+
+/** Every mistake of the scheme. */
+export const MISTAKES = catalogueOf(REQUEST_MISTAKES, TEXT_MISTAKES);
+
+/** A request of HTTP message signatures, with the options of its `httpSignatureVerifier`. */
+export interface HttpSignatureInput extends HttpSignatureVerifierOptions {
+  /** HTTP message signatures. */
+  readonly scheme: "http-signature";
+  /** The request as it arrived. */
+  readonly request: {
+    /** The headers as received. */
+    readonly headers: HeadersInput;
+    /** The body as received; a text stands for its UTF-8 bytes. Empty if it is missing. */
+    readonly body?: string | Uint8Array | undefined;
+  };
+  /** The receiver's time; the system's clock by default. */
+  readonly clock?: Clock | undefined;
+}
 
 /**
- * Every mistake that `httpSignatureMistakes` can name, for tools that list or explain them. Ids are stable.
- *
- * @example
- * ```ts
- * import { allHttpSignatureMistakes } from "hookproof/http-signature";
- *
- * allHttpSignatureMistakes.find(({ id }) => id === "digest-in-hex")?.title; // "Digest in hex"
- * ```
+ * What is wrong with the headers, with what they cover, the time, the body's digest, the key. Where all of that is right
+ * and the signature is not, the signed text is made with one known mistake after another, until the signature fits.
  */
-export const allHttpSignatureMistakes: readonly SchemeMistake[] = catalogueOf(
-  REQUEST_MISTAKES,
-  TEXT_MISTAKES,
-);
-
-/**
- * Names what is wrong with a request of HTTP message signatures: its headers, what they cover, the time, the body's
- * digest, the key. Where all of that is right and the signature is not, it makes the signed text with one known mistake
- * after another, until the signature fits. Empty if nothing is found. For people and tests; a receiver does not need it.
- *
- * @param options.headers the header lines as received
- * @param options.body the bytes as received
- * @param options.nowSeconds Unix seconds; the machine's time by default
- * @throws {TypeError} for options that `httpSignatureVerifier` refuses
- *
- * @example
- * ```ts
- * import { httpSignatureMistakes } from "hookproof/http-signature";
- *
- * const found = await httpSignatureMistakes({
- *   url: "https://hooks.example.com/events",
- *   headers: { Digest: "SHA-256=K/0U9D0X/HzqJOCReoh5tLL4gLi67sG52Q+6rWVecb0=" },
- *   body: '{"n":1}',
- * });
- * found[0]?.id; // "digest-header-old"
- * ```
- */
-export async function httpSignatureMistakes({
-  headers,
-  body,
-  nowSeconds = Math.floor(Date.now() / 1000),
+export async function diagnosed({
+  request: { headers, body = "" },
+  clock = systemClock,
   ...options
-}: HttpSignatureVerifierOptions & {
-  headers: HeadersInput;
-  body: string | Uint8Array;
-  nowSeconds?: number | undefined;
-}): Promise<readonly SchemeMistake[]> {
+}: HttpSignatureInput): Promise<readonly Mistake[]> {
   const received = receivedHeaders(headers);
   const { covered } = checkedProfile(options);
   const [input, signature, digest] = ["Signature-Input", "Signature", "Content-Digest"].map((name) =>
@@ -82,16 +58,15 @@ export async function httpSignatureMistakes({
     headers: received,
     body: bodyBytes(body),
     ...{ input, signature, digest, inputs, signatures, first, covered },
-    now: nowSeconds,
+    now: unixSeconds(clock),
     keyProblem: typeof check === "string" ? check : undefined,
   };
-  const found = mistakesMade(REQUEST_MISTAKES, facts);
+  const found = mistakesFound(REQUEST_MISTAKES, facts);
   if (found.length > 0 || !first || typeof check !== "function") return found;
-  const url = new URL(options.url);
-  if (await check(signedText(first, { url, headers: received }, {}) ?? "")) return [];
-  for (const way of TEXT_MISTAKES) {
-    const signed = signedText(first, { url, headers: received }, way);
-    if (signed !== undefined && (await check(signed))) return [inWords(way)];
+  const target = { url: new URL(options.url), headers: received };
+  for (const choice of choices(SIGNED_TEXTS, { upTo: ONE_MISTAKE })) {
+    const signed = signedText(first, target, choice.text.repeat);
+    if (signed !== undefined && (await check(signed))) return mistakesOf(choice);
   }
   return [];
 }

@@ -1,0 +1,89 @@
+import { bodyBytes, decodeBase64url, decodeUtf8 } from "../../../core/bytes.js";
+import { type Clock, systemClock, unixSeconds } from "../../../core/clock.js";
+import { CONTENT_TYPE_HEADER, type HeadersInput, receivedHeaders } from "../../../core/headers.js";
+import { parseMembers } from "../../../jwt/token.js";
+import { type KeyResolver, openToken } from "../../../jwt/verify.js";
+import { catalogueOf, type Mistake } from "../../rows/mistake.js";
+import { mistakesFound } from "../../rows/run.js";
+import { type Facts, REQUEST_MISTAKES, TOKEN } from "./request-mistakes.js";
+import { CLAIM_MISTAKES, HEADER_MISTAKES, KEY_MISTAKES, UNREADABLE } from "./token-mistakes.js";
+
+const ROWS = [...REQUEST_MISTAKES, UNREADABLE, ...HEADER_MISTAKES, ...CLAIM_MISTAKES, ...KEY_MISTAKES];
+/** For a token of which nothing is known: the other rows would say of all its members that they are missing. */
+const UNREADABLE_ROWS = [...REQUEST_MISTAKES, UNREADABLE];
+
+/** Every mistake of the scheme. */
+export const MISTAKES = catalogueOf(ROWS);
+
+/** A security event token, with what its receiver expects as far as that is known. */
+export interface SecurityEventInput {
+  /** Security event tokens. */
+  readonly scheme: "security-event-token";
+  /** The request as it arrived; without `headers` the body is a token that came without a request. */
+  readonly request: {
+    /** The headers as received. */
+    readonly headers?: HeadersInput | undefined;
+    /** The body as received, or a token; a text stands for its UTF-8 bytes. */
+    readonly body?: string | Uint8Array | undefined;
+  };
+  /** What `iss` must be. */
+  readonly issuer?: string | undefined;
+  /** What `aud` must be, or have in its list. */
+  readonly audience?: string | undefined;
+  /** The issuer's keys, for the mistakes of keys. */
+  readonly keys?: KeyResolver | undefined;
+  /** The receiver's time; the system's clock by default. */
+  readonly clock?: Clock | undefined;
+}
+
+/** What is wrong with a token or with the request that brought it: by RFC 8417 and RFC 8935, and for its receiver. */
+export async function diagnosed({
+  request: { headers, body = "" },
+  issuer,
+  audience,
+  keys,
+  clock = systemClock,
+}: SecurityEventInput): Promise<readonly Mistake[]> {
+  const received = headers && receivedHeaders(headers);
+  const text = decodeUtf8(bodyBytes(body)) ?? "";
+  const authorization = received?.all("Authorization").join(" ") ?? "";
+  const isJwe = /^[\w-]+(?:\.[\w-]*){4}$/.test(text.trim());
+  const token = isJwe ? text.trim() : (TOKEN.exec(text)?.[0] ?? TOKEN.exec(authorization)?.[0] ?? "");
+  const segments = token.split(".");
+  const header = membersOf(segments[0]);
+  const claims = isJwe ? {} : membersOf(segments[1]);
+  const unreadable =
+    segments.length < 3 || (typeof header === "object" && typeof claims === "object")
+      ? undefined
+      : `The token has ${typeof header === "string" ? `a header with ${header}` : `claims with ${claims}`}.`;
+  const facts: Facts = {
+    types: received?.all(CONTENT_TYPE_HEADER),
+    authorization,
+    text,
+    segments,
+    unreadable,
+    header: typeof header === "object" ? header : {},
+    claims: typeof claims === "object" ? claims : {},
+    issuer,
+    audience,
+    now: unixSeconds(clock),
+    refusal: keys && (await refusalOf(token, keys)),
+  };
+  return mistakesFound(unreadable === undefined ? ROWS : UNREADABLE_ROWS, facts);
+}
+
+async function refusalOf(token: string, keys: KeyResolver): Promise<string | undefined> {
+  const make = (step: string, ok: boolean, code?: string) => ({ step, ok, rule: "", code }) as never;
+  const { checks } = await openToken(
+    token,
+    { keys, allowEd25519: true, maxLength: token.length },
+    { passed: (step) => make(step, true), failed: (step, code) => make(step, false, code) },
+  );
+  return checks.find(({ ok }) => !ok)?.code;
+}
+
+/** The members of a segment, or what stands there instead of them. */
+function membersOf(segment = ""): Readonly<Record<string, unknown>> | string {
+  const bytes = decodeBase64url(segment);
+  return bytes ? parseMembers(bytes) : "text that is not base64url";
+}
