@@ -1,10 +1,10 @@
+import type { SigningKey } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
 import type { ProbeFilter } from "hookproof/probes";
 import type { CapturedRequest } from "./capture/raw-request.js";
 import type { Args, Command, Flag } from "./command.js";
 import type { Config } from "./config/config.js";
 import { CliError, EXIT, usageError } from "./failure.js";
-import { keyLike } from "./scheme-probes.js";
 import {
   type CliScheme,
   type Proof,
@@ -137,14 +137,17 @@ export function checkedScheme(args: Args, config: Config): { title: string; prob
 
 /** The probes of a scheme as data, without a listener: with a secret or key that is made for them. */
 export async function probesOf(name: string, filter: ProbeFilter = {}) {
-  const { probing, signer, newSecret, local } = SCHEMES[name] as CliScheme;
+  const { probed, newSecret, local } = SCHEMES[name] as CliScheme;
   const url = "https://listener.invalid/";
   const secret = await newSecret?.();
-  const proof =
-    secret === undefined ? { key: await keyLike({ kid: "any", alg: "ES256" }) } : { secrets: [secret] };
-  const signing = { ...local(url), ...proof };
-  const target = { ...(await probing(signing)), url, signer: await signer(signing) };
-  return (await import("hookproof/probes")).schemeProbes(target, filter);
+  const proof = secret === undefined ? { key: await anyKey() } : { secrets: [secret] };
+  const { schemeProbes, schemeProbeTarget } = await import("hookproof/probes");
+  return schemeProbes(await schemeProbeTarget(probed(url, { ...local(url), ...proof })), filter);
+}
+
+async function anyKey(): Promise<SigningKey> {
+  const { kid, alg, privateJwk } = await (await import("hookproof/jwks")).generateKey({ alg: "ES256" });
+  return { key: privateJwk, kid, alg };
 }
 
 /** The mistakes behind a refusal. */

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { type Clock, generateSecret, type SigningKey } from "hookproof";
 import type {
   HttpSignatureInput,
@@ -7,11 +6,9 @@ import type {
   StandardWebhooksInput,
 } from "hookproof/diagnose";
 import type { KeyResolver } from "hookproof/jwks";
-import type { SchemeProbeTarget } from "hookproof/probes";
+import type { SchemeSetup } from "hookproof/probes";
 import type { SchemeSigner, Verifier } from "hookproof/schemes";
 import type { CapturedRequest } from "./capture/raw-request.js";
-import { changedHeader, changedProbe, keyLike, otherKey, unsignedToken } from "./scheme-probes.js";
-import { EXAMPLE_EVENTS } from "./send/example-events.js";
 
 /** A scheme's name, and what sender and receiver agree on beside the secret or key; nothing of it is secret. */
 export interface SchemeSettings {
@@ -69,14 +66,11 @@ export interface CliScheme {
     request: CapturedRequest,
     verifying: Verifying,
   ): HttpSignatureInput | SecurityEventInput | StandardWebhooksInput;
-  /** What `test` sends to a listener beside correct requests. */
-  probing(signing: Signing): Promise<Probing>;
+  /** What `test` probes a listener with. */
+  probed(url: string, signing: Signing): SchemeSetup;
   /** When a request was signed, in Unix seconds, by what it says itself. */
   signedAt(request: CapturedRequest): string | undefined;
 }
-
-/** What the probes of a scheme are made of. */
-type Probing = Omit<SchemeProbeTarget, "url" | "signer">;
 
 /** Every scheme of `--scheme`; no other file names one. Each is loaded when it is used. */
 export const SCHEMES: Readonly<Record<string, CliScheme>> = {
@@ -92,36 +86,8 @@ export const SCHEMES: Readonly<Record<string, CliScheme>> = {
       (await import("hookproof/standard-webhooks")).standardWebhooks({ secrets }),
     verifier: async ({ secrets = [] }) =>
       (await import("hookproof/standard-webhooks")).standardWebhooksVerifier({ secrets }),
-    async probing() {
-      const { generateStandardSecret, standardWebhooks } = await import("hookproof/standard-webhooks");
-      const signature = (of: (value: string) => string) => changedHeader("webhook-signature", of);
-      return {
-        specification: "Standard Webhooks",
-        wrongSigners: [otherKey(standardWebhooks({ secrets: generateStandardSecret() }))],
-        wrongChanges: [
-          changedProbe(
-            "version-unknown",
-            "a signature of an unknown version",
-            signature((value) => value.replace("v1,", "v9,")),
-          ),
-          changedProbe(
-            "many-wrong-signatures",
-            "a list of 100 wrong signatures",
-            signature(() =>
-              Array(100)
-                .fill(`v1,${"A".repeat(43)}=`)
-                .join(" "),
-            ),
-          ),
-          changedProbe(
-            "id-changed",
-            "another id than was signed",
-            changedHeader("webhook-id", () => "msg_other"),
-          ),
-        ],
-      };
-    },
     scheme: "standard-webhooks",
+    probed: (url, { secrets = [] }) => ({ scheme: "standard-webhooks", url, secrets }),
     question: (request, { secrets = [] }) => ({ scheme: "standard-webhooks", request, secrets }),
     signedAt: ({ headers }) => headerOf(headers, "webhook-timestamp"),
   },
@@ -136,44 +102,14 @@ export const SCHEMES: Readonly<Record<string, CliScheme>> = {
       (await import("hookproof/set")).securityEventSigner({ key: key as SigningKey, issuer, audience }),
     verifier: async ({ keys, issuer = "", audience = "" }) =>
       (await import("hookproof/set")).securityEventVerifier({ keys: keys as KeyResolver, issuer, audience }),
-    async probing({ key, issuer = "", audience = "" }) {
-      const { securityEventSigner } = await import("hookproof/set");
-      const signer = (change: object) =>
-        securityEventSigner({ key: key as SigningKey, issuer, audience, ...change });
-      return {
-        specification: "RFC 8417 and RFC 8935",
-        payload: JSON.stringify(EXAMPLE_EVENTS["session.revoked"]),
-        tooOldSeconds: 8 * 86_400,
-        wrongSigners: [
-          otherKey(signer({ key: await keyLike(key as SigningKey) })),
-          {
-            id: "iss-of-other",
-            title: "a token of another issuer",
-            means: "Whoever has a key of the set can speak for another issuer.",
-            fix: "Compare iss letter by letter.",
-            signer: signer({ issuer: `${issuer}other` }),
-          },
-          {
-            id: "aud-of-other",
-            title: "a token for another receiver",
-            means: "Another receiver of the same issuer can pass its tokens on.",
-            fix: "Compare aud, a text or a list of them, with the receiver's own name.",
-            signer: signer({ audience: `${audience}other` }),
-          },
-        ],
-        wrongChanges: [
-          changedProbe("content-type-of-json", "a token as application/json", (request) => ({
-            ...request,
-            headers: [["Content-Type", "application/json"]],
-          })),
-          changedProbe("alg-none", "a token with alg none", ({ headers, body }) => ({
-            headers,
-            body: Buffer.from(unsignedToken(body)),
-          })),
-        ],
-      };
-    },
     scheme: "security-event-token",
+    probed: (url, { key, issuer = "", audience = "" }) => ({
+      scheme: "security-event-token",
+      url,
+      key: key as SigningKey,
+      issuer,
+      audience,
+    }),
     question: (request, { issuer, audience, keys, clock }) => ({
       scheme: "security-event-token",
       request,
@@ -192,58 +128,12 @@ export const SCHEMES: Readonly<Record<string, CliScheme>> = {
     local: () => ({ keyId: "local" }),
     newSecret: async () => generateSecret(),
     secretHint: "A shared secret has at least 32 bytes; hookproof secret generate makes one.",
-    async signer({ secrets: [secret] = [], key, keyId = "" }) {
-      const { httpSignatureSigner } = await import("hookproof/http-signature");
-      return secret === undefined
-        ? httpSignatureSigner({ key: key as SigningKey })
-        : httpSignatureSigner({ secret, keyId });
-    },
-    async probing({ secrets: [secret] = [], key, keyId = "" }) {
-      const { httpSignatureSigner } = await import("hookproof/http-signature");
-      const other =
-        key === undefined || secret !== undefined
-          ? httpSignatureSigner({ secret: generateSecret(), keyId })
-          : httpSignatureSigner({ key: await keyLike(key) });
-      const unknown =
-        key === undefined || secret !== undefined
-          ? httpSignatureSigner({ secret: secret ?? "", keyId: `${keyId}-other` })
-          : httpSignatureSigner({ key: { ...key, kid: `${key.kid}-other` } });
-      return {
-        specification: "RFC 9421 and RFC 9530",
-        wrongSigners: [
-          otherKey(other),
-          {
-            id: "keyid-unknown",
-            title: "a request of an unknown keyid",
-            means: "A key is chosen that the sender did not name.",
-            fix: "Look the key up by keyid, and refuse what is not found.",
-            signer: unknown,
-          },
-        ],
-        wrongChanges: [
-          changedProbe(
-            "event-id-changed",
-            "another event id than was signed",
-            changedHeader("Webhook-Event-Id", () => randomUUID()),
-          ),
-          changedProbe(
-            "alg-changed",
-            "another alg than was signed",
-            changedHeader("Signature-Input", (value) => value.replace(/alg="[^"]*"/, 'alg="rsa-pss-sha512"')),
-          ),
-          changedProbe(
-            "created-changed",
-            "another created than was signed",
-            changedHeader("Signature-Input", (value) =>
-              value.replace(/created=(\d+)/, (_, at) => `created=${Number(at) - 1}`),
-            ),
-          ),
-        ],
-      };
-    },
+    signer: async (signing) =>
+      (await import("hookproof/http-signature")).httpSignatureSigner(keyOrSecret(signing)),
     verifier: async (verifying) =>
       (await import("hookproof/http-signature")).httpSignatureVerifier(keysByName(verifying)),
     scheme: "http-signature",
+    probed: (url, signing) => ({ scheme: "http-signature", url, ...keyOrSecret(signing) }),
     question: (request, verifying) => ({
       scheme: "http-signature",
       request,
@@ -253,6 +143,11 @@ export const SCHEMES: Readonly<Record<string, CliScheme>> = {
     signedAt: ({ headers }) => /;created=([0-9]{1,15})/.exec(headerOf(headers, "signature-input") ?? "")?.[1],
   },
 };
+
+/** What signs HTTP message signatures: a secret with its name, or a key. */
+function keyOrSecret({ secrets: [secret] = [], key, keyId = "" }: Signing) {
+  return secret === undefined ? { key: key as SigningKey } : { secret, keyId };
+}
 
 /** What verifies HTTP message signatures: a key set, or a secret under its name. */
 function keysByName({ secrets: [secret] = [], keys, keyId = "", url = "" }: Verifying) {

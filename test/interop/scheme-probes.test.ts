@@ -2,7 +2,7 @@ import { createPublicKey } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { SigningKey } from "hookproof";
 import { generateKey } from "hookproof/jwks";
-import { type ProbeResult, runSchemeProbes, schemeVerdict } from "hookproof/probes";
+import { type ProbeResult, runSchemeProbes, schemeProbeTarget, schemeVerdict } from "hookproof/probes";
 import { generateStandardSecret } from "hookproof/standard-webhooks";
 import { createVerifier, httpbis } from "http-message-signatures";
 import { createLocalJWKSet, jwtVerify } from "jose";
@@ -52,8 +52,7 @@ async function probed(
 ): Promise<{ passed: number; failed: string[]; unclear: string[]; sentence: string | undefined }> {
   const scheme = schemeOf({ text: (name: string) => settings[name], isGiven: () => false } as never);
   if (!scheme) throw new Error("no such scheme");
-  const signing = { ...scheme.settings, ...proof };
-  const target = { ...(await scheme.probing(signing)), url, signer: await scheme.signer(signing) };
+  const target = await schemeProbeTarget(scheme.probed(url, { ...scheme.settings, ...proof }));
   const results: ProbeResult[] = [];
   for await (const result of runSchemeProbes(target, { allowTrigger: true })) results.push(result);
   const ids = (outcome: string) => results.filter((one) => one.outcome === outcome).map(({ id }) => id);

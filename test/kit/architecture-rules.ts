@@ -60,14 +60,19 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "sender",
     "doctor/diagnose",
     "doctor/rows",
+    "doctor/schemes",
     "doctor/texts",
     "schemes/access-governance",
   ],
   "doctor/schemes": [
     "core",
     "jwt",
+    "jwks",
     "events",
+    "schemes",
+    "doctor/probes",
     "doctor/rows",
+    "schemes/access-governance",
     "schemes/standard-webhooks",
     "schemes/http-signature",
     "schemes/security-event-token",
@@ -75,6 +80,27 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   testing: ["core", "http", "schemes", "sender", "receiver", "replay", "outbox", "schemes/access-governance"],
   node: ["http", "sqlite", "receiver", "jwks", "key-store", "observe"],
   index: ["core", "jwt", "http", "events", "sender", "schemes/access-governance"],
+};
+
+/**
+ * What the doctor takes of the library's insides: files, by their room. Everything else it has to do without, and the
+ * library does without the doctor.
+ */
+export const DOCTOR_TAKES: Readonly<Record<string, readonly string[]>> = {
+  core: [
+    ...["bytes", "clock", "errors", "event", "hash-portable", "headers", "json", "options", "protocol"],
+    ...["shown"],
+  ],
+  jwt: ["algorithms", "key", "sign-token", "token", "verify"],
+  jwks: ["key-set", "key-set-shape"],
+  http: ["transport"],
+  events: ["security-events"],
+  sender: ["send-many", "sign-request"],
+  schemes: ["scheme"],
+  "schemes/access-governance": ["claims", "likely-causes", "listener-url", "protocol", "secret"],
+  "schemes/standard-webhooks": ["sign"],
+  "schemes/http-signature": ["sign", "signature-fields", "verify"],
+  "schemes/security-event-token": ["sign"],
 };
 
 /** The one file of a room that may name the engines of the room. */
@@ -138,6 +164,13 @@ function roomImport(path: string, from: string): string[] {
   const target = normalize(join(dirname(path), from)).replace(/\.js$/, ".ts");
   const room = roomOf(path);
   const other = roomOf(target);
+  if (isDoctor(target) && !isDoctor(path)) return [`imports ${target}, which no file of the library needs`];
+  if (
+    isDoctor(path) &&
+    !isDoctor(target) &&
+    !DOCTOR_TAKES[other]?.some((file) => target === `src/${other}/${file}.ts`)
+  )
+    return [`imports ${target}, which the doctor has to do without`];
   if (mayUseNode(target) && !mayUseNode(path) && !/\/index\.ts$/.test(path))
     return [`imports ${target}, which needs Node`];
   if (other !== "index" && (room === other || ROOMS[room]?.includes(other) || DOORS[path]?.includes(other)))
@@ -145,12 +178,22 @@ function roomImport(path: string, from: string): string[] {
   return [`imports ${target}`];
 }
 
-/** The other rooms that a file of `src/` imports from, types included. */
-export function roomsImportedBy(path: string, text: string): string[] {
+function isDoctor(path: string): boolean {
+  return path.startsWith("src/doctor/");
+}
+
+/** The files that a file of `src/` imports, types included. */
+export function filesImportedBy({ path, text }: SourceFile): string[] {
   return importsOf(text)
     .filter(({ from }) => from.startsWith("."))
-    .map(({ from }) => roomOf(normalize(join(dirname(path), from)).replace(/\.js$/, ".ts")))
-    .filter((room) => room !== roomOf(path));
+    .map(({ from }) => normalize(join(dirname(path), from)).replace(/\.js$/, ".ts"));
+}
+
+/** The other rooms that a file of `src/` imports from, types included. */
+export function roomsImportedBy(file: SourceFile): string[] {
+  return filesImportedBy(file)
+    .map(roomOf)
+    .filter((room) => room !== roomOf(file.path));
 }
 
 /** `src/schemes/access-governance/hmac.ts` lies in `hmac`; a file of `src/` itself is a room of its own, and so is an engine's folder. */

@@ -5,8 +5,14 @@ import type { Args, Command, Context } from "../command.js";
 import { CONNECTION_FLAGS, SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
 import { resolveTarget, type Target } from "../credentials/target.js";
 import { EXIT, refuseIdle, usageError } from "../failure.js";
-import { EXAMPLE_EVENTS } from "../send/example-events.js";
-import { EVENT_FLAGS, eventOf, payloadOf, requiredData, setMembers } from "../send/payload.js";
+import {
+  EVENT_FLAGS,
+  EXAMPLE_EVENTS,
+  eventOf,
+  payloadOf,
+  requiredData,
+  setMembers,
+} from "../send/payload.js";
 import { signingClock } from "../times.js";
 
 export const send: Command = {

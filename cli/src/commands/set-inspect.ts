@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { diagnose } from "hookproof/diagnose";
 import type { KeyResolver } from "hookproof/jwks";
 import { createReceiver } from "hookproof/receiver";
 import { securityEventVerifier } from "hookproof/set";
@@ -50,6 +49,7 @@ export const setInspect: Command = {
     const jwks = args.text("jwks");
     const keys = jwks === undefined ? undefined : await keysFrom(io, jwks);
     const expected = { issuer: args.text("issuer"), audience: args.text("audience") };
+    const { diagnose } = await import("hookproof/diagnose");
     const request = { body: token };
     const { mistakes: found } = await diagnose({
       scheme: "security-event-token",

@@ -9,10 +9,10 @@ import {
   runProbes,
   runSchemeProbes,
   schemeProbes,
+  schemeProbeTarget,
   schemeVerdict,
   selectProbes,
 } from "hookproof/probes";
-import type { SchemeSigner } from "hookproof/schemes";
 import { configuredScheme, probesOf, SCHEME_EXAMPLES, SCHEME_FLAGS, schemeOf } from "../chosen-scheme.js";
 import type { Args, Command, Context } from "../command.js";
 import { CONNECTION_FLAGS, SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
@@ -146,7 +146,7 @@ interface Suite {
   verdictOn(seen: readonly ProbeResult[], options: RunProbesOptions): Promise<ListenerVerdict | undefined>;
 }
 
-async function suiteFor({ url, auth, method, scheme, signer }: Target): Promise<Suite> {
+async function suiteFor({ url, auth, method, scheme }: Target): Promise<Suite> {
   if (!scheme) {
     const probed = { url, auth };
     return {
@@ -156,8 +156,7 @@ async function suiteFor({ url, auth, method, scheme, signer }: Target): Promise<
     };
   }
   const proof = auth.method === "hmac" ? { secrets: [auth.secret] } : { key: auth };
-  const probing = await scheme.probing({ ...scheme.settings, ...proof });
-  const probed = { ...probing, url, signer: signer as SchemeSigner };
+  const probed = await schemeProbeTarget(scheme.probed(url, { ...scheme.settings, ...proof }));
   return {
     select: (selection) => fitting(() => schemeProbes(probed, selection)),
     send: (options) => runSchemeProbes(probed, options),

@@ -1,4 +1,4 @@
-import { EXAMPLE_EVENTS } from "../send/example-events.js";
+import { EXAMPLE_EVENTS } from "../send/payload.js";
 import { portOf } from "./inspector-client.js";
 import { EVENT_ID, PORT } from "./reading-tools.js";
 import { replayRequest } from "./requests.js";

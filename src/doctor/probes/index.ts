@@ -22,6 +22,7 @@ export {
   type WrongChange,
   type WrongSigner,
 } from "./scheme-probes.js";
+export { type SchemeSetup, schemeProbeTarget } from "./scheme-target.js";
 
 // How a listener behaves where it has a choice
 

@@ -1,6 +1,8 @@
-import type { SigningKey } from "hookproof";
-import type { WrongChange, WrongSigner } from "hookproof/probes";
-import type { SchemeSigner } from "hookproof/schemes";
+// Rows that the probes of several schemes have: a key that nobody knows, and what was changed on the way.
+import { generateKey } from "../../jwks/key-set.js";
+import type { SigningKey } from "../../jwt/key.js";
+import type { SchemeSigner } from "../../schemes/scheme.js";
+import type { WrongChange, WrongSigner } from "../probes/scheme-probes.js";
 
 /** A probe signed with a key that the listener does not know. */
 export function otherKey(signer: SchemeSigner): WrongSigner {
@@ -14,9 +16,8 @@ export function otherKey(signer: SchemeSigner): WrongSigner {
 }
 
 /** A key of the same name and kind. */
-export async function keyLike({ kid, alg }: Pick<SigningKey, "kid" | "alg">): Promise<SigningKey> {
-  const { privateJwk } = await (await import("hookproof/jwks")).generateKey({ alg, kid });
-  return { key: privateJwk, kid, alg };
+export async function keyLike({ kid, alg }: SigningKey): Promise<SigningKey> {
+  return { key: (await generateKey({ alg, kid })).privateJwk, kid, alg };
 }
 
 type Change = WrongChange["change"];
@@ -24,7 +25,9 @@ type Change = WrongChange["change"];
 /** A probe that changes a correct request. */
 export function changedProbe(id: string, title: string, change: Change): WrongChange {
   return {
-    ...{ id, title, change },
+    id,
+    title,
+    change,
     means: "What was changed on the way, or by somebody else, is taken for the sender's.",
     fix: "Verify the whole proof as the specification says, and refuse what does not match.",
   };
@@ -36,10 +39,4 @@ export function changedHeader(name: string, of: (value: string) => string): Chan
     headers: headers.map(([key, value]) => [key, key === name ? of(value) : value]),
     body,
   });
-}
-
-/** The same claims with `alg: none`. */
-export function unsignedToken(body: Uint8Array): string {
-  const [, claims = ""] = Buffer.from(body).toString("latin1").split(".");
-  return `${Buffer.from('{"alg":"none","typ":"secevent+jwt"}').toString("base64url")}.${claims}.`;
 }
