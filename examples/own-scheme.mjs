@@ -12,7 +12,7 @@ const scheme = {
   classify: classifyAnswer,
 };
 
-/** @returns {import("hookproof/schemes").SchemeSigner} */
+/** @returns {import("hookproof").Signer} */
 export function acmeSigner({ secret }) {
   return {
     scheme,

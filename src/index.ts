@@ -53,7 +53,6 @@ export { type SignedRequest, signRequest } from "./sender/sign-request.js";
 
 export type { Clock } from "./core/clock.js";
 export type { HeaderPair, HeadersInput } from "./core/headers.js";
-export type { Signer, UnsignedRequest } from "./core/signer.js";
 export type {
   ConnectionAgent,
   Transport,
@@ -63,6 +62,7 @@ export type {
 } from "./http/transport.js";
 export { ALGORITHMS, type Algorithm } from "./jwt/algorithms.js";
 export type { ExternalSigner, PrivateKeyInput, SigningKey } from "./jwt/key.js";
+export type { Scheme, SignedParts, Signer, UnsignedRequest } from "./schemes/scheme.js";
 export type { AttemptRecord } from "./sender/attempt-record.js";
 export type { Receipt } from "./sender/deliver.js";
 export type { Activity, ActivitySubject, Observer, OutboxActivity } from "./sender/observe.js";

@@ -1,4 +1,4 @@
-import { type Clock, generateSecret, type SigningKey } from "hookproof";
+import { type Clock, generateSecret, type Signer, type SigningKey } from "hookproof";
 import type {
   HttpSignatureInput,
   OtherScheme,
@@ -7,7 +7,7 @@ import type {
 } from "hookproof/diagnose";
 import type { KeyResolver } from "hookproof/jwks";
 import type { SchemeSetup } from "hookproof/probes";
-import type { SchemeSigner, Verifier } from "hookproof/schemes";
+import type { Verifier } from "hookproof/schemes";
 import type { CapturedRequest } from "./capture/raw-request.js";
 
 /** A scheme's name, and what sender and receiver agree on beside the secret or key; nothing of it is secret. */
@@ -57,7 +57,7 @@ export interface CliScheme {
   readonly sample?: string;
   /** What a refused secret should have been. */
   readonly secretHint?: string;
-  signer(signing: Signing): Promise<SchemeSigner>;
+  signer(signing: Signing): Promise<Signer>;
   verifier(verifying: Verifying): Promise<Verifier>;
   /** The name that a signer and `diagnose` have for it. */
   readonly scheme: OtherScheme;

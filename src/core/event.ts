@@ -18,11 +18,14 @@ export interface WebhookEvent {
 
 /**
  * Fixes an event: its id, and its body as bytes. A value is serialised once with `JSON.stringify`; a text and
- * bytes are JSON already and are kept as they are (specification 4.10 and 5.2).
+ * bytes are JSON already and are kept as they are (specification 4.10 and 5.2). An event stays the event that it is, also
+ * as a copy: an object of nothing but its `id` and the bytes of its `body`, as a spread makes it or a database gives it
+ * back.
  *
- * @param payload a JSON value, a JSON text, or the UTF-8 bytes of one; at most 65,536 bytes
+ * @param payload a JSON value, a JSON text, the UTF-8 bytes of one, or an event; at most 65,536 bytes
  * @param options.eventId an id of your own, UUID v4; a new one otherwise
- * @throws {HookproofError} PAYLOAD_NOT_JSON, PAYLOAD_NOT_UTF8, PAYLOAD_TOO_LARGE or EVENT_ID_INVALID
+ * @throws {HookproofError} PAYLOAD_NOT_JSON, PAYLOAD_NOT_UTF8, PAYLOAD_TOO_LARGE or EVENT_ID_INVALID; EVENT_ID_REUSED
+ * for a second id of an event
  *
  * @example
  * ```ts
@@ -33,17 +36,48 @@ export interface WebhookEvent {
  * ```
  */
 export function createEvent(payload: unknown, options: { eventId?: string | undefined } = {}): WebhookEvent {
-  const body = payloadBytes(payload);
-  if (body.length > MAX_BODY_BYTES) {
-    throw new HookproofError(
-      "PAYLOAD_TOO_LARGE",
-      `The payload has ${body.length} bytes; a listener takes at most ${MAX_BODY_BYTES}.`,
-    );
-  }
-  return new FixedEvent(eventIdOf(options.eventId), body);
+  const { eventId } = options;
+  const event = eventIn(payload);
+  if (!event) return new FixedEvent(eventIdOf(eventId), payloadBytes(payload));
+  if (eventId === undefined || eventIdOf(eventId) === event.id) return event;
+  throw new HookproofError(
+    "EVENT_ID_REUSED",
+    "This event has an id already; a second id would make it a second event.",
+  );
 }
 
-/** What `createEvent` makes. Its private mark tells it from a payload that looks like one. */
+/** The event that a value is, or is a copy of; `undefined` for any other payload. */
+export function eventIn(value: unknown): WebhookEvent | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  if (FixedEvent.is(value)) return value;
+  const { id, body } = value as Partial<WebhookEvent>;
+  if (typeof id !== "string" || !isObject(body) || !isEventId(id)) return undefined;
+  if (Object.keys(value).length !== 2) return undefined;
+  if (body instanceof Uint8Array) return new FixedEvent(id.toLowerCase(), payloadBytes(body));
+  if (isBytesInJson(body))
+    throw new HookproofError(
+      "PAYLOAD_NOT_JSON",
+      "The payload is an event that went through JSON, which made numbers of its body's bytes. Keep the body as bytes or as text, and send createEvent(body, { eventId: id }).",
+    );
+  return undefined;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+/** Whether an object is what JSON makes of bytes: `{"0":123,…}`, or `{"type":"Buffer","data":[123,…]}`. */
+function isBytesInJson(body: object): boolean {
+  const { type, data } = body as { type?: unknown; data?: unknown };
+  const bytes = type === "Buffer" && Array.isArray(data) ? data : body;
+  const entries = Object.entries(bytes);
+  return (
+    entries.length > 0 &&
+    entries.every(([key, byte], place) => key === String(place) && (byte & 0xff) === byte)
+  );
+}
+
+/** What `createEvent` makes. Its private mark tells that its body was checked and cannot be another one. */
 class FixedEvent implements WebhookEvent {
   readonly #fixed = true;
 
@@ -63,23 +97,6 @@ class FixedEvent implements WebhookEvent {
   }
 }
 
-/** Whether a value is an event that `createEvent` fixed. */
-export function isWebhookEvent(value: unknown): value is WebhookEvent {
-  return FixedEvent.is(value);
-}
-
-/** The event that a payload is, or becomes. */
-export function eventFrom(payload: unknown, eventId: string | undefined): WebhookEvent {
-  if (!isWebhookEvent(payload)) return createEvent(payload, { eventId });
-  if (eventId !== undefined && eventId.toLowerCase() !== payload.id) {
-    throw new HookproofError(
-      "EVENT_ID_REUSED",
-      "This event has an id already; a second id would make it a second event.",
-    );
-  }
-  return payload;
-}
-
 function eventIdOf(given: string | undefined): string {
   if (given === undefined) return newEventId();
   if (typeof given === "string" && isEventId(given)) return given.toLowerCase();
@@ -90,8 +107,17 @@ function eventIdOf(given: string | undefined): string {
 }
 
 function payloadBytes(payload: unknown): Uint8Array {
+  const bytes = bytesOf(payload);
+  if (bytes.length <= MAX_BODY_BYTES) return bytes;
+  throw new HookproofError(
+    "PAYLOAD_TOO_LARGE",
+    `The payload has ${bytes.length} bytes; a listener takes at most ${MAX_BODY_BYTES}.`,
+  );
+}
+
+function bytesOf(payload: unknown): Uint8Array {
   if (typeof payload === "string") return jsonTextBytes(payload);
-  if (payload instanceof Uint8Array) return jsonBytes(payload.slice());
+  if (payload instanceof Uint8Array) return jsonBytes(new Uint8Array(payload)); // the slice() of a Buffer copies nothing
   return utf8(serialise(payload));
 }
 

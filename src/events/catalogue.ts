@@ -1,6 +1,6 @@
 import { decodeUtf8 } from "../core/bytes.js";
 import { HookproofError } from "../core/errors.js";
-import { createEvent, eventFrom, isWebhookEvent, type WebhookEvent } from "../core/event.js";
+import { createEvent, eventIn, type WebhookEvent } from "../core/event.js";
 import { issuesInWords, nameInWords } from "./issues.js";
 import type { StandardSchema } from "./standard-schema.js";
 
@@ -27,7 +27,8 @@ export class Catalogue {
    * @throws {HookproofError} EVENT_INVALID, and what `createEvent` throws
    */
   event(payload: unknown, eventId: string | undefined): WebhookEvent | Promise<WebhookEvent> {
-    if (isWebhookEvent(payload)) return this.#checked(payload, eventId);
+    const made = eventIn(payload);
+    if (made) return this.#checked(made, eventId);
     const value = heldBy(payload);
     const fix = (output: unknown) => {
       const event = createEvent(output, { eventId });
@@ -40,7 +41,7 @@ export class Catalogue {
 
   /** An event whose bytes are fixed was checked when it was made, or is refused: its bytes must not change. */
   #checked(event: WebhookEvent, eventId: string | undefined): WebhookEvent {
-    if (checkedBy.get(event) === this.#given) return eventFrom(event, eventId);
+    if (checkedBy.get(event) === this.#given) return createEvent(event, { eventId });
     throw invalid(
       "The event was made without this catalogue: make it with sender.createEvent, or pass its payload.",
     );

@@ -40,7 +40,7 @@ async function exchange(request: TransportRequest, signal: AbortSignal): Promise
     headers,
     redirect: "manual",
     signal,
-    ...(request.body ? { body: request.body.slice() } : {}),
+    ...(request.body ? { body: new Uint8Array(request.body) } : {}),
   });
   // A browser hides a redirect behind status 0.
   const status = response.type === "opaqueredirect" ? 302 : response.status;

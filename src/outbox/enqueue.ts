@@ -1,7 +1,7 @@
 import { sha256Base64url } from "#hash";
 import { type Clock, monotonicMs } from "../core/clock.js";
 import { type ErrorCode, HookproofError, messageOf } from "../core/errors.js";
-import { eventFrom, type WebhookEvent } from "../core/event.js";
+import { createEvent, type WebhookEvent } from "../core/event.js";
 import type { HeaderPair } from "../core/headers.js";
 import type { Catalogue } from "../events/catalogue.js";
 import type { EventPayload, UntypedEvents } from "../events/standard-schema.js";
@@ -232,7 +232,7 @@ export class Enqueuer<Tx> {
         plain: { id, listener, body, digest, orderingKey, traceparent, deliverAt },
       }));
     };
-    const event = catalogue ? catalogue.event(payload, eventId) : eventFrom(payload, eventId);
+    const event = catalogue ? catalogue.event(payload, eventId) : createEvent(payload, { eventId });
     return event instanceof Promise ? event.then(plainEvents) : plainEvents(event);
   }
 

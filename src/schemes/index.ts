@@ -5,11 +5,9 @@
  */
 
 export type {
-  AnySigner,
   Refusal,
   Scheme,
   SchemeAnswers,
-  SchemeSigner,
   SignedParts,
   UnverifiedRequest,
   Verification,

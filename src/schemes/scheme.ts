@@ -1,7 +1,6 @@
 import type { Check, SchemeCheck } from "../core/check.js";
 import type { VerdictCode } from "../core/errors.js";
 import type { HeaderPair, ReceivedHeaders } from "../core/headers.js";
-import type { Signer, UnsignedRequest } from "../core/signer.js";
 import type { Answer, Classification } from "./classification.js";
 
 /**
@@ -72,18 +71,36 @@ export interface SignedParts {
   readonly body?: Uint8Array;
 }
 
-/** Signs requests by a scheme. What `createSender`, `createOutbox` and `signRequest` take as `signer`. */
-export interface SchemeSigner {
+/** What a signer is given for one attempt: the values exactly as they will be sent. */
+export interface UnsignedRequest {
+  /** The listener's URL. */
+  readonly url: string;
+  /** The time of the proof: Unix seconds in decimal, as they will be sent. */
+  readonly timestamp: string;
+  /** The event's id, as it will be sent. */
+  readonly eventId: string;
+  /** The body's exact bytes. */
+  readonly body: Uint8Array;
+}
+
+/**
+ * Signs requests by a scheme: what `createSender`, `createOutbox` and `signRequest` take. `hmacSigner` and `jwtSigner`
+ * make those of the Access Governance Service; other schemes have their own. It is the sum of its members: a copy with
+ * one of them changed does the rest as before.
+ */
+export interface Signer {
   /** The scheme that it signs by. */
   readonly scheme: Scheme;
   /** What looks wrong about the secret or key, in plain words; the sender passes it on to its observer. */
   readonly warnings?: readonly string[];
   /** Proves one request; a sender calls it for every attempt. */
   sign(request: UnsignedRequest): SignedParts | Promise<SignedParts>;
+  /**
+   * For several secrets, as during a rotation, or secrets that change: one signer for each that may be tried now, the
+   * preferred one first. A sender asks before each attempt, and tries the next one where the listener answers 401.
+   */
+  alternatives?(): readonly Signer[] | Promise<readonly Signer[]>;
 }
-
-/** A signer of any scheme: `hmacSigner(...)`, `jwtSigner(...)`, or that of another scheme. */
-export type AnySigner = Signer | SchemeSigner;
 
 /** A request as a verifier gets it: its body is complete, and at most 65,536 bytes. */
 export interface UnverifiedRequest {

@@ -1,11 +1,10 @@
 import { createTransport } from "#transport";
 import { type Clock, MAX_TIMER_MS } from "../core/clock.js";
-import { signersOf } from "../core/signer.js";
 import type { Transport, TransportOptions } from "../http/transport.js";
-import type { AnySigner, Scheme } from "../schemes/scheme.js";
+import type { Scheme, Signer } from "../schemes/scheme.js";
 import { type Attempt, createAttempt } from "./attempt.js";
 import type { Observer } from "./observe.js";
-import { extraHeaders, schemeOf, targetUrl } from "./sign-request.js";
+import { extraHeaders, targetUrl } from "./sign-request.js";
 
 /** How a listener is reached, and how requests to it are signed. */
 export interface AttemptOptions extends TransportOptions {
@@ -15,7 +14,7 @@ export interface AttemptOptions extends TransportOptions {
    */
   url: string;
   /** `hmacSigner(...)` or `jwtSigner(...)`, or the signer of another scheme. */
-  signer: AnySigner;
+  signer: Signer;
   /** How long one attempt may take; 10,000 ms by default. */
   attemptTimeoutMs?: number | undefined;
   /** An HTTP transport of your own instead of the library's. */
@@ -38,16 +37,16 @@ export function prepareAttempts(
   { clock, observe }: { clock: Clock; observe: Observer | undefined },
 ): Attempts {
   const { signer, attemptTimeoutMs = 10_000 } = options;
-  const scheme = schemeOf(signer ?? {}); // what is wrong with the URL is said first
+  if (typeof signer?.sign !== "function" || typeof signer.scheme?.classify !== "function")
+    throw new TypeError("signer must be hmacSigner(...), jwtSigner(...) or the signer of another scheme");
+  const { scheme } = signer;
   const url = targetUrl(scheme, options.url);
-  if (typeof signer?.sign !== "function")
-    throw new TypeError("signer must be hmacSigner(...) or jwtSigner(...)");
   if (!(attemptTimeoutMs > 0 && attemptTimeoutMs <= MAX_TIMER_MS))
     throw new RangeError(`attemptTimeoutMs must be above 0 and at most ${MAX_TIMER_MS}`);
   const attempt = createAttempt({
     url,
     scheme,
-    signers: signer.scheme ? [signer] : signersOf(signer),
+    signer,
     transport: transportOf(options),
     clock,
     headers: extraHeaders(scheme, options.headers),

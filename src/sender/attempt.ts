@@ -4,7 +4,7 @@ import type { WebhookEvent } from "../core/event.js";
 import { type HeaderPair, httpDate, onlyValue } from "../core/headers.js";
 import { isUnsent, type Transport, type TransportResponse } from "../http/transport.js";
 import { type Classification, classifyAnswer, classifyFailure } from "../schemes/classification.js";
-import type { AnySigner, Scheme, SignedParts } from "../schemes/scheme.js";
+import type { Scheme, SignedParts, Signer } from "../schemes/scheme.js";
 import type { AttemptRecord } from "./attempt-record.js";
 import { clockDifference, clockOffset, isAhead } from "./clock-offset.js";
 import type { Observer } from "./observe.js";
@@ -16,8 +16,7 @@ const MAX_ANSWER_BYTES = 16_384;
 export interface AttemptContext {
   readonly url: string;
   readonly scheme: Scheme;
-  /** One for each secret that may be tried, the preferred one first; asked for at each attempt where they change. */
-  readonly signers: readonly AnySigner[] | (() => Promise<readonly AnySigner[]>);
+  readonly signer: Signer;
   readonly transport: Transport;
   readonly clock: Clock;
   /** Headers to send along. */
@@ -68,8 +67,6 @@ interface Settings {
 
 type Correction = "clock" | "secret";
 
-type Proof = HeaderPair | SignedParts;
-
 /** The result of one request: an answer, or a code and the error. */
 type RequestResult =
   | { readonly sentAt: number; readonly response: TransportResponse }
@@ -105,15 +102,15 @@ async function attempt(
   const started = monotonicMs(clock);
   const headers = startedHeaders(context, request);
   const corrected: Correction[] = [];
-  const signers =
-    typeof context.signers === "function" ? await signersNow(context.signers, request) : context.signers;
+  const asked = askedSigners(context.signer);
+  const signers = "then" in asked ? await signersNow(asked, context.signer, request) : asked;
   let settings = signers[kept.settings.secretIndex] ? kept.settings : { ...kept.settings, secretIndex: 0 };
   let changes: Partial<Settings> = {};
   let mayHaveArrived = false;
 
   for (;;) {
     const result = await signAndSend(context, request, {
-      signer: signers[settings.secretIndex] as AnySigner,
+      signer: signers[settings.secretIndex] ?? context.signer,
       settings,
       startedAt,
       headers,
@@ -220,7 +217,7 @@ async function signAndSend(
     headers,
     endsAt,
   }: {
-    signer: AnySigner;
+    signer: Signer;
     settings: Settings;
     startedAt: number;
     headers: readonly HeaderPair[];
@@ -236,7 +233,7 @@ async function signAndSend(
     const signedAt = scheme.proof === "event" ? (firstAttemptAt ?? startedAt) : sentAt + settings.offsetMs;
     const timestamp = String(Math.floor(signedAt / 1000));
     const unsigned = { url, timestamp, eventId: event.id, body: event.body };
-    let proof: Proof | Promise<Proof> = signer.sign(unsigned);
+    let proof: SignedParts | Promise<SignedParts> = signer.sign(unsigned);
     if ("then" in proof) {
       proof = await within(proof, timeoutMs, () => noSignature(timeoutMs, signal), signal);
       const left = endsAt - monotonicMs(clock);
@@ -263,16 +260,30 @@ async function signAndSend(
   }
 }
 
-/** The signers of this attempt; one that fails in their place where they cannot be had. */
-async function signersNow(
-  ask: () => Promise<readonly AnySigner[]>,
-  { timeoutMs, signal }: AttemptRequest,
-): Promise<readonly AnySigner[]> {
+/** The signers of this attempt, the preferred one first. A signer of the caller's own may do anything. */
+function askedSigners(signer: Signer): readonly Signer[] | Promise<readonly Signer[]> {
   try {
-    return await within(ask(), timeoutMs, () => noSignature(timeoutMs, signal), signal);
+    return signer.alternatives?.() ?? [signer];
   } catch (cause) {
-    return [{ method: "hmac", sign: () => Promise.reject(cause) }];
+    return [failing(signer, cause)];
   }
+}
+
+async function signersNow(
+  asked: Promise<readonly Signer[]>,
+  signer: Signer,
+  { timeoutMs, signal }: AttemptRequest,
+): Promise<readonly Signer[]> {
+  try {
+    return await within(asked, timeoutMs, () => noSignature(timeoutMs, signal), signal);
+  } catch (cause) {
+    return [failing(signer, cause)];
+  }
+}
+
+/** A signer that fails in the place of those that cannot be had. */
+function failing({ scheme }: Signer, cause: unknown): Signer {
+  return { scheme, sign: () => Promise.reject(cause) };
 }
 
 function noSignature(ms: number, signal: AbortSignal | undefined): HookproofError {

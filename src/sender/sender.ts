@@ -1,7 +1,7 @@
 import { sha256Base64url } from "#hash";
 import { type Clock, checkedClock, steadySleep, systemClock } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
-import { eventFrom, type WebhookEvent } from "../core/event.js";
+import { createEvent, type WebhookEvent } from "../core/event.js";
 import { checkWholeNumber, harmless, steadyRandom } from "../core/options.js";
 import { Catalogue } from "../events/catalogue.js";
 import type { EventPayload, EventSchemas, UntypedEvents } from "../events/standard-schema.js";
@@ -156,7 +156,7 @@ interface Digests {
 }
 
 function eventOf({ catalogue }: SendContext, payload: unknown, eventId: string | undefined) {
-  return catalogue ? catalogue.event(payload, eventId) : eventFrom(payload, eventId);
+  return catalogue ? catalogue.event(payload, eventId) : createEvent(payload, { eventId });
 }
 
 async function send(

@@ -1,12 +1,10 @@
 import { type Clock, systemClock, unixSeconds } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
-import type { WebhookEvent } from "../core/event.js";
+import { eventIn, type WebhookEvent } from "../core/event.js";
 import { CONTENT_TYPE_HEADER, type HeaderPair } from "../core/headers.js";
 import { timestampText } from "../core/protocol.js";
-import type { UnsignedRequest } from "../core/signer.js";
 import { parseTargetUrl } from "../core/target-url.js";
-import { DEFAULT_SCHEME } from "../schemes/default-scheme.js";
-import type { AnySigner, Scheme, SignedParts } from "../schemes/scheme.js";
+import type { Scheme, SignedParts, Signer, UnsignedRequest } from "../schemes/scheme.js";
 
 /** A request that is ready to be sent by any HTTP client. */
 export interface SignedRequest {
@@ -45,30 +43,28 @@ export interface SignedRequest {
  */
 export async function signRequest(options: {
   url: string;
-  signer: AnySigner;
+  signer: Signer;
   event: WebhookEvent;
   /** Unix seconds; now by default. */
   timestamp?: number | string | undefined;
   clock?: Clock | undefined;
 }): Promise<SignedRequest> {
-  const { signer, event, clock = systemClock } = options;
-  const url = targetUrl(schemeOf(signer), options.url);
+  const { signer, clock = systemClock } = options;
+  const event = eventIn(options.event);
+  if (!event)
+    throw new TypeError("event must be one of createEvent, or a copy of it with its id and its bytes");
+  const url = targetUrl(signer.scheme, options.url);
   const timestamp = timestampText(options.timestamp ?? unixSeconds(clock));
   const unsigned = { url, timestamp, eventId: event.id, body: event.body };
-  const { headers, body } = signedRequest(schemeOf(signer), unsigned, await signer.sign(unsigned));
+  const { headers, body } = signedRequest(signer.scheme, unsigned, await signer.sign(unsigned));
   return {
     method: "POST",
     url,
     headers: Object.fromEntries(headers),
-    body: body.slice(),
+    body: new Uint8Array(body),
     eventId: event.id,
     timestamp: Number(timestamp),
   };
-}
-
-/** The scheme that a signer signs by. */
-export function schemeOf(signer: AnySigner): Scheme {
-  return signer.scheme ?? DEFAULT_SCHEME;
 }
 
 /** A listener's URL in the form that the scheme signs. */
@@ -80,14 +76,10 @@ export function targetUrl(scheme: Scheme, url: string): string {
 export function signedRequest(
   scheme: Scheme,
   unsigned: UnsignedRequest,
-  proof: HeaderPair | SignedParts,
+  proof: SignedParts,
 ): { readonly headers: HeaderPair[]; readonly body: Uint8Array } {
   const headers: HeaderPair[] = [[CONTENT_TYPE_HEADER, scheme.contentType]];
   if (scheme.headers) headers.push(...scheme.headers(unsigned));
-  if (!("headers" in proof)) {
-    headers.push(headerLine(proof));
-    return { headers, body: unsigned.body };
-  }
   for (const line of proof.headers) headers.push(headerLine(line));
   return { headers, body: proof.body ?? unsigned.body };
 }

@@ -3,7 +3,7 @@ import type { HeaderPair } from "../core/headers.js";
 import { EVENT_ID_RETENTION_MS } from "../core/protocol.js";
 import { countOf } from "../core/shown.js";
 import { createReceiver, type Receiver, type ReceiverAnswer } from "../receiver/receiver.js";
-import type { SchemeSigner, Verifier } from "../schemes/scheme.js";
+import type { Signer, Verifier } from "../schemes/scheme.js";
 import { type SignedRequest, signRequest } from "../sender/sign-request.js";
 import { type ContractCase, expectSame } from "./contract-case.js";
 import { fixedClock } from "./time.js";
@@ -11,11 +11,11 @@ import { fixedClock } from "./time.js";
 /** A scheme under test: what signs, what verifies it, and what signs with another secret or key. */
 export interface SchemeSubject {
   /** Signs by the scheme. */
-  readonly signer: SchemeSigner;
+  readonly signer: Signer;
   /** Accepts what `signer` signs. */
   readonly verifier: Verifier;
   /** Signs by the same scheme with a secret or key that `verifier` does not know. */
-  readonly otherSigner: SchemeSigner;
+  readonly otherSigner: Signer;
   /** A URL that the scheme allows; `https://hooks.example.com/in` by default. */
   readonly url?: string;
   /** The payload of an event, another one for each number, for a scheme that does not take any; `{ n }` by default. */
@@ -176,7 +176,7 @@ interface Kit {
   receiver(later?: number): Receiver;
   /** A request that is signed so many seconds after the start. */
   signed(over?: {
-    signer?: SchemeSigner;
+    signer?: Signer;
     event?: WebhookEvent;
     later?: number;
     url?: string;

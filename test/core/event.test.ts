@@ -1,6 +1,6 @@
-import { createEvent, isEventId } from "hookproof";
+import { createEvent, createSender, hmacSigner, isEventId, signRequest } from "hookproof";
+import { createOutbox, memoryStore } from "hookproof/outbox";
 import { describe, expect, it } from "vitest";
-import { isWebhookEvent } from "../../src/core/event.js";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const textOf = (event: { body: Uint8Array }) => new TextDecoder().decode(event.body);
@@ -103,18 +103,97 @@ describe("createEvent", () => {
     expect(() => createEvent(payload())).toThrow(reason);
   });
 
-  it("is known by its identity, not by its looks", () => {
-    const event = createEvent(1);
-    expect(isWebhookEvent(event)).toBe(true);
-    for (const other of [{ ...event }, null, undefined, "x", () => event])
-      expect(isWebhookEvent(other)).toBe(false);
-  });
-
   it("repeats nothing of a payload it refuses", () => {
     for (const payload of ["{hunter2", { hunter2: 1n }, Object.assign(cycle(), { hunter2: 1 })]) {
       const error = thrownBy(() => createEvent(payload));
       expect(`${error.message} ${error.stack} ${String(error.cause)}`).not.toContain("hunter2");
     }
+  });
+});
+
+describe("an event, and what looks like one", () => {
+  const url = "http://127.0.0.1:1/api/v1/webhooks/incoming/lst_1";
+  const signer = hmacSigner({ secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" });
+  const event = createEvent({ type: "user.offboarded" }, { eventId: "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10" });
+  const sent: { eventId: string | undefined; body: string }[] = [];
+  const sender = createSender({
+    url,
+    signer,
+    transport: async ({ headers, body = bytes("") }) => {
+      const [, eventId] = headers.find(([name]) => name === "Webhook-Event-Id") ?? [];
+      sent.push({ eventId, body: textOf({ body }) });
+      return { status: 200, headers: [], body: bytes("{}"), truncated: false };
+    },
+  });
+  const stored = async (payload: unknown) => {
+    const store = memoryStore();
+    const outbox = createOutbox({ store, listeners: { a: { url, signer } } });
+    return (await outbox.enqueue({ listener: "a", payload: payload as object })).eventId;
+  };
+
+  it.each<[what: string, copy: unknown]>([
+    ["the event itself", event],
+    ["a spread", { ...event }],
+    ["a structured clone", structuredClone({ ...event })],
+    ["a row of a database", { id: event.id.toUpperCase(), body: Buffer.from(event.body) }],
+    ["another order of its members", { body: event.body, id: event.id }],
+    ["a copy without a prototype", Object.assign(Object.create(null), event)],
+  ])("is sent under its own id with its own bytes by every door: %s", async (_, copy) => {
+    sent.length = 0;
+    const same = { eventId: event.id, body: '{"type":"user.offboarded"}' };
+    await sender.send(copy);
+    await sender.send(await sender.createEvent(copy));
+    expect(sent).toEqual([same, same]);
+    expect(createEvent(copy)).toMatchObject({ id: event.id, body: event.body });
+    expect(() => createEvent(copy, { eventId: "3f0c6f4e-5d2b-4a8c-9b1e-7d6a5c4b3a29" })).toThrow(
+      refusal("EVENT_ID_REUSED"),
+    );
+    const { eventId, body } = await signRequest({ url, signer, event: copy as typeof event });
+    expect({ eventId, body: textOf({ body }) }).toEqual(same);
+    expect(await stored(copy)).toBe(event.id);
+  });
+
+  it("is not changed with the bytes that it was made from", () => {
+    for (const body of [bytes("[1]"), Buffer.from("[1]")]) {
+      const made = [createEvent(body), createEvent({ id: event.id, body })];
+      body.fill(0);
+      expect(made.map(textOf)).toEqual(["[1]", "[1]"]);
+    }
+  });
+
+  it.each<[what: string, copy: unknown]>([
+    ["its bytes by their places", JSON.parse(JSON.stringify(event))],
+    ["a Buffer", JSON.parse(JSON.stringify({ id: event.id, body: Buffer.from("{}") }))],
+  ])("is refused after it went through JSON: %s", async (_, copy) => {
+    expect(() => createEvent(copy)).toThrow(/went through JSON/);
+    await expect(sender.send(copy)).rejects.toEqual(refusal("PAYLOAD_NOT_JSON"));
+    await expect(stored(copy)).rejects.toEqual(refusal("PAYLOAD_NOT_JSON"));
+    const sign = signRequest({ url, signer, event: copy as typeof event });
+    await expect(sign).rejects.toEqual(refusal("PAYLOAD_NOT_JSON"));
+  });
+
+  it.each<[what: string, copy: { id: string; body: Uint8Array }, code: string]>([
+    ["no JSON", { id: event.id, body: bytes("{") }, "PAYLOAD_NOT_JSON"],
+    ["no UTF-8", { id: event.id, body: Uint8Array.of(34, 255, 34) }, "PAYLOAD_NOT_UTF8"],
+    ["too much", { id: event.id, body: bytes(`"${"x".repeat(65_536)}"`) }, "PAYLOAD_TOO_LARGE"],
+  ])("is checked again as a copy: %s", async (_, copy, code) => {
+    expect(() => createEvent(copy)).toThrow(refusal(code));
+    await expect(signRequest({ url, signer, event: copy })).rejects.toEqual(refusal(code));
+  });
+
+  it.each<[what: string, payload: object]>([
+    ["an id of another form", { id: "u_123", body: { text: "hello" } }],
+    ["a body that is text", { id: event.id, body: "hello" }],
+    ["a body that is an object", { id: event.id, body: { text: "hello" } }],
+    ["an empty body", { id: event.id, body: {} }],
+    ["a body that is a list of numbers that are no bytes", { id: event.id, body: [256] }],
+    ["more members", { id: event.id, body: { 0: 1 }, type: "x" }],
+  ])("is a payload like any other: %s", (_, payload) => {
+    expect(JSON.parse(textOf(createEvent(payload)))).toEqual(payload);
+  });
+
+  it.each([undefined, null, "x", 5, {}, { type: "x" }])("%j is none to sign", async (event) => {
+    await expect(signRequest({ url, signer, event: event as never })).rejects.toThrow(TypeError);
   });
 });
 

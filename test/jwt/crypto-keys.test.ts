@@ -1,6 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { type Algorithm, jwtSigner, type SigningKey } from "hookproof";
 import { describe, expect, it } from "vitest";
+import { proofLine } from "../kit/proof-line.js";
 
 const url = "https://tenant.example.com/api/v1/webhooks/incoming/lst_1";
 const request = {
@@ -61,14 +62,14 @@ describe("the key that a function gives", () => {
 
   it("may have a kid of 256 characters, and not of 257", async () => {
     const long = (length: number) => ({ key, kid: "k".repeat(length), alg: "ES256" }) as const;
-    expect(await jwtSigner(long(256)).sign(request)).toHaveLength(2);
+    expect(await proofLine(jwtSigner(long(256)), request)).toHaveLength(2);
     expect(() => jwtSigner(long(257))).toThrow(/^kid must be/);
   });
 
   it("is judged again when the same key comes with another algorithm", async () => {
     let alg: Algorithm = "ES256";
     const signer = jwtSigner(() => ({ key, kid: "k", alg }));
-    expect(await signer.sign(request)).toHaveLength(2);
+    expect(await proofLine(signer, request)).toHaveLength(2);
     alg = "EdDSA";
     await expect(signer.sign(request)).rejects.toMatchObject({ code: "KEY_UNFIT" });
   });

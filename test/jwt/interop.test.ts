@@ -6,6 +6,7 @@ import type { JWK } from "jose";
 import { expect, it } from "vitest";
 import { describeWith } from "../kit/needs.js";
 import { hasTool } from "../kit/outside-tool.js";
+import { proofLine } from "../kit/proof-line.js";
 import { type ProtocolVectors, readVectors } from "../vectors/vector-file.js";
 
 const PYTHON = "/usr/bin/python3";
@@ -48,7 +49,12 @@ const FORMS: [form: string, key: (vector: VectorKey) => SigningKey["key"] | Prom
 
 async function tokenOf(signingKey: SigningKey & JwtSignerOptions): Promise<string> {
   const { id: eventId, body } = event;
-  const [name, value] = await jwtSigner(signingKey).sign({ url, timestamp: String(now), eventId, body });
+  const [name, value] = await proofLine(jwtSigner(signingKey), {
+    url,
+    timestamp: String(now),
+    eventId,
+    body,
+  });
   expect(name).toBe("Authorization");
   expect(value).toMatch(/^Bearer [A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/);
   return value.slice("Bearer ".length);

@@ -4,6 +4,7 @@ import { generateKey } from "hookproof/jwks";
 import { decodeJwt, decodeProtectedHeader, type JWK } from "jose";
 import { describe, expect, it } from "vitest";
 import { externalSignature } from "../../src/jwt/sign-token.js";
+import { proofLine } from "../kit/proof-line.js";
 import { jwkOf, made, pemOf } from "./private-keys.js";
 
 const refusal = (code: string) => expect.objectContaining({ name: "HookproofError", code });
@@ -19,7 +20,7 @@ const key = jwkOf(made.ed25519().privateKey);
 const signingKey = { key, kid: "k", alg: "EdDSA" } as const;
 
 async function claimsOf(signer: ReturnType<typeof jwtSigner>, changes: Partial<typeof request> = {}) {
-  const [, value] = await signer.sign({ ...request, ...changes });
+  const [, value] = await proofLine(signer, { ...request, ...changes });
   return decodeJwt(value.slice("Bearer ".length));
 }
 
@@ -95,7 +96,8 @@ describe("jwtSigner", () => {
       return { key: record.privateJwk, kid: record.kid, alg: record.alg };
     });
     const headers: unknown[] = [];
-    for (let i = 0; i < 3; i++) headers.push(decodeProtectedHeader((await signer.sign(request))[1].slice(7)));
+    for (let i = 0; i < 3; i++)
+      headers.push(decodeProtectedHeader((await proofLine(signer, request))[1].slice(7)));
     expect(headers).toEqual([
       { alg: "ES256", kid: "old", typ: "JWT" },
       { alg: "EdDSA", kid: "new", typ: "JWT" },
@@ -150,7 +152,7 @@ describe("an external signer", () => {
       input = Buffer.from(given).toString();
       return new Uint8Array(64);
     };
-    const [, value] = await jwtSigner({ key: sign, kid: "k", alg: "EdDSA" }).sign(request);
+    const [, value] = await proofLine(jwtSigner({ key: sign, kid: "k", alg: "EdDSA" }), request);
     expect(value).toBe(`Bearer ${input}.${"A".repeat(86)}`);
   });
 
@@ -162,7 +164,9 @@ describe("an external signer", () => {
 it("a private JWK may carry what exporters write", async () => {
   const exported: JWK = { ...key, ext: true, key_ops: ["sign"], use: "sig", kid: "other" };
   expect(
-    decodeProtectedHeader((await jwtSigner({ ...signingKey, key: exported }).sign(request))[1].slice(7)),
+    decodeProtectedHeader(
+      (await proofLine(jwtSigner({ ...signingKey, key: exported }), request))[1].slice(7),
+    ),
   ).toEqual({
     alg: "EdDSA",
     kid: "k",

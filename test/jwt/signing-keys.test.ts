@@ -1,6 +1,7 @@
 import { type Algorithm, jwtSigner, type SigningKey } from "hookproof";
 import { compactVerify } from "jose";
 import { expect, it } from "vitest";
+import { proofLine } from "../kit/proof-line.js";
 
 const request = {
   url: "https://tenant.example.com/api/v1/webhooks/incoming/lst_1",
@@ -32,7 +33,7 @@ it.each(cases)(
       ...usages,
     ])) as CryptoKeyPair;
     const signer = jwtSigner({ key: pair.privateKey as SigningKey["key"], kid: 'a "kid"', alg });
-    const [name, value] = await signer.sign(request);
+    const [name, value] = await proofLine(signer, request);
     expect(name).toBe("Authorization");
     const token = value.replace(/^Bearer /, "");
     const [header = "", claims = ""] = token

@@ -79,7 +79,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   ],
   testing: ["core", "http", "schemes", "sender", "receiver", "replay", "outbox", "schemes/access-governance"],
   node: ["http", "sqlite", "receiver", "jwks", "key-store", "observe"],
-  index: ["core", "jwt", "http", "events", "sender", "schemes/access-governance"],
+  index: ["core", "jwt", "http", "events", "sender", "schemes/access-governance", "schemes"],
 };
 
 /**
@@ -105,7 +105,6 @@ export const DOCTOR_TAKES: Readonly<Record<string, readonly string[]>> = {
 
 /** The one file of a room that may name the engines of the room. */
 const DOORS: Readonly<Record<string, readonly string[]>> = {
-  "src/schemes/default-scheme.ts": ["schemes/access-governance"],
   "src/schemes/default-verifier.ts": ["schemes/access-governance"],
   "src/receiver/receiver.ts": ["schemes/access-governance"],
   "src/outbox/index.ts": ["outbox/memory"],

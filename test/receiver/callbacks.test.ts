@@ -14,7 +14,7 @@ import { generateKey, type KeyResolver, remoteKeys } from "hookproof/jwks";
 import { createOutbox, memoryStore, type OutboxOptions } from "hookproof/outbox";
 import type { OutboxStore } from "hookproof/outbox/store";
 import { createReceiver, memoryReplayStore, type ReceiverOptions, type Run } from "hookproof/receiver";
-import type { SchemeSigner, Verifier } from "hookproof/schemes";
+import type { Verifier } from "hookproof/schemes";
 import { CAEP, securityEvent, securityEventSigner, securityEventVerifier } from "hookproof/set";
 import ts from "typescript";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -146,7 +146,7 @@ const signingKey = {
 } as const;
 
 /** The verifiers of other schemes that ask for keys, each with its signer. */
-const VERIFIERS: Record<string, (keys: KeyResolver) => { verifier: Verifier; signer: SchemeSigner }> = {
+const VERIFIERS: Record<string, (keys: KeyResolver) => { verifier: Verifier; signer: Signer }> = {
   "HttpSignatureVerifierOptions.keys": (keys) => ({
     verifier: httpSignatureVerifier({ url: VERIFIED_URL, keys }),
     signer: httpSignatureSigner({ key: signingKey }),
@@ -361,7 +361,7 @@ it("every option of the library that is a callback, or has some, is in one of th
     .flatMap(Object.keys)
     .map((name) => name.split(":")[0]);
   const found = readdirSync(source, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts") && !/^(?:probes|testing|diagnose)/.test(name))
+    .filter((name) => name.endsWith(".ts") && !/^(?:doctor|testing)/.test(name))
     .flatMap((name) => callbacksIn(readFileSync(`${source}${name}`, "utf8")));
   expect(found.length).toBeGreaterThan(20);
   expect(found.filter((name) => !tables.includes(name) && !OF_ONE_CALL.has(name))).toEqual([]);

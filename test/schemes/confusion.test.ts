@@ -1,15 +1,17 @@
 // What one scheme has signed, and keys of one kind where another one belongs.
+
 import { createHmac } from "node:crypto";
+import type { Signer } from "hookproof";
 import { createEvent, hmacSigner, jwtSigner, signRequest } from "hookproof";
 import { httpSignatureSigner, httpSignatureVerifier } from "hookproof/http-signature";
 import { generateKey, localKeys } from "hookproof/jwks";
 import { createReceiver } from "hookproof/receiver";
-import type { AnySigner } from "hookproof/schemes";
 import { securityEvent, securityEventSigner, securityEventVerifier } from "hookproof/set";
 import { standardWebhooks, standardWebhooksVerifier } from "hookproof/standard-webhooks";
 import { fixedClock } from "hookproof/testing";
 import { SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
+import { proofLine } from "../kit/proof-line.js";
 
 const NOW = 1_767_225_600;
 const clock = fixedClock(NOW * 1_000);
@@ -32,7 +34,7 @@ const names = { issuer: "https://idp.example.com/", audience: "https://receiver.
 type ReceiverOptions = Parameters<typeof createReceiver>[0];
 
 interface Party {
-  readonly signer: AnySigner;
+  readonly signer: Signer;
   readonly receiver: ReceiverOptions;
 }
 
@@ -63,7 +65,7 @@ const parties: Readonly<Record<string, Party>> = {
   },
 };
 
-async function answerTo(signer: AnySigner, options: ReceiverOptions, more: Record<string, string> = {}) {
+async function answerTo(signer: Signer, options: ReceiverOptions, more: Record<string, string> = {}) {
   const { method, headers, body } = await signRequest({ url, signer: signer as never, event, clock });
   const request = { method, url, headers: { ...headers, ...more }, body };
   return createReceiver({ ...options, clock }).receive(request, async () => {});
@@ -162,7 +164,7 @@ describe("a key of another kind", () => {
     const push = (body: string) =>
       receiver.verify({ method: "POST", url, headers: { "Content-Type": "application/secevent+jwt" }, body });
     expect(await push(forged)).toMatchObject({ code: "TOKEN_ALGORITHM_REFUSED" });
-    const proof = await jwtSigner(signing).sign({
+    const proof = await proofLine(jwtSigner(signing), {
       ...{ url, timestamp: String(NOW), eventId: event.id, body: event.body },
     });
     expect(await push(String(proof[1]).replace("Bearer ", ""))).toMatchObject({

@@ -4,7 +4,7 @@ import { promisify } from "node:util";
 import { generateSecret, hmacSigner, jwtSigner, type Signer } from "hookproof";
 import { httpSignatureSigner, httpSignatureVerifier } from "hookproof/http-signature";
 import { generateKey, localKeys } from "hookproof/jwks";
-import type { SchemeSigner, Verifier } from "hookproof/schemes";
+import type { Verifier } from "hookproof/schemes";
 import { securityEvent, securityEventSigner, securityEventVerifier } from "hookproof/set";
 import {
   generateStandardKeys,
@@ -14,7 +14,6 @@ import {
 } from "hookproof/standard-webhooks";
 import { type SchemeSubject, schemeContract } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_SCHEME } from "../../src/schemes/default-scheme.js";
 import { listenerVerifier } from "../../src/schemes/default-verifier.js";
 import { EXAMPLES } from "../kit/example-process.js";
 
@@ -76,27 +75,23 @@ Object.assign(subjects, {
   ),
 } satisfies Record<string, SchemeSubject>);
 
-/** The default scheme, whose signers name none. */
+/** The default scheme. */
 const own = "https://hooks.example.com/api/v1/webhooks/incoming/lst_1";
-const inDefaultScheme = (signer: Signer): SchemeSigner => ({
-  scheme: DEFAULT_SCHEME,
-  sign: async (request) => ({ headers: [await signer.sign(request)] }),
-});
 const listenerOf = (auth: Parameters<typeof listenerVerifier>[0]["auth"]) =>
   listenerVerifier({ id: "lst_1", baseUrl: "https://hooks.example.com", auth });
 const [hmacSecret, otherSecret] = [generateSecret(), generateSecret()];
 
 Object.assign(subjects, {
   "The default scheme, by a signature": {
-    signer: inDefaultScheme(hmacSigner({ secret: hmacSecret })),
+    signer: hmacSigner({ secret: hmacSecret }),
     verifier: listenerOf({ method: "hmac", secret: hmacSecret }),
-    otherSigner: inDefaultScheme(hmacSigner({ secret: otherSecret })),
+    otherSigner: hmacSigner({ secret: otherSecret }),
     url: own,
   },
   "The default scheme, by a token": {
-    signer: inDefaultScheme(jwtSigner(signingBy(KEYS[1]).key)),
+    signer: jwtSigner(signingBy(KEYS[1]).key),
     verifier: listenerOf({ method: "jwt", keys: known }),
-    otherSigner: inDefaultScheme(jwtSigner(signingBy(KEYS[2]).key)),
+    otherSigner: jwtSigner(signingBy(KEYS[2]).key),
     url: own,
   },
 } satisfies Record<string, SchemeSubject>);
@@ -158,7 +153,7 @@ describe("the contract finds", () => {
     ["a copy that gets 409", { verifier: { ...verifier, answers: {} } }, "not run again"],
     [
       "another scheme's signer",
-      { signer: { ...signer, scheme: { ...signer.scheme, name: "Other Scheme" } } satisfies SchemeSigner },
+      { signer: { ...signer, scheme: { ...signer.scheme, name: "Other Scheme" } } satisfies Signer },
       "plain name",
     ],
     ...Object.entries<(url: string) => string>({

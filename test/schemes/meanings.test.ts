@@ -4,13 +4,13 @@ import { httpSignatureSigner } from "hookproof/http-signature";
 import { securityEventSigner } from "hookproof/set";
 import { generateStandardSecret, standardWebhooks } from "hookproof/standard-webhooks";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_SCHEME } from "../../src/schemes/default-scheme.js";
+import { accessGovernance } from "../../src/schemes/access-governance/sign.js";
 import { targetUrl } from "../../src/sender/sign-request.js";
 
 const secret = "a secret that both sides know: 32 bytes or more";
 const names = { issuer: "https://idp.example.com/", audience: "https://rp.example.com/" };
 const SCHEMES = {
-  "access-governance": DEFAULT_SCHEME,
+  "access-governance": accessGovernance,
   "http-signature": httpSignatureSigner({ secret, keyId: "k" }).scheme,
   "standard-webhooks": standardWebhooks({ secrets: generateStandardSecret() }).scheme,
   "security-event-token": securityEventSigner({ ...names, key: { key: "", kid: "k", alg: "ES256" } }).scheme,

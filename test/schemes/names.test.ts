@@ -6,7 +6,6 @@ const FOLDER = "src/schemes/";
 
 /** The files and folders outside a scheme's folder that may name one, each with the reason. */
 const SEAMS: Readonly<Record<string, string>> = {
-  "src/schemes/default-scheme.ts": "says which scheme is that of signers which name none",
   "src/schemes/default-verifier.ts": "says whose verifier a receiver with a listener has",
   "src/index.ts": "the main door has the default scheme's signers",
   "src/receiver/receiver.ts": "a receiver with a listener knows that listener's URL",

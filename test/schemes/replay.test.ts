@@ -1,9 +1,11 @@
 // A recorded request runs once, whenever it is sent again; and hostile header lines cost a bounded time.
+
+import type { Signer } from "hookproof";
 import { createEvent, hmacSigner, signRequest } from "hookproof";
 import { httpSignatureSigner, httpSignatureVerifier } from "hookproof/http-signature";
 import { type KeyResolver, localKeys } from "hookproof/jwks";
 import { createReceiver, memoryReplayStore } from "hookproof/receiver";
-import type { AnySigner } from "hookproof/schemes";
+
 import { securityEventSigner, securityEventVerifier } from "hookproof/set";
 import { standardWebhooks, standardWebhooksVerifier } from "hookproof/standard-webhooks";
 import { fixedClock } from "hookproof/testing";
@@ -26,7 +28,7 @@ const { jwk, privatePkcs8Pem } = readVectors<ProtocolVectors>("protocol.json").k
 const keys = localKeys({ keys: [jwk as JWK] } as never);
 const signing = { key: privatePkcs8Pem, kid: jwk.kid, alg: "EdDSA" } as const;
 
-const PARTIES: Readonly<Record<string, readonly [AnySigner, ReceiverOptions]>> = {
+const PARTIES: Readonly<Record<string, readonly [Signer, ReceiverOptions]>> = {
   "access governance": [
     hmacSigner({ secret }),
     {

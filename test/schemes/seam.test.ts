@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Signer } from "hookproof";
 import { createSender, DeliveryError, newEventId, signRequest } from "hookproof";
 import { createOutbox, memoryStore } from "hookproof/outbox";
 import { createReceiver } from "hookproof/receiver";
@@ -6,7 +7,6 @@ import {
   classifyAnswer,
   type Scheme,
   type SchemeCheck,
-  type SchemeSigner,
   schemeChecks,
   type Verifier,
 } from "hookproof/schemes";
@@ -28,7 +28,7 @@ const sealed: Scheme = {
     answer.status === 202 ? { outcome: "accepted", earlier: false } : classifyAnswer(answer, attempt, now),
 };
 
-const signer: SchemeSigner = {
+const signer: Signer = {
   scheme: sealed,
   warnings: ["a hash is no signature"],
   sign: ({ eventId, body }) => {

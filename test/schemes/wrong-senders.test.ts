@@ -135,7 +135,7 @@ it("every mistake of every scheme has a test that makes it", async () => {
   const texts = ["./", "../doctor/schemes/"]
     .map((name) => new URL(name, import.meta.url))
     .flatMap((folder) => readdirSync(folder).map((name) => new URL(name, folder)))
-    .filter(({ pathname }) => pathname.endsWith(".test.ts"))
+    .filter(({ href }) => href.endsWith(".test.ts"))
     .map((file) => readFileSync(file, "utf8"))
     .join("\n");
   const schemes = ["standard-webhooks", "security-event-token", "http-signature"] as const;

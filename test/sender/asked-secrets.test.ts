@@ -116,3 +116,58 @@ describe("a secret that a function gives", () => {
     expect(inspect(signer, { depth: 5 }) + JSON.stringify(signer)).not.toContain(OLD.slice(0, 8));
   });
 });
+
+describe("a copy of a signer", () => {
+  it.each<[what: string, secret: Parameters<typeof hmacSigner>[0]["secret"]]>([
+    ["of two secrets", [NEW, OLD]],
+    ["that asks for two", () => [NEW, OLD]],
+    ["that waits for two", async () => [NEW, OLD]],
+  ])("keeps every secret: %s", async (_, secret) => {
+    const { statuses, sender } = await over(secret, [OLD], {
+      signer: { ...hmacSigner({ secret }), warnings: [] },
+    });
+    await sender.send(payload);
+    expect(statuses).toEqual([401, 200]);
+  });
+
+  it.each<[what: string, secret: Parameters<typeof hmacSigner>[0]["secret"]]>([
+    ["of two secrets", [NEW, OLD]],
+    ["that asks for two", () => [NEW, OLD]],
+    ["that waits for two", async () => [NEW, OLD]],
+  ])("signs with the sign that it was given, and keeps the other secret: %s", async (_, secret) => {
+    let signed = 0;
+    const signer = hmacSigner({ secret });
+    const counted: typeof signer = {
+      ...signer,
+      sign(request) {
+        signed += 1;
+        return signer.sign(request);
+      },
+    };
+    const { statuses, sender } = await over(secret, [OLD], { signer: counted });
+    await sender.send(payload);
+    expect([signed, statuses]).toEqual([1, [401, 200]]);
+  });
+
+  it.each<[what: string, alternatives: () => never]>([
+    [
+      "throws",
+      () => {
+        throw new Error("mine");
+      },
+    ],
+    ["rejects", () => Promise.reject(new Error("mine")) as never],
+  ])("fails by name where its alternatives cannot be had: it %s", async (_, alternatives) => {
+    const signer = { ...hmacSigner({ secret: NEW }), alternatives };
+    const { sender } = await over(NEW, [NEW], { signer, retry: { maxAttempts: 1 } });
+    await expect(sender.send(payload)).rejects.toMatchObject({ attempts: [{ code: "SIGNER_FAILED" }] });
+  });
+
+  it("without alternatives signs by itself", async () => {
+    const { sender, statuses } = await over(NEW, [NEW], {
+      signer: { ...hmacSigner({ secret: NEW }), alternatives: () => [] },
+    });
+    await sender.send(payload);
+    expect(statuses).toEqual([200]);
+  });
+});

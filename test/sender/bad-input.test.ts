@@ -1,6 +1,7 @@
 import {
   createEvent,
   createSender,
+  generateSecret,
   hmacSigner,
   jwtSigner,
   newEventId,
@@ -221,8 +222,8 @@ describe("a header that breaks out of its line", () => {
 
   it("comes from a signer of somebody else's", async () => {
     const signer: Signer = {
-      method: "hmac",
-      sign: () => ["Webhook-Signature", "a\r\nX: 1"],
+      ...hmacSigner({ secret: generateSecret() }),
+      sign: () => ({ headers: [["Webhook-Signature", "a\r\nX: 1"]] }),
     };
     await expect(create({ signer }).send({})).rejects.toEqual(code("HEADER_INVALID"));
   });

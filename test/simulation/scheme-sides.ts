@@ -1,10 +1,11 @@
 // What differs between listeners of the four schemes: who signs, what verifies, where the event's id and bytes stand in
 // a request. The access governance listeners keep the reference receiver; the others have the library's own.
 import { createPrivateKey, KeyObject, sign, verify } from "node:crypto";
+import type { Signer } from "hookproof";
 import { hmacSigner, type SigningKey } from "hookproof";
 import { httpSignatureSigner, httpSignatureVerifier } from "hookproof/http-signature";
 import { type KeyResolver, localKeys } from "hookproof/jwks";
-import type { AnySigner, Verifier } from "hookproof/schemes";
+import type { Verifier } from "hookproof/schemes";
 import { securityEventSigner, securityEventVerifier } from "hookproof/set";
 import { standardWebhooks, standardWebhooksVerifier } from "hookproof/standard-webhooks";
 import { activeTime } from "./virtual-time.js";
@@ -47,7 +48,7 @@ interface Seen {
 
 /** A listener's scheme. */
 export interface SchemeSide {
-  signer(rotation: Rotation): AnySigner;
+  signer(rotation: Rotation): Signer;
   /** What the receiver verifies with; none for a listener of the reference receiver. */
   verifier?(listener: string, rotation: Rotation): Verifier;
   seen(headers: Headers, body: Uint8Array): Seen;

@@ -24,7 +24,7 @@ const variants = [
 
 /** HMAC-SHA-256 in hexadecimal, with nothing before the message. */
 function macHex(hash: typeof native | typeof portable, key: string, message: string): string {
-  const mac = hash.hmacSha256(hash.hmacKey(hexBytes(key)), "", hexBytes(message));
+  const mac = hash.hmacSha256(hexBytes(key))("", hexBytes(message));
   return Buffer.from(mac, "base64url").toString("hex");
 }
 
@@ -68,8 +68,8 @@ describe("Standard Webhooks, as a contrast", () => {
     expect(Buffer.from(ours, "base64url")).not.toEqual(Buffer.from(theirs, "base64"));
 
     // Their order and their decoded key give their value: the message is the same, only the scheme differs.
-    const key = native.hmacKey(new Uint8Array(Buffer.from(secret, "base64")));
-    const contrast = native.hmacSha256(key, `${eventId}.${timestamp}.`, body);
+    const key = native.hmacSha256(new Uint8Array(Buffer.from(secret, "base64")));
+    const contrast = key(`${eventId}.${timestamp}.`, body);
     expect(Buffer.from(contrast, "base64url")).toEqual(Buffer.from(theirs, "base64"));
   });
 });

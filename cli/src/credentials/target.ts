@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Signer } from "hookproof";
 import { hmacSigner, jwtSigner } from "hookproof";
 import type { ProbeTarget } from "hookproof/probes";
-import type { AnySigner } from "hookproof/schemes";
+
 import { type ChosenScheme, configuredScheme, madeWith, requireProof, schemeOf } from "../chosen-scheme.js";
 import type { Args, Context } from "../command.js";
 import { type Config, knownProfiles } from "../config/config.js";
@@ -29,7 +30,7 @@ import { typedTarget } from "./typed-target.js";
 export interface Target {
   readonly url: string;
   readonly method: "hmac" | "jwt";
-  readonly signer: AnySigner;
+  readonly signer: Signer;
   /** The scheme, where it is not the service's own. */
   readonly scheme?: ChosenScheme;
   /** The method in words, with a fingerprint or kid instead of the secret or key. */

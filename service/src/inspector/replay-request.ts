@@ -91,7 +91,8 @@ async function signed(
   event: { eventId: string; timestamp: string; body: Uint8Array },
   { signer, boundUrl }: WatchedListener,
 ): Promise<HeaderPair> {
-  if (signer) return signer.sign({ url: boundUrl, ...event });
+  const [line] = signer ? (await signer.sign({ url: boundUrl, ...event })).headers : [];
+  if (line) return line;
   throw impossible("The inspector has no key to sign for this listener; only an exact replay is possible.");
 }
 

@@ -157,7 +157,7 @@ function watchOwn(setup: LocalListener, { serverUrl, certificate, runOf }: Watch
       const signatures = secretSigners.map((one) => {
         const signed = one.sign({ url: boundUrl, timestamp, eventId, body });
         // An HMAC signer answers at once.
-        return (signed as HeaderPair)[1];
+        return "headers" in signed ? signed.headers[0]?.[1] : undefined;
       });
       const expected = signatures.find((one) => one === received) ?? signatures[0];
       return { auth: "hmac", secretFingerprints, ...(expected === undefined ? {} : { expected }) };

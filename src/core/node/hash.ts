@@ -1,22 +1,26 @@
-import { createHash, createHmac, hash, randomUUID, timingSafeEqual } from "node:crypto";
-import type { HashName, HmacKey } from "../hash-portable.js";
+import {
+  type Hmac as CryptoHmac,
+  createHash,
+  createHmac,
+  hash,
+  randomUUID,
+  timingSafeEqual,
+} from "node:crypto";
+import type { HashName, Hmac } from "../hash-portable.js";
 
 // Measured: a key object saves nothing over bytes, and costs more than a text that is used once, so the key stays as it
 // came. What is used again comes as bytes (`secretBytes`).
-export function hmacKey(secret: string | Uint8Array): HmacKey {
-  return secret as unknown as HmacKey;
+export function hmacSha256(secret: string | Uint8Array): Hmac {
+  return (head, body) => hmacState(secret, head, body).digest("base64url");
 }
 
-export function hmacSha256(key: HmacKey, head: string, body: string | Uint8Array): string {
-  const state = createHmac("sha256", key as unknown as string | Uint8Array);
-  if (typeof body === "string") state.update(head + body);
-  else state.update(head).update(body);
-  return state.digest("base64url");
+export function hmacSha256Base64(secret: string | Uint8Array): Hmac {
+  return (head, body) => hmacState(secret, head, body).digest("base64");
 }
 
-export function hmacSha256Base64(key: HmacKey, head: string, body: Uint8Array): string {
-  const state = createHmac("sha256", key as unknown as string | Uint8Array);
-  return state.update(head).update(body).digest("base64");
+function hmacState(secret: string | Uint8Array, head: string, body: string | Uint8Array): CryptoHmac {
+  const state = createHmac("sha256", secret);
+  return typeof body === "string" ? state.update(head + body) : state.update(head).update(body);
 }
 
 export function sha256Base64url(bytes: string | Uint8Array): string {

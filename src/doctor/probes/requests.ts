@@ -1,4 +1,4 @@
-import { hmacKey, hmacSha256 } from "#hash";
+import { hmacSha256 } from "#hash";
 import { bodyBytes, decodeBase64url, encodeBase64url, utf8 } from "../../core/bytes.js";
 import { AUTHORIZATION_HEADER, CONTENT_TYPE_HEADER, type HeaderPair } from "../../core/headers.js";
 import { DEFAULT_TOKEN_LIFETIME_SECONDS } from "../../core/protocol.js";
@@ -139,7 +139,7 @@ export function hmacKits(secret: string): (facts: RequestFacts) => HmacKit {
       secret,
       signature(over, key = secret, head = signingHead) {
         const { timestamp, eventId, body } = partsOf(facts, over);
-        return hmacSha256(hmacKey(key), head(timestamp, eventId), body);
+        return hmacSha256(key)(head(timestamp, eventId), body);
       },
       withSignature: (signature, over) => requestOf(partsOf(facts, over), [SIGNATURE_HEADER, signature]),
       signed: async (over) => kit.withSignature(kit.signature(over), over),

@@ -1,6 +1,6 @@
 import { bodyBytes } from "../../core/bytes.js";
 import type { HeaderPair } from "../../core/headers.js";
-import type { SchemeSigner } from "../../schemes/scheme.js";
+import type { Signer } from "../../schemes/scheme.js";
 import { targetUrl } from "../../sender/sign-request.js";
 import { isAccepted, type ListenerVerdict } from "./listener-verdict.js";
 import type { Probe, ProbeDefinition } from "./probe.js";
@@ -19,7 +19,7 @@ export interface WrongSigner {
   /** How to correct such a listener. */
   readonly fix: string;
   /** Makes the requests. */
-  readonly signer: SchemeSigner;
+  readonly signer: Signer;
 }
 
 /** A change to a correct request, after which a listener must refuse it. */
@@ -36,7 +36,7 @@ export interface SchemeProbeTarget {
   /** The listener's URL. Plain HTTP is allowed on loopback only. */
   readonly url: string;
   /** Signs correct requests. */
-  readonly signer: SchemeSigner;
+  readonly signer: Signer;
   /** The name of the specification, for reports. */
   readonly specification: string;
   /** JSON that the scheme can sign; `{"type":"hookproof.probe"}` by default. */
@@ -51,7 +51,7 @@ export interface SchemeProbeTarget {
 
 /** What a probe builds its request with. */
 interface SchemeKit extends RequestKit {
-  sign(parts?: { nowSeconds?: number; signer?: SchemeSigner }): Promise<ProbeRequest>;
+  sign(parts?: { nowSeconds?: number; signer?: Signer }): Promise<ProbeRequest>;
 }
 
 const ACCEPTED = [200, 201, 202, 204];

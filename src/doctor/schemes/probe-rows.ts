@@ -1,11 +1,11 @@
 // Rows that the probes of several schemes have: a key that nobody knows, and what was changed on the way.
 import { generateKey } from "../../jwks/key-set.js";
 import type { SigningKey } from "../../jwt/key.js";
-import type { SchemeSigner } from "../../schemes/scheme.js";
+import type { Signer } from "../../schemes/scheme.js";
 import type { WrongChange, WrongSigner } from "../probes/scheme-probes.js";
 
 /** A probe signed with a key that the listener does not know. */
-export function otherKey(signer: SchemeSigner): WrongSigner {
+export function otherKey(signer: Signer): WrongSigner {
   return {
     id: "signed-with-other-key",
     title: "a request signed with an unknown key",

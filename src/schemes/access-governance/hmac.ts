@@ -1,10 +1,12 @@
-import { constantTimeEqual, type HmacKey, hmacKey, hmacSha256 } from "#hash";
+import { constantTimeEqual, hmacSha256 } from "#hash";
 import { HookproofError } from "../../core/errors.js";
+import type { Hmac } from "../../core/hash-portable.js";
 import { timestampText } from "../../core/protocol.js";
 import { shownAs } from "../../core/shown.js";
-import { noteSecrets, type Signer } from "../../core/signer.js";
+import type { Signer } from "../scheme.js";
 import { SIGNATURE_HEADER, signingHead } from "./protocol.js";
 import { checkSecret, secretBytes, secretWarnings } from "./secret.js";
+import { accessGovernance } from "./sign.js";
 
 /** What an HMAC signature covers. */
 export interface HmacInput {
@@ -39,7 +41,7 @@ export interface HmacInput {
  */
 export function signHmac({ secret, timestamp, eventId, body }: HmacInput): string {
   checkInput(eventId, body);
-  return hmacSha256(hmacKey(checkSecret(secret)), signingHead(timestampText(timestamp), eventId), body);
+  return hmacSha256(checkSecret(secret))(signingHead(timestampText(timestamp), eventId), body);
 }
 
 /** A secret's text, or `[new, old]` while it is rotated. */
@@ -71,22 +73,37 @@ export function hmacSigner({
   secret: HmacSecret | (() => HmacSecret | Promise<HmacSecret>);
 }): Signer {
   if (typeof secret === "function") {
-    const signersNow = () => askFor(secret);
-    const signer: Signer = {
-      method: "hmac",
-      sign: async (request) => ((await signersNow())[0] as Signer).sign(request),
-    };
-    return noteSecrets(shownAs(signer, SHOWN), signersNow);
+    const sign: Signer["sign"] = async (request) => ((await askFor(secret))[0] as Signer).sign(request);
+    const signer = alternating(sign, () => askFor(secret));
+    return shownAs(signer, SHOWN);
   }
   const secrets = listOf(secret);
   const signers = signersWith(secrets);
-  const signer: Signer = { ...(signers[0] as Signer), warnings: secrets.flatMap(secretWarnings) };
-  return noteSecrets(shownAs(signer, SHOWN), signers);
+  const [{ sign }] = signers;
+  const signer = signers.length === 1 ? { scheme: accessGovernance, sign } : alternating(sign, () => signers);
+  return shownAs({ ...signer, warnings: secrets.flatMap(secretWarnings) }, SHOWN);
 }
 
-const SHOWN = "Signer { method: 'hmac', secret: [redacted] }";
+const SHOWN = "Signer { scheme: 'access-governance', secret: [redacted] }";
 
-async function askFor(secret: () => HmacSecret | Promise<HmacSecret>): Promise<Signer[]> {
+/** A signer for several secrets. A copy whose `sign` is another one keeps that in the preferred one's place. */
+function alternating(
+  sign: Signer["sign"],
+  signersNow: () => readonly Signer[] | Promise<readonly Signer[]>,
+): Signer {
+  return {
+    scheme: accessGovernance,
+    sign,
+    alternatives() {
+      const signers = signersNow();
+      if (this.sign === sign) return signers;
+      const own = ([, ...others]: readonly Signer[]) => [this, ...others];
+      return signers instanceof Promise ? signers.then(own) : own(signers);
+    },
+  };
+}
+
+async function askFor(secret: () => HmacSecret | Promise<HmacSecret>): Promise<readonly Signer[]> {
   let given: HmacSecret;
   try {
     given = await secret();
@@ -103,17 +120,16 @@ function listOf(secret: HmacSecret): readonly string[] {
   return secrets;
 }
 
-function signersWith(secrets: readonly string[]): Signer[] {
-  return secrets.map((one) => signerWith(hmacKey(secretBytes(one))));
+function signersWith(secrets: readonly string[]): [Signer, ...Signer[]] {
+  return secrets.map((one) => signerWith(hmacSha256(secretBytes(one)))) as [Signer, ...Signer[]];
 }
 
-function signerWith(key: HmacKey): Signer {
+function signerWith(hmac: Hmac): Signer {
   return {
-    method: "hmac",
-    sign: ({ timestamp, eventId, body }) => [
-      SIGNATURE_HEADER,
-      hmacSha256(key, signingHead(timestamp, eventId), body),
-    ],
+    scheme: accessGovernance,
+    sign: ({ timestamp, eventId, body }) => ({
+      headers: [[SIGNATURE_HEADER, hmac(signingHead(timestamp, eventId), body)]],
+    }),
   };
 }
 
@@ -134,17 +150,17 @@ export interface HmacVerifier {
 
 /** Prepares the secrets that a listener accepts; at least one. */
 export function hmacVerifier(secrets: readonly string[]): HmacVerifier {
-  const keys = secrets.map((secret) => hmacKey(secretBytes(secret))) as [HmacKey, ...HmacKey[]];
+  const hmacs = secrets.map((secret) => hmacSha256(secretBytes(secret))) as [Hmac, ...Hmac[]];
   return {
     matches(head, body, signature) {
       let matches = false;
-      for (const key of keys) {
+      for (const hmac of hmacs) {
         // No early exit: the time must not show which secret matches.
-        if (constantTimeEqual(hmacSha256(key, head, body), signature)) matches = true;
+        if (constantTimeEqual(hmac(head, body), signature)) matches = true;
       }
       return matches;
     },
-    expected: (head, body) => hmacSha256(keys[0], head, body),
+    expected: (head, body) => hmacs[0](head, body),
   };
 }
 
@@ -178,7 +194,7 @@ export function verifyHmac({
   signature,
 }: HmacInput & { signature: string }): boolean {
   checkInput(eventId, body);
-  const expected = hmacSha256(hmacKey(checkSecret(secret)), signingHead(String(timestamp), eventId), body);
+  const expected = hmacSha256(checkSecret(secret))(signingHead(String(timestamp), eventId), body);
   return typeof signature === "string" && constantTimeEqual(expected, signature);
 }
 

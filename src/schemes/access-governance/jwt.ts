@@ -2,11 +2,12 @@ import { HookproofError } from "../../core/errors.js";
 import { AUTHORIZATION_HEADER } from "../../core/headers.js";
 import { DEFAULT_TOKEN_LIFETIME_SECONDS, MAX_TOKEN_LIFETIME_SECONDS } from "../../core/protocol.js";
 import { shownAs } from "../../core/shown.js";
-import type { Signer, UnsignedRequest } from "../../core/signer.js";
 import type { SigningKey } from "../../jwt/key.js";
 import { tokenSigner } from "../../jwt/sign-token.js";
+import type { Signer, UnsignedRequest } from "../scheme.js";
 import { claimsFor } from "./claims.js";
 import { listenerUrl, parseBaseUrl, parseListenerUrl } from "./listener-url.js";
+import { accessGovernance } from "./sign.js";
 
 /** Options of `jwtSigner` that hold for every token. */
 export interface JwtSignerOptions {
@@ -58,7 +59,7 @@ export function jwtSigner(
   const target = targetOf(baseUrl === undefined ? undefined : parseBaseUrl(baseUrl));
 
   const signer: Signer = {
-    method: "jwt",
+    scheme: accessGovernance,
     async sign(request) {
       const claims = claimsFor({
         ...target(request.url),
@@ -66,10 +67,10 @@ export function jwtSigner(
         body: request.body,
         exp: Number(request.timestamp) + expiresInSeconds,
       });
-      return [AUTHORIZATION_HEADER, `Bearer ${await signToken(claims)}`];
+      return { headers: [[AUTHORIZATION_HEADER, `Bearer ${await signToken(claims)}`]] };
     },
   };
-  return shownAs(signer, "Signer { method: 'jwt', key: [redacted] }");
+  return shownAs(signer, "Signer { scheme: 'access-governance', key: [redacted] }");
 }
 
 /** The claims `sub` and `aud` for a listener's URL. The last URL's are kept, as a sender has one listener. */

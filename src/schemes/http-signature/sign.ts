@@ -1,14 +1,12 @@
 import { serializeItem } from "structured-headers";
-import { encodeBase64, hmacKey, hmacSha256Base64, sha256Base64 } from "#hash";
+import { encodeBase64, hmacSha256Base64, sha256Base64 } from "#hash";
 import { utf8 } from "../../core/bytes.js";
-import type { HmacKey } from "../../core/hash-portable.js";
 import { CONTENT_TYPE_HEADER } from "../../core/headers.js";
 import { shownAs } from "../../core/shown.js";
-import type { UnsignedRequest } from "../../core/signer.js";
 import type { Algorithm } from "../../jwt/algorithms.js";
 import type { SigningKey } from "../../jwt/key.js";
 import { rawSigner } from "../../jwt/sign-token.js";
-import type { Scheme, SchemeSigner } from "../scheme.js";
+import type { Scheme, Signer, UnsignedRequest } from "../scheme.js";
 import { classify } from "./answers.js";
 
 /** The algorithms of tokens by their names in RFC 9421 section 3.3. */
@@ -78,7 +76,7 @@ export type HttpSignatureSignerOptions = HttpSignatureProfile &
  * });
  * ```
  */
-export function httpSignatureSigner(options: HttpSignatureSignerOptions): SchemeSigner {
+export function httpSignatureSigner(options: HttpSignatureSignerOptions): Signer {
   const { eventIdHeader, covered, tag } = checkedProfile(options);
   if (!("secret" in options) && !options.key) throw new TypeError("give a key, or a secret with its keyId");
   const proof = "secret" in options ? withSecret(options.secret, options.keyId) : withKey(options.key);
@@ -86,7 +84,7 @@ export function httpSignatureSigner(options: HttpSignatureSignerOptions): Scheme
   const ending = tag === undefined ? "" : `;tag=${serializeItem(tag)}`;
   const partsOf = lastOf(requestParts);
 
-  function signWith({ alg, keyId, sign }: Proof, request: UnsignedRequest): ReturnType<SchemeSigner["sign"]> {
+  function signWith({ alg, keyId, sign }: Proof, request: UnsignedRequest): ReturnType<Signer["sign"]> {
     const digest = contentDigest(request.body);
     const shown = `${names};created=${Number(request.timestamp)};keyid=${keyId};alg="${alg}"${ending}`;
     const parts = partsOf(request.url);
@@ -103,12 +101,12 @@ export function httpSignatureSigner(options: HttpSignatureSignerOptions): Scheme
     return typeof made === "string" ? proven(made) : made.then(proven);
   }
 
-  const signer: SchemeSigner = {
+  const signer: Signer = {
     scheme: httpSignature(eventIdHeader),
     sign: (request) =>
       typeof proof === "function" ? proof().then((one) => signWith(one, request)) : signWith(proof, request),
   };
-  return shownAs(signer, "SchemeSigner { scheme: 'http-signature', key: [redacted] }");
+  return shownAs(signer, "Signer { scheme: 'http-signature', key: [redacted] }");
 }
 
 /** The scheme, for an event id in this header. */
@@ -173,10 +171,9 @@ interface Proof {
 }
 
 function withSecret(secret: string | Uint8Array, keyId: string): Proof {
-  const key = hmacKey(hmacBytes(secret));
+  const sign = hmacText(hmacBytes(secret));
   if (typeof keyId !== "string" || !PRINTABLE.test(keyId))
     throw new TypeError("keyId must be 1 to 256 printable characters");
-  const sign = (base: string) => hmacText(key, base);
   return { alg: HMAC_NAME, keyId: serializeItem(keyId), sign };
 }
 
@@ -201,9 +198,10 @@ function lastOf<Result>(make: (text: string) => Result): (text: string) => Resul
 
 const NOTHING = /* @__PURE__ */ new Uint8Array();
 
-/** HMAC-SHA256 of a text, in base64. */
-export function hmacText(key: HmacKey, text: string): string {
-  return hmacSha256Base64(key, text, NOTHING);
+/** HMAC-SHA256 of texts, in base64. */
+export function hmacText(secret: Uint8Array): (text: string) => string {
+  const hmac = hmacSha256Base64(secret);
+  return (text) => hmac(text, NOTHING);
 }
 
 /** The value of `Content-Digest` for a body (RFC 9530 section 2). */

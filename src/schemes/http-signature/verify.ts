@@ -1,9 +1,8 @@
 import { parseDictionary } from "structured-headers";
-import { constantTimeEqual, decodeBase64, digestOf, hmacKey } from "#hash";
+import { constantTimeEqual, decodeBase64, digestOf } from "#hash";
 import { encodeBase64url, utf8 } from "../../core/bytes.js";
 import { type Check, type SchemeCheck, type SchemeChecks, schemeChecks } from "../../core/check.js";
 import type { VerdictCode } from "../../core/errors.js";
-import type { HmacKey } from "../../core/hash-portable.js";
 import { jsonTypeFault, type ReceivedHeaders } from "../../core/headers.js";
 import { parseJson } from "../../core/json.js";
 import { TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
@@ -107,7 +106,7 @@ export function httpSignatureVerifier(options: HttpSignatureVerifierOptions): Ve
   const checks = schemeChecks(table);
   const secrets = new Map(
     Object.entries(options.secrets ?? {}).map(
-      ([keyId, secret]) => [keyId, hmacKey(hmacBytes(secret))] as const,
+      ([keyId, secret]) => [keyId, hmacText(hmacBytes(secret))] as const,
     ),
   );
   if (secrets.size === 0 && typeof options.keys?.resolve !== "function")
@@ -141,7 +140,7 @@ interface Agreed {
   readonly tag: string | undefined;
   /** The parts of the request line, as the listener's URL has them. */
   readonly parts: ReadonlyMap<string, string>;
-  readonly secrets: ReadonlyMap<string, HmacKey>;
+  readonly secrets: ReadonlyMap<string, (text: string) => string>;
   readonly keys: KeyResolver | undefined;
   readonly checks: SchemeChecks;
 }
@@ -274,7 +273,7 @@ function isBy(
   if (name === HMAC_NAME) {
     const secret = secrets.get(keyid);
     if (!secret) return { code: "KEY_NOT_FOUND", detail: `no secret has the keyid ${shown(keyid)}` };
-    return constantTimeEqual(hmacText(secret, base), signature);
+    return constantTimeEqual(secret(base), signature);
   }
   const alg = ALGORITHMS.find((one) => ALGORITHM_NAMES[one] === name);
   if (!alg || !keys) return { code: "KEY_NOT_FOUND", detail: `no key is for alg ${shown(name)}` };

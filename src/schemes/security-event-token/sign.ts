@@ -4,7 +4,7 @@ import { parseJson } from "../../core/json.js";
 import { shownAs } from "../../core/shown.js";
 import { eventsFault, isObject } from "../../events/security-events.js";
 import { type SigningKeySource, tokenSigner } from "../../jwt/sign-token.js";
-import type { Scheme, SchemeSigner } from "../scheme.js";
+import type { Scheme, Signer } from "../scheme.js";
 import { classify } from "./answers.js";
 
 /** The header's `typ`, and the media type without `application/` (RFC 8417 section 2.3). */
@@ -60,21 +60,21 @@ export interface SecurityEventSignerOptions {
  * const send = () => sender.send(securityEvent(CAEP.sessionRevoked, { event_timestamp: 1767225600 }));
  * ```
  */
-export function securityEventSigner({ issuer, audience, key }: SecurityEventSignerOptions): SchemeSigner {
+export function securityEventSigner({ issuer, audience, key }: SecurityEventSignerOptions): Signer {
   if (typeof issuer !== "string" || issuer === "") throw new TypeError("issuer must be a text, as in iss");
   const recipients = typeof audience === "string" ? [audience] : audience;
   if (!Array.isArray(recipients) || recipients.length === 0 || !recipients.every(isName))
     throw new TypeError("audience must be a text, or a list of them, as in aud");
   const aud = typeof audience === "string" ? audience : [...audience];
   const signToken = tokenSigner(key, SET_TYP);
-  const signer: SchemeSigner = {
+  const signer: Signer = {
     scheme: securityEventToken,
     async sign({ eventId, timestamp, body }) {
       const own = { iss: issuer, iat: Number(timestamp), jti: eventId, aud };
       return { headers: [], body: utf8(await signToken({ ...own, ...claimsOf(body) })) };
     },
   };
-  return shownAs(signer, "SchemeSigner { scheme: 'security-event-token', key: [redacted] }");
+  return shownAs(signer, "Signer { scheme: 'security-event-token', key: [redacted] }");
 }
 
 function isName(value: unknown): boolean {

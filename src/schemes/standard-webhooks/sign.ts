@@ -1,12 +1,11 @@
-import { encodeBase64, hmacKey, hmacSha256Base64 } from "#hash";
+import { encodeBase64, hmacSha256Base64 } from "#hash";
 import { ed25519Signer } from "#signature";
 import { decodeBase64url, utf8 } from "../../core/bytes.js";
 import { HookproofError } from "../../core/errors.js";
 import { countOf, shownAs } from "../../core/shown.js";
-import type { UnsignedRequest } from "../../core/signer.js";
 import { isOfLowOrder } from "../../jwt/ed25519.js";
 import { type Answer, type Classification, classifyRefusal, classifyTransient } from "../classification.js";
-import type { Scheme, SchemeSigner } from "../scheme.js";
+import type { Scheme, Signer, UnsignedRequest } from "../scheme.js";
 
 export const ID_HEADER = "webhook-id";
 export const TIMESTAMP_HEADER = "webhook-timestamp";
@@ -104,8 +103,7 @@ export function signedHead(id: string, timestamp: string): string {
 
 /** Makes HMAC-SHA256 in standard base64, as `v1` has it. */
 export function symmetric(secret: Uint8Array): (head: string, body: Uint8Array) => string {
-  const key = hmacKey(secret);
-  return (head, body) => hmacSha256Base64(key, head, body);
+  return hmacSha256Base64(secret);
 }
 
 /** The secrets of a signer: one, or several while they are rotated. */
@@ -137,16 +135,16 @@ export function standardWebhooks({
   secrets,
 }: {
   secrets: StandardWebhooksSecrets | (() => StandardWebhooksSecrets | Promise<StandardWebhooksSecrets>);
-}): SchemeSigner {
-  const shown = "SchemeSigner { scheme: 'standard-webhooks', secrets: [redacted] }";
+}): Signer {
+  const shown = "Signer { scheme: 'standard-webhooks', secrets: [redacted] }";
   if (typeof secrets === "function") {
     const prepared = preparedOnce();
-    const sign: SchemeSigner["sign"] = async (request) => proofBy(prepared(await askFor(secrets)), request);
+    const sign: Signer["sign"] = async (request) => proofBy(prepared(await askFor(secrets)), request);
     return shownAs({ scheme: standardWebhooksScheme, sign }, shown);
   }
   const signatures = prepare(listOf(secrets));
   const warnings = listOf(secrets).flatMap(lengthWarnings);
-  const sign: SchemeSigner["sign"] = (request) => proofBy(signatures, request);
+  const sign: Signer["sign"] = (request) => proofBy(signatures, request);
   return shownAs({ scheme: standardWebhooksScheme, warnings, sign }, shown);
 }
 
@@ -156,7 +154,7 @@ type Sign = (head: string, body: Uint8Array) => string | Promise<string>;
 function proofBy(
   signatures: readonly Sign[],
   { eventId, timestamp, body }: UnsignedRequest,
-): ReturnType<SchemeSigner["sign"]> {
+): ReturnType<Signer["sign"]> {
   const head = signedHead(eventId, timestamp);
   const [only, second] = signatures;
   if (only && !second) {

@@ -1,6 +1,7 @@
 import { hmacSigner, signHmac, verifyHmac } from "hookproof";
 import { describe, expect, it } from "vitest";
 import { hmacVerifier, isSignature } from "../../../src/schemes/access-governance/hmac.js";
+import { proofLine } from "../../kit/proof-line.js";
 
 // Signature and secrets are those of the doc example, checked with openssl (test/packaging/install.test.ts).
 const secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
@@ -85,8 +86,8 @@ describe("several secrets", () => {
 
   it("a signer signs with the first, and shows none of them", async () => {
     const signer = hmacSigner({ secret: [secret, "old"] });
-    expect(await signer.sign(request)).toEqual(["Webhook-Signature", signature]);
-    expect(Object.keys(signer).sort()).toEqual(["method", "sign", "warnings"]);
+    expect(await proofLine(signer, request)).toEqual(["Webhook-Signature", signature]);
+    expect(Object.keys(signer).sort()).toEqual(["alternatives", "scheme", "sign", "warnings"]);
     expect(await hmacSigner({ secret: ["new", secret] }).sign(request)).not.toEqual(
       await signer.sign(request),
     );

@@ -1,4 +1,4 @@
-import { hmacKey, hmacSha256 } from "#hash";
+import { hmacSha256 } from "#hash";
 import { decodeBase64url, utf8 } from "../../../core/bytes.js";
 import { AUTHORIZATION_HEADER } from "../../../core/headers.js";
 import { MAX_TOKEN_LENGTH } from "../../../core/protocol.js";
@@ -66,7 +66,7 @@ const NO_SIGNATURE: SignBytes = async () => new Uint8Array();
 
 /** Signs as HS256 with any text as the secret. */
 function hs256(secret: string): SignBytes {
-  return async (bytes) => decodeBase64url(hmacSha256(hmacKey(secret), "", bytes)) ?? new Uint8Array();
+  return async (bytes) => decodeBase64url(hmacSha256(secret)("", bytes)) ?? new Uint8Array();
 }
 
 async function publicPem(kit: TokenKit): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 import { type Dictionary, parseDictionary } from "structured-headers";
-import { encodeBase64, hmacKey } from "#hash";
+import { encodeBase64 } from "#hash";
 import { bodyBytes, utf8 } from "../../../core/bytes.js";
 import { type Clock, systemClock, unixSeconds } from "../../../core/clock.js";
 import { type HeadersInput, receivedHeaders } from "../../../core/headers.js";
@@ -107,8 +107,8 @@ async function checkBy(
   const secret = Object.hasOwn(secrets, keyid) ? secrets[keyid] : undefined;
   if (name === HMAC_NAME) {
     if (secret !== undefined) {
-      const key = hmacKey(hmacBytes(secret));
-      return async (text) => hmacText(key, text) === encodeBase64(bytes);
+      const hmac = hmacText(hmacBytes(secret));
+      return async (text) => hmac(text) === encodeBase64(bytes);
     }
     return keys && (await isKnown(keys, keyid)) ? "other-kind" : "unknown";
   }

@@ -1,7 +1,7 @@
 import { newEventId } from "../../../core/event.js";
 import { generateSecret } from "../../../schemes/access-governance/secret.js";
 import { httpSignatureSigner } from "../../../schemes/http-signature/sign.js";
-import type { SchemeSigner } from "../../../schemes/scheme.js";
+import type { Signer } from "../../../schemes/scheme.js";
 import type { SchemeProbeTarget } from "../../probes/scheme-probes.js";
 import type { SchemeSetups } from "../by-name.js";
 import { changedHeader, changedProbe, keyLike, otherKey } from "../probe-rows.js";
@@ -48,7 +48,7 @@ export async function probeTarget(setup: SchemeSetups["http-signature"]): Promis
 /** The sender's signer, one with another key under its name, and one with its key under another name. */
 async function signersOf(
   setup: SchemeSetups["http-signature"],
-): Promise<Readonly<Record<"right" | "other" | "unknown", SchemeSigner>>> {
+): Promise<Readonly<Record<"right" | "other" | "unknown", Signer>>> {
   if ("secret" in setup) {
     const { secret, keyId } = setup;
     return {
