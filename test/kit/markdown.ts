@@ -25,14 +25,15 @@ export function fencedBlocks(page: string): FencedBlock[] {
   return [...blocks].map(([, language = "", text = ""]) => ({ language, text }));
 }
 
-/** The lines of a Markdown table with aligned columns; the first row is its head. */
-export function markdownTable(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) =>
-    Math.max(3, ...rows.map((row) => row[column]?.length ?? 0)),
-  );
+/** The lines of a Markdown table; the first row is its head. */
+export function markdownTable([head = [], ...rows]: readonly (readonly string[])[]): string[] {
   const lineOf = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
-  const [head = "", ...lines] = rows.map((row) =>
-    lineOf(row.map((cell, column) => cell.padEnd(widths[column] ?? 0))),
-  );
-  return [head, lineOf(widths.map((width) => "-".repeat(width))), ...lines];
+  return [head, head.map(() => "---"), ...rows].map(lineOf);
+}
+
+/** The lines of a page that are outside of its fenced blocks. */
+export function proseLines(page: string): string[] {
+  return readFileSync(page, "utf8")
+    .replace(/^```[\s\S]*?^```$/gm, "")
+    .split("\n");
 }
