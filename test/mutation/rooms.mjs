@@ -101,7 +101,7 @@ export const rooms = /** @type {Record<string, Room>} */ ({
     slow: ["passphrase", "uploads"],
   },
   diagnose: {
-    mutate: ["src/doctor/{codes,compare,diagnose,texts}/**/*.ts"],
+    mutate: ["src/doctor/{codes,compare,diagnose,rows,texts}/**/*.ts"],
     tests: [
       "test/doctor/diagnose/{compare,describe-code,diagnose,headers,key-sets,known-mistakes,search,unexplained}.test.ts",
     ],

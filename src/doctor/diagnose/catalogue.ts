@@ -3,7 +3,7 @@ import { doctorOf, type OtherScheme } from "../schemes/by-name.js";
 import { SERIALISING_MISTAKES } from "./mistakes/body.js";
 import { ALL_CLAIM_MISTAKES } from "./mistakes/claim.js";
 import { ENCODING_MISTAKES } from "./mistakes/encoding.js";
-import { HEADER_MISTAKES, TARGET_MISTAKES } from "./mistakes/header.js";
+import { REQUEST_MISTAKES } from "./mistakes/header.js";
 import { KEY_SET_SHAPES, KID_MISTAKES } from "./mistakes/key-set.js";
 import { LAYOUT_MISTAKES } from "./mistakes/layout.js";
 import { SECRET_MISTAKES, SECRET_NOT_ACCEPTED } from "./mistakes/secret.js";
@@ -38,8 +38,7 @@ const ROWS: readonly MistakeRow[] = [
   Object.values(SIGNATURE_FORMS),
   [SIGNATURE_NOT_TEXT, SIGNATURE_SHA384, SIGNATURE_READ_AS_TEXT, SIGNATURE_TWICE_ENCODED, SIGNATURE_CUT],
   [SIGNATURE_OTHER_CASE, BODY_COMPRESSED, SIGNATURE_MALFORMED, SIGNATURE_UNEXPLAINED],
-  Object.values(TARGET_MISTAKES),
-  Object.values(HEADER_MISTAKES),
+  REQUEST_MISTAKES,
   Object.values(TOKEN_MISTAKES),
   Object.values(KEY_SET_SHAPES),
   Object.values(KID_MISTAKES),

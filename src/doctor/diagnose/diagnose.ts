@@ -15,18 +15,12 @@ import {
   TIMESTAMP_HEADER,
 } from "../../schemes/access-governance/protocol.js";
 import { inWords, type Mistake } from "../rows/mistake.js";
+import { mistakesFound } from "../rows/run.js";
 import { doctorOf, type OtherScheme, type SchemeInputs } from "../schemes/by-name.js";
 import { inflate } from "../texts/rewrite.js";
-import {
-  mistakesInAge,
-  mistakesInBody,
-  mistakesInHeader,
-  mistakesInHeaders,
-  mistakesInTarget,
-  movedToken,
-} from "./headers.js";
+import { mistakesInAge, mistakesInBody, mistakesInHeader, mistakesInHeaders, movedToken } from "./headers.js";
 import { CLAIM_MISTAKES } from "./mistakes/claim.js";
-import { HEADER_MISTAKES, OTHER_NAMES } from "./mistakes/header.js";
+import { OTHER_NAMES, TARGET_MISTAKES, TIMESTAMP_STALE } from "./mistakes/header.js";
 import { SECRET_SENT } from "./mistakes/signature.js";
 import { TOKEN_MISTAKES } from "./mistakes/token.js";
 import type { KnownSecret } from "./search.js";
@@ -153,7 +147,7 @@ export async function diagnose(input: DiagnoseInput | SchemeInputs[OtherScheme])
   const body = bodyBytes(given);
   const nowSeconds = unixSeconds(clock);
   const found = [
-    ...mistakesInTarget(request, input.listener?.id),
+    ...mistakesFound(TARGET_MISTAKES, { ...request, listenerId: input.listener?.id }),
     ...mistakesInHeaders(headers),
     ...(await mistakesInProof({ url: request.url, headers, body, nowSeconds }, input)),
     ...mistakesInBody(body),
@@ -171,7 +165,7 @@ async function mistakesByScheme<Name extends OtherScheme>(
 
 /** Every recorded request is too old after some time, so these mistakes come last. */
 const AGEING: ReadonlySet<string> = new Set([
-  HEADER_MISTAKES.timestampStale.id,
+  TIMESTAMP_STALE.id,
   CLAIM_MISTAKES.expPast.id,
   CLAIM_MISTAKES.expClockBehind.id,
 ]);
@@ -192,7 +186,7 @@ interface CoveredRequest {
 async function mistakesInProof(
   { url, headers, body, nowSeconds }: CoveredRequest,
   { request, secret, listener, jwks }: DiagnoseInput,
-): Promise<Mistake[]> {
+): Promise<readonly Mistake[]> {
   const secrets = knownSecrets(secret, listener);
   const [signature, authorization] = [SIGNATURE_HEADER, AUTHORIZATION_HEADER].map(
     (name) => headers.all(name)[0],
@@ -217,7 +211,7 @@ async function mistakesInProof(
       const isToken = /^(?:bearer )?[\w-]+\.[\w-]+\.[\w-]*$/i.test(other);
       return [method === "jwt" && isToken ? TOKEN_MISTAKES.inOtherHeader : TOKEN_MISTAKES.otherMethod];
     }
-    return mistakesInHeader(headers, wanted, missing, () => undefined);
+    return mistakesInHeader(headers, wanted, missing, () => []);
   }
   const [timestamp = ""] = headers.all(TIMESTAMP_HEADER);
   const [eventId = ""] = headers.all(EVENT_ID_HEADER);

@@ -1,40 +1,30 @@
-import { isEventId } from "../../core/event.js";
-import {
-  CONTENT_TYPE_HEADER,
-  type HeadersInput,
-  headerLines,
-  type ReceivedHeaders,
-} from "../../core/headers.js";
+import { type HeadersInput, headerLines, type ReceivedHeaders } from "../../core/headers.js";
 import { parseJson } from "../../core/json.js";
-import { isTimestamp, MAX_BODY_BYTES, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
-import { countOf } from "../../core/shown.js";
+import { isTimestamp, MAX_BODY_BYTES } from "../../core/protocol.js";
 import { bearerToken } from "../../jwt/token.js";
-import { listenerIdOf } from "../../schemes/access-governance/listener-url.js";
-import { EVENT_ID_HEADER, TIMESTAMP_HEADER } from "../../schemes/access-governance/protocol.js";
+import { TIMESTAMP_HEADER } from "../../schemes/access-governance/protocol.js";
 import { type Mistake, withDetail } from "../rows/mistake.js";
+import { firstFound, mistakesFound } from "../rows/run.js";
 import { isNotText } from "./digest-text.js";
-import { HEADER_MISTAKES as MISTAKES, OTHER_NAMES, TARGET_MISTAKES } from "./mistakes/header.js";
+import {
+  AGE_MISTAKES,
+  BODY_MISTAKES,
+  EXTRA_HEADER_MISTAKES,
+  HEADER_MISNAMED,
+  HEADER_TWICE,
+  HEADERS,
+  OTHER_NAMES,
+  TIMESTAMP,
+} from "./mistakes/header.js";
 import { TOKEN_MISTAKES } from "./mistakes/token.js";
 
-/** What is wrong with method and path, as far as both sides are known. */
-export function mistakesInTarget(
-  { method, url }: { method?: string | undefined; url?: string | undefined },
-  listenerId: string | undefined,
-): Mistake[] {
-  const mistakes: Mistake[] = [];
-  if (method !== undefined && method !== "POST") mistakes.push(TARGET_MISTAKES.method);
-  if (url !== undefined && listenerId !== undefined && listenerIdOf(url) !== listenerId)
-    mistakes.push(TARGET_MISTAKES.path);
-  return mistakes;
-}
-
 /** What is wrong with the headers that every request has: missing, sent twice, or malformed. */
-export function mistakesInHeaders(headers: ReceivedHeaders): Mistake[] {
+export function mistakesInHeaders(headers: ReceivedHeaders): readonly Mistake[] {
   return [
-    ...mistakesInHeader(headers, TIMESTAMP_HEADER, MISTAKES.timestampMissing, timestampMistake),
-    ...mistakesInHeader(headers, EVENT_ID_HEADER, MISTAKES.eventIdMissing, eventIdMistake),
-    ...mistakesInHeader(headers, CONTENT_TYPE_HEADER, MISTAKES.contentTypeMissing, contentTypeMistake),
-    ...(headers.all("Content-Encoding").length > 0 ? [MISTAKES.contentEncoding] : []),
+    ...HEADERS.flatMap(({ name, missing, forms }) =>
+      mistakesInHeader(headers, name, missing, (value) => firstFound(forms, value)),
+    ),
+    ...mistakesFound(EXTRA_HEADER_MISTAKES, headers),
   ];
 }
 
@@ -42,69 +32,36 @@ export function mistakesInHeaders(headers: ReceivedHeaders): Mistake[] {
  * What is wrong with a header that must be there exactly once.
  *
  * @param missing the mistake if it is not there, under no other name either
- * @param mistakeIn what is wrong with its value
+ * @param mistakesIn what is wrong with its value
  */
 export function mistakesInHeader(
   headers: ReceivedHeaders,
   name: string,
   missing: Mistake,
-  mistakeIn: (value: string) => Mistake | undefined,
-): Mistake[] {
+  mistakesIn: (value: string) => readonly Mistake[],
+): readonly Mistake[] {
   const [value, ...more] = headers.all(name);
   if (value === undefined) {
     const other = OTHER_NAMES[name]?.find((one) => headers.all(one).length > 0);
     if (other === undefined) return [missing];
-    return [withDetail(MISTAKES.headerMisnamed, `${other} is there, ${name} is not.`)];
+    return [withDetail(HEADER_MISNAMED, `${other} is there, ${name} is not.`)];
   }
-  if (more.length > 0)
-    return [withDetail(MISTAKES.headerTwice, `${name} is there ${more.length + 1} times.`)];
-  const mistake = mistakeIn(value);
-  return mistake ? [mistake] : [];
+  if (more.length > 0) return [withDetail(HEADER_TWICE, `${name} is there ${more.length + 1} times.`)];
+  return mistakesIn(value);
 }
 
 /** How far the timestamp is from the clock, if that is too far. */
-export function mistakesInAge(headers: ReceivedHeaders, nowSeconds: number): Mistake[] {
+export function mistakesInAge(headers: ReceivedHeaders, nowSeconds: number): readonly Mistake[] {
   const [timestamp = ""] = headers.all(TIMESTAMP_HEADER);
-  if (!isTimestamp(timestamp) || timestampMistake(timestamp)) return [];
-  const age = nowSeconds - Number(timestamp);
-  if (Math.abs(age) <= TIMESTAMP_TOLERANCE_SECONDS) return [];
-  return age > 0
-    ? [withDetail(MISTAKES.timestampStale, `It is ${age} s old.`)]
-    : [withDetail(MISTAKES.timestampAhead, `It is ${-age} s ahead.`)];
+  if (!isTimestamp(timestamp) || firstFound(TIMESTAMP.forms, timestamp).length > 0) return [];
+  return mistakesFound(AGE_MISTAKES, nowSeconds - Number(timestamp));
 }
 
 /** What is wrong with the body itself, even if its signature is right. */
-export function mistakesInBody(body: Uint8Array): Mistake[] {
-  if (body.length > MAX_BODY_BYTES)
-    return [withDetail(MISTAKES.bodyTooLarge, `It has ${countOf(body.length, "byte")}.`)];
-  if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) return [MISTAKES.bodyWithBom];
-  const parsed = parseJson(body);
-  if (parsed.ok) return [];
-  return [parsed.reason === "not-utf8" ? MISTAKES.bodyNotUtf8 : MISTAKES.bodyNotJson];
-}
-
-function timestampMistake(text: string): Mistake | undefined {
-  if (/^[0-9]{12,14}$/.test(text)) return MISTAKES.timestampMilliseconds;
-  if (/^[0-9]{15,20}$/.test(text)) return MISTAKES.timestampTooFine;
-  if (isTimestamp(text)) return undefined;
-  if (/^[0-9]+\.[0-9]*$/.test(text)) return MISTAKES.timestampFraction;
-  return /[-:,a-z]/i.test(text) && !Number.isNaN(Date.parse(text))
-    ? MISTAKES.timestampDate
-    : MISTAKES.timestampMalformed;
-}
-
-function eventIdMistake(text: string): Mistake | undefined {
-  if (isEventId(text)) return undefined;
-  const bare = text.trim().replace(/^urn:uuid:|^[{"'(]|[}"')]$/gi, "");
-  if (isEventId(bare)) return MISTAKES.eventIdWrapped;
-  if (/^[0-9a-f]{32}$/i.test(bare)) return MISTAKES.eventIdWithoutHyphens;
-  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(bare)
-    ? MISTAKES.eventIdNotV4
-    : MISTAKES.eventIdMalformed;
-}
-
-function contentTypeMistake(text: string): Mistake | undefined {
-  return /^[ \t]*application\/json[ \t]*(?:;|$)/i.test(text) ? undefined : MISTAKES.contentType;
+export function mistakesInBody(body: Uint8Array): readonly Mistake[] {
+  // What is too large is not read.
+  const parsed = body.length > MAX_BODY_BYTES ? undefined : parseJson(body);
+  return firstFound(BODY_MISTAKES, { body, fault: parsed?.ok === false ? parsed.reason : undefined });
 }
 
 /** What an Authorization header holds. */

@@ -10,6 +10,15 @@ export function mistakesFound<Facts>(rows: readonly FoundMistake<Facts>[], facts
   });
 }
 
+/** The first mistake of a table that was made: for tables in which one says all that there is to say. */
+export function firstFound<Facts>(rows: readonly FoundMistake<Facts>[], facts: Facts): readonly Mistake[] {
+  for (const row of rows) {
+    const found = mistakesFound([row], facts);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
 /** What can be done wrongly, by name, such as `key`; the first option of each is the right one. */
 export type Dimensions = Readonly<Record<string, readonly Option<unknown>[]>>;
 
