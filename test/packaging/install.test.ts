@@ -82,6 +82,15 @@ describe("the packed library in an empty folder", () => {
     expect(why).toContain("Cannot find package 'structured-headers'");
   });
 
+  it("diagnoses requests of the other schemes without that package", () => {
+    const said = run(`import { diagnose, mistakes } from "hookproof/diagnose";
+      const body = '"eyJhbGciOiJub25lIn0.e30."';
+      const found = await diagnose({ scheme: "security-event-token", request: { body } });
+      console.log(found.mistakes[0].id, (await mistakes("standard-webhooks")).length > 10);
+      await mistakes("http-signature").catch(({ message }) => console.log(message));`);
+    expect(said).toMatch(/^body-in-quotes true\nCannot find package 'structured-headers'/);
+  });
+
   it("is used with require() as well", () => {
     const script = 'console.log(typeof require("hookproof").createSender)';
     const args = ["--no-warnings", "--input-type=commonjs", "-e", script];
