@@ -1,4 +1,9 @@
-const STEERING = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu;
+/**
+ * Characters that steer a terminal, turn the direction of text or hide it, in Unicode's own terms: controls (C0, C1),
+ * marks of format, line separators, and what is not drawn by default, such as the tag characters and fillers.
+ * The command line and the inspector's page have the same set; test/core/steering.test.ts holds them equal.
+ */
+export const STEERING: RegExp = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Printable ASCII without quotes and backslashes, which is shown as it is. */
 const PLAIN = /^[ !#-[\]-~]*$/;
@@ -10,8 +15,16 @@ export function shown(value: unknown, length = 80): string {
   if (text === value && PLAIN.test(begin)) return begin.length === text.length ? `"${text}"` : `"${begin}…"`;
   const quoted = JSON.stringify(text.length > length ? `${begin}…` : text);
   // JSON escapes the first 32 characters only; U+009B and the marks for direction act in terminals as well.
-  const inert = quoted.replace(STEERING, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const inert = quoted.replace(STEERING, escaped);
   return typeof value === "string" ? inert : inert.slice(1, -1).replaceAll('\\"', '"');
+}
+
+/** A character as JSON escapes it: those beyond U+FFFF are two units. */
+function escaped(character: string): string {
+  let units = "";
+  for (let at = 0; at < character.length; at++)
+    units += `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`;
+  return units;
 }
 
 function jsonText(value: unknown): string {

@@ -1,6 +1,7 @@
 import { sha256Base64url } from "#hash";
 import { type Clock, monotonicMs } from "../core/clock.js";
 import { type ErrorCode, HookproofError } from "../core/errors.js";
+import { STEERING } from "../core/shown.js";
 import type { TransportResponse } from "../http/transport.js";
 import type { AttemptOutcome } from "../sender/attempt.js";
 import { newDelivery, type Observer } from "../sender/observe.js";
@@ -312,10 +313,13 @@ const MAX_ANSWER_LENGTH = 200;
 /** The most bytes that so many characters have in UTF-8. */
 const MAX_ANSWER_BYTES = MAX_ANSWER_LENGTH * 4;
 
+/** What a line of an answer has a space for: what steers or hides, every kind of space, and what was no UTF-8. */
+const UNSEEN = new RegExp(`(?:${STEERING.source}|[\\s\\uFFFD])+`, "gu");
+
 /** The start of an answer as one line of text; `undefined` for a 200 and for an empty body. */
 function answerLine(response: TransportResponse | undefined): string | undefined {
   if (!response || response.status === 200 || response.body.length === 0) return undefined;
   const text = new TextDecoder().decode(response.body.subarray(0, MAX_ANSWER_BYTES));
-  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s\uFFFD]+/gu, " ").trim();
+  const line = text.replace(UNSEEN, " ").trim();
   return line === "" ? undefined : [...line].slice(0, MAX_ANSWER_LENGTH).join("");
 }
