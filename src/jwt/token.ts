@@ -1,6 +1,5 @@
 import { decodeBase64url } from "#hash";
 import { decodeUtf8, isBase64url, utf8 } from "../core/bytes.js";
-import type { CodeOf } from "../core/check.js";
 import { duplicateMember } from "../core/json.js";
 import { MAX_KEY_ID_LENGTH, MAX_TOKEN_LENGTH } from "../core/protocol.js";
 import { countOf, shown } from "../core/shown.js";
@@ -28,7 +27,11 @@ export interface ReadToken {
 /** Why a token is refused before its signature is checked. */
 export interface TokenRefusal {
   readonly ok: false;
-  readonly code: CodeOf<"token">;
+  readonly code:
+    | "TOKEN_MALFORMED"
+    | "TOKEN_HEADER_REFUSED"
+    | "TOKEN_ALGORITHM_REFUSED"
+    | "TOKEN_KEY_ID_INVALID";
   readonly seen: string;
 }
 
@@ -116,6 +119,6 @@ function isWrittenAs(value: unknown, text: string): boolean {
   }
 }
 
-function refused(code: CodeOf<"token">, seen: string): TokenRefusal {
+function refused(code: TokenRefusal["code"], seen: string): TokenRefusal {
   return { ok: false, code, seen };
 }

@@ -1,6 +1,7 @@
 import type { CryptoKey } from "jose";
 import { isSignatureBy } from "#signature";
-import type { Check, CodeOf } from "../core/check.js";
+import type { Check } from "../core/check.js";
+import type { VerdictCode } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import { ALGORITHM_FACTS, type Algorithm } from "./algorithms.js";
 import { parseMembers, readToken, type TokenForm, type TokenHeader } from "./token.js";
@@ -37,7 +38,7 @@ type OpeningStep = "token" | "key" | "token-signature" | "claims";
 /** Makes those checks, with the rules of the scheme that opens it. */
 interface OpeningChecks {
   passed(step: OpeningStep, seen?: string): Check;
-  failed<Step extends OpeningStep>(step: Step, code: CodeOf<Step>, seen?: string): Check;
+  failed(step: OpeningStep, code: VerdictCode, seen?: string): Check;
 }
 
 /** Opens a compact token: its header, its key, its signature, its claims. There are no claims where a check failed. */

@@ -1,7 +1,8 @@
-import { type Check, type FailedCheck, failed, passed } from "../core/check.js";
+import type { Check, FailedCheck } from "../core/check.js";
 import { monotonicMs, systemClock } from "../core/clock.js";
 import type { ReplayStore, Reservation, ReserveResult } from "../replay/replay-store.js";
 import type { Verifier } from "../schemes/scheme.js";
+import { failed, passed } from "./checks.js";
 import { type ReceivedEvent, type Rejection, rejection, type Verdict } from "./verdict.js";
 
 /** What checks 24 to 26 need. */

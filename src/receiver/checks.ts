@@ -1,9 +1,66 @@
 import { type Cidr, cidrContains, formatIp, type IpAddress, parseIp } from "../core/address.js";
-import { type Check, failed, passed } from "../core/check.js";
+import { type Check, type SchemeCheck, schemeChecks } from "../core/check.js";
 import type { ReceivedHeaders } from "../core/headers.js";
 import { MAX_BODY_BYTES } from "../core/protocol.js";
 import { countOf, shown } from "../core/shown.js";
 import type { Verifier } from "../schemes/scheme.js";
+
+/** A check that a receiver makes for every scheme, and where it comes from (`CheckRule`). */
+interface ReceiverCheck extends SchemeCheck {
+  readonly sections: readonly string[];
+}
+
+/** The checks of the request's envelope, before those of the scheme's proof. */
+export const ENVELOPE_CHECKS = [
+  {
+    step: "method",
+    rule: "the method is POST",
+    codes: ["METHOD_NOT_ALLOWED"],
+    sections: ["4.10"],
+  },
+  {
+    step: "headers",
+    rule: "the server has kept every header line",
+    codes: ["HEADERS_TOO_MANY"],
+    sections: ["R16"],
+  },
+  {
+    step: "source",
+    rule: "the source address is in an allowed range, if there are any",
+    codes: ["SOURCE_NOT_ALLOWED"],
+    sections: ["5.2", "R3"],
+  },
+  {
+    step: "size",
+    rule: `the body is complete and has at most ${MAX_BODY_BYTES} bytes`,
+    codes: ["BODY_UNREADABLE", "BODY_TOO_LARGE"],
+    sections: ["8", "R4"],
+  },
+] as const satisfies readonly ReceiverCheck[];
+
+/** The checks of an event that is proved: whether it may run. */
+export const ACCEPTANCE_CHECKS = [
+  {
+    step: "replay",
+    rule: "the event id was not processed for this listener in the last 7 days",
+    codes: ["EVENT_DUPLICATE", "EVENT_IN_FLIGHT", "REPLAY_STORE_UNAVAILABLE"],
+    sections: ["6", "8", "R12"],
+  },
+  {
+    step: "trigger",
+    rule: "the automation is published and its trigger enabled",
+    codes: ["TRIGGER_INACTIVE", "RUN_FAILED"],
+    sections: ["4.10", "R11"],
+  },
+  {
+    step: "run",
+    rule: "the automation accepts the event",
+    codes: ["RUN_FAILED", "REPLAY_STORE_UNAVAILABLE"],
+    sections: ["4.10", "R17"],
+  },
+] as const satisfies readonly ReceiverCheck[];
+
+export const { passed, failed } = schemeChecks([...ENVELOPE_CHECKS, ...ACCEPTANCE_CHECKS]);
 
 /** A request as far as it is known before its body is read. */
 export interface RequestHead {

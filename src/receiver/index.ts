@@ -33,7 +33,8 @@ export {
 
 // What the names above are made of
 
-export { CHECKS, type Check, type CheckRule, type CheckStep } from "../core/check.js";
+export type { Check } from "../core/check.js";
 export type { VerdictCode } from "../core/errors.js";
 export type { Run } from "./accept.js";
+export { CHECKS, type CheckRule } from "./all-checks.js";
 export type { BodyInput } from "./verify-request.js";

@@ -4,7 +4,6 @@ import { type HeaderPair, type HeadersInput, receivedHeaders } from "../core/hea
 import { harmless } from "../core/options.js";
 import { memoryReplayStore } from "../replay/memory-replay-store.js";
 import type { ReplayStore } from "../replay/replay-store.js";
-import { isListenerId } from "../schemes/access-governance/listener-url.js";
 import { type ListenerOptions, listenerVerifier } from "../schemes/default-verifier.js";
 import type { Refusal, Verifier } from "../schemes/scheme.js";
 import { accept, type Run } from "./accept.js";
@@ -176,6 +175,9 @@ export function createReceiver(options: ReceiverOptions | SchemeReceiverOptions)
   };
 }
 
+/** The name under which a replay store remembers ids. */
+const MEMORY_NAME = /^[A-Za-z0-9_-]{1,128}$/;
+
 /** What requests are verified by, from either form of the options. */
 function verifyingOf(
   options: ReceiverOptions | SchemeReceiverOptions,
@@ -188,7 +190,7 @@ function verifyingOf(
   const { verifier, id = verifier.scheme?.name, allowedCidrs = [] } = options;
   if (typeof verifier.verify !== "function" || !Array.isArray(verifier.checks))
     throw new TypeError("verifier must be a scheme's verifier");
-  if (typeof id !== "string" || !isListenerId(id))
+  if (typeof id !== "string" || !MEMORY_NAME.test(id))
     throw new TypeError("id must be 1 to 128 letters, digits, - or _");
   return { verifier, listenerId: id, allowedCidrs: parseCidrs(allowedCidrs) };
 }

@@ -1,9 +1,9 @@
 import { bodyBytes, concatBytes } from "../core/bytes.js";
-import { type Check, failed } from "../core/check.js";
+import type { Check } from "../core/check.js";
 import { type Clock, unixSeconds } from "../core/clock.js";
 import { MAX_BODY_BYTES } from "../core/protocol.js";
 import type { Verification, Verifier } from "../schemes/scheme.js";
-import { type AddressRanges, checkEnvelope, checkSize, type RequestHead } from "./checks.js";
+import { type AddressRanges, checkEnvelope, checkSize, failed, type RequestHead } from "./checks.js";
 import { rejection, type Verdict } from "./verdict.js";
 
 /** What a request is checked against. */

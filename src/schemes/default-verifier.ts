@@ -1,2 +1,3 @@
-/** The verifier of receivers that are given a listener and no verifier. */
+/** The verifier of receivers that are given a listener and no verifier, and what it demands. */
+export { LISTENER_CHECKS } from "./access-governance/checks.js";
 export { type ListenerOptions, listenerVerifier } from "./access-governance/verify.js";

@@ -106,7 +106,6 @@ export const DOCTOR_TAKES: Readonly<Record<string, readonly string[]>> = {
 /** The one file of a room that may name the engines of the room. */
 const DOORS: Readonly<Record<string, readonly string[]>> = {
   "src/schemes/default-verifier.ts": ["schemes/access-governance"],
-  "src/receiver/receiver.ts": ["schemes/access-governance"],
   "src/outbox/index.ts": ["outbox/memory"],
 };
 

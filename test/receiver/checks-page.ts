@@ -7,7 +7,7 @@ export function checksPage(): string {
   return `${[
     "# The checks of a listener",
     "",
-    "<!-- Made from src/core/check.ts by `npm run generate`. -->",
+    "<!-- Made from src/receiver/all-checks.ts by `npm run generate`. -->",
     "",
     "A receiver of this library makes these checks in this order, and so does the local service. A listener makes those of its own method (HMAC or JWT) and those of both. The first check that fails decides the answer: no later one is made.",
     "",

@@ -1,5 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { LISTENER_CHECKS } from "../../src/schemes/access-governance/checks.js";
+import {
+  EVENT_ID_HEADER,
+  SIGNATURE_HEADER,
+  TIMESTAMP_HEADER,
+} from "../../src/schemes/access-governance/protocol.js";
 
 const root = new URL("../../", import.meta.url);
 const FOLDER = "src/schemes/";
@@ -8,7 +14,6 @@ const FOLDER = "src/schemes/";
 const SEAMS: Readonly<Record<string, string>> = {
   "src/schemes/default-verifier.ts": "says whose verifier a receiver with a listener has",
   "src/index.ts": "the main door has the default scheme's signers",
-  "src/receiver/receiver.ts": "a receiver with a listener knows that listener's URL",
   "src/testing/fake-receiver.ts": "a receiver of the default scheme, for tests",
   "src/doctor/": "the mistakes of all schemes, and probes for them: no file of the library needs them",
   "cli/src/schemes.ts": "the table of --scheme: data, no branches elsewhere",
@@ -17,11 +22,15 @@ const SEAMS: Readonly<Record<string, string>> = {
   "service/src/server/send-json.ts": "the local service has its own name in WWW-Authenticate",
 };
 
+/** The public sentences of all codes, in one table with their statuses: those of the default scheme name its headers. */
+const SENTENCES = "src/core/errors.ts";
+
 /** The files of a scheme: what is sent, what is received, what an answer means; and its door. */
 const FILES = ["sign.ts", "verify.ts", "answers.ts", "index.ts"];
 
 /** More files of a scheme, each with the reason. */
 const MORE_FILES: Readonly<Record<string, string>> = {
+  "access-governance/checks.ts": "what a listener demands; a part of the public list `CHECKS`",
   "access-governance/claims.ts": "the claims of its tokens, both sides",
   "access-governance/hmac.ts": "its signature, both sides",
   "access-governance/jwt.ts": "its token",
@@ -81,6 +90,29 @@ it("no file compares a scheme's name, and every seam is needed", () => {
   const namesNone = (seam: string) =>
     files.filter((path) => path.startsWith(seam)).every((path) => foreignNames(path).length === 0);
   expect(Object.keys(SEAMS).filter(namesNone)).toEqual([]);
+});
+
+/** The words of the default scheme that a text has in its code: its header names, and its steps as texts. */
+function defaultWordsIn(text: string): string[] {
+  const words = [TIMESTAMP_HEADER, EVENT_ID_HEADER, SIGNATURE_HEADER, "incoming/", '"hmac"', '"jwt"'];
+  const steps = LISTENER_CHECKS.map(({ step }) => `"${step}"`);
+  const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+  return [...words, ...steps].filter((word) => code.includes(word));
+}
+
+it("the core has no word of a scheme", () => {
+  const found = files
+    .filter((path) => path.startsWith("src/core/") && path !== SENTENCES)
+    .flatMap((path) =>
+      defaultWordsIn(readFileSync(new URL(path, root), "utf8")).map((word) => `${path}: ${word}`),
+    );
+  expect(found).toEqual([]);
+  expect(defaultWordsIn('const ROW = { step: "htb_s256", rule: "Webhook-Signature is one" };')).toEqual([
+    SIGNATURE_HEADER,
+    '"htb_s256"',
+  ]);
+  expect(defaultWordsIn("/** `Webhook-Signature` */ const row = {};")).toEqual([]);
+  expect(defaultWordsIn(readFileSync(new URL(SENTENCES, root), "utf8"))).not.toEqual([]);
 });
 
 it("a scheme is three files, beside its door", () => {

@@ -1,4 +1,3 @@
-import type { CheckStep } from "hookproof/receiver";
 import type { CallRow } from "./calls-contract.js";
 
 export type * from "./calls-contract.js";
@@ -132,7 +131,7 @@ export interface RequestMark {
 
 /** One step of the verdict. */
 export interface Step {
-  readonly step: CheckStep;
+  readonly step: string;
   readonly state: "passed" | "failed" | "not-reached";
   /** What the step demands, in words. */
   readonly rule: string;

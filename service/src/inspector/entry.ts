@@ -1,6 +1,6 @@
 import type { HeaderPair } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
-import type { Check, CheckStep } from "hookproof/receiver";
+import type { Check } from "hookproof/receiver";
 import type { RequestRow } from "./contract.js";
 
 /** A request as it is kept: its row, and what its details are made of. */
@@ -32,7 +32,7 @@ export type Demanded =
   | {
       readonly auth: "scheme";
       /** The checks of the scheme. */
-      readonly checks: readonly { readonly step: CheckStep; readonly rule: string }[];
+      readonly checks: readonly { readonly step: string; readonly rule: string }[];
     };
 
 /** Every value of a header, in order. */

@@ -1,7 +1,8 @@
 import { sha256Base64url } from "#hash";
-import { type Check, type CodeOf, type DefaultStep, failed, passed } from "../../core/check.js";
+import type { Check } from "../../core/check.js";
 import { MAX_TOKEN_LIFETIME_SECONDS } from "../../core/protocol.js";
 import { shown } from "../../core/shown.js";
+import { type ListenerCodes, listenerChecks } from "./checks.js";
 
 /** The claims that bind a token to one request (specification 5.2, required claims). */
 export interface Claims {
@@ -62,22 +63,22 @@ export function* checkClaims(
   yield equals("htb_s256", "CLAIM_HTB_S256_INVALID", claims.htb_s256, sha256Base64url(expected.body));
 }
 
-function equals<Step extends DefaultStep>(
+function equals<Step extends keyof ListenerCodes>(
   step: Step,
-  code: CodeOf<Step>,
+  code: ListenerCodes[Step],
   seen: unknown,
   wanted: string,
 ): Check {
   return check(step, code, seen, shown(wanted), seen === wanted);
 }
 
-function check<Step extends DefaultStep>(
+function check<Step extends keyof ListenerCodes>(
   step: Step,
-  code: CodeOf<Step>,
+  code: ListenerCodes[Step],
   seen: unknown,
   wanted: string,
   ok: boolean,
 ): Check {
   const text = seen === undefined ? "nothing" : shown(seen, 200);
-  return ok ? passed(step, text, wanted) : failed(step, code, text, wanted);
+  return ok ? listenerChecks.passed(step, text, wanted) : listenerChecks.failed(step, code, text, wanted);
 }

@@ -1,4 +1,4 @@
-import { CHECKS, type Check, failed, passed } from "../../core/check.js";
+import type { Check } from "../../core/check.js";
 import { messageOf } from "../../core/errors.js";
 import { isEventId } from "../../core/event.js";
 import {
@@ -13,12 +13,15 @@ import { countOf, shown } from "../../core/shown.js";
 import { bearerToken } from "../../jwt/token.js";
 import { type KeyResolver, openToken } from "../../jwt/verify.js";
 import type { UnverifiedRequest, Verification, Verifier } from "../scheme.js";
+import { LISTENER_CHECKS, listenerChecks } from "./checks.js";
 import { checkClaims, type ExpectedClaims } from "./claims.js";
 import { type HmacVerifier, hmacVerifier, isSignature } from "./hmac.js";
 import { isListenerId, listenerIdOf, listenerUrl, parseBaseUrl } from "./listener-url.js";
 import { EVENT_ID_HEADER, SIGNATURE_HEADER, signingHead, TIMESTAMP_HEADER } from "./protocol.js";
 import { refuseDocumented } from "./secret.js";
 import { accessGovernance } from "./sign.js";
+
+const { passed, failed } = listenerChecks;
 
 /** What a receiver must know of its listener (specification 2.9 and 5.2). */
 export interface ListenerOptions {
@@ -70,7 +73,7 @@ export function listenerVerifier(
   const prepared: PreparedListener = { baseUrl, url: listenerUrl(baseUrl, id), auth };
   return {
     scheme: accessGovernance,
-    checks: CHECKS,
+    checks: LISTENER_CHECKS,
     answers: {
       body: (refusal) =>
         refusal ? JSON.stringify({ code: refusal.code, message: messageOf(refusal.code) }) : "{}",

@@ -1,11 +1,5 @@
 import { decodeUtf8 } from "../../core/bytes.js";
-import {
-  type Check,
-  type CheckStep,
-  type FailedCheck,
-  type SchemeCheck,
-  schemeChecks,
-} from "../../core/check.js";
+import { type Check, type FailedCheck, type SchemeCheck, schemeChecks } from "../../core/check.js";
 import type { VerdictCode } from "../../core/errors.js";
 import { CONTENT_TYPE_HEADER } from "../../core/headers.js";
 import { EVENT_ID_RETENTION_MS, MAX_BODY_BYTES, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
@@ -217,7 +211,7 @@ function* checkClaims(
 }
 
 function claim(
-  step: CheckStep,
+  step: string,
   code: VerdictCode,
   ok: boolean,
   value: unknown,
