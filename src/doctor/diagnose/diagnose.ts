@@ -19,7 +19,7 @@ import { mistakesFound } from "../rows/run.js";
 import { doctorOf, type OtherScheme, type SchemeInputs } from "../schemes/by-name.js";
 import { inflate } from "../texts/rewrite.js";
 import { mistakesInAge, mistakesInBody, mistakesInHeader, mistakesInHeaders, movedToken } from "./headers.js";
-import { CLAIM_MISTAKES } from "./mistakes/claim.js";
+import { EXPIRED } from "./mistakes/expiry.js";
 import { OTHER_NAMES, TARGET_MISTAKES, TIMESTAMP_STALE } from "./mistakes/header.js";
 import { SECRET_SENT } from "./mistakes/signature.js";
 import { TOKEN_MISTAKES } from "./mistakes/token.js";
@@ -164,11 +164,7 @@ async function mistakesByScheme<Name extends OtherScheme>(
 }
 
 /** Every recorded request is too old after some time, so these mistakes come last. */
-const AGEING: ReadonlySet<string> = new Set([
-  TIMESTAMP_STALE.id,
-  CLAIM_MISTAKES.expPast.id,
-  CLAIM_MISTAKES.expClockBehind.id,
-]);
+const AGEING: ReadonlySet<string> = new Set([TIMESTAMP_STALE.id, ...EXPIRED.map(({ id }) => id)]);
 
 function likeliestFirst(found: readonly Mistake[]): readonly Mistake[] {
   return [...found.filter(({ id }) => !AGEING.has(id)), ...found.filter(({ id }) => AGEING.has(id))];

@@ -1,6 +1,6 @@
 import { digestOf } from "#hash";
 import { decodeBase64url, isBase64url, utf8 } from "../../core/bytes.js";
-import { MAX_TOKEN_LENGTH, MAX_TOKEN_LIFETIME_SECONDS } from "../../core/protocol.js";
+import { MAX_TOKEN_LENGTH } from "../../core/protocol.js";
 import { countOf, shown } from "../../core/shown.js";
 import { otherShapeOf } from "../../jwks/key-set-shape.js";
 import { ALGORITHM_FACTS, type Algorithm, algorithmOf, isAlgorithm } from "../../jwt/algorithms.js";
@@ -9,6 +9,7 @@ import { rawFromDer } from "../../jwt/sign-token.js";
 import { parseMembers } from "../../jwt/token.js";
 import { hasSigned, type KeyResolver } from "../../jwt/verify.js";
 import { type Mistake, withDetail } from "../rows/mistake.js";
+import { mistakesFound } from "../rows/run.js";
 import { decodeAnyBase64 } from "../texts/rewrite.js";
 import { isRemovedSignature, otherToken, readAuthorization } from "./headers.js";
 import {
@@ -20,6 +21,7 @@ import {
   URL_DIFFERENCES,
   URL_MISTAKES,
 } from "./mistakes/claim.js";
+import { EXPIRY_MISTAKES, expiryOf, NOT_BEFORE } from "./mistakes/expiry.js";
 import { KEY_SET_SHAPES, KID_MISTAKES } from "./mistakes/key-set.js";
 import { TOKEN_MISTAKES as MISTAKES } from "./mistakes/token.js";
 import { mistakesInBodyHash } from "./signature.js";
@@ -259,7 +261,7 @@ function mistakesInClaims(claims: Claims, expected: ExpectedClaims): Mistake[] {
     ]),
     ...mistakesInText(claims, "htb_s256", undefined, (seen) => mistakesInBodyHash(seen, expected)),
     ...mistakesInExpiry(claims, expected),
-    ...mistakesInNotBefore(claims, expected),
+    ...mistakesFound([NOT_BEFORE], { nbf: claims.nbf, nowSeconds: expected.nowSeconds }),
   ];
 }
 
@@ -318,37 +320,9 @@ function mistakesInEventId(seen: string, eventId: string): Mistake[] {
   return [digits(left) === digits(right) ? CLAIM_MISTAKES.jtiSpelling : CLAIM_MISTAKES.jtiOther];
 }
 
-/** A time after this year, read as seconds, is a time in milliseconds. */
-const YEAR_5138_SECONDS = 100_000_000_000;
-
-function mistakesInExpiry(claims: Claims, { nowSeconds, timestamp }: ExpectedClaims): Mistake[] {
+function mistakesInExpiry(claims: Claims, { nowSeconds, timestamp }: ExpectedClaims): readonly Mistake[] {
   const { exp } = claims;
   if (exp === undefined || exp === null) return [claimMistake("exp", "missing")];
-  if (typeof exp === "string") return [CLAIM_MISTAKES.expText];
-  if (typeof exp !== "number") return [claimMistake("exp", "otherType")];
-  if (exp > YEAR_5138_SECONDS) return [CLAIM_MISTAKES.expMilliseconds];
-  if (!Number.isSafeInteger(exp)) return [CLAIM_MISTAKES.expFraction];
-
-  const lifetimeSeconds = /^[0-9]{1,11}$/.test(timestamp) ? exp - Number(timestamp) : Number.NaN;
-  const wasValid = lifetimeSeconds > 0 && lifetimeSeconds <= MAX_TOKEN_LIFETIME_SECONDS;
-  const away = `The request's own timestamp is ${Math.abs(nowSeconds - Number(timestamp))} s from this clock.`;
-  if (exp <= nowSeconds) {
-    const expired = `It expired ${nowSeconds - exp} s ago.`;
-    return wasValid
-      ? [withDetail(CLAIM_MISTAKES.expClockBehind, `${expired} ${away}`)]
-      : [withDetail(CLAIM_MISTAKES.expPast, expired)];
-  }
-  const tooFar = exp - nowSeconds - MAX_TOKEN_LIFETIME_SECONDS;
-  if (tooFar <= 0) return [];
-  return wasValid
-    ? [withDetail(CLAIM_MISTAKES.expClockAhead, away)]
-    : [withDetail(CLAIM_MISTAKES.expTooFar, `It is ${tooFar} s too far.`)];
-}
-
-function mistakesInNotBefore({ nbf }: Claims, { nowSeconds }: ExpectedClaims): Mistake[] {
-  if (nbf === undefined) return [];
-  if (typeof nbf !== "number") return [CLAIM_MISTAKES.nbf];
-  return nbf <= nowSeconds
-    ? []
-    : [withDetail(CLAIM_MISTAKES.nbf, `It is ${Math.ceil(nbf - nowSeconds)} s ahead.`)];
+  if (typeof exp !== "number" && typeof exp !== "string") return [claimMistake("exp", "otherType")];
+  return mistakesFound(EXPIRY_MISTAKES, expiryOf(exp, timestamp, nowSeconds));
 }

@@ -1,4 +1,5 @@
 import type { ListenerWords, MistakeRow, RepeatableMistake } from "../../rows/mistake.js";
+import { EXPIRY_MISTAKES, NOT_BEFORE } from "./expiry.js";
 import type { SignatureForm } from "./signature.js";
 
 /** The wrong URL that a mistake makes of the right one. */
@@ -192,7 +193,6 @@ export function claimMistake(claim: ClaimName, kind: keyof typeof OF_ANY_CLAIM):
   return ofClaim(claim, OF_ANY_CLAIM[kind]);
 }
 
-const EXP = "Set exp: Math.floor(Date.now() / 1000) + 300.";
 const HTB =
   "Set htb_s256: createHash('sha256').update(body).digest('base64url'), over the bytes that are sent.";
 
@@ -204,61 +204,6 @@ export const CLAIM_MISTAKES = {
     message: "The claim aud is a list. It must be one text.",
     fix: "Set aud: url, not aud: [url]. Some libraries make a list of it by themselves.",
     listener: { family: "token", accepts: "tokens whose aud is a list", bug: "it expects a list in aud" },
-  },
-  expMilliseconds: {
-    id: "claim-exp-milliseconds",
-    title: "exp in milliseconds",
-    message: "The claim exp is in milliseconds. It must be in seconds.",
-    fix: EXP,
-    listener: {
-      family: "token",
-      accepts: "tokens with exp in milliseconds",
-      bug: "it takes exp for milliseconds",
-    },
-  },
-  expFraction: {
-    id: "claim-exp-fraction",
-    title: "exp with decimals",
-    message: "The claim exp has decimals. It must be in whole seconds.",
-    fix: `${EXP} In Python int(time.time()) + 300.`,
-  },
-  expText: {
-    id: "claim-exp-text",
-    title: "exp is a text",
-    message: "The claim exp is a text. It must be a number.",
-    fix: EXP,
-  },
-  expPast: {
-    id: "claim-exp-past",
-    title: "Token expired",
-    message: "The token has expired.",
-    fix: `Sign a new token for each attempt. ${EXP}`,
-  },
-  expClockBehind: {
-    id: "claim-exp-clock-behind",
-    title: "Token expired on the way, or the clock is behind",
-    message:
-      "The token has expired, but by the request's own timestamp it had not: the sender's clock is behind, or the request was held back.",
-    fix: "Set the sender's clock: timedatectl status. Sign a new token for each attempt, with 300 s to live.",
-  },
-  expTooFar: {
-    id: "claim-exp-too-far",
-    title: "exp too far ahead",
-    message: "The claim exp is more than 10 minutes ahead.",
-    fix: `${EXP} 600 at most.`,
-  },
-  expClockAhead: {
-    id: "claim-exp-clock-ahead",
-    title: "exp too far ahead, because of the clock",
-    message:
-      "The claim exp is more than 10 minutes ahead, but by the request's own timestamp it is not: the sender's clock is ahead.",
-    fix: "Set the sender's clock: timedatectl status. With 300 s to live there is room for a clock that is off.",
-  },
-  nbf: {
-    id: "claim-nbf",
-    title: "Token not valid yet",
-    message: "The claim nbf is in the future, or not a number of seconds.",
-    fix: "Leave nbf out: the service does not ask for it.",
   },
   jtiSpelling: {
     id: "claim-jti-spelling",
@@ -361,6 +306,8 @@ export function bodyHashSpelling(form: SignatureForm): MistakeRow {
   });
 }
 
+const { audList, ...otherMistakes } = CLAIM_MISTAKES;
+
 /** Every mistake in claims, for the catalogue. */
 export const ALL_CLAIM_MISTAKES: readonly MistakeRow[] = [
   ...CLAIM_NAMES.flatMap((claim) =>
@@ -370,6 +317,9 @@ export const ALL_CLAIM_MISTAKES: readonly MistakeRow[] = [
   ...(["sub", "aud"] as const).flatMap((claim) =>
     [...URL_MISTAKES, ...URL_DIFFERENCES].map((general) => ofClaim(claim, general)),
   ),
-  ...Object.values(CLAIM_MISTAKES),
+  audList,
+  ...EXPIRY_MISTAKES,
+  NOT_BEFORE,
+  ...Object.values(otherMistakes),
   ...(Object.keys(SPELLINGS) as SignatureForm[]).map(bodyHashSpelling),
 ];

@@ -1,0 +1,118 @@
+// When a token's time begins and ends.
+import { MAX_TOKEN_LIFETIME_SECONDS } from "../../../core/protocol.js";
+import type { FoundMistake } from "../../rows/mistake.js";
+
+/** The claim exp, which is there, and the clock. */
+interface Expiry {
+  readonly exp: unknown;
+  /** How many seconds ago it was; NaN where exp is no time in whole seconds. */
+  readonly past: number;
+  /** Whether it was right by the request's own timestamp. */
+  readonly wasValid: boolean;
+  /** How far that timestamp is from the clock, in a sentence. */
+  readonly away: string;
+}
+
+/** A time after this year, read as seconds, is a time in milliseconds. */
+const YEAR_5138_SECONDS = 100_000_000_000;
+
+const EXP = "Set exp: Math.floor(Date.now() / 1000) + 300.";
+
+/** What is known of exp. `timestamp` is the text of Webhook-Timestamp. */
+export function expiryOf(exp: unknown, timestamp: string, nowSeconds: number): Expiry {
+  const seconds =
+    typeof exp === "number" && exp <= YEAR_5138_SECONDS && Number.isSafeInteger(exp) ? exp : Number.NaN;
+  const lifetime = /^[0-9]{1,11}$/.test(timestamp) ? seconds - Number(timestamp) : Number.NaN;
+  return {
+    exp,
+    past: nowSeconds - seconds,
+    wasValid: lifetime > 0 && lifetime <= MAX_TOKEN_LIFETIME_SECONDS,
+    away: `The request's own timestamp is ${Math.abs(nowSeconds - Number(timestamp))} s from this clock.`,
+  };
+}
+
+/** Every recorded request comes to these two after some time. */
+export const EXPIRED: readonly FoundMistake<Expiry>[] = [
+  {
+    id: "claim-exp-past",
+    title: "Token expired",
+    message: "The token has expired.",
+    fix: `Sign a new token for each attempt. ${EXP}`,
+    find({ past, wasValid }) {
+      return past >= 0 && !wasValid && `${this.message} It expired ${past} s ago.`;
+    },
+  },
+  {
+    id: "claim-exp-clock-behind",
+    title: "Token expired on the way, or the clock is behind",
+    message:
+      "The token has expired, but by the request's own timestamp it had not: the sender's clock is behind, or the request was held back.",
+    fix: "Set the sender's clock: timedatectl status. Sign a new token for each attempt, with 300 s to live.",
+    find({ past, wasValid, away }) {
+      return past >= 0 && wasValid && `${this.message} It expired ${past} s ago. ${away}`;
+    },
+  },
+];
+
+/** What goes wrong with exp. */
+export const EXPIRY_MISTAKES: readonly FoundMistake<Expiry>[] = [
+  {
+    id: "claim-exp-milliseconds",
+    title: "exp in milliseconds",
+    message: "The claim exp is in milliseconds. It must be in seconds.",
+    fix: EXP,
+    listener: {
+      family: "token",
+      accepts: "tokens with exp in milliseconds",
+      bug: "it takes exp for milliseconds",
+    },
+    find: ({ exp }) => typeof exp === "number" && exp > YEAR_5138_SECONDS,
+  },
+  {
+    id: "claim-exp-fraction",
+    title: "exp with decimals",
+    message: "The claim exp has decimals. It must be in whole seconds.",
+    fix: `${EXP} In Python int(time.time()) + 300.`,
+    find: ({ exp }) => typeof exp === "number" && exp <= YEAR_5138_SECONDS && !Number.isSafeInteger(exp),
+  },
+  {
+    id: "claim-exp-text",
+    title: "exp is a text",
+    message: "The claim exp is a text. It must be a number.",
+    fix: EXP,
+    find: ({ exp }) => typeof exp === "string",
+  },
+  ...EXPIRED,
+  {
+    id: "claim-exp-too-far",
+    title: "exp too far ahead",
+    message: "The claim exp is more than 10 minutes ahead.",
+    fix: `${EXP} 600 at most.`,
+    find({ past, wasValid }) {
+      const tooFar = -past - MAX_TOKEN_LIFETIME_SECONDS;
+      return tooFar > 0 && !wasValid && `${this.message} It is ${tooFar} s too far.`;
+    },
+  },
+  {
+    id: "claim-exp-clock-ahead",
+    title: "exp too far ahead, because of the clock",
+    message:
+      "The claim exp is more than 10 minutes ahead, but by the request's own timestamp it is not: the sender's clock is ahead.",
+    fix: "Set the sender's clock: timedatectl status. With 300 s to live there is room for a clock that is off.",
+    find({ past, wasValid, away }) {
+      return -past > MAX_TOKEN_LIFETIME_SECONDS && wasValid && `${this.message} ${away}`;
+    },
+  },
+];
+
+/** The claim nbf, which nobody asks for. */
+export const NOT_BEFORE: FoundMistake<{ readonly nbf: unknown; readonly nowSeconds: number }> = {
+  id: "claim-nbf",
+  title: "Token not valid yet",
+  message: "The claim nbf is in the future, or not a number of seconds.",
+  fix: "Leave nbf out: the service does not ask for it.",
+  find({ nbf, nowSeconds }) {
+    if (typeof nbf !== "number") return nbf !== undefined;
+    return nbf > nowSeconds && `${this.message} It is ${Math.ceil(nbf - nowSeconds)} s ahead.`;
+  },
+};
