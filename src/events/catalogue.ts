@@ -1,6 +1,7 @@
 import { decodeUtf8 } from "../core/bytes.js";
 import { HookproofError } from "../core/errors.js";
 import { createEvent, eventIn, type WebhookEvent } from "../core/event.js";
+import { andThen } from "../core/value-or-promise.js";
 import { issuesInWords, nameInWords } from "./issues.js";
 import type { StandardSchema } from "./standard-schema.js";
 
@@ -36,7 +37,7 @@ export class Catalogue {
       return event;
     };
     const output = this.#outputOf(value);
-    return output instanceof Promise ? output.then(fix) : fix(output);
+    return andThen(output, fix);
   }
 
   /** An event whose bytes are fixed was checked when it was made, or is refused: its bytes must not change. */

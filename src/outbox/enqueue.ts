@@ -3,6 +3,7 @@ import { type Clock, monotonicMs } from "../core/clock.js";
 import { type ErrorCode, HookproofError, messageOf } from "../core/errors.js";
 import { createEvent, type WebhookEvent } from "../core/event.js";
 import type { HeaderPair } from "../core/headers.js";
+import { andThen } from "../core/value-or-promise.js";
 import type { Catalogue } from "../events/catalogue.js";
 import type { EventPayload, UntypedEvents } from "../events/standard-schema.js";
 import { newDelivery, type Observer } from "../sender/observe.js";
@@ -233,7 +234,7 @@ export class Enqueuer<Tx> {
       }));
     };
     const event = catalogue ? catalogue.event(payload, eventId) : createEvent(payload, { eventId });
-    return event instanceof Promise ? event.then(plainEvents) : plainEvents(event);
+    return andThen(event, plainEvents);
   }
 
   /**

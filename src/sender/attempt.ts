@@ -13,7 +13,7 @@ import { isExtra, signedRequest } from "./sign-request.js";
 const MAX_ANSWER_BYTES = 16_384;
 
 /** What attempts at one listener share. */
-export interface AttemptContext {
+export interface SendContext {
   readonly url: string;
   readonly scheme: Scheme;
   readonly signer: Signer;
@@ -84,13 +84,13 @@ type RequestResult =
  * the answer shows that our clock is off, or when another secret may be the right one. A correction that helped is
  * kept for the next attempts, in memory and for this listener only.
  */
-export function createAttempt(context: AttemptContext): Attempt {
+export function createAttempt(context: SendContext): Attempt {
   const kept = { settings: { offsetMs: 0, secretIndex: 0 } };
   return (request) => attempt(context, request, kept);
 }
 
 async function attempt(
-  context: AttemptContext,
+  context: SendContext,
   request: AttemptRequest,
   /** Shared by all attempts, also those that run at the same time. */
   kept: { settings: Settings },
@@ -165,7 +165,7 @@ function isSure(classification: Classification): boolean {
 
 /** Tells the observer that an attempt starts; gives the headers to send along, with those that the observer added. */
 function startedHeaders(
-  { url, scheme, observe, headers }: AttemptContext,
+  { url, scheme, observe, headers }: SendContext,
   { event, number, delivery, traceparent }: AttemptRequest,
 ): readonly HeaderPair[] {
   const added: HeaderPair[] = [];
@@ -186,7 +186,7 @@ function startedHeaders(
 }
 
 function tellEnded(
-  { url, observe }: AttemptContext,
+  { url, observe }: SendContext,
   { event, number, delivery }: AttemptRequest,
   { durationMs, status, code }: AttemptRecord,
   classification: Classification,
@@ -208,7 +208,7 @@ function tellEnded(
 
 /** Signs an event for this moment and sends it; never rejects. */
 async function signAndSend(
-  { url, scheme, transport, clock }: AttemptContext,
+  { url, scheme, transport, clock }: SendContext,
   { event, signal, firstAttemptAt }: AttemptRequest,
   {
     signer,
@@ -299,7 +299,7 @@ function codeOf(error: unknown, otherwise: ErrorCode): ErrorCode {
 
 /** The settings to try next, if the answer shows that one of the current settings may be wrong. */
 function correction(
-  { clock, scheme }: AttemptContext,
+  { clock, scheme }: SendContext,
   secrets: number,
   { response, sentAt }: RequestResult,
   { offsetMs, secretIndex }: Settings,
@@ -316,7 +316,7 @@ function correction(
 
 /** What a result means. A 400 for a wrong clock is not the event's fault, which can be sent once the clock is right. */
 function classified(
-  { clock, scheme }: AttemptContext,
+  { clock, scheme }: SendContext,
   result: RequestResult,
   /** `provedAt`: the time of a proof that is made for the event, in ms. */
   { number, offsetMs, provedAt }: { number: number; offsetMs: number; provedAt: number },

@@ -3,6 +3,7 @@ import { HookproofError } from "../../core/errors.js";
 import type { Hmac } from "../../core/hash-portable.js";
 import { timestampText } from "../../core/protocol.js";
 import { shownAs } from "../../core/shown.js";
+import { andThen } from "../../core/value-or-promise.js";
 import type { Signer } from "../scheme.js";
 import { SIGNATURE_HEADER, signingHead } from "./protocol.js";
 import { checkSecret, secretBytes, secretWarnings } from "./secret.js";
@@ -98,7 +99,7 @@ function alternating(
       const signers = signersNow();
       if (this.sign === sign) return signers;
       const own = ([, ...others]: readonly Signer[]) => [this, ...others];
-      return signers instanceof Promise ? signers.then(own) : own(signers);
+      return andThen(signers, own);
     },
   };
 }

@@ -10,6 +10,7 @@ import {
 import { parseJson } from "../../core/json.js";
 import { isTimestamp, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
 import { countOf, shown } from "../../core/shown.js";
+import { andThen } from "../../core/value-or-promise.js";
 import { bearerToken } from "../../jwt/token.js";
 import { type KeyResolver, openToken } from "../../jwt/verify.js";
 import type { UnverifiedRequest, Verification, Verifier } from "../scheme.js";
@@ -131,7 +132,7 @@ function verify(
     return { ok: true, checks, id: id.toLowerCase(), timestamp: Number(timestamp), payload };
   };
   const credential = checkCredential(listener, headers, body, now);
-  return credential instanceof Promise ? credential.then(withCredential) : withCredential(credential);
+  return andThen(credential, withCredential);
 }
 
 /** Collects checks up to and with the first that failed; whether none did. */

@@ -7,6 +7,7 @@ import { jsonTypeFault, type ReceivedHeaders } from "../../core/headers.js";
 import { parseJson } from "../../core/json.js";
 import { TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
 import { countOf, shown } from "../../core/shown.js";
+import { andThen } from "../../core/value-or-promise.js";
 import { ALGORITHMS, type Algorithm } from "../../jwt/algorithms.js";
 import { hasSigned, type KeyResolver, resolveKey } from "../../jwt/verify.js";
 import type { UnverifiedRequest, Verification, Verifier } from "../scheme.js";
@@ -177,7 +178,7 @@ function verify(request: UnverifiedRequest, agreed: Agreed): Verification | Prom
   const now = request.nowSeconds();
   const digest = digestProblem(request);
   const found = firstRight(candidates, (one) => checkSignature(one, headers, { now, digest }, agreed));
-  return found instanceof Promise ? found.then(ended) : ended(found);
+  return andThen(found, ended);
 }
 
 /** The first signature that is right; of wrong ones the first. */
@@ -239,7 +240,7 @@ function checkSignature(
     return refused("signature", "SIGNATURE_MISMATCH", `by keyid ${shown(keyid)}, alg ${shown(alg)}`);
   };
   const found = isBy({ keyid, alg }, signature, base, agreed);
-  return found instanceof Promise ? found.then(ended) : ended(found);
+  return andThen(found, ended);
 }
 
 /** The checks of the time of a signature; it has `created` where both passed. */

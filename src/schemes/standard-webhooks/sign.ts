@@ -3,6 +3,7 @@ import { ed25519Signer } from "#signature";
 import { decodeBase64url, utf8 } from "../../core/bytes.js";
 import { HookproofError } from "../../core/errors.js";
 import { countOf, shownAs } from "../../core/shown.js";
+import { andThen } from "../../core/value-or-promise.js";
 import { isOfLowOrder } from "../../jwt/ed25519.js";
 import { type Answer, type Classification, classifyRefusal, classifyTransient } from "../classification.js";
 import type { Scheme, Signer, UnsignedRequest } from "../scheme.js";
@@ -183,10 +184,7 @@ function prepare(secrets: readonly string[]): readonly Sign[] {
 function asymmetric(seed: Uint8Array): Sign {
   const sign = ed25519Signer(seed);
   const shown = (signature: Uint8Array) => `v1a,${encodeBase64(signature)}`;
-  return (head, body) => {
-    const signature = sign(utf8(head), body);
-    return "then" in signature ? signature.then(shown) : shown(signature);
-  };
+  return (head, body) => andThen(sign(utf8(head), body), shown);
 }
 
 /** Prepares secrets again only when they have changed. */

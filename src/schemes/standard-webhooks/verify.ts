@@ -6,6 +6,7 @@ import { HookproofError } from "../../core/errors.js";
 import { parseJson } from "../../core/json.js";
 import { isTimestamp, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
 import { countOf, shown } from "../../core/shown.js";
+import { andThen } from "../../core/value-or-promise.js";
 import type { UnverifiedRequest, Verification, Verifier } from "../scheme.js";
 import {
   ID_HEADER,
@@ -153,7 +154,7 @@ function verify(
     return { ok: true, checks, id, timestamp: Number(timestamp), payload: parsed.value };
   };
   const signature = checkSignature(headers.all(SIGNATURE_HEADER), signedHead(id, timestamp), body, keys);
-  return "then" in signature ? signature.then(ended) : ended(signature);
+  return andThen(signature, ended);
 }
 
 const TWICE = "the header more than once";
@@ -198,7 +199,7 @@ function checkSignature(
   if (v1a.length === 0 || asymmetric.length === 0) return refused();
   const found = isSignedByOne(asymmetric, v1a, [utf8(head), body]);
   const result = (isSigned: boolean) => (isSigned ? passed("signature", "v1a") : refused());
-  return typeof found === "boolean" ? result(found) : found.then(result);
+  return andThen(found, result);
 }
 
 function ofVersion(prefix: string, signatures: readonly string[]): readonly string[] {
