@@ -17,7 +17,7 @@ import { CAEP, securityEvent, securityEventSigner, securityEventVerifier } from 
 import {
   generateStandardKeys,
   generateStandardSecret,
-  standardWebhooks,
+  standardWebhooksSigner,
   standardWebhooksVerifier,
 } from "hookproof/standard-webhooks";
 import { createSigner, createVerifier, httpbis } from "http-message-signatures";
@@ -39,7 +39,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 const secret = generateStandardSecret();
 const key = Buffer.from(secret.slice("whsec_".length), "base64");
 const peers = { standardwebhooks: new standard.Webhook(secret), svix: new svix.Webhook(secret) };
-const signer = standardWebhooks({ secrets: secret });
+const signer = standardWebhooksSigner({ secrets: secret });
 const verifier = standardWebhooksVerifier({ secrets: secret });
 const bare = () => createHmac("sha256", key).update(`${eventId}.${timestamp}.`).update(body).digest("base64");
 const headers = {
@@ -107,7 +107,7 @@ const privateKey = createPrivateKey({ key: pkcs8, format: "der", type: "pkcs8" }
 const signed = Buffer.concat([Buffer.from(`${eventId}.${timestamp}.`), body]);
 const publicKey = createPublicKey(privateKey);
 const signature = sign(null, signed, privateKey);
-const keyed = standardWebhooks({ secrets: keys.privateKey });
+const keyed = standardWebhooksSigner({ secrets: keys.privateKey });
 const keyedVerifier = standardWebhooksVerifier({ secrets: keys.publicKey });
 const keyedHeaders = { ...headers, "webhook-signature": `v1a,${signature.toString("base64")}` };
 const keyedRequest = { ...request, headers: { all: (name) => [keyedHeaders[name.toLowerCase()]] } };

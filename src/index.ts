@@ -18,7 +18,7 @@ export {
   type ListenerMessage,
   type ListenerResult,
   type SendToListenersOptions,
-  sendMany,
+  sendToListeners,
 } from "./sender/to-listeners.js";
 
 // Signing
@@ -62,8 +62,8 @@ export type {
 } from "./http/transport.js";
 export { ALGORITHMS, type Algorithm } from "./jwt/algorithms.js";
 export type { ExternalSigner, PrivateKeyInput, SigningKey } from "./jwt/key.js";
-export type { Scheme, SignedParts, Signer, UnsignedRequest } from "./schemes/scheme.js";
+export type { Signer, UnsignedRequest } from "./schemes/scheme.js";
 export type { AttemptRecord } from "./sender/attempt-record.js";
 export type { Receipt } from "./sender/deliver.js";
-export type { Activity, ActivitySubject, Observer, OutboxActivity } from "./sender/observe.js";
+export type { Activity, Observer, OutboxActivity } from "./sender/observe.js";
 export type { RetryPolicy } from "./sender/retry-policy.js";

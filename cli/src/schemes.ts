@@ -83,7 +83,7 @@ export const SCHEMES: Readonly<Record<string, CliScheme>> = {
     newSecret: async () => (await import("hookproof/standard-webhooks")).generateStandardSecret(),
     secretHint: "Give the secret as the other side shows it, with its prefix.",
     signer: async ({ secrets = [] }) =>
-      (await import("hookproof/standard-webhooks")).standardWebhooks({ secrets }),
+      (await import("hookproof/standard-webhooks")).standardWebhooksSigner({ secrets }),
     verifier: async ({ secrets = [] }) =>
       (await import("hookproof/standard-webhooks")).standardWebhooksVerifier({ secrets }),
     scheme: "standard-webhooks",

@@ -53,7 +53,7 @@ export interface KeySetReport {
 }
 
 /** Options of `checkKeySet`. */
-export interface CheckKeySetOptions extends RemoteKeysOptions {
+interface CheckKeySetOptions extends RemoteKeysOptions {
   /** A token of the sender: its key is looked up in the set and its signature checked, but not its claims. */
   readonly token?: string | undefined;
 }

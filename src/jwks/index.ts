@@ -16,7 +16,6 @@ export { createKeySet, type Jwks, type KeyRecordSource, type KeySet } from "./ke
 
 export {
   type ExportedKeySet,
-  type ExportKeySetOptions,
   exportKeySet,
   jwksHandler,
   type KeySetHostOptions,
@@ -25,13 +24,7 @@ export {
 
 // Key sets of others
 
-export {
-  type CheckKeySetOptions,
-  checkKeySet,
-  type KeySetCheck,
-  type KeySetReport,
-  type KeySetRule,
-} from "./check-key-set.js";
+export { checkKeySet, type KeySetCheck, type KeySetReport, type KeySetRule } from "./check-key-set.js";
 export { remoteKeys } from "./remote-keys.js";
 export { type KeyRules, localKeys } from "./verification-keys.js";
 

@@ -41,6 +41,6 @@ export { type OpenSqliteOptions, openSqlite, type SqliteDriver } from "../sqlite
 // What the names above are made of
 
 export type { KeyMaterial } from "../key-store/material.js";
-export type { ConfirmOptions, KeyPublication } from "../key-store/publication.js";
+export type { KeyPublication } from "../key-store/publication.js";
 export type { KeySetUpload } from "../key-store/uploads.js";
 export type { OpenSqliteDatabase, SqliteDatabase, SqliteStatement, SqliteValue } from "../sqlite/database.js";

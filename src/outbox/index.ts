@@ -32,10 +32,6 @@ export { aesGcmEncryption, type BodyEncryption } from "./body-encryption.js";
 export type { BreakerPolicy } from "./breaker.js";
 export type { Rate } from "./limits.js";
 export type {
-  CancelResult,
-  EventFilter,
-} from "./outbox-store.js";
-export type {
   DeadLetter,
   DeadLetterFilter,
   ListenerError,

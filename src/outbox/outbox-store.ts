@@ -21,23 +21,7 @@ import type {
   RedriveResult,
 } from "./records.js";
 
-export type {
-  DeadLetter,
-  DeadLetterFilter,
-  Delivery,
-  DeliveryFailure,
-  DropOptions,
-  ExpiredEvent,
-  Lease,
-  ListenerError,
-  ListenerPause,
-  ListenerStats,
-  OutboxAttempt,
-  OutboxEntry,
-  OutboxEvent,
-  RedriveOptions,
-  RedriveResult,
-} from "./records.js";
+export type { Delivery, DeliveryFailure, DropOptions, ExpiredEvent, Lease, OutboxEvent } from "./records.js";
 
 /** How much a claim may take for one listener. */
 export interface ClaimShare {

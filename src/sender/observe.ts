@@ -2,7 +2,7 @@ import type { ErrorCode } from "../core/errors.js";
 import type { HeaderPair } from "../core/headers.js";
 
 /** What all activities of one delivery have in common. */
-export interface ActivitySubject {
+interface ActivitySubject {
   /** The event's id. */
   readonly eventId: string;
   /** The listener's URL. */

@@ -21,7 +21,7 @@ export interface ListenerMessage<Events extends object = UntypedEvents> {
   readonly eventId?: string | undefined;
 }
 
-/** Options of the function `sendMany`. */
+/** Options of the function `sendToListeners`. */
 export interface SendToListenersOptions<Events extends object = UntypedEvents> extends SendManyOptions {
   /** Gives a listener by its name, such as a tenant's from your database; `undefined` if there is no such listener. */
   listeners: (name: string) => SenderOptions<Events> | undefined | Promise<SenderOptions<Events> | undefined>;
@@ -47,17 +47,17 @@ const MOST = 10_000;
  *
  * @example
  * ```ts
- * import { hmacSigner, sendMany } from "hookproof";
+ * import { hmacSigner, sendToListeners } from "hookproof";
  *
  * const url = "https://tenant.example.com/api/v1/webhooks/incoming/lst_offboarding";
  * const secret = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
  * const messages = [{ listener: "acme", payload: { type: "user.offboarded", userId: "u_123" } }];
  * const listeners = async (name: string) =>
  *   name === "acme" ? { url, signer: hmacSigner({ secret }) } : undefined;
- * for await (const { listener, ok } of sendMany(messages, { listeners })) console.log(listener, ok);
+ * for await (const { listener, ok } of sendToListeners(messages, { listeners })) console.log(listener, ok);
  * ```
  */
-export function sendMany<Events extends object = UntypedEvents>(
+export function sendToListeners<Events extends object = UntypedEvents>(
   messages: Iterable<ListenerMessage<Events>> | AsyncIterable<ListenerMessage<Events>>,
   { listeners, ttlMs = 60_000, concurrency = 8, signal }: SendToListenersOptions<Events>,
 ): AsyncGenerator<ListenerResult, void, undefined> {

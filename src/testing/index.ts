@@ -15,7 +15,6 @@ export { type FixedClock, fixedClock, type WaitForOptions, waitFor } from "./tim
 
 // For authors of stores
 
-export type { ContractCase } from "./contract-case.js";
 export { outboxStoreContract } from "./outbox-contract/contract.js";
 export type { OutboxStoreSubject } from "./outbox-contract/subject.js";
 export { type ReplayStoreSubject, replayStoreContract } from "./replay-store-contract.js";

@@ -31,14 +31,14 @@ export interface SchemeSubject {
  * @example
  * ```ts
  * import test from "node:test";
- * import { generateStandardSecret, standardWebhooks, standardWebhooksVerifier } from "hookproof/standard-webhooks";
+ * import { generateStandardSecret, standardWebhooksSigner, standardWebhooksVerifier } from "hookproof/standard-webhooks";
  * import { schemeContract } from "hookproof/testing";
  *
  * const secrets = generateStandardSecret();
  * const subject = {
- *   signer: standardWebhooks({ secrets }),
+ *   signer: standardWebhooksSigner({ secrets }),
  *   verifier: standardWebhooksVerifier({ secrets }),
- *   otherSigner: standardWebhooks({ secrets: generateStandardSecret() }),
+ *   otherSigner: standardWebhooksSigner({ secrets: generateStandardSecret() }),
  * };
  * for (const { name, run } of schemeContract) test(name, () => run(subject));
  * ```

@@ -1,5 +1,5 @@
-import type { DeadLetter } from "hookproof/outbox";
-import type { OutboxEntry, OutboxStore } from "hookproof/outbox/store";
+import type { DeadLetter, OutboxEntry } from "hookproof/outbox";
+import type { OutboxStore } from "hookproof/outbox/store";
 import { waitFor } from "hookproof/testing";
 import { seededRandom } from "../kit/seed.mjs";
 import { type ChaosProcess, startProcess } from "./chaos-process.js";

@@ -1,5 +1,4 @@
-import type { DeadLetter } from "hookproof/outbox";
-import type { ListenerStats, OutboxEntry } from "hookproof/outbox/store";
+import type { DeadLetter, ListenerStats, OutboxEntry } from "hookproof/outbox";
 import type { ListenerName, SeenRequest } from "./chaos-receiver.js";
 
 /** What producers told, by listener; events of a transaction are `offered` before it is committed. */

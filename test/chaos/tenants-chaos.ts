@@ -1,7 +1,6 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as pass } from "node:timers/promises";
-import type { DeadLetter } from "hookproof/outbox";
-import type { OutboxEntry } from "hookproof/outbox/store";
+import type { DeadLetter, OutboxEntry } from "hookproof/outbox";
 import { waitFor } from "hookproof/testing";
 import { seededRandom } from "../kit/seed.mjs";
 import type { LiveEngine } from "./live-engines.js";

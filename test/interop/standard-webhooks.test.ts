@@ -5,7 +5,7 @@ import { createReceiver } from "hookproof/receiver";
 import {
   generateStandardKeys,
   generateStandardSecret,
-  standardWebhooks,
+  standardWebhooksSigner,
   standardWebhooksVerifier,
 } from "hookproof/standard-webhooks";
 import { expect, it } from "vitest";
@@ -50,7 +50,10 @@ for (const name of ["standardwebhooks", "svix"]) {
         }),
       );
       const sender = (secrets: string[]) =>
-        createSender({ url: `http://127.0.0.1:${server.port}/hooks`, signer: standardWebhooks({ secrets }) });
+        createSender({
+          url: `http://127.0.0.1:${server.port}/hooks`,
+          signer: standardWebhooksSigner({ secrets }),
+        });
       for (const payload of PAYLOADS)
         expect(await sender([privateKey, current, old]).send(JSON.stringify(payload))).toMatchObject({
           status: 204,
@@ -110,7 +113,7 @@ describeWith("python3 with cryptography", hasCryptography)("Python's hmac and cr
     const secret = generateStandardSecret();
     const keys = await generateStandardKeys();
     const event = createEvent({ text: "café 🔐" });
-    const signer = standardWebhooks({ secrets: [secret, keys.privateKey] });
+    const signer = standardWebhooksSigner({ secrets: [secret, keys.privateKey] });
     const { headers, body } = await signRequest({ url: "https://hooks.example.com", signer, event });
     const [id, timestamp, signature] = ["id", "timestamp", "signature"].map(
       (part) => headers[`webhook-${part}`] ?? "",

@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { memoryStore } from "hookproof/outbox";
-import type { ListenerError, ListenerStats, OutboxEntry } from "hookproof/outbox/store";
+import { type ListenerError, type ListenerStats, memoryStore, type OutboxEntry } from "hookproof/outbox";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { TOKEN_HEADER } from "../../service/src/inspector/contract.js";
 import type { DeadLetters, EventView, Overview } from "../../service/src/outbox/contract.js";

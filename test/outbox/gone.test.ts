@@ -1,6 +1,6 @@
 import { memoryStore, type OutboxListenerOptions } from "hookproof/outbox";
 import type { OutboxStore } from "hookproof/outbox/store";
-import { generateStandardSecret, standardWebhooks } from "hookproof/standard-webhooks";
+import { generateStandardSecret, standardWebhooksSigner } from "hookproof/standard-webhooks";
 import { describe, expect, it } from "vitest";
 import { outboxBench } from "./bench-outbox.js";
 
@@ -26,7 +26,9 @@ async function goneListener({
       response.writeHead(status).end();
     },
   });
-  const signer = ofDefaultScheme ? {} : { signer: standardWebhooks({ secrets: generateStandardSecret() }) };
+  const signer = ofDefaultScheme
+    ? {}
+    : { signer: standardWebhooksSigner({ secrets: generateStandardSecret() }) };
   const listeners = { shop: { ...bench.listener(server), ...signer, ...options } };
   const outbox = bench.outbox(listeners, store && { store });
   const other = bench.outbox(listeners, store && { store });

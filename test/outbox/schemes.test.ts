@@ -5,7 +5,7 @@ import { createReceiver, type Receiver } from "hookproof/receiver";
 import {
   generateStandardKeys,
   generateStandardSecret,
-  standardWebhooks,
+  standardWebhooksSigner,
   standardWebhooksVerifier,
 } from "hookproof/standard-webhooks";
 import { expect, it } from "vitest";
@@ -46,12 +46,12 @@ it("one event goes to listeners of four kinds over HTTP, once to each, with a co
       },
       shared: {
         url: `${await serve("shared", at(shared))}/hooks?shop=7`,
-        signer: standardWebhooks({ secrets: shared }),
+        signer: standardWebhooksSigner({ secrets: shared }),
         retry: { firstDelayMs: 5 },
       },
       keyed: {
         url: await serve("keyed", at(keys.publicKey)),
-        signer: standardWebhooks({ secrets: [keys.privateKey, shared] }),
+        signer: standardWebhooksSigner({ secrets: [keys.privateKey, shared] }),
         retry: { firstDelayMs: 5 },
       },
       acme: {

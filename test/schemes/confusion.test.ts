@@ -7,7 +7,7 @@ import { httpSignatureSigner, httpSignatureVerifier } from "hookproof/http-signa
 import { generateKey, localKeys } from "hookproof/jwks";
 import { createReceiver } from "hookproof/receiver";
 import { securityEvent, securityEventSigner, securityEventVerifier } from "hookproof/set";
-import { standardWebhooks, standardWebhooksVerifier } from "hookproof/standard-webhooks";
+import { standardWebhooksSigner, standardWebhooksVerifier } from "hookproof/standard-webhooks";
 import { fixedClock } from "hookproof/testing";
 import { SignJWT } from "jose";
 import { describe, expect, it } from "vitest";
@@ -44,11 +44,11 @@ const parties: Readonly<Record<string, Party>> = {
     receiver: { listener: { id: "lst_1", baseUrl: BASE_URL, auth: { method: "hmac", secret } } },
   },
   "Standard Webhooks v1": {
-    signer: standardWebhooks({ secrets: whsec }),
+    signer: standardWebhooksSigner({ secrets: whsec }),
     receiver: { verifier: standardWebhooksVerifier({ secrets: whsec }) },
   },
   "Standard Webhooks v1a": {
-    signer: standardWebhooks({ secrets: whsk }),
+    signer: standardWebhooksSigner({ secrets: whsk }),
     receiver: { verifier: standardWebhooksVerifier({ secrets: whpk }) },
   },
   "HTTP message signatures, HMAC": {
@@ -115,7 +115,7 @@ describe("a key of another kind", () => {
     const both = standardWebhooksVerifier({ secrets: [whsec, whpk] });
     const [v1, v1a] = await Promise.all(
       [whsec, whsk].map(async (secrets) => {
-        const signed = await standardWebhooks({ secrets }).sign({
+        const signed = await standardWebhooksSigner({ secrets }).sign({
           ...{ url, timestamp: String(NOW), eventId: event.id, body: event.body },
         });
         return signed.headers[0]?.[1].split(",")[1];

@@ -9,7 +9,7 @@ import { securityEvent, securityEventSigner, securityEventVerifier } from "hookp
 import {
   generateStandardKeys,
   generateStandardSecret,
-  standardWebhooks,
+  standardWebhooksSigner,
   standardWebhooksVerifier,
 } from "hookproof/standard-webhooks";
 import { type SchemeSubject, schemeContract } from "hookproof/testing";
@@ -23,14 +23,14 @@ const secret = generateStandardSecret();
 
 const subjects: Record<string, SchemeSubject> = {
   "Standard Webhooks v1": {
-    signer: standardWebhooks({ secrets: secret }),
+    signer: standardWebhooksSigner({ secrets: secret }),
     verifier: standardWebhooksVerifier({ secrets: secret }),
-    otherSigner: standardWebhooks({ secrets: generateStandardSecret() }),
+    otherSigner: standardWebhooksSigner({ secrets: generateStandardSecret() }),
   },
   "Standard Webhooks v1a": {
-    signer: standardWebhooks({ secrets: keys.privateKey }),
+    signer: standardWebhooksSigner({ secrets: keys.privateKey }),
     verifier: standardWebhooksVerifier({ secrets: keys.publicKey }),
-    otherSigner: standardWebhooks({ secrets: others.privateKey }),
+    otherSigner: standardWebhooksSigner({ secrets: others.privateKey }),
   },
 };
 

@@ -2,7 +2,7 @@
 import { HookproofError } from "hookproof";
 import { httpSignatureSigner } from "hookproof/http-signature";
 import { securityEventSigner } from "hookproof/set";
-import { generateStandardSecret, standardWebhooks } from "hookproof/standard-webhooks";
+import { generateStandardSecret, standardWebhooksSigner } from "hookproof/standard-webhooks";
 import { describe, expect, it } from "vitest";
 import { accessGovernance } from "../../src/schemes/access-governance/sign.js";
 import { targetUrl } from "../../src/sender/sign-request.js";
@@ -12,7 +12,7 @@ const names = { issuer: "https://idp.example.com/", audience: "https://rp.exampl
 const SCHEMES = {
   "access-governance": accessGovernance,
   "http-signature": httpSignatureSigner({ secret, keyId: "k" }).scheme,
-  "standard-webhooks": standardWebhooks({ secrets: generateStandardSecret() }).scheme,
+  "standard-webhooks": standardWebhooksSigner({ secrets: generateStandardSecret() }).scheme,
   "security-event-token": securityEventSigner({ ...names, key: { key: "", kid: "k", alg: "ES256" } }).scheme,
 };
 const NOW = 1_767_225_600_000;

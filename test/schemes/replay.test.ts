@@ -7,7 +7,7 @@ import { type KeyResolver, localKeys } from "hookproof/jwks";
 import { createReceiver, memoryReplayStore } from "hookproof/receiver";
 
 import { securityEventSigner, securityEventVerifier } from "hookproof/set";
-import { standardWebhooks, standardWebhooksVerifier } from "hookproof/standard-webhooks";
+import { standardWebhooksSigner, standardWebhooksVerifier } from "hookproof/standard-webhooks";
 import { fixedClock } from "hookproof/testing";
 import type { JWK } from "jose";
 import { describe, expect, it } from "vitest";
@@ -37,7 +37,7 @@ const PARTIES: Readonly<Record<string, readonly [Signer, ReceiverOptions]>> = {
     },
   ],
   "Standard Webhooks": [
-    standardWebhooks({ secrets: whsec }),
+    standardWebhooksSigner({ secrets: whsec }),
     { verifier: standardWebhooksVerifier({ secrets: whsec }) },
   ],
   "HTTP message signatures": [
@@ -84,7 +84,7 @@ it("with the widest tolerance of Standard Webhooks a recorded request runs once,
   const toleranceSeconds = 3 * DAY;
   const verifier = standardWebhooksVerifier({ secrets: whsec, toleranceSeconds });
   const event = createEvent({ n: 1 });
-  const signer = standardWebhooks({ secrets: whsec });
+  const signer = standardWebhooksSigner({ secrets: whsec });
   for (const off of [-toleranceSeconds, 0, toleranceSeconds]) {
     const request = await signRequest({ url, signer: signer as never, event, timestamp: NOW + off });
     for (const later of [0, 1, 3, 5, 6, 6.9, 7, 7.1, 8, 14].map((days) => days * DAY)) {

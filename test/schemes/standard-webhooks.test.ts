@@ -4,7 +4,7 @@ import { createReceiver, type ReceiverOptions } from "hookproof/receiver";
 import {
   generateStandardKeys,
   generateStandardSecret,
-  standardWebhooks,
+  standardWebhooksSigner,
   standardWebhooksVerifier,
 } from "hookproof/standard-webhooks";
 import { createFakeReceiver, fixedClock } from "hookproof/testing";
@@ -57,7 +57,8 @@ describe("the specification's own values", () => {
   const request = { url: URL, timestamp: VECTOR.timestamp, eventId: VECTOR.id, body };
 
   it("v1 and v1a are signed, each secret in its turn", async () => {
-    const sign = async (...secrets: string[]) => (await standardWebhooks({ secrets }).sign(request)).headers;
+    const sign = async (...secrets: string[]) =>
+      (await standardWebhooksSigner({ secrets }).sign(request)).headers;
     expect(await sign(VECTOR.secret)).toEqual([["webhook-signature", VECTOR.v1]]);
     expect(await sign(VECTOR.privateKey)).toEqual([["webhook-signature", VECTOR.v1a]]);
     expect(await sign(VECTOR.privateKey, VECTOR.secret)).toEqual([
@@ -88,7 +89,7 @@ describe("sending", () => {
     const secrets = generateStandardSecret();
     const sender = createSender({
       url: URL,
-      signer: standardWebhooks({ secrets }),
+      signer: standardWebhooksSigner({ secrets }),
       transport,
       clock: time,
       wait,
@@ -113,7 +114,7 @@ describe("sending", () => {
   it("secrets may come from a function, at each attempt", async () => {
     const asked: string[] = [];
     const { transport, requests } = createFakeReceiver();
-    const signer = standardWebhooks({
+    const signer = standardWebhooksSigner({
       secrets: async () => {
         asked.push("asked");
         return asked.length < 2 ? VECTOR.secret : [VECTOR.privateKey, VECTOR.secret];
@@ -130,7 +131,7 @@ describe("sending", () => {
           .map((one) => one.split(",")[0]),
       ),
     ).toEqual([["v1"], ["v1a", "v1"]]);
-    const failing = standardWebhooks({ secrets: () => Promise.reject(new Error("vault")) });
+    const failing = standardWebhooksSigner({ secrets: () => Promise.reject(new Error("vault")) });
     await expect(
       createSender({ url: URL, signer: failing, transport, retry: { maxAttempts: 1 } }).send({}),
     ).rejects.toMatchObject({ code: "SIGNER_FAILED" });
@@ -151,14 +152,14 @@ describe("sending", () => {
     [500, "retry RECEIVER_UNAVAILABLE"],
     [504, "retry RECEIVER_UNAVAILABLE"],
   ])("%d means %s", (status, meaning) => {
-    const { scheme } = standardWebhooks({ secrets: VECTOR.secret });
+    const { scheme } = standardWebhooksSigner({ secrets: VECTOR.secret });
     const found = scheme.classify({ status, headers: [] }, 2, 0);
     expect("code" in found ? `${found.outcome} ${found.code}` : found.outcome).toBe(meaning);
   });
 
   it("warns of a secret of another length than the specification's", () => {
     const warnings = (bytes: number) =>
-      standardWebhooks({ secrets: `whsec_${Buffer.alloc(bytes, 7).toString("base64")}` }).warnings;
+      standardWebhooksSigner({ secrets: `whsec_${Buffer.alloc(bytes, 7).toString("base64")}` }).warnings;
     expect(warnings(24)).toEqual([]);
     expect(warnings(64)).toEqual([]);
     expect(warnings(23)).toEqual(["The secret has 23 bytes; Standard Webhooks wants 24 to 64."]);
@@ -256,7 +257,7 @@ describe("a receiver refuses", () => {
       eventId: "msg_1",
       body: new TextEncoder().encode("{"),
     };
-    const { headers } = await standardWebhooks({ secrets }).sign(request);
+    const { headers } = await standardWebhooksSigner({ secrets }).sign(request);
     const receiver = createReceiver({ verifier: standardWebhooksVerifier({ secrets }), clock });
     const lines = vectorHeaders({ "webhook-id": "msg_1", ...Object.fromEntries(headers) });
     const answer = await receiver.receive(
@@ -298,7 +299,7 @@ describe("a copy", () => {
     const send = async () => {
       const request = await signRequest({
         url: URL,
-        signer: standardWebhooks({ secrets }),
+        signer: standardWebhooksSigner({ secrets }),
         event,
         clock: time,
       });
@@ -338,7 +339,7 @@ describe("a wrong key is refused where it is given", () => {
     ),
     ["a public key of low order", `whpk_${Buffer.alloc(32).toString("base64")}`, /everybody can sign/],
   ])("%s", (_, secrets, message) => {
-    for (const make of [standardWebhooks, standardWebhooksVerifier])
+    for (const make of [standardWebhooksSigner, standardWebhooksVerifier])
       expect(() => make({ secrets: secrets as string })).toThrow(message);
   });
 
@@ -346,7 +347,7 @@ describe("a wrong key is refused where it is given", () => {
     expect(() => standardWebhooksVerifier({ secrets: VECTOR.privateKey })).toThrow(
       /needs its public key, whpk_/,
     );
-    expect(() => standardWebhooks({ secrets: VECTOR.publicKey })).toThrow(/sign with its whsk_/);
+    expect(() => standardWebhooksSigner({ secrets: VECTOR.publicKey })).toThrow(/sign with its whsk_/);
     for (const toleranceSeconds of [-1, Number.NaN, 3 * 86_400 + 1, Number.POSITIVE_INFINITY])
       expect(() => standardWebhooksVerifier({ secrets: VECTOR.secret, toleranceSeconds })).toThrow(
         RangeError,
@@ -356,12 +357,12 @@ describe("a wrong key is refused where it is given", () => {
   it("and no message or printed object shows it", async () => {
     const encoded = VECTOR.secret.slice(6);
     try {
-      standardWebhooks({ secrets: `whpk_${encoded}` });
+      standardWebhooksSigner({ secrets: `whpk_${encoded}` });
     } catch (error) {
       expect(inspect(error)).not.toContain(encoded);
     }
     for (const shown of [
-      standardWebhooks({ secrets: VECTOR.secret }),
+      standardWebhooksSigner({ secrets: VECTOR.secret }),
       standardWebhooksVerifier({ secrets: VECTOR.secret }),
     ])
       expect(inspect(shown, { depth: 9 })).not.toContain(encoded);
@@ -376,7 +377,7 @@ it("new secrets and keys have the specification's form", async () => {
   expect(generateStandardSecret()).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   const { privateKey, publicKey } = await generateStandardKeys();
   expect(privateKey).toMatch(/^whsk_[A-Za-z0-9+/]{43}=$/);
-  const signer = standardWebhooks({ secrets: privateKey });
+  const signer = standardWebhooksSigner({ secrets: privateKey });
   const request = await signRequest({ url: URL, signer, event: createEvent({ n: 1 }), clock });
   const receiver = createReceiver({ verifier: standardWebhooksVerifier({ secrets: publicKey }), clock });
   expect((await receiver.verify(request)).ok).toBe(true);
@@ -385,7 +386,7 @@ it("new secrets and keys have the specification's form", async () => {
     Buffer.from(privateKey.slice(5), "base64"),
     Buffer.from(publicKey.slice(5), "base64"),
   ]);
-  const long = standardWebhooks({ secrets: `whsk_${both.toString("base64")}` });
+  const long = standardWebhooksSigner({ secrets: `whsk_${both.toString("base64")}` });
   expect(
     (
       await receiver.verify(
@@ -397,7 +398,11 @@ it("new secrets and keys have the specification's form", async () => {
 
 it("410 ends an event at once, and says why", async () => {
   const { transport } = createFakeReceiver([410]);
-  const sender = createSender({ url: URL, signer: standardWebhooks({ secrets: VECTOR.secret }), transport });
+  const sender = createSender({
+    url: URL,
+    signer: standardWebhooksSigner({ secrets: VECTOR.secret }),
+    transport,
+  });
   const error = await sender.send({ n: 1 }).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(DeliveryError);
   expect(error).toMatchObject({

@@ -1,4 +1,10 @@
-import { hmacSigner, type ListenerResult, type SenderOptions, sendMany, type Transport } from "hookproof";
+import {
+  hmacSigner,
+  type ListenerResult,
+  type SenderOptions,
+  sendToListeners,
+  type Transport,
+} from "hookproof";
 import { describe, expect, it } from "vitest";
 import { receiverServer, SECRET } from "../kit/receiver-server.js";
 
@@ -15,7 +21,7 @@ async function resultsOf(results: AsyncIterable<ListenerResult>): Promise<string
   return seen;
 }
 
-describe("sendMany with listeners from a function", () => {
+describe("sendToListeners with listeners from a function", () => {
   it("sends each message to its listener, in order, with one look-up for each name", async () => {
     const [acme, bravo] = [await receiverServer(), await receiverServer()];
     const asked: string[] = [];
@@ -25,7 +31,7 @@ describe("sendMany with listeners from a function", () => {
     };
     const names = ["acme", "bravo", "acme", "acme", "bravo"];
     const results = await resultsOf(
-      sendMany(
+      sendToListeners(
         names.map((listener) => ({ listener, payload })),
         { listeners },
       ),
@@ -55,7 +61,7 @@ describe("sendMany with listeners from a function", () => {
       return answer();
     };
     const messages = ["good", "bad", "good", "bad"].map((listener) => ({ listener, payload }));
-    expect(await resultsOf(sendMany(messages, { listeners, concurrency: 1 }))).toEqual([
+    expect(await resultsOf(sendToListeners(messages, { listeners, concurrency: 1 }))).toEqual([
       "good accepted",
       "bad LISTENER_NAME_UNKNOWN",
       "good accepted",
@@ -77,7 +83,7 @@ describe("sendMany with listeners from a function", () => {
       { listener: "one", payload: { n: 1n } as never },
       { listener: "one", payload, eventId: "no id" },
     ];
-    expect(await resultsOf(sendMany(messages, { listeners }))).toEqual([
+    expect(await resultsOf(sendToListeners(messages, { listeners }))).toEqual([
       "one accepted",
       "one PAYLOAD_NOT_JSON",
       "one EVENT_ID_INVALID",
@@ -87,12 +93,12 @@ describe("sendMany with listeners from a function", () => {
 
   it("refuses options that cannot work at once, and what is no message", async () => {
     const listeners = () => undefined;
-    expect(() => sendMany([], {} as never)).toThrow(TypeError);
-    expect(() => sendMany([], { listeners: { a: 1 } as never })).toThrow(TypeError);
+    expect(() => sendToListeners([], {} as never)).toThrow(TypeError);
+    expect(() => sendToListeners([], { listeners: { a: 1 } as never })).toThrow(TypeError);
     for (const ttlMs of [0, -1, Number.NaN])
-      expect(() => sendMany([], { listeners, ttlMs })).toThrow(RangeError);
-    expect(() => sendMany([], { listeners, concurrency: 0 })).toThrow(RangeError);
+      expect(() => sendToListeners([], { listeners, ttlMs })).toThrow(RangeError);
+    expect(() => sendToListeners([], { listeners, concurrency: 0 })).toThrow(RangeError);
     for (const message of [undefined, "acme", { payload }])
-      await expect(resultsOf(sendMany([message as never], { listeners }))).rejects.toThrow(TypeError);
+      await expect(resultsOf(sendToListeners([message as never], { listeners }))).rejects.toThrow(TypeError);
   });
 });

@@ -1,4 +1,4 @@
-import type { DeadLetterFilter, RedriveOptions, RedriveResult } from "hookproof/outbox/store";
+import type { DeadLetterFilter, RedriveOptions, RedriveResult } from "hookproof/outbox";
 import { type Facts, isMeant, nameOf } from "./facts.js";
 import type { Ledger } from "./ledger.js";
 import { type Plan, type Retention, retentionOf } from "./plan.js";

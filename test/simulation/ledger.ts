@@ -1,3 +1,4 @@
+import type { OutboxAttempt } from "hookproof/outbox";
 import type {
   CancelResult,
   ClaimedEvent,
@@ -7,7 +8,6 @@ import type {
   EventFilter,
   ExpiredEvent,
   Lease,
-  OutboxAttempt,
   OutboxEvent,
 } from "hookproof/outbox/store";
 import { LeaseDuties } from "./duties.js";

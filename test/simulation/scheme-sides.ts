@@ -7,7 +7,7 @@ import { httpSignatureSigner, httpSignatureVerifier } from "hookproof/http-signa
 import { type KeyResolver, localKeys } from "hookproof/jwks";
 import type { Verifier } from "hookproof/schemes";
 import { securityEventSigner, securityEventVerifier } from "hookproof/set";
-import { standardWebhooks, standardWebhooksVerifier } from "hookproof/standard-webhooks";
+import { standardWebhooksSigner, standardWebhooksVerifier } from "hookproof/standard-webhooks";
 import { activeTime } from "./virtual-time.js";
 
 export const SCHEMES = [
@@ -108,7 +108,7 @@ export const SIDES: Readonly<Record<SchemeName, SchemeSide>> = {
   },
   "standard-webhooks": {
     signer: ({ hasBoth, now }) =>
-      standardWebhooks({ secrets: hasBoth ? [...WHSEC].reverse() : () => WHSEC[now()] as string }),
+      standardWebhooksSigner({ secrets: hasBoth ? [...WHSEC].reverse() : () => WHSEC[now()] as string }),
     verifier: (_listener, { now }) => standardWebhooksVerifier({ secrets: WHSEC[now()] as string }),
     seen: byHeader("webhook-id"),
     payload: unchanged,

@@ -1,5 +1,6 @@
 import { isEventId } from "hookproof";
-import type { EventFilter, OutboxEntry, OutboxStore } from "hookproof/outbox/store";
+import type { OutboxEntry } from "hookproof/outbox";
+import type { EventFilter, OutboxStore } from "hookproof/outbox/store";
 import { confirm } from "../ask.js";
 import { type Args, type Command, type Context, ROWS_FLAG } from "../command.js";
 import { EXIT, usageError } from "../failure.js";

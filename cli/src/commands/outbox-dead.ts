@@ -1,5 +1,5 @@
-import type { DeadLetter } from "hookproof/outbox";
-import type { OutboxStore, RedriveOptions } from "hookproof/outbox/store";
+import type { DeadLetter, RedriveOptions } from "hookproof/outbox";
+import type { OutboxStore } from "hookproof/outbox/store";
 import { canAsk, confirm } from "../ask.js";
 import { type Command, type Context, ROWS_FLAG } from "../command.js";
 import { EXIT, usageError } from "../failure.js";

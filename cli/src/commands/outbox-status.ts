@@ -1,5 +1,6 @@
 import { isEventId } from "hookproof";
-import type { ListenerStats, OutboxAttempt, OutboxEntry, OutboxStore } from "hookproof/outbox/store";
+import type { ListenerStats, OutboxAttempt, OutboxEntry } from "hookproof/outbox";
+import type { OutboxStore } from "hookproof/outbox/store";
 import type { Command, Context } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
 import { notInOutbox, OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";

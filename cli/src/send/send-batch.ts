@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { createSender, type ListenerMessage, type SendResult, sendMany } from "hookproof";
+import { createSender, type ListenerMessage, type SendResult, sendToListeners } from "hookproof";
 import type { Context } from "../command.js";
 import { resolveTarget } from "../credentials/target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
@@ -70,7 +70,10 @@ function byListener(context: Context, data: string): AsyncIterable<BatchResult> 
     const own = { ...context, args: { ...args, text } };
     return senderOptions(own, await resolveTarget(own));
   };
-  return sendMany(messagesOf(linesOf({ data, stdin: io.stdin })), { listeners, ...manyOptions(context) });
+  return sendToListeners(messagesOf(linesOf({ data, stdin: io.stdin })), {
+    listeners,
+    ...manyOptions(context),
+  });
 }
 
 async function* messagesOf(lines: AsyncIterable<string>): AsyncIterable<ListenerMessage> {

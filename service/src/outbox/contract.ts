@@ -1,4 +1,4 @@
-import type { ListenerStats, OutboxAttempt, OutboxEntry } from "hookproof/outbox/store";
+import type { ListenerStats, OutboxAttempt, OutboxEntry } from "hookproof/outbox";
 
 /**
  * What the outbox page's server and the page say to each other. Every address is relative to the page's own.

@@ -1,5 +1,4 @@
-import type { Outbox } from "hookproof/outbox";
-import type { ListenerError, ListenerStats, OutboxEntry } from "hookproof/outbox/store";
+import type { ListenerError, ListenerStats, Outbox, OutboxEntry } from "hookproof/outbox";
 import { packageVersion } from "../package-files.js";
 import {
   type DeadGroup,

@@ -1,5 +1,5 @@
 import { describeCode } from "hookproof/diagnose";
-import type { OutboxAttempt } from "hookproof/outbox/store";
+import type { OutboxAttempt } from "hookproof/outbox";
 import type { AttemptView, Failure, Words } from "./contract.js";
 
 /** What a failed attempt comes to in words: what the receiver said counts more than that it refused. */

@@ -59,7 +59,7 @@ export interface DiagnoseInput {
 }
 
 /** A listener as far as the caller knows it; a `ListenerOptions` of `hookproof/receiver` fits. */
-export interface KnownListener {
+interface KnownListener {
   /** The listener's id, as in its URL. */
   readonly id?: string | undefined;
   /** The tenant's base URL, which is the claim `sub`. */

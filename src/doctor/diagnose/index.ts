@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 
-export { type DiagnoseInput, type Diagnosis, diagnose, type KnownListener } from "./diagnose.js";
+export { type DiagnoseInput, type Diagnosis, diagnose } from "./diagnose.js";
 
 // Requests of other schemes
 

@@ -8,9 +8,9 @@ export { type ProbeTarget, type RunProbesOptions, runProbes } from "./run-probes
 
 // Which probes
 
-export type { AuthenticationMethod, ListenerChoice, Probe } from "./probe.js";
+export type { AuthenticationMethod, Probe } from "./probe.js";
 export { type ProbeFilter, probes, selectProbes } from "./run-probes.js";
-export type { ProbeOutcome, ProbeResult, SkipReason } from "./send-probe.js";
+export type { ProbeOutcome, ProbeResult } from "./send-probe.js";
 
 // Listeners of another scheme
 
@@ -34,7 +34,6 @@ export {
   readBehaviour,
   recordBehaviour,
 } from "./behaviour.js";
-export type { RecordedAnswer } from "./recorded-answer.js";
 
 // What is wrong with the listener
 

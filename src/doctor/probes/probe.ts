@@ -7,7 +7,7 @@ export type AuthenticationMethod = "hmac" | "jwt";
  * What the specification leaves to the listener: `none`, nothing; `status`, the status of a refusal, but it must
  * refuse; `refusal`, whether it refuses at all. Where the listener may choose, another answer is unclear and no failure.
  */
-export type ListenerChoice = "none" | "status" | "refusal";
+type ListenerChoice = "none" | "status" | "refusal";
 
 /** A request that tests one rule of the specification, as data. */
 export interface Probe {

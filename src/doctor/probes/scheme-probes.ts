@@ -72,21 +72,21 @@ const PAYLOAD = '{"type":"hookproof.probe"}';
  * @example
  * ```ts
  * import { runSchemeProbes } from "hookproof/probes";
- * import { generateStandardSecret, standardWebhooks } from "hookproof/standard-webhooks";
+ * import { generateStandardSecret, standardWebhooksSigner } from "hookproof/standard-webhooks";
  *
  * declare const secret: string; // whsec_…
  *
  * const target = {
  *   url: "http://127.0.0.1:3000/hooks",
  *   specification: "Standard Webhooks",
- *   signer: standardWebhooks({ secrets: secret }),
+ *   signer: standardWebhooksSigner({ secrets: secret }),
  *   wrongSigners: [
  *     {
  *       id: "signed-with-other-key",
  *       title: "a request signed with an unknown secret",
  *       means: "Anybody can send events.",
  *       fix: "Compare the signature.",
- *       signer: standardWebhooks({ secrets: generateStandardSecret() }),
+ *       signer: standardWebhooksSigner({ secrets: generateStandardSecret() }),
  *     },
  *   ],
  * };

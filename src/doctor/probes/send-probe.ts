@@ -18,7 +18,7 @@ export type ProbeOutcome = "pass" | "fail" | "skip" | "unclear";
  * `cannot-send`: this key or runtime cannot make the request. `not-prepared`: the request before it was not answered
  * as it must be.
  */
-export type SkipReason = "would-trigger" | "cannot-send" | "not-prepared";
+type SkipReason = "would-trigger" | "cannot-send" | "not-prepared";
 
 /** How one probe ended. */
 export interface ProbeResult extends Pick<Probe, "id" | "title" | "section" | "expected" | "listenerChoice"> {

@@ -5,12 +5,3 @@
  */
 
 export { type SqliteStoreOptions, sqliteStore } from "./store.js";
-
-// The parts of a driver that it uses
-
-export type {
-  OpenSqliteDatabase,
-  SqliteDatabase,
-  SqliteStatement,
-  SqliteValue,
-} from "../../sqlite/database.js";

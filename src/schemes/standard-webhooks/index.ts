@@ -8,6 +8,6 @@ export {
   generateStandardKeys,
   generateStandardSecret,
   type StandardWebhooksSecrets,
-  standardWebhooks,
+  standardWebhooksSigner,
 } from "./sign.js";
 export { standardWebhooksVerifier } from "./verify.js";

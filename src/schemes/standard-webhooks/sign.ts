@@ -124,15 +124,15 @@ export type StandardWebhooksSecrets = string | readonly string[];
  * @example
  * ```ts
  * import { createSender } from "hookproof";
- * import { generateStandardSecret, standardWebhooks } from "hookproof/standard-webhooks";
+ * import { generateStandardSecret, standardWebhooksSigner } from "hookproof/standard-webhooks";
  *
  * const sender = createSender({
  *   url: "https://hooks.example.com/incoming",
- *   signer: standardWebhooks({ secrets: generateStandardSecret() }),
+ *   signer: standardWebhooksSigner({ secrets: generateStandardSecret() }),
  * });
  * ```
  */
-export function standardWebhooks({
+export function standardWebhooksSigner({
   secrets,
 }: {
   secrets: StandardWebhooksSecrets | (() => StandardWebhooksSecrets | Promise<StandardWebhooksSecrets>);
@@ -245,10 +245,10 @@ export function generateStandardSecret(): string {
  *
  * @example
  * ```ts
- * import { generateStandardKeys, standardWebhooks, standardWebhooksVerifier } from "hookproof/standard-webhooks";
+ * import { generateStandardKeys, standardWebhooksSigner, standardWebhooksVerifier } from "hookproof/standard-webhooks";
  *
  * const { privateKey, publicKey } = await generateStandardKeys();
- * const signer = standardWebhooks({ secrets: privateKey });
+ * const signer = standardWebhooksSigner({ secrets: privateKey });
  * const verifier = standardWebhooksVerifier({ secrets: publicKey });
  * ```
  */

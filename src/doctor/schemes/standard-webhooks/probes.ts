@@ -2,7 +2,7 @@ import {
   generateStandardSecret,
   ID_HEADER,
   SIGNATURE_HEADER,
-  standardWebhooks,
+  standardWebhooksSigner,
 } from "../../../schemes/standard-webhooks/sign.js";
 import type { SchemeProbeTarget } from "../../probes/scheme-probes.js";
 import type { SchemeSetups } from "../by-name.js";
@@ -16,9 +16,9 @@ const manyWrong = Array(100)
 export function probeTarget({ url, secrets }: SchemeSetups["standard-webhooks"]): SchemeProbeTarget {
   return {
     url,
-    signer: standardWebhooks({ secrets }),
+    signer: standardWebhooksSigner({ secrets }),
     specification: "Standard Webhooks",
-    wrongSigners: [otherKey(standardWebhooks({ secrets: generateStandardSecret() }))],
+    wrongSigners: [otherKey(standardWebhooksSigner({ secrets: generateStandardSecret() }))],
     wrongChanges: [
       changedProbe(
         "version-unknown",
