@@ -30,8 +30,6 @@ export interface Range {
   /** Choices up to this cost are left out; none by default. That of no mistake costs 0. */
   readonly above?: number;
   readonly upTo: number;
-  /** Ends the search when it is spent. */
-  readonly budget?: { readonly isSpent: boolean };
 }
 
 const COST_OF_EACH_MISTAKE = 2;
@@ -48,44 +46,56 @@ export const ONE_MISTAKE = CHEAPEST;
  */
 export function* choices<Of extends Dimensions>(
   dimensions: Of,
-  { above = -1, upTo, budget }: Range,
+  { above = -1, upTo }: Range,
 ): Iterable<Choice<Of>> {
   const entries = Object.entries(dimensions);
-  const choice = Object.fromEntries(entries.map(([name, [right]]) => [name, right]));
-  for (let cost = above + 1; cost <= upTo; cost++)
-    for (const _ of choicesOfCost(entries, choice, 0, cost)) {
-      if (budget?.isSpent) return;
-      yield choice as Choice<Of>;
-    }
+  const choice = Object.fromEntries(entries.map(([name, [right]]) => [name, right])) as Choice<Of>;
+  // A list of numbers is walked much faster than one of options.
+  const weighed = entries.map(([name, options]) => ({
+    name,
+    options,
+    weights: options.map(({ weight }) => weight),
+  }));
+  for (let cost = above + 1; cost <= upTo; cost++) yield* choicesOfCost(weighed, choice, 0, cost);
 }
 
-function* choicesOfCost(
-  dimensions: readonly (readonly [name: string, options: readonly Option<unknown>[]])[],
-  choice: Record<string, Option<unknown> | undefined>,
+interface Weighed {
+  readonly name: string;
+  readonly options: readonly Option<unknown>[];
+  readonly weights: readonly number[];
+}
+
+function* choicesOfCost<Chosen extends Record<string, Option<unknown> | undefined>>(
+  dimensions: readonly Weighed[],
+  choice: Chosen,
   at: number,
   cost: number,
-): Iterable<void> {
-  if (cost === 0) yield;
+): Iterable<Chosen> {
+  if (cost === 0) yield choice;
   const dimension = dimensions[at];
   if (dimension === undefined || cost < CHEAPEST) return;
   yield* choicesOfCost(dimensions, choice, at + 1, cost);
-  const [name, options] = dimension;
-  for (const option of options) {
-    const left = cost - COST_OF_EACH_MISTAKE - option.weight;
-    if (option.weight === 0 || left < 0) continue;
-    choice[name] = option;
+  const { name, options, weights } = dimension;
+  const chosen: Record<string, Option<unknown> | undefined> = choice;
+  for (let index = 1; index < weights.length; index++) {
+    const left = cost - COST_OF_EACH_MISTAKE - (weights[index] ?? 0);
+    if (left < 0) continue;
+    chosen[name] = options[index];
     yield* choicesOfCost(dimensions, choice, at + 1, left);
   }
-  choice[name] = options[0];
+  chosen[name] = options[0];
 }
 
-/** The mistakes of the first choice that `matches`; `undefined` if none does. */
+/** The mistakes of the first choice that `matches`; `undefined` if none does before the budget is spent. */
 export function firstMatch<Of extends Dimensions>(
   dimensions: Of,
-  range: Range,
+  { budget, ...range }: Range & { readonly budget?: { readonly isSpent: boolean } },
   matches: (choice: Choice<Of>) => boolean,
 ): readonly MistakeRow[] | undefined {
-  for (const choice of choices(dimensions, range)) if (matches(choice)) return mistakesOf(choice);
+  for (const choice of choices(dimensions, range)) {
+    if (budget?.isSpent) return undefined;
+    if (matches(choice)) return mistakesOf(choice);
+  }
   return undefined;
 }
 
