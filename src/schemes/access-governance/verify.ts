@@ -13,6 +13,7 @@ import { countOf, shown } from "../../core/shown.js";
 import { andThen } from "../../core/value-or-promise.js";
 import { bearerToken } from "../../jwt/token.js";
 import { type KeyResolver, openToken } from "../../jwt/verify.js";
+import { passAll } from "../pass-all.js";
 import type { UnverifiedRequest, Verification, Verifier } from "../scheme.js";
 import { LISTENER_CHECKS, listenerChecks } from "./checks.js";
 import { checkClaims, type ExpectedClaims } from "./claims.js";
@@ -133,15 +134,6 @@ function verify(
   };
   const credential = checkCredential(listener, headers, body, now);
   return andThen(credential, withCredential);
-}
-
-/** Collects checks up to and with the first that failed; whether none did. */
-function passAll(collected: Check[], checks: Iterable<Check>): boolean {
-  for (const check of checks) {
-    collected.push(check);
-    if (!check.ok) return false;
-  }
-  return true;
 }
 
 const TWICE = "the header more than once";

@@ -10,6 +10,7 @@ import { countOf, shown } from "../../core/shown.js";
 import { andThen } from "../../core/value-or-promise.js";
 import { ALGORITHMS, type Algorithm } from "../../jwt/algorithms.js";
 import { hasSigned, type KeyResolver, resolveKey } from "../../jwt/verify.js";
+import { passAll } from "../pass-all.js";
 import type { UnverifiedRequest, Verification, Verifier } from "../scheme.js";
 import {
   ALGORITHM_NAMES,
@@ -151,34 +152,38 @@ function verify(request: UnverifiedRequest, agreed: Agreed): Verification | Prom
   const { headers, body } = request;
   const { passed, failed } = agreed.checks;
   const checks: Check[] = [];
-  const refuse = (...more: readonly Check[]): Verification => ({ ok: false, checks: [...checks, ...more] });
-
+  const refused: Verification = { ok: false, checks };
   const ids = headers.all(agreed.eventIdHeader);
-  const [id] = ids;
-  if (id === undefined) return refuse(failed("event-id", "EVENT_ID_MISSING", "nothing"));
-  if (ids.length > 1 || !/^[!-~]{1,256}$/.test(id))
-    return refuse(failed("event-id", "EVENT_ID_MALFORMED", shown(id)));
-  checks.push(passed("event-id", shown(id)));
-
+  if (!passAll(checks, [checkId(ids, agreed.checks)])) return refused;
+  const [id = ""] = ids;
   const candidates = candidatesOf(headers, agreed.tag);
   if (typeof candidates === "string") {
     const code = candidates === MISSING ? "SIGNATURE_MISSING" : "SIGNATURE_MALFORMED";
-    return refuse(failed("signature", code, candidates));
+    passAll(checks, [failed("signature", code, candidates)]);
+    return refused;
   }
   const ended = ({ checks: made, created }: CheckedSignature): Verification => {
-    if (created === undefined) return refuse(...made);
-    checks.push(...made);
+    if (!passAll(checks, made) || created === undefined) return refused;
     const fault = jsonTypeFault(headers);
-    if (fault) return refuse(failed("media-type", fault.code, shown(fault.seen)));
+    const type = fault ? failed("media-type", fault.code, shown(fault.seen)) : passed("media-type");
+    if (!passAll(checks, [type])) return refused;
     const parsed = parseJson(body);
-    if (!parsed.ok) return refuse(failed("body", "BODY_NOT_JSON", parsed.reason));
-    checks.push(passed("media-type"), passed("body"));
+    const json = parsed.ok ? passed("body") : failed("body", "BODY_NOT_JSON", parsed.reason);
+    if (!passAll(checks, [json]) || !parsed.ok) return refused;
     return { ok: true, checks, id, timestamp: created, payload: parsed.value };
   };
   const now = request.nowSeconds();
   const digest = digestProblem(request);
   const found = firstRight(candidates, (one) => checkSignature(one, headers, { now, digest }, agreed));
   return andThen(found, ended);
+}
+
+function checkId(ids: readonly string[], { passed, failed }: SchemeChecks): Check {
+  const [id] = ids;
+  if (id === undefined) return failed("event-id", "EVENT_ID_MISSING", "nothing");
+  return ids.length > 1 || !/^[!-~]{1,256}$/.test(id)
+    ? failed("event-id", "EVENT_ID_MALFORMED", shown(id))
+    : passed("event-id", shown(id));
 }
 
 /** The first signature that is right; of wrong ones the first. */

@@ -1,11 +1,12 @@
 import { decodeUtf8 } from "../../core/bytes.js";
 import { type Check, type FailedCheck, type SchemeCheck, schemeChecks } from "../../core/check.js";
 import type { VerdictCode } from "../../core/errors.js";
-import { CONTENT_TYPE_HEADER } from "../../core/headers.js";
+import { CONTENT_TYPE_HEADER, type ReceivedHeaders } from "../../core/headers.js";
 import { EVENT_ID_RETENTION_MS, MAX_BODY_BYTES, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
 import { shown } from "../../core/shown.js";
 import { eventsFault, MOST_EVENTS, type SecurityEvent } from "../../events/security-events.js";
 import { type KeyResolver, openToken } from "../../jwt/verify.js";
+import { passAll } from "../pass-all.js";
 import type { UnverifiedRequest, Verification, Verifier } from "../scheme.js";
 import { answers } from "./answers.js";
 import { SET_TYP, securityEventToken } from "./sign.js";
@@ -151,24 +152,23 @@ async function verify(
   { headers, body, nowSeconds }: UnverifiedRequest,
   options: SecurityEventVerifierOptions,
 ): Promise<Verification> {
-  const checks: Check[] = [checkMediaType(headers.all(CONTENT_TYPE_HEADER), headers.all("Content-Encoding"))];
-  if (!checks[0]?.ok) return { ok: false, checks };
-  if (body.length === 0)
-    return { ok: false, checks: [...checks, failed("token", "TOKEN_MISSING", "nothing")] };
+  const checks: Check[] = [];
+  const refused: Verification = { ok: false, checks };
+  if (!passAll(checks, checkForm(headers, body))) return refused;
   const form = { keys: options.keys, allowEd25519: true, typ: SET_TYP, maxLength: MAX_BODY_BYTES };
-  const opened = await openToken(decodeUtf8(body) ?? "", form, { passed, failed });
-  checks.push(...opened.checks);
-  const { claims } = opened;
-  if (!claims) return { ok: false, checks };
-  for (const check of checkClaims(claims, options, nowSeconds())) {
-    checks.push(check);
-    if (!check.ok) return { ok: false, checks };
-  }
+  const { checks: opening, claims } = await openToken(decodeUtf8(body) ?? "", form, { passed, failed });
+  if (!passAll(checks, opening) || !claims) return refused;
+  if (!passAll(checks, checkClaims(claims, options, nowSeconds()))) return refused;
   const { jti, iat } = claims as unknown as SecurityEventClaims;
   return { ok: true, checks, id: jti, timestamp: iat, payload: claims };
 }
 
 const SET_TYPE = /^[ \t]*application\/secevent\+jwt[ \t]*(?:;|$)/i;
+
+function* checkForm(headers: ReceivedHeaders, body: Uint8Array): Iterable<Check> {
+  yield checkMediaType(headers.all(CONTENT_TYPE_HEADER), headers.all("Content-Encoding"));
+  if (body.length === 0) yield failed("token", "TOKEN_MISSING", "nothing");
+}
 
 function checkMediaType([type, ...more]: readonly string[], encodings: readonly string[]): Check {
   if (type === undefined) return failed("media-type", "CONTENT_TYPE_MISSING", "nothing");

@@ -1,12 +1,14 @@
 import { constantTimeEqual, decodeBase64 } from "#hash";
 import { ed25519Verifier } from "#signature";
 import { utf8 } from "../../core/bytes.js";
-import { type Check, type FailedCheck, type SchemeCheck, schemeChecks } from "../../core/check.js";
+import { type Check, type SchemeCheck, schemeChecks } from "../../core/check.js";
 import { HookproofError } from "../../core/errors.js";
+import type { ReceivedHeaders } from "../../core/headers.js";
 import { parseJson } from "../../core/json.js";
 import { isTimestamp, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
 import { countOf, shown } from "../../core/shown.js";
 import { andThen } from "../../core/value-or-promise.js";
+import { passAll } from "../pass-all.js";
 import type { UnverifiedRequest, Verification, Verifier } from "../scheme.js";
 import {
   ID_HEADER,
@@ -120,44 +122,49 @@ function verify(
   toleranceSeconds: number,
 ): Verification | Promise<Verification> {
   const checks: Check[] = [];
-  const refuse = (check: FailedCheck): Verification => ({ ok: false, checks: [...checks, check] });
-
-  const ids = headers.all(ID_HEADER);
-  const id = ids[0];
-  if (id === undefined) return refuse(failed("event-id", "EVENT_ID_MISSING", "nothing"));
-  if (ids.length > 1) return refuse(failed("event-id", "EVENT_ID_MALFORMED", TWICE));
-  if (!/^[!-~]{1,256}$/.test(id) || id.includes("."))
-    return refuse(failed("event-id", "EVENT_ID_MALFORMED", shown(id)));
-  checks.push(passed("event-id", shown(id)));
-
-  const timestamps = headers.all(TIMESTAMP_HEADER);
-  const timestamp = timestamps[0];
-  if (timestamp === undefined) return refuse(failed("timestamp", "TIMESTAMP_MISSING", "nothing"));
-  if (timestamps.length > 1) return refuse(failed("timestamp", "TIMESTAMP_MALFORMED", TWICE));
-  if (!isTimestamp(timestamp)) return refuse(failed("timestamp", "TIMESTAMP_MALFORMED", shown(timestamp)));
-  checks.push(passed("timestamp", timestamp));
-
-  const age = nowSeconds() - Number(timestamp);
-  if (Math.abs(age) > toleranceSeconds) {
-    const seen = `${timestamp}, ${Math.abs(age)} s ${age > 0 ? "in the past" : "in the future"}`;
-    return refuse(failed("window", "TIMESTAMP_OUT_OF_WINDOW", seen, `at most ${toleranceSeconds} s`));
-  }
-  checks.push(passed("window"));
-
+  const refused: Verification = { ok: false, checks };
+  if (!passAll(checks, checkHeaders(headers, nowSeconds, toleranceSeconds))) return refused;
+  const [id = ""] = headers.all(ID_HEADER);
+  const [timestamp = ""] = headers.all(TIMESTAMP_HEADER);
   const ended = (signature: Check): Verification => {
-    checks.push(signature);
-    if (!signature.ok) return { ok: false, checks };
+    if (!passAll(checks, [signature])) return refused;
     const parsed = parseJson(body);
-    if (!parsed.ok)
-      return refuse(failed("body", "BODY_NOT_JSON", "bytes that are not one JSON value in UTF-8"));
-    checks.push(passed("body"));
+    if (!passAll(checks, [parsed.ok ? passed("body") : NOT_JSON]) || !parsed.ok) return refused;
     return { ok: true, checks, id, timestamp: Number(timestamp), payload: parsed.value };
   };
   const signature = checkSignature(headers.all(SIGNATURE_HEADER), signedHead(id, timestamp), body, keys);
   return andThen(signature, ended);
 }
 
+const NOT_JSON = failed("body", "BODY_NOT_JSON", "bytes that are not one JSON value in UTF-8");
+
 const TWICE = "the header more than once";
+
+/** The checks before that of the signature. The clock is asked for the window, after the timestamp has passed. */
+function* checkHeaders(
+  headers: ReceivedHeaders,
+  nowSeconds: () => number,
+  toleranceSeconds: number,
+): Iterable<Check> {
+  const [id, ...moreIds] = headers.all(ID_HEADER);
+  if (id === undefined) yield failed("event-id", "EVENT_ID_MISSING", "nothing");
+  else if (moreIds.length > 0) yield failed("event-id", "EVENT_ID_MALFORMED", TWICE);
+  else if (!/^[!-~]{1,256}$/.test(id) || id.includes("."))
+    yield failed("event-id", "EVENT_ID_MALFORMED", shown(id));
+  else yield passed("event-id", shown(id));
+
+  const [timestamp, ...moreTimestamps] = headers.all(TIMESTAMP_HEADER);
+  if (timestamp === undefined) yield failed("timestamp", "TIMESTAMP_MISSING", "nothing");
+  else if (moreTimestamps.length > 0) yield failed("timestamp", "TIMESTAMP_MALFORMED", TWICE);
+  else if (!isTimestamp(timestamp)) yield failed("timestamp", "TIMESTAMP_MALFORMED", shown(timestamp));
+  else yield passed("timestamp", timestamp);
+
+  const age = nowSeconds() - Number(timestamp);
+  const seen = `${timestamp}, ${Math.abs(age)} s ${age > 0 ? "in the past" : "in the future"}`;
+  yield Math.abs(age) > toleranceSeconds
+    ? failed("window", "TIMESTAMP_OUT_OF_WINDOW", seen, `at most ${toleranceSeconds} s`)
+    : passed("window");
+}
 
 function checkSignature(
   lists: readonly string[],
