@@ -12,7 +12,7 @@ export interface TokenHeader {
 }
 
 /** Bytes as WebCrypto takes them; TypeScript before 5.7 has no other name for them in a declaration. */
-type Bytes = ReturnType<typeof Uint8Array.of>;
+export type Bytes = ReturnType<typeof Uint8Array.of>;
 
 /** A token of which only its header was read. */
 export interface ReadToken {

@@ -4,7 +4,7 @@ import type { Check } from "../core/check.js";
 import type { VerdictCode } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import { ALGORITHM_FACTS, type Algorithm } from "./algorithms.js";
-import { parseMembers, readToken, type TokenForm, type TokenHeader } from "./token.js";
+import { type Bytes, parseMembers, readToken, type TokenForm, type TokenHeader } from "./token.js";
 
 /** The key for a token's `kid` and `alg`, or why there is none. */
 export type ResolvedKey =
@@ -99,8 +99,8 @@ function isVerifyingKey(key: CryptoKey | undefined, alg: Algorithm): boolean {
 export async function hasSigned(
   key: CryptoKey,
   alg: Algorithm,
-  signature: Uint8Array<ArrayBuffer>,
-  bytes: Uint8Array<ArrayBuffer>,
+  signature: Bytes,
+  bytes: Bytes,
 ): Promise<boolean> {
   if (!isVerifyingKey(key, alg)) return false;
   try {
