@@ -56,7 +56,7 @@ export function* choices<Of extends Dimensions>(
     options,
     weights: options.map(({ weight }) => weight),
   }));
-  for (let cost = above + 1; cost <= upTo; cost++) yield* choicesOfCost(weighed, choice, 0, cost);
+  for (let cost = above + 1; cost <= upTo; cost++) yield* choicesOfCost(weighed, choice, cost);
 }
 
 interface Weighed {
@@ -65,25 +65,38 @@ interface Weighed {
   readonly weights: readonly number[];
 }
 
+/** Walks the dimensions as an odometer does: a generator within each would pass every choice up through all of them. */
 function* choicesOfCost<Chosen extends Record<string, Option<unknown> | undefined>>(
   dimensions: readonly Weighed[],
   choice: Chosen,
-  at: number,
   cost: number,
 ): Iterable<Chosen> {
-  if (cost === 0) yield choice;
-  const dimension = dimensions[at];
-  if (dimension === undefined || cost < CHEAPEST) return;
-  yield* choicesOfCost(dimensions, choice, at + 1, cost);
-  const { name, options, weights } = dimension;
   const chosen: Record<string, Option<unknown> | undefined> = choice;
-  for (let index = 1; index < weights.length; index++) {
-    const left = cost - COST_OF_EACH_MISTAKE - (weights[index] ?? 0);
-    if (left < 0) continue;
-    chosen[name] = options[index];
-    yield* choicesOfCost(dimensions, choice, at + 1, left);
+  const places = dimensions.map(() => -1);
+  const left = [cost];
+  for (let at = 0; at >= 0; ) {
+    const dimension = dimensions[at];
+    const here = left[at] ?? 0;
+    if (dimension === undefined || here < CHEAPEST) {
+      if (here === 0) yield choice;
+      at -= 1;
+      continue;
+    }
+    const { name, options, weights } = dimension;
+    const place = (places[at] ?? 0) + 1;
+    if (place === weights.length) {
+      chosen[name] = options[0];
+      places[at] = -1;
+      at -= 1;
+      continue;
+    }
+    places[at] = place;
+    const next = place === 0 ? here : here - COST_OF_EACH_MISTAKE - (weights[place] ?? 0);
+    if (next < 0) continue;
+    chosen[name] = options[place];
+    at += 1;
+    left[at] = next;
   }
-  chosen[name] = options[0];
 }
 
 /** The mistakes of the first choice that `matches`; `undefined` if none does before the budget is spent. */
