@@ -313,13 +313,13 @@ const MAX_ANSWER_LENGTH = 200;
 /** The most bytes that so many characters have in UTF-8. */
 const MAX_ANSWER_BYTES = MAX_ANSWER_LENGTH * 4;
 
-/** What a line of an answer has a space for: what steers or hides, every kind of space, and what was no UTF-8. */
-const UNSEEN = new RegExp(`(?:${STEERING.source}|[\\s\\uFFFD])+`, "gu");
-
 /** The start of an answer as one line of text; `undefined` for a 200 and for an empty body. */
 function answerLine(response: TransportResponse | undefined): string | undefined {
   if (!response || response.status === 200 || response.body.length === 0) return undefined;
   const text = new TextDecoder().decode(response.body.subarray(0, MAX_ANSWER_BYTES));
-  const line = text.replace(UNSEEN, " ").trim();
+  const line = text
+    .replace(STEERING, " ")
+    .replace(/[\s\uFFFD]+/gu, " ")
+    .trim();
   return line === "" ? undefined : [...line].slice(0, MAX_ANSWER_LENGTH).join("");
 }
