@@ -121,10 +121,11 @@ describe("what a schema gives is what is sent", () => {
     expect(await outboxOf(events).enqueue({ listener: "a", payload: event as never })).toMatchObject({
       eventId,
     });
-    for (const other of [event, createEvent(payload)])
+    for (const other of [event, createEvent(payload), { ...event }])
       expect((await refusal({ ...events }, other)).message).toBe(
         "The event was made without this catalogue: make it with sender.createEvent, or pass its payload.",
       );
+    expect((await refusal(events, { ...event })).code).toBe("EVENT_INVALID"); // nobody knows that a copy was checked
   });
 });
 
