@@ -1,3 +1,4 @@
+// Asks a person on a terminal, in the open or hidden, and refuses where nobody can answer.
 import type { Context } from "./command.js";
 import { CliError, EXIT, usageError } from "./failure.js";
 import { inertLine } from "./output.js";

@@ -1,3 +1,4 @@
+// Works out which scheme a command uses, and with which settings.
 import type { SigningKey } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
 import type { ProbeFilter } from "hookproof/probes";

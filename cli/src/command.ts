@@ -1,3 +1,4 @@
+// What a command, a flag and an argument are, as data.
 import type { Config } from "./config/config.js";
 import type { Io } from "./io.js";
 import type { GlobalFlags, Output } from "./output.js";

@@ -1,3 +1,4 @@
+// Exit codes, and failures with a code, a message and a hint.
 /** The exit codes of every command (see `hookproof --help` and docs/cli.md). */
 export const EXIT = {
   ok: 0,

@@ -1,3 +1,4 @@
+// The user's folders, and files that only their owner can read.
 import { randomUUID } from "node:crypto";
 import {
   chmodSync,

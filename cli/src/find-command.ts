@@ -1,3 +1,4 @@
+// Finds the command that a line of words names, or refuses it.
 import { GLOBAL_FLAGS } from "./command.js";
 import { type CliError, closest, usageError } from "./failure.js";
 import { COMMANDS, GROUPS } from "./registry.js";

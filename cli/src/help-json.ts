@@ -1,3 +1,4 @@
+// Help as JSON, for programs.
 import { type Command, GLOBAL_FLAGS } from "./command.js";
 import { descriptionOf, exitsOf, shownFlags, usageOf } from "./help.js";
 import { COMMANDS } from "./registry.js";

@@ -1,3 +1,4 @@
+// Lays out help for people.
 import { type Command, type Flag, GLOBAL_FLAGS, type Positional } from "./command.js";
 import type { Io, Terminal } from "./io.js";
 import { type Paint, painter } from "./output.js";

@@ -1,3 +1,4 @@
+// What a command uses of its process, so that tests can pass their own.
 import { fstatSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 

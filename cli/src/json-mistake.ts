@@ -1,3 +1,4 @@
+// Says in which line and column a text stops being JSON.
 /** Where a text stops being JSON, as `line 2, column 5: unexpected "x"`; undefined where it is JSON. */
 export function jsonMistake(text: string): string | undefined {
   const message = refusalOf(text);

@@ -1,3 +1,4 @@
+// Runs a command line of this process and gives its exit code.
 import { EXIT } from "./failure.js";
 import { commandOf, isGroup, unknownCommand, withCommandFirst } from "./find-command.js";
 import type { Io } from "./io.js";

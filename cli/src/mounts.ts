@@ -1,3 +1,4 @@
+// Whether a file lies on a read-only mount of its own, as mounted secrets do.
 import { readFileSync, realpathSync } from "node:fs";
 
 /**

@@ -1,3 +1,4 @@
+// The one place where text becomes bytes: colours, widths, and what is escaped.
 import { randomBytes } from "node:crypto";
 import { styleText } from "node:util";
 import type { Io, Terminal } from "./io.js";

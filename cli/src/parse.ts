@@ -1,3 +1,4 @@
+// Parses a command's own arguments, strictly.
 import { Parser } from "yargs/helpers";
 import { type Args, type Command, type Flag, GLOBAL_FLAGS } from "./command.js";
 import { didYouMean, usageError } from "./failure.js";

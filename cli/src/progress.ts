@@ -1,3 +1,4 @@
+// A bar of progress on a terminal.
 import type { Io } from "./io.js";
 
 const SHOWN_AFTER_MS = 400;

@@ -1,3 +1,4 @@
+// Every command, its group and its place in the overview.
 import type { Command } from "./command.js";
 
 /**

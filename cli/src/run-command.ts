@@ -1,3 +1,4 @@
+// Runs one command with its words and turns failures into exit codes.
 import type { Command } from "./command.js";
 import { loadConfig } from "./config/config.js";
 import { globalFlags, withSettings } from "./config/settled-args.js";

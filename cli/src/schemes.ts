@@ -1,3 +1,4 @@
+// The table of schemes for `--scheme`: what each needs to sign, verify and diagnose.
 import { type Clock, generateSecret, type Signer, type SigningKey } from "hookproof";
 import type {
   HttpSignatureInput,

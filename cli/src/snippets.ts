@@ -1,3 +1,4 @@
+// Programs that send or verify in other languages, as they are printed.
 import { readFileSync } from "node:fs";
 
 /** What a program proves a webhook with, and what it does. */

@@ -1,3 +1,4 @@
+// Times and lengths of time on the command line, read and shown.
 import type { Clock } from "hookproof";
 import { usageError } from "./failure.js";
 

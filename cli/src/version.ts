@@ -1,3 +1,4 @@
+// The version of this package.
 import { readFileSync } from "node:fs";
 
 /** The version of this package. */

@@ -1,3 +1,4 @@
+// The whole page of the inspector.
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ReplayOrder } from "../src/inspector/contract.js";
 import { ConfirmDialog } from "./actions/confirm-dialog.js";

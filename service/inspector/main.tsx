@@ -1,3 +1,4 @@
+// Puts the inspector's page into the document.
 import { render } from "preact";
 import { App } from "./app.js";
 import { createApi } from "./live/api.js";

@@ -1,3 +1,4 @@
+// The entry `hookproof-service`: the local service with all that belongs to it.
 export {
   type ExampleListener,
   type ExampleRoute,

@@ -1,3 +1,4 @@
+// The entry for listeners, inspector and key set hosts, which starts without the API.
 /** Listeners, the inspector and hosts of key sets without the service's API: what starts in a moment. */
 export { createInspector, type Inspector, type InspectorOptions } from "./inspector/inspector.js";
 export { InspectorError } from "./inspector/inspector-error.js";

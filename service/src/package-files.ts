@@ -1,3 +1,4 @@
+// Finds the files of this package.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

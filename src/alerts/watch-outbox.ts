@@ -1,3 +1,4 @@
+// Watches an outbox and calls back when an alert begins or ends.
 import { type Clock, checkedClock, MAX_TIMER_MS, monotonicMs, systemClock, within } from "../core/clock.js";
 import { checkWholeNumber } from "../core/options.js";
 

@@ -1,3 +1,4 @@
+// Reads addresses and ranges, and says which are of a private network.
 import { HookproofError } from "./errors.js";
 
 /** An IP address as bytes: 4 for IPv4, 16 for IPv6. An IPv4-mapped IPv6 address is the IPv4 address. */

@@ -1,3 +1,4 @@
+// Bytes and their texts: UTF-8, base64 and base64url.
 const encoder = /* @__PURE__ */ new TextEncoder();
 const decoder = /* @__PURE__ */ new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

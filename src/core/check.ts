@@ -1,3 +1,4 @@
+// What a check of a verdict is, and the one maker of checks.
 import type { VerdictCode } from "./errors.js";
 
 /** One step of a verdict. It is private detail for your own logs and tools, never for the answer. */

@@ -1,3 +1,4 @@
+// Clocks, waits, and work that is awaited for a limited time.
 import { dropped } from "./options.js";
 
 /** The source of time, everywhere in the library. */

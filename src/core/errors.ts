@@ -1,3 +1,4 @@
+// Every code with its status and its sentence.
 /**
  * Every code of the library, the HTTP status a listener answers with (0: the code is local and never an
  * answer), and the sentence that may go on the wire. What was seen and what was wanted stays in `detail`.

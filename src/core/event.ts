@@ -1,3 +1,4 @@
+// What an event is: an id and bytes that never change.
 import { newUuid } from "#hash";
 import { decodeUtf8, utf8 } from "./bytes.js";
 import { HookproofError } from "./errors.js";

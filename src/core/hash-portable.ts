@@ -1,3 +1,4 @@
+// Hashes, HMAC and random ids for runtimes without Node's own.
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha1 } from "@noble/hashes/legacy.js";
 import { sha256, sha512 } from "@noble/hashes/sha2.js";

@@ -1,3 +1,4 @@
+// Header lines in all forms that servers and clients hand over.
 export const AUTHORIZATION_HEADER = "Authorization";
 export const CONTENT_TYPE_HEADER = "Content-Type";
 

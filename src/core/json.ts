@@ -1,3 +1,4 @@
+// Strict JSON: one value, in UTF-8, with its doubled members found.
 import { decodeUtf8 } from "./bytes.js";
 
 /** The value of strict JSON bytes: UTF-8, no byte order mark, exactly one value. */

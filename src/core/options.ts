@@ -1,3 +1,4 @@
+// Checks numbers in options, and makes callbacks harmless.
 /** A number in an option that must be whole: RangeError for anything else, and for less than `least`. */
 export function checkWholeNumber(name: string, value: number, least = 1): void {
   if (!Number.isSafeInteger(value) || value < least)

@@ -1,3 +1,4 @@
+// The numbers of the specification, with their units.
 import { HookproofError } from "./errors.js";
 
 /** The numbers of the specification (sections 5.2 and 8) and of docs/decisions.md, with their units. */

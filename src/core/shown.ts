@@ -1,3 +1,4 @@
+// Shows texts from outside, shortened and with what steers or hides escaped.
 /**
  * Characters that steer a terminal, turn the direction of text or hide it, in Unicode's own terms: controls (C0, C1),
  * marks of format, line separators, and what is not drawn by default, such as the tag characters and fillers.

@@ -1,3 +1,4 @@
+// Signatures of keys by WebCrypto.
 import { concatBytes } from "./bytes.js";
 
 /** What stands before the 32 bytes of a private key in its PKCS #8 form (RFC 8410 section 7). */

@@ -1,3 +1,4 @@
+// The URL of any receiver of webhooks in its one form.
 import { isLoopbackHost } from "./address.js";
 import { HookproofError } from "./errors.js";
 

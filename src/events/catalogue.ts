@@ -1,3 +1,4 @@
+// Checks payloads by the schemas of their types.
 import { decodeUtf8 } from "../core/bytes.js";
 import { HookproofError } from "../core/errors.js";
 import { createEvent, eventIn, type WebhookEvent } from "../core/event.js";

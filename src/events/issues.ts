@@ -1,3 +1,4 @@
+// Says in words what a schema found wrong.
 const SHOWN_ISSUES = 3;
 const SHOWN_SEGMENTS = 8;
 /** A message that is longer, or a payload with more values, is not searched for quotes: the message is not shown. */

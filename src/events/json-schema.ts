@@ -1,3 +1,4 @@
+// Gives a catalogue of events as JSON Schema.
 import { schemasOf } from "./catalogue.js";
 import { nameInWords } from "./issues.js";
 import type { StandardSchema } from "./standard-schema.js";

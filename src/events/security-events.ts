@@ -1,3 +1,4 @@
+// The event types of CAEP, RISC and SCIM, and events of them.
 import { HookproofError } from "../core/errors.js";
 
 const CAEP_BASE = "https://schemas.openid.net/secevent/caep/event-type/";

@@ -1,3 +1,4 @@
+// The types of schemas by Standard Schema, and of the payloads they describe.
 import type { WebhookEvent } from "../core/event.js";
 
 /** One mistake, as a schema names it. */

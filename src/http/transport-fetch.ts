@@ -1,3 +1,4 @@
+// Sends requests by fetch, for runtimes other than Node.
 import { concatBytes } from "../core/bytes.js";
 import { HookproofError } from "../core/errors.js";
 import {

@@ -1,3 +1,4 @@
+// What a transport is: one HTTP exchange with its limits.
 import { type Cidr, cidrContains, isPublicAddress, parseCidrs, parseIp } from "../core/address.js";
 import { HookproofError } from "../core/errors.js";
 import type { HeaderPair } from "../core/headers.js";

@@ -1,3 +1,4 @@
+// Checks a key set by every rule of the service.
 import { decodeProtectedHeader } from "jose/decode/protected_header";
 import { compactVerify } from "jose/jws/compact/verify";
 import { HookproofError } from "../core/errors.js";

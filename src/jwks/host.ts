@@ -1,3 +1,4 @@
+// Serves a key set from any server.
 import { sha256Base64url } from "#hash";
 import { utf8 } from "../core/bytes.js";
 import { checkWholeNumber } from "../core/options.js";

@@ -1,3 +1,4 @@
+// Recognises what people serve in place of a key set, and misspelt keys.
 import { decodeBase64url, isBase64url } from "../core/bytes.js";
 
 /** What people serve in place of a key set. */

@@ -1,3 +1,4 @@
+// Makes keys and the key set that publishes them.
 import { calculateJwkThumbprint } from "jose/jwk/thumbprint";
 import { CompactSign } from "jose/jws/compact/sign";
 import { compactVerify } from "jose/jws/compact/verify";

@@ -1,3 +1,4 @@
+// The states of a key, all worked out from its times.
 import { HookproofError } from "../core/errors.js";
 import type { Algorithm } from "../jwt/algorithms.js";
 

@@ -1,3 +1,4 @@
+// Fetches what a host shows, and compares it with what it should show.
 import { HookproofError } from "../core/errors.js";
 import type { HeaderPair } from "../core/headers.js";
 import { parseJson } from "../core/json.js";

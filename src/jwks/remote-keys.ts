@@ -1,3 +1,4 @@
+// Fetches a key set from its host and keeps it for as long as it may.
 import { createTransport } from "#transport";
 import { isLoopbackHost } from "../core/address.js";
 import { type Clock, systemClock, timeOf, within } from "../core/clock.js";

@@ -1,3 +1,4 @@
+// Reads the usable keys of a key set from an untrusted source.
 import type { CryptoKey } from "jose";
 import { HookproofError } from "../core/errors.js";
 import { shown } from "../core/shown.js";

@@ -1,3 +1,4 @@
+// The one table of algorithms.
 /** The algorithms a token may be signed with (specification 5.2, JWT method, step 2), in the order they are offered. */
 export const ALGORITHMS = ["RS256", "ES256", "EdDSA"] as const;
 

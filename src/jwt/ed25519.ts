@@ -1,3 +1,4 @@
+// Recognises Ed25519 keys under which anything is signed.
 /**
  * The y coordinates of the points of order 1, 2, 4 and 8 on Curve25519, in hexadecimal, without the bit that holds
  * the sign of x: 0, 1, -1 and the two of order 8, then 0 and 1 again with the field's prime added.

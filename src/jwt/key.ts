@@ -1,3 +1,4 @@
+// Imports private and public keys, and refuses those that are unfit.
 import type { CryptoKey, JWK } from "jose";
 import { decodeBase64url } from "../core/bytes.js";
 import { HookproofError } from "../core/errors.js";

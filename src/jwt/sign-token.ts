@@ -1,3 +1,4 @@
+// Signs tokens and other bytes with keys of any kind.
 import type { CryptoKey } from "jose";
 import { encodeBase64url } from "#hash";
 import { signatureBy } from "#signature";

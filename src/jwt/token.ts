@@ -1,3 +1,4 @@
+// Reads tokens strictly: form, header and members.
 import { decodeBase64url } from "#hash";
 import { decodeUtf8, isBase64url, utf8 } from "../core/bytes.js";
 import { duplicateMember } from "../core/json.js";

@@ -1,3 +1,4 @@
+// Opens a token with the key that its header names.
 import type { CryptoKey } from "jose";
 import { isSignatureBy } from "#signature";
 import type { Check } from "../core/check.js";

@@ -1,3 +1,4 @@
+// The one file of a key store.
 import { randomBytes } from "node:crypto";
 import {
   closeSync,

@@ -1,3 +1,4 @@
+// Keys on this machine's disk: made, rotated, retired.
 import { type Clock, systemClock } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import { checkMaxAge } from "../jwks/host.js";

@@ -1,3 +1,4 @@
+// Lets one process at a time work in a folder.
 import { createHash, randomBytes } from "node:crypto";
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";

@@ -1,3 +1,4 @@
+// Private keys as they are imported and exported.
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
 import { HookproofError } from "../core/errors.js";
 import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";

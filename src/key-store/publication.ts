@@ -1,3 +1,4 @@
+// What a key store remembers of the host of its key set.
 import { HookproofError } from "../core/errors.js";
 import {
   type KeyLife,

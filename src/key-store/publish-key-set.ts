@@ -1,3 +1,4 @@
+// Publishes a key set, and rotates a key in only after its host showed it.
 import { MAX_TIMER_MS, sleep, within } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import { checkWholeNumber } from "../core/options.js";

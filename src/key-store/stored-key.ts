@@ -1,3 +1,4 @@
+// Keys as the file of a key store holds them.
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from "node:crypto";
 import { HookproofError } from "../core/errors.js";
 import { shownAs } from "../core/shown.js";

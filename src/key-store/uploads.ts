@@ -1,3 +1,4 @@
+// Ways to bring a key set to its host.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, open, rename, rm, writeFile } from "node:fs/promises";

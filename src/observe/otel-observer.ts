@@ -1,3 +1,4 @@
+// Makes spans and metrics of OpenTelemetry.
 import type { Observer } from "../sender/observe.js";
 
 /** An OpenTelemetry `Span`, the part that is used here. */

@@ -1,3 +1,4 @@
+// Encrypts bodies before they are stored.
 import { concatBytes, utf8 } from "../core/bytes.js";
 import { HookproofError } from "../core/errors.js";
 import { shownAs } from "../core/shown.js";

@@ -1,3 +1,4 @@
+// The circuit breaker of a listener, as pure functions.
 import { checkWholeNumber } from "../core/options.js";
 
 /** When the circuit breaker of a listener opens, and for how long. */

@@ -1,3 +1,4 @@
+// Decides which listeners the next claims name.
 import type { Listeners } from "./listeners.js";
 import type { DueListener, OutboxStore, StoreControl } from "./outbox-store.js";
 

@@ -1,3 +1,4 @@
+// Pauses, cancellations, lists and redrives, as an outbox offers them.
 import { sha256Base64url } from "#hash";
 import { decodeBase64url, utf8 } from "../core/bytes.js";
 import type { Clock } from "../core/clock.js";

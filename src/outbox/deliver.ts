@@ -1,3 +1,4 @@
+// Attempts one claimed event and stores how it ended.
 import { sha256Base64url } from "#hash";
 import { type Clock, monotonicMs } from "../core/clock.js";
 import { type ErrorCode, HookproofError } from "../core/errors.js";

@@ -1,3 +1,4 @@
+// The loop that claims and delivers.
 import { type Clock, monotonicMs, sleep } from "../core/clock.js";
 import { dropped, harmless } from "../core/options.js";
 import type { Observer } from "../sender/observe.js";

@@ -1,3 +1,4 @@
+// Rules that all stores share: rates, leases and kept changes.
 import { HookproofError, messageOf } from "../core/errors.js";
 import type { Rate } from "./limits.js";
 import type { DueListeners } from "./outbox-store.js";

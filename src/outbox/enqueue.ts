@@ -1,3 +1,4 @@
+// Checks events and stores them in the caller's transaction.
 import { sha256Base64url } from "#hash";
 import { type Clock, monotonicMs } from "../core/clock.js";
 import { type ErrorCode, HookproofError, messageOf } from "../core/errors.js";

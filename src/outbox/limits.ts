@@ -1,3 +1,4 @@
+// The limits of one listener: places, rate and breaker.
 import { checkWholeNumber } from "../core/options.js";
 import {
   afterAttempt,

@@ -1,3 +1,4 @@
+// Checks a listener's options and prepares what its attempts share.
 import type { Clock } from "../core/clock.js";
 import { type AttemptOptions, type Attempts, prepareAttempts } from "../sender/attempt-options.js";
 import type { Observer } from "../sender/observe.js";

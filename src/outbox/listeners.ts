@@ -1,3 +1,4 @@
+// The listeners of an outbox: a map, or a function whose answers are kept.
 import { type Clock, lookedUp, monotonicMs } from "../core/clock.js";
 import { checkWholeNumber } from "../core/options.js";
 import type { Observer } from "../sender/observe.js";

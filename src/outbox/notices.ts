@@ -1,3 +1,4 @@
+// What a worker without an observer says on standard error.
 import type { Observer } from "../sender/observe.js";
 
 /** So many lines at most; whoever wants more observes. */

@@ -1,3 +1,4 @@
+// An outbox: keeps events until they are delivered.
 /// <reference lib="esnext.disposable" preserve="true" />
 // A user's own `lib` setting may lack Symbol.asyncDispose, which the declarations need.
 

@@ -1,3 +1,4 @@
+// What an outbox keeps and shows of its events.
 import type { ErrorCode } from "../core/errors.js";
 import type { AttemptRecord } from "../sender/attempt-record.js";
 

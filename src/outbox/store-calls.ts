@@ -1,3 +1,4 @@
+// Calls to a store that may be out of reach, and deliveries stored in groups.
 import { type Clock, monotonicMs } from "../core/clock.js";
 import { type ErrorCode, HookproofError } from "../core/errors.js";
 import type { Observer } from "../sender/observe.js";

@@ -1,3 +1,4 @@
+// Expires events, removes those that ended and measures what waits.
 import { type Clock, monotonicMs } from "../core/clock.js";
 import { newDelivery, type Observer } from "../sender/observe.js";
 import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";

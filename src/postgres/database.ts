@@ -1,3 +1,4 @@
+// The one way to PostgreSQL: connections, transactions, limits and errors.
 import { within } from "../core/clock.js";
 import { databaseFailure, HookproofError } from "../core/errors.js";
 

@@ -1,3 +1,4 @@
+// Reserves an event id, runs the automation and commits the id.
 import type { Check, FailedCheck } from "../core/check.js";
 import { monotonicMs, systemClock } from "../core/clock.js";
 import type { ReplayStore, Reservation, ReserveResult } from "../replay/replay-store.js";

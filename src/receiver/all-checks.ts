@@ -1,3 +1,4 @@
+// Every check of a listener in its order.
 import type { VerdictCode } from "../core/errors.js";
 import { LISTENER_CHECKS } from "../schemes/default-verifier.js";
 import { ACCEPTANCE_CHECKS, ENVELOPE_CHECKS } from "./checks.js";

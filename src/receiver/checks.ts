@@ -1,3 +1,4 @@
+// The receiver's own checks, and where requests may come from.
 import { type Cidr, cidrContains, formatIp, type IpAddress, parseIp } from "../core/address.js";
 import { type Check, type SchemeCheck, schemeChecks } from "../core/check.js";
 import type { ReceivedHeaders } from "../core/headers.js";

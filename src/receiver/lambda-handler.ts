@@ -1,3 +1,4 @@
+// A receiver behind AWS Lambda.
 import type { HeaderPair } from "../core/headers.js";
 import type { Run } from "./accept.js";
 import type { ReceivedRequest, Receiver } from "./receiver.js";

@@ -1,3 +1,4 @@
+// A receiver: verifies requests and accepts events once.
 import { parseCidrs } from "../core/address.js";
 import { type Clock, systemClock } from "../core/clock.js";
 import { type HeaderPair, type HeadersInput, receivedHeaders } from "../core/headers.js";

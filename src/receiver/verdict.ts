@@ -1,3 +1,4 @@
+// The outcome of all checks.
 import { type Check, detailOf } from "../core/check.js";
 import { statusOf, type VerdictCode } from "../core/errors.js";
 import type { Verifier } from "../schemes/scheme.js";

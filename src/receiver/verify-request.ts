@@ -1,3 +1,4 @@
+// Makes the checks of a request in order, up to the first that fails.
 import { bodyBytes, concatBytes } from "../core/bytes.js";
 import type { Check } from "../core/check.js";
 import { type Clock, unixSeconds } from "../core/clock.js";

@@ -1,3 +1,4 @@
+// Event ids in fixed pieces of memory.
 import { newUuid, sha256Base64url } from "#hash";
 
 /** 120 bits of an id's hash, as four whole numbers. They stand for the id. */

@@ -1,3 +1,4 @@
+// A replay store in memory.
 import { type Clock, checkedClock, monotonicMs, systemClock } from "../core/clock.js";
 import { checkWholeNumber } from "../core/options.js";
 import { EVENT_ID_RETENTION_MS } from "../core/protocol.js";

@@ -1,3 +1,4 @@
+// What a replay store does.
 import { within } from "../core/clock.js";
 import { databaseFailure, HookproofError, messageOf } from "../core/errors.js";
 

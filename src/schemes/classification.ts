@@ -1,3 +1,4 @@
+// What answers mean to a sender, in terms that all schemes share.
 import type { ErrorCode } from "../core/errors.js";
 import { type HeaderPair, httpDate, onlyValue } from "../core/headers.js";
 

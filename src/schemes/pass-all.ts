@@ -1,3 +1,4 @@
+// Makes a scheme's checks one after the other.
 import type { Check } from "../core/check.js";
 
 /**

@@ -1,3 +1,4 @@
+// What a scheme is: six questions, a signer and a verifier.
 import type { Check, SchemeCheck } from "../core/check.js";
 import type { VerdictCode } from "../core/errors.js";
 import type { HeaderPair, ReceivedHeaders } from "../core/headers.js";

@@ -1,3 +1,4 @@
+// Checks how a listener is reached, and prepares attempts at it.
 import { createTransport } from "#transport";
 import { type Clock, MAX_TIMER_MS } from "../core/clock.js";
 import type { Transport, TransportOptions } from "../http/transport.js";

@@ -1,3 +1,4 @@
+// The record of one attempt.
 import type { ErrorCode } from "../core/errors.js";
 
 /** The record of one attempt. */

@@ -1,3 +1,4 @@
+// Makes one attempt: signs, sends and reads the answer.
 import { type Clock, monotonicMs, within } from "../core/clock.js";
 import { type ErrorCode, HookproofError } from "../core/errors.js";
 import type { WebhookEvent } from "../core/event.js";

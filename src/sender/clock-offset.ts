@@ -1,3 +1,4 @@
+// Works out from an answer how far two clocks differ.
 import { httpDate, onlyValue } from "../core/headers.js";
 import type { TransportResponse } from "../http/transport.js";
 

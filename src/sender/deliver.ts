@@ -1,3 +1,4 @@
+// Attempts an event until it has arrived, with the waits between.
 import { type Clock, monotonicMs } from "../core/clock.js";
 import { type ErrorCode, HookproofError, messageOf } from "../core/errors.js";
 import type { WebhookEvent } from "../core/event.js";

@@ -1,3 +1,4 @@
+// What an observer is told.
 import type { ErrorCode } from "../core/errors.js";
 import type { HeaderPair } from "../core/headers.js";
 

@@ -1,3 +1,4 @@
+// When to try again, as a pure function.
 import { checkWholeNumber } from "../core/options.js";
 import { EVENT_ID_RETENTION_MS } from "../core/protocol.js";
 

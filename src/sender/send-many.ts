@@ -1,3 +1,4 @@
+// Starts work for many items and gives the results in their order.
 /** One item's work, and its outcome once there is one. */
 interface Started<Result> {
   readonly settled: Promise<void>;

@@ -1,3 +1,4 @@
+// A sender for one listener.
 import { sha256Base64url } from "#hash";
 import { type Clock, checkedClock, steadySleep, systemClock } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";

@@ -1,3 +1,4 @@
+// Signs one request for other HTTP clients.
 import { type Clock, systemClock, unixSeconds } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import { eventIn, type WebhookEvent } from "../core/event.js";

@@ -1,3 +1,4 @@
+// Sends events to many listeners.
 import { lookedUp, monotonicMs, systemClock } from "../core/clock.js";
 import { HookproofError, messageOf } from "../core/errors.js";
 import { checkWholeNumber } from "../core/options.js";

@@ -1,3 +1,4 @@
+// One way to all drivers of SQLite.
 import { closeSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
 import { HookproofError } from "../core/errors.js";

@@ -1,3 +1,4 @@
+// What a rule of a contract is, for any test runner.
 /** One rule of a contract, for any test runner. */
 export interface ContractCase<Subject> {
   /** The rule in words: a title for the test. */

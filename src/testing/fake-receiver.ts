@@ -1,3 +1,4 @@
+// A receiver with scripted answers, for tests.
 import { decodeUtf8 } from "../core/bytes.js";
 import type { Clock } from "../core/clock.js";
 import { HookproofError, messageOf } from "../core/errors.js";

@@ -1,3 +1,4 @@
+// All rules of a replay store.
 import { EVENT_ID_RETENTION_MS } from "../core/protocol.js";
 import { RESERVATION_MS, type ReplayStore, type Reservation } from "../replay/replay-store.js";
 import { type ContractCase, expectSame } from "./contract-case.js";

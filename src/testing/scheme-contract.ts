@@ -1,3 +1,4 @@
+// All rules of a scheme.
 import { createEvent, type WebhookEvent } from "../core/event.js";
 import type { HeaderPair } from "../core/headers.js";
 import { EVENT_ID_RETENTION_MS } from "../core/protocol.js";

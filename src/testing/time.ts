@@ -1,3 +1,4 @@
+// Clocks and waits for tests.
 import type { Clock } from "../core/clock.js";
 
 /** A clock that stands still until it is moved. */

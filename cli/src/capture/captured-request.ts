@@ -1,3 +1,4 @@
+// Reads a captured request in whatever form it is kept in.
 import type { HeaderPair } from "hookproof";
 import { usageError } from "../failure.js";
 import { parseCurl } from "./curl.js";

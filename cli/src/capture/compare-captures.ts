@@ -1,3 +1,4 @@
+// Compares a request as it was sent with the same one as it was received.
 import { type Change, type ComparedRequest, type Comparison, compare } from "hookproof/diagnose";
 import type { Args, Context } from "../command.js";
 import { EXIT, usageError } from "../failure.js";

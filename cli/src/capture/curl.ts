@@ -1,3 +1,4 @@
+// Writes a request as a curl command, and reads one back.
 import { readFileSync } from "node:fs";
 import type { HeaderPair } from "hookproof";
 import { CliError, EXIT, usageError } from "../failure.js";

@@ -1,3 +1,4 @@
+// Reads raw HTTP requests and header lines without changing a byte of the body.
 import type { HeaderPair } from "hookproof";
 import { usageError } from "../failure.js";
 

@@ -1,3 +1,4 @@
+// The hidden command that gives completion scripts their candidates.
 import { type Command, type Completion, type Flag, GLOBAL_FLAGS } from "../command.js";
 import { knownProfiles, loadConfig } from "../config/config.js";
 import { EXIT } from "../failure.js";

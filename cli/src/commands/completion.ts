@@ -1,3 +1,4 @@
+// The command that prints completion scripts for shells.
 import { existsSync, rmSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";

@@ -1,3 +1,4 @@
+// The commands that show the configuration and explain where each value comes from.
 import type { Command } from "../command.js";
 import { foundSettings, shownValue } from "../config/config.js";
 import { isPresent } from "../config/config-file.js";

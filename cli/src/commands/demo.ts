@@ -1,3 +1,4 @@
+// The command that plays the story of a webhook on this machine.
 import type { Command, Context } from "../command.js";
 import { CliError, EXIT } from "../failure.js";
 import { stopped } from "../io.js";

@@ -1,3 +1,4 @@
+// The command that checks this machine and a target without sending an event.
 import { checkedScheme } from "../chosen-scheme.js";
 import type { Command, Context } from "../command.js";
 import { knownProfiles } from "../config/config.js";

@@ -1,3 +1,4 @@
+// The command that compares two recorded events.
 import { existsSync } from "node:fs";
 import type { Command, Context } from "../command.js";
 import { EXIT, usageError } from "../failure.js";

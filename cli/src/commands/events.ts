@@ -1,3 +1,4 @@
+// The commands that list, show, export and delete the events that were sent.
 import { confirm } from "../ask.js";
 import { curlCommand } from "../capture/curl.js";
 import { type Command, ROWS_FLAG } from "../command.js";

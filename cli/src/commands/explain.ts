@@ -1,3 +1,4 @@
+// The command that explains a code, a status, a mistake or an exit code.
 import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../chosen-scheme.js";
 import type { Command } from "../command.js";
 import { type Explained, explainableNames, findExplanations } from "../explain/find-explanation.js";

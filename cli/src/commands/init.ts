@@ -1,3 +1,4 @@
+// The command that starts a project's configuration file.
 import { generateSecret, secretFingerprint } from "hookproof";
 import { openKeyStore } from "hookproof/node";
 import { ask, canAsk } from "../ask.js";

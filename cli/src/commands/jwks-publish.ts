@@ -1,3 +1,4 @@
+// The command that brings a key set to its host and proves that it is there.
 import { join } from "node:path";
 import {
   commandUpload,

@@ -1,3 +1,4 @@
+// The command that hosts a key set with generated keys.
 import { createKeySet } from "hookproof/jwks";
 import type { KeyStore } from "hookproof/node";
 import type { Command } from "../command.js";

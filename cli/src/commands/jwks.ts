@@ -1,3 +1,4 @@
+// The commands that check a key set and write it as a file.
 import { writeFile } from "node:fs/promises";
 import { checkKeySet, createKeySet, exportKeySet, type KeySetCheck, type StaticHost } from "hookproof/jwks";
 import type { Command } from "../command.js";

@@ -1,3 +1,4 @@
+// The command that takes a token apart and says what is wrong with it.
 import { existsSync } from "node:fs";
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";

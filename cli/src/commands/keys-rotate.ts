@@ -1,3 +1,4 @@
+// The commands that rotate, retire and remove signing keys.
 import { ALGORITHMS, type Algorithm } from "hookproof";
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";

@@ -1,3 +1,4 @@
+// The commands that list, show, make, import and export signing keys.
 import { ALGORITHMS, type Algorithm } from "hookproof";
 import type { KeyStatus } from "hookproof/node";
 import type { Command } from "../command.js";

@@ -1,3 +1,4 @@
+// The command that runs a local listener and shows what arrives.
 import { resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { secretFingerprint } from "hookproof";

@@ -1,3 +1,4 @@
+// The command that serves the tools for assistants over MCP.
 import type { Command } from "../command.js";
 import { OUTBOX_FLAGS } from "../outbox/open-outbox.js";
 

@@ -1,3 +1,4 @@
+// The commands that list, pause, resume and cancel what waits in an outbox.
 import { isEventId } from "hookproof";
 import type { OutboxEntry } from "hookproof/outbox";
 import type { EventFilter, OutboxStore } from "hookproof/outbox/store";

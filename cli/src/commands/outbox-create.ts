@@ -1,3 +1,4 @@
+// The command that makes an outbox.
 import type { Command } from "../command.js";
 import { EXIT } from "../failure.js";
 import { OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";

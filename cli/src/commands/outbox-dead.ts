@@ -1,3 +1,4 @@
+// The commands that list dead letters and send them again.
 import type { DeadLetter, RedriveOptions } from "hookproof/outbox";
 import type { OutboxStore } from "hookproof/outbox/store";
 import { canAsk, confirm } from "../ask.js";

@@ -1,3 +1,4 @@
+// The command that deletes dead letters.
 import { canAsk, confirm } from "../ask.js";
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";

@@ -1,3 +1,4 @@
+// The commands that show how an outbox stands and what was attempted.
 import { isEventId } from "hookproof";
 import type { ListenerStats, OutboxAttempt, OutboxEntry } from "hookproof/outbox";
 import type { OutboxStore } from "hookproof/outbox/store";

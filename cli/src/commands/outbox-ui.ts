@@ -1,3 +1,4 @@
+// The command that serves the page of an outbox.
 import { createOutbox } from "hookproof/outbox";
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";

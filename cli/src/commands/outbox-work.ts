@@ -1,3 +1,4 @@
+// The command that delivers the events of an outbox.
 import type { Activity } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
 import type { Command } from "../command.js";

@@ -1,3 +1,4 @@
+// The commands that keep profiles of targets and credentials.
 import { relative, resolve } from "node:path";
 import { secretFingerprint } from "hookproof";
 import { configuredScheme, SCHEME_EXAMPLES, SCHEME_FLAGS, schemeOf } from "../chosen-scheme.js";

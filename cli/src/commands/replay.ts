@@ -1,3 +1,4 @@
+// The command that sends an earlier event again, under its own id or a new one.
 import { existsSync } from "node:fs";
 import { createEvent, createSender } from "hookproof";
 import { confirm } from "../ask.js";

@@ -1,3 +1,4 @@
+// The commands that store, make, show and remove a profile's signing secret.
 import { generateSecret, secretFingerprint, secretWarnings } from "hookproof";
 import { askHidden, canAsk, confirm } from "../ask.js";
 import type { Command, Context, Flag } from "../command.js";

@@ -1,3 +1,4 @@
+// The command that sends one event, or many from a file.
 import type { WebhookEvent } from "hookproof";
 import { curlCommand } from "../capture/curl.js";
 import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../chosen-scheme.js";

@@ -1,3 +1,4 @@
+// The commands that set faults, clock and snapshots of a running local service.
 import type { Args, Command } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { countOf } from "../output.js";

@@ -1,3 +1,4 @@
+// The command that starts the local service.
 import { randomBytes } from "node:crypto";
 import { existsSync, rmSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";

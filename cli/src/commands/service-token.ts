@@ -1,3 +1,4 @@
+// The command that gets an access token of the local service.
 import { randomBytes, randomInt, randomUUID } from "node:crypto";
 import { generateKey } from "hookproof/jwks";
 import type { Args, Command, Context } from "../command.js";

@@ -1,3 +1,4 @@
+// The commands that fill, reset and describe the local service.
 import { confirm } from "../ask.js";
 import type { Command } from "../command.js";
 import { CONNECTION_FLAGS } from "../credentials/flags.js";

@@ -1,3 +1,4 @@
+// The command that takes a security event token apart and says what is wrong with it.
 import { existsSync } from "node:fs";
 import type { KeyResolver } from "hookproof/jwks";
 import { createReceiver } from "hookproof/receiver";

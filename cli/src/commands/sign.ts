@@ -1,3 +1,4 @@
+// The command that prints a signed request without sending it.
 import { signRequest } from "hookproof";
 import { curlCommand } from "../capture/curl.js";
 import { configuredScheme, SCHEME_EXAMPLES, SCHEME_FLAGS, schemeOf } from "../chosen-scheme.js";

@@ -1,3 +1,4 @@
+// The command that prints a program that sends or verifies in another language.
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
 import { SNIPPETS, type SnippetAction, type SnippetMethod, snippetOf } from "../snippets.js";

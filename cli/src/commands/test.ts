@@ -1,3 +1,4 @@
+// The command that probes a listener and names its bug.
 import {
   type AuthenticationMethod,
   findListenerMistake,

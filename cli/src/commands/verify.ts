@@ -1,3 +1,4 @@
+// The command that verifies a captured request and explains why it fails.
 import type { Mistake } from "hookproof/diagnose";
 import type { ListenerOptions, Rejection, Verdict } from "hookproof/receiver";
 import { parseCaptured } from "../capture/captured-request.js";

@@ -1,3 +1,4 @@
+// Reads and writes configuration files, one for a project and one for a user.
 import { readFileSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { CliError, didYouMean, EXIT, usageError } from "../failure.js";

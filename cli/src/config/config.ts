@@ -1,3 +1,4 @@
+// Puts flags, environment and files in their order and says where each value comes from.
 import { readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { hasStoredSecret, type SecretOwner } from "../credentials/stored-secrets.js";

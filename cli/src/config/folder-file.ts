@@ -1,3 +1,4 @@
+// Keeps what a folder's own configuration names inside of that folder.
 import { realpathSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { CliError, EXIT } from "../failure.js";

@@ -1,3 +1,4 @@
+// The table of all settings: their names, forms and defaults.
 import { dirname, resolve } from "node:path";
 import { SCHEME_NAMES } from "../schemes.js";
 

@@ -1,3 +1,4 @@
+// Fills a command's arguments with what the configuration says.
 import type { Args, Context } from "../command.js";
 import { durationMs } from "../times.js";
 import type { Config } from "./config.js";

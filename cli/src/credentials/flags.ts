@@ -1,3 +1,4 @@
+// The flags that commands share which sign or connect.
 import type { Flag } from "../command.js";
 
 /** The flags of every command that signs. */

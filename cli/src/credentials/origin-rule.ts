@@ -1,3 +1,4 @@
+// The rule of which secret may sign for which origin.
 import { secretFingerprint } from "hookproof";
 import type { Args } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";

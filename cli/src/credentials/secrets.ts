@@ -1,3 +1,4 @@
+// Finds a command's signing secrets in flags, environment and files.
 import { resolve } from "node:path";
 import { secretFingerprint, secretWarnings } from "hookproof";
 import type { Args, Context } from "../command.js";

@@ -1,3 +1,4 @@
+// Keeps signing secrets of profiles in private files.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";

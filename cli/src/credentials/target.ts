@@ -1,3 +1,4 @@
+// Works out where a request goes and what signs it.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Signer } from "hookproof";

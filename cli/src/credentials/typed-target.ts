@@ -1,3 +1,4 @@
+// Turns a target as a person types it into a URL.
 import { usageError } from "../failure.js";
 
 const LOOPBACK = /^(?:https?:\/\/)?(?:localhost|127\.0\.0\.1|\[::1\]):([0-9]{1,5})\/?$/i;

@@ -1,3 +1,4 @@
+// What `doctor` checks of this machine without a connection.
 import { accessSync, constants, readdirSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";

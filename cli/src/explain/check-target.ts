@@ -1,3 +1,4 @@
+// What `doctor` checks of a target without sending an event.
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { TLSSocket } from "node:tls";

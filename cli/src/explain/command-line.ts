@@ -1,3 +1,4 @@
+// Causes and fixes of the command line's own codes and exit codes.
 import { EXIT } from "../failure.js";
 
 /** Why something happens, and what to do about it. */

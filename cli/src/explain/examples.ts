@@ -1,3 +1,4 @@
+// For each code an example of what leads to it.
 import type { ErrorCode } from "hookproof";
 import type { CommandLineCode } from "./command-line.js";
 

@@ -1,3 +1,4 @@
+// Finds what is known of a code, a status, a mistake or an exit code.
 import { describeCode, describeStatus, errorCodes, type Mistake } from "hookproof/diagnose";
 import type { Probe } from "hookproof/probes";
 import { probesOf, schemeMistakes } from "../chosen-scheme.js";

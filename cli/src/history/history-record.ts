@@ -1,3 +1,4 @@
+// A sent event as a line of the history, written and read.
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { CliError, EXIT } from "../failure.js";
 import { readBytes } from "../files.js";

@@ -1,3 +1,4 @@
+// The history of events that were sent in the last 7 days.
 import { createReadStream } from "node:fs";
 import { appendFile, chmod, stat } from "node:fs/promises";
 import { join } from "node:path";

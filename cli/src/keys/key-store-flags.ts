@@ -1,3 +1,4 @@
+// The flags of commands that work on a key store, and its passphrase.
 import { type KeyStore, openKeyStore } from "hookproof/node";
 import type { Args, Flag } from "../command.js";
 import { readTextFile, requirePrivate } from "../files.js";

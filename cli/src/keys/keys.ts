@@ -1,3 +1,4 @@
+// Finds the key that signs and the key set that verifies.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Algorithm, SigningKey, Transport } from "hookproof";

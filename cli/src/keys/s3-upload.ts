@@ -1,3 +1,4 @@
+// Uploads a key set to a store that speaks S3.
 import { AwsClient } from "aws4fetch";
 import { HookproofError } from "hookproof";
 import type { KeySetUpload } from "hookproof/node";

@@ -1,3 +1,4 @@
+// The tools for assistants that start, end, repeat or send something.
 import { EXAMPLE_EVENTS } from "../send/payload.js";
 import { portOf } from "./inspector-client.js";
 import { EVENT_ID, PORT } from "./reading-tools.js";

@@ -1,3 +1,4 @@
+// Runs a command for a tool as the shell would, and reads its JSON.
 import { Readable, Writable } from "node:stream";
 import type { Command } from "../command.js";
 import type { Io } from "../io.js";

@@ -1,3 +1,4 @@
+// Asks the inspector of a local listener for a tool.
 import { nodeTransport } from "hookproof/node";
 import { CliError, EXIT, usageError } from "../failure.js";
 import type { Io } from "../io.js";

@@ -1,3 +1,4 @@
+// The local listeners that tools can see, and those they have started.
 import { once } from "node:events";
 import { connect } from "node:net";
 import { CliError, EXIT } from "../failure.js";

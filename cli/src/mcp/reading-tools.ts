@@ -1,3 +1,4 @@
+// The tools for assistants that look and change nothing.
 import { portOf } from "./inspector-client.js";
 import { listRequests, showRequest } from "./requests.js";
 import { flagWords, number, type Tool, text } from "./tool.js";

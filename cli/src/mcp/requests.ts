@@ -1,3 +1,4 @@
+// Requests of a local listener, listed, shown and sent again for a tool.
 import type { Io } from "../io.js";
 import type { Answer, Document } from "./call-command.js";
 import { askInspector } from "./inspector-client.js";

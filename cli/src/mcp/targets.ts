@@ -1,3 +1,4 @@
+// Where the tools may send to.
 import type { Context } from "../command.js";
 import { type Config, loadConfig } from "../config/config.js";
 import { isLoopback, originOf } from "../credentials/origin-rule.js";

@@ -1,3 +1,4 @@
+// A tool's result in the protocol's form.
 import { countOf, inertJson } from "../output.js";
 import type { Answer, Document } from "./call-command.js";
 

@@ -1,3 +1,4 @@
+// What a tool is, as data.
 import type { Io } from "../io.js";
 import type { Answer, Call } from "./call-command.js";
 import type { Listeners } from "./listeners.js";

@@ -1,3 +1,4 @@
+// The flags that select dead letters.
 import { isEventId } from "hookproof";
 import type { DeadLetterFilter } from "hookproof/outbox";
 import type { Args, Flag } from "../command.js";

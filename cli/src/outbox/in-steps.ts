@@ -1,3 +1,4 @@
+// Changes many dead letters in steps, with progress.
 import type { Context } from "../command.js";
 import { startProgress } from "../progress.js";
 

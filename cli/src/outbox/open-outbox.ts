@@ -1,3 +1,4 @@
+// Opens the outbox that flag, environment or configuration names.
 import { existsSync, statSync } from "node:fs";
 import type { OpenSqliteDatabase } from "hookproof/node";
 import type { OutboxStore, StoreControl } from "hookproof/outbox/store";

@@ -1,3 +1,4 @@
+// Delivers to the listeners of the profiles.
 import { existsSync } from "node:fs";
 import type { OutboxListenerOptions } from "hookproof/outbox";
 import type { Context } from "../command.js";

@@ -1,3 +1,4 @@
+// What a worker shows over HTTP: health, readiness and metrics.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Observer } from "hookproof";

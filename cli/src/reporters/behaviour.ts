@@ -1,3 +1,4 @@
+// Compares a listener with a recorded profile of behaviour.
 import {
   type AuthenticationMethod,
   type BehaviourDrift,

@@ -1,3 +1,4 @@
+// The formats of a test report: for people, as JSON lines, TAP and JUnit.
 import type { ProbeResult } from "hookproof/probes";
 import { countOf, inertJson, inertLine } from "../output.js";
 import { type CreateReporter, deviationOf, isFailure, type Run, seenBy } from "./reporter.js";

@@ -1,3 +1,4 @@
+// Opens the report that the flags ask for.
 import { closeSync, openSync, writeSync } from "node:fs";
 import type { Context } from "../command.js";
 import { CliError, EXIT } from "../failure.js";

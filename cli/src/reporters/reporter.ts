@@ -1,3 +1,4 @@
+// What a reporter is, and what it is told of a run.
 import type { ListenerVerdict, ProbeResult } from "hookproof/probes";
 import type { Output } from "../output.js";
 

@@ -1,3 +1,4 @@
+// The connection agent that flags and proxy variables ask for.
 import { BlockList, isIP } from "node:net";
 import type { ConnectionAgent, HeaderPair } from "hookproof";
 import { getProxyForUrl } from "proxy-from-env";

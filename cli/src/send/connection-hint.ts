@@ -1,3 +1,4 @@
+// What to do about a connection that failed.
 /** What to do about a connection that failed, by the host and reason in the library's message; undefined if unknown. */
 export function connectionHint(code: string, message: string): string | undefined {
   const [, host = "", reason = ""] = /: (\S+) \(([A-Za-z0-9_]+)\)/.exec(message) ?? [];

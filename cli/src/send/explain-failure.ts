@@ -1,3 +1,4 @@
+// Turns any thrown value into a failure with a code and an exit code.
 import { DeliveryError, HookproofError } from "hookproof";
 import { CliError, EXIT, type ExitCode } from "../failure.js";
 import { connectionHint } from "./connection-hint.js";

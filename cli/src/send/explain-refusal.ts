@@ -1,3 +1,4 @@
+// Explains a 401 where the listener is one of this machine.
 import { type SignedRequest, secretFingerprint } from "hookproof";
 import { shellQuoted } from "../capture/curl.js";
 import type { Context, Flag } from "../command.js";

@@ -1,3 +1,4 @@
+// Makes the event of `--data`, `--set` and `--event-id`.
 import { existsSync } from "node:fs";
 import { createEvent, HookproofError, type WebhookEvent } from "hookproof";
 import type { Context, Flag } from "../command.js";

@@ -1,3 +1,4 @@
+// Sends each line of a file as an event.
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";

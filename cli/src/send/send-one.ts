@@ -1,3 +1,4 @@
+// Sends one event, prints how it went and remembers it.
 import { createHash } from "node:crypto";
 import {
   type Activity,

@@ -1,3 +1,4 @@
+// The transport that the flags ask for, and what it shows of messages.
 import type { HeaderPair, Transport } from "hookproof";
 import type { Context } from "../command.js";
 import { agentFor } from "./agent.js";

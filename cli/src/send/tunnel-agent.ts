@@ -1,3 +1,4 @@
+// Connects through a proxy.
 import { HttpsProxyAgent } from "https-proxy-agent";
 
 /** How long a proxy may take to open a tunnel. */

@@ -1,3 +1,4 @@
+// Calls the remote control of a running local service.
 import { type HeaderPair, HookproofError } from "hookproof";
 import { nodeTransport } from "hookproof/node";
 import type { Context, Flag } from "../command.js";

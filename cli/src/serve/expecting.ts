@@ -1,3 +1,4 @@
+// What the flags of `listen` demand of senders.
 import { generateSecret } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
 import type { HandledRequest, LocalListener, SchemeListener } from "hookproof-service/listeners";

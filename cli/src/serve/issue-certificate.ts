@@ -1,3 +1,4 @@
+// Makes certificates for this machine by an authority of the user's own.
 import { createPrivateKey, randomBytes, webcrypto, X509Certificate } from "node:crypto";
 import type { Extension } from "@peculiar/x509";
 

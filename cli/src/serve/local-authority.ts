@@ -1,3 +1,4 @@
+// Keeps the user's authority and what loopback targets are trusted by.
 import { X509Certificate } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";

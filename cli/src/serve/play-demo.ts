@@ -1,3 +1,4 @@
+// The story that `demo` plays: each step over real HTTP.
 import {
   ALGORITHMS,
   createEvent,

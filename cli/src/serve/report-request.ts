@@ -1,3 +1,4 @@
+// Tells of each request that a local listener gets, and forwards it.
 import type { HeaderPair } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
 import type { Verdict } from "hookproof/receiver";

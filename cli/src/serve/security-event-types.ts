@@ -1,3 +1,4 @@
+// Names the types of security events.
 /** Event types by the beginning of their URIs, with the specification that defines them. */
 const FAMILIES: Readonly<Record<string, string>> = {
   "https://schemas.openid.net/secevent/caep/event-type/": "CAEP",

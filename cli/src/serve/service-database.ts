@@ -1,3 +1,4 @@
+// The local service's database and credentials, as commands open them.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { generateSecret } from "hookproof";

@@ -1,3 +1,4 @@
+// What a running listener writes down so that `:4400` can be sent to.
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { CliError, EXIT } from "../failure.js";

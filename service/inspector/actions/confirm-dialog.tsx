@@ -1,3 +1,4 @@
+// Asks before something is lost.
 import { Dialog } from "../parts/dialog.js";
 
 interface ConfirmProps {

@@ -1,3 +1,4 @@
+// Puts a request into the clipboard in the form that is needed next.
 import type { ListenerInfo, RequestDetail } from "../../src/inspector/contract.js";
 import { asCommand } from "../copy/as-command.js";
 import { asCurl } from "../copy/as-curl.js";

@@ -1,3 +1,4 @@
+// Changes a request before it is sent again.
 import { useState } from "preact/hooks";
 import type { ReplayOrder, RequestDetail } from "../../src/inspector/contract.js";
 import { Dialog } from "../parts/dialog.js";

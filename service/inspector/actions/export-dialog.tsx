@@ -1,3 +1,4 @@
+// Writes what the list shows to a file.
 import { useState } from "preact/hooks";
 import type { ExportQuery } from "../../src/inspector/contract.js";
 import type { Filter } from "../list/filter.js";

@@ -1,3 +1,4 @@
+// Sets the next answers of a listener, to see what a sender makes of them.
 import { useState } from "preact/hooks";
 import { type ForcedAnswer, LIMITS, type ListenerInfo } from "../../src/inspector/contract.js";
 import { Amount } from "../parts/amount.js";

@@ -1,3 +1,4 @@
+// Shows the keys of the keyboard.
 import { Dialog } from "../parts/dialog.js";
 
 const KEYS = [

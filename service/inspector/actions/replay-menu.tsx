@@ -1,3 +1,4 @@
+// Sends a request again in one of four ways.
 import type { ForcedAnswer, ListenerInfo, ReplayOrder, RequestDetail } from "../../src/inspector/contract.js";
 import {
   freshForMs,

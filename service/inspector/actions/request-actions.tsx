@@ -1,3 +1,4 @@
+// The buttons and menus of the open request.
 import type { ForcedAnswer, ListenerInfo, ReplayOrder, RequestDetail } from "../../src/inspector/contract.js";
 import { Icon } from "../parts/icon.js";
 import { CopyMenu } from "./copy-menu.js";

@@ -1,3 +1,4 @@
+// One call of the API in full.
 import type { CallDetail } from "../../src/inspector/contract.js";
 import { Headers } from "../detail/headers.js";
 import { PrettyBytes } from "../detail/pretty-bytes.js";

@@ -1,3 +1,4 @@
+// A call of the API in the list.
 import type { CallRow } from "../../src/inspector/contract.js";
 import type { RowParts } from "../list/list-row.js";
 import { VisibleText } from "../parts/visible-text.js";

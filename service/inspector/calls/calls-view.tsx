@@ -1,3 +1,4 @@
+// The calls of the service's API with their filters.
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import type { CallRow } from "../../src/inspector/contract.js";
 import { useDetail } from "../detail/use-detail.js";

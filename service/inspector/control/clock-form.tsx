@@ -1,3 +1,4 @@
+// Moves and stops the service's clock.
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { ClockState } from "../../src/inspector/contract.js";
 import { Amount } from "../parts/amount.js";

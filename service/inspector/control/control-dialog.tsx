@@ -1,3 +1,4 @@
+// The remote control of the service as a dialog.
 import { useCallback, useEffect, useState } from "preact/hooks";
 import type { Api, Controlled } from "../live/api.js";
 import { Dialog } from "../parts/dialog.js";

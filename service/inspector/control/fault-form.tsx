@@ -1,3 +1,4 @@
+// Sets what goes wrong with an operation.
 import { useState } from "preact/hooks";
 import type { SetFault } from "../../src/inspector/contract.js";
 import { Amount } from "../parts/amount.js";

@@ -1,3 +1,4 @@
+// The fields of the form for faults, and the fault they make.
 /** What can go wrong, and how the page says it. */
 export const KINDS = [
   ["status", "a status"],

@@ -1,3 +1,4 @@
+// Resets the service at the second click.
 import { useState } from "preact/hooks";
 import type { Change } from "./control-dialog.js";
 

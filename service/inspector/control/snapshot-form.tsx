@@ -1,3 +1,4 @@
+// Saves and restores copies of the state.
 import { useState } from "preact/hooks";
 import type { SavedSnapshot } from "../../src/inspector/contract.js";
 import { Icon } from "../parts/icon.js";

@@ -1,3 +1,4 @@
+// A request as a curl command.
 import type { RequestDetail } from "../../src/inspector/contract.js";
 import { decode, fromBase64 } from "../text/bytes.js";
 import { visible } from "../text/visible.js";

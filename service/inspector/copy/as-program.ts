@@ -1,3 +1,4 @@
+// A request as a program in several languages.
 import type { RequestDetail } from "../../src/inspector/contract.js";
 import { fromBase64 } from "../text/bytes.js";
 import { pasteable } from "./as-curl.js";

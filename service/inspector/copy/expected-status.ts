@@ -1,3 +1,4 @@
+// What a request will get when it is sent again, and why.
 import type { RequestDetail } from "../../src/inspector/contract.js";
 import { decode, fromBase64 } from "../text/bytes.js";
 

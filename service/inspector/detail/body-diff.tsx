@@ -1,3 +1,4 @@
+// Shows two bodies line by line, with what differs.
 import { CodeBlock } from "../parts/code-block.js";
 import { VisibleText } from "../parts/visible-text.js";
 import { fromBase64 } from "../text/bytes.js";

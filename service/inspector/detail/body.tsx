@@ -1,3 +1,4 @@
+// Shows a body as text, JSON or bytes.
 import { useId, useState } from "preact/hooks";
 import type { RequestDetail } from "../../src/inspector/contract.js";
 import { sizeOfRow } from "../list/request-row.js";

@@ -1,3 +1,4 @@
+// Shows what differs between two requests.
 import type { RequestDetail } from "../../src/inspector/contract.js";
 import { sizeOfRow } from "../list/request-row.js";
 import type { Api } from "../live/api.js";

@@ -1,3 +1,4 @@
+// Shows the lines of a request and its answer.
 import type { RequestDetail } from "../../src/inspector/contract.js";
 import { CodeBlock } from "../parts/code-block.js";
 import { Section } from "../parts/section.js";

@@ -1,3 +1,4 @@
+// Sets a duplicate beside the delivery that was accepted.
 import type { RequestDetail } from "../../src/inspector/contract.js";
 import { Section } from "../parts/section.js";
 import { timeOfDay } from "../text/time.js";

@@ -1,3 +1,4 @@
+// Shows header lines as they were.
 import { Fold } from "../parts/fold.js";
 import { VisibleText } from "../parts/visible-text.js";
 import { sizeOf } from "../text/bytes.js";

@@ -1,3 +1,4 @@
+// Shows the mistakes behind a refusal and what to change.
 import type { Mistake } from "../../src/inspector/contract.js";
 import { VisibleText } from "../parts/visible-text.js";
 

@@ -1,3 +1,4 @@
+// Shows and edits a note on a request.
 import { useState } from "preact/hooks";
 import { LIMITS } from "../../src/inspector/contract.js";
 import { VisibleText } from "../parts/visible-text.js";

@@ -1,3 +1,4 @@
+// Sets JSON on lines without changing its spelling.
 import { VisibleBytes } from "../parts/visible-bytes.js";
 import { VisibleText } from "../parts/visible-text.js";
 import { decode, hexOf } from "../text/bytes.js";

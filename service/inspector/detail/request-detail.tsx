@@ -1,3 +1,4 @@
+// Shows one request in full.
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { RequestDetail } from "../../src/inspector/contract.js";

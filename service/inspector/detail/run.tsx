@@ -1,3 +1,4 @@
+// Shows what the automation did with the event.
 import type { RunDetail } from "../../src/inspector/contract.js";
 import { CodeBlock } from "../parts/code-block.js";
 import { Fold } from "../parts/fold.js";

@@ -1,3 +1,4 @@
+// Shows the verdict step by step.
 import type { Step } from "../../src/inspector/contract.js";
 import { Fold } from "../parts/fold.js";
 import { Icon } from "../parts/icon.js";

@@ -1,3 +1,4 @@
+// Shows a token taken apart.
 import type { Claim, TokenDetail } from "../../src/inspector/contract.js";
 import { CodeBlock } from "../parts/code-block.js";
 import { Fold } from "../parts/fold.js";

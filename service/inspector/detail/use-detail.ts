@@ -1,3 +1,4 @@
+// Loads the details of the chosen row.
 import { useEffect, useState } from "preact/hooks";
 import { ApiError } from "../live/call.js";
 

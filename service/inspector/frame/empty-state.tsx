@@ -1,3 +1,4 @@
+// What a newcomer types to see something.
 import type { ListenerInfo } from "../../src/inspector/contract.js";
 import { shellQuoted } from "../copy/shell-quoted.js";
 import { Icon } from "../parts/icon.js";

@@ -1,3 +1,4 @@
+// Says that the server was started again.
 import { useState } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 

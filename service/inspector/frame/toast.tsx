@@ -1,3 +1,4 @@
+// Says what has just been done.
 import { VisibleText } from "../parts/visible-text.js";
 
 /** What has just been done, in words. It lies over the page, so that nothing moves. */

@@ -1,3 +1,4 @@
+// The bar with listener, state and what concerns all requests.
 import type { ComponentChildren } from "preact";
 import type { ForcedAnswer, SessionInfo } from "../../src/inspector/contract.js";
 import { Icon } from "../parts/icon.js";

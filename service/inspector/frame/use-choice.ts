@@ -1,3 +1,4 @@
+// Keeps in the address what the page shows.
 import { useCallback, useEffect, useState } from "preact/hooks";
 
 /** What the page shows: webhooks, or calls of an API; and of those the chosen one. */

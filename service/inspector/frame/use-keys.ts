@@ -1,3 +1,4 @@
+// Calls what a key of the keyboard stands for.
 import { useLayoutEffect } from "preact/hooks";
 
 /** Calls what a key stands for, unless somebody is typing or a dialog is open. */

@@ -1,3 +1,4 @@
+// What the server has, as it changes.
 import { useEffect, useState } from "preact/hooks";
 import type { Api } from "../live/api.js";
 import { type LiveState, NOTHING, startInspector } from "../live/inspector.js";

@@ -1,3 +1,4 @@
+// Runs what may fail and says so in a note.
 import { useCallback, useEffect, useState } from "preact/hooks";
 import type { Note } from "./toast.js";
 

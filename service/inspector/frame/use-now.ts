@@ -1,3 +1,4 @@
+// The time, once a second while somebody looks.
 import { useEffect, useState } from "preact/hooks";
 
 /** The time, anew every second while somebody looks. */

@@ -1,3 +1,4 @@
+// Whether list and detail fit side by side.
 import { useEffect, useState } from "preact/hooks";
 
 const wide = matchMedia("(min-width: 900px)");

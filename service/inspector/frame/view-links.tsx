@@ -1,3 +1,4 @@
+// The links between webhooks and calls of the API.
 import type { Choice } from "./use-choice.js";
 
 interface ViewLinksProps {

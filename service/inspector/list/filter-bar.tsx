@@ -1,3 +1,4 @@
+// The search and the buttons that filter a list.
 import type { ComponentChildren, Ref } from "preact";
 import { LIMITS } from "../../src/inspector/contract.js";
 import { kindOf, statusText } from "../parts/answer-kind.js";

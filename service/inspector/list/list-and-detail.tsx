@@ -1,3 +1,4 @@
+// A list with its filters, beside what is open.
 import type { ComponentChildren, Ref } from "preact";
 import { useRef } from "preact/hooks";
 import { Icon } from "../parts/icon.js";

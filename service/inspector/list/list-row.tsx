@@ -1,3 +1,4 @@
+// One row of a list.
 import type { ComponentChildren } from "preact";
 import { StatusBadge } from "../parts/status-badge.js";
 import { ago, timeOfDay } from "../text/time.js";

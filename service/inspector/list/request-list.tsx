@@ -1,3 +1,4 @@
+// The list of requests, newest first.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useNow } from "../frame/use-now.js";
 import { type Listed, Row, type RowParts } from "./list-row.js";

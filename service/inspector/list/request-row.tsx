@@ -1,3 +1,4 @@
+// A received webhook in the list.
 import type { RequestRow } from "../../src/inspector/contract.js";
 import { Icon } from "../parts/icon.js";
 import { VisibleText } from "../parts/visible-text.js";

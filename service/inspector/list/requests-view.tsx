@@ -1,3 +1,4 @@
+// The requests and the one that is open.
 import type { ComponentChildren, Ref } from "preact";
 import type { ListenerInfo, RequestDetail, RequestRow } from "../../src/inspector/contract.js";
 import { Comparison } from "../detail/comparison.js";

@@ -1,3 +1,4 @@
+// Works out which rows of a long list are in sight.
 /** Every row is as high as every other, so that a place in the list is a multiplication. */
 export const ROW_HEIGHT = 52;
 const SPARE_ROWS = 8;

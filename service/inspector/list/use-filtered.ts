@@ -1,3 +1,4 @@
+// Filters rows and counts what is left.
 import { useMemo, useState } from "preact/hooks";
 import { type Filter, NO_FILTER, ofSource, ofStatus } from "./filter.js";
 import { useSearch } from "./use-search.js";

@@ -1,3 +1,4 @@
+// Follows the newest row.
 import { useEffect, useRef, useState } from "preact/hooks";
 
 /** While requests pour in, the newest is opened no more often than this. */

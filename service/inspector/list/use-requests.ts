@@ -1,3 +1,4 @@
+// Filters requests and keeps one of them chosen.
 import { useCallback, useEffect, useState } from "preact/hooks";
 import type { RequestRow } from "../../src/inspector/contract.js";
 import type { Choice } from "../frame/use-choice.js";

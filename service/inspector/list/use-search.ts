@@ -1,3 +1,4 @@
+// Searches the requests on the server.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { LIMITS, type RequestRow } from "../../src/inspector/contract.js";
 import type { Api } from "../live/api.js";

@@ -1,3 +1,4 @@
+// Calls to the inspector's server.
 import type {
   CallDetail,
   CallPage,

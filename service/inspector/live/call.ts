@@ -1,3 +1,4 @@
+// Calls the page's own server with its token.
 import { type Failure, TOKEN_HEADER } from "../../src/inspector/contract.js";
 
 /** The server refused a call. */

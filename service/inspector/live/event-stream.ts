@@ -1,3 +1,4 @@
+// Reads the server's events and connects again when the stream ends.
 import type { InspectorEvents } from "../../src/inspector/contract.js";
 import type { Api } from "./api.js";
 import { ApiError } from "./call.js";

@@ -1,3 +1,4 @@
+// Hands over what came in once for each frame.
 /** While things pour in, they are handed over no more often than this, so that the page has frames for its reader. */
 const AGAIN_MS = 200;
 /** How long a tab out of sight, where no frames are drawn, puts it off. */

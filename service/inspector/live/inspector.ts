@@ -1,3 +1,4 @@
+// Loads what the server has, then follows it.
 import {
   type CallRow,
   type ForcedAnswer,

@@ -1,3 +1,4 @@
+// Puts new rows and new states of known ones into a list.
 import { LIMITS } from "../../src/inspector/contract.js";
 
 interface Numbered {

@@ -1,3 +1,4 @@
+// Takes the token that the page was opened with out of its address.
 /** Pages of one server are told apart by their path. */
 const KEPT = `hookproof-page-token ${location.pathname}`;
 

@@ -1,3 +1,4 @@
+// Shares one stream of events among all tabs.
 import type { Api } from "./api.js";
 import { readEventStream, type StreamEvent } from "./event-stream.js";
 

@@ -1,3 +1,4 @@
+// Calls to the outbox page's server.
 import type {
   DeadLetters,
   EventView,

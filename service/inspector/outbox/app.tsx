@@ -1,3 +1,4 @@
+// The whole page of an outbox.
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import type { DeadLetters, Overview } from "../../src/outbox/contract.js";
 import { Toast } from "../frame/toast.js";

@@ -1,3 +1,4 @@
+// Dead letters that failed alike, as one card.
 import { useState } from "preact/hooks";
 import type { DeadGroup, RedriveOrder, RedriveResult } from "../../src/outbox/contract.js";
 import { VisibleText } from "../parts/visible-text.js";

@@ -1,3 +1,4 @@
+// Where one event stands at each of its listeners.
 import { useEffect, useState } from "preact/hooks";
 import type { EventView } from "../../src/outbox/contract.js";
 import { type AnswerKind, kindOf } from "../parts/answer-kind.js";

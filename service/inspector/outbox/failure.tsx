@@ -1,3 +1,4 @@
+// What failed last and why, in words.
 import type { Failure } from "../../src/outbox/contract.js";
 import { Age } from "../parts/age.js";
 import { VisibleText } from "../parts/visible-text.js";

@@ -1,3 +1,4 @@
+// How one listener stands, as a card.
 import { useState } from "preact/hooks";
 import type { EventView, ListenerView } from "../../src/outbox/contract.js";
 import type { AnswerKind } from "../parts/answer-kind.js";

@@ -1,3 +1,4 @@
+// Puts the page of an outbox into the document.
 import { render } from "preact";
 import { createCall } from "../live/call.js";
 import { takePageToken } from "../live/page-token.js";

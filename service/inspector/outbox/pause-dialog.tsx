@@ -1,3 +1,4 @@
+// Asks why a listener is paused.
 import { useState } from "preact/hooks";
 import { Dialog } from "../parts/dialog.js";
 import { VisibleText } from "../parts/visible-text.js";

@@ -1,3 +1,4 @@
+// Writes a length of time in one unit.
 /** A length of time in one unit. */
 export function span(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));

@@ -1,3 +1,4 @@
+// Reads again and again while the page is in sight.
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { ApiError } from "../live/call.js";
 

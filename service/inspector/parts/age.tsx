@@ -1,3 +1,4 @@
+// Shows how long ago something was.
 import { useNow } from "../frame/use-now.js";
 import { ago } from "../text/time.js";
 

@@ -1,3 +1,4 @@
+// Shows a number with its label.
 interface AmountProps {
   readonly label: string;
   readonly value: string;

@@ -1,3 +1,4 @@
+// The kinds of answers that are told apart by colour, sign and words.
 /** The kinds of answers that are told apart by colour, sign and words. */
 export type AnswerKind = "accepted" | "duplicate" | "malformed" | "refused" | "failed";
 

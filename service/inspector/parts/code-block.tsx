@@ -1,3 +1,4 @@
+// Shows bytes and code.
 import type { ComponentChildren } from "preact";
 
 /** Bytes and code. It can have the focus, so that the keyboard can scroll it. */

@@ -1,3 +1,4 @@
+// A dialog over the page.
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { Icon } from "./icon.js";

@@ -1,3 +1,4 @@
+// Something that is shown on demand and not built before.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 

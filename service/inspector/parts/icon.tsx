@@ -1,3 +1,4 @@
+// Signs that stand beside words.
 const PATHS = {
   accepted: "m3.5 8.5 3 3 6-7",
   duplicate: "M4 6h8M4 10h8",

@@ -1,3 +1,4 @@
+// A button with a menu.
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon, type IconName } from "./icon.js";

@@ -1,3 +1,4 @@
+// A titled part of the detail.
 import type { ComponentChildren } from "preact";
 import { useId } from "preact/hooks";
 

@@ -1,3 +1,4 @@
+// A status with its sign.
 import { kindOf, statusText } from "./answer-kind.js";
 import { Icon } from "./icon.js";
 

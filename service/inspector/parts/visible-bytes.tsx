@@ -1,3 +1,4 @@
+// Shows bytes as text, with those that are none marked.
 import { decode, hexOf } from "../text/bytes.js";
 import type { Marking } from "../text/visible.js";
 import { VisibleText } from "./visible-text.js";

@@ -1,3 +1,4 @@
+// Shows text from outside, with what hides or steers marked.
 import { type Marking, visible } from "../text/visible.js";
 
 /** Text from outside: characters that would hide or turn the text around them are shown by name. */

@@ -1,3 +1,4 @@
+// Reads bytes as text without losing those that are none.
 /** The bytes behind standard base64. */
 export function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));

@@ -1,3 +1,4 @@
+// Finds what two lists of lines share.
 /** One line of a comparison. */
 export interface DiffLine {
   readonly text: string;

@@ -1,3 +1,4 @@
+// Reads header lines from a text.
 /** Header lines of a text with one on each line; what is wrong with it, where it is none. */
 export function headersOf(lines: string): [name: string, value: string][] | string {
   const headers: [string, string][] = [];

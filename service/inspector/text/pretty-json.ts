@@ -1,3 +1,4 @@
+// Sets JSON on lines, each token in its own spelling.
 /** A piece of JSON for the eye: where it stands, and what it is. */
 export interface JsonPiece {
   readonly text: string;

@@ -1,3 +1,4 @@
+// Writes times and ages for people.
 const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 const whole = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "long" });
 const utc = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium", timeZone: "UTC" });

@@ -1,3 +1,4 @@
+// Cuts a text at every character that is not seen.
 /** A stretch of text: as it stands, or one character that would not be seen, with what stands for it. */
 export interface Stretch {
   readonly text: string;

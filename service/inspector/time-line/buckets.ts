@@ -1,3 +1,4 @@
+// Sorts answers into the bars of the time line.
 import { type AnswerKind, kindOf } from "../parts/answer-kind.js";
 
 /** One bar of the time line: answers of each kind within one step. */

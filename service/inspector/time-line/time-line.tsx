@@ -1,3 +1,4 @@
+// Draws answers by status over time.
 import { useEffect, useState } from "preact/hooks";
 import type { Listed } from "../list/list-row.js";
 import type { AnswerKind } from "../parts/answer-kind.js";

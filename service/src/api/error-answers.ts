@@ -1,3 +1,4 @@
+// Turns whatever was thrown into an answer of the API.
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from "express";
 import { loggedError } from "../server/log.js";
 import { bearerChallenge, sendJson } from "../server/send-json.js";

@@ -1,3 +1,4 @@
+// The errors that become answers of the API.
 /** What is wrong with a field of a request. */
 export interface FieldViolation {
   /** The path of the field, such as `profileFilters[0].values`. */

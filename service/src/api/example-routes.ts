@@ -1,3 +1,4 @@
+// Ready-made calls of every operation over the stored state, for tests and pages.
 import { requireDatabase, withState } from "../state/database-state.js";
 import { examplePath } from "../storage/example-ids.js";
 import { OPERATIONS, type OperationId } from "./operations.js";

@@ -1,3 +1,4 @@
+// What a handler of an operation is given and gives back.
 import type { Principal } from "../auth/principal.js";
 import type { operations } from "./openapi.js";
 import type { OperationId } from "./operations.js";

@@ -1,3 +1,4 @@
+// Reads a JSON body in either spelling of its names.
 import { invalidField } from "./errors.js";
 import { resolved, type Schema } from "./openapi-document.js";
 

@@ -1,3 +1,4 @@
+// Mounts every operation of the document that has a handler.
 import express, { type Request, type Response, type Router } from "express";
 import { callerOf } from "../auth/bearer.js";
 import type { Principal } from "../auth/principal.js";

@@ -1,3 +1,4 @@
+// The OpenAPI document as types and as data.
 import { readFileSync } from "node:fs";
 import { packageFile } from "../package-files.js";
 

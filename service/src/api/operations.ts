@@ -1,3 +1,4 @@
+// Every operation of the OpenAPI document, ready to be mounted.
 import type { operations } from "./openapi.js";
 import {
   type OperationObject,

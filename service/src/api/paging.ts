@@ -1,3 +1,4 @@
+// Makes pages of lists and the signed tokens between them.
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { invalidField } from "./errors.js";
 

@@ -1,3 +1,4 @@
+// The page of the API reference, and the style of all pages.
 import { readFile } from "node:fs/promises";
 import express, { type Router } from "express";
 import { packageFile } from "../package-files.js";

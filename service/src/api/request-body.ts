@@ -1,3 +1,4 @@
+// Reads a request's body as text and as JSON, within its limit.
 import type { Request } from "express";
 import { receivedRequest } from "hookproof/node";
 import { ApiError, invalidField } from "./errors.js";

@@ -1,3 +1,4 @@
+// Checks values by the schemas of the document, and completes them.
 import { createRequire } from "node:module";
 import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import { ApiError, type FieldViolation } from "./errors.js";

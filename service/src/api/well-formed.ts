@@ -1,3 +1,4 @@
+// Refuses texts and depths that JSON allows and nothing else does.
 import type { FieldViolation } from "./errors.js";
 
 /**

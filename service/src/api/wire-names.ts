@@ -1,3 +1,4 @@
+// Translates names of the document to those of a client.
 import { propertiesOf } from "./lenient-body.js";
 import { openApiDocument, resolved, type Schema } from "./openapi-document.js";
 

@@ -1,3 +1,4 @@
+// Makes and checks access tokens.
 import { createHash } from "node:crypto";
 import type { Clock } from "hookproof";
 import { generateKey } from "hookproof/jwks";

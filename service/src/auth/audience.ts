@@ -1,3 +1,4 @@
+// The addresses that a client may name as the audience.
 /** The addresses that stand for this service in the claim `aud` of a client's assertion. */
 export interface Audience {
   /** What is wrong with a claim, to follow its name; undefined if it names this service. */

@@ -1,3 +1,4 @@
+// Finds the caller behind an Authorization header.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { ApiError } from "../api/errors.js";
 import type { Storage } from "../storage/storage.js";

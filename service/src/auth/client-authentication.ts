@@ -1,3 +1,4 @@
+// Authenticates a client at the token endpoint.
 import type { Clock } from "hookproof";
 import { decodeJwt, errors, importJWK, type JWK, jwtVerify } from "jose";
 import type { Schemas } from "../api/validation.js";

@@ -1,3 +1,4 @@
+// Makes, hashes and compares client secrets.
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 

@@ -1,3 +1,4 @@
+// Counts failed attempts of a client to prove itself.
 import { createHash } from "node:crypto";
 import type { Clock } from "hookproof";
 

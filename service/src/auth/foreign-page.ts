@@ -1,3 +1,4 @@
+// Recognises requests that a browser sends for a foreign page.
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 

@@ -1,3 +1,4 @@
+// Who makes a request, and what they may do.
 /** What a caller may do: a Super Admin everything, a member what no role is asked for. */
 export type Role = "super-admin" | "member";
 

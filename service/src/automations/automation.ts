@@ -1,3 +1,4 @@
+// What an automation is, as its owner writes it.
 import type { Schemas } from "../api/validation.js";
 import type { Step } from "./run-steps.js";
 import type { Templates } from "./template.js";

@@ -1,3 +1,4 @@
+// Finds everything that is wrong with an automation before it is saved.
 import { type KeySetUrlRules, remoteKeys } from "hookproof/jwks";
 import { createReceiver, type ListenerOptions, type Receiver } from "hookproof/receiver";
 import type { FieldViolation } from "../api/errors.js";

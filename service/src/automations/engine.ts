@@ -1,3 +1,4 @@
+// Receives the events of automations and runs them.
 import type { WebhookRouter } from "../server/webhook-router.js";
 import type { Run } from "../storage/runs.js";
 import { keySetRules } from "./check-automation.js";

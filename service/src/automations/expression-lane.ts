@@ -1,3 +1,4 @@
+// A queue over some processes that evaluate expressions.
 import {
   type Answer,
   type ExpressionProcess,

@@ -1,3 +1,4 @@
+// One process that evaluates expressions, one at a time.
 import { type ChildProcess, fork } from "node:child_process";
 import { setPriority } from "node:os";
 import type { Outcome, StepFailure } from "./step-failure.js";

@@ -1,3 +1,4 @@
+// Evaluates CEL in processes of its own.
 import { createLane, type Lane } from "./expression-lane.js";
 import type { Answer } from "./expression-process.js";
 import type { Outcome } from "./step-failure.js";

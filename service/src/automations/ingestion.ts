@@ -1,3 +1,4 @@
+// The webhook endpoint over the stored automations (specification 4.10).
 import { remoteKeys } from "hookproof/jwks";
 import { type BehaviourProfile, behaveAs } from "hookproof/probes";
 import type { ListenerOptions } from "hookproof/receiver";

@@ -1,3 +1,4 @@
+// Shows the run of an event in the inspector.
 import type { RunDetail } from "../inspector/contract.js";
 import type { RunStatus } from "../storage/runs.js";
 import type { Storage } from "../storage/storage.js";

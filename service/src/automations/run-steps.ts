@@ -1,3 +1,4 @@
+// Runs the steps of an automation in order.
 import type { Clock } from "hookproof";
 import type { Evaluation, Expressions } from "./expressions.js";
 import type { Outcome, StepFailure } from "./step-failure.js";

@@ -1,3 +1,4 @@
+// Performs the runs that are not finished, also those of before a crash.
 import type { Clock } from "hookproof";
 import { harmless } from "../server/harmless.js";
 import { loggedError, type ServiceLog } from "../server/log.js";

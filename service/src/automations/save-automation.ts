@@ -1,3 +1,4 @@
+// Checks an automation and keeps it.
 import { type Clock, generateSecret } from "hookproof";
 import type { KeySetUrlRules } from "hookproof/jwks";
 import { notFound } from "../api/errors.js";

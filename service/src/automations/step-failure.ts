@@ -1,3 +1,4 @@
+// Why a step failed, by code.
 /** Why a step failed: a stable code for programs, a sentence for people. */
 export interface StepFailure {
   readonly code: StepFailureCode;

@@ -1,3 +1,4 @@
+// Templates of JSON with expressions in them.
 /** A value of JSON. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 

@@ -1,3 +1,4 @@
+// What server and page of the inspector say about calls of the API.
 /** What the inspector says of the calls of a service's API, and of its remote control; part of `contract.ts`. */
 
 /** A call of the local service's API in the list; secrets in it are hidden. */

@@ -1,3 +1,4 @@
+// Keeps the newest calls of the API.
 import { type CallDetail, type CallRow, LIMITS } from "./contract.js";
 
 /** The newest calls of an API, in memory. */

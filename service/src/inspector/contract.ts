@@ -1,3 +1,4 @@
+// What server and page of the inspector say to each other, and the limits of both.
 import type { CallRow } from "./calls-contract.js";
 
 export type * from "./calls-contract.js";

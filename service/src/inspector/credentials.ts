@@ -1,3 +1,4 @@
+// Takes credentials and signatures out of what is shown or exported.
 /** Headers that prove who one is, also where a gateway has moved them; `Signature-Input` says only what was signed. */
 export const CREDENTIALS =
   /authorization|cookie|signature(?!-input$)|token|secret|password|api[-_]?key|assertion|jwt|hmac|^dpop$|^(?:x-)?auth(?:-|$)/i;

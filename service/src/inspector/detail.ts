@@ -1,3 +1,4 @@
+// Everything the page shows of a request.
 import { createHash } from "node:crypto";
 import type { HmacDetail, RequestDetail, RunDetail } from "./contract.js";
 import { type Entry, headerValues, onlyHeader } from "./entry.js";

@@ -1,3 +1,4 @@
+// Looks for the mistakes behind refusals, one at a time.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Mistake } from "hookproof/diagnose";
 import type { Entry } from "./entry.js";

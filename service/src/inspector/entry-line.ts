@@ -1,3 +1,4 @@
+// An entry of the history as a line of JSON, written and read.
 import type { HeaderPair } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
 import type { Check } from "hookproof/receiver";

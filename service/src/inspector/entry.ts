@@ -1,3 +1,4 @@
+// A request as the inspector keeps it.
 import type { HeaderPair } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
 import type { Check } from "hookproof/receiver";

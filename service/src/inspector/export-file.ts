@@ -1,3 +1,4 @@
+// Writes entries to a file, piece by piece.
 import { STATUS_CODES } from "node:http";
 import type { HeaderPair } from "hookproof";
 import { packageVersion } from "../package-files.js";

@@ -1,3 +1,4 @@
+// Tells connected pages of every change.
 import { randomBytes } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { type InspectorEvents, LIMITS, type RequestRow } from "./contract.js";

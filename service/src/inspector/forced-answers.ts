@@ -1,3 +1,4 @@
+// The answers that somebody asked for from the page.
 import { setTimeout as wait } from "node:timers/promises";
 import type { ReceiverAnswer } from "hookproof/receiver";
 import type { ForcedAnswer } from "./contract.js";

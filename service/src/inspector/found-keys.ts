@@ -1,3 +1,4 @@
+// Remembers the keys a resolver found, so that they can be shown.
 import { createHash, KeyObject } from "node:crypto";
 import type { KeyResolver } from "hookproof/jwks";
 

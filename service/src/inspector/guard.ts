@@ -1,3 +1,4 @@
+// Who may read and change what a page's server has.
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { RequestHandler } from "express";
 import { pageHeaders } from "../server/page-headers.js";

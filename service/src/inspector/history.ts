@@ -1,3 +1,4 @@
+// Keeps requests in memory, and in a journal where there is one.
 import { LIMITS, type RequestQuery } from "./contract.js";
 import { bytesOf, type Entry } from "./entry.js";
 import { previewOf } from "./preview.js";

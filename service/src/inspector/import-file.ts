@@ -1,3 +1,4 @@
+// Reads a file of requests that somebody else may have written.
 import type { HeaderPair } from "hookproof";
 import { LIMITS } from "./contract.js";
 import type { Entry } from "./entry.js";

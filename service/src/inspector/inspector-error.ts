@@ -1,3 +1,4 @@
+// What the inspector refuses to do.
 /** What the inspector refuses to do; the code is stable, and the status is the HTTP answer of its router. */
 export class InspectorError extends Error {
   override readonly name = "InspectorError";

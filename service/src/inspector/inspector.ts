@@ -1,3 +1,4 @@
+// Records what listeners receive, explains it and sends it again.
 import type { ServerResponse } from "node:http";
 import type { Mistake } from "hookproof/diagnose";
 import { packageVersion } from "../package-files.js";

@@ -1,3 +1,4 @@
+// A history in a SQLite file.
 import { type OpenSqliteDatabase, openSqlite } from "hookproof/node";
 import type { Entry } from "./entry.js";
 import { entryLine, parsedJson, readEntryLine } from "./entry-line.js";

@@ -1,3 +1,4 @@
+// Makes the checks of an imported request whose file has none.
 import { STATUS_CODES } from "node:http";
 import { type Entry, onlyHeader } from "./entry.js";
 import { reasonOf } from "./reason.js";

@@ -1,3 +1,4 @@
+// Hides secrets in an entry byte for byte.
 import type { Check } from "hookproof/receiver";
 import type { Draft } from "./record-request.js";
 

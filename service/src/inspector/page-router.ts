@@ -1,3 +1,4 @@
+// Serves a page and its data to whoever has the token.
 import express, { type ErrorRequestHandler, type Router } from "express";
 import type { HookproofError } from "hookproof";
 import type { Failure } from "./contract.js";

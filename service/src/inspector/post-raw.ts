@@ -1,3 +1,4 @@
+// Sends a request to the letter.
 import type { ClientRequest } from "node:http";
 import type { RequestOptions } from "node:https";
 import type { HeaderPair } from "hookproof";

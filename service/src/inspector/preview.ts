@@ -1,3 +1,4 @@
+// What a body shows of itself in the list.
 import { LIMITS, type RequestRow } from "./contract.js";
 import { parsedJson, recordOf } from "./entry-line.js";
 

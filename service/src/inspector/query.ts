@@ -1,3 +1,4 @@
+// Reads and checks the filters of a query.
 import { LIMITS, type RequestQuery } from "./contract.js";
 import type { Entry } from "./entry.js";
 import { InspectorError } from "./inspector-error.js";

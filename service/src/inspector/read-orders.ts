@@ -1,3 +1,4 @@
+// Reads and checks what the page asks the inspector to do.
 import {
   type ExportQuery,
   type ForcedAnswer,

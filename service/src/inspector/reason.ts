@@ -1,3 +1,4 @@
+// Why a request was answered as it was, in words.
 import { describeCode, type Mistake } from "hookproof/diagnose";
 import type { RequestRow } from "./contract.js";
 

@@ -1,3 +1,4 @@
+// Makes an entry of a request and its verdict.
 import type { HandledRequest } from "../server/webhook-router.js";
 import { LIMITS, type RequestRow } from "./contract.js";
 import { type Entry, isWhole, onlyHeader } from "./entry.js";

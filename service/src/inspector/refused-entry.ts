@@ -1,3 +1,4 @@
+// Makes an entry of what Node's HTTP parser refused.
 import type { RefusedByNode } from "../server/refused-by-node.js";
 import { LIMITS } from "./contract.js";
 import type { Draft } from "./record-request.js";

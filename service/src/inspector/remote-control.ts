@@ -1,3 +1,4 @@
+// The remote control of a service for the inspector's page.
 import type { RequestHandler } from "express";
 
 /** What a page may do to the service beside the inspector. */

@@ -1,3 +1,4 @@
+// Makes the request that an order from the page stands for.
 import { type HeaderPair, newEventId } from "hookproof";
 import { endToEndHeaders } from "../server/end-to-end-headers.js";
 import type { ReplayOrder } from "./contract.js";

@@ -1,3 +1,4 @@
+// Sends requests again and knows them when they come in.
 import type { HeaderPair } from "hookproof";
 import type { ReplayOrder, ReplayResult, TestEventResult } from "./contract.js";
 import { type Entry, headerValues, onlyHeader } from "./entry.js";

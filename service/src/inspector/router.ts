@@ -1,3 +1,4 @@
+// The inspector's page and its data as an Express router.
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import express, { type Router } from "express";

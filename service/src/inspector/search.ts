@@ -1,3 +1,4 @@
+// Finds requests by a line of search terms.
 import type { RequestRow } from "./contract.js";
 import { type Entry, headerValues } from "./entry.js";
 

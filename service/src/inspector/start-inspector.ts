@@ -1,3 +1,4 @@
+// Serves the inspector on a port of its own.
 import { loadedWhenAsked, type RunningServer, startServer } from "../server/http-server.js";
 import { newPageToken, pageToken } from "./guard.js";
 import type { Inspector } from "./inspector.js";

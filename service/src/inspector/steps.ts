@@ -1,3 +1,4 @@
+// The checks of a verdict, with those that were not made.
 import { CHECKS, type Check } from "hookproof/receiver";
 import type { Step } from "./contract.js";
 import type { Demanded } from "./entry.js";

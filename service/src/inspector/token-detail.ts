@@ -1,3 +1,4 @@
+// Takes a token apart for the page.
 import type { Check } from "hookproof/receiver";
 import { isDeeper } from "../api/well-formed.js";
 import type { Claim, TokenDetail } from "./contract.js";

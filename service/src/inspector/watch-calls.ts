@@ -1,3 +1,4 @@
+// Hands over every call of the API once it is answered.
 import type { Request, RequestHandler, Response } from "express";
 import type { HeaderPair } from "hookproof";
 import type { Operation } from "../api/operations.js";

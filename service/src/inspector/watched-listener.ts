@@ -1,3 +1,4 @@
+// Prepares what is asked about a listener with every request.
 import { createHash } from "node:crypto";
 import { type HeaderPair, hmacSigner, type Signer, secretFingerprint } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";

@@ -1,3 +1,4 @@
+// What server and page of an outbox say to each other.
 import type { ListenerStats, OutboxAttempt, OutboxEntry } from "hookproof/outbox";
 
 /**

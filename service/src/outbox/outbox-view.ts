@@ -1,3 +1,4 @@
+// Reads an outbox for its page.
 import type { ListenerError, ListenerStats, Outbox, OutboxEntry } from "hookproof/outbox";
 import { packageVersion } from "../package-files.js";
 import {

@@ -1,3 +1,4 @@
+// Reads and checks what the page asks of an outbox.
 import { recordOf } from "../inspector/entry-line.js";
 import { InspectorError } from "../inspector/inspector-error.js";
 import type { RedriveOrder } from "./contract.js";

@@ -1,3 +1,4 @@
+// The page of an outbox as an Express router.
 import express, { type Router } from "express";
 import { isEventId } from "hookproof";
 import type { PageToken } from "../inspector/guard.js";

@@ -1,3 +1,4 @@
+// Serves the page of an outbox on a port of its own.
 import { newPageToken } from "../inspector/guard.js";
 import { type RunningServer, startServer } from "../server/http-server.js";
 import type { OutboxAction } from "./contract.js";

@@ -1,3 +1,4 @@
+// Says in words what failed at a listener.
 import { describeCode } from "hookproof/diagnose";
 import type { OutboxAttempt } from "hookproof/outbox";
 import type { AttemptView, Failure, Words } from "./contract.js";

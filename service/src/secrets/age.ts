@@ -1,3 +1,4 @@
+// Keeps text encrypted with age and hands it out encrypted to a reader.
 import { Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
 
 /** A new identity for the service: what encrypts its text secrets at rest. */

@@ -1,3 +1,4 @@
+// Writes what the audit says of a caller.
 import type { Clock } from "hookproof";
 import type { Principal } from "../auth/principal.js";
 import type { AuditRecord } from "../storage/audit-events.js";

@@ -1,3 +1,4 @@
+// Prepares a paper secret and its content.
 import { invalidField } from "../api/errors.js";
 import type { Schemas } from "../api/validation.js";
 import { instant } from "../storage/document.js";

@@ -1,3 +1,4 @@
+// Opens what paper secrets need: identity, vault and object store.
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { link, readFile, rm, writeFile } from "node:fs/promises";

@@ -1,3 +1,4 @@
+// Views the content of a paper secret (specification 4.1).
 import { ApiError, invalidField, notFound } from "../api/errors.js";
 import type { ApiRequest } from "../api/handlers.js";
 import type { Schemas } from "../api/validation.js";

@@ -1,3 +1,4 @@
+// Starts the local service and everything that belongs to it.
 import { randomBytes } from "node:crypto";
 import express, { type RequestHandler } from "express";
 import type { Clock } from "hookproof";

@@ -1,3 +1,4 @@
+// Which pages of other origins may call the service.
 import type { IncomingMessage } from "node:http";
 import type { RequestHandler } from "express";
 

@@ -1,3 +1,4 @@
+// The header lines of a request that may go on to another server.
 import type { HeaderPair } from "hookproof";
 
 /** Headers that belong to one connection, or that are made anew for the next. */

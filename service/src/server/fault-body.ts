@@ -1,3 +1,4 @@
+// The body of an error that was set to happen.
 import { requestInfo } from "../api/errors.js";
 import type { OperationId } from "../api/operations.js";
 import { bearerChallenge, REALM } from "./send-json.js";

@@ -1,3 +1,4 @@
+// Faults that operations have on purpose.
 import type { Request, Response } from "express";
 import type { Clock } from "hookproof";
 import type { Schema } from "../api/openapi-document.js";

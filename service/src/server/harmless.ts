@@ -1,3 +1,4 @@
+// Makes a caller's callback harmless.
 /**
  * The caller's callback, made harmless: neither what it throws nor what an `async` one rejects with reaches anybody
  * but `onFailure`, as a promise that rejects with nobody to look at it ends the process. For callbacks that are told

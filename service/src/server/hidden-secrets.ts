@@ -1,3 +1,4 @@
+// Hides secrets in JSON by their names.
 import { camelCase } from "../api/lenient-body.js";
 import { isDeeper } from "../api/well-formed.js";
 

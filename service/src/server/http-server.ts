@@ -1,3 +1,4 @@
+// Starts HTTP servers with limits for slow clients.
 import {
   createServer,
   type IncomingMessage,

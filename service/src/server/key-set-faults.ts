@@ -1,3 +1,4 @@
+// Faults of a key set's host, to see what listeners make of them.
 import type { RequestListener, ServerResponse } from "node:http";
 import type { KeySet } from "hookproof/jwks";
 import { toJwksListener } from "hookproof/node";

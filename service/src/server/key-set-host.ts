@@ -1,3 +1,4 @@
+// Hosts a key set over HTTP or HTTPS.
 import type { KeySet } from "hookproof/jwks";
 import { sendAnswer, toJwksListener } from "hookproof/node";
 import { harmless } from "./harmless.js";

@@ -1,3 +1,4 @@
+// Serves webhook listeners without the service's API.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { sendAnswer } from "hookproof/node";
 import type { Inspector } from "../inspector/inspector.js";

@@ -1,3 +1,4 @@
+// Log lines of the service, without messages of others.
 import { harmless } from "./harmless.js";
 
 /** A logger as pino has it. */

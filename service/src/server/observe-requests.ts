@@ -1,3 +1,4 @@
+// Observes requests: an id for each, their log lines, spans and journal.
 import { randomUUID } from "node:crypto";
 import type { Request, RequestHandler } from "express";
 import type { Clock } from "hookproof";

@@ -1,3 +1,4 @@
+// Refuses options that a function does not have.
 /**
  * Refuses options that a function does not have. A misspelt one would do nothing, and a JavaScript program has no
  * compiler to say so.

@@ -1,3 +1,4 @@
+// What the answers of all pages say to browsers.
 /**
  * What the answers of every page say to the browser: it may load what `sources` names and nothing else, and no other
  * site may look into it.

@@ -1,3 +1,4 @@
+// Answers what Node's HTTP parser refused.
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 

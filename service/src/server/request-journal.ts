@@ -1,3 +1,4 @@
+// Keeps the latest requests for tests to ask for.
 import { camelCase } from "../api/lenient-body.js";
 import type { OperationId } from "../api/operations.js";
 import { jsonWithoutSecrets } from "./hidden-secrets.js";

@@ -1,3 +1,4 @@
+// Makes a certificate for localhost.
 const DAYS = 7;
 const DAY_MS = 24 * 60 * 60 * 1000;
 

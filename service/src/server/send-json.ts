@@ -1,3 +1,4 @@
+// Sends JSON, and challenges for a bearer token.
 import type { Request, Response } from "express";
 import { sendAnswer } from "hookproof/node";
 import type { ApiError } from "../api/errors.js";

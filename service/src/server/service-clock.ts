@@ -1,3 +1,4 @@
+// A clock that can be moved and stopped.
 import type { Clock } from "hookproof";
 
 /** How the clock of a service is moved. */

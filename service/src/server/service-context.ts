@@ -1,3 +1,4 @@
+// What the areas of the service share.
 import type { PageTokens } from "../api/paging.js";
 import type { WireNames } from "../api/wire-names.js";
 import type { AccessTokens } from "../auth/access-tokens.js";

@@ -1,3 +1,4 @@
+// The answer wherever there is no listener.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { HeaderPair } from "hookproof";
 import { sendAnswer } from "hookproof/node";

@@ -1,3 +1,4 @@
+// Routes webhooks to listeners of all schemes.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Signer } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";

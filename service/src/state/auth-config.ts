@@ -1,3 +1,4 @@
+// Completes an auth config.
 import { completed, type Schemas } from "../api/validation.js";
 
 type AuthConfig = Schemas["AuthConfig"];

@@ -1,3 +1,4 @@
+// Fills and resets a database without starting a service.
 import { existsSync } from "node:fs";
 import type { Clock } from "hookproof";
 import { refuseUnknown } from "../server/options.js";

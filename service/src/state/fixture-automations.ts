@@ -1,3 +1,4 @@
+// Checks and keeps the automations of a fixture.
 import { completed } from "../api/validation.js";
 import { inputOf } from "../automations/automation.js";
 import { anyReceiver, checkAutomation, problemsOf } from "../automations/check-automation.js";

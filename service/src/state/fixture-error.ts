@@ -1,3 +1,4 @@
+// Why a fixture or state cannot be used, with file and line.
 import type { FieldViolation } from "../api/errors.js";
 import type { Fixture } from "./fixture.js";
 

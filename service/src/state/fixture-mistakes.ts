@@ -1,3 +1,4 @@
+// Finds what is wrong with a fixture in itself.
 import type { FieldViolation } from "../api/errors.js";
 import { violationsOf } from "../api/validation.js";
 import { halfPairs } from "../api/well-formed.js";

@@ -1,3 +1,4 @@
+// Finds ids in a fixture that stand twice or refer to nothing.
 import type { FieldViolation } from "../api/errors.js";
 import { publicJwkProblem } from "../auth/client-authentication.js";
 import type { Fixture } from "./fixture.js";

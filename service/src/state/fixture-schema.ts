@@ -1,3 +1,4 @@
+// The JSON Schema of a fixture.
 import { openApiDocument, type Schema } from "../api/openapi-document.js";
 
 type Properties = Record<string, unknown>;

@@ -1,3 +1,4 @@
+// What a fixture holds, in the words of the API.
 import type { Schemas } from "../api/validation.js";
 import type { Role } from "../auth/principal.js";
 

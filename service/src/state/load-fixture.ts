@@ -1,3 +1,4 @@
+// Adds a fixture to what is stored, all of it or nothing.
 import { completed } from "../api/validation.js";
 import { hashClientSecret } from "../auth/client-secret.js";
 import { auditRecord } from "../secrets/audit-record.js";

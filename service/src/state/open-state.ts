@@ -1,3 +1,4 @@
+// Opens a database for the client there always is.
 import type { Clock } from "hookproof";
 import { keySetRules } from "../automations/check-automation.js";
 import { createExpressions, type Expressions } from "../automations/expressions.js";

@@ -1,3 +1,4 @@
+// Reads a fixture from YAML or JSON.
 import { readFile } from "node:fs/promises";
 import type { Document } from "yaml";
 import type { Fixture } from "./fixture.js";

@@ -1,3 +1,4 @@
+// Copies of the state under names.
 import type { Database } from "../storage/database.js";
 import { first } from "../storage/database.js";
 

@@ -1,3 +1,4 @@
+// Why a state cannot be made or used.
 /** A state that cannot be made or used. */
 export class StateError extends Error {
   override readonly name = "StateError";

@@ -1,3 +1,4 @@
+// Loads a state, and takes it back to its start.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { generateSecret } from "hookproof";
 import type { SaveContext } from "../automations/save-automation.js";

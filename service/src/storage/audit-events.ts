@@ -1,3 +1,4 @@
+// Audit events in the database.
 import type { Schemas } from "../api/validation.js";
 import type { Database } from "./database.js";
 import { type Stored, timestamp } from "./document.js";

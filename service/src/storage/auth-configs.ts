@@ -1,3 +1,4 @@
+// Auth configs in the database.
 import type { Schemas } from "../api/validation.js";
 import { type Database, first } from "./database.js";
 import { createdAt, type Stored } from "./document.js";

@@ -1,3 +1,4 @@
+// The tables of automations and their runs.
 /**
  * Tables of webhook listeners and automations. Times are milliseconds since the epoch. The event ids are in a
  * table that the replay store makes for itself.

@@ -1,3 +1,4 @@
+// Automations and their listeners in the database.
 import type { AutomationInput, Trigger } from "../automations/automation.js";
 import { type Database, first } from "./database.js";
 

@@ -1,3 +1,4 @@
+// Clients in the database.
 import type { Principal, Role } from "../auth/principal.js";
 import { type Database, first } from "./database.js";
 

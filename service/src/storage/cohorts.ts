@@ -1,3 +1,4 @@
+// Suggestions of role mining in the database.
 import { openApiDocument } from "../api/openapi-document.js";
 import type { Schemas } from "../api/validation.js";
 import type { Database, Statement } from "./database.js";

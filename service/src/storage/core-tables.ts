@@ -1,3 +1,4 @@
+// The tables of the service itself and most of its operations.
 /**
  * Tables of the service itself and of operations 4.2 to 4.5 and 4.7 to 4.9. Times are milliseconds since the
  * epoch. A `document` is the resource as it is answered, in JSON; what is searched and ordered by has columns.

@@ -1,3 +1,4 @@
+// Opens the service's SQLite file with its tables, for typed queries.
 import { statSync } from "node:fs";
 import { openSqlite, type SqliteDatabase, type SqliteStatement } from "hookproof/node";
 import { migrate } from "./migrate.js";

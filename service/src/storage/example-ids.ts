@@ -1,3 +1,4 @@
+// Stored ids that an operation can be called with.
 import { type Database, first } from "./database.js";
 
 /** Values for the path of an operation, by the names of its parameters. */

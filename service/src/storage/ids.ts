@@ -1,3 +1,4 @@
+// Makes new ids.
 import { randomBytes } from "node:crypto";
 
 const LENGTH = 27;

@@ -1,3 +1,4 @@
+// An object store in a folder or in memory, with signed URLs.
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";

@@ -1,3 +1,4 @@
+// Single values of the service in the database.
 import { type Database, first } from "./database.js";
 
 /** Single values of the service itself. */

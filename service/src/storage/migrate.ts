@@ -1,3 +1,4 @@
+// Brings the tables up to date by numbered steps.
 import { AUTOMATION_TABLES } from "./automation-tables.js";
 import { CORE_TABLES } from "./core-tables.js";
 import type { Database } from "./database.js";

@@ -1,3 +1,4 @@
+// What an object store does with the files of paper secrets.
 /** How long a download URL is valid (specification 8). */
 export const DOWNLOAD_VALID_SECONDS = 300;
 

@@ -1,3 +1,4 @@
+// Entitlements, app users and owners in the database.
 import type { Schemas } from "../api/validation.js";
 import { type Database, first } from "./database.js";
 import { createdAt, type Stored, timestamp } from "./document.js";

@@ -1,3 +1,4 @@
+// Paper secrets in the database.
 import { type Database, first } from "./database.js";
 
 /** A paper secret as it is kept: its text encrypted, or the key of its file in the object store. */

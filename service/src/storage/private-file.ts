@@ -1,3 +1,4 @@
+// Refuses files that others can read.
 import { statSync } from "node:fs";
 
 /** A file with secrets in it that other users of the machine can read. */

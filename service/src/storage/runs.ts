@@ -1,3 +1,4 @@
+// Runs of automations in the database.
 import type { Step, StepResult } from "../automations/run-steps.js";
 import { type Database, first } from "./database.js";
 

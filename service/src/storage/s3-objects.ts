@@ -1,3 +1,4 @@
+// An object store in a bucket that speaks S3.
 import { AwsClient } from "aws4fetch";
 import type { Clock } from "hookproof";
 import { ServiceFault } from "../server/log.js";

@@ -1,3 +1,4 @@
+// The tables of paper secrets and their audit.
 /** Tables of operations 4.1 and 4.6. Times are milliseconds since the epoch. */
 export const SECRET_TABLES = `
 CREATE TABLE paper_secrets (

@@ -1,3 +1,4 @@
+// The service's signing keys in the database.
 import type { KeyTimes } from "hookproof/jwks";
 import type { Database } from "./database.js";
 

@@ -1,3 +1,4 @@
+// Opens everything the service keeps.
 import type { Clock } from "hookproof";
 import { type SqliteReplayStore, sqliteReplayStore } from "hookproof/replay";
 import { type AuditEvents, auditEvents } from "./audit-events.js";

@@ -1,3 +1,4 @@
+// Tunnel bridges and credentials in the database.
 import type { Schemas } from "../api/validation.js";
 import type { Database } from "./database.js";
 import { createdAt, type Stored } from "./document.js";

@@ -1,3 +1,4 @@
+// Hashes, HMAC and random ids by Node.
 import {
   type Hmac as CryptoHmac,
   createHash,

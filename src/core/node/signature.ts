@@ -1,3 +1,4 @@
+// Signatures of keys by Node, at once and not by its thread pool.
 import { createPrivateKey, createPublicKey, KeyObject, sign, verify } from "node:crypto";
 import type * as portable from "../signature-portable.js";
 

@@ -1,3 +1,4 @@
+// Why each error code usually happens, and what to do about it.
 import type { ErrorCode } from "../../core/errors.js";
 
 const CHECK_CONNECTION = "Run hookproof doctor <url>: it checks name, connection, certificate and clock.";

@@ -1,3 +1,4 @@
+// Error codes and statuses in words.
 import { CODES, type ErrorCode } from "../../core/errors.js";
 import { likelyCauses } from "../../schemes/access-governance/likely-causes.js";
 import { CODE_ADVICE } from "./code-advice.js";

@@ -1,3 +1,4 @@
+// Names what changed a body on its way.
 import { decodeUtf8, encodeBase64, utf8 } from "../../core/bytes.js";
 import { countOf, shown } from "../../core/shown.js";
 import { withDetail } from "../rows/mistake.js";

@@ -1,3 +1,4 @@
+// Names what the way did to a request.
 import { bodyBytes } from "../../core/bytes.js";
 import { type HeadersInput, headerLines } from "../../core/headers.js";
 import { inWords, type Mistake } from "../rows/mistake.js";

@@ -1,3 +1,4 @@
+// Names what the way did to header lines.
 import { AUTHORIZATION_HEADER, CONTENT_TYPE_HEADER, type HeaderPair } from "../../core/headers.js";
 import { countOf, shown } from "../../core/shown.js";
 import {

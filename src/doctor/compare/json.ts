@@ -1,3 +1,4 @@
+// Names what changed a JSON text on its way.
 import { shown } from "../../core/shown.js";
 import { withDetail } from "../rows/mistake.js";
 import { type JsonMember, type JsonNode, type JsonTree, jsonTree } from "../texts/json-tree.js";

@@ -1,3 +1,4 @@
+// Names what the way did to method, host, path and query.
 import { shown } from "../../core/shown.js";
 import { withDetail } from "../rows/mistake.js";
 import { TARGET_CHANGES as CHANGES, type WayChange } from "./way-changes.js";

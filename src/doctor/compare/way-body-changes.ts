@@ -1,3 +1,4 @@
+// The table of what can happen to a body on its way.
 import type { WayChange } from "./way-changes.js";
 
 const RAW = "Let the listener read the body's raw bytes before anything parses it, and capture those.";

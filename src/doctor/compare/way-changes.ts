@@ -1,3 +1,4 @@
+// The table of what can happen to target and headers on their way.
 import type { MistakeRow } from "../rows/mistake.js";
 
 /** A row of what the way can do to a request. */

@@ -1,3 +1,4 @@
+// Every mistake that a diagnosis can name, by id and scheme.
 import { inWords, type Mistake, type MistakeRow } from "../rows/mistake.js";
 import { doctorOf, type OtherScheme } from "../schemes/by-name.js";
 import { SERIALISING_MISTAKES } from "./mistakes/body.js";

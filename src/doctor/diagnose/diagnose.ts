@@ -1,3 +1,4 @@
+// Finds the mistakes that explain why a request is refused.
 import { bodyBytes } from "../../core/bytes.js";
 import { type Clock, systemClock, unixSeconds } from "../../core/clock.js";
 import {

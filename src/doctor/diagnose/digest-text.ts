@@ -1,3 +1,4 @@
+// Reads a digest in any spelling that people use.
 import { decodeBase64url, encodeBase64, encodeBase64url, utf8 } from "../../core/bytes.js";
 import type { HashName } from "../../core/hash-portable.js";
 import type { Mistake } from "../rows/mistake.js";

@@ -1,3 +1,4 @@
+// Finds what is wrong with headers, target and body by themselves.
 import { type HeadersInput, headerLines, type ReceivedHeaders } from "../../core/headers.js";
 import { parseJson } from "../../core/json.js";
 import { isTimestamp, MAX_BODY_BYTES } from "../../core/protocol.js";

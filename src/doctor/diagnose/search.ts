@@ -1,3 +1,4 @@
+// Bounds a search by its work, and makes the bodies that may have been signed.
 import { utf8 } from "../../core/bytes.js";
 import { MAX_BODY_BYTES } from "../../core/protocol.js";
 import { type Option, optionsOf } from "../rows/mistake.js";

@@ -1,3 +1,4 @@
+// Searches the mistakes that give the signature that was received.
 import { digestOf, hmacOf } from "#hash";
 import { decodeUtf8, utf8 } from "../../core/bytes.js";
 import { isTimestamp } from "../../core/protocol.js";

@@ -1,3 +1,4 @@
+// Finds what is wrong with a token.
 import { digestOf } from "#hash";
 import { decodeBase64url, isBase64url, utf8 } from "../../core/bytes.js";
 import { MAX_TOKEN_LENGTH } from "../../core/protocol.js";

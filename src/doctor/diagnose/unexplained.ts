@@ -1,3 +1,4 @@
+// Says what was tried where nothing explains a signature.
 import { digestOf } from "#hash";
 import { decodeBase64url } from "../../core/bytes.js";
 import { countOf, shown } from "../../core/shown.js";

@@ -1,3 +1,4 @@
+// Records how a listener behaves, imitates it and finds what has changed.
 import { HookproofError, type VerdictCode } from "../../core/errors.js";
 import { newEventId } from "../../core/event.js";
 import type { HeaderPair } from "../../core/headers.js";

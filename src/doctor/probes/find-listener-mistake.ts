@@ -1,3 +1,4 @@
+// Finds the listener's own mistake by requests with known ones.
 import { unixSeconds } from "../../core/clock.js";
 import { newEventId } from "../../core/event.js";
 import { onlyValue } from "../../core/headers.js";

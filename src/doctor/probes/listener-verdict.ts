@@ -1,3 +1,4 @@
+// Weighs what the probes show of a listener in one sentence.
 import { secretFingerprint } from "../../schemes/access-governance/secret.js";
 import { rowOf } from "../diagnose/catalogue.js";
 import type { Family, ListenerWords } from "../rows/mistake.js";

@@ -1,3 +1,4 @@
+// What a probe is, as data.
 import type { ProbeRequest, RequestKit } from "./requests.js";
 
 /** How a listener authenticates requests (specification 5.2): HMAC signatures or JWTs. */

@@ -1,3 +1,4 @@
+// What is kept of an answer, and what varies in it.
 import type { HeaderPair } from "../../core/headers.js";
 
 /** Stands in a recorded answer for what is another one each time, such as an id or a time. */

@@ -1,3 +1,4 @@
+// Builds the right and wrong requests of probes.
 import { hmacSha256 } from "#hash";
 import { bodyBytes, decodeBase64url, encodeBase64url, utf8 } from "../../core/bytes.js";
 import { AUTHORIZATION_HEADER, CONTENT_TYPE_HEADER, type HeaderPair } from "../../core/headers.js";

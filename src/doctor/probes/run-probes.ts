@@ -1,3 +1,4 @@
+// Lists the probes, selects among them and runs them in order.
 import { createTransport, KEEPS_HEADER_LINES } from "#transport";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { HookproofError } from "../../core/errors.js";

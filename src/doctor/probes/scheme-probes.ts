@@ -1,3 +1,4 @@
+// Probes a listener of any scheme.
 import { bodyBytes } from "../../core/bytes.js";
 import type { HeaderPair } from "../../core/headers.js";
 import type { Signer } from "../../schemes/scheme.js";

@@ -1,3 +1,4 @@
+// What a listener of each scheme is probed with.
 import { type OtherScheme, probeTargetOf, type SchemeSetups } from "../schemes/by-name.js";
 import type { SchemeProbeTarget } from "./scheme-probes.js";
 

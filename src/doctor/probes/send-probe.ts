@@ -1,3 +1,4 @@
+// Sends one probe and judges its answer.
 import { type Clock, unixSeconds } from "../../core/clock.js";
 import { type ErrorCode, HookproofError } from "../../core/errors.js";
 import { newEventId } from "../../core/event.js";

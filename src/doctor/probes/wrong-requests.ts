@@ -1,3 +1,4 @@
+// Requests with one known mistake each, to find a listener that makes it too.
 import { digestOf, hmacOf } from "#hash";
 import { concatBytes, decodeBase64url, encodeBase64, encodeBase64url, utf8 } from "../../core/bytes.js";
 import { AUTHORIZATION_HEADER } from "../../core/headers.js";

@@ -1,4 +1,4 @@
-// Runs tables of mistakes on a request: rows that see their mistake, and rows that repeat it, the likeliest first.
+// Runs tables of mistakes: rows that see their mistake, and rows that repeat it, the likeliest first.
 import { type FoundMistake, inWords, type Mistake, type MistakeRow, type Option } from "./mistake.js";
 
 /** The mistakes of a table that were made, in the table's order. */

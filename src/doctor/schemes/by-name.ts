@@ -1,3 +1,4 @@
+// Loads the mistakes and probes of a scheme by its name.
 import type { SigningKey } from "../../jwt/key.js";
 import type { StandardWebhooksSecrets } from "../../schemes/standard-webhooks/sign.js";
 import type { SchemeProbeTarget } from "../probes/scheme-probes.js";

@@ -1,3 +1,4 @@
+// Changes of JSON that serialisers and databases make.
 import type { Json, JsonArray, JsonMember, JsonObject, Reshape, Texts } from "./json-shapes.js";
 import { textOf } from "./json-writer.js";
 

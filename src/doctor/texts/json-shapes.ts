@@ -1,3 +1,4 @@
+// Changes the shape of JSON: order, members and nesting.
 import { decodeUtf8 } from "../../core/bytes.js";
 import {
   CLOSE_ARRAY,

@@ -1,3 +1,4 @@
+// Takes a JSON text apart with the place of every value.
 /** A JSON value as it was written: nothing is rounded, sorted or merged. */
 export type JsonNode =
   | { readonly kind: "object"; readonly members: readonly JsonMember[] }

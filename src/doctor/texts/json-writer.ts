@@ -1,3 +1,4 @@
+// Writes JSON as the serialisers of many languages do.
 /** How one serialiser writes JSON. */
 export interface JsonStyle {
   /** The text between two members or elements. */

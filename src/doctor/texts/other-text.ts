@@ -1,3 +1,4 @@
+// Writes values as forms and as PHP's serialize() does.
 import type { Json, Texts } from "./json-shapes.js";
 
 // What other languages make of JSON that is not JSON again.

@@ -1,3 +1,4 @@
+// Encodings that people take bytes through by mistake.
 import { concatBytes, decodeBase64url } from "../../core/bytes.js";
 
 // How other languages and tools write bytes, strings and JSON.

@@ -1,3 +1,4 @@
+// Bounds what comes ahead of an answer, and what a proxy sends to a tunnel.
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { clearInterval, setInterval } from "node:timers";
 import { HookproofError } from "../../core/errors.js";

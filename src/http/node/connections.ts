@@ -1,3 +1,4 @@
+// Keeps connections of Node's HTTP for the next request.
 import type { ClientRequest, Agent as HttpAgent } from "node:http";
 import type { AgentOptions } from "node:https";
 import type { Socket } from "node:net";

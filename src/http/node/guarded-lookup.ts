@@ -1,3 +1,4 @@
+// A DNS look-up that refuses addresses of private networks.
 import type { LookupAddress, LookupAllOptions } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { type AddressPolicy, publicAddresses } from "../transport.js";

@@ -1,3 +1,4 @@
+// Reads requests of Node's HTTP without losing what was sent.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 

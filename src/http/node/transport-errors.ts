@@ -1,3 +1,4 @@
+// Gives each failed exchange one of our codes.
 import { type ErrorCode, HookproofError } from "../../core/errors.js";
 
 const LOST = new Set(["ECONNRESET", "EPIPE", "ECONNABORTED", "ERR_STREAM_PREMATURE_CLOSE", "UND_ERR_SOCKET"]);

@@ -1,3 +1,4 @@
+// Sends requests over Node's HTTP within limits.
 import type { ClientRequest, Agent as HttpAgent, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { setImmediate } from "node:timers";

@@ -1,3 +1,4 @@
+// Sends requests over an undici dispatcher of the caller's.
 import { subscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import type { HookproofError } from "../../core/errors.js";

@@ -1,3 +1,4 @@
+// Serves a key set from Node's HTTP and Express.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { closeAfterAnswer } from "../../http/node/incoming.js";
 import { type KeySetHostOptions, keySetAnswers } from "../host.js";

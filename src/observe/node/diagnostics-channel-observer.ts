@@ -1,3 +1,4 @@
+// Publishes what a sender does on a diagnostics channel.
 import { channel } from "node:diagnostics_channel";
 import type { Observer } from "../../sender/observe.js";
 

@@ -1,3 +1,4 @@
+// The entries of the memory store, and the queues they stand in.
 import { LOOK_STEPS } from "../engine.js";
 import type { ClaimedEvent, EventFilter } from "../outbox-store.js";
 import type {

@@ -1,3 +1,4 @@
+// An outbox store in memory.
 import { type Clock, systemClock } from "../../core/clock.js";
 import { newEventId } from "../../core/event.js";
 import { allowedBy, eventName, inTurn, newEvents, paceAfter } from "../engine.js";

@@ -1,3 +1,4 @@
+// Pauses, cancellations and due listeners in PostgreSQL.
 import { isEventId } from "../../core/event.js";
 import { type Database, jsonLiteral } from "../../postgres/database.js";
 import { type DueLooks, dueListeners, LOOK_STEPS, type LookedAt } from "../engine.js";

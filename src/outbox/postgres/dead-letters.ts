@@ -1,3 +1,4 @@
+// Dead letters, expiry and removal in PostgreSQL.
 import { isEventId, newEventId } from "../../core/event.js";
 import { type Database, jsonLiteral, rowsOf } from "../../postgres/database.js";
 import { CHANGE_KEPT_MS, SHARED_BODY_MS } from "../engine.js";

@@ -1,3 +1,4 @@
+// Stores events in PostgreSQL, by the library and by SQL.
 import { encodeBase64 } from "#hash";
 import { HookproofError } from "../../core/errors.js";
 import { MAX_BODY_BYTES } from "../../core/protocol.js";

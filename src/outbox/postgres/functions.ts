@@ -1,3 +1,4 @@
+// The SQL functions that workers call all the time.
 import type { OutboxNames } from "./names.js";
 import { ofKey, unsettledSql } from "./order.js";
 import { bodyOf, ms } from "./rows.js";

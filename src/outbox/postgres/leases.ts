@@ -1,3 +1,4 @@
+// Claims events and ends leases in PostgreSQL.
 import { newEventId } from "../../core/event.js";
 import { type Database, jsonLiteral } from "../../postgres/database.js";
 import { inTurn } from "../engine.js";

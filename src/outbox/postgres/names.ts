@@ -1,3 +1,4 @@
+// The names of an outbox's tables, checked and quoted.
 import { literal } from "../../postgres/database.js";
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;

@@ -1,3 +1,4 @@
+// Keeps the order of ordering keys in PostgreSQL.
 import { LATER_MS } from "../engine.js";
 import type { OutboxNames } from "./names.js";
 

@@ -1,3 +1,4 @@
+// Rows of PostgreSQL as events, attempts and statistics.
 import type { ClaimedEvent } from "../outbox-store.js";
 import type { DeadLetter, Delivery, OutboxAttempt, OutboxEntry, OutboxEvent } from "../records.js";
 import type { OutboxNames } from "./names.js";

@@ -1,3 +1,4 @@
+// The tables of the outbox in PostgreSQL.
 import { HookproofError, messageOf } from "../../core/errors.js";
 import { type Database, literal, type PostgresClient, rowsOf } from "../../postgres/database.js";
 import { enqueueFunctions, storeFunction } from "./enqueue.js";

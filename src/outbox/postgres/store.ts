@@ -1,3 +1,4 @@
+// An outbox store in PostgreSQL.
 import { databaseFailure } from "../../core/errors.js";
 import { isEventId } from "../../core/event.js";
 import { checkWholeNumber } from "../../core/options.js";

@@ -1,3 +1,4 @@
+// Wakes workers by notifications of PostgreSQL.
 import { newEventId } from "../../core/event.js";
 import {
   type Database,

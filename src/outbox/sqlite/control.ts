@@ -1,3 +1,4 @@
+// Pauses, cancellations and due listeners in SQLite.
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
 import { type DueLooks, dueListeners, filterCopy, LOOK_STEPS, type LookedAt } from "../engine.js";
 import type { CancelResult, EventFilter, StoreControl } from "../outbox-store.js";

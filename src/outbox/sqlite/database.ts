@@ -1,3 +1,4 @@
+// Opens an outbox's SQLite file, watches it and wakes workers.
 import { statSync } from "node:fs";
 import { HookproofError, messageOf } from "../../core/errors.js";
 import { type OpenSqliteDatabase, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";

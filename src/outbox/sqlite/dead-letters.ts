@@ -1,3 +1,4 @@
+// Dead letters, expiry and removal in SQLite.
 import type { Clock } from "../../core/clock.js";
 import type { ErrorCode } from "../../core/errors.js";
 import { newEventId } from "../../core/event.js";

@@ -1,3 +1,4 @@
+// Stores events in SQLite, and what follows from a change of their state.
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
 import { LATER_MS, newEvents, SHARED_BODY_MS, sharedBodies } from "../engine.js";
 import type { OutboxEvent } from "../records.js";

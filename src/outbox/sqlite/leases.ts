@@ -1,3 +1,4 @@
+// Claims events and ends leases in SQLite.
 import { randomUUID } from "node:crypto";
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
 import { allowedBy, inTurn, LATER_MS, paceAfter } from "../engine.js";

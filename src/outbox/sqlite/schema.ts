@@ -1,3 +1,4 @@
+// The tables of the outbox in SQLite.
 import { type ErrorCode, HookproofError, messageOf } from "../../core/errors.js";
 import { inTransaction, type SqliteDatabase } from "../../sqlite/database.js";
 import type { ClaimedEvent } from "../outbox-store.js";

@@ -1,3 +1,4 @@
+// An outbox store in SQLite.
 import { type Clock, systemClock } from "../../core/clock.js";
 import { checkWholeNumber } from "../../core/options.js";
 import {

@@ -1,3 +1,4 @@
+// A receiver behind Node's HTTP and Express.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { headerPairs } from "../../core/headers.js";
 import { closeAfterAnswer, keptBody, mayLackHeaders, requestBody } from "../../http/node/incoming.js";

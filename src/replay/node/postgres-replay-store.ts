@@ -1,3 +1,4 @@
+// A replay store in PostgreSQL.
 import { randomUUID } from "node:crypto";
 import { checkWholeNumber } from "../../core/options.js";
 import { EVENT_ID_RETENTION_MS } from "../../core/protocol.js";

@@ -1,3 +1,4 @@
+// A replay store in SQLite.
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../../core/clock.js";
 import { checkWholeNumber } from "../../core/options.js";

@@ -1,3 +1,4 @@
+// Runs the calls of one turn of the event loop as one statement.
 import { setImmediate } from "node:timers";
 
 /** How many calls share a statement at most: one of many thousands would be late, and all of them with it. */

@@ -1,3 +1,4 @@
+// What an answer of the service means.
 import type { ErrorCode } from "../../core/errors.js";
 import {
   type Answer,

@@ -1,3 +1,4 @@
+// The checks of the default scheme.
 import { type CodesOf, type SchemeCheck, type SchemeChecks, schemeChecks } from "../../core/check.js";
 import { MAX_TOKEN_LIFETIME_SECONDS, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
 

@@ -1,3 +1,4 @@
+// The claims of a token, made and compared.
 import { sha256Base64url } from "#hash";
 import type { Check } from "../../core/check.js";
 import { MAX_TOKEN_LIFETIME_SECONDS } from "../../core/protocol.js";

@@ -1,3 +1,4 @@
+// The HMAC signature, both sides.
 import { constantTimeEqual, hmacSha256 } from "#hash";
 import { HookproofError } from "../../core/errors.js";
 import type { Hmac } from "../../core/hash-portable.js";

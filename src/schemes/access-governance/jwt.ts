@@ -1,3 +1,4 @@
+// The signer of tokens.
 import { HookproofError } from "../../core/errors.js";
 import { AUTHORIZATION_HEADER } from "../../core/headers.js";
 import { DEFAULT_TOKEN_LIFETIME_SECONDS, MAX_TOKEN_LIFETIME_SECONDS } from "../../core/protocol.js";

@@ -1,3 +1,4 @@
+// What usually leads to a refusal, by status.
 const LIKELY: Readonly<Record<number, readonly string[]>> = {
   400: ["a clock that is more than 5 minutes off", "a proxy that removed or changed a header"],
   401: [

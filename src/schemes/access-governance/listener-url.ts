@@ -1,3 +1,4 @@
+// The form of a listener's URL.
 import { invalid, parse, plainUrl, requireTls } from "../../core/target-url.js";
 
 const INGESTION_PATH = "/api/v1/webhooks/incoming/";

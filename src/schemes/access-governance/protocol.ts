@@ -1,3 +1,4 @@
+// The header names, and what is signed before the body.
 /**
  * What is signed before the body: `{timestamp}.{event_id}.`, with the header values as they are sent
  * (specification 5.2, HMAC method, step 2).

@@ -1,3 +1,4 @@
+// Makes and checks signing secrets.
 import { sha256Base64url } from "#hash";
 import { decodeBase64url, decodeUtf8, encodeBase64url, utf8 } from "../../core/bytes.js";
 import { HookproofError } from "../../core/errors.js";

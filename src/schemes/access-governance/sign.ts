@@ -1,3 +1,4 @@
+// The default scheme, as data.
 import type { Scheme } from "../scheme.js";
 import { classify } from "./answers.js";
 import { parseListenerUrl } from "./listener-url.js";

@@ -1,3 +1,4 @@
+// The verifier of a listener of the service.
 import type { Check } from "../../core/check.js";
 import { messageOf } from "../../core/errors.js";
 import { isEventId } from "../../core/event.js";

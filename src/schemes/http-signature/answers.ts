@@ -1,3 +1,4 @@
+// What an answer means to a sender of HTTP message signatures.
 import { type Answer, type Classification, classifyAnswer } from "../classification.js";
 
 /**

@@ -1,3 +1,4 @@
+// The signer of HTTP message signatures, and what they cover.
 import { serializeItem } from "structured-headers";
 import { encodeBase64, hmacSha256Base64, sha256Base64 } from "#hash";
 import { utf8 } from "../../core/bytes.js";

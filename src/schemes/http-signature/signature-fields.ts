@@ -1,3 +1,4 @@
+// Reads the two headers of HTTP message signatures.
 import { type InnerList, type Item, parseDictionary, serializeInnerList } from "structured-headers";
 import { encodeBase64 } from "#hash";
 

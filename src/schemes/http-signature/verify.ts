@@ -1,3 +1,4 @@
+// The verifier of HTTP message signatures.
 import { parseDictionary } from "structured-headers";
 import { constantTimeEqual, decodeBase64, digestOf } from "#hash";
 import { encodeBase64url, utf8 } from "../../core/bytes.js";

@@ -1,3 +1,4 @@
+// What an answer means to a transmitter of security event tokens.
 import type { VerdictCode } from "../../core/errors.js";
 import { parseJson } from "../../core/json.js";
 import { isObject } from "../../events/security-events.js";

@@ -1,3 +1,4 @@
+// The signer of security event tokens.
 import { utf8 } from "../../core/bytes.js";
 import { HookproofError } from "../../core/errors.js";
 import { parseJson } from "../../core/json.js";

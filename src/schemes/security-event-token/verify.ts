@@ -1,3 +1,4 @@
+// The verifier of security event tokens.
 import { decodeUtf8 } from "../../core/bytes.js";
 import { type Check, type FailedCheck, type SchemeCheck, schemeChecks } from "../../core/check.js";
 import type { VerdictCode } from "../../core/errors.js";

@@ -1,3 +1,4 @@
+// The signer of Standard Webhooks, and its secrets.
 import { encodeBase64, hmacSha256Base64 } from "#hash";
 import { ed25519Signer } from "#signature";
 import { decodeBase64url, utf8 } from "../../core/bytes.js";

@@ -1,3 +1,4 @@
+// The verifier of Standard Webhooks.
 import { constantTimeEqual, decodeBase64 } from "#hash";
 import { ed25519Verifier } from "#signature";
 import { utf8 } from "../../core/bytes.js";

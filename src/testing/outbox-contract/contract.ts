@@ -1,3 +1,4 @@
+// All rules of an outbox store.
 import type { ContractCase } from "../contract-case.js";
 import { controlRules } from "./control-rules.js";
 import { deadLetterRules, upkeepRules } from "./dead-letter-rules.js";

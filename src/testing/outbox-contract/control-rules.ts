@@ -1,3 +1,4 @@
+// Rules of pauses, cancellations and events for later.
 import type { OutboxStore, StoreControl } from "../../outbox/outbox-store.js";
 import { expectSame } from "../contract-case.js";
 import {

@@ -1,3 +1,4 @@
+// Rules of dead letters, expiry and removal.
 import { isEventId, newEventId } from "../../core/event.js";
 import type { DeadLetterFilter } from "../../outbox/records.js";
 import { expectSame } from "../contract-case.js";

@@ -1,3 +1,4 @@
+// Rules of storing events.
 import { sha256Base64url } from "#hash";
 import { expectSame } from "../contract-case.js";
 import { codeOf, event, LISTENER, OTHER_LISTENER, rule, sharesOf, texts, WINDOW_MS } from "./subject.js";

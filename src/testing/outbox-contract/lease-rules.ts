@@ -1,3 +1,4 @@
+// Rules of claims, leases and ordering keys.
 import { expectSame } from "../contract-case.js";
 import {
   attemptRecord,

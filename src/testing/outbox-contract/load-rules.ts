@@ -1,3 +1,4 @@
+// Rules of large numbers, and of a database that fails.
 import type { OutboxStore } from "../../outbox/outbox-store.js";
 import { expectSame } from "../contract-case.js";
 import {

@@ -1,3 +1,4 @@
+// Rules of many listeners and limits that all workers share.
 import type { Rate } from "../../outbox/limits.js";
 import type { ClaimShare, OutboxStore, StoreControl } from "../../outbox/outbox-store.js";
 import { expectSame } from "../contract-case.js";

@@ -1,3 +1,4 @@
+// What the rules of an outbox store work with.
 import { sha256Base64url } from "#hash";
 import { utf8 } from "../../core/bytes.js";
 import { newEventId } from "../../core/event.js";

@@ -1,3 +1,4 @@
+// The operation that adds to the state.
 import type { ServiceContext } from "../../server/service-context.js";
 import type { Fixture } from "../../state/fixture.js";
 import { FixtureError } from "../../state/fixture-error.js";

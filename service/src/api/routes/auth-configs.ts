@@ -1,3 +1,4 @@
+// Operations on auth configs (specification 4.2 and 4.3).
 import type { ServiceContext } from "../../server/service-context.js";
 import { notFound } from "../errors.js";
 import type { Handlers } from "../handlers.js";

@@ -1,3 +1,4 @@
+// Operations on the runs of automations.
 import type { StepResult } from "../../automations/run-steps.js";
 import type { ServiceContext } from "../../server/service-context.js";
 import { BEFORE_ALL, timestamp } from "../../storage/document.js";

@@ -1,3 +1,4 @@
+// Operations on automations.
 import { inputOf } from "../../automations/automation.js";
 import { rotateSecret, type SavedAutomation, saveAutomation } from "../../automations/save-automation.js";
 import type { ServiceContext } from "../../server/service-context.js";

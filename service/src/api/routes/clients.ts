@@ -1,3 +1,4 @@
+// Operations on clients.
 import { publicJwkProblem } from "../../auth/client-authentication.js";
 import { hashClientSecret } from "../../auth/client-secret.js";
 import type { ServiceContext } from "../../server/service-context.js";

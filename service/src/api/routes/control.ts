@@ -1,3 +1,4 @@
+// Operations of the remote control.
 import type { ServiceContext } from "../../server/service-context.js";
 import { timestamp } from "../../storage/document.js";
 import { ApiError, notFound } from "../errors.js";

@@ -1,3 +1,4 @@
+// Tells clients and people where things are.
 import express, { type Router } from "express";
 import { packageVersion } from "../../package-files.js";
 import { pageHeaders } from "../../server/page-headers.js";

@@ -1,3 +1,4 @@
+// Downloads of stored files by signed URL.
 import { pipeline } from "node:stream/promises";
 import express, { type Router } from "express";
 import { auditRecord } from "../../secrets/audit-record.js";

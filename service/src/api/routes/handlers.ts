@@ -1,3 +1,4 @@
+// Puts the handlers of all areas together.
 import type { ServiceContext } from "../../server/service-context.js";
 import type { Handlers } from "../handlers.js";
 import { addStateHandlers } from "./add-state.js";

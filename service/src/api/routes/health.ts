@@ -1,3 +1,4 @@
+// Answers whether the service is well.
 import express, { type Router } from "express";
 import { sendJson } from "../../server/send-json.js";
 import type { Storage } from "../../storage/storage.js";

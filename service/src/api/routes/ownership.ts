@@ -1,3 +1,4 @@
+// Operations on ownership (specification 4.7 and 4.8).
 import type { ServiceContext } from "../../server/service-context.js";
 import { BEFORE_ALL, instant } from "../../storage/document.js";
 import type { OwnerPosition } from "../../storage/owners.js";

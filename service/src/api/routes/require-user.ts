@@ -1,3 +1,4 @@
+// Refuses a field that names no user.
 import type { Storage } from "../../storage/storage.js";
 import { invalidField } from "../errors.js";
 

@@ -1,3 +1,4 @@
+// The operation on resource types (specification 4.4).
 import type { ServiceContext } from "../../server/service-context.js";
 import { timestamp } from "../../storage/document.js";
 import { ApiError, notFound } from "../errors.js";

@@ -1,3 +1,4 @@
+// The operation on role mining (specification 4.5).
 import type { ServiceContext } from "../../server/service-context.js";
 import type { CohortFilter, CohortPosition } from "../../storage/cohorts.js";
 import { notFound } from "../errors.js";

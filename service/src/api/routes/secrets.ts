@@ -1,3 +1,4 @@
+// Operations on paper secrets and their audit (specification 4.1 and 4.6).
 import { auditRecord } from "../../secrets/audit-record.js";
 import { prepareSecret } from "../../secrets/create-secret.js";
 import { viewSecret } from "../../secrets/view-secret.js";

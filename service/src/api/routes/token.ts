@@ -1,3 +1,4 @@
+// The token endpoint (specification 5.1).
 import { parse } from "node:querystring";
 import express, { type ErrorRequestHandler, type Request, type Response, type Router } from "express";
 import { audienceOf } from "../../auth/audience.js";

@@ -1,3 +1,4 @@
+// The operation on bridge credentials (specification 4.9).
 import type { ServiceContext } from "../../server/service-context.js";
 import { BEFORE_ALL, createdAt } from "../../storage/document.js";
 import type { CredentialPosition } from "../../storage/tunnel-credentials.js";

@@ -1,3 +1,4 @@
+// Reads which fields an update changes.
 import { invalidField } from "../errors.js";
 
 /**

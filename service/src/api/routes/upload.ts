@@ -1,3 +1,4 @@
+// The upload of a paper secret's file, which may be larger than memory.
 import express, { type Router } from "express";
 import { receivedRequest } from "hookproof/node";
 import { auditRecord } from "../../secrets/audit-record.js";

@@ -1,3 +1,4 @@
+// The route of webhooks (specification 4.10).
 import express, { type Router } from "express";
 import type { ServiceContext } from "../../server/service-context.js";
 import { operation } from "../operations.js";

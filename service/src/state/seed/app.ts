@@ -1,3 +1,4 @@
+// The app of a seed.
 import type { FixtureApp } from "../fixture.js";
 import { idsOf } from "./draw.js";
 

@@ -1,3 +1,4 @@
+// The auth configs of a seed.
 import type { Fixture } from "../fixture.js";
 import { draw } from "./draw.js";
 

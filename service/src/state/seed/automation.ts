@@ -1,3 +1,4 @@
+// The automation of a seed.
 import type { FixtureAutomation } from "../fixture.js";
 import { idsOf } from "./draw.js";
 

@@ -1,3 +1,4 @@
+// The bridge of a seed.
 import type { Fixture } from "../fixture.js";
 import { idsOf } from "./draw.js";
 

@@ -1,3 +1,4 @@
+// Draws what chance gives each entry of a seed.
 import { createHash } from "node:crypto";
 
 /** What chance gives one entry of a seed: its id and its choices. */

@@ -1,3 +1,4 @@
+// The paper secrets of a seed.
 import type { FixtureSecret } from "../fixture.js";
 import { idsOf } from "./draw.js";
 

@@ -1,3 +1,4 @@
+// The people of a seed.
 import type { Fixture } from "../fixture.js";
 import { type Draw, draw } from "./draw.js";
 

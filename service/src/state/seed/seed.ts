@@ -1,3 +1,4 @@
+// Makes a state of any size from a seed.
 import type { Fixture } from "../fixture.js";
 import { app } from "./app.js";
 import { authConfigs } from "./auth-configs.js";

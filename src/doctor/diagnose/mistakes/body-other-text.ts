@@ -1,3 +1,4 @@
+// Rows of texts that were signed in place of the JSON body.
 import type { RepeatableMistake } from "../../rows/mistake.js";
 import { SORTED } from "../../texts/json-changes.js";
 import { noQuotes, plainQuotes, pythonQuotes, writeJson } from "../../texts/json-writer.js";

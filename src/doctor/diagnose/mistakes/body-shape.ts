@@ -1,3 +1,4 @@
+// Rows of numbers and members that were written in another way.
 import type { RepeatableMistake } from "../../rows/mistake.js";
 import {
   AS_CSHARP_NUMBERS,

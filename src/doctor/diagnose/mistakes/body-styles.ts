@@ -1,3 +1,4 @@
+// The styles in which serialisers write JSON.
 import type { ReceivedJson, Reshape } from "../../texts/json-shapes.js";
 import { asciiQuotes, type JsonStyle, phpQuotes, plainQuotes, writeJson } from "../../texts/json-writer.js";
 

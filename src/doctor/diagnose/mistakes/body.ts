@@ -1,3 +1,4 @@
+// Rows of JSON that was written in one way to sign and in another to send.
 import type { RepeatableMistake } from "../../rows/mistake.js";
 import { AS_GO_MAPS, BY_LENGTH, SORTED } from "../../texts/json-changes.js";
 import {

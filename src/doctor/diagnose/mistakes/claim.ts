@@ -1,3 +1,4 @@
+// Rows of claims that are nearly right.
 import type { ListenerWords, MistakeRow, RepeatableMistake } from "../../rows/mistake.js";
 import { EXPIRY_MISTAKES, NOT_BEFORE } from "./expiry.js";
 import type { SignatureForm } from "./signature.js";

@@ -1,3 +1,4 @@
+// Rows of what happens to bytes between signing and sending.
 import { digestOf } from "#hash";
 import {
   concatBytes,

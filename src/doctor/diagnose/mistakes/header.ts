@@ -1,3 +1,4 @@
+// Rows of what goes wrong with method, path and headers.
 import { isEventId } from "../../../core/event.js";
 import { AUTHORIZATION_HEADER, CONTENT_TYPE_HEADER, type ReceivedHeaders } from "../../../core/headers.js";
 import { isTimestamp, MAX_BODY_BYTES, TIMESTAMP_TOLERANCE_SECONDS } from "../../../core/protocol.js";

@@ -1,3 +1,4 @@
+// Rows of what goes wrong between a token and its key set.
 import type { OtherShape } from "../../../jwks/key-set-shape.js";
 import type { MistakeRow } from "../../rows/mistake.js";
 

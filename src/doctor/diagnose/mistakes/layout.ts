@@ -1,3 +1,4 @@
+// Rows of wrong ways to put the signing input together.
 import type { RepeatableMistake } from "../../rows/mistake.js";
 
 /**

@@ -1,3 +1,4 @@
+// Rows of wrong keys made from the right secret.
 import { digestOf } from "#hash";
 import { decodeBase64url, decodeUtf8, encodeBase64, utf8 } from "../../../core/bytes.js";
 import type { Mistake, RepeatableMistake } from "../../rows/mistake.js";

@@ -1,3 +1,4 @@
+// Rows of other hashes, and of signatures that are written wrongly.
 import { digestOf, hmacOf } from "#hash";
 import { bodyBytes, concatBytes } from "../../../core/bytes.js";
 import type { HashName } from "../../../core/hash-portable.js";

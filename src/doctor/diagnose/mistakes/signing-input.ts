@@ -1,3 +1,4 @@
+// Rows of timestamps and event ids that were signed in another form.
 import { isTimestamp } from "../../../core/protocol.js";
 import type { RepeatableMistake } from "../../rows/mistake.js";
 

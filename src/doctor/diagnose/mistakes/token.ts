@@ -1,3 +1,4 @@
+// Rows of what goes wrong with a token besides its claims.
 import type { MistakeRow } from "../../rows/mistake.js";
 
 const SIGNER = "jwtSigner({ key, kid, alg })";

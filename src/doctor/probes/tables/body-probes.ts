@@ -1,3 +1,4 @@
+// Probes about the body.
 import { concatBytes, utf8 } from "../../../core/bytes.js";
 import { newEventId } from "../../../core/event.js";
 import { MAX_BODY_BYTES } from "../../../core/protocol.js";

@@ -1,3 +1,4 @@
+// Probes about the claims of tokens.
 import { sha256Base64url } from "#hash";
 import { bodyBytes, decodeBase64url, utf8 } from "../../../core/bytes.js";
 import { newEventId } from "../../../core/event.js";

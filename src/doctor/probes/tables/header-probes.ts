@@ -1,3 +1,4 @@
+// Probes about method, address and headers.
 import { newEventId } from "../../../core/event.js";
 import { CONTENT_TYPE_HEADER } from "../../../core/headers.js";
 import { listenerUrl } from "../../../schemes/access-governance/listener-url.js";

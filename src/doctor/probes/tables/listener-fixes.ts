@@ -1,3 +1,4 @@
+// The code to write at a listener, by the bug's place and the language.
 import type { Family } from "../../rows/mistake.js";
 
 /** Languages that a listener's answers can show. */

@@ -1,3 +1,4 @@
+// Probes that show which check comes first.
 import { utf8 } from "../../../core/bytes.js";
 import { CONTENT_TYPE_HEADER } from "../../../core/headers.js";
 import { MAX_BODY_BYTES } from "../../../core/protocol.js";

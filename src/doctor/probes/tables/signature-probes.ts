@@ -1,3 +1,4 @@
+// Probes about the signature.
 import { bodyBytes, concatBytes, decodeBase64url, encodeBase64url, utf8 } from "../../../core/bytes.js";
 import {
   SIGNATURE_HEADER,

@@ -1,3 +1,4 @@
+// Probes about a token's form, header and key.
 import { hmacSha256 } from "#hash";
 import { decodeBase64url, utf8 } from "../../../core/bytes.js";
 import { AUTHORIZATION_HEADER } from "../../../core/headers.js";

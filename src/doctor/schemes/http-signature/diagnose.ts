@@ -1,3 +1,4 @@
+// Finds the mistakes in a request of HTTP message signatures.
 import { type Dictionary, parseDictionary } from "structured-headers";
 import { encodeBase64 } from "#hash";
 import { bodyBytes, utf8 } from "../../../core/bytes.js";

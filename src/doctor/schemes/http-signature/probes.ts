@@ -1,3 +1,4 @@
+// The probes of HTTP message signatures.
 import { newEventId } from "../../../core/event.js";
 import { generateSecret } from "../../../schemes/access-governance/secret.js";
 import { httpSignatureSigner } from "../../../schemes/http-signature/sign.js";

@@ -1,3 +1,4 @@
+// Rows of mistakes that a request of HTTP message signatures shows by itself.
 import type { Dictionary, InnerList } from "structured-headers";
 import { digestOf } from "#hash";
 import { decodeBase64url, decodeUtf8, encodeBase64, utf8 } from "../../../core/bytes.js";

@@ -1,3 +1,4 @@
+// Rows of texts that are signed in place of what RFC 9421 says.
 import { type InnerList, serializeInnerList } from "structured-headers";
 import type { ReceivedHeaders } from "../../../core/headers.js";
 import { requestParts } from "../../../schemes/http-signature/sign.js";

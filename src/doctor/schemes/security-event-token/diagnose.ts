@@ -1,3 +1,4 @@
+// Finds the mistakes in a security event token and its request.
 import { bodyBytes, decodeBase64url, decodeUtf8 } from "../../../core/bytes.js";
 import { type Clock, systemClock, unixSeconds } from "../../../core/clock.js";
 import { CONTENT_TYPE_HEADER, type HeadersInput, receivedHeaders } from "../../../core/headers.js";

@@ -1,3 +1,4 @@
+// The probes of security event tokens.
 import { decodeUtf8, encodeBase64url, utf8 } from "../../../core/bytes.js";
 import { CONTENT_TYPE_HEADER } from "../../../core/headers.js";
 import { CAEP } from "../../../events/security-events.js";

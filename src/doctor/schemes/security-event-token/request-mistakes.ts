@@ -1,3 +1,4 @@
+// Rows of mistakes in the request that brings a security event token.
 import { shown } from "../../../core/shown.js";
 import { SET_TYP } from "../../../schemes/security-event-token/sign.js";
 import type { FoundMistake } from "../../rows/mistake.js";

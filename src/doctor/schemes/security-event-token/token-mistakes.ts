@@ -1,3 +1,4 @@
+// Rows of mistakes in a security event token.
 import { decodeBase64url } from "../../../core/bytes.js";
 import { EVENT_ID_RETENTION_MS, TIMESTAMP_TOLERANCE_SECONDS } from "../../../core/protocol.js";
 import { shown } from "../../../core/shown.js";

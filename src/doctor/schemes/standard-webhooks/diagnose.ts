@@ -1,3 +1,4 @@
+// Finds the mistakes that give a signature of Standard Webhooks.
 import { hmacOf } from "#hash";
 import { bodyBytes, decodeBase64url } from "../../../core/bytes.js";
 import { type HeadersInput, receivedHeaders } from "../../../core/headers.js";

@@ -1,3 +1,4 @@
+// Rows of mistakes in Standard Webhooks.
 import { decodeBase64url, decodeUtf8, encodeBase64, encodeBase64url, utf8 } from "../../../core/bytes.js";
 import { rewrittenJson } from "../../../core/json.js";
 import { catalogueOf, optionsOf, type RepeatableMistake } from "../../rows/mistake.js";

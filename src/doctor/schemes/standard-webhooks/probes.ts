@@ -1,3 +1,4 @@
+// The probes of Standard Webhooks.
 import {
   generateStandardSecret,
   ID_HEADER,
