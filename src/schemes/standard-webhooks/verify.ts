@@ -4,7 +4,6 @@ import { ed25519Verifier } from "#signature";
 import { utf8 } from "../../core/bytes.js";
 import { type Check, type SchemeCheck, schemeChecks } from "../../core/check.js";
 import { HookproofError } from "../../core/errors.js";
-import type { ReceivedHeaders } from "../../core/headers.js";
 import { parseJson } from "../../core/json.js";
 import { isTimestamp, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
 import { countOf, shown } from "../../core/shown.js";
@@ -124,9 +123,13 @@ function verify(
 ): Verification | Promise<Verification> {
   const checks: Check[] = [];
   const refused: Verification = { ok: false, checks };
-  if (!passAll(checks, checkHeaders(headers, nowSeconds, toleranceSeconds))) return refused;
-  const [id = ""] = headers.all(ID_HEADER);
-  const [timestamp = ""] = headers.all(TIMESTAMP_HEADER);
+  const ids = headers.all(ID_HEADER);
+  if (!passAll(checks, [checkId(ids)])) return refused;
+  const timestamps = headers.all(TIMESTAMP_HEADER);
+  if (!passAll(checks, [checkTimestamp(timestamps)])) return refused;
+  const [id = ""] = ids;
+  const [timestamp = ""] = timestamps;
+  if (!passAll(checks, [checkWindow(timestamp, nowSeconds(), toleranceSeconds)])) return refused;
   const ended = (signature: Check): Verification => {
     if (!passAll(checks, [signature])) return refused;
     const parsed = parseJson(body);
@@ -141,30 +144,29 @@ const NOT_JSON = failed("body", "BODY_NOT_JSON", "bytes that are not one JSON va
 
 const TWICE = "the header more than once";
 
-/** The checks before that of the signature. The clock is asked for the window, after the timestamp has passed. */
-function* checkHeaders(
-  headers: ReceivedHeaders,
-  nowSeconds: () => number,
-  toleranceSeconds: number,
-): Iterable<Check> {
-  const [id, ...moreIds] = headers.all(ID_HEADER);
-  if (id === undefined) yield failed("event-id", "EVENT_ID_MISSING", "nothing");
-  else if (moreIds.length > 0) yield failed("event-id", "EVENT_ID_MALFORMED", TWICE);
-  else if (!/^[!-~]{1,256}$/.test(id) || id.includes("."))
-    yield failed("event-id", "EVENT_ID_MALFORMED", shown(id));
-  else yield passed("event-id", shown(id));
+function checkId(ids: readonly string[]): Check {
+  const [id] = ids;
+  if (id === undefined) return failed("event-id", "EVENT_ID_MISSING", "nothing");
+  if (ids.length > 1) return failed("event-id", "EVENT_ID_MALFORMED", TWICE);
+  return !/^[!-~]{1,256}$/.test(id) || id.includes(".")
+    ? failed("event-id", "EVENT_ID_MALFORMED", shown(id))
+    : passed("event-id", shown(id));
+}
 
-  const [timestamp, ...moreTimestamps] = headers.all(TIMESTAMP_HEADER);
-  if (timestamp === undefined) yield failed("timestamp", "TIMESTAMP_MISSING", "nothing");
-  else if (moreTimestamps.length > 0) yield failed("timestamp", "TIMESTAMP_MALFORMED", TWICE);
-  else if (!isTimestamp(timestamp)) yield failed("timestamp", "TIMESTAMP_MALFORMED", shown(timestamp));
-  else yield passed("timestamp", timestamp);
+function checkTimestamp(timestamps: readonly string[]): Check {
+  const [timestamp] = timestamps;
+  if (timestamp === undefined) return failed("timestamp", "TIMESTAMP_MISSING", "nothing");
+  if (timestamps.length > 1) return failed("timestamp", "TIMESTAMP_MALFORMED", TWICE);
+  return isTimestamp(timestamp)
+    ? passed("timestamp", timestamp)
+    : failed("timestamp", "TIMESTAMP_MALFORMED", shown(timestamp));
+}
 
-  const age = nowSeconds() - Number(timestamp);
+function checkWindow(timestamp: string, now: number, toleranceSeconds: number): Check {
+  const age = now - Number(timestamp);
+  if (Math.abs(age) <= toleranceSeconds) return passed("window");
   const seen = `${timestamp}, ${Math.abs(age)} s ${age > 0 ? "in the past" : "in the future"}`;
-  yield Math.abs(age) > toleranceSeconds
-    ? failed("window", "TIMESTAMP_OUT_OF_WINDOW", seen, `at most ${toleranceSeconds} s`)
-    : passed("window");
+  return failed("window", "TIMESTAMP_OUT_OF_WINDOW", seen, `at most ${toleranceSeconds} s`);
 }
 
 function checkSignature(
