@@ -67,12 +67,13 @@ export const loadRules = [
             const { lease, now, attempt } = one;
             if (attempt === 1 && index % 3 === 0) return own.reschedule(lease, now, failed(1));
             if (attempt === 1 && index % 3 === 1) return own.release([lease]);
+            // Before the call: once it is stored, another worker may have the next event before the answer is here.
+            const key = String(one.event.orderingKey);
+            seen.set(key, [...(seen.get(key) ?? []), ...texts([one])]);
             const good = await own.markDelivered([
               { lease, outcome: "delivered", attempt: attemptRecord(attempt) },
             ]);
             left -= good;
-            const key = String(one.event.orderingKey);
-            seen.set(key, [...(seen.get(key) ?? []), ...texts([one])]);
           }),
         );
       }
