@@ -45,7 +45,7 @@ function backlog(store, { count, dueOf, nameOf }) {
     async round() {
       const served = [];
       while (served.length < EVENTS) {
-        const { listeners, next } = await store.control.due(after, LIMIT);
+        const { listeners, next } = await store.due(after, LIMIT);
         after = next;
         if (listeners.length === 0) continue;
         const shares = listeners.map(({ listener }) => [listener, { most: LIMIT, windowMs: WINDOW_MS }]);

@@ -107,7 +107,7 @@ beforeAll(async () => {
   for (const { lease, now } of await store.claim({ limit: 1, leaseMs: 60_000, listeners }))
     await store.reschedule(lease, now + 3_600_000, attempt);
   await outbox.enqueue({ listener: "prod", payload: { a: H } });
-  await store.control?.pause("prod", "moving");
+  await store.pause("prod", "moving");
   await store.close();
   outboxId = id;
 

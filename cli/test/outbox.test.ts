@@ -197,7 +197,7 @@ it("cancels what has not begun, lists what has, and says so", async () => {
         `! warning  offboarding: not cancelled, ${why}`,
         "? 7",
       ]);
-    await program.store.control?.rest("offboarding", now + 3_600_000);
+    await program.store.rest("offboarding", now + 3_600_000);
     expect((await stage.run("hookproof outbox status --outbox app.db")).at(-1)).toBe(
       `offboarding  rests until ${due}, as it asked for (Retry-After)`,
     );

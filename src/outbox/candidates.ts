@@ -1,15 +1,15 @@
 // Decides which listeners the next claims name.
 import type { Listeners } from "./listeners.js";
-import type { DueListener, OutboxStore, StoreControl } from "./outbox-store.js";
+import type { DueListener, OutboxStore } from "./outbox-store.js";
 
 /** Up to so many listeners are all named in each claim: that costs less than to ask which of them have due events. */
 const FEW = 100;
 
 /** Which listeners the next claims name: all of a few, otherwise those that the store says have due events. */
 export class Candidates {
-  readonly #control: StoreControl | undefined;
-  /** All names, in the order of the next claim. */
-  #order: readonly string[];
+  readonly #store: OutboxStore;
+  /** Of a few listeners, all names in the order of the next claim. */
+  #few: readonly string[] | undefined;
   /** Those that the last look found. */
   #found: readonly DueListener[] = [];
   /** Where the next look goes on; from the first listener if it is absent. */
@@ -19,10 +19,8 @@ export class Candidates {
   #hasChanged = true;
 
   constructor(store: OutboxStore, listeners: Listeners) {
-    const names = listeners.areOpen ? [] : listeners.names;
-    const isFew = !listeners.areOpen && names.length <= FEW;
-    this.#control = isFew ? undefined : store.control;
-    this.#order = this.#control ? [] : names;
+    this.#store = store;
+    if (!listeners.areOpen && listeners.names.length <= FEW) this.#few = listeners.names;
   }
 
   /** Whether there may be due events of listeners that no claim has named since the last `changed()`. */
@@ -31,7 +29,7 @@ export class Candidates {
   }
 
   get #isUnseen(): boolean {
-    return this.#control !== undefined && (this.#hasChanged || this.#endsToSee > 0);
+    return this.#few === undefined && (this.#hasChanged || this.#endsToSee > 0);
   }
 
   /** Events may have become due. */
@@ -41,7 +39,7 @@ export class Candidates {
 
   /** The listeners to name in the next claim of so many events, the one that was served longest ago first. */
   take(limit: number): readonly DueListener[] {
-    if (!this.#control) return this.#order.map((listener) => ({ listener }));
+    if (this.#few) return this.#few.map((listener) => ({ listener }));
     const taken = this.#found.slice(0, limit);
     this.#found = this.#found.slice(limit);
     return taken;
@@ -49,8 +47,9 @@ export class Candidates {
 
   /** The last event of a claim was this listener's: the next claim begins with the one after it. */
   served(name: string): void {
-    const place = this.#order.indexOf(name) + 1;
-    this.#order = [...this.#order.slice(place), ...this.#order.slice(0, place)];
+    if (!this.#few) return;
+    const place = this.#few.indexOf(name) + 1;
+    this.#few = [...this.#few.slice(place), ...this.#few.slice(0, place)];
   }
 
   /** Whether the store has to be asked for more listeners before a claim of so many events. */
@@ -60,12 +59,11 @@ export class Candidates {
 
   /** Finds more listeners, so many at most. */
   async look(limit: number): Promise<void> {
-    if (!this.#control) return;
     if (this.#hasChanged) {
       this.#hasChanged = false;
       this.#endsToSee = this.#next === undefined ? 1 : 2;
     }
-    const { listeners, next } = await this.#control.due(this.#next, limit);
+    const { listeners, next } = await this.#store.due(this.#next, limit);
     this.#next = next;
     if (next === undefined) this.#endsToSee = Math.max(0, this.#endsToSee - 1);
     this.#found = [...this.#found, ...listeners];

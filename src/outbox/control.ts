@@ -2,10 +2,9 @@
 import { sha256Base64url } from "#hash";
 import { decodeBase64url, utf8 } from "../core/bytes.js";
 import type { Clock } from "../core/clock.js";
-import { HookproofError, messageOf } from "../core/errors.js";
 import type { BodyEncryption } from "./body-encryption.js";
 import { isName } from "./listener.js";
-import type { CancelResult, EventFilter, OutboxStore, StoreControl } from "./outbox-store.js";
+import type { CancelResult, EventFilter, OutboxStore } from "./outbox-store.js";
 import type {
   DeadLetter,
   DeadLetterFilter,
@@ -26,21 +25,11 @@ export interface CancelFilter extends EventFilter {
   readonly eventId?: string | undefined;
 }
 
-/**
- * What the store can do beside delivering.
- *
- * @throws {HookproofError} OUTBOX_UNSUPPORTED if it is a store of somebody else's that cannot
- */
-export function controlOf(store: OutboxStore): StoreControl {
-  if (store.control) return store.control;
-  throw new HookproofError("OUTBOX_UNSUPPORTED", `${messageOf("OUTBOX_UNSUPPORTED")} It has no control.`);
-}
-
 /** @throws {TypeError} for a reason that is no short text */
 export function pauseListener(store: OutboxStore, listener: string, reason?: string): Promise<void> {
   if (reason !== undefined && !(isName(reason) && reason.length <= MAX_REASON_LENGTH))
     throw new TypeError(`reason must be a text of 1 to ${MAX_REASON_LENGTH} characters`);
-  return controlOf(store).pause(listener, reason);
+  return store.pause(listener, reason);
 }
 
 /** @throws {TypeError} for a filter that would cancel everything, or that names events in two ways */
@@ -50,7 +39,7 @@ export function cancelEvents(store: OutboxStore, filter: CancelFilter): Promise<
     throw new TypeError("filter must say which events: { eventId }, { ids } or { listener }");
   if (ids !== undefined && eventId !== undefined)
     throw new TypeError("filter names events by eventId or by ids, and not by both");
-  return controlOf(store).cancel(eventFilter(listener, eventId === undefined ? ids : [eventId]));
+  return store.cancel(eventFilter(listener, eventId === undefined ? ids : [eventId]));
 }
 
 /** Ids are stored in lower case. */
@@ -66,25 +55,20 @@ export function pendingEvents(
 ): Promise<readonly OutboxEntry[]> {
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED)
     throw new RangeError(`limit must be a whole number from 1 to ${MAX_LISTED}`);
-  return controlOf(store).pending(eventFilter(listener, ids), limit);
+  return store.pending(eventFilter(listener, ids), limit);
 }
 
 /**
  * A message's `deliverAt` in milliseconds since the epoch.
  *
- * @throws {TypeError | RangeError | HookproofError} for no time, one that is too far away, or a store that cannot wait
+ * @throws {TypeError | RangeError} for no time, or one that is too far away
  */
-export function deliveryTime(
-  deliverAt: Date | number | undefined,
-  clock: Clock,
-  store: OutboxStore,
-): number | undefined {
+export function deliveryTime(deliverAt: Date | number | undefined, clock: Clock): number | undefined {
   if (deliverAt === undefined) return undefined;
   const time = deliverAt instanceof Date ? deliverAt.getTime() : deliverAt;
   if (typeof time !== "number" || !Number.isFinite(time))
     throw new TypeError("deliverAt must be a valid Date, or milliseconds since the epoch");
   if (time > clock.now() + YEAR_MS) throw new RangeError("deliverAt must be at most a year away");
-  controlOf(store);
   return Math.ceil(time);
 }
 

@@ -108,10 +108,10 @@ export class EventAttempt {
     if (code === "ABORTED" && this.#context.aborting.aborted)
       return this.#reschedule(this.#storeNow(), record);
     if (code === "OUTBOX_BODY_UNREADABLE") return this.#fail("unsendable", code, record);
-    if (outcome === "final" && response) {
-      const isUnwanted = classification.stopSending === true && this.#context.store.control !== undefined;
-      return isUnwanted ? this.#stopSending(code, record) : this.#fail("refused", code, record);
-    }
+    if (outcome === "final" && response)
+      return classification.stopSending
+        ? this.#stopSending(code, record)
+        : this.#fail("refused", code, record);
     if (outcome !== "retry") this.#alert(classification.hints, record);
     else if (code === "PROXY_FAILED") this.#alert(PROXY_HINTS, record);
     return this.#tryAgain(code, record, outcome === "retry" ? classification.retryAfterMs : undefined);
@@ -124,7 +124,7 @@ export class EventAttempt {
     const reason = `${record.status}: the receiver wants no more events`;
     this.#listener.alerted = true;
     if (!alerted) this.#warn(`The listener is paused until it is resumed. ${reason}.`);
-    const pause = async () => store.control?.pause(name, reason, { keepReason: true });
+    const pause = () => store.pause(name, reason, { keepReason: true });
     await calls.untilDone(pause, this.#leaseEnds());
     return this.#tryAgain(code, record, undefined, Number.MAX_SAFE_INTEGER);
   }
@@ -181,7 +181,7 @@ export class EventAttempt {
     const { limits, name } = this.#listener;
     limits.pauseUntil(this.#now() + ms);
     const until = this.#storeNow() + ms;
-    if (store.control) await calls.untilDone(async () => store.control?.rest(name, until), this.#leaseEnds());
+    await calls.untilDone(() => store.rest(name, until), this.#leaseEnds());
   }
 
   async #reschedule(at: number, record: OutboxAttempt): Promise<void> {

@@ -216,7 +216,7 @@ export class Enqueuer<Tx> {
 
   #check(message: OutboxMessage | FanOutMessage): PlainEvent[] | Promise<PlainEvent[]> {
     const { payload, eventId, orderingKey, traceparent } = message;
-    const { store, clock, catalogue } = this.#context;
+    const { clock, catalogue } = this.#context;
     const listeners = isFanOut(message) ? severalOf(message) : [message.listener];
     for (const listener of listeners) this.requireListener(listener);
     if (orderingKey !== undefined && !(isName(orderingKey) && orderingKey.length <= MAX_ORDERING_KEY_LENGTH))
@@ -227,7 +227,7 @@ export class Enqueuer<Tx> {
       throw new TypeError(
         "payload is missing: enqueue takes messages and what prepare() gave, but no copy of that and no receipt of enqueue",
       );
-    const deliverAt = deliveryTime(message.deliverAt, clock, store);
+    const deliverAt = deliveryTime(message.deliverAt, clock);
     const plainEvents = ({ id, body }: WebhookEvent): PlainEvent[] => {
       const digest = sha256Base64url(body);
       return listeners.map((listener) => ({

@@ -22,8 +22,7 @@ export interface Rate {
 /** How much may be sent to one listener. */
 export interface LimitOptions {
   /**
-   * How many attempts may run at the same time, those of all workers counted; 10 by default. With a store that has no
-   * `control`, only those of this process are counted.
+   * How many attempts may run at the same time, those of all workers counted; 10 by default.
    */
   concurrency?: number | undefined;
   /**

@@ -29,9 +29,9 @@ export interface ClaimShare {
   readonly most: number;
   /** Milliseconds after its first attempt in which an event may be tried; a claim skips events that are past it. */
   readonly windowMs: number;
-  /** Leased events of the listener at most, those of all workers counted; only a store with `control` keeps to it. */
+  /** Leased events of the listener at most, those of all workers counted. */
   readonly concurrency?: number | undefined;
-  /** How often all workers together may claim an event of the listener; only a store with `control` keeps to it. */
+  /** How often all workers together may claim an event of the listener. */
   readonly rate?: Rate | undefined;
 }
 
@@ -42,9 +42,8 @@ export interface ClaimRequest {
   /** How long each lease lasts, in milliseconds. */
   readonly leaseMs: number;
   /**
-   * The listeners whose events may be claimed: those that `control.due` gave, or all listeners if they are few or the
-   * store has no `control`. The dispatcher changes their order from claim to claim, so that each listener has its turn
-   * even where `limit` is small.
+   * The listeners whose events may be claimed: those that `due` gave, or all listeners if they are few. The dispatcher
+   * changes their order from claim to claim, so that each listener has its turn even where `limit` is small.
    */
   readonly listeners: ReadonlyMap<string, ClaimShare>;
 }
@@ -71,8 +70,9 @@ export interface ClaimedEvent {
 
 /**
  * Keeps events until they are delivered or dead letters (docs/guides/outbox.md). A store saves events, leases them,
- * rejects stale leases and keeps the order of ordering keys. Signing, HTTP, the retry schedule and the limits belong
- * to the dispatcher.
+ * rejects stale leases, keeps the order of ordering keys and the limits over all workers, knows which of many listeners
+ * have due events, and keeps what people and workers say about a listener, so that every worker sees it at its next
+ * claim. Signing, HTTP and the retry schedule belong to the dispatcher.
  *
  * All times are milliseconds since the epoch by the store's own clock. A call with a stale lease changes nothing: the
  * result is `false`, or leaves the lease out of a count. An event whose lease has expired is pending and due.
@@ -139,40 +139,6 @@ export interface OutboxStore<Tx = unknown> {
    */
   prune(before: { readonly delivered: number; readonly dead: number }): Promise<number>;
   /**
-   * Many listeners, limits over all workers, pauses, cancellations and `deliverAt`. An outbox over a store without it
-   * takes a map of listeners only, and throws OUTBOX_UNSUPPORTED where one of the others is asked for; its limits are
-   * each process's own.
-   */
-  readonly control?: StoreControl;
-  /** Closes what the store has opened. */
-  close(): Promise<void>;
-}
-
-/** Selects events by where they go. An event must match every field that is given. */
-export interface EventFilter {
-  /** Only events of this listener. */
-  readonly listener?: string | undefined;
-  /** Only events with one of these ids. */
-  readonly ids?: readonly string[] | undefined;
-}
-
-/** What a cancellation did. */
-export interface CancelResult {
-  /** How many events will not be sent. */
-  readonly cancelled: number;
-  /**
-   * How many were not cancelled, because an attempt was made or is under way: they go on. If the filter has `ids`, this
-   * includes events that had ended before.
-   */
-  readonly tooLate: number;
-}
-
-/**
- * The part of a store for many listeners: which of them have due events, and what people and workers say about them.
- * All of it is kept in the store, so that every worker sees it at its next claim. Times are by the store's clock.
- */
-export interface StoreControl {
-  /**
    * Gives listeners that have due events and are neither paused nor resting, at most `most`. It begins after a place:
    * `undefined` is the start, and `next` of the last answer goes on from there. A call looks at a limited number of
    * listeners, so it may give fewer than `most`, or none, before the end: go on until `next` is absent. A listener may
@@ -200,6 +166,27 @@ export interface StoreControl {
   cancel(filter: EventFilter): Promise<CancelResult>;
   /** Events that are pending or in flight, those that were enqueued first; at most `limit`. */
   pending(filter: EventFilter, limit: number): Promise<readonly OutboxEntry[]>;
+  /** Closes what the store has opened. */
+  close(): Promise<void>;
+}
+
+/** Selects events by where they go. An event must match every field that is given. */
+export interface EventFilter {
+  /** Only events of this listener. */
+  readonly listener?: string | undefined;
+  /** Only events with one of these ids. */
+  readonly ids?: readonly string[] | undefined;
+}
+
+/** What a cancellation did. */
+export interface CancelResult {
+  /** How many events will not be sent. */
+  readonly cancelled: number;
+  /**
+   * How many were not cancelled, because an attempt was made or is under way: they go on. If the filter has `ids`, this
+   * includes events that had ended before.
+   */
+  readonly tooLate: number;
 }
 
 /** A listener that has due events. */

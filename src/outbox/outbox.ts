@@ -9,14 +9,7 @@ import type { EventSchemas, UntypedEvents } from "../events/standard-schema.js";
 import type { Observer } from "../sender/observe.js";
 import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
 import type { BodyEncryption } from "./body-encryption.js";
-import {
-  type CancelFilter,
-  cancelEvents,
-  controlOf,
-  pauseListener,
-  pendingEvents,
-  redriveAll,
-} from "./control.js";
+import { type CancelFilter, cancelEvents, pauseListener, pendingEvents, redriveAll } from "./control.js";
 import { Dispatcher, type DispatcherContext } from "./dispatcher.js";
 import {
   type Enqueueable,
@@ -153,14 +146,14 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown> {
    * goes on to accept its events; they wait. `stats()` shows the reason, a text of 1 to 200 characters:
    * `outbox.pause("offboarding", { reason: "their maintenance until 06:00" })`.
    *
-   * @throws {HookproofError} LISTENER_NAME_UNKNOWN, OUTBOX_UNSUPPORTED
+   * @throws {HookproofError} LISTENER_NAME_UNKNOWN
    * @throws {TypeError} for a reason of another length
    */
   pause(listener: string, options?: { readonly reason?: string }): Promise<void>;
   /**
    * Ends a pause: the events that waited are due again at once. Resolves to whether the listener was paused.
    *
-   * @throws {HookproofError} LISTENER_NAME_UNKNOWN, OUTBOX_UNSUPPORTED
+   * @throws {HookproofError} LISTENER_NAME_UNKNOWN
    */
   resume(listener: string): Promise<boolean>;
   /**
@@ -168,22 +161,19 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown> {
    * `outbox.forget("acme")`. Call it when a tenant was added, changed or removed, after that is committed. Attempts
    * under way end as they began. With a map of listeners there is no function to ask, and nothing changes.
    *
-   * @throws {HookproofError} LISTENER_NAME_UNKNOWN, OUTBOX_UNSUPPORTED
+   * @throws {HookproofError} LISTENER_NAME_UNKNOWN
    */
   forget(listener: string): Promise<void>;
   /**
    * Takes back events for which no attempt has begun: `outbox.cancel({ eventId })`, or `{ listener }` for all of a
    * listener. Resolves to how many were cancelled, and for how many it was too late.
    *
-   * @throws {HookproofError} OUTBOX_UNSUPPORTED
    * @throws {TypeError} for a filter without `eventId`, `ids` and `listener`
    */
   cancel(filter: CancelFilter): Promise<CancelResult>;
   /**
    * Events that wait or are in flight, with their attempts, the first enqueued first:
    * `outbox.pending({ listener: "acme" }, { limit: 20 })`. `limit` is 100 by default and 1,000 at most.
-   *
-   * @throws {HookproofError} OUTBOX_UNSUPPORTED
    */
   pending(filter?: EventFilter, options?: { readonly limit?: number }): Promise<readonly OutboxEntry[]>;
   /** Stops, and closes the store. */
@@ -232,13 +222,11 @@ class StoredOutbox<Events extends object, Tx> implements Outbox<Events, Tx> {
   constructor(options: OutboxOptions<Events, Tx>) {
     const { store, encryption, events } = options;
     const clock = checkedClock(options.clock ?? systemClock);
-    if (typeof store?.claim !== "function")
-      throw new TypeError("store must be memoryStore(), sqliteStore(...) or postgresStore(...)");
+    requireStore(store);
     const { listeners: given, listenerCache = {}, leaseMs = 60_000, quiet = false } = options;
     const observe = harmless(options.observe);
     const notice = observe ?? (quiet ? () => {} : consoleNotices());
     const listeners = new Listeners(given, listenerCache, { clock, observe, notice, leaseMs });
-    if (listeners.areOpen) controlOf(store);
     this.#context = dispatcherContext(options, { listeners, clock, observe, notice, leaseMs });
     const catalogue = events === undefined ? undefined : new Catalogue(events);
     this.#enqueuer = new Enqueuer({ store, listeners, catalogue, encryption, clock, observe });
@@ -323,13 +311,13 @@ class StoredOutbox<Events extends object, Tx> implements Outbox<Events, Tx> {
 
   async resume(listener: string): Promise<boolean> {
     this.#enqueuer.requireListener(listener);
-    return controlOf(this.#store).resume(listener);
+    return this.#store.resume(listener);
   }
 
   async forget(listener: string): Promise<void> {
     this.#enqueuer.requireListener(listener);
     this.#listeners.forget(listener);
-    await controlOf(this.#store).changed(listener);
+    await this.#store.changed(listener);
     this.#listeners.forget(listener); // it may have been asked for meanwhile
   }
 
@@ -348,6 +336,20 @@ class StoredOutbox<Events extends object, Tx> implements Outbox<Events, Tx> {
     await this.stop();
     await this.#store.close();
   }
+}
+
+/** What a store must have. */
+const METHODS =
+  `enqueue claim markDelivered reschedule fail expire release redrive drop deadLetters find stats now prune
+  due changed pause resume rest cancel pending close`.split(/\s+/) as (keyof OutboxStore)[];
+
+function requireStore(store: OutboxStore): void {
+  const missing = METHODS.filter((name) => typeof store?.[name] !== "function");
+  if (missing.length === 0) return;
+  const which = missing.length === METHODS.length ? "" : `: this one has no ${missing.join(", no ")}`;
+  throw new TypeError(
+    `store must be memoryStore(), sqliteStore(...), postgresStore(...) or your own${which}`,
+  );
 }
 
 function isMany<One>(given: One | readonly One[]): given is readonly One[] {

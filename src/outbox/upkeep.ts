@@ -3,7 +3,7 @@ import { type Clock, monotonicMs } from "../core/clock.js";
 import { newDelivery, type Observer } from "../sender/observe.js";
 import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
 import type { Listeners } from "./listeners.js";
-import type { OutboxStore, StoreControl } from "./outbox-store.js";
+import type { OutboxStore } from "./outbox-store.js";
 import type { ExpiredEvent } from "./records.js";
 import type { StoreCalls } from "./store-calls.js";
 
@@ -58,12 +58,11 @@ export class Upkeep {
 
   constructor(context: UpkeepContext) {
     this.#context = context;
-    const { observe, store, listeners } = context;
-    const control = listeners.areOpen ? undefined : store.control;
+    const { observe, listeners } = context;
     this.#jobs = [
       job("expire", EXPIRE_EVERY_MS, () => this.#expire()),
       job("prune", PRUNE_EVERY_MS, () => this.#prune()),
-      ...(control ? [job("strangers", STRANGERS_EVERY_MS, () => this.#meetStrangers(control))] : []),
+      ...(listeners.areOpen ? [] : [job("strangers", STRANGERS_EVERY_MS, () => this.#meetStrangers())]),
       ...(observe ? [job("stats", BACKLOG_EVERY_MS, () => this.#observeBacklog(observe))] : []),
     ];
   }
@@ -125,9 +124,9 @@ export class Upkeep {
   }
 
   /** Looks for listeners that the map does not have: their events wait, and only their window ends them. */
-  async #meetStrangers(control: StoreControl): Promise<boolean> {
-    const { listeners } = this.#context;
-    const found = await control.due(this.#nextToMeet, LISTENERS_A_RUN);
+  async #meetStrangers(): Promise<boolean> {
+    const { store, listeners } = this.#context;
+    const found = await store.due(this.#nextToMeet, LISTENERS_A_RUN);
     const names = found.listeners.map(({ listener }) => listener);
     const strangers = names.filter((name) => !listeners.current(name, 0, () => {}));
     if (strangers.length > 0 && (await this.#expireOf(strangers))) return true;

@@ -1,6 +1,4 @@
 import { HookproofError } from "hookproof";
-import { memoryStore } from "hookproof/outbox";
-import type { OutboxStore } from "hookproof/outbox/store";
 import { describe, expect, it, vi } from "vitest";
 import { outboxBench } from "./bench-outbox.js";
 
@@ -15,12 +13,6 @@ const codeOf = async (work: () => unknown): Promise<unknown> => {
     return error instanceof HookproofError ? error.code : (error as Error).name;
   }
 };
-
-/** The memory store as one that somebody wrote before there was `control`. */
-function storeOfBefore(): OutboxStore<never> {
-  const { control: _, ...store } = memoryStore();
-  return store;
-}
 
 describe("a pause", () => {
   it("lets attempts under way end, starts no other in any worker, and says why", async () => {
@@ -181,23 +173,6 @@ describe("pending()", () => {
     for (const limit of [0, 1_001, 1.5, "7" as never])
       expect(await codeOf(() => outbox.pending({}, { limit }))).toBe("RangeError");
   });
-});
-
-it("a store of before works as before, and says what it cannot do", async () => {
-  const bench = outboxBench();
-  const server = await bench.receiver();
-  const outbox = bench.outbox({ a: bench.listener(server) }, { store: storeOfBefore() });
-  await outbox.enqueue({ listener: "a", payload });
-  await bench.passDuring(outbox.drain());
-  expect(server.runs.size).toBe(1);
-  const calls = [
-    () => outbox.pause("a"),
-    () => outbox.resume("a"),
-    () => outbox.cancel({ listener: "a" }),
-    () => outbox.pending(),
-    () => outbox.enqueue({ listener: "a", payload, deliverAt: new Date() }),
-  ];
-  for (const call of calls) expect(await codeOf(call)).toBe("OUTBOX_UNSUPPORTED");
 });
 
 describe("stats()", () => {

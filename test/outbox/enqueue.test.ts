@@ -304,6 +304,9 @@ describe("options that cannot work are refused", () => {
   const [a] = Object.values(listeners);
   it.each<[what: string, options: Record<string, unknown>]>([
     ["store", { store: {} }],
+    ...Object.entries(memoryStore()).flatMap(([name]): [string, Record<string, unknown>][] =>
+      name === "onWork" ? [] : [[`no ${name}`, { store: { ...memoryStore(), [name]: undefined } }]],
+    ),
     ["listeners", { listeners: {} }],
     ["no name", { listeners: { "": a } }],
     ["signer", { listeners: { a: { ...a, signer: undefined } } }],

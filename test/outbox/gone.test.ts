@@ -1,4 +1,4 @@
-import { memoryStore, type OutboxListenerOptions } from "hookproof/outbox";
+import type { OutboxListenerOptions } from "hookproof/outbox";
 import type { OutboxStore } from "hookproof/outbox/store";
 import { generateStandardSecret, standardWebhooksSigner } from "hookproof/standard-webhooks";
 import { describe, expect, it } from "vitest";
@@ -86,14 +86,6 @@ describe("410 from a listener whose scheme says that it means: send no more", ()
     await bench.passUntil(() => server.requests.length === 2);
     await bench.passUntil(async () => (await outbox.stats())[0]?.paused !== undefined);
     expect((await outbox.stats())[0]).toMatchObject({ pending: 1, dead: 0 });
-  });
-
-  it("makes a dead letter over a store that knows no pauses", async () => {
-    const { control: _, ...store } = memoryStore();
-    const { bench, outbox } = await goneListener({ store });
-    await outbox.enqueue({ listener: "shop", payload });
-    await bench.passDuring(outbox.drain());
-    expect((await outbox.stats())[0]).toMatchObject({ pending: 0, dead: 1 });
   });
 });
 

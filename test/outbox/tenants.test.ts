@@ -188,12 +188,10 @@ describe("listeners from a function", () => {
     await bench.passUntil(async () => (await outbox.stats())[0]?.dead === 1, HOUR_MS);
   });
 
-  it("need a store with control, a name, and a cache of possible size", async () => {
-    const { control: _, ...before } = memoryStore();
+  it("need a name, and a cache of possible size", async () => {
     const bench = outboxBench();
     const { lookup } = tenants();
     const make = (options: object) => () => bench.outbox(lookup, options);
-    expect(make({ store: before as OutboxStore<never> })).toThrow("cannot do this");
     for (const listenerCache of [{ ttlMs: 0 }, { ttlMs: HOUR_MS + 1 }, { most: 0 }, { most: 1.5 }])
       expect(make({ listenerCache })).toThrow(RangeError);
     const outbox = bench.outbox(lookup);
@@ -220,18 +218,6 @@ describe("a map of many listeners", () => {
     expect(Math.max(...claim.mock.calls.map(([{ listeners }]) => listeners.size))).toBe(1);
   });
 
-  it("goes on over a store of before, which is asked by name", async () => {
-    const bench = outboxBench();
-    const server = await bench.receiver();
-    const { control: _, ...before } = memoryStore({ clock: bench.storeClock });
-    const names = Array.from({ length: 150 }, (_, n) => `tenant ${n}`);
-    const listeners = Object.fromEntries(names.map((name) => [name, bench.listener(server)]));
-    const outbox = bench.outbox(listeners, { store: before as OutboxStore<never> });
-    for (const listener of names) await outbox.enqueue({ listener, payload });
-    await bench.passDuring(outbox.drain());
-    expect(server.runs.size).toBe(150);
-  });
-
   it("warns once of events for a listener that it does not have", async () => {
     const bench = outboxBench();
     const server = await bench.receiver();
@@ -255,16 +241,15 @@ describe("many paused listeners with a backlog each", () => {
   ])("are passed over once, and then no more: %s", async (_, open) => {
     const store = open();
     place.opened.push(store);
-    const control = store.control ?? expect.fail("the store has no control");
     const names = Array.from({ length: 2_000 }, (_, n) => `paused ${n}`);
     await store.enqueue(names.map((listener) => storedEvent(listener)));
-    await Promise.all(names.map((name) => control.pause(name)));
+    await Promise.all(names.map((name) => store.pause(name)));
     await store.enqueue([storedEvent("z")]);
     const looks = async () => {
       let count = 0;
       const found: string[] = [];
       for (let next: string | undefined; count === 0 || next !== undefined; count++) {
-        const part = await control.due(next, 100);
+        const part = await store.due(next, 100);
         found.push(...part.listeners.map(({ listener }) => listener));
         next = part.next;
       }
@@ -273,7 +258,7 @@ describe("many paused listeners with a backlog each", () => {
     while ((await looks()).count > 1); // puts the others aside, some at each look
     expect(await looks()).toEqual({ count: 1, found: ["z"] });
     expect((await store.stats()).reduce((sum, { pending }) => sum + pending, 0)).toBe(2_001);
-    await Promise.all(names.map((name) => control.resume(name)));
+    await Promise.all(names.map((name) => store.resume(name)));
     expect(new Set((await looks()).found)).toEqual(new Set([...names, "z"]));
   });
 });

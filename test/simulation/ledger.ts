@@ -49,7 +49,6 @@ export class Ledger {
   readonly #listeners: ReadonlyMap<string, ListenerPlan>;
   readonly #schedule: Schedule;
   readonly #limits: ClaimedLimits;
-  readonly #isPlain: boolean;
   readonly #stopped = new Set<string>();
   readonly holds: Holds;
   /** Told when a worker is given what another one has held, and of each claim of an event of a key. */
@@ -75,7 +74,6 @@ export class Ledger {
     this.#limits = new ClaimedLimits(plan, this, time);
     this.duties = new LeaseDuties(plan);
     this.ended = new EndedEvents(plan, this);
-    this.#isPlain = plan.isPlainStore ?? false;
   }
 
   break(rule: Rule, message: string): void {
@@ -159,9 +157,9 @@ export class Ledger {
       one.dueAt = lease.expiresAt;
       const times = { askedAt, claimedAt: this.#time.now };
       one.held = { worker, lease, number: attempt, sentBefore, ...times, before, sends: 0 };
-      if (!this.#isPlain) this.#limits.claimed(one.listener, now);
+      this.#limits.claimed(one.listener, now);
     }
-    if (!this.#isPlain && claims.length < request.limit) this.#limits.passedOver(request.listeners.keys());
+    if (claims.length < request.limit) this.#limits.passedOver(request.listeners.keys());
   }
 
   /** An event that was brought back under a new id, as the first claim of it shows. */
@@ -252,7 +250,7 @@ export class Ledger {
     const what = `${shortName(one)} buried (${reason}) after ${last?.status ?? "no answer"}`;
     if (reason === "refused") {
       if ([401, 403, 404].includes(last?.status ?? 0)) this.break("set-up", what);
-      if (last?.status === 410 && !this.#isPlain) this.break("gone", what);
+      if (last?.status === 410) this.break("gone", what);
       if (last?.means !== "refused" && last?.status !== 410) this.break("reason", what);
     } else if (!this.#schedule.isReason(one, reason, this.jumpedMs)) this.break("reason", what);
     if (attempt) this.#record(one, attempt);

@@ -59,7 +59,7 @@ export function memoryServer(world: EngineWorld, clock: DrawnClock): Engine {
       const stop = inner.onWork?.(() => void time.after(random.between(0.1, 5), owner, wake));
       return () => stop?.();
     };
-    return linkedStore(inner, owner, { call: callOf(owner), ledger, onWork, isPlain: plan.isPlainStore });
+    return linkedStore(inner, owner, { call: callOf(owner), ledger, onWork, tellsNobody: plan.tellsNobody });
   }
 
   return { inner, process: (owner) => ({ store: open(owner) }), close: () => {} };

@@ -329,8 +329,8 @@ export const MUTANTS = [
     from: "what was mended",
     store: "memory",
     file: "src/outbox/deliver.ts",
-    text: "const isUnwanted = classification.stopSending === true",
-    instead: "const isUnwanted = Math.abs(0) > 0",
+    text: "return classification.stopSending",
+    instead: "return Math.abs(0) > 0",
   },
   {
     name: "410 pauses nothing",

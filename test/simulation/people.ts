@@ -66,7 +66,7 @@ export class Producer {
     const key = plan.keys > 0 && random.chance(0.7) ? `k${random.below(plan.keys)}` : undefined;
     const isPoisoned = random.chance(0.3 * (plan.faults["poisoned event"] ?? 0));
     if (isPoisoned) network.poison(eventId);
-    const isLater = random.chance(plan.faults["deliver later"] ?? 0) && !plan.isPlainStore;
+    const isLater = random.chance(plan.faults["deliver later"] ?? 0);
     const payload = { n: random.below(1_000_000), ü: "ü".repeat(random.below(20)) };
     const count = random.chance(0.15) ? plan.listeners.length : 1;
     const from = random.below(plan.listeners.length);
@@ -239,7 +239,7 @@ export class Operator {
   async heal(): Promise<void> {
     const { plan, ledger, trace, time } = this.#context;
     try {
-      for (const { name } of plan.isPlainStore ? [] : plan.listeners) await this.#outbox.resume(name);
+      for (const { name } of plan.listeners) await this.#outbox.resume(name);
       const blocking = [...ledger.facts.values()].filter(
         ({ state, blocksKey }) => state === "dead" && blocksKey,
       );

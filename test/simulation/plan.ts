@@ -107,8 +107,8 @@ export interface Plan {
   readonly listeners: readonly ListenerPlan[];
   /** Whether the workers ask a function for a listener's options, which takes time and may fail. */
   readonly asksForListeners: boolean;
-  /** A store as somebody wrote it before there was `control`, and that tells nobody of work. */
-  readonly isPlainStore?: boolean;
+  /** A store that tells nobody of work, so that workers find it by asking. */
+  readonly tellsNobody?: boolean;
   /** What looks on throws, as nothing may come of it. */
   readonly observerThrows?: boolean;
   readonly retention?: Retention;
@@ -169,7 +169,7 @@ function withGone(plan: Plan): Plan {
 function withMore(plan: Plan): Plan {
   const random = new Random(plan.seed, "more of the plan");
   const { store } = plan;
-  const [isPlainStore, observerThrows] = [random.chance(0.12) && store === "memory", random.chance(0.3)];
+  const [tellsNobody, observerThrows] = [random.chance(0.12) && store === "memory", random.chance(0.3)];
   const standsStill = random.chance(plan.scale === "week" ? 0 : 0.25);
   const strength = random.between(0.05, 1);
   // Together they show what is done at the very end of a window.
@@ -178,7 +178,7 @@ function withMore(plan: Plan): Plan {
   const retention = { deliveredMs: random.between(least, most), deadMs: random.between(least, most) };
   return {
     ...plan,
-    ...(isPlainStore && { isPlainStore, asksForListeners: false }),
+    ...(tellsNobody && { tellsNobody }),
     ...(observerThrows && { observerThrows }),
     ...(random.chance(0.3) && { retention }),
     faults: {

@@ -12,13 +12,11 @@ export const DRIFT = 0.045;
 /** When an event may be tried again, and when it has to be given up. */
 export class Schedule {
   readonly #listeners: ReadonlyMap<string, ListenerPlan>;
-  readonly #isPlain: boolean;
   readonly #time: VirtualTime;
   readonly #storeNow: () => number;
 
   constructor(plan: Plan, time: VirtualTime, storeNow: () => number) {
     this.#listeners = new Map(plan.listeners.map((one) => [one.name, one]));
-    this.#isPlain = plan.isPlainStore ?? false;
     this.#time = time;
     this.#storeNow = storeNow;
   }
@@ -52,7 +50,7 @@ export class Schedule {
       found.push(["schedule", `${what} after all ${tries} attempts`]);
     if (at > (one.firstAttemptAt ?? now) + WINDOW_MS) found.push(["window", `${what} past its window`]);
     const rests = (last?.status === 429 || last?.status === 503) && asked > 0;
-    const hadTime = !this.#isPlain && now < lease.expiresAt - 6_000;
+    const hadTime = now < lease.expiresAt - 6_000;
     if (rests && hadTime && restsUntil < from + asked - rounding)
       found.push(["schedule", `${what}, and ${one.listener} does not rest as it asked`]);
     if (last?.status === 410 && hadTime && pausedAt < last.at)

@@ -1,4 +1,4 @@
-import type { ClaimRequest, Lease, OutboxStore, StoreControl } from "hookproof/outbox/store";
+import type { Lease, OutboxStore } from "hookproof/outbox/store";
 import type { Ledger } from "./ledger.js";
 
 /** Makes one call of a store; `note` is told of it when the store has executed it. */
@@ -13,14 +13,14 @@ interface LinkOptions {
   readonly ledger: Ledger;
   readonly onWork: NonNullable<OutboxStore["onWork"]>;
   /** See `Plan`. */
-  readonly isPlain?: boolean | undefined;
+  readonly tellsNobody?: boolean | undefined;
 }
 
 /** A store as one process has it: every call goes through `call`, and is written into the ledger. */
 export function linkedStore(
   inner: OutboxStore,
   worker: string,
-  { call, ledger, onWork, isPlain = false }: LinkOptions,
+  { call, ledger, onWork, tellsNobody = false }: LinkOptions,
 ): OutboxStore {
   /** A call that ends leases. */
   function settling<Value>(
@@ -46,7 +46,7 @@ export function linkedStore(
     claim: (request) =>
       call(
         "claim",
-        () => inner.claim(isPlain ? { ...request, listeners: withoutLimits(request.listeners) } : request),
+        () => inner.claim(request),
         (claims, askedAt) => ledger.claimed(worker, claims, askedAt, request),
       ).then((claims) => {
         ledger.duties.learnt(claims);
@@ -114,19 +114,7 @@ export function linkedStore(
         () => inner.prune(before),
         (count) => ledger.ended.pruned(before, count),
       ),
-    ...(!isPlain && { onWork }),
-    ...(inner.control && !isPlain && { control: linkedControl(inner.control, call, ledger) }),
-    close: () => inner.close(),
-  };
-}
-
-/** A store of before knows of no limits that hold over all workers. */
-function withoutLimits(listeners: ClaimRequest["listeners"]): ClaimRequest["listeners"] {
-  return new Map([...listeners].map(([name, { most, windowMs }]) => [name, { most, windowMs }]));
-}
-
-function linkedControl(inner: StoreControl, call: Call, ledger: Ledger): StoreControl {
-  return {
+    ...(!tellsNobody && { onWork }),
     due: (after, most) => call("due", () => inner.due(after, most)),
     changed: (listener) => call("changed", () => inner.changed(listener)),
     pause: (listener, ...given) =>
@@ -161,5 +149,6 @@ function linkedControl(inner: StoreControl, call: Call, ledger: Ledger): StoreCo
         (result) => ledger.cancelled(filter, result),
       ),
     pending: (filter, limit) => call("pending", () => inner.pending(filter, limit)),
+    close: () => inner.close(),
   };
 }

@@ -341,12 +341,12 @@ export class World {
 
   /** When all is over: an event that is enqueued now has to be on its way at once, and the next of its key as well. */
   async #probe(): Promise<void> {
-    const { pollMs, store, listeners, isPlainStore, workers } = this.#plan;
+    const { pollMs, store, listeners, tellsNobody, workers } = this.#plan;
     const promptMs = store === "memory" ? 500 : 500 + pollMs / 5;
-    if (pollMs < 2.2 * promptMs || !(isPlainStore || this.#random.chance(0.4))) return;
-    const findsMs = isPlainStore ? 1.05 * pollMs : 0;
+    if (pollMs < 2.2 * promptMs || !(tellsNobody || this.#random.chance(0.4))) return;
+    const findsMs = tellsNobody ? 1.05 * pollMs : 0;
     // Who has sent the first event is told to stop, so that the others have to hear of the second one.
-    let stops = workers.length > 1 && !isPlainStore && this.#random.chance(0.5);
+    let stops = workers.length > 1 && !tellsNobody && this.#random.chance(0.5);
     const probe = new Probe(this.#plan, this.#time, this.#ledger, (id) => this.#network.poison(id));
     // Breakers close, and rests end.
     const quietMs = QUIET[this.#plan.scale] + 1.3 * pollMs + this.#clocksOffMs;
@@ -355,7 +355,7 @@ export class World {
       void probe.enqueue(
         access,
         // Where nobody is told of work, another listener's would wake the worker.
-        listeners.map(({ name }) => name).slice(0, isPlainStore ? 1 : undefined),
+        listeners.map(({ name }) => name).slice(0, tellsNobody ? 1 : undefined),
       );
     });
     await this.#time.run(() => {

@@ -5,7 +5,7 @@ import type { EventFilter, OutboxStore } from "hookproof/outbox/store";
 import { confirm } from "../ask.js";
 import { type Args, type Command, type Context, ROWS_FLAG } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
-import { controlOf, notInOutbox, OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
+import { notInOutbox, OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { countOf, tableLines } from "../output.js";
 import { shownTime } from "../times.js";
 
@@ -35,7 +35,7 @@ export const outboxList: Command = {
     const limit = args.number("limit") ?? 50;
     const { store, close } = await openOutbox(context);
     try {
-      const events = await controlOf(store).pending({ listener: args.text("listener") }, limit);
+      const events = await store.pending({ listener: args.text("listener") }, limit);
       out.document({ type: "pending", ok: true, events: events.map(shown) });
       const rows = events.map((event) => [
         event.dueAt === undefined ? event.state : shownTime(event.dueAt),
@@ -94,7 +94,7 @@ export const outboxPause: Command = {
       throw usageError(`--reason must be a text of 1 to ${MAX_REASON_LENGTH} characters.`);
     const { store, close } = await openOutbox(context);
     try {
-      await controlOf(store).pause(listener, reason);
+      await store.pause(listener, reason);
       const { pending = 0, inFlight = 0 } = (await statsOf(store, listener)) ?? {};
       out.document({ type: "pause", ok: true, listener, ...(reason && { reason }), pending, inFlight });
       out.line(`${listener}  paused, ${countOf(pending, "event")} waiting`);
@@ -125,7 +125,7 @@ export const outboxResume: Command = {
     try {
       // Counted first: a worker delivers them as soon as they may be.
       const { pending = 0 } = (await statsOf(store, listener)) ?? {};
-      const resumed = await controlOf(store).resume(listener);
+      const resumed = await store.resume(listener);
       out.document({ type: "resume", ok: true, listener, resumed, pending });
       out.line(
         `${listener}  ${resumed ? "resumed" : "was not paused"}, ${countOf(pending, "event")} waiting`,
@@ -176,11 +176,10 @@ export const outboxCancel: Command = {
 
 async function cancelListener(context: Context, store: OutboxStore, listener: string): Promise<number> {
   const { out } = context;
-  const control = controlOf(store);
   const { pending = 0 } = (await statsOf(store, listener)) ?? {};
   if (pending > 0) await confirmMany(context, pending, `for ${JSON.stringify(listener)}`);
   const { cancelled, tooLate } =
-    pending > 0 ? await control.cancel({ listener }) : { cancelled: 0, tooLate: 0 };
+    pending > 0 ? await store.cancel({ listener }) : { cancelled: 0, tooLate: 0 };
   out.document({ type: "cancel", ok: true, cancelled, tooLate });
   out.line(`${countOf(cancelled, "event")} cancelled`);
   if (tooLate > 0)
@@ -195,7 +194,6 @@ async function cancelEvent(
   listener: string | undefined,
 ): Promise<number> {
   const { out } = context;
-  const control = controlOf(store);
   const filter: EventFilter = { ids: [id], listener };
   const entries = async () =>
     (await store.find(id)).filter((entry) => listener === undefined || entry.listener === listener);
@@ -203,7 +201,7 @@ async function cancelEvent(
   if (before.length === 0) throw notInOutbox(id);
   const waiting = before.filter(({ state }) => state === "pending").length;
   if (waiting > 1) await confirmMany(context, waiting, `with the id ${id}, each for another listener`);
-  const { cancelled } = await control.cancel(filter);
+  const { cancelled } = await store.cancel(filter);
   const kept = (await entries()).filter(({ state }) => state !== "cancelled");
   out.document({ type: "cancel", ok: kept.length === 0, eventId: id, cancelled, tooLate: kept.length });
   out.line(`${countOf(cancelled, "event")} cancelled`);

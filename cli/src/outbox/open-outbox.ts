@@ -1,7 +1,7 @@
 // Opens the outbox that flag, environment or configuration names.
 import { existsSync, statSync } from "node:fs";
 import type { OpenSqliteDatabase } from "hookproof/node";
-import type { OutboxStore, StoreControl } from "hookproof/outbox/store";
+import type { OutboxStore } from "hookproof/outbox/store";
 import type { Context, Flag } from "../command.js";
 import { isOfFolder, requireInside } from "../config/folder-file.js";
 import { SETTINGS } from "../config/settings.js";
@@ -42,16 +42,6 @@ export function notInOutbox(id: string): CliError {
   return new CliError(EXIT.setup, "EVENT_NOT_IN_OUTBOX", `The outbox has no event ${id}.`, {
     hint: "Delivered events are deleted after 7 days, unless the program sets another time.",
   });
-}
-
-/** Pausing, cancelling and listing, which a store may be without. */
-export function controlOf(store: OutboxStore): StoreControl {
-  if (store.control) return store.control;
-  throw new CliError(
-    EXIT.setup,
-    "OUTBOX_UNSUPPORTED",
-    "This outbox cannot pause, resume, cancel or list events.",
-  );
 }
 
 /** Opens the outbox that flag, environment or configuration names; makes one only with `create`. */

@@ -119,15 +119,9 @@ function ownFailure(error: ListenerError): Failure {
   };
 }
 
-/** What waits; nothing from a store that cannot list it. */
-async function pendingOf(outbox: ShownOutbox, listener?: string): Promise<readonly OutboxEntry[]> {
+function pendingOf(outbox: ShownOutbox, listener?: string): Promise<readonly OutboxEntry[]> {
   const limit = listener === undefined ? 4 * LIMITS.waiting : LIMITS.waiting;
-  try {
-    return await outbox.pending(listener === undefined ? {} : { listener }, { limit });
-  } catch (error) {
-    if ((error as { code?: unknown }).code === "OUTBOX_UNSUPPORTED") return [];
-    throw error;
-  }
+  return outbox.pending(listener === undefined ? {} : { listener }, { limit });
 }
 
 function lastFailures(entries: readonly OutboxEntry[]): Map<string, Failure> {

@@ -283,10 +283,6 @@ export const CODE_ADVICE = {
     "A newer version of Hookproof has migrated the outbox's tables.",
     "Update this program; an older version must not write to them.",
   ],
-  OUTBOX_UNSUPPORTED: [
-    "The store was written for an earlier version: it cannot pause, cancel, list what waits, or hold an event until a time.",
-    "Give the store a `control` (StoreControl in hookproof/outbox/store); outboxStoreContract tests it.",
-  ],
   OUTBOX_KEY_MISSING: [
     "The event's body was encrypted with a key that this worker does not have.",
     "Give the worker every key that stored events were encrypted with; it then tries the event again by itself.",

@@ -2,7 +2,7 @@
 import { type Clock, systemClock } from "../../core/clock.js";
 import { newEventId } from "../../core/event.js";
 import { allowedBy, eventName, inTurn, newEvents, paceAfter } from "../engine.js";
-import type { ClaimShare, OutboxStore, StoreControl } from "../outbox-store.js";
+import type { ClaimShare, OutboxStore } from "../outbox-store.js";
 import type { DeadLetterFilter, DeliveryFailure, ExpiredEvent, Lease, OutboxAttempt } from "../records.js";
 import {
   deadLetterOf,
@@ -108,52 +108,7 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
     }
   }
 
-  const control: StoreControl = {
-    async due(after, most) {
-      const now = clock.now();
-      const { names, next } = queues.due(Number(after ?? 0), now, most);
-      const listeners = names
-        .filter((listener) => !isHeld(listener, now))
-        .map((listener) => ({ listener, changedAt: changes.get(listener) }));
-      return { listeners, next: next?.toString() };
-    },
-    async changed(listener) {
-      changes.set(listener, Math.max(clock.now(), (changes.get(listener) ?? 0) + 1));
-      woken(1);
-    },
-    async pause(listener, reason, { keepReason = false } = {}) {
-      if (keepReason && held.get(listener)?.paused) return;
-      const since = held.get(listener)?.paused?.since ?? clock.now();
-      held.set(listener, { ...held.get(listener), paused: { since, ...(reason && { reason }) } });
-      queues.pause(listener);
-    },
-    async resume(listener) {
-      const { paused, ...rest } = held.get(listener) ?? {};
-      held.set(listener, rest);
-      queues.resume(listener);
-      return woken(paused !== undefined);
-    },
-    async rest(listener, until) {
-      const known = held.get(listener);
-      held.set(listener, { ...known, restsUntil: Math.max(until, known?.restsUntil ?? 0) });
-    },
-    async cancel(filter) {
-      const now = clock.now();
-      const found = all().filter((entry) => isOf(entry, filter) && (filter.ids || isUnfinished(entry)));
-      const open = found.filter((entry) => entry.state === "pending" && entry.firstAttemptAt === undefined);
-      for (const entry of open) become(entry, { state: "cancelled", endedAt: now });
-      woken(open.length);
-      return { cancelled: open.length, tooLate: found.length - open.length };
-    },
-    async pending(filter, limit) {
-      const open = all().filter((entry) => isUnfinished(entry) && isOf(entry, filter));
-      const first = open.sort((a, b) => a.sequence - b.sequence).slice(0, limit);
-      return first.map((entry) => entryOf(entry, clock.now()));
-    },
-  };
-
   return {
-    control,
     enqueue(events, tx) {
       if (tx !== undefined) throw new TypeError("the memory store has no transactions: leave tx out");
       const fresh = newEvents(events, (event) => entries.get(eventName(event))?.event.digest);
@@ -255,6 +210,47 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
       const before = { delivered, cancelled: delivered, dead, pending: 0, "in-flight": 0 };
       const old = all().filter(({ state, endedAt }) => endedAt < before[state]);
       return woken(remove(old.slice(0, BATCH)));
+    },
+    async due(after, most) {
+      const now = clock.now();
+      const { names, next } = queues.due(Number(after ?? 0), now, most);
+      const listeners = names
+        .filter((listener) => !isHeld(listener, now))
+        .map((listener) => ({ listener, changedAt: changes.get(listener) }));
+      return { listeners, next: next?.toString() };
+    },
+    async changed(listener) {
+      changes.set(listener, Math.max(clock.now(), (changes.get(listener) ?? 0) + 1));
+      woken(1);
+    },
+    async pause(listener, reason, { keepReason = false } = {}) {
+      if (keepReason && held.get(listener)?.paused) return;
+      const since = held.get(listener)?.paused?.since ?? clock.now();
+      held.set(listener, { ...held.get(listener), paused: { since, ...(reason && { reason }) } });
+      queues.pause(listener);
+    },
+    async resume(listener) {
+      const { paused, ...rest } = held.get(listener) ?? {};
+      held.set(listener, rest);
+      queues.resume(listener);
+      return woken(paused !== undefined);
+    },
+    async rest(listener, until) {
+      const known = held.get(listener);
+      held.set(listener, { ...known, restsUntil: Math.max(until, known?.restsUntil ?? 0) });
+    },
+    async cancel(filter) {
+      const now = clock.now();
+      const found = all().filter((entry) => isOf(entry, filter) && (filter.ids || isUnfinished(entry)));
+      const open = found.filter((entry) => entry.state === "pending" && entry.firstAttemptAt === undefined);
+      for (const entry of open) become(entry, { state: "cancelled", endedAt: now });
+      woken(open.length);
+      return { cancelled: open.length, tooLate: found.length - open.length };
+    },
+    async pending(filter, limit) {
+      const open = all().filter((entry) => isUnfinished(entry) && isOf(entry, filter));
+      const first = open.sort((a, b) => a.sequence - b.sequence).slice(0, limit);
+      return first.map((entry) => entryOf(entry, clock.now()));
     },
     async close() {},
   };

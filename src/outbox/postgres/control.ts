@@ -2,7 +2,7 @@
 import { isEventId } from "../../core/event.js";
 import { type Database, jsonLiteral } from "../../postgres/database.js";
 import { type DueLooks, dueListeners, LOOK_STEPS, type LookedAt } from "../engine.js";
-import type { CancelResult, EventFilter, StoreControl } from "../outbox-store.js";
+import type { CancelResult, EventFilter, OutboxStore } from "../outbox-store.js";
 import type { OutboxNames } from "./names.js";
 import { lockOrder, noteKeys, passOn, settle, unsettled } from "./order.js";
 import { ENTRY_COLUMNS, type EntryRow, ms, outboxEntry } from "./rows.js";
@@ -28,11 +28,11 @@ interface Page {
   readonly last: { readonly listener: string; readonly at: string; readonly seq: string } | null;
 }
 
-/** Pauses, rests and cancellations; see `StoreControl`. */
-export function listenerControl(
-  database: Database,
-  names: OutboxNames,
-): StoreControl & Pick<DueLooks, "bringBack"> {
+/** What people and workers say about listeners; see `OutboxStore`. */
+type ListenerControl = DueLooks &
+  Pick<OutboxStore, "changed" | "pause" | "resume" | "rest" | "cancel" | "pending">;
+
+export function listenerControl(database: Database, names: OutboxNames): ListenerControl {
   const { event, tally, listener: table } = names;
   const { due, bringBack } = dueLooks(database, names);
 

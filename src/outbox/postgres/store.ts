@@ -143,20 +143,18 @@ export function postgresStore({
       await prepare();
       yield* letters.list(filter, limit);
     },
-    control: {
-      due: (after, most) => run(() => control.due(after, most)),
-      changed: (listener) => changing(wakeAll, () => control.changed(listener)),
-      pause: (...given) => run(() => control.pause(...given)),
-      resume: (listener) => changing(wakeAll, () => control.resume(listener)),
-      rest: (listener, until) => run(() => control.rest(listener, until)),
-      cancel(filter) {
-        const given = filterCopy(filter);
-        return changing(wakeAll, () => control.cancel(given));
-      },
-      pending(filter, limit) {
-        const given = filterCopy(filter);
-        return run(() => control.pending(given, limit));
-      },
+    due: (after, most) => run(() => control.due(after, most)),
+    changed: (listener) => changing(wakeAll, () => control.changed(listener)),
+    pause: (...given) => run(() => control.pause(...given)),
+    resume: (listener) => changing(wakeAll, () => control.resume(listener)),
+    rest: (listener, until) => run(() => control.rest(listener, until)),
+    cancel(filter) {
+      const given = filterCopy(filter);
+      return changing(wakeAll, () => control.cancel(given));
+    },
+    pending(filter, limit) {
+      const given = filterCopy(filter);
+      return run(() => control.pending(given, limit));
     },
     find: (id) => run(() => reads.find(id)),
     stats: () => run(() => reads.stats()),

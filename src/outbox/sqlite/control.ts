@@ -1,7 +1,7 @@
 // Pauses, cancellations and due listeners in SQLite.
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
 import { type DueLooks, dueListeners, filterCopy, LOOK_STEPS, type LookedAt } from "../engine.js";
-import type { CancelResult, EventFilter, StoreControl } from "../outbox-store.js";
+import type { CancelResult, EventFilter, OutboxStore } from "../outbox-store.js";
 import type { ListenerStats, OutboxEntry } from "../records.js";
 import type { Access } from "./dead-letters.js";
 import { type ChangedRow, stateChange } from "./enqueue.js";
@@ -36,11 +36,11 @@ export function holdOf(row: HeldRow, now: number): Pick<ListenerStats, "paused" 
   };
 }
 
-/** Pauses, rests and cancellations; see `StoreControl`. */
-export function listenerControl(
-  db: SqliteDatabase,
-  access: Access,
-): StoreControl & Pick<DueLooks, "bringBack"> {
+/** What people and workers say about listeners; see `OutboxStore`. */
+type ListenerControl = DueLooks &
+  Pick<OutboxStore, "changed" | "pause" | "resume" | "rest" | "cancel" | "pending">;
+
+export function listenerControl(db: SqliteDatabase, access: Access): ListenerControl {
   const { changing, reading, clock } = access;
   const cancel = cancelling(db, access);
   const { due, bringBack } = dueLooks(db, access);

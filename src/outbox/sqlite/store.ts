@@ -101,7 +101,7 @@ export function sqliteStore({
 
   // Most calls run a moment later, together with others, so they copy what the caller may change meanwhile.
   return {
-    control,
+    ...control,
     enqueue(events, tx) {
       if (tx === undefined) {
         const own = [...events];

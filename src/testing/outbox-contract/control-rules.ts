@@ -1,5 +1,5 @@
 // Rules of pauses, cancellations and events for later.
-import type { OutboxStore, StoreControl } from "../../outbox/outbox-store.js";
+import type { OutboxStore } from "../../outbox/outbox-store.js";
 import { expectSame } from "../contract-case.js";
 import {
   attemptRecord,
@@ -15,12 +15,6 @@ import {
 const HOUR_MS = 60 * 60_000;
 const MOST = 100;
 
-/** A rule for stores with `control`; any other store keeps it. */
-const controlRule = (name: string, check: (bench: Bench, control: StoreControl) => Promise<void>) =>
-  rule(name, async (bench) => {
-    if (bench.store.control) await check(bench, bench.store.control);
-  });
-
 const statsOf = async (store: OutboxStore, listener = LISTENER) =>
   (await store.stats()).find((one) => one.listener === listener);
 
@@ -28,88 +22,73 @@ const stateOf = async ({ store }: Bench, id: string) => (await store.find(id)).m
 
 /** Pauses, rests, cancellations, and events for later. */
 export const controlRules = [
-  controlRule(
-    "nothing of a paused listener is claimed, by any worker, until it is resumed",
-    async (bench, control) => {
-      const { put, take, store, subject } = bench;
-      const both = [LISTENER, OTHER_LISTENER];
-      await put(event("one"), event("other", { listener: OTHER_LISTENER }), event("two"));
-      await control.pause(LISTENER, "moving house");
-      expectSame("claimed", texts(await take(MOST, both)), ["other"]);
-      const elsewhere = await subject.open();
-      expectSame("why, elsewhere", (await statsOf(elsewhere))?.paused?.reason, "moving house");
-      await control.pause(LISTENER, "still moving");
-      const { paused, pending } = (await statsOf(store)) ?? {};
-      expectSame("why", [paused?.reason, pending], ["still moving", 2]);
-      expectSame("whether it is known since when", (paused?.since ?? 0) > 0, true);
-      expectSame("resume", await elsewhere.control?.resume(LISTENER), true);
-      expectSame("resume again", await control.resume(LISTENER), false);
-      expectSame("claimed then", texts(await take(MOST, both)), ["one", "two"]);
-      expectSame("paused", (await statsOf(store))?.paused, undefined);
-    },
-  ),
-  controlRule(
-    "a pause that keeps the reason does not replace the one of a person",
-    async (bench, control) => {
-      const { store, take, put } = bench;
-      await control.pause(LISTENER, "410", { keepReason: true });
-      expectSame("why", (await statsOf(store))?.paused?.reason, "410");
-      await control.pause(LISTENER, "moving house");
-      const { paused } = (await statsOf(store)) ?? {};
-      await control.pause(LISTENER, "410", { keepReason: true });
-      expectSame("why then", (await statsOf(store))?.paused, paused);
-      await control.pause(OTHER_LISTENER);
-      await control.pause(OTHER_LISTENER, "410", { keepReason: true });
-      expectSame("why the other", (await statsOf(store, OTHER_LISTENER))?.paused?.reason, undefined);
-      await control.resume(LISTENER);
-      await put(event("one"));
-      expectSame("claimed then", texts(await take(MOST)), ["one"]);
-    },
-  ),
-  controlRule(
-    "a pause needs no event and no reason, and outlives the store",
-    async ({ store, subject, put }, control) => {
-      await control.pause(OTHER_LISTENER);
-      const again = await subject.open();
-      const stats = await statsOf(again, OTHER_LISTENER);
-      expectSame("its counts", [stats?.pending, stats?.oldestAgeMs], [0, 0]);
-      expectSame("its reason", [stats?.paused?.reason, typeof stats?.paused?.since], [undefined, "number"]);
-      await put(event("elsewhere"));
-      expectSame("the others", (await statsOf(store))?.paused, undefined);
-    },
-  ),
-  controlRule(
-    "what was claimed before a pause goes on",
-    async ({ put, takeOne, take, store, deliver }, control) => {
-      await put(event("one"), event("two"));
-      const first = await takeOne();
-      const second = await takeOne();
-      await control.pause(LISTENER);
-      expectSame("delivered", await deliver(first.lease), 1);
-      expectSame("rescheduled", await store.reschedule(second.lease, second.now, failed(1)), true);
-      expectSame("claimed", (await take()).length, 0);
-      await control.resume(LISTENER);
-      expectSame("claimed then", texts(await take()), ["two"]);
-    },
-  ),
-  controlRule(
-    "a listener rests for every worker, until the latest time that was asked for",
-    async (bench, control) => {
-      const { put, take, store, subject } = bench;
-      await put(event("one"), event("other", { listener: OTHER_LISTENER }));
-      const now = await store.now();
-      await control.rest(LISTENER, now + 20_000);
-      await control.rest(LISTENER, now + 10_000);
-      const elsewhere = await subject.open();
-      expectSame("until when", (await statsOf(elsewhere))?.restsUntil, now + 20_000);
-      await subject.passTime(15_000);
-      expectSame("claimed", texts(await take(MOST, [LISTENER, OTHER_LISTENER])), ["other"]);
-      await subject.passTime(5_001);
-      expectSame("claimed then", texts(await take()), ["one"]);
-      expectSame("it rests", (await statsOf(store))?.restsUntil, undefined);
-    },
-  ),
-  controlRule("an event with deliverAt is due then, and not old before", async (bench) => {
+  rule("nothing of a paused listener is claimed, by any worker, until it is resumed", async (bench) => {
+    const { put, take, store, subject } = bench;
+    const both = [LISTENER, OTHER_LISTENER];
+    await put(event("one"), event("other", { listener: OTHER_LISTENER }), event("two"));
+    await store.pause(LISTENER, "moving house");
+    expectSame("claimed", texts(await take(MOST, both)), ["other"]);
+    const elsewhere = await subject.open();
+    expectSame("why, elsewhere", (await statsOf(elsewhere))?.paused?.reason, "moving house");
+    await store.pause(LISTENER, "still moving");
+    const { paused, pending } = (await statsOf(store)) ?? {};
+    expectSame("why", [paused?.reason, pending], ["still moving", 2]);
+    expectSame("whether it is known since when", (paused?.since ?? 0) > 0, true);
+    expectSame("resume", await elsewhere.resume(LISTENER), true);
+    expectSame("resume again", await store.resume(LISTENER), false);
+    expectSame("claimed then", texts(await take(MOST, both)), ["one", "two"]);
+    expectSame("paused", (await statsOf(store))?.paused, undefined);
+  }),
+  rule("a pause that keeps the reason does not replace the one of a person", async (bench) => {
+    const { store, take, put } = bench;
+    await store.pause(LISTENER, "410", { keepReason: true });
+    expectSame("why", (await statsOf(store))?.paused?.reason, "410");
+    await store.pause(LISTENER, "moving house");
+    const { paused } = (await statsOf(store)) ?? {};
+    await store.pause(LISTENER, "410", { keepReason: true });
+    expectSame("why then", (await statsOf(store))?.paused, paused);
+    await store.pause(OTHER_LISTENER);
+    await store.pause(OTHER_LISTENER, "410", { keepReason: true });
+    expectSame("why the other", (await statsOf(store, OTHER_LISTENER))?.paused?.reason, undefined);
+    await store.resume(LISTENER);
+    await put(event("one"));
+    expectSame("claimed then", texts(await take(MOST)), ["one"]);
+  }),
+  rule("a pause needs no event and no reason, and outlives the store", async ({ store, subject, put }) => {
+    await store.pause(OTHER_LISTENER);
+    const again = await subject.open();
+    const stats = await statsOf(again, OTHER_LISTENER);
+    expectSame("its counts", [stats?.pending, stats?.oldestAgeMs], [0, 0]);
+    expectSame("its reason", [stats?.paused?.reason, typeof stats?.paused?.since], [undefined, "number"]);
+    await put(event("elsewhere"));
+    expectSame("the others", (await statsOf(store))?.paused, undefined);
+  }),
+  rule("what was claimed before a pause goes on", async ({ put, takeOne, take, store, deliver }) => {
+    await put(event("one"), event("two"));
+    const first = await takeOne();
+    const second = await takeOne();
+    await store.pause(LISTENER);
+    expectSame("delivered", await deliver(first.lease), 1);
+    expectSame("rescheduled", await store.reschedule(second.lease, second.now, failed(1)), true);
+    expectSame("claimed", (await take()).length, 0);
+    await store.resume(LISTENER);
+    expectSame("claimed then", texts(await take()), ["two"]);
+  }),
+  rule("a listener rests for every worker, until the latest time that was asked for", async (bench) => {
+    const { put, take, store, subject } = bench;
+    await put(event("one"), event("other", { listener: OTHER_LISTENER }));
+    const now = await store.now();
+    await store.rest(LISTENER, now + 20_000);
+    await store.rest(LISTENER, now + 10_000);
+    const elsewhere = await subject.open();
+    expectSame("until when", (await statsOf(elsewhere))?.restsUntil, now + 20_000);
+    await subject.passTime(15_000);
+    expectSame("claimed", texts(await take(MOST, [LISTENER, OTHER_LISTENER])), ["other"]);
+    await subject.passTime(5_001);
+    expectSame("claimed then", texts(await take()), ["one"]);
+    expectSame("it rests", (await statsOf(store))?.restsUntil, undefined);
+  }),
+  rule("an event with deliverAt is due then, and not old before", async (bench) => {
     const { put, take, takeOne, deliver, store, subject } = bench;
     const later = event("later", { deliverAt: (await store.now()) + HOUR_MS });
     await put(later, event("now"));
@@ -128,11 +107,11 @@ export const controlRules = [
     const one = await takeOne();
     expectSame("claimed then, for the first time", [texts([one]), one.firstAttemptAt], [["later"], one.now]);
   }),
-  controlRule("a deliverAt that has passed is now", async ({ put, take, store }) => {
+  rule("a deliverAt that has passed is now", async ({ put, take, store }) => {
     await put(event("late", { deliverAt: (await store.now()) - HOUR_MS }));
     expectSame("claimed", texts(await take()), ["late"]);
   }),
-  controlRule("later events of an ordering key wait for a deliverAt", async (bench) => {
+  rule("later events of an ordering key wait for a deliverAt", async (bench) => {
     const { put, take, takeOne, deliver, store, subject } = bench;
     const deliverAt = (await store.now()) + HOUR_MS;
     await put(event("1", { orderingKey: "k", deliverAt }), event("2", { orderingKey: "k" }), event("free"));
@@ -146,20 +125,20 @@ export const controlRules = [
     await deliver(first.lease);
     expectSame("claimed last", texts(await take()), ["2"]);
   }),
-  controlRule("what no attempt has begun for can be cancelled, and is not sent", async (bench, control) => {
+  rule("what no attempt has begun for can be cancelled, and is not sent", async (bench) => {
     const { put, take, store, deadLetters } = bench;
     const [gone, kept] = [event("gone"), event("kept")];
     await put(gone, kept);
-    expectSame("cancel", await control.cancel({ ids: [gone.id] }), { cancelled: 1, tooLate: 0 });
+    expectSame("cancel", await store.cancel({ ids: [gone.id] }), { cancelled: 1, tooLate: 0 });
     expectSame("its state", await stateOf(bench, gone.id), ["cancelled"]);
-    expectSame("cancel again", await control.cancel({ ids: [gone.id] }), { cancelled: 0, tooLate: 1 });
+    expectSame("cancel again", await store.cancel({ ids: [gone.id] }), { cancelled: 0, tooLate: 1 });
     await put(gone);
     expectSame("claimed", texts(await take()), ["kept"]);
     expectSame("dead letters", (await deadLetters()).length, 0);
     const { pending, inFlight, delivered, dead } = (await statsOf(store)) ?? {};
     expectSame("the counts", [pending, inFlight, delivered, dead], [0, 1, 0, 0]);
   }),
-  controlRule("what has begun or ended is not cancelled", async (bench, control) => {
+  rule("what has begun or ended is not cancelled", async (bench) => {
     const { put, takeOne, store, deliver, failOne } = bench;
     const all = ["retry", "delivered", "dead", "in flight", "waits"].map((text) => event(text));
     const [retry, delivered, dead, flying, waits] = all as [
@@ -179,9 +158,9 @@ export const controlRules = [
     await put(flying);
     await takeOne();
     await put(waits);
-    expectSame("of the listener", await control.cancel({ listener: LISTENER }), { cancelled: 1, tooLate: 2 });
-    expectSame("by id", await control.cancel({ ids: all.map(({ id }) => id) }), { cancelled: 0, tooLate: 5 });
-    expectSame("of no event", await control.cancel({ ids: [event("unknown").id] }), {
+    expectSame("of the listener", await store.cancel({ listener: LISTENER }), { cancelled: 1, tooLate: 2 });
+    expectSame("by id", await store.cancel({ ids: all.map(({ id }) => id) }), { cancelled: 0, tooLate: 5 });
+    expectSame("of no event", await store.cancel({ ids: [event("unknown").id] }), {
       cancelled: 0,
       tooLate: 0,
     });
@@ -190,39 +169,36 @@ export const controlRules = [
     );
     expectSame("their states", states.flat(), ["pending", "delivered", "dead", "in-flight", "cancelled"]);
   }),
-  controlRule("a cancellation keeps to its listener", async (bench, control) => {
-    const { put, take } = bench;
+  rule("a cancellation keeps to its listener", async (bench) => {
+    const { put, take, store } = bench;
     const one = event("one");
     await put(one, event("other", { id: one.id, listener: OTHER_LISTENER }));
     const only = { ids: [one.id], listener: OTHER_LISTENER };
-    expectSame("cancel", await control.cancel(only), { cancelled: 1, tooLate: 0 });
+    expectSame("cancel", await store.cancel(only), { cancelled: 1, tooLate: 0 });
     expectSame("claimed", texts(await take(MOST, [LISTENER, OTHER_LISTENER])), ["one"]);
   }),
-  controlRule(
-    "a released event, which was not sent, can be cancelled",
-    async ({ put, takeOne, store }, control) => {
-      await put(event("one"));
-      const { lease } = await takeOne();
-      await store.release([lease]);
-      expectSame("cancel", await control.cancel({ listener: LISTENER }), { cancelled: 1, tooLate: 0 });
-    },
-  ),
-  controlRule("a cancelled event of an ordering key lets the next one go", async ({ put, take }, control) => {
+  rule("a released event, which was not sent, can be cancelled", async ({ put, takeOne, store }) => {
+    await put(event("one"));
+    const { lease } = await takeOne();
+    await store.release([lease]);
+    expectSame("cancel", await store.cancel({ listener: LISTENER }), { cancelled: 1, tooLate: 0 });
+  }),
+  rule("a cancelled event of an ordering key lets the next one go", async ({ put, take, store }) => {
     const keyed = ["1", "2", "3"].map((text) => event(text, { orderingKey: "k" }));
     await put(...keyed);
-    await control.cancel({ ids: keyed.slice(0, 2).map(({ id }) => id) });
+    await store.cancel({ ids: keyed.slice(0, 2).map(({ id }) => id) });
     expectSame("claimed", texts(await take()), ["3"]);
   }),
-  controlRule("many events of a listener are cancelled at once", async ({ store, take }, control) => {
+  rule("many events of a listener are cancelled at once", async ({ store, take }) => {
     await store.enqueue(Array.from({ length: 1_203 }, (_, index) => event(String(index))));
-    expectSame("cancel", await control.cancel({ listener: LISTENER }), { cancelled: 1_203, tooLate: 0 });
+    expectSame("cancel", await store.cancel({ listener: LISTENER }), { cancelled: 1_203, tooLate: 0 });
     expectSame("claimed", (await take()).length, 0);
   }),
-  controlRule("cancelled events are removed with those that were delivered", async (bench, control) => {
+  rule("cancelled events are removed with those that were delivered", async (bench) => {
     const { put, store, subject } = bench;
     const one = event("one");
     await put(one);
-    await control.cancel({ ids: [one.id] });
+    await store.cancel({ ids: [one.id] });
     await subject.passTime(10_000);
     const now = await store.now();
     expectSame("too early", await store.prune({ delivered: now - 20_000, dead: now }), 0);
@@ -230,54 +206,48 @@ export const controlRules = [
     expectSame("its state", await stateOf(bench, one.id), []);
     expectSame("its listener", await statsOf(store), undefined);
   }),
-  controlRule(
-    "what waits is listed, the first that was enqueued first, with its attempts",
-    async (bench, control) => {
-      const { put, takeOne, deliver, store } = bench;
-      const done = event("done");
-      await put(done);
-      await deliver((await takeOne()).lease);
-      const [tried, flying, waits] = [event("tried"), event("flying"), event("waits", { orderingKey: "k" })];
-      await put(tried);
-      const first = await takeOne();
-      await store.reschedule(first.lease, first.now + HOUR_MS, failed(1));
-      await put(flying);
-      await takeOne();
-      await put(waits, event("other", { listener: OTHER_LISTENER }));
-      const listed = await control.pending({ listener: LISTENER }, MOST);
-      expectSame(
-        "ids",
-        listed.map(({ id }) => id),
-        [tried.id, flying.id, waits.id],
-      );
-      expectSame(
-        "states",
-        listed.map(({ state }) => state),
-        ["pending", "in-flight", "pending"],
-      );
-      expectSame("the first one's due time", listed[0]?.dueAt, first.now + HOUR_MS);
-      expectSame("the first one's attempts", listed[0]?.attempts, [failed(1)]);
-      expectSame(
-        "all, at most two",
-        (await control.pending({}, 2)).map(({ id }) => id),
-        [tried.id, flying.id],
-      );
-      expectSame(
-        "by id",
-        (await control.pending({ ids: [waits.id, done.id] }, MOST)).map(({ id }) => id),
-        [waits.id],
-      );
-    },
-  ),
-  controlRule(
-    "a repeated delivery of a cancelled id changes nothing",
-    async ({ put, takeOne, store, deliver }, control) => {
-      await put(event("one"));
-      const { lease } = await takeOne();
-      await store.release([lease]);
-      await control.cancel({ listener: LISTENER });
-      expectSame("delivered", await deliver(lease), 0);
-      expectSame("rescheduled", await store.reschedule(lease, await store.now(), attemptRecord(1)), false);
-    },
-  ),
+  rule("what waits is listed, the first that was enqueued first, with its attempts", async (bench) => {
+    const { put, takeOne, deliver, store } = bench;
+    const done = event("done");
+    await put(done);
+    await deliver((await takeOne()).lease);
+    const [tried, flying, waits] = [event("tried"), event("flying"), event("waits", { orderingKey: "k" })];
+    await put(tried);
+    const first = await takeOne();
+    await store.reschedule(first.lease, first.now + HOUR_MS, failed(1));
+    await put(flying);
+    await takeOne();
+    await put(waits, event("other", { listener: OTHER_LISTENER }));
+    const listed = await store.pending({ listener: LISTENER }, MOST);
+    expectSame(
+      "ids",
+      listed.map(({ id }) => id),
+      [tried.id, flying.id, waits.id],
+    );
+    expectSame(
+      "states",
+      listed.map(({ state }) => state),
+      ["pending", "in-flight", "pending"],
+    );
+    expectSame("the first one's due time", listed[0]?.dueAt, first.now + HOUR_MS);
+    expectSame("the first one's attempts", listed[0]?.attempts, [failed(1)]);
+    expectSame(
+      "all, at most two",
+      (await store.pending({}, 2)).map(({ id }) => id),
+      [tried.id, flying.id],
+    );
+    expectSame(
+      "by id",
+      (await store.pending({ ids: [waits.id, done.id] }, MOST)).map(({ id }) => id),
+      [waits.id],
+    );
+  }),
+  rule("a repeated delivery of a cancelled id changes nothing", async ({ put, takeOne, store, deliver }) => {
+    await put(event("one"));
+    const { lease } = await takeOne();
+    await store.release([lease]);
+    await store.cancel({ listener: LISTENER });
+    expectSame("delivered", await deliver(lease), 0);
+    expectSame("rescheduled", await store.reschedule(lease, await store.now(), attemptRecord(1)), false);
+  }),
 ];

@@ -1,25 +1,19 @@
 // Rules of many listeners and limits that all workers share.
 import type { Rate } from "../../outbox/limits.js";
-import type { ClaimShare, OutboxStore, StoreControl } from "../../outbox/outbox-store.js";
+import type { ClaimShare, OutboxStore } from "../../outbox/outbox-store.js";
 import { expectSame } from "../contract-case.js";
 import { attemptRecord, type Bench, event, LEASE_MS, LISTENER, rule, texts, WINDOW_MS } from "./subject.js";
 
 const HOUR_MS = 60 * 60_000;
 
-/** A rule for stores with `control`; any other store keeps it. */
-const manyRule = (name: string, check: (bench: Bench, control: StoreControl) => Promise<void>) =>
-  rule(name, async (bench) => {
-    if (bench.store.control) await check(bench, bench.store.control);
-  });
-
 const named = (count: number) => Array.from({ length: count }, (_, n) => `listener ${n}`);
 
 /** All that a store says is due, page by page, by name. */
-async function allDue(control: StoreControl, most = 100): Promise<string[]> {
+async function allDue(store: OutboxStore, most = 100): Promise<string[]> {
   const names: string[] = [];
   let next: string | undefined;
   do {
-    const page = await control.due(next, most);
+    const page = await store.due(next, most);
     names.push(...page.listeners.map(({ listener }) => listener));
     next = page.next;
   } while (next !== undefined);
@@ -39,57 +33,52 @@ const putMany = ({ store }: Bench, count: number) =>
 
 /** Which listeners have due events, and the limits that hold over all workers. */
 export const manyRules = [
-  manyRule(
-    "due names the listeners with due events, each once, in pages of any size",
-    async (bench, control) => {
-      const { put, store } = bench;
-      expectSame("of nothing", await allDue(control), []);
-      const names = named(7);
-      for (const listener of names) await put(event("one", { listener }), event("two", { listener }));
-      await put(event("later", { listener: "later", deliverAt: (await store.now()) + HOUR_MS }));
-      for (const most of [1, 3, 7, 100]) expectSame(`by ${most}`, await allDue(control, most), names);
-      await bench.take(2, [names[0] ?? ""]);
-      expectSame("without the claimed ones", await allDue(control), names.slice(1));
-      await bench.subject.passTime(HOUR_MS + 1_000);
-      expectSame("in an hour", await allDue(control), ["later", ...names].sort());
-    },
-  ),
-  manyRule(
-    "due names a listener whose events have ordering keys",
-    async ({ put, takeOne, deliver }, control) => {
-      await put(event("one", { orderingKey: "k" }), event("two", { orderingKey: "k" }));
-      expectSame("due", await allDue(control), [LISTENER]);
-      const { lease } = await takeOne();
-      await deliver(lease);
-      expectSame("due after the first", await allDue(control), [LISTENER]);
-    },
-  ),
-  manyRule("due leaves out listeners that are paused or rest", async ({ put, store }, control) => {
+  rule("due names the listeners with due events, each once, in pages of any size", async (bench) => {
+    const { put, store } = bench;
+    expectSame("of nothing", await allDue(store), []);
+    const names = named(7);
+    for (const listener of names) await put(event("one", { listener }), event("two", { listener }));
+    await put(event("later", { listener: "later", deliverAt: (await store.now()) + HOUR_MS }));
+    for (const most of [1, 3, 7, 100]) expectSame(`by ${most}`, await allDue(store, most), names);
+    await bench.take(2, [names[0] ?? ""]);
+    expectSame("without the claimed ones", await allDue(store), names.slice(1));
+    await bench.subject.passTime(HOUR_MS + 1_000);
+    expectSame("in an hour", await allDue(store), ["later", ...names].sort());
+  }),
+  rule("due names a listener whose events have ordering keys", async ({ put, takeOne, deliver, store }) => {
+    await put(event("one", { orderingKey: "k" }), event("two", { orderingKey: "k" }));
+    expectSame("due", await allDue(store), [LISTENER]);
+    const { lease } = await takeOne();
+    await deliver(lease);
+    expectSame("due after the first", await allDue(store), [LISTENER]);
+  }),
+  rule("due leaves out listeners that are paused or rest", async ({ put, store }) => {
     const [paused = "", resting = "", open = ""] = named(3);
     for (const listener of [paused, resting, open]) await put(event("one", { listener }));
-    await control.pause(paused);
-    await control.rest(resting, (await store.now()) + HOUR_MS);
-    expectSame("due", await allDue(control), [open]);
-    await control.resume(paused);
-    expectSame("due then", await allDue(control), [paused, open].sort());
+    await store.pause(paused);
+    await store.rest(resting, (await store.now()) + HOUR_MS);
+    expectSame("due", await allDue(store), [open]);
+    await store.resume(paused);
+    expectSame("due then", await allDue(store), [paused, open].sort());
   }),
-  manyRule("due says in every process when a listener changed", async ({ put, store, subject }, control) => {
+  rule("due says in every process when a listener changed", async ({ put, store, subject }) => {
     const [changed = "", other = ""] = named(2);
     for (const listener of [changed, other]) await put(event("one", { listener }));
     const before = await store.now();
-    await control.changed(changed);
-    const elsewhere = (await subject.open()).control;
-    const found = (await elsewhere?.due(undefined, 10))?.listeners ?? [];
+    await store.changed(changed);
+    const elsewhere = await subject.open();
+    const found = (await elsewhere.due(undefined, 10))?.listeners ?? [];
     const at = (name: string) => found.find(({ listener }) => listener === name)?.changedAt ?? 0;
     expectSame("the time", at(changed) >= before - 1_000 && at(changed) <= before + HOUR_MS, true);
     expectSame("of another", at(other), 0);
   }),
-  manyRule("each change of a listener counts, also where the clock stands still", async (bench, control) => {
+  rule("each change of a listener counts, also where the clock stands still", async (bench) => {
+    const { store } = bench;
     await bench.put(event("one"));
     const seen: number[] = [];
     for (let n = 0; n < 5; n++) {
-      await control.changed(LISTENER);
-      const { listeners } = await control.due(undefined, 10);
+      await store.changed(LISTENER);
+      const { listeners } = await store.due(undefined, 10);
       seen.push(listeners[0]?.changedAt ?? 0);
     }
     expectSame(
@@ -98,34 +87,31 @@ export const manyRules = [
       [...new Set(seen)].sort((a, b) => a - b),
     );
   }),
-  manyRule(
-    "a pause holds events that a look went over, and a resume brings them back",
-    async (bench, control) => {
-      const { put, take, store, takeOne, deliver } = bench;
-      await put(event("1"), event("2", { orderingKey: "k" }), event("3", { orderingKey: "k" }));
-      await control.pause(LISTENER);
-      expectSame("due", await allDue(control), []);
-      await put(event("4"), event("5", { orderingKey: "k" }));
-      expectSame("due again", await allDue(control), []);
-      expectSame("claimed", (await take()).length, 0);
-      expectSame("listed", (await control.pending({}, 10)).length, 5);
-      expectSame(
-        "pending",
-        (await store.stats()).map(({ pending }) => pending),
-        [5],
-      );
-      await control.resume(LISTENER);
-      expectSame("due then", await allDue(control), [LISTENER]);
-      const claimed = await take();
-      expectSame("claimed then", texts(claimed).sort(), ["1", "2", "4"]);
-      for (const { lease } of claimed) await deliver(lease);
-      const next = await takeOne();
-      expectSame("the next of the key", texts([next]), ["3"]);
-      await deliver(next.lease);
-      expectSame("the last of the key", texts([await takeOne()]), ["5"]);
-    },
-  ),
-  manyRule("what a pause holds can be cancelled, and expires", async (bench, control) => {
+  rule("a pause holds events that a look went over, and a resume brings them back", async (bench) => {
+    const { put, take, store, takeOne, deliver } = bench;
+    await put(event("1"), event("2", { orderingKey: "k" }), event("3", { orderingKey: "k" }));
+    await store.pause(LISTENER);
+    expectSame("due", await allDue(store), []);
+    await put(event("4"), event("5", { orderingKey: "k" }));
+    expectSame("due again", await allDue(store), []);
+    expectSame("claimed", (await take()).length, 0);
+    expectSame("listed", (await store.pending({}, 10)).length, 5);
+    expectSame(
+      "pending",
+      (await store.stats()).map(({ pending }) => pending),
+      [5],
+    );
+    await store.resume(LISTENER);
+    expectSame("due then", await allDue(store), [LISTENER]);
+    const claimed = await take();
+    expectSame("claimed then", texts(claimed).sort(), ["1", "2", "4"]);
+    for (const { lease } of claimed) await deliver(lease);
+    const next = await takeOne();
+    expectSame("the next of the key", texts([next]), ["3"]);
+    await deliver(next.lease);
+    expectSame("the last of the key", texts([await takeOne()]), ["5"]);
+  }),
+  rule("what a pause holds can be cancelled, and expires", async (bench) => {
     const { put, store, subject, takeOne } = bench;
     const gone = event("gone");
     await put(event("tried"));
@@ -133,15 +119,15 @@ export const manyRules = [
     await store.reschedule(lease, (await store.now()) + 1, attemptRecord(1));
     await put(gone, event("keyed", { orderingKey: "k" }), event("all"));
     await subject.passTime(1_000);
-    await control.pause(LISTENER);
-    await allDue(control);
-    expectSame("one", await control.cancel({ ids: [gone.id] }), { cancelled: 1, tooLate: 0 });
-    expectSame("all", await control.cancel({ listener: LISTENER }), { cancelled: 2, tooLate: 1 });
+    await store.pause(LISTENER);
+    await allDue(store);
+    expectSame("one", await store.cancel({ ids: [gone.id] }), { cancelled: 1, tooLate: 0 });
+    expectSame("all", await store.cancel({ listener: LISTENER }), { cancelled: 2, tooLate: 1 });
     await subject.passTime(WINDOW_MS + 1_000);
     const windows = new Map([[LISTENER, { windowMs: WINDOW_MS, blocksKey: false }]]);
     expectSame("expired", (await store.expire(windows)).length, 1);
   }),
-  manyRule("a listener's concurrency holds over all workers", async (bench) => {
+  rule("a listener's concurrency holds over all workers", async (bench) => {
     const { store, subject, deliver } = bench;
     await putMany(bench, 20);
     const workers = [store, await subject.open(), await subject.open()];
@@ -156,7 +142,7 @@ export const manyRules = [
     await subject.passTime(LEASE_MS + 1_000);
     expectSame("after the leases", (await takeWithin(store, { concurrency: 4 })).length, 4);
   }),
-  manyRule("a listener's rate holds over all workers", async (bench) => {
+  rule("a listener's rate holds over all workers", async (bench) => {
     const { store, subject } = bench;
     await putMany(bench, 60);
     const rate: Rate = { perSecond: 2, burst: 10 };
@@ -172,7 +158,7 @@ export const manyRules = [
     expectSame("without the rate", (await takeWithin(store, {}, 5)).length, 5);
   }),
   // Rates so slow that no machine's delay gives another token.
-  manyRule("a rate of which one number alone is another holds from the next claim on", async (bench) => {
+  rule("a rate of which one number alone is another holds from the next claim on", async (bench) => {
     const { store } = bench;
     await putMany(bench, 30);
     const slow: Rate = { perSecond: 0.01, burst: 4 };
@@ -186,7 +172,7 @@ export const manyRules = [
     expectSame("no burst, which is one", [await taken(single), await taken(single)], [1, 0]);
   }),
   // As after a clock that was put back: what is kept of a rate lies hours ahead of now.
-  manyRule("a rate waits for no time further ahead than its burst and one event", async (bench) => {
+  rule("a rate waits for no time further ahead than its burst and one event", async (bench) => {
     const { store } = bench;
     await putMany(bench, 20);
     const slow: Rate = { perSecond: 2 / 3_600, burst: 4 };

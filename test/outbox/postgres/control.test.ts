@@ -20,9 +20,6 @@ const claim = (store: OutboxStore, limit: number, ...listeners: string[]) =>
 const textOf = ({ event }: ClaimedEvent) =>
   (JSON.parse(String(Buffer.from(event.body))) as { text: string }).text;
 
-/** A store's control, which this engine has. */
-const controlOf = ({ control }: OutboxStore) => control ?? expect.fail("the store has no control");
-
 /** The plan of a store's statement, run once more and undone; `start` is how the statement begins. */
 async function planOf(outbox: TestOutbox, start: string, work: (store: OutboxStore) => Promise<unknown>) {
   const scripts: string[] = [];
@@ -77,12 +74,12 @@ describeWith("postgresql", postgres)("a postgresStore's control", () => {
       };
       await store.enqueue(names.map((listener) => outboxEvent("one", { listener })));
       expect(await taken()).toBe(count);
-      await controlOf(store).pause("listener 0", "it's \\ 'so' \" 🦉 $1 ;");
+      await store.pause("listener 0", "it's \\ 'so' \" 🦉 $1 ;");
       expect(await taken()).toBe(count - 1);
       expect((await elsewhere.stats())[0]?.paused?.reason).toBe("it's \\ 'so' \" 🦉 $1 ;");
-      await controlOf(store).rest("listener 1", Date.now() + 60_000);
+      await store.rest("listener 1", Date.now() + 60_000);
       expect(await taken()).toBe(count - 2);
-      await controlOf(elsewhere).resume("listener 0");
+      await elsewhere.resume("listener 0");
       await outbox.subject.passTime(60_001);
       expect(await taken()).toBe(count);
     },
@@ -93,20 +90,20 @@ describeWith("postgresql", postgres)("a postgresStore's control", () => {
     const names = Array.from({ length: 1_100 }, (_, n) => `a${n}`);
     await store.enqueue(names.map((listener) => outboxEvent(listener, { listener, deliverAt: later })));
     await store.enqueue([outboxEvent("now", { listener: "z" })]);
-    expect(await controlOf(store).due(undefined, 10)).toEqual({
+    expect(await store.due(undefined, 10)).toEqual({
       listeners: [{ listener: "z", changedAt: undefined }],
       next: undefined,
     });
-    expect(await controlOf(store).pending({ listener: "a7" }, 10)).toHaveLength(1);
+    expect(await store.pending({ listener: "a7" }, 10)).toHaveLength(1);
     // Their time comes: of one by a look, of another one by a claim that asks for it.
     const comes = (name: string) =>
       outbox.pool.query(`UPDATE ${outbox.schema}.event SET due_at = now() WHERE listener = $1`, [name]);
     await comes("a7");
-    const { listeners } = await controlOf(store).due(undefined, 10);
+    const { listeners } = await store.due(undefined, 10);
     expect(listeners.map(({ listener }) => listener)).toEqual(["a7", "z"]);
     await comes("a8");
     expect((await claim(store, 10, "a7", "a8", "a9")).map(textOf)).toEqual(["a7", "a8"]);
-    expect(await controlOf(store).cancel({ listener: "a9" })).toEqual({ cancelled: 1, tooLate: 0 });
+    expect(await store.cancel({ listener: "a9" })).toEqual({ cancelled: 1, tooLate: 0 });
   });
 
   it("keeps an event that is tried much later for then, and its age", async () => {
@@ -123,7 +120,7 @@ describeWith("postgresql", postgres)("a postgresStore's control", () => {
     const [stats] = await store.stats();
     expect(stats).toMatchObject({ listener: "a", pending: 1, inFlight: 0 });
     expect(stats?.oldestAgeMs).toBeGreaterThan(0);
-    expect(await controlOf(store).cancel({ listener: "a" })).toEqual({ cancelled: 0, tooLate: 1 });
+    expect(await store.cancel({ listener: "a" })).toEqual({ cancelled: 0, tooLate: 1 });
     await outbox.pool.query(`UPDATE ${outbox.schema}.event SET due_at = now()`);
     expect(await claim(store, 1, "a")).toMatchObject([{ attempt: 2 }]);
   });
@@ -145,7 +142,7 @@ describeWith("postgresql", postgres)("a postgresStore's control", () => {
         expect(events).toHaveLength(20);
       });
       const looked = await planOf(outbox, "WITH RECURSIVE steps", async (planned) => {
-        const found = await controlOf(planned).due(undefined, 100);
+        const found = await planned.due(undefined, 100);
         expect(found.listeners.map(({ listener }) => listener).sort()).toEqual([...names].sort());
         expect(found.next).toBeUndefined();
       });
@@ -160,13 +157,12 @@ describeWith("postgresql", postgres)("a postgresStore's control", () => {
       INSERT INTO ${outbox.schema}.event (id, listener, state, digest)
         SELECT gen_random_uuid(), 'held ' || n, 'waiting', '' FROM generate_series(1, 100000) n;
       INSERT INTO ${outbox.schema}.listener (name, paused_at) SELECT 'held ' || n, now() FROM generate_series(1, 100000) n`);
-    const control = controlOf(store);
     for (let next: string | undefined, looks = 0; looks === 0 || next !== undefined; looks++)
-      next = (await control.due(next, 1_000)).next;
+      next = (await store.due(next, 1_000)).next;
     await outbox.pool.query(`VACUUM ${outbox.schema}.event`);
     const after = await blocks();
     for (const [index, read] of after.entries()) expect(read).toBeLessThan(2 * (before[index] ?? 0));
-    await controlOf(store).resume("held 7");
+    await store.resume("held 7");
     expect(await claim(store, 10, "held 7")).toHaveLength(1);
   });
 
@@ -210,11 +206,10 @@ describeWith("postgresql", postgres)("a postgresStore's control", () => {
   });
 
   it("forgets listeners that are neither paused nor resting", async () => {
-    const control = controlOf(store);
-    for (const name of ["paused", "resumed"]) await control.pause(name);
-    await control.resume("resumed");
-    for (const name of ["rested", "rests", "paused"]) await control.rest(name, Date.now() + 1_000);
-    await control.rest("rests", Date.now() + 60_000);
+    for (const name of ["paused", "resumed"]) await store.pause(name);
+    await store.resume("resumed");
+    for (const name of ["rested", "rests", "paused"]) await store.rest(name, Date.now() + 1_000);
+    await store.rest("rests", Date.now() + 60_000);
     await outbox.subject.passTime(2_000);
     await store.prune({ delivered: 0, dead: 0 });
     const { rows } = await outbox.pool.query(`SELECT name FROM ${outbox.schema}.listener ORDER BY name`);
@@ -226,7 +221,7 @@ describeWith("postgresql", postgres)("a postgresStore's control", () => {
     const stop = store.onWork?.(() => told++);
     const listens = `SELECT FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND query LIKE '%' || $1 || '%'`;
     await expect.poll(async () => (await outbox.pool.query(listens, [outbox.schema])).rowCount).toBe(1);
-    const other = controlOf(outbox.store() as OutboxStore);
+    const other = outbox.store();
     await (change === "resume" ? other.resume("orders") : other.cancel({ listener: "orders" }));
     await expect.poll(() => told).toBe(1);
     stop?.();
@@ -241,7 +236,7 @@ describeWith("postgresql", postgres)("a postgresStore's control", () => {
       const { rows } = await outbox.pool.query(`SELECT state FROM ${outbox.schema}.event ORDER BY seq`);
       return rows.map(({ state }) => state).join();
     };
-    const cancel = (...events: Event[]) => controlOf(store).cancel({ ids: events.map(({ id }) => id) });
+    const cancel = (...events: Event[]) => store.cancel({ ids: events.map(({ id }) => id) });
     const settle = async () => {
       for (let n = 0; n < 2; n++) await claim(store, 1, "nobody");
     };
@@ -272,12 +267,12 @@ describeWith("postgresql", postgres)("a postgresStore's control", () => {
     await put(1_100, (n) => `key ${n % 7}`);
     await claim(store, 1, "nobody");
     await store.enqueue([outboxEvent("elsewhere", { listener: "bills" })]);
-    expect(await controlOf(store).cancel({ listener: "orders" })).toEqual({ cancelled: 2_200, tooLate: 300 });
+    expect(await store.cancel({ listener: "orders" })).toEqual({ cancelled: 2_200, tooLate: 300 });
     expect(await store.stats()).toMatchObject([
       { listener: "bills", pending: 1 },
       { listener: "orders", pending: 280, inFlight: 20, delivered: 0, dead: 0 },
     ]);
-    expect(await controlOf(store).cancel({})).toEqual({ cancelled: 1, tooLate: 300 });
+    expect(await store.cancel({})).toEqual({ cancelled: 1, tooLate: 300 });
   });
 
   it("cancels what is cancelled by many ids, of which some are none", async () => {
@@ -285,9 +280,9 @@ describeWith("postgresql", postgres)("a postgresStore's control", () => {
     await store.enqueue(events);
     const ids = events.map(({ id }) => id);
     const given = [...ids, ...ids, "nonsense", "'}'", outboxEvent("unknown").id];
-    expect(await controlOf(store).cancel({ ids: given })).toEqual({ cancelled: 1_203, tooLate: 0 });
-    expect(await controlOf(store).cancel({ ids: ["nonsense"] })).toEqual({ cancelled: 0, tooLate: 0 });
-    expect(await controlOf(store).pending({ ids: ["nonsense"] }, 10)).toEqual([]);
+    expect(await store.cancel({ ids: given })).toEqual({ cancelled: 1_203, tooLate: 0 });
+    expect(await store.cancel({ ids: ["nonsense"] })).toEqual({ cancelled: 0, tooLate: 0 });
+    expect(await store.pending({ ids: ["nonsense"] }, 10)).toEqual([]);
   });
 
   it("lists what waits without a look at what has ended", async () => {
@@ -297,7 +292,7 @@ describeWith("postgresql", postgres)("a postgresStore's control", () => {
     await store.enqueue(waits);
     for (const filter of [{}, { listener: "orders" }]) {
       const { text } = await planOf(outbox, "SELECT e.listener, e.id,", async (planned) => {
-        const listed = await controlOf(planned).pending(filter, 10);
+        const listed = await planned.pending(filter, 10);
         expect(listed.map(({ id }) => id)).toEqual(waits.slice(0, 10).map(({ id }) => id));
       });
       expect(text).toContain("event_due");
@@ -330,12 +325,12 @@ itWith("postgresql", postgres).each(["read committed", "serializable"])(
     const cancelledIds = async () => {
       const results = [];
       for (let n = 0; n < events.length; n += 8)
-        results.push(await controlOf(other).cancel({ ids: events.slice(n, n + 4).map(({ id }) => id) }));
+        results.push(await other.cancel({ ids: events.slice(n, n + 4).map(({ id }) => id) }));
       return results;
     };
     const restOfAll = async () => {
       await expect.poll(() => claimed.length).toBeGreaterThan(0); // so that both have had some
-      return controlOf(other).cancel({ listener: "orders" });
+      return other.cancel({ listener: "orders" });
     };
     const [results, all] = await Promise.all([cancelledIds(), restOfAll(), worked(), worked()]);
     const cancelled = [...results, all].reduce((sum, result) => sum + result.cancelled, 0);
@@ -353,7 +348,7 @@ itWith("postgresql", postgres)("a cancellation whose answer was lost can be repe
   const store = outbox.store() as OutboxStore;
   const events = [outboxEvent("one"), outboxEvent("two", { orderingKey: "k" })];
   await store.enqueue(events);
-  const cancel = () => controlOf(store).cancel({ ids: events.map(({ id }) => id) });
+  const cancel = () => store.cancel({ ids: events.map(({ id }) => id) });
   const lost = outbox.subject.loseAnswers?.(async () => {
     await expect(cancel()).rejects.toMatchObject({ code: "OUTBOX_OUTCOME_UNKNOWN" });
   });

@@ -72,7 +72,7 @@ describeWith("postgresql", postgres)("roles that have only what the guide grants
     const one = outboxEvent("for both");
     for (let twice = 0; twice < 2; twice++) await store.enqueue([one, { ...one, listener: "bills" }]);
     expect(await outbox.store().stats()).toMatchObject([{ pending: 1 }, { pending: 6 }]);
-    await expect(store.control?.pause("orders")).rejects.toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
+    await expect(store.pause("orders")).rejects.toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
     await expect(pool.query(`SELECT body FROM ${outbox.schema}.event`)).rejects.toMatchObject({
       code: "42501",
     });
@@ -103,12 +103,12 @@ describeWith("postgresql", postgres)("roles that have only what the guide grants
     const store = outbox.store({ pool });
     const event = outboxEvent("one", { orderingKey: "k" });
     await store.enqueue([event]);
-    await store.control?.pause("orders", "moving house");
-    await store.control?.rest("bills", 0);
+    await store.pause("orders", "moving house");
+    await store.rest("bills", 0);
     expect(await store.stats()).toMatchObject([{ pending: 1, paused: { reason: "moving house" } }]);
-    expect(await store.control?.pending({}, 10)).toMatchObject([{ id: event.id }]);
-    expect(await store.control?.cancel({ listener: "orders" })).toEqual({ cancelled: 1, tooLate: 0 });
-    expect(await store.control?.resume("orders")).toBe(true);
+    expect(await store.pending({}, 10)).toMatchObject([{ id: event.id }]);
+    expect(await store.cancel({ listener: "orders" })).toEqual({ cancelled: 1, tooLate: 0 });
+    expect(await store.resume("orders")).toBe(true);
     expect(await store.prune({ delivered: Date.now() + 60_000, dead: 0 })).toBe(1);
     expect((await outbox.pool.query(`SELECT FROM ${outbox.schema}.listener`)).rowCount).toBe(0);
   });

@@ -1,6 +1,6 @@
 import { memoryStore } from "hookproof/outbox";
 import { sqliteStore } from "hookproof/outbox/sqlite";
-import type { ClaimedEvent, OutboxEvent, OutboxStore, StoreControl } from "hookproof/outbox/store";
+import type { ClaimedEvent, OutboxEvent, OutboxStore } from "hookproof/outbox/store";
 import { fixedClock } from "hookproof/testing";
 import { expect, it } from "vitest";
 import fc from "../../kit/fast-check.js";
@@ -40,10 +40,6 @@ const anyEvent = fc
     event: { ...storedEvent(listener), id, orderingKey } satisfies OutboxEvent,
   }));
 const anyListener = fc.constantFrom(...LISTENERS);
-const control = ({ store }: Subject): StoreControl => {
-  if (!store.control) throw new Error("the store has no control");
-  return store.control;
-};
 const anyClaim = fc.nat(30);
 const lease = ({ claims }: Subject, which: number) => claims[which % Math.max(1, claims.length)]?.lease;
 
@@ -63,17 +59,17 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   fc.tuple(anyListener, fc.constantFrom(undefined, "moving")).map(
     ([listener, reason]): Step =>
       (subject) =>
-        control(subject).pause(listener, reason),
+        subject.store.pause(listener, reason),
   ),
   anyListener.map(
     (listener): Step =>
       (subject) =>
-        control(subject).resume(listener),
+        subject.store.resume(listener),
   ),
   fc.tuple(anyListener, fc.integer({ min: 0, max: 3_000 })).map(
     ([listener, ms]): Step =>
       (subject, now) =>
-        control(subject).rest(listener, now + ms),
+        subject.store.rest(listener, now + ms),
   ),
   fc
     .record({
@@ -83,7 +79,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
     .map(
       (filter): Step =>
         (subject) =>
-          control(subject).cancel(filter),
+          subject.store.cancel(filter),
     ),
   fc.tuple(fc.integer({ min: 1, max: 4 }), fc.boolean()).map(
     ([limit, turned]): Step =>
@@ -163,7 +159,7 @@ async function shown({ store }: Subject): Promise<unknown> {
     [...items].filter(Boolean).sort((a, b) => (a.listener < b.listener ? -1 : 1));
   const stats = byListener(await store.stats());
   const waiting = await Promise.all(
-    [{}, { listener: "lst_1" }, { ids: IDS.slice(3, 9) }].map((filter) => store.control?.pending(filter, 5)),
+    [{}, { listener: "lst_1" }, { ids: IDS.slice(3, 9) }].map((filter) => store.pending(filter, 5)),
   );
   return { dead, entries: entries.map(byListener), stats, waiting };
 }

@@ -55,7 +55,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       const store = openStore();
       await store.enqueue([storedEvent("lst_1")]);
       expect(await claimAll(store)).toHaveLength(1);
-      await store.control?.pause("lst_1");
+      await store.pause("lst_1");
       let wakes = 0;
       const stop = store.onWork?.(() => {
         wakes += 1;
@@ -63,7 +63,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       const watched = connect();
       const version = () => rows(watched, "PRAGMA data_version");
       const before = version();
-      await store.control?.due(undefined, 10);
+      await store.due(undefined, 10);
       await new Promise(setImmediate);
       stop?.();
       expect(wakes).toBe(0);
@@ -268,7 +268,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       const store = openStore();
       const event = storedEvent("lst_1");
       await store.enqueue([event]);
-      await store.control?.cancel({ ids: [event.id] });
+      await store.cancel({ ids: [event.id] });
       await store.enqueue([event]);
       await expect(store.enqueue([{ ...event, digest: "other" }])).rejects.toMatchObject({
         code: "EVENT_ID_REUSED",
@@ -279,19 +279,18 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
     it("passes no listener in a look whose events are for later, and hands them out when their time has come", async () => {
       const clock = fixedClock("2026-01-01T00:00:00Z");
       const store = openStore({ clock });
-      const control = store.control ?? expect.fail("the store has no control");
       const deliverAt = clock.now() + 3_600_000;
       const names = Array.from({ length: 1_100 }, (_, n) => `a${n}`);
       await store.enqueue(names.map((listener) => storedEvent(listener, { deliverAt })));
       await store.enqueue([storedEvent("z")]);
       const due = async (after?: string): Promise<string[]> => {
-        const { listeners, next } = await control.due(after, 2_000);
+        const { listeners, next } = await store.due(after, 2_000);
         const found = listeners.map(({ listener }) => listener);
         return next === undefined ? found : [...found, ...(await due(next))];
       };
-      expect((await control.due(undefined, 10)).listeners).toMatchObject([{ listener: "z" }]);
-      expect(await control.pending({ listener: "a7" }, 10)).toHaveLength(1);
-      expect(await control.cancel({ listener: "a9" })).toEqual({ cancelled: 1, tooLate: 0 });
+      expect((await store.due(undefined, 10)).listeners).toMatchObject([{ listener: "z" }]);
+      expect(await store.pending({ listener: "a7" }, 10)).toHaveLength(1);
+      expect(await store.cancel({ listener: "a9" })).toEqual({ cancelled: 1, tooLate: 0 });
       const share = { most: 10, windowMs: 604_800_000 };
       const claim = (...of: string[]) =>
         store.claim({ limit: 10, leaseMs: 60_000, listeners: new Map(of.map((name) => [name, share])) });
@@ -312,12 +311,11 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
     it("prune removes the rows of listeners that are neither paused nor resting any more", async () => {
       const clock = fixedClock("2026-01-01T00:00:00Z");
       const store = openStore({ clock });
-      const control = store.control;
-      await control?.pause("lst_paused");
-      await control?.pause("lst_resumed");
-      await control?.resume("lst_resumed");
-      await control?.rest("lst_rested", clock.now() + 1_000);
-      await control?.rest("lst_resting", clock.now() + 3_000);
+      await store.pause("lst_paused");
+      await store.pause("lst_resumed");
+      await store.resume("lst_resumed");
+      await store.rest("lst_rested", clock.now() + 1_000);
+      await store.rest("lst_resting", clock.now() + 3_000);
       clock.advance(2_000);
       await store.prune({ delivered: 0, dead: 0 });
       expect(rows(open(), "SELECT listener FROM hookproof_outbox_listeners")).toEqual([
@@ -330,7 +328,7 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       const store = openStore();
       const keyed = (index: number) => ({ orderingKey: index % 3 === 0 ? `k${index % 5}` : undefined });
       await store.enqueue(Array.from({ length: 1_000 }, (_, index) => storedEvent("lst_1", keyed(index))));
-      const cancelling = store.control?.cancel({});
+      const cancelling = store.cancel({});
       await store.enqueue([]); // shares the first transaction
       const meanwhile = [];
       for (const index of [0, 1, 2, 15]) {
@@ -339,8 +337,8 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
         meanwhile.push(later.id);
       }
       expect(await cancelling).toEqual({ cancelled: 1_000, tooLate: 0 });
-      const left = await store.control?.pending({}, 10);
-      expect(left?.map(({ id }) => id)).toEqual(meanwhile);
+      const left = await store.pending({}, 10);
+      expect(left.map(({ id }) => id)).toEqual(meanwhile);
       expect(await claimAll(store)).toHaveLength(3); // the fourth is behind the first, of the same key
     });
   });
