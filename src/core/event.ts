@@ -3,6 +3,7 @@ import { newUuid } from "#hash";
 import { decodeUtf8, utf8 } from "./bytes.js";
 import { HookproofError } from "./errors.js";
 import { parseJson } from "./json.js";
+import { lossIn } from "./payload-loss.js";
 import { MAX_BODY_BYTES } from "./protocol.js";
 import { INSPECT } from "./shown.js";
 
@@ -18,8 +19,9 @@ export interface WebhookEvent {
 }
 
 /**
- * Fixes an event: its id, and its body as bytes. A value is serialised once with `JSON.stringify`; a text and
- * bytes are JSON already and are kept as they are (specification 4.10 and 5.2). An event stays the event that it is, also
+ * Fixes an event: its id, and its body as bytes. A value is serialised once with `JSON.stringify`, and what that would
+ * empty or change is refused with its kind and its place (docs/guides/payloads.md); a text and bytes in any buffer or view
+ * are JSON already and are kept as they are (specification 4.10 and 5.2). An event stays the event that it is, also
  * as a copy: an object of nothing but its `id` and the bytes of its `body`, as a spread makes it or a database gives it
  * back.
  *
@@ -118,8 +120,22 @@ function payloadBytes(payload: unknown): Uint8Array {
 
 function bytesOf(payload: unknown): Uint8Array {
   if (typeof payload === "string") return jsonTextBytes(payload);
-  if (payload instanceof Uint8Array) return jsonBytes(new Uint8Array(payload)); // the slice() of a Buffer copies nothing
+  if (isBytes(payload)) return jsonBytes(copyOf(payload));
   return utf8(serialise(payload));
+}
+
+/** Whether a value is bytes: any view or buffer, of any realm. */
+export function isBytes(value: unknown): value is ArrayBufferView | ArrayBuffer {
+  if (ArrayBuffer.isView(value)) return true;
+  return isObject(value) && /^\[object (?:Shared)?ArrayBuffer\]$/.test(Object.prototype.toString.call(value));
+}
+
+/** A copy of the bytes, which nobody can change; the slice() of a Buffer copies nothing. */
+function copyOf(bytes: ArrayBufferView | ArrayBuffer): Uint8Array {
+  const view = ArrayBuffer.isView(bytes)
+    ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    : new Uint8Array(bytes);
+  return new Uint8Array(view);
 }
 
 function jsonTextBytes(text: string): Uint8Array {
@@ -148,20 +164,33 @@ function jsonBytes(bytes: Uint8Array): Uint8Array {
 
 function serialise(value: unknown): string {
   let text: string | undefined;
+  let loss: string | undefined;
   try {
     text = JSON.stringify(value);
+    // Refused for its size, and not looked through first.
+    if (text === undefined || text.length <= MAX_BODY_BYTES) loss = lossIn(value);
   } catch (error) {
-    // The engine's own message names members of the payload, so it is not passed on.
-    const reason =
-      error instanceof RangeError ? "is nested too deeply" : "has a BigInt, a cycle or a failing toJSON()";
-    throw new HookproofError("PAYLOAD_NOT_JSON", `The payload ${reason}, so it cannot be serialised.`);
+    loss = reasonOf(value, error); // the engine's own message repeats values of the payload
   }
-  if (text !== undefined) return text;
-  throw new HookproofError(
-    "PAYLOAD_NOT_JSON",
-    `The payload is ${value === undefined ? "undefined" : `a ${typeof value}`}, which is not a JSON value.`,
-  );
+  if (loss !== undefined || text === undefined)
+    throw new HookproofError(
+      "PAYLOAD_NOT_JSON",
+      `${loss ?? "The payload has a toJSON() that gives nothing"}.`,
+    );
+  return text;
 }
+
+/** Why a value cannot be written as JSON. */
+function reasonOf(value: unknown, error: unknown): string {
+  try {
+    if (!(error instanceof RangeError)) return lossIn(value, new Set()) ?? FAILED;
+  } catch (again) {
+    if (!(again instanceof RangeError)) return FAILED;
+  }
+  return "The payload is nested too deeply, so it cannot be serialised";
+}
+
+const FAILED = "The payload has a toJSON() or another member that fails, so it cannot be serialised";
 
 /**
  * A new event id: a random UUID of version 4, in lower case (specification 5.2).

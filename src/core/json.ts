@@ -66,3 +66,24 @@ export function duplicateMember(validJson: string): string | undefined {
   }
   return undefined;
 }
+
+/** A text, which may hold digits, or a number. */
+const NUMBER = /"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*/g;
+
+/** The first number of a valid JSON text that `JSON.parse` rounds, so that it would be written as another number. */
+export function roundedNumber(validJson: string): string | undefined {
+  for (const [token] of validJson.matchAll(NUMBER))
+    if (!token.startsWith('"') && decimal(token) !== decimal(String(Number(token)))) return token;
+  return undefined;
+}
+
+/** A number's digits and exponent in one spelling. */
+function decimal(number: string): string {
+  const [, sign, whole = "", part = "", exponent = "0"] =
+    /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(number) ?? [];
+  const digits = (whole + part).replace(/^0+/, "");
+  const short = digits.replace(/0+$/, "");
+  return short === ""
+    ? "0"
+    : `${sign}${short}e${Number(exponent) - part.length + digits.length - short.length}`;
+}

@@ -1,7 +1,8 @@
 // Checks payloads by the schemas of their types.
 import { decodeUtf8 } from "../core/bytes.js";
 import { HookproofError } from "../core/errors.js";
-import { createEvent, eventIn, type WebhookEvent } from "../core/event.js";
+import { createEvent, eventIn, isBytes, type WebhookEvent } from "../core/event.js";
+import { duplicateMember, roundedNumber } from "../core/json.js";
 import { andThen } from "../core/value-or-promise.js";
 import { issuesInWords, nameInWords } from "./issues.js";
 import type { StandardSchema } from "./standard-schema.js";
@@ -52,7 +53,10 @@ export class Catalogue {
   #outputOf(value: unknown): unknown {
     const type: unknown =
       typeof value === "object" && value !== null ? Reflect.get(value, "type") : undefined;
-    if (typeof type !== "string") throw invalid("type: expected the name of an event.");
+    if (typeof type !== "string") {
+      if (value !== undefined) createEvent(value); // a Promise without await is refused as what it is, and not for its type
+      throw invalid("type: expected the name of an event.");
+    }
     const schema = this.#schemas.get(type);
     if (!schema) throw invalid(`type: the catalogue has no ${nameInWords(type)}; it has ${this.#names()}.`);
     const failed = () => invalid(`The schema of ${nameInWords(type)} threw an error.`);
@@ -95,8 +99,20 @@ export function schemasOf(events: object): ReadonlyMap<string, StandardSchema> {
 
 /** A text and bytes are JSON already; a schema checks what they hold. */
 function heldBy(payload: unknown): unknown {
-  if (typeof payload !== "string" && !(payload instanceof Uint8Array)) return payload;
-  return JSON.parse(decodeUtf8(createEvent(payload).body) ?? "null");
+  if (typeof payload !== "string" && !isBytes(payload)) return payload;
+  const text = decodeUtf8(createEvent(payload).body) ?? "null";
+  // The schema's answer is written anew, and the text would lose what JSON.parse loses.
+  const number = roundedNumber(text);
+  if (number !== undefined) throw notKept(`the number ${number.slice(0, 40)}, which JavaScript rounds`);
+  if (duplicateMember(text) !== undefined) throw notKept("a member that stands twice in one object");
+  return JSON.parse(text);
+}
+
+function notKept(what: string): HookproofError {
+  return new HookproofError(
+    "PAYLOAD_NOT_JSON",
+    `The payload text has ${what}, and a catalogue writes payloads anew: it would be changed.`,
+  );
 }
 
 /** What a schema made of a value. */

@@ -6,6 +6,7 @@ import { CliError, EXIT, usageError } from "../failure.js";
 import { readBytes } from "../files.js";
 import { hasPipedInput, type Io, readStdin } from "../io.js";
 import { jsonMistake } from "../json-mistake.js";
+import { readExact, writeExact } from "./exact-json.js";
 
 /** The flags of a command that signs one event. */
 export const EVENT_FLAGS = {
@@ -75,18 +76,23 @@ export function eventOf(
   }
 }
 
-/** A JSON body with members set: `a.b=1` sets the member b of a. The body is serialised anew. */
+/**
+ * A JSON body with members set: `a.b=1` sets the member b of a. The body is serialised anew, with the numbers as they are
+ * written.
+ */
 export function setMembers(body: Uint8Array | string, assignments: readonly string[]): string {
-  const text = typeof body === "string" ? body : new TextDecoder().decode(body);
   let root: unknown;
   try {
-    root = JSON.parse(text);
-  } catch {
+    const text = typeof body === "string" ? body : new TextDecoder("utf-8", { fatal: true }).decode(body);
+    root = readExact(text);
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw usageError("--set would lose a member: the data has one that stands twice in an object.");
     throw usageError("--set needs data that is JSON.");
   }
   if (!isContainer(root)) throw usageError("--set needs data that is an object or a list.");
   for (const assignment of assignments) assign(root, assignment);
-  return JSON.stringify(root);
+  return writeExact(root);
 }
 
 type Container = Record<string, unknown> | unknown[];
@@ -119,8 +125,10 @@ function define(place: Container, name: string, value: unknown): unknown {
 /** JSON where it is JSON, a text otherwise. */
 function jsonOrText(text: string): unknown {
   try {
-    return JSON.parse(text);
-  } catch {
+    return readExact(text);
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw usageError("--set would lose a member: one stands twice in an object.");
     return text;
   }
 }

@@ -8,6 +8,7 @@ import { resolveTarget } from "../credentials/target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { countOf } from "../output.js";
 import { startProgress } from "../progress.js";
+import { readExact, writeExact } from "./exact-json.js";
 import { explainFailure } from "./explain-failure.js";
 import { senderOptions } from "./send-one.js";
 
@@ -93,9 +94,9 @@ async function* messagesOf(lines: AsyncIterable<string>): AsyncIterable<Listener
 
 function messageOf(line: string): ListenerMessage | undefined {
   try {
-    const { listener, payload, eventId } = JSON.parse(line) as Partial<ListenerMessage>;
+    const { listener, payload, eventId } = readExact(line) as Partial<ListenerMessage>;
     const isComplete = typeof listener === "string" && payload !== undefined;
-    return isComplete ? { listener, payload, eventId } : undefined;
+    return isComplete ? { listener, payload: writeExact(payload), eventId } : undefined;
   } catch {
     return undefined;
   }

@@ -158,8 +158,8 @@ export const CODE_ADVICE = {
   ],
 
   PAYLOAD_NOT_JSON: [
-    "The payload is not JSON; a string needs its quotes.",
-    "Use JSON.stringify(payload); on the command line --data '\"text\"' or --data @file.",
+    "The payload is not JSON: a text without its quotes, or a value of which JSON would lose something, such as a Promise without await or a Map.",
+    "Do what the message says at the place that it names; on the command line --data '\"text\"' or --data @file.",
   ],
   PAYLOAD_NOT_UTF8: [
     "The bytes are in another encoding, such as Latin-1 or UTF-16.",

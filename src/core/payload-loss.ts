@@ -1,0 +1,175 @@
+// Finds what JSON would empty or change in a value, and names it with its place.
+
+/** What JSON cannot carry: its kind in words, and the way to it, the last step first. */
+interface Loss {
+  readonly words: string;
+  readonly steps: string[];
+}
+
+/** What can be done about kinds that people hand in. */
+const ADVICE: Readonly<Record<string, string>> = {
+  BigInt: "write it as a text, as JSON readers round large numbers",
+  Blob: "await its text()",
+  Error: "write the members of it that matter, such as { message: error.message }",
+  File: "await its text()",
+  FormData: "Object.fromEntries() makes an object of it",
+  Headers: "Object.fromEntries() makes an object of it",
+  Map: "Object.fromEntries() makes an object of it",
+  Promise: "await it",
+  ReadableStream: "read it to its end first",
+  RegExp: "write its source",
+  Request: "await its json()",
+  Response: "await its json()",
+  Set: "[...set] makes a list of it",
+  URLSearchParams: "Object.fromEntries() makes an object of it",
+};
+
+const AS_TEXT = "inside a payload bytes need a text, such as base64";
+
+/** The longest name that a message repeats. */
+const LONGEST_NAME = 40;
+
+/**
+ * What JSON would empty or change in a value, as a sentence without its full stop: `payload.tags[2] is a Promise: await
+ * it`; `undefined` if it loses nothing. What JSON writes by convention is no loss: `toJSON`, and members that are left out
+ * as they are `undefined`. Look only at what `JSON.stringify` could write, or give `open`, which finds cycles.
+ *
+ * @param open the objects that the value lies in
+ */
+export function lossIn(value: unknown, open?: Set<object>): string | undefined {
+  const loss = value === undefined ? lost("undefined, which is not a JSON value") : lossOf(value, "", open);
+  if (!loss) return undefined;
+  const place = loss.steps.length === 0 ? "The payload" : `payload${loss.steps.reverse().join("")}`;
+  return `${place} is ${loss.words}`;
+}
+
+function lossOf(value: unknown, key: string, open: Set<object> | undefined): Loss | undefined {
+  switch (typeof value) {
+    case "object":
+      if (value === null) return undefined;
+      return open ? lossOfOpened(value, key, open) : lossOfObject(value, key, open);
+    case "number":
+      return Number.isFinite(value) ? undefined : lost(`${value}, for which JSON has no number`);
+    case "bigint":
+      return typeof Object(value).toJSON === "function" ? undefined : kind("BigInt");
+    case "function":
+    case "symbol":
+      return lost(`a ${typeof value}, which JSON leaves out`);
+    default:
+      return undefined;
+  }
+}
+
+function lossOfOpened(value: object, key: string, open: Set<object>): Loss | undefined {
+  if (open.has(value)) return lost("an object that it lies in itself: JSON has no cycles");
+  open.add(value);
+  const loss = lossOfObject(value, key, open);
+  open.delete(value);
+  return loss;
+}
+
+function lossOfObject(value: object, key: string, open: Set<object> | undefined): Loss | undefined {
+  const { toJSON } = value as { toJSON?: unknown };
+  if (typeof toJSON === "function" || !isPlain(value)) return lossOfInstance(value, key, open);
+  if (Array.isArray(value)) return lossOfItems(value, open);
+  return lossOfMembers(value, open);
+}
+
+/** Of this realm or another one: what has no class. */
+function isPlain(value: object): boolean {
+  const prototype: object | null = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === Array.prototype || prototype === null) return true;
+  return Array.isArray(value) || Object.getPrototypeOf(prototype) === null;
+}
+
+function lossOfItems(items: readonly unknown[], open: Set<object> | undefined): Loss | undefined {
+  for (let at = 0; at < items.length; at++) {
+    const item = items[at];
+    if (typeof item === "string") continue;
+    const loss =
+      item === undefined
+        ? lost("undefined, which a list cannot leave out: write null")
+        : lossOf(item, String(at), open);
+    if (loss) return within(loss, `[${at}]`);
+  }
+  return undefined;
+}
+
+function lossOfMembers(value: object, open: Set<object> | undefined): Loss | undefined {
+  for (const name in value) {
+    const member: unknown = (value as Record<string, unknown>)[name];
+    if (typeof member === "string") continue;
+    const loss = lossOf(member, name, open);
+    if (loss && Object.hasOwn(value, name)) return within(loss, stepTo(name));
+  }
+  return undefined;
+}
+
+/** What is lost of an object with a class or with its own `toJSON`. */
+function lossOfInstance(value: object, key: string, open: Set<object> | undefined): Loss | undefined {
+  if (ArrayBuffer.isView(value)) return lost(`${named(value)}: ${AS_TEXT}`);
+  const { toJSON, then } = value as { toJSON?: unknown; then?: unknown };
+  if (typeof toJSON === "function") {
+    if (value instanceof Date && Number.isNaN(value.getTime()))
+      return lost("an invalid Date, which JSON makes null");
+    const json: unknown = toJSON.call(value, key);
+    return json === value ? lossOfMembers(value, open) : lossOf(json, key, open);
+  }
+  if (typeof then === "function") return kind("Promise");
+  if (value instanceof Error) return kind("Error");
+  const tag = Object.prototype.toString.call(value).slice("[object ".length, -1);
+  if (tag.endsWith("ArrayBuffer")) return lost(`${withArticle(tag)}: ${AS_TEXT}`);
+  if (tag !== "Object") return kind(tag);
+  const hidden = hiddenMember(value);
+  if (hidden !== undefined)
+    return lost(`${named(value)}, whose ${hidden} JSON leaves out: give it a toJSON(), or write its members`);
+  if (Object.keys(value).length === 0)
+    return lost(`${named(value)}, of which JSON sees nothing: give it a toJSON(), or write its members`);
+  return lossOfMembers(value, open);
+}
+
+/** A member that an object has from its class, so that JSON does not write it. */
+function hiddenMember(value: object): string | undefined {
+  let owner: object | null = Object.getPrototypeOf(value);
+  while (owner && Object.getPrototypeOf(owner) !== null) {
+    for (const [name, { get, value: inherited }] of Object.entries(Object.getOwnPropertyDescriptors(owner))) {
+      if (name === "__proto__" || Object.hasOwn(value, name)) continue;
+      if (get || (inherited !== undefined && typeof inherited !== "function")) return shortened(name);
+    }
+    owner = Object.getPrototypeOf(owner);
+  }
+  return undefined;
+}
+
+function lost(words: string): Loss {
+  return { words, steps: [] };
+}
+
+function kind(name: string): Loss {
+  const advice = Object.hasOwn(ADVICE, name) ? ADVICE[name] : "JSON has no such value";
+  return lost(`${withArticle(name)}: ${advice}`);
+}
+
+function named(value: object): string {
+  const { name } = Object(value.constructor);
+  return typeof name === "string" && /^[A-Za-z_$]/.test(name) ? withArticle(name) : "an object with a class";
+}
+
+function withArticle(name: string): string {
+  return `${/^[AEIO]/.test(name) ? "an" : "a"} ${shortened(name)}`;
+}
+
+function within(loss: Loss, step: string): Loss {
+  loss.steps.push(step);
+  return loss;
+}
+
+function stepTo(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? `.${shortened(name)}` : `[${JSON.stringify(shortened(name))}]`;
+}
+
+/** A payload may be made of strangers' texts: its names are shown, but short and without what steers a terminal. */
+function shortened(name: string): string {
+  const inert = name.replace(/[^\x20-\x7e]/g, "?");
+  return inert.length > LONGEST_NAME ? `${inert.slice(0, LONGEST_NAME)}…` : inert;
+}

@@ -1,0 +1,284 @@
+import { Readable } from "node:stream";
+import { runInNewContext } from "node:vm";
+import { createEvent, createSender, HookproofError, hmacSigner, sendToListeners } from "hookproof";
+import { openSqlite } from "hookproof/node";
+import { createOutbox, memoryStore } from "hookproof/outbox";
+import { sqliteStore } from "hookproof/outbox/sqlite";
+import { describe, expect, it } from "vitest";
+import * as z from "zod";
+import { fileOfEachTest } from "../outbox/sqlite/files.js";
+
+const utf8 = (text: string) => new TextEncoder().encode(text);
+const written = (payload: unknown) => new TextDecoder().decode(createEvent(payload).body);
+
+/** The message of a refusal. */
+function refused(payload: unknown): string {
+  try {
+    createEvent(payload);
+  } catch (error) {
+    if (error instanceof HookproofError && error.code === "PAYLOAD_NOT_JSON") return error.message;
+    throw error;
+  }
+  return "taken";
+}
+
+class Hidden {
+  readonly #balance = 7;
+  spend(): number {
+    return this.#balance;
+  }
+}
+class WithGetter {
+  readonly id = 1;
+  readonly #balance = 7;
+  get balance(): number {
+    return this.#balance;
+  }
+}
+class Entity {
+  constructor(
+    readonly id: number,
+    readonly name: string | undefined,
+  ) {}
+}
+class Money {
+  toJSON(): string {
+    return "7.00";
+  }
+}
+
+/** What peers and applications hand in, and the kind by which it is refused. */
+const LOST: readonly (readonly [kind: string, make: () => unknown])[] = [
+  ["a Promise", () => Promise.resolve({ id: 1 })],
+  [
+    "a Promise",
+    () =>
+      new (class Query {
+        // biome-ignore lint/suspicious/noThenProperty: query builders have one
+        then() {}
+      })(),
+  ],
+  ["a Map", () => new Map([["a", 1]])],
+  ["a Map", () => new Proxy(new Map(), {})],
+  ["a Map", () => runInNewContext("new Map")],
+  ["a Set", () => new Set([1])],
+  ["a WeakMap", () => new WeakMap()],
+  ["a WeakSet", () => new WeakSet()],
+  ["a WeakRef", () => new WeakRef({})],
+  ["a Blob", () => new Blob(["x"])],
+  ["a FormData", () => new FormData()],
+  ["a URLSearchParams", () => new URLSearchParams("a=1")],
+  ["a Headers", () => new Headers({ a: "1" })],
+  ["a ReadableStream", () => new ReadableStream()],
+  ["a Request", () => new Request("http://127.0.0.1/")],
+  ["a Response", () => new Response("{}")],
+  ["an AbortSignal", () => new AbortController().signal],
+  ["a Readable", () => Readable.from(["{}"])],
+  ["an Error", () => Object.assign(new TypeError("x"), { code: "E" })],
+  ["a RegExp", () => /x/g],
+  ["a Hidden", () => new Hidden()],
+  ["a WithGetter", () => new WithGetter()],
+  ["a String", () => Object("text")],
+  ["a Number", () => Object(Number.NaN)],
+  ["a Boolean", () => Object(true)],
+  ["an Array Iterator", () => [1].values()],
+  ["a Map Iterator", () => new Map().entries()],
+  ["a Generator", () => (function* () {})()],
+  ["an Intl.NumberFormat", () => new Intl.NumberFormat()],
+  ["a function", () => () => 1],
+  ["a symbol", () => Symbol("s")],
+  ["a BigInt", () => 2n ** 64n],
+  ["NaN", () => Number.NaN],
+  ["Infinity", () => Number.POSITIVE_INFINITY],
+  ["-Infinity", () => Number.NEGATIVE_INFINITY],
+  ["an invalid Date", () => new Date(Number.NaN)],
+];
+
+/** Bytes are a payload by themselves and nothing inside of one. */
+const BYTES: readonly (readonly [kind: string, make: (bytes: Uint8Array<ArrayBuffer>) => unknown])[] = [
+  ["a Uint8Array", (bytes) => bytes],
+  ["a Buffer", (bytes) => Buffer.from(bytes)],
+  ["a DataView", ({ buffer }) => new DataView(buffer)],
+  ["an Int16Array", ({ buffer }) => new Int16Array(buffer)],
+  ["an ArrayBuffer", ({ buffer }) => buffer],
+  [
+    "a SharedArrayBuffer",
+    (bytes) => {
+      const shared = new SharedArrayBuffer(bytes.length);
+      new Uint8Array(shared).set(bytes);
+      return shared;
+    },
+  ],
+  ["an ArrayBuffer", () => runInNewContext("Uint8Array.of(123, 34, 97, 34, 58, 49, 49, 125).buffer")],
+];
+
+describe("what JSON would empty or change", () => {
+  it.each(LOST)("is refused by its kind, at the top and inside: %s", (kind, make) => {
+    expect(refused(make())).toMatch(new RegExp(`^The payload is ${kind}\\b`));
+    expect(refused({ user: { tags: [1, null, make()] } })).toMatch(
+      new RegExp(`^payload\\.user\\.tags\\[2\\] is ${kind}\\b`),
+    );
+    expect(refused({ toJSON: () => ({ "a b": make() }) })).toMatch(
+      new RegExp(`^payload\\["a b"\\] is ${kind}\\b`),
+    );
+  });
+
+  it("says what to do about a Promise, also of an async toJSON", () => {
+    expect(refused({ user: Promise.resolve() })).toBe("payload.user is a Promise: await it.");
+    expect(refused({ async toJSON() {} })).toBe("The payload is a Promise: await it.");
+  });
+
+  it("names a list's undefined and holes, which JSON would make null", () => {
+    expect(refused({ a: [1, undefined] })).toMatch(/^payload\.a\[1\] is undefined,/);
+    // biome-ignore lint/suspicious/noSparseArray: that is the case
+    expect(refused([1, , 2])).toMatch(/^payload\[1\] is undefined,/);
+  });
+
+  it.each(BYTES)("bytes of JSON are a payload, and refused inside of one: %s", (kind, make) => {
+    const bytes = utf8('{"a":11}');
+    expect(written(make(bytes))).toBe('{"a":11}');
+    expect(refused({ file: make(bytes) })).toMatch(new RegExp(`^payload\\.file is ${kind}: .*base64`));
+  });
+
+  it("gives the bytes of a view alone, and a copy of them", () => {
+    const bytes = utf8('xx{"a":1}yy');
+    const event = createEvent(new DataView(bytes.buffer, 2, 7));
+    bytes.fill(0);
+    expect(new TextDecoder().decode(event.body)).toBe('{"a":1}');
+  });
+
+  it("ends on cycles and on depth, with the place or the reason", () => {
+    const cycle: { a?: unknown } = {};
+    cycle.a = { b: [cycle] };
+    expect(refused(cycle)).toBe("payload.a.b[0] is an object that it lies in itself: JSON has no cycles.");
+    let deep: unknown = Promise.resolve();
+    for (let level = 0; level < 100_000; level++) deep = { deep };
+    expect(refused(deep)).toMatch(/nested too deeply/);
+  });
+
+  it("shows names short and without what steers a terminal", () => {
+    const message = refused({ [`\u001b[2J\u202e${"n".repeat(500)}`]: { "€": Number.NaN } });
+    expect(message).toMatch(/^payload\["[ -~…]{1,41}"\]\["\?"\] is NaN/);
+  });
+
+  it("says of a failing member that it fails, and not what it threw", () => {
+    const payload = {
+      get a() {
+        throw new Error("hunter2");
+      },
+    };
+    expect(refused(payload)).toMatch(/fails/);
+    expect(refused(payload)).not.toMatch(/hunter2/);
+  });
+});
+
+describe("what JSON writes by convention", () => {
+  it.each<[what: string, payload: () => unknown, body: string]>([
+    ["a Date", () => ({ at: new Date(0) }), '{"at":"1970-01-01T00:00:00.000Z"}'],
+    ["a Date of another realm", () => runInNewContext("[new Date(0)]"), '["1970-01-01T00:00:00.000Z"]'],
+    ["a URL", () => [new URL("http://a.example/")], '["http://a.example/"]'],
+    ["a toJSON", () => ({ price: new Money() }), '{"price":"7.00"}'],
+    ["members that are undefined", () => ({ a: undefined, b: 1 }), '{"b":1}'],
+    ["an instance whose members are its own", () => new Entity(1, undefined), '{"id":1}'],
+    ["empty objects and lists", () => ({ a: {}, b: [] }), '{"a":{},"b":[]}'],
+    ["no prototype", () => Object.assign(Object.create(null), { a: 1 }), '{"a":1}'],
+    ["a Proxy of an object", () => new Proxy({ a: [1] }, {}), '{"a":[1]}'],
+    ["another realm", () => runInNewContext("({ a: [{ b: null }] })"), '{"a":[{"b":null}]}'],
+    ["one object twice", () => twice({ a: 1 }), '[{"a":1},{"a":1}]'],
+    ["1,000 levels", () => levels(1_000), `${"[".repeat(1_000)}1${"]".repeat(1_000)}`],
+  ])("stays: %s", (_, payload, body) => {
+    expect(written(payload())).toBe(body);
+  });
+});
+
+describe("every door refuses it before anything is stored or sent", () => {
+  const place = fileOfEachTest();
+  const url = "http://127.0.0.1:9/api/v1/webhooks/incoming/lst_1";
+  const signer = hmacSigner({ secret: "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" });
+  const listeners = { a: { url, signer } };
+  const transport = () => Promise.reject(new Error("nothing is sent"));
+  const events = { note: z.object({ type: z.literal("note"), more: z.any() }) };
+  const lost = (typed: boolean) => (typed ? { type: "note", more: new Map() } : { more: new Map() }) as never;
+  const sender = (catalogue?: typeof events) =>
+    createSender({ url, signer, transport, ...(catalogue ? { events: catalogue } : {}) });
+  const outbox = (store = memoryStore(), catalogue?: typeof events) =>
+    createOutbox({ store, listeners, ...(catalogue ? { events: catalogue } : {}) } as never);
+
+  async function first(results: AsyncIterable<{ ok: boolean; error?: unknown }>) {
+    for await (const result of results) if (!result.ok) throw result.error;
+  }
+
+  it.each<[door: string, enter: () => unknown]>([
+    ["send", () => sender().send(lost(false))],
+    ["trySend", async () => first(one(await sender().trySend(lost(false))))],
+    ["sendMany", () => first(sender().sendMany([lost(false)]))],
+    [
+      "sendToListeners",
+      () =>
+        first(
+          sendToListeners([{ listener: "a", payload: lost(false) }], {
+            listeners: () => ({ url, signer, transport }),
+          }),
+        ),
+    ],
+    ["createEvent of a sender", () => sender().createEvent(lost(false))],
+    ["send with a catalogue", () => sender(events).send(lost(true) as never)],
+    ["enqueue in memory", () => outbox().enqueue({ listener: "a", payload: lost(false) } as never)],
+    ["prepare", () => outbox().prepare({ listener: "a", payload: lost(false) } as never)],
+    ["enqueue for several", () => outbox().enqueue({ listeners: ["a"], payload: lost(false) } as never)],
+    [
+      "enqueue with a catalogue",
+      () => outbox(memoryStore(), events).enqueue({ listener: "a", payload: lost(true) } as never),
+    ],
+    [
+      "enqueue in SQLite",
+      async () =>
+        outbox(sqliteStore({ open: () => openSqlite(place.file) }) as never).enqueue({
+          listener: "a",
+          payload: lost(false),
+        } as never),
+    ],
+  ])("%s", async (_, enter) => {
+    await expect((async () => enter())()).rejects.toMatchObject({
+      code: "PAYLOAD_NOT_JSON",
+      message: expect.stringContaining("payload.more is a Map"),
+    });
+  });
+
+  it.each([
+    '{"type":"note","more":1152921506151679042}',
+    '{"type":"note","more":1,"more":2}',
+    '{"type":"note","more":1e999}',
+  ])("a catalogue, which writes a text anew, changes nothing of it: %s", async (text) => {
+    await expect(sender(events).send(text as never)).rejects.toMatchObject({ code: "PAYLOAD_NOT_JSON" });
+    expect(written(text)).toBe(text);
+  });
+
+  it.each(["0", "-0.0", "1.50", "12e3", "0.1", "9007199254740991", "1e21", "5e-324"])(
+    "a catalogue takes a text with %s, which JavaScript holds",
+    async (number) => {
+      const event = await sender(events).createEvent(`{"type":"note","more":${number}}` as never);
+      expect(JSON.parse(new TextDecoder().decode(event.body)).more).toEqual(Number(number) || 0);
+    },
+  );
+
+  it("a Promise in the place of a typed event is refused as one", async () => {
+    await expect(sender(events).send(Promise.resolve({ type: "note" }) as never)).rejects.toThrow(
+      /is a Promise: await it/,
+    );
+  });
+});
+
+async function* one<Item>(item: Item): AsyncGenerator<Item> {
+  yield item;
+}
+
+function twice(value: object): unknown {
+  return [value, value];
+}
+
+function levels(count: number): unknown {
+  let value: unknown = 1;
+  for (let level = 0; level < count; level++) value = [value];
+  return value;
+}
