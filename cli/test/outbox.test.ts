@@ -201,6 +201,10 @@ it("cancels what has not begun, lists what has, and says so", async () => {
     expect((await stage.run("hookproof outbox status --outbox app.db")).at(-1)).toBe(
       `offboarding  rests until ${due}, as it asked for (Retry-After)`,
     );
+    await program.store.unknown(["offboarding"]);
+    expect((await stage.run("hookproof outbox status --outbox app.db")).at(-2)).toMatch(
+      /^offboarding {2}unknown since .+: a worker's function of listeners does not have it$/,
+    );
     await program.store.close();
   });
 });

@@ -62,6 +62,15 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
+/** Lets everything else run that is ready: work that never waits for anything would keep the event loop to itself. */
+export function nextTurn(): Promise<void> {
+  const { setImmediate } = globalThis as { setImmediate?: (done: () => void) => unknown }; // not in workerd
+  return new Promise((resolve) => {
+    if (setImmediate) setImmediate(resolve);
+    else setTimeout(resolve, 0);
+  });
+}
+
 /** The caller's own way to sleep; where it fails, ours is used, so that the time passes all the same. */
 export function steadySleep(given: typeof sleep | undefined): typeof sleep {
   if (!given) return sleep;

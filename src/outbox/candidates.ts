@@ -45,6 +45,11 @@ export class Candidates {
     return taken;
   }
 
+  /** Names that are to be taken again first. */
+  putBack(names: readonly DueListener[]): void {
+    if (!this.#few) this.#found = [...names, ...this.#found];
+  }
+
   /** The last event of a claim was this listener's: the next claim begins with the one after it. */
   served(name: string): void {
     if (!this.#few) return;

@@ -1,5 +1,5 @@
 // The loop that claims and delivers.
-import { type Clock, monotonicMs, sleep } from "../core/clock.js";
+import { type Clock, monotonicMs, nextTurn, sleep } from "../core/clock.js";
 import { dropped, harmless } from "../core/options.js";
 import type { Observer } from "../sender/observe.js";
 import type { BodyEncryption } from "./body-encryption.js";
@@ -7,9 +7,10 @@ import { Candidates } from "./candidates.js";
 import { type AttemptContext, EventAttempt } from "./deliver.js";
 import { HANGS_AFTER_MS } from "./limits.js";
 import type { OutboxListener } from "./listener.js";
-import type { Listeners } from "./listeners.js";
+import type { Answer, Listeners } from "./listeners.js";
 import type { ClaimedEvent, ClaimShare, DueListener, OutboxStore } from "./outbox-store.js";
 import { AbortGroup, DeliveryBuffer, FIRST_PAUSE_MS, StoreCalls } from "./store-calls.js";
+import { UnknownListeners } from "./unknown-listeners.js";
 import { type Retention, Upkeep } from "./upkeep.js";
 
 /** What a dispatcher needs of its outbox. */
@@ -53,6 +54,9 @@ export class Dispatcher {
   /** The calls of `drained()` that wait. */
   #drains: (() => void)[] = [];
   readonly #candidates: Candidates;
+  /** Listeners that the function has just given: the next claims name them, however small the cache is. */
+  readonly #given = new Map<string, OutboxListener>();
+  readonly #unknown: UnknownListeners;
   /** Listeners whose rate may be all that prevents an attempt, and whether they had room at the last claim. */
   readonly #paced = new Map<OutboxListener, boolean>();
   /** Whether there is something to do without a pause. */
@@ -72,6 +76,7 @@ export class Dispatcher {
     const shared = { calls: this.#calls, delivered: this.#delivered, aborting: this.#aborting };
     this.#attempts = { ...context, ...shared };
     this.#upkeep = new Upkeep({ ...context, calls: this.#calls, onEnd: wake });
+    this.#unknown = new UnknownListeners({ store, calls: this.#calls, onEnd: () => this.#goOn() });
     this.#stopListening = listenForWork(store, wake);
     this.#candidates = new Candidates(store, listeners);
     this.#loop = this.#run();
@@ -110,9 +115,10 @@ export class Dispatcher {
         const claimed = await afterBoth(this.#delivered.flush(), this.#claim());
         if (this.#halt.signal.aborted) return;
         this.#upkeep.begin();
+        this.#unknown.begin();
         if (ended + claimed === 0 && this.#isIdle()) this.#resolveDrains(drains);
         if (ended > 0) this.#wake(); // the next events of their ordering keys are due only now
-        if (this.#candidates.areMore && this.#placesTaken() < this.#context.concurrency) this.#isAwake = true;
+        if (this.#isMore && this.#placesTaken() < this.#context.concurrency) this.#isAwake = true;
         await this.#pause();
         await this.#gather();
       } catch {
@@ -127,8 +133,10 @@ export class Dispatcher {
     const { store, concurrency, leaseMs, clock } = this.#context;
     const limit = concurrency - this.#placesTaken();
     if (limit < 1) return 0;
-    if (this.#candidates.isShort(limit)) await this.#calls.once(() => this.#candidates.look(limit));
-    const free = this.#withRoom(this.#candidates.take(limit));
+    const open = limit - this.#given.size;
+    if (!this.#context.listeners.isFull && this.#candidates.isShort(open))
+      await this.#calls.once(() => this.#candidates.look(open));
+    const free = this.#withRoom(limit);
     if (free.size === 0) return 0;
     const listeners = new Map([...free].map(([name, { share }]) => [name, share]));
     const askedAt = monotonicMs(clock);
@@ -156,21 +164,46 @@ export class Dispatcher {
     this.#counted.set(work, startedAt);
   }
 
-  /** Those of the listeners that are known and may have events, with how many. */
-  #withRoom(asked: readonly DueListener[]): Map<string, { listener: OutboxListener; share: ClaimShare }> {
+  /** The listeners that the next claim names, at most `limit` of those of a function, with how many events of each. */
+  #withRoom(limit: number): Map<string, { listener: OutboxListener; share: ClaimShare }> {
     const { listeners, concurrency, clock } = this.#context;
     const now = monotonicMs(clock);
     const room = new Map<string, { listener: OutboxListener; share: ClaimShare }>();
-    for (const { listener: name, changedAt = 0 } of asked) {
-      const listener = listeners.current(name, changedAt, () => this.#wake());
-      if (!listener) continue;
+    const name = (listener: OutboxListener) => {
       const { limits, policy } = listener;
       const most = Math.min(limits.free(now), concurrency);
       if (limits.shared.rate) this.#paced.set(listener, most > 0);
       if (most > 0)
-        room.set(name, { listener, share: { most, windowMs: policy.windowMs, ...limits.shared } });
+        room.set(listener.name, { listener, share: { most, windowMs: policy.windowMs, ...limits.shared } });
+    };
+    for (const [given, listener] of [...this.#given].slice(0, limit)) {
+      this.#given.delete(given);
+      name(listener);
     }
+    const waiting: DueListener[] = [];
+    for (const due of this.#candidates.take(limit - room.size)) {
+      const listener = listeners.current(due, (answer) => this.#answered(due, answer));
+      if (listener === "full") waiting.push(due);
+      else if (listener && due.isUnknown) this.#unknown.found(due.listener);
+      else if (listener) name(listener);
+    }
+    this.#candidates.putBack(waiting);
     return room;
+  }
+
+  /** The function of listeners has answered. */
+  #answered(due: DueListener, answer: Answer): void {
+    if (answer === "forgotten")
+      this.#candidates.changed(); // to be asked about again
+    else if (answer === "unknown") this.#unknown.add(due.listener);
+    else if (answer !== "failed" && due.isUnknown) this.#unknown.found(due.listener);
+    else if (answer !== "failed") this.#given.set(due.listener, answer);
+    this.#goOn();
+  }
+
+  /** Whether there is something to claim that no claim has named. */
+  get #isMore(): boolean {
+    return this.#given.size > 0 || (this.#candidates.areMore && !this.#context.listeners.isFull);
   }
 
   /** When the next attempt may start that only a rate prevents, by the monotonic clock. */
@@ -199,14 +232,19 @@ export class Dispatcher {
     return this.#counted.size;
   }
 
-  /** Ends the pause of the loop, or prevents the next one. */
+  /** Events may have become due. */
   #wake(): void {
-    this.#isAwake = true;
     this.#candidates.changed();
+    this.#goOn();
+  }
+
+  /** Ends the pause of the loop, or prevents the next one. */
+  #goOn(): void {
+    this.#isAwake = true;
     this.#pausing?.abort();
   }
 
-  /** Waits until there may be something to do: for `pollMs`, the next token of a rate, or `#wake()`. */
+  /** Waits until there may be something to do, a turn of the event loop at least: for `pollMs`, the next token of a rate, or `#wake()`. */
   async #pause(): Promise<void> {
     const { pollMs, clock, wait } = this.#context;
     if (!this.#isAwake) {
@@ -215,9 +253,9 @@ export class Dispatcher {
       this.#forgetUnpaced(now);
       this.#pausing = new AbortController();
       await wait(Math.max(0, Math.min(pollMs, next)), this.#pausing.signal);
+      if (!this.#pausing.signal.aborted) this.#candidates.changed();
       this.#pausing = undefined;
-      this.#candidates.changed();
-    }
+    } else await nextTurn();
     this.#isAwake = false;
   }
 
@@ -236,7 +274,7 @@ export class Dispatcher {
   #isIdle(): boolean {
     const { listeners, clock } = this.#context;
     if (this.#underWay.size > 0 || this.#delivered.size > 0 || this.#upkeep.isUnderWay) return false;
-    if (this.#candidates.areMore || listeners.areAsked) return false;
+    if (this.#isMore || listeners.areAsked || this.#unknown.isUnderWay) return false;
     return this.#nextByRate(monotonicMs(clock)) === undefined;
   }
 
@@ -248,7 +286,7 @@ export class Dispatcher {
   /** Waits for everything under way, and stores the last deliveries. */
   async #finish(): Promise<void> {
     await this.#loop;
-    await Promise.all([...this.#underWay, this.#upkeep.ended()]);
+    await Promise.all([...this.#underWay, this.#upkeep.ended(), this.#unknown.ended()]);
     while (this.#delivered.size > 0) {
       await this.#delivered.flush().catch(() => this.#calls.pause());
       if (this.#aborting.aborted) return;

@@ -41,6 +41,12 @@ function burstOf({ perSecond, burst = Math.max(1, perSecond) }: Rate): number {
  */
 export const LATER_MS = 10_000;
 
+/** An unknown listener is named again after so long at first. */
+export const UNKNOWN_MS = 5_000;
+
+/** ... and after so long at most. */
+export const UNKNOWN_MOST_MS = 60 * 60_000;
+
 /** How many listeners one look for due events goes over. */
 export const LOOK_STEPS = 1_000;
 
@@ -69,6 +75,16 @@ export function dueListeners(rows: readonly LookedAt[], most: number): DueListen
     .filter(({ isDue, isPaused, rests }) => isDue && !isPaused && !rests)
     .map(({ listener, changedAt }) => ({ listener, changedAt: changedAt ?? undefined }));
   return { listeners, next: rows.length === most || last?.step === LOOK_STEPS ? last?.listener : undefined };
+}
+
+/** The first part of a round of looks, where unknown listeners are to be asked for again; the looks follow. */
+export function unknownListeners(
+  rows: readonly { listener: string; changedAt: number | null }[],
+): DueListeners {
+  const listeners = rows.map(({ listener, changedAt }) => {
+    return { listener, changedAt: changedAt ?? undefined, isUnknown: true };
+  });
+  return { listeners, next: "" };
 }
 
 /** What identifies an event, as a key of a map. */

@@ -3,6 +3,7 @@ import { type Clock, lookedUp, monotonicMs } from "../core/clock.js";
 import { checkWholeNumber } from "../core/options.js";
 import type { Observer } from "../sender/observe.js";
 import { type OutboxListener, type OutboxListenerOptions, outboxListener } from "./listener.js";
+import type { DueListener } from "./outbox-store.js";
 
 /**
  * Gives the options of the listener of a name, such as a tenant of your database; `undefined` if there is no such
@@ -36,7 +37,11 @@ export interface ListenerCache {
    * that the function failed, is kept for 5,000 at most.
    */
   readonly ttlMs?: number | undefined;
-  /** How many answers are kept at most; the oldest are dropped first. 10,000 by default. */
+  /**
+   * How many listeners are kept at most; the oldest are dropped first. 10,000 by default. With more listeners that have
+   * due events all are delivered to as well, and the function is asked more often: once for each time that events of
+   * one are claimed.
+   */
   readonly most?: number | undefined;
 }
 
@@ -51,21 +56,32 @@ export interface ListenersContext {
 }
 
 /** About how many names the function is asked at once, so that a start with many tenants does not flood a database. */
-const MOST_LOOKUPS = 1_000;
+const MAX_LOOKUPS = 1_000;
+/** Of so many names without a listener it is noted at most when they may be asked for again: a few megabytes. */
+const MAX_NOBODY = 100_000;
 /** After so long the function is asked again about a listener that it did not know, or that it failed for. */
 const AGAIN_MS = 5_000;
 const HOUR_MS = 60 * 60_000;
 
-/** What is known of a name. */
+/** What is known of a listener. */
 interface Known {
-  readonly listener: OutboxListener | undefined;
-  /** The listener of an earlier answer, whose attempts may be under way: the next one goes on with its limits. */
-  readonly earlier?: OutboxListener | undefined;
+  /** Its last answer, whose attempts may be under way: the next one goes on with its limits. */
+  readonly listener: OutboxListener;
   /** When it counts no more, by the monotonic clock. */
   readonly until: number;
   /** Which change of its options it is of; see `DueListener`. */
   readonly changedAt: number;
 }
+
+/** What is known of a name that leads to no listener. */
+interface Nobody {
+  /** When it may be asked for again, by the monotonic clock. */
+  readonly until: number;
+  readonly changedAt: number;
+}
+
+/** What the function said of a name; `forgotten` if that counts no more, as the name was forgotten meanwhile. */
+export type Answer = OutboxListener | "unknown" | "failed" | "forgotten";
 
 /** An outbox's listeners: all of a map, or one after another from a function. */
 export class Listeners {
@@ -73,9 +89,11 @@ export class Listeners {
   readonly #lookup: ListenerLookup | undefined;
   readonly #ttlMs: number;
   readonly #most: number;
-  /** Of a map, all; of a function, what it said lately, the oldest first. */
+  /** Of a map, all; of a function, those that it gave lately, the oldest first. */
   readonly #known = new Map<string, Known>();
-  readonly #asking = new Map<string, Promise<void>>();
+  /** Names that it does not know, or failed for, the oldest first. None of them pushes out a listener. */
+  readonly #nobody = new Map<string, Nobody>();
+  readonly #asking = new Map<string, Promise<Answer>>();
   /** Names about which there was a warning, until there is a listener. */
   readonly #warned = new Set<string>();
 
@@ -113,42 +131,50 @@ export class Listeners {
     return this.#asking.size > 0;
   }
 
+  /** Whether it is asked about as many names as it may be at once. */
+  get isFull(): boolean {
+    return this.#asking.size >= MAX_LOOKUPS;
+  }
+
   /** The names that are known at this moment, also those of no listener. */
   get names(): readonly string[] {
-    return [...this.#known.keys()];
+    return [...new Set([...this.#known.keys(), ...this.#nobody.keys()])];
   }
 
   /** The listeners that are known at this moment. */
   all(): OutboxListener[] {
-    return [...this.#known.values()].flatMap(({ listener }) => listener ?? []);
+    return [...this.#known.values()].flatMap(({ listener }) => this.get(listener.name) ?? []);
   }
 
   /** The listener as it was last known. */
   get(name: string): OutboxListener | undefined {
-    return this.#known.get(name)?.listener;
+    return this.#nobody.has(name) ? undefined : this.#known.get(name)?.listener;
   }
 
   /** The listener as it was known before the function failed, or knew it no more: what ends its events goes by that. */
   lastKnown(name: string): OutboxListener | undefined {
-    const known = this.#known.get(name);
-    return known?.listener ?? known?.earlier;
+    return this.#known.get(name)?.listener;
   }
 
   /**
-   * The listener if what is known of it still counts. Otherwise the function is asked, and `onAnswer` called later.
-   *
-   * @param changedAt when its options were last changed, by the store's clock
+   * The listener if what is known of it still counts. Otherwise the function is asked, and `onAnswer` called later; it
+   * is `"full"` if that has to wait, as the function is asked about enough others.
    */
-  current(name: string, changedAt: number, onAnswer: () => void): OutboxListener | undefined {
+  current(
+    { listener: name, changedAt = 0 }: DueListener,
+    onAnswer: (answer: Answer) => void,
+  ): OutboxListener | "full" | undefined {
     const known = this.#known.get(name);
     if (!this.#lookup) {
       if (!known) this.#warnOnce(name, "The outbox has no such listener.");
       return known?.listener;
     }
-    const isGood = known && known.changedAt >= changedAt && monotonicMs(this.#context.clock) < known.until;
-    if (isGood) return known.listener;
-    if (!this.#asking.has(name) && this.#asking.size < MOST_LOOKUPS)
-      void this.#ask(name, changedAt).then(onAnswer);
+    const counts = this.#nobody.get(name) ?? known;
+    const isGood = counts && counts.changedAt >= changedAt && monotonicMs(this.#context.clock) < counts.until;
+    if (isGood) return this.get(name);
+    if (this.#asking.has(name)) return undefined;
+    if (this.isFull) return "full";
+    void this.#ask(name, changedAt).then(onAnswer);
     return undefined;
   }
 
@@ -163,21 +189,23 @@ export class Listeners {
     if (!this.#lookup) return;
     const known = this.#known.get(name);
     if (known) this.#known.set(name, { ...known, until: Number.NEGATIVE_INFINITY });
+    this.#nobody.delete(name);
     this.#asking.delete(name);
   }
 
   /** Asks the function and remembers what it says; never rejects. */
-  #ask(name: string, changedAt: number): Promise<void> {
-    const asking = this.#answer(name).then(
-      (listener) => end(listener, "The function of listeners knows no such listener."),
-      (error) => end(undefined, `The function of listeners failed: ${Object(error).message ?? error}`),
+  #ask(name: string, changedAt: number): Promise<Answer> {
+    const asking: Promise<Answer> = this.#answer(name).then(
+      (listener) =>
+        listener ? end(listener) : end("unknown", "The function of listeners knows no such listener."),
+      (error) => end("failed", `The function of listeners failed: ${Object(error).message ?? error}`),
     );
-    const end = (listener: OutboxListener | undefined, why: string) => {
-      if (this.#asking.get(name) !== asking) return; // it was forgotten meanwhile, and asked for anew
+    const end = (answer: Answer, why = ""): Answer => {
+      if (this.#asking.get(name) !== asking) return "forgotten";
       this.#asking.delete(name);
-      if (listener) this.#warned.delete(name);
-      else this.#warnOnce(name, why);
-      this.#remember(name, listener, changedAt);
+      if (typeof answer === "object") this.#remember(answer, changedAt);
+      else this.#noteNobody(name, changedAt, why);
+      return answer;
     };
     this.#asking.set(name, asking);
     return asking;
@@ -187,24 +215,36 @@ export class Listeners {
     const options = this.#lookup && (await lookedUp(this.#lookup, name));
     if (options === undefined || options === null) return undefined;
     const made = outboxListener(name, options, this.#context);
-    const known = this.#known.get(name);
-    const earlier = known?.listener ?? known?.earlier;
+    const earlier = this.lastKnown(name);
     if (!earlier) return made;
     const { limits, last, alerted } = earlier;
     limits.change(options);
     return { ...made, limits, last, alerted };
   }
 
-  #remember(name: string, listener: OutboxListener | undefined, changedAt: number): void {
-    const keptMs = listener ? this.#ttlMs : Math.min(this.#ttlMs, AGAIN_MS);
-    const before = this.#known.get(name);
-    const until = monotonicMs(this.#context.clock) + keptMs;
+  #remember(listener: OutboxListener, changedAt: number): void {
+    const { name } = listener;
+    this.#warned.delete(name);
+    this.#nobody.delete(name);
     this.#known.delete(name);
-    this.#known.set(name, { listener, earlier: before?.listener ?? before?.earlier, until, changedAt });
-    for (const [oldest, { listener: one, earlier }] of this.#known) {
+    this.#known.set(name, { listener, until: this.#in(this.#ttlMs), changedAt });
+    for (const [oldest, { listener: one }] of this.#known) {
       if (this.#known.size <= this.#most) return;
-      if (!(one ?? earlier)?.limits.isBusy) this.#known.delete(oldest);
+      if (!one.limits.isBusy) this.#known.delete(oldest);
     }
+  }
+
+  #noteNobody(name: string, changedAt: number, why: string): void {
+    this.#warnOnce(name, why);
+    this.#nobody.delete(name);
+    this.#nobody.set(name, { until: this.#in(Math.min(this.#ttlMs, AGAIN_MS)), changedAt });
+    const [oldest = name] = this.#nobody.keys();
+    if (this.#nobody.size > MAX_NOBODY) this.#nobody.delete(oldest);
+  }
+
+  /** A time so many milliseconds from now, by the monotonic clock. */
+  #in(ms: number): number {
+    return monotonicMs(this.#context.clock) + ms;
   }
 
   #warnOnce(name: string, why: string): void {

@@ -108,7 +108,8 @@ export interface OutboxStore<Tx = unknown> {
   fail(lease: Lease, failure: DeliveryFailure): Promise<boolean>;
   /**
    * Makes pending events dead letters if they are due and their first attempt was longer ago than their listener's
-   * window, with the reason `window` and the code WINDOW_CLOSED. One call ends a limited number.
+   * window, with the reason `window` and the code WINDOW_CLOSED. An event without an attempt ends as well if it has been
+   * due, and its listener `unknown`, for the whole window. One call ends a limited number.
    */
   expire(
     windows: ReadonlyMap<string, { readonly windowMs: number; readonly blocksKey: boolean }>,
@@ -147,9 +148,15 @@ export interface OutboxStore<Tx = unknown> {
   due(after: string | undefined, most: number): Promise<DueListeners>;
   /**
    * Notes that a listener's options have changed. `due` tells every worker when, and the worker asks for them again.
-   * Each call counts as later than the one before it, whatever the clock says.
+   * Each call counts as later than the one before it, whatever the clock says. It ends what `unknown` has noted.
    */
   changed(listener: string): Promise<void>;
+  /**
+   * Notes that a worker's function of listeners knows none of these names. The events of each are kept apart, so that
+   * no look passes them. `due` names it again after 5 seconds, and each time it is still unknown after as long as it has
+   * been, at most an hour; until `changed`, that is once for each pause.
+   */
+  unknown(listeners: readonly string[]): Promise<void>;
   /**
    * `due` and the claims of every worker leave the listener out until `resume`. A second pause replaces the reason, but
    * with `keepReason` it changes nothing: so a worker pauses, as a person may have done it before and said why.
@@ -195,6 +202,8 @@ export interface DueListener {
   readonly listener: string;
   /** When `changed` was last called for it, by the store's clock; absent if it never was, or over a day ago. */
   readonly changedAt?: number | undefined;
+  /** Whether it was noted as `unknown`: its events can be claimed only after `changed`. */
+  readonly isUnknown?: boolean | undefined;
 }
 
 /** A part of the listeners that have due events. */

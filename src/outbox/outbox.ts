@@ -341,7 +341,7 @@ class StoredOutbox<Events extends object, Tx> implements Outbox<Events, Tx> {
 /** What a store must have. */
 const METHODS =
   `enqueue claim markDelivered reschedule fail expire release redrive drop deadLetters find stats now prune
-  due changed pause resume rest cancel pending close`.split(/\s+/) as (keyof OutboxStore)[];
+  due changed unknown pause resume rest cancel pending close`.split(/\s+/) as (keyof OutboxStore)[];
 
 function requireStore(store: OutboxStore): void {
   const missing = METHODS.filter((name) => typeof store?.[name] !== "function");

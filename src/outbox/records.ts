@@ -165,6 +165,8 @@ export interface ListenerStats {
   readonly oldestAgeMs: number;
   /** The listener's pause; absent if it is not paused. */
   readonly paused?: ListenerPause;
+  /** Since when the function of listeners knows no such listener, by the store's clock: its events wait. */
+  readonly unknownSince?: number;
   /** Until when the listener has asked to be left alone (`Retry-After`), by the store's clock. */
   readonly restsUntil?: number;
   /** The last attempt of this process that failed. `Outbox.stats` adds it for its own listeners. */

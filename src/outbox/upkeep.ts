@@ -128,7 +128,7 @@ export class Upkeep {
     const { store, listeners } = this.#context;
     const found = await store.due(this.#nextToMeet, LISTENERS_A_RUN);
     const names = found.listeners.map(({ listener }) => listener);
-    const strangers = names.filter((name) => !listeners.current(name, 0, () => {}));
+    const strangers = names.filter((name) => !listeners.current({ listener: name }, () => {}));
     if (strangers.length > 0 && (await this.#expireOf(strangers))) return true;
     this.#nextToMeet = found.next;
     return found.next !== undefined;

@@ -21,7 +21,7 @@ export interface TestOutbox {
 const TIMES = {
   event: ["enqueued_at", "ready_at", "due_at", "claimed_at", "leased_until", "first_attempt_at", "ended_at"],
   body: ["stored_at", "check_at"],
-  listener: ["paused_at", "rest_until", "changed_at", "pace"],
+  listener: ["paused_at", "rest_until", "changed_at", "pace", "unknown_since", "unknown_until"],
 };
 
 export function testOutbox(connectionString: string, options: pg.PoolConfig = {}): TestOutbox {

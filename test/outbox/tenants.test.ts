@@ -1,8 +1,8 @@
 import { createHmac, randomBytes } from "node:crypto";
 import type { IncomingMessage } from "node:http";
-import { hmacSigner } from "hookproof";
+import { type Clock, hmacSigner } from "hookproof";
 import { openSqlite } from "hookproof/node";
-import { memoryStore, type OutboxListenerOptions } from "hookproof/outbox";
+import { memoryStore, type Outbox, type OutboxListenerOptions } from "hookproof/outbox";
 import { sqliteStore } from "hookproof/outbox/sqlite";
 import type { OutboxStore } from "hookproof/outbox/store";
 import { describe, expect, it, vi } from "vitest";
@@ -31,6 +31,8 @@ function tenants(known: Record<string, OutboxListenerOptions> = {}) {
 }
 
 describe("listeners from a function", () => {
+  const place = fileOfEachTest();
+
   it("are asked for once while the answer is kept, and not when events are enqueued", async () => {
     const bench = outboxBench();
     const server = await bench.receiver();
@@ -155,6 +157,85 @@ describe("listeners from a function", () => {
     await bench.passUntil(() => {
       for (const answer of answers.splice(0)) answer();
       return bench.told("delivery-ended").length === 1_200;
+    });
+  });
+
+  describe.each([
+    ["memory", (clock: Clock) => memoryStore({ clock }) as OutboxStore],
+    ["SQLite", (clock: Clock) => sqliteStore({ open: () => openSqlite(place.file), clock }) as OutboxStore],
+  ])("over %s", (_, open) => {
+    const transport = async () => ({ status: 200, headers: [], body: new Uint8Array(), truncated: false });
+    const opened = (clock: Clock) => {
+      const store = open(clock);
+      place.opened.push(store);
+      return store as OutboxStore<never>;
+    };
+    const names = (prefix: string, count: number) =>
+      Array.from({ length: count }, (_, n) => `${prefix} ${n}`);
+    const putAll = (outbox: Outbox<never>, listeners: readonly string[]) =>
+      outbox.enqueue(listeners.map((listener) => ({ listener, payload })));
+
+    it.each([
+      ["at once", 0],
+      ["after 200 ms", 200],
+    ])(
+      "are all delivered to, each asked for once, where a cache has place for few: answers %s",
+      async (_, ms) => {
+        const bench = outboxBench();
+        const listener = bench.listener(
+          { url: "http://127.0.0.1:1/api/v1/webhooks/incoming/lst_1" },
+          { transport },
+        );
+        const asked: string[] = [];
+        const lookup = async (name: string) => {
+          asked.push(name);
+          if (ms > 0) await bench.clock.wait(ms);
+          return listener;
+        };
+        const outbox = bench.outbox(lookup, { store: opened(bench.storeClock), listenerCache: { most: 5 } });
+        const tenants = names("tenant", 2_500);
+        await putAll(outbox, tenants);
+        outbox.start();
+        await bench.passUntil(() => bench.told("delivery-ended").length === tenants.length);
+        expect(asked.length).toBeLessThan(1.2 * tenants.length);
+        expect(new Set(asked).size).toBe(tenants.length);
+      },
+    );
+
+    it("that are unknown hold up nobody, are asked for ever more seldom, are shown, and come back", async () => {
+      const bench = outboxBench();
+      const listener = bench.listener(
+        { url: "http://127.0.0.1:1/api/v1/webhooks/incoming/lst_1" },
+        { transport },
+      );
+      const { lookup, known, asked } = tenants();
+      const [gone, healthy] = [names("gone", 400), names("healthy", 20)];
+      for (const name of healthy) known[name] = listener;
+      const outbox = bench.outbox(lookup, { store: opened(bench.storeClock), listenerCache: { most: 30 } });
+      await putAll(outbox, gone);
+      await putAll(outbox, gone);
+      outbox.start();
+      const delivered = () => bench.told("delivery-ended").length;
+      await bench.passUntil(() => asked.length >= gone.length);
+      for (let round = 1; round <= 5; round++) {
+        await putAll(outbox, healthy);
+        await bench.passUntil(() => delivered() === round * healthy.length);
+      }
+      const soFar = asked.length;
+      expect(soFar).toBeLessThan(2 * gone.length);
+      await bench.pass(HOUR_MS, 10_000);
+      expect(asked.length - soFar).toBeLessThan(12 * gone.length); // 5, 10, 20 s ...: ten times in an hour
+      const unknown = (await outbox.stats()).filter(({ unknownSince }) => unknownSince !== undefined);
+      expect(unknown.map((one) => one.pending)).toEqual(gone.map(() => 2));
+      const before = delivered();
+      for (const name of gone.slice(0, 2)) {
+        known[name] = listener;
+        await outbox.forget(name);
+      }
+      await bench.passUntil(() => delivered() === before + 4);
+      for (const name of gone) known[name] = listener;
+      await bench.passUntil(() => delivered() === before + 2 * gone.length, 60_000);
+      expect((await outbox.stats()).filter(({ unknownSince }) => unknownSince !== undefined)).toEqual([]);
     });
   });
 

@@ -162,8 +162,8 @@ export const MUTANTS = [
     ],
     [
       "401 buries",
-      'if (outcome === "final" && response) {',
-      'if ((outcome === "final" || outcome === "setup") && response) {',
+      'if (outcome === "final" && response)',
+      'if ((outcome === "final" || outcome === "setup") && response)',
     ],
     [
       "the count of attempts goes on after a redrive",

@@ -117,6 +117,7 @@ export function linkedStore(
     ...(!tellsNobody && { onWork }),
     due: (after, most) => call("due", () => inner.due(after, most)),
     changed: (listener) => call("changed", () => inner.changed(listener)),
+    unknown: (listeners) => call("unknown", () => inner.unknown(listeners)),
     pause: (listener, ...given) =>
       call(
         "pause",

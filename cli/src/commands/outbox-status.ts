@@ -72,12 +72,16 @@ async function show(
 }
 
 /** Why nothing is delivered to a listener. */
-function holdLines({ listener, paused, restsUntil }: ListenerStats, now: number): string[] {
+function holdLines({ listener, paused, unknownSince, restsUntil }: ListenerStats, now: number): string[] {
   const lines: string[] = [];
   if (paused) {
     const why = paused.reason === undefined ? "" : `: ${paused.reason}`;
     lines.push(`${listener}  paused since ${shownTime(paused.since)}${why}`);
   }
+  if (unknownSince !== undefined)
+    lines.push(
+      `${listener}  unknown since ${shownTime(unknownSince)}: a worker's function of listeners does not have it`,
+    );
   if (restsUntil !== undefined && restsUntil > now)
     lines.push(`${listener}  rests until ${shownTime(restsUntil)}, as it asked for (Retry-After)`);
   return lines;

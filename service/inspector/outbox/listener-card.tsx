@@ -76,12 +76,14 @@ function Count({ name, value }: { name: string; value: number | string }) {
 
 /** What keeps a listener's events from going out, the strongest reason first. */
 function stateOf(one: ListenerView, now: number): { kind: AnswerKind; words: string } {
-  const { paused, restsUntil, breaker, dead, failure, pending } = one;
+  const { paused, unknownSince, restsUntil, breaker, dead, failure, pending } = one;
   if (paused)
     return {
       kind: "duplicate",
       words: `paused since ${timeOfDay(paused.since)}${paused.reason ? `: ${paused.reason}` : ""}`,
     };
+  if (unknownSince !== undefined)
+    return { kind: "malformed", words: `unknown to its workers since ${timeOfDay(unknownSince)}` };
   if (breaker === "open") return { kind: "refused", words: "breaker open" };
   if (breaker === "half-open") return { kind: "malformed", words: "breaker half-open" };
   if (restsUntil !== undefined && restsUntil > now)

@@ -64,6 +64,7 @@ export interface ListenerView
     | "dead"
     | "oldestAgeMs"
     | "paused"
+    | "unknownSince"
     | "restsUntil"
     | "lastSuccessAt"
     | "breaker"

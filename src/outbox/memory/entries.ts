@@ -77,6 +77,8 @@ export interface MemoryEntry {
 export interface HeldListener {
   readonly paused?: ListenerPause;
   readonly restsUntil?: number;
+  /** Set while no function of listeners knows it. */
+  readonly unknown?: { readonly since: number; readonly until: number } | undefined;
 }
 
 export function isOf({ event }: MemoryEntry, { listener = event.listener, ids }: EventFilter): boolean {
@@ -160,7 +162,7 @@ export function statsOf(
     const own = counted.filter(({ event }) => event.listener === listener);
     const pending = own.filter((entry) => isUnfinished(entry) && !isLeased(entry, now));
     const oldest = pending.reduce((least, { readyAt }) => Math.min(least, readyAt), now);
-    const { restsUntil = 0, ...pause } = held.get(listener) ?? {};
+    const { restsUntil = 0, paused, unknown } = held.get(listener) ?? {};
     return {
       listener,
       pending: pending.length,
@@ -168,7 +170,8 @@ export function statsOf(
       delivered: own.filter(({ state }) => state === "delivered").length,
       dead: own.filter(({ state }) => state === "dead").length,
       oldestAgeMs: now - oldest,
-      ...pause,
+      ...(paused && { paused }),
+      ...(unknown && { unknownSince: unknown.since }),
       ...(restsUntil > now && { restsUntil }),
     };
   });
@@ -184,12 +187,18 @@ interface Queue {
 export class MemoryQueues {
   /** In the order of their places. */
   readonly #open = new Map<string, Queue>();
-  /** Those of paused listeners, apart: however many they are, a look does not pass them. */
+  /** Those of paused and of unknown listeners, apart: however many they are, a look does not pass them. */
   readonly #paused = new Map<string, Queue>();
   #places = 0;
 
   of(listener: string): Iterable<MemoryEntry> {
     return (this.#open.get(listener) ?? this.#paused.get(listener))?.entries ?? [];
+  }
+
+  /** Whether any event of the listener is unfinished. */
+  holds(listener: string): boolean {
+    for (const entry of this.of(listener)) if (isUnfinished(entry)) return true;
+    return false;
   }
 
   /** Takes in a new or changed event, or lets it go if it has ended. */

@@ -1,7 +1,16 @@
 // An outbox store in memory.
 import { type Clock, systemClock } from "../../core/clock.js";
 import { newEventId } from "../../core/event.js";
-import { allowedBy, eventName, inTurn, newEvents, paceAfter } from "../engine.js";
+import {
+  allowedBy,
+  eventName,
+  inTurn,
+  newEvents,
+  paceAfter,
+  UNKNOWN_MOST_MS,
+  UNKNOWN_MS,
+  unknownListeners,
+} from "../engine.js";
 import type { ClaimShare, OutboxStore } from "../outbox-store.js";
 import type { DeadLetterFilter, DeliveryFailure, ExpiredEvent, Lease, OutboxAttempt } from "../records.js";
 import {
@@ -73,7 +82,7 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
 
   function become(entry: MemoryEntry, next: Partial<MemoryEntry>): void {
     Object.assign(entry, next);
-    queues.update(entry, isPaused(entry.event.listener));
+    queues.update(entry, isAside(entry.event.listener));
   }
 
   function remove(gone: readonly MemoryEntry[]): number {
@@ -85,8 +94,16 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
   }
 
   const isPaused = (listener: string) => held.get(listener)?.paused !== undefined;
+  const isAside = (listener: string) => isPaused(listener) || held.get(listener)?.unknown !== undefined;
   const isHeld = (listener: string, now: number) =>
     isPaused(listener) || (held.get(listener)?.restsUntil ?? 0) > now;
+
+  /** Ends one reason for which a listener's events are apart; without another they come back. */
+  function release(listener: string, reason: "paused" | "unknown"): void {
+    const { [reason]: _, ...rest } = held.get(listener) ?? {};
+    held.set(listener, rest);
+    if (!isAside(listener)) queues.resume(listener);
+  }
 
   /** How many events of a listener may be claimed. */
   function roomOf(listener: string, { most, concurrency, rate }: ClaimShare, now: number): number {
@@ -154,7 +171,10 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
         const { listener, id } = entry.event;
         const { windowMs = Number.POSITIVE_INFINITY, blocksKey = false } = windows.get(listener) ?? {};
         if (expired.length === BATCH) break;
-        if (!isDue(entry, now) || !isPastWindow(entry, windowMs, now)) continue;
+        if (!isDue(entry, now)) continue;
+        const { since = now } = held.get(listener)?.unknown ?? {};
+        const isLost = entry.firstAttemptAt === undefined && now > Math.max(since, entry.readyAt) + windowMs;
+        if (!isPastWindow(entry, windowMs, now) && !isLost) continue;
         const failure: DeliveryFailure = { reason: "window", code: "WINDOW_CLOSED", blocksKey };
         become(entry, { state: "dead", failure, endedAt: now });
         expired.push({ listener, id, enqueuedAt: entry.enqueuedAt, attempts: entry.attempt });
@@ -213,6 +233,14 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
     },
     async due(after, most) {
       const now = clock.now();
+      if (after === undefined) {
+        const again = [...held].filter(
+          ([listener, { paused, unknown }]) =>
+            !paused && unknown && unknown.until <= now && queues.holds(listener),
+        );
+        const rows = again.map(([listener]) => ({ listener, changedAt: changes.get(listener) ?? null }));
+        if (rows.length > 0) return unknownListeners(rows.slice(0, most));
+      }
       const { names, next } = queues.due(Number(after ?? 0), now, most);
       const listeners = names
         .filter((listener) => !isHeld(listener, now))
@@ -221,7 +249,20 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
     },
     async changed(listener) {
       changes.set(listener, Math.max(clock.now(), (changes.get(listener) ?? 0) + 1));
+      release(listener, "unknown");
       woken(1);
+    },
+    async unknown(listeners) {
+      const now = clock.now();
+      for (const listener of listeners) {
+        const { since = now, until = 0 } = held.get(listener)?.unknown ?? {};
+        const pauseMs = Math.min(UNKNOWN_MOST_MS, Math.max(UNKNOWN_MS, now - since));
+        held.set(listener, {
+          ...held.get(listener),
+          unknown: { since, until: until > now ? until : now + pauseMs },
+        });
+        queues.pause(listener);
+      }
     },
     async pause(listener, reason, { keepReason = false } = {}) {
       if (keepReason && held.get(listener)?.paused) return;
@@ -230,10 +271,9 @@ export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined
       queues.pause(listener);
     },
     async resume(listener) {
-      const { paused, ...rest } = held.get(listener) ?? {};
-      held.set(listener, rest);
-      queues.resume(listener);
-      return woken(paused !== undefined);
+      const wasPaused = isPaused(listener);
+      release(listener, "paused");
+      return woken(wasPaused);
     },
     async rest(listener, until) {
       const known = held.get(listener);

@@ -1,7 +1,15 @@
 // Pauses, cancellations and due listeners in PostgreSQL.
 import { isEventId } from "../../core/event.js";
 import { type Database, jsonLiteral } from "../../postgres/database.js";
-import { type DueLooks, dueListeners, LOOK_STEPS, type LookedAt } from "../engine.js";
+import {
+  type DueLooks,
+  dueListeners,
+  LOOK_STEPS,
+  type LookedAt,
+  UNKNOWN_MOST_MS,
+  UNKNOWN_MS,
+  unknownListeners,
+} from "../engine.js";
 import type { CancelResult, EventFilter, OutboxStore } from "../outbox-store.js";
 import type { OutboxNames } from "./names.js";
 import { lockOrder, noteKeys, passOn, settle, unsettled } from "./order.js";
@@ -30,7 +38,7 @@ interface Page {
 
 /** What people and workers say about listeners; see `OutboxStore`. */
 type ListenerControl = DueLooks &
-  Pick<OutboxStore, "changed" | "pause" | "resume" | "rest" | "cancel" | "pending">;
+  Pick<OutboxStore, "changed" | "unknown" | "pause" | "resume" | "rest" | "cancel" | "pending">;
 
 export function listenerControl(database: Database, names: OutboxNames): ListenerControl {
   const { event, tally, listener: table } = names;
@@ -112,7 +120,22 @@ export function listenerControl(database: Database, names: OutboxNames): Listene
       await database.script([
         `INSERT INTO ${table} AS h (name, changed_at) VALUES (${text(listener)}, clock_timestamp())
          ON CONFLICT (name) DO UPDATE
-         SET changed_at = greatest(excluded.changed_at, h.changed_at + interval '1 ms')`,
+         SET changed_at = greatest(excluded.changed_at, h.changed_at + interval '1 ms'), unknown_since = NULL,
+           unknown_until = NULL`,
+      ]);
+      await bringBack(listener);
+    },
+    async unknown(listeners) {
+      const pause = (since: string) => `now() + least(${UNKNOWN_MOST_MS} * interval '1 ms',
+        greatest(${UNKNOWN_MS} * interval '1 ms', now() - ${since}))`;
+      await database.script([
+        // In one order, so that two workers cannot wait for each other.
+        `INSERT INTO ${table} AS h (name, unknown_since, unknown_until)
+         SELECT DISTINCT name, now(), ${pause("now()")} FROM json_array_elements_text(${jsonLiteral(listeners)}) AS g(name)
+         ORDER BY name
+         ON CONFLICT (name) DO UPDATE SET unknown_since = coalesce(h.unknown_since, now()),
+           unknown_until = CASE WHEN h.unknown_until > now() THEN h.unknown_until
+             ELSE ${pause("coalesce(h.unknown_since, now())")} END`,
       ]);
     },
     async pause(listener, reason, { keepReason = false } = {}) {
@@ -155,6 +178,11 @@ export function listenerControl(database: Database, names: OutboxNames): Listene
   };
 }
 
+/** Whether a listener's events are put aside. */
+function isAway(row: string): string {
+  return `(${row}.paused_at IS NOT NULL OR coalesce(${row}.unknown_until > now(), false))`;
+}
+
 /** A condition that holds for the events of a filter; ids that are no event ids match nothing. */
 function fits({ listener, ids }: EventFilter): string {
   return [
@@ -186,16 +214,24 @@ function dueLooks(database: Database, names: OutboxNames): DueLooks {
   const look = (after: string | undefined, most: number) => `WITH RECURSIVE steps AS (
       (SELECT 1 AS step, n.* FROM (${next(`(${jsonLiteral(after ?? "")} #>> '{}')`)}) n) UNION ALL
       SELECT s.step + 1, n.* FROM steps s CROSS JOIN LATERAL (${next("s.listener")}) n WHERE s.step < ${LOOK_STEPS})
-    SELECT s.listener, s.step, s.due_at <= now() AS "isDue", own.paused_at IS NOT NULL AS "isPaused",
+    SELECT s.listener, s.step, s.due_at <= now() AS "isDue", ${isAway("own")} AS "isPaused",
       coalesce(own.rest_until > now(), false) AS rests, ${ms("own.changed_at")} AS "changedAt"
     FROM steps s LEFT JOIN LATERAL (
-      SELECT h.paused_at, h.rest_until, h.changed_at FROM ${table} h WHERE h.name = s.listener OFFSET 0) own ON true
-    WHERE s.due_at <= now() OR own.paused_at IS NOT NULL OR s.step = ${LOOK_STEPS} LIMIT ${Number(most)}`;
+      SELECT h.paused_at, h.unknown_until, h.rest_until, h.changed_at FROM ${table} h WHERE h.name = s.listener OFFSET 0) own ON true
+    WHERE s.due_at <= now() OR ${isAway("own")} OR s.step = ${LOOK_STEPS} LIMIT ${Number(most)}`;
+
+  /** Unknown listeners that wait for nothing but to be asked for again. */
+  const unknownAgain = (
+    most: number,
+  ) => `SELECT h.name AS listener, ${ms("h.changed_at")} AS "changedAt" FROM ${table} h
+    WHERE h.unknown_since IS NOT NULL AND h.paused_at IS NULL AND h.unknown_until <= now()
+      AND EXISTS (SELECT FROM ${event} e WHERE e.listener = h.name AND e.state = 'aside' AND ${IS_BEHIND})
+    ORDER BY h.unknown_until LIMIT ${Number(most)}`;
 
   /** The row's lock keeps a pause from being ended meanwhile, so that nothing is put aside after it was. */
   const putAside = (paused: readonly string[]) => `WITH mine AS MATERIALIZED (
       SELECT h.name FROM ${table} h JOIN json_array_elements_text(${jsonLiteral(paused)}) p(name) ON p.name = h.name
-      WHERE h.paused_at IS NOT NULL FOR UPDATE OF h SKIP LOCKED),
+      WHERE ${isAway("h")} FOR UPDATE OF h SKIP LOCKED),
     marked AS (UPDATE ${table} h SET has_aside = true FROM mine WHERE h.name = mine.name),
     open AS (
       SELECT o.ctid FROM mine CROSS JOIN LATERAL (
@@ -208,7 +244,7 @@ function dueLooks(database: Database, names: OutboxNames): DueLooks {
     const own = listener === undefined ? "" : `AND name = (${jsonLiteral(listener)} #>> '{}')`;
     const [found] = await database.script([
       `WITH one AS MATERIALIZED (
-        SELECT name FROM ${table} WHERE has_aside AND paused_at IS NULL ${own} LIMIT 1 FOR UPDATE),
+        SELECT name FROM ${table} WHERE has_aside AND paused_at IS NULL AND unknown_since IS NULL ${own} LIMIT 1 FOR UPDATE),
       back AS (
         UPDATE ${event} e SET state = CASE WHEN e.ordering_key IS NULL THEN 'waiting' ELSE 'new' END
         WHERE e.ctid = ANY (ARRAY(
@@ -226,13 +262,13 @@ function dueLooks(database: Database, names: OutboxNames): DueLooks {
 
   return {
     async due(after, most) {
-      const looks = [look(after, most), unsettled(names)];
-      let [rows, [state]] = (await database.script(looks)) as [LookedAt[], { unsettled: boolean }[]];
+      const again = after === undefined ? [unknownAgain(most)] : [];
+      const looks = [look(after, most), unsettled(names), ...again];
+      type Looked = [LookedAt[], { unsettled: boolean }[], LookedAt[]?];
+      let [rows, [state], unknown = []] = (await database.script(looks)) as Looked;
+      if (unknown.length > 0) return unknownListeners(unknown);
       if (state?.unsettled)
-        [rows, [state]] = (await database.scripts([settle(names), looks])).at(-1) as [
-          LookedAt[],
-          (typeof state)[],
-        ];
+        [rows, [state]] = (await database.scripts([settle(names), looks])).at(-1) as Looked;
       const paused = rows.filter(({ isPaused }) => isPaused).map(({ listener }) => listener);
       if (paused.length > 0) await database.script([putAside(paused)]);
       return dueListeners(rows, most);

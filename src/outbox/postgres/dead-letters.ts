@@ -15,6 +15,7 @@ import { FAILED } from "./leases.js";
 import type { OutboxNames } from "./names.js";
 import { lockOrder, noteKeys, passOn, settle } from "./order.js";
 import { bodyOf, type DeadRow, deadColumns, deadLetter, ms } from "./rows.js";
+import { IS_BEHIND } from "./schema.js";
 
 /** How many dead letters one transaction changes, and one query reads. */
 const PAGE = 500;
@@ -163,9 +164,16 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
     return `SELECT ${columns} FROM json_to_recordset(${jsonLiteral(input)})
         AS i(listener text, window_ms float8, blocks_key boolean)
       CROSS JOIN LATERAL (
-        SELECT l.id, l.ctid FROM ${event} l WHERE l.listener = i.listener AND l.state IN ('waiting', 'later', 'aside')
-          AND l.first_attempt_at < now() - i.window_ms * interval '1 ms'
-        ORDER BY l.first_attempt_at LIMIT ${most} ${lock}) l LIMIT ${most}`;
+        SELECT tried.* FROM (
+          SELECT l.id FROM ${event} l WHERE l.listener = i.listener AND l.state IN ('waiting', 'later', 'aside')
+            AND l.first_attempt_at < now() - i.window_ms * interval '1 ms'
+          ORDER BY l.first_attempt_at LIMIT ${most} ${lock}) tried
+        UNION ALL SELECT lost.* FROM (
+          SELECT l.id FROM ${event} l WHERE l.listener = i.listener AND l.state = 'aside' AND ${IS_BEHIND}
+            AND l.first_attempt_at IS NULL AND l.ready_at < now() - i.window_ms * interval '1 ms'
+            AND EXISTS (SELECT FROM ${listener} h
+              WHERE h.name = i.listener AND h.unknown_since < now() - i.window_ms * interval '1 ms')
+          ORDER BY l.ready_at LIMIT ${most} ${lock}) lost) l LIMIT ${most}`;
   };
 
   /** Removes a batch of events that ended before a time; a removed dead letter no longer blocks its key. */
@@ -217,8 +225,11 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
   async function forgetListeners(): Promise<void> {
     const changeKept = `now() - ${CHANGE_KEPT_MS} * interval '1 ms'`;
     await database.script([
-      `DELETE FROM ${listener} WHERE paused_at IS NULL AND NOT has_aside AND coalesce(rest_until <= now(), true)
+      `DELETE FROM ${listener} WHERE paused_at IS NULL AND unknown_since IS NULL AND NOT has_aside AND coalesce(rest_until <= now(), true)
         AND coalesce(pace <= now(), true) AND coalesce(changed_at < ${changeKept}, true)`,
+      // Of an unknown listener without events nothing is left to say.
+      `DELETE FROM ${listener} h WHERE h.unknown_since IS NOT NULL AND h.paused_at IS NULL AND h.unknown_until <= now()
+        AND NOT EXISTS (SELECT FROM ${event} e WHERE e.listener = h.name AND e.state = 'aside' AND ${IS_BEHIND})`,
     ]);
   }
 

@@ -10,7 +10,7 @@ import type { OutboxNames } from "./names.js";
  *
  * States of an event: `new`, with an ordering key whose turn is not decided yet; `waiting`, to be claimed once it is
  * due; `later`, as `waiting`, but without a key and not due for a while, so that looks and claims do not pass it;
- * `aside`, as `waiting`, but its listener is paused; `parked`, behind another event of its key; `leased`; `delivered`;
+ * `aside`, as `waiting`, but its listener is paused or unknown; `parked`, behind another event of its key; `leased`; `delivered`;
  * `dead`; `cancelled`. So a claim reads no event that has to wait for another one. When an event without a key is enqueued, it enters two indexes: by id, and by due time.
  *
  * Without statistics PostgreSQL expects every partial index to be small, and might read a whole one for one key. The
@@ -65,8 +65,11 @@ const STEPS: readonly ((names: OutboxNames) => string)[] = [
     CREATE TABLE ${tally} (listener text NOT NULL, pending bigint NOT NULL, delivered bigint NOT NULL,
       dead bigint NOT NULL) WITH (${HIGH_CHURN});
     CREATE TABLE ${listener} (name text PRIMARY KEY, paused_at timestamptz, pause_reason text, rest_until timestamptz,
-      changed_at timestamptz, pace timestamptz, has_aside boolean NOT NULL DEFAULT false);
-    CREATE INDEX listener_returning ON ${listener} (name) WHERE has_aside AND paused_at IS NULL;
+      changed_at timestamptz, pace timestamptz, has_aside boolean NOT NULL DEFAULT false,
+      unknown_since timestamptz, unknown_until timestamptz);
+    CREATE INDEX listener_returning ON ${listener} (name) WHERE has_aside AND paused_at IS NULL
+      AND unknown_since IS NULL;
+    CREATE INDEX listener_unknown ON ${listener} (unknown_until) WHERE unknown_since IS NOT NULL AND paused_at IS NULL;
     ${enqueueFunctions(names)}
     ${storeFunction(names)}
     ${workerFunctions(names)}`;

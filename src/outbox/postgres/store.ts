@@ -145,6 +145,10 @@ export function postgresStore({
     },
     due: (after, most) => run(() => control.due(after, most)),
     changed: (listener) => changing(wakeAll, () => control.changed(listener)),
+    unknown(listeners) {
+      const given = [...listeners];
+      return run(() => control.unknown(given));
+    },
     pause: (...given) => run(() => control.pause(...given)),
     resume: (listener) => changing(wakeAll, () => control.resume(listener)),
     rest: (listener, until) => run(() => control.rest(listener, until)),
@@ -190,14 +194,21 @@ type StatsRow = Pick<ListenerStats, "listener" | "pending" | "delivered" | "dead
   readonly paused_at: number | null;
   readonly pause_reason: string | null;
   readonly rests_until: number | null;
+  readonly unknown_since: number | null;
 };
 
 function statsOf(row: StatsRow): ListenerStats {
   const { listener, pending, in_flight: inFlight, delivered, dead, oldest_age: oldestAgeMs } = row;
-  const { paused_at: since, pause_reason: reason, rests_until: restsUntil } = row;
+  const {
+    paused_at: since,
+    pause_reason: reason,
+    rests_until: restsUntil,
+    unknown_since: unknownSince,
+  } = row;
   return {
     ...{ listener, pending, inFlight, delivered, dead, oldestAgeMs: Math.max(0, oldestAgeMs ?? 0) },
     ...(since !== null && { paused: { since, ...(reason !== null && { reason }) } }),
+    ...(unknownSince !== null && { unknownSince }),
     ...(restsUntil !== null && { restsUntil }),
   };
 }
@@ -228,7 +239,7 @@ function lookups(database: Database, { event, tally, listener }: OutboxNames): L
         `WITH counts AS (SELECT listener, sum(pending) AS pending, sum(delivered) AS delivered, sum(dead) AS dead
            FROM ${tally} GROUP BY listener),
          t AS (SELECT coalesce(c.listener, h.name) AS listener, coalesce(c.pending, 0) AS pending,
-             coalesce(c.delivered, 0) AS delivered, coalesce(c.dead, 0) AS dead, h.paused_at, h.pause_reason, h.rest_until
+             coalesce(c.delivered, 0) AS delivered, coalesce(c.dead, 0) AS dead, h.paused_at, h.pause_reason, h.rest_until, h.unknown_since
            FROM counts c FULL JOIN ${listener} h ON h.name = c.listener),
          leased AS (SELECT e.listener, count(*) FILTER (WHERE e.leased_until > now()) AS held,
              min(e.ready_at) FILTER (WHERE e.leased_until <= now()) AS oldest
@@ -239,7 +250,7 @@ function lookups(database: Database, { event, tally, listener }: OutboxNames): L
              ${first("e.state = 'later'", "e.due_at")},
              ${first("e.state IN ('waiting', 'later') AND e.first_attempt_at IS NOT NULL", "e.first_attempt_at")},
              ${first(IS_BEHIND, "e.ready_at")}, l.oldest)`)} AS oldest_age,
-           ${ms("t.paused_at")} AS paused_at, t.pause_reason,
+           ${ms("t.paused_at")} AS paused_at, t.pause_reason, ${ms("t.unknown_since")} AS unknown_since,
            ${ms("CASE WHEN t.rest_until > now() THEN t.rest_until END")} AS rests_until
          FROM t LEFT JOIN leased l ON l.listener = t.listener
          WHERE t.pending <> 0 OR t.delivered <> 0 OR t.dead <> 0 OR t.paused_at IS NOT NULL

@@ -1,6 +1,15 @@
 // Pauses, cancellations and due listeners in SQLite.
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
-import { type DueLooks, dueListeners, filterCopy, LOOK_STEPS, type LookedAt } from "../engine.js";
+import {
+  type DueLooks,
+  dueListeners,
+  filterCopy,
+  LOOK_STEPS,
+  type LookedAt,
+  UNKNOWN_MOST_MS,
+  UNKNOWN_MS,
+  unknownListeners,
+} from "../engine.js";
 import type { CancelResult, EventFilter, OutboxStore } from "../outbox-store.js";
 import type { ListenerStats, OutboxEntry } from "../records.js";
 import type { Access } from "./dead-letters.js";
@@ -9,6 +18,7 @@ import {
   ASIDE,
   CANCELLED,
   IS_ASIDE,
+  IS_AWAY,
   IS_LATER,
   IS_OPEN,
   type OutboxRow,
@@ -23,22 +33,27 @@ const PAGE = 200;
 export interface HeldRow {
   listener: string;
   paused_at: number | null;
+  unknown_since: number | null;
   pause_reason: string | null;
   rest_until: number;
 }
 
 /** What `stats` shows of a listener's pause and rest. */
-export function holdOf(row: HeldRow, now: number): Pick<ListenerStats, "paused" | "restsUntil"> {
-  const { paused_at: since, pause_reason: reason, rest_until: restsUntil } = row;
+export function holdOf(
+  row: HeldRow,
+  now: number,
+): Pick<ListenerStats, "paused" | "unknownSince" | "restsUntil"> {
+  const { paused_at: since, pause_reason: reason, unknown_since: unknownSince, rest_until: restsUntil } = row;
   return {
     ...(since !== null && { paused: { since, ...(reason !== null && { reason }) } }),
+    ...(unknownSince !== null && { unknownSince }),
     ...(restsUntil > now && { restsUntil }),
   };
 }
 
 /** What people and workers say about listeners; see `OutboxStore`. */
 type ListenerControl = DueLooks &
-  Pick<OutboxStore, "changed" | "pause" | "resume" | "rest" | "cancel" | "pending">;
+  Pick<OutboxStore, "changed" | "unknown" | "pause" | "resume" | "rest" | "cancel" | "pending">;
 
 export function listenerControl(db: SqliteDatabase, access: Access): ListenerControl {
   const { changing, reading, clock } = access;
@@ -56,7 +71,14 @@ export function listenerControl(db: SqliteDatabase, access: Access): ListenerCon
     rest: `INSERT INTO hookproof_outbox_listeners (listener, rest_until) VALUES (?, ?)
       ON CONFLICT (listener) DO UPDATE SET rest_until = max(rest_until, excluded.rest_until)`,
     changed: `INSERT INTO hookproof_outbox_listeners (listener, changed_at) VALUES (?, ?)
-      ON CONFLICT (listener) DO UPDATE SET changed_at = max(excluded.changed_at, changed_at + 1)`,
+      ON CONFLICT (listener) DO UPDATE
+      SET changed_at = max(excluded.changed_at, changed_at + 1), unknown_since = NULL, unknown_until = 0`,
+    unknown: `INSERT INTO hookproof_outbox_listeners (listener, unknown_since, unknown_until)
+      SELECT value, ?1, ?1 + ${UNKNOWN_MS} FROM json_each(?2) WHERE true
+      ON CONFLICT (listener) DO UPDATE
+      SET unknown_since = coalesce(unknown_since, excluded.unknown_since),
+        unknown_until = iif(unknown_until > ?1, unknown_until,
+          ?1 + min(${UNKNOWN_MOST_MS}, max(${UNKNOWN_MS}, ?1 - coalesce(unknown_since, ?1))))`,
   });
 
   return {
@@ -64,6 +86,11 @@ export function listenerControl(db: SqliteDatabase, access: Access): ListenerCon
     bringBack,
     async changed(listener) {
       await changing(() => change("changed", listener, clock.now()));
+      await bringBack(listener);
+    },
+    async unknown(listeners) {
+      const names = JSON.stringify(listeners);
+      await changing(() => change("unknown", clock.now(), names));
     },
     async pause(listener, reason, { keepReason = false } = {}) {
       await changing(() => change("pause", listener, clock.now(), reason || null, keepReason ? 1 : 0));
@@ -264,7 +291,7 @@ function dueLooks(db: SqliteDatabase, { changing, reading, clock }: Access): Due
         coalesce(own.rest_until, 0) > ? AS rests, EXISTS (
           SELECT 1 FROM hookproof_outbox AS one
           WHERE one.listener = waiting.listener AND ${IS_OPEN} AND visible_at <= ?) AS isDue,
-        own.paused_at IS NOT NULL AND EXISTS (
+        (own.paused_at IS NOT NULL OR coalesce(own.unknown_until, 0) > ?) AND EXISTS (
           SELECT 1 FROM hookproof_outbox AS one
           WHERE one.listener = waiting.listener AND ${canBePutAside}) AS isPaused
       FROM waiting LEFT JOIN hookproof_outbox_listeners AS own ON own.listener = waiting.listener
@@ -277,9 +304,13 @@ function dueLooks(db: SqliteDatabase, { changing, reading, clock }: Access): Due
         SELECT seq FROM hookproof_outbox WHERE listener = ? AND ${IS_ASIDE} LIMIT ?)
       RETURNING 1`,
     returning: `SELECT listener FROM hookproof_outbox_listeners
-      WHERE has_aside = 1 AND paused_at IS NULL AND listener = coalesce(nullif(?, ''), listener) LIMIT 1`,
+      WHERE has_aside = 1 AND paused_at IS NULL AND unknown_since IS NULL AND listener = coalesce(nullif(?, ''), listener) LIMIT 1`,
     mark: `UPDATE hookproof_outbox_listeners SET has_aside = 1
-      WHERE listener = ? AND paused_at IS NOT NULL RETURNING 1`,
+      WHERE listener = ? AND ${IS_AWAY} RETURNING 1`,
+    unknown: `SELECT listener, changed_at AS changedAt FROM hookproof_outbox_listeners AS own
+      WHERE unknown_since IS NOT NULL AND paused_at IS NULL AND unknown_until <= ? AND EXISTS (
+        SELECT 1 FROM hookproof_outbox AS one WHERE one.listener = own.listener AND ${IS_ASIDE})
+      ORDER BY unknown_until LIMIT ?`,
   });
   const change = preparedChanges(db, {
     unmark: "UPDATE hookproof_outbox_listeners SET has_aside = 0 WHERE listener = ?",
@@ -289,7 +320,8 @@ function dueLooks(db: SqliteDatabase, { changing, reading, clock }: Access): Due
     let left = ASIDE_PAGE;
     for (const listener of listeners) {
       if (left === 0) return;
-      if (ask("mark", listener).length > 0) left -= ask("aside", listener, clock.now(), left).length;
+      if (ask("mark", listener, clock.now()).length > 0)
+        left -= ask("aside", listener, clock.now(), left).length;
     }
   }
 
@@ -305,7 +337,9 @@ function dueLooks(db: SqliteDatabase, { changing, reading, clock }: Access): Due
     async due(after, most) {
       const now = clock.now();
       if (reading(() => ask("ripe", now)).length > 0) await changing(() => ripen(now));
-      const rows = reading(() => ask<LookedAt>("due", after ?? "", now, now, now, most));
+      const again = after === undefined ? reading(() => ask<LookedAt>("unknown", now, most)) : [];
+      if (again.length > 0) return unknownListeners(again);
+      const rows = reading(() => ask<LookedAt>("due", after ?? "", now, now, now, now, most));
       const paused = rows.filter(({ isPaused }) => isPaused).map(({ listener }) => listener);
       if (paused.length > 0) await changing(() => putAside(paused));
       return dueListeners(rows, most);

@@ -20,7 +20,7 @@ import type {
   RedriveResult,
 } from "../records.js";
 import { type ChangedRow, stateChange } from "./enqueue.js";
-import { BODY, CANCELLED, DEAD, DELIVERED, deadLetter, type OutboxRow, PENDING } from "./schema.js";
+import { BODY, CANCELLED, DEAD, DELIVERED, deadLetter, IS_ASIDE, type OutboxRow, PENDING } from "./schema.js";
 
 /** How many dead letters one transaction takes, so that a large redrive does not hold up other writers. */
 const PAGE = 200;
@@ -172,16 +172,28 @@ type ExpiredRow = ChangedRow & { id: string; enqueued_at: number; attempts: numb
 export function upkeep(db: SqliteDatabase): Upkeep {
   const changed = stateChange(db);
   const ask = preparedQueries(db, {
-    late: `SELECT value ->> 0 AS listener FROM json_each(?) WHERE EXISTS (
+    late: `SELECT value ->> 0 AS listener FROM json_each(?1) WHERE EXISTS (
         SELECT 1 FROM hookproof_outbox
-        WHERE listener = value ->> 0 AND state = ${PENDING} AND first_attempt_at < value ->> 1 AND visible_at <= ?)`,
+        WHERE listener = value ->> 0 AND state = ${PENDING} AND first_attempt_at < value ->> 1 AND visible_at <= ?2)
+      OR EXISTS (
+        SELECT 1 FROM hookproof_outbox_listeners AS own
+        WHERE own.listener = value ->> 0 AND unknown_since < value ->> 1 AND EXISTS (
+          SELECT 1 FROM hookproof_outbox AS one
+          WHERE one.listener = own.listener AND ${IS_ASIDE} AND ready_at < value ->> 1))`,
     expire: `UPDATE hookproof_outbox
-      SET state = ${DEAD}, turn = iif(?, turn, NULL), ended_at = ?, reason = '${REASON}', code = '${CODE}',
+      SET state = ${DEAD}, turn = iif(?1, turn, NULL), ended_at = ?2, reason = '${REASON}', code = '${CODE}',
         lease_token = NULL, lease_until = NULL
       WHERE seq IN (
-        SELECT seq FROM hookproof_outbox
-        WHERE listener = ? AND state = ${PENDING} AND first_attempt_at < ? AND visible_at <= ?
-        ORDER BY first_attempt_at LIMIT ?)
+        SELECT seq FROM (
+          SELECT seq FROM hookproof_outbox
+          WHERE listener = ?3 AND state = ${PENDING} AND first_attempt_at < ?4 AND visible_at <= ?2
+          ORDER BY first_attempt_at LIMIT ?5)
+        UNION ALL SELECT seq FROM (
+          SELECT seq FROM hookproof_outbox
+          WHERE listener = ?3 AND ${IS_ASIDE} AND first_attempt_at IS NULL AND ready_at < ?4 AND EXISTS (
+            SELECT 1 FROM hookproof_outbox_listeners AS own WHERE own.listener = ?3 AND unknown_since < ?4)
+          ORDER BY ready_at LIMIT ?5)
+        LIMIT ?5)
       RETURNING seq, listener, ordering_key, id, enqueued_at, attempts`,
     prune: `DELETE FROM hookproof_outbox WHERE seq IN (
         SELECT seq FROM hookproof_outbox WHERE state = ? AND ended_at < ? ORDER BY ended_at LIMIT ?)
@@ -193,7 +205,13 @@ export function upkeep(db: SqliteDatabase): Upkeep {
   });
   const change = preparedChanges(db, {
     pruneListeners: `DELETE FROM hookproof_outbox_listeners WHERE listener IN (
-        SELECT listener FROM hookproof_outbox_listeners WHERE paused_at IS NULL AND has_aside = 0 AND rest_until <= ? AND changed_at < ? AND pace <= ?
+        SELECT listener FROM hookproof_outbox_listeners WHERE paused_at IS NULL AND unknown_since IS NULL AND has_aside = 0 AND rest_until <= ? AND changed_at < ? AND pace <= ?
+        LIMIT ?)`,
+    // Of an unknown listener without events nothing is left to say.
+    pruneUnknown: `DELETE FROM hookproof_outbox_listeners WHERE listener IN (
+        SELECT listener FROM hookproof_outbox_listeners AS own
+        WHERE unknown_since IS NOT NULL AND paused_at IS NULL AND unknown_until <= ? AND NOT EXISTS (
+          SELECT 1 FROM hookproof_outbox AS one WHERE one.listener = own.listener AND ${IS_ASIDE})
         LIMIT ?)`,
     dropBodies: "DELETE FROM hookproof_outbox_shared WHERE rowid IN (SELECT value FROM json_each(?))",
     keepBodies: `UPDATE hookproof_outbox_shared SET check_at = ? + (? - stored_at) / 2 + ${SHARED_BODY_MS}
@@ -227,7 +245,7 @@ export function upkeep(db: SqliteDatabase): Upkeep {
         };
         const left = BATCH - rows.length;
         if (left === 0) break;
-        rows.push(...ask<ExpiredRow>("expire", blocksKey ? 1 : 0, now, listener, now - windowMs, now, left));
+        rows.push(...ask<ExpiredRow>("expire", blocksKey ? 1 : 0, now, listener, now - windowMs, left));
       }
       changed(rows, PENDING, DEAD);
       return rows.map(({ listener, id, enqueued_at: enqueuedAt, attempts }) => {
@@ -236,6 +254,7 @@ export function upkeep(db: SqliteDatabase): Upkeep {
     },
     prune({ delivered, dead }, now) {
       removeBodies(now);
+      change("pruneUnknown", now, BATCH);
       change("pruneListeners", now, now - CHANGE_KEPT_MS, now, BATCH);
       return remove(DELIVERED, delivered) + remove(CANCELLED, delivered) + remove(DEAD, dead);
     },

@@ -25,13 +25,16 @@ export const IS_OPEN = `state = ${PENDING} AND turn = 1`;
 /** Pending events that are not due from `ready_at` on. Of the others, the first one due is the oldest. */
 export const IS_MOVED = `state = ${PENDING} AND (turn <> 1 OR visible_at <> ready_at)`;
 
-/** Pending events of a paused listener that were put aside: a look for listeners with due events does not pass them. */
+/** Pending events of a paused or unknown listener that were put aside: a look for listeners with due events does not pass them. */
 export const ASIDE = 2;
 export const IS_ASIDE = `state = ${PENDING} AND turn = ${ASIDE}`;
 
 /** Pending events without a key that are not due for a while (`LATER_MS`): neither a look nor a claim passes them. */
 export const LATER = 3;
 export const IS_LATER = `state = ${PENDING} AND turn = ${LATER}`;
+
+/** Listeners whose events are put aside at a time. */
+export const IS_AWAY = "(paused_at IS NOT NULL OR unknown_until > ?)";
 
 /** Listeners of which nothing is claimed at a time. */
 export const IS_HELD = "(paused_at IS NOT NULL OR rest_until > ?)";
@@ -40,7 +43,7 @@ export const IS_HELD = "(paused_at IS NOT NULL OR rest_until > ?)";
  * The steps from each version of the tables to the next one; a file of version n has had the first n. A step that was
  * published is never changed.
  *
- * - `turn` is 1 for an event whose turn it is, 2 for one that a pause has put aside, 3 for one that is not due for a
+ * - `turn` is 1 for an event whose turn it is, 2 for one whose listener is paused or unknown and that was put aside, 3 for one that is not due for a
  *   while, 0 for one behind an earlier event of its ordering key, and NULL for a finished one, so that a claim does not read events that have to wait.
  * - `ready_at` is when an event was due at first: its age counts from then.
  * - `visible_at` is when an event may be claimed: when it is due, or when its lease expires.
@@ -48,7 +51,7 @@ export const IS_HELD = "(paused_at IS NOT NULL OR rest_until > ?)";
  * - Bodies have a table of their own, because the other columns change several times. A body that several events have,
  *   one for each of several listeners, is in the table of shared ones.
  * - The counts are kept in code, with each change of a state (changes.ts); cancelled events are in none.
- * - Only listeners that are or were paused, resting, changed or claimed from at a rate have a row in the table of
+ * - Only listeners that are or were paused, unknown, resting, changed or claimed from at a rate have a row in the table of
  *   listeners. `pace` is the time of `allowedBy`; `has_aside` is 1 while events may be put aside.
  */
 const STEPS: readonly string[] = [
@@ -104,12 +107,15 @@ const STEPS: readonly string[] = [
   ) WITHOUT ROWID;
   CREATE TABLE hookproof_outbox_listeners (
     listener TEXT PRIMARY KEY, paused_at INTEGER, pause_reason TEXT, rest_until INTEGER NOT NULL DEFAULT 0,
-    changed_at INTEGER NOT NULL DEFAULT 0, pace REAL NOT NULL DEFAULT 0, has_aside INTEGER NOT NULL DEFAULT 0
+    changed_at INTEGER NOT NULL DEFAULT 0, pace REAL NOT NULL DEFAULT 0, has_aside INTEGER NOT NULL DEFAULT 0,
+    unknown_since INTEGER, unknown_until INTEGER NOT NULL DEFAULT 0
   ) WITHOUT ROWID;
   CREATE INDEX hookproof_outbox_resting ON hookproof_outbox_listeners (rest_until)
     WHERE paused_at IS NULL AND has_aside = 0;
   CREATE INDEX hookproof_outbox_returning ON hookproof_outbox_listeners (listener)
-    WHERE has_aside = 1 AND paused_at IS NULL;`,
+    WHERE has_aside = 1 AND paused_at IS NULL AND unknown_since IS NULL;
+  CREATE INDEX hookproof_outbox_unknown ON hookproof_outbox_listeners (unknown_until)
+    WHERE unknown_since IS NOT NULL AND paused_at IS NULL;`,
 ];
 
 /**

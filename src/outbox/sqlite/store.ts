@@ -1,5 +1,5 @@
 // An outbox store in SQLite.
-import { type Clock, systemClock } from "../../core/clock.js";
+import { type Clock, nextTurn, systemClock } from "../../core/clock.js";
 import { checkWholeNumber } from "../../core/options.js";
 import {
   groupCommit,
@@ -136,7 +136,15 @@ export function sqliteStore({
     deadLetters: (filter = {}, { limit = Number.POSITIVE_INFINITY } = {}) =>
       letters.list(filterCopy(filter), limit),
     find: async (id) => reading(() => reads.find(id, clock.now())),
-    stats: async () => reading(() => reads.stats(clock.now())),
+    async stats() {
+      const listeners = reading(() => reads.counts(clock.now()));
+      const stats: ListenerStats[] = [];
+      for (let from = 0; from < listeners.length; from += PAGE) {
+        if (from > 0) await nextTurn(); // many listeners take long
+        stats.push(...reading(() => reads.stats(listeners.slice(from, from + PAGE), clock.now())));
+      }
+      return stats;
+    },
     now: async () => clock.now(),
     onWork: (wake) => waker.subscribe(wake),
     async prune(before) {
@@ -176,15 +184,27 @@ function enqueueingOver(own: SqliteDatabase): (db: SqliteDatabase) => ReturnType
 /** Questions that change nothing; none gets slower with the number of events. See `OutboxStore`. */
 interface Lookups {
   find(id: string, now: number): OutboxEntry[];
-  stats(now: number): ListenerStats[];
+  /** The listeners that have events or are paused. */
+  counts(now: number): Counted[];
+  stats(listeners: readonly Counted[], now: number): ListenerStats[];
 }
+
+/** What is counted of a listener, by the state of its events. */
+interface Counted {
+  readonly listener: string;
+  readonly counts: ReadonlyMap<number, number>;
+  readonly held: HeldRow | undefined;
+}
+
+/** How many listeners are looked at in one turn of the event loop. */
+const PAGE = 500;
 
 function lookups(db: SqliteDatabase): Lookups {
   const ask = preparedQueries(db, {
     find: "SELECT * FROM hookproof_outbox WHERE id = ? ORDER BY listener",
     counts: "SELECT listener, state, events FROM hookproof_outbox_counts WHERE events > 0",
     leased: "SELECT count(*) AS events FROM hookproof_outbox WHERE listener = ? AND lease_until > ?",
-    held: `SELECT * FROM hookproof_outbox_listeners WHERE ${IS_HELD}`,
+    held: `SELECT * FROM hookproof_outbox_listeners WHERE ${IS_HELD} OR unknown_since IS NOT NULL`,
     oldestMoved: `SELECT ready_at FROM hookproof_outbox
       WHERE listener = ? AND ${IS_MOVED} AND (lease_until IS NULL OR lease_until <= ?)
       ORDER BY ready_at LIMIT 1`,
@@ -193,12 +213,7 @@ function lookups(db: SqliteDatabase): Lookups {
       ORDER BY visible_at LIMIT 1`,
   });
 
-  function statsOf(
-    listener: string,
-    counts: ReadonlyMap<number, number>,
-    held: HeldRow | undefined,
-    now: number,
-  ): ListenerStats {
+  function statsOf({ listener, counts, held }: Counted, now: number): ListenerStats {
     const [leased] = ask<{ events: number }>("leased", listener, now);
     const inFlight = leased?.events ?? 0;
     const oldest = (["oldestMoved", "first"] as const)
@@ -217,7 +232,7 @@ function lookups(db: SqliteDatabase): Lookups {
 
   return {
     find: (id, now) => ask<OutboxRow>("find", id).map((row) => outboxEntry(row, now)),
-    stats(now) {
+    counts(now) {
       const byListener = new Map<string, Map<number, number>>();
       for (const row of ask<{ listener: string; state: number; events: number }>("counts")) {
         const counts = byListener.get(row.listener) ?? new Map<number, number>();
@@ -226,7 +241,8 @@ function lookups(db: SqliteDatabase): Lookups {
       const held = new Map(ask<HeldRow>("held", now).map((row) => [row.listener, row]));
       const paused = [...held.values()].filter(({ paused_at }) => paused_at !== null);
       for (const { listener } of paused) if (!byListener.has(listener)) byListener.set(listener, new Map());
-      return [...byListener].map(([listener, counts]) => statsOf(listener, counts, held.get(listener), now));
+      return [...byListener].map(([listener, counts]) => ({ listener, counts, held: held.get(listener) }));
     },
+    stats: (listeners, now) => listeners.map((one) => statsOf(one, now)),
   };
 }

@@ -61,6 +61,93 @@ export const manyRules = [
     await store.resume(paused);
     expectSame("due then", await allDue(store), [paused, open].sort());
   }),
+  rule(
+    "an unknown listener is named again after a pause, which grows, until it has changed",
+    async (bench) => {
+      const { put, take, store, subject } = bench;
+      const [gone = "", open = ""] = named(2);
+      await put(event("one", { listener: gone }), event("two", { listener: gone, orderingKey: "k" }));
+      await put(event("one", { listener: open }));
+      expectSame("due at first", await allDue(store), [gone, open].sort());
+      await store.unknown([gone, gone]);
+      const isUnknown = async () => {
+        const found: boolean[] = [];
+        let next: string | undefined;
+        do {
+          const page = await (await subject.open()).due(next, 10);
+          found.push(
+            ...page.listeners.filter((one) => one.listener === gone).map((one) => one.isUnknown === true),
+          );
+          next = page.next;
+        } while (next !== undefined);
+        return found;
+      };
+      while ((await isUnknown()).length > 0); // what was due is put aside, some at each look
+      expectSame("due then", await allDue(store), [open]);
+      const since = (await store.stats()).find(({ listener }) => listener === gone)?.unknownSince ?? 0;
+      expectSame("it is known since when", Math.abs((await store.now()) - since) < 60_000, true);
+      await put(event("three", { listener: gone }));
+      expectSame("due with one more", await allDue(store), [open]);
+      await subject.passTime(HOUR_MS);
+      expectSame("named after the pause, in every process", await isUnknown(), [true]);
+      await store.unknown([gone]);
+      expectSame("named after it was still unknown", await isUnknown(), []);
+      await subject.passTime(HOUR_MS / 2);
+      expectSame("named before the pause has ended that is as long as it was unknown", await isUnknown(), []);
+      await store.changed(gone);
+      expectSame("due after the change", await allDue(store), [gone, open].sort());
+      expectSame("claimed", texts(await take(10, [gone])).sort(), ["one", "three", "two"]);
+      const after = (await store.stats()).find(({ listener }) => listener === gone);
+      expectSame("whether it is unknown", after?.unknownSince, undefined);
+    },
+  ),
+  rule(
+    "an event of a listener that was unknown for its whole window becomes a dead letter",
+    async (bench) => {
+      const { put, store, subject, deadLetters } = bench;
+      const [gone = "", late = ""] = named(2);
+      const windows = new Map([gone, late].map((name) => [name, { windowMs: WINDOW_MS, blocksKey: false }]));
+      await put(event("one", { listener: gone }), event("two", { listener: gone, orderingKey: "k" }));
+      await put(event("one", { listener: late }));
+      await store.unknown([gone]);
+      await allDue(store);
+      await subject.passTime(WINDOW_MS / 2);
+      await put(event("three", { listener: gone }));
+      await store.unknown([late]);
+      await allDue(store);
+      await subject.passTime(WINDOW_MS / 2 + 10_000);
+      const expired: string[] = [];
+      for (let more = 1; more > 0; ) {
+        const some = await store.expire(windows);
+        expired.push(...some.map(({ listener }) => listener));
+        more = some.length;
+      }
+      expectSame("expired", expired, [gone, gone]);
+      const letters = await deadLetters();
+      expectSame("the dead letters", texts(letters).sort(), ["one", "two"]);
+      expectSame(
+        "why",
+        new Set(letters.map(({ code }) => code)).size === 1 && letters[0]?.code,
+        "WINDOW_CLOSED",
+      );
+    },
+  ),
+  rule("an unknown listener that is paused as well comes back when both have ended", async (bench) => {
+    const { put, store } = bench;
+    for (const first of ["pause", "unknown"]) {
+      const listener = `first ${first}`;
+      await put(event("one", { listener }));
+      await store.pause(listener);
+      await store.unknown([listener]);
+      await allDue(store);
+      if (first === "pause") await store.resume(listener);
+      else await store.changed(listener);
+      expectSame(`due after one, ${first}`, (await allDue(store)).includes(listener), false);
+      if (first === "pause") await store.changed(listener);
+      else await store.resume(listener);
+      expectSame(`due after both, ${first}`, (await allDue(store)).includes(listener), true);
+    }
+  }),
   rule("due says in every process when a listener changed", async ({ put, store, subject }) => {
     const [changed = "", other = ""] = named(2);
     for (const listener of [changed, other]) await put(event("one", { listener }));
