@@ -78,13 +78,36 @@ export function jsonTypeFault(headers: ReceivedHeaders) {
   return undefined;
 }
 
-/** The one form of date that HTTP servers generate (RFC 9110 section 5.6.7). */
-const IMF_FIXDATE =
-  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9]{2}:[0-9]{2}:[0-9]{2} GMT$/;
+/** The three forms of a date in HTTP: the one that servers generate, and two of old that are read all the same. */
+const HTTP_DATES = [
+  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), (?<day>[0-9]{2}) (?<month>[A-Z][a-z]{2}) (?<year>[0-9]{4}) (?<minute>[0-9]{2}:[0-9]{2}):(?<second>[0-9]{2}) GMT$/,
+  /^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, (?<day>[0-9]{2})-(?<month>[A-Z][a-z]{2})-(?<year>[0-9]{2}) (?<minute>[0-9]{2}:[0-9]{2}):(?<second>[0-9]{2}) GMT$/,
+  /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?<month>[A-Z][a-z]{2}) (?<day>[ 0-9][0-9]) (?<minute>[0-9]{2}:[0-9]{2}):(?<second>[0-9]{2}) (?<year>[0-9]{4})$/,
+];
 
-/** An HTTP date in milliseconds since the epoch. */
-export function httpDate(text: string | undefined): number | undefined {
-  if (text === undefined || !IMF_FIXDATE.test(text)) return undefined;
-  const time = Date.parse(text);
-  return Number.isNaN(time) ? undefined : time;
+/**
+ * An HTTP date in milliseconds since the epoch (RFC 9110 section 5.6.7); `undefined` for what is none, and for a day or
+ * time that there is not.
+ *
+ * @param now milliseconds since the epoch: a year of two digits is at most 50 years after it
+ */
+export function httpDate(text: string | undefined, now: number = Date.now()): number | undefined {
+  if (text === undefined) return undefined;
+  const found = HTTP_DATES.map((form) => form.exec(text)?.groups).find((groups) => groups !== undefined);
+  if (!found) return undefined;
+  const { day = "", month, year = "", minute, second } = found;
+  // The grammar has leap seconds, which the platform's clock has not.
+  const isLeap = second === "60";
+  const date = `${day.replace(" ", "0")} ${month} ${fullYear(year, now)} ${minute}:${isLeap ? "59" : second} GMT`;
+  const time = Date.parse(date);
+  // Date.parse reads 31 Feb as 3 Mar.
+  if (Number.isNaN(time) || !new Date(time).toUTCString().endsWith(date)) return undefined;
+  return isLeap ? time + 1_000 : time;
+}
+
+function fullYear(year: string, now: number): string {
+  if (year.length === 4) return year;
+  const thisYear = new Date(now).getUTCFullYear();
+  const inCentury = thisYear - (thisYear % 100) + Number(year);
+  return String(inCentury > thisYear + 50 ? inCentury - 100 : inCentury);
 }

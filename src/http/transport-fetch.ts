@@ -3,6 +3,7 @@ import { concatBytes } from "../core/bytes.js";
 import { HookproofError } from "../core/errors.js";
 import {
   asUnsent,
+  missingHeaders,
   publicAddresses,
   type Transport,
   type TransportOptions,
@@ -26,16 +27,21 @@ export function createTransport(options: TransportOptions = {}): Transport {
     const timeout = AbortSignal.timeout(request.timeoutMs);
     const signal = request.signal ? AbortSignal.any([request.signal, timeout]) : timeout;
     try {
-      return await exchange(request, signal);
+      return await exchange(request, signal, (cause) => failure(request, timeout, cause));
     } catch (cause) {
       throw failure(request, timeout, cause);
     }
   };
 }
 
-async function exchange(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
+async function exchange(
+  request: TransportRequest,
+  signal: AbortSignal,
+  explained: (cause: unknown) => HookproofError,
+): Promise<TransportResponse> {
   const headers = new Headers();
-  for (const [name, value] of request.headers) headers.append(name, value);
+  for (const [name, value] of [...request.headers, ...missingHeaders(request.headers)])
+    headers.append(name, value);
   const response = await fetch(request.url, {
     method: request.method,
     headers,
@@ -45,22 +51,28 @@ async function exchange(request: TransportRequest, signal: AbortSignal): Promise
   });
   // A browser hides a redirect behind status 0.
   const status = response.type === "opaqueredirect" ? 302 : response.status;
-  return { status, headers: [...response.headers], ...(await readUpTo(response, request.maxResponseBytes)) };
+  const body = await readUpTo(response, request.maxResponseBytes, explained);
+  return { status, headers: [...response.headers], ...body };
 }
 
 async function readUpTo(
   response: Response,
   limit: number,
-): Promise<{ body: Uint8Array; truncated: boolean }> {
+  explained: (cause: unknown) => HookproofError,
+): Promise<Pick<TransportResponse, "body" | "truncated" | "bodyError">> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   const reader = response.body?.getReader();
-  for (let read = await reader?.read(); read?.value; read = await reader?.read()) {
-    chunks.push(read.value);
-    length += read.value.length;
-    if (length <= limit) continue;
-    void reader?.cancel().catch(() => {});
-    return { body: concatBytes(chunks).subarray(0, limit), truncated: true };
+  try {
+    for (let read = await reader?.read(); read?.value; read = await reader?.read()) {
+      chunks.push(read.value);
+      length += read.value.length;
+      if (length <= limit) continue;
+      void reader?.cancel().catch(() => {});
+      return { body: concatBytes(chunks).subarray(0, limit), truncated: true };
+    }
+  } catch (cause) {
+    return { body: concatBytes(chunks), truncated: true, bodyError: explained(cause) };
   }
   return { body: concatBytes(chunks), truncated: false };
 }

@@ -2,6 +2,7 @@
 import { type Cidr, cidrContains, isPublicAddress, parseCidrs, parseIp } from "../core/address.js";
 import { HookproofError } from "../core/errors.js";
 import type { HeaderPair } from "../core/headers.js";
+import { VERSION } from "../core/version.js";
 
 /** One HTTP request with its limits. */
 export interface TransportRequest {
@@ -9,7 +10,10 @@ export interface TransportRequest {
   readonly method: string;
   /** An absolute URL, http or https. */
   readonly url: string;
-  /** Header lines in order; a name may stand twice. `Host` and `Content-Length` are the transport's own. */
+  /**
+   * Header lines in order; a name may stand twice. `Host` and `Content-Length` are the transport's own, and the library's
+   * transports add `User-Agent: hookproof/<version>` and `Accept: application/json` where they are not there.
+   */
   readonly headers: readonly HeaderPair[];
   /** The exact bytes to send. */
   readonly body?: Uint8Array | undefined;
@@ -29,8 +33,13 @@ export interface TransportResponse {
   readonly headers: readonly HeaderPair[];
   /** The body, up to the limit. */
   readonly body: Uint8Array;
-  /** The answer was longer than `maxResponseBytes`. */
+  /** The body is not whole: it is longer than `maxResponseBytes`, or there is a `bodyError`. */
   readonly truncated: boolean;
+  /**
+   * Why the body broke off, or that it did not end in time; `body` has what came of it. Status and headers count all the
+   * same, as they were whole.
+   */
+  readonly bodyError?: HookproofError;
   /**
    * The request was sent twice: a kept connection had closed under it before anything came back. The first copy
    * may have arrived, so a 409 means that it did.
@@ -73,6 +82,19 @@ export interface TransportOptions {
 export interface ConnectionAgent {
   /** Closes its connections. */
   destroy(): void;
+}
+
+/** What firewalls and proxies want of every request, or they answer 403 in the listener's place. */
+const DEFAULT_HEADERS: readonly HeaderPair[] = [
+  ["User-Agent", `hookproof/${VERSION}`],
+  ["Accept", "application/json"],
+];
+
+/** The default lines that a request does not have itself. */
+export function missingHeaders(headers: readonly HeaderPair[]): readonly HeaderPair[] {
+  const isGiven = ([name]: HeaderPair) =>
+    headers.some(([given]) => given.length === name.length && given.toLowerCase() === name.toLowerCase());
+  return DEFAULT_HEADERS.filter((line) => !isGiven(line));
 }
 
 /** Errors of requests of which nothing can have reached the host. */

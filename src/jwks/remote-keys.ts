@@ -1,6 +1,7 @@
 // Fetches a key set from its host and keeps it for as long as it may.
 import { createTransport } from "#transport";
 import { isLoopbackHost } from "../core/address.js";
+import { concatBytes } from "../core/bytes.js";
 import { type Clock, systemClock, timeOf, within } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import type { HeaderPair } from "../core/headers.js";
@@ -190,7 +191,10 @@ export function keySetRequest(url: string, options: RemoteKeysOptions): () => Pr
   const request = {
     method: "GET",
     url: href,
-    headers: [["Accept", "application/jwk-set+json, application/json"]] as const,
+    headers: [
+      ["Accept", "application/jwk-set+json, application/json"],
+      ["Accept-Encoding", "gzip"],
+    ] as const,
     timeoutMs: FETCH_TIMEOUT_MS,
     maxResponseBytes: MAX_KEY_SET_BYTES,
   };
@@ -200,7 +204,32 @@ export function keySetRequest(url: string, options: RemoteKeysOptions): () => Pr
 /** The caller's own transport may ignore its time limit, or throw before it returns a promise. */
 async function inTime(transport: Transport, request: Parameters<Transport>[0]): Promise<TransportResponse> {
   const late = () => new HookproofError("TIMED_OUT", `No complete answer within ${FETCH_TIMEOUT_MS} ms.`);
-  return within(transport(request), FETCH_TIMEOUT_MS + EXTRA_TIME_MS, late);
+  const read = async () => {
+    const response = await transport(request);
+    if (response.bodyError) throw response.bodyError;
+    return unzipped(response, request.maxResponseBytes);
+  };
+  return within(read(), FETCH_TIMEOUT_MS + EXTRA_TIME_MS, late);
+}
+
+/** An answer whose body is gzip, by its first bytes, which no JSON has; `fetch` has unzipped it and kept the header. */
+async function unzipped(response: TransportResponse, limit: number): Promise<TransportResponse> {
+  const [first, second] = response.body;
+  if (first !== 0x1f || second !== 0x8b || response.truncated) return response;
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  const stream = new Blob([new Uint8Array(response.body)]).stream();
+  const reader = stream.pipeThrough(new DecompressionStream("gzip")).getReader();
+  try {
+    for (let read = await reader.read(); read.value && length <= limit; read = await reader.read()) {
+      chunks.push(read.value);
+      length += read.value.length;
+    }
+  } catch {
+    return response; // read as it is, which is no JSON
+  }
+  void reader.cancel().catch(() => {});
+  return { ...response, body: concatBytes(chunks).subarray(0, limit), truncated: length > limit };
 }
 
 function readKeySet(response: TransportResponse, rules: KeyRules): FetchedKeys {

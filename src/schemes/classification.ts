@@ -1,6 +1,7 @@
 // What answers mean to a sender, in terms that all schemes share.
 import type { ErrorCode } from "../core/errors.js";
 import { type HeaderPair, httpDate, onlyValue } from "../core/headers.js";
+import { shown } from "../core/shown.js";
 
 /** What a listener answered to one attempt. */
 export interface Answer {
@@ -78,14 +79,23 @@ export function classifyTransient({ status, headers }: Answer, now: number): Cla
   };
 }
 
-const REFUSALS: Readonly<Record<number, readonly [outcome: "setup" | "final", code: ErrorCode]>> = {
-  401: ["setup", "AUTHENTICATION_REFUSED"],
-  403: ["setup", "SOURCE_REFUSED"],
-  404: ["setup", "LISTENER_NOT_FOUND"],
+/** The refusals that say something of the way or the account, and nothing of the event. */
+const SETUP: Readonly<Record<number, ErrorCode>> = {
+  401: "AUTHENTICATION_REFUSED",
+  402: "REQUEST_REFUSED",
+  403: "SOURCE_REFUSED",
+  404: "LISTENER_NOT_FOUND",
+  405: "REQUEST_REFUSED",
+  421: "REQUEST_REFUSED",
+  426: "REQUEST_REFUSED",
+  428: "REQUEST_REFUSED",
+  431: "REQUEST_REFUSED",
+  451: "REQUEST_REFUSED",
 };
 
 /**
- * What a refusal means: a wrong setting for 401, 403 and 404, otherwise that this request is never accepted.
+ * What a refusal means: a wrong setting where the answer says nothing of the event, which are redirects (the hints name
+ * their `Location`), 401 to 405, 421, 426, 428, 431 and 451; otherwise that this request is never accepted.
  *
  * @param hints likely causes in plain words; a person reads them
  *
@@ -93,18 +103,34 @@ const REFUSALS: Readonly<Record<number, readonly [outcome: "setup" | "final", co
  * ```ts
  * import { classifyRefusal } from "hookproof/schemes";
  *
- * classifyRefusal(401, ["another secret"]).outcome; // "setup"
+ * classifyRefusal({ status: 401, headers: [] }, ["another secret"]).outcome; // "setup"
  * ```
  */
-export function classifyRefusal(status: number, hints: readonly string[] = []): Classification {
-  const isRedirect = status >= 300 && status < 400;
-  const [outcome, code] = REFUSALS[status] ?? ["final", isRedirect ? "REDIRECT_REFUSED" : "REQUEST_REFUSED"];
-  return { outcome, code, hints };
+export function classifyRefusal(
+  { status, headers }: Pick<Answer, "status" | "headers">,
+  hints: readonly string[] = [],
+): Classification {
+  if (status >= 300 && status < 400) {
+    const location = locationHint(headers);
+    return { outcome: "setup", code: "REDIRECT_REFUSED", hints: location ? [location, ...hints] : hints };
+  }
+  const code = SETUP[status];
+  return code ? { outcome: "setup", code, hints } : { outcome: "final", code: "REQUEST_REFUSED", hints };
+}
+
+/** Where a redirect leads, without what may be a credential: user, query and fragment. */
+function locationHint(headers: readonly HeaderPair[]): string | undefined {
+  const location = onlyValue(headers, "location")
+    ?.replace(/[?#].*$/s, "")
+    .replace(/\/\/[^/]*@/, "//");
+  return location
+    ? `a server in front, or a URL that has moved: its Location is ${shown(location, 120)}`
+    : undefined;
 }
 
 /**
  * What an answer means in a scheme that says nothing else: every 2xx has accepted the event, what HTTP says to try again
- * is tried again, 401, 403 and 404 are a wrong setting, and any other answer is final.
+ * is tried again, and the rest is what `classifyRefusal` says.
  *
  * @example
  * ```ts
@@ -115,14 +141,17 @@ export function classifyRefusal(status: number, hints: readonly string[] = []): 
  */
 export function classifyAnswer(answer: Answer, _attempt: number, now: number): Classification {
   if (answer.status >= 200 && answer.status < 300) return { outcome: "accepted", earlier: false };
-  return classifyTransient(answer, now) ?? classifyRefusal(answer.status);
+  return classifyTransient(answer, now) ?? classifyRefusal(answer);
 }
 
-/** What `Retry-After` asks for, in milliseconds from now: seconds or a date (RFC 9110 section 10.2.3). */
+/**
+ * What `Retry-After` asks for, in milliseconds from now: seconds or a date (RFC 9110 section 10.2.3). Some servers write
+ * decimals, which are rounded up.
+ */
 function retryAfterMs(headers: readonly HeaderPair[], now: number): number | undefined {
   const text = onlyValue(headers, "retry-after");
   if (text === undefined) return undefined;
-  if (/^[0-9]+$/.test(text)) return Number(text) * 1000;
-  const date = httpDate(text);
+  if (/^[0-9]+(?:\.[0-9]+)?$/.test(text)) return Math.ceil(Number(text)) * 1000;
+  const date = httpDate(text, now);
   return date === undefined ? undefined : Math.max(0, date - now);
 }

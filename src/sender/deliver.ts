@@ -115,13 +115,21 @@ async function untilArrived(
       { now, retryAfterMs: classification.retryAfterMs, random: random() },
     );
     if (next.at === undefined)
-      throw new DeliveryError(next.reason === "window" ? { ...failure, code: "WINDOW_CLOSED" } : failure);
+      throw new DeliveryError(
+        next.reason === "window"
+          ? { ...failure, code: "WINDOW_CLOSED" }
+          : { ...failure, retryAfterMs: obeyed(classification.retryAfterMs, policy) },
+      );
     const delayMs = next.at - now;
     if (next.at >= deadline) throw new DeliveryError({ ...failure, retryAfterMs: delayMs });
     observe?.({ ...subject, type: "retry-scheduled", attempt: attempts.length + 1, delayMs, code });
     await wait(delayMs, signal);
     if (signal?.aborted) throw new DeliveryError({ ...failure, code: "ABORTED" });
   }
+}
+
+function obeyed(retryAfterMs: number | undefined, { maxRetryAfterMs }: RetryPolicy): number | undefined {
+  return retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, maxRetryAfterMs);
 }
 
 /**
@@ -154,7 +162,10 @@ export class DeliveryError extends HookproofError {
   readonly mayHaveArrived: boolean;
   /** Likely mistakes in plain words; empty when there is nothing to add. */
   readonly hint: string;
-  /** The delay that the receiver or the schedule wants, in milliseconds, when it is longer than `send` may take. */
+  /**
+   * The delay in milliseconds that the receiver wants, when no attempt is left; or the one that it or the schedule wants,
+   * when that is longer than `send` may take.
+   */
   declare readonly retryAfterMs?: number;
 
   constructor(details: {

@@ -5,7 +5,7 @@ import { Agent } from "node:https";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { HttpsProxyAgent } from "https-proxy-agent";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createTransport } from "../../src/http/node/transport.js";
 import type { TransportRequest } from "../../src/http/transport.js";
 import { type Certificates, runCertificates } from "../kit/certificates.js";
@@ -117,10 +117,35 @@ describe("limits", () => {
     await expect.poll(() => server.connections.every(({ destroyed }) => destroyed)).toBe(true);
   });
 
-  it("ends one whose answer begins and never ends", async () => {
+  it("ends one whose answer begins and never ends, with its status", async () => {
     const server = await started(httpServer((_req, res) => void res.write("a")));
-    const request = post(`http://127.0.0.1:${server.port}/`, { timeoutMs: 40 });
-    await expect(createTransport()(request)).rejects.toEqual(code("TIMED_OUT"));
+    const controller = new AbortController();
+    const end = () => void setImmediate(() => controller.abort()); // the answer is told of in the same turn
+    subscribe("http.client.response.finish", end);
+    onTestFinished(() => void unsubscribe("http.client.response.finish", end));
+    const answer = await createTransport()(
+      post(`http://127.0.0.1:${server.port}/`, { signal: controller.signal }),
+    );
+    expect(answer).toMatchObject({ status: 200, truncated: true, bodyError: code("ABORTED") });
+    await expect.poll(() => server.connections.every(({ destroyed }) => destroyed)).toBe(true);
+  });
+
+  it("keeps the status of an answer whose chunks cannot be read", async () => {
+    const server = await started(
+      tcpServer((socket) =>
+        socket.once("data", () =>
+          socket.write(
+            "HTTP/1.1 503 No\r\nRetry-After: 7\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\nzz\r\n",
+          ),
+        ),
+      ),
+    );
+    const answer = await createTransport()(post(`http://127.0.0.1:${server.port}/`));
+    expect(answer).toMatchObject({
+      status: 503,
+      headers: expect.arrayContaining([["Retry-After", "7"]]),
+      bodyError: code("RESPONSE_INVALID"),
+    });
   });
 
   it("limits the time for a connection with its TLS handshake", async () => {

@@ -3,6 +3,7 @@ import { channel } from "node:diagnostics_channel";
 import { EventEmitter, getEventListeners } from "node:events";
 import { type UndiciDispatcher, undiciTransport } from "hookproof/node";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { VERSION } from "../../src/core/version.js";
 
 /** The calls by which undici tells a handler of its request. */
 interface Handler {
@@ -94,6 +95,11 @@ const ENDS: Readonly<Record<string, (one: Exchange) => void>> = {
   "its time limit"() {
     vi.advanceTimersByTime(5_000);
   },
+  "its time limit, within an answer"({ handler, controller }) {
+    handler.onRequestStart(controller);
+    handler.onResponseStart({}, 200, {});
+    vi.advanceTimersByTime(5_000);
+  },
 };
 
 describe.each(Object.entries(ENDS))("an exchange that ended by %s", (what, end) => {
@@ -118,6 +124,7 @@ describe.each(Object.entries(ENDS))("an exchange that ended by %s", (what, end) 
       {
         "an answer": 200,
         "an answer that is too long": 200,
+        "its time limit, within an answer": 200,
         "the caller's word": "ABORTED",
         "its time limit": "TIMED_OUT",
       }[what] ?? "CONNECTION_FAILED",
@@ -125,7 +132,7 @@ describe.each(Object.entries(ENDS))("an exchange that ended by %s", (what, end) 
   });
 });
 
-it.each(Object.entries(ENDS).filter(([what]) => what !== "its time limit" && !/before/.test(what)))(
+it.each(Object.entries(ENDS).filter(([what]) => !/time limit/.test(what) && !/before/.test(what)))(
   "the connection of one that ended by %s is not looked at any more",
   async (_, end) => {
     const [ended, open] = [exchange(), exchange()];
@@ -187,7 +194,7 @@ it.each([
     origin: "http://127.0.0.1:9",
     path: "/hook?a=1",
     method,
-    headers: ["One", "1", "One", "2"],
+    headers: ["One", "1", "One", "2", "User-Agent", `hookproof/${VERSION}`, "Accept", "application/json"],
     body,
     headersTimeout: 0,
     bodyTimeout: 0,

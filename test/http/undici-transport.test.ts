@@ -52,6 +52,18 @@ for (const [name, needs, found] of UNDICIS)
       expect(Buffer.from(answer.body).toString()).toBe('{"code":"X"}');
     });
 
+    it("keeps the status of a body that breaks off", async () => {
+      const broken = await started(
+        httpServer((_req, res) => {
+          res.writeHead(409, { "Content-Length": "10" }).write("ab", () => setImmediate(() => res.destroy()));
+        }),
+      );
+      expect(await transport()(post(`http://127.0.0.1:${broken.port}/`))).toMatchObject({
+        status: 409,
+        bodyError: code("CONNECTION_LOST"),
+      });
+    });
+
     it("reads up to the limit and hangs up", async () => {
       const server = await started(
         httpServer((_req, res) => {

@@ -148,7 +148,7 @@ it("stops after as many attempts as the listener's policy says", async () => {
   ]);
 });
 
-it.each([400, 405, 413, 415, 301, 422])("makes a dead letter of an event that gets %i", async (status) => {
+it.each([400, 410, 413, 415, 422])("makes a dead letter of an event that gets %i", async (status) => {
   const bench = outboxBench();
   const server = await bench.receiver({
     intercept(request, response) {
@@ -175,6 +175,12 @@ it.each([
   [401, "AUTHENTICATION_REFUSED"],
   [403, "SOURCE_REFUSED"],
   [404, "LISTENER_NOT_FOUND"],
+  [
+    302,
+    'REDIRECT_REFUSED. Likely: a server in front, or a URL that has moved: its Location is "https://login.example/sso"',
+  ],
+  [405, "REQUEST_REFUSED"],
+  [421, "REQUEST_REFUSED"],
 ])("raises one alert for %i and goes on trying, until somebody mends it", async (status, code) => {
   const bench = outboxBench();
   let broken = true;
@@ -182,7 +188,9 @@ it.each([
     intercept(request, response, receive) {
       if (!broken) return receive(request, response);
       request.resume();
-      response.writeHead(status).end();
+      response
+        .writeHead(status, { Location: "https://user:hunter2@login.example/sso?token=hunter2#x" })
+        .end();
     },
   });
   const outbox = bench.outbox({ a: bench.listener(server) });
@@ -193,6 +201,7 @@ it.each([
   expect(alerts).toHaveLength(1);
   expect(alerts[0]).toContain(`${status} ${code}`);
   expect(alerts[0]).toContain("Likely:");
+  expect(alerts[0]).not.toContain("hunter2");
   broken = false;
   await bench.passUntil(() => server.runs.size === 2);
   broken = true;

@@ -217,7 +217,7 @@ describe("a transmitter", () => {
     [401, "setup"],
     [403, "setup"],
     [404, "setup"],
-    [302, "final"],
+    [302, "setup"],
     [413, "final"],
     [415, "final"],
     [429, "retry"],

@@ -343,7 +343,7 @@ export const CODE_ADVICE = {
   ],
   REDIRECT_REFUSED: [
     "The receiver answered with a redirect. Redirects are not followed, because a signed request is for one URL.",
-    "Use the final URL; the usual reasons are http:// and a missing www.",
+    "Use the final URL; the usual reasons are http://, a missing www, and a login or maintenance page in front. An outbox waits meanwhile.",
   ],
   RECEIVER_UNAVAILABLE: [
     "The receiver answered 5xx, 408, 425 or 429 at every attempt; after a 5xx the event may have arrived.",

@@ -6,6 +6,7 @@ import { HookproofError } from "../../core/errors.js";
 import { headerPairs } from "../../core/headers.js";
 import {
   asUnsent,
+  missingHeaders,
   publicAddresses,
   type Transport,
   type TransportOptions,
@@ -155,6 +156,7 @@ function headerLines(request: TransportRequest, host: string): string[] {
   const lines = ["Host", host];
   for (const [name, value] of request.headers) lines.push(name, value);
   if (request.body) lines.push("Content-Length", String(request.body.length));
+  for (const [name, value] of missingHeaders(request.headers)) lines.push(name, value);
   return lines;
 }
 
@@ -194,6 +196,8 @@ function runExchange(
     let unwatch: (() => void) | undefined;
     /** Something came back: the request has arrived, and must not be sent again. */
     let answered = false;
+    /** Ends the exchange with the answer whose header section is whole, and whose body is not. */
+    let endAnswer: ((bodyError: HookproofError) => void) | undefined;
     /** Whether there is a connection to the host itself, or one is being made; what the agent shows decides. */
     let isOwn = req.reusedSocket || !proxied;
     /** Whether something of the request may have reached the host. */
@@ -213,7 +217,8 @@ function runExchange(
       req.destroy();
       endTunnel(req);
       const mapped = explained(error);
-      if (req.reusedSocket && !answered && isConnectionLost(error)) resolve({ stale: mapped });
+      if (endAnswer) endAnswer(mapped);
+      else if (req.reusedSocket && !answered && isConnectionLost(error)) resolve({ stale: mapped });
       else reject(isSent ? mapped : asUnsent(mapped));
     }
     function explained(error: Error): HookproofError {
@@ -275,10 +280,12 @@ function runExchange(
       const headers = headerPairs(res.rawHeaders);
       noteKeepAlive(socket, headers);
       const authenticated = isAuthenticated(socket, agent, host);
-      readUpTo(res, request.maxResponseBytes, fail, (body, truncated) => {
+      const answer = { status, headers, authenticated };
+      const read = readUpTo(res, request.maxResponseBytes, fail, (body, truncated) => {
         settle();
-        resolve({ status, headers, body, truncated, authenticated });
+        resolve({ ...answer, body, truncated });
       });
+      endAnswer = (bodyError) => resolve({ ...answer, body: read(), truncated: true, bodyError });
     });
     req.end(request.body);
   });
@@ -289,21 +296,25 @@ function isDecided(error: Error): boolean {
   return error instanceof HookproofError && error.code !== "TIMED_OUT" && error.code !== "RESPONSE_INVALID";
 }
 
+/** Reads a body; gives a function for what came of it so far. */
 function readUpTo(
   res: IncomingMessage,
   limit: number,
   fail: (error: Error) => void,
   done: (body: Uint8Array, truncated: boolean) => void,
-): void {
+): () => Uint8Array {
   const chunks: Buffer[] = [];
   let length = 0;
   let finished = false;
+  const read = () => {
+    const [only] = chunks;
+    const whole = only && chunks.length === 1 ? only : Buffer.concat(chunks);
+    return length > limit ? whole.subarray(0, limit) : whole;
+  };
   const finish = (truncated: boolean) => {
     if (finished) return;
     finished = true;
-    const [only] = chunks;
-    const whole = only && chunks.length === 1 ? only : Buffer.concat(chunks);
-    done(truncated ? whole.subarray(0, limit) : whole, truncated);
+    done(read(), truncated);
   };
   res.on("data", (chunk: Buffer) => {
     if (finished) return;
@@ -315,6 +326,9 @@ function readUpTo(
   });
   res.on("end", () => finish(false));
   res.on("error", (error) => {
-    if (!finished) fail(error);
+    if (finished) return;
+    finished = true;
+    fail(error);
   });
+  return read;
 }

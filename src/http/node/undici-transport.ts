@@ -3,7 +3,13 @@ import { subscribe } from "node:diagnostics_channel";
 import type { Socket } from "node:net";
 import type { HookproofError } from "../../core/errors.js";
 import { type HeaderPair, headerPairs } from "../../core/headers.js";
-import { asUnsent, type Transport, type TransportRequest, type TransportResponse } from "../transport.js";
+import {
+  asUnsent,
+  missingHeaders,
+  type Transport,
+  type TransportRequest,
+  type TransportResponse,
+} from "../transport.js";
 import { type CountingSocket, tooMuchAhead, watchBytesAhead } from "./bytes-ahead.js";
 import {
   aborted,
@@ -68,7 +74,7 @@ export function undiciTransport(dispatcher: UndiciDispatcher): Transport {
         origin,
         path: pathname + search,
         method: request.method as "GET" | "POST",
-        headers: request.headers.flat(),
+        headers: [...request.headers, ...missingHeaders(request.headers)].flat(),
         body: request.body ?? null,
         // The whole exchange has a time limit; undici's own limits would only end it earlier.
         headersTimeout: 0,
@@ -189,7 +195,8 @@ class Exchange {
     if (this.#ended) return;
     this.#settle();
     const mapped = this.#explained(error);
-    this.#reject(this.#isSent ? mapped : asUnsent(mapped));
+    if (this.#status !== 0) this.#resolve({ ...this.#answer(true), bodyError: mapped });
+    else this.#reject(this.#isSent ? mapped : asUnsent(mapped));
     this.#leave(error);
   }
 
@@ -207,9 +214,12 @@ class Exchange {
   #finish(truncated: boolean): void {
     if (this.#ended) return;
     this.#settle();
-    const whole = Buffer.concat(this.#chunks);
-    const body = truncated ? whole.subarray(0, this.#request.maxResponseBytes) : whole;
-    this.#resolve({ status: this.#status, headers: this.#headers, body, truncated });
+    this.#resolve(this.#answer(truncated));
+  }
+
+  #answer(truncated: boolean): TransportResponse {
+    const body = Buffer.concat(this.#chunks).subarray(0, this.#request.maxResponseBytes);
+    return { status: this.#status, headers: this.#headers, body, truncated };
   }
 
   #settle(): void {

@@ -33,5 +33,5 @@ export function classify(
   }
   if (status === 409)
     return attempt > 1 || result.resent ? { outcome: "accepted", earlier: true } : { outcome: "duplicate" };
-  return classifyTransient(result, now) ?? classifyRefusal(status, likelyCauses(status));
+  return classifyTransient(result, now) ?? classifyRefusal(result, likelyCauses(status));
 }

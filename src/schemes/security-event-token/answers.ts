@@ -62,7 +62,7 @@ export function classify(answer: Answer, attempt: number, now: number): Classifi
   if (status !== 400) return classifyAnswer(answer, attempt, now);
   const err = errorIn(answer.body);
   const meaning = err === undefined ? undefined : ERRORS[err];
-  if (err === undefined || meaning === undefined) return classifyRefusal(status, [NO_ERROR]);
+  if (err === undefined || meaning === undefined) return classifyRefusal(answer, [NO_ERROR]);
   return { outcome: meaning.outcome, code: meaning.code, hints: [`${err}: ${meaning.hint}`] };
 }
 

@@ -36,7 +36,7 @@ function classify(answer: Answer, _attempt: number, now: number): Classification
   if (status >= 200 && status < 300) return { outcome: "accepted", earlier: false };
   if (status === 410)
     return { outcome: "final", code: "REQUEST_REFUSED", hints: GONE_HINTS, stopSending: true };
-  const refused = classifyTransient(answer, now) ?? classifyRefusal(status, HINTS);
+  const refused = classifyTransient(answer, now) ?? classifyRefusal(answer, HINTS);
   return refused.outcome === "final" ? { ...refused, outcome: "setup" } : refused;
 }
 
