@@ -16,7 +16,13 @@ const note = "x".repeat(900);
 
 /** As docs/guides/outbox-postgresql.md has it. */
 function openOutbox() {
-  const pool = new pg.Pool({ host: task.database, user: "postgres", database: "postgres", ...task.pool });
+  const pool = new pg.Pool({
+    connectionTimeoutMillis: 10_000,
+    host: task.database,
+    user: "postgres",
+    database: "postgres",
+    ...task.pool,
+  });
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   const signer = hmacSigner({ secret: SECRET });

@@ -95,7 +95,7 @@ export async function postgresEngine({ beside = true } = {}) {
   const connectionString = process.env.DATABASE_URL;
   if (!connectionString) return undefined;
   const suffix = randomUUID().slice(0, 8);
-  const pool = new pg.Pool({ connectionString });
+  const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString });
   pool.on("error", (error) => console.error(error.message));
   const boss = beside ? await startedBoss(connectionString, `boss_${suffix}`) : undefined;
   const byHand = beside ? await loopByHand() : undefined;

@@ -7,7 +7,7 @@ const POLL_MS = 100;
 
 /** Its tables on the PostgreSQL of DATABASE_URL, in a schema of their own, and what fills them. */
 export async function queueByHand() {
-  const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+  const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: process.env.DATABASE_URL });
   const schema = `hand_${randomUUID().slice(0, 8)}`;
   await pool.query(`
     CREATE SCHEMA ${schema};

@@ -34,7 +34,11 @@ const kinds = {
     return { store, inFlight: 50, bytes };
   },
   async postgres(name) {
-    const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 });
+    const pool = new pg.Pool({
+      connectionTimeoutMillis: 10_000,
+      connectionString: process.env.DATABASE_URL,
+      max: 10,
+    });
     const table = `hookproof_bench_${process.pid}_${name}`;
     const store = postgresReplayStore({ pool, table, timeoutMs: 60_000 });
     const ask = async (sql) => (await pool.query(sql)).rows[0];

@@ -8,7 +8,11 @@ import { workerByHand } from "./queue-by-hand.mjs";
 
 const [kind, schema, places] = process.argv.slice(2);
 // While other workers have their round, this one holds no connection: the server has not enough for all of them.
-const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, idleTimeoutMillis: 200 });
+const pool = new pg.Pool({
+  connectionTimeoutMillis: 10_000,
+  connectionString: process.env.DATABASE_URL,
+  idleTimeoutMillis: 200,
+});
 const signer = hmacSigner({ secret: "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE" });
 let delivered = 0;
 

@@ -9,10 +9,7 @@ const secret = process.env.LISTENER_SECRET;
 if (!secret) throw new Error("LISTENER_SECRET is missing: the secret of the listener.");
 
 const connectionString = process.env.DATABASE_URL ?? "postgres://localhost/app";
-const pool = new pg.Pool({ connectionString });
-// A lost connection is an error of the pool's, or of the connection while it is in use: unheard, it ends the process.
-pool.on("error", (error) => console.error(error.message));
-pool.on("connect", (client) => client.on("error", () => {})); // its query rejects too
+const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 5_000 });
 await pool.query("CREATE TABLE IF NOT EXISTS users (id text PRIMARY KEY, active boolean NOT NULL)");
 
 const outbox = createOutbox({

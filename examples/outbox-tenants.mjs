@@ -14,10 +14,7 @@ const key = Buffer.from(process.env.TENANT_KEY ?? "", "base64");
 if (key.length !== 32) throw new Error("TENANT_KEY is missing: 32 bytes in base64, from your vault.");
 
 const connectionString = process.env.DATABASE_URL ?? "postgres://localhost/app";
-const pool = new pg.Pool({ connectionString });
-// A lost connection is an error of the pool's, or of the connection while it is in use: unheard, it ends the process.
-pool.on("error", (error) => console.error(error.message));
-pool.on("connect", (client) => client.on("error", () => {})); // its query rejects too
+const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 5_000 });
 
 const outbox = createOutbox({ store: postgresStore({ pool }), listeners: listenerOf });
 

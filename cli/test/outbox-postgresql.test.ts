@@ -22,7 +22,7 @@ describeWith("postgresql", postgres)("an outbox of another program on PostgreSQL
 
   beforeEach(async () => {
     url = await emptyDatabase(postgres?.url ?? "", "shop");
-    pool = new pg.Pool({ connectionString: url });
+    pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: url });
     pool.on("error", () => {});
     store = postgresStore({ pool });
     outbox = createOutbox({ store, listeners: { offboarding: LISTENER, archive: LISTENER } });

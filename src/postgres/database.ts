@@ -14,7 +14,12 @@ export interface PostgresPoolClient extends PostgresClient {
   release(error?: Error | boolean): void;
 }
 
-/** The part of a `Pool` of `pg` that the store uses. */
+/**
+ * The part of a `Pool` of `pg` that a store uses. It has to have a `connectionTimeoutMillis`: to give up on `connect()`
+ * gives nothing back, so that in a network that swallows connections each attempt would keep a place of the pool for
+ * ever. A store listens for the errors of the pool and of its connections, which would end the process otherwise; what
+ * was asked rejects as well.
+ */
 export interface PostgresPool {
   /** Takes a client out of the pool, and connects if none is free. */
   connect(): Promise<PostgresPoolClient>;
@@ -23,6 +28,8 @@ export interface PostgresPool {
     | {
         /** The number of connections; 10 by default. */
         readonly max?: number | undefined;
+        /** How long it may take to make a connection, or to be given one; above 0. */
+        readonly connectionTimeoutMillis?: number | undefined;
       }
     | undefined;
 }
@@ -48,15 +55,23 @@ const MAX_RUNS = 4;
 export class Database {
   readonly #pool: PostgresPool;
   readonly #limitMs: number;
+  readonly #failure: typeof outboxFailure;
   /** When each connection last answered. */
   readonly #heard = new WeakMap<PostgresPoolClient, number>();
   /** The start of the last call that was never answered. Connections that last answered earlier may be dead too. */
   #silentSince = Number.NEGATIVE_INFINITY;
   readonly #onLoss = new Set<() => void>();
 
-  constructor(pool: PostgresPool, limitMs: number) {
+  /**
+   * @param limitMs how long a call may take
+   * @param failure makes the error of a call from the driver's; by default those of an outbox
+   * @throws {TypeError} for a pool that waits for ever
+   */
+  constructor(pool: PostgresPool, limitMs: number, failure = outboxFailure) {
+    requirePool(pool);
     this.#pool = pool;
     this.#limitMs = limitMs;
+    this.#failure = failure;
   }
 
   /** Runs one statement that changes nothing. */
@@ -155,7 +170,7 @@ export class Database {
         return await this.#once(work, progress);
       } catch (error) {
         if (run < MAX_RUNS && isCollision(error)) continue;
-        throw failure(error, progress.asked);
+        throw isOurs(error) ? error : this.#failure(error, progress.asked && !isServerError(error));
       }
     }
   }
@@ -167,9 +182,6 @@ export class Database {
     const until = performance.now() + this.#limitMs;
     const client = await this.#acquire(until);
     const askedAt = performance.now();
-    const ignore = () => {}; // the query itself rejects as well
-    const events = eventsOf(client);
-    events.on?.("error", ignore);
     try {
       const value = await withinTime(work(client, progress), until - performance.now());
       this.#heard.set(client, performance.now());
@@ -179,8 +191,6 @@ export class Database {
       if (error instanceof NoAnswer) this.#silentSince = Math.max(this.#silentSince, askedAt);
       await this.#giveBack(client, error);
       throw error;
-    } finally {
-      events.removeListener?.("error", ignore);
     }
   }
 
@@ -199,10 +209,14 @@ export class Database {
   async #acquire(until: number): Promise<PostgresPoolClient> {
     for (;;) {
       const connecting = this.#pool.connect();
-      const client = await withinTime(connecting, until - performance.now()).catch((error) => {
-        connecting.then((late) => late.release()).catch(() => {}); // the caller has given up
-        throw error;
-      });
+      const left = until - performance.now();
+      const client = await within(connecting, left, () => noConnection(this.#pool, this.#limitMs)).catch(
+        (error) => {
+          connecting.then((late) => late.release()).catch(() => {}); // the caller has given up
+          throw error;
+        },
+      );
+      hearErrors(eventsOf(client));
       if (await this.#isAlive(client)) return client;
     }
   }
@@ -232,7 +246,44 @@ export interface ClientEvents {
   readonly processID?: number | null;
   on?(event: "error" | "end", listener: () => void): unknown;
   on?(event: "notification", listener: (message: { readonly payload?: string }) => void): unknown;
-  removeListener?(event: "error", listener: () => void): unknown;
+}
+
+const ignore = () => {};
+
+/** The connections that are listened to; those of a pool are used again and again. */
+const heard = new WeakSet<object>();
+
+/** An error that nobody listens for ends the process; what is being asked rejects as well. */
+function hearErrors(emitter: object): void {
+  if (heard.has(emitter)) return;
+  heard.add(emitter);
+  (emitter as ClientEvents).on?.("error", ignore);
+}
+
+function requirePool(pool: PostgresPool): void {
+  if (typeof pool?.connect !== "function") throw new TypeError("pool must be a Pool of pg");
+  if (pool.options && !(Number(pool.options.connectionTimeoutMillis) > 0))
+    throw new TypeError(
+      "pool must have a time limit: new Pool({ connectionTimeoutMillis: 5_000, ... }). Without it, a network that swallows connections keeps the pool's places for ever",
+    );
+  hearPool(pool);
+}
+
+/** Those of connections that the application uses as well, and of any that are made later. */
+function hearPool(pool: object): void {
+  if (heard.has(pool)) return;
+  const { on } = pool as { on?(event: string, listener: (client: ClientEvents) => void): unknown };
+  hearErrors(pool);
+  on?.call(pool, "connect", hearErrors);
+}
+
+/** Why a pool gave no connection in time. */
+function noConnection(pool: PostgresPool, limitMs: number): Error {
+  const { totalCount, idleCount } = pool as { totalCount?: unknown; idleCount?: unknown };
+  const { max = 10 } = pool.options ?? {};
+  const isFull = totalCount === max && idleCount === 0;
+  const why = isFull ? `: all ${max} are in use, or being made` : "";
+  return new Error(`The pool gave no connection within ${limitMs} ms${why}`);
 }
 
 export function eventsOf(client: PostgresPoolClient): ClientEvents {
@@ -265,9 +316,7 @@ function isOurs(error: unknown): error is Error {
   return error instanceof HookproofError || error instanceof TypeError;
 }
 
-function failure(error: unknown, asked: boolean): Error {
-  if (isOurs(error)) return error;
-  const isUnknown = asked && !isServerError(error);
+function outboxFailure(error: unknown, isUnknown: boolean): Error {
   return databaseFailure(isUnknown ? "OUTBOX_OUTCOME_UNKNOWN" : "OUTBOX_UNAVAILABLE", error);
 }
 

@@ -5,7 +5,6 @@
  */
 
 export {
-  type PostgresQueryable,
   type PostgresReplayStore,
   type PostgresReplayStoreOptions,
   postgresReplayStore,

@@ -66,7 +66,7 @@ export async function liveSqlite(): Promise<LiveEngine> {
 /** A database of its own on the server. */
 export async function livePostgres(server: string, name: string): Promise<LiveEngine> {
   const url = await emptyDatabase(server, name);
-  const pool = new pg.Pool({ connectionString: url });
+  const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: url });
   pool.on("error", () => {}); // the server is stopped first
   const store = postgresStore({ pool });
   await store.now();

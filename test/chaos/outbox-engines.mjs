@@ -31,7 +31,11 @@ export const ENGINES = {
     };
   },
   async postgres({ url }) {
-    const pool = new pg.Pool({ connectionString: url, application_name: "worker" });
+    const pool = new pg.Pool({
+      connectionTimeoutMillis: 10_000,
+      connectionString: url,
+      application_name: "worker",
+    });
     pool.on("error", () => {}); // the server is killed, too
     pool.on("connect", (client) => client.on("error", () => {}));
     return {

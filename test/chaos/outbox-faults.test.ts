@@ -97,7 +97,7 @@ itWith("postgresql and pgbouncer", postgres && hasPgBouncer)(
       await postgres.kill();
       await postgres.restart();
       // A pool that was refused while the server was away waits before it asks again: until then the store is away.
-      const pool = new pg.Pool({ connectionString: through, max: 1 });
+      const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: through, max: 1 });
       pool.on("error", () => {});
       const answers = () =>
         pool.query("SELECT 1").then(

@@ -44,7 +44,7 @@ afterAll(() => postgres?.stop());
 
 itWith("postgresql", postgres)(title("PostgreSQL"), { timeout: 1_800_000 }, async () => {
   if (!postgres) return;
-  const pool = new pg.Pool({ connectionString: postgres.url });
+  const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: postgres.url });
   pool.on("error", () => {}); // end() returns before its connections are closed
   await pool.query("DROP SCHEMA IF EXISTS hookproof CASCADE; DROP TABLE IF EXISTS orders"); // of a try that failed
   await pool.query("CREATE TABLE orders (id text)");

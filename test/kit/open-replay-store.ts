@@ -32,7 +32,11 @@ export function openReplayStore(
     });
   }
   if (kind === "postgres") {
-    const pool = new pg.Pool({ connectionString: where, options: `-c search_path=${space}` });
+    const pool = new pg.Pool({
+      connectionTimeoutMillis: 10_000,
+      connectionString: where,
+      options: `-c search_path=${space}`,
+    });
     return postgresReplayStore({ pool, reservationMs, timeoutMs: TIMEOUT_MS });
   }
   return sqliteReplayStore({ db: openSqlite(kind, where), reservationMs });

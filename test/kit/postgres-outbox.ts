@@ -26,7 +26,7 @@ const TIMES = {
 
 export function testOutbox(connectionString: string, options: pg.PoolConfig = {}): TestOutbox {
   const schema = `outbox_${randomUUID().replaceAll("-", "")}`;
-  const pool = new pg.Pool({ connectionString, ...options });
+  const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString, ...options });
   pool.on("error", () => {}); // end() returns before its connections are closed, and the server may stop first
   const store: TestOutbox["store"] = (given = {}) => postgresStore({ pool, schema, ...given });
   return {
@@ -76,7 +76,7 @@ export async function testOutboxBehindProxy(
   const proxy = await tcpProxy({ host: url.hostname, port: Number(url.port) });
   const outbox = testOutbox(connectionString);
   const through = Object.assign(new URL(url), { hostname: "127.0.0.1", port: String(proxy.port) });
-  const far = new pg.Pool({ connectionString: through.href, ...options });
+  const far = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: through.href, ...options });
   far.on("error", () => {});
   const store: TestOutbox["store"] = (given = {}) => outbox.store({ pool: far, timeoutMs, ...given });
   return {

@@ -110,7 +110,11 @@ function handle(url: string, stop: () => Promise<void>): TestPostgres {
     stop,
     async schema() {
       const name = `hookproof_${randomUUID().replaceAll("-", "")}`;
-      const pool = new pg.Pool({ connectionString: url, options: `-c search_path=${name}` });
+      const pool = new pg.Pool({
+        connectionTimeoutMillis: 10_000,
+        connectionString: url,
+        options: `-c search_path=${name}`,
+      });
       pool.on("error", () => {}); // end() returns before its connections are closed, and the server may stop first
       await pool.query(`CREATE SCHEMA ${name}`);
       return {

@@ -24,7 +24,10 @@ it("PostgreSQL: what was reserved after its caller was told that it failed is re
     if (sql.includes("to_regclass")) return { rows: [{ exists: true }], rowCount: 1 };
     return values ? ask(sql, values) : { rows: [], rowCount: 0 };
   };
-  const store = postgresReplayStore({ pool: { query } as never, timeoutMs: 20 });
+  const store = postgresReplayStore({
+    pool: { connect: async () => ({ query, release() {} }) },
+    timeoutMs: 20,
+  });
   await expect(store.reserve("lst_1", "e1")).rejects.toMatchObject({ code: "REPLAY_STORE_UNAVAILABLE" });
   expect(asked).toHaveLength(1);
   letGo();
@@ -42,7 +45,7 @@ it("PostgreSQL: what was reserved over a connection that broke before the answer
     if (sql.startsWith("WITH given")) throw new Error("Connection terminated unexpectedly");
     return { rows: [], rowCount: 0 };
   };
-  const store = postgresReplayStore({ pool: { query } as never });
+  const store = postgresReplayStore({ pool: { connect: async () => ({ query, release() {} }) } });
   const reserving = ["e1", "e2"].map((id) => store.reserve("lst_1", id));
   for (const { status } of await Promise.allSettled(reserving)) expect(status).toBe("rejected");
   await waitFor(() => asked.length === 2);

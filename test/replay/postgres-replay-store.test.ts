@@ -1,3 +1,4 @@
+import type { PostgresPool, PostgresPoolClient } from "hookproof/outbox/postgres";
 import { createReceiver, type Reservation } from "hookproof/receiver";
 import { postgresReplayStore } from "hookproof/replay";
 import { replayStoreContract } from "hookproof/testing";
@@ -8,6 +9,11 @@ import { describeWith } from "../kit/needs.js";
 import { TIMEOUT_MS } from "../kit/open-replay-store.js";
 import { testPostgres } from "../kit/postgres.js";
 import { LISTENER, signedRequest } from "../kit/signed-request.js";
+
+/** A pool whose connections all ask in one way. */
+const poolOf = (query: PostgresPoolClient["query"]): PostgresPool => ({
+  connect: async () => ({ query, release() {} }),
+});
 
 const postgres = await testPostgres();
 afterAll(() => postgres?.stop());
@@ -106,10 +112,9 @@ describeWith("postgresql", postgres)("postgresReplayStore", () => {
 
   it("answers 503 with Retry-After while its table cannot be created, and the id is not used up", async () => {
     let isDown = true;
-    const pool = {
-      query: (sql: string, values?: unknown[]) =>
-        isDown ? Promise.reject(new Error("down")) : schema.pool.query(sql, values),
-    };
+    const pool = poolOf((sql, values) =>
+      isDown ? Promise.reject(new Error("down")) : schema.pool.query(sql, values),
+    );
     const receiver = createReceiver({ listener: LISTENER, replayStore: postgresReplayStore({ pool }) });
     const request = await signedRequest();
     const refused = await receiver.receive(request, async () => {});
@@ -124,7 +129,7 @@ describeWith("postgresql", postgres)("postgresReplayStore", () => {
       statements++;
       return schema.pool.query(sql, values);
     };
-    const store = postgresReplayStore({ pool: { query } });
+    const store = postgresReplayStore({ pool: poolOf(query) });
     await store.reserve("lst_1", "before");
     statements = 0;
     const ids = [...Array.from({ length: 98 }, (_, at) => `id ${at}`), "twice", "twice"];
@@ -153,7 +158,7 @@ describeWith("postgresql", postgres)("postgresReplayStore", () => {
       statements.push(sql);
       return schema.pool.query(sql, values);
     };
-    const store = postgresReplayStore({ pool: { query }, timeoutMs: 60_000 });
+    const store = postgresReplayStore({ pool: poolOf(query), timeoutMs: 60_000 });
     const found = await Promise.all(
       Array.from({ length: 2_000 }, (_, at) => store.reserve("lst_1", `${at}`)),
     );
@@ -189,7 +194,9 @@ describeWith("postgresql", postgres)("postgresReplayStore", () => {
 
   it("under serializable isolation, one id that collides fails none of its statement", async () => {
     const options = `${schema.pool.options.options ?? ""} -c default_transaction_isolation=serializable`;
-    const pools = [1, 2].map(() => new pg.Pool({ ...schema.pool.options, options }));
+    const pools = [1, 2].map(
+      () => new pg.Pool({ connectionTimeoutMillis: 10_000, ...schema.pool.options, options }),
+    );
     for (const pool of pools) {
       pool.on("error", () => {});
       onTestFinished(() => pool.end());
@@ -218,7 +225,10 @@ describeWith("postgresql", postgres)("postgresReplayStore", () => {
     try {
       await client.query(`SET ROLE ${role}`);
       await expect(client.query("CREATE TABLE other_ids ()")).rejects.toThrow(/permission denied/);
-      const store = postgresReplayStore({ pool: client, timeoutMs: TIMEOUT_MS });
+      const store = postgresReplayStore({
+        pool: poolOf((...given) => client.query(...given)),
+        timeoutMs: TIMEOUT_MS,
+      });
       expect((await store.reserve("lst_1", "second")).state).toBe("reserved");
     } finally {
       await client.query("RESET ROLE");
@@ -229,7 +239,10 @@ describeWith("postgresql", postgres)("postgresReplayStore", () => {
 });
 
 it("a server that is not there is REPLAY_STORE_UNAVAILABLE", async () => {
-  const pool = new pg.Pool({ host: "127.0.0.1", port: await heldPort(), user: "nobody", password: "hush" });
+  const pool = new pg.Pool({
+    ...{ host: "127.0.0.1", port: await heldPort(), user: "nobody", password: "hush" },
+    connectionTimeoutMillis: 10_000,
+  });
   const error = await postgresReplayStore({ pool })
     .reserve("lst_1", "id")
     .catch((caught) => caught);
@@ -238,14 +251,15 @@ it("a server that is not there is REPLAY_STORE_UNAVAILABLE", async () => {
 });
 
 it("a server that is late is REPLAY_STORE_UNAVAILABLE", async () => {
-  const pool = { query: () => new Promise<never>(() => {}) };
+  const pool = poolOf(() => new Promise<never>(() => {}));
   const store = postgresReplayStore({ pool, timeoutMs: 5 });
   await expect(store.reserve("lst_1", "id")).rejects.toMatchObject({ code: "REPLAY_STORE_UNAVAILABLE" });
 });
 
 it("names what cannot work", () => {
-  expect(() => postgresReplayStore({ pool: {} as never })).toThrow(/^pool must have/);
-  const pool = { query: async () => ({ rows: [], rowCount: 0 }) };
+  expect(() => postgresReplayStore({ pool: {} as never })).toThrow(/^pool must be/);
+  expect(() => postgresReplayStore({ pool: new pg.Pool() })).toThrow(/^pool must have a time limit/);
+  const pool = poolOf(async () => ({ rows: [] }));
   expect(() => postgresReplayStore({ pool, table: 'a"b' })).toThrow(/^table must be/);
   expect(() => postgresReplayStore({ pool, timeoutMs: -1 })).toThrow(/^timeoutMs must be/);
 });

@@ -17,7 +17,7 @@ import { createWaker } from "./wake.js";
 
 /** Options of `postgresStore`. */
 export interface PostgresStoreOptions {
-  /** A `Pool` of `pg`, with a listener for its `error` events. The store does not end it. */
+  /** A `Pool` of `pg` with a `connectionTimeoutMillis`. The store does not end it. */
   pool: PostgresPool;
   /** The schema of the outbox's tables; `hookproof` by default. Each outbox of a database has one. */
   schema?: string | undefined;
@@ -45,10 +45,7 @@ export interface PostgresStoreOptions {
  * import { postgresStore } from "hookproof/outbox/postgres";
  * import { Pool } from "pg";
  *
- * const pool = new Pool({ connectionString: "postgres://localhost/app" });
- * // A lost connection is an error of the pool's, or of the connection while it is in use.
- * pool.on("error", (error) => console.error(error.message));
- * pool.on("connect", (client) => client.on("error", () => {})); // its query rejects too
+ * const pool = new Pool({ connectionString: "postgres://localhost/app", connectionTimeoutMillis: 5_000 });
  * const store = postgresStore({ pool });
  * ```
  */
@@ -57,7 +54,6 @@ export function postgresStore({
   schema = "hookproof",
   timeoutMs = 5_000,
 }: PostgresStoreOptions): OutboxStore<PostgresClient> {
-  if (typeof pool?.connect !== "function") throw new TypeError("pool must be a Pool of pg");
   checkWholeNumber("timeoutMs", timeoutMs);
   const names = outboxNames(schema);
   const database = new Database(pool, timeoutMs);

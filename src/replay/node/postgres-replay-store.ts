@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { checkWholeNumber } from "../../core/options.js";
 import { EVENT_ID_RETENTION_MS } from "../../core/protocol.js";
-import { isCollision } from "../../postgres/database.js";
+import { Database, type PostgresClient, type PostgresPool, rowsOf } from "../../postgres/database.js";
 import {
   CLEANUP_ROWS,
   cleanupSchedule,
@@ -13,20 +13,15 @@ import {
   type ReplayStore,
   type Reservation,
   reservationLost,
+  storeFailure,
   withinMs,
 } from "../replay-store.js";
 import { together } from "./together.js";
 
-/** The method of a `Pool`, `PoolClient` or `Client` of `pg` that the store uses. */
-export interface PostgresQueryable {
-  /** Runs a statement, with a value for each `$1`, `$2` and so on. */
-  query(sql: string, values?: unknown[]): Promise<{ rows: unknown[]; rowCount: number | null }>;
-}
-
 /** Options of `postgresReplayStore`. */
 export interface PostgresReplayStoreOptions {
-  /** A `Pool` of `pg`; ending it is the caller's. */
-  pool: PostgresQueryable;
+  /** A `Pool` of `pg` with a `connectionTimeoutMillis`; ending it is the caller's. */
+  pool: PostgresPool;
   /** The table's name, or `schema.name`; `hookproof_event_ids` by default. */
   table?: string | undefined;
   /** How long a reservation holds if it is neither committed nor released; 60,000 ms by default. */
@@ -41,7 +36,7 @@ export interface PostgresReplayStore extends ReplayStore {
    * As in every store. With the client of an open transaction, id and work are committed together, or neither is.
    * Where it rejects with RESERVATION_LOST, roll back. Make it the last call before `COMMIT`.
    */
-  commit(reservation: Reservation, transaction?: PostgresQueryable): Promise<void>;
+  commit(reservation: Reservation, transaction?: PostgresClient): Promise<void>;
 }
 
 /**
@@ -51,6 +46,8 @@ export interface PostgresReplayStore extends ReplayStore {
  *
  * Its methods reject with a `HookproofError` REPLAY_STORE_UNAVAILABLE when the database fails or is late.
  *
+ * @throws {TypeError | RangeError} for options that cannot work
+ *
  * @example
  * ```ts
  * import { generateSecret } from "hookproof"; // stands for your listener's own secret
@@ -58,10 +55,7 @@ export interface PostgresReplayStore extends ReplayStore {
  * import { createReceiver } from "hookproof/receiver";
  * import pg from "pg";
  *
- * const pool = new pg.Pool({ connectionString: "postgres://localhost/app" });
- * // A lost connection is an error of the pool's, or of the connection while it is in use.
- * pool.on("error", (error) => console.error(error.message));
- * pool.on("connect", (client) => client.on("error", () => {})); // its query rejects too
+ * const pool = new pg.Pool({ connectionString: "postgres://localhost/app", connectionTimeoutMillis: 2_000 });
  * const replayStore = postgresReplayStore({ pool });
  *
  * const receiver = createReceiver({
@@ -91,10 +85,10 @@ export function postgresReplayStore({
   reservationMs = RESERVATION_MS,
   timeoutMs = 2_000,
 }: PostgresReplayStoreOptions): PostgresReplayStore {
-  if (typeof pool?.query !== "function")
-    throw new TypeError("pool must have the query() of pg's Pool or Client");
   checkWholeNumber("reservationMs", reservationMs);
   checkWholeNumber("timeoutMs", timeoutMs);
+  // A connection is closed later than its caller gives up: until then a late answer is taken back.
+  const database = new Database(pool, LATE_TIMES * timeoutMs, storeFailure);
   const table = quotedTable(name);
   const sql = queriesOn(table);
   const cleanup = cleanupSchedule();
@@ -111,44 +105,34 @@ export function postgresReplayStore({
 
   async function createTable(): Promise<void> {
     // PostgreSQL refuses CREATE TABLE IF NOT EXISTS to a role that may not create tables, even where the table exists.
-    const { rows } = await pool.query("SELECT to_regclass($1) IS NOT NULL AS exists", [table]);
-    if ((rows as { exists?: boolean }[])[0]?.exists) return;
-    // Two processes that create one table at once would collide in the catalogue. The lock lasts as long as the
-    // implicit transaction around these statements.
+    const [found] = await database.read<{ exists: boolean }>("SELECT to_regclass($1) IS NOT NULL AS exists", [
+      table,
+    ]);
+    if (found?.exists) return;
+    // Two processes that create one table at once would collide in the catalogue.
     const lock = `SELECT pg_advisory_xact_lock(hashtext('hookproof ${name}'))`;
-    await pool.query(`${lock}; ${sql.create}; ${sql.index(quotedIndex(name))}`);
-  }
-
-  /** Asks again where transactions collided, as they do under a stricter isolation: one of many calls would fail all. */
-  async function ask(statement: string, values: unknown[]): ReturnType<PostgresQueryable["query"]> {
-    for (let run = 1; ; run++) {
-      try {
-        return await pool.query(statement, values);
-      } catch (error) {
-        if (run === MOST_RUNS || !isCollision(error)) throw error;
-      }
-    }
+    await database.script([lock, sql.create, sql.index(quotedIndex(name))]);
   }
 
   const reserveTogether = together(rowOf, async (calls: readonly Reservation[]) => {
-    const { rows } = await ask(sql.reserve, [...columnsOf(calls), reservationMs]);
-    return rows as { reserved: boolean; processed: boolean | null }[];
+    const values = [...columnsOf(calls), reservationMs];
+    return database.write<{ reserved: boolean; processed: boolean | null }>(sql.reserve, values);
   });
 
   const commitTogether = together(rowOf, async (calls: readonly Reservation[]) => {
-    const { rows } = await ask(sql.commit, [...columnsOf(calls), EVENT_ID_RETENTION_MS]);
-    const committed = new Set((rows as { token: string }[]).map(({ token }) => token));
+    const values = [...columnsOf(calls), EVENT_ID_RETENTION_MS];
+    const rows = await database.write<{ token: string }>(sql.commit, values);
+    const committed = new Set(rows.map(({ token }) => token));
     return calls.map(({ token }) => committed.has(token));
   });
 
-  async function commitIn(transaction: PostgresQueryable, reservation: Reservation): Promise<boolean> {
+  async function commitIn(transaction: PostgresClient, reservation: Reservation): Promise<boolean> {
     const values = [...columnsOf([reservation]), EVENT_ID_RETENTION_MS];
-    const { rowCount } = await transaction.query(sql.commit, values);
-    return rowCount !== 0;
+    return rowsOf(await transaction.query(sql.commit, values)).length > 0;
   }
 
   const releaseTogether = together(rowOf, async (calls: readonly Reservation[]) => {
-    await ask(sql.release, columnsOf(calls));
+    await database.write(sql.release, columnsOf(calls));
     return [];
   });
 
@@ -158,8 +142,7 @@ export function postgresReplayStore({
       const now = performance.now();
       if (cleanup.isDue(now)) {
         cleanup.done(now, 0); // the calls of the same moment go on without it
-        const { rowCount } = await withinMs(timeoutMs, () => pool.query(sql.cleanup));
-        cleanup.done(now, rowCount ?? 0);
+        cleanup.done(now, (await withinMs(timeoutMs, () => database.write(sql.cleanup))).length);
       }
       const reservation = { listenerId, eventId, token: randomUUID() };
       // A reservation that nobody was told of is released, or the id would be in flight though nobody works on it.
@@ -183,8 +166,8 @@ export function postgresReplayStore({
   };
 }
 
-/** How often a statement runs at most if its transactions collide with others. */
-const MOST_RUNS = 5;
+/** For so many times of a call's limit its connection is kept. */
+const LATE_TIMES = 5;
 
 /** Which row a call is about. PostgreSQL would refuse a text with a NUL, and every other call of its statement. */
 function rowOf({ listenerId, eventId }: Reservation): string {
@@ -238,6 +221,7 @@ function queriesOn(table: string) {
         SELECT ids.ctid FROM (${GIVEN}) AS given JOIN ${table} ids USING (listener_id, event_id, token)
         WHERE NOT ids.processed ORDER BY ids.listener_id, ids.event_id FOR UPDATE OF ids))`,
     cleanup: `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM ${table} WHERE expires_at <= ${NOW} LIMIT ${CLEANUP_ROWS} FOR UPDATE SKIP LOCKED))`,
+        SELECT ctid FROM ${table} WHERE expires_at <= ${NOW} LIMIT ${CLEANUP_ROWS} FOR UPDATE SKIP LOCKED))
+        RETURNING 1`,
   };
 }

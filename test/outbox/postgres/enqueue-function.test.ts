@@ -162,7 +162,7 @@ async function exampleDatabase() {
   const database = `example_${randomUUID().replaceAll("-", "")}`;
   await admin.query(`CREATE DATABASE ${database}`);
   const url = Object.assign(new URL(postgres?.url ?? ""), { pathname: `/${database}` }).href;
-  const pool = new pg.Pool({ connectionString: url });
+  const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: url });
   pool.on("error", () => {});
   await pool.query(
     "CREATE TABLE users (id text PRIMARY KEY, active boolean NOT NULL); INSERT INTO users VALUES ('u_1', true), ('u_2', true)",

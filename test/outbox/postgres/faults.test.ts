@@ -1,5 +1,7 @@
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
+import { postgresStore } from "hookproof/outbox/postgres";
 import pg from "pg";
 import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
 import { describeWith } from "../../kit/needs.js";
@@ -24,7 +26,7 @@ describeWith("postgresql", postgres)("postgresStore in a network that fails", ()
     await outbox.store().stats();
     proxy = await tcpProxy({ host: url.hostname, port: Number(url.port) });
     url.port = String(proxy.port);
-    far = new pg.Pool({ connectionString: url.href, idleTimeoutMillis: 0 }); // what is forgotten stays in the pool
+    far = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: url.href, idleTimeoutMillis: 0 }); // what is forgotten stays in the pool
     far.on("error", () => {});
   });
   afterEach(async () => {
@@ -75,6 +77,77 @@ describeWith("postgresql", postgres)("postgresStore in a network that fails", ()
       await worker.stop();
       await receiver.stop();
     }
+  });
+
+  it("a network that swallows connections keeps no place of the pool, and all goes on after it", async () => {
+    const swallowed: Socket[] = [];
+    let isWell = false;
+    const target = new URL(postgres?.url ?? "");
+    const server = createServer((socket) => {
+      swallowed.push(socket.on("error", () => {}));
+      if (!isWell) return; // accepted, and never answered
+      const upstream = connect(Number(target.port), target.hostname);
+      socket.pipe(upstream.on("error", () => {})).pipe(socket);
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = Object.assign(new URL(target), { port: (server.address() as AddressInfo).port });
+    const pool = new pg.Pool({ connectionString: url.href, max: 3, connectionTimeoutMillis: 500 });
+    const receiver = await receiverServer({});
+    const worker = createOutbox({
+      store: outbox.store({ pool, timeoutMs: 400 }),
+      listeners: { orders: { url: receiver.url, signer: hmacSigner({ secret: SECRET }) } },
+      quiet: true,
+    });
+    try {
+      await outbox.store().enqueue(Array.from({ length: 20 }, () => outboxEvent("one")));
+      worker.start();
+      await expect.poll(() => swallowed.length).toBeGreaterThan(6); // each place was given back, and taken again
+      isWell = true;
+      await expect.poll(() => receiver.runs.size).toBe(20);
+      expect((await pool.query("SELECT 1 AS one")).rows).toEqual([{ one: 1 }]); // the application's own
+    } finally {
+      await worker.stop();
+      await receiver.stop();
+      for (const socket of swallowed) socket.destroy();
+      void pool.end().catch(() => {});
+      server.close();
+    }
+  });
+
+  it("refuses a pool that would wait for a connection for ever", () => {
+    for (const options of [{}, { connectionTimeoutMillis: 0 }])
+      expect(() => postgresStore({ pool: new pg.Pool(options) })).toThrow(/connectionTimeoutMillis: 5_000/);
+  });
+
+  it("says that a pool is in use, where it is", async () => {
+    const pool = new pg.Pool({ connectionString: postgres?.url, max: 2, connectionTimeoutMillis: 60_000 });
+    const used = await Promise.all([pool.connect(), pool.connect()]);
+    const error = await outbox
+      .store({ pool, timeoutMs: 100 })
+      .stats()
+      .catch((caught) => caught);
+    expect(error.cause.message).toBe(
+      "The pool gave no connection within 100 ms: all 2 are in use, or being made",
+    );
+    for (const client of used) client.release();
+    await pool.end();
+  });
+
+  it("a lost connection ends no process, whose pool nobody listens to", async () => {
+    const pool = new pg.Pool({ connectionString: postgres?.url, connectionTimeoutMillis: 10_000 });
+    const store = outbox.store({ pool });
+    await store.stats();
+    const own = await pool.connect(); // of the application, which asks nothing at the moment
+    const { rows } = await outbox.pool.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()`,
+    );
+    expect(rows.length).toBeGreaterThan(1);
+    await expect
+      .poll(() => own.query("SELECT 1").catch((error) => error.message))
+      .toMatch(/not queryable|terminat/);
+    own.release(true);
+    await expect.poll(() => store.stats().catch(() => undefined)).toBeDefined();
+    await pool.end();
   });
 
   it("a worker is notified again after the connection that listens was forgotten", async () => {
@@ -138,7 +211,7 @@ describeWith("postgresql", postgres)("postgresStore in a network that fails", ()
     await expect(store.enqueue([event])).rejects.toMatchObject({ code: "OUTBOX_OUTCOME_UNKNOWN" });
     await unlock();
     await expect.poll(() => store.find(event.id)).toHaveLength(1); // so it was no "nothing was stored"
-    const full = new pg.Pool({ connectionString: postgres?.url, max: 1 });
+    const full = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: postgres?.url, max: 1 });
     const only = await full.connect();
     const waits = outbox.store({ pool: full, timeoutMs: 100 });
     await expect(waits.enqueue([outboxEvent("two")])).rejects.toMatchObject({ code: "OUTBOX_UNAVAILABLE" });

@@ -11,7 +11,7 @@ itWith("postgresql", debianBinaries())(
   "a server that is killed comes back to workers that waited for it",
   async () => {
     const postgres = (await ownPostgres()) ?? expect.fail("PostgreSQL is missing");
-    const pool = new pg.Pool({ connectionString: postgres.url });
+    const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: postgres.url });
     pool.on("error", () => {});
     const receiver = await receiverServer({});
     const told: Activity[] = [];

@@ -17,7 +17,7 @@ itWith("postgresql and pgbouncer", postgres && hasPgBouncer)(
   async () => {
     const pooler = await pgBouncer(postgres?.url ?? "");
     const outbox = testOutbox(postgres?.url ?? "");
-    const pool = new pg.Pool({ connectionString: pooler.url, max: 20 });
+    const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: pooler.url, max: 20 });
     const failures: Error[] = [];
     pool.on("error", (error) => failures.push(error));
     const receiver = await receiverServer({});

@@ -27,7 +27,7 @@ describeWith("postgresql", postgres)("roles that have only what the guide grants
     role = `role_${outbox.schema}`;
     await outbox.pool.query(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
     const url = Object.assign(new URL(postgres?.url ?? ""), { username: role, password: "secret" });
-    pool = new pg.Pool({ connectionString: url.href });
+    pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: url.href });
     pool.on("error", () => {});
   });
   afterEach(async () => {

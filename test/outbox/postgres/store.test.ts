@@ -425,7 +425,14 @@ describeWith("postgresql", postgres)("postgresStore", () => {
 
 it("a server that is not there is OUTBOX_UNAVAILABLE, at once and without the password", async () => {
   const port = await heldPort();
-  const pool = new pg.Pool({ host: "127.0.0.1", port, user: "nobody", password: "hush", database: "none" });
+  const pool = new pg.Pool({
+    connectionTimeoutMillis: 10_000,
+    host: "127.0.0.1",
+    port,
+    user: "nobody",
+    password: "hush",
+    database: "none",
+  });
   const store = postgresStore({ pool });
   const error = await Promise.resolve(store.enqueue([outboxEvent("one")])).catch((caught) => caught);
   expect(error).toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
