@@ -81,6 +81,7 @@ export const CODES = {
   OUTBOX_UNAVAILABLE: [0, "The outbox's database cannot be reached or written."],
   OUTBOX_OUTCOME_UNKNOWN: [0, "The outbox's database did not say whether it was stored."],
   OUTBOX_NEWER: [0, "The outbox's database was made by a newer version."],
+  OUTBOX_ENCODING: [0, "The outbox's database must be encoded in UTF8."],
   OUTBOX_KEY_MISSING: [0, "The key that decrypts the event's body is missing."],
   OUTBOX_BODY_UNREADABLE: [0, "The event's stored body was changed, or cannot be decrypted."],
   LEASE_LOST: [0, "The lease on the event ran out, and its outcome is unknown."],

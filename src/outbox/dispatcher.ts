@@ -1,6 +1,7 @@
 // The loop that claims and delivers.
 import { type Clock, monotonicMs, nextTurn, sleep } from "../core/clock.js";
 import { dropped, harmless } from "../core/options.js";
+import { shown } from "../core/shown.js";
 import type { Observer } from "../sender/observe.js";
 import type { BodyEncryption } from "./body-encryption.js";
 import { Candidates } from "./candidates.js";
@@ -72,6 +73,7 @@ export class Dispatcher {
       calls: this.#calls,
       now: () => monotonicMs(clock),
       onLost: (count) => this.#warnOfLost(count),
+      onRefused: (eventId, error) => this.#warnOfRefused(eventId, error),
     });
     const shared = { calls: this.#calls, delivered: this.#delivered, aborting: this.#aborting };
     this.#attempts = { ...context, ...shared };
@@ -291,6 +293,13 @@ export class Dispatcher {
       await this.#delivered.flush().catch(() => this.#calls.pause());
       if (this.#aborting.aborted) return;
     }
+  }
+
+  #warnOfRefused(eventId: string, error: unknown): void {
+    const { cause } = Object(error) as { cause?: unknown };
+    const words = shown(Object(cause).message ?? error, 200);
+    const message = `${eventId} was delivered, and the store cannot note it: ${words}. It is sent again after its lease.`;
+    this.#context.notice({ type: "warning", url: "", message });
   }
 
   #warnOfLost(count: number): void {

@@ -79,6 +79,7 @@ export class StoreCalls {
       this.#pauseMs = 0;
       return value;
     } catch (cause) {
+      if (isDataError(cause)) throw cause; // the store is there
       const code: ErrorCode = cause instanceof HookproofError ? cause.code : "OUTBOX_UNAVAILABLE";
       if (this.#pauseMs === 0) this.#notice({ type: "store-changed", available: false, code, cause });
       this.#pauseMs = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pauseMs * 2));
@@ -107,6 +108,12 @@ export class StoreCalls {
   }
 }
 
+/** Whether the store could not take what it was given, and would take something else: SQLSTATE 22 and 23, and SQLite's. */
+function isDataError(error: unknown): boolean {
+  const { code } = Object((error as Error | undefined)?.cause) as { code?: unknown };
+  return typeof code === "string" && /^(?:2[23]\w{3}|SQLITE_(?:CONSTRAINT|TOOBIG|MISMATCH)\w*)$/.test(code);
+}
+
 interface WaitingDelivery {
   readonly delivery: Delivery;
   /** When its lease expires, by the monotonic clock. */
@@ -122,21 +129,27 @@ export class DeliveryBuffer {
   readonly #calls: Pick<StoreCalls, "once">;
   readonly #now: () => number;
   readonly #onLost: (count: number) => void;
+  readonly #onRefused: (eventId: string, error: unknown) => void;
   #waiting: WaitingDelivery[] = [];
 
-  /** @param onLost called with the number of events that were delivered after their lease was lost */
+  /**
+   * @param onLost called with the number of events that were delivered after their lease was lost
+   * @param onRefused called with an event that was delivered, which the store cannot note
+   */
   constructor(
     store: Pick<OutboxStore, "markDelivered">,
     context: {
       readonly calls: Pick<StoreCalls, "once">;
       readonly now: () => number;
       readonly onLost: (count: number) => void;
+      readonly onRefused: (eventId: string, error: unknown) => void;
     },
   ) {
     this.#store = store;
     this.#calls = context.calls;
     this.#now = context.now;
     this.#onLost = context.onLost;
+    this.#onRefused = context.onRefused;
   }
 
   get size(): number {
@@ -154,8 +167,7 @@ export class DeliveryBuffer {
     const batch = this.#waiting;
     this.#waiting = [];
     try {
-      const deliveries = batch.map(({ delivery }) => delivery);
-      const valid = await this.#calls.once(() => this.#store.markDelivered(deliveries));
+      const valid = await this.#mark(batch.map(({ delivery }) => delivery));
       const lost = batch.length - valid;
       if (lost > 0 && batch.every(({ tried }) => !tried)) this.#onLost(lost);
       for (const { onStored } of batch) onStored();
@@ -165,6 +177,27 @@ export class DeliveryBuffer {
       if (held.length < batch.length) this.#onLost(batch.length - held.length);
       this.#waiting = [...held, ...this.#waiting];
       throw error;
+    }
+  }
+
+  /**
+   * Resolves to how many of the leases were valid. A batch whose data the store cannot take is halved until the one is
+   * found that it is about; that one is stored without what the receiver wrote, and given up if that fails as well.
+   */
+  async #mark(deliveries: readonly Delivery[]): Promise<number> {
+    try {
+      return await this.#calls.once(() => this.#store.markDelivered(deliveries));
+    } catch (error) {
+      if (!isDataError(error)) throw error;
+      const half = deliveries.length >> 1;
+      if (half > 0)
+        return (await this.#mark(deliveries.slice(0, half))) + (await this.#mark(deliveries.slice(half)));
+      const [{ lease, outcome, attempt }] = deliveries as [Delivery];
+      const { number, startedAt, durationMs } = attempt;
+      const isBare = Object.keys(attempt).length === 3;
+      if (!isBare) return this.#mark([{ lease, outcome, attempt: { number, startedAt, durationMs } }]);
+      this.#onRefused(lease.id, error);
+      return 1; // there is nothing left to try: told by itself, and not as a lost lease
     }
   }
 }

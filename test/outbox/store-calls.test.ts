@@ -58,6 +58,14 @@ it("gives up before the time is over, and at once when everything is aborted", a
   expect(waits).toEqual([]);
 });
 
+it("takes data that the store cannot hold for no outage", async () => {
+  const { calls, told, failing } = callsBench();
+  const cause = Object.assign(new Error("violates check constraint"), { code: "23514" });
+  const refused = new HookproofError("OUTBOX_UNAVAILABLE", "no", { cause });
+  await expect(calls.once(failing(1, refused))).rejects.toBe(refused);
+  expect([told, calls.pauseMs]).toEqual([[], 0]);
+});
+
 it("throws on what failed once, and has a code for what has none", async () => {
   const { calls, told, failing } = callsBench();
   const strange = new Error("what?");
@@ -80,20 +88,30 @@ const delivery = (id: string): Delivery => ({
 
 const lostConnection = () => new HookproofError("OUTBOX_UNAVAILABLE", "gone");
 
-function bufferBench(markDelivered: (ids: string[]) => number | Promise<number>) {
+function bufferBench(markDelivered: (ids: string[], batch: readonly Delivery[]) => number | Promise<number>) {
   let time = 0;
   const lost: number[] = [];
   const stored: string[] = [];
+  const refused: string[] = [];
   const calls: Pick<StoreCalls, "once"> = { once: (call) => call() };
   const buffer = new DeliveryBuffer(
-    { markDelivered: async (batch) => markDelivered(batch.map(({ lease }) => lease.id)) },
-    { calls, now: () => time, onLost: (count) => lost.push(count) },
+    {
+      markDelivered: async (batch) =>
+        markDelivered(
+          batch.map(({ lease }) => lease.id),
+          batch,
+        ),
+    },
+    {
+      ...{ calls, now: () => time, onLost: (count: number) => lost.push(count) },
+      onRefused: (eventId) => refused.push(eventId),
+    },
   );
   const add = (id: string, until = 1_000) => buffer.add(delivery(id), until, () => stored.push(id));
   const setTime = (to: number) => {
     time = to;
   };
-  return { buffer, add, lost, stored, setTime };
+  return { buffer, add, lost, stored, refused, setTime };
 }
 
 describe("the buffer of deliveries", () => {
@@ -116,6 +134,29 @@ describe("the buffer of deliveries", () => {
     await buffer.flush();
     expect(lost).toEqual([2]);
     expect(stored).toEqual(["1", "2", "3"]);
+  });
+
+  it.each([
+    ["its answer", (one: Delivery) => one.lease.id === "5" && one.attempt.status !== undefined, []],
+    ["all of it", (one: Delivery) => one.lease.id === "5", ["5"]],
+  ])("are stored though the store cannot take one of them: %s", async (_, isPoison, given) => {
+    const taken: Delivery[] = [];
+    let asked = 0;
+    const { buffer, add, lost, stored, refused } = bufferBench((_, batch) => {
+      asked += 1;
+      const cause = Object.assign(new Error("character has no equivalent"), { code: "22P05" });
+      if (batch.some(isPoison)) throw new HookproofError("OUTBOX_UNAVAILABLE", "no", { cause });
+      return taken.push(...batch) && batch.length;
+    });
+    for (let id = 0; id < 100; id++) add(String(id));
+    await buffer.flush();
+    expect(taken.map(({ lease }) => lease.id).sort()).toEqual(
+      Array.from({ length: 100 }, (_, id) => String(id))
+        .filter((id) => !given.includes(id as never))
+        .sort(),
+    );
+    expect([buffer.size, stored.length, lost, refused]).toEqual([0, 100, [], given]);
+    expect(asked).toBeLessThan(20);
   });
 
   it("are kept with what ends meanwhile, while the store is gone", async () => {

@@ -81,6 +81,7 @@ export const EXAMPLES: Readonly<Record<ErrorCode | CommandLineCode, string>> = {
   OUTBOX_UNAVAILABLE: "a full disk, or a database that is restarting",
   OUTBOX_OUTCOME_UNKNOWN: "a connection that is cut while the database commits",
   OUTBOX_NEWER: "an older worker beside newer ones",
+  OUTBOX_ENCODING: "an old database in LATIN1, or a cluster made with the locale C",
   OUTBOX_BODY_UNREADABLE: "a body that was changed in the database",
   OUTBOX_KEY_MISSING: "a key that was taken out while events under it were waiting",
   LEASE_LOST: "a worker that is killed at every attempt",

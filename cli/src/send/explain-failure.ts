@@ -20,6 +20,7 @@ const SETUP = new Set<string>([
   "OUTBOX_UNAVAILABLE",
   "OUTBOX_OUTCOME_UNKNOWN",
   "OUTBOX_NEWER",
+  "OUTBOX_ENCODING",
 ]);
 
 /** Codes of attempts that brought no answer. */

@@ -283,6 +283,10 @@ export const CODE_ADVICE = {
     "A newer version of Hookproof has migrated the outbox's tables.",
     "Update this program; an older version must not write to them.",
   ],
+  OUTBOX_ENCODING: [
+    "The database was made with another encoding, which cannot hold every answer, key and name: one of them would stop the deliveries of all.",
+    "Make the outbox's database with CREATE DATABASE app ENCODING 'UTF8' TEMPLATE template0; SHOW server_encoding shows what it has.",
+  ],
   OUTBOX_KEY_MISSING: [
     "The event's body was encrypted with a key that this worker does not have.",
     "Give the worker every key that stored events were encrypted with; it then tries the event again by itself.",

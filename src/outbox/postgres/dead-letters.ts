@@ -142,6 +142,9 @@ const BATCH = 1_000;
 /** How many rows of the table of counts one call sums up at most. */
 const SUMMED = 10_000;
 
+/** How often one call does so at most: a million rows a minute. */
+const SUMMED_RUNS = 100;
+
 /** What the removal of events in each state changes in the counts of pending, delivered and dead ones. */
 const REMOVED = { delivered: "0, -count(*), 0", cancelled: "0, 0, 0", dead: "0, 0, -count(*)" };
 
@@ -192,16 +195,24 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
     return (results[state === "dead" ? 1 : 0] as { gone: number }[])[0]?.gone ?? 0;
   }
 
-  /** Replaces many changes of the counts by their sums. */
-  async function sumUp(): Promise<void> {
-    await database.write(
+  /** Replaces many changes of the counts by their sums; resolves to by how many rows the table is shorter. */
+  async function sumUpSome(): Promise<number> {
+    const [done] = await database.write<{ shorter: number }>(
       `WITH gone AS (
          DELETE FROM ${tally} WHERE ctid = ANY (ARRAY(
            SELECT ctid FROM ${tally} LIMIT ${SUMMED} FOR UPDATE SKIP LOCKED)) RETURNING *),
        sums AS (SELECT listener, sum(pending)::bigint AS pending, sum(delivered)::bigint AS delivered,
-         sum(dead)::bigint AS dead FROM gone GROUP BY listener)
-       INSERT INTO ${tally} SELECT * FROM sums WHERE pending <> 0 OR delivered <> 0 OR dead <> 0`,
+         sum(dead)::bigint AS dead FROM gone GROUP BY listener),
+       kept AS (
+         INSERT INTO ${tally} SELECT * FROM sums WHERE pending <> 0 OR delivered <> 0 OR dead <> 0 RETURNING 1)
+       SELECT ((SELECT count(*) FROM gone) - (SELECT count(*) FROM kept))::int AS shorter`,
     );
+    return done?.shorter ?? 0;
+  }
+
+  /** Goes on while it pays, so that the table is as long as there are listeners and not as there are events. */
+  async function sumUp(): Promise<void> {
+    for (let run = 0; run < SUMMED_RUNS; run++) if ((await sumUpSome()) < SUMMED / 2) return;
   }
 
   /** Removes shared bodies that no event needs; those that one needs are looked at again, later and later. */

@@ -97,6 +97,16 @@ async function versionOf(client: PostgresClient, { schema }: OutboxNames): Promi
   return version;
 }
 
+/** In another encoding, one answer or key that it cannot hold would fail the statement of all others. */
+async function requireUnicode(client: PostgresClient): Promise<void> {
+  const [row] = rowsOf<{ server_encoding: string }>(await client.query("SHOW server_encoding"));
+  if (row?.server_encoding === "UTF8") return;
+  throw new HookproofError(
+    "OUTBOX_ENCODING",
+    `${messageOf("OUTBOX_ENCODING")} It is ${row?.server_encoding}.`,
+  );
+}
+
 /** Whether the tables are of this version. */
 export async function isPrepared(client: PostgresClient, names: OutboxNames): Promise<boolean> {
   return (await versionOf(client, names)) === STEPS.length;
@@ -105,7 +115,7 @@ export async function isPrepared(client: PostgresClient, names: OutboxNames): Pr
 /**
  * Makes the tables, or brings them up to date. Several processes may do so at the same time.
  *
- * @throws {HookproofError} OUTBOX_NEWER
+ * @throws {HookproofError} OUTBOX_NEWER, OUTBOX_ENCODING
  */
 export async function prepareTables(database: Database, names: OutboxNames): Promise<void> {
   const { schema } = names;
@@ -117,6 +127,7 @@ export async function prepareTables(database: Database, names: OutboxNames): Pro
     const version = await versionOf(client, names);
     if (version === STEPS.length) return;
     if (version === undefined) {
+      await requireUnicode(client);
       // CREATE SCHEMA IF NOT EXISTS needs the right to make schemas even if there is one, so ask first.
       const found = `SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = ${literal(schema.slice(1, -1))}`;
       if (rowsOf(await client.query(found)).length === 0) await client.query(`CREATE SCHEMA ${schema}`);

@@ -34,7 +34,8 @@ export interface PostgresStoreOptions {
  * for notifications; where those do not arrive, workers find events by asking ten times a second.
  *
  * Its methods reject with a `HookproofError`: OUTBOX_UNAVAILABLE if nothing was changed, OUTBOX_OUTCOME_UNKNOWN if
- * something may have been changed, OUTBOX_NEWER if the tables are of a newer version. Inside a caller's transaction
+ * something may have been changed, OUTBOX_NEWER if the tables are of a newer version, OUTBOX_ENCODING if tables are to be
+ * made in a database that is not encoded in UTF8. Inside a caller's transaction
  * `enqueue` has no time limit, and rejects with the driver's own error for a serialization failure or a deadlock
  * (SQLSTATE 40001, 40P01), so that the caller can repeat the transaction.
  *

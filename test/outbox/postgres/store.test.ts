@@ -8,7 +8,7 @@ import { CompiledQuery, Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
 import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
 import { heldPort } from "../../kit/held-port.mjs";
-import { describeWith } from "../../kit/needs.js";
+import { describeWith, itWith } from "../../kit/needs.js";
 import { outboxEvent } from "../../kit/outbox-event.js";
 import { testPostgres } from "../../kit/postgres.js";
 import { type TestOutbox, testOutbox } from "../../kit/postgres-outbox.js";
@@ -384,6 +384,17 @@ describeWith("postgresql", postgres)("postgresStore", () => {
     expect(await told()).toEqual(await counted());
   });
 
+  it("has as many rows of counts as listeners, however many events there were", async () => {
+    const store = outbox.store();
+    await store.stats();
+    await outbox.pool.query(
+      `INSERT INTO ${outbox.schema}.tally SELECT 'lst_' || n % 40, 1, 0, 0 FROM generate_series(1, 120000) n`,
+    );
+    await store.prune({ delivered: 0, dead: 0 });
+    expect((await outbox.pool.query(`SELECT FROM ${outbox.schema}.tally`)).rowCount).toBeLessThan(5_100);
+    expect((await store.stats()).map(({ pending }) => pending)).toEqual(Array(40).fill(3_000));
+  });
+
   it("has one body of an event for many listeners, until none of them needs it", async () => {
     const one = outboxEvent("x".repeat(50_000));
     const names = Array.from({ length: 200 }, (_, n) => `listener ${n}`);
@@ -422,6 +433,31 @@ describeWith("postgresql", postgres)("postgresStore", () => {
     await expect(store.enqueue([outboxEvent("one")], {} as never)).rejects.toThrow(/^tx must be/);
   });
 });
+
+itWith("postgresql", postgres).each(["LATIN1", "SQL_ASCII"])(
+  "refuses to make its tables in a database that is encoded in %s, and says so",
+  async (encoding) => {
+    const admin = new pg.Client({ connectionString: postgres?.url });
+    await admin.connect();
+    const name = `other_${encoding.toLowerCase()}`;
+    await admin.query(`DROP DATABASE IF EXISTS ${name}`);
+    await admin.query(
+      `CREATE DATABASE ${name} ENCODING '${encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
+    );
+    const connectionString = Object.assign(new URL(postgres?.url ?? ""), { pathname: name }).href;
+    const pool = new pg.Pool({ connectionString, connectionTimeoutMillis: 10_000 });
+    const error = await postgresStore({ pool })
+      .stats()
+      .catch((caught) => caught);
+    expect([error.code, error.message]).toEqual([
+      "OUTBOX_ENCODING",
+      `The outbox's database must be encoded in UTF8. It is ${encoding}.`,
+    ]);
+    await pool.end();
+    await admin.query(`DROP DATABASE ${name}`);
+    await admin.end();
+  },
+);
 
 it("a server that is not there is OUTBOX_UNAVAILABLE, at once and without the password", async () => {
   const port = await heldPort();
