@@ -9,6 +9,7 @@ export const EXIT = {
   unavailable: 5,
   unreachable: 6,
   checkFailed: 7,
+  notProved: 8,
   duplicate: 9,
   interrupted: 130,
 } as const;

@@ -31,6 +31,7 @@ const VERDICT: ListenerVerdict = {
   sentence: 'It accepts <hex> & \u001b[31m: it\'s "wrong".',
   fix: "encode() # it",
   follows: ["two"],
+  unproved: [],
   requests: 3,
 };
 

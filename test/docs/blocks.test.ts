@@ -30,7 +30,7 @@ describe("every code block of a page is compiled, run or read", () => {
     expect(blocks.filter(({ language }) => !read.includes(language))).toEqual([]);
   });
 
-  it("a program that takes a connection of a pool hears of its loss, which would end the process", () => {
+  it("a program that takes a connection of a pool hears of its loss, itself or by a store, or it would end the process", () => {
     const pages = markdownIn(".").flatMap((page) => fencedBlocks(page).map(({ text }) => ({ page, text })));
     const examples = readdirSync(join(ROOT, "examples")).filter((name) => name.endsWith(".mjs"));
     const programs = [
@@ -39,7 +39,9 @@ describe("every code block of a page is compiled, run or read", () => {
     ].filter(({ text }) => /\bpool\.connect\(\)|drizzle\(/.test(text));
     expect(programs.length).toBeGreaterThan(5);
     expect(
-      programs.filter(({ text }) => !text.includes('pool.on("connect"')).map(({ page }) => page),
+      programs
+        .filter(({ text }) => !/pool\.on\("connect"|(?:postgresStore|postgresReplayStore)\(/.test(text))
+        .map(({ page }) => page),
     ).toEqual([]);
   });
 

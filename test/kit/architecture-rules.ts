@@ -96,7 +96,7 @@ export const DOCTOR_TAKES: Readonly<Record<string, readonly string[]>> = {
   http: ["transport"],
   events: ["security-events"],
   sender: ["send-many", "sign-request"],
-  schemes: ["scheme"],
+  schemes: ["classification", "scheme"],
   "schemes/access-governance": ["claims", "likely-causes", "listener-url", "protocol", "secret"],
   "schemes/standard-webhooks": ["sign"],
   "schemes/http-signature": ["sign", "signature-fields", "verify"],

@@ -220,6 +220,19 @@ describe("the journal", () => {
     });
   });
 
+  it.each([
+    [{ operation: "getAuthConfg" }, "getAuthConfg", "did you mean getAuthConfig?"],
+    [{ operation: "searchJournal" }, "searchJournal", "."],
+    [{ method: "PSOT" }, "PSOT", "did you mean POST?"],
+    [{ method: "get" }, "get", "did you mean GET?"],
+    [{ path: "/api/v1/nowhere" }, "/api/v1/nowhere", "."],
+    [{ operation: "searchUserOwners", query: { pagesize: "1" } }, "pagesize", "?"],
+  ])("refuses what no request can match: %j", async (filter, name, end) => {
+    const { status, body } = await control("POST", "journal/search", filter);
+    expect([status, body.message]).toEqual([400, expect.stringContaining(name)]);
+    expect(body.message.endsWith(end)).toBe(true);
+  });
+
   it("finds bodies by a part of them, in the spelling of the document", async () => {
     const filters = [{ attribute: "department", values: ["Sales"] }];
     await ask(service, "POST", COHORT, { body: { page_size: 10, profileFilters: filters } });

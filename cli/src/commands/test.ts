@@ -21,6 +21,7 @@ import { resolveTarget, type Target } from "../credentials/target.js";
 import { EXIT, usageError } from "../failure.js";
 import { startProgress } from "../progress.js";
 import { openReport } from "../reporters/open-report.js";
+import { weighed, whyNothing } from "../reporters/proof.js";
 import { isFailure, type Run, type Summary } from "../reporters/reporter.js";
 import { agentFor } from "../send/agent.js";
 
@@ -72,6 +73,7 @@ export const test: Command = {
     [3, "secret or key missing"],
     [6, "no answer"],
     [7, "a probe failed, or an answer differs from --expect"],
+    [8, "nothing was proved: no probe passed and none failed"],
     [130, "interrupted"],
   ],
   async run(context) {
@@ -109,6 +111,7 @@ async function sendProbes(context: Context): Promise<number> {
   const report = openReport(context);
   const progress = startProgress(io, global.quiet || global.json, run.probes.length);
   const seen: ProbeResult[] = [];
+  let results: readonly ProbeResult[] = [];
   const started = performance.now();
   let failed = false;
   let verdict: ListenerVerdict | undefined;
@@ -121,10 +124,7 @@ async function sendProbes(context: Context): Promise<number> {
       signal: io.stopSignal,
     };
     for await (const result of suite.send({ ...selection, ...options })) {
-      if (seen.length === 0) report.begin(run);
       seen.push(result);
-      progress.finish(); // the bar must not be in a line of the report
-      report.result(result);
       progress.advance();
       failed ||= isFailure(result, strict);
       if (failed && args.flag("bail")) break;
@@ -132,12 +132,20 @@ async function sendProbes(context: Context): Promise<number> {
     verdict = await suite.verdictOn(seen, options);
   } finally {
     progress.finish();
+    // What a pass is worth is known only now.
+    results = weighed(seen, verdict);
+    if (seen.length > 0 || run.probes.length === 0) report.begin(run);
+    for (const result of results) report.result(result);
     if (seen.length > 0) report.verdict(verdict);
   }
+  failed = results.some((result) => isFailure(result, strict));
+  const nothing = failed ? undefined : whyNothing(results);
   const durationMs = Math.round(performance.now() - started);
-  report.end(summaryOf(seen, !failed, durationMs));
+  report.end({ ...summaryOf(results, durationMs), nothing, ok: !failed && nothing === undefined });
   if (report.file !== undefined) out.note(`The report is in ${report.file}.`);
-  return (await behaviour?.finish(seen)) ?? (failed ? EXIT.checkFailed : EXIT.ok);
+  const drift = await behaviour?.finish(seen);
+  if (nothing !== undefined && (drift === undefined || drift === EXIT.ok)) return EXIT.notProved;
+  return drift ?? (failed ? EXIT.checkFailed : EXIT.ok);
 }
 
 /** The probes for a listener. */
@@ -165,7 +173,7 @@ async function suiteFor({ url, auth, method, scheme }: Target): Promise<Suite> {
   };
 }
 
-function summaryOf(results: readonly ProbeResult[], ok: boolean, durationMs: number): Summary {
+function summaryOf(results: readonly ProbeResult[], durationMs: number): Omit<Summary, "nothing" | "ok"> {
   const count = (outcome: ProbeResult["outcome"]) => results.filter((one) => one.outcome === outcome).length;
   return {
     pass: count("pass"),
@@ -174,7 +182,6 @@ function summaryOf(results: readonly ProbeResult[], ok: boolean, durationMs: num
     skip: count("skip"),
     wouldTrigger: results.filter(({ skipped }) => skipped === "would-trigger").length,
     durationMs,
-    ok,
   };
 }
 

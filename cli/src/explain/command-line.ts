@@ -212,6 +212,10 @@ export const EXITS: Readonly<Record<number, Explanation>> = {
     "A check failed: verify, test, jwks check, doctor, --expect, or a replay that was not deduplicated.",
     "The output names the check.",
   ],
+  [EXIT.notProved]: [
+    "A test has proved nothing: every answer was a rate limit or left open, every probe was skipped, or none was selected.",
+    "The output says which; a listener is tested only by probes that it passes or fails.",
+  ],
   [EXIT.duplicate]: ["Duplicate, and --fail-on-duplicate was given.", "A new event needs a new id."],
   [EXIT.interrupted]: ["Interrupted.", "Nothing to do."],
 };

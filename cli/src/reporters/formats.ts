@@ -35,23 +35,26 @@ export const pretty: CreateReporter = (paint, verbose) => {
     },
     verdict(verdict) {
       const follows = new Set(verdict?.follows);
-      const isShown = ({ id }: ProbeResult) => verbose || !follows.has(id);
+      const unproved = new Set(verdict?.unproved);
+      const isShown = ({ id }: ProbeResult) => verbose || !(follows.has(id) || unproved.has(id));
       const lines = results.filter(isShown).flatMap(linesOf);
       if (verdict) {
         remaining = results.filter(({ id, outcome }) => outcome === "fail" && !follows.has(id));
         lines.unshift(`${paint("red", "✖")} ${verdict.sentence}`, `  fix     ${verdict.fix}`);
-        if (!verbose && follows.size > 0)
-          lines.splice(
-            2,
-            0,
+        const hidden = [
+          follows.size > 0 &&
             `  ${countOf(follows.size, "result")} below would only repeat it; -v shows ${follows.size === 1 ? "it" : "them"}.`,
-          );
+          unproved.size > 0 &&
+            `  ${countOf(unproved.size, "refusal")} of wrong requests prove nothing, as correct ones are answered alike.`,
+        ];
+        if (!verbose) lines.splice(2, 0, ...hidden.filter((one) => one !== false));
       }
       return lines.map((one) => `${inertLine(one)}\n`).join("");
     },
     end(summary) {
-      const { pass, fail, skip, unclear, wouldTrigger, ok } = summary;
+      const { pass, fail, skip, unclear, wouldTrigger, nothing, ok } = summary;
       const lines = [`${pass} pass, ${fail} fail, ${unclear} unclear, ${skip} skipped`];
+      if (nothing !== undefined) lines.unshift(nothing);
       if (wouldTrigger > 0)
         lines.push(
           `${wouldTrigger} of the skipped would run the automation: --allow-trigger sends them too.`,
@@ -75,7 +78,7 @@ export const jsonl: CreateReporter = () => ({
   begin: ({ url, method, probes }) => line({ type: "run", url, method, probes: probes.length }),
   result: ({ answer: _ofProfiles, ...result }) => line({ type: "probe", ...result }),
   verdict: (verdict) => (verdict ? line({ type: "verdict", ...verdict }) : ""),
-  end: ({ ok, ...counts }) => line({ type: "summary", ok, ...counts }),
+  end: ({ ok, nothing, ...counts }) => line({ type: "summary", ok, ...counts, ...(nothing && { nothing }) }),
 });
 
 function line(document: Record<string, unknown>): string {
@@ -113,8 +116,9 @@ export const tap: CreateReporter = () => {
       verdict ? `# verdict: ${tapText(verdict.sentence)}\n# fix: ${tapText(verdict.fix)}\n` : "",
     end(summary) {
       const missing = (run?.probes.length ?? 0) - number;
+      const bail = summary.nothing ?? (missing > 0 ? "The run ended early." : undefined);
       const counts = `${summary.pass} pass, ${summary.fail} fail, ${summary.unclear} unclear, ${summary.skip} skipped`;
-      return `${missing > 0 ? "Bail out! The run ended early.\n" : ""}# ${counts}\n`;
+      return `${bail === undefined ? "" : `Bail out! ${tapText(bail)}\n`}# ${counts}\n`;
     },
   };
 };
@@ -147,17 +151,22 @@ export const junit: CreateReporter = () => {
       results.push(result);
       return "";
     },
-    end({ durationMs }) {
+    end({ durationMs, nothing }) {
       const strict = run?.strict === true;
       const failures = results.filter((one) => isFailure(one, strict)).length;
       const skipped = results.filter((one) => one.outcome !== "pass" && !isFailure(one, strict)).length;
-      const counts = `tests="${results.length}" failures="${failures}" errors="0" skipped="${skipped}" time="${seconds(durationMs)}"`;
+      const errors = nothing === undefined ? [] : [nothing];
+      const counts = `tests="${results.length + errors.length}" failures="${failures}" errors="${errors.length}" skipped="${skipped}" time="${seconds(durationMs)}"`;
       const name = attribute("name", `hookproof test ${run?.url ?? ""}`);
       return [
         '<?xml version="1.0" encoding="UTF-8"?>',
         `<testsuites ${counts}>`,
         `  <testsuite ${name} ${counts}>`,
         ...properties,
+        ...errors.map(
+          (message) =>
+            `    <testcase classname="hookproof.probes" name="proof: something was proved" time="0.000">\n      <error ${attribute("message", message)}/>\n    </testcase>`,
+        ),
         ...results.map((one) => testcase(one, strict)),
         "  </testsuite>",
         "</testsuites>",

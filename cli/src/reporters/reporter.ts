@@ -21,6 +21,8 @@ export interface Summary {
   /** How many of the skipped would have run the automation. */
   readonly wouldTrigger: number;
   readonly durationMs: number;
+  /** Why nothing was proved; absent if something was. */
+  readonly nothing?: string | undefined;
   readonly ok: boolean;
 }
 

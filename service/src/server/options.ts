@@ -8,10 +8,13 @@
 export function refuseUnknown(what: string, given: object, known: Readonly<Record<string, true>>): void {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(known, name));
   if (unknown === undefined) return;
-  const near = Object.keys(known).find((name) => isNear(name.toLowerCase(), unknown.toLowerCase()));
-  throw new TypeError(
-    `${what} has no option ${unknown}${near === undefined ? "" : `; did you mean ${near}?`}`,
-  );
+  throw new TypeError(`${what} has no option ${unknown}${didYouMean(unknown, Object.keys(known))}`);
+}
+
+/** The end of a sentence about a name that is not known: the nearest one, where one is near. */
+export function didYouMean(unknown: string, known: readonly string[]): string {
+  const near = known.find((name) => isNear(name.toLowerCase(), unknown.toLowerCase()));
+  return near === undefined ? "" : `; did you mean ${near}?`;
 }
 
 /** Whether two names differ by one letter, or by two that changed places. */

@@ -16,7 +16,7 @@ import {
 } from "./listener-verdict.js";
 import { hmacKits, type RequestFacts, type RequestKit, tokenKits } from "./requests.js";
 import { type ProbeTarget, probeRun, type RunProbesOptions } from "./run-probes.js";
-import { type ProbeResult, type ProbeRun, sendBuilt } from "./send-probe.js";
+import { MAX_REFUSALS, type ProbeResult, type ProbeRun, sendBuilt } from "./send-probe.js";
 import {
   type WrongRequest,
   wrongBodies,
@@ -129,15 +129,19 @@ async function statusOf<Kit extends RequestKit>(
   run: ProbeRun,
   sent: { count: number; software: string },
 ): Promise<number | undefined> {
-  const { url, baseUrl, clock } = run;
-  const kit = kitFor({ url, baseUrl, nowSeconds: unixSeconds(clock), eventId: newEventId() });
-  const built = await request.build(kit);
-  if ("skip" in built) return undefined;
-  sent.count++;
-  const answer = await sendBuilt(built, run);
-  if ("skipped" in answer || !("status" in answer)) return undefined;
-  const { headers = [] } = answer;
-  sent.software ||=
-    `${onlyValue(headers, "x-powered-by") ?? ""} ${onlyValue(headers, "server") ?? ""}`.trim();
-  return answer.status;
+  const { url, baseUrl, clock, pace } = run;
+  for (let refusals = 1; ; refusals++) {
+    await pace.ready();
+    const kit = kitFor({ url, baseUrl, nowSeconds: unixSeconds(clock), eventId: newEventId() });
+    const built = await request.build(kit);
+    if ("skip" in built) return undefined;
+    sent.count++;
+    const answer = await sendBuilt(built, run);
+    if ("skipped" in answer || !("status" in answer)) return undefined;
+    if ((await pace.isToRepeat(answer)) && refusals < MAX_REFUSALS) continue;
+    const { headers = [] } = answer;
+    sent.software ||=
+      `${onlyValue(headers, "x-powered-by") ?? ""} ${onlyValue(headers, "server") ?? ""}`.trim();
+    return answer.status;
+  }
 }

@@ -20,6 +20,8 @@ export interface ListenerVerdict {
   readonly fix: string;
   /** The ids of the probes whose failure follows from it. */
   readonly follows: readonly string[];
+  /** The ids of probes that passed and prove nothing: the listener refuses correct requests with the same status. */
+  readonly unproved: readonly string[];
   /** How many requests were sent to find it. */
   readonly requests: number;
 }
@@ -54,9 +56,9 @@ export function isAccepted(status: number | undefined): boolean {
   return status !== undefined && status >= 200 && status < 300;
 }
 
-/** Whether it is certain that the listener refuses correct requests. */
+/** Whether it is certain that the listener refuses correct requests; a rate limit says nothing about them. */
 export function refusesRight({ right, harmless }: Proof): boolean {
-  return right === undefined
+  return right === undefined || right === 429
     ? harmless !== undefined && [401, 403, 404, 407].includes(harmless)
     : !isAccepted(right);
 }
@@ -74,8 +76,16 @@ export function verdictOf(
     sentence: sentenceOf(words, refusesRight(proof), sent.detail),
     fix: [...new Set(ids.map((id) => fixOf(id, sent.software)))].join(" "),
     follows: followersOf(results, words, proof),
+    unproved: refusesRight(proof) ? unprovedBy(results, proof.right ?? proof.harmless) : [],
     requests: sent.count,
   };
+}
+
+/** The refusals that are no proof: they have the status with which the listener refuses correct requests as well. */
+export function unprovedBy(results: readonly ProbeResult[], refusal: number | undefined): string[] {
+  return results
+    .filter(({ outcome, status }) => outcome === "pass" && status === refusal)
+    .map(({ id }) => id);
 }
 
 function wordsOf(id: string): ListenerWords {
@@ -162,6 +172,7 @@ export function unexplained(
     sentence: `It refuses correct requests with ${status}, and ${requests} requests with known mistakes too: ${cause}.`,
     fix,
     follows: followersOf(results, [], proof),
+    unproved: refusesRight(proof) ? unprovedBy(results, proof.right ?? proof.harmless) : [],
     requests,
   };
 }
@@ -195,5 +206,5 @@ export function verdictOfProbe(
   const stem = /^[a-z]+-/.exec(id)?.[0] ?? id;
   const isAll = id === WRONG_PROOF.hmac || id === WRONG_PROOF.jwt || id === "alg-none";
   const follows = accepted.filter((one) => one === first || (known && (isAll || one.id.startsWith(stem))));
-  return { id, sentence, fix, follows: follows.map((one) => one.id), requests: 0 };
+  return { id, sentence, fix, follows: follows.map((one) => one.id), unproved: [], requests: 0 };
 }

@@ -1,12 +1,13 @@
 // Lists the probes, selects among them and runs them in order.
 import { createTransport, KEEPS_HEADER_LINES } from "#transport";
-import { type Clock, systemClock } from "../../core/clock.js";
+import { type Clock, steadySleep, systemClock } from "../../core/clock.js";
 import { HookproofError } from "../../core/errors.js";
 import { checkWholeNumber } from "../../core/options.js";
 import type { ConnectionAgent, Transport } from "../../http/transport.js";
 import type { SigningKey } from "../../jwt/key.js";
 import { listenerUrl, parseBaseUrl, parseListenerUrl } from "../../schemes/access-governance/listener-url.js";
 import { inOrder } from "../../sender/send-many.js";
+import { Pace } from "./pace.js";
 import type { AuthenticationMethod, Probe, ProbeDefinition } from "./probe.js";
 import {
   type HmacKit,
@@ -155,6 +156,8 @@ export interface RunProbesOptions extends ProbeFilter {
   readonly transport?: Transport | undefined;
   /** Node only: an agent, for a proxy, your own certificate authority or client certificates. */
   readonly agent?: ConnectionAgent | undefined;
+  /** How to wait where the listener answers 429 (at most 2 minutes in a run); by the system's clock by default. */
+  readonly wait?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
   /** The clock for timestamps and tokens; the system's by default. */
   readonly clock?: Clock | undefined;
   /** Ends the run with the error ABORTED. */
@@ -220,14 +223,17 @@ export function probeRun(target: ProbeTarget, options: RunProbesOptions): ProbeR
 }
 
 function runAt(address: Pick<RequestFacts, "url" | "baseUrl">, options: RunProbesOptions): ProbeRun {
+  const { clock = systemClock, signal } = options;
+  const wait = steadySleep(options.wait);
   return {
     ...address,
     allowTrigger: options.allowTrigger === true,
     transport: options.transport ?? createTransport({ agent: options.agent }),
     keepsHeaderLines: options.transport !== undefined || KEEPS_HEADER_LINES,
-    clock: options.clock ?? systemClock,
+    clock,
     timeoutMs: options.timeoutMs ?? 10_000,
-    signal: options.signal,
+    signal,
+    pace: new Pace(clock, (ms) => wait(ms, signal)),
     progress: { answered: false },
   };
 }

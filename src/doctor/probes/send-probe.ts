@@ -4,6 +4,7 @@ import { type ErrorCode, HookproofError } from "../../core/errors.js";
 import { newEventId } from "../../core/event.js";
 import { httpDate, onlyValue } from "../../core/headers.js";
 import type { Transport, TransportResponse } from "../../http/transport.js";
+import type { Pace } from "./pace.js";
 import type { BuiltRequest, Probe, ProbeDefinition } from "./probe.js";
 import { type RecordedAnswer, recordedAnswer } from "./recorded-answer.js";
 import type { ProbeRequest, RequestFacts, RequestKit } from "./requests.js";
@@ -52,14 +53,16 @@ export interface ProbeRun extends Pick<RequestFacts, "url" | "baseUrl"> {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
+  /** Where the listener answers 429, all requests of the run wait. */
+  readonly pace: Pace;
   /** Changes when the listener has answered for the first time. */
   readonly progress: { answered: boolean };
 }
 
+type Answered = Pick<TransportResponse, "status" | "headers" | "body" | "resent">;
+
 /** What came back: a status, or the error code if there was no answer. */
-export type Answer =
-  | Pick<TransportResponse, "status" | "headers" | "body" | "resent">
-  | { readonly failure: ErrorCode };
+export type Answer = Answered | { readonly failure: ErrorCode };
 
 /** The part of a result that follows from the answer. */
 type Verdict = Pick<ProbeResult, "outcome" | "reason">;
@@ -68,6 +71,9 @@ type Skipped = Ending & { readonly skipped: SkipReason };
 
 /** How often a probe is sent at most, if a second passes or a connection is replaced meanwhile. */
 const MAX_TRIES = 4;
+
+/** How often a request is sent at most that a rate limit refuses. */
+export const MAX_REFUSALS = 5;
 
 /** Sends one probe. Rejects only if the listener cannot be reached at all, or if the caller aborts. */
 export async function sendProbe<Kit extends RequestKit>(
@@ -94,10 +100,15 @@ async function endingOf<Kit extends RequestKit>(
   kitFor: (facts: RequestFacts) => Kit,
   run: ProbeRun,
 ): Promise<Ending> {
-  for (let tries = 1; ; tries++) {
+  for (let [tries, refusals] = [1, 1]; ; tries++) {
+    await run.pace.ready();
     const nowSeconds = unixSeconds(run.clock);
     const kit = kitFor({ url: run.url, baseUrl: run.baseUrl, nowSeconds, eventId: newEventId() });
-    const { ending, last } = await sendOnce(probe, kit, run);
+    const { ending, last, paced } = await sendOnce(probe, kit, run);
+    if (paced && (await run.pace.isToRepeat(paced)) && refusals++ < MAX_REFUSALS) {
+      tries -= 1; // a refusal for the rate is no try
+      continue;
+    }
     if (ending.outcome === "pass" || ending.outcome === "skip") return ending;
     const passedSecond = probe.boundary === true && unixSeconds(run.clock) !== nowSeconds;
     // After a request was sent again on a new connection, a 409 says only that its first copy arrived.
@@ -111,7 +122,7 @@ async function sendOnce<Kit extends RequestKit>(
   probe: ProbeDefinition<Kit>,
   kit: Kit,
   run: ProbeRun,
-): Promise<{ ending: Ending; last?: Answer }> {
+): Promise<{ ending: Ending; last?: Answer; paced?: Answered }> {
   if (probe.before) {
     const first = await sendBuilt(await probe.before.build(kit), run);
     if ("skipped" in first) return { ending: first };
@@ -119,7 +130,7 @@ async function sendOnce<Kit extends RequestKit>(
     const wanted = [probe.before.status].flat();
     if (typeof seen !== "number" || !wanted.includes(seen)) {
       const reason = `the request before it was answered ${seen}, not ${wanted.join(" or ")}`;
-      return { ending: skip("not-prepared", reason) };
+      return { ending: skip("not-prepared", reason), ...("status" in first && { paced: first }) };
     }
   }
   const built = await probe.build(kit);
@@ -134,7 +145,10 @@ async function sendOnce<Kit extends RequestKit>(
       : { failure: last.failure };
   const answers = copies.filter((copy): copy is Answer => !("skipped" in copy));
   const verdict = isOne ? judge(probe, last) : judgeCopies(answers);
-  return { ending: { ...verdict, ...seen }, last };
+  const answered = answers.filter((copy): copy is Answered => "status" in copy);
+  // Of copies, one that was not limited says enough.
+  const paced = answered.find(({ status }) => status !== 429) ?? answered[0];
+  return { ending: { ...verdict, ...seen }, last, ...(paced && { paced }) };
 }
 
 /** Sends a request that was built, unless it cannot be made or sent. */

@@ -4,6 +4,7 @@ import { generateKey } from "hookproof/jwks";
 import { type ProbeTarget, probes, selectProbes } from "hookproof/probes";
 import { fixedClock } from "hookproof/testing";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Pace } from "../../../src/doctor/probes/pace.js";
 import { hmacKits } from "../../../src/doctor/probes/requests.js";
 import { HMAC_SUITE } from "../../../src/doctor/probes/run-probes.js";
 import { sendProbe } from "../../../src/doctor/probes/send-probe.js";
@@ -119,6 +120,46 @@ describe("a run", () => {
     expect(result?.outcome).toBe("unclear");
   });
 
+  it("keeps to Retry-After, and is done as if there were no limit", async () => {
+    const waits: number[] = [];
+    let left = 20;
+    const transport: Transport = async (request) => {
+      if (left-- <= 0) return { ...(await answering(429)(request)), headers: [["Retry-After", "7"]] };
+      return createTransport()(request);
+    };
+    const wait = async (ms: number) => {
+      waits.push(ms);
+      left = 20;
+    };
+    const results = await resultsOf(probed.target, {
+      transport,
+      wait,
+      allowTrigger: true,
+      skip: "*-sent-twice",
+      clock,
+    });
+    expect(idsOf(results, "fail", "unclear")).toEqual([]);
+    expect(waits.length).toBeGreaterThan(3);
+    expect(new Set(waits)).toEqual(new Set([7_000]));
+  });
+
+  it("waits two minutes at most, and not at all where an answer asks for more", async () => {
+    for (const [retryAfter, wanted] of [
+      ["50", [50_000, 50_000]],
+      ["600", []],
+    ] as const) {
+      const waits: number[] = [];
+      await resultsOf(probed.target, {
+        transport: async (request) => ({
+          ...(await answering(429)(request)),
+          headers: [["Retry-After", retryAfter]],
+        }),
+        wait: async (ms) => void waits.push(ms),
+      });
+      expect(waits).toEqual(wanted);
+    }
+  });
+
   it("skips with fetch what fetch cannot send", async () => {
     const probe = HMAC_SUITE.find(({ id }) => id === "signature-sent-twice");
     if (!probe) throw new Error("the probe is gone");
@@ -131,6 +172,7 @@ describe("a run", () => {
       clock: { now: Date.now },
       timeoutMs: 10_000,
       signal: undefined,
+      pace: new Pace({ now: Date.now }, async () => {}),
       progress: { answered: false },
     });
     expect(result).toMatchObject({ outcome: "skip", skipped: "cannot-send" });

@@ -109,8 +109,10 @@ describe("the verdict on a listener", () => {
     const target = await answering((_, response) => response.writeHead(++asked > 110 ? 429 : 401).end());
     const results = await resultsOf(target);
     asked = 111;
-    await findListenerMistake(target, results);
-    expect(asked).toBeLessThan(120);
+    const waits: number[] = [];
+    await findListenerMistake(target, results, { wait: async (ms) => void waits.push(ms) });
+    expect(asked).toBeLessThan(130);
+    expect(waits).toEqual([1_000, 2_000, 4_000]);
   });
 });
 

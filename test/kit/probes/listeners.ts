@@ -56,7 +56,7 @@ async function start(
 /** All results of a run. */
 export async function resultsOf(target: ProbeTarget, options?: RunProbesOptions): Promise<ProbeResult[]> {
   const results: ProbeResult[] = [];
-  for await (const result of runProbes(target, options)) results.push(result);
+  for await (const result of runProbes(target, { wait: async () => {}, ...options })) results.push(result);
   return results;
 }
 

@@ -94,7 +94,7 @@ describeWith("postgresql", postgres)("postgresStore in a network that fails", ()
     const pool = new pg.Pool({ connectionString: url.href, max: 3, connectionTimeoutMillis: 500 });
     const receiver = await receiverServer({});
     const worker = createOutbox({
-      store: outbox.store({ pool, timeoutMs: 400 }),
+      store: outbox.store({ pool, timeoutMs: 400 }), // the limit by which it gives up on a connection
       listeners: { orders: { url: receiver.url, signer: hmacSigner({ secret: SECRET }) } },
       quiet: true,
     });

@@ -3,6 +3,7 @@ import type { ServiceContext } from "../../server/service-context.js";
 import { timestamp } from "../../storage/document.js";
 import { ApiError, notFound } from "../errors.js";
 import type { Handlers } from "../handlers.js";
+import { refuseMisspelt } from "../journal-filter.js";
 import { FAULT_OPERATION_IDS, type OperationId } from "../operations.js";
 import type { Schemas } from "../validation.js";
 
@@ -70,6 +71,7 @@ export function controlHandlers(
       return {};
     },
     searchJournal({ body }) {
+      refuseMisspelt(body);
       const list = journal.search(body).map(({ isFault, time, ...entry }) => ({
         ...entry,
         time: timestamp(time),

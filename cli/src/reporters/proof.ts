@@ -1,0 +1,33 @@
+// Says of a run of probes whether it has proved anything.
+import type { ListenerVerdict, ProbeResult } from "hookproof/probes";
+import { countOf } from "../output.js";
+
+/** The results without the passes that are no proof, as the listener refuses correct requests as well. */
+export function weighed(
+  results: readonly ProbeResult[],
+  verdict: ListenerVerdict | undefined,
+): ProbeResult[] {
+  const unproved = new Set(verdict?.unproved);
+  return results.map((result) =>
+    unproved.has(result.id)
+      ? { ...result, outcome: "unclear", reason: "the listener answers correct requests alike" }
+      : result,
+  );
+}
+
+/** Why a run without a pass and without a failure has proved nothing; `undefined` if it has. */
+export function whyNothing(results: readonly ProbeResult[]): string | undefined {
+  if (results.some(({ outcome }) => outcome === "pass" || outcome === "fail")) return undefined;
+  if (results.length === 0) return "Nothing was proved: no probe is left to be sent.";
+  const sent = results.filter(({ outcome }) => outcome !== "skip");
+  if (sent.length === 0) {
+    const trigger = results.filter(({ skipped }) => skipped === "would-trigger").length;
+    return trigger === 0
+      ? "Nothing was proved: every probe was skipped."
+      : `Nothing was proved: ${countOf(trigger, "probe")} would run the automation. --allow-trigger sends them.`;
+  }
+  const limited = sent.filter(({ status }) => status === 429).length;
+  return limited === 0
+    ? `Nothing was proved: of ${countOf(sent.length, "answer")} none is clear.`
+    : `Nothing was proved: ${limited} of ${countOf(sent.length, "answer")} were 429. Something limits the rate: take the limit away for this test, or send fewer probes with --only.`;
+}

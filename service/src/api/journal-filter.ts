@@ -1,0 +1,50 @@
+// Refuses a search of the journal that no request can match.
+import { didYouMean } from "../server/options.js";
+import { ApiError } from "./errors.js";
+import { camelCase } from "./lenient-body.js";
+import { OPERATIONS } from "./operations.js";
+import type { Schemas } from "./validation.js";
+
+/**
+ * A misspelt name would make a search that finds nothing, and so an assertion that holds for ever.
+ *
+ * @throws {ApiError} invalid-argument
+ */
+export function refuseMisspelt({
+  operation,
+  method,
+  path,
+  query = {},
+}: Schemas["SearchJournalRequest"]): void {
+  const kept = OPERATIONS.filter(({ isControl }) => !isControl);
+  const named = kept.filter(({ id }) => operation === undefined || id === operation);
+  const ids = kept.map(({ id }) => id);
+  if (operation !== undefined) refuseUnless("operation", operation, named.length > 0, ids);
+  const methods = [...new Set(named.map((one) => one.method.toUpperCase()))];
+  if (method !== undefined) refuseUnless("method", method, methods.includes(method), methods);
+  if (path !== undefined)
+    refuseUnless(
+      "path",
+      path,
+      named.some((one) => fits(one.path, path)),
+      [],
+    );
+  const names = named.flatMap(({ queryParameters }) => queryParameters.map(({ name }) => name));
+  const known = new Set(names.map(camelCase));
+  for (const name of Object.keys(query)) refuseUnless("query name", name, known.has(camelCase(name)), names);
+}
+
+function refuseUnless(what: string, given: string, isKnown: boolean, known: readonly string[]): void {
+  if (isKnown) return;
+  const words = `No request can have the ${what} ${JSON.stringify(given)}${didYouMean(given, known)}`;
+  throw new ApiError("invalid-argument", words.endsWith("?") ? words : `${words}.`);
+}
+
+/** Whether a path is one of a template such as `/api/v1/auth-configs/{id}`. */
+function fits(template: string, path: string): boolean {
+  const [wanted, given] = [template.split("/"), path.split("/")];
+  return (
+    wanted.length === given.length &&
+    wanted.every((part, at) => (part.startsWith("{") ? given[at] !== "" : part === given[at]))
+  );
+}
