@@ -114,6 +114,13 @@ export default defineConfig({
           test: /cli\/src\/(?:command|failure|find-command|io|main|output|registry)\.ts$/,
           priority: 1,
         },
+        // Else the small one would be a file of its own, as a batch reads it too.
+        {
+          name: "payload",
+          test: /cli\/src\/send\/(?:exact-json|payload)\.ts$/,
+          priority: 1,
+          includeDependenciesRecursively: false,
+        },
         // Else these would stand beside the connections of their door, `hookproof/node`.
         {
           name: "serve",

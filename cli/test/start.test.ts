@@ -25,7 +25,7 @@ describe("the start of a command", () => {
     { args: ["--help"], files: 5, kilobytes: 30 },
     { args: ["send", "--help"], files: 12, kilobytes: 200 },
     { args: ["mcp", "--help"], files: 12, kilobytes: 200 },
-    { args: ["sign", "--data", "{}"], files: 11, kilobytes: 175 },
+    { args: ["sign", "--data", "{}"], files: 11, kilobytes: 178 },
     { args: ["explain", "401"], files: 8, kilobytes: 200 },
     { args: ["keys", "list"], files: 9, kilobytes: 215 },
     // Express is loaded when the inspector's page is asked for.
