@@ -1,8 +1,10 @@
 // Finds the listener's own mistake by requests with known ones.
+import { utf8 } from "../../core/bytes.js";
 import { unixSeconds } from "../../core/clock.js";
 import { newEventId } from "../../core/event.js";
-import { onlyValue } from "../../core/headers.js";
+import { type HeaderPair, onlyValue } from "../../core/headers.js";
 import { inOrder } from "../../sender/send-many.js";
+import { commonStatus, frontVerdict } from "./in-front.js";
 import {
   isAccepted,
   type ListenerVerdict,
@@ -26,6 +28,7 @@ import {
   wrongTokens,
 } from "./wrong-requests.js";
 
+const OTHER_BODIES = ["body-changed", "htb-s256-other-body"];
 const BODY_PROBES = ["body-reserialised", "body-newline-added", "body-exact-bytes"];
 
 /**
@@ -62,6 +65,8 @@ export async function findListenerMistake(
   if (proof.wrong === undefined) return undefined;
   if (isAccepted(proof.wrong)) return verdictOfProbe(results, WRONG_PROOF[target.auth.method]);
   const { auth } = target;
+  const alike = commonStatus(results) === undefined ? undefined : await whoAnswers(target, results, options);
+  if (alike) return alike;
   const scope = scopeOf(results, proof);
   const search = { target, results, proof, options };
   if (scope === undefined) return verdictOfProbe(results);
@@ -82,11 +87,26 @@ function scopeOf(results: readonly ProbeResult[], proof: Proof): "all" | "body" 
   const failed = results.filter(({ outcome }) => outcome === "fail").map(({ id }) => id);
   const isShownAccepted = isAccepted(proof.right) || (proof.harmless === 400 && proof.wrong === 401);
   if (refusesRight(proof) || !isShownAccepted) return failed.length > 0 ? "all" : undefined;
+  // A body that is not compared at all would pass for each of the known ways to change one.
+  const isUncompared = results.some(({ id, status }) => OTHER_BODIES.includes(id) && isAccepted(status));
+  if (isUncompared) return undefined;
   if (BODY_PROBES.some((id) => failed.includes(id))) return "body";
   // A listener that parses before it verifies answers 400 to a body that is not JSON, whatever its proof.
   const parsesFirst = results.some(({ id, status }) => id === "body-not-json-bad-proof" && status === 400);
   if (parsesFirst && proof.right === undefined) return "body";
   return failed.includes("event-id-signed-in-other-case") ? "event-id" : undefined;
+}
+
+/** Asks once more, with a request that proves nothing, for an answer with all that it holds. */
+async function whoAnswers(
+  target: ProbeTarget,
+  results: readonly ProbeResult[],
+  options: RunProbesOptions,
+): Promise<ListenerVerdict | undefined> {
+  const run = { ...probeRun(target, options), progress: { answered: true } };
+  const headers: HeaderPair[] = [["Content-Type", "application/json"]];
+  const answer = await sendBuilt({ method: "POST", url: run.url, headers, body: utf8("{}") }, run);
+  return "status" in answer && !("skipped" in answer) ? frontVerdict(results, answer, 1) : undefined;
 }
 
 interface Search {

@@ -10,8 +10,9 @@ import { FIXES, GENERAL_FIXES, languageOf } from "./tables/listener-fixes.js";
 export interface ListenerVerdict {
   /**
    * The mistake of `mistakes` in hookproof/diagnose that the listener makes, such as `secret-base64url-decoded`, or the
-   * probe that shows it. `signature-unexplained` or `token-signature-unexplained` if correct requests are refused and no
-   * known mistake explains it.
+   * probe that shows it. `answers-alike` if something in front of the listener answers everything.
+   * `signature-unexplained` or `token-signature-unexplained` if correct requests are refused and no known mistake
+   * explains it.
    */
   readonly id: string;
   /** The verdict, such as `It refuses correct requests and accepts signatures made with the decoded secret: it decodes the secret.` */
@@ -156,15 +157,12 @@ export function unexplained(
 ): ListenerVerdict {
   const status = proof.right ?? proof.harmless ?? 0;
   const isHmac = auth.method === "hmac";
-  const own = isHmac
-    ? `its secret is another one than ${secretFingerprint(auth.secret)}`
-    : "its key set has another key";
   const [cause, fix] = STATUS_CAUSES[status] ?? [
-    status >= 500 ? "it fails with a server error" : `no known mistake explains it, so perhaps ${own}`,
+    status >= 500 ? "it fails with a server error" : "no known mistake explains it",
     status >= 500
       ? "Look into its log."
       : isHmac
-        ? 'Compare the first 8 characters of the SHA-256 of the secret\'s text on both sides: printf %s "$SECRET" | openssl dgst -sha256.'
+        ? `Compare the first 8 characters of the SHA-256 of the secret's text on both sides (here ${secretFingerprint(auth.secret)}): printf %s "$SECRET" | openssl dgst -sha256.`
         : "Compare the key set that the listener has with hookproof jwks check <url>.",
   ];
   return {
@@ -177,15 +175,26 @@ export function unexplained(
   };
 }
 
+/** What was expected of a listener that failed a probe, and what differed. */
+function differenceOf({ title, status, expected, reason }: ProbeResult, bug?: string): string {
+  if (status !== undefined && expected.includes(status)) return `It is wrong with ${title}: ${reason}.`;
+  return isAccepted(status) && !expected.some(isAccepted)
+    ? `It accepts ${title}${bug === undefined ? "" : `: ${bug}`}.`
+    : `It answers ${status ?? "nothing"} and not ${expected[0]} to ${title}.`;
+}
+
 /** A mistake that one probe shows by itself; the first of these is the gravest. */
 const GRAVE: readonly (readonly [id: string, bug: string])[] = [
   ["signature-of-other-secret", "it does not verify signatures"],
   ["token-of-other-key", "it does not verify the tokens' signatures"],
   ["alg-none", "it takes tokens that are not signed"],
   ["proof-missing", "it lets requests pass that have no proof"],
+  ["body-changed", "it does not compare the body with the proof"],
+  ["htb-s256-other-body", "it does not compare the token's htb_s256 with the body"],
   ["timestamp-too-old", "it does not compare the timestamp with its clock"],
+  ["timestamp-too-far-ahead", "it takes timestamps that are yet to come"],
   ["timestamp-in-milliseconds", "it guesses the unit of the timestamp"],
-  ["event-id-processed", "it does not remember the event ids that it processed"],
+  ["event-id-processed", "it answers a processed event id as a new one"],
 ];
 
 /** The verdict where a probe says enough: the gravest of those that were accepted, or else the first that failed. */
@@ -194,15 +203,12 @@ export function verdictOfProbe(
   always?: string,
 ): ListenerVerdict | undefined {
   const failed = results.filter(({ id, outcome }) => outcome === "fail" || id === always);
-  const accepted = failed.filter(({ status }) => isAccepted(status));
+  const accepted = failed.filter(({ status, expected }) => isAccepted(status) && !expected.some(isAccepted));
   const known = GRAVE.find(([id]) => accepted.some((one) => one.id === id));
   const first = accepted.find(({ id }) => id === known?.[0]) ?? accepted[0] ?? failed[0];
   if (first === undefined) return undefined;
-  const { id, title, fix = "", status = "nothing" } = first;
-  const [wants] = first.expected;
-  const sentence = isAccepted(first.status)
-    ? `It accepts ${title}${known === undefined ? "" : `: ${known[1]}`}.`
-    : `It answers ${status} and not ${wants} to ${title}.`;
+  const { id, fix = "" } = first;
+  const sentence = differenceOf(first, known?.[1]);
   const stem = /^[a-z]+-/.exec(id)?.[0] ?? id;
   const isAll = id === WRONG_PROOF.hmac || id === WRONG_PROOF.jwt || id === "alg-none";
   const follows = accepted.filter((one) => one === first || (known && (isAll || one.id.startsWith(stem))));

@@ -1,12 +1,22 @@
 import { generateKeyPairSync } from "node:crypto";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Transport } from "hookproof";
 import { findListenerMistake, type ListenerVerdict, type ProbeTarget } from "hookproof/probes";
 import { afterAll, describe, expect, it } from "vitest";
 import { rowOf } from "../../../src/doctor/diagnose/catalogue.js";
 import { wrongBodies, wrongSignatures, wrongTokens } from "../../../src/doctor/probes/wrong-requests.js";
+import { createTransport } from "../../../src/http/transport-fetch.js";
 import { resultsOf, SECRET, startHmac } from "../../kit/probes/listeners.js";
-import { CORRECT, headOf, hmacOf, PATH, startReference } from "../../kit/probes/reference-listener.js";
+import {
+  type Checks,
+  CORRECT,
+  correctHmac,
+  headOf,
+  hmacOf,
+  PATH,
+  startReference,
+} from "../../kit/probes/reference-listener.js";
 import { CORRECT_TOKENS, type TokenChecks, tokenAuthentication } from "../../kit/probes/reference-tokens.js";
 
 const stops: (() => unknown)[] = [];
@@ -52,8 +62,9 @@ describe("the verdict on a listener", () => {
     const { verdict, failed } = await verdictOn({ ...probed.target, auth: { method: "hmac", secret } });
     expect(verdict).toMatchObject({ id: "signature-unexplained", follows: failed });
     expect(verdict?.sentence).toMatch(
-      /^It refuses correct requests with 401, and \d+ requests with known mistakes too: no known mistake explains it, so perhaps its secret is another one than sha256:[0-9a-f]{8}\.$/,
+      /^It refuses correct requests with 401, and \d+ requests with known mistakes too: no known mistake explains it\.$/,
     );
+    expect(verdict?.fix).toMatch(/\(here sha256:[0-9a-f]{8}\)/);
     expect(verdict?.requests).toBeLessThanOrEqual(250);
     expect(JSON.stringify(verdict)).not.toContain(secret.slice(0, 12));
   });
@@ -96,6 +107,117 @@ describe("the verdict on a listener", () => {
     expect(verdict?.sentence).toBe(
       "It accepts a signature by another secret: it does not verify signatures.",
     );
+  });
+
+  it.each<[string, number, Record<string, string>, string, RegExp]>([
+    [
+      "a crash",
+      500,
+      {},
+      "Fatal error: Undefined variable $secret in x.php",
+      /500 \("Fatal error: Undefined variable \$secret in x\.php"\): it fails at every request/,
+    ],
+    [
+      "a login page",
+      302,
+      { location: "/login?next=%2F" },
+      "",
+      /302 \(Location: "\/login"\): a login page is in front/,
+    ],
+    [
+      "another address",
+      301,
+      { location: "https://other.example/x" },
+      "",
+      /301 .*the address leads elsewhere/,
+    ],
+    [
+      "Basic",
+      401,
+      { "www-authenticate": 'Basic realm="staging"' },
+      '{"message":"Unauthenticated."}',
+      /401 \(WWW-Authenticate: "Basic realm=\\"staging\\""\): HTTP authentication is in front/,
+    ],
+    [
+      "Laravel's CSRF check",
+      419,
+      { "content-type": "text/html" },
+      "<html><title>Page Expired</title>",
+      /419 \("Page Expired"\): a framework's protection of forms/,
+    ],
+    [
+      "Django's CSRF check",
+      403,
+      {},
+      "<h1>Forbidden</h1><p>CSRF verification failed. Request aborted.</p>",
+      /403 .*protection of forms/,
+    ],
+    [
+      "a CDN",
+      403,
+      { server: "cloudflare" },
+      "<title>Attention Required!</title>",
+      /403 \("Attention Required!"\): a firewall or CDN/,
+    ],
+    [
+      "a maintenance page",
+      503,
+      { "retry-after": "600" },
+      "<title>Down for maintenance</title>",
+      /503 \("Down for maintenance"\): it is out of service/,
+    ],
+    [
+      "a proxy without its application",
+      502,
+      {},
+      "<title>502 Bad Gateway</title>",
+      /502 .*does not reach the application/,
+    ],
+    ["an address without POST", 405, {}, "", /405: no POST is taken/],
+  ])("names what is in front of it and answers all alike: %s", async (_, status, headers, body, sentence) => {
+    const target = await answering((_, response) => response.writeHead(status, headers).end(body));
+    for (const allowTrigger of [false, true]) {
+      const { verdict, failed } = await verdictOn(target, allowTrigger);
+      expect(verdict).toMatchObject({ id: "answers-alike", follows: failed, requests: 1 });
+      expect(verdict?.sentence).toMatch(/^Every request, right or wrong, is answered /);
+      expect(verdict?.sentence).toMatch(sentence);
+    }
+  });
+
+  it.each([
+    [202, "It answers 202 and not 200 to a correct request."],
+    [204, "It answers 204 and not 200 to a correct request."],
+  ])("says what differs where a correct request is answered %i", async (status, sentence) => {
+    const reference = await startReference({ ...CORRECT, authenticates: correctHmac(SECRET) });
+    stops.push(reference.stop);
+    const transport: Transport = async (request) => {
+      const answer = await createTransport()(request);
+      return answer.status === 200 ? { ...answer, status } : answer;
+    };
+    const target = { url: reference.baseUrl + PATH, auth: hmac };
+    const results = await resultsOf(target, { allowTrigger: true, transport });
+    expect((await findListenerMistake(target, results, { transport }))?.sentence).toBe(sentence);
+  });
+
+  it.each<[string, Partial<Checks>, string]>([
+    [
+      "every time to come",
+      { inWindow: (timestamp, now) => now - timestamp <= 300 },
+      "It accepts a timestamp of an hour ahead: it takes timestamps that are yet to come.",
+    ],
+    [
+      "milliseconds alone",
+      {
+        inWindow: (timestamp, now) =>
+          Math.abs(now - (timestamp > 1e11 ? timestamp / 1000 : timestamp)) <= 300,
+      },
+      "It accepts a timestamp in milliseconds: it guesses the unit of the timestamp.",
+    ],
+  ])("names the stronger mistake about times: %s", async (_, checks, sentence) => {
+    const reference = await startReference({ ...CORRECT, authenticates: correctHmac(SECRET), ...checks });
+    stops.push(reference.stop);
+    const { verdict } = await verdictOn({ url: reference.baseUrl + PATH, auth: hmac }, true);
+    expect(verdict?.sentence).toBe(sentence);
   });
 
   it("says that the path is another one, where everything is 404", async () => {
@@ -149,6 +271,25 @@ describe("the verdict on a listener for tokens", () => {
       expect(verdict).toMatchObject({ id });
       expect(verdict?.sentence).toContain(`It refuses correct requests and accepts ${accepts}`);
     }
+  });
+
+  it("names a hash of the body that is not compared, and no way to change a body", async () => {
+    let baseUrl = "";
+    const claims = { ...CORRECT_TOKENS.claims, htb_s256: (seen: unknown) => typeof seen === "string" };
+    const authenticates = tokenAuthentication({ kid: "reference", publicKey }, () => baseUrl, {
+      ...CORRECT_TOKENS,
+      claims,
+    });
+    const reference = await startReference({ ...CORRECT, authenticates });
+    stops.push(reference.stop);
+    baseUrl = reference.baseUrl;
+    const key = { ...privateKey.export({ format: "jwk" }), kty: "EC" };
+    const auth = { method: "jwt", key, kid: "reference", alg: "ES256" } as const;
+    const { verdict } = await verdictOn({ url: reference.baseUrl + PATH, auth }, true);
+    expect(verdict?.sentence).toMatch(
+      /^It accepts (?:one byte of the body changed|a token with the hash of another body)/,
+    );
+    expect(verdict?.sentence).toMatch(/does not compare/);
   });
 });
 
