@@ -13,6 +13,7 @@ export function plainUrl(text: string): URL {
   const url = parse(text);
   if (url.username !== "" || url.password !== "") throw invalid("must not carry credentials");
   if (url.hash !== "" || text.includes("#")) throw invalid("must not have a fragment");
+  if (url.search === "") url.search = ""; // a lone question mark, which is not sent and must not be signed
   return url;
 }
 

@@ -62,7 +62,7 @@ describe.each(Object.entries(SCHEMES))("in %s", (name, scheme) => {
     ]) {
       const form = () => targetUrl(scheme, url);
       if (ofListeners) expect(form, url).toThrow(expect.objectContaining({ code: "LISTENER_URL_INVALID" }));
-      else expect(form()).toBe(url);
+      else expect(form()).toBe(url.replace(/\?$/, "")); // a lone question mark is not sent
     }
   });
 

@@ -8,6 +8,7 @@ import { type ConfigDocument, checkProfileName, isPresent, writeConfigFile } fro
 import type { SettingValues } from "../config/settings.js";
 import { originOf } from "../credentials/origin-rule.js";
 import { storedSecrets, storeSecrets } from "../credentials/stored-secrets.js";
+import { storableTarget } from "../credentials/typed-target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { storeFolder } from "../keys/keys.js";
 
@@ -57,8 +58,9 @@ export const init: Command = {
         "Use --yes, with --target and --method.",
       );
     const name = checkProfileName(config.profile.name);
-    const target = checkedTarget(
+    const target = storableTarget(
       await answerFor(context, "target", "Target (URL, or :4400 for a local listener):"),
+      "The target",
     );
     const method = await answerFor(context, "method", "Method (hmac or jwt):");
     if (method !== "hmac" && method !== "jwt") throw usageError("The method is hmac or jwt.");
@@ -81,13 +83,6 @@ async function answerFor(context: Context, flag: string, question: string): Prom
   const { args } = context;
   const value = args.text(flag) ?? "";
   return args.isGiven(flag) || args.flag("yes") ? value : ask(context, question, value);
-}
-
-function checkedTarget(target: string): string {
-  if (/^:[0-9]{1,5}$|^https?:\/\/[^/]/.test(target)) return target;
-  throw usageError(
-    `The target must be an http or https URL, or :4400 for a local listener, not ${JSON.stringify(target)}.`,
-  );
 }
 
 interface Made {

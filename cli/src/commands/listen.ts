@@ -6,6 +6,7 @@ import type { ReceiverAnswer } from "hookproof/receiver";
 import type { HandledRequest } from "hookproof-service/listeners";
 import { type ChosenScheme, SCHEME_EXAMPLES, SCHEME_FLAGS } from "../chosen-scheme.js";
 import type { Args, Command, Context } from "../command.js";
+import { typedUrl } from "../credentials/typed-target.js";
 import { EXIT, refuseIdle, usageError } from "../failure.js";
 import { stopped } from "../io.js";
 import { keySetOf, signingKey, storeFolder } from "../keys/keys.js";
@@ -62,7 +63,7 @@ export const listen: Command = {
     },
     "forward-to": {
       type: "string",
-      value: "<url>",
+      value: "<url|:port>",
       describe: "forward every accepted request, headers and bytes unchanged",
     },
     respond: {
@@ -226,10 +227,8 @@ async function nextCommand(
 
 /** What is done with a request besides answering it. */
 function reportingOf(args: Args): Pick<Reporting, "forwardTo"> {
-  const forwardTo = args.text("forward-to");
-  if (forwardTo !== undefined && !/^https?:\/\/[^/]/.test(forwardTo))
-    throw usageError(`--forward-to must be an http or https URL, not ${JSON.stringify(forwardTo)}.`);
-  return { forwardTo };
+  const given = args.text("forward-to");
+  return { forwardTo: given === undefined ? undefined : typedUrl(given, "--forward-to") };
 }
 
 /** The answer as --delay and --respond have it. */

@@ -9,6 +9,7 @@ import type { SettingValue, SettingValues } from "../config/settings.js";
 import { CREDENTIAL_FLAGS } from "../credentials/flags.js";
 import { originOf } from "../credentials/origin-rule.js";
 import { type SecretOwner, storedSecrets, storeSecrets } from "../credentials/stored-secrets.js";
+import { storableTarget } from "../credentials/typed-target.js";
 import { CliError, didYouMean, EXIT, usageError } from "../failure.js";
 import type { Io } from "../io.js";
 
@@ -165,11 +166,11 @@ async function bindSecret(
 
 /** The settings of the given flags; paths are relative to the configuration file. */
 function settingsOf(args: Args, configPath: string): SettingValues {
-  const target = args.text("target");
-  if (target !== undefined && !/^:[0-9]{1,5}$|^https?:\/\/[^/]/.test(target))
-    throw usageError(
-      `--target must be an http or https URL, or :4400 for a local listener, not ${JSON.stringify(target)}.`,
-    );
+  const typed = args.text("target");
+  const target = typed === undefined ? undefined : storableTarget(typed, "--target");
+  const baseUrl = args.isGiven("base-url") ? args.text("base-url") : undefined;
+  if (baseUrl !== undefined && !URL.canParse(baseUrl))
+    throw usageError(`--base-url must be a URL, not ${JSON.stringify(baseUrl)}.`);
   if (args.texts("secret-file").includes("-"))
     throw usageError("A profile cannot refer to standard input.", "hookproof secret set stores a secret.");
   const own = (flag: string) => (args.isGiven(flag) ? args.texts(flag)[0] : undefined);
@@ -184,7 +185,7 @@ function settingsOf(args: Args, configPath: string): SettingValues {
       : undefined,
     key: /[/\\]|\.(?:json|jwk)$/.test(own("key") ?? "") ? placed(own("key")) : own("key"),
     store: placed(own("store")),
-    baseUrl: own("base-url"),
+    baseUrl,
     ca: placed(own("ca")),
     scheme: own("scheme"),
     issuer: own("issuer"),

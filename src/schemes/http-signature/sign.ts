@@ -218,10 +218,10 @@ function ownValue({ eventId }: UnsignedRequest, digest: string, name: string): s
 
 /** The parts of the request line that a signature can cover, by their names (RFC 9421 section 2.2). */
 export function requestParts(url: string): ReadonlyMap<string, string> {
-  const { href, protocol, host, pathname, search } = new URL(url);
+  const { protocol, host, pathname, search } = new URL(url);
   const parts: [DerivedComponent, string][] = [
     ["@method", "POST"],
-    ["@target-uri", href],
+    ["@target-uri", `${protocol}//${host}${pathname}${search}`], // as it is sent: without a lone question mark
     ["@authority", host],
     ["@scheme", protocol.slice(0, -1)],
     ["@request-target", `${pathname}${search}`],

@@ -127,7 +127,8 @@ export function httpSignatureVerifier(options: HttpSignatureVerifierOptions): Ve
     scheme: httpSignature(eventIdHeader),
     checks: table,
     checkTarget(given) {
-      const at = given.startsWith("/") ? given : pathOf(given);
+      // A sender may write what a URL escapes, such as a quote, or a question mark with nothing behind it.
+      const at = pathOf(given.startsWith("/") ? `http://localhost${given}` : given);
       return at === `${pathname}${search}`
         ? checks.passed("listener", shown(at))
         : checks.failed("listener", "LISTENER_UNKNOWN", shown(given));
