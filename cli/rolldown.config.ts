@@ -114,10 +114,10 @@ export default defineConfig({
           test: /cli\/src\/(?:command|failure|find-command|io|main|output|registry)\.ts$/,
           priority: 1,
         },
-        // Else the small one would be a file of its own, as a batch reads it too.
+        // Else the small ones would be files of their own, as other commands read them too.
         {
-          name: "payload",
-          test: /cli\/src\/send\/(?:exact-json|payload)\.ts$/,
+          name: "typed",
+          test: /cli\/src\/(?:send\/(?:exact-json|payload)|credentials\/typed-target)\.ts$/,
           priority: 1,
           includeDependenciesRecursively: false,
         },

@@ -74,11 +74,11 @@ export function listenerControl(db: SqliteDatabase, access: Access): ListenerCon
       ON CONFLICT (listener) DO UPDATE
       SET changed_at = max(excluded.changed_at, changed_at + 1), unknown_since = NULL, unknown_until = 0`,
     unknown: `INSERT INTO hookproof_outbox_listeners (listener, unknown_since, unknown_until)
-      SELECT value, ?1, ?1 + ${UNKNOWN_MS} FROM json_each(?2) WHERE true
+      SELECT value, ?, ? FROM json_each(?) WHERE true
       ON CONFLICT (listener) DO UPDATE
       SET unknown_since = coalesce(unknown_since, excluded.unknown_since),
-        unknown_until = iif(unknown_until > ?1, unknown_until,
-          ?1 + min(${UNKNOWN_MOST_MS}, max(${UNKNOWN_MS}, ?1 - coalesce(unknown_since, ?1))))`,
+        unknown_until = iif(unknown_until > excluded.unknown_since, unknown_until, excluded.unknown_since
+          + min(${UNKNOWN_MOST_MS}, max(${UNKNOWN_MS}, excluded.unknown_since - coalesce(unknown_since, excluded.unknown_since))))`,
   });
 
   return {
@@ -90,7 +90,7 @@ export function listenerControl(db: SqliteDatabase, access: Access): ListenerCon
     },
     async unknown(listeners) {
       const names = JSON.stringify(listeners);
-      await changing(() => change("unknown", clock.now(), names));
+      await changing(() => change("unknown", clock.now(), clock.now() + UNKNOWN_MS, names));
     },
     async pause(listener, reason, { keepReason = false } = {}) {
       await changing(() => change("pause", listener, clock.now(), reason || null, keepReason ? 1 : 0));

@@ -172,28 +172,29 @@ type ExpiredRow = ChangedRow & { id: string; enqueued_at: number; attempts: numb
 export function upkeep(db: SqliteDatabase): Upkeep {
   const changed = stateChange(db);
   const ask = preparedQueries(db, {
-    late: `SELECT value ->> 0 AS listener FROM json_each(?1) WHERE EXISTS (
+    late: `SELECT value ->> 0 AS listener FROM json_each(?) WHERE EXISTS (
         SELECT 1 FROM hookproof_outbox
-        WHERE listener = value ->> 0 AND state = ${PENDING} AND first_attempt_at < value ->> 1 AND visible_at <= ?2)
+        WHERE listener = value ->> 0 AND state = ${PENDING} AND first_attempt_at < value ->> 1 AND visible_at <= ?)
       OR EXISTS (
         SELECT 1 FROM hookproof_outbox_listeners AS own
         WHERE own.listener = value ->> 0 AND unknown_since < value ->> 1 AND EXISTS (
           SELECT 1 FROM hookproof_outbox AS one
           WHERE one.listener = own.listener AND ${IS_ASIDE} AND ready_at < value ->> 1))`,
     expire: `UPDATE hookproof_outbox
-      SET state = ${DEAD}, turn = iif(?1, turn, NULL), ended_at = ?2, reason = '${REASON}', code = '${CODE}',
+      SET state = ${DEAD}, turn = iif(?, turn, NULL), ended_at = ?, reason = '${REASON}', code = '${CODE}',
         lease_token = NULL, lease_until = NULL
       WHERE seq IN (
         SELECT seq FROM (
           SELECT seq FROM hookproof_outbox
-          WHERE listener = ?3 AND state = ${PENDING} AND first_attempt_at < ?4 AND visible_at <= ?2
-          ORDER BY first_attempt_at LIMIT ?5)
+          WHERE listener = ? AND state = ${PENDING} AND first_attempt_at < ? AND visible_at <= ?
+          ORDER BY first_attempt_at LIMIT ?)
         UNION ALL SELECT seq FROM (
-          SELECT seq FROM hookproof_outbox
-          WHERE listener = ?3 AND ${IS_ASIDE} AND first_attempt_at IS NULL AND ready_at < ?4 AND EXISTS (
-            SELECT 1 FROM hookproof_outbox_listeners AS own WHERE own.listener = ?3 AND unknown_since < ?4)
-          ORDER BY ready_at LIMIT ?5)
-        LIMIT ?5)
+          SELECT seq FROM hookproof_outbox AS lost
+          WHERE listener = ? AND ${IS_ASIDE} AND first_attempt_at IS NULL AND ready_at < ? AND EXISTS (
+            SELECT 1 FROM hookproof_outbox_listeners AS own
+            WHERE own.listener = lost.listener AND unknown_since < ?)
+          ORDER BY ready_at LIMIT ?)
+        LIMIT ?)
       RETURNING seq, listener, ordering_key, id, enqueued_at, attempts`,
     prune: `DELETE FROM hookproof_outbox WHERE seq IN (
         SELECT seq FROM hookproof_outbox WHERE state = ? AND ended_at < ? ORDER BY ended_at LIMIT ?)
@@ -245,7 +246,11 @@ export function upkeep(db: SqliteDatabase): Upkeep {
         };
         const left = BATCH - rows.length;
         if (left === 0) break;
-        rows.push(...ask<ExpiredRow>("expire", blocksKey ? 1 : 0, now, listener, now - windowMs, left));
+        const since = now - windowMs;
+        const tried = [listener, since, now, left];
+        rows.push(
+          ...ask<ExpiredRow>("expire", blocksKey ? 1 : 0, now, ...tried, listener, since, since, left, left),
+        );
       }
       changed(rows, PENDING, DEAD);
       return rows.map(({ listener, id, enqueued_at: enqueuedAt, attempts }) => {
