@@ -1,6 +1,7 @@
 // Every mistake that a diagnosis can name, by id and scheme.
 import { inWords, type Mistake, type MistakeRow } from "../rows/mistake.js";
-import { doctorOf, type OtherScheme } from "../schemes/by-name.js";
+import { doctorOf } from "../schemes/mistakes-by-name.js";
+import type { OtherScheme } from "../schemes/other-scheme.js";
 import { SERIALISING_MISTAKES } from "./mistakes/body.js";
 import { ALL_CLAIM_MISTAKES } from "./mistakes/claim.js";
 import { ENCODING_MISTAKES } from "./mistakes/encoding.js";

@@ -17,7 +17,8 @@ import {
 } from "../../schemes/access-governance/protocol.js";
 import { inWords, type Mistake } from "../rows/mistake.js";
 import { mistakesFound } from "../rows/run.js";
-import { doctorOf, type OtherScheme, type SchemeInputs } from "../schemes/by-name.js";
+import { doctorOf, type SchemeInputs } from "../schemes/mistakes-by-name.js";
+import type { OtherScheme } from "../schemes/other-scheme.js";
 import { inflate } from "../texts/rewrite.js";
 import { mistakesInAge, mistakesInBody, mistakesInHeader, mistakesInHeaders, movedToken } from "./headers.js";
 import { EXPIRED } from "./mistakes/expiry.js";

@@ -8,8 +8,8 @@ export { type DiagnoseInput, type Diagnosis, diagnose } from "./diagnose.js";
 
 // Requests of other schemes
 
-export type { OtherScheme } from "../schemes/by-name.js";
 export type { HttpSignatureInput } from "../schemes/http-signature/diagnose.js";
+export type { OtherScheme } from "../schemes/other-scheme.js";
 export type { SecurityEventInput } from "../schemes/security-event-token/diagnose.js";
 export type { StandardWebhooksInput } from "../schemes/standard-webhooks/diagnose.js";
 

@@ -1,5 +1,6 @@
 // What a listener of each scheme is probed with.
-import { type OtherScheme, probeTargetOf, type SchemeSetups } from "../schemes/by-name.js";
+import type { OtherScheme } from "../schemes/other-scheme.js";
+import { probeTargetOf, type SchemeSetups } from "../schemes/probes-by-name.js";
 import type { SchemeProbeTarget } from "./scheme-probes.js";
 
 /** A listener of a scheme that Hookproof has, and what its sender signs with. */

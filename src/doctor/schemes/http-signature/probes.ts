@@ -1,14 +1,32 @@
 // The probes of HTTP message signatures.
 import { newEventId } from "../../../core/event.js";
+import type { SigningKey } from "../../../jwt/key.js";
 import { generateSecret } from "../../../schemes/access-governance/secret.js";
 import { httpSignatureSigner } from "../../../schemes/http-signature/sign.js";
 import type { Signer } from "../../../schemes/scheme.js";
 import type { SchemeProbeTarget } from "../../probes/scheme-probes.js";
-import type { SchemeSetups } from "../by-name.js";
 import { changedHeader, changedProbe, keyLike, otherKey } from "../probe-rows.js";
 
+/** A listener's URL and what its sender has. */
+export type HttpSignatureSetup = {
+  readonly scheme: "http-signature";
+  /** The listener's URL. */
+  readonly url: string;
+} & (
+  | {
+      /** The key of the sender, of which the listener knows the public half. */
+      readonly key: SigningKey;
+    }
+  | {
+      /** The shared secret. */
+      readonly secret: string;
+      /** The name of the secret, `keyid`. */
+      readonly keyId: string;
+    }
+);
+
 /** What a listener of HTTP message signatures is probed with. */
-export async function probeTarget(setup: SchemeSetups["http-signature"]): Promise<SchemeProbeTarget> {
+export async function probeTarget(setup: HttpSignatureSetup): Promise<SchemeProbeTarget> {
   const { right, other, unknown } = await signersOf(setup);
   return {
     url: setup.url,
@@ -48,7 +66,7 @@ export async function probeTarget(setup: SchemeSetups["http-signature"]): Promis
 
 /** The sender's signer, one with another key under its name, and one with its key under another name. */
 async function signersOf(
-  setup: SchemeSetups["http-signature"],
+  setup: HttpSignatureSetup,
 ): Promise<Readonly<Record<"right" | "other" | "unknown", Signer>>> {
   if ("secret" in setup) {
     const { secret, keyId } = setup;

@@ -2,9 +2,9 @@
 import { decodeUtf8, encodeBase64url, utf8 } from "../../../core/bytes.js";
 import { CONTENT_TYPE_HEADER } from "../../../core/headers.js";
 import { CAEP } from "../../../events/security-events.js";
+import type { SigningKey } from "../../../jwt/key.js";
 import { SET_TYP, securityEventSigner } from "../../../schemes/security-event-token/sign.js";
 import type { SchemeProbeTarget } from "../../probes/scheme-probes.js";
-import type { SchemeSetups } from "../by-name.js";
 import { changedProbe, keyLike, otherKey } from "../probe-rows.js";
 
 const PAYLOAD = JSON.stringify({
@@ -12,13 +12,26 @@ const PAYLOAD = JSON.stringify({
   sub_id: { format: "email", email: "mara@example.com" },
 });
 
+/** A listener's URL and what its sender has. */
+export interface SecurityEventSetup {
+  readonly scheme: "security-event-token";
+  /** The listener's URL. */
+  readonly url: string;
+  /** The key of the issuer, of which the listener knows the public half. */
+  readonly key: SigningKey;
+  /** The claim `iss`. */
+  readonly issuer: string;
+  /** The claim `aud`. */
+  readonly audience: string;
+}
+
 /** What a listener of security event tokens is probed with. */
 export async function probeTarget({
   url,
   key,
   issuer,
   audience,
-}: SchemeSetups["security-event-token"]): Promise<SchemeProbeTarget> {
+}: SecurityEventSetup): Promise<SchemeProbeTarget> {
   return {
     url,
     signer: securityEventSigner({ key, issuer, audience }),

@@ -3,18 +3,27 @@ import {
   generateStandardSecret,
   ID_HEADER,
   SIGNATURE_HEADER,
+  type StandardWebhooksSecrets,
   standardWebhooksSigner,
 } from "../../../schemes/standard-webhooks/sign.js";
 import type { SchemeProbeTarget } from "../../probes/scheme-probes.js";
-import type { SchemeSetups } from "../by-name.js";
 import { changedHeader, changedProbe, otherKey } from "../probe-rows.js";
 
 const manyWrong = Array(100)
   .fill(`v1,${"A".repeat(43)}=`)
   .join(" ");
 
+/** A listener's URL and what its sender has. */
+export interface StandardWebhooksSetup {
+  readonly scheme: "standard-webhooks";
+  /** The listener's URL. */
+  readonly url: string;
+  /** `whsec_…`: one, or several. */
+  readonly secrets: StandardWebhooksSecrets;
+}
+
 /** What a listener of Standard Webhooks is probed with. */
-export function probeTarget({ url, secrets }: SchemeSetups["standard-webhooks"]): SchemeProbeTarget {
+export function probeTarget({ url, secrets }: StandardWebhooksSetup): SchemeProbeTarget {
   return {
     url,
     signer: standardWebhooksSigner({ secrets }),
