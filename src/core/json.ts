@@ -68,7 +68,7 @@ export function duplicateMember(validJson: string): string | undefined {
 }
 
 /** A text, which may hold digits, or a number. */
-const NUMBER = /"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*/g;
+const NUMBER = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|-?[0-9][0-9.eE+-]*/g;
 
 /** The first number of a valid JSON text that `JSON.parse` rounds, so that it would be written as another number. */
 export function roundedNumber(validJson: string): string | undefined {
@@ -82,7 +82,9 @@ function decimal(number: string): string {
   const [, sign, whole = "", part = "", exponent = "0"] =
     /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(number) ?? [];
   const digits = (whole + part).replace(/^0+/, "");
-  const short = digits.replace(/0+$/, "");
+  let end = digits.length;
+  while (digits[end - 1] === "0") end -= 1; // an expression would begin again at each zero
+  const short = digits.slice(0, end);
   return short === ""
     ? "0"
     : `${sign}${short}e${Number(exponent) - part.length + digits.length - short.length}`;

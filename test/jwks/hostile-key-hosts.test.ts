@@ -2,7 +2,7 @@ import dns from "node:dns";
 import type { RequestListener } from "node:http";
 import { syncBuiltinESMExports } from "node:module";
 import { type AddressInfo, createServer, Socket } from "node:net";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { HookproofError } from "hookproof";
 import { type RemoteKeysOptions, remoteKeys } from "hookproof/jwks";
 import { afterEach, describe, expect, it } from "vitest";
@@ -71,7 +71,13 @@ describe("key set hosts that misbehave", () => {
     ["nothing", answers(200, ""), "KEY_SET_INVALID"],
     ["two values", answers(200, goodSet + goodSet), "KEY_SET_INVALID"],
     ["a byte order mark", answers(200, `\ufeff${goodSet}`), "KEY_SET_INVALID"],
-    ["gzip unasked", answers(200, gzipSync(goodSet), { "Content-Encoding": "gzip" }), "KEY_SET_INVALID"],
+    [
+      "brotli unasked",
+      answers(200, brotliCompressSync(goodSet), { "Content-Encoding": "br" }),
+      "KEY_SET_INVALID",
+    ],
+    ["gzip that breaks off", answers(200, gzipSync(goodSet).subarray(0, 40)), "KEY_SET_INVALID"],
+    ["50 MB in gzip", answers(200, gzipSync(Buffer.alloc(50_000_000, 32))), "KEY_SET_INVALID"],
     ["60,000 levels of nesting", answers(200, "[".repeat(30_000) + "]".repeat(30_000)), "KEY_SET_INVALID"],
   ])("%s is 401", async (_name, answer, code) => {
     const host = await startKeyHost(certificate, answer);

@@ -79,8 +79,8 @@ it("names of every object are ids like any other, and match no request", async (
     expect((await control("POST", "state", users)).status).toBe(200);
     await control("DELETE", "journal");
     await ask(service, "GET", CONFIG);
-    for (const filter of [`{"query":{"${name}":{}}}`, `{"body":{"${name}":{}}}`])
-      expect((await control("POST", "journal/search", filter)).body.count, filter).toBe(0);
+    expect((await control("POST", "journal/search", `{"query":{"${name}":{}}}`)).status).toBe(400);
+    expect((await control("POST", "journal/search", `{"body":{"${name}":{}}}`)).body.count).toBe(0);
     expect((await control("POST", "journal/search", `{"${name}":1}`)).body.count).toBe(1);
   }
 });

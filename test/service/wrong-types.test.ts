@@ -95,7 +95,14 @@ const CALLS: Record<string, { path: string; bodies: Json[]; status?: number }> =
   searchJournal: {
     path: "/local/v1/journal/search",
     bodies: [
-      { operation: "viewSecret", method: "POST", path: "/", status: 200, query: { a: 1 }, body: { b: [] } },
+      {
+        operation: "viewSecret",
+        method: "POST",
+        path: "/api/v1/secrets/note/view",
+        status: 200,
+        query: {},
+        body: { b: [] },
+      },
     ],
   },
   putFault: {

@@ -1,11 +1,10 @@
 // Reads JSON and writes it again without changing a number or losing a member.
 import { randomUUID } from "node:crypto";
 
-const TOKEN = /"(?:[^"\\]|\\.)*"(\s*:)?|-?[0-9][0-9.eE+-]*/g;
+const TOKEN = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)(\s*:)?|-?[0-9][0-9.eE+-]*/g;
 
 /** Begins the texts that stand for numbers which JavaScript would write differently; nobody can know it before. */
-const MARK = `number-${randomUUID()}:`;
-const MARKED = new RegExp(`"${MARK}([^"]*)"`, "g");
+const MARK = `"number-${randomUUID()}:`;
 
 /**
  * The value of a JSON text, for `writeExact` alone: a number that JavaScript would round or write differently is a text.
@@ -19,7 +18,7 @@ export function readExact(text: string): unknown {
   const marked = text.replace(TOKEN, (token, colon?: string) => {
     if (colon !== undefined) names++;
     const isKept = token.startsWith('"') || String(Number(token)) === token;
-    return isKept ? token : `"${MARK}${token}"`;
+    return isKept ? token : `${MARK}${token}"`;
   });
   if (names !== namesIn(value)) throw new RangeError("a member stands twice");
   return JSON.parse(marked);
@@ -27,7 +26,8 @@ export function readExact(text: string): unknown {
 
 /** The JSON text of what `readExact` read, and of what was added to it, with the numbers as they were written. */
 export function writeExact(value: unknown): string {
-  return JSON.stringify(value).replace(MARKED, "$1");
+  const [first = "", ...marked] = JSON.stringify(value).split(MARK);
+  return first + marked.map((part) => part.replace('"', "")).join("");
 }
 
 function namesIn(value: unknown): number {

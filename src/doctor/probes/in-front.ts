@@ -125,8 +125,8 @@ function headerLine(name: string, { header }: Seen): string {
 
 /** The title of a page, or the first line of a text, as far as it may be shown. */
 function lineOf(text: string): string {
-  const title = /<title[^>]*>([^<]{1,200})/i.exec(text)?.[1];
-  const plain = title ?? text.replace(/<(?:style|script)[^>]*>[^<]*|<[^>]*>/gi, " ");
+  const title = /<title(?:\s[^<>]{0,200})?>([^<]{1,200})/i.exec(text)?.[1];
+  const plain = title ?? text.replace(/<(?:style|script)[^<>]*>[^<]*|<[^<>]*>/gi, " ");
   const line = plain
     .split("\n")
     .map((one) => one.trim())
