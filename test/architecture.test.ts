@@ -10,7 +10,7 @@ import {
   type SourceFile,
   violationsOf,
 } from "./kit/architecture-rules.js";
-import { cyclesAmong } from "./kit/import-cycles.js";
+import { cyclesAmong, knotsAmong } from "./kit/import-cycles.js";
 import { testViolationsOf } from "./kit/test-rules.js";
 
 const root = new URL("../", import.meta.url);
@@ -103,6 +103,12 @@ describe("the house as it stands", () => {
     expect(cyclesAmong(files)).toEqual([]);
   });
 
+  it("has no cycle of types in the library, the doctor and the command line, and none above 3 files in the service", () => {
+    const knots = knotsAmong(files);
+    expect(knots.filter(([first = ""]) => !first.startsWith("service/"))).toEqual([]);
+    expect(knots.filter(({ length }) => length > 3)).toEqual([]);
+  });
+
   it("has short files: the median is at most 120 lines", () => {
     const lengths = files.map(({ text }) => text.split("\n").length - 1).sort((a, b) => a - b);
     expect(lengths[Math.floor(lengths.length / 2)]).toBeLessThanOrEqual(120);
@@ -125,6 +131,9 @@ describe("the rules can be broken", () => {
     ).toEqual(["a.ts > b/c.ts > a.ts"]);
     const typed = { path: "b/c.ts", text: 'import type { X } from "../a.js";' };
     expect(cyclesAmong([module("a.ts", "./b/c.js"), typed])).toEqual([]);
+    expect(knotsAmong([module("a.ts", "./b/c.js"), typed, module("d.ts", "./a.js")])).toEqual([
+      ["a.ts", "b/c.ts"],
+    ]);
   });
 
   it.each<[path: string, line: string, broken: string]>([

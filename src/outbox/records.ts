@@ -19,7 +19,7 @@ export interface OutboxEvent {
   readonly orderingKey?: string | undefined;
   /**
    * The event is not due before this time, milliseconds since the epoch; absent: due at once. Later events of its
-   * ordering key wait for it. Only a store with `control` gets such events.
+   * ordering key wait for it.
    */
   readonly deliverAt?: number | undefined;
   /** The W3C `traceparent` that was current when the event was enqueued. */

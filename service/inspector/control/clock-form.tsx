@@ -1,11 +1,12 @@
 // Moves and stops the service's clock.
+
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { ClockState } from "../../src/inspector/contract.js";
+import type { Api } from "../live/api.js";
 import { Amount } from "../parts/amount.js";
-import type { Change } from "./control-dialog.js";
 
 /** The service's clock: what it shows, and how it is moved. */
-export function ClockForm({ clock, onChange }: { clock: ClockState; onChange: Change }) {
+export function ClockForm({ clock, onChange }: { clock: ClockState; onChange: Api["control"] }) {
   const [to, setTo] = useState("");
   const [seconds, setSeconds] = useState("3600");
   const shown = useShownTime(clock);

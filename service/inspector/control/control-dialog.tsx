@@ -14,9 +14,6 @@ interface ControlDialogProps {
   onClose(): void;
 }
 
-/** Changes the service: what the parts of the dialog call. */
-export type Change = Api["control"];
-
 /** The remote control of the service: faults, clock, snapshots, reset. */
 export function ControlDialog({ api, operations, onClose }: ControlDialogProps) {
   const [state, setState] = useState<Controlled>();
@@ -35,7 +32,7 @@ export function ControlDialog({ api, operations, onClose }: ControlDialogProps) 
     [api],
   );
   useEffect(() => void attempt(async () => {}), [attempt]);
-  const change: Change = (...order) => attempt(() => api.control(...order));
+  const change: Api["control"] = (...order) => attempt(() => api.control(...order));
 
   return (
     <Dialog title="Control the service" onClose={onClose}>

@@ -1,16 +1,17 @@
 // Sets what goes wrong with an operation.
+
 import { useState } from "preact/hooks";
 import type { SetFault } from "../../src/inspector/contract.js";
+import type { Api } from "../live/api.js";
 import { Amount } from "../parts/amount.js";
 import { Icon } from "../parts/icon.js";
 import { VisibleText } from "../parts/visible-text.js";
-import type { Change } from "./control-dialog.js";
 import { type FaultKind, faultFrom, KINDS, NO_FAULT } from "./fault-from.js";
 
 interface FaultFormProps {
   readonly faults: readonly SetFault[];
   readonly operations: readonly string[];
-  readonly onChange: Change;
+  readonly onChange: Api["control"];
 }
 
 const MOST = 999_999_999;

@@ -1,9 +1,10 @@
 // Resets the service at the second click.
+
 import { useState } from "preact/hooks";
-import type { Change } from "./control-dialog.js";
+import type { Api } from "../live/api.js";
 
 /** Takes everything back, at the second click: what was changed is lost. */
-export function ResetButton({ onChange }: { onChange: Change }) {
+export function ResetButton({ onChange }: { onChange: Api["control"] }) {
   const [isAsked, setIsAsked] = useState(false);
   return (
     <p class="line">

@@ -1,8 +1,9 @@
 // Saves and restores copies of the state.
+
 import { useState } from "preact/hooks";
 import type { SavedSnapshot } from "../../src/inspector/contract.js";
+import type { Api } from "../live/api.js";
 import { Icon } from "../parts/icon.js";
-import type { Change } from "./control-dialog.js";
 
 /** Copies of the state: those there are, and another one. */
 export function SnapshotForm({
@@ -10,7 +11,7 @@ export function SnapshotForm({
   onChange,
 }: {
   snapshots: readonly SavedSnapshot[];
-  onChange: Change;
+  onChange: Api["control"];
 }) {
   const [name, setName] = useState("");
   const pathOf = (one: string) => `snapshots/${encodeURIComponent(one)}`;
