@@ -161,8 +161,10 @@ it("is not ready while the outbox cannot be reached, and when it is being stoppe
   const worker = await serveWorker("127.0.0.1:0");
   onTestFinished(() => worker.close());
   const ready = async () => (await fetch(`${worker.url}/readyz`)).status;
-  worker.observe({ type: "store-changed", url: "", available: false, code: "OUTBOX_UNAVAILABLE" } as never);
+  const reason = '"permission denied for table event"';
+  worker.observe({ type: "store-changed", available: false, code: "OUTBOX_UNAVAILABLE", reason });
   expect(await ready()).toBe(503);
+  expect(await (await fetch(`${worker.url}/readyz`)).text()).toContain("permission denied for table event");
   worker.observe({ type: "store-changed", url: "", available: true } as never);
   expect(await ready()).toBe(200);
   worker.stopping();

@@ -1,7 +1,6 @@
 // The loop that claims and delivers.
 import { type Clock, monotonicMs, nextTurn, sleep } from "../core/clock.js";
 import { dropped, harmless } from "../core/options.js";
-import { shown } from "../core/shown.js";
 import type { Observer } from "../sender/observe.js";
 import type { BodyEncryption } from "./body-encryption.js";
 import { Candidates } from "./candidates.js";
@@ -10,7 +9,7 @@ import { HANGS_AFTER_MS } from "./limits.js";
 import type { OutboxListener } from "./listener.js";
 import type { Answer, Listeners } from "./listeners.js";
 import type { ClaimedEvent, ClaimShare, DueListener, OutboxStore } from "./outbox-store.js";
-import { AbortGroup, DeliveryBuffer, FIRST_PAUSE_MS, StoreCalls } from "./store-calls.js";
+import { AbortGroup, DeliveryBuffer, databaseWords, FIRST_PAUSE_MS, StoreCalls } from "./store-calls.js";
 import { UnknownListeners } from "./unknown-listeners.js";
 import { type Retention, Upkeep } from "./upkeep.js";
 
@@ -296,8 +295,7 @@ export class Dispatcher {
   }
 
   #warnOfRefused(eventId: string, error: unknown): void {
-    const { cause } = Object(error) as { cause?: unknown };
-    const words = shown(Object(cause).message ?? error, 200);
+    const words = databaseWords(error);
     const message = `${eventId} was delivered, and the store cannot note it: ${words}. It is sent again after its lease.`;
     this.#context.notice({ type: "warning", url: "", message });
   }

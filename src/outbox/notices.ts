@@ -24,6 +24,6 @@ function lineOf(activity: Parameters<Observer>[0]): string | undefined {
     return url === "" ? message : `${url}: ${message}`;
   }
   if (activity.type === "store-changed" && !activity.available)
-    return `The store cannot be used (${activity.code}): events stay where they are, and it is tried again.`;
+    return `The store cannot be used (${activity.code}${activity.reason ? `: ${activity.reason}` : ""}): events stay where they are, and it is tried again.`;
   return undefined;
 }

@@ -1,6 +1,7 @@
 // Calls to a store that may be out of reach, and deliveries stored in groups.
 import { type Clock, monotonicMs } from "../core/clock.js";
 import { type ErrorCode, HookproofError } from "../core/errors.js";
+import { shown } from "../core/shown.js";
 import type { Observer } from "../sender/observe.js";
 import type { OutboxStore } from "./outbox-store.js";
 import type { Delivery } from "./records.js";
@@ -81,7 +82,8 @@ export class StoreCalls {
     } catch (cause) {
       if (isDataError(cause)) throw cause; // the store is there
       const code: ErrorCode = cause instanceof HookproofError ? cause.code : "OUTBOX_UNAVAILABLE";
-      if (this.#pauseMs === 0) this.#notice({ type: "store-changed", available: false, code, cause });
+      if (this.#pauseMs === 0)
+        this.#notice({ type: "store-changed", available: false, code, reason: databaseWords(cause), cause });
       this.#pauseMs = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pauseMs * 2));
       throw cause;
     }
@@ -106,6 +108,17 @@ export class StoreCalls {
   pause(): Promise<void> {
     return this.#aborting.run((signal) => this.#wait(this.#pauseMs, signal));
   }
+}
+
+/** What the database itself said: of an error, the innermost one. */
+export function databaseWords(error: unknown): string {
+  let inner = error;
+  for (let depth = 0; depth < 5; depth++) {
+    const { cause } = Object(inner) as { cause?: unknown };
+    if (cause === undefined) break;
+    inner = cause;
+  }
+  return shown(String(Object(inner).message ?? inner), 200);
 }
 
 /** Whether the store could not take what it was given, and would take something else: SQLSTATE 22 and 23, and SQLite's. */

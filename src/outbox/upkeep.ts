@@ -5,7 +5,7 @@ import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
 import type { Listeners } from "./listeners.js";
 import type { OutboxStore } from "./outbox-store.js";
 import type { ExpiredEvent } from "./records.js";
-import type { StoreCalls } from "./store-calls.js";
+import { databaseWords, type StoreCalls } from "./store-calls.js";
 
 /** How long an outbox keeps events that have ended. */
 export interface Retention {
@@ -173,8 +173,8 @@ export class Upkeep {
     const isReachable = await calls.once(() => store.now()).then(Number.isFinite, () => false);
     if (!isReachable || one.isFailing) return;
     one.isFailing = true;
-    const words = error instanceof Error ? error.message : String(error);
-    const message = `The outbox's upkeep fails (${one.name}); events are delivered all the same. ${words}`;
+    const words = databaseWords(error);
+    const message = `The outbox's upkeep fails (${one.name}); events are delivered all the same. The database: ${words}`;
     notice({ type: "warning", url: "", message });
   }
 }

@@ -38,7 +38,7 @@ async function expectKept(
   for (const setting of settings) await admin.query(`ALTER DATABASE ${database} SET ${setting}`);
   await admin.end();
   const at = (place: string) => Object.assign(new URL(place), { pathname: `/${database}` }).href;
-  const pool = new pg.Pool({ connectionString: at(postgres.url) });
+  const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: at(postgres.url) });
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   await pool.query("CREATE TABLE orders (id text)");

@@ -38,7 +38,13 @@ it("waits twice as long after each failure, up to 5 s, and tells of the first an
   expect(await calls.untilDone(failing(9), 1_000_000)).toEqual({ value: "done", wasRepeated: true });
   expect(waits).toEqual([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000, 5_000]);
   expect(told).toEqual([
-    { type: "store-changed", available: false, code: "OUTBOX_UNAVAILABLE", cause: gone },
+    {
+      type: "store-changed",
+      available: false,
+      code: "OUTBOX_UNAVAILABLE",
+      reason: '"ECONNREFUSED"',
+      cause: gone,
+    },
     { type: "store-changed", available: true },
   ]);
   expect(calls.pauseMs).toBe(0);
@@ -71,7 +77,13 @@ it("throws on what failed once, and has a code for what has none", async () => {
   const strange = new Error("what?");
   await expect(calls.once(failing(1, strange))).rejects.toBe(strange);
   expect(told).toEqual([
-    { type: "store-changed", available: false, code: "OUTBOX_UNAVAILABLE", cause: strange },
+    {
+      type: "store-changed",
+      available: false,
+      code: "OUTBOX_UNAVAILABLE",
+      reason: '"what?"',
+      cause: strange,
+    },
   ]);
   expect(calls.pauseMs).toBe(100);
   const newer = new HookproofError("OUTBOX_NEWER", "newer");

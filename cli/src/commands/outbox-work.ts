@@ -97,7 +97,7 @@ export const outboxWork: Command = {
         out.warn(
           event.available
             ? "The outbox can be reached again."
-            : `The outbox cannot be reached: ${event.code}. ${event.cause instanceof Error ? event.cause.message : ""}`.trim(),
+            : `The outbox cannot be used: ${event.code}. The database: ${event.reason ?? "nothing"}`,
         );
       else if (event.type === "breaker-changed")
         out.warn(`${event.listener}: the circuit breaker is ${event.state}.`);

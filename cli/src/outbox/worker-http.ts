@@ -70,7 +70,9 @@ export async function serveWorker(at: string): Promise<WorkerHttp> {
     isOpen: !isLoopback(address.address),
     observe(event) {
       if (event.type === "store-changed")
-        reason = event.available ? undefined : `the outbox cannot be reached: ${event.code}`;
+        reason = event.available
+          ? undefined
+          : `the outbox cannot be used: ${event.code}${event.reason ? ` (${event.reason})` : ""}`;
       observeMetrics(event);
     },
     stopping: () => {

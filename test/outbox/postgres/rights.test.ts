@@ -73,6 +73,26 @@ describeWith("postgresql", postgres)("roles that have only what the guide grants
     for (let twice = 0; twice < 2; twice++) await store.enqueue([one, { ...one, listener: "bills" }]);
     expect(await outbox.store().stats()).toMatchObject([{ pending: 1 }, { pending: 6 }]);
     await expect(store.pause("orders")).rejects.toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
+    // A worker with too few rights says so in the database's own words.
+    const told: Activity[] = [];
+    const worker = createOutbox({
+      store: outbox.store({ pool }),
+      listeners: {
+        orders: {
+          url: "http://127.0.0.1:9/api/v1/webhooks/incoming/lst_1",
+          signer: hmacSigner({ secret: SECRET }),
+        },
+      },
+      observe: (activity) => told.push(activity),
+    });
+    worker.start();
+    await expect
+      .poll(() => told.find(({ type }) => type === "store-changed"))
+      .toMatchObject({
+        code: "OUTBOX_UNAVAILABLE",
+        reason: expect.stringMatching(/^"permission denied for /),
+      });
+    await worker.stop({ timeoutMs: 0 });
     await expect(pool.query(`SELECT body FROM ${outbox.schema}.event`)).rejects.toMatchObject({
       code: "42501",
     });
