@@ -246,7 +246,7 @@ describe("without an observer", () => {
     const lines = await warned({});
     expect(lines).toHaveLength(2);
     expect(lines[0]).toMatch(/401 .*Likely: /);
-    expect(lines[1]).toMatch(/store cannot be used \(OUTBOX_UNAVAILABLE\)/);
+    expect(lines[1]).toMatch(/store cannot be used \(OUTBOX_UNAVAILABLE: "gone"\)/);
   });
 
   it("quiet says nothing", async () => {
