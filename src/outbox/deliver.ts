@@ -12,7 +12,15 @@ import type { BreakerInput } from "./breaker.js";
 import { type OutboxListener, START_MARGIN_MS } from "./listener.js";
 import type { ClaimedEvent, OutboxStore } from "./outbox-store.js";
 import type { Delivery, DeliveryFailure, OutboxAttempt, OutboxEvent } from "./records.js";
-import type { AbortGroup, DeliveryBuffer, StoreCalls } from "./store-calls.js";
+import {
+  type AbortGroup,
+  DataRefusal,
+  type DeliveryBuffer,
+  type Done,
+  innermostWords,
+  type StoreCalls,
+  storeAttempt,
+} from "./store-calls.js";
 
 /** What the attempts of one dispatcher share. */
 export interface AttemptContext {
@@ -185,18 +193,33 @@ export class EventAttempt {
   }
 
   async #reschedule(at: number, record: OutboxAttempt): Promise<void> {
-    const { calls, store, aborting } = this.#context;
+    const { store, aborting } = this.#context;
     const { lease } = this.#claimed;
-    const done = await calls.untilDone(() => store.reschedule(lease, at, record), this.#leaseEnds());
+    const done = await this.#store(record, (attempt) => store.reschedule(lease, at, attempt));
     if (done && !done.value && !done.wasRepeated && !aborting.aborted) this.#leaseLost();
   }
 
   async #fail(reason: DeliveryFailure["reason"], code: ErrorCode, attempt?: OutboxAttempt): Promise<void> {
-    const { calls, store } = this.#context;
-    const failure = { reason, code, attempt, blocksKey: this.#listener.blocksKey };
-    const done = await calls.untilDone(() => store.fail(this.#claimed.lease, failure), this.#leaseEnds());
+    const { store } = this.#context;
+    const failure = { reason, code, blocksKey: this.#listener.blocksKey };
+    const done = await this.#store(attempt, (kept) =>
+      store.fail(this.#claimed.lease, { ...failure, attempt: kept }),
+    );
     if (done?.value || done?.wasRepeated) this.#observeEnd("dead", code);
     else if (done) this.#leaseLost();
+  }
+
+  /** Tells the store how the attempt ended, until it is told or the lease has ended. */
+  async #store<Attempt extends OutboxAttempt | undefined>(
+    attempt: Attempt,
+    call: (attempt: Attempt) => Promise<boolean>,
+  ): Promise<Done<boolean> | undefined> {
+    const store = () => storeAttempt(attempt, call);
+    const done = await this.#context.calls.untilDone(store, this.#leaseEnds());
+    if (!(done?.value instanceof DataRefusal)) return done as Done<boolean> | undefined;
+    const words = innermostWords(done.value.error);
+    this.#warn(`The store cannot note how the attempt ended: ${words}. It is made again after its lease.`);
+    return undefined;
   }
 
   /** A body that cannot be read counts as an attempt, so that the history says why nothing was sent. */

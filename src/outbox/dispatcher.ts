@@ -9,7 +9,7 @@ import { HANGS_AFTER_MS } from "./limits.js";
 import type { OutboxListener } from "./listener.js";
 import type { Answer, Listeners } from "./listeners.js";
 import type { ClaimedEvent, ClaimShare, DueListener, OutboxStore } from "./outbox-store.js";
-import { AbortGroup, DeliveryBuffer, databaseWords, FIRST_PAUSE_MS, StoreCalls } from "./store-calls.js";
+import { AbortGroup, DeliveryBuffer, FIRST_PAUSE_MS, innermostWords, StoreCalls } from "./store-calls.js";
 import { UnknownListeners } from "./unknown-listeners.js";
 import { type Retention, Upkeep } from "./upkeep.js";
 
@@ -68,7 +68,8 @@ export class Dispatcher {
     const { store, listeners, clock } = context;
     const wake = () => this.#wake();
     this.#calls = new StoreCalls({ ...context, aborting: this.#aborting });
-    this.#delivered = new DeliveryBuffer(store, {
+    this.#delivered = new DeliveryBuffer({
+      store,
       calls: this.#calls,
       now: () => monotonicMs(clock),
       onLost: (count) => this.#warnOfLost(count),
@@ -170,7 +171,7 @@ export class Dispatcher {
     const { listeners, concurrency, clock } = this.#context;
     const now = monotonicMs(clock);
     const room = new Map<string, { listener: OutboxListener; share: ClaimShare }>();
-    const name = (listener: OutboxListener) => {
+    const add = (listener: OutboxListener) => {
       const { limits, policy } = listener;
       const most = Math.min(limits.free(now), concurrency);
       if (limits.shared.rate) this.#paced.set(listener, most > 0);
@@ -179,14 +180,14 @@ export class Dispatcher {
     };
     for (const [given, listener] of [...this.#given].slice(0, limit)) {
       this.#given.delete(given);
-      name(listener);
+      add(listener);
     }
     const waiting: DueListener[] = [];
     for (const due of this.#candidates.take(limit - room.size)) {
       const listener = listeners.current(due, (answer) => this.#answered(due, answer));
       if (listener === "full") waiting.push(due);
       else if (listener && due.isUnknown) this.#unknown.found(due.listener);
-      else if (listener) name(listener);
+      else if (listener) add(listener);
     }
     this.#candidates.putBack(waiting);
     return room;
@@ -196,7 +197,7 @@ export class Dispatcher {
   #answered(due: DueListener, answer: Answer): void {
     if (answer === "forgotten")
       this.#candidates.changed(); // to be asked about again
-    else if (answer === "unknown") this.#unknown.add(due.listener);
+    else if (answer === "unknown" || (answer === "failed" && due.isUnknown)) this.#unknown.add(due.listener);
     else if (answer !== "failed" && due.isUnknown) this.#unknown.found(due.listener);
     else if (answer !== "failed") this.#given.set(due.listener, answer);
     this.#goOn();
@@ -295,7 +296,7 @@ export class Dispatcher {
   }
 
   #warnOfRefused(eventId: string, error: unknown): void {
-    const words = databaseWords(error);
+    const words = innermostWords(error);
     const message = `${eventId} was delivered, and the store cannot note it: ${words}. It is sent again after its lease.`;
     this.#context.notice({ type: "warning", url: "", message });
   }

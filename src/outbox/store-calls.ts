@@ -4,7 +4,7 @@ import { type ErrorCode, HookproofError } from "../core/errors.js";
 import { shown } from "../core/shown.js";
 import type { Observer } from "../sender/observe.js";
 import type { OutboxStore } from "./outbox-store.js";
-import type { Delivery } from "./records.js";
+import type { Delivery, OutboxAttempt } from "./records.js";
 
 /** The pause after the first of several failures. */
 export const FIRST_PAUSE_MS = 100;
@@ -41,7 +41,7 @@ export class AbortGroup {
 }
 
 /** The result of a call that was repeated until it succeeded. */
-interface Done<Value> {
+export interface Done<Value> {
   readonly value: Value;
   /** Whether an earlier try failed; that one may have changed something all the same. */
   readonly wasRepeated: boolean;
@@ -80,10 +80,9 @@ export class StoreCalls {
       this.#pauseMs = 0;
       return value;
     } catch (cause) {
-      if (isDataError(cause)) throw cause; // the store is there
       const code: ErrorCode = cause instanceof HookproofError ? cause.code : "OUTBOX_UNAVAILABLE";
       if (this.#pauseMs === 0)
-        this.#notice({ type: "store-changed", available: false, code, reason: databaseWords(cause), cause });
+        this.#notice({ type: "store-changed", available: false, code, reason: innermostWords(cause), cause });
       this.#pauseMs = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, this.#pauseMs * 2));
       throw cause;
     }
@@ -110,21 +109,50 @@ export class StoreCalls {
   }
 }
 
-/** What the database itself said: of an error, the innermost one. */
-export function databaseWords(error: unknown): string {
+/** What the database or its driver said: of an error, the innermost one. */
+export function innermostWords(error: unknown): string {
   let inner = error;
   for (let depth = 0; depth < 5; depth++) {
     const { cause } = Object(inner) as { cause?: unknown };
     if (cause === undefined) break;
     inner = cause;
   }
-  return shown(String(Object(inner).message ?? inner), 200);
+  const { message, code, name } = Object(inner) as Record<string, unknown>;
+  // Node's error for a name with several addresses has a code, and no message.
+  return shown(String(message || code || name || inner), 200);
 }
 
-/** Whether the store could not take what it was given, and would take something else: SQLSTATE 22 and 23, and SQLite's. */
-function isDataError(error: unknown): boolean {
-  const { code } = Object((error as Error | undefined)?.cause) as { code?: unknown };
-  return typeof code === "string" && /^(?:2[23]\w{3}|SQLITE_(?:CONSTRAINT|TOOBIG|MISMATCH)\w*)$/.test(code);
+/** A store could not take what it was given, and would take something else: it is there, and nothing was changed. */
+export class DataRefusal {
+  constructor(readonly error: unknown) {}
+}
+
+/** SQLSTATE classes 22 and 23, and SQLite's codes of the same kind. */
+const DATA_ERROR = /^(?:2[23]\w{3}|SQLITE_(?:CONSTRAINT|TOOBIG|MISMATCH)\w*)$/;
+
+/** Resolves to a refusal where the call fails for its data, and rejects with any other error. */
+async function orRefusal<Value>(call: () => Promise<Value>): Promise<Value | DataRefusal> {
+  try {
+    return await call();
+  } catch (error) {
+    const { code } = Object((error as Error | undefined)?.cause) as { code?: unknown };
+    if (typeof code === "string" && DATA_ERROR.test(code)) return new DataRefusal(error);
+    throw error;
+  }
+}
+
+/**
+ * Stores how an attempt ended: where the store cannot take it, once more without what comes from elsewhere, so that one
+ * answer of a receiver never keeps its event from ending.
+ */
+export async function storeAttempt<Value, Attempt extends OutboxAttempt | undefined>(
+  attempt: Attempt,
+  call: (attempt: Attempt) => Promise<Value>,
+): Promise<Value | DataRefusal> {
+  const stored = await orRefusal(() => call(attempt));
+  if (!(stored instanceof DataRefusal) || attempt === undefined) return stored;
+  const { number, startedAt, durationMs } = attempt;
+  return orRefusal(() => call({ number, startedAt, durationMs } as Attempt));
 }
 
 interface WaitingDelivery {
@@ -136,33 +164,23 @@ interface WaitingDelivery {
   tried: boolean;
 }
 
+interface DeliveryBufferContext {
+  readonly store: Pick<OutboxStore, "markDelivered">;
+  readonly calls: Pick<StoreCalls, "once">;
+  readonly now: () => number;
+  /** Called with the number of events that were delivered after their lease was lost. */
+  readonly onLost: (count: number) => void;
+  /** Called with an event that was delivered, which the store cannot note. */
+  readonly onRefused: (eventId: string, error: unknown) => void;
+}
+
 /** Stores deliveries in groups, because a commit for each of them would be the largest cost of all. */
 export class DeliveryBuffer {
-  readonly #store: Pick<OutboxStore, "markDelivered">;
-  readonly #calls: Pick<StoreCalls, "once">;
-  readonly #now: () => number;
-  readonly #onLost: (count: number) => void;
-  readonly #onRefused: (eventId: string, error: unknown) => void;
+  readonly #context: DeliveryBufferContext;
   #waiting: WaitingDelivery[] = [];
 
-  /**
-   * @param onLost called with the number of events that were delivered after their lease was lost
-   * @param onRefused called with an event that was delivered, which the store cannot note
-   */
-  constructor(
-    store: Pick<OutboxStore, "markDelivered">,
-    context: {
-      readonly calls: Pick<StoreCalls, "once">;
-      readonly now: () => number;
-      readonly onLost: (count: number) => void;
-      readonly onRefused: (eventId: string, error: unknown) => void;
-    },
-  ) {
-    this.#store = store;
-    this.#calls = context.calls;
-    this.#now = context.now;
-    this.#onLost = context.onLost;
-    this.#onRefused = context.onRefused;
+  constructor(context: DeliveryBufferContext) {
+    this.#context = context;
   }
 
   get size(): number {
@@ -182,12 +200,12 @@ export class DeliveryBuffer {
     try {
       const valid = await this.#mark(batch.map(({ delivery }) => delivery));
       const lost = batch.length - valid;
-      if (lost > 0 && batch.every(({ tried }) => !tried)) this.#onLost(lost);
+      if (lost > 0 && batch.every(({ tried }) => !tried)) this.#context.onLost(lost);
       for (const { onStored } of batch) onStored();
     } catch (error) {
       for (const one of batch) one.tried = true;
-      const held = batch.filter(({ until }) => until > this.#now());
-      if (held.length < batch.length) this.#onLost(batch.length - held.length);
+      const held = batch.filter(({ until }) => until > this.#context.now());
+      if (held.length < batch.length) this.#context.onLost(batch.length - held.length);
       this.#waiting = [...held, ...this.#waiting];
       throw error;
     }
@@ -195,22 +213,21 @@ export class DeliveryBuffer {
 
   /**
    * Resolves to how many of the leases were valid. A batch whose data the store cannot take is halved until the one is
-   * found that it is about; that one is stored without what the receiver wrote, and given up if that fails as well.
+   * found that it is about, which is given up if the store cannot take it at all.
    */
   async #mark(deliveries: readonly Delivery[]): Promise<number> {
-    try {
-      return await this.#calls.once(() => this.#store.markDelivered(deliveries));
-    } catch (error) {
-      if (!isDataError(error)) throw error;
-      const half = deliveries.length >> 1;
-      if (half > 0)
-        return (await this.#mark(deliveries.slice(0, half))) + (await this.#mark(deliveries.slice(half)));
-      const [{ lease, outcome, attempt }] = deliveries as [Delivery];
-      const { number, startedAt, durationMs } = attempt;
-      const isBare = Object.keys(attempt).length === 3;
-      if (!isBare) return this.#mark([{ lease, outcome, attempt: { number, startedAt, durationMs } }]);
-      this.#onRefused(lease.id, error);
-      return 1; // there is nothing left to try: told by itself, and not as a lost lease
-    }
+    const { store, calls } = this.#context;
+    const half = deliveries.length >> 1;
+    const [one] = deliveries;
+    const mark = () =>
+      half === 0 && one
+        ? storeAttempt(one.attempt, (attempt) => store.markDelivered([{ ...one, attempt }]))
+        : orRefusal(() => store.markDelivered(deliveries));
+    const marked = await calls.once(mark);
+    if (!(marked instanceof DataRefusal)) return marked;
+    if (half > 0)
+      return (await this.#mark(deliveries.slice(0, half))) + (await this.#mark(deliveries.slice(half)));
+    if (one) this.#context.onRefused(one.lease.id, marked.error);
+    return 1; // there is nothing left to try: told by itself, and not as a lost lease
   }
 }

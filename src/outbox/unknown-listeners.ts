@@ -2,7 +2,7 @@
 import type { OutboxStore } from "./outbox-store.js";
 import type { StoreCalls } from "./store-calls.js";
 
-/** How many names one call notes at most, so that a store in this process is not busy with it for long. */
+/** How many names are told at a time, so that a store in this process is not busy with it for long. */
 const A_CALL = 500;
 
 interface UnknownListenersContext {
@@ -12,36 +12,40 @@ interface UnknownListenersContext {
   readonly onEnd: () => void;
 }
 
-/** The names that the function of listeners does not know, as far as the store is still to be told. */
+/** What the function of listeners says of names that it did not know, as far as the store is still to be told. */
 export class UnknownListeners {
   readonly #context: UnknownListenersContext;
-  readonly #names = new Set<string>();
+  readonly #unknown = new Set<string>();
+  readonly #found = new Set<string>();
   #underWay: Promise<void> | undefined;
 
   constructor(context: UnknownListenersContext) {
     this.#context = context;
   }
 
-  /** Whether a look may still find events of unknown listeners. */
+  /** Whether a look may still find events of unknown listeners, or may not find those of one that is known again. */
   get isUnderWay(): boolean {
-    return this.#underWay !== undefined || this.#names.size > 0;
+    return this.#underWay !== undefined || this.#unknown.size > 0 || this.#found.size > 0;
   }
 
   add(name: string): void {
-    this.#names.add(name);
-  }
-
-  /** Tells the store of some that were added, unless a call is under way; never throws. */
-  begin(): void {
-    if (this.#underWay || this.#names.size === 0) return;
-    const names = [...this.#names].slice(0, A_CALL);
-    for (const name of names) this.#names.delete(name);
-    this.#run((store) => store.unknown(names));
+    this.#found.delete(name);
+    this.#unknown.add(name);
   }
 
   /** There is such a listener again: its events may be claimed. */
   found(name: string): void {
-    this.#run((store) => store.changed(name));
+    this.#unknown.delete(name);
+    this.#found.add(name);
+  }
+
+  /** Tells the store of some, unless a call is under way; never throws. */
+  begin(): void {
+    if (this.#underWay || !this.isUnderWay) return;
+    this.#underWay = this.#tell(taken(this.#found), taken(this.#unknown)).finally(() => {
+      this.#underWay = undefined;
+      this.#context.onEnd();
+    });
   }
 
   /** Resolves when no call is under way. */
@@ -49,14 +53,21 @@ export class UnknownListeners {
     await this.#underWay;
   }
 
-  /** What fails here is done again when the name is asked for again. */
-  #run(call: (store: OutboxStore) => Promise<void>): void {
-    const { store, calls, onEnd } = this.#context;
-    const before = this.#underWay;
-    const run = Promise.all([before, calls.once(() => call(store)).catch(() => {})]).then(() => {
-      if (this.#underWay === run) this.#underWay = undefined;
-      onEnd();
-    });
-    this.#underWay = run;
+  /** One after another, as all that come back at once are no reason to take the store's connections from the deliveries. */
+  async #tell(found: readonly string[], unknown: readonly string[]): Promise<void> {
+    const { store, calls } = this.#context;
+    try {
+      for (const name of found) await calls.once(() => store.changed(name));
+      if (unknown.length > 0) await calls.once(() => store.unknown(unknown));
+    } catch {
+      // It is done again when the names are asked for again.
+    }
   }
+}
+
+/** Takes out some. */
+function taken(names: Set<string>): string[] {
+  const some = [...names].slice(0, A_CALL);
+  for (const name of some) names.delete(name);
+  return some;
 }

@@ -5,7 +5,7 @@ import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
 import type { Listeners } from "./listeners.js";
 import type { OutboxStore } from "./outbox-store.js";
 import type { ExpiredEvent } from "./records.js";
-import { databaseWords, type StoreCalls } from "./store-calls.js";
+import { innermostWords, type StoreCalls } from "./store-calls.js";
 
 /** How long an outbox keeps events that have ended. */
 export interface Retention {
@@ -123,12 +123,18 @@ export class Upkeep {
     return true;
   }
 
-  /** Looks for listeners that the map does not have: their events wait, and only their window ends them. */
+  /**
+   * Looks for listeners that the map does not have: their events wait, and only their window ends them. Those that it
+   * has are brought back where a worker with other listeners has noted them as unknown.
+   */
   async #meetStrangers(): Promise<boolean> {
     const { store, listeners } = this.#context;
     const found = await store.due(this.#nextToMeet, LISTENERS_A_RUN);
-    const names = found.listeners.map(({ listener }) => listener);
-    const strangers = names.filter((name) => !listeners.current({ listener: name }, () => {}));
+    const strangers: string[] = [];
+    for (const due of found.listeners) {
+      if (!listeners.current(due, () => {})) strangers.push(due.listener);
+      else if (due.isUnknown) await store.changed(due.listener);
+    }
     if (strangers.length > 0 && (await this.#expireOf(strangers))) return true;
     this.#nextToMeet = found.next;
     return found.next !== undefined;
@@ -173,8 +179,8 @@ export class Upkeep {
     const isReachable = await calls.once(() => store.now()).then(Number.isFinite, () => false);
     if (!isReachable || one.isFailing) return;
     one.isFailing = true;
-    const words = databaseWords(error);
-    const message = `The outbox's upkeep fails (${one.name}); events are delivered all the same. The database: ${words}`;
+    const words = innermostWords(error);
+    const message = `The outbox's upkeep fails (${one.name}); events are delivered all the same. Cause: ${words}`;
     notice({ type: "warning", url: "", message });
   }
 }

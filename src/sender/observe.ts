@@ -153,7 +153,7 @@ export type OutboxActivity =
       readonly available: boolean;
       /** Why it cannot be reached. */
       readonly code?: ErrorCode;
-      /** What the database itself says, in quotes, as one line of at most 200 characters that a terminal can show. */
+      /** What the database or its driver says, in quotes, as one line of at most 200 characters that a terminal can show. */
       readonly reason?: string;
       /** The store's error, such as a `HookproofError` whose cause is the driver's. */
       readonly cause?: unknown;

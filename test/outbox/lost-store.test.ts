@@ -1,4 +1,5 @@
 import { HookproofError } from "hookproof";
+import type { OutboxAttempt } from "hookproof/outbox";
 import type { OutboxStore } from "hookproof/outbox/store";
 import { describe, expect, it } from "vitest";
 import { outboxBench, waitFor } from "./bench-outbox.js";
@@ -195,4 +196,68 @@ it("what the store failed with is told", async () => {
   outbox.start();
   await waitFor(() => bench.told("store-changed").length === 1);
   expect(bench.told("store-changed")[0]?.cause).toMatchObject({ message: "The database is gone." });
+});
+
+describe.each([
+  ["an answer", (attempt?: OutboxAttempt) => attempt?.answer !== undefined],
+  ["anything of it", () => true],
+])("a store that cannot take %s of one attempt", (what, isPoison) => {
+  const cause = Object.assign(new Error("no equivalent in this encoding"), { code: "22P05" });
+  const refused = () => new HookproofError("OUTBOX_UNAVAILABLE", "no", { cause });
+
+  it.each([
+    [200, "markDelivered"],
+    [413, "fail"],
+    [503, "reschedule"],
+  ] as const)("is not asked over and over, and holds up no other event: %i", async (status, method) => {
+    const bench = outboxBench();
+    const server = await bench.receiver({
+      intercept(request, response) {
+        request.resume();
+        response.writeHead(request.url?.includes("lst_bad") ? status : 200).end("\u{1F4A5}");
+      },
+    });
+    let asked = 0;
+    const watch = (attempt?: OutboxAttempt) => {
+      if (attempt?.status === 200 && status !== 200) return;
+      asked += 1;
+      if (isPoison(attempt)) throw refused();
+    };
+    const { store } = bench;
+    const poisoned: OutboxStore<never> = {
+      ...store,
+      markDelivered: async (all) => {
+        for (const { lease, attempt } of all) if (lease.listener === "bad") watch(attempt);
+        return store.markDelivered(all);
+      },
+      reschedule: async (lease, at, attempt) => {
+        watch(attempt);
+        return store.reschedule(lease, at, attempt);
+      },
+      fail: async (lease, failure) => {
+        watch(failure.attempt);
+        return store.fail(lease, failure);
+      },
+    };
+    expect(poisoned[method]).not.toBe(store[method]);
+    const bad = { url: server.url.replace(/[^/]+$/, "lst_bad") };
+    const outbox = bench.outbox(
+      { bad: bench.listener(bad), good: bench.listener(server) },
+      { store: poisoned },
+    );
+    const { eventId } = await outbox.enqueue({ listener: "bad", payload: {} });
+    outbox.start();
+    await bench.passUntil(() => asked >= (what === "an answer" && status !== 200 ? 2 : 1));
+    await outbox.enqueue({ listener: "good", payload: {} });
+    await bench.passUntil(() => bench.told("delivery-ended").some(({ listener }) => listener === "good"));
+    expect(asked).toBeLessThanOrEqual(2);
+    expect(bench.told("store-changed")).toEqual([]);
+    const warnings = bench.told("warning").map(({ message }) => message);
+    const cannotNote = expect.stringMatching(/store cannot note .*"no equivalent in this encoding"/);
+    if (what === "an answer") {
+      expect(warnings).not.toContainEqual(cannotNote);
+      const state = { 200: "delivered", 413: "dead", 503: "pending" }[status];
+      await bench.passUntil(async () => (await outbox.find(eventId))[0]?.state === state);
+    } else expect(warnings).toContainEqual(cannotNote);
+  });
 });

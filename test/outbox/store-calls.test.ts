@@ -64,12 +64,17 @@ it("gives up before the time is over, and at once when everything is aborted", a
   expect(waits).toEqual([]);
 });
 
-it("takes data that the store cannot hold for no outage", async () => {
-  const { calls, told, failing } = callsBench();
-  const cause = Object.assign(new Error("violates check constraint"), { code: "23514" });
-  const refused = new HookproofError("OUTBOX_UNAVAILABLE", "no", { cause });
-  await expect(calls.once(failing(1, refused))).rejects.toBe(refused);
-  expect([told, calls.pauseMs]).toEqual([[], 0]);
+it.each([
+  ["a refusal of data in a call that has none to leave out", gone.cause, { code: "22012" }, '"ECONNREFUSED"'],
+  ["an error without a message", new AggregateError([]), { code: "ECONNREFUSED" }, '"ECONNREFUSED"'],
+  ["an error with nothing at all", new AggregateError([]), {}, '"AggregateError"'],
+])("tells of the outage in the driver's words, and waits: %s", async (_, error, members, reason) => {
+  const { calls, waits, told, failing } = callsBench();
+  const cause = Object.assign(error as Error, members);
+  const failed = new HookproofError("OUTBOX_UNAVAILABLE", "no", { cause });
+  await calls.untilDone(failing(2, failed), 1_000_000);
+  expect(waits).toEqual([100, 200]);
+  expect(told).toMatchObject([{ available: false, reason }, { available: true }]);
 });
 
 it("throws on what failed once, and has a code for what has none", async () => {
@@ -100,25 +105,27 @@ const delivery = (id: string): Delivery => ({
 
 const lostConnection = () => new HookproofError("OUTBOX_UNAVAILABLE", "gone");
 
-function bufferBench(markDelivered: (ids: string[], batch: readonly Delivery[]) => number | Promise<number>) {
+function bufferBench(
+  markDelivered: (ids: string[], batch: readonly Delivery[]) => number | Promise<number>,
+  calls: Pick<StoreCalls, "once"> = { once: (call) => call() },
+) {
   let time = 0;
   const lost: number[] = [];
   const stored: string[] = [];
   const refused: string[] = [];
-  const calls: Pick<StoreCalls, "once"> = { once: (call) => call() };
-  const buffer = new DeliveryBuffer(
-    {
+  const buffer = new DeliveryBuffer({
+    store: {
       markDelivered: async (batch) =>
         markDelivered(
           batch.map(({ lease }) => lease.id),
           batch,
         ),
     },
-    {
-      ...{ calls, now: () => time, onLost: (count: number) => lost.push(count) },
-      onRefused: (eventId) => refused.push(eventId),
-    },
-  );
+    calls,
+    now: () => time,
+    onLost: (count) => lost.push(count),
+    onRefused: (eventId) => refused.push(eventId),
+  });
   const add = (id: string, until = 1_000) => buffer.add(delivery(id), until, () => stored.push(id));
   const setTime = (to: number) => {
     time = to;
@@ -154,12 +161,13 @@ describe("the buffer of deliveries", () => {
   ])("are stored though the store cannot take one of them: %s", async (_, isPoison, given) => {
     const taken: Delivery[] = [];
     let asked = 0;
+    const { calls, told } = callsBench();
     const { buffer, add, lost, stored, refused } = bufferBench((_, batch) => {
       asked += 1;
       const cause = Object.assign(new Error("character has no equivalent"), { code: "22P05" });
       if (batch.some(isPoison)) throw new HookproofError("OUTBOX_UNAVAILABLE", "no", { cause });
       return taken.push(...batch) && batch.length;
-    });
+    }, calls);
     for (let id = 0; id < 100; id++) add(String(id));
     await buffer.flush();
     expect(taken.map(({ lease }) => lease.id).sort()).toEqual(
@@ -169,6 +177,7 @@ describe("the buffer of deliveries", () => {
     );
     expect([buffer.size, stored.length, lost, refused]).toEqual([0, 100, [], given]);
     expect(asked).toBeLessThan(20);
+    expect([told, calls.pauseMs]).toEqual([[], 0]); // no outage: the store is there
   });
 
   it("are kept with what ends meanwhile, while the store is gone", async () => {

@@ -237,6 +237,81 @@ describe("listeners from a function", () => {
       await bench.passUntil(() => delivered() === before + 2 * gone.length, 60_000);
       expect((await outbox.stats()).filter(({ unknownSince }) => unknownSince !== undefined)).toEqual([]);
     });
+
+    it.each([
+      ["a map of few", (known: OutboxListenerOptions) => ({ known })],
+      [
+        "a map of many",
+        (known: OutboxListenerOptions) =>
+          Object.fromEntries(
+            ["known", ...Array.from({ length: 150 }, (_, n) => `other ${n}`)].map((name) => [name, known]),
+          ),
+      ],
+      [
+        "another function",
+        (known: OutboxListenerOptions) => (name: string) => (name === "known" ? known : undefined),
+      ],
+    ])("that a worker did not know are delivered to by the next one that does: %s", async (_, listeners) => {
+      const bench = outboxBench();
+      const server = await bench.receiver();
+      const store = opened(bench.storeClock);
+      const { lookup, asked } = tenants();
+      const before = bench.outbox(lookup, { store });
+      for (let n = 0; n < 3; n++) await before.enqueue({ listener: "known", payload });
+      before.start();
+      await bench.passUntil(() => asked.length === 3); // the store has put the events aside
+      await bench.passDuring(before.stop());
+      const outbox = bench.outbox(listeners(bench.listener(server)), { store });
+      outbox.start();
+      await bench.passUntil(() => server.runs.size === 3, 1_000, 60);
+    });
+  });
+
+  it("that the function fails for, and that were unknown, hold up none that come back", async () => {
+    const bench = outboxBench();
+    const server = await bench.receiver();
+    const names = Array.from({ length: 300 }, (_, n) => `tenant ${n}`);
+    let isSealed = false;
+    const known: Record<string, OutboxListenerOptions> = {};
+    const lookup = (name: string) => {
+      if (isSealed && name !== "back") throw new Error("the vault is sealed");
+      return known[name];
+    };
+    const outbox = bench.outbox(lookup, { concurrency: 20 });
+    for (const listener of [...names, "back"]) await outbox.enqueue({ listener, payload });
+    outbox.start();
+    await bench.passUntil(async () =>
+      (await outbox.stats()).every(({ unknownSince }) => unknownSince !== undefined),
+    );
+    isSealed = true;
+    known.back = bench.listener(server);
+    await bench.passUntil(() => server.runs.size === 1, 1_000, 120);
+  });
+
+  it("that come back all at once are told to the store one after another", async () => {
+    const bench = outboxBench();
+    const server = await bench.receiver();
+    const { lookup, known } = tenants();
+    let [atOnce, most] = [0, 0];
+    const store: OutboxStore<never> = {
+      ...bench.store,
+      async changed(name) {
+        most = Math.max(most, ++atOnce);
+        await new Promise(setImmediate);
+        await bench.store.changed(name);
+        atOnce -= 1;
+      },
+    };
+    const outbox = bench.outbox(lookup, { store });
+    const names = Array.from({ length: 200 }, (_, n) => `tenant ${n}`);
+    for (const listener of names) await outbox.enqueue({ listener, payload });
+    outbox.start();
+    await bench.passUntil(async () =>
+      (await outbox.stats()).every(({ unknownSince }) => unknownSince !== undefined),
+    );
+    for (const name of names) known[name] = bench.listener(server);
+    await bench.passUntil(() => server.runs.size === names.length);
+    expect(most).toBe(1);
   });
 
   it("are kept in a limited number", async () => {

@@ -47,7 +47,7 @@ describe("upkeep that fails", () => {
     expect(server.runs.size).toBe(4);
     expect(bench.told("warning")).toHaveLength(1);
     expect(bench.told("warning")[0]?.message).toBe(
-      `The outbox's upkeep fails (${name}); events are delivered all the same. The database: "permission denied for table outbox"`,
+      `The outbox's upkeep fails (${name}); events are delivered all the same. Cause: "permission denied for table outbox"`,
     );
     expect(bench.told("store-changed")).toEqual([]);
     expect(calls()).toBe(count); // at its own times, and not at each look

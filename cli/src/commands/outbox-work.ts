@@ -97,7 +97,7 @@ export const outboxWork: Command = {
         out.warn(
           event.available
             ? "The outbox can be reached again."
-            : `The outbox cannot be used: ${event.code}. The database: ${event.reason ?? "nothing"}`,
+            : `The outbox cannot be used: ${event.code}. Cause: ${event.reason ?? "unknown"}`,
         );
       else if (event.type === "breaker-changed")
         out.warn(`${event.listener}: the circuit breaker is ${event.state}.`);
