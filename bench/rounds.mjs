@@ -3,29 +3,6 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { again, quick, summary } from "./support.mjs";
 
-/** In a case's process: does a round whenever it is asked for one, and tells what it cost. */
-export function serveRounds(work, perCall) {
-  process.on("message", async ({ roundMs }) => {
-    const cpu = process.cpuUsage();
-    const start = performance.now();
-    let calls = 0;
-    while (performance.now() - start < roundMs) {
-      await work();
-      calls++;
-    }
-    const seconds = (performance.now() - start) / 1000;
-    const { user, system } = process.cpuUsage(cpu);
-    const operations = calls * perCall;
-    process.send({
-      perSecond: operations / seconds,
-      cpuMicros: (user + system) / operations,
-      rss: process.memoryUsage.rss(),
-    });
-  });
-  process.on("disconnect", () => process.exit());
-  process.send("ready");
-}
-
 /**
  * Measures cases that have a process each, in interleaved rounds: the rate's median and spread, the median CPU
  * time an operation cost the case's process, and its memory at the end.

@@ -1,7 +1,12 @@
-// Runs every bench, or those whose name is given: node bench/run.mjs [name ...] [--json] [--write] [--long] [--quick]
+// Runs every bench, or those whose name is given: node bench/run.mjs [name ...] [--json] [--write] [--long] [--quick],
+// or with `--against <commit>` what against.mjs does.
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 
+if (process.argv.includes("--against")) {
+  const args = [`${import.meta.dirname}/against.mjs`, ...process.argv.slice(2)];
+  process.exit(spawnSync(process.execPath, args, { stdio: "inherit" }).status ?? 1);
+}
 const names = process.argv.slice(2).filter((argument) => !argument.startsWith("-"));
 const files = readdirSync(import.meta.dirname).filter((file) => file.endsWith(".bench.mjs"));
 const chosen = files.filter((file) => names.length === 0 || names.includes(file.replace(".bench.mjs", "")));

@@ -2,7 +2,7 @@
 // documentation shows.
 import { randomUUID } from "node:crypto";
 import { createSender, hmacSigner, newEventId } from "hookproof";
-import { serveRounds } from "./rounds.mjs";
+import { serveRounds } from "./serve-rounds.mjs";
 import { poster, signedHeaders } from "./signed-by-hand.mjs";
 
 const IN_FLIGHT = 50;
