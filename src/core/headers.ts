@@ -23,7 +23,8 @@ export function receivedHeaders(input: HeadersInput): ReceivedHeaders {
   return { all: (name) => valuesOf(lines, name) };
 }
 
-function valuesOf(lines: readonly HeaderPair[], name: string): readonly string[] {
+/** Every value under a name, which is looked up without case, in order. */
+export function valuesOf(lines: readonly HeaderPair[], name: string): readonly string[] {
   const values: string[] = [];
   for (const line of lines)
     if (line[0].length === name.length && (line[0] === name || line[0].toLowerCase() === name.toLowerCase()))
@@ -61,8 +62,8 @@ export function headerPairs(rawHeaders: readonly string[]): HeaderPair[] {
  * @param name in lower case
  */
 export function onlyValue(headers: readonly HeaderPair[], name: string): string | undefined {
-  const values = headers.filter((line) => line[0].length === name.length && line[0].toLowerCase() === name);
-  return values.length === 1 ? values[0]?.[1] : undefined;
+  const values = valuesOf(headers, name);
+  return values.length === 1 ? values[0] : undefined;
 }
 
 /** The white space is HTTP's own, space and tab; trim() would take away more. */

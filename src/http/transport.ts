@@ -1,7 +1,7 @@
 // What a transport is: one HTTP exchange with its limits.
 import { type Cidr, cidrContains, isPublicAddress, parseCidrs, parseIp } from "../core/address.js";
 import { HookproofError } from "../core/errors.js";
-import type { HeaderPair } from "../core/headers.js";
+import { type HeaderPair, valuesOf } from "../core/headers.js";
 import { VERSION } from "../core/version.js";
 
 /** One HTTP request with its limits. */
@@ -92,9 +92,7 @@ const DEFAULT_HEADERS: readonly HeaderPair[] = [
 
 /** The default lines that a request does not have itself. */
 export function missingHeaders(headers: readonly HeaderPair[]): readonly HeaderPair[] {
-  const isGiven = ([name]: HeaderPair) =>
-    headers.some(([given]) => given.length === name.length && given.toLowerCase() === name.toLowerCase());
-  return DEFAULT_HEADERS.filter((line) => !isGiven(line));
+  return DEFAULT_HEADERS.filter(([name]) => valuesOf(headers, name).length === 0);
 }
 
 /** Errors of requests of which nothing can have reached the host. */

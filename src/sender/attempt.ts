@@ -324,8 +324,9 @@ function classified(
 ): Classification {
   if (!result.response) return classifyFailure(result.failure);
   const { response, sentAt } = result;
-  // By the answer's own clock: a Retry-After that is a date was meant by it.
-  const now = httpDate(onlyValue(response.headers, "date")) ?? clock.now();
+  // By the answer's own clock: a Retry-After that is a date was meant by it. A success needs no time.
+  const date = response.status < 300 ? undefined : httpDate(onlyValue(response.headers, "date"));
+  const now = date ?? clock.now();
   const classification = meaningOf(scheme, response, number, now);
   if (classification.outcome !== "final" || response.status !== 400) return classification;
   const { code } = classification;

@@ -1,5 +1,4 @@
 // A sender for one listener.
-import { sha256Base64url } from "#hash";
 import { type Clock, checkedClock, steadySleep, systemClock } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import { createEvent, type WebhookEvent } from "../core/event.js";
@@ -12,9 +11,7 @@ import { type DeliveryContext, DeliveryError, deliver, type Receipt } from "./de
 import type { Observer } from "./observe.js";
 import { type RetryPolicy, retryPolicy } from "./retry-policy.js";
 import { inOrder } from "./send-many.js";
-
-/** How many event ids a sender remembers at least; twice as many at most. */
-const REMEMBERED_IDS = 10_000;
+import { SentIds } from "./sent-ids.js";
 
 /** Options of `createSender`. */
 export interface SenderOptions<Events extends object = UntypedEvents> extends AttemptOptions {
@@ -131,33 +128,21 @@ export function createSender<Events extends object = UntypedEvents>(
     wait: steadySleep(options.wait),
     deadlineMs,
     observe,
-    digests: { recent: new Map(), older: new Map() },
+    sentIds: new SentIds(),
     catalogue: options.events === undefined ? undefined : new Catalogue(options.events),
   };
   return {
     send: (payload, sendOptions) => send(context, payload, sendOptions),
     trySend: (payload, sendOptions) => trySend(context, payload, sendOptions),
     sendMany: (payloads, manyOptions) => sendMany(context, payloads, manyOptions),
-    createEvent: async (payload, { eventId } = {}) => eventOf(context, payload, eventId),
+    createEvent: async (payload, { eventId } = {}) =>
+      context.catalogue?.event(payload, eventId) ?? createEvent(payload, { eventId }),
   };
 }
 
 interface SendContext extends DeliveryContext {
-  readonly digests: Digests;
+  readonly sentIds: SentIds;
   readonly catalogue: Catalogue | undefined;
-}
-
-/**
- * The hash of the bytes that each of the last event ids was sent with. In two maps, as deleting the oldest entry of one
- * again and again takes longer than all else that a sender does: its first entry is behind those that were deleted.
- */
-interface Digests {
-  recent: Map<string, string>;
-  older: ReadonlyMap<string, string>;
-}
-
-function eventOf({ catalogue }: SendContext, payload: unknown, eventId: string | undefined) {
-  return catalogue ? catalogue.event(payload, eventId) : createEvent(payload, { eventId });
 }
 
 async function send(
@@ -165,8 +150,11 @@ async function send(
   payload: unknown,
   { eventId, signal }: SendOptions = {},
 ): Promise<Receipt> {
-  const event = await eventOf(context, payload, eventId);
-  checkReuse(context.digests, event);
+  const { sentIds, catalogue } = context;
+  const event = catalogue ? await catalogue.event(payload, eventId) : createEvent(payload, { eventId });
+  // What a schema gives may be an event as well.
+  if (eventId === undefined && !catalogue && !mayBeEvent(payload)) sentIds.addFresh(event);
+  else sentIds.addChosen(event);
   return deliver(context, event, signal);
 }
 
@@ -189,19 +177,7 @@ function sendMany(
   return inOrder(payloads, { concurrency, signal }, (payload) => trySend(context, payload, { signal }));
 }
 
-/** Refuses an id that was sent before with other bytes: the receiver would take the event for a copy and drop it. */
-function checkReuse(digests: Digests, { id, body }: WebhookEvent): void {
-  const digest = sha256Base64url(body);
-  const before = digests.recent.get(id) ?? digests.older.get(id) ?? digest;
-  if (before !== digest) {
-    throw new HookproofError(
-      "EVENT_ID_REUSED",
-      `Event id ${id} was used before with other bytes. A new event needs a new id.`,
-    );
-  }
-  if (digests.recent.size === REMEMBERED_IDS) {
-    digests.older = digests.recent;
-    digests.recent = new Map();
-  }
-  digests.recent.set(id, digest);
+/** Whether a payload may be an event already, or a copy of one. */
+function mayBeEvent(payload: unknown): boolean {
+  return typeof payload === "object" && payload !== null && "id" in payload && "body" in payload;
 }

@@ -3,7 +3,6 @@ import type { ClientRequest, Agent as HttpAgent } from "node:http";
 import type { AgentOptions } from "node:https";
 import type { Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
-import { isLoopbackHost } from "../../core/address.js";
 import { type HeaderPair, onlyValue } from "../../core/headers.js";
 
 /** How long a connection may be idle, if its server does not say less. */
@@ -101,10 +100,10 @@ export function noteConnection(socket: Socket, agent: object): void {
  * Whether what comes over a connection is certainly the host's own: TLS whose certificate was checked, or plain HTTP
  * from a host on loopback. A forward proxy on loopback answers for hosts that are elsewhere.
  *
- * @param host of the URL, without brackets
+ * @param isLoopback whether the URL's host is on loopback
  */
-export function isAuthenticated(socket: Socket, agent: object, host: string): boolean {
-  if (!isEncrypted(socket)) return isLoopbackHost(host) && LOOPBACK.test(socket.remoteAddress ?? "");
+export function isAuthenticated(socket: Socket, agent: object, isLoopback: boolean): boolean {
+  if (!isEncrypted(socket)) return isLoopback && LOOPBACK.test(socket.remoteAddress ?? "");
   const { rejectUnauthorized } = ("options" in agent && (agent.options as TlsOptions)) || {};
   return (socket as TLSSocket).authorized && !careless.has(agent) && rejectUnauthorized !== false;
 }
