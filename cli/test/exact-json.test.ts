@@ -29,6 +29,12 @@ describe("--set", () => {
   });
 });
 
+it("data that is nested deeply is said to be so, and not to have a doubled member", () => {
+  const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
+  expect(setMembers(nested(1_000), ["0=1"])).toMatch(/^\[1\]$/);
+  expect(() => setMembers(`[0,${nested(30_000)}]`, ["0=1"])).toThrow(/nested too deeply/);
+});
+
 it("a member of a line of --batch keeps its numbers", () => {
   const { payload } = readExact('{"listener":"a","payload":{"id":1152921506151679042}}') as {
     payload: unknown;

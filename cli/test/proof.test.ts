@@ -60,6 +60,22 @@ describe("a run that proves nothing is no success", () => {
   });
 });
 
+it("with --expect the answers count, and not what they prove, unless none can be compared", async () => {
+  const profile = join(folder, "unclear.json");
+  const open = ["--only", "body-not-json-bad-proof"]; // the specification leaves the answer open
+  expect((await probed(await answering(422), ...open, "--record", profile)).exit).toBe(8);
+  expect((await probed(await answering(422), ...open, "--expect", profile)).exit).toBe(0);
+  expect((await probed(await answering(418), ...open, "--expect", profile)).exit).toBe(7);
+  const limited = await probed(await answering(429, { "Retry-After": "0" }), ...open, "--expect", profile);
+  expect(limited).toMatchObject({
+    exit: 8,
+    printed: expect.stringContaining("none of the answers that came"),
+  });
+  expect((await probed(await answering(200), "--only", "timestamp-missing", "--expect", profile)).exit).toBe(
+    8,
+  );
+});
+
 it("a refusal is no pass where correct requests are refused as well", async () => {
   const { exit, last } = await probed(await answering(401), "--allow-trigger", "--json");
   expect([exit, JSON.parse(last)]).toMatchObject([7, { type: "summary", ok: false, pass: 0 }]);

@@ -251,13 +251,18 @@ export interface ClientEvents {
 const ignore = () => {};
 
 /** The connections that are listened to; those of a pool are used again and again. */
-const heard = new WeakSet<object>();
+const listenedTo = new WeakSet<object>();
 
-/** An error that nobody listens for ends the process; what is being asked rejects as well. */
-function hearErrors(emitter: object): void {
-  if (heard.has(emitter)) return;
-  heard.add(emitter);
+/**
+ * Listens for errors, as one that nobody listens for ends the process; what is being asked rejects as well.
+ *
+ * @returns whether it was not done before
+ */
+function hearErrors(emitter: object): boolean {
+  if (listenedTo.has(emitter)) return false;
+  listenedTo.add(emitter);
   (emitter as ClientEvents).on?.("error", ignore);
+  return true;
 }
 
 function requirePool(pool: PostgresPool): void {
@@ -271,10 +276,8 @@ function requirePool(pool: PostgresPool): void {
 
 /** Those of connections that the application uses as well, and of any that are made later. */
 function hearPool(pool: object): void {
-  if (heard.has(pool)) return;
   const { on } = pool as { on?(event: string, listener: (client: ClientEvents) => void): unknown };
-  hearErrors(pool);
-  on?.call(pool, "connect", hearErrors);
+  if (hearErrors(pool)) on?.call(pool, "connect", hearErrors);
 }
 
 /** Why a pool gave no connection in time. */

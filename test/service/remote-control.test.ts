@@ -227,17 +227,24 @@ describe("the journal", () => {
     [{ method: "get" }, "get", "did you mean GET?"],
     [{ path: "/api/v1/nowhere" }, "/api/v1/nowhere", "."],
     [{ operation: "searchUserOwners", query: { pagesize: "1" } }, "pagesize", "?"],
+    [{ operation: "searchCohortUsers", body: { pagesize: 1 } }, "pagesize", "did you mean pageSize?"],
+    [
+      { operation: "searchCohortUsers", body: { profileFilters: [{ atribute: "a" }] } },
+      "atribute",
+      "did you mean attribute?",
+    ],
   ])("refuses what no request can match: %j", async (filter, name, end) => {
     const { status, body } = await control("POST", "journal/search", filter);
     expect([status, body.message]).toEqual([400, expect.stringContaining(name)]);
     expect(body.message.endsWith(end)).toBe(true);
   });
 
-  it("finds bodies by a part of them, in the spelling of the document", async () => {
+  it("finds bodies by a part of them, in either spelling", async () => {
     const filters = [{ attribute: "department", values: ["Sales"] }];
     await ask(service, "POST", COHORT, { body: { page_size: 10, profileFilters: filters } });
     await ask(service, "POST", COHORT, { body: { pageSize: 11 } });
     expect((await search({ body: { pageSize: 10 } })).count).toBe(1);
+    expect((await search({ body: { page_size: 10, profile_filters: filters } })).count).toBe(1);
     expect((await search({ body: { profileFilters: filters } })).count).toBe(1);
     expect((await search({ body: { profileFilters: [] } })).count).toBe(0);
     expect((await search({ path: COHORT, method: "POST" })).count).toBe(2);

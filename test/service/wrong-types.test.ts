@@ -101,7 +101,7 @@ const CALLS: Record<string, { path: string; bodies: Json[]; status?: number }> =
         path: "/api/v1/secrets/note/view",
         status: 200,
         query: {},
-        body: { b: [] },
+        body: { readerRecipient: READER },
       },
     ],
   },

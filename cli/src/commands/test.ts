@@ -139,12 +139,12 @@ async function sendProbes(context: Context): Promise<number> {
     if (seen.length > 0) report.verdict(verdict);
   }
   failed = results.some((result) => isFailure(result, strict));
-  const nothing = failed ? undefined : whyNothing(results);
+  const nothing = whyNothing(results, behaviour?.compared(seen));
   const durationMs = Math.round(performance.now() - started);
   report.end({ ...summaryOf(results, durationMs), nothing, ok: !failed && nothing === undefined });
   if (report.file !== undefined) out.note(`The report is in ${report.file}.`);
   const drift = await behaviour?.finish(seen);
-  if (nothing !== undefined && (drift === undefined || drift === EXIT.ok)) return EXIT.notProved;
+  if (nothing !== undefined) return EXIT.notProved;
   return drift ?? (failed ? EXIT.checkFailed : EXIT.ok);
 }
 

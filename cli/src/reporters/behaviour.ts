@@ -16,6 +16,8 @@ import { countOf } from "../output.js";
 
 /** What --record and --expect do with the results of a run. */
 interface Behaviour {
+  /** How many answers --expect compares; `undefined` without it. */
+  compared(results: readonly ProbeResult[]): number | undefined;
   /** Keeps and compares them. With --expect it gives the exit code: only what has changed counts then. */
   finish(results: readonly ProbeResult[]): Promise<ExitCode | undefined>;
 }
@@ -34,6 +36,10 @@ export async function behaviourOf(context: Context, { method, scheme }: Target):
   if (profile && profile.method !== method)
     throw usageError(`--expect is a profile of a ${profile.method} listener, and this one is ${method}.`);
   return {
+    compared(results) {
+      const answers = recordBehaviour(method, results).answers;
+      return profile && Object.keys(profile.answers).filter((id) => Object.hasOwn(answers, id)).length;
+    },
     async finish(results) {
       if (record !== undefined) await writeOwnFile(record, profileText(method, results));
       return profile && showDrift(behaviourDrift(profile, results), context);

@@ -15,8 +15,14 @@ export function weighed(
   );
 }
 
-/** Why a run without a pass and without a failure has proved nothing; `undefined` if it has. */
-export function whyNothing(results: readonly ProbeResult[]): string | undefined {
+/**
+ * Why a run without a pass and without a failure has proved nothing; `undefined` if it has.
+ *
+ * @param compared how many answers were compared with a profile, where that decides and not what they prove
+ */
+export function whyNothing(results: readonly ProbeResult[], compared?: number): string | undefined {
+  if (compared !== undefined)
+    return compared > 0 ? undefined : "Nothing was proved: the profile has none of the answers that came.";
   if (results.some(({ outcome }) => outcome === "pass" || outcome === "fail")) return undefined;
   if (results.length === 0) return "Nothing was proved: no probe is left to be sent.";
   const sent = results.filter(({ outcome }) => outcome !== "skip");

@@ -6,11 +6,14 @@ const TOKEN = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)(\s*:)?|-?[0-9][0-9.eE+-]*/g;
 /** Begins the texts that stand for numbers which JavaScript would write differently; nobody can know it before. */
 const MARK = `"number-${randomUUID()}:`;
 
+/** A member stands twice in one object of a JSON text. */
+export class DoubledMember extends Error {}
+
 /**
  * The value of a JSON text, for `writeExact` alone: a number that JavaScript would round or write differently is a text.
  *
  * @throws {SyntaxError} if it is no JSON
- * @throws {RangeError} if a member stands twice in one object, so that reading would lose one
+ * @throws {DoubledMember} if a member stands twice in one object, so that reading would lose one
  */
 export function readExact(text: string): unknown {
   const value: unknown = JSON.parse(text);
@@ -20,19 +23,30 @@ export function readExact(text: string): unknown {
     const isKept = token.startsWith('"') || String(Number(token)) === token;
     return isKept ? token : `${MARK}${token}"`;
   });
-  if (names !== namesIn(value)) throw new RangeError("a member stands twice");
+  if (names !== namesIn(value)) throw new DoubledMember();
   return JSON.parse(marked);
 }
 
-/** The JSON text of what `readExact` read, and of what was added to it, with the numbers as they were written. */
+/**
+ * The JSON text of what `readExact` read, and of what was added to it, with the numbers as they were written.
+ *
+ * @throws {RangeError} if it is nested too deeply for `JSON.stringify`
+ */
 export function writeExact(value: unknown): string {
   const [first = "", ...marked] = JSON.stringify(value).split(MARK);
   return first + marked.map((part) => part.replace('"', "")).join("");
 }
 
+/** Without recursion: how deep a text is nested, its writer decides. */
 function namesIn(value: unknown): number {
-  if (typeof value !== "object" || value === null) return 0;
-  let names = Array.isArray(value) ? 0 : Object.keys(value).length;
-  for (const inner of Object.values(value)) names += namesIn(inner);
+  let names = 0;
+  const open = [value];
+  while (open.length > 0) {
+    const one = open.pop();
+    if (typeof one !== "object" || one === null) continue;
+    const inner = Object.values(one);
+    if (!Array.isArray(one)) names += inner.length;
+    for (const each of inner) open.push(each);
+  }
   return names;
 }

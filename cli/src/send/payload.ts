@@ -6,7 +6,7 @@ import { CliError, EXIT, usageError } from "../failure.js";
 import { readBytes } from "../files.js";
 import { hasPipedInput, type Io, readStdin } from "../io.js";
 import { jsonMistake } from "../json-mistake.js";
-import { readExact, writeExact } from "./exact-json.js";
+import { DoubledMember, readExact, writeExact } from "./exact-json.js";
 
 /** The flags of a command that signs one event. */
 export const EVENT_FLAGS = {
@@ -86,13 +86,17 @@ export function setMembers(body: Uint8Array | string, assignments: readonly stri
     const text = typeof body === "string" ? body : new TextDecoder("utf-8", { fatal: true }).decode(body);
     root = readExact(text);
   } catch (error) {
-    if (error instanceof RangeError)
+    if (error instanceof DoubledMember)
       throw usageError("--set would lose a member: the data has one that stands twice in an object.");
     throw usageError("--set needs data that is JSON.");
   }
   if (!isContainer(root)) throw usageError("--set needs data that is an object or a list.");
   for (const assignment of assignments) assign(root, assignment);
-  return writeExact(root);
+  try {
+    return writeExact(root);
+  } catch {
+    throw usageError("--set cannot write the data anew: it is nested too deeply.");
+  }
 }
 
 type Container = Record<string, unknown> | unknown[];
@@ -127,7 +131,7 @@ function jsonOrText(text: string): unknown {
   try {
     return readExact(text);
   } catch (error) {
-    if (error instanceof RangeError)
+    if (error instanceof DoubledMember)
       throw usageError("--set would lose a member: one stands twice in an object.");
     return text;
   }

@@ -29,7 +29,7 @@ interface JournalFilter {
   status?: number | undefined;
   /** Names and values that the query must have, and may have more; names in either spelling. */
   query?: Readonly<Record<string, unknown>> | undefined;
-  /** Members that the body must have, and may have more. */
+  /** Members that the body must have, and may have more; names in either spelling. */
   body?: unknown;
 }
 
@@ -80,7 +80,9 @@ function includes(value: unknown, wanted: unknown): boolean {
   if (typeof value !== "object" || value === null || Array.isArray(value) !== Array.isArray(wanted))
     return false;
   if (Array.isArray(wanted) && wanted.length !== (value as unknown[]).length) return false;
-  return Object.entries(wanted).every(
-    ([name, part]) => Object.hasOwn(value, name) && includes((value as Record<string, unknown>)[name], part),
-  );
+  const members = value as Record<string, unknown>;
+  return Object.entries(wanted).every(([given, part]) => {
+    const name = Object.hasOwn(members, given) ? given : camelCase(given);
+    return Object.hasOwn(members, name) && includes(members[name], part);
+  });
 }

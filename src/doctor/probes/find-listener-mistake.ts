@@ -65,8 +65,9 @@ export async function findListenerMistake(
   if (proof.wrong === undefined) return undefined;
   if (isAccepted(proof.wrong)) return verdictOfProbe(results, WRONG_PROOF[target.auth.method]);
   const { auth } = target;
-  const alike = commonStatus(results) === undefined ? undefined : await whoAnswers(target, results, options);
-  if (alike) return alike;
+  const alike = commonStatus(results);
+  const front = alike === undefined ? undefined : await whoAnswers(target, alike, { results, options });
+  if (front) return front;
   const scope = scopeOf(results, proof);
   const search = { target, results, proof, options };
   if (scope === undefined) return verdictOfProbe(results);
@@ -100,13 +101,14 @@ function scopeOf(results: readonly ProbeResult[], proof: Proof): "all" | "body" 
 /** Asks once more, with a request that proves nothing, for an answer with all that it holds. */
 async function whoAnswers(
   target: ProbeTarget,
-  results: readonly ProbeResult[],
-  options: RunProbesOptions,
+  alike: number,
+  { results, options }: Pick<Search, "results" | "options">,
 ): Promise<ListenerVerdict | undefined> {
   const run = { ...probeRun(target, options), progress: { answered: true } };
   const headers: HeaderPair[] = [["Content-Type", "application/json"]];
   const answer = await sendBuilt({ method: "POST", url: run.url, headers, body: utf8("{}") }, run);
-  return "status" in answer && !("skipped" in answer) ? frontVerdict(results, answer, 1) : undefined;
+  if ("skipped" in answer || !("status" in answer) || answer.status !== alike) return undefined;
+  return frontVerdict(results, answer, 1);
 }
 
 interface Search {
@@ -150,7 +152,7 @@ async function statusOf<Kit extends RequestKit>(
   sent: { count: number; software: string },
 ): Promise<number | undefined> {
   const { url, baseUrl, clock, pace } = run;
-  for (let refusals = 1; ; refusals++) {
+  for (let refusals = 0; ; refusals++) {
     await pace.ready();
     const kit = kitFor({ url, baseUrl, nowSeconds: unixSeconds(clock), eventId: newEventId() });
     const built = await request.build(kit);
@@ -158,7 +160,7 @@ async function statusOf<Kit extends RequestKit>(
     sent.count++;
     const answer = await sendBuilt(built, run);
     if ("skipped" in answer || !("status" in answer)) return undefined;
-    if ((await pace.isToRepeat(answer)) && refusals < MAX_REFUSALS) continue;
+    if (refusals < MAX_REFUSALS && (await pace.isToRepeat(answer))) continue;
     const { headers = [] } = answer;
     sent.software ||=
       `${onlyValue(headers, "x-powered-by") ?? ""} ${onlyValue(headers, "server") ?? ""}`.trim();

@@ -77,15 +77,20 @@ export function verdictOf(
     sentence: sentenceOf(words, refusesRight(proof), sent.detail),
     fix: [...new Set(ids.map((id) => fixOf(id, sent.software)))].join(" "),
     follows: followersOf(results, words, proof),
-    unproved: refusesRight(proof) ? unprovedBy(results, proof.right ?? proof.harmless) : [],
+    unproved: passesWith(refusalOf(proof), results),
     requests: sent.count,
   };
 }
 
-/** The refusals that are no proof: they have the status with which the listener refuses correct requests as well. */
-export function unprovedBy(results: readonly ProbeResult[], refusal: number | undefined): string[] {
+/** The status with which the listener refuses correct requests; `undefined` if it is not certain that it does. */
+function refusalOf(proof: Proof): number | undefined {
+  return refusesRight(proof) ? (proof.right ?? proof.harmless) : undefined;
+}
+
+/** The passes that are no proof, as correct requests are refused with their status as well; none without one. */
+export function passesWith(refusal: number | undefined, results: readonly ProbeResult[]): string[] {
   return results
-    .filter(({ outcome, status }) => outcome === "pass" && status === refusal)
+    .filter(({ outcome, status }) => outcome === "pass" && status !== undefined && status === refusal)
     .map(({ id }) => id);
 }
 
@@ -129,7 +134,8 @@ function followersOf(
   words: readonly ListenerWords[],
   proof: Proof,
 ): string[] {
-  const refusals = new Set(refusesRight(proof) ? [proof.right ?? proof.harmless, proof.wrong] : []);
+  const refusal = refusalOf(proof);
+  const refusals = new Set(refusal === undefined ? [] : [refusal, proof.wrong]);
   if (proof.right === undefined && proof.wrong !== 401) refusals.add(proof.wrong);
   return results
     .filter(({ outcome }) => outcome === "fail" || outcome === "unclear")
@@ -170,7 +176,7 @@ export function unexplained(
     sentence: `It refuses correct requests with ${status}, and ${requests} requests with known mistakes too: ${cause}.`,
     fix,
     follows: followersOf(results, [], proof),
-    unproved: refusesRight(proof) ? unprovedBy(results, proof.right ?? proof.harmless) : [],
+    unproved: passesWith(refusalOf(proof), results),
     requests,
   };
 }

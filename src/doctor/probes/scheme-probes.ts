@@ -3,7 +3,7 @@ import { bodyBytes } from "../../core/bytes.js";
 import type { HeaderPair } from "../../core/headers.js";
 import type { Signer } from "../../schemes/scheme.js";
 import { targetUrl } from "../../sender/sign-request.js";
-import { isAccepted, type ListenerVerdict, unprovedBy } from "./listener-verdict.js";
+import { isAccepted, type ListenerVerdict, passesWith } from "./listener-verdict.js";
 import type { Probe, ProbeDefinition } from "./probe.js";
 import { added, type ProbeRequest, type RequestFacts, type RequestKit, without } from "./requests.js";
 import { type ProbeFilter, type RunProbesOptions, runSuite, selectFrom } from "./run-probes.js";
@@ -164,8 +164,7 @@ export function schemeVerdict(results: readonly ProbeResult[]): ListenerVerdict 
         ? `It answers ${status} to ${title}.`
         : `It accepts ${title}${others.length === 0 ? "" : `, and ${others.join(", and ")}`}.`;
   const follows = (right ? failed : accepted).map((one) => one.id);
-  const refusal = isAccepted(right?.status) ? undefined : right?.status;
-  const unproved = refusal === undefined ? [] : unprovedBy(results, refusal);
+  const unproved = passesWith(isAccepted(right?.status) ? undefined : right?.status, results);
   return { id, sentence, fix, follows, unproved, requests: 0 };
 }
 

@@ -72,8 +72,8 @@ type Skipped = Ending & { readonly skipped: SkipReason };
 /** How often a probe is sent at most, if a second passes or a connection is replaced meanwhile. */
 const MAX_TRIES = 4;
 
-/** How often a request is sent at most that a rate limit refuses. */
-export const MAX_REFUSALS = 5;
+/** How often a request is sent again at most that a rate limit refuses. */
+export const MAX_REFUSALS = 4;
 
 /** Sends one probe. Rejects only if the listener cannot be reached at all, or if the caller aborts. */
 export async function sendProbe<Kit extends RequestKit>(
@@ -100,20 +100,24 @@ async function endingOf<Kit extends RequestKit>(
   kitFor: (facts: RequestFacts) => Kit,
   run: ProbeRun,
 ): Promise<Ending> {
-  for (let [tries, refusals] = [1, 1]; ; tries++) {
+  let [tries, refusals] = [1, 0];
+  for (;;) {
     await run.pace.ready();
     const nowSeconds = unixSeconds(run.clock);
     const kit = kitFor({ url: run.url, baseUrl: run.baseUrl, nowSeconds, eventId: newEventId() });
     const { ending, last, paced } = await sendOnce(probe, kit, run);
-    if (paced && (await run.pace.isToRepeat(paced)) && refusals++ < MAX_REFUSALS) {
-      tries -= 1; // a refusal for the rate is no try
+    if (paced && refusals < MAX_REFUSALS && (await run.pace.isToRepeat(paced))) {
+      refusals += 1;
       continue;
     }
     if (ending.outcome === "pass" || ending.outcome === "skip") return ending;
     const passedSecond = probe.boundary === true && unixSeconds(run.clock) !== nowSeconds;
     // After a request was sent again on a new connection, a 409 says only that its first copy arrived.
     const wasResent = last !== undefined && "status" in last && last.resent === true;
-    if ((passedSecond || wasResent) && tries < MAX_TRIES) continue;
+    if ((passedSecond || wasResent) && tries < MAX_TRIES) {
+      tries += 1;
+      continue;
+    }
     return probe.boundary ? unclearIfClockIsOff(ending, last, passedSecond, run.clock) : ending;
   }
 }

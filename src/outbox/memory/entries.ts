@@ -15,9 +15,11 @@ import type {
 
 export function newEntry(event: OutboxEvent, sequence: number, now: number): MemoryEntry {
   const counts = { attempt: 0, attemptsBeforeRedrive: 0, attempts: [] };
+  const { listener, orderingKey, id } = event;
   return {
     event,
     sequence,
+    key: JSON.stringify(orderingKey === undefined ? [listener, null, id] : [listener, orderingKey]),
     state: "pending",
     enqueuedAt: now,
     readyAt: Math.max(now, event.deliverAt ?? now),
@@ -53,6 +55,8 @@ export interface MemoryEntry {
   event: OutboxEvent;
   /** Its place in the order of its listener. */
   sequence: number;
+  /** What is ordered: the ordering key, or the event alone if it has none. */
+  readonly key: string;
   state: OutboxEntry["state"];
   readonly enqueuedAt: number;
   /** When it was due at first. */
@@ -115,19 +119,13 @@ export function matches({ event, failure, endedAt }: MemoryEntry, filter: DeadLe
 /** The events that may be claimed, those that have been due for longest first. */
 export function dueInOrder(entries: Iterable<MemoryEntry>, now: number): MemoryEntry[] {
   const inOrder = [...entries].sort((a, b) => a.sequence - b.sequence);
-  const taken = new Set(inOrder.filter((entry) => isLeased(entry, now)).map(keyOf));
+  const taken = new Set(inOrder.filter((entry) => isLeased(entry, now)).map(({ key }) => key));
   const due: MemoryEntry[] = [];
   for (const entry of inOrder) {
-    const key = keyOf(entry);
-    if (isDue(entry, now) && !taken.has(key)) due.push(entry);
-    if (isUnfinished(entry) || entry.failure?.blocksKey) taken.add(key);
+    if (isDue(entry, now) && !taken.has(entry.key)) due.push(entry);
+    if (isUnfinished(entry) || entry.failure?.blocksKey) taken.add(entry.key);
   }
   return due.sort((a, b) => a.at - b.at || a.sequence - b.sequence);
-}
-
-/** What is ordered: the ordering key, or the event alone if it has none. */
-function keyOf({ event: { listener, orderingKey, id } }: MemoryEntry): string {
-  return JSON.stringify(orderingKey === undefined ? [listener, null, id] : [listener, orderingKey]);
 }
 
 export function deadLetterOf(entry: MemoryEntry, { reason, code }: DeliveryFailure): DeadLetter {

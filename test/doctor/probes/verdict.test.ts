@@ -122,7 +122,7 @@ describe("the verdict on a listener", () => {
       302,
       { location: "/login?next=%2F" },
       "",
-      /302 \(Location: "\/login"\): a login page is in front/,
+      /302 \(Location: "\/login"\): it leads to a login page/,
     ],
     [
       "another address",
@@ -156,8 +156,8 @@ describe("the verdict on a listener", () => {
       "a CDN",
       403,
       { server: "cloudflare" },
-      "<title>Attention Required!</title>",
-      /403 \("Attention Required!"\): a firewall or CDN/,
+      "<title>Attention Required! | Cloudflare</title>",
+      /403 \("Attention Required! \| Cloudflare"\): a firewall or CDN/,
     ],
     [
       "a maintenance page",
@@ -182,6 +182,26 @@ describe("the verdict on a listener", () => {
       expect(verdict?.sentence).toMatch(/^Every request, right or wrong, is answered /);
       expect(verdict?.sentence).toMatch(sentence);
     }
+  });
+
+  it.each<[string, number, Record<string, string>, string]>([
+    ["the application behind a CDN", 403, { server: "cloudflare", "cf-ray": "1-FRA" }, "access denied"],
+    ["an address with letters of a login in it", 302, { location: "/authors/blogin/unsigned" }, ""],
+    ["a refusal whose words a firewall has too", 409, {}, "request blocked: a copy"],
+  ])("names no cause that was not shown: %s", async (_, status, headers, body) => {
+    const target = await answering((_, response) => response.writeHead(status, headers).end(body));
+    const { verdict } = await verdictOn(target, true);
+    expect(`${verdict?.sentence}`).not.toMatch(/firewall|CDN|login page/);
+  });
+
+  it("names nothing that answers alike where a request without a proof is answered otherwise", async () => {
+    const target = await answering((request, response) => {
+      const hasProof =
+        request.headers["webhook-event-id"] !== undefined || request.headers.authorization !== undefined;
+      response.writeHead(hasProof ? 503 : 401, { "retry-after": "0" }).end("maintenance");
+    });
+    const { verdict } = await verdictOn(target, true);
+    expect(verdict?.id).not.toBe("answers-alike");
   });
 
   it.each([
