@@ -36,6 +36,9 @@ const STRANGERS_EVERY_MS = 30_000;
 /** How many listeners one run looks after; the next run goes on with others. */
 const LISTENERS_A_RUN = 1_000;
 
+/** Of so many names that are no listener of this worker the backlog is told: those whose events wait for longest. */
+const MOST_STRANGERS = 100;
+
 interface Job {
   readonly name: string;
   readonly everyMs: number;
@@ -55,6 +58,8 @@ export class Upkeep {
   /** Where the next run of a job goes on. */
   #nextToExpire = 0;
   #nextToMeet: string | undefined;
+  /** Names that are no listener of this worker, and whose backlog was told. */
+  #toldStrangers: ReadonlySet<string> = new Set();
 
   constructor(context: UpkeepContext) {
     this.#context = context;
@@ -165,11 +170,18 @@ export class Upkeep {
   async #observeBacklog(observe: Observer): Promise<boolean> {
     const { store, listeners } = this.#context;
     const stats = new Map((await store.stats()).map((one) => [one.listener, one]));
-    for (const { name, url, limits } of listeners.all()) {
-      const { pending = 0, inFlight = 0, dead = 0, oldestAgeMs = 0 } = stats.get(name) ?? {};
-      const { breaker } = limits;
-      observe({ type: "backlog", url, listener: name, pending, inFlight, dead, oldestAgeMs, breaker });
-    }
+    const tell = (listener: string, url: string, breaker: "closed" | "half-open" | "open") => {
+      const { pending = 0, inFlight = 0, dead = 0, oldestAgeMs = 0 } = stats.get(listener) ?? {};
+      observe({ type: "backlog", url, listener, pending, inFlight, dead, oldestAgeMs, breaker });
+      stats.delete(listener);
+    };
+    for (const { name, url, limits } of listeners.all()) tell(name, url, limits.breaker);
+    const waiting = [...stats.values()].filter(({ pending }) => pending > 0);
+    const longest = waiting.sort((a, b) => b.oldestAgeMs - a.oldestAgeMs).slice(0, MOST_STRANGERS);
+    const strangers = new Set(longest.map(({ listener }) => listener));
+    // Once more when none of its events is left: a gauge keeps its last value.
+    for (const name of new Set([...strangers, ...this.#toldStrangers])) tell(name, "", "closed");
+    this.#toldStrangers = strangers;
     return false;
   }
 

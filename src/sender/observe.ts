@@ -130,9 +130,12 @@ export type OutboxActivity =
       readonly state: "closed" | "open" | "half-open";
     }
   | {
-      /** From a running dispatcher at regular times: how many events wait for a listener. */
+      /**
+       * From a running dispatcher at regular times: how many events wait for a listener; also for names that are none of
+       * this process, of at most 100 those whose events wait for longest.
+       */
       readonly type: "backlog";
-      /** The listener's URL. */
+      /** The listener's URL; empty where there is no listener of the name. */
       readonly url: string;
       /** The listener's name in the outbox. */
       readonly listener: string;

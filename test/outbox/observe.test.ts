@@ -143,6 +143,24 @@ it("metrics tell the backlog, what was enqueued, and how deliveries ended", asyn
   expect([well("breaker"), well("oldest_age")]).toEqual([0, 0]);
 });
 
+it("the backlog is told of names that nobody has, and that it is gone", async () => {
+  const bench = outboxBench();
+  const server = await bench.receiver();
+  const known: Record<string, ReturnType<typeof bench.listener>> = { a: bench.listener(server) };
+  const outbox = bench.outbox((name) => known[name]);
+  for (const listener of ["a", "offbording"]) await outbox.enqueue({ listener, payload: {} });
+  outbox.start();
+  const last = () => bench.told("backlog").findLast(({ listener }) => listener === "offbording");
+  await bench.passUntil(() => (last()?.oldestAgeMs ?? 0) >= 15_000, 1_000);
+  expect(last()).toMatchObject({ url: "", pending: 1 });
+  await outbox.cancel({ listener: "offbording" });
+  await bench.passUntil(() => last()?.pending === 0, 1_000);
+  const count = () => bench.told("backlog").filter(({ listener }) => listener === "offbording").length;
+  const told = count();
+  await bench.pass(60_000);
+  expect(count()).toBe(told);
+});
+
 it("every metric that the guide tells of is there", async () => {
   const guide = readFileSync(new URL("../../docs/guides/outbox-operating.md", import.meta.url), "utf8");
   const named = new Set([...guide.matchAll(/`(hookproof\.[a-z_.]+)`/g)].map(([, name]) => name));
