@@ -1,6 +1,6 @@
 import { type Command, GLOBAL_FLAGS } from "./src/command.js";
-import { describeArgument, descriptionOf, exitsOf, shownFlags, usageOf } from "./src/help.js";
-import { COMMANDS, GROUPS, SECTIONS } from "./src/registry.js";
+import { describeArgument, descriptionOf, exitsOf, shownFlags, usageOf } from "./src/command-line/help.js";
+import { COMMANDS, GROUPS, SECTIONS } from "./src/command-line/registry.js";
 
 /** What the pages are of: a version, and the day of its release, if it has one. */
 interface Release {

@@ -1,9 +1,10 @@
 // Runs a command line of this process and gives its exit code.
+
+import { commandOf, isGroup, unknownCommand, withCommandFirst } from "./command-line/find-command.js";
+import { COMMANDS } from "./command-line/registry.js";
 import { EXIT } from "./failure.js";
-import { commandOf, isGroup, unknownCommand, withCommandFirst } from "./find-command.js";
 import type { Io } from "./io.js";
 import { inertJson, inertLine, painter } from "./output.js";
-import { COMMANDS } from "./registry.js";
 
 /** Runs a command line of this process. */
 export async function main(argv: readonly string[]): Promise<number> {
@@ -55,7 +56,10 @@ async function dispatch(argv: readonly string[], io: Io, called: { name: string 
   }
   called.name = name;
   const path = name.split(" ");
-  const [command, { runCommand }] = await Promise.all([entry.load(), import("./run-command.js")]);
+  const [command, { runCommand }] = await Promise.all([
+    entry.load(),
+    import("./command-line/run-command.js"),
+  ]);
   const exit = await runCommand(command, words.slice(path.length), io);
   return exit === "help" ? showHelp(path, words, io) : exit;
 }
@@ -71,10 +75,10 @@ async function showHelp(words: readonly string[], argv: readonly string[], io: I
   const command = name === undefined ? undefined : await COMMANDS[name]?.load();
   if (first !== undefined && !command && !(isGroup(first) && words.length === 1)) throw unknownCommand(words);
   if (argv.includes("--json")) {
-    const { commandDocument, commandsDocument } = await import("./help-json.js");
+    const { commandDocument, commandsDocument } = await import("./command-line/help-json.js");
     return print(io, inertJson(command ? commandDocument(command) : commandsDocument(first)));
   }
-  const { commandHelp, groupHelp, lookFor, overview } = await import("./help.js");
+  const { commandHelp, groupHelp, lookFor, overview } = await import("./command-line/help.js");
   const look = lookFor(io.stdout, io, colorOf(argv));
   return print(
     io,

@@ -1,9 +1,9 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { commandHelp, groupHelp, overview } from "../src/help.js";
+import { commandHelp, groupHelp, overview } from "../src/command-line/help.js";
+import { COMMANDS, GROUPS, SECTIONS } from "../src/command-line/registry.js";
 import type { Terminal } from "../src/io.js";
 import { run } from "../src/main.js";
-import { COMMANDS, GROUPS, SECTIONS } from "../src/registry.js";
 
 const paint = (_colour: string, text: string) => text;
 

@@ -9,8 +9,8 @@ import { openSqlite } from "hookproof/node";
 import { createOutbox } from "hookproof/outbox";
 import { sqliteStore } from "hookproof/outbox/sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { COMMANDS } from "../src/command-line/registry.js";
 import { run } from "../src/main.js";
-import { COMMANDS } from "../src/registry.js";
 
 /**
  * A title for the terminal, a clean screen, C1, bidi, an invisible mark, a tag, a line that goes over another one,

@@ -7,7 +7,7 @@ import { hasTool } from "../../test/kit/outside-tool.js";
 import { temporaryFolder } from "../../test/kit/temporary-folder.js";
 import { manPages } from "../man-pages.js";
 import manifest from "../package.json" with { type: "json" };
-import { COMMANDS } from "../src/registry.js";
+import { COMMANDS } from "../src/command-line/registry.js";
 
 const RELEASE = { version: "1.2.3", date: "2026-01-15" };
 const mandoc = hasTool("mandoc", "-T", "ascii", "/dev/null");

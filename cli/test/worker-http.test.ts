@@ -15,10 +15,10 @@ import { IPV6, itWith } from "../../test/kit/needs.js";
 import { hasTool } from "../../test/kit/outside-tool.js";
 import { receiverServer, SECRET } from "../../test/kit/receiver-server.js";
 import { temporaryFolder } from "../../test/kit/temporary-folder.js";
-import { commandOf } from "../src/find-command.js";
+import { commandOf } from "../src/command-line/find-command.js";
+import { COMMANDS } from "../src/command-line/registry.js";
 import { run } from "../src/main.js";
 import { serveWorker } from "../src/outbox/worker-http.js";
-import { COMMANDS } from "../src/registry.js";
 
 /** `outbox work --http`: what an orchestrator and Prometheus see of a worker. */
 

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { shellWords } from "../../cli/src/capture/curl.js";
 import { GLOBAL_FLAGS } from "../../cli/src/command.js";
+import { parseCommand } from "../../cli/src/command-line/parse.js";
+import { COMMANDS } from "../../cli/src/command-line/registry.js";
 import { mcp } from "../../cli/src/commands/mcp.js";
 import { findExplanation } from "../../cli/src/explain/find-explanation.js";
 import { TOOLS } from "../../cli/src/mcp/serve-tools.js";
-import { parseCommand } from "../../cli/src/parse.js";
-import { COMMANDS } from "../../cli/src/registry.js";
 import { fencedBlocks, ROOT } from "../kit/markdown.js";
 
 /**

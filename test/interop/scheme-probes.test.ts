@@ -7,7 +7,7 @@ import { generateStandardSecret } from "hookproof/standard-webhooks";
 import { createVerifier, httpbis } from "http-message-signatures";
 import { createLocalJWKSet, jwtVerify } from "jose";
 import { expect, it } from "vitest";
-import { schemeOf } from "../../cli/src/chosen-scheme.js";
+import { schemeOf } from "../../cli/src/schemes/chosen-scheme.js";
 import { httpServer, started } from "../kit/local-server.js";
 import { describeWith } from "../kit/needs.js";
 import { otherPeoples } from "../kit/other-people.js";

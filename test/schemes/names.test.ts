@@ -16,9 +16,9 @@ const SEAMS: Readonly<Record<string, string>> = {
   "src/index.ts": "the main door has the default scheme's signers",
   "src/testing/fake-receiver.ts": "a receiver of the default scheme, for tests",
   "src/doctor/": "the mistakes of all schemes, and probes for them: no file of the library needs them",
-  "cli/src/schemes.ts": "the table of --scheme: data, no branches elsewhere",
+  "cli/src/schemes/schemes.ts": "the table of --scheme: data, no branches elsewhere",
   "cli/src/commands/set-inspect.ts": "a command of one scheme",
-  "cli/src/chosen-scheme.ts": "the flags and examples of each scheme",
+  "cli/src/schemes/chosen-scheme.ts": "the flags and examples of each scheme",
   "service/src/server/send-json.ts": "the local service has its own name in WWW-Authenticate",
 };
 

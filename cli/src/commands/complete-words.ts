@@ -1,9 +1,9 @@
 // The hidden command that gives completion scripts their candidates.
 import { type Command, type Completion, type Flag, GLOBAL_FLAGS } from "../command.js";
+import { COMMANDS, GROUPS } from "../command-line/registry.js";
 import { knownProfiles, loadConfig } from "../config/config.js";
 import { EXIT } from "../failure.js";
 import type { Io } from "../io.js";
-import { COMMANDS, GROUPS } from "../registry.js";
 import { sessionPorts } from "../serve/sessions.js";
 
 /** A word that needs no quoting in any shell; others are not offered, as the shells insert candidates unquoted. */

@@ -3,10 +3,10 @@ import { existsSync, rmSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { confirm } from "../ask.js";
 import type { Command, Context } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import type { Io } from "../io.js";
+import { confirm } from "../terminal/ask.js";
 
 /** Each script hands the words of the line to `hookproof complete-words`, which knows the command table. */
 const SCRIPTS: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 // The command that checks this machine and a target without sending an event.
-import { checkedScheme } from "../chosen-scheme.js";
+
 import type { Command, Context } from "../command.js";
 import { knownProfiles } from "../config/config.js";
 import { CONNECTION_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
@@ -7,6 +7,7 @@ import { placeOf } from "../credentials/target.js";
 import { checkMachine, type Finding } from "../explain/check-machine.js";
 import { checkTarget } from "../explain/check-target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
+import { checkedScheme } from "../schemes/chosen-scheme.js";
 
 export const doctor: Command = {
   name: "doctor",

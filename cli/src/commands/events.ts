@@ -1,5 +1,5 @@
 // The commands that list, show, export and delete the events that were sent.
-import { confirm } from "../ask.js";
+
 import { curlCommand } from "../capture/curl.js";
 import { type Command, ROWS_FLAG } from "../command.js";
 import { EXIT } from "../failure.js";
@@ -7,6 +7,7 @@ import { writeOwnFile } from "../files.js";
 import { findEvents, forget, readHistory, recall, SEARCH_FLAGS } from "../history/history.js";
 import { describeCredential, type HistoryRecord, hasArrived } from "../history/history-record.js";
 import { countOf, field, inertJson } from "../output.js";
+import { confirm } from "../terminal/ask.js";
 import { shownTime } from "../times.js";
 
 export const eventsList: Command = {

@@ -1,9 +1,10 @@
 // The command that explains a code, a status, a mistake or an exit code.
-import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../chosen-scheme.js";
+
 import type { Command } from "../command.js";
 import { type Explained, explainableNames, findExplanations } from "../explain/find-explanation.js";
 import { didYouMean, EXIT, usageError } from "../failure.js";
 import { field, type Output } from "../output.js";
+import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../schemes/chosen-scheme.js";
 
 export const explain: Command = {
   name: "explain",

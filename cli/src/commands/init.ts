@@ -1,7 +1,6 @@
 // The command that starts a project's configuration file.
 import { generateSecret, secretFingerprint } from "hookproof";
 import { openKeyStore } from "hookproof/node";
-import { ask, canAsk } from "../ask.js";
 import type { Command, Context } from "../command.js";
 import { projectFile } from "../config/config.js";
 import { type ConfigDocument, checkProfileName, isPresent, writeConfigFile } from "../config/config-file.js";
@@ -11,6 +10,7 @@ import { storedSecrets, storeSecrets } from "../credentials/stored-secrets.js";
 import { storableTarget } from "../credentials/typed-target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { storeFolder } from "../keys/keys.js";
+import { ask, canAsk } from "../terminal/ask.js";
 
 const SCHEMA = "./node_modules/hookproof-cli/hookproof.schema.json";
 

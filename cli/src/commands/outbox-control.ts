@@ -2,11 +2,11 @@
 import { isEventId } from "hookproof";
 import type { OutboxEntry } from "hookproof/outbox";
 import type { EventFilter, OutboxStore } from "hookproof/outbox/store";
-import { confirm } from "../ask.js";
 import { type Args, type Command, type Context, ROWS_FLAG } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
 import { notInOutbox, OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { countOf, tableLines } from "../output.js";
+import { confirm } from "../terminal/ask.js";
 import { shownTime } from "../times.js";
 
 const MAX_REASON_LENGTH = 200;

@@ -1,13 +1,13 @@
 // The commands that list dead letters and send them again.
 import type { DeadLetter, RedriveOptions } from "hookproof/outbox";
 import type { OutboxStore } from "hookproof/outbox/store";
-import { canAsk, confirm } from "../ask.js";
 import { type Command, type Context, ROWS_FLAG } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
 import { ASKING_FLAGS, DEAD_LETTER_FLAGS, deadLetterFilter } from "../outbox/dead-letter-flags.js";
 import { inSteps } from "../outbox/in-steps.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { countOf, tableLines } from "../output.js";
+import { canAsk, confirm } from "../terminal/ask.js";
 
 export const outboxDead: Command = {
   name: "outbox dead",

@@ -1,11 +1,12 @@
 // The command that deletes dead letters.
-import { canAsk, confirm } from "../ask.js";
+
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
 import { ASKING_FLAGS, DEAD_LETTER_FLAGS, deadLetterFilter } from "../outbox/dead-letter-flags.js";
 import { inSteps } from "../outbox/in-steps.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { countOf } from "../output.js";
+import { canAsk, confirm } from "../terminal/ask.js";
 
 export const outboxDrop: Command = {
   name: "outbox drop",

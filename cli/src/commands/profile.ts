@@ -1,7 +1,6 @@
 // The commands that keep profiles of targets and credentials.
 import { relative, resolve } from "node:path";
 import { secretFingerprint } from "hookproof";
-import { configuredScheme, SCHEME_EXAMPLES, SCHEME_FLAGS, schemeOf } from "../chosen-scheme.js";
 import type { Args, Command, Flag } from "../command.js";
 import { foundSettings, knownProfiles, projectFile } from "../config/config.js";
 import { checkProfileName, editConfig } from "../config/config-file.js";
@@ -12,6 +11,7 @@ import { type SecretOwner, storedSecrets, storeSecrets } from "../credentials/st
 import { storableTarget } from "../credentials/typed-target.js";
 import { CliError, didYouMean, EXIT, usageError } from "../failure.js";
 import type { Io } from "../io.js";
+import { configuredScheme, SCHEME_EXAMPLES, SCHEME_FLAGS, schemeOf } from "../schemes/chosen-scheme.js";
 
 /** The flag for which of the two files is changed. */
 const EDIT_FLAGS = {

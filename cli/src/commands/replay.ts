@@ -1,8 +1,6 @@
 // The command that sends an earlier event again, under its own id or a new one.
 import { existsSync } from "node:fs";
 import { createEvent, createSender } from "hookproof";
-import { confirm } from "../ask.js";
-import { SCHEME_FLAGS, schemeOf } from "../chosen-scheme.js";
 import type { Command, Context } from "../command.js";
 import { CONNECTION_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
 import { resolveTarget, type Target } from "../credentials/target.js";
@@ -15,10 +13,12 @@ import {
   readExport,
 } from "../history/history-record.js";
 import { countOf } from "../output.js";
-import type { CliScheme } from "../schemes.js";
+import { SCHEME_FLAGS, schemeOf } from "../schemes/chosen-scheme.js";
+import type { CliScheme } from "../schemes/schemes.js";
 import { postExactly } from "../send/agent.js";
 import { explainFailure } from "../send/explain-failure.js";
 import { describeRequest, senderOptions, sendOne } from "../send/send-one.js";
+import { confirm } from "../terminal/ask.js";
 
 type Kind = "same-id" | "exact" | "new-id";
 

@@ -1,6 +1,5 @@
 // The commands that store, make, show and remove a profile's signing secret.
 import { generateSecret, secretFingerprint, secretWarnings } from "hookproof";
-import { askHidden, canAsk, confirm } from "../ask.js";
 import type { Command, Context, Flag } from "../command.js";
 import { checkedOrigin, originOf } from "../credentials/origin-rule.js";
 import { ORIGIN_VARIABLE, readSecrets } from "../credentials/secrets.js";
@@ -14,6 +13,7 @@ import {
 } from "../credentials/stored-secrets.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { countOf } from "../output.js";
+import { askHidden, canAsk, confirm } from "../terminal/ask.js";
 
 /** The flag for the origin of a stored secret, if the profile has no target. */
 const STORED_ORIGIN_FLAG = {

@@ -1,11 +1,11 @@
 // The command that sends one event, or many from a file.
 import type { WebhookEvent } from "hookproof";
 import { curlCommand } from "../capture/curl.js";
-import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../chosen-scheme.js";
 import type { Args, Command, Context } from "../command.js";
 import { CONNECTION_FLAGS, SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
 import { resolveTarget, type Target } from "../credentials/target.js";
 import { EXIT, refuseIdle, usageError } from "../failure.js";
+import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../schemes/chosen-scheme.js";
 import {
   EVENT_FLAGS,
   EXAMPLE_EVENTS,

@@ -1,10 +1,9 @@
 // The commands that fill, reset and describe the local service.
-import { confirm } from "../ask.js";
+
 import type { Command } from "../command.js";
 import { CONNECTION_FLAGS } from "../credentials/flags.js";
 import { EXIT } from "../failure.js";
 import { countOf } from "../output.js";
-import { startProgress } from "../progress.js";
 import { askControl, BASE_URL_FLAG, baseUrlOf, CONTROL_FLAGS } from "../serve/control-client.js";
 import {
   bucketOf,
@@ -16,6 +15,8 @@ import {
   SEED_FLAGS,
   sourceOf,
 } from "../serve/service-database.js";
+import { confirm } from "../terminal/ask.js";
+import { startProgress } from "../terminal/progress.js";
 
 export const serviceSeed: Command = {
   name: "service seed",

@@ -1,11 +1,11 @@
 // The command that prints a signed request without sending it.
 import { signRequest } from "hookproof";
 import { curlCommand } from "../capture/curl.js";
-import { configuredScheme, SCHEME_EXAMPLES, SCHEME_FLAGS, schemeOf } from "../chosen-scheme.js";
 import type { Command, Context } from "../command.js";
 import { SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
 import { resolveCredential, resolveTarget, type Target } from "../credentials/target.js";
 import { EXIT, usageError } from "../failure.js";
+import { configuredScheme, SCHEME_EXAMPLES, SCHEME_FLAGS, schemeOf } from "../schemes/chosen-scheme.js";
 import { EVENT_FLAGS, eventOf, payloadOf, requiredData } from "../send/payload.js";
 import { signingClock } from "../times.js";
 

@@ -14,16 +14,22 @@ import {
   schemeVerdict,
   selectProbes,
 } from "hookproof/probes";
-import { configuredScheme, probesOf, SCHEME_EXAMPLES, SCHEME_FLAGS, schemeOf } from "../chosen-scheme.js";
 import type { Args, Command, Context } from "../command.js";
 import { CONNECTION_FLAGS, SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
 import { resolveTarget, type Target } from "../credentials/target.js";
 import { EXIT, usageError } from "../failure.js";
-import { startProgress } from "../progress.js";
 import { openReport } from "../reporters/open-report.js";
 import { weighed, whyNothing } from "../reporters/proof.js";
 import { isFailure, type Run, type Summary } from "../reporters/reporter.js";
+import {
+  configuredScheme,
+  probesOf,
+  SCHEME_EXAMPLES,
+  SCHEME_FLAGS,
+  schemeOf,
+} from "../schemes/chosen-scheme.js";
 import { agentFor } from "../send/agent.js";
+import { startProgress } from "../terminal/progress.js";
 
 export const test: Command = {
   name: "test",

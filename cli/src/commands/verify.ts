@@ -3,6 +3,14 @@ import type { Mistake } from "hookproof/diagnose";
 import type { ListenerOptions, Rejection, Verdict } from "hookproof/receiver";
 import { parseCaptured } from "../capture/captured-request.js";
 import { type CapturedRequest, parseHeaderLines } from "../capture/raw-request.js";
+import type { Args, Command, Context } from "../command.js";
+import { type FoundSecrets, fingerprintsOf } from "../credentials/origin-rule.js";
+import { findSecrets } from "../credentials/secrets.js";
+import { CliError, EXIT, usageError } from "../failure.js";
+import { readBytes } from "../files.js";
+import { describeCredential } from "../history/history-record.js";
+import { type Io, readStdin } from "../io.js";
+import { keySetOf, keysFrom } from "../keys/keys.js";
 import {
   type ChosenScheme,
   configuredScheme,
@@ -12,16 +20,8 @@ import {
   SCHEME_EXAMPLES,
   SCHEME_FLAGS,
   schemeOf,
-} from "../chosen-scheme.js";
-import type { Args, Command, Context } from "../command.js";
-import { type FoundSecrets, fingerprintsOf } from "../credentials/origin-rule.js";
-import { findSecrets } from "../credentials/secrets.js";
-import { CliError, EXIT, usageError } from "../failure.js";
-import { readBytes } from "../files.js";
-import { describeCredential } from "../history/history-record.js";
-import { type Io, readStdin } from "../io.js";
-import { keySetOf, keysFrom } from "../keys/keys.js";
-import type { Verifying } from "../schemes.js";
+} from "../schemes/chosen-scheme.js";
+import type { Verifying } from "../schemes/schemes.js";
 import { pointInTime } from "../times.js";
 
 const PATH = "/api/v1/webhooks/incoming/";

@@ -1,6 +1,6 @@
 // The table of all settings: their names, forms and defaults.
 import { dirname, resolve } from "node:path";
-import { SCHEME_NAMES } from "../schemes.js";
+import { SCHEME_NAMES } from "../schemes/schemes.js";
 
 /** A value of a setting: one text, several, or a whole number. */
 export type SettingValue = string | number | readonly string[];

@@ -4,8 +4,6 @@ import { resolve } from "node:path";
 import type { Signer } from "hookproof";
 import { hmacSigner, jwtSigner } from "hookproof";
 import type { ProbeTarget } from "hookproof/probes";
-
-import { type ChosenScheme, configuredScheme, madeWith, requireProof, schemeOf } from "../chosen-scheme.js";
 import type { Args, Context } from "../command.js";
 import { type Config, knownProfiles } from "../config/config.js";
 import { requireInside, storeOf } from "../config/folder-file.js";
@@ -13,7 +11,14 @@ import { SETTINGS } from "../config/settings.js";
 import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
 import type { CredentialReference } from "../history/history-record.js";
 import { signingKey, storeFolder } from "../keys/keys.js";
-import type { SchemeSettings } from "../schemes.js";
+import {
+  type ChosenScheme,
+  configuredScheme,
+  madeWith,
+  requireProof,
+  schemeOf,
+} from "../schemes/chosen-scheme.js";
+import type { SchemeSettings } from "../schemes/schemes.js";
 import { findSession, isListening, readSession, type Session } from "../serve/sessions.js";
 import {
   type Binding,

@@ -1,8 +1,8 @@
 // Finds what is known of a code, a status, a mistake or an exit code.
 import { describeCode, describeStatus, errorCodes, type Mistake } from "hookproof/diagnose";
 import type { Probe } from "hookproof/probes";
-import { probesOf, schemeMistakes } from "../chosen-scheme.js";
-import { SCHEME_NAMES } from "../schemes.js";
+import { probesOf, schemeMistakes } from "../schemes/chosen-scheme.js";
+import { SCHEME_NAMES } from "../schemes/schemes.js";
 import { COMMAND_LINE, EXITS, type Explanation } from "./command-line.js";
 import { EXAMPLES } from "./examples.js";
 

@@ -3,7 +3,7 @@ import { validateHeaderName, validateHeaderValue } from "node:http";
 import { CliError, EXIT } from "../failure.js";
 import { readBytes } from "../files.js";
 import { type Io, readStdin } from "../io.js";
-import type { SchemeSettings } from "../schemes.js";
+import type { SchemeSettings } from "../schemes/schemes.js";
 
 /** Where the secret or key of a request came from, so that a replay can sign again; never the secret itself. */
 export type CredentialReference =

@@ -1,8 +1,8 @@
 // Runs a command for a tool as the shell would, and reads its JSON.
 import { Readable, Writable } from "node:stream";
 import type { Command } from "../command.js";
+import { runCommand } from "../command-line/run-command.js";
 import type { Io } from "../io.js";
-import { runCommand } from "../run-command.js";
 import { explainFailure } from "../send/explain-failure.js";
 
 /** A JSON document of the command line. */

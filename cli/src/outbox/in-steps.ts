@@ -1,6 +1,6 @@
 // Changes many dead letters in steps, with progress.
 import type { Context } from "../command.js";
-import { startProgress } from "../progress.js";
+import { startProgress } from "../terminal/progress.js";
 
 /** How many are changed at a time; an interruption takes effect between two steps. */
 const STEP = 200;

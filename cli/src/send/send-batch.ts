@@ -7,7 +7,7 @@ import type { Context } from "../command.js";
 import { resolveTarget } from "../credentials/target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { countOf } from "../output.js";
-import { startProgress } from "../progress.js";
+import { startProgress } from "../terminal/progress.js";
 import { readExact, writeExact } from "./exact-json.js";
 import { explainFailure } from "./explain-failure.js";
 import { senderOptions } from "./send-one.js";

@@ -9,13 +9,13 @@ import {
   signRequest,
   type WebhookEvent,
 } from "hookproof";
-import { keptOf } from "../chosen-scheme.js";
 import type { Context } from "../command.js";
 import type { Target } from "../credentials/target.js";
 import { CliError, EXIT } from "../failure.js";
 import { remember } from "../history/history.js";
 import type { HistoryRecord } from "../history/history-record.js";
 import { countOf, field, type Output } from "../output.js";
+import { keptOf } from "../schemes/chosen-scheme.js";
 import { signingClock } from "../times.js";
 import { explainFailure } from "./explain-failure.js";
 import { explainRefusal } from "./explain-refusal.js";

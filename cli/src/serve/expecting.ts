@@ -2,6 +2,11 @@
 import { generateSecret } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
 import type { HandledRequest, LocalListener, SchemeListener } from "hookproof-service/listeners";
+import type { Context } from "../command.js";
+import { fingerprintsOf, isLoopback } from "../credentials/origin-rule.js";
+import { findSecrets } from "../credentials/secrets.js";
+import { refuseIdle, usageError } from "../failure.js";
+import { keySetOf, keysFrom } from "../keys/keys.js";
 import {
   type ChosenScheme,
   configuredScheme,
@@ -9,12 +14,7 @@ import {
   mistakesBehind,
   requireProof,
   schemeOf,
-} from "../chosen-scheme.js";
-import type { Context } from "../command.js";
-import { fingerprintsOf, isLoopback } from "../credentials/origin-rule.js";
-import { findSecrets } from "../credentials/secrets.js";
-import { refuseIdle, usageError } from "../failure.js";
-import { keySetOf, keysFrom } from "../keys/keys.js";
+} from "../schemes/chosen-scheme.js";
 
 /** Where a listener is. */
 interface Place {

@@ -7,7 +7,7 @@ import type { Args, Context, Flag } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { dataFolder, privateFolder, readTextFile, requirePrivate, writeOwnFile } from "../files.js";
 import type { Io } from "../io.js";
-import { startProgress } from "../progress.js";
+import { startProgress } from "../terminal/progress.js";
 
 /** The client that a database begins with. Named here as well, so that help does not load the service. */
 export const DEFAULT_CLIENT: typeof import("hookproof-service").DEFAULT_CLIENT = "local-admin";

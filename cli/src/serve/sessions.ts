@@ -5,7 +5,7 @@ import { CliError, EXIT } from "../failure.js";
 import { dataFolder, requirePrivate, writePrivateFile } from "../files.js";
 import type { Io } from "../io.js";
 import type { Output } from "../output.js";
-import type { SchemeSettings } from "../schemes.js";
+import type { SchemeSettings } from "../schemes/schemes.js";
 
 /** What a local listener writes down for `:port` targets while it runs. */
 export interface Session {

@@ -1,6 +1,12 @@
 import { type Command, GLOBAL_FLAGS } from "../../src/command.js";
-import { describeArgument, descriptionOf, exitsOf, shownFlags, usageOf } from "../../src/help.js";
-import { COMMANDS } from "../../src/registry.js";
+import {
+  describeArgument,
+  descriptionOf,
+  exitsOf,
+  shownFlags,
+  usageOf,
+} from "../../src/command-line/help.js";
+import { COMMANDS } from "../../src/command-line/registry.js";
 
 /** The page docs/cli.md, made from the command table. */
 export async function referencePage(): Promise<string> {

@@ -1,7 +1,7 @@
 // Lays out help for people.
-import { type Command, type Flag, GLOBAL_FLAGS, type Positional } from "./command.js";
-import type { Io, Terminal } from "./io.js";
-import { type Paint, painter } from "./output.js";
+import { type Command, type Flag, GLOBAL_FLAGS, type Positional } from "../command.js";
+import type { Io, Terminal } from "../io.js";
+import { type Paint, painter } from "../output.js";
 import { COMMANDS, GROUPS, SECTIONS } from "./registry.js";
 
 /** The width of text that goes to no terminal, and the widest that is still good to read. */

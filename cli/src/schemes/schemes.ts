@@ -9,7 +9,7 @@ import type {
 import type { KeyResolver } from "hookproof/jwks";
 import type { SchemeSetup } from "hookproof/probes";
 import type { Verifier } from "hookproof/schemes";
-import type { CapturedRequest } from "./capture/raw-request.js";
+import type { CapturedRequest } from "../capture/raw-request.js";
 
 /** A scheme's name, and what sender and receiver agree on beside the secret or key; nothing of it is secret. */
 export interface SchemeSettings {

@@ -2,10 +2,10 @@
 import type { SigningKey } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
 import type { ProbeFilter } from "hookproof/probes";
-import type { CapturedRequest } from "./capture/raw-request.js";
-import type { Args, Command, Flag } from "./command.js";
-import type { Config } from "./config/config.js";
-import { CliError, EXIT, usageError } from "./failure.js";
+import type { CapturedRequest } from "../capture/raw-request.js";
+import type { Args, Command, Flag } from "../command.js";
+import type { Config } from "../config/config.js";
+import { CliError, EXIT, usageError } from "../failure.js";
 import {
   type CliScheme,
   type Proof,

@@ -1,6 +1,6 @@
 // Finds the command that a line of words names, or refuses it.
-import { GLOBAL_FLAGS } from "./command.js";
-import { type CliError, closest, usageError } from "./failure.js";
+import { GLOBAL_FLAGS } from "../command.js";
+import { type CliError, closest, usageError } from "../failure.js";
 import { COMMANDS, GROUPS } from "./registry.js";
 
 /** Words that people try, and the command that they mean. */

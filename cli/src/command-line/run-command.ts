@@ -1,9 +1,9 @@
 // Runs one command with its words and turns failures into exit codes.
-import type { Command } from "./command.js";
-import { loadConfig } from "./config/config.js";
-import { globalFlags, withSettings } from "./config/settled-args.js";
-import type { Io } from "./io.js";
-import { createOutput } from "./output.js";
+import type { Command } from "../command.js";
+import { loadConfig } from "../config/config.js";
+import { globalFlags, withSettings } from "../config/settled-args.js";
+import type { Io } from "../io.js";
+import { createOutput } from "../output.js";
 import { parseCommand } from "./parse.js";
 
 /** Runs a command with the words after its name, and gives its exit code; "help" where they ask for that. */

@@ -1,5 +1,5 @@
 // A bar of progress on a terminal.
-import type { Io } from "./io.js";
+import type { Io } from "../io.js";
 
 const SHOWN_AFTER_MS = 400;
 const REDRAWN_EVERY_MS = 100;

@@ -1,7 +1,7 @@
 // Asks a person on a terminal, in the open or hidden, and refuses where nobody can answer.
-import type { Context } from "./command.js";
-import { CliError, EXIT, usageError } from "./failure.js";
-import { inertLine } from "./output.js";
+import type { Context } from "../command.js";
+import { CliError, EXIT, usageError } from "../failure.js";
+import { inertLine } from "../output.js";
 
 type Asker = Pick<Context, "io" | "global">;
 

@@ -1,8 +1,8 @@
 // Parses a command's own arguments, strictly.
 import { Parser } from "yargs/helpers";
-import { type Args, type Command, type Flag, GLOBAL_FLAGS } from "./command.js";
-import { didYouMean, usageError } from "./failure.js";
-import { durationMs } from "./times.js";
+import { type Args, type Command, type Flag, GLOBAL_FLAGS } from "../command.js";
+import { didYouMean, usageError } from "../failure.js";
+import { durationMs } from "../times.js";
 
 type Values = Record<string, unknown> & { readonly _: readonly (string | number)[] };
 

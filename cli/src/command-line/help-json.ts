@@ -1,5 +1,5 @@
 // Help as JSON, for programs.
-import { type Command, GLOBAL_FLAGS } from "./command.js";
+import { type Command, GLOBAL_FLAGS } from "../command.js";
 import { descriptionOf, exitsOf, shownFlags, usageOf } from "./help.js";
 import { COMMANDS } from "./registry.js";
 
