@@ -114,6 +114,12 @@ describe("the house as it stands", () => {
     expect(lengths[Math.floor(lengths.length / 2)]).toBeLessThanOrEqual(120);
   });
 
+  it("has at most a dozen files of the command line beside its rooms", () => {
+    const loose = files.map(({ path }) => path).filter((path) => /^cli\/src\/[^/]+$/.test(path));
+    expect(loose).toContain("cli/src/main.ts");
+    expect(loose.length, loose.join(", ")).toBeLessThanOrEqual(12);
+  });
+
   it("gives the library three runtime dependencies, and express and yargs to the packages they belong to", () => {
     expect(Object.keys(manifest("").dependencies ?? {}).sort()).toEqual(["@noble/hashes", "jose", "uuid"]);
     expect(rights.service).toContain("express");
