@@ -5,7 +5,7 @@ import { MAX_BODY_BYTES } from "../../core/protocol.js";
 import { type Database, type PostgresClient, rowsOf } from "../../postgres/database.js";
 import { eventName, idReused, newEvents, SHARED_BODY_MS, sharedBodies } from "../engine.js";
 import type { OutboxEvent } from "../records.js";
-import type { OutboxNames } from "./names.js";
+import { type OutboxNames, OWN_NAMES } from "./names.js";
 import { openState } from "./order.js";
 
 /** The result of `store`. */
@@ -23,7 +23,7 @@ interface Stored {
 export function storeFunction({ schema, event, tally }: OutboxNames): string {
   return `
     CREATE FUNCTION ${schema}.store(described text, bodies text, OUT added text, OUT known text) LANGUAGE plpgsql
-    SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $store$
+    ${OWN_NAMES} SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET jit = off AS $store$
     #variable_conflict use_column
     BEGIN
       WITH given AS MATERIALIZED (
@@ -170,10 +170,11 @@ export function enqueueFunctions({
   const options = `ordering_key text DEFAULT NULL, event_id uuid DEFAULT gen_random_uuid(),
     traceparent text DEFAULT NULL, deliver_at timestamptz DEFAULT NULL`;
   const overload = (type: string) => `
-    CREATE FUNCTION ${schema}.enqueue(listener text, body ${type}, ${options}) RETURNS uuid LANGUAGE sql AS
+    CREATE FUNCTION ${schema}.enqueue(listener text, body ${type}, ${options}) RETURNS uuid LANGUAGE sql ${OWN_NAMES} AS
     $$ SELECT ${schema}.enqueue($1, $2::text, $3, $4, $5, $6) $$;`;
   return `
-    CREATE FUNCTION ${schema}.enqueue(listener text, body text, ${options}) RETURNS uuid LANGUAGE plpgsql AS $enqueue$
+    CREATE FUNCTION ${schema}.enqueue(listener text, body text, ${options}) RETURNS uuid LANGUAGE plpgsql
+    ${OWN_NAMES} AS $enqueue$
     #variable_conflict use_column
     DECLARE
       bytes bytea;

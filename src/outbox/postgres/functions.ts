@@ -1,5 +1,5 @@
 // The SQL functions that workers call all the time.
-import type { OutboxNames } from "./names.js";
+import { type OutboxNames, OWN_NAMES } from "./names.js";
 import { ofKey, unsettledSql } from "./order.js";
 import { bodyOf, ms } from "./rows.js";
 
@@ -22,14 +22,16 @@ export interface WantedRow {
   readonly burst: number;
 }
 
-const WANTED = `w(place int, listener text, most int, window_ms float8, concurrency int, per_second float8, burst float8)`;
+/** `since` is the time from which on the listener's due events are, which a claim finds out first. */
+const WANTED = `w(place int, listener text, most int, window_ms float8, concurrency int, per_second float8, burst float8,
+  since timestamptz)`;
 
 /** A subquery by the primary key: true if the listener is paused or rests. */
 function isHeld({ listener }: OutboxNames, name: string): string {
   return `(SELECT h.paused_at IS NOT NULL OR h.rest_until > now() FROM ${listener} h WHERE h.name = ${name})`;
 }
 
-const HEAD = "LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan";
+const HEAD = `LANGUAGE plpgsql ${OWN_NAMES} SET plan_cache_mode = force_generic_plan`;
 
 export function workerFunctions(names: OutboxNames): string {
   return `${claimFunction(names)}${unsettledFunction(names)}`;
@@ -62,7 +64,8 @@ function claimFunction(names: OutboxNames): string {
 function dueSql(names: OutboxNames): string {
   const { event, claimLock } = names;
   return `WITH due AS MATERIALIZED (
-        SELECT w.* FROM json_to_recordset($1) AS ${WANTED}
+        SELECT w.place, w.listener, w.most, w.window_ms, w.concurrency, w.per_second, w.burst, next.due_at AS since
+        FROM json_to_recordset($1) AS ${WANTED}
         CROSS JOIN LATERAL (
           SELECT n.due_at FROM ${event} n WHERE n.state = 'waiting' AND n.listener = w.listener
           ORDER BY n.due_at LIMIT 1) next
@@ -105,9 +108,9 @@ function claimSql(names: OutboxNames): string {
   // See `allowedBy` and `paceAfter`, which are the same in TypeScript.
   const ahead = "date_part('epoch', h.pace - now()) * w.per_second";
   return `WITH due AS MATERIALIZED (
-        SELECT w.*, p.pace, least(w.most, w.concurrency - (
-            SELECT count(*) FROM ${event} l
-            WHERE l.listener = w.listener AND l.state = 'leased' AND l.leased_until > now()),
+        SELECT w.*, p.pace, least(w.most, CASE WHEN w.concurrency IS NOT NULL THEN w.concurrency - (
+            SELECT count(*) FROM ${event} l WHERE l.listener = w.listener AND l.state = 'leased'
+              AND l.token IS NOT NULL AND l.leased_until > now()) END,
           floor(w.burst - w.per_second * date_part('epoch', p.pace - now()) + 1e-6))::int AS room
         FROM json_to_recordset(mine) AS ${WANTED}
         CROSS JOIN LATERAL (SELECT coalesce((
@@ -118,7 +121,7 @@ function claimSql(names: OutboxNames): string {
       taken AS MATERIALIZED (
         SELECT t.ctid, due.listener, due.pace, due.per_second FROM due CROSS JOIN one CROSS JOIN LATERAL (
           SELECT e.ctid FROM ${event} e
-          WHERE e.listener = due.listener AND e.state = 'waiting' AND e.due_at <= now()
+          WHERE e.listener = due.listener AND e.state = 'waiting' AND e.due_at >= due.since AND e.due_at <= now()
             AND (e.first_attempt_at IS NULL
               OR e.first_attempt_at >= now() - due.window_ms * interval '1 ms')
             AND (e.ordering_key IS NULL OR NOT EXISTS (

@@ -3,6 +3,12 @@ import { literal } from "../../postgres/database.js";
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
+/**
+ * Of every function of the schema: its words mean PostgreSQL's own functions and operators, whoever calls it. Its tables
+ * are always named with the schema.
+ */
+export const OWN_NAMES = "SET search_path = pg_catalog, pg_temp";
+
 /** The names of an outbox's schema, tables, lock and channel, as SQL. */
 export interface OutboxNames {
   readonly schema: string;

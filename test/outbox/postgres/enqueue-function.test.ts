@@ -45,6 +45,28 @@ describeWith("postgresql", postgres)("the SQL function enqueue", () => {
     return rows[0];
   };
 
+  it("means PostgreSQL's own functions, whatever its caller's search path has, as every function here does", async () => {
+    const { schema, pool } = outbox;
+    const client = await pool.connect();
+    await client.query(`
+      CREATE FUNCTION ${schema}.sha256(bytea) RETURNS bytea LANGUAGE sql AS $$ SELECT 'foreign'::bytea $$;
+      CREATE FUNCTION ${schema}.now() RETURNS timestamptz LANGUAGE sql AS $$ SELECT 'epoch'::timestamptz $$;
+      SET search_path = ${schema}, pg_catalog`);
+    await client.query(`SELECT enqueue('orders', '{}'::jsonb)`);
+    await client.query("RESET search_path");
+    client.release();
+    const { rows } = await pool.query(
+      `SELECT digest, due_at > now() - interval '1 min' AS is_due FROM ${schema}.event`,
+    );
+    expect(rows).toEqual([{ digest: "RBNvo1WzZ4oRRq0W9-hknpT7T8If536DEMBg9hyq_4o", is_due: true }]);
+    await pool.query(`DROP FUNCTION ${schema}.sha256, ${schema}.now`);
+    const open = await pool.query(
+      `SELECT proname FROM pg_proc WHERE pronamespace = '${schema}'::regnamespace
+         AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (proconfig), false)`,
+    );
+    expect(open.rows).toEqual([]);
+  });
+
   it.each([undefined, "user 'ü' 1"])(
     "makes the same row as the library does, with the key %s",
     async (key) => {
