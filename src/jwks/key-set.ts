@@ -11,6 +11,7 @@ import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
 import { shownAs } from "../core/shown.js";
 import { type Algorithm, checkAlgorithm } from "../jwt/algorithms.js";
 import { importPrivateKey, importPublicKey, type JWK, publicMembers, type SigningKey } from "../jwt/key.js";
+import { canonicalJwk } from "../jwt/key-material.js";
 import { type KeyLife, type KeyState, timesOf } from "./life-cycle.js";
 
 /** A key of a key set with both halves. `console.log` does not show the private members. */
@@ -69,8 +70,9 @@ export async function generateKey(options: KeyOptions): Promise<KeyRecord> {
  * const record = await importKey(privateJwk, { alg: "ES256", kid: "billing-1", state: "next" });
  * ```
  */
-export async function importKey(privateJwk: JWK, options: KeyOptions): Promise<KeyRecord> {
+export async function importKey(given: JWK, options: KeyOptions): Promise<KeyRecord> {
   const { alg, state = "active", clock = systemClock } = options;
+  const privateJwk = canonicalJwk(given);
   await checkHalves(privateJwk, alg);
   const createdAt = clock.now();
   const kid = options.kid ?? (await defaultKid(privateJwk, createdAt));
@@ -86,9 +88,9 @@ export async function importKey(privateJwk: JWK, options: KeyOptions): Promise<K
   };
 }
 
-/** What a key set publishes of a key. */
+/** What a key set publishes of a key, as strict verifiers of other languages want it. */
 function publicJwkOf(jwk: JWK, { kid, alg }: { kid: string; alg: Algorithm }): JWK {
-  return { ...publicMembers(jwk), use: "sig", kid, alg };
+  return { ...publicMembers(canonicalJwk(jwk)), use: "sig", kid, alg };
 }
 
 /** If the public members belong to another key, no listener can verify what the private one signs. */

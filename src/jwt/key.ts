@@ -7,7 +7,10 @@ import { isOfLowOrder } from "./ed25519.js";
 
 export type { JWK };
 
-/** A private key as callers hold it: a JWK, a PKCS#8 PEM text, or a CryptoKey. */
+/**
+ * A private key as callers hold it: a JWK, a text with a PEM (PKCS#8, PKCS#1 or SEC1) or a JWK in any of the forms that
+ * keys are kept in, or a CryptoKey.
+ */
 export type PrivateKeyInput = JWK | string | CryptoKey;
 
 /**
@@ -18,7 +21,7 @@ export type ExternalSigner = (bytes: Uint8Array) => Promise<Uint8Array>;
 
 /** A key to sign tokens with, and how the token's header names it. */
 export interface SigningKey {
-  /** A private JWK, a PKCS#8 PEM, a CryptoKey, or a function that signs elsewhere (ES256 as `r || s` or in DER). */
+  /** A private JWK, a text with a PEM or a JWK, a CryptoKey, or a function that signs elsewhere (ES256 as `r || s` or in DER). */
   key: PrivateKeyInput | ExternalSigner;
   /** The key's id in the key set that the listener fetches; 1 to 256 characters. */
   kid: string;
@@ -49,7 +52,7 @@ export function publicMembers(jwk: Readonly<Record<string, unknown>> | JWK): JWK
  */
 export async function importPrivateKey(key: PrivateKeyInput, alg: Algorithm): Promise<CryptoKey> {
   checkAlgorithm(alg);
-  const imported = await importKey(key, alg);
+  const imported = await (typeof key === "string" ? importText(key, alg) : importPrivate(key, alg));
   if (imported.type !== "private")
     throw unfit(alg, `is a ${imported.type} key; signing needs the private one`);
   checkFitness(imported, alg);
@@ -73,13 +76,28 @@ export async function importPublicKey(jwk: JWK, alg: Algorithm): Promise<CryptoK
   return imported;
 }
 
+/** A JWK with octets too many or too few is another spelling of the key: of a private one, none but its owner sees it. */
+async function importPrivate(key: JWK | CryptoKey, alg: Algorithm): Promise<CryptoKey> {
+  try {
+    return await importKey(key, alg);
+  } catch (error) {
+    if (!(error instanceof HookproofError) || isCryptoKey(key)) throw error;
+    const { canonicalJwk } = await import("./key-material.js");
+    const canonical = canonicalJwk(key);
+    if (JSON.stringify(canonical) === JSON.stringify(key)) throw error;
+    return importKey(canonical, alg);
+  }
+}
+
+/** What WebCrypto calls EdDSA on the curve Ed25519. */
+const NAME_IN_RFC_9864 = "Ed25519";
+
 /** What came readable stays so: Node signs at once only with a key that it may take out of WebCrypto. */
-async function importKey(key: PrivateKeyInput, alg: Algorithm): Promise<CryptoKey> {
-  if (typeof key === "string") return importPem(key, alg);
+async function importKey(key: JWK | CryptoKey, alg: Algorithm): Promise<CryptoKey> {
   if (typeof key !== "object" || key === null)
     throw new TypeError("key must be a JWK, a PEM text, a CryptoKey or a function");
   if (isCryptoKey(key)) return key;
-  if (key.alg !== undefined && key.alg !== alg)
+  if (key.alg !== undefined && key.alg !== alg && !(alg === "EdDSA" && key.alg === NAME_IN_RFC_9864))
     throw unfit(alg, `says alg ${JSON.stringify(key.alg)} itself`);
   if (key.kty === "oct") throw unfit(alg, "is symmetric");
   try {
@@ -104,20 +122,16 @@ async function importJwk({ alg: _, use: _use, ...jwk }: JWK, alg: Algorithm): Pr
   );
 }
 
-async function importPem(pem: string, alg: Algorithm): Promise<CryptoKey> {
-  const label = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(pem)?.[1];
-  if (label === "ENCRYPTED PRIVATE KEY") throw unfit(alg, "is an encrypted PEM; decrypt it first");
-  if (label !== "PRIVATE KEY") {
-    throw unfit(
-      alg,
-      `is not a PKCS#8 PEM (BEGIN PRIVATE KEY)${label ? `, but a ${label}: convert it with openssl pkcs8 -topk8 -nocrypt` : ""}`,
-    );
-  }
+/** The reader is loaded here alone: who signs by HMAC, or with a JWK as it should be, does not carry it. */
+async function importText(text: string, alg: Algorithm): Promise<CryptoKey> {
+  const { DECRYPT_FIRST, readKey } = await import("./key-material.js");
+  const read = readKey(text);
+  if (read.form === "jwk") return importKey(read.jwk, alg);
+  if (read.form === "encrypted") throw unfit(alg, DECRYPT_FIRST);
   try {
-    if (!pem.startsWith("-----BEGIN")) throw new TypeError("text before the key");
-    const base64 = pem.replace(/-----(?:BEGIN|END) PRIVATE KEY-----|\s/g, "");
-    const bytes = Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
-    return await crypto.subtle.importKey("pkcs8", bytes, ALGORITHM_FACTS[alg].keyParameters, true, ["sign"]);
+    return await crypto.subtle.importKey("pkcs8", read.der, ALGORITHM_FACTS[alg].keyParameters, true, [
+      "sign",
+    ]);
   } catch {
     throw unfit(alg, "cannot be imported: the PEM holds another kind of key or is damaged");
   }

@@ -1,13 +1,55 @@
 // Private keys as they are imported and exported.
-import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from "node:crypto";
+import {
+  createPrivateKey,
+  createPublicKey,
+  type JsonWebKey,
+  type KeyObject,
+  type PrivateKeyInput,
+} from "node:crypto";
 import { HookproofError } from "../core/errors.js";
 import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
 import { shown } from "../core/shown.js";
 import { type Algorithm, algorithmOf, KINDS_OF_KEY } from "../jwt/algorithms.js";
-import type { JWK } from "../jwt/key.js";
+import type { JWK, SigningKey } from "../jwt/key.js";
+import { readKey, unfitKey } from "../jwt/key-material.js";
 
-/** A private key to import: a JWK (an object or its text) or a PEM (PKCS#8, PKCS#1, SEC1, encrypted or not). */
+/**
+ * A private key to import: a JWK (an object or its text) or a PEM (PKCS#8, PKCS#1, SEC1, encrypted or not), in any of the
+ * forms that keys are kept in.
+ */
 export type KeyMaterial = JWK | string;
+
+/**
+ * Reads a private key that was made elsewhere, in whatever form it is kept, for `jwtSigner` and its like: a PEM (PKCS#8,
+ * PKCS#1, SEC1; with `passphrase` also encrypted) or a JWK, in quotes, with `\n` written out, in JSON (`private_key`),
+ * .env, YAML or base64. The kid is the JWK's own if none is given, and the algorithm follows from the key.
+ *
+ * @throws {HookproofError} KEY_UNFIT with the reason; KEY_STORE_PASSPHRASE for an encrypted PEM that cannot be decrypted
+ *
+ * @example
+ * ```ts
+ * import { generateKeyPairSync } from "node:crypto";
+ * import { readSigningKey } from "hookproof/node";
+ *
+ * const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+ * const pem = privateKey.export({ type: "pkcs1", format: "pem" }) as string;
+ * const key = readSigningKey(`KEY="${pem.replaceAll("\n", "\\n")}"`, { kid: "billing-1" });
+ * key.alg; // "RS256"
+ * ```
+ */
+export function readSigningKey(
+  material: KeyMaterial,
+  options: { readonly kid?: string; readonly passphrase?: string } = {},
+): SigningKey & { readonly key: JWK } {
+  const jwk = privateJwkOf(material, options.passphrase);
+  const alg = checkedAlgorithmOf(jwk);
+  if (jwk.alg !== undefined && jwk.alg !== alg)
+    throw unfitKey(`says alg ${JSON.stringify(jwk.alg)}, and is one for ${alg}`);
+  const kid = options.kid ?? jwk.kid;
+  if (typeof kid !== "string" || kid === "" || kid.length > MAX_KEY_ID_LENGTH)
+    throw unfitKey(`has no id: give the kid, the name that it has in your key set`);
+  return { key: jwk, kid, alg };
+}
 
 /**
  * The private JWK of an imported key, with its own `kid` and `alg` if it has them.
@@ -15,41 +57,40 @@ export type KeyMaterial = JWK | string;
  * @throws {HookproofError} KEY_UNFIT; KEY_STORE_PASSPHRASE for an encrypted PEM that cannot be decrypted
  */
 export function privateJwkOf(material: KeyMaterial, passphrase: string | undefined): JWK {
-  if (typeof material !== "string") return checkNames(material);
-  if (/-----BEGIN /.test(material)) return jwkOf(openPem(material, passphrase));
-  try {
-    return checkNames(JSON.parse(material));
-  } catch (error) {
-    if (error instanceof HookproofError) throw error;
-    throw unfit("is neither a PEM nor the JSON of a JWK");
-  }
+  const read = readKey(material);
+  if (read.form === "jwk") return checkNames(read.jwk);
+  if (read.form === "pkcs8")
+    return jwkOf(
+      opened(
+        { key: Buffer.from(read.der), format: "der", type: "pkcs8" },
+        unfitKey("cannot be read: the PEM is damaged or of an unknown kind"),
+      ),
+    );
+  if (passphrase === undefined)
+    throw new HookproofError("KEY_STORE_PASSPHRASE", "The PEM is encrypted; its passphrase is needed.");
+  const wrong = new HookproofError(
+    "KEY_STORE_PASSPHRASE",
+    "The PEM cannot be decrypted with this passphrase.",
+  );
+  return jwkOf(opened({ key: read.pem, format: "pem", passphrase }, wrong));
 }
 
 function checkNames(jwk: JWK): JWK {
-  if (typeof jwk !== "object" || jwk === null || Array.isArray(jwk)) throw unfit("is not a JWK");
-  if ("keys" in jwk) throw unfit("is a key set; bring one key of it");
-  if (jwk.kty === "oct") throw unfit("is symmetric");
-  if (jwk.d === undefined) throw unfit("is a public key; signing needs the private one");
-  if (jwk.use !== undefined && jwk.use !== "sig") throw unfit("says that it is not for signatures (use)");
+  if (jwk.kty === "oct") throw unfitKey("is symmetric");
+  if (jwk.d === undefined) throw unfitKey("is a public key; signing needs the private one");
+  if (jwk.use !== undefined && jwk.use !== "sig") throw unfitKey("says that it is not for signatures (use)");
   if (jwk.key_ops !== undefined && !(Array.isArray(jwk.key_ops) && jwk.key_ops.includes("sign")))
-    throw unfit("says that it is not for signing (key_ops)");
+    throw unfitKey("says that it is not for signing (key_ops)");
   const { key_ops: _, ext: __, ...kept } = jwk;
   return kept as JWK;
 }
 
-function openPem(pem: string, passphrase: string | undefined): KeyObject {
-  if (/-----BEGIN (?:PUBLIC KEY|RSA PUBLIC KEY|CERTIFICATE)-----/.test(pem) && !/PRIVATE KEY-----/.test(pem))
-    throw unfit("is a public key; signing needs the private one");
-  const isEncrypted = /ENCRYPTED/.test(pem);
-  if (isEncrypted && passphrase === undefined)
-    throw new HookproofError("KEY_STORE_PASSPHRASE", "The PEM is encrypted; its passphrase is needed.");
+/** OpenSSL's own message may quote the input, so it is not passed on. */
+function opened(input: PrivateKeyInput, otherwise: HookproofError): KeyObject {
   try {
-    return createPrivateKey({ key: pem, format: "pem", ...(passphrase === undefined ? {} : { passphrase }) });
+    return createPrivateKey(input);
   } catch {
-    // OpenSSL's own message may quote the input, so it is not passed on.
-    if (isEncrypted)
-      throw new HookproofError("KEY_STORE_PASSPHRASE", "The PEM cannot be decrypted with this passphrase.");
-    throw unfit("cannot be read: the PEM is damaged or of an unknown kind");
+    throw otherwise;
   }
 }
 
@@ -57,7 +98,7 @@ function jwkOf(key: KeyObject): JWK {
   const kind = key.asymmetricKeyType;
   const curve = key.asymmetricKeyDetails?.namedCurve;
   if (kind !== "rsa" && kind !== "ed25519" && !(kind === "ec" && curve === "prime256v1"))
-    throw unfit(`is of the kind ${[kind, curve].filter(Boolean).join(" ")}; it must be ${KINDS_OF_KEY}`);
+    throw unfitKey(`is of the kind ${[kind, curve].filter(Boolean).join(" ")}; it must be ${KINDS_OF_KEY}`);
   return key.export({ format: "jwk" }) as JWK;
 }
 
@@ -65,7 +106,7 @@ function jwkOf(key: KeyObject): JWK {
 export function checkedAlgorithmOf(jwk: JWK): Algorithm {
   const alg = algorithmOf(jwk);
   if (alg === undefined)
-    throw unfit(`is of the kind ${JSON.stringify([jwk.kty, jwk.crv])}; it must be ${KINDS_OF_KEY}`);
+    throw unfitKey(`is of the kind ${JSON.stringify([jwk.kty, jwk.crv])}; it must be ${KINDS_OF_KEY}`);
   return alg;
 }
 
@@ -82,10 +123,6 @@ export function publicPem(jwk: JWK): string {
     type: "spki",
     format: "pem",
   }) as string;
-}
-
-function unfit(reason: string): HookproofError {
-  return new HookproofError("KEY_UNFIT", `The key ${reason}.`);
 }
 
 /** The kids that a shell takes without quotes and that no command line reads as a flag or a home folder. */

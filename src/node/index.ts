@@ -17,6 +17,7 @@ export { receivedRequest, sendAnswer } from "../receiver/node/to-node-listener.j
 export { toJwksListener } from "../jwks/node/jwks-listener.js";
 
 export { type KeyStatus, type KeyStore, type KeyStoreOptions, openKeyStore } from "../key-store/key-store.js";
+export { readSigningKey } from "../key-store/material.js";
 
 // … brought to a static host
 

@@ -71,24 +71,17 @@ describe("KEY_UNFIT", () => {
     await expect(importPrivateKey(jwkOf(publicKey), alg)).rejects.toThrow(unfit);
     await expect(importPublicKey(jwkOf(privateKey), alg)).rejects.toThrow(unfit);
     const spki = publicKey.export({ format: "pem", type: "spki" }) as string;
-    await expect(importPrivateKey(spki, alg)).rejects.toThrow(/PUBLIC KEY/);
+    await expect(importPrivateKey(spki, alg)).rejects.toThrow(/public key.*PUBLIC KEY/);
   });
 
   it.each<[what: string, key: () => PrivateKeyInput, alg: Algorithm, words: RegExp]>([
     ["an encrypted PEM", () => encryptedPemOf(made.p256().privateKey), "ES256", /encrypted/],
     [
-      "an RSA PEM of PKCS#1",
-      () => made.rsa2048().privateKey.export({ format: "pem", type: "pkcs1" }) as string,
-      "RS256",
-      /RSA PRIVATE KEY.*openssl pkcs8/,
-    ],
-    [
-      "an EC PEM of SEC 1",
-      () => made.p256().privateKey.export({ format: "pem", type: "sec1" }) as string,
+      "no PEM at all",
+      () => "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
       "ES256",
-      /EC PRIVATE KEY/,
+      /neither a PEM nor the JSON of a JWK/,
     ],
-    ["no PEM at all", () => "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", "ES256", /not a PKCS#8 PEM/],
     [
       "a damaged PEM",
       () => pemOf(made.p256().privateKey).replace(/\n[A-Za-z0-9+/]{10}/, "\n"),
@@ -108,7 +101,7 @@ describe("KEY_UNFIT", () => {
       "a JWK that lacks its private member",
       () => ({ ...jwkOf(made.p256().privateKey), d: "" }),
       "ES256",
-      /cannot be imported|public/,
+      /member d that is not base64url/,
     ],
   ])("%s", async (_, key, alg, words) => {
     const error: Error = await importPrivateKey(key(), alg).then(

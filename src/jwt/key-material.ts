@@ -1,0 +1,290 @@
+// Reads private keys from the texts that people have them in, and makes them canonical.
+import type { JWK } from "jose";
+import { concatBytes, decodeUtf8, encodeBase64, encodeBase64url } from "../core/bytes.js";
+import { HookproofError } from "../core/errors.js";
+
+/** A private key as it was found: a canonical JWK, PKCS#8 in DER, or a PEM that is still encrypted. */
+export type ReadKey =
+  | { readonly form: "jwk"; readonly jwk: JWK }
+  | { readonly form: "pkcs8"; readonly der: Uint8Array<ArrayBuffer> }
+  | { readonly form: "encrypted"; readonly pem: string };
+
+/** What is said of an encrypted key where no passphrase can be given. */
+export const DECRYPT_FIRST =
+  "is encrypted; decrypt it first: openssl pkey -in key.pem -out decrypted.pem (it asks for the passphrase)";
+
+/** No key is longer, and no text that has one should be. */
+const MAX_LENGTH = 262_144;
+
+/**
+ * Reads a private key: a PEM (PKCS#8, PKCS#1 or SEC1) or a JWK, as it is or in quotes, with `\n` written out, inside the
+ * JSON of a service account (`private_key`), a line of .env, YAML, or base64.
+ *
+ * @throws {HookproofError} KEY_UNFIT with the reason, which never repeats the key
+ */
+export function readKey(material: string | JWK): ReadKey {
+  return typeof material === "string" ? readText(material, 0) : readMembers(material, 0);
+}
+
+/** An unfit key of which the algorithm does not matter. */
+export function unfitKey(reason: string): HookproofError {
+  return new HookproofError("KEY_UNFIT", `The key ${reason}.`);
+}
+
+const NO_KEY = "is neither a PEM nor the JSON of a JWK";
+
+function readText(text: string, depth: number): ReadKey {
+  if (text.length > MAX_LENGTH) throw unfitKey(`is longer than ${MAX_LENGTH} characters, and so is no key`);
+  if (text.includes("\0")) throw unfitKey("is text in UTF-16, or bytes that are no text: save it as UTF-8");
+  const plain = text.replace(/^\uFEFF/, "").trim();
+  if (plain === "") throw unfitKey("is an empty text");
+  if (depth > 4) throw unfitKey(NO_KEY);
+  const value = plain.includes("-----BEGIN ") ? plain : withoutQuotes(withoutName(plain));
+  const json = jsonOf(value);
+  if (json !== undefined)
+    return typeof json === "string" ? readText(json, depth + 1) : readMembers(json, depth + 1);
+  if (plain.includes("-----BEGIN ")) return readPem(plain);
+  return readBase64(value, depth) ?? refuseText(value);
+}
+
+/** `NAME=value` of .env, `export NAME=value` of a shell, `name: value` of YAML; padding of base64 is no value. */
+function withoutName(text: string): string {
+  const end = text.search(/[=:]/);
+  const name = text.slice(0, Math.max(end, 0)).trim();
+  const value = text.slice(end + 1).trim();
+  return /^(?:export\s)?\s*[\w.-]+$/.test(name) && value !== "" && value !== "=" ? value : text;
+}
+
+function withoutQuotes(text: string): string {
+  const [quote = ""] = text;
+  return text.length > 1 && "\"'`".includes(quote) && text.endsWith(quote) ? text.slice(1, -1) : text;
+}
+
+/** The value of JSON, also where its quotes are escaped; nothing for other texts, and for a bare word or number. */
+function jsonOf(text: string): unknown {
+  const tries = text.startsWith('{\\"') ? [`"${text}"`] : /^["{[]|^null$|^\d+$/.test(text) ? [text] : [];
+  for (const one of tries)
+    try {
+      return JSON.parse(one) as unknown;
+    } catch {
+      return undefined;
+    }
+  return undefined;
+}
+
+const MEMBERS_WITH_KEYS = ["private_key", "privateKey"];
+
+function readMembers(given: unknown, depth: number): ReadKey {
+  if (typeof given !== "object" || given === null || Array.isArray(given)) throw unfitKey("is not a JWK");
+  const members = given as Readonly<Record<string, unknown>>;
+  if ("keys" in members) throw unfitKey("is a key set; bring one key of it");
+  if (members.kty === undefined)
+    for (const name of MEMBERS_WITH_KEYS) {
+      const inner = members[name];
+      if (typeof inner === "string") return readText(inner, depth + 1);
+      if (typeof inner === "object" && inner !== null && depth < 4) return readMembers(inner, depth + 1);
+    }
+  if (members.kty === undefined)
+    throw unfitKey(`is JSON, but no JWK: it has neither kty nor ${MEMBERS_WITH_KEYS[0]}`);
+  return { form: "jwk", jwk: canonicalJwk(members as unknown as JWK) };
+}
+
+function refuseText(text: string): never {
+  if (/^(?:ssh-|ecdsa-)\S+ AAAA/.test(text))
+    throw unfitKey("is a public key of OpenSSH; signing needs the private one");
+  if (/^\S+\.(?:pem|key|json|jwk|p8)$/.test(text))
+    throw unfitKey("is the name of a file; give what is in it");
+  throw unfitKey(NO_KEY);
+}
+
+/** Base64 of a PEM, of a JWK, or of the bytes of a key; also as one of several lines, as in a Secret of Kubernetes. */
+function readBase64(text: string, depth: number): ReadKey | undefined {
+  const start = text.indexOf(PEM_IN_BASE64);
+  const [base64 = ""] = /^[\w+/\s-]*/.exec(text.slice(Math.max(start, 0)).replace(/\\[rn]/g, "")) ?? [];
+  if (start < 0 && text.replace(/[=\s]*$/, "").replace(/\\[rn]/g, "") !== base64.trimEnd()) return undefined;
+  const bytes = bytesOf(base64.replace(/\s/g, ""));
+  if (bytes?.[0] === SEQUENCE) return readDer(bytes);
+  // Bytes of a line that follows the key's are behind its end.
+  const inner = bytes && (start < 0 ? decodeUtf8(bytes) : latin1(bytes));
+  const isKey = /^\uFEFF?\s*(?:-----BEGIN |\{)/.test(inner ?? "");
+  return isKey ? readText(inner ?? "", depth + 1) : undefined;
+}
+
+/** What every PEM begins with, in base64. */
+const PEM_IN_BASE64 = "LS0tLS1CRUdJTi";
+
+/** The bytes of base64 in either alphabet, with padding or without; nothing for other texts. */
+function bytesOf(text: string): Uint8Array<ArrayBuffer> | undefined {
+  const standard = text.replaceAll("-", "+").replaceAll("_", "/");
+  try {
+    return Uint8Array.from(atob(standard), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+function latin1(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+}
+
+interface Block {
+  readonly label: string;
+  readonly body: string;
+}
+
+/** The blocks of a PEM text; what stands around them (names, indents, attributes) is not looked at. */
+function blocksOf(text: string): Block[] {
+  const blocks: Block[] = [];
+  for (const { 0: line, 1: label = "", index } of text.matchAll(/-----BEGIN ([A-Z0-9 ]{1,64})-----/g)) {
+    const start = index + line.length;
+    const end = text.indexOf(`-----END ${label}-----`, start);
+    if (end < 0)
+      throw unfitKey(
+        `is cut off: it has BEGIN ${label} and no END. In .env it stands in quotes, with its lines or with \\n between them`,
+      );
+    blocks.push({ label, body: text.slice(start, end) });
+  }
+  return blocks;
+}
+
+function readPem(text: string): ReadKey {
+  const blocks = blocksOf(text);
+  const [block, another] = blocks.filter(({ label }) => label.endsWith("PRIVATE KEY"));
+  if (block === undefined) {
+    const labels = blocks.map(({ label }) => label).join(", ");
+    if (/PUBLIC KEY|CERTIFICATE/.test(labels))
+      throw unfitKey(`is a public key; signing needs the private one (the PEM has ${labels})`);
+    throw unfitKey(`cannot be read: the PEM has no private key, but ${labels}`);
+  }
+  if (another !== undefined) throw unfitKey("is one of several private keys in the text; give one alone");
+  const lines = block.body.replace(/\\+r/g, "").replace(/\\+n/g, "\n").split(/\r?\n/);
+  const isOfOldForm = lines.some((line) => /^\s*Proc-Type:.*ENCRYPTED/.test(line));
+  if (isOfOldForm || block.label === "ENCRYPTED PRIVATE KEY") return encrypted(block.label, lines);
+  const bytes = bytesOf(lines.join("").replace(/[\\\s"'=]/g, ""));
+  if (bytes === undefined) throw unfitKey(DAMAGED);
+  if (block.label === "OPENSSH PRIVATE KEY") throw unfitKey(ofOpenSsh(bytes));
+  return readDer(bytes);
+}
+
+const DAMAGED = "cannot be read: the PEM is damaged or of an unknown kind";
+
+/** In the lines that OpenSSL wants; the old form has header lines before an empty one. */
+function encrypted(label: string, lines: readonly string[]): ReadKey {
+  const trimmed = lines.map((line) => line.trim().replace(/\\$/, ""));
+  const headers = trimmed.filter((line) => line.includes(":"));
+  const base64 = trimmed.filter((line) => !line.includes(":")).flatMap((line) => line.split(/\s+/));
+  const body = base64.join("").match(/.{1,64}/g) ?? [];
+  const head = headers.length > 0 ? [...headers, ""] : [];
+  const pem = [`-----BEGIN ${label}-----`, ...head, ...body, `-----END ${label}-----`, ""].join("\n");
+  return { form: "encrypted", pem };
+}
+
+/** The kind of the key stands in it unencrypted. What works was tried with OpenSSH 9.2 and OpenSSL 3.0. */
+function ofOpenSsh(bytes: Uint8Array): string {
+  if (latin1(bytes.subarray(0, 400)).includes("ssh-ed25519"))
+    return "is an Ed25519 key in OpenSSH's own form, which neither ssh-keygen nor openssl converts; make another: openssl genpkey -algorithm ed25519 -out key.pem";
+  return "is in OpenSSH's own form; convert a copy of it, which is changed in place: ssh-keygen -p -m PKCS8 -f key";
+}
+
+const [INTEGER, BIT_STRING, OCTET_STRING, SEQUENCE, CURVE] = [0x02, 0x03, 0x04, 0x30, 0xa0];
+const VERSION = Uint8Array.of(INTEGER, 1, 0);
+/** The algorithm identifier of RSA keys: rsaEncryption, NULL (RFC 8017, A.1). */
+const RSA = Uint8Array.of(0x30, 13, 6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 1, 1, 5, 0);
+/** The object identifier ecPublicKey (RFC 5480, 2.1.1). */
+const EC = Uint8Array.of(6, 7, 0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1);
+
+/** The key of DER as PKCS#8 of version 0 (RFC 5208), which everything imports. */
+function readDer(bytes: Uint8Array): ReadKey {
+  const [outer] = derElements(bytes) ?? [];
+  const inner = outer?.tag === SEQUENCE ? (derElements(outer.content) ?? []) : [];
+  const tags = inner.slice(0, 3).map(({ tag }) => tag);
+  const [first, second, third] = inner;
+  const pkcs8 = (algorithm: Uint8Array, key: Uint8Array): ReadKey => ({
+    form: "pkcs8",
+    der: derOf(SEQUENCE, VERSION, algorithm, derOf(OCTET_STRING, key)),
+  });
+  if (`${tags}` === `${[INTEGER, SEQUENCE, OCTET_STRING]}` && second && third)
+    return pkcs8(second.whole, third.content);
+  if (`${tags}` === `${[INTEGER, INTEGER, INTEGER]}` && outer) return pkcs8(RSA, outer.whole);
+  if (first?.tag === INTEGER && second?.tag === OCTET_STRING && outer) {
+    const curve = inner.find(({ tag }) => tag === CURVE);
+    if (curve === undefined) throw unfitKey("does not name its curve, as a SEC1 key must");
+    return pkcs8(derOf(SEQUENCE, EC, curve.content), outer.whole);
+  }
+  if (first?.tag === SEQUENCE && second?.tag === OCTET_STRING && outer)
+    return encrypted("ENCRYPTED PRIVATE KEY", [encodeBase64(outer.whole)]);
+  if (first?.tag === SEQUENCE && second?.tag === BIT_STRING)
+    throw unfitKey("is a public key; signing needs the private one");
+  throw unfitKey(DAMAGED);
+}
+
+interface Element {
+  readonly tag: number;
+  readonly content: Uint8Array;
+  readonly whole: Uint8Array;
+}
+
+/** The elements that follow each other; nothing where one is cut off. */
+function derElements(bytes: Uint8Array): Element[] | undefined {
+  const elements: Element[] = [];
+  for (let offset = 0; offset < bytes.length; ) {
+    const [tag = 0, short = 0] = bytes.subarray(offset, offset + 2);
+    const more = short < 0x80 ? 0 : short & 0x7f;
+    if (more > 3) return undefined;
+    const start = offset + 2 + more;
+    const long = bytes.subarray(offset + 2, start).reduce((sum, byte) => sum * 256 + byte, 0);
+    const end = start + (more === 0 ? short : long);
+    if (end > bytes.length) return undefined;
+    elements.push({ tag, content: bytes.subarray(start, end), whole: bytes.subarray(offset, end) });
+    offset = end;
+  }
+  return elements;
+}
+
+function derOf(tag: number, ...parts: Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const content = concatBytes(parts);
+  const { length } = content;
+  const size = length < 0x80 ? [length] : length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 255];
+  return concatBytes([Uint8Array.of(tag, ...size), content]);
+}
+
+/** The members that are bytes or numbers in base64url, for every kind of key (RFC 7518 section 6, RFC 8037). */
+const NUMBERS = ["n", "e", "d", "p", "q", "dp", "dq", "qi"] as const;
+const OF_32_OCTETS = ["x", "y", "d"] as const;
+
+/**
+ * The same key as RFC 7518 writes it: base64url without padding, numbers of RSA without leading zeros, coordinates of
+ * P-256 with 32 octets, and `EdDSA` where WebCrypto writes `Ed25519` (RFC 9864).
+ *
+ * @throws {HookproofError} KEY_UNFIT for a member that is no such number
+ */
+export function canonicalJwk(jwk: JWK): JWK {
+  const canonical: Record<string, unknown> = { ...jwk };
+  if (jwk.kty === "OKP" && jwk.alg === "Ed25519") canonical.alg = "EdDSA";
+  const isFixed = (jwk.kty === "EC" && jwk.crv === "P-256") || (jwk.kty === "OKP" && jwk.crv === "Ed25519");
+  const names = jwk.kty === "RSA" ? NUMBERS : isFixed ? OF_32_OCTETS : [];
+  for (const name of names) {
+    const text = canonical[name];
+    if (text === undefined) continue;
+    const bytes = typeof text === "string" ? bytesOf(text.replace(/[\s=]/g, "")) : undefined;
+    if (bytes === undefined || bytes.length === 0)
+      throw unfitKey(`has a member ${name} that is not base64url`);
+    canonical[name] = encodeBase64url(
+      jwk.kty === "RSA" ? minimal(bytes) : of32Octets(name, bytes, jwk.kty === "EC"),
+    );
+  }
+  return canonical as unknown as JWK;
+}
+
+function minimal(bytes: Uint8Array): Uint8Array {
+  const first = bytes.findIndex((byte) => byte !== 0);
+  return bytes.subarray(first < 0 ? bytes.length - 1 : first);
+}
+
+/** Leading zeros of a number mean nothing; the octets of Ed25519 are no number. */
+function of32Octets(name: string, bytes: Uint8Array, isNumber: boolean): Uint8Array {
+  const kept = isNumber ? minimal(bytes) : bytes;
+  if (kept.length > 32 || (kept.length < 32 && !isNumber))
+    throw unfitKey(`has a member ${name} of ${bytes.length} octets, where 32 belong`);
+  return concatBytes([new Uint8Array(32 - kept.length), kept]);
+}
