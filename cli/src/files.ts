@@ -15,7 +15,8 @@ import { chmod, link, open, readFile, rename, rm, writeFile } from "node:fs/prom
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { CliError, EXIT } from "./failure.js";
-import type { Io } from "./io.js";
+import { textOf, withoutMark } from "./input/text.js";
+import { type Io, readStdin } from "./io.js";
 import { isOnReadOnlyMount } from "./mounts.js";
 
 /** The user's data folder: history, sessions of local listeners, secrets and keys. */
@@ -198,14 +199,24 @@ export async function readBytes(path: string): Promise<Buffer> {
   }
 }
 
-/** The text of a file, or a refusal that names the file. */
+/** The text of a file without a byte order mark, or a refusal that names the file. */
 export async function readTextFile(path: string): Promise<string> {
-  try {
-    return await readFile(path, "utf8");
-  } catch {
-    throw new CliError(EXIT.setup, "FILE_UNREADABLE", `${path} cannot be read.`);
-  }
+  return textOf(await readBytes(path), path);
 }
+
+/** The text of a file, or of standard input where the file is `-`. */
+export async function readText(io: Io, path: string): Promise<string> {
+  return path === "-" ? textOf(await readStdin(io), STANDARD_INPUT) : readTextFile(path);
+}
+
+/** The bytes of JSON or of a request, in a file or standard input (`-`), without a byte order mark in front. */
+export async function readUnmarked(io: Io, path: string): Promise<Buffer> {
+  return path === "-"
+    ? withoutMark(await readStdin(io), STANDARD_INPUT)
+    : withoutMark(await readBytes(path), path);
+}
+
+const STANDARD_INPUT = "Standard input";
 
 /** Writes a file that only its owner can read, at a path that the user chose; the folder is not changed. */
 export async function writeOwnFile(path: string, content: string): Promise<void> {

@@ -14,11 +14,25 @@ export function durationMs(flag: string, text: string): number {
 
 /** Milliseconds since the epoch of a value, Unix seconds or a date; `name` is what the user gave it to. */
 export function pointInTime(name: string, text: string): number {
-  const time = new Date(/^[0-9]{1,15}$/.test(text) ? Number(text) * 1000 : text).getTime();
-  if (!Number.isNaN(time)) return time;
+  const time = instantOf(text);
+  if (time !== undefined) return time;
   throw usageError(
     `${name} must be Unix seconds or a date such as 2026-01-01T00:00:00Z, not ${JSON.stringify(text)}.`,
   );
+}
+
+/** Unix seconds, a day in UTC, or ISO 8601 with its offset: what the zone of this machine would decide is no time. */
+function instantOf(text: string): number | undefined {
+  if (/^[0-9]{1,12}$/.test(text)) return Number(text) * 1000;
+  const [, day, time, offset = ""] =
+    /^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:T([0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?)(Z|[+-][0-9]{2}:[0-9]{2}))?$/.exec(
+      text,
+    ) ?? [];
+  const midnight = Date.parse(`${day}T00:00:00Z`);
+  // JavaScript takes 30 February for 2 March.
+  if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day ?? "-")) return undefined;
+  const instant = time === undefined ? midnight : Date.parse(`${day}T${time}${offset}`);
+  return Number.isNaN(instant) || time?.startsWith("24") ? undefined : instant;
 }
 
 /** The clock of `--timestamp`: it starts at Unix seconds, or is shifted by a duration such as `+10m` or `-6m`. */
@@ -30,9 +44,10 @@ export function signingClock(option: string | undefined): Clock {
 function shiftOf(text: string): number {
   const [, sign, rest] = /^([+-])(.+)$/.exec(text) ?? [];
   if (sign && rest) return (sign === "-" ? -1 : 1) * durationMs("timestamp", rest);
-  if (/^[0-9]{1,15}$/.test(text)) return Number(text) * 1000 - Date.now();
+  const time = instantOf(text);
+  if (time !== undefined) return time - Date.now();
   throw usageError(
-    `--timestamp must be Unix seconds, or a shift such as +10m or -6m, not ${JSON.stringify(text)}.`,
+    `--timestamp must be Unix seconds or a date such as 2026-01-01T00:00:00Z, or a shift such as +10m or -6m, not ${JSON.stringify(text)}.`,
   );
 }
 

@@ -2,8 +2,8 @@
 import { type Change, type ComparedRequest, type Comparison, compare } from "hookproof/diagnose";
 import type { Args, Context } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
-import { readBytes } from "../files.js";
-import { type Io, readStdin } from "../io.js";
+import { readUnmarked } from "../files.js";
+import type { Io } from "../io.js";
 import type { Output } from "../output.js";
 import { parseCaptured } from "./captured-request.js";
 
@@ -48,9 +48,7 @@ async function captures(args: Args, io: Io): Promise<[sent: ComparedRequest, rec
 }
 
 async function capture(file: string, io: Io): Promise<ComparedRequest> {
-  const { method, target, headers, body } = parseCaptured(
-    file === "-" ? await readStdin(io) : await readBytes(file),
-  );
+  const { method, target, headers, body } = parseCaptured(await readUnmarked(io, file));
   return { method, url: target, headers, body };
 }
 

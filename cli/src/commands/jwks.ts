@@ -3,8 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { checkKeySet, createKeySet, exportKeySet, type KeySetCheck, type StaticHost } from "hookproof/jwks";
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
-import { readTextFile } from "../files.js";
-import { readStdin } from "../io.js";
+import { readText } from "../files.js";
 import { openStore, STORE_FLAG } from "../keys/key-store-flags.js";
 import { keySetTransport } from "../keys/keys.js";
 import type { Colour } from "../output.js";
@@ -21,12 +20,7 @@ export const jwksCheck: Command = {
   exits: [[7, "a rule is broken"]],
   async run({ args, io, out }) {
     const file = args.text("token");
-    const text =
-      file === undefined
-        ? undefined
-        : file === "-"
-          ? (await readStdin(io)).toString("utf8")
-          : await readTextFile(file);
+    const text = file === undefined ? undefined : await readText(io, file);
     const token = text?.trim().replace(/^Bearer /i, "");
     const url = args.text("url") ?? "";
     const { ok, checks } = await checkKeySet(url, {

@@ -2,8 +2,7 @@
 import { existsSync } from "node:fs";
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
-import { readTextFile } from "../files.js";
-import { readStdin } from "../io.js";
+import { readText } from "../files.js";
 import { countOf } from "../output.js";
 
 export const jwtInspect: Command = {
@@ -31,8 +30,7 @@ export const jwtInspect: Command = {
         "This is a token, and not a file: other users of the machine can read a command line.",
         "Give the token on standard input: hookproof jwt inspect -",
       );
-    const text =
-      file === undefined || file === "-" ? (await readStdin(io)).toString("utf8") : await readTextFile(file);
+    const text = await readText(io, file ?? "-");
     const segments = text
       .trim()
       .replace(/^(?:Authorization:\s*)?Bearer\s+/i, "")

@@ -3,8 +3,7 @@ import { ALGORITHMS, type Algorithm } from "hookproof";
 import type { KeyStatus } from "hookproof/node";
 import type { Command } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { readTextFile, requirePrivate } from "../files.js";
-import { readStdin } from "../io.js";
+import { readText, requirePrivate } from "../files.js";
 import {
   KID_POSITIONAL,
   openStore,
@@ -127,7 +126,8 @@ function inWords(state: KeyStatus["state"]): string {
 
 export const keysImport: Command = {
   name: "keys import",
-  details: "Takes a JWK or PEM. A key that is not fit for signing is refused with the reason.",
+  details:
+    "Takes a JWK or PEM, also in JSON, .env, YAML or base64. A key that is not fit for signing is refused with the reason.",
   positionals: [{ name: "file", describe: "a private JWK or PEM, or - for standard input", required: true }],
   flags: {
     ...PRIVATE_STORE_FLAGS,
@@ -151,7 +151,7 @@ export const keysImport: Command = {
   async run({ args, io, out }) {
     const file = args.text("file") ?? "-";
     if (file !== "-") requirePrivate(file);
-    const text = file === "-" ? (await readStdin(io)).toString("utf8") : await readTextFile(file);
+    const text = await readText(io, file);
     const { store, folder } = await openStore(io, args);
     const [alg, kid, passphrase] = [
       args.text("alg"),

@@ -74,6 +74,10 @@ export const send: Command = {
       "hookproof send https://tenant.example.com/api/v1/webhooks/incoming/lst_1 --secret-file secret.txt -d @event.json",
       "to a listener elsewhere",
     ],
+    [
+      "hookproof send https://tenant.example.com/api/v1/webhooks/incoming/lst_1 --key private_key.pem --kid billing-1 -d @event.json",
+      "with a token by a key of your own, under its id in your key set",
+    ],
     SCHEME_EXAMPLES.send,
     ["hookproof send --batch --by-listener -d @events.jsonl", "to several profiles: each line names one"],
     ["hookproof send staging -d @event.json --set user.id=u_7", "to a profile's target, with one member set"],

@@ -6,8 +6,7 @@ import { securityEventVerifier } from "hookproof/set";
 import { parseCaptured } from "../capture/captured-request.js";
 import type { Command, Context } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
-import { readTextFile } from "../files.js";
-import { readStdin } from "../io.js";
+import { readText } from "../files.js";
 import { keysFrom } from "../keys/keys.js";
 import { countOf } from "../output.js";
 import { nameOfEventType } from "../serve/security-event-types.js";
@@ -108,8 +107,7 @@ async function tokenOf({ args, io }: Context): Promise<string> {
     throw usageError("Give a token, a file with one, or - and the token on standard input.");
   const isToken = given !== undefined && !existsSync(given) && /^[\w-]+\.[\w-]+\.[\w-]*$/.test(given);
   if (isToken) return given;
-  const text =
-    given === undefined || given === "-" ? (await readStdin(io)).toString("utf8") : await readTextFile(given);
+  const text = await readText(io, given ?? "-");
   const body = /^[A-Z]+ \S+(?: HTTP\/[0-9.]+)?\r?\n/.test(text)
     ? Buffer.from(parseCaptured(Buffer.from(text, "utf8")).body).toString("utf8")
     : text;

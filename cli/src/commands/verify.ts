@@ -7,9 +7,10 @@ import type { Args, Command, Context } from "../command.js";
 import { type FoundSecrets, fingerprintsOf } from "../credentials/origin-rule.js";
 import { findSecrets } from "../credentials/secrets.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { readBytes } from "../files.js";
+import { readBytes, readUnmarked } from "../files.js";
 import { describeCredential } from "../history/history-record.js";
-import { type Io, readStdin } from "../io.js";
+import { withoutMark } from "../input/text.js";
+import type { Io } from "../io.js";
 import { keySetOf, keysFrom } from "../keys/keys.js";
 import {
   type ChosenScheme,
@@ -227,11 +228,13 @@ async function capturedRequest(args: Args, io: Io): Promise<CapturedRequest> {
       throw usageError("A file with a whole request excludes --headers and --body.");
     if (file === "-" && args.texts("secret-file").includes("-"))
       throw usageError("Only one of the request and --secret-file can be standard input.");
-    return parseCaptured(file === "-" ? await readStdin(io) : await readBytes(file));
+    return parseCaptured(await readUnmarked(io, file));
   }
   if (headers === undefined || body === undefined)
     throw usageError("Give a file with a raw request, or --headers @file and --body @file.");
-  const [headerBytes, bodyBytes] = [await partOf("headers", headers), await partOf("body", body)];
+  const [headerPart, bodyBytes] = [await partOf("headers", headers), await partOf("body", body)];
+  // A mark before the body was signed with it; before the headers it is an editor's.
+  const headerBytes = withoutMark(headerPart, headers.slice(1));
   return {
     method: "POST",
     target: "/",

@@ -3,7 +3,8 @@ import { readFileSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { CliError, didYouMean, EXIT, usageError } from "../failure.js";
 import { writePrivateFile } from "../files.js";
-import { jsonMistake } from "../json-mistake.js";
+import { jsonMistake } from "../input/json-mistake.js";
+import { textOf } from "../input/text.js";
 import { SETTING_NAMES, SETTINGS, type SettingName, type SettingValues, wrongValue } from "./settings.js";
 
 /** A configuration file as it was read and found right. */
@@ -41,8 +42,9 @@ export function readConfigFile(
 ): (ConfigFile & { readonly document: ConfigDocument }) | undefined {
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = textOf(readFileSync(path), path);
   } catch (error) {
+    if (error instanceof CliError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (!required && (code === "ENOENT" || code === "ENOTDIR")) return undefined;
     throw new CliError(EXIT.setup, "CONFIG_UNREADABLE", `${path} cannot be read (${code ?? "unknown"}).`, {

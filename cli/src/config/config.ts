@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { hasStoredSecret, type SecretOwner } from "../credentials/stored-secrets.js";
 import { CliError, didYouMean, EXIT } from "../failure.js";
 import { configFolder, requirePrivate } from "../files.js";
+import { textOf } from "../input/text.js";
 import type { Io } from "../io.js";
 import { type ConfigFile, checkProfileName, readConfigFile } from "./config-file.js";
 import {
@@ -217,7 +218,7 @@ function variableOf({ env: name, envFile }: SettingRule, env: Io["env"]): [strin
   if (env[name])
     throw new CliError(EXIT.setup, "CONFIG_INVALID", `${name} and ${envFile} exclude each other.`);
   requirePrivate(file);
-  const text = readFileSync(file, "utf8").replace(/\r?\n$/, "");
+  const text = textOf(readFileSync(file), file).replace(/\r?\n$/, "");
   if (text === "") throw new CliError(EXIT.setup, "CONFIG_INVALID", `The file of ${envFile} is empty.`);
   return [envFile, text];
 }

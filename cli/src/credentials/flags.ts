@@ -18,7 +18,7 @@ export const CREDENTIAL_FLAGS = {
   key: {
     type: "string",
     value: "<kid|file>",
-    describe: "a key of the store, or a file with a private JWK",
+    describe: "a key of the store, or a file with a private key (PEM or JWK)",
     completes: "kid",
   },
   store: {
@@ -41,7 +41,15 @@ export const ORIGIN_FLAGS = {
 } as const satisfies Record<string, Flag>;
 
 /** The flags of every command that signs for a target. */
-export const SIGNING_FLAGS = { ...CREDENTIAL_FLAGS, ...ORIGIN_FLAGS } as const satisfies Record<string, Flag>;
+export const SIGNING_FLAGS = {
+  ...CREDENTIAL_FLAGS,
+  kid: {
+    type: "string",
+    value: "<id>",
+    describe: "with --key <file>: the key's id in your key set, as a PEM has none",
+  },
+  ...ORIGIN_FLAGS,
+} as const satisfies Record<string, Flag>;
 
 /** The flags of every command that connects. */
 export const CONNECTION_FLAGS = {

@@ -6,8 +6,8 @@ import type { Config } from "../config/config.js";
 import { requireInside } from "../config/folder-file.js";
 import { SETTINGS } from "../config/settings.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { readTextFile, requirePrivate } from "../files.js";
-import { type Io, readStdin } from "../io.js";
+import { readText, requirePrivate } from "../files.js";
+import type { Io } from "../io.js";
 import type { Output } from "../output.js";
 import { type Binding, checkedOrigin, type FoundSecrets, originOf } from "./origin-rule.js";
 import { storedSecrets } from "./stored-secrets.js";
@@ -110,7 +110,7 @@ export async function readSecrets(
 
 async function readSecret(io: Io, file: string): Promise<string> {
   if (file !== "-") requirePrivate(file, ", or give it with --secret-file - or HOOKPROOF_SECRET");
-  const text = file === "-" ? (await readStdin(io)).toString("utf8") : await readTextFile(file);
+  const text = await readText(io, file);
   // Editors and echo end a file with one newline; anything further would be part of the key.
   const secret = text.replace(/\r?\n$/, "");
   if (secret === "")

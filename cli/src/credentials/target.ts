@@ -259,10 +259,10 @@ function isJwt(
   scheme: ChosenScheme | undefined,
 ): boolean {
   const method = args.text("method");
-  if (method === "hmac" && args.isGiven("key"))
+  if (method === "hmac" && (args.isGiven("key") || args.isGiven("kid")))
     throw usageError("--key is for --method jwt; --method hmac signs with a secret.");
   if (method !== undefined) return method === "jwt";
-  if (args.isGiven("key")) return true;
+  if (args.isGiven("key") || args.isGiven("kid")) return true;
   if (args.isGiven("secret-file")) return false;
   if (scheme?.proofs.length === 1) return scheme.proofs.includes("key");
   if (remembered !== undefined) return remembered.kind === "key";
@@ -279,7 +279,8 @@ async function jwtCredential(
   if (remembered === undefined && existsSync(config.text("key") ?? ""))
     requireInside(config, "key", { code: "SECRET_FILE_OUTSIDE", what: "key", flag: "--key" });
   const given = remembered?.key ?? config.text("key");
-  const key = await signingKey(store, given);
+  const kid = args.text("kid") ?? remembered?.kid;
+  const key = await signingKey(store, given, kid);
   const baseUrl = args.text("base-url") ?? remembered?.baseUrl ?? config.text("baseUrl");
   return {
     method: "jwt",
@@ -292,6 +293,7 @@ async function jwtCredential(
       key: given ?? key.kid,
       store: resolve(store),
       ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...(kid === undefined ? {} : { kid }),
     },
     auth: { method: "jwt", ...key, baseUrl },
   };

@@ -15,6 +15,10 @@ export const COMMAND_LINE = {
     "Run it again with -vv, and report it.",
   ],
   FILE_UNREADABLE: ["The file does not exist, or this user cannot read it.", "Check its path and owner."],
+  TEXT_ENCODING: [
+    "A file or standard input is text in UTF-16 or another encoding than UTF-8. PowerShell 5 writes UTF-16 with >.",
+    "Save it as UTF-8; a byte order mark of UTF-8 does no harm.",
+  ],
   FILE_UNWRITABLE: ["The file cannot be written.", "Check its folder and the disk."],
   FILE_MODE_TOO_WIDE: [
     "A file with a secret or key can be read by other users.",

@@ -1,8 +1,8 @@
 // A sent event as a line of the history, written and read.
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { CliError, EXIT } from "../failure.js";
-import { readBytes } from "../files.js";
-import { type Io, readStdin } from "../io.js";
+import { readText } from "../files.js";
+import type { Io } from "../io.js";
 import type { SchemeSettings } from "../schemes/schemes.js";
 
 /** Where the secret or key of a request came from, so that a replay can sign again; never the secret itself. */
@@ -11,7 +11,14 @@ export type CredentialReference =
   | { readonly kind: "secret-files"; readonly files: readonly string[] }
   | { readonly kind: "environment"; readonly fingerprint?: string }
   | { readonly kind: "profile"; readonly profile: string; readonly project?: string | undefined }
-  | { readonly kind: "key"; readonly key: string; readonly store: string; readonly baseUrl?: string };
+  | {
+      readonly kind: "key";
+      readonly key: string;
+      readonly store: string;
+      readonly baseUrl?: string;
+      /** Of a key file that has none itself. */
+      readonly kid?: string;
+    };
 
 /** A request with its event, as it is recorded and exported. */
 export interface RecordedRequest {
@@ -127,8 +134,7 @@ export function describeCredential(credential: CredentialReference): string {
 
 /** An event that `events export` has written, from a file or standard input. */
 export async function readExport(io: Io, path: string): Promise<RecordedRequest> {
-  const bytes = path === "-" ? await readStdin(io) : await readBytes(path);
-  const event = parseExport(bytes.toString("utf8"));
+  const event = parseExport(await readText(io, path));
   const reason = event ? oddity(event) : "is not an exported event";
   if (event && reason === undefined) return event;
   throw new CliError(EXIT.setup, "EXPORT_INVALID", `${path === "-" ? "Standard input" : path} ${reason}.`, {

@@ -1,12 +1,12 @@
 // Finds the key that signs and the key set that verifies.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import type { Algorithm, SigningKey, Transport } from "hookproof";
+import type { HookproofError, SigningKey, Transport } from "hookproof";
 import type { KeyResolver, localKeys } from "hookproof/jwks";
 import type { Context } from "../command.js";
 import { requireInside } from "../config/folder-file.js";
-import { CliError, EXIT, refuseIdle } from "../failure.js";
-import { dataFolder, readBytes, readTextFile, requirePrivate } from "../files.js";
+import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
+import { dataFolder, readTextFile, requirePrivate } from "../files.js";
 import type { Io } from "../io.js";
 import { agentFor } from "../send/agent.js";
 
@@ -15,9 +15,21 @@ export function storeFolder(io: Io, given: string | undefined): string {
   return given ?? join(dataFolder(io), "keys");
 }
 
-/** The key that `--key` means: a kid of the store, or a file with a private JWK. Without it, the newest active key. */
-export async function signingKey(store: string, given: string | undefined): Promise<SigningKey> {
-  if (given !== undefined && existsSync(given)) return keyFromFile(given);
+/**
+ * The key that `--key` means: a kid of the store, or a file with a private key, whose id is `kid` if it has none. Without
+ * it, the newest active key.
+ */
+export async function signingKey(
+  store: string,
+  given: string | undefined,
+  kid?: string,
+): Promise<SigningKey> {
+  if (given !== undefined && existsSync(given)) return keyFromFile(given, kid);
+  if (kid !== undefined)
+    throw usageError(
+      `--kid names the key of a file, and ${given === undefined ? "--key is missing" : `${JSON.stringify(given)} is none`}.`,
+      "--key <file> --kid <id>; a key of the store is named by --key <kid> alone",
+    );
   const { openKeyStore } = await import("hookproof/node");
   const records = await openKeyStore(store).load();
   const usable = records.filter(
@@ -43,26 +55,22 @@ export async function signingKey(store: string, given: string | undefined): Prom
   );
 }
 
-async function keyFromFile(path: string): Promise<SigningKey> {
+async function keyFromFile(path: string, kid: string | undefined): Promise<SigningKey> {
   requirePrivate(path);
   const text = await readTextFile(path);
-  const invalid = (reason: string) =>
-    new CliError(EXIT.setup, "KEY_UNFIT", `${path} ${reason}.`, {
-      hint: "A key file is a private JWK with kid and alg.",
-    });
-  let jwk: { kid?: unknown; alg?: unknown; kty?: unknown };
+  const { readSigningKey } = await import("hookproof/node");
   try {
-    jwk = JSON.parse(text);
-  } catch {
-    throw invalid("is not JSON");
+    return readSigningKey(text, { ...(kid === undefined ? {} : { kid }) });
+  } catch (error) {
+    const { code, message } = error as HookproofError;
+    const hint =
+      code === "KEY_STORE_PASSPHRASE"
+        ? `openssl pkey -in ${path} -out decrypted.pem, or hookproof keys import ${path} --key-passphrase-file <file>`
+        : message.includes("has no id")
+          ? `--key ${path} --kid <id>, with the kid that your key set gives it`
+          : "A key file is a private key as PEM or JWK; docs/guides/keys.md has the forms.";
+    throw new CliError(EXIT.setup, code, `${path}: ${message}`, { hint });
   }
-  if (typeof jwk?.kid !== "string" || typeof jwk.alg !== "string" || typeof jwk.kty !== "string")
-    throw invalid("is not a JWK with kty, kid and alg");
-  return {
-    key: { ...jwk, kty: jwk.kty } as Exclude<SigningKey["key"], string>,
-    kid: jwk.kid,
-    alg: jwk.alg as Algorithm,
-  };
 }
 
 /** The document, or the text itself: what it is instead of a key set is said of both. */
@@ -107,8 +115,7 @@ export async function keysFrom(io: Io, source: string, allowInsecure = false): P
       allowInsecureLoopback: true,
       ...(allowInsecure ? { allowPrivateNetwork: true } : {}),
     });
-  const bytes = await readBytes(source);
-  const text = bytes.toString("utf8");
+  const text = await readTextFile(source);
   try {
     return localKeys(parsed(text) as Parameters<typeof localKeys>[0]);
   } catch (error) {

@@ -3,9 +3,9 @@ import { existsSync } from "node:fs";
 import { createEvent, HookproofError, type WebhookEvent } from "hookproof";
 import type { Context, Flag } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { readBytes } from "../files.js";
-import { hasPipedInput, type Io, readStdin } from "../io.js";
-import { jsonMistake } from "../json-mistake.js";
+import { readUnmarked } from "../files.js";
+import { jsonMistake } from "../input/json-mistake.js";
+import { hasPipedInput, type Io } from "../io.js";
 import { DoubledMember, readExact, writeExact } from "./exact-json.js";
 
 /** The flags of a command that signs one event. */
@@ -34,10 +34,10 @@ export function requiredData({ args, io }: Context, example: string, otherwise?:
   return data;
 }
 
-/** The payload of `--data`: `@file` and `-` are read as bytes, anything else is the JSON text itself. */
+/** The payload of `--data`: `@file` and `-` are read as bytes, without a byte order mark; anything else is the JSON text itself. */
 export async function payloadOf(io: Io, data: string): Promise<string | Uint8Array> {
-  if (data === "-") return readStdin(io);
-  return data.startsWith("@") ? readBytes(data.slice(1)) : data;
+  if (data === "-") return readUnmarked(io, data);
+  return data.startsWith("@") ? readUnmarked(io, data.slice(1)) : data;
 }
 
 /** The event of `--data` and `--event-id`; what is wrong with them is said in the words of a command line. */

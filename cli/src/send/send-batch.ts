@@ -6,6 +6,7 @@ import { createSender, type ListenerMessage, type SendResult, sendToListeners } 
 import type { Context } from "../command.js";
 import { resolveTarget } from "../credentials/target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
+import { firstLineOf } from "../input/text.js";
 import { countOf } from "../output.js";
 import { startProgress } from "../terminal/progress.js";
 import { readExact, writeExact } from "./exact-json.js";
@@ -135,7 +136,11 @@ async function* linesOf({ data, stdin }: { data: string; stdin?: Readable }): As
   input.once("error", (error: Error) => {
     failure = error;
   });
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
-    if (line.trim() !== "") yield line;
+  let isFirst = true;
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    const text = isFirst ? firstLineOf(line, data === "-" ? "Standard input" : data.slice(1)) : line;
+    isFirst = false;
+    if (text.trim() !== "") yield text;
+  }
   if (failure) throw new CliError(EXIT.setup, "FILE_UNREADABLE", `${data.slice(1)} cannot be read.`);
 }

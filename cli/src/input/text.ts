@@ -1,0 +1,43 @@
+// The one place where the bytes of a text that somebody has written become text.
+import { CliError, EXIT } from "../failure.js";
+
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The bytes without a byte order mark of UTF-8, which some editors write; UTF-16 is refused, as it was never meant. */
+export function withoutMark(bytes: Buffer, name: string): Buffer {
+  const [first, second] = bytes;
+  const isMarked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  if (isMarked || looksLikeUtf16(bytes)) throw refused(name, "is UTF-16, and not UTF-8");
+  return bytes.subarray(0, 3).equals(UTF8_MARK) ? bytes.subarray(3) : bytes;
+}
+
+const UTF8_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** UTF-16 without a mark: every other byte of what begins as ASCII is zero. */
+function looksLikeUtf16(bytes: Buffer): boolean {
+  if (bytes.length < 4 || bytes.length % 2 !== 0) return false;
+  const start = [...bytes.subarray(0, 8)];
+  return [0, 1].some((odd) => start.every((byte, index) => (byte === 0) === (index % 2 === odd)));
+}
+
+/** The text of UTF-8 without its byte order mark; `name` is what it is called in a refusal: a file, or standard input. */
+export function textOf(bytes: Buffer, name: string): string {
+  const plain = withoutMark(bytes, name);
+  try {
+    return strict.decode(plain);
+  } catch {
+    throw refused(name, "is not UTF-8");
+  }
+}
+
+function refused(name: string, what: string): CliError {
+  return new CliError(EXIT.setup, "TEXT_ENCODING", `${name} ${what}.`, {
+    hint: "Save it as UTF-8. PowerShell 5 writes UTF-16 with >.",
+  });
+}
+
+/** The first line of a long text that is read line by line, under the same rule. */
+export function firstLineOf(line: string, name: string): string {
+  if (line.startsWith("\uFFFD\uFFFD") || line.includes("\0")) throw refused(name, "is UTF-16, and not UTF-8");
+  return line.replace(/^\uFEFF/, "");
+}

@@ -1,0 +1,209 @@
+// Keys and texts at the command line's doors: each form is read as openssl means it, or named.
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { importSPKI, jwtVerify } from "jose";
+import { expect, it } from "vitest";
+import { itWith } from "../../test/kit/needs.js";
+import { opensslKey, PEM_FORMS } from "../../test/kit/outside-keys.js";
+import { hasTool } from "../../test/kit/outside-tool.js";
+import { temporaryFolder } from "../../test/kit/temporary-folder.js";
+import { run } from "../src/main.js";
+
+const OPENSSL = ["openssl 3", hasTool("openssl", "pkey", "-help")] as const;
+const URL_OF_NOBODY = "https://tenant.example.com/api/v1/webhooks/incoming/lst_1";
+
+interface Answer {
+  readonly exit: number;
+  readonly text: string;
+  readonly json: Record<string, unknown>;
+}
+
+/** A command in a home of its own, with a file `input` that only its owner can read. */
+async function answer(input: string | Uint8Array, argv: readonly string[], stdin = ""): Promise<Answer> {
+  const folder = temporaryFolder("cli-forms");
+  const file = join(folder, "input");
+  writeFileSync(file, input);
+  chmodSync(file, 0o600);
+  writeFileSync(join(folder, "secret"), "a-secret-of-more-than-thirty-two-characters", { mode: 0o600 });
+  const written: Buffer[] = [];
+  const sink = () =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        written.push(Buffer.from(chunk));
+        done();
+      },
+    });
+  const words = argv.map((word) => word.replace("INPUT", file).replace("SECRET", join(folder, "secret")));
+  const exit = await run([...words, "--json"], {
+    stdin: Readable.from([Buffer.from(stdin)]),
+    stdout: sink(),
+    stderr: sink(),
+    env: { HOOKPROOF_HOME: join(folder, "home"), NO_COLOR: "1" },
+    stopSignal: AbortSignal.timeout(30_000),
+  });
+  const text = Buffer.concat(written).toString("utf8");
+  const [first = "{}"] = text.split("\n").filter((line) => line.startsWith("{"));
+  return { exit, text, json: JSON.parse(first) };
+}
+
+const SIGN = ["sign", URL_OF_NOBODY, "--key", "INPUT", "--kid", "billing-1", "--data", "{}"];
+
+for (const alg of ["RS256", "ES256", "EdDSA"] as const)
+  itWith(...OPENSSL)(
+    `--key <file> --kid <id> signs with a PEM of ${alg} in every form, and keys import reads it`,
+    async () => {
+      const { pkcs8, publicPem } = opensslKey(alg);
+      const key = await importSPKI(publicPem, alg);
+      for (const [form, write] of Object.entries(PEM_FORMS)) {
+        const signed = await answer(write(pkcs8), SIGN);
+        expect(signed.exit, `${form}: ${signed.text}`).toBe(0);
+        const { Authorization } = signed.json.headers as { Authorization: string };
+        const { protectedHeader } = await jwtVerify(Authorization.replace("Bearer ", ""), key);
+        expect(protectedHeader).toMatchObject({ alg, kid: "billing-1" });
+        const imported = await answer(write(pkcs8), ["keys", "import", "INPUT", "--kid", "billing-1"]);
+        expect(imported.json, form).toMatchObject({ ok: true, kid: "billing-1", alg });
+      }
+    },
+  );
+
+itWith(...OPENSSL)("--key <file> says what a PEM lacks: a kid, or its passphrase", async () => {
+  const { pkcs8, encrypted } = opensslKey("ES256");
+  const nameless = await answer(pkcs8, ["sign", URL_OF_NOBODY, "--key", "INPUT", "--data", "{}"]);
+  expect(nameless.exit).toBe(3);
+  expect(nameless.text).toMatch(/KEY_UNFIT.*has no id.*--kid <id>/s);
+  const sealed = await answer(encrypted[0] ?? "", SIGN);
+  expect(sealed.exit).toBe(3);
+  expect(sealed.text).toMatch(
+    /KEY_STORE_PASSPHRASE.*openssl pkey -in .*keys import .* --key-passphrase-file/s,
+  );
+});
+
+it("--kid without a key file is refused, as it would do nothing", async () => {
+  for (const more of [[], ["--key", "of-the-store"]]) {
+    const refused = await answer("", ["sign", URL_OF_NOBODY, "--kid", "one", "--data", "{}", ...more]);
+    expect(refused.exit).toBe(2);
+    expect(refused.text).toContain("--kid names the key of a file");
+  }
+});
+
+const utf16 = (text: string, littleEndian: boolean, mark = "\uFEFF") => {
+  const bytes = Buffer.from(`${mark}${text}`, "utf16le");
+  return littleEndian ? bytes : bytes.swap16();
+};
+
+const SECRET = "a-secret-of-more-than-thirty-two-characters";
+const TEXT = "--timestamp 1767225600 --event-id 0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10".split(" ");
+
+/** Each door by which a text comes in: the plain text, and the command that reads it. */
+const DOORS: readonly (readonly [door: string, plain: string, argv: readonly string[]])[] = [
+  ["a secret file", SECRET, ["sign", "--secret-file", "INPUT", "--data", "{}", ...TEXT]],
+  ["a data file", '{"a":1}', ["sign", "--secret-file", "SECRET", "--data", "@INPUT", ...TEXT]],
+  [
+    "a batch",
+    '{"a":1}\n',
+    [
+      "send",
+      "http://127.0.0.1:9/api/v1/webhooks/incoming/x",
+      "--secret-file",
+      "SECRET",
+      "--batch",
+      "--data",
+      "@INPUT",
+      "--retries",
+      "0",
+    ],
+  ],
+  ["a configuration", '{"target":":4400"}', ["config", "list", "--config", "INPUT"]],
+  ["a token", "e30.e30.AAAA", ["jwt", "inspect", "INPUT"]],
+  ["a key set", '{"keys":[]}', ["verify", "INPUT", "--jwks", "INPUT", "--url", URL_OF_NOBODY]],
+  [
+    "a capture",
+    "POST /api/v1/webhooks/incoming/x HTTP/1.1\r\nHost: a\r\n\r\n{}",
+    ["verify", "INPUT", "--secret-file", "SECRET", "--at", "1767225600"],
+  ],
+  ["an exported event", "{}", ["replay", "INPUT", "--to-recorded-url"]],
+];
+
+it.each(DOORS)(
+  "%s in UTF-16 is named in the same words, whichever way it is written",
+  async (_, plain, argv) => {
+    for (const bytes of [
+      utf16(plain, true),
+      utf16(plain, false),
+      utf16(plain, true, ""),
+      utf16(plain, false, ""),
+    ]) {
+      const { exit, text } = await answer(bytes, argv);
+      expect(text).toMatch(/TEXT_ENCODING/);
+      expect(text).toMatch(/is UTF-16, and not UTF-8\./);
+      expect(exit).not.toBe(0);
+    }
+  },
+);
+
+it.each(DOORS)("%s with a byte order mark is what it is without one", async (_, plain, argv) => {
+  const uncovered = ({ exit, text }: Answer) => [
+    exit,
+    text
+      .replaceAll(/hookproof-cli-forms-\w+/g, "folder")
+      .replaceAll(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "id")
+      .replaceAll(/"(?:eventId|durationMs|at)":[^,}]+/g, ""),
+  ];
+  const marked = uncovered(await answer(`\uFEFF${plain}`, argv));
+  expect(marked).toEqual(uncovered(await answer(plain, argv)));
+  expect(marked[1]).not.toMatch(/byte order|white space/);
+});
+
+it("a secret whose bytes are not UTF-8 is refused", async () => {
+  const { exit, text } = await answer(Buffer.from([0xe9, 0x61, 0x62]), [
+    "sign",
+    "--secret-file",
+    "INPUT",
+    "--data",
+    "{}",
+  ]);
+  expect([exit, text]).toEqual([3, expect.stringMatching(/TEXT_ENCODING.* is not UTF-8\./)]);
+});
+
+it.each([
+  "2026-02-30T00:00:00Z",
+  "2026-01-01T00:00:00",
+  "Jan 5",
+  "2026-1-1",
+  "2026-01-01T24:00:00Z",
+  "1e9",
+  "-5",
+  " 5",
+])("%j is no time: --timestamp and --at say so in the same words", async (time) => {
+  const sign = await answer("", ["sign", "--secret-file", "SECRET", "--data", "{}", `--timestamp=${time}`]);
+  const verify = await answer("POST /x HTTP/1.1\r\n\r\n{}", [
+    "verify",
+    "INPUT",
+    "--secret-file",
+    "SECRET",
+    "--url",
+    URL_OF_NOBODY,
+    `--at=${time}`,
+  ]);
+  for (const { text } of [sign, verify])
+    expect(text).toMatch(
+      /must be (?:Unix seconds or a date such as 2026-01-01T00:00:00Z|a duration such as)/,
+    );
+});
+
+it("a time with an offset is the same one as in UTC", async () => {
+  const times = ["1767225600", "2026-01-01", "2026-01-01T00:00:00Z", "2026-01-01T01:00+01:00"];
+  for (const time of times) {
+    const { json } = await answer("", [
+      "sign",
+      "--secret-file",
+      "SECRET",
+      "--data",
+      "{}",
+      "--timestamp",
+      time,
+    ]);
+    expect(json.timestamp).toBe(1_767_225_600);
+  }
+});
