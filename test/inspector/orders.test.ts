@@ -143,3 +143,58 @@ describe("a body that was not read to its end", () => {
     expect(steps.find(({ step }) => step === "size")?.seen).toBe("200000 bytes (Content-Length)");
   });
 });
+
+describe("an order that does not fit", () => {
+  const FORCED = { listenerId: "lst_1", status: 503 };
+  it.each<[method: string, path: string, order: unknown, message: string]>([
+    ["PUT", "forced-answer", { ...FORCED, retryAfterSecond: 3 }, "retryAfterSecond is not known here."],
+    ["PUT", "forced-answer", { listenerId: "lst_1", stauts: 503 }, "stauts is not known here."],
+    ["PUT", "forced-answer", { status: 503 }, "listenerId is the listener's id."],
+    [
+      "PUT",
+      "forced-answer",
+      { listenerId: "lst_1", times: 2 },
+      "status, delayMs, headers or body says what is forced.",
+    ],
+    ["PUT", "forced-answer", { ...FORCED, status: 199 }, "status is a whole number from 200 to 599."],
+    ["PUT", "forced-answer", { ...FORCED, times: 1.5 }, "times is a whole number from 1 to 1000."],
+    [
+      "PUT",
+      "forced-answer",
+      { ...FORCED, headers: [["Content-Length", "1"]] },
+      "The header Content-Length is the server's own.",
+    ],
+    [
+      "PUT",
+      "forced-answer",
+      { ...FORCED, headers: new Array(21).fill(["a", "b"]) },
+      "headers are pairs, 20 at most.",
+    ],
+    ["PUT", "requests/1/mark", { pined: true }, "pined is not known here."],
+    ["PUT", "requests/1/mark", {}, "pinned or note says what is marked."],
+    ["PUT", "requests/1/mark", { note: "😀".repeat(251) }, "note is a text of at most 500 characters."],
+    ["POST", "requests/1/replay", [], "kind is same-id, exact, new-id or edit."],
+    ["POST", "requests/1/replay", { kind: "again" }, "kind is same-id, exact, new-id or edit."],
+    ["POST", "requests/1/replay", { kind: "edit" }, "bodyBase64 is the body in base64."],
+    ["POST", "requests/1/replay", { kind: "edit", bodyBase64: "-" }, "bodyBase64 is the body in base64."],
+    [
+      "POST",
+      "requests/1/replay",
+      { kind: "edit", bodyBase64: "", headers: [["a"]] },
+      "headers are pairs of a name and a value.",
+    ],
+    [
+      "POST",
+      "requests/1/replay",
+      { kind: "edit", bodyBase64: "", eventId: "a\nb" },
+      "eventId is one line of text that a header can carry.",
+    ],
+    ["POST", "test-event", { listener: "lst_1" }, "listener is not known here."],
+  ])("%s %s is refused with what is wrong: %j", async (method, path, order, message) => {
+    const { change, post } = await inspected();
+    await post();
+    const answer = await change(method, `api/${path}`, order);
+    expect(answer.status).toBe(400);
+    expect(answer.json()).toEqual({ code: "ORDER_INVALID", message });
+  });
+});

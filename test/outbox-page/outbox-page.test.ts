@@ -219,6 +219,8 @@ it.each([
   ["redrive", { ...REFUSED, listener: "a\0b", dryRun: true }],
   ["redrive", REFUSED],
   ["pause", { listener: "" }],
+  ["pause", { listener: "well", reasn: "upkeep" }],
+  ["pause", { listener: "\ud800" }],
   ["pause", { listener: "well", reason: "x".repeat(201) }],
 ])("a bad order is refused: %s %j", async (path, body) => {
   const { order } = await shown(["redrive", "pause"]);

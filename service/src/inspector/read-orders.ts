@@ -6,119 +6,128 @@ import {
   type ReplayOrder,
   type RequestMark,
 } from "./contract.js";
-import { recordOf } from "./entry-line.js";
-import { InspectorError } from "./inspector-error.js";
+import { orderBy, orderInvalid, orderOf, wholeFrom } from "./order-schema.js";
 import { type QueryText, readQuery, text, wholeNumber } from "./query.js";
 
-/** Reads how a request is to be sent again. */
-export function readReplayOrder(value: unknown): ReplayOrder {
-  const order = recordOf(value);
-  const kind = order?.kind;
-  if (kind === "same-id" || kind === "exact" || kind === "new-id") return { kind };
-  if (kind !== "edit") throw invalid("kind is same-id, exact, new-id or edit.");
-  const { bodyBase64, eventId, timestamp, sign, headers } = order ?? {};
-  if (typeof bodyBase64 !== "string" || !/^[A-Za-z0-9+/]*={0,2}$/.test(bodyBase64))
-    throw invalid("bodyBase64 is the body in base64.");
-  if (sign !== undefined && typeof sign !== "boolean") throw invalid("sign is true or false.");
-  return {
-    kind,
-    bodyBase64,
-    ...(eventId === undefined ? {} : { eventId: line(eventId, "eventId") }),
-    ...(timestamp === undefined ? {} : { timestamp: line(timestamp, "timestamp") }),
-    ...(sign === undefined ? {} : { sign }),
-    ...(headers === undefined ? {} : { headers: readHeaders(headers) }),
-  };
-}
-
-function readHeaders(value: unknown): readonly (readonly [string, string])[] {
-  if (!Array.isArray(value) || value.length > 200) throw invalid("headers are pairs, 200 at most.");
-  return value.map((pair: unknown) => {
-    const [name, text, ...rest] = Array.isArray(pair) ? (pair as unknown[]) : [];
-    if (typeof name !== "string" || !/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$/.test(name) || rest.length > 0)
-      throw invalid("headers are pairs of a name and a value.");
-    return [name, line(text, `the header ${name}`)] as const;
-  });
-}
-
 /** A text that fits into one header line. */
-function line(value: unknown, name: string): string {
-  if (typeof value === "string" && /^[\t\x20-\x7e\x80-\xff]{0,8192}$/.test(value)) return value;
-  throw invalid(`${name} is one line of text that a header can carry.`);
+const lineOf = (name: string) => ({
+  type: "string",
+  pattern: "^[\\t\\x20-\\x7e\\x80-\\xff]{0,8192}$",
+  says: `${name} is one line of text that a header can carry.`,
+});
+
+const PAIR = "headers are pairs of a name and a value.";
+
+const headersUpTo = (maxItems: number) => ({
+  type: "array",
+  maxItems,
+  says: `headers are pairs, ${maxItems} at most.`,
+  items: {
+    type: "array",
+    minItems: 2,
+    maxItems: 2,
+    says: PAIR,
+    prefixItems: [
+      { type: "string", pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,256}$", says: PAIR },
+      lineOf("a value of headers"),
+    ],
+  },
+});
+
+const LISTENER_ID = { type: "string", says: "listenerId is the listener's id." };
+
+const BODY_IN_BASE64 = "bodyBase64 is the body in base64.";
+
+const REPLAY_ORDER = orderOf(
+  {
+    kind: { enum: ["same-id", "exact", "new-id", "edit"], says: "kind is same-id, exact, new-id or edit." },
+    bodyBase64: { type: "string", pattern: "^[A-Za-z0-9+/]*={0,2}$", says: BODY_IN_BASE64 },
+    eventId: lineOf("eventId"),
+    timestamp: lineOf("timestamp"),
+    sign: { type: "boolean", says: "sign is true or false." },
+    headers: headersUpTo(200),
+  },
+  ["kind"],
+  {
+    says: "kind is same-id, exact, new-id or edit.",
+    if: { properties: { kind: { const: "edit" } } },
+    // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema, and nobody awaits it.
+    then: { required: ["bodyBase64"], says: BODY_IN_BASE64 },
+  },
+);
+
+/** Reads how a request is to be sent again. */
+export async function readReplayOrder(value: unknown): Promise<ReplayOrder> {
+  const order = await orderBy<ReplayOrder>(value, REPLAY_ORDER);
+  return order.kind === "edit" ? order : { kind: order.kind };
 }
 
-/** Reads which answer is wanted next. */
-export function readForcedAnswer(value: unknown): ForcedAnswer {
-  const { listenerId, ...order } = recordOf(value) ?? {};
-  if (typeof listenerId !== "string") throw invalid("listenerId is the listener's id.");
-  const [status, delayMs, times, retryAfterSeconds] = [
-    number(order.status, "status", 200, 599),
-    number(order.delayMs, "delayMs", 0, LIMITS.forcedDelayMs),
-    number(order.times, "times", 1, LIMITS.forcedTimes),
-    number(order.retryAfterSeconds, "retryAfterSeconds", 0, 86_400),
-  ];
-  const seconds = number(order.seconds, "seconds", 1, LIMITS.forcedSeconds);
-  const headers = order.headers === undefined ? undefined : readAnswerHeaders(order.headers);
-  const body = order.body === undefined ? undefined : readAnswerBody(order.body);
-  if ([status, delayMs, headers, body].every((one) => one === undefined))
-    throw invalid("status, delayMs, headers or body says what is forced.");
-  return {
-    listenerId,
-    ...(times === undefined && seconds !== undefined ? {} : { times: times ?? 1 }),
-    ...(seconds === undefined ? {} : { seconds }),
-    ...(headers === undefined ? {} : { headers }),
-    ...(body === undefined ? {} : { body }),
-    ...(status === undefined ? {} : { status }),
-    ...(delayMs === undefined ? {} : { delayMs }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-  };
-}
+const FORCED_ANSWER = orderOf(
+  {
+    listenerId: LISTENER_ID,
+    status: wholeFrom("status", 200, 599),
+    delayMs: wholeFrom("delayMs", 0, LIMITS.forcedDelayMs),
+    times: wholeFrom("times", 1, LIMITS.forcedTimes),
+    seconds: wholeFrom("seconds", 1, LIMITS.forcedSeconds),
+    retryAfterSeconds: wholeFrom("retryAfterSeconds", 0, 86_400),
+    headers: headersUpTo(LIMITS.forcedHeaders),
+    body: {
+      type: "string",
+      maxLength: LIMITS.forcedBodyCharacters,
+      says: `body is a text of at most ${LIMITS.forcedBodyCharacters} characters.`,
+    },
+    // The server's own, as it stands in the answer that somebody sends back.
+    until: {},
+  },
+  ["listenerId"],
+  {
+    says: "status, delayMs, headers or body says what is forced.",
+    anyOf: ["status", "delayMs", "headers", "body"].map((name) => ({ required: [name] })),
+  },
+);
 
 /** Lines that say how long an answer is, or belong to its connection, are the server's own. */
 const OF_CONNECTION =
   /^(?:connection|content-length|transfer-encoding|keep-alive|upgrade|trailer|te|proxy-connection)$/i;
 
-function readAnswerHeaders(value: unknown): readonly (readonly [string, string])[] {
-  const headers = readHeaders(value);
-  if (headers.length > LIMITS.forcedHeaders)
-    throw invalid(`headers are pairs, ${LIMITS.forcedHeaders} at most.`);
-  const own = headers.find(([name]) => OF_CONNECTION.test(name));
-  if (own) throw invalid(`The header ${own[0]} is the server's own.`);
-  return headers;
+/** Reads which answer is wanted next. */
+export async function readForcedAnswer(value: unknown): Promise<ForcedAnswer> {
+  const { until: _ofTheServer, ...order } = await orderBy<ForcedAnswer>(value, FORCED_ANSWER);
+  const own = order.headers?.find(([name]) => OF_CONNECTION.test(name));
+  if (own) throw orderInvalid(`The header ${own[0]} is the server's own.`);
+  return order.times === undefined && order.seconds === undefined ? { ...order, times: 1 } : order;
 }
 
-function readAnswerBody(value: unknown): string {
-  if (typeof value === "string" && value.length <= LIMITS.forcedBodyCharacters) return value;
-  throw invalid(`body is a text of at most ${LIMITS.forcedBodyCharacters} characters.`);
-}
+const MARK = orderOf(
+  {
+    pinned: { type: "boolean", says: "pinned is true or false." },
+    note: {
+      type: "string",
+      maxLength: LIMITS.noteCharacters,
+      says: `note is a text of at most ${LIMITS.noteCharacters} characters.`,
+    },
+  },
+  [],
+  {
+    says: "pinned or note says what is marked.",
+    anyOf: [{ required: ["pinned"] }, { required: ["note"] }],
+  },
+);
 
 /** Reads what somebody says about a request. */
-export function readMark(value: unknown): RequestMark {
-  const { pinned, note } = recordOf(value) ?? {};
-  if (pinned === undefined && note === undefined) throw invalid("pinned or note says what is marked.");
-  if (pinned !== undefined && typeof pinned !== "boolean") throw invalid("pinned is true or false.");
-  if (note !== undefined && !(typeof note === "string" && note.length <= LIMITS.noteCharacters))
-    throw invalid(`note is a text of at most ${LIMITS.noteCharacters} characters.`);
-  return { ...(pinned === undefined ? {} : { pinned }), ...(note === undefined ? {} : { note }) };
-}
+export const readMark = (value: unknown): Promise<RequestMark> => orderBy(value, MARK);
+
+const TEST_EVENT = orderOf({ listenerId: LISTENER_ID }, ["listenerId"], { says: LISTENER_ID.says });
 
 /** Reads which listener is to get a test event. */
-export function readTestEvent(value: unknown): string {
-  const { listenerId } = recordOf(value) ?? {};
-  if (typeof listenerId !== "string") throw invalid("listenerId is the listener's id.");
-  return listenerId;
-}
-
-function number(value: unknown, name: string, least: number, most: number): number | undefined {
-  if (value === undefined) return undefined;
-  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most)
-    return value as number;
-  throw invalid(`${name} is a whole number from ${least} to ${most}.`);
+export async function readTestEvent(value: unknown): Promise<string> {
+  return (await orderBy<{ listenerId: string }>(value, TEST_EVENT)).listenerId;
 }
 
 /** Reads what goes into a file. */
 export function readExportQuery(query: QueryText): ExportQuery {
   const format = text(query, "format") ?? "jsonl";
-  if (format !== "jsonl" && format !== "har") throw invalid("format is jsonl or har.");
+  if (format !== "jsonl" && format !== "har") throw orderInvalid("format is jsonl or har.");
   const n = wholeNumber(query, "n", 1, Number.MAX_SAFE_INTEGER);
   const { before: _before, limit: _limit, ...filters } = readQuery(query);
   return {
@@ -127,8 +136,4 @@ export function readExportQuery(query: QueryText): ExportQuery {
     ...(n === undefined ? {} : { n }),
     ...(text(query, "credentials") === "1" ? { credentials: "1" } : {}),
   };
-}
-
-function invalid(message: string): InspectorError {
-  return new InspectorError(400, "ORDER_INVALID", message);
 }

@@ -68,17 +68,17 @@ function dataRouter(inspector: Inspector, token: PageToken): Router {
   });
 
   router.post("/requests/:n/replay", token.ownOrigin, json, async (request, response) => {
-    response.json(await inspector.replay(numberOf(request.params), readReplayOrder(request.body)));
+    response.json(await inspector.replay(numberOf(request.params), await readReplayOrder(request.body)));
   });
-  router.put("/requests/:n/mark", token.ownOrigin, json, (request, response) => {
-    inspector.mark(numberOf(request.params), readMark(request.body));
+  router.put("/requests/:n/mark", token.ownOrigin, json, async (request, response) => {
+    inspector.mark(numberOf(request.params), await readMark(request.body));
     response.status(204).end();
   });
   router.post("/test-event", token.ownOrigin, json, async (request, response) => {
-    response.json(await inspector.sendTestEvent(readTestEvent(request.body)));
+    response.json(await inspector.sendTestEvent(await readTestEvent(request.body)));
   });
-  router.put("/forced-answer", token.ownOrigin, json, (request, response) => {
-    const answer = readForcedAnswer(request.body);
+  router.put("/forced-answer", token.ownOrigin, json, async (request, response) => {
+    const answer = await readForcedAnswer(request.body);
     inspector.force(answer);
     response.json(answer);
   });

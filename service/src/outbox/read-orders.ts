@@ -1,41 +1,49 @@
 // Reads and checks what the page asks of an outbox.
-import { recordOf } from "../inspector/entry-line.js";
-import { InspectorError } from "../inspector/inspector-error.js";
+import { orderBy, orderOf } from "../inspector/order-schema.js";
 import type { RedriveOrder } from "./contract.js";
 
 const REASONS = ["refused", "attempts", "window", "unsendable"] as const;
 const MAX_REASON_LENGTH = 200;
 
+/** A text that databases can hold: one letter or more, without NUL and halves of surrogate pairs. */
+const TEXT = { type: "string", pattern: "^[^\\u0000\\ud800-\\udfff]+$" };
+
+const NAME = { ...TEXT, maxLength: 1_000, says: "listener is a listener's name." };
+const FLAG = { type: "boolean", says: "dryRun and newIds are true or false." };
+
+const REDRIVE = orderOf(
+  {
+    reason: { enum: REASONS, says: `reason is one of ${REASONS.join(", ")}.` },
+    code: { type: "string", pattern: "^[A-Z_]{1,64}$", says: "code is a code of a dead letter." },
+    dryRun: FLAG,
+    newIds: FLAG,
+    listener: NAME,
+  },
+  ["reason", "code", "dryRun", "listener"],
+  { says: `reason is one of ${REASONS.join(", ")}.` },
+);
+
 /** Reads which dead letters are meant, and whether they are only counted. */
-export function readRedrive(value: unknown): RedriveOrder {
-  const { listener, reason, code, dryRun, newIds = false } = recordOf(value) ?? {};
-  const known = REASONS.find((one) => one === reason);
-  if (known === undefined) throw invalid(`reason is one of ${REASONS.join(", ")}.`);
-  if (typeof code !== "string" || !/^[A-Z_]{1,64}$/.test(code))
-    throw invalid("code is a code of a dead letter.");
-  if (typeof dryRun !== "boolean" || typeof newIds !== "boolean")
-    throw invalid("dryRun and newIds are true or false.");
-  return { listener: nameOf(listener), reason: known, code, dryRun, newIds };
+export async function readRedrive(value: unknown): Promise<RedriveOrder> {
+  return { newIds: false, ...(await orderBy<RedriveOrder>(value, REDRIVE)) };
 }
+
+const PAUSE = orderOf(
+  {
+    listener: NAME,
+    reason: {
+      ...TEXT,
+      maxLength: MAX_REASON_LENGTH,
+      says: `reason is a text of 1 to ${MAX_REASON_LENGTH} characters.`,
+    },
+  },
+  ["listener"],
+  { says: NAME.says },
+);
 
 /** Reads which listener is paused or resumed, and why. */
-export function readPause(value: unknown): { listener: string; reason: string | undefined } {
-  const { listener, reason } = recordOf(value) ?? {};
-  if (reason !== undefined && !(isText(reason) && reason.length <= MAX_REASON_LENGTH))
-    throw invalid(`reason is a text of 1 to ${MAX_REASON_LENGTH} characters.`);
-  return { listener: nameOf(listener), reason };
-}
+export const readPause = (value: unknown): Promise<{ listener: string; reason?: string }> =>
+  orderBy(value, PAUSE);
 
 /** A listener's name, as databases can hold it. */
-export function nameOf(value: unknown): string {
-  if (isText(value) && value.length <= 1_000) return value;
-  throw invalid("listener is a listener's name.");
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value !== "" && value.isWellFormed() && !value.includes("\0");
-}
-
-function invalid(message: string): InspectorError {
-  return new InspectorError(400, "ORDER_INVALID", message);
-}
+export const nameOf = (value: unknown): Promise<string> => orderBy(value, NAME);

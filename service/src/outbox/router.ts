@@ -63,7 +63,7 @@ function dataRouter(view: OutboxView, { ownOrigin }: PageToken, allow: readonly 
     response.json(await view.deadLetters());
   });
   router.get("/waiting", async (request, response) => {
-    response.json(await view.waiting(nameOf(request.query.listener)));
+    response.json(await view.waiting(await nameOf(request.query.listener)));
   });
   router.get("/events/:id", async (request, response) => {
     const id = request.params.id.toLowerCase();
@@ -72,19 +72,19 @@ function dataRouter(view: OutboxView, { ownOrigin }: PageToken, allow: readonly 
     response.json(entries);
   });
   router.post("/redrive", ownOrigin, json, async (request, response) => {
-    const order = readRedrive(request.body);
+    const order = await readRedrive(request.body);
     if (!order.dryRun) requireLeave("redrive");
     response.json(await view.redrive(order));
   });
   router.post("/pause", ownOrigin, json, async (request, response) => {
     requireLeave("pause");
-    const { listener, reason } = readPause(request.body);
+    const { listener, reason } = await readPause(request.body);
     await view.pause(listener, reason);
     response.status(204).end();
   });
   router.post("/resume", ownOrigin, json, async (request, response) => {
     requireLeave("pause");
-    await view.resume(readPause(request.body).listener);
+    await view.resume((await readPause(request.body)).listener);
     response.status(204).end();
   });
   return router;
