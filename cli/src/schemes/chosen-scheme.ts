@@ -69,15 +69,6 @@ function withoutUndefined(settings: SchemeSettings): SchemeSettings {
 
 const FLAGS = ["issuer", "audience", "key-id"] as const satisfies readonly SchemeFlag[];
 
-/** What a flag is, for somebody who has left it out. */
-const MEANINGS: Readonly<Record<SchemeFlag, string>> = {
-  issuer:
-    "It is the claim iss, letter by letter as the receiver expects it, such as https://idp.example.com/",
-  audience:
-    "It is the claim aud: who the receiver is, letter by letter, such as https://receiver.example.com/",
-  "key-id": "It is the parameter keyid: the name under which the receiver knows the secret.",
-};
-
 /** Refuses a proof that the scheme does not have, and one that lacks a flag it needs. */
 export function requireProof({ settings, proofs, flags }: ChosenScheme, proof: Proof): void {
   const scheme = `--scheme ${settings.name}`;
@@ -89,8 +80,8 @@ export function requireProof({ settings, proofs, flags }: ChosenScheme, proof: P
           "Name a key with --key <kid|file>; hookproof keys generate makes one.",
         );
   const given = { issuer: settings.issuer, audience: settings.audience, "key-id": settings.keyId };
-  const missing = FLAGS.find((flag) => flags[flag]?.includes(proof) && given[flag] === undefined);
-  if (missing !== undefined) throw usageError(`${scheme} needs --${missing}.`, MEANINGS[missing]);
+  const missing = FLAGS.find((flag) => flags[flag]?.proofs.includes(proof) && given[flag] === undefined);
+  if (missing !== undefined) throw usageError(`${scheme} needs --${missing}.`, flags[missing]?.meaning);
 }
 
 /** What makes a signer or verifier of a scheme; a wrong secret is a wrong set-up and no crash. */
@@ -182,14 +173,16 @@ export const SCHEME_FLAGS = {
     choices: SCHEME_NAMES,
     describe: "another scheme than the service's own",
   },
-  issuer: { type: "string", value: "<text>", describe: "with --scheme set: the claim iss" },
-  audience: { type: "string", value: "<text>", describe: "with --scheme set: the claim aud" },
-  "key-id": {
-    type: "string",
-    value: "<name>",
-    describe: "with --scheme http-signature and a secret: the secret's name, keyid",
-  },
+  ...ofSchemes(),
 } as const satisfies Record<string, Flag>;
+
+/** The flags of all schemes, as each says them in its row. */
+function ofSchemes(): Record<SchemeFlag, Flag> {
+  const rows = Object.values(SCHEMES).flatMap(({ flags }) => Object.entries(flags));
+  return Object.fromEntries(
+    rows.map(([name, { value, describe }]) => [name, { type: "string", value, describe }]),
+  ) as Record<SchemeFlag, Flag>;
+}
 
 /** Examples for the help of commands. */
 export const SCHEME_EXAMPLES = {

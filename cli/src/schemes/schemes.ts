@@ -38,14 +38,25 @@ export type Verifying = Omit<SchemeSettings, "name"> & {
 /** What proves a request: a shared secret, or a private key of which the receiver has the public half. */
 export type Proof = "secret" | "key";
 
+/** A flag of a scheme. */
+interface SchemeOption {
+  /** The proofs that do not work without. */
+  readonly proofs: readonly Proof[];
+  /** What stands in the help for its value, and of it. */
+  readonly value: string;
+  readonly describe: string;
+  /** What it is, for somebody who has left it out. */
+  readonly meaning: string;
+}
+
 /** A scheme besides the default one, as the commands use it. */
 export interface CliScheme {
   /** The scheme's name in words. */
   readonly title: string;
   /** What it can be proved with. */
   readonly proofs: readonly Proof[];
-  /** The flags that it has, and the proofs that do not work without. */
-  readonly flags: Readonly<Partial<Record<SchemeFlag, readonly Proof[]>>>;
+  /** The flags that it has. */
+  readonly flags: Readonly<Partial<Record<SchemeFlag, SchemeOption>>>;
   /** Whether a copy of an event is answered as the event was, so that nobody can tell them apart from outside. */
   readonly answersCopiesAlike?: boolean;
   /** Whether a proof is for one URL. */
@@ -95,7 +106,22 @@ export const SCHEMES: Readonly<Record<string, CliScheme>> = {
   set: {
     title: "security event tokens",
     proofs: ["key"],
-    flags: { issuer: ["key"], audience: ["key"] },
+    flags: {
+      issuer: {
+        proofs: ["key"],
+        value: "<text>",
+        describe: "with --scheme set: the claim iss",
+        meaning:
+          "It is the claim iss, letter by letter as the receiver expects it, such as https://idp.example.com/",
+      },
+      audience: {
+        proofs: ["key"],
+        value: "<text>",
+        describe: "with --scheme set: the claim aud",
+        meaning:
+          "It is the claim aud: who the receiver is, letter by letter, such as https://receiver.example.com/",
+      },
+    },
     answersCopiesAlike: true,
     local: (url) => ({ issuer: "local", audience: url }),
     sample: "--event session.revoked",
@@ -124,7 +150,14 @@ export const SCHEMES: Readonly<Record<string, CliScheme>> = {
   "http-signature": {
     title: "HTTP message signatures",
     proofs: ["secret", "key"],
-    flags: { "key-id": ["secret"] },
+    flags: {
+      "key-id": {
+        proofs: ["secret"],
+        value: "<name>",
+        describe: "with --scheme http-signature and a secret: the secret's name, keyid",
+        meaning: "It is the parameter keyid: the name under which the receiver knows the secret.",
+      },
+    },
     bindsUrl: true,
     local: () => ({ keyId: "local" }),
     newSecret: async () => generateSecret(),
