@@ -111,7 +111,7 @@ export default defineConfig({
       groups: [
         {
           name: "start",
-          test: /cli\/src\/(?:command|failure|find-command|io|main|output|registry)\.ts$/,
+          test: /cli\/src\/(?:command|failure|io|main|output|command-line\/(?:find-command|registry))\.ts$/,
           priority: 1,
         },
         // Else the small ones would be files of their own, as other commands read them too.

@@ -86,6 +86,8 @@ function readMembers(given: unknown, depth: number): ReadKey {
     }
   if (members.kty === undefined)
     throw unfitKey(`is JSON, but no JWK: it has neither kty nor ${MEMBERS_WITH_KEYS[0]}`);
+  if (members.d === undefined && members.kty !== "oct")
+    throw unfitKey("is a public key; signing needs the private one");
   return { form: "jwk", jwk: canonicalJwk(members as unknown as JWK) };
 }
 
@@ -101,13 +103,20 @@ function refuseText(text: string): never {
 function readBase64(text: string, depth: number): ReadKey | undefined {
   const start = text.indexOf(PEM_IN_BASE64);
   const [base64 = ""] = /^[\w+/\s-]*/.exec(text.slice(Math.max(start, 0)).replace(/\\[rn]/g, "")) ?? [];
-  if (start < 0 && text.replace(/[=\s]*$/, "").replace(/\\[rn]/g, "") !== base64.trimEnd()) return undefined;
+  if (start < 0 && withoutPadding(text.replace(/\\[rn]/g, "")) !== base64.trimEnd()) return undefined;
   const bytes = bytesOf(base64.replace(/\s/g, ""));
   if (bytes?.[0] === SEQUENCE) return readDer(bytes);
   // Bytes of a line that follows the key's are behind its end.
   const inner = bytes && (start < 0 ? decodeUtf8(bytes) : latin1(bytes));
   const isKey = /^\uFEFF?\s*(?:-----BEGIN |\{)/.test(inner ?? "");
   return isKey ? readText(inner ?? "", depth + 1) : undefined;
+}
+
+/** An expression would begin again at each of many such characters. */
+function withoutPadding(text: string): string {
+  let end = text.length;
+  while (end > 0 && "= \t\r\n".includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
 }
 
 /** What every PEM begins with, in base64. */

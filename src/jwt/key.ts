@@ -4,6 +4,7 @@ import { decodeBase64url } from "../core/bytes.js";
 import { HookproofError } from "../core/errors.js";
 import { ALGORITHM_FACTS, type Algorithm, checkAlgorithm } from "./algorithms.js";
 import { isOfLowOrder } from "./ed25519.js";
+import { canonicalJwk, DECRYPT_FIRST, readKey } from "./key-material.js";
 
 export type { JWK };
 
@@ -82,7 +83,6 @@ async function importPrivate(key: JWK | CryptoKey, alg: Algorithm): Promise<Cryp
     return await importKey(key, alg);
   } catch (error) {
     if (!(error instanceof HookproofError) || isCryptoKey(key)) throw error;
-    const { canonicalJwk } = await import("./key-material.js");
     const canonical = canonicalJwk(key);
     if (JSON.stringify(canonical) === JSON.stringify(key)) throw error;
     return importKey(canonical, alg);
@@ -122,9 +122,7 @@ async function importJwk({ alg: _, use: _use, ...jwk }: JWK, alg: Algorithm): Pr
   );
 }
 
-/** The reader is loaded here alone: who signs by HMAC, or with a JWK as it should be, does not carry it. */
 async function importText(text: string, alg: Algorithm): Promise<CryptoKey> {
-  const { DECRYPT_FIRST, readKey } = await import("./key-material.js");
   const read = readKey(text);
   if (read.form === "jwk") return importKey(read.jwk, alg);
   if (read.form === "encrypted") throw unfit(alg, DECRYPT_FIRST);

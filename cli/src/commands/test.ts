@@ -145,7 +145,8 @@ async function sendProbes(context: Context): Promise<number> {
     if (seen.length > 0) report.verdict(verdict);
   }
   failed = results.some((result) => isFailure(result, strict));
-  const nothing = whyNothing(results, behaviour?.compared(seen));
+  const compared = behaviour?.compared(seen);
+  const nothing = failed && compared === undefined ? undefined : whyNothing(results, compared);
   const durationMs = Math.round(performance.now() - started);
   report.end({ ...summaryOf(results, durationMs), nothing, ok: !failed && nothing === undefined });
   if (report.file !== undefined) out.note(`The report is in ${report.file}.`);
