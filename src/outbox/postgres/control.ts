@@ -11,8 +11,9 @@ import {
   unknownListeners,
 } from "../engine.js";
 import type { CancelResult, EventFilter, OutboxStore } from "../outbox-store.js";
+import { aboveFloor, type LeasesSeen, leaseLook } from "./floor.js";
 import type { OutboxNames } from "./names.js";
-import { lockOrder, noteKeys, passOn, settle, unsettled } from "./order.js";
+import { lockOrder, noteKeys, passOn, settle } from "./order.js";
 import { ENTRY_COLUMNS, type EntryRow, ms, outboxEntry } from "./rows.js";
 import { IS_BEHIND } from "./schema.js";
 
@@ -205,20 +206,34 @@ function sum(numbers: readonly number[]): number {
 const ASIDE_PAGE = 1_000;
 
 function dueLooks(database: Database, names: OutboxNames): DueLooks {
-  const { event, listener: table } = names;
+  const { event, floor, listener: table } = names;
 
-  const next = (after: string) => `SELECT e.listener, e.due_at FROM ${event} e
-    WHERE e.state = 'waiting' AND e.listener > ${after} ORDER BY e.listener, e.due_at LIMIT 1`;
+  const leaseSeen = leaseLook(names);
+
+  /**
+   * The first waiting event of the next listener. Where a floor is known, its listener's events are looked for from
+   * there on, and a listener that has none is a step without a time.
+   */
+  const next = (after: string) => `SELECT n.listener, n.due_at
+    FROM (SELECT (SELECT f.listener FROM ${floor} f WHERE f.listener > ${after} ORDER BY f.listener LIMIT 1) OFFSET 0) low(listener)
+    CROSS JOIN LATERAL (
+      (SELECT e.listener, e.due_at FROM ${event} e WHERE e.state = 'waiting' AND e.listener > ${after}
+        AND low.listener IS NULL ORDER BY e.listener, e.due_at LIMIT 1)
+      UNION ALL (SELECT e.listener, e.due_at FROM ${event} e WHERE e.state = 'waiting' AND e.listener > ${after}
+        AND e.listener < low.listener ORDER BY e.listener, e.due_at LIMIT 1)
+      UNION ALL (SELECT e.listener, e.due_at FROM ${event} e WHERE e.state = 'waiting' AND e.listener = low.listener
+        AND e.due_at >= (SELECT f.due_from FROM ${floor} f WHERE f.listener = low.listener) ORDER BY e.due_at LIMIT 1)
+      UNION ALL SELECT low.listener, NULL WHERE low.listener IS NOT NULL LIMIT 1) n`;
 
   /** Steps from one listener to the next along the index, so that idle listeners and long backlogs cost nothing. */
   const look = (after: string | undefined, most: number) => `WITH RECURSIVE steps AS (
       (SELECT 1 AS step, n.* FROM (${next(`(${jsonLiteral(after ?? "")} #>> '{}')`)}) n) UNION ALL
       SELECT s.step + 1, n.* FROM steps s CROSS JOIN LATERAL (${next("s.listener")}) n WHERE s.step < ${LOOK_STEPS})
-    SELECT s.listener, s.step, s.due_at <= now() AS "isDue", ${isAway("own")} AS "isPaused",
+    SELECT s.listener, s.step, coalesce(s.due_at <= now(), false) AS "isDue", s.due_at IS NOT NULL AND ${isAway("own")} AS "isPaused",
       coalesce(own.rest_until > now(), false) AS rests, ${ms("own.changed_at")} AS "changedAt"
     FROM steps s LEFT JOIN LATERAL (
       SELECT h.paused_at, h.unknown_until, h.rest_until, h.changed_at FROM ${table} h WHERE h.name = s.listener OFFSET 0) own ON true
-    WHERE s.due_at <= now() OR ${isAway("own")} OR s.step = ${LOOK_STEPS} LIMIT ${Number(most)}`;
+    WHERE s.due_at <= now() OR s.due_at IS NOT NULL AND ${isAway("own")} OR s.step = ${LOOK_STEPS} LIMIT ${Number(most)}`;
 
   /** Unknown listeners that wait for nothing but to be asked for again. */
   const unknownAgain = (
@@ -246,7 +261,8 @@ function dueLooks(database: Database, names: OutboxNames): DueLooks {
       `WITH one AS MATERIALIZED (
         SELECT name FROM ${table} WHERE has_aside AND paused_at IS NULL AND unknown_since IS NULL ${own} LIMIT 1 FOR UPDATE),
       back AS (
-        UPDATE ${event} e SET state = CASE WHEN e.ordering_key IS NULL THEN 'waiting' ELSE 'new' END
+        UPDATE ${event} e SET state = CASE WHEN e.ordering_key IS NULL THEN 'waiting' ELSE 'new' END,
+          due_at = ${aboveFloor(names)}
         WHERE e.ctid = ANY (ARRAY(
           SELECT b.ctid FROM one CROSS JOIN LATERAL (
             SELECT e.ctid FROM ${event} e WHERE e.listener = one.name AND e.state = 'aside' AND ${IS_BEHIND}
@@ -263,11 +279,11 @@ function dueLooks(database: Database, names: OutboxNames): DueLooks {
   return {
     async due(after, most) {
       const again = after === undefined ? [unknownAgain(most)] : [];
-      const looks = [look(after, most), unsettled(names), ...again];
-      type Looked = [LookedAt[], { unsettled: boolean }[], LookedAt[]?];
+      const looks = [look(after, most), leaseSeen.sql(), ...again];
+      type Looked = [LookedAt[], LeasesSeen[], LookedAt[]?];
       let [rows, [state], unknown = []] = (await database.script(looks)) as Looked;
       if (unknown.length > 0) return unknownListeners(unknown);
-      if (state?.unsettled)
+      if (leaseSeen.saw(state))
         [rows, [state]] = (await database.scripts([settle(names), looks])).at(-1) as Looked;
       const paused = rows.filter(({ isPaused }) => isPaused).map(({ listener }) => listener);
       if (paused.length > 0) await database.script([putAside(paused)]);

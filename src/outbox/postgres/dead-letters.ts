@@ -157,7 +157,7 @@ export interface Upkeep {
 }
 
 export function upkeep(database: Database, names: OutboxNames): Upkeep {
-  const { event, body, tally, listener } = names;
+  const { event, body, tally, listener, floor } = names;
 
   /** Selects `columns` of waiting events whose window has closed. */
   const late = (windows: Windows, columns: string, most: number, lock = "") => {
@@ -236,6 +236,7 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
   async function forgetListeners(): Promise<void> {
     const changeKept = `now() - ${CHANGE_KEPT_MS} * interval '1 ms'`;
     await database.script([
+      `DELETE FROM ${floor} WHERE look_at = 'infinity'`,
       `DELETE FROM ${listener} WHERE paused_at IS NULL AND unknown_since IS NULL AND NOT has_aside AND coalesce(rest_until <= now(), true)
         AND coalesce(pace <= now(), true) AND coalesce(changed_at < ${changeKept}, true)`,
       // Of an unknown listener without events nothing is left to say.

@@ -1,6 +1,7 @@
 // The SQL functions that workers call all the time.
+import { blocksRead, lookBelowFunction, raiseFloors, SLOW_BLOCKS } from "./floor.js";
 import { type OutboxNames, OWN_NAMES } from "./names.js";
-import { ofKey, unsettledSql } from "./order.js";
+import { expiredSql, ofKey, unsettledSql } from "./order.js";
 import { bodyOf, ms } from "./rows.js";
 
 /*
@@ -34,7 +35,7 @@ function isHeld({ listener }: OutboxNames, name: string): string {
 const HEAD = `LANGUAGE plpgsql ${OWN_NAMES} SET plan_cache_mode = force_generic_plan`;
 
 export function workerFunctions(names: OutboxNames): string {
-  return `${claimFunction(names)}${unsettledFunction(names)}`;
+  return `${claimFunction(names)}${unsettledFunction(names)}${lookBelowFunction(names)}`;
 }
 
 /** `claim(wanted, most, lease_ms, new_token)` leases events, and gives each as a `ClaimedRow`. */
@@ -46,8 +47,18 @@ function claimFunction(names: OutboxNames): string {
     #variable_conflict use_column
     DECLARE
       mine json;
+      passed json;
+      read_before bigint := ${blocksRead(names)};
     BEGIN
-      ${dueSql(names)}
+      IF EXISTS (SELECT FROM ${names.floor}) THEN
+        ${dueSql(names, atFloor(names))}
+      ELSE
+        ${dueSql(names, "")}
+      END IF;
+      IF ${blocksRead(names)} - read_before > ${SLOW_BLOCKS} THEN
+        ${passedSql(names)}
+        ${raiseFloors(names)}
+      END IF;
       IF mine IS NULL THEN
         RETURN;
       END IF;
@@ -61,13 +72,13 @@ function claimFunction(names: OutboxNames): string {
  * that was committed before the lock was given. Listeners that another worker is claiming from are left out, unless
  * there are no others: then it waits for them.
  */
-function dueSql(names: OutboxNames): string {
+function dueSql(names: OutboxNames, fromFloor: string): string {
   const { event, claimLock } = names;
   return `WITH due AS MATERIALIZED (
         SELECT w.place, w.listener, w.most, w.window_ms, w.concurrency, w.per_second, w.burst, next.due_at AS since
         FROM json_to_recordset($1) AS ${WANTED}
         CROSS JOIN LATERAL (
-          SELECT n.due_at FROM ${event} n WHERE n.state = 'waiting' AND n.listener = w.listener
+          SELECT n.due_at FROM ${event} n WHERE n.state = 'waiting' AND n.listener = w.listener ${fromFloor}
           ORDER BY n.due_at LIMIT 1) next
         WHERE next.due_at <= now() AND ${isHeld(names, "w.listener")} IS NOT TRUE),
       -- In one order, so that two workers cannot wait for each other.
@@ -79,6 +90,31 @@ function dueSql(names: OutboxNames): string {
         SELECT d.* FROM due d
         WHERE hashtext(d.listener) & ${LOCKS - 1} IN (SELECT key FROM free UNION ALL SELECT key FROM late))
       SELECT json_agg(own) INTO mine FROM own;`;
+}
+
+/** The condition on a waiting event `n` of the listener that it stands at the floor or above. */
+function atFloor({ floor }: OutboxNames): string {
+  return `AND n.due_at >= coalesce((SELECT f.due_from FROM ${floor} f WHERE f.listener = w.listener), '-infinity')`;
+}
+
+/**
+ * Which listeners' events a claim went over at length: it goes over them once more, as to count the blocks of each one
+ * would cost every claim.
+ */
+function passedSql(names: OutboxNames): string {
+  const { event, floor } = names;
+  return `read_before := ${blocksRead(names)};
+      WITH walked AS MATERIALIZED (
+        SELECT w.place, w.listener, next.due_at AS since, low.due_from, ${blocksRead(names)} AS read
+        FROM json_to_recordset($1) AS ${WANTED}
+        CROSS JOIN LATERAL (SELECT (SELECT f.due_from FROM ${floor} f WHERE f.listener = w.listener) OFFSET 0) low(due_from)
+        LEFT JOIN LATERAL (
+          SELECT n.due_at FROM ${event} n WHERE n.state = 'waiting' AND n.listener = w.listener
+            AND n.due_at >= coalesce(low.due_from, '-infinity')
+          ORDER BY n.due_at LIMIT 1) next ON true)
+      SELECT json_agg(p) INTO passed FROM (
+        SELECT listener, since, due_from, read - lag(read, 1, read_before) OVER (ORDER BY place) AS cost
+        FROM walked) p WHERE p.cost > ${SLOW_BLOCKS};`;
 }
 
 /** The columns of a claimed event: the name in `ClaimedRow`, its type, and what it is. */
@@ -140,11 +176,19 @@ function claimSql(names: OutboxNames): string {
       RETURNING ${CLAIMED.map(([, , value]) => value(names)).join(", ")}`;
 }
 
-/** `unsettled()`: see `unsettledSql`. */
+/**
+ * `unsettled(since)`: see `expiredSql` and `unsettledSql`; whether it is time to look below a floor; and how many blocks all
+ * that read. One statement, as each has a cost of its own in a function.
+ */
 function unsettledFunction(names: OutboxNames): string {
   return `
-    CREATE FUNCTION ${names.schema}.unsettled() RETURNS boolean ${HEAD} AS $unsettled$
+    CREATE FUNCTION ${names.schema}.unsettled(since timestamptz, OUT expired boolean, OUT other boolean, OUT read bigint,
+      OUT below boolean)
+    ${HEAD} AS $unsettled$
     BEGIN
-      RETURN (${unsettledSql(names)});
+      read := ${blocksRead(names)};
+      SELECT (${expiredSql(names)}), (${unsettledSql(names)}), EXISTS (SELECT FROM ${names.floor} WHERE look_at <= now())
+        INTO expired, other, below;
+      read := ${blocksRead(names)} - read;
     END $unsettled$;`;
 }

@@ -4,9 +4,10 @@ import { type Database, jsonLiteral } from "../../postgres/database.js";
 import { inTurn } from "../engine.js";
 import type { ClaimedEvent, ClaimRequest, ClaimShare } from "../outbox-store.js";
 import type { Delivery, DeliveryFailure, Lease, OutboxAttempt } from "../records.js";
+import { aboveFloor, belowLook, type LeasesSeen, leaseLook } from "./floor.js";
 import type { WantedRow } from "./functions.js";
 import type { OutboxNames } from "./names.js";
-import { GIVEN_BACK, lockOrder, noteKeys, openState, passOn, settle, unsettled } from "./order.js";
+import { givenBack, lockOrder, noteKeys, openState, passOn, settle } from "./order.js";
 import { attemptText, type ClaimedRow, claimedEvent, KEYED } from "./rows.js";
 
 /** How often one claim asks again because some listeners had less than their share. */
@@ -18,23 +19,27 @@ export type Claim = (request: ClaimRequest) => Promise<ClaimedEvent[]>;
 export function claiming(database: Database, names: OutboxNames): Claim {
   /** Whether the last claim saw new keyed events or expired leases, which `settle` has to handle first. */
   let isUnsettled = false;
+  const leaseSeen = leaseLook(names);
+  const below = belowLook(database, names);
   /** Tokens of claims whose answer was lost. Their events are given back, or they would wait until the lease expires. */
   const unanswered = new Set<string>();
 
   async function round(request: ClaimRequest): Promise<ClaimedRow[]> {
+    await below.look();
     const token = newEventId();
     const lost = [...unanswered];
     const before = lost.length > 0 ? [giveBackSql(names, lost)] : [];
     const settling = isUnsettled || lost.length > 0 ? [settle(names, ...before)] : [];
-    const claim = [claimSql(names, request, token), unsettled(names)];
+    const claim = [claimSql(names, request, token), leaseSeen.sql()];
     // Two transactions, because a claim sees only what was committed before it.
     const results = await database.scripts([...settling, claim]).catch((error) => {
       if ((error as { code?: unknown }).code === "OUTBOX_OUTCOME_UNKNOWN") unanswered.add(token);
       throw error;
     });
     for (const one of lost) unanswered.delete(one);
-    const [rows, [state]] = results.at(-1) as [ClaimedRow[], { unsettled: boolean }[]];
-    isUnsettled = state?.unsettled ?? false;
+    const [rows, [state]] = results.at(-1) as [ClaimedRow[], LeasesSeen[]];
+    isUnsettled = leaseSeen.saw(state);
+    below.saw(state);
     return rows;
   }
 
@@ -82,14 +87,16 @@ function claimSql(names: OutboxNames, { limit, leaseMs, listeners }: ClaimReques
 }
 
 /** Releases the events of claims whose answer was lost, and takes back the attempt that they counted. */
-function giveBackSql({ event }: OutboxNames, tokens: readonly string[]): string {
+function giveBackSql(names: OutboxNames, tokens: readonly string[]): string {
   const list = tokens.map((token) => `'${token}'`).join();
-  return `UPDATE ${event} e SET ${RELEASED} WHERE e.state = 'leased' AND e.leased_until > now() AND e.token IN (${list})`;
+  return `UPDATE ${names.event} e SET ${released(names)} WHERE e.state = 'leased' AND e.leased_until > now() AND e.token IN (${list})`;
 }
 
 /** Makes a claimed event that was not sent as it was before the claim. */
-const RELEASED = `${GIVEN_BACK}, token = NULL, attempts = e.attempts - 1,
+function released(names: OutboxNames): string {
+  return `${givenBack(names)}, token = NULL, attempts = e.attempts - 1,
   first_attempt_at = CASE WHEN e.first_attempt_at = e.claimed_at THEN NULL ELSE e.first_attempt_at END`;
+}
 
 /** One event of each listener in turn; within a listener, those that have been due for longest first. */
 function inOrder(rows: readonly ClaimedRow[], listeners: Iterable<string>): ClaimedRow[] {
@@ -160,7 +167,7 @@ export function leasing(database: Database, names: OutboxNames): Leases {
       return (
         (await giveBack(
           [input],
-          `due_at = i.at, token = NULL, leased_until = NULL, ${HISTORY}, state = ${openState("e.ordering_key", "i.at")}`,
+          `due_at = ${aboveFloor(names, "i.at")}, token = NULL, leased_until = NULL, ${HISTORY}, state = ${openState("e.ordering_key", "i.at")}`,
         )) > 0
       );
     },
@@ -169,7 +176,7 @@ export function leasing(database: Database, names: OutboxNames): Leases {
       return (await end([lease], [{ ...named(lease), ...why }], FAILED, "0, count(*)")) > 0;
     },
     async release(leases) {
-      if (leases.length > 0) await giveBack(leases.map(named), RELEASED);
+      if (leases.length > 0) await giveBack(leases.map(named), released(names));
     },
   };
 }

@@ -23,6 +23,11 @@ export interface OutboxNames {
    * `has_aside` says whether events of it may be `aside`.
    */
   readonly listener: string;
+  /**
+   * The table of listeners whose claims are slow: looks and claims go over their waiting events from `due_from` on; see
+   * floor.ts.
+   */
+  readonly floor: string;
   /** The advisory lock that is held while ordering keys pass from one event to the next. */
   readonly orderLock: string;
   /** The class of the advisory locks of listeners that are being claimed from. */
@@ -46,6 +51,7 @@ export function outboxNames(name: string): OutboxNames {
     body: `${schema}.body`,
     tally: `${schema}.tally`,
     listener: `${schema}.listener`,
+    floor: `${schema}.floor`,
     orderLock: `hashtextextended(${literal(`hookproof ${name} order`)}, 0)`,
     claimLock: `hashtext(${literal(`hookproof ${name} claim`)})`,
     channel: `"hookproof ${name}"`,

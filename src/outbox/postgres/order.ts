@@ -1,5 +1,6 @@
 // Keeps the order of ordering keys in PostgreSQL.
 import { LATER_MS } from "../engine.js";
+import { aboveFloor } from "./floor.js";
 import type { OutboxNames } from "./names.js";
 
 /*
@@ -43,8 +44,9 @@ function hasHead(event: string): string {
 }
 
 /** Makes the next event of each noted key `waiting`, unless the key has a head. */
-export function passOn({ event }: OutboxNames): string {
-  return `UPDATE ${event} e SET state = 'waiting' FROM (
+export function passOn(names: OutboxNames): string {
+  const { event } = names;
+  return `UPDATE ${event} e SET state = 'waiting', due_at = ${aboveFloor(names)} FROM (
       SELECT p.ctid FROM ${NOTED} CROSS JOIN LATERAL (
         SELECT p.ctid, p.seq FROM ${event} p WHERE ${ofKey("p", "k", "parked")} ORDER BY p.seq LIMIT 1) p
       WHERE NOT (${hasHead(event)})
@@ -58,34 +60,38 @@ export function openState(key: string, due: string): string {
   return `CASE WHEN ${key} IS NOT NULL THEN 'new' WHEN ${isLater} THEN 'later' ELSE 'waiting' END`;
 }
 
-/** Whether `settle` has something to do, by the function of the tables. */
-export function unsettled({ schema }: OutboxNames): string {
-  return `SELECT ${schema}.unsettled() AS unsettled`;
+/** Whether a lease has run out after `$1`. */
+export function expiredSql({ event }: OutboxNames): string {
+  return `SELECT EXISTS (SELECT FROM ${event} WHERE state = 'leased' AND leased_until > $1 AND leased_until <= now())`;
 }
 
-/** The statement in that function. */
+/** Whether `settle` has something else to do. */
 export function unsettledSql({ event }: OutboxNames): string {
-  return `SELECT EXISTS (SELECT FROM ${event} WHERE state = 'leased' AND leased_until <= now())
-    OR EXISTS (SELECT FROM ${event} WHERE state = 'later' AND due_at <= now())
-    OR EXISTS (SELECT FROM ${event} WHERE state = 'new') AS unsettled`;
+  return `SELECT EXISTS (SELECT FROM ${event} WHERE state = 'later' AND due_at <= now())
+    OR EXISTS (SELECT FROM ${event} WHERE state = 'new')`;
 }
 
 /** Makes events due again whose lease has expired. */
-function endLeases({ event }: OutboxNames): string {
-  return `UPDATE ${event} e SET ${GIVEN_BACK} WHERE e.ctid = ANY (ARRAY(
+function endLeases(names: OutboxNames): string {
+  const { event } = names;
+  return `UPDATE ${event} e SET ${givenBack(names)} WHERE e.ctid = ANY (ARRAY(
     SELECT l.ctid FROM ${event} l WHERE l.state = 'leased' AND l.leased_until <= now()
     ORDER BY l.leased_until LIMIT ${PLACED} FOR UPDATE SKIP LOCKED))`;
 }
 
 /** Events that were put off and are due now join those that may be claimed. */
-function ripen({ event }: OutboxNames): string {
-  return `UPDATE ${event} e SET state = 'waiting' WHERE e.ctid = ANY (ARRAY(
+function ripen(names: OutboxNames): string {
+  const { event } = names;
+  return `UPDATE ${event} e SET state = 'waiting', due_at = ${aboveFloor(names)} WHERE e.ctid = ANY (ARRAY(
     SELECT l.ctid FROM ${event} l WHERE l.state = 'later' AND l.due_at <= now()
     ORDER BY l.due_at LIMIT ${PLACED} FOR UPDATE SKIP LOCKED))`;
 }
 
 /** Makes an event claimable again that was leased. */
-export const GIVEN_BACK = `state = CASE WHEN e.ordering_key IS NULL THEN 'waiting' ELSE 'new' END, leased_until = NULL`;
+export function givenBack(names: OutboxNames): string {
+  return `state = CASE WHEN e.ordering_key IS NULL THEN 'waiting' ELSE 'new' END, leased_until = NULL,
+  due_at = ${aboveFloor(names)}`;
+}
 
 /**
  * Makes events due again whose lease has expired, and those whose time has come, and gives new events their place: head
@@ -100,7 +106,8 @@ export function settle(names: OutboxNames, ...before: readonly string[]): string
       SELECT k.*, ${hasHead(event)} OR coalesce(least(${firstOf(event, "k", "parked")}, ${firstOf(event, "k", "dead")}) < k.first, false) AS behind
       FROM (SELECT listener, ordering_key, min(seq) AS first FROM fresh GROUP BY listener, ordering_key) k),
     placed AS (
-      UPDATE ${event} e SET state = CASE WHEN f.seq = k.first AND NOT k.behind THEN 'waiting' ELSE 'parked' END
+      UPDATE ${event} e SET state = CASE WHEN f.seq = k.first AND NOT k.behind THEN 'waiting' ELSE 'parked' END,
+        due_at = ${aboveFloor(names)}
       FROM fresh f JOIN keys k ON k.listener = f.listener AND k.ordering_key = f.ordering_key
       WHERE e.ctid = f.ctid)
     SELECT ${noteKeys("keys WHERE behind")}`;

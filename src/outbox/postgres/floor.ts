@@ -1,0 +1,140 @@
+// Keeps claims cheap while a transaction holds its snapshot, whose dead rows no vacuum removes.
+import type { Database } from "../../postgres/database.js";
+import { type OutboxNames, OWN_NAMES } from "./names.js";
+import { ms } from "./rows.js";
+
+/*
+ * A claim goes along the index of waiting events, and over the entries of those that were claimed before, which stay
+ * until no snapshot needs them. When it has read many blocks, it notes from which time on there are events that wait:
+ * the listener's floor. Looks and claims begin there. An event that comes back stands at the floor at the earliest.
+ *
+ * An event may still appear below: its transaction was committed late, or had read an earlier floor. So now and then a
+ * worker looks below, and lowers the floor to what it finds. That look costs as much as every claim did without a
+ * floor, and a claim waits for it, once in twenty times as long as it takes. Nothing depends on who holds what, nor on
+ * the order of steps: a floor that is too high is a delay until the next look. When a look is cheap again, there is no
+ * floor any more: it is -infinity, as not every role of a worker may delete, and upkeep removes the row.
+ */
+
+/** So many blocks of events that a walk reads are many: about 15,000 entries. */
+export const SLOW_BLOCKS = 300;
+
+/** A floor is at least so far below the time, so that transactions which are as short never store below it. */
+const LAG_MS = 2_000;
+
+/** A look below takes one part in so many of the time. */
+const SHARE = 20;
+
+/** How many blocks of events this transaction has read; exact, where a time would depend on what else runs. */
+export function blocksRead({ event }: OutboxNames): string {
+  return `pg_stat_get_xact_blocks_fetched('${event}'::regclass)`;
+}
+
+/** The time at which an event that comes back stands in line. */
+export function aboveFloor({ floor }: OutboxNames, due = "e.due_at"): string {
+  return `greatest(${due}, (SELECT low.due_from FROM ${floor} low WHERE low.listener = e.listener))`;
+}
+
+/**
+ * Notes floors, where the function `claim` has `passed` many entries. A look below that lowered one meanwhile wins. New
+ * ones are stored in one order, so that two claims cannot wait for each other.
+ */
+export function raiseFloors({ floor }: OutboxNames): string {
+  const risen = `least(p.since, now() - ${LAG_MS} * interval '1 ms')`;
+  const passed = "json_to_recordset(passed) AS p(listener text, since timestamptz, due_from timestamptz)";
+  return `UPDATE ${floor} f SET due_from = ${risen},
+          look_at = CASE WHEN f.look_at = 'infinity' THEN clock_timestamp() + interval '1 s' ELSE f.look_at END FROM ${passed}
+        WHERE f.listener = p.listener AND f.due_from = p.due_from AND ${risen} > p.due_from
+          AND f.ctid = ANY (ARRAY(SELECT own.ctid FROM ${floor} own WHERE own.listener IN (
+            SELECT q.listener FROM json_to_recordset(passed) AS q(listener text)) FOR UPDATE SKIP LOCKED));
+        INSERT INTO ${floor} (listener, due_from, look_at)
+        SELECT p.listener, ${risen}, clock_timestamp() + interval '1 s' FROM ${passed}
+        WHERE p.due_from IS NULL ORDER BY p.listener ON CONFLICT DO NOTHING;`;
+}
+
+/** `look_below()` looks below the floor whose turn it is. */
+export function lookBelowFunction(names: OutboxNames): string {
+  const { schema, event, floor } = names;
+  return `
+    CREATE FUNCTION ${schema}.look_below() RETURNS void LANGUAGE plpgsql ${OWN_NAMES}
+    SET plan_cache_mode = force_generic_plan AS $below$
+    DECLARE
+      low record;
+      found_at timestamptz;
+      began timestamptz := clock_timestamp();
+      read bigint := ${blocksRead(names)};
+    BEGIN
+      SELECT f.listener, f.due_from INTO low FROM ${floor} f WHERE f.look_at <= clock_timestamp()
+        ORDER BY f.look_at LIMIT 1 FOR UPDATE SKIP LOCKED;
+      IF low.listener IS NULL THEN
+        RETURN;
+      END IF;
+      SELECT e.due_at INTO found_at FROM ${event} e
+        WHERE e.state = 'waiting' AND e.listener = low.listener AND e.due_at < low.due_from ORDER BY e.due_at LIMIT 1;
+      IF found_at IS NULL AND ${blocksRead(names)} - read < ${SLOW_BLOCKS / 3} THEN
+        UPDATE ${floor} SET due_from = '-infinity', look_at = 'infinity' WHERE listener = low.listener;
+      ELSE
+        UPDATE ${floor} SET due_from = least(due_from, found_at), look_at = clock_timestamp() + interval '1 s'
+          + ${SHARE} * (clock_timestamp() - began) * (SELECT count(*) FROM ${floor} WHERE look_at < 'infinity')
+          WHERE listener = low.listener;
+      END IF;
+    END $below$;`;
+}
+
+/** Looks below floors when a claim has seen that it is time to. */
+export function belowLook(database: Database, { schema }: OutboxNames) {
+  let isDue = false;
+  return {
+    saw(seen: LeasesSeen | undefined): void {
+      isDue = seen?.below ?? false;
+    },
+    async look(): Promise<void> {
+      if (!isDue) return;
+      isDue = false;
+      // Where it fails, the claim after it tells why, or goes on without it.
+      await database.script([`SELECT ${schema}.look_below()`]).catch(() => {});
+    },
+  };
+}
+
+/** What the function `unsettled` answers. */
+export interface LeasesSeen {
+  readonly expired: boolean;
+  readonly other: boolean;
+  readonly read: number;
+  /** Whether it is time to look below a floor. */
+  readonly below: boolean;
+  readonly now: number;
+}
+
+/** Leases that run out are looked for so long before the last look that found none: a claim may commit after that look. */
+const LEASE_MARGIN_MS = 10_000;
+
+/** How long a look over all leases is not repeated, for each block that it read: about twenty times as long as it takes. */
+const PAUSE_PER_BLOCK_MS = 0.2;
+
+/**
+ * Looks for leases that have run out, and remembers until when there were none if a look over all was long. What a claim
+ * that took longer than its lease left behind is found by the next look over all.
+ */
+export function leaseLook({ schema }: OutboxNames) {
+  let clean = Number.NEGATIVE_INFINITY;
+  let allAt = Number.NEGATIVE_INFINITY;
+  let now = Number.NEGATIVE_INFINITY;
+  let isAll = true;
+  return {
+    sql(): string {
+      isAll = now >= allAt || clean > now;
+      const since = isAll ? "'-infinity'" : `to_timestamp(${clean / 1_000})`;
+      return `SELECT u.expired, u.other, u.read::float8 AS read, u.below, ${ms("now()")} AS now FROM ${schema}.unsettled(${since}) u`;
+    },
+    /** Whether `settle` has something to do. */
+    saw(seen: LeasesSeen | undefined): boolean {
+      if (!seen) return false;
+      now = seen.now;
+      if (isAll) allAt = seen.read > SLOW_BLOCKS ? now + seen.read * PAUSE_PER_BLOCK_MS : now;
+      if (!seen.expired) clean = now - LEASE_MARGIN_MS;
+      else if (isAll) allAt = now;
+      return seen.expired || seen.other;
+    },
+  };
+}
