@@ -152,6 +152,8 @@ describe("the verdict on a listener", () => {
       "<h1>Forbidden</h1><p>CSRF verification failed. Request aborted.</p>",
       /403 .*protection of forms/,
     ],
+    ["Rails' CSRF check", 422, {}, "ActionController::InvalidAuthenticityToken", /422 .*protection of forms/],
+    ["Express' CSRF check", 403, {}, "ForbiddenError: invalid csrf token", /403 .*protection of forms/],
     [
       "a CDN",
       403,
@@ -188,10 +190,16 @@ describe("the verdict on a listener", () => {
     ["the application behind a CDN", 403, { server: "cloudflare", "cf-ray": "1-FRA" }, "access denied"],
     ["an address with letters of a login in it", 302, { location: "/authors/blogin/unsigned" }, ""],
     ["a refusal whose words a firewall has too", 409, {}, "request blocked: a copy"],
+    [
+      "a page of a framework, with its token and a captcha",
+      404,
+      {},
+      '<meta name="csrf-token" content="x"><script src="/recaptcha/api.js"></script><title>Not Found</title>',
+    ],
   ])("names no cause that was not shown: %s", async (_, status, headers, body) => {
     const target = await answering((_, response) => response.writeHead(status, headers).end(body));
     const { verdict } = await verdictOn(target, true);
-    expect(`${verdict?.sentence}`).not.toMatch(/firewall|CDN|login page/);
+    expect(`${verdict?.sentence}`).not.toMatch(/firewall|CDN|login page|CSRF/);
   });
 
   it("names nothing that answers alike where a request without a proof is answered otherwise", async () => {
