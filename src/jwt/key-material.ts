@@ -31,6 +31,7 @@ export function unfitKey(reason: string): HookproofError {
   return new HookproofError("KEY_UNFIT", `The key ${reason}.`);
 }
 
+const PUBLIC = "is a public key; signing needs the private one";
 const NO_KEY = "is neither a PEM nor the JSON of a JWK";
 
 function readText(text: string, depth: number): ReadKey {
@@ -62,14 +63,12 @@ function withoutQuotes(text: string): string {
 
 /** The value of JSON, also where its quotes are escaped; nothing for other texts, and for a bare word or number. */
 function jsonOf(text: string): unknown {
-  const tries = text.startsWith('{\\"') ? [`"${text}"`] : /^["{[]|^null$|^\d+$/.test(text) ? [text] : [];
-  for (const one of tries)
-    try {
-      return JSON.parse(one) as unknown;
-    } catch {
-      return undefined;
-    }
-  return undefined;
+  if (!/^["{[]|^null$|^\d+$/.test(text)) return undefined;
+  try {
+    return JSON.parse(text.startsWith('{\\"') ? `"${text}"` : text) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
 const MEMBERS_WITH_KEYS = ["private_key", "privateKey"];
@@ -86,8 +85,7 @@ function readMembers(given: unknown, depth: number): ReadKey {
     }
   if (members.kty === undefined)
     throw unfitKey(`is JSON, but no JWK: it has neither kty nor ${MEMBERS_WITH_KEYS[0]}`);
-  if (members.d === undefined && members.kty !== "oct")
-    throw unfitKey("is a public key; signing needs the private one");
+  if (members.d === undefined && members.kty !== "oct") throw unfitKey(PUBLIC);
   return { form: "jwk", jwk: canonicalJwk(members as unknown as JWK) };
 }
 
@@ -161,8 +159,7 @@ function readPem(text: string): ReadKey {
   const [block, another] = blocks.filter(({ label }) => label.endsWith("PRIVATE KEY"));
   if (block === undefined) {
     const labels = blocks.map(({ label }) => label).join(", ");
-    if (/PUBLIC KEY|CERTIFICATE/.test(labels))
-      throw unfitKey(`is a public key; signing needs the private one (the PEM has ${labels})`);
+    if (/PUBLIC KEY|CERTIFICATE/.test(labels)) throw unfitKey(`${PUBLIC} (the PEM has ${labels})`);
     throw unfitKey(`cannot be read: the PEM has no private key, but ${labels}`);
   }
   if (another !== undefined) throw unfitKey("is one of several private keys in the text; give one alone");
@@ -222,8 +219,7 @@ function readDer(bytes: Uint8Array): ReadKey {
   }
   if (first?.tag === SEQUENCE && second?.tag === OCTET_STRING && outer)
     return encrypted("ENCRYPTED PRIVATE KEY", [encodeBase64(outer.whole)]);
-  if (first?.tag === SEQUENCE && second?.tag === BIT_STRING)
-    throw unfitKey("is a public key; signing needs the private one");
+  if (first?.tag === SEQUENCE && second?.tag === BIT_STRING) throw unfitKey(PUBLIC);
   throw unfitKey(DAMAGED);
 }
 

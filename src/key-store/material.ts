@@ -77,7 +77,6 @@ export function privateJwkOf(material: KeyMaterial, passphrase: string | undefin
 
 function checkNames(jwk: JWK): JWK {
   if (jwk.kty === "oct") throw unfitKey("is symmetric");
-  if (jwk.d === undefined) throw unfitKey("is a public key; signing needs the private one");
   if (jwk.use !== undefined && jwk.use !== "sig") throw unfitKey("says that it is not for signatures (use)");
   if (jwk.key_ops !== undefined && !(Array.isArray(jwk.key_ops) && jwk.key_ops.includes("sign")))
     throw unfitKey("says that it is not for signing (key_ops)");
