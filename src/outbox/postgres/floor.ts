@@ -81,7 +81,8 @@ export function lookBelowFunction(names: OutboxNames): string {
 }
 
 /** Looks below floors when a claim has seen that it is time to. */
-export function belowLook(database: Database, { schema }: OutboxNames) {
+export function belowLook(database: Database, { schema, floor }: OutboxNames) {
+  const putOff = `UPDATE ${floor} SET look_at = clock_timestamp() + interval '5 min' WHERE look_at <= clock_timestamp()`;
   let isDue = false;
   return {
     saw(seen: LeasesSeen | undefined): void {
@@ -90,8 +91,10 @@ export function belowLook(database: Database, { schema }: OutboxNames) {
     async look(): Promise<void> {
       if (!isDue) return;
       isDue = false;
-      // Where it fails, the claim after it tells why, or goes on without it.
-      await database.script([`SELECT ${schema}.look_below()`]).catch(() => {});
+      // Where it does not end in time it would fail ahead of each claim; where the put-off fails too, the claim tells why.
+      await database
+        .script([`SELECT ${schema}.look_below()`])
+        .catch(() => database.script([putOff]).catch(() => {}));
     },
   };
 }

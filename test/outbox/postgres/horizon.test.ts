@@ -169,6 +169,18 @@ describeWith("postgresql", postgres)("while a snapshot is held", () => {
     await expect.poll(async () => found.push(...(await ids())), { timeout: 20_000, interval: 200 }).toBe(1);
   });
 
+  it("a look below that fails is put off, and claims go on without it", async () => {
+    await withFloor();
+    await query(`CREATE OR REPLACE FUNCTION hookproof.look_below() RETURNS void LANGUAGE plpgsql AS $$
+      BEGIN RAISE query_canceled; END $$`);
+    await lookNow();
+    await claimed(); // sees that a look is due
+    const given = await put("x");
+    expect(await ids()).toEqual([given]);
+    const { rows } = await query("SELECT look_at > now() + interval '4 min' AS late FROM hookproof.floor");
+    expect(rows).toEqual([{ late: true }]);
+  });
+
   it("an event that comes back stands at the floor: released, run out, tried again, put off, redriven", async () => {
     await deliver(20_000);
     const given = [await put("release"), await put("lease"), await put("again"), await put("failed")];
