@@ -27,13 +27,13 @@ export const MUTANTS = [
     ],
     [
       "several of a key at a time",
-      "if (isUnfinished(entry) || entry.failure?.blocksKey) taken.add(key);",
-      "if (entry.failure?.blocksKey) taken.add(key);",
+      "if (isUnfinished(entry) || entry.failure?.blocksKey) taken.add(entry.key);",
+      "if (entry.failure?.blocksKey) taken.add(entry.key);",
     ],
     [
       "a dead letter never blocks its key",
-      "if (isUnfinished(entry) || entry.failure?.blocksKey) taken.add(key);",
-      "if (isUnfinished(entry)) taken.add(key);",
+      "if (isUnfinished(entry) || entry.failure?.blocksKey) taken.add(entry.key);",
+      "if (isUnfinished(entry)) taken.add(entry.key);",
     ],
     [
       "a second attempt counts as the first sent",
@@ -157,8 +157,8 @@ export const MUTANTS = [
     ],
     [
       "a reschedule is tried once (L44)",
-      "const done = await calls.untilDone(() => store.reschedule(lease, at, record), this.#leaseEnds());",
-      "const done = await calls.untilDone(() => store.reschedule(lease, at, record), 0);",
+      "const done = await this.#store(record, (attempt) => store.reschedule(lease, at, attempt));",
+      "const done = await this.#context.calls.untilDone(() => store.reschedule(lease, at, record), 0);",
     ],
     [
       "401 buries",
@@ -172,8 +172,8 @@ export const MUTANTS = [
     ],
     [
       "a burial is tried once (L45)",
-      "const done = await calls.untilDone(() => store.fail(this.#claimed.lease, failure), this.#leaseEnds());",
-      "const done = await calls.untilDone(() => store.fail(this.#claimed.lease, failure), 0);",
+      "const done = await this.#store(attempt, (kept) =>\n      store.fail(this.#claimed.lease, { ...failure, attempt: kept }),\n    );",
+      "const done = await this.#context.calls.untilDone(() => store.fail(this.#claimed.lease, { ...failure, attempt }), 0);",
     ],
     [
       "the lease's end is read by another clock (L6)",
