@@ -1,6 +1,6 @@
 // @ts-check
 // Runs stages of CI side by side as far as the processors go, prints each when it ends, and at the end what took how long,
-// what failed with the command that repeats it, and which test files passed only when they ran once more, alone.
+// what failed with the command that repeats it and its last lines, and what passed only when it ran once more, alone.
 import { spawn } from "node:child_process";
 import { chmodSync, createWriteStream, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,6 +8,8 @@ import { join } from "node:path";
 /** A stage that takes longer is taken for one that hangs. */
 const LIMIT_MS = 40 * 60_000;
 const SIGN_OF_LIFE_MS = 60_000;
+/** Of each failed stage, at the end. */
+const LAST_LINES = 12;
 
 /**
  * @typedef {object} Stage
@@ -16,6 +18,7 @@ const SIGN_OF_LIFE_MS = 60_000;
  * @property {readonly string[]} [after] stages that have to end before, whether they fail or not
  * @property {number} takes how many processors it keeps busy
  * @property {boolean} [tests] whether it runs vitest, with the reporter of test/kit/run-reporter.ts
+ * @property {boolean} [again] whether it runs once more, as a whole, when it has failed
  * @property {{ command(line: string, env?: Record<string, string>): string[] }} [as] who runs it
  *
  * @typedef {{ passed: number, failed: number, skipped: number, failedIn: string[] }} Outcome
@@ -36,7 +39,7 @@ export async function runStages({ work, env, processors, stages }) {
   const durations = [];
   /** @type {string[]} */
   const failures = [];
-  /** @type {string[]} */
+  /** @type {{ name: string, words?: string }[]} */
   const unstable = [];
   const sum = { passed: 0, failed: 0 };
   /** @type {Set<number>} The groups of what runs. */
@@ -83,8 +86,8 @@ export async function runStages({ work, env, processors, stages }) {
     console.log(`${String(from).padStart(5)} s ${String(took).padStart(5)} s  ${name}`);
   console.log(`${" ".repeat(8)}${String(seconds()).padStart(5)} s  in all`);
   for (const failure of failures) console.log(`\nFAILED ${failure}`);
-  for (const file of unstable)
-    console.log(`\nUNSTABLE ${file}: it failed, and passed alone (docs/testing.md)`);
+  for (const { name, words = "" } of unstable)
+    console.log(`\nUNSTABLE ${name}: it failed, and passed alone (docs/testing.md)${words}`);
   if (failures.length > 0) process.exitCode = 1;
   console.log(`\n${sum.passed} passed, ${Math.max(sum.failed, failures.length)} failed`);
 
@@ -112,14 +115,23 @@ export async function runStages({ work, env, processors, stages }) {
         VITEST_MAX_WORKERS: "1",
       });
       if (second.ok) {
-        unstable.push(...failed);
+        unstable.push(...failed.map((name) => ({ name })));
         sum.passed += result.failed;
         return;
       }
       sum.failed += result.failed;
     }
+    if (stage.again) {
+      console.log(`[${seconds()} s] ${stage.name}: once more`);
+      const second = await run({ ...stage, name: `${stage.name}, once more` }, command, undefined);
+      if (second.ok) {
+        unstable.push({ name: stage.name, words: `\n${indented(first.lines)}` });
+        return;
+      }
+    }
     failures.push(
-      `${stage.name} (${first.why}). To repeat it${stage.as ? ", as an ordinary user" : ""}:\n  ${command}`,
+      `${stage.name} (${first.why}). To repeat it${stage.as ? ", as an ordinary user" : ""}:\n  ${command}\n` +
+        indented(failed.length > 0 ? failed : first.lines),
     );
   }
 
@@ -128,7 +140,7 @@ export async function runStages({ work, env, processors, stages }) {
    * @param {string} command
    * @param {string | undefined} outcome where vitest says what it came to
    * @param {Record<string, string>} more for its environment
-   * @returns {Promise<{ ok: boolean, why: string }>}
+   * @returns {Promise<{ ok: boolean, why: string, lines: readonly string[] }>}
    */
   async function run({ name, as }, command, outcome, more = {}) {
     console.log(`[${seconds()} s] ${name}: ${command}`);
@@ -169,8 +181,16 @@ export async function runStages({ work, env, processors, stages }) {
     const lines = readFileSync(log, "utf8").trimEnd().split("\n");
     const shown = why === "" ? lines.slice(-12) : lines.slice(-400);
     console.log(`\n===== ${name}: ${why || "passed"}, ${seconds(since)} s\n${shown.join("\n")}\n`);
-    return { ok: why === "", why };
+    return { ok: why === "", why, lines };
   }
+}
+
+/** What a stage said last: the end of a run is what is kept of it. */
+function indented(/** @type {readonly string[]} */ lines) {
+  return lines
+    .slice(-LAST_LINES)
+    .map((line) => `    ${line}`)
+    .join("\n");
 }
 
 /** @returns {Outcome} */

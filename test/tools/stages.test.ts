@@ -27,12 +27,12 @@ const wavering = (seen: string) =>
 it("runs every stage whatever fails, and lists what failed with the command that repeats it", () => {
   const { end, code } = run(() => [
     { name: "first", command: "exit 3", takes: 1 },
-    { name: "second", command: "nonsense", after: ["first"], takes: 2 },
+    { name: "second", command: "echo why; nonsense", after: ["first"], takes: 2 },
     { name: "third", command: "true", after: ["second"], takes: 0 },
   ]);
   expect(end).toMatch(/s {2}first\n.*s {2}second\n.*s {2}third\n.*in all\n/);
   expect(end).toContain("FAILED first (ended with 3). To repeat it:\n  exit 3\n");
-  expect(end).toContain("FAILED second (ended with 127). To repeat it:\n  nonsense\n");
+  expect(end).toContain("FAILED second (ended with 127). To repeat it:\n  echo why; nonsense\n    why\n");
   expect(end).toMatch(/\n0 passed, 2 failed\n$/);
   expect(code).toBe(1);
 });
@@ -46,10 +46,24 @@ it("names a test file that passed only alone, and is green", () => {
   expect(code).toBe(0);
 });
 
+it("runs a stage that is no test once more where it is told to, and says what it said the first time", () => {
+  const { end, code } = run((work) => [
+    {
+      name: "bench",
+      command: `[ -e ${work}/seen ] || { touch ${work}/seen; echo why; exit 1; }`,
+      takes: 2,
+      again: true,
+    },
+  ]);
+  expect(end).toContain("UNSTABLE bench: it failed, and passed alone (docs/testing.md)\n    why\n");
+  expect(end).toMatch(/\n0 passed, 0 failed\n$/);
+  expect(code).toBe(0);
+});
+
 it("is red for a test file that fails alone as well", () => {
   const failing = `echo '{"passed":8,"failed":2,"skipped":0,"failedIn":["test/a.test.ts"]}' > "$HOOKPROOF_OUTCOME"; false`;
   const { end, code } = run(() => [{ name: "tests", command: `${failing} #`, takes: 2, tests: true }]);
-  expect(end).toContain("FAILED tests (ended with 1)");
+  expect(end).toMatch(/FAILED tests \(ended with 1\)(.|\n)*\n {4}test\/a\.test\.ts\n/);
   expect(end).toMatch(/\n8 passed, 2 failed\n$/);
   expect(code).toBe(1);
 });
