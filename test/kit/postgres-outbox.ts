@@ -22,7 +22,7 @@ const TIMES = {
   event: ["enqueued_at", "ready_at", "due_at", "claimed_at", "leased_until", "first_attempt_at", "ended_at"],
   body: ["stored_at", "check_at"],
   listener: ["paused_at", "rest_until", "changed_at", "pace", "unknown_since", "unknown_until"],
-  floor: ["due_from", "look_at"],
+  floor: ["due_from", "looked_to", "look_at"],
 };
 
 export function testOutbox(connectionString: string, options: pg.PoolConfig = {}): TestOutbox {
@@ -41,6 +41,9 @@ export function testOutbox(connectionString: string, options: pg.PoolConfig = {}
           const earlier = columns.map((column) => `${column} = ${column} - ${ms} * interval '1 ms'`);
           await pool.query(`UPDATE ${schema}.${table} SET ${earlier.join()}`);
         }
+        await pool.query(
+          `UPDATE ${schema}.floor SET bounds = ARRAY(SELECT b - ${ms} * interval '1 ms' FROM unnest(bounds) b)`,
+        );
       },
       async transaction(end, work) {
         const client = await pool.connect();

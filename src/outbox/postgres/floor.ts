@@ -8,11 +8,12 @@ import { ms } from "./rows.js";
  * until no snapshot needs them. When it has read many blocks, it notes from which time on there are events that wait:
  * the listener's floor. Looks and claims begin there. An event that comes back stands at the floor at the earliest.
  *
- * An event may still appear below: its transaction was committed late, or had read an earlier floor. So now and then a
- * worker looks below, and lowers the floor to what it finds. That look costs as much as every claim did without a
- * floor, and a claim waits for it, once in twenty times as long as it takes. Nothing depends on who holds what, nor on
- * the order of steps: a floor that is too high is a delay until the next look. When a look is cheap again, there is no
- * floor any more: it is -infinity, as not every role of a worker may delete, and upkeep removes the row.
+ * An event may still appear below: its transaction was committed late, or had read an earlier floor. So a worker looks
+ * below now and then, piece by piece: each value that the floor has had is a bound, so a piece holds about as many
+ * entries as one claim went over, whatever the number of events delivered. What it finds it sets to the floor. Nothing
+ * depends on who holds what, nor on the order of steps: a floor that is too high is a delay until the next look. Pieces
+ * that are cheap again are joined, and when nothing dear is left below, there is no floor any more: it is -infinity, as
+ * not every role of a worker may delete, and upkeep removes the row.
  */
 
 /** So many blocks of events that a walk reads are many: about 15,000 entries. */
@@ -21,8 +22,14 @@ export const SLOW_BLOCKS = 300;
 /** A floor is at least so far below the time, so that transactions which are as short never store below it. */
 const LAG_MS = 2_000;
 
-/** A look below takes one part in so many of the time. */
+/** A look below ends when it has read so many blocks: about 30 ms. */
+const LOOK_BLOCKS = 10 * SLOW_BLOCKS;
+
+/** Looks below take one part in so many of the time. */
 const SHARE = 20;
+
+/** How many events a look sets to the floor at once. */
+const LOOK_PAGE = 1_000;
 
 /** How many blocks of events this transaction has read; exact, where a time would depend on what else runs. */
 export function blocksRead({ event }: OutboxNames): string {
@@ -35,48 +42,76 @@ export function aboveFloor({ floor }: OutboxNames, due = "e.due_at"): string {
 }
 
 /**
- * Notes floors, where the function `claim` has `passed` many entries. A look below that lowered one meanwhile wins. New
- * ones are stored in one order, so that two claims cannot wait for each other.
+ * Notes floors, where the function `claim` has `passed` many entries. A look below that found something meanwhile wins.
+ * New ones are stored in one order, so that two claims cannot wait for each other.
  */
 export function raiseFloors({ floor }: OutboxNames): string {
   const risen = `least(p.since, now() - ${LAG_MS} * interval '1 ms')`;
   const passed = "json_to_recordset(passed) AS p(listener text, since timestamptz, due_from timestamptz)";
+  const soon = "clock_timestamp() + interval '1 s'";
   return `UPDATE ${floor} f SET due_from = ${risen},
-          look_at = CASE WHEN f.look_at = 'infinity' THEN clock_timestamp() + interval '1 s' ELSE f.look_at END FROM ${passed}
+          bounds = CASE WHEN f.due_from > '-infinity' THEN f.bounds || f.due_from ELSE '{}' END,
+          looked_to = CASE WHEN f.due_from > '-infinity' THEN f.looked_to ELSE ${risen} END,
+          look_at = CASE WHEN f.look_at = 'infinity' THEN ${soon} ELSE f.look_at END FROM ${passed}
         WHERE f.listener = p.listener AND f.due_from = p.due_from AND ${risen} > p.due_from
           AND f.ctid = ANY (ARRAY(SELECT own.ctid FROM ${floor} own WHERE own.listener IN (
             SELECT q.listener FROM json_to_recordset(passed) AS q(listener text)) FOR UPDATE SKIP LOCKED));
-        INSERT INTO ${floor} (listener, due_from, look_at)
-        SELECT p.listener, ${risen}, clock_timestamp() + interval '1 s' FROM ${passed}
+        INSERT INTO ${floor} (listener, due_from, bounds, looked_to, look_at)
+        SELECT p.listener, ${risen}, '{}', ${risen}, ${soon} FROM ${passed}
         WHERE p.due_from IS NULL ORDER BY p.listener ON CONFLICT DO NOTHING;`;
 }
 
-/** `look_below()` looks below the floor whose turn it is. */
+/**
+ * `look_below()` goes on below the floor whose turn it is: from where the last look ended, downwards, and from the bottom
+ * to the floor again.
+ */
 export function lookBelowFunction(names: OutboxNames): string {
   const { schema, event, floor } = names;
   return `
     CREATE FUNCTION ${schema}.look_below() RETURNS void LANGUAGE plpgsql ${OWN_NAMES}
     SET plan_cache_mode = force_generic_plan AS $below$
     DECLARE
-      low record;
-      found_at timestamptz;
+      low ${floor}%ROWTYPE;
+      bottom timestamptz;
+      found_here int;
+      found_any boolean := false;
       began timestamptz := clock_timestamp();
-      read bigint := ${blocksRead(names)};
+      first_read bigint := ${blocksRead(names)};
+      piece_read bigint := first_read;
     BEGIN
-      SELECT f.listener, f.due_from INTO low FROM ${floor} f WHERE f.look_at <= clock_timestamp()
+      SELECT f.* INTO low FROM ${floor} f WHERE f.look_at <= clock_timestamp()
         ORDER BY f.look_at LIMIT 1 FOR UPDATE SKIP LOCKED;
       IF low.listener IS NULL THEN
         RETURN;
       END IF;
-      SELECT e.due_at INTO found_at FROM ${event} e
-        WHERE e.state = 'waiting' AND e.listener = low.listener AND e.due_at < low.due_from ORDER BY e.due_at LIMIT 1;
-      IF found_at IS NULL AND ${blocksRead(names)} - read < ${SLOW_BLOCKS / 3} THEN
-        UPDATE ${floor} SET due_from = '-infinity', look_at = 'infinity' WHERE listener = low.listener;
-      ELSE
-        UPDATE ${floor} SET due_from = least(due_from, found_at), look_at = clock_timestamp() + interval '1 s'
-          + ${SHARE} * (clock_timestamp() - began) * (SELECT count(*) FROM ${floor} WHERE look_at < 'infinity')
-          WHERE listener = low.listener;
+      LOOP
+        bottom := coalesce((SELECT max(b) FROM unnest(low.bounds) b WHERE b < low.looked_to), '-infinity');
+        -- A claim that went over these events before must not raise the floor above them: it compares what it has read.
+        UPDATE ${event} e SET due_at = low.due_from - interval '1 us' WHERE e.ctid = ANY (ARRAY(
+          SELECT n.ctid FROM ${event} n WHERE n.state = 'waiting' AND n.listener = low.listener
+            AND n.due_at >= bottom AND n.due_at < low.looked_to ORDER BY n.due_at LIMIT ${LOOK_PAGE} FOR UPDATE SKIP LOCKED));
+        GET DIAGNOSTICS found_here = ROW_COUNT;
+        found_any := found_any OR found_here > 0;
+        EXIT WHEN found_here = ${LOOK_PAGE};
+        IF found_here > 0 OR ${blocksRead(names)} - piece_read > ${SLOW_BLOCKS / 3} THEN
+          piece_read := ${blocksRead(names)};
+        ELSIF bottom > '-infinity' THEN
+          low.bounds := array_remove(low.bounds, bottom);
+        ELSIF low.looked_to = low.due_from THEN
+          UPDATE ${floor} SET due_from = '-infinity', look_at = 'infinity', bounds = '{}' WHERE listener = low.listener;
+          RETURN;
+        END IF;
+        low.looked_to := bottom;
+        EXIT WHEN bottom = '-infinity' OR ${blocksRead(names)} - first_read > ${LOOK_BLOCKS};
+      END LOOP;
+      IF found_any THEN
+        low.due_from := low.due_from - interval '1 us';
       END IF;
+      UPDATE ${floor} SET due_from = low.due_from, bounds = low.bounds,
+        looked_to = CASE WHEN low.looked_to = '-infinity' THEN low.due_from ELSE least(low.looked_to, low.due_from) END,
+        look_at = clock_timestamp() + CASE WHEN low.looked_to = '-infinity' THEN interval '1 s' ELSE interval '0' END
+          + ${SHARE} * (clock_timestamp() - began) * (SELECT count(*) FROM ${floor} WHERE look_at < 'infinity')
+        WHERE listener = low.listener;
     END $below$;`;
 }
 
