@@ -14,6 +14,8 @@ const path = (file: string) => fileURLToPath(new URL(file, folder));
 const page = readFileSync(new URL("../../../../docs/guides/frameworks.md", import.meta.url), "utf8");
 
 const secret = generateSecret();
+/** A connection for each request: a server may close one that is kept just when the next request comes. */
+const FRESH = { "Content-Type": "application/json", Connection: "close" };
 /** What every way to write it again changes. */
 const BODY = '{"type":"user.offboarded", "name":"Zo\u00eb <b> & co", "gone":null}';
 const WRITTEN_AGAIN = '{"type":"user.offboarded","name":"Zo\u00eb <b> & co","gone":null}';
@@ -119,7 +121,7 @@ async function start(run: readonly string[], variant: "right" | "wrong"): Promis
   stops.push(() => child.pid !== undefined && process.kill(-child.pid, "SIGKILL"));
   const url = `http://127.0.0.1:${port}/api/v1/webhooks/incoming/lst_1`;
   const answers = () =>
-    fetch(url, { method: "POST", body: "{}", headers: { "Content-Type": "application/json" } }).then(
+    fetch(url, { method: "POST", body: "{}", headers: FRESH }).then(
       ({ status }) => status,
       () => 0,
     );
@@ -132,7 +134,7 @@ function request(signed: string) {
   const [timestamp, eventId] = [String(Math.floor(Date.now() / 1000)), newEventId()];
   const input = `${timestamp}.${eventId}.${signed}`;
   const headers = {
-    "Content-Type": "application/json",
+    ...FRESH,
     "Webhook-Timestamp": timestamp,
     "Webhook-Event-Id": eventId,
     "Webhook-Signature": createHmac("sha256", secret).update(input).digest("base64url"),
