@@ -5,15 +5,17 @@ import {
   closeSync,
   constants,
   fstatSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readFileSync,
+  realpathSync,
   type Stats,
   statSync,
 } from "node:fs";
 import { chmod, link, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { CliError, EXIT } from "./failure.js";
 import { textOf, withoutMark } from "./input/text.js";
 import { type Io, readStdin } from "./io.js";
@@ -188,6 +190,43 @@ function requireOwner(path: string, { uid }: Stats): void {
     `${path} belongs to another user (uid ${uid}), who can replace its content.`,
     { hint: "Make your own copy, or a new secret. Use chown only after reading the file." },
   );
+}
+
+/**
+ * The real path of a file or folder, which need not be there yet; undefined where it is outside of `folder`, by its
+ * name or by a link. A name on the network is not looked at: that alone would sign this user in there.
+ */
+export function pathInside(folder: string, path: string): string | undefined {
+  const absolute = resolve(path);
+  if (absolute.startsWith("\\\\") && !isBelow(resolve(folder), absolute)) return undefined;
+  const [within, real] = [realPath(resolve(folder)), realPath(absolute)];
+  return within !== undefined && real !== undefined && isBelow(within, real) ? real : undefined;
+}
+
+function isBelow(folder: string, path: string): boolean {
+  const way = relative(folder, path);
+  return way !== ".." && !/^\.\.[/\\]/.test(way) && !isAbsolute(way);
+}
+
+/** The real path, from the nearest folder that is there; undefined for a link that leads nowhere, as it may later. */
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    if (isLink(path)) return undefined;
+    const folder = dirname(path);
+    const real = folder === path ? path : realPath(folder);
+    return real && join(real, basename(path));
+  }
+}
+
+/** Whether a path is a link, wherever it leads. */
+export function isLink(path: string): boolean {
+  try {
+    return lstatSync(path).isSymbolicLink();
+  } catch {
+    return false;
+  }
 }
 
 /** The bytes of a file, or a refusal that names the file. */

@@ -276,6 +276,126 @@ describe("a configuration in a folder does not sign with what is not its own", (
   });
 });
 
+describe("what a folder's file names is a file of that folder", () => {
+  const status = "hookproof outbox status";
+  const asked = async (command: string, code: string) => {
+    const seen = await refused(command);
+    expect(seen, command).toContain(`error[${code}]`);
+    return seen;
+  };
+  /** A file whose path reads as the stranger's address, as a repository can hold one. */
+  const planted = async (url: string) => {
+    const path = join(stage.folder, "work", url.replace("://", ":/"));
+    mkdirSync(join(path, ".."), { recursive: true });
+    writeFileSync(path, "");
+  };
+
+  it("an outbox that a driver would take for a server", async () => {
+    const host = theirs.origin.replace("http://", "");
+    for (const scheme of ["http", "https", "libsql", "ws", "wss", "HTTP"]) {
+      const url = `${scheme}://${host}/app.db`;
+      await planted(url);
+      project({ outbox: url });
+      await asked(status, "OUTBOX_NOT_FOUND");
+      await asked(`${status} --outbox ${url}`, "OUTBOX_NOT_FOUND");
+    }
+    for (const outbox of [
+      `${theirs.url}?authToken=x`,
+      "file:../users.db",
+      ":memory:",
+      "\\\\host\\share\\a.db",
+    ]) {
+      project({ outbox });
+      await asked(status, "OUTBOX_NOT_FOUND");
+    }
+  });
+
+  it("an assistant's tools among them", async () => {
+    const url = theirs.origin.concat("/app.db");
+    await planted(url);
+    project({ outbox: url, jwks: `${theirs.origin}/jwks.json` });
+    const call = (name: string, input: object) =>
+      JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: input } });
+    const request = { headers: "Authorization: Bearer a.b.c", body: "{}" };
+    writeFileSync(
+      join(stage.folder, "work", "calls"),
+      [
+        call("show_outbox", {}),
+        call("list_dead_letters", {}),
+        call("show_attempts", { eventId: crypto.randomUUID() }),
+        call("verify_request", request),
+        "",
+      ].join("\n"),
+    );
+    const seen = await stage.run("hookproof mcp < calls");
+    expect(seen.filter((line) => /OUTBOX_NOT_FOUND|SECRET_FILE_OUTSIDE/.test(line))).toHaveLength(4);
+    expect(theirs.got).toEqual([]);
+  });
+
+  it("a key set: its address is the user's to name", async () => {
+    await stage.runInOne(
+      "hookproof sign --data 1 https://localhost/api/v1/webhooks/incoming/a --secret-file ../secret.txt --curl > a.sh",
+    );
+    for (const jwks of [
+      theirs.url,
+      theirs.url.replace("http://", "http:"),
+      "https://keys.example/jwks.json",
+    ]) {
+      project({ target: ours.url, jwks });
+      const seen = await asked(`hookproof verify a.sh --url ${ours.url}`, "SECRET_FILE_OUTSIDE");
+      expect(seen).toContain("only you may name an address");
+      await asked("hookproof listen --port 0 --no-ui", "SECRET_FILE_OUTSIDE");
+    }
+    await stage.runInOne(`hookproof verify a.sh --url ${ours.url} --jwks ${theirs.url}`);
+    project({ target: ours.url, jwks: `${theirs.url}` });
+    await stage.runInOne(`hookproof verify a.sh --url ${ours.url} --config hookproof.config.json`);
+  });
+
+  it("a certificate, and a key store with a link to the user's own keys", async () => {
+    await stage.runInOne(`hookproof keys generate --alg ES256 --kid mine --store ../store
+      mkdir -m 700 keys; ln -s ../../store/keys.json keys/keys.json; printf x > ../ca.pem`);
+    project({ target: theirs.url, method: "jwt", store: "keys" });
+    expect(await asked("hookproof send --data 1", "SECRET_FILE_OUTSIDE")).toContain(
+      "keys.json in it leads out",
+    );
+    await asked("hookproof keys list", "SECRET_FILE_OUTSIDE");
+    project({ target: theirs.url, ca: "../ca.pem" });
+    await asked("hookproof doctor", "SECRET_FILE_OUTSIDE");
+  });
+
+  it("a link that leads nowhere yet, and one beside a database", async () => {
+    project({ outbox: "app.db" });
+    await stage.runInOne("ln -s ../made.db app.db");
+    await asked("hookproof outbox create", "OUTBOX_OUTSIDE");
+    await stage.runInOne("rm app.db; hookproof outbox create; printf 'mine, and to be kept' > ../mine");
+    for (const end of ["wal", "shm", "journal"]) {
+      await stage.runInOne(`rm -f app.db-*; ln -s ../mine app.db-${end}`);
+      await asked(status, "OUTBOX_OUTSIDE");
+      await asked(`${status} --outbox app.db`, "OUTBOX_OUTSIDE");
+      expect((await stage.runInOne("cat ../mine; ls ..")).join(" ")).toMatch(
+        /^mine, and to be kept(?!.*made\.db)/,
+      );
+    }
+  });
+
+  it("and no text with a NUL", async () => {
+    for (const name of ["outbox", "store", "key", "jwks", "ca", "target"]) {
+      project({ target: ours.url, [name]: "a\0b" });
+      expect(await asked(status, "CONFIG_INVALID")).toContain(`${name} must not hold a NUL character`);
+    }
+    project({ target: ours.url, secretFiles: ["a\0b"] });
+    await asked(status, "CONFIG_INVALID");
+  });
+
+  it("nor does a captured command name others: a device, or a file of this user's", async () => {
+    for (const name of ["../secret.txt", "/dev/zero", "link.txt", "."]) {
+      await stage.runInOne(`ln -sf ../secret.txt link.txt`);
+      writeFileSync(join(stage.folder, "work", "a.sh"), `curl --data-binary @${name} ${ours.url}`);
+      await asked("hookproof verify a.sh --secret-file ../secret.txt", "FILE_UNREADABLE");
+    }
+  });
+});
+
 describe("an event of a file gives id and bytes, not a target", () => {
   it.each(["replay event.json --profile prod", "replay event.json --profile prod --new-id --yes"])(
     "%s goes to the profile's target",

@@ -1,6 +1,7 @@
 // One way to all drivers of SQLite.
 import { closeSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
+import { resolve } from "node:path";
 import { HookproofError } from "../core/errors.js";
 
 /** A synchronous SQLite connection as `better-sqlite3`, `libsql`, `node:sqlite` and `bun:sqlite` have it. */
@@ -111,7 +112,8 @@ export interface OpenSqliteOptions {
 type Constructor = new (file: string) => OpenSqliteDatabase;
 
 /**
- * Opens a SQLite file with a driver by its name. Only its owner can read a file that it creates.
+ * Opens a SQLite file with a driver by its name. Only its owner can read a file that it creates. The text is always a
+ * path: what a driver would take for an address is a file of that name.
  *
  * @example
  * ```ts
@@ -125,9 +127,14 @@ export function openSqlite(
   file: string,
   { driver = builtIn() ?? "libsql", from = import.meta.url }: OpenSqliteOptions = {},
 ): OpenSqliteDatabase {
+  if (typeof file !== "string" || file === "" || file.includes("\0"))
+    throw new TypeError("file must be the name of a file, or :memory:");
   const Database = constructorOf(driver, createRequire(from));
-  if (file !== ":memory:") createPrivately(file);
-  return new Database(file);
+  if (file === ":memory:") return new Database(file);
+  // A driver takes some names for addresses (http:, libsql:, file:), and never one that begins at the root.
+  const path = resolve(file);
+  createPrivately(path);
+  return new Database(path);
 }
 
 /**

@@ -1,7 +1,8 @@
 // Writes a request as a curl command, and reads one back.
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import type { HeaderPair } from "hookproof";
 import { CliError, EXIT, usageError } from "../failure.js";
+import { pathInside } from "../files.js";
 import type { CapturedRequest } from "./raw-request.js";
 
 /** A curl command that sends exactly this request; the body travels as it is, byte for byte. */
@@ -93,14 +94,24 @@ function headerOf(line: string): HeaderPair {
 /** What curl would send: `@file` is read, and only --data-binary and --json keep its line ends. */
 function dataOf(flag: string, value: string): Buffer {
   if (flag === "--data-raw" || !value.startsWith("@")) return Buffer.from(value);
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(value.slice(1));
-  } catch {
-    throw new CliError(EXIT.setup, "FILE_UNREADABLE", `${value.slice(1)} cannot be read.`);
-  }
+  const bytes = fileOf(value.slice(1));
   const keeps = flag === "--data-binary" || flag === "--json";
   return keeps ? bytes : Buffer.from(bytes.filter((byte) => byte !== 0x0a && byte !== 0x0d && byte !== 0));
+}
+
+/** A file that a capture names, and whoever wrote the capture may be anybody: one of this folder, and no pipe or device. */
+function fileOf(name: string): Buffer {
+  const path = name.includes("\0") ? undefined : pathInside(".", name);
+  if (path === undefined)
+    throw new CliError(EXIT.setup, "FILE_UNREADABLE", `${name} is outside of this folder.`, {
+      hint: "A captured command names files of this folder only. Copy the file here if it is yours to show.",
+    });
+  try {
+    if (statSync(path).isFile()) return readFileSync(path);
+  } catch {
+    // Told below.
+  }
+  throw new CliError(EXIT.setup, "FILE_UNREADABLE", `${name} cannot be read.`);
 }
 
 /** curl joins several data flags with an ampersand. */

@@ -5,6 +5,7 @@ import { secretFingerprint } from "hookproof";
 import type { ReceiverAnswer } from "hookproof/receiver";
 import type { HandledRequest } from "hookproof-service/listeners";
 import type { Args, Command, Context } from "../command.js";
+import { isAddress } from "../config/settings.js";
 import { typedUrl } from "../credentials/typed-target.js";
 import { EXIT, refuseIdle, usageError } from "../failure.js";
 import { stopped } from "../io.js";
@@ -169,7 +170,7 @@ export const listen: Command = {
       method,
       ...(scheme === undefined ? {} : { scheme: scheme.settingsFor(url) }),
       ...(secret === undefined ? {} : { secret }),
-      ...(jwks === undefined ? {} : { jwks: /^https?:/.test(jwks) ? jwks : resolve(jwks) }),
+      ...(jwks === undefined ? {} : { jwks: isAddress("jwks", jwks) ? jwks : resolve(jwks) }),
       ...(page.url === undefined ? {} : { inspector: page.url }),
     };
     const endSession = await writeSession(io, out, server.port, session);

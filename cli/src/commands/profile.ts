@@ -4,7 +4,7 @@ import { secretFingerprint } from "hookproof";
 import type { Args, Command, Flag } from "../command.js";
 import { foundSettings, knownProfiles, projectFile } from "../config/config.js";
 import { checkProfileName, editConfig } from "../config/config-file.js";
-import type { SettingValue, SettingValues } from "../config/settings.js";
+import { isAddress, type SettingValue, type SettingValues } from "../config/settings.js";
 import { CREDENTIAL_FLAGS } from "../credentials/flags.js";
 import { originOf } from "../credentials/origin-rule.js";
 import { type SecretOwner, storedSecrets, storeSecrets } from "../credentials/stored-secrets.js";
@@ -191,7 +191,7 @@ function settingsOf(args: Args, configPath: string): SettingValues {
     issuer: own("issuer"),
     audience: own("audience"),
     keyId: own("key-id"),
-    jwks: /^https?:/.test(own("jwks") ?? "") ? own("jwks") : placed(own("jwks")),
+    jwks: isAddress("jwks", own("jwks") ?? "") ? own("jwks") : placed(own("jwks")),
     timeout: own("timeout"),
     retries: retries === undefined ? undefined : Number(retries),
   };

@@ -10,6 +10,8 @@ export interface SettingRule {
   readonly kind: "text" | "path" | "paths" | "key" | "duration" | "number" | "choice";
   readonly describe: string;
   readonly choices?: readonly string[];
+  /** What a value of the kind `path` begins with where it is an address and no file. */
+  readonly address?: RegExp;
   /** The environment variable. */
   readonly env: string;
   /** The environment variable with the name of a file that holds the value, for what may have a password in it. */
@@ -80,12 +82,14 @@ export const SETTINGS = {
   },
   jwks: {
     kind: "path",
+    address: /^https?:/,
     env: "HOOKPROOF_JWKS",
     flag: "jwks",
     describe: "the sender's key set, to verify with: a URL or a file",
   },
   outbox: {
     kind: "path",
+    address: /^postgres(?:ql)?:\/\//,
     env: "HOOKPROOF_OUTBOX",
     envFile: "HOOKPROOF_OUTBOX_FILE",
     flag: "outbox",
@@ -136,6 +140,8 @@ export const SETTING_NAMES = Object.keys(SETTINGS) as SettingName[];
 
 /** What is wrong with a value, in words; undefined if nothing is. */
 export function wrongValue({ kind, choices = [] }: SettingRule, value: unknown): string | undefined {
+  if ([value].flat().some((item) => typeof item === "string" && item.includes("\0")))
+    return "must not hold a NUL character";
   const isText = typeof value === "string" && value !== "";
   switch (kind) {
     case "number":
@@ -167,10 +173,16 @@ export function fromEnvironment({ kind }: SettingRule, text: string): unknown {
   return kind === "paths" ? [text] : text;
 }
 
+/** Whether a setting's value is an address. Every other text is a file's name, whatever a driver would take it for. */
+export function isAddress(name: SettingName, value: string): boolean {
+  const { address }: SettingRule = SETTINGS[name];
+  return address?.test(value) === true;
+}
+
 /** File names of a configuration are relative to the file that holds it. */
-export function anchored({ kind }: SettingRule, value: SettingValue, file: string): SettingValue {
+export function anchored({ kind, address }: SettingRule, value: SettingValue, file: string): SettingValue {
   const anchor = (path: string) => resolve(dirname(file), path);
-  if (kind === "path" && typeof value === "string") return value.includes("://") ? value : anchor(value);
+  if (kind === "path" && typeof value === "string") return address?.test(value) ? value : anchor(value);
   if (kind === "paths" && typeof value === "object") return value.map(anchor);
   if (kind === "key" && typeof value === "string" && /[/\\]|\.(?:json|jwk)$/.test(value))
     return anchor(value);

@@ -2,7 +2,7 @@
 import type { Args, Context } from "../command.js";
 import { durationMs } from "../times.js";
 import type { Config } from "./config.js";
-import { storeOf } from "./folder-file.js";
+import { authorityOf, storeOf } from "./folder-file.js";
 import type { SettingName } from "./settings.js";
 
 /** Flags that take their value from the configuration in every command; flags of credentials are not among them. */
@@ -12,7 +12,8 @@ const SETTLED: Readonly<Record<string, SettingName>> = { store: "store", ca: "ca
 export function withSettings(args: Args, config: Config): Args {
   const settled = (name: string) => {
     const setting = SETTLED[name];
-    return setting === "store" ? storeOf(config) : setting && config.text(setting);
+    if (setting === "store") return storeOf(config);
+    return setting === "ca" ? authorityOf(config) : setting && config.text(setting);
   };
   return {
     ...args,

@@ -1,5 +1,4 @@
 // Works out where a request goes and what signs it.
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Signer } from "hookproof";
 import { hmacSigner, jwtSigner } from "hookproof";
@@ -276,7 +275,7 @@ async function jwtCredential(
   scheme: ChosenScheme | undefined,
 ): Promise<Omit<Target, "url">> {
   const store = remembered?.store ?? storeFolder(io, storeOf(config));
-  if (remembered === undefined && existsSync(config.text("key") ?? ""))
+  if (remembered === undefined)
     requireInside(config, "key", { code: "SECRET_FILE_OUTSIDE", what: "key", flag: "--key" });
   const given = remembered?.key ?? config.text("key");
   const kid = args.text("kid") ?? remembered?.kid;

@@ -53,7 +53,7 @@ export const COMMAND_LINE = {
     "Compare both in the message; --allow-origin <url> signs for that one too.",
   ],
   SECRET_FILE_OUTSIDE: [
-    "The configuration of a folder names a secret, key, key set or key store outside of that folder.",
+    "The configuration of a folder names a secret, key, key set, certificate or key store outside of that folder, or the address of a key set.",
     "Name it yourself with --secret-file, --key, --jwks or --store; or name a configuration you trust with --config.",
   ],
   OUTBOX_HOST_REFUSED: [
@@ -61,7 +61,7 @@ export const COMMAND_LINE = {
     "Name it with --outbox, HOOKPROOF_OUTBOX, or in the user's own configuration.",
   ],
   OUTBOX_OUTSIDE: [
-    "The configuration of a folder names an outbox outside of that folder.",
+    "The configuration of a folder names an outbox outside of that folder, or a link lies beside the outbox.",
     "Name it yourself with --outbox; or name a configuration you trust with --config.",
   ],
   OUTBOX_LISTENER_REFUSED: [

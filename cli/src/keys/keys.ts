@@ -5,6 +5,7 @@ import type { HookproofError, SigningKey, Transport } from "hookproof";
 import type { KeyResolver, localKeys } from "hookproof/jwks";
 import type { Context } from "../command.js";
 import { requireInside } from "../config/folder-file.js";
+import { isAddress } from "../config/settings.js";
 import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
 import { dataFolder, readTextFile, requirePrivate } from "../files.js";
 import type { Io } from "../io.js";
@@ -92,7 +93,7 @@ export async function keySetTransport(io: Io, url: string): Promise<Transport | 
 
 /**
  * The key set that verifies: the one that is given, or the profile's unless the command line asks for a secret. A folder's
- * file names a URL, or a file of that folder.
+ * file names a file of that folder.
  */
 export function keySetOf({ args, config }: Pick<Context, "args" | "config">): string | undefined {
   if (args.isGiven("jwks")) {
@@ -100,16 +101,14 @@ export function keySetOf({ args, config }: Pick<Context, "args" | "config">): st
     return args.text("jwks");
   }
   if (args.isGiven("secret-file") || args.text("method") === "hmac") return undefined;
-  const found = config.text("jwks");
-  if (found !== undefined && !/^https?:/.test(found))
-    requireInside(config, "jwks", { code: "SECRET_FILE_OUTSIDE", what: "key set", flag: "--jwks" });
-  return found;
+  requireInside(config, "jwks", { code: "SECRET_FILE_OUTSIDE", what: "key set", flag: "--jwks" });
+  return config.text("jwks");
 }
 
 /** A key set from its host, or from a file. */
 export async function keysFrom(io: Io, source: string, allowInsecure = false): Promise<KeyResolver> {
   const { localKeys, remoteKeys } = await import("hookproof/jwks");
-  if (/^https?:/.test(source))
+  if (isAddress("jwks", source))
     return remoteKeys(source, {
       transport: await keySetTransport(io, source),
       allowInsecureLoopback: true,

@@ -1,12 +1,13 @@
 // Opens the outbox that flag, environment or configuration names.
 import { existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
 import type { OpenSqliteDatabase } from "hookproof/node";
 import type { OutboxStore } from "hookproof/outbox/store";
 import type { Context, Flag } from "../command.js";
 import { isOfFolder, requireInside } from "../config/folder-file.js";
-import { SETTINGS } from "../config/settings.js";
-import { isLoopback } from "../credentials/origin-rule.js";
+import { isAddress, SETTINGS } from "../config/settings.js";
 import { CliError, EXIT, usageError } from "../failure.js";
+import { isLink } from "../files.js";
 
 /** The flags of every outbox command. */
 export const OUTBOX_FLAGS = {
@@ -56,10 +57,12 @@ export async function openOutbox(
       "The outbox is missing.",
       "Give --outbox app.db or --outbox postgres://host/database, or set it in the configuration.",
     );
-  if (!/^postgres(?:ql)?:\/\//.test(place)) {
+  if (!isAddress("outbox", place)) {
     requireInside(config, "outbox", { code: "OUTBOX_OUTSIDE", what: "outbox", flag: "--outbox" });
     return openFile(place, create);
   }
+  if (!URL.canParse(place))
+    throw usageError("The outbox begins as the URL of a database and is none.", "postgres://host/database");
   const url = new URL(place);
   const { env, envFile } = SETTINGS.outbox;
   if (url.password !== "" && found?.origin !== env && found?.origin !== envFile)
@@ -80,7 +83,8 @@ function requireTrustedHost(config: Context["config"], url: URL): void {
   const hint = "Give it with --outbox, HOOKPROOF_OUTBOX, or in your own configuration.";
   const refusal = (message: string) =>
     new CliError(EXIT.setup, "OUTBOX_HOST_REFUSED", `${config.projectPath} names ${message}.`, { hint });
-  if (!isLoopback(`http://${url.host}`))
+  // By its letters: a driver may read another host from what the rules of http turn into loopback.
+  if (!/^(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]+)?$/.test(url.host))
     throw refusal(`the database ${url.host}, which would receive your password`);
   if (url.search !== "" || url.hash !== "")
     throw refusal("a database with parameters, which could send your password elsewhere");
@@ -95,23 +99,35 @@ async function openFile(file: string, create: boolean): Promise<OpenOutbox> {
     import("hookproof/node"),
     import("hookproof/outbox/sqlite"),
   ]);
-  const open = () => openSqlite(file, { from: import.meta.url });
-  if (!create || existsSync(file)) requireOutbox(open(), file, create);
+  const path = resolve(file);
+  const link = ["-wal", "-shm", "-journal"].find((end) => isLink(`${path}${end}`));
+  if (link !== undefined)
+    throw new CliError(
+      EXIT.setup,
+      "OUTBOX_OUTSIDE",
+      `${file}${link} is a link, and SQLite would write to its end.`,
+      {
+        hint: "Look at who put it there, and remove it.",
+      },
+    );
+  const open = () => openSqlite(path, { from: import.meta.url });
+  if (!create || existsSync(file)) requireOutbox(open, file, create);
   const store = sqliteStore({ open });
   return { store, name: file, close: () => store.close() };
 }
 
 /** Refuses a file without an outbox, as opening it would put one there; with `create`, only what is no database. */
-function requireOutbox(db: OpenSqliteDatabase, file: string, create: boolean): void {
-  const isThere = () =>
-    db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'hookproof_outbox_version'").all().length > 0;
+function requireOutbox(open: () => OpenSqliteDatabase, file: string, create: boolean): void {
+  let db: OpenSqliteDatabase | undefined;
   try {
-    if (isThere() || create) return;
+    db = open();
+    const found = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'hookproof_outbox_version'").all();
+    if (found.length > 0 || create) return;
   } catch (error) {
     const words = error instanceof Error ? error.message : String(error);
     throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `${file} cannot be read: ${words}.`);
   } finally {
-    db.close();
+    db?.close();
   }
   throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `${file} holds no outbox.`, {
     hint: "The program that enqueues makes its tables, and so does hookproof outbox create.",

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import type { OutboxListenerOptions } from "hookproof/outbox";
 import type { Context } from "../command.js";
 import { type Config, knownProfiles } from "../config/config.js";
-import { isOfFolder } from "../config/folder-file.js";
+import { authorityOf, isOfFolder } from "../config/folder-file.js";
 import { SETTINGS } from "../config/settings.js";
 import { resolveTarget } from "../credentials/target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
@@ -32,7 +32,7 @@ export async function profileListeners(context: Context): Promise<Record<string,
     const { url, signer, credential } = await resolveTarget({ ...context, args: { ...args, text } });
     if (isOfFolder(config, "outbox")) requireOwnProof(config.withProfile(name), credential);
     const agent = await agentFor(url, {
-      ca: config.withProfile(name).text("ca"),
+      ca: authorityOf(config.withProfile(name)),
       insecure: args.flag("insecure"),
       io: context.io,
     });
