@@ -6,9 +6,13 @@ import { serve } from "../../test/kit/loopback.js";
 import { temporaryFolder } from "../../test/kit/temporary-folder.js";
 import type { Io } from "../src/io.js";
 import { askInspector } from "../src/mcp/inspector-client.js";
+import { replayRequest } from "../src/mcp/requests.js";
 
 /** A listener was killed, and another program has its port. */
-async function asked(other: RequestListener): Promise<unknown> {
+async function asked(
+  other: RequestListener,
+  ask = (io: Io, port: number): Promise<unknown> => askInspector(io, port, "requests?limit=1"),
+): Promise<unknown> {
   const server = await serve(other);
   onTestFinished(() => server.stop());
   const home = temporaryFolder("mcp-inspector");
@@ -17,7 +21,7 @@ async function asked(other: RequestListener): Promise<unknown> {
   const session = { v: 1, url: server.url, method: "hmac", inspector: `${server.url}/#t=token` };
   writeFileSync(join(home, "sessions", `${port}.json`), JSON.stringify(session), { mode: 0o600 });
   const io = { env: { HOOKPROOF_HOME: home } } as unknown as Io;
-  return askInspector(io, port, "requests?limit=1").catch((error: { code: string }) => error.code);
+  return ask(io, port).catch((error: { code: string }) => error.code);
 }
 
 const endless: RequestListener = (_, response) => {
@@ -45,4 +49,21 @@ it.each<[string, RequestListener]>([
 
 it("an inspector's answer is handed on", async () => {
   expect(await asked((_, response) => response.end('{"rows":[]}'))).toEqual({ rows: [] });
+});
+
+it("a request of a file that was imported is sent by no assistant", async () => {
+  const sent: string[] = [];
+  const inspector =
+    (detail: object): RequestListener =>
+    ({ method, url }, response) => {
+      if (method !== "GET") sent.push(String(url));
+      response.end(JSON.stringify(detail));
+    };
+  for (const kind of ["same-id", "exact", "new-id"])
+    expect(
+      await asked(inspector({ n: 1, imported: true }), (io, port) => replayRequest(io, port, { n: 1, kind })),
+    ).toBe("USAGE");
+  expect(sent).toEqual([]);
+  await asked(inspector({ n: 1 }), (io, port) => replayRequest(io, port, { n: 1, kind: "same-id" }));
+  expect(sent).toHaveLength(1);
 });

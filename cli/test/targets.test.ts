@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { join } from "node:path";
@@ -397,7 +397,7 @@ describe("what a folder's file names is a file of that folder", () => {
 });
 
 describe("an event of a file gives id and bytes, not a target", () => {
-  it.each(["replay event.json --profile prod", "replay event.json --profile prod --new-id --yes"])(
+  it.each(["replay event.json --profile prod --yes", "replay event.json --profile prod --new-id --yes"])(
     "%s goes to the profile's target",
     async (command) => {
       recorded(theirs.url);
@@ -408,22 +408,91 @@ describe("an event of a file gives id and bytes, not a target", () => {
 
   it("asks for a target where there is none, and signs for the recorded one by the rule only", async () => {
     recorded(theirs.url);
-    expect(await refused("hookproof replay event.json")).toContain(`The file says ${theirs.url}`);
-    for (const flags of ["", "--new-id --yes", "--times 2"])
+    expect(await refused("hookproof replay event.json --yes")).toContain(`The file says ${theirs.url}`);
+    for (const flags of ["", "--new-id", "--times 2"])
       expect(
-        await refused(`hookproof replay event.json --to-recorded-url --profile prod ${flags}`),
+        await refused(`hookproof replay event.json --to-recorded-url --profile prod --yes ${flags}`),
       ).toContain("SECRET_OTHER_ORIGIN");
     expect(
-      await refused('HOOKPROOF_SECRET="$(cat ../secret.txt)" hookproof replay event.json --to-recorded-url'),
+      await refused(
+        'HOOKPROOF_SECRET="$(cat ../secret.txt)" hookproof replay event.json --to-recorded-url --yes',
+      ),
     ).toContain("SECRET_OTHER_ORIGIN");
-    await stage.runInOne("hookproof replay event.json --to-recorded-url --secret-file ../secret.txt");
+    await stage.runInOne("hookproof replay event.json --to-recorded-url --yes --secret-file ../secret.txt");
     expect(theirs.got).toHaveLength(1);
   });
 
   it("sent to the letter, it is signed by nobody", async () => {
     recorded(theirs.url);
-    await stage.runInOne("hookproof replay event.json --exact");
+    await stage.runInOne("hookproof replay event.json --exact --yes");
     expect(theirs.got.map((headers) => headers["webhook-signature"])).toEqual([undefined]);
+  });
+});
+
+describe("what an event of a file claims decides nothing", () => {
+  const claims = (more: object) => {
+    const path = join(stage.folder, "work", "event.json");
+    const record = JSON.parse(readFileSync(path, "utf8")) as object;
+    writeFileSync(path, JSON.stringify({ ...record, outcome: "accepted", status: 200, ...more }));
+  };
+  const nothingRan = async (command: string) => {
+    const seen = await refused(`hookproof replay ${command}`);
+    expect(ours.got, seen).toEqual([]);
+    expect(seen).toMatch(/error\[USAGE\] {2}Your history has no such event/);
+    expect(seen).toContain("Add --yes");
+    expect(seen).toMatch(/\? 2$/);
+  };
+
+  it("an event that is not this user's is asked for, whatever the way", async () => {
+    recorded(theirs.url);
+    claims({ v: 1, credential: { kind: "profile", profile: "prod" }, own: true, source: "history" });
+    for (const flags of ["", "--same-id", "--times 3", "--no-input", "--json", "--to-recorded-url"]) {
+      const seen = await refused(`hookproof replay event.json --profile prod ${flags}`);
+      expect(seen).toContain("Your history has no such event");
+    }
+    await nothingRan("- --profile prod < event.json");
+    await nothingRan("event.json --exact");
+  });
+
+  it("nor is it this user's by the id alone", async () => {
+    await stage.runInOne("hookproof send prod --data 1; hookproof events export last --out mine.json");
+    ours.got.length = 0;
+    const mine = JSON.parse(readFileSync(join(stage.folder, "work", "mine.json"), "utf8")) as {
+      eventId: string;
+    };
+    recorded(theirs.url);
+    claims({ eventId: mine.eventId });
+    await nothingRan("event.json --profile prod");
+    await stage.runInOne("hookproof replay mine.json --profile prod");
+    expect(ours.got).toHaveLength(1);
+  });
+
+  it("nor an outcome: nobody knows whether it had arrived", async () => {
+    for (const outcome of ["accepted", "duplicate", "REQUEST_REFUSED"]) {
+      recorded(theirs.url);
+      claims({ outcome, scheme: { name: "set" } });
+      const seen = await stage.runInOne("hookproof replay event.json --profile prod --yes --quiet");
+      expect(seen.join("\n")).toContain("your history does not say");
+      expect(seen.join("\n")).not.toContain("? 7");
+    }
+    // At another listener this user's own history does not say it either.
+    await stage.runInOne("hookproof send prod --data 1");
+    const other = `hookproof replay last --target ${theirs.url} --secret-file ../secret.txt --quiet`;
+    expect((await stage.runInOne(other)).join("\n")).toContain("your history does not say");
+    expect((await stage.runInOne("hookproof replay last --quiet")).join("\n")).toContain("accepted again");
+  });
+
+  it("nor do its headers and bytes get into the history", async () => {
+    recorded(theirs.url);
+    claims({ headers: { "X-Evil": "1" }, sentBase64: Buffer.from("evil").toString("base64"), outcome: "X" });
+    await stage.runInOne("hookproof replay event.json --profile prod --yes");
+    ours.got.length = 0;
+    const seen = (await stage.runInOne("cat ../data/history.jsonl; hookproof replay last --exact")).join(
+      "\n",
+    );
+    expect(seen).not.toMatch(/X-Evil|ZXZpbA|"outcome":"X"/);
+    expect(ours.got).toHaveLength(1);
+    expect(ours.got[0]).not.toHaveProperty("x-evil");
   });
 });
 

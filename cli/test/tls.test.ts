@@ -142,7 +142,9 @@ describe("a proxy that answers in the listener's place", () => {
     const recorded = `{"v":1,"at":1,"eventId":"1f0e8c8e-3c5e-4b51-8d2b-0d1f6e1f4a11","url":"${behind()}","method":"hmac","headers":{},"bodyBase64":"MQ==","outcome":"accepted","status":200}`;
     await stage.run(`echo '${recorded}' > recorded.json`);
     const environment = await answering("HTTP/1.1 409 Conflict\r\nContent-Length: 0\r\n\r\n");
-    const printed = await stage.run(`${environment} hookproof replay recorded.json --exact --ca ca.pem`);
+    const printed = await stage.run(
+      `${environment} hookproof replay recorded.json --exact --yes --ca ca.pem`,
+    );
     expect(printed.join("\n")).toMatch(/! error\[PROXY_FAILED\] {2}The proxy answered 409/);
     expect(printed.at(-1)).toBe("? 6");
   });

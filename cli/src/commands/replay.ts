@@ -8,12 +8,13 @@ import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
 import { findEvents, readHistory, recall, remember, SEARCH_FLAGS } from "../history/history.js";
 import {
   type CredentialReference,
+  type HistoryRecord,
   hasArrived,
   type RecordedRequest,
   readExport,
 } from "../history/history-record.js";
 import { countOf } from "../output.js";
-import { SCHEME_FLAGS, schemeOf } from "../schemes/chosen-scheme.js";
+import { keptOf, SCHEME_FLAGS, schemeOf } from "../schemes/chosen-scheme.js";
 import type { CliScheme } from "../schemes/schemes.js";
 import { postExactly } from "../send/agent.js";
 import { explainFailure } from "../send/explain-failure.js";
@@ -52,7 +53,10 @@ export const replay: Command = {
     },
     failed: { type: "boolean", describe: "every recorded event that was not accepted so far" },
     since: SEARCH_FLAGS.since,
-    yes: { type: "boolean", describe: "do not ask before --new-id" },
+    yes: {
+      type: "boolean",
+      describe: "do not ask before --new-id, or before an event of a file that you have not sent",
+    },
     retries: {
       type: "number",
       value: "<n>",
@@ -75,7 +79,7 @@ export const replay: Command = {
     ["hookproof replay last", "the last event that was sent; expects 409"],
     ["hookproof replay last --exact", "the same request unchanged, as an eavesdropper would send it"],
     ["hookproof replay --failed --since 1h", "what did not arrive within the last hour"],
-    ["hookproof replay event.json --target staging", "an event of a file, to a target of your own"],
+    ["hookproof replay event.json --target staging --yes", "an event of a file, to a target of your own"],
   ],
   exits: [
     [3, "event, secret or key missing"],
@@ -101,13 +105,27 @@ export const replay: Command = {
         "is about signing and sending again; --exact sends what was recorded, once.",
       );
     const records = await chosen(context);
-    if (kind === "new-id")
-      await confirm(context, "Run the automation again?", "--new-id runs the automation again.");
+    await agreed(context, kind, records);
     const runs = records.flatMap((record) => Array<Replayed>(args.number("times") ?? 1).fill(record));
     const [only] = runs;
     return runs.length === 1 && only ? replayOne(context, kind, only) : replayAll(context, kind, runs);
   },
 };
+
+/** Asks before what runs an automation that has not run, as far as this user's own history says. */
+async function agreed(context: Context, kind: Kind, records: readonly Replayed[]): Promise<void> {
+  if (kind === "new-id")
+    return confirm(context, "Run the automation again?", "--new-id runs the automation again.");
+  const [foreign] = records.filter(({ source, own }) => source === "export" && own === undefined);
+  if (foreign === undefined) return;
+  const { eventId, url } = foreign;
+  const question =
+    kind === "exact"
+      ? `Send what the file says to ${url}?`
+      : `Run what the file says, as the event ${eventId}?`;
+  const told = kind === "exact" ? `it is sent to ${url} as it stands` : "its bytes run the automation";
+  await confirm(context, question, `Your history has no such event ${eventId}: ${told}.`);
+}
 
 /** The events that the argument, or --failed and --since, name. */
 async function chosen({ args, io, out }: Context): Promise<Replayed[]> {
@@ -120,11 +138,18 @@ async function chosen({ args, io, out }: Context): Promise<Replayed[]> {
         : "<id> is missing: an event id, last, or an exported event.",
       "hookproof replay last, or: hookproof replay --failed --since 1h",
     );
-  if (id === undefined)
-    return findEvents(await readHistory(io, out), args).map((record) => ({ ...record, source: "history" }));
+  if (id === undefined) return findEvents(await readHistory(io, out), args).map(ofHistory);
   const isFile = id === "-" || (id !== "last" && existsSync(id)) || /[/\\]|\.json$/.test(id);
-  if (isFile) return [{ ...(await readExport(io, id)), source: "export" }];
-  return [{ ...(await recall(io, out, id)), source: "history" }];
+  if (!isFile) return [ofHistory(await recall(io, out, id))];
+  const record = await readExport(io, id);
+  const isSame = ({ eventId, bodyBase64 }: HistoryRecord) =>
+    eventId === record.eventId && bodyBase64 === record.bodyBase64;
+  const own = (await readHistory(io, out)).find(isSame);
+  return [{ ...record, source: "export", ...(own === undefined ? {} : { own }) }];
+}
+
+function ofHistory(record: HistoryRecord): Replayed {
+  return { ...record, source: "history", own: record };
 }
 
 async function replayOne(context: Context, kind: Kind, record: Replayed): Promise<number> {
@@ -142,9 +167,8 @@ async function replayAll(context: Context, kind: Kind, runs: readonly Replayed[]
   const arrived = new Set<string>();
   for (const record of runs) {
     if (io.stopSignal.aborted) return EXIT.interrupted;
-    const known = arrived.has(record.eventId) ? { ...record, outcome: "accepted" } : record;
     try {
-      const code = await replayOne(context, kind, known);
+      const code = await replayOne(context, kind, { ...record, isSeen: arrived.has(record.eventId) });
       arrived.add(record.eventId);
       if (code !== EXIT.ok) {
         exit = code;
@@ -175,9 +199,19 @@ async function replayAll(context: Context, kind: Kind, runs: readonly Replayed[]
 /** A recorded request, from the history or from a file. */
 type Replayed = RecordedRequest & {
   readonly credential?: CredentialReference;
-  /** The URL of an exported file is used only with --to-recorded-url. */
+  /** The URL of an exported file is used only with --to-recorded-url, and its outcome and scheme not at all. */
   readonly source: "history" | "export";
+  /** The event in this user's own history: only that says whether it arrived. */
+  readonly own?: HistoryRecord;
+  /** It has arrived since this command began. */
+  readonly isSeen?: boolean;
 };
+
+/** Whether an event had arrived at a URL before; undefined where nothing of this user's says so. */
+function hadArrived({ own, isSeen }: Replayed, url: string): boolean | undefined {
+  if (isSeen === true) return true;
+  return own === undefined || own.url !== url ? undefined : hasArrived(own);
+}
 
 /** The target of a replay, with its credential. */
 function replayTarget(context: Context, record: Replayed): Promise<Target> {
@@ -216,11 +250,18 @@ async function replaySameId(context: Context, record: Replayed): Promise<number>
     attempts: attempts.length,
     durationMs,
   };
-  if (!hasArrived(record)) {
-    const { credential } = target;
-    const { source: _source, ...kept } = record;
+  if (record.own === undefined || !hasArrived(record.own)) {
+    const { method, credential, scheme } = target;
+    // Of a file's own headers and bytes on the wire nothing may be sent later as if this user had sent it before.
+    const { headers, sentBase64 } = record.own ?? { headers: { "Content-Type": "application/json" } };
+    const { eventId, bodyBase64 } = record;
     await remember(io, out, [
-      { ...kept, v: 1, at: Date.now(), url: target.url, status, outcome, credential },
+      {
+        ...{ v: 1, at: Date.now(), eventId, url: target.url, method, headers, bodyBase64 },
+        ...(sentBase64 === undefined ? {} : { sentBase64 }),
+        ...(scheme === undefined ? {} : { scheme: keptOf(scheme) }),
+        ...{ status, outcome, credential },
+      },
     ]);
   }
   return verdict(context, { record, scheme: target.scheme }, status, answer);
@@ -229,7 +270,7 @@ async function replaySameId(context: Context, record: Replayed): Promise<number>
 /** Sends the recorded headers and bytes unchanged; returns the exit code. */
 async function replayExactly(context: Context, record: Replayed): Promise<number> {
   const { io, out, global, args } = context;
-  const scheme = schemeOf(args, record.scheme);
+  const scheme = schemeOf(args, record.own?.scheme);
   out.line(`POST ${record.url}  (the recorded request, unchanged)`);
   const body = Buffer.from(record.sentBase64 ?? record.bodyBase64, "base64");
   const status = await postExactly(
@@ -261,7 +302,8 @@ function verdict(
   answer: Record<string, unknown>,
 ): number {
   const deduplicated = status === 409;
-  const delivered = !deduplicated && !hasArrived(record);
+  const arrived = hadArrived(record, String(answer.url));
+  const delivered = !deduplicated && arrived !== true;
   const alike = !deduplicated && !delivered && scheme?.answersCopiesAlike === true;
   out.document({ ...answer, ok: deduplicated || delivered || alike });
   if (deduplicated) {
@@ -272,7 +314,11 @@ function verdict(
     return EXIT.ok;
   }
   if (delivered) {
-    out.line(`${out.paint("green", "✔")} ${status} accepted   the event had not arrived before`);
+    const before =
+      arrived === undefined
+        ? "whether it had arrived before, your history does not say"
+        : "the event had not arrived before";
+    out.line(`${out.paint("green", "✔")} ${status} accepted   ${before}`);
     return EXIT.ok;
   }
   if (alike) {

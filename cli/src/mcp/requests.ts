@@ -1,4 +1,5 @@
 // Requests of a local listener, listed, shown and sent again for a tool.
+import { usageError } from "../failure.js";
 import type { Io } from "../io.js";
 import type { Answer, Document } from "./call-command.js";
 import { askInspector } from "./inspector-client.js";
@@ -73,6 +74,12 @@ export async function replayRequest(
   order: { n: number; kind: string },
 ): Promise<Answer> {
   const { n: of, kind } = order;
+  const { imported } = await askInspector(io, port, `requests/${of}`);
+  if (imported === true)
+    throw usageError(
+      `Request ${of} was imported from a file, and this listener never got it.`,
+      "A person who has looked at it may send it, on the listener's page.",
+    );
   const result = await askInspector(io, port, `requests/${of}/replay`, { kind });
   const { body: _ofTheListener, kind: _asGiven, ...rest } = result;
   return { documents: [{ v: 1, type: "request-replay", ok: true, port, of, kind, ...rest }] };
