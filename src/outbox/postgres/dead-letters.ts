@@ -12,7 +12,7 @@ import type {
   RedriveResult,
 } from "../records.js";
 import { FAILED } from "./leases.js";
-import type { OutboxNames } from "./names.js";
+import { MOST_COUNT, type OutboxNames } from "./names.js";
 import { lockOrder, noteKeys, passOn, settle } from "./order.js";
 import { bodyOf, type DeadRow, deadColumns, deadLetter, ms } from "./rows.js";
 import { IS_BEHIND } from "./schema.js";
@@ -201,13 +201,17 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
       `WITH gone AS (
          DELETE FROM ${tally} WHERE ctid = ANY (ARRAY(
            SELECT ctid FROM ${tally} LIMIT ${SUMMED} FOR UPDATE SKIP LOCKED)) RETURNING *),
-       sums AS (SELECT listener, sum(pending)::bigint AS pending, sum(delivered)::bigint AS delivered,
-         sum(dead)::bigint AS dead FROM gone GROUP BY listener),
+       sums AS (SELECT listener, ${["pending", "delivered", "dead"].map(summed).join(", ")} FROM gone GROUP BY listener),
        kept AS (
          INSERT INTO ${tally} SELECT * FROM sums WHERE pending <> 0 OR delivered <> 0 OR dead <> 0 RETURNING 1)
        SELECT ((SELECT count(*) FROM gone) - (SELECT count(*) FROM kept))::int AS shorter`,
     );
     return done?.shorter ?? 0;
+  }
+
+  /** A role that only enqueues may write any counts; their sum must fit into the table again. */
+  function summed(count: string): string {
+    return `greatest(-${MOST_COUNT}, least(${MOST_COUNT}, sum(${count})))::bigint AS ${count}`;
   }
 
   /** Goes on while it pays, so that the table is as long as there are listeners and not as there are events. */

@@ -94,7 +94,7 @@ function giveBackSql(names: OutboxNames, tokens: readonly string[]): string {
 
 /** Makes a claimed event that was not sent as it was before the claim. */
 function released(names: OutboxNames): string {
-  return `${givenBack(names)}, token = NULL, attempts = e.attempts - 1,
+  return `${givenBack(names)}, token = NULL, attempts = greatest(e.attempts - 1, 0),
   first_attempt_at = CASE WHEN e.first_attempt_at = e.claimed_at THEN NULL ELSE e.first_attempt_at END`;
 }
 

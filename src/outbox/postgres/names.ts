@@ -9,6 +9,10 @@ const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
  */
 export const OWN_NAMES = "SET search_path = pg_catalog, pg_temp";
 
+/** The most attempts that an event counts, and the most events of a count; both stay there. */
+export const MOST_ATTEMPTS = 1_000_000_000;
+export const MOST_COUNT = 1_000_000_000_000_000;
+
 /** The names of an outbox's schema, tables, lock and channel, as SQL. */
 export interface OutboxNames {
   readonly schema: string;

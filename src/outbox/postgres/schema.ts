@@ -3,7 +3,7 @@ import { HookproofError, messageOf } from "../../core/errors.js";
 import { type Database, literal, type PostgresClient, rowsOf } from "../../postgres/database.js";
 import { enqueueFunctions, storeFunction } from "./enqueue.js";
 import { workerFunctions } from "./functions.js";
-import type { OutboxNames } from "./names.js";
+import { MOST_ATTEMPTS, MOST_COUNT, type OutboxNames } from "./names.js";
 
 /**
  * The steps from each version of the tables to the next one. A step that was published is never changed.
@@ -46,7 +46,8 @@ const STEPS: readonly ((names: OutboxNames) => string)[] = [
       reason text,
       code text,
       blocks_key boolean NOT NULL DEFAULT false,
-      PRIMARY KEY (id, listener)
+      PRIMARY KEY (id, listener),
+      ${SANE_EVENT}
     ) WITH (${HIGH_CHURN});
     CREATE INDEX event_due ON ${event} (listener, due_at, seq) WHERE state = 'waiting';
     CREATE INDEX event_later ON ${event} (listener, due_at, seq) WHERE state = 'later';
@@ -61,10 +62,13 @@ const STEPS: readonly ((names: OutboxNames) => string)[] = [
       WHERE state IN ('waiting', 'later', 'aside') AND first_attempt_at IS NOT NULL;
     CREATE INDEX event_ended ON ${event} (state, ended_at, seq) WHERE ended_at IS NOT NULL;
     CREATE TABLE ${body} (id uuid NOT NULL, digest text NOT NULL, body bytea NOT NULL,
-      stored_at timestamptz NOT NULL DEFAULT now(), check_at timestamptz NOT NULL, PRIMARY KEY (id, digest));
+      stored_at timestamptz NOT NULL DEFAULT now(), check_at timestamptz NOT NULL, PRIMARY KEY (id, digest),
+      CHECK (octet_length(digest) <= ${MOST_TEXT} AND octet_length(body) <= ${MOST_BODY} AND ${inTime("stored_at, check_at")}));
     CREATE INDEX body_check ON ${body} (check_at);
     CREATE TABLE ${tally} (listener text NOT NULL, pending bigint NOT NULL, delivered bigint NOT NULL,
-      dead bigint NOT NULL) WITH (${HIGH_CHURN});
+      dead bigint NOT NULL,
+      CHECK (octet_length(listener) <= ${MOST_TEXT} AND greatest(pending, delivered, dead) <= ${MOST_COUNT}
+        AND least(pending, delivered, dead) >= -${MOST_COUNT})) WITH (${HIGH_CHURN});
     CREATE TABLE ${listener} (name text PRIMARY KEY, paused_at timestamptz, pause_reason text, rest_until timestamptz,
       changed_at timestamptz, pace timestamptz, has_aside boolean NOT NULL DEFAULT false,
       unknown_since timestamptz, unknown_until timestamptz);
@@ -78,6 +82,27 @@ const STEPS: readonly ((names: OutboxNames) => string)[] = [
     ${workerFunctions(names)}`;
   },
 ];
+
+/** A text that is no body, and a body with what encryption adds to it, in bytes. */
+const MOST_TEXT = 2_048;
+const MOST_BODY = 1_048_576;
+
+/** Times that every program can show and PostgreSQL can subtract: no infinite ones. */
+function inTime(columns: string): string {
+  return `least(${columns}) >= '2000-01-01 00:00:00+00' AND greatest(${columns}) < '9999-12-31 00:00:00+00'`;
+}
+
+/**
+ * What every statement of a worker can work with, whoever wrote the row: a role that only enqueues must not stop the
+ * deliveries of all others by a number, a time or a text that fails the statement of all.
+ */
+const SANE_EVENT = `
+      CHECK (least(attempts, attempts_before_redrive) >= 0 AND greatest(attempts, attempts_before_redrive) <= ${MOST_ATTEMPTS}),
+      CHECK (${inTime("enqueued_at, ready_at, due_at, claimed_at, leased_until, first_attempt_at, ended_at")}),
+      CHECK (greatest(octet_length(listener), octet_length(digest), octet_length(ordering_key), octet_length(traceparent),
+        octet_length(encryption_key_id)) <= ${MOST_TEXT} AND octet_length(body) <= ${MOST_BODY}),
+      CHECK ((state = 'leased') = (leased_until IS NOT NULL)),
+      CHECK ((state IN ('delivered', 'dead', 'cancelled')) = (ended_at IS NOT NULL))`;
 
 /** Events that are `new`, `aside` or `parked`. Written differently from the conditions on keys, so that it keeps its own index. */
 export const IS_BEHIND = "state NOT IN ('waiting', 'later', 'leased', 'delivered', 'dead', 'cancelled')";
