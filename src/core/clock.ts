@@ -118,8 +118,8 @@ export function within<Value>(
   });
 }
 
-/** How long a caller's function of listeners may take. */
-const LOOKUP_MS = 10_000;
+/** How long a callback of the application may take that nothing else limits. */
+export const CALLBACK_MS = 10_000;
 
 /** Awaits what a caller's function of listeners says of a name, for at most 10 seconds. */
 export function lookedUp<Found>(
@@ -128,7 +128,7 @@ export function lookedUp<Found>(
 ): Promise<Found> {
   return within(
     Promise.resolve(lookup(name)),
-    LOOKUP_MS,
-    () => new Error(`The look-up took more than ${LOOKUP_MS} ms.`),
+    CALLBACK_MS,
+    () => new Error(`The look-up took more than ${CALLBACK_MS} ms.`),
   );
 }

@@ -1,5 +1,6 @@
 // Checks payloads by the schemas of their types.
 import { decodeUtf8 } from "../core/bytes.js";
+import { CALLBACK_MS, within } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import { createEvent, eventIn, isBytes, type WebhookEvent } from "../core/event.js";
 import { duplicateMember, roundedNumber } from "../core/json.js";
@@ -25,11 +26,15 @@ export class Catalogue {
   }
 
   /**
-   * Makes the event of a payload; at once where the schema answers at once.
+   * Makes the event of a payload; at once where the schema answers at once, and within 10 seconds where it does not.
    *
-   * @throws {HookproofError} EVENT_INVALID, and what `createEvent` throws
+   * @throws {HookproofError} EVENT_INVALID, TIMED_OUT, ABORTED, and what `createEvent` throws
    */
-  event(payload: unknown, eventId: string | undefined): WebhookEvent | Promise<WebhookEvent> {
+  event(
+    payload: unknown,
+    eventId: string | undefined,
+    signal?: AbortSignal,
+  ): WebhookEvent | Promise<WebhookEvent> {
     const made = eventIn(payload);
     if (made) return this.#checked(made, eventId);
     const value = heldBy(payload);
@@ -38,7 +43,7 @@ export class Catalogue {
       checkedBy.set(event, this.#given);
       return event;
     };
-    const output = this.#outputOf(value);
+    const output = this.#outputOf(value, signal);
     return andThen(output, fix);
   }
 
@@ -50,7 +55,7 @@ export class Catalogue {
     );
   }
 
-  #outputOf(value: unknown): unknown {
+  #outputOf(value: unknown, signal: AbortSignal | undefined): unknown {
     const type: unknown =
       typeof value === "object" && value !== null ? Reflect.get(value, "type") : undefined;
     if (typeof type !== "string") {
@@ -70,7 +75,14 @@ export class Catalogue {
     }
     if (!isLater) return outputOf(answer, { type, value });
     const settled = Promise.resolve(answer).catch(() => Promise.reject(failed()));
-    return settled.then((later) => outputOf(later, { type, value }));
+    const late = () =>
+      signal?.aborted
+        ? new HookproofError("ABORTED", "Interrupted before anything was sent.")
+        : new HookproofError(
+            "TIMED_OUT",
+            `The schema of ${nameInWords(type)} gave no answer within ${CALLBACK_MS} ms.`,
+          );
+    return within(settled, CALLBACK_MS, late, signal).then((later) => outputOf(later, { type, value }));
   }
 
   #names(): string {

@@ -1,5 +1,6 @@
 // Encrypts bodies before they are stored.
 import { concatBytes, utf8 } from "../core/bytes.js";
+import { CALLBACK_MS, within } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import { shownAs } from "../core/shown.js";
 
@@ -22,6 +23,26 @@ export interface BodyEncryption {
     body: Uint8Array,
     context: { readonly listener: string; readonly eventId: string; readonly keyId: string },
   ): Promise<Uint8Array>;
+}
+
+/**
+ * An application's encryption, each call of which has 10 seconds: one that hangs must not hold a place, or a call, for
+ * ever.
+ */
+export function timelyEncryption(given: BodyEncryption | undefined): BodyEncryption | undefined {
+  const timely = <Value>(work: Promise<Value>, what: string) =>
+    within(
+      work,
+      CALLBACK_MS,
+      () =>
+        new HookproofError("TIMED_OUT", `The outbox's encryption did not ${what} within ${CALLBACK_MS} ms.`),
+    );
+  return (
+    given && {
+      encrypt: async (...call) => timely(given.encrypt(...call), "encrypt"),
+      decrypt: async (...call) => timely(given.decrypt(...call), "decrypt"),
+    }
+  );
 }
 
 const NONCE_BYTES = 12;

@@ -8,7 +8,7 @@ import { Catalogue } from "../events/catalogue.js";
 import type { EventSchemas, UntypedEvents } from "../events/standard-schema.js";
 import type { Observer } from "../sender/observe.js";
 import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
-import type { BodyEncryption } from "./body-encryption.js";
+import { type BodyEncryption, timelyEncryption } from "./body-encryption.js";
 import { type CancelFilter, cancelEvents, pauseListener, pendingEvents, redriveAll } from "./control.js";
 import { Dispatcher, type DispatcherContext } from "./dispatcher.js";
 import {
@@ -220,14 +220,18 @@ class StoredOutbox<Events extends object, Tx> implements Outbox<Events, Tx> {
   readonly #drains = new Set<Dispatcher>();
 
   constructor(options: OutboxOptions<Events, Tx>) {
-    const { store, encryption, events } = options;
+    const { store, events } = options;
+    const encryption = timelyEncryption(options.encryption);
     const clock = checkedClock(options.clock ?? systemClock);
     requireStore(store);
     const { listeners: given, listenerCache = {}, leaseMs = 60_000, quiet = false } = options;
     const observe = harmless(options.observe);
     const notice = observe ?? (quiet ? () => {} : consoleNotices());
     const listeners = new Listeners(given, listenerCache, { clock, observe, notice, leaseMs });
-    this.#context = dispatcherContext(options, { listeners, clock, observe, notice, leaseMs });
+    this.#context = dispatcherContext(
+      { ...options, encryption },
+      { listeners, clock, observe, notice, leaseMs },
+    );
     const catalogue = events === undefined ? undefined : new Catalogue(events);
     this.#enqueuer = new Enqueuer({ store, listeners, catalogue, encryption, clock, observe });
     this.#store = store;

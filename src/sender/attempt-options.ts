@@ -1,6 +1,7 @@
 // Checks how a listener is reached, and prepares attempts at it.
 import { createTransport } from "#transport";
-import { type Clock, MAX_TIMER_MS } from "../core/clock.js";
+import { type Clock, MAX_TIMER_MS, nextTurn, within } from "../core/clock.js";
+import { HookproofError } from "../core/errors.js";
 import type { Transport, TransportOptions } from "../http/transport.js";
 import type { Scheme, Signer } from "../schemes/scheme.js";
 import { type Attempt, createAttempt } from "./attempt.js";
@@ -64,5 +65,30 @@ function transportOf(options: AttemptOptions): Transport {
     if (options[name] !== undefined)
       throw new TypeError(`${name} cannot be combined with transport, which connects by itself`);
   }
-  return options.transport;
+  return timely(options.transport);
+}
+
+/** What a transport may take beyond its time limit, which it should heed itself. */
+const EXTRA_TIME_MS = 2_000;
+
+/** A caller's own transport may ignore its time limit and the signal: a delivery must not wait for it without end. */
+function timely(transport: Transport): Transport {
+  return async (request) => {
+    const { timeoutMs, signal } = request;
+    const ending = new AbortController();
+    // One that heeds the signal says first how far it had come.
+    const end = () => void nextTurn().then(() => ending.abort());
+    signal?.addEventListener("abort", end, { once: true });
+    if (signal?.aborted) end();
+    const late = () =>
+      signal?.aborted
+        ? new HookproofError("ABORTED", "Interrupted; the transport did not end.")
+        : new HookproofError("TIMED_OUT", `No complete answer within ${Math.ceil(timeoutMs)} ms.`);
+    try {
+      const answer = Promise.resolve(transport(request));
+      return await within(answer, timeoutMs + EXTRA_TIME_MS, late, ending.signal);
+    } finally {
+      signal?.removeEventListener("abort", end);
+    }
+  };
 }

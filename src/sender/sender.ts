@@ -151,7 +151,9 @@ async function send(
   { eventId, signal }: SendOptions = {},
 ): Promise<Receipt> {
   const { sentIds, catalogue } = context;
-  const event = catalogue ? await catalogue.event(payload, eventId) : createEvent(payload, { eventId });
+  const event = catalogue
+    ? await catalogue.event(payload, eventId, signal)
+    : createEvent(payload, { eventId });
   // What a schema gives may be an event as well.
   if (eventId === undefined && !catalogue && !mayBeEvent(payload)) sentIds.addFresh(event);
   else sentIds.addChosen(event);

@@ -2,7 +2,7 @@ import { createEvent, createSender, HookproofError, hmacSigner, newEventId } fro
 import { openSqlite } from "hookproof/node";
 import { createOutbox, memoryStore } from "hookproof/outbox";
 import { sqliteStore } from "hookproof/outbox/sqlite";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import * as z from "zod";
 import { type ReceiverServer, receiverServer, SECRET } from "../kit/receiver-server.js";
 import { fileOfEachTest } from "../outbox/sqlite/files.js";
@@ -412,4 +412,48 @@ it("types: what a schema refuses does not compile", () => {
     () => createSender({ url: NOWHERE, signer, events: { ping: z.object({ n: z.number() }) } }),
   ];
   expect(calls).toHaveLength(12);
+});
+
+describe("a schema that never answers", () => {
+  const never = { "user.offboarded": answering(() => new Promise(() => {})) };
+  const payload = { type: "user.offboarded" } as never;
+
+  it("ends by the signal", async () => {
+    const stop = new AbortController();
+    const sending = senderOf(never).send(payload, { signal: stop.signal });
+    const trying = senderOf(never).trySend(payload, { signal: stop.signal });
+    const many = (async () => {
+      for await (const _ of senderOf(never).sendMany([payload], { signal: stop.signal }));
+    })();
+    stop.abort();
+    await expect(sending).rejects.toMatchObject({ code: "ABORTED" });
+    expect(await trying).toMatchObject({ ok: false, code: "ABORTED" });
+    await many;
+    await expect(senderOf(never).send(payload, { signal: AbortSignal.abort() })).rejects.toMatchObject({
+      code: "ABORTED",
+    });
+  });
+
+  it("ends after ten seconds, wherever it is asked", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const outbox = outboxOf(never);
+      const calls = [
+        outbox.enqueue({ listener: "a", payload } as never),
+        outbox.prepare({ listener: "a", payload } as never),
+        senderOf(never).send(payload),
+        senderOf(never).createEvent(payload),
+      ].map((call) => call.catch((error: unknown) => error));
+      await vi.advanceTimersByTimeAsync(9_999);
+      expect(vi.getTimerCount()).toBe(calls.length);
+      await vi.advanceTimersByTimeAsync(1);
+      for (const call of calls)
+        expect(await call).toMatchObject({
+          code: "TIMED_OUT",
+          message: 'The schema of "user.offboarded" gave no answer within 10000 ms.',
+        });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
 });

@@ -6,7 +6,7 @@ import { aesGcmEncryption, type BodyEncryption } from "hookproof/outbox";
 import { sqliteStore } from "hookproof/outbox/sqlite";
 import type { OutboxStore } from "hookproof/outbox/store";
 import LibSql from "libsql";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { temporaryFolder } from "../kit/temporary-folder.js";
 import { outboxBench, waitFor } from "./bench-outbox.js";
 
@@ -137,6 +137,40 @@ describe("an outbox with encryption", () => {
     expect(server.requests).toHaveLength(0);
     await bench.outbox(listeners, { encryption: aesGcmEncryption([fresh, old]) }).drain();
     expect(server.runs.get(eventId)).toBe(1);
+  });
+
+  it("takes ten seconds at most of an encryption that never answers", async () => {
+    const bench = outboxBench();
+    const server = await bench.receiver();
+    const listeners = { a: bench.listener(server) };
+    const encryption = aesGcmEncryption([keyOf("one")]);
+    const hanging = {
+      encrypt: () => new Promise<never>(() => {}),
+      decrypt: () => new Promise<never>(() => {}),
+    };
+    const { eventId } = await bench.outbox(listeners, { encryption }).enqueue({ listener: "a", payload: {} });
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const enqueued = bench
+        .outbox(listeners, { encryption: hanging })
+        .enqueue({ listener: "a", payload: {} })
+        .catch((error: unknown) => error);
+      const worker = bench.outbox(listeners, { encryption: hanging });
+      worker.start();
+      await vi.advanceTimersByTimeAsync(10_000);
+      expect(await enqueued).toMatchObject({ code: "TIMED_OUT" });
+      await vi.advanceTimersByTimeAsync(10_000);
+      const stopped = worker.stop();
+      await vi.advanceTimersByTimeAsync(10_000);
+      await stopped;
+    } finally {
+      vi.useRealTimers();
+    }
+    expect((await bench.outbox(listeners).find(eventId))[0]).toMatchObject({
+      state: "pending",
+      attempts: [{ code: "TIMED_OUT" }],
+    });
+    expect(server.requests).toHaveLength(0);
   });
 
   it("never sends a body that was changed in the store", async () => {
