@@ -10,6 +10,7 @@ import { checkWholeNumber } from "../core/options.js";
  * - `window-closes`, `events-wait`: the age of the oldest event that waits for a listener
  * - `backlog`: how many events wait for a listener
  * - `dead-letters`: how many events of a listener were given up, and stand there
+ * - `snapshot-held`: how long a transaction's snapshot has slowed the claims of a listener; PostgreSQL
  * - `listener-down`: how long this process's circuit breaker of a listener has been open
  */
 export type AlertKind =
@@ -18,6 +19,7 @@ export type AlertKind =
   | "events-wait"
   | "backlog"
   | "dead-letters"
+  | "snapshot-held"
   | "listener-down";
 
 /** From which value on each alert stands: more than this. Milliseconds or events; `false` for no such alert. */
@@ -32,6 +34,7 @@ const DEFAULTS: Readonly<Record<AlertKind, number | false>> = {
   "events-wait": 900_000,
   backlog: false,
   "dead-letters": 0,
+  "snapshot-held": 600_000,
   "listener-down": 600_000,
 };
 
@@ -61,6 +64,8 @@ export interface WatchedListener {
   readonly dead: number;
   /** The age of the oldest event that waits, in milliseconds; 0 if none does. */
   readonly oldestAgeMs: number;
+  /** For how long a held snapshot has slowed its claims, in milliseconds; absent while none does. */
+  readonly slowedMs?: number;
   /** The state of the circuit breaker of the process that is asked. */
   readonly breaker?: "closed" | "open" | "half-open";
 }
@@ -151,7 +156,7 @@ export function watchOutbox(outbox: WatchedOutbox, options: WatchOptions): Outbo
       { kind: "store-unavailable", value: duration("store", stats === undefined, now) },
     ];
     const named = new Set(["store"]);
-    for (const { listener, pending, dead, oldestAgeMs, breaker } of stats ?? []) {
+    for (const { listener, pending, dead, oldestAgeMs, slowedMs = 0, breaker } of stats ?? []) {
       named.add(`listener ${listener}`);
       // While one attempt finds out whether the listener is back, it is as down as before.
       const downMs = duration(`listener ${listener}`, breaker === "open" || breaker === "half-open", now);
@@ -160,6 +165,7 @@ export function watchOutbox(outbox: WatchedOutbox, options: WatchOptions): Outbo
         { kind: "events-wait", listener, value: oldestAgeMs },
         { kind: "backlog", listener, value: pending },
         { kind: "dead-letters", listener, value: dead },
+        { kind: "snapshot-held", listener, value: slowedMs },
         { kind: "listener-down", listener, value: downMs },
       );
     }

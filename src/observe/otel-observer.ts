@@ -80,6 +80,7 @@ const SPAN_KEY = Symbol.for("OpenTelemetry Context Key SPAN");
  * - `hookproof.outbox.delivery.duration`, histogram in seconds from enqueueing to the end: `outcome`, `error.type`
  * - `hookproof.outbox.pending`, `hookproof.outbox.in_flight`, `hookproof.outbox.dead`, gauges: events
  * - `hookproof.outbox.oldest_age`, gauge: seconds since the oldest pending event was enqueued
+ * - `hookproof.outbox.slowed`, gauge: seconds since a held snapshot began to slow a listener's claims, or 0; PostgreSQL
  * - `hookproof.outbox.breaker`, gauge: 0 closed, 1 half-open, 2 open
  * - `hookproof.outbox.store_available`, gauge: 1, or 0 while the store cannot be reached
  *
@@ -259,6 +260,7 @@ function outboxMetrics(meter: OtelMeter): Observer {
   const inFlight = gauge("in_flight", "Events that a worker has");
   const dead = gauge("dead", "Dead letters");
   const oldestAge = gauge("oldest_age", "Age of the oldest pending event", "s");
+  const slowed = gauge("slowed", "For how long a held snapshot has slowed claims", "s");
   const breaker = gauge("breaker", "0 closed, 1 half-open, 2 open", "1");
   const storeAvailable = gauge("store_available", "1, or 0 while the store cannot be reached", "1");
 
@@ -279,6 +281,7 @@ function outboxMetrics(meter: OtelMeter): Observer {
         inFlight?.record(event.inFlight, attributes);
         dead?.record(event.dead, attributes);
         oldestAge?.record(event.oldestAgeMs / 1000, attributes);
+        slowed?.record(event.slowedMs / 1000, attributes);
         breaker?.record(PHASES.indexOf(event.breaker), attributes);
         storeAvailable?.record(1);
         return;

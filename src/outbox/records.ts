@@ -167,6 +167,11 @@ export interface ListenerStats {
   readonly paused?: ListenerPause;
   /** Since when the function of listeners knows no such listener, by the store's clock: its events wait. */
   readonly unknownSince?: number;
+  /**
+   * PostgreSQL: for how long, in milliseconds, claims of this listener have begun at a floor, as a transaction holds a
+   * snapshot or vacuum does not come by; absent while they do not.
+   */
+  readonly slowedMs?: number;
   /** Until when the listener has asked to be left alone (`Retry-After`), by the store's clock. */
   readonly restsUntil?: number;
   /** The last attempt of this process that failed. `Outbox.stats` adds it for its own listeners. */

@@ -171,8 +171,14 @@ export class Upkeep {
     const { store, listeners } = this.#context;
     const stats = new Map((await store.stats()).map((one) => [one.listener, one]));
     const tell = (listener: string, url: string, breaker: "closed" | "half-open" | "open") => {
-      const { pending = 0, inFlight = 0, dead = 0, oldestAgeMs = 0 } = stats.get(listener) ?? {};
-      observe({ type: "backlog", url, listener, pending, inFlight, dead, oldestAgeMs, breaker });
+      const {
+        pending = 0,
+        inFlight = 0,
+        dead = 0,
+        oldestAgeMs = 0,
+        slowedMs = 0,
+      } = stats.get(listener) ?? {};
+      observe({ type: "backlog", url, listener, pending, inFlight, dead, oldestAgeMs, slowedMs, breaker });
       stats.delete(listener);
     };
     for (const { name, url, limits } of listeners.all()) tell(name, url, limits.breaker);

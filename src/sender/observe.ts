@@ -147,6 +147,8 @@ export type OutboxActivity =
       readonly dead: number;
       /** Milliseconds since the oldest pending event was enqueued; 0 when there is none. */
       readonly oldestAgeMs: number;
+      /** PostgreSQL: for how long a held snapshot has slowed this listener's claims; 0 while none does. */
+      readonly slowedMs: number;
       /** The circuit breaker's state, in this process. */
       readonly breaker: "closed" | "open" | "half-open";
     }

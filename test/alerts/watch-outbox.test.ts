@@ -204,8 +204,12 @@ it("its thresholds are those of the rules for Prometheus", async () => {
   const rule = (name: string) => groups[0]?.rules.find(({ alert }) => alert === `Hookproof${name}`);
   expect(rule("WindowCloses")?.expr).toMatch(/> 5 \* 86400$/);
   expect(rule("EventsWait")?.expr).toMatch(/> 900$/);
+  expect(rule("SnapshotHeld")?.expr).toMatch(/> 600$/);
   expect([rule("StoreUnavailable")?.for, rule("ListenerDown")?.for]).toEqual(["2m", "10m"]);
   const { look } = watching();
+  expect(await look({ slowedMs: 600_000 })).toEqual([]);
+  expect(await look({ slowedMs: 600_001 })).toEqual(["snapshot-held begun 600001"]);
+  expect(await look({})).toEqual(["snapshot-held ended 600001"]);
   const days = 5 * 86_400_000;
   expect(await look({ oldestAgeMs: days })).toEqual([`events-wait begun ${days}`]);
   expect(await look({ oldestAgeMs: days + 1 })).toEqual([`window-closes begun ${days + 1}`]);

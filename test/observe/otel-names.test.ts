@@ -45,6 +45,7 @@ it("every metric has its name, kind and unit", () => {
     "hookproof.outbox.in_flight": { kind: "gauge", unit: "{event}" },
     "hookproof.outbox.dead": { kind: "gauge", unit: "{event}" },
     "hookproof.outbox.oldest_age": { kind: "gauge", unit: "s" },
+    "hookproof.outbox.slowed": { kind: "gauge", unit: "s" },
     "hookproof.outbox.breaker": { kind: "gauge", unit: "1" },
     "hookproof.outbox.store_available": { kind: "gauge", unit: "1" },
   });
@@ -58,6 +59,7 @@ const BACKLOG = {
   inFlight: 3,
   dead: 2,
   oldestAgeMs: 90_500,
+  slowedMs: 30_250,
   breaker: "closed",
 } as const;
 
@@ -185,6 +187,7 @@ describe("each metric records, in its own unit", () => {
         ["hookproof.outbox.in_flight", 3, OF_OUTBOX],
         ["hookproof.outbox.dead", 2, OF_OUTBOX],
         ["hookproof.outbox.oldest_age", 90.5, OF_OUTBOX],
+        ["hookproof.outbox.slowed", 30.25, OF_OUTBOX],
         ["hookproof.outbox.breaker", 0, OF_OUTBOX],
         ["hookproof.outbox.store_available", 1, undefined],
       ],

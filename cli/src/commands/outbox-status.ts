@@ -71,8 +71,11 @@ async function show(
   return lines.length;
 }
 
-/** Why nothing is delivered to a listener. */
-function holdLines({ listener, paused, unknownSince, restsUntil }: ListenerStats, now: number): string[] {
+/** Why nothing is delivered to a listener, or slowly. */
+function holdLines(
+  { listener, paused, unknownSince, restsUntil, slowedMs }: ListenerStats,
+  now: number,
+): string[] {
   const lines: string[] = [];
   if (paused) {
     const why = paused.reason === undefined ? "" : `: ${paused.reason}`;
@@ -84,6 +87,10 @@ function holdLines({ listener, paused, unknownSince, restsUntil }: ListenerStats
     );
   if (restsUntil !== undefined && restsUntil > now)
     lines.push(`${listener}  rests until ${shownTime(restsUntil)}, as it asked for (Retry-After)`);
+  if (slowedMs !== undefined)
+    lines.push(
+      `${listener}  claims slowed for ${shownAge(slowedMs)}: a transaction holds its snapshot, or vacuum does not come by`,
+    );
   return lines;
 }
 

@@ -52,12 +52,13 @@ export function raiseFloors({ floor }: OutboxNames): string {
   return `UPDATE ${floor} f SET due_from = ${risen},
           bounds = CASE WHEN f.due_from > '-infinity' THEN f.bounds || f.due_from ELSE '{}' END,
           looked_to = CASE WHEN f.due_from > '-infinity' THEN f.looked_to ELSE ${risen} END,
+          noted_at = CASE WHEN f.due_from > '-infinity' THEN f.noted_at ELSE now() END,
           look_at = CASE WHEN f.look_at = 'infinity' THEN ${soon} ELSE f.look_at END FROM ${passed}
         WHERE f.listener = p.listener AND f.due_from = p.due_from AND ${risen} > p.due_from
           AND f.ctid = ANY (ARRAY(SELECT own.ctid FROM ${floor} own WHERE own.listener IN (
             SELECT q.listener FROM json_to_recordset(passed) AS q(listener text)) FOR UPDATE SKIP LOCKED));
-        INSERT INTO ${floor} (listener, due_from, bounds, looked_to, look_at)
-        SELECT p.listener, ${risen}, '{}', ${risen}, ${soon} FROM ${passed}
+        INSERT INTO ${floor} (listener, due_from, bounds, looked_to, look_at, noted_at)
+        SELECT p.listener, ${risen}, '{}', ${risen}, ${soon}, now() FROM ${passed}
         WHERE p.due_from IS NULL ORDER BY p.listener ON CONFLICT DO NOTHING;`;
 }
 

@@ -76,7 +76,7 @@ const STEPS: readonly ((names: OutboxNames) => string)[] = [
       AND unknown_since IS NULL;
     CREATE INDEX listener_unknown ON ${listener} (unknown_until) WHERE unknown_since IS NOT NULL AND paused_at IS NULL;
     CREATE TABLE ${floor} (listener text PRIMARY KEY, due_from timestamptz NOT NULL, bounds timestamptz[] NOT NULL,
-      looked_to timestamptz NOT NULL, look_at timestamptz NOT NULL) WITH (${HIGH_CHURN}, fillfactor = 10);
+      looked_to timestamptz NOT NULL, look_at timestamptz NOT NULL, noted_at timestamptz NOT NULL) WITH (${HIGH_CHURN}, fillfactor = 10);
     ${enqueueFunctions(names)}
     ${storeFunction(names)}
     ${workerFunctions(names)}`;

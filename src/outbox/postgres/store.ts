@@ -192,6 +192,7 @@ type StatsRow = Pick<ListenerStats, "listener" | "pending" | "delivered" | "dead
   readonly pause_reason: string | null;
   readonly rests_until: number | null;
   readonly unknown_since: number | null;
+  readonly slowed: number | null;
 };
 
 function statsOf(row: StatsRow): ListenerStats {
@@ -201,11 +202,13 @@ function statsOf(row: StatsRow): ListenerStats {
     pause_reason: reason,
     rests_until: restsUntil,
     unknown_since: unknownSince,
+    slowed: slowedMs,
   } = row;
   return {
     ...{ listener, pending, inFlight, delivered, dead, oldestAgeMs: Math.max(0, oldestAgeMs ?? 0) },
     ...(since !== null && { paused: { since, ...(reason !== null && { reason }) } }),
     ...(unknownSince !== null && { unknownSince }),
+    ...(slowedMs !== null && { slowedMs }),
     ...(restsUntil !== null && { restsUntil }),
   };
 }
@@ -217,7 +220,7 @@ interface Lookups {
   now(): Promise<number>;
 }
 
-function lookups(database: Database, { event, tally, listener }: OutboxNames): Lookups {
+function lookups(database: Database, { event, tally, listener, floor }: OutboxNames): Lookups {
   const first = (where: string, order: string) =>
     `(SELECT e.ready_at FROM ${event} e WHERE e.listener = t.listener AND ${where} ORDER BY ${order} LIMIT 1)`;
 
@@ -248,8 +251,10 @@ function lookups(database: Database, { event, tally, listener }: OutboxNames): L
              ${first("e.state IN ('waiting', 'later') AND e.first_attempt_at IS NOT NULL", "e.first_attempt_at")},
              ${first(IS_BEHIND, "e.ready_at")}, l.oldest)`)} AS oldest_age,
            ${ms("t.paused_at")} AS paused_at, t.pause_reason, ${ms("t.unknown_since")} AS unknown_since,
+           ${ms("now() - low.noted_at")} AS slowed,
            ${ms("CASE WHEN t.rest_until > now() THEN t.rest_until END")} AS rests_until
          FROM t LEFT JOIN leased l ON l.listener = t.listener
+           LEFT JOIN ${floor} low ON low.listener = t.listener AND low.look_at < 'infinity'
          WHERE t.pending <> 0 OR t.delivered <> 0 OR t.dead <> 0 OR t.paused_at IS NOT NULL
          ORDER BY t.listener`,
       );

@@ -361,6 +361,9 @@ describeWith("postgresql", postgres)("while a snapshot is held", () => {
     await piece(20);
     await piece(10);
     expect(await bounds()).toBe(1);
+    await query("UPDATE hookproof.floor SET noted_at = noted_at - interval '1 h'");
+    const slowed = async () => (await store.stats()).find(({ listener }) => listener === "orders")?.slowedMs;
+    expect(await slowed()).toBeGreaterThan(3_600_000);
     await end();
     end = async () => {};
     await query("VACUUM hookproof.event");
@@ -369,6 +372,7 @@ describeWith("postgresql", postgres)("while a snapshot is held", () => {
       await claimed();
     }
     expect(await floors()).toEqual([]);
+    expect(await slowed()).toBeUndefined();
     const id = await put("long ago");
     await long(id);
     expect(await ids()).toEqual([id]);
