@@ -47,7 +47,8 @@ export const setInspect: Command = {
       throw usageError(`A token has three segments; this text has ${segments.length}.`);
     const [header, claims] = [decoded(segments[0], "header"), decoded(segments[1], "claims")];
     const jwks = args.text("jwks");
-    const keys = jwks === undefined ? undefined : await keysFrom(io, jwks);
+    const keySet = jwks === undefined ? undefined : await keysFrom(io, jwks);
+    const keys = keySet?.keys;
     const expected = { issuer: args.text("issuer"), audience: args.text("audience") };
     const { diagnose } = await import("hookproof/diagnose");
     const request = { body: token };
@@ -55,6 +56,7 @@ export const setInspect: Command = {
       scheme: "security-event-token",
       request,
       keys,
+      jwks: await keySet?.document(),
       ...expected,
     });
     // Somebody may look at a token long after it came.

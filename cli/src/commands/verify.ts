@@ -3,6 +3,7 @@ import type { Mistake } from "hookproof/diagnose";
 import type { ListenerOptions, Rejection, Verdict } from "hookproof/receiver";
 import { parseCaptured } from "../capture/captured-request.js";
 import { type CapturedRequest, parseHeaderLines } from "../capture/raw-request.js";
+import { ownTime, timesOfToken } from "../capture/request-time.js";
 import type { Args, Command, Context } from "../command.js";
 import { type FoundSecrets, fingerprintsOf } from "../credentials/origin-rule.js";
 import { findSecrets } from "../credentials/secrets.js";
@@ -11,7 +12,7 @@ import { readBytes, readUnmarked } from "../files.js";
 import { describeCredential } from "../history/history-record.js";
 import { withoutMark } from "../input/text.js";
 import type { Io } from "../io.js";
-import { keySetOf, keysFrom } from "../keys/keys.js";
+import { keySetOf, keysFrom, type ReadKeySet } from "../keys/keys.js";
 import {
   type ChosenScheme,
   configuredScheme,
@@ -61,7 +62,10 @@ export const verify: Command = {
       value: "<time>",
       describe: "check as if it were that time: Unix seconds or a date",
     },
-    "ignore-time": { type: "boolean", describe: "check as if it were the time of the request" },
+    "ignore-time": {
+      type: "boolean",
+      describe: "leave the request's age out: a time in another form, or ahead, is refused as ever",
+    },
     diagnose: {
       type: "boolean",
       negated: true,
@@ -79,7 +83,7 @@ export const verify: Command = {
     ["hookproof verify --sent sent.http --received received.http", "what a proxy on the way changed"],
   ],
   exits: [
-    [3, "secret or file missing"],
+    [3, "secret or file missing, or the key set cannot be read"],
     [7, "the service would refuse the request, or the way changed it"],
   ],
   async run(context) {
@@ -89,10 +93,10 @@ export const verify: Command = {
     const request = await capturedRequest(args, io);
     const scheme = schemeOf(args, configuredScheme(context.config));
     if (scheme) return verifyBy(scheme, context, request);
-    const { secret, ...listener } = await listenerFor(context, request);
+    const { secret, keySet, ...listener } = await listenerFor(context, request);
     const url = `${listener.baseUrl}${PATH}${listener.id}`;
-    const timestamp = request.headers.find(([name]) => name.toLowerCase() === "webhook-timestamp")?.[1];
-    const clock = { now: () => checkTime(args, timestamp) };
+    const at = checkTime(args, [headerOf(request, "webhook-timestamp"), ...timesOfToken(tokenIn(request))]);
+    const clock = { now: () => at };
     const { createReceiver } = await import("hookproof/receiver");
     const receiver = createReceiver({ listener, clock, allowDocumentedSecret: true });
     const verdict = await receiver.verify({ ...request, url });
@@ -101,32 +105,34 @@ export const verify: Command = {
       ? (
           await (
             await import("hookproof/diagnose")
-          ).diagnose({ request: { ...request, url }, listener, clock })
+          ).diagnose({ request: { ...request, url }, listener, clock, jwks: await keySet?.document() })
         ).mistakes
       : [];
     print(context, verdict, mistakes, secret);
-    return verdict.ok ? EXIT.ok : EXIT.checkFailed;
+    return exitOf(verdict);
   },
 };
 
 /** Checks a request by another scheme than the service's own. */
 async function verifyBy(scheme: ChosenScheme, context: Context, request: CapturedRequest): Promise<number> {
   const { args } = context;
-  const { found, verifying } = await verifyingOf(scheme, context, request);
+  const { found, keySet, verifying } = await verifyingOf(scheme, context, request);
   const verifier = await madeWith(scheme, () => scheme.verifier(verifying));
-  const clock = { now: () => checkTime(args, scheme.signedAt(request)) };
+  const at = checkTime(args, scheme.signedAt(request));
+  const clock = { now: () => at };
   const { method, target, headers, body } = request;
   // Parts of a request do not say its path.
   const url = args.isGiven("headers") ? (verifying.url ?? target) : target;
   const { createReceiver } = await import("hookproof/receiver");
   const verdict = await createReceiver({ verifier, clock }).verify({ method, url, headers, body });
   const looks = !verdict.ok && (!args.isGiven("diagnose") || args.flag("diagnose"));
-  const mistakes = looks ? await mistakesBehind(scheme, request, { ...verifying, clock }) : [];
+  const jwks = await keySet?.document();
+  const mistakes = looks ? await mistakesBehind(scheme, request, { ...verifying, jwks, clock }) : [];
   print(context, verdict, mistakes, found && usedSecret(found), {
     who: `A receiver of ${scheme.title}`,
     accepted: verifier.answers?.accepted,
   });
-  return verdict.ok ? EXIT.ok : EXIT.checkFailed;
+  return exitOf(verdict);
 }
 
 /** What a scheme verifies with, from the flags. */
@@ -134,7 +140,7 @@ async function verifyingOf(
   scheme: ChosenScheme,
   context: Context,
   { target }: CapturedRequest,
-): Promise<{ found?: FoundSecrets; verifying: Verifying }> {
+): Promise<{ found?: FoundSecrets; keySet?: ReadKeySet; verifying: Verifying }> {
   const { args, io } = context;
   const [jwks, name] = [keySetOf(context), `--scheme ${scheme.settings.name}`];
   const isByKey = jwks !== undefined || !scheme.proofs.includes("secret");
@@ -152,7 +158,10 @@ async function verifyingOf(
       hint: "Give it with --jwks <url|file>.",
     });
   const common = { ...scheme.settings, url };
-  if (jwks !== undefined) return { verifying: { ...common, keys: await keysFrom(io, jwks) } };
+  if (jwks !== undefined) {
+    const keySet = await keysFrom(io, jwks);
+    return { keySet, verifying: { ...common, keys: keySet.keys } };
+  }
   const found = await secretsOf(context);
   return { found, verifying: { ...common, secrets: found.secrets } };
 }
@@ -214,10 +223,21 @@ function print(
       out.note(
         `next: hookproof test ${args.text("url") ?? "<listener url>"}      if your listener refuses it: finds the listener's own mistake`,
       );
-  } else
-    out.line(
-      `${out.paint("red", `error[${verdict.code}]`)}  ${who.charAt(0).toLowerCase()}${who.slice(1)} would answer ${(verdict as Rejection).status}`,
-    );
+  } else {
+    const would = `${who.charAt(0).toLowerCase()}${who.slice(1)} would answer ${(verdict as Rejection).status}`;
+    const said = isUnread(verdict) ? "the key set was not read, so the proof was not checked" : would;
+    out.line(`${out.paint("red", `error[${verdict.code}]`)}  ${said}`);
+  }
+}
+
+/** Whether the request was refused for what could not be read here; the service may have read it. */
+function isUnread(verdict: Verdict): boolean {
+  return !verdict.ok && verdict.code === "KEY_SET_UNAVAILABLE";
+}
+
+function exitOf(verdict: Verdict): number {
+  if (verdict.ok) return EXIT.ok;
+  return isUnread(verdict) ? EXIT.setup : EXIT.checkFailed;
 }
 
 async function capturedRequest(args: Args, io: Io): Promise<CapturedRequest> {
@@ -252,7 +272,7 @@ function partOf(flag: string, value: string): Promise<Buffer> {
 async function listenerFor(
   context: Context,
   request: CapturedRequest,
-): Promise<ListenerOptions & { secret?: UsedSecret }> {
+): Promise<ListenerOptions & { secret?: UsedSecret; keySet?: ReadKeySet }> {
   const { args } = context;
   const url = args.text("url") ?? (request.target.startsWith("http") ? request.target : undefined);
   const where = locate(
@@ -264,7 +284,8 @@ async function listenerFor(
       throw usageError(
         "--jwks needs --url: a token is bound to the listener's URL, and a raw request has no scheme.",
       );
-    return { ...where, auth: { method: "jwt", keys: await keysFrom(context.io, jwks) } };
+    const keySet = await keysFrom(context.io, jwks);
+    return { ...where, keySet, auth: { method: "jwt", keys: keySet.keys } };
   }
   const found = await secretsOf(context);
   return { ...where, auth: { method: "hmac", secret: found.secrets }, secret: usedSecret(found) };
@@ -300,11 +321,20 @@ function locate(url: string): { id: string; baseUrl: string } {
   return { baseUrl: path.slice(0, at), id };
 }
 
-function checkTime(args: Args, timestamp = ""): number {
+/** The time that the request is judged by; `times` are those that it gives itself. */
+function checkTime(args: Args, times: readonly (string | undefined)[]): number {
   const at = args.text("at");
   if (args.flag("ignore-time")) {
     if (at !== undefined) throw usageError("--at and --ignore-time exclude each other.");
-    return /^[0-9]{1,15}$/.test(timestamp) ? Number(timestamp) * 1000 : Date.now();
+    return ownTime(times);
   }
   return at === undefined ? Date.now() : pointInTime("--at", at);
+}
+
+function headerOf({ headers }: CapturedRequest, wanted: string): string | undefined {
+  return headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
+}
+
+function tokenIn(request: CapturedRequest): string {
+  return headerOf(request, "authorization")?.replace(/^bearer\s/i, "") ?? "";
 }

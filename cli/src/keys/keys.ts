@@ -1,8 +1,9 @@
 // Finds the key that signs and the key set that verifies.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import type { HookproofError, SigningKey, Transport } from "hookproof";
-import type { KeyResolver, localKeys } from "hookproof/jwks";
+import type { Jwks, KeyResolver } from "hookproof/jwks";
 import type { Context } from "../command.js";
 import { requireInside } from "../config/folder-file.js";
 import { isAddress } from "../config/settings.js";
@@ -105,20 +106,61 @@ export function keySetOf({ args, config }: Pick<Context, "args" | "config">): st
   return config.text("jwks");
 }
 
+/** A key set that verifies, with what it was read from. */
+export interface ReadKeySet {
+  readonly keys: KeyResolver;
+  /** The document as it was read last, for a diagnosis; undefined where none could be read. */
+  document(): Promise<Jwks | undefined>;
+}
+
 /** A key set from its host, or from a file. */
-export async function keysFrom(io: Io, source: string, allowInsecure = false): Promise<KeyResolver> {
+export async function keysFrom(io: Io, source: string, allowInsecure = false): Promise<ReadKeySet> {
   const { localKeys, remoteKeys } = await import("hookproof/jwks");
-  if (isAddress("jwks", source))
-    return remoteKeys(source, {
-      transport: await keySetTransport(io, source),
-      allowInsecureLoopback: true,
-      ...(allowInsecure ? { allowPrivateNetwork: true } : {}),
-    });
-  const text = await readTextFile(source);
+  if (isAddress("jwks", source)) {
+    // A resolver with a transport leaves the addresses to it, so both are told the same.
+    const near = await keySetTransport(io, source);
+    const allowPrivateNetwork = allowInsecure || near !== undefined || source.startsWith("http:");
+    const { nodeTransport } = await import("hookproof/node");
+    const kept = keeping(near ?? nodeTransport({ allowPrivateNetwork }));
+    const { transport } = kept;
+    const keys = remoteKeys(source, { transport, allowInsecureLoopback: true, allowPrivateNetwork });
+    const document = async () => {
+      // The set is read when a key is asked for, and a request may be refused before that.
+      if (kept.last() === undefined) await keys.resolve("", "ES256");
+      const body = kept.last();
+      return body && (parsed(unzippedText(body)) as Jwks);
+    };
+    return { keys, document };
+  }
+  const document = parsed(await readTextFile(source)) as Jwks;
   try {
-    return localKeys(parsed(text) as Parameters<typeof localKeys>[0]);
+    return { keys: localKeys(document), document: async () => document };
   } catch (error) {
     const reason = (error as Error).message.replace(/\.$/, "");
     throw new CliError(EXIT.setup, "KEY_SET_INVALID", `${source} is not a key set. ${reason}.`);
+  }
+}
+
+/** A transport that keeps the last body that came whole. */
+function keeping(transport: Transport): { transport: Transport; last(): Uint8Array | undefined } {
+  let last: Uint8Array | undefined;
+  return {
+    async transport(request) {
+      const answer = await transport(request);
+      const isWhole = answer.status === 200 && !answer.truncated && answer.bodyError === undefined;
+      last = isWhole ? answer.body : undefined;
+      return answer;
+    },
+    last: () => last,
+  };
+}
+
+function unzippedText(bytes: Uint8Array): string {
+  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  try {
+    const plain = isGzip ? gunzipSync(bytes, { maxOutputLength: 65_536 }) : bytes;
+    return Buffer.from(plain).toString("utf8");
+  } catch {
+    return "";
   }
 }

@@ -6,10 +6,11 @@ import type {
   SecurityEventInput,
   StandardWebhooksInput,
 } from "hookproof/diagnose";
-import type { KeyResolver } from "hookproof/jwks";
+import type { Jwks, KeyResolver } from "hookproof/jwks";
 import type { SchemeSetup } from "hookproof/probes";
 import type { Verifier } from "hookproof/schemes";
 import type { CapturedRequest } from "../capture/raw-request.js";
+import { timesOfToken } from "../capture/request-time.js";
 
 /** A scheme's name, and what sender and receiver agree on beside the secret or key; nothing of it is secret. */
 export interface SchemeSettings {
@@ -29,6 +30,8 @@ type Signing = Omit<SchemeSettings, "name"> & {
 export type Verifying = Omit<SchemeSettings, "name"> & {
   readonly secrets?: readonly string[];
   readonly keys?: KeyResolver | undefined;
+  /** The document of the key set, for the mistakes. */
+  readonly jwks?: Jwks | undefined;
   /** The receiver's URL. */
   readonly url?: string | undefined;
   /** The receiver's time, for the mistakes. */
@@ -80,8 +83,8 @@ export interface CliScheme {
   ): HttpSignatureInput | SecurityEventInput | StandardWebhooksInput;
   /** What `test` probes a listener with. */
   probed(url: string, signing: Signing): SchemeSetup;
-  /** When a request was signed, in Unix seconds, by what it says itself. */
-  signedAt(request: CapturedRequest): string | undefined;
+  /** When a request was signed, by what it says itself, as it is written there; the likeliest text first. */
+  signedAt(request: CapturedRequest): readonly (string | undefined)[];
 }
 
 /** Every scheme of `--scheme`; no other file names one. Each is loaded when it is used. */
@@ -101,7 +104,7 @@ export const SCHEMES: Readonly<Record<string, CliScheme>> = {
     scheme: "standard-webhooks",
     probed: (url, { secrets = [] }) => ({ scheme: "standard-webhooks", url, secrets }),
     question: (request, { secrets = [] }) => ({ scheme: "standard-webhooks", request, secrets }),
-    signedAt: ({ headers }) => headerOf(headers, "webhook-timestamp"),
+    signedAt: ({ headers }) => [headerOf(headers, "webhook-timestamp")],
   },
   set: {
     title: "security event tokens",
@@ -137,15 +140,16 @@ export const SCHEMES: Readonly<Record<string, CliScheme>> = {
       issuer,
       audience,
     }),
-    question: (request, { issuer, audience, keys, clock }) => ({
+    question: (request, { issuer, audience, keys, jwks, clock }) => ({
       scheme: "security-event-token",
       request,
       issuer,
       audience,
       keys,
+      jwks,
       clock,
     }),
-    signedAt: ({ body }) => /"iat":\s*([0-9]{1,15})\b/.exec(claimsText(body))?.[1],
+    signedAt: ({ body }) => timesOfToken(Buffer.from(body).toString("latin1")),
   },
   "http-signature": {
     title: "HTTP message signatures",
@@ -172,9 +176,13 @@ export const SCHEMES: Readonly<Record<string, CliScheme>> = {
       scheme: "http-signature",
       request,
       clock: verifying.clock,
+      jwks: verifying.jwks,
       ...keysByName(verifying),
     }),
-    signedAt: ({ headers }) => /;created=([0-9]{1,15})/.exec(headerOf(headers, "signature-input") ?? "")?.[1],
+    signedAt: ({ headers }) => {
+      const input = headerOf(headers, "signature-input") ?? "";
+      return [parameterOf(input, CREATED), parameterOf(input, EXPIRES)];
+    },
   },
 };
 
@@ -192,10 +200,14 @@ function headerOf(headers: CapturedRequest["headers"], wanted: string): string |
   return headers.find(([name]) => name.toLowerCase() === wanted)?.[1];
 }
 
-/** The claims of a body that is a token. */
-function claimsText(body: Uint8Array): string {
-  return Buffer.from(Buffer.from(body).toString("latin1").split(".")[1] ?? "", "base64url").toString("utf8");
+/** A parameter of Signature-Input, without quotes where it has them. */
+function parameterOf(input: string, written: RegExp): string | undefined {
+  const [, text, number] = written.exec(input) ?? [];
+  return text ?? number?.trim();
 }
+
+const CREATED = /; ?created=(?:"([^"]{0,64})"|([^;,"]{1,64}))/;
+const EXPIRES = /; ?expires=(?:"([^"]{0,64})"|([^;,"]{1,64}))/;
 
 export type SchemeFlag = "issuer" | "audience" | "key-id";
 

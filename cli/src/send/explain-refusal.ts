@@ -58,10 +58,11 @@ async function tokenCause(
   { url, jwks }: Session,
   { headers, body }: Pick<SignedRequest, "headers" | "body">,
 ): Promise<string | undefined> {
-  const keys = jwks === undefined ? undefined : await keysFrom(io, jwks).catch(() => undefined);
-  const listener = { url, auth: { method: "jwt", keys } } as const;
+  const keySet = jwks === undefined ? undefined : await keysFrom(io, jwks).catch(() => undefined);
+  const listener = { url, auth: { method: "jwt", keys: keySet?.keys } } as const;
   const { diagnose } = await import("hookproof/diagnose");
-  const { mistakes } = await diagnose({ request: { method: "POST", url, headers, body }, listener });
+  const request = { method: "POST", url, headers, body };
+  const { mistakes } = await diagnose({ request, listener, jwks: await keySet?.document() });
   const [mistake] = mistakes;
   return mistake && `${where} says: ${mistake.message} ${mistake.fix}`;
 }

@@ -6,7 +6,7 @@ import type { Context } from "../command.js";
 import { fingerprintsOf, isLoopback } from "../credentials/origin-rule.js";
 import { findSecrets } from "../credentials/secrets.js";
 import { refuseIdle, usageError } from "../failure.js";
-import { keySetOf, keysFrom } from "../keys/keys.js";
+import { keySetOf, keysFrom, type ReadKeySet } from "../keys/keys.js";
 import {
   type ChosenScheme,
   configuredScheme,
@@ -45,8 +45,9 @@ export async function expectingOf(context: Context): Promise<Expecting> {
     throw usageError("--method jwt needs --jwks <url|file>.", "hookproof jwks serve hosts one.");
   if (jwks === undefined) refuseIdle(args, ["allow-insecure-jwks"], "is for --jwks.");
   if (args.text("method") === "hmac" && args.isGiven("jwks")) throw usageError("--jwks is for --method jwt.");
-  const keys = jwks === undefined ? undefined : await keysFrom(io, jwks, args.flag("allow-insecure-jwks"));
-  if (scheme) return ofScheme(context, scheme, keys);
+  const keySet = jwks === undefined ? undefined : await keysFrom(io, jwks, args.flag("allow-insecure-jwks"));
+  if (scheme) return ofScheme(context, scheme, keySet);
+  const keys = keySet?.keys;
   const secrets = keys ? [] : ((await ownSecrets(context)) ?? [generateSecret()]);
   const auth = keys ? ({ method: "jwt", keys } as const) : ({ method: "hmac", secret: secrets } as const);
   return {
@@ -54,12 +55,14 @@ export async function expectingOf(context: Context): Promise<Expecting> {
     secret: secrets[0],
     listener: async ({ id, baseUrl, allowedCidrs, forwards }) => ({
       listener: { id, baseUrl, auth, allowedCidrs },
+      ...(keySet ? { keySet: keySet.document } : {}),
       // Showing requests is harmless; a forwarded request reaches an automation.
       allowDocumentedSecret: !forwards,
     }),
     mistakes: async (request, place) => {
       const { diagnose } = await import("hookproof/diagnose");
-      return (await diagnose({ request, listener: { ...place, auth } })).mistakes;
+      const jwks = await keySet?.document();
+      return (await diagnose({ request, listener: { ...place, auth }, jwks })).mistakes;
     },
   };
 }
@@ -67,8 +70,9 @@ export async function expectingOf(context: Context): Promise<Expecting> {
 async function ofScheme(
   context: Context,
   scheme: ChosenScheme,
-  keys: Awaited<ReturnType<typeof keysFrom>> | undefined,
+  keySet: ReadKeySet | undefined,
 ): Promise<Expecting> {
+  const keys = keySet?.keys;
   const { args, io, config } = context;
   if (!keys && !scheme.newSecret)
     throw usageError(
@@ -87,7 +91,7 @@ async function ofScheme(
   };
   const mistakes: Expecting["mistakes"] = async ({ method, url: target, headers, body }, place) => {
     const captured = { method, target, headers: headers as [string, string][], body };
-    return mistakesBehind(scheme, captured, verifyingAt(place));
+    return mistakesBehind(scheme, captured, { ...verifyingAt(place), jwks: await keySet?.document() });
   };
   return {
     method: keys ? "jwt" : "hmac",

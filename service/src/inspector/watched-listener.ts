@@ -137,7 +137,8 @@ function watchOwn(setup: LocalListener, { serverUrl, certificate, runOf }: Watch
     // Loaded at the first refusal: its tables would be most of what a start reads.
     mistakesIn: async (request, at) => {
       const { diagnose } = await import("hookproof/diagnose");
-      return (await diagnose({ request, listener, clock: { now: () => at } })).mistakes;
+      const jwks = await setup.keySet?.();
+      return (await diagnose({ request, listener, clock: { now: () => at }, jwks })).mistakes;
     },
     demanded({ headers, body, at }) {
       const [timestamp, eventId] = [

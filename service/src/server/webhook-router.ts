@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Signer } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
+import type { Jwks } from "hookproof/jwks";
 import { receivedRequest, sendAnswer } from "hookproof/node";
 import {
   createReceiver,
@@ -31,6 +32,8 @@ interface Handling {
 export interface LocalListener extends ReceiverOptions, Handling {
   /** Signs what an inspector sends to this listener again; an HMAC listener needs none, it has the secret. */
   signer?: Signer | undefined;
+  /** The document of its key set as it was read last, for the mistakes that an inspector names. */
+  keySet?: (() => Promise<Jwks | undefined>) | undefined;
 }
 
 /** A listener of another scheme than the service's own, at a path of the same form. */

@@ -141,11 +141,21 @@ async function withResolver(token: TokenParts, { resolver }: KnownKeys): Promise
   try {
     const resolved = await resolver.resolve(kid, alg);
     if (resolved.ok) return await mistakesInTokenSignature(token, [{ kid, alg, key: resolved.key }], true);
-    const mistake = resolved.code === "KEY_NOT_FOUND" ? MISTAKES.kidUnknown : MISTAKES.keySetMalformed;
-    return [withDetail(mistake, `Seen: ${resolved.detail}.`)];
+    // What could not be read is no mistake of the sender's, and the verdict says that it was not.
+    return resolved.code === "KEY_SET_UNAVAILABLE" ? [] : [mistakeOfRefusal(resolved.code, resolved.detail)];
   } catch {
     return []; // the caller's resolver may throw anything
   }
+}
+
+/** A resolver's refusal as a mistake: it says no more than the resolver did. */
+function mistakeOfRefusal(code: "KEY_NOT_FOUND" | "KEY_SET_INVALID", detail: string): Mistake {
+  if (code === "KEY_SET_INVALID")
+    return { ...MISTAKES.keySetMalformed, message: `The key set is refused: ${detail}.` };
+  if (/^kid .* occurs [0-9]+ times$/s.test(detail)) return withDetail(MISTAKES.kidTwice, `Seen: ${detail}.`);
+  if (/^kid .* has (?:use|alg|key_ops) /s.test(detail))
+    return withDetail(MISTAKES.keyMembers, `Seen: ${detail}.`);
+  return { ...MISTAKES.kidUnknown, message: `The key set has no key for the token's kid: ${detail}.` };
 }
 
 function keySetMembers(jwks: unknown): readonly Member[] | "malformed" | undefined {
@@ -170,7 +180,19 @@ function mistakesInNamedKey(named: readonly Member[], { header }: TokenParts): M
   const alg = algorithmOf(key);
   if (isAlgorithm(header.alg) && alg !== undefined && alg !== header.alg)
     return [withDetail(MISTAKES.algOfOtherKey, `The token says ${header.alg}, the key is for ${alg}.`)];
-  return key.use === "sig" && key.alg === alg ? [] : [MISTAKES.keyMembers];
+  return mistakesInMembers(key, alg);
+}
+
+/** What the key says of itself, which is all that a listener goes by. */
+function mistakesInMembers(key: Member, alg: Algorithm | undefined): Mistake[] {
+  const { use, alg: said, key_ops } = key;
+  const canVerify = key_ops === undefined || (Array.isArray(key_ops) && key_ops.includes("verify"));
+  if (use === "sig" && said === alg && canVerify) return [];
+  const names = { use, alg: said, ...(canVerify ? {} : { key_ops }) };
+  const seen = Object.entries(names).map(
+    ([name, value]) => `${name} ${value === undefined ? "missing" : shown(value)}`,
+  );
+  return [withDetail(MISTAKES.keyMembers, `Seen: ${seen.join(", ")}.`)];
 }
 
 async function importAll(members: readonly Member[]): Promise<CandidateKey[]> {
@@ -215,6 +237,8 @@ async function mistakesInTokenSignature(
       const mistake = kidMistake(header.kid, kid);
       // Of a number in the token the header's check has said so.
       if (mistake === KID_MISTAKES.otherType && typeof header.kid === "number") return [...mistakes];
+      // A key without a kid has no name to be told.
+      if (mistake === KID_MISTAKES.missingInSet) return [mistake, ...mistakes];
       return [withDetail(mistake, `The key ${shown(kid)} made it.`), ...mistakes];
     }
   }

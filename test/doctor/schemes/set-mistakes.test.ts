@@ -159,7 +159,7 @@ it.each<[what: string, change: Change, words: string]>([
   [
     "another key",
     { header: { kid: "other" } },
-    'The key set has no usable key with kid "other" and alg "ES256".',
+    'The key set has no usable key with kid "other" and alg "ES256": no key with kid "other".',
   ],
   [
     "another iss",

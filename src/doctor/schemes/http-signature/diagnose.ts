@@ -4,6 +4,7 @@ import { encodeBase64 } from "#hash";
 import { bodyBytes, utf8 } from "../../../core/bytes.js";
 import { type Clock, systemClock, unixSeconds } from "../../../core/clock.js";
 import { type HeadersInput, receivedHeaders } from "../../../core/headers.js";
+import type { Jwks } from "../../../jwks/key-set.js";
 import { ALGORITHMS } from "../../../jwt/algorithms.js";
 import { hasSigned, resolveKey } from "../../../jwt/verify.js";
 import {
@@ -34,6 +35,8 @@ export interface HttpSignatureInput extends HttpSignatureVerifierOptions {
     /** The body as received; a text stands for its UTF-8 bytes. Empty if it is missing. */
     readonly body?: string | Uint8Array | undefined;
   };
+  /** The document that `keys` reads, as it is served. With it more can be said of a key that is not found. */
+  readonly jwks?: Jwks | undefined;
   /** The receiver's time; the system's clock by default. */
   readonly clock?: Clock | undefined;
 }
@@ -45,6 +48,7 @@ export interface HttpSignatureInput extends HttpSignatureVerifierOptions {
 export async function diagnosed({
   request: { headers, body = "" },
   clock = systemClock,
+  jwks,
   ...options
 }: HttpSignatureInput): Promise<readonly Mistake[]> {
   const received = receivedHeaders(headers);
@@ -60,7 +64,8 @@ export async function diagnosed({
     body: bodyBytes(body),
     ...{ input, signature, digest, inputs, signatures, first, covered },
     now: unixSeconds(clock),
-    keyProblem: typeof check === "string" ? check : undefined,
+    keyProblem: typeof check === "object" ? check : undefined,
+    jwks,
   };
   const found = mistakesFound(REQUEST_MISTAKES, facts);
   if (found.length > 0 || !first || typeof check !== "function") return found;
@@ -98,11 +103,11 @@ function firstOf(inputs: Dictionary | undefined, signatures: Dictionary | undefi
   return undefined;
 }
 
-/** Checks a text against the signature, or says why there is no key to do it with. */
+/** Checks a text against the signature, or says why there is no key to do it with; nothing where it could not be looked up. */
 async function checkBy(
   { parameters: { keyid, alg: name }, bytes }: Signature,
   { secrets = {}, keys }: HttpSignatureVerifierOptions,
-): Promise<((text: string) => Promise<boolean>) | "unknown" | "other-kind" | undefined> {
+): Promise<((text: string) => Promise<boolean>) | Facts["keyProblem"]> {
   if (typeof keyid !== "string" || typeof name !== "string" || !ALGORITHM_TEXTS.includes(name))
     return undefined;
   const secret = Object.hasOwn(secrets, keyid) ? secrets[keyid] : undefined;
@@ -111,21 +116,26 @@ async function checkBy(
       const hmac = hmacText(hmacBytes(secret));
       return async (text) => hmac(text) === encodeBase64(bytes);
     }
-    return keys && (await isKnown(keys, keyid)) ? "other-kind" : "unknown";
+    return keys ? refusalFor(keys, keyid, ALGORITHMS[0]) : { kind: "unknown" };
   }
-  if (secret !== undefined) return "other-kind";
-  if (!keys) return "unknown";
+  if (secret !== undefined) return { kind: "other-kind" };
+  if (!keys) return { kind: "unknown" };
   const alg = ALGORITHMS.find((one) => ALGORITHM_NAMES[one] === name);
   if (alg === undefined) return undefined;
   const resolved = await resolveKey(keys, { kid: keyid, alg });
   if (resolved.ok) return (text) => hasSigned(resolved.key, alg, bytes, utf8(text));
-  return (await isKnown(keys, keyid)) ? "other-kind" : "unknown";
+  return refusalFor(keys, keyid, alg);
 }
 
-async function isKnown(
+/** Why the resolver has no key of this name for the algorithm. */
+async function refusalFor(
   keys: NonNullable<HttpSignatureVerifierOptions["keys"]>,
   kid: string,
-): Promise<boolean> {
-  for (const alg of ALGORITHMS) if ((await resolveKey(keys, { kid, alg })).ok) return true;
-  return false;
+  wanted: (typeof ALGORITHMS)[number],
+): Promise<Facts["keyProblem"]> {
+  for (const alg of ALGORITHMS) if ((await resolveKey(keys, { kid, alg })).ok) return { kind: "other-kind" };
+  const refused = await resolveKey(keys, { kid, alg: wanted });
+  return refused.ok || refused.code !== "KEY_NOT_FOUND"
+    ? undefined
+    : { kind: "unknown", detail: refused.detail };
 }

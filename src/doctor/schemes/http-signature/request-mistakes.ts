@@ -8,6 +8,7 @@ import { TIMESTAMP_TOLERANCE_SECONDS } from "../../../core/protocol.js";
 import { shown } from "../../../core/shown.js";
 import { ALGORITHM_NAMES, HMAC_NAME } from "../../../schemes/http-signature/sign.js";
 import type { FoundMistake } from "../../rows/mistake.js";
+import { kidsInWords } from "../kids-in-words.js";
 
 /** One signature of a request. */
 export interface Signature {
@@ -33,7 +34,9 @@ export interface Facts {
   readonly covered: readonly string[];
   readonly now: number;
   /** Why no key was found for it; undefined if one was, or nothing could be looked up. */
-  readonly keyProblem: "unknown" | "other-kind" | undefined;
+  readonly keyProblem: { readonly kind: "unknown" | "other-kind"; readonly detail?: string } | undefined;
+  /** The document of the key set. */
+  readonly jwks: unknown;
 }
 
 const SIGNATURE_FIX =
@@ -249,8 +252,12 @@ export const REQUEST_MISTAKES: readonly FoundMistake<Facts>[] = [
     title: "keyid unknown",
     message: "The receiver has no key of the name that keyid gives.",
     fix: "Give the receiver the key under this name, or sign with the name that it knows.",
-    find: ({ first, keyProblem }) =>
-      keyProblem === "unknown" && `The receiver has no key named ${shown(first?.parameters.keyid)}.`,
+    find({ first, keyProblem, jwks }) {
+      const keyid = first?.parameters.keyid;
+      if (keyProblem?.kind !== "unknown") return false;
+      if (keyProblem.detail === undefined) return `The receiver has no key named ${shown(keyid)}.`;
+      return `The receiver has no usable key named ${shown(keyid)}: ${keyProblem.detail}.${kidsInWords(jwks, keyid)}`;
+    },
   },
   {
     id: "key-of-other-kind",
@@ -258,7 +265,7 @@ export const REQUEST_MISTAKES: readonly FoundMistake<Facts>[] = [
     message: "The receiver's key of this name is not for the algorithm of alg.",
     fix: KEY_FIX,
     find: ({ first, keyProblem }) =>
-      keyProblem === "other-kind" &&
+      keyProblem?.kind === "other-kind" &&
       `The receiver's key ${shown(first?.parameters.keyid)} is not for alg ${shown(first?.parameters.alg)}.`,
   },
   {

@@ -2,6 +2,7 @@
 import { bodyBytes, decodeBase64url, decodeUtf8 } from "../../../core/bytes.js";
 import { type Clock, systemClock, unixSeconds } from "../../../core/clock.js";
 import { CONTENT_TYPE_HEADER, type HeadersInput, receivedHeaders } from "../../../core/headers.js";
+import type { Jwks } from "../../../jwks/key-set.js";
 import { parseMembers } from "../../../jwt/token.js";
 import { type KeyResolver, openToken } from "../../../jwt/verify.js";
 import { catalogueOf, type Mistake } from "../../rows/mistake.js";
@@ -33,6 +34,8 @@ export interface SecurityEventInput {
   readonly audience?: string | undefined;
   /** The issuer's keys, for the mistakes of keys. */
   readonly keys?: KeyResolver | undefined;
+  /** The document that `keys` reads, as it is served. With it more can be said of a key that is not found. */
+  readonly jwks?: Jwks | undefined;
   /** The receiver's time; the system's clock by default. */
   readonly clock?: Clock | undefined;
 }
@@ -43,6 +46,7 @@ export async function diagnosed({
   issuer,
   audience,
   keys,
+  jwks,
   clock = systemClock,
 }: SecurityEventInput): Promise<readonly Mistake[]> {
   const received = headers && receivedHeaders(headers);
@@ -69,18 +73,21 @@ export async function diagnosed({
     audience,
     now: unixSeconds(clock),
     refusal: keys && (await refusalOf(token, keys)),
+    jwks,
   };
   return mistakesFound(unreadable === undefined ? ROWS : UNREADABLE_ROWS, facts);
 }
 
-async function refusalOf(token: string, keys: KeyResolver): Promise<string | undefined> {
-  const make = (step: string, ok: boolean, code?: string) => ({ step, ok, rule: "", code }) as never;
+async function refusalOf(token: string, keys: KeyResolver): Promise<Facts["refusal"]> {
+  const make = (step: string, ok: boolean, code?: string, seen?: string) =>
+    ({ step, ok, rule: "", code, seen }) as never;
   const { checks } = await openToken(
     token,
     { keys, allowEd25519: true, maxLength: token.length },
-    { passed: (step) => make(step, true), failed: (step, code) => make(step, false, code) },
+    { passed: (step) => make(step, true), failed: (step, code, seen) => make(step, false, code, seen) },
   );
-  return checks.find(({ ok }) => !ok)?.code;
+  const failed = checks.find(({ ok }) => !ok);
+  return failed?.code === undefined ? undefined : { code: failed.code, detail: failed.seen ?? "" };
 }
 
 /** The members of a segment, or what stands there instead of them. */

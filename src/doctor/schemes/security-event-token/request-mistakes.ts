@@ -20,7 +20,9 @@ export interface Facts {
   readonly audience: string | undefined;
   readonly now: number;
   /** Why the key set does not verify it; undefined if it does, or there is none. */
-  readonly refusal: string | undefined;
+  readonly refusal: { readonly code: string; readonly detail: string } | undefined;
+  /** The document of the key set. */
+  readonly jwks: unknown;
 }
 
 /** It begins where no such character stands before it, so that it is not tried at every character of a long text. */

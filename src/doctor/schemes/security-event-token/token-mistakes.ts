@@ -6,6 +6,7 @@ import { eventsFault } from "../../../events/security-events.js";
 import { isAlgorithm } from "../../../jwt/algorithms.js";
 import { SET_TYP } from "../../../schemes/security-event-token/sign.js";
 import type { FoundMistake } from "../../rows/mistake.js";
+import { kidsInWords } from "../kids-in-words.js";
 import type { Facts } from "./request-mistakes.js";
 
 const SIGN_HEADER = `Sign with the header { alg: "ES256", kid, typ: "${SET_TYP}" }.`;
@@ -161,16 +162,16 @@ export const KEY_MISTAKES: readonly FoundMistake<Facts>[] = [
     title: "Key id unknown",
     message: "The key set has no usable key with the kid and alg of the token.",
     fix: "Host the public key under this kid before it signs: hookproof jwks check <url> --token token.txt.",
-    find: ({ refusal, header }) =>
-      refusal === "KEY_NOT_FOUND" &&
-      `The key set has no usable key with kid ${shown(header.kid)} and alg ${shown(header.alg)}.`,
+    find: ({ refusal, header, jwks }) =>
+      refusal?.code === "KEY_NOT_FOUND" &&
+      `The key set has no usable key with kid ${shown(header.kid)} and alg ${shown(header.alg)}: ${refusal.detail}.${kidsInWords(jwks, header.kid)}`,
   },
   {
     id: "signature-of-other-key",
     title: "Signed with another key",
     message: "The key set's key has not made the signature: another key has, or the token was changed.",
     fix: "Sign with the private half of the key that the key set has under this kid, over the header and claims as they are sent.",
-    find: ({ refusal }) => refusal === "TOKEN_SIGNATURE_MISMATCH",
+    find: ({ refusal }) => refusal?.code === "TOKEN_SIGNATURE_MISMATCH",
   },
 ];
 
