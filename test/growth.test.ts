@@ -5,7 +5,8 @@ import { checkKeySet, createKeySet, jwksHandler, remoteKeys } from "hookproof/jw
 import { createReceiver, type ReceiverOptions } from "hookproof/receiver";
 import { generateStandardSecret } from "hookproof/standard-webhooks";
 import { describe, expect, it } from "vitest";
-import { parseCapturedJson } from "../cli/src/capture/captured-request.js";
+import { parseCapturedJson } from "../cli/src/capture/captured-json.js";
+import { parseCaptured } from "../cli/src/capture/captured-request.js";
 import { parseCurl } from "../cli/src/capture/curl.js";
 import { parseHeaderLines, parseRawRequest } from "../cli/src/capture/raw-request.js";
 import { maskedFields } from "../service/src/api/routes/update-mask.js";
@@ -380,6 +381,24 @@ const READERS: readonly [
   ["command line: header line", BODY, (text) => failing(() => parseHeaderLines([text])), "a: x"],
   ["command line: curl command", BODY, (text) => failing(() => parseCurl(text)), "curl -H '"],
   ["command line: captured JSON", BODY, (text) => failing(() => parseCapturedJson(text)), '{"log":'],
+  ...[
+    'curl ^"http://x/^" ^',
+    "curl -v -d x http://x/\n> POST / HTTP/1.1\n> ",
+    "* Trying\n> POST / HTTP/1.1\n> ",
+    "== Info: x\n=> Send header, 9 bytes (0x9)\n0000: ",
+    'fetch("http://x/", {"body":"',
+    '$s = 1\nInvoke-WebRequest -Uri "http://x/" -Headers @{ "a"="',
+    'uuid,method,headers,content\n"',
+    ":method: POST\n",
+    "00000000  50 4f ",
+    `${"=".repeat(67)}\nFollow: tcp,ascii\nNode 1: a:1\n9\n`,
+    "203.0.113.7 - - [",
+    "\n \n",
+  ].map((start): (typeof READERS)[number] => [
+    `command line: a capture that begins with ${JSON.stringify(start.slice(0, 24))}`,
+    BODY,
+    (text) => failing(() => parseCaptured(Buffer.from(`${start}${text}`))),
+  ]),
 ];
 
 describe("every reader of a stranger's text", () => {

@@ -255,6 +255,11 @@ export async function readUnmarked(io: Io, path: string): Promise<Buffer> {
     : withoutMark(await readBytes(path), path);
 }
 
+/** The bytes of a file or of standard input, whatever they are. */
+export function readAll(io: Io, path: string): Promise<Buffer> {
+  return path === "-" ? readStdin(io) : readBytes(path);
+}
+
 const STANDARD_INPUT = "Standard input";
 
 /** Writes a file that only its owner can read, at a path that the user chose; the folder is not changed. */

@@ -116,7 +116,7 @@ const DOORS: readonly (readonly [door: string, plain: string, argv: readonly str
   ],
   ["a configuration", '{"target":":4400"}', ["config", "list", "--config", "INPUT"]],
   ["a token", "e30.e30.AAAA", ["jwt", "inspect", "INPUT"]],
-  ["a key set", '{"keys":[]}', ["verify", "INPUT", "--jwks", "INPUT", "--url", URL_OF_NOBODY]],
+  ["a key set", '{"keys":[]}', ["set", "inspect", "e30.e30.AAAA", "--jwks", "INPUT"]],
   [
     "a capture",
     "POST /api/v1/webhooks/incoming/x HTTP/1.1\r\nHost: a\r\n\r\n{}",
@@ -125,7 +125,8 @@ const DOORS: readonly (readonly [door: string, plain: string, argv: readonly str
   ["an exported event", "{}", ["replay", "INPUT", "--to-recorded-url"]],
 ];
 
-it.each(DOORS)(
+/** A capture in UTF-16 is read: what shells of Windows print goes into a file as that. */
+it.each(DOORS.filter(([name]) => name !== "a capture"))(
   "%s in UTF-16 is named in the same words, whichever way it is written",
   async (_, plain, argv) => {
     for (const bytes of [

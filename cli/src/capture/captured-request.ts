@@ -1,17 +1,53 @@
 // Reads a captured request in whatever form it is kept in.
-import type { HeaderPair } from "hookproof";
-import { usageError } from "../failure.js";
+import { CliError, EXIT, usageError } from "../failure.js";
+import { parseCapturedJson } from "./captured-json.js";
+import { isCsv, parseCsv } from "./csv-export.js";
 import { parseCurl } from "./curl.js";
+import { isTrace, isVerbose, parseTrace, parseVerbose } from "./curl-output.js";
+import { isFetch, parseFetch } from "./fetch-call.js";
+import { isFollowed, isHttp2, parseFollowed, parseHttp2 } from "./followed-stream.js";
+import { bytesOfDump, isHexDump } from "./hex-dump.js";
+import { otherFormOf } from "./other-forms.js";
+import { isPowerShell, parsePowerShell } from "./powershell.js";
 import { type CapturedRequest, parseRawRequest } from "./raw-request.js";
 
-/** Reads a captured request in whatever form it is: raw HTTP, HAR, an exported event, or a curl command. */
-export function parseCaptured(bytes: Buffer): CapturedRequest {
-  const start = bytes.subarray(0, 64).toString("utf8").trimStart();
-  if (/^(?:\$\s+)?curl(?:\.exe)?\s/.test(start)) return parseCurl(bytes.toString("utf8"));
-  if (!start.startsWith("{")) return parseRawRequest(bytes);
-  const text = bytes.toString("utf8").trim();
+/** Reads a captured request in whatever form it is; one that is known and cannot be read is named. */
+export function parseCaptured(given: Buffer): CapturedRequest {
+  const { bytes, isUtf16 } = decoded(given);
+  const other = otherFormOf(given.subarray(0, 512).toString("latin1"));
+  if (other && !isUtf16) throw usageError(`This is ${other.is}.`, other.instead);
+  const request = parsed(withoutLeadingLines(bytes));
+  // PowerShell decodes what a program prints before it writes UTF-16.
+  const isPlain = /^[\x20-\x7e]*$/.test(Buffer.from(request.body).toString("latin1"));
+  if (!isUtf16 || isPlain || request.doubt !== undefined) return request;
+  return {
+    ...request,
+    doubt:
+      "the file is UTF-16, as PowerShell writes it: line breaks and characters beyond ASCII may be others than were sent",
+  };
+}
+
+/** The refusal of a capture without the body that was sent. */
+export function withoutBody(name: string, why: string, hint?: string): CliError {
+  return new CliError(EXIT.setup, "CAPTURE_INCOMPLETE", `${name} has no body: ${why}.`, { hint });
+}
+
+function parsed(bytes: Buffer): CapturedRequest {
+  const start = bytes.subarray(0, 4_096).toString("utf8");
+  const text = () => bytes.toString("utf8");
+  if (/^(?:[$>%#]\s+|[A-Z]:\\[^>\n]{0,200}>\s*)?curl(?:\.exe)?\s/.test(start)) return parseCurl(text());
+  if (isTrace(start)) return parseTrace(bytes.toString("latin1"));
+  if (isVerbose(start)) return parseVerbose(text());
+  if (isFetch(start)) return parseFetch(text());
+  if (isHttp2(start)) return parseHttp2(bytes);
+  if (isFollowed(start)) return parseFollowed(bytes);
+  if (isHexDump(start)) return parseRawRequest(bytesOfDump(bytes.toString("latin1")));
+  if (/^(?:\$\w|\w+-WebRequest|\w+-RestMethod|iwr\s|irm\s)/i.test(start) && isPowerShell(text()))
+    return parsePowerShell(text());
+  if (isCsv(start)) return parseCsv(text());
+  if (!/^[{[]/.test(start)) return parseRawRequest(bytes);
   try {
-    return parseCapturedJson(text);
+    return parseCapturedJson(text().trim());
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw usageError(
@@ -21,82 +57,26 @@ export function parseCaptured(bytes: Buffer): CapturedRequest {
   }
 }
 
-/**
- * Reads a captured request that is JSON: a HAR file or one of its entries, an event of `events export`, or what
- * the inspector exports, a line a request. Of several requests the last POST to a listener counts.
- */
-export function parseCapturedJson(text: string): CapturedRequest {
-  const value = requestIn(text);
-  const log = objectOf(value?.log);
-  const entries = Array.isArray(log?.entries) ? log.entries.map(objectOf) : undefined;
-  if (entries) return harRequest(lastEvent(entries.map((entry) => objectOf(entry?.request))));
-  const request = objectOf(value?.request);
-  if (request) return harRequest(request);
-  if (typeof value?.bodyBase64 === "string" && typeof value.url === "string")
-    return {
-      // An export's method is how the request was proved.
-      method: value.type === "request" ? String(value.method) : "POST",
-      target: value.url,
-      headers: pairsOf(value.headers),
-      body: Buffer.from(typeof value.sentBase64 === "string" ? value.sentBase64 : value.bodyBase64, "base64"),
-    };
-  throw usageError(
-    "This JSON is neither a HAR file nor an exported event.",
-    "Give the parts separately with --headers @file and --body @file.",
-  );
+/** The bytes as UTF-8; PowerShell 5 writes UTF-16 with >. */
+function decoded(bytes: Buffer): { bytes: Buffer; isUtf16: boolean } {
+  const [first, second] = bytes;
+  const isLittle = (first === 0xff && second === 0xfe) || (second === 0 && first !== 0 && bytes[3] === 0);
+  const isBig = (first === 0xfe && second === 0xff) || (first === 0 && second !== 0 && bytes[2] === 0);
+  if (isLittle || isBig) {
+    const text = new TextDecoder(isLittle ? "utf-16le" : "utf-16be").decode(bytes);
+    return { bytes: Buffer.from(text), isUtf16: true };
+  }
+  const isMarked = first === 0xef && second === 0xbb && bytes[2] === 0xbf;
+  return { bytes: isMarked ? bytes.subarray(3) : bytes, isUtf16: false };
 }
 
-type JsonObject = Readonly<Record<string, unknown>>;
-
-function requestIn(text: string): JsonObject | undefined {
-  const lines = text.split("\n");
-  if (lines.length === 1 || !lines.every(isWhole)) return objectOf(JSON.parse(text));
-  return lastEvent(lines.map((line) => objectOf(JSON.parse(line))));
-}
-
-function isWhole(line: string): boolean {
-  return line.startsWith("{") && line.endsWith("}");
-}
-
-function lastEvent(requests: readonly (JsonObject | undefined)[]): JsonObject {
-  const found =
-    requests.findLast(
-      (request) => /\/webhooks\/incoming\//.test(String(request?.url)) && request?.method === "POST",
-    ) ?? requests.at(-1);
-  if (found) return found;
-  throw usageError("The HAR file has no requests.");
-}
-
-function harRequest(request: JsonObject): CapturedRequest {
-  const { method, url } = request;
-  if (typeof method !== "string" || typeof url !== "string")
-    throw usageError("The HAR entry has no method or no URL.");
-  const posted = objectOf(request.postData);
-  const text = typeof posted?.text === "string" ? posted.text : "";
-  // HAR has no field for it: the inspector's is _encoding, other tools write encoding.
-  const isBase64 = posted?._encoding === "base64" || posted?.encoding === "base64";
-  return {
-    method,
-    target: url,
-    // HTTP/2 has pseudo headers, which are not header lines.
-    headers: pairsOf(request.headers).filter(([name]) => !name.startsWith(":")),
-    body: Buffer.from(text, isBase64 ? "base64" : "utf8"),
-  };
-}
-
-/** Headers as pairs, as `{name, value}`, or as an object. */
-function pairsOf(headers: unknown): HeaderPair[] {
-  if (Array.isArray(headers))
-    return headers.map((header) => {
-      if (Array.isArray(header)) return [String(header[0]), String(header[1])] as const;
-      const { name, value } = objectOf(header) ?? {};
-      return [String(name), String(value)] as const;
-    });
-  return Object.entries(objectOf(headers) ?? {}).map(([name, value]) => [name, String(value)] as const);
-}
-
-function objectOf(value: unknown): JsonObject | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : undefined;
+/** Without blank lines in front, which come by copying; what tshark and editors write begins with some. */
+function withoutLeadingLines(bytes: Buffer): Buffer {
+  let from = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === 0x0a) from = at + 1;
+    else if (byte !== 0x0d && byte !== 0x20 && byte !== 0x09) break;
+  }
+  return bytes.subarray(from);
 }

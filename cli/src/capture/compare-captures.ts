@@ -2,10 +2,10 @@
 import { type Change, type ComparedRequest, type Comparison, compare } from "hookproof/diagnose";
 import type { Args, Context } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
-import { readUnmarked } from "../files.js";
+import { readAll } from "../files.js";
 import type { Io } from "../io.js";
 import type { Output } from "../output.js";
-import { parseCaptured } from "./captured-request.js";
+import { parseCaptured, withoutBody } from "./captured-request.js";
 
 /** What belongs to the other way of `verify`: one capture and a secret. */
 const OF_ONE_CAPTURE = [
@@ -22,7 +22,7 @@ const OF_ONE_CAPTURE = [
 
 /** `verify --sent --received`: prints what the way did to a request, and gives the exit code. */
 export async function compareCaptures({ args, io, out }: Context): Promise<number> {
-  const [sent, received] = await captures(args, io);
+  const [sent, received] = await captures(args, io, out);
   const found = await compare({ sent, received });
   const changed = found.changes.filter(({ matters }) => matters).length;
   out.document({ type: "comparison", ok: changed === 0, ...found });
@@ -32,7 +32,11 @@ export async function compareCaptures({ args, io, out }: Context): Promise<numbe
   return changed === 0 ? EXIT.ok : EXIT.checkFailed;
 }
 
-async function captures(args: Args, io: Io): Promise<[sent: ComparedRequest, received: ComparedRequest]> {
+async function captures(
+  args: Args,
+  io: Io,
+  out: Output,
+): Promise<[sent: ComparedRequest, received: ComparedRequest]> {
   const [sent, received] = [args.text("sent"), args.text("received")];
   if (sent === undefined || received === undefined)
     throw usageError("--sent and --received belong together: give both captures of one request.");
@@ -44,11 +48,13 @@ async function captures(args: Args, io: Io): Promise<[sent: ComparedRequest, rec
       `--sent and --received exclude ${other === "file" ? "a file" : `--${other}`}: they are compared with each other.`,
       "Check one capture against the secret with: hookproof verify received.http --secret-file secret.txt",
     );
-  return [await capture(sent, io), await capture(received, io)];
+  return [await capture(sent, io, out), await capture(received, io, out)];
 }
 
-async function capture(file: string, io: Io): Promise<ComparedRequest> {
-  const { method, target, headers, body } = parseCaptured(await readUnmarked(io, file));
+async function capture(file: string, io: Io, out: Output): Promise<ComparedRequest> {
+  const { method, target, headers, body, doubt, lacksBody } = parseCaptured(await readAll(io, file));
+  if (lacksBody !== undefined) throw withoutBody(file, lacksBody);
+  if (doubt !== undefined) out.warn(`The body in ${file} may not be what it was: ${doubt}.`);
   return { method, url: target, headers, body };
 }
 

@@ -3,7 +3,9 @@ import { readFileSync, statSync } from "node:fs";
 import type { HeaderPair } from "hookproof";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { pathInside } from "../files.js";
-import type { CapturedRequest } from "./raw-request.js";
+import { cmdWords, isForCmd } from "./cmd-words.js";
+import { parseVerbose } from "./curl-output.js";
+import { type CapturedRequest, judged } from "./raw-request.js";
 
 /** A curl command that sends exactly this request; the body travels as it is, byte for byte. */
 export function curlCommand({
@@ -36,29 +38,38 @@ const WITH_VALUE = new Set([
   "-e",
   "--referer",
   "-b",
+  "--cookie",
 ]);
 /** Flags whose value does not change the request. */
-const IGNORED_WITH_VALUE = new Set([
-  "-o",
-  "--output",
-  "-m",
-  "--max-time",
-  "--connect-timeout",
-  "--cacert",
-  "-w",
-  "-x",
-]);
+const IGNORED_WITH_VALUE = new Set(
+  "-o --output -m --max-time --connect-timeout --cacert -w --write-out -x --proxy -u --user -E --cert --key --retry --retry-delay --retry-max-time --resolve --connect-to --interface -D --dump-header -c --cookie-jar --ciphers --tls-max --trace --trace-ascii --stderr -r --range --max-redirs --limit-rate -K --config --pass --cert-type --key-type --capath --unix-socket --dns-servers -Y -y -z".split(
+    " ",
+  ),
+);
+/** Flags with which curl makes a body that is not in the command. */
+const MADE = new Set(["-F", "--form", "--form-string", "--data-urlencode", "-T", "--upload-file"]);
+/** What ends a command in a shell. */
+const ENDS = /^(?:[|;&]{1,2}|[0-9&]?>{1,2}.*|<.*)$/s;
 
-/** Reads a curl command, such as `send --curl` prints and browsers copy. */
+/** Reads a curl command, such as `send --curl` prints and browsers copy, for sh or for cmd.exe. */
 export function parseCurl(text: string): CapturedRequest {
-  const [, ...words] = shellWords(text.trim().replace(/^\$\s+/, ""));
+  const plain = text.trim().replace(/^(?:[$>%#]\s+|[A-Z]:\\[^>\n]{0,200}>\s*)/, "");
+  const forCmd = isForCmd(plain);
+  const [, ...all] = forCmd ? cmdWords(plain) : shellWords(plain);
+  const end = all.findIndex((word) => ENDS.test(word));
+  const words = end < 0 ? all : all.slice(0, end);
   const headers: HeaderPair[] = [];
   const data: Buffer[] = [];
+  const targets: string[] = [];
   let method: string | undefined;
-  let target: string | undefined;
   for (let at = 0; at < words.length; at++) {
     const { flag, value, isAttached } = splitFlag(words[at] ?? "", words[at + 1]);
-    if (flag === undefined) target = value;
+    if (flag === undefined) targets.push(value);
+    else if (MADE.has(flag))
+      throw usageError(
+        `curl ${flag} makes a body that is not in the command.`,
+        "Send it with --trace trace.txt, and give that file; or to hookproof listen, and export the request from the inspector.",
+      );
     else if (DATA.has(flag) || WITH_VALUE.has(flag) || IGNORED_WITH_VALUE.has(flag)) {
       if (!isAttached) at++;
       if (flag === "-X" || flag === "--request") method = value;
@@ -66,22 +77,30 @@ export function parseCurl(text: string): CapturedRequest {
       else if (DATA.has(flag)) data.push(dataOf(flag, value));
       if (flag === "--json") headers.push(["Content-Type", "application/json"]);
     } else if (flag === "--url") {
-      target = value;
+      targets.unshift(value);
       at++;
     }
   }
+  const target = targets.find((one) => /^https?:/i.test(one)) ?? targets[0];
   if (target === undefined) throw usageError("The curl command has no URL.");
-  return { method: method ?? (data.length > 0 ? "POST" : "GET"), target, headers, body: joined(data) };
+  const body = joined(data);
+  if (data.length > 0 && !headers.some(([name]) => name.toLowerCase() === "content-type"))
+    headers.push(["Content-Type", "application/x-www-form-urlencoded"]);
+  // With -v the command's output stands below it, and says what was sent as headers.
+  if (!forCmd && /\n> [A-Z]/.test(plain)) return parseVerbose(plain, body);
+  const loses =
+    forCmd && body.includes("\n") ? { doubt: "a copy for cmd.exe has line breaks of one kind alone" } : {};
+  return judged({ method: method ?? (data.length > 0 ? "POST" : "GET"), target, headers, body, ...loses });
 }
 
 function splitFlag(
   word: string,
   next: string | undefined,
 ): { flag?: string; value: string; isAttached: boolean } {
-  if (!word.startsWith("-")) return { value: word, isAttached: true };
+  if (!word.startsWith("-") || word === "-") return { value: word, isAttached: true };
   const [, long, attached] = /^(--[a-z-]+)=(.*)$/s.exec(word) ?? [];
   if (long !== undefined) return { flag: long, value: attached ?? "", isAttached: true };
-  const isShort = /^-[XHdAeb]./.test(word);
+  const isShort = /^-[XHdAebouTF]./.test(word);
   if (isShort) return { flag: word.slice(0, 2), value: word.slice(2), isAttached: true };
   return { flag: word, value: next ?? "", isAttached: false };
 }
@@ -149,6 +168,8 @@ export function shellWords(line: string): string[] {
     } else if (/\s/.test(char)) {
       if (word !== undefined) words.push(word);
       word = undefined;
+      // A command ends with its line; what stands below is its output.
+      if (char === "\n" && words.length > 0) return words;
     } else add(char);
   }
   return word === undefined ? words : [...words, word];

@@ -1,6 +1,7 @@
 // Reads raw HTTP requests and header lines without changing a byte of the body.
 import type { HeaderPair } from "hookproof";
 import { usageError } from "../failure.js";
+import { countOf } from "../output.js";
 
 /** A captured HTTP request, with its header lines and body bytes as they were. */
 export interface CapturedRequest {
@@ -9,6 +10,10 @@ export interface CapturedRequest {
   readonly target: string;
   readonly headers: readonly HeaderPair[];
   readonly body: Uint8Array;
+  /** Why the body may not be what was sent, in words: what the form of the capture loses, or what does not fit. */
+  readonly doubt?: string | undefined;
+  /** Why the capture has no body although the request had one. */
+  readonly lacksBody?: string | undefined;
 }
 
 /** Reads a raw HTTP request: request line, header lines, an empty line, the body. Line ends may be LF alone. */
@@ -25,13 +30,40 @@ export function parseRawRequest(bytes: Uint8Array): CapturedRequest {
   }
   const headers = parseHeaderLines(lines);
   const rest = withoutChunks(buffer.subarray(end.bodyAt), headers);
-  const length = headers.find(([name]) => name.toLowerCase() === "content-length")?.[1];
+  const length = lengthOf(headers);
   // Editors add a newline at the end of a file; the length that was sent says where the body ends.
-  const body =
-    length !== undefined && /^[0-9]+$/.test(length) && Number(length) < rest.length
-      ? rest.subarray(0, Number(length))
-      : rest;
-  return { method, target, headers, body };
+  if (length === undefined || length >= rest.length) return judged({ method, target, headers, body: rest });
+  const body = rest.subarray(0, length);
+  // In a stream the answer follows, or the next request.
+  const follows = rest.subarray(length, length + 64).toString("latin1");
+  if (/^(?:\s*$|\s*HTTP\/[12]|\s*[A-Z]{3,8} [/h]|\s*={10})/.test(follows))
+    return { method, target, headers, body };
+  return { method, target, headers, body: rest, doubt: unequal(length, rest.length) };
+}
+
+/** The Content-Length that was sent, where it is a number. */
+function lengthOf(headers: readonly HeaderPair[]): number | undefined {
+  const length = headers.find(([name]) => name.toLowerCase() === "content-length")?.[1];
+  return length !== undefined && /^[0-9]{1,15}$/.test(length) ? Number(length) : undefined;
+}
+
+/** The request, with a doubt where its body has not as many bytes as were sent by its own Content-Length. */
+export function judged(request: CapturedRequest): CapturedRequest {
+  const { headers, body, doubt, lacksBody } = request;
+  const length = lengthOf(headers);
+  if (length === undefined || length === body.length || doubt !== undefined || lacksBody !== undefined)
+    return request;
+  if (body.length === 0)
+    return { ...request, lacksBody: `it sent ${countOf(length, "byte")}, and the capture has none` };
+  return { ...request, doubt: unequal(length, body.length) };
+}
+
+function unequal(sent: number, there: number): string {
+  const why =
+    there < sent
+      ? "it is cut off, or what captured it has changed line breaks or characters"
+      : "what captured it has written it anew, decompressed it or added to it";
+  return `the request sent ${countOf(sent, "byte")} by its Content-Length, and the capture has ${there}: ${why}`;
 }
 
 /** A request on the wire may hold the sizes of its chunks; what was signed is what stands between them. */

@@ -1,14 +1,16 @@
 // The command that verifies a captured request and explains why it fails.
+import type { HeaderPair } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
 import type { ListenerOptions, Rejection, Verdict } from "hookproof/receiver";
-import { parseCaptured } from "../capture/captured-request.js";
-import { type CapturedRequest, parseHeaderLines } from "../capture/raw-request.js";
+import { parseCaptured, withoutBody } from "../capture/captured-request.js";
+import { verboseHead } from "../capture/curl-output.js";
+import { type CapturedRequest, judged, parseHeaderLines } from "../capture/raw-request.js";
 import { ownTime, timesOfToken } from "../capture/request-time.js";
 import type { Args, Command, Context } from "../command.js";
 import { type FoundSecrets, fingerprintsOf } from "../credentials/origin-rule.js";
 import { findSecrets } from "../credentials/secrets.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { readBytes, readUnmarked } from "../files.js";
+import { readAll, readBytes } from "../files.js";
 import { describeCredential } from "../history/history-record.js";
 import { withoutMark } from "../input/text.js";
 import type { Io } from "../io.js";
@@ -30,12 +32,13 @@ const PATH = "/api/v1/webhooks/incoming/";
 
 export const verify: Command = {
   name: "verify",
-  details: "The checks are those of the service.",
+  details:
+    "The checks are those of the service. Captures: HTTP as on the wire, HTTP/2 with pseudo headers, Wireshark's Follow Stream, hex dumps, curl commands (sh, cmd), curl --trace, --trace-ascii, -v (with --body), fetch and PowerShell copies, HAR, exports of hookproof, webhook.site, ngrok and Postman, events of AWS Lambda, JSON with headers and a body. What a form loses is said, and not taken for a mistake.",
   positionals: [
     {
       name: "file",
       required: false,
-      describe: "a raw HTTP request, a HAR file, a curl command or an exported event; - for standard input",
+      describe: "a captured request, in any of the forms above; - for standard input",
       completes: "file",
     },
   ],
@@ -83,16 +86,17 @@ export const verify: Command = {
     ["hookproof verify --sent sent.http --received received.http", "what a proxy on the way changed"],
   ],
   exits: [
-    [3, "secret or file missing, or the key set cannot be read"],
+    [3, "secret or file missing, the key set cannot be read, or the capture is not whole"],
     [7, "the service would refuse the request, or the way changed it"],
   ],
   async run(context) {
     const { args, io } = context;
     if (args.text("sent") !== undefined || args.text("received") !== undefined)
       return (await import("../capture/compare-captures.js")).compareCaptures(context);
-    const request = await capturedRequest(args, io);
+    const captured = await capturedRequest(args, io);
+    const { doubt, ...request } = captured;
     const scheme = schemeOf(args, configuredScheme(context.config));
-    if (scheme) return verifyBy(scheme, context, request);
+    if (scheme) return verifyBy(scheme, context, captured);
     const { secret, keySet, ...listener } = await listenerFor(context, request);
     const url = `${listener.baseUrl}${PATH}${listener.id}`;
     const at = checkTime(args, [headerOf(request, "webhook-timestamp"), ...timesOfToken(tokenIn(request))]);
@@ -108,8 +112,9 @@ export const verify: Command = {
           ).diagnose({ request: { ...request, url }, listener, clock, jwks: await keySet?.document() })
         ).mistakes
       : [];
-    print(context, verdict, mistakes, secret);
-    return exitOf(verdict);
+    const judgement = judgementOf(verdict, mistakes, doubt);
+    print(context, judgement, secret);
+    return exitOf(judgement);
   },
 };
 
@@ -128,11 +133,12 @@ async function verifyBy(scheme: ChosenScheme, context: Context, request: Capture
   const looks = !verdict.ok && (!args.isGiven("diagnose") || args.flag("diagnose"));
   const jwks = await keySet?.document();
   const mistakes = looks ? await mistakesBehind(scheme, request, { ...verifying, jwks, clock }) : [];
-  print(context, verdict, mistakes, found && usedSecret(found), {
+  const judgement = judgementOf(verdict, mistakes, request.doubt);
+  print(context, judgement, found && usedSecret(found), {
     who: `A receiver of ${scheme.title}`,
     accepted: verifier.answers?.accepted,
   });
-  return exitOf(verdict);
+  return exitOf(judgement);
 }
 
 /** What a scheme verifies with, from the flags. */
@@ -181,20 +187,54 @@ interface UsedSecret {
   readonly origin: string | null;
 }
 
+/** A verdict, with what of it is not known because it could not be read. */
+interface Judgement {
+  readonly verdict: Verdict;
+  readonly mistakes: readonly Mistake[];
+  /** What was not read, in words. */
+  readonly unread?: string;
+  /** The refusal is for what was not read: the receiver may have read it. */
+  readonly code?: "KEY_SET_UNAVAILABLE" | "CAPTURE_INCOMPLETE";
+}
+
+/** Codes that a body leads to which is not the one that was sent. */
+const OF_BODY =
+  /^(?:SIGNATURE_MISMATCH|BODY_|TOKEN_(?:MALFORMED|SIGNATURE)|CLAIM_HTB|DIGEST_|CONTENT_DIGEST|EVENT_MALFORMED)/;
+
+/** Mistakes that a body shows which is not the one that was sent. */
+const MISTAKES_OF_BODY =
+  /^(?:body-|signature-unexplained|claim-htb|digest-of-|token-unreadable|token-reused|.*reserialised)/;
+
+function judgementOf(verdict: Verdict, mistakes: readonly Mistake[], doubt: string | undefined): Judgement {
+  if (verdict.ok) return { verdict, mistakes };
+  if (verdict.code === "KEY_SET_UNAVAILABLE")
+    return { verdict, mistakes, unread: "the key set, so the proof was not checked", code: verdict.code };
+  if (doubt === undefined) return { verdict, mistakes };
+  const known = mistakes.filter(({ id }) => !MISTAKES_OF_BODY.test(id));
+  const isOfBody = OF_BODY.test(verdict.code) && known.length === 0;
+  return {
+    verdict,
+    mistakes: known,
+    unread: `the body as it was sent: ${doubt}`,
+    ...(isOfBody ? { code: "CAPTURE_INCOMPLETE" } : {}),
+  };
+}
+
 function print(
   { out, args }: Context,
-  verdict: Verdict,
-  mistakes: readonly Mistake[],
+  { verdict, mistakes, unread, code }: Judgement,
   secret: UsedSecret | undefined,
   { who = "The service", accepted = 200 }: { who?: string; accepted?: number | undefined } = {},
 ): void {
-  const refusal = verdict.ok ? {} : { status: verdict.status, code: verdict.code };
+  const status = verdict.ok || code !== undefined ? {} : { status: verdict.status };
+  const refusal = verdict.ok ? {} : { ...status, code: code ?? verdict.code };
   out.document({
     type: "verify",
     ok: verdict.ok,
     ...(verdict.ok ? { status: accepted, eventId: verdict.event.id } : refusal),
     checks: verdict.checks,
     mistakes,
+    ...(unread === undefined ? {} : { unread }),
     ...(secret ? { secret } : {}),
   });
   if (secret) {
@@ -217,6 +257,7 @@ function print(
     out.line(`  mistake         ${message}`);
     out.line(`  fix             ${fix}`);
   }
+  if (unread !== undefined) out.line(`  not read        ${unread}`);
   if (verdict.ok) {
     out.line(`${who} would accept this request, unless its event id was processed before.`);
     if (args.text("scheme") === undefined)
@@ -225,30 +266,38 @@ function print(
       );
   } else {
     const would = `${who.charAt(0).toLowerCase()}${who.slice(1)} would answer ${(verdict as Rejection).status}`;
-    const said = isUnread(verdict) ? "the key set was not read, so the proof was not checked" : would;
-    out.line(`${out.paint("red", `error[${verdict.code}]`)}  ${said}`);
+    const said = code === undefined ? would : "nobody can tell from this what a receiver would answer";
+    out.line(`${out.paint("red", `error[${code ?? verdict.code}]`)}  ${said}`);
   }
 }
 
-/** Whether the request was refused for what could not be read here; the service may have read it. */
-function isUnread(verdict: Verdict): boolean {
-  return !verdict.ok && verdict.code === "KEY_SET_UNAVAILABLE";
-}
-
-function exitOf(verdict: Verdict): number {
+function exitOf({ verdict, code }: Judgement): number {
   if (verdict.ok) return EXIT.ok;
-  return isUnread(verdict) ? EXIT.setup : EXIT.checkFailed;
+  return code === undefined ? EXIT.checkFailed : EXIT.setup;
 }
 
 async function capturedRequest(args: Args, io: Io): Promise<CapturedRequest> {
   const file = args.text("file");
   const [headers, body] = [args.text("headers"), args.text("body")];
   if (file !== undefined) {
-    if (headers !== undefined || body !== undefined)
-      throw usageError("A file with a whole request excludes --headers and --body.");
+    if (headers !== undefined) throw usageError("A file with a whole request excludes --headers.");
     if (file === "-" && args.texts("secret-file").includes("-"))
       throw usageError("Only one of the request and --secret-file can be standard input.");
-    return parseCaptured(await readUnmarked(io, file));
+    const request = parseCaptured(await readAll(io, file));
+    const { lacksBody, ...known } = request;
+    if (body !== undefined && lacksBody === undefined && request.body.length > 0)
+      throw usageError(
+        "A file with a whole request excludes --body.",
+        "It is for a capture without the body.",
+      );
+    if (body !== undefined) return judged({ ...known, body: await partOf("body", body) });
+    if (lacksBody !== undefined)
+      throw withoutBody(
+        file === "-" ? "Standard input" : file,
+        lacksBody,
+        "Give the bytes that were sent with --body @file.",
+      );
+    return known;
   }
   if (headers === undefined || body === undefined)
     throw usageError("Give a file with a raw request, or --headers @file and --body @file.");
@@ -258,9 +307,15 @@ async function capturedRequest(args: Args, io: Io): Promise<CapturedRequest> {
   return {
     method: "POST",
     target: "/",
-    headers: parseHeaderLines(headerBytes.toString("latin1").split(/\r?\n/)),
+    headers: headersFrom(headerBytes.toString("latin1")),
     body: bodyBytes,
   };
+}
+
+/** Header lines, or those that the output of curl -v has. */
+function headersFrom(text: string): HeaderPair[] {
+  const lines = verboseHead(text)?.split("\r\n").slice(1) ?? text.split(/\r?\n/);
+  return parseHeaderLines(lines);
 }
 
 function partOf(flag: string, value: string): Promise<Buffer> {
@@ -274,7 +329,9 @@ async function listenerFor(
   request: CapturedRequest,
 ): Promise<ListenerOptions & { secret?: UsedSecret; keySet?: ReadKeySet }> {
   const { args } = context;
-  const url = args.text("url") ?? (request.target.startsWith("http") ? request.target : undefined);
+  // What was sent to a place that only records requests says nothing of the listener.
+  const isListeners = request.target.startsWith("http") && request.target.includes(PATH);
+  const url = args.text("url") ?? (isListeners ? request.target : undefined);
   const where = locate(
     url ?? `https://listener.invalid${request.target.includes(PATH) ? request.target : `${PATH}unknown`}`,
   );

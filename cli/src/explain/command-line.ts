@@ -15,6 +15,10 @@ export const COMMAND_LINE = {
     "Run it again with -vv, and report it.",
   ],
   FILE_UNREADABLE: ["The file does not exist, or this user cannot read it.", "Check its path and owner."],
+  CAPTURE_INCOMPLETE: [
+    "A captured request does not have the body as it was sent, so nothing is said about its proof.",
+    "Capture it again in a form that keeps every byte, such as curl --trace or an export of hookproof listen's inspector; or give the body with --body @file.",
+  ],
   TEXT_ENCODING: [
     "A file or standard input is text in UTF-16 or another encoding than UTF-8. PowerShell 5 writes UTF-16 with >.",
     "Save it as UTF-8; a byte order mark of UTF-8 does no harm.",

@@ -106,6 +106,7 @@ export const EXAMPLES: Readonly<Record<ErrorCode | CommandLineCode, string>> = {
   USAGE: "hookproof send --dta '{}'",
   UNEXPECTED: "a defect of this program",
   FILE_UNREADABLE: "--data @evnt.json",
+  CAPTURE_INCOMPLETE: "hookproof verify with the output of curl -v",
   TEXT_ENCODING: "--secret-file secret.txt, written by PowerShell 5 with >",
   FILE_UNWRITABLE: "--out /event.json",
   FILE_OWNER_OTHER: "a secret file of uid 65534, used by root",

@@ -155,8 +155,28 @@ export async function diagnose(input: DiagnoseInput | SchemeInputs[OtherScheme])
     ...mistakesInBody(body),
     ...mistakesInAge(headers, nowSeconds),
   ];
-  return { mistakes: likeliestFirst(found).map(inWords) };
+  return {
+    mistakes: likeliestFirst(isCompressed(headers) ? withoutUnread(found, body) : found).map(inWords),
+  };
 }
+
+function isCompressed(headers: ReceivedHeaders): boolean {
+  return headers.all("Content-Encoding").some((value) => !/^\s*identity\s*$/i.test(value));
+}
+
+/** What the bytes of a compressed body would say is no mistake of its text; where they cannot be unpacked, nothing is. */
+function withoutUnread(found: readonly Mistake[], body: Uint8Array): readonly Mistake[] {
+  const isUnpacked =
+    (body[0] === 0x1f && body[1] === 0x8b) || found.some(({ id }) => id === "body-signed-uncompressed");
+  return found.filter(({ id }) => !OF_TEXT.has(id) && (isUnpacked || !UNEXPLAINED.has(id)));
+}
+
+const OF_TEXT: ReadonlySet<string> = new Set([
+  "body-in-other-encoding",
+  "body-not-json",
+  "body-begins-with-bom",
+]);
+const UNEXPLAINED: ReadonlySet<string> = new Set(["signature-unexplained", "claim-htb-unexplained"]);
 
 async function mistakesByScheme<Name extends OtherScheme>(
   scheme: Name,

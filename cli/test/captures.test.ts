@@ -1,0 +1,592 @@
+import { execFile, spawnSync } from "node:child_process";
+import { createHmac } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { promisify } from "node:util";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { itWith } from "../../test/kit/needs.js";
+import { run } from "../src/main.js";
+
+const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
+const ID = "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10";
+const TIMESTAMP = "1767225600";
+const PATH = "/api/v1/webhooks/incoming/lst_1";
+const URL_OF_LISTENER = `https://tenant.example.com${PATH}`;
+
+let folder: string;
+const path = (name: string) => join(folder, name);
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "hookproof-captures-"));
+  mkdirSync(path("data"), { mode: 0o700 });
+  writeFileSync(path("secret.txt"), SECRET, { mode: 0o600 });
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const has = (program: string, flag: string) => spawnSync(program, [flag]).status === 0;
+const hasCurl = has("curl", "--version");
+
+interface Seen {
+  readonly exit: number;
+  readonly ok?: boolean;
+  readonly code?: string;
+  readonly unread?: string;
+  readonly mistakes: readonly string[];
+  readonly text: string;
+}
+
+async function verified(content: string | Uint8Array, ...flags: string[]): Promise<Seen> {
+  writeFileSync(path("captured"), content);
+  const written: Buffer[] = [];
+  const sink = () =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        written.push(Buffer.from(chunk));
+        done();
+      },
+    });
+  const exit = await run(
+    ["verify", path("captured"), "--secret-file", path("secret.txt"), "--ignore-time", "--json", ...flags],
+    {
+      stdin: Readable.from([]),
+      stdout: sink(),
+      stderr: sink(),
+      env: { HOOKPROOF_HOME: path("data"), NO_COLOR: "1" },
+      stopSignal: AbortSignal.timeout(20_000),
+    },
+  );
+  const text = Buffer.concat(written).toString("utf8");
+  const document = text.startsWith("{") ? JSON.parse(text.split("\n", 1)[0] ?? "") : {};
+  const { ok, code = document.error?.code, unread, mistakes = [] } = document;
+  return { exit, ok, code, unread, text, mistakes: mistakes.map(({ id }: { id: string }) => id) };
+}
+
+function headersOf(body: string | Uint8Array, more: Record<string, string> = {}): Record<string, string> {
+  const mac = createHmac("sha256", SECRET).update(`${TIMESTAMP}.${ID}.`).update(body);
+  return {
+    "Content-Type": "application/json",
+    "Webhook-Timestamp": TIMESTAMP,
+    "Webhook-Event-Id": ID,
+    "Webhook-Signature": mac.digest("base64url"),
+    ...more,
+  };
+}
+
+const BODY = '{"name":"O\'Brien & \\"Söhne\\" 100% ^ | <b> {x} !","path":"C:\\\\a","n":[1.5,2]}';
+const ASCII = BODY.replace("ö", "oe");
+const length = (body: string | Uint8Array) => ({ "Content-Length": String(Buffer.byteLength(body)) });
+
+function wire(body: string | Uint8Array, { end = "\r\n", after = "", lengths = true } = {}): Buffer {
+  const headers = headersOf(body, lengths ? length(body) : {});
+  const lines = [
+    `POST ${PATH} HTTP/1.1`,
+    "Host: tenant.example.com",
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  return Buffer.concat([Buffer.from(lines.join(end) + end + end), Buffer.from(body), Buffer.from(after)]);
+}
+
+/** As Chrome's network panel writes an argument for cmd.exe (front_end/panels/network/NetworkLogView.ts). */
+function chromeCmd(text: string): string {
+  return `^"${text
+    .replaceAll("\\", "\\\\")
+    .replaceAll('"', '\\"')
+    .replace(/[^a-zA-Z0-9\s_\-:=+~'/.',?;()*`]/g, "^$&")
+    .replace(/%(?=[a-zA-Z0-9_])/g, "%^")
+    .replace(/\r?\n/g, "^\n\n")}^"`;
+}
+
+/** The same of some years before. */
+function chromeCmdOld(text: string): string {
+  return `"${text
+    .replaceAll("\\", "\\\\")
+    .replaceAll('"', '\\"')
+    .replace(/[^a-zA-Z0-9\s_\-:=+~'/.',?;()*`]/g, "^$&")
+    .replace(/%(?=[a-zA-Z0-9_])/g, "%^")
+    .replace(/\r?\n/g, "^\n\n")}"`;
+}
+
+function cmdCommand(quoted: (text: string) => string, body: string, end = "\n"): string {
+  const headers = Object.entries(headersOf(body)).map(
+    ([name, value]) => `-H ${quoted(`${name.toLowerCase()}: ${value}`)}`,
+  );
+  return [`curl ${quoted(URL_OF_LISTENER)}`, ...headers, `--data-raw ${quoted(body)}`].join(` ^${end}  `);
+}
+
+/** As Chrome writes a text for PowerShell. */
+function powershellText(text: string): string {
+  return `"${text.replace(/[`$"]/g, "`$&").replace(/[^\x20-\x7E]/g, (char) => `$([char]${char.charCodeAt(0)})`)}"`;
+}
+
+function powershell(body: string): string {
+  const { "Content-Type": type = "", ...headers } = headersOf(body);
+  const lines = Object.entries(headers).map(
+    ([name, value]) => `${powershellText(name.toLowerCase())}=${powershellText(value)}`,
+  );
+  const isAscii = /^[\x20-\x7e]*$/.test(body);
+  const text = powershellText(body);
+  return [
+    "$session = New-Object Microsoft.PowerShell.Commands.WebRequestSession",
+    '$session.UserAgent = "Mozilla/5.0 (Windows NT 10.0; Win64; x64)"',
+    `Invoke-WebRequest -UseBasicParsing -Uri "${URL_OF_LISTENER}" \``,
+    '-Method "POST" `',
+    "-WebSession $session `",
+    `-Headers @{\n"authority"="tenant.example.com"\n  ${lines.join("\n  ")}\n} \``,
+    `-ContentType "${type}" \``,
+    `-Body ${isAscii ? text : `([System.Text.Encoding]::UTF8.GetBytes(${text}))`}`,
+  ].join("\n");
+}
+
+function fetchCall(body: string, start = "fetch"): string {
+  const options = {
+    credentials: "omit",
+    headers: headersOf(body),
+    referrer: "https://a.example.com/",
+    body,
+    method: "POST",
+    mode: "cors",
+  };
+  return `${start}(${JSON.stringify(URL_OF_LISTENER)}, ${JSON.stringify(options, null, 2)});`;
+}
+
+const lists = (record: Record<string, string>) =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name.toLowerCase(), [value]]));
+const lower = (record: Record<string, string>) =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name.toLowerCase(), value]));
+
+function webhookSite(body: string) {
+  return {
+    uuid: ID,
+    type: "web",
+    token_id: ID,
+    ip: "203.0.113.7",
+    hostname: "webhook.site",
+    method: "POST",
+    user_agent: "curl/8",
+    content: body,
+    query: null,
+    headers: lists(headersOf(body, length(body))),
+    url: `https://webhook.site/${ID}`,
+    size: Buffer.byteLength(body),
+    files: [],
+    created_at: "2026-01-01 00:00:00",
+  };
+}
+
+function csv(rows: readonly object[]): string {
+  const cell = (value: unknown) =>
+    `"${(typeof value === "string" ? value : JSON.stringify(value)).replaceAll('"', '""')}"`;
+  const names = Object.keys(rows[0] ?? {});
+  return [names.join(","), ...rows.map((row) => Object.values(row).map(cell).join(","))].join("\n");
+}
+
+function ngrok(body: string) {
+  const raw = wire(body).toString("base64");
+  const request = { method: "POST", proto: "HTTP/1.1", headers: lists(headersOf(body)), uri: PATH, raw };
+  const get = {
+    method: "GET",
+    proto: "HTTP/1.1",
+    headers: {},
+    uri: "/",
+    raw: Buffer.from("GET / HTTP/1.1\r\n\r\n").toString("base64"),
+  };
+  return {
+    uri: "/api/requests/http",
+    requests: [
+      { uri: "/api/requests/http/1", id: "1", request },
+      { id: "2", request: get },
+    ],
+  };
+}
+
+function gateway(kind: "rest" | "http" | "alb", body: string, isBase64Encoded: boolean) {
+  const text = isBase64Encoded ? Buffer.from(body).toString("base64") : body;
+  const headers = headersOf(body, length(body));
+  if (kind === "http")
+    return {
+      version: "2.0",
+      routeKey: "$default",
+      rawPath: PATH,
+      rawQueryString: "",
+      headers: lower(headers),
+      requestContext: {
+        domainName: "x.lambda-url.eu-west-1.on.aws",
+        http: { method: "POST", path: PATH, protocol: "HTTP/1.1" },
+      },
+      body: text,
+      isBase64Encoded,
+    };
+  return {
+    ...(kind === "rest" ? { resource: "/{proxy+}" } : {}),
+    path: PATH,
+    httpMethod: "POST",
+    headers,
+    multiValueHeaders: kind === "rest" ? lists(headers) : undefined,
+    queryStringParameters: null,
+    requestContext:
+      kind === "rest" ? { stage: "prod", path: `/prod${PATH}` } : { elb: { targetGroupArn: "arn:x" } },
+    body: text,
+    isBase64Encoded,
+  };
+}
+
+function postman(body: string) {
+  const header = Object.entries(headersOf(body))
+    .filter(([name]) => name !== "Content-Type")
+    .map(([key, value]) => ({ key, value, type: "text" }));
+  const request = {
+    method: "POST",
+    header: [...header, { key: "Webhook-Signature", value: "old", disabled: true }],
+    body: { mode: "raw", raw: body, options: { raw: { language: "json" } } },
+    url: { raw: URL_OF_LISTENER, protocol: "https", host: ["tenant", "example", "com"] },
+  };
+  return {
+    info: { name: "c", schema: "https://schema.getpostman.com/json/collection/v2.1.0/collection.json" },
+    item: [
+      { name: "folder", item: [{ name: "send", request, response: [] }] },
+      { name: "get", request: { method: "GET", url: "https://a/" } },
+    ],
+  };
+}
+
+function hexDump(bytes: Uint8Array, style: "wireshark" | "xxd" | "hexdump", indent = ""): string {
+  const lines: string[] = [];
+  for (let at = 0; at < bytes.length; at += 16) {
+    const row = [...bytes.subarray(at, at + 16)];
+    const hex = row.map((byte) => byte.toString(16).padStart(2, "0"));
+    const text = row.map((byte) => (byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : ".")).join("");
+    const offset = at.toString(16).padStart(8, "0");
+    const halves = [hex.slice(0, 8).join(" "), hex.slice(8).join(" ")].join("  ");
+    if (style === "wireshark")
+      lines.push(`${indent}${offset}  ${halves.padEnd(49)}   ${text.slice(0, 8)} ${text.slice(8)}`.trimEnd());
+    else if (style === "hexdump") lines.push(`${offset}  ${halves.padEnd(48)}  |${text}|`);
+    else {
+      const groups = Array.from({ length: Math.ceil(hex.length / 2) }, (_, n) =>
+        hex.slice(2 * n, 2 * n + 2).join(""),
+      );
+      lines.push(`${offset}: ${groups.join(" ").padEnd(39)}  ${text}`);
+    }
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+const ANSWER = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+const RULE = "=".repeat(67);
+
+function tshark(kind: "ascii" | "raw" | "hex", body: string): string {
+  const request = wire(body);
+  const shown = (bytes: Uint8Array) =>
+    [...bytes]
+      .map((byte) =>
+        (byte >= 0x20 && byte < 0x7f) || byte === 10 || byte === 13 ? String.fromCharCode(byte) : ".",
+      )
+      .join("");
+  const parts = {
+    ascii: `${request.length}\n${shown(request)}\n\t${ANSWER.length}\n${ANSWER}\n`,
+    raw: `${request.toString("hex")}\n\t${Buffer.from(ANSWER).toString("hex")}\n`,
+    hex: hexDump(request, "wireshark") + hexDump(Buffer.from(ANSWER), "wireshark", "    "),
+  };
+  return `\n${RULE}\nFollow: tcp,${kind}\nFilter: tcp.stream eq 0\nNode 0: 10.0.0.1:50000\nNode 1: 10.0.0.2:80\n${parts[kind]}${RULE}\n`;
+}
+
+function http2(body: string): string {
+  const headers = Object.entries(lower(headersOf(body, length(body)))).map(
+    ([name, value]) => `${name}: ${value}`,
+  );
+  return [
+    ":method: POST",
+    `:path: ${PATH}`,
+    ":scheme: https",
+    ":authority: tenant.example.com",
+    ...headers,
+    "",
+    body,
+  ].join("\n");
+}
+
+function har(body: string, withText = true): string {
+  const headers = Object.entries(headersOf(body)).map(([name, value]) => ({ name, value }));
+  const request = {
+    method: "POST",
+    url: URL_OF_LISTENER,
+    headers,
+    bodySize: Buffer.byteLength(body),
+    ...(withText ? { postData: { mimeType: "application/json", text: body } } : {}),
+  };
+  return JSON.stringify({ log: { entries: [{ request }] } });
+}
+
+const utf16 = (text: string) => Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, "utf16le")]);
+const LINES = '{\n  "a": "ö",\r\n  "b": 1\n}\n';
+
+/** Each as the tool that it is of writes it. */
+const READ: readonly (readonly [name: string, content: () => string | Uint8Array])[] = [
+  ["a request on the wire", () => wire(LINES)],
+  ["one after blank lines", () => `\n \r\n${wire(BODY)}`],
+  ["one with its answer behind it, as Follow TCP Stream shows it", () => wire(LINES, { after: ANSWER })],
+  ["one with the next request behind it", () => wire(BODY, { after: `POST ${PATH} HTTP/1.1\r\n\r\n` })],
+  ["one in UTF-16", () => utf16(wire(ASCII).toString())],
+  ["Chrome's copy as cURL (cmd)", () => cmdCommand(chromeCmd, BODY)],
+  ["the same with line ends of Windows", () => cmdCommand(chromeCmd, BODY, "\r\n")],
+  ["the same with a body of several lines", () => cmdCommand(chromeCmd, LINES.replaceAll("\r", ""))],
+  ["Chrome's older copy as cURL (cmd)", () => cmdCommand(chromeCmdOld, '{"a":"b&c","d":1}')],
+  ["Chrome's copy for PowerShell", () => powershell(ASCII)],
+  ["the same beyond ASCII and with line breaks", () => powershell(LINES)],
+  ["Chrome's copy as fetch", () => fetchCall(LINES)],
+  ["Firefox's copy as fetch", () => fetchCall(BODY, "await fetch")],
+  ["webhook.site's request", () => JSON.stringify(webhookSite(LINES))],
+  [
+    "webhook.site's list of requests",
+    () => JSON.stringify({ data: [webhookSite(BODY)], total: 1, per_page: 50 }, null, 2),
+  ],
+  ["webhook.site's CSV", () => csv([webhookSite(LINES)])],
+  ["ngrok's list of requests", () => JSON.stringify(ngrok(LINES))],
+  ["ngrok's single request", () => JSON.stringify(ngrok(BODY).requests[0])],
+  ["an event of API Gateway, REST", () => JSON.stringify(gateway("rest", LINES, false))],
+  ["the same in base64", () => JSON.stringify(gateway("rest", LINES, true))],
+  [
+    "an event of API Gateway, HTTP, and of a function's URL",
+    () => JSON.stringify(gateway("http", BODY, false)),
+  ],
+  ["the same in base64 and several lines", () => JSON.stringify(gateway("http", BODY, true), null, 2)],
+  ["an event of a load balancer", () => JSON.stringify(gateway("alb", BODY, false))],
+  [
+    "a JSON with method, url, headers and body",
+    () => JSON.stringify({ method: "POST", url: PATH, headers: headersOf(BODY), body: BODY }),
+  ],
+  ["a collection of Postman", () => JSON.stringify(postman(BODY), null, "\t")],
+  ["a HAR file", () => har(LINES)],
+  ["HTTP/2 with its pseudo headers", () => http2(BODY)],
+  [
+    "Wireshark's hex dump",
+    () => hexDump(wire(LINES), "wireshark") + hexDump(Buffer.from(ANSWER), "wireshark", "    "),
+  ],
+  ["a dump of xxd", () => hexDump(wire(LINES), "xxd")],
+  ["a dump of hexdump -C", () => hexDump(wire(LINES), "hexdump")],
+  ["tshark's followed stream as ASCII", () => tshark("ascii", ASCII)],
+  ["tshark's followed stream as raw", () => tshark("raw", LINES)],
+  ["tshark's followed stream as a hex dump", () => tshark("hex", LINES)],
+];
+
+it.each(READ)("reads %s to the byte", async (_name, content) => {
+  const seen = await verified(content());
+  expect(seen.text).not.toContain("error[");
+  expect(seen).toMatchObject({ exit: 0, ok: true, mistakes: [] });
+});
+
+/** The same captures with a mistake of the sender's in them: it is named, whatever the form. */
+it.each(READ.filter(([name]) => !name.startsWith("ngrok")))(
+  "names the sender's mistake in %s",
+  async (_name, content) => {
+    const right = Buffer.from(content()).toString("latin1");
+    const late = right.replaceAll("ebhook-event-id", "ebhook-id").replaceAll("ebhook-Event-Id", "ebhook-Id");
+    const seen = await verified(Buffer.from(late, "latin1"));
+    // In base64, hex and UTF-16 the name is not found.
+    if (late === right) return;
+    expect(seen.exit).toBe(7);
+    expect(seen.mistakes).toContain("header-misnamed");
+  },
+);
+
+describe("what real curl writes about a request", () => {
+  async function traced(body: string, ...flags: string[]): Promise<string> {
+    const server = createServer((request, response) => {
+      request.resume().once("end", () => response.end("ok"));
+    });
+    onTestFinished(() => void server.close());
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}`;
+    writeFileSync(path("body"), body);
+    const headers = Object.entries(headersOf(body)).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
+    const { stderr } = await promisify(execFile)(
+      "curl",
+      ["-sS", "-o", path("out"), ...flags, ...headers, "--data-binary", `@${path("body")}`, url],
+      { maxBuffer: 1e7 },
+    );
+    return stderr;
+  }
+
+  itWith("curl", hasCurl)("--trace has every byte", async () => {
+    for (const body of [BODY, LINES, `{"a":"${"x".repeat(70_000)}"}`]) {
+      for (const flags of [[], ["--trace-time"]]) {
+        await traced(body, "--trace", path("trace"), ...flags);
+        const seen = await verified(readFileSync(path("trace")));
+        if (body.length < 65_536) expect(seen).toMatchObject({ exit: 0, ok: true });
+        else expect(seen.code).toBe("BODY_TOO_LARGE");
+      }
+    }
+  });
+
+  itWith("curl", hasCurl)("--trace-ascii has ASCII and CRLF; what it loses is said", async () => {
+    for (const body of ['{"a":1}', '{"a":1,\r\n\r\n"b":"x.y"}\r\n', `{"a":"${"x".repeat(500)}"}`]) {
+      await traced(body, "--trace-ascii", path("trace"));
+      expect(await verified(readFileSync(path("trace")))).toMatchObject({ exit: 0, ok: true });
+    }
+    await traced(LINES, "--trace-ascii", path("trace"));
+    const seen = await verified(readFileSync(path("trace")));
+    expect(seen).toMatchObject({ exit: 3, code: "CAPTURE_INCOMPLETE", mistakes: [] });
+    expect(seen.unread).toContain("curl --trace writes every byte");
+  });
+
+  itWith("curl", hasCurl)(
+    "-v has no body, and takes it from --body or from the command above it",
+    async () => {
+      const output = await traced(LINES, "-v");
+      expect(await verified(output)).toMatchObject({ exit: 3, code: "CAPTURE_INCOMPLETE" });
+      expect(await verified(output, "--body", `@${path("body")}`)).toMatchObject({ exit: 0, ok: true });
+      writeFileSync(path("headers"), output);
+      const above = await verified(`$ curl -v --data-binary @${path("body")} ${URL_OF_LISTENER}\n${output}`);
+      expect(above).toMatchObject({ exit: 0, ok: true });
+    },
+  );
+});
+
+describe("what was not read is no cause", () => {
+  const signed = wire(LINES);
+  const OF_CAPTURE: readonly (readonly [string, string | Uint8Array, string])[] = [
+    ["cut off", signed.subarray(0, signed.length - 5), "it is cut off"],
+    [
+      "with other line ends",
+      signed
+        .toString()
+        .replaceAll("\r\n", "\n")
+        .replaceAll(/(?<=\{)\n/g, "\n"),
+      "it is cut off",
+    ],
+    ["written anew", wire('{"a":1}').toString().replace('{"a":1}', '{\n    "a": 1\n}\n'), "written it anew"],
+    [
+      "with characters that could not be read",
+      JSON.stringify({ ...webhookSite(BODY), content: BODY.replace("ö", "\uFFFD") }),
+      "replacement characters",
+    ],
+    ["in UTF-16 beyond ASCII", utf16(wire(BODY, { lengths: false }).toString().replace("ö", "÷")), "UTF-16"],
+    [
+      "with variables of Postman",
+      JSON.stringify(postman(BODY)).replace("{x}", "{{x}}"),
+      "variables of Postman",
+    ],
+    ["of tshark as ASCII", tshark("ascii", BODY), "points in a row"],
+  ];
+
+  it.each(OF_CAPTURE)("a body that is %s", async (_name, content, why) => {
+    const seen = await verified(content);
+    expect(seen).toMatchObject({ exit: 3, ok: false, code: "CAPTURE_INCOMPLETE", mistakes: [] });
+    expect(seen.unread).toContain(why);
+  });
+
+  it("headers are judged all the same", async () => {
+    const content = signed
+      .subarray(0, signed.length - 5)
+      .toString("latin1")
+      .replace("Webhook-Timestamp: 1767225600", "Webhook-Timestamp: 1767225600123");
+    expect(await verified(content)).toMatchObject({ exit: 7, mistakes: ["timestamp-milliseconds"] });
+  });
+
+  it("a HAR file without bodies, and a capture with its headers alone", async () => {
+    for (const content of [har(BODY, false), signed.subarray(0, signed.indexOf("\r\n\r\n") + 4)]) {
+      const seen = await verified(content);
+      expect(seen).toMatchObject({ exit: 3, code: "CAPTURE_INCOMPLETE" });
+      expect(seen.text).toContain("--body @file");
+    }
+  });
+
+  it("a compressed body is not also a body in another encoding", async () => {
+    for (const [coding, body] of [
+      ["gzip", gzipSync(BODY)],
+      ["br", Buffer.from([0x0b, 0x0f, 0x80, 0xff, 0xc3, 0x28])],
+    ] as const) {
+      const content = wire(body)
+        .toString("latin1")
+        .replace("Content-Type", `Content-Encoding: ${coding}\r\nContent-Type`);
+      const { mistakes } = await verified(Buffer.from(content, "latin1"));
+      expect(mistakes).toContain("content-encoding");
+      expect(mistakes.join()).not.toMatch(/body-in-other-encoding|body-not-json/);
+      const other = await verified(
+        Buffer.from(content.replace(/Signature: ..../, "Signature: AAAA"), "latin1"),
+      );
+      if (coding === "br") expect(other.mistakes).toEqual(["content-encoding"]);
+    }
+  });
+});
+
+describe("a form that is known and cannot be read is named, with the way to one that can", () => {
+  it.each([
+    [
+      "nginx's log",
+      '203.0.113.7 - - [01/Jan/2026:00:00:00 +0000] "POST /a HTTP/1.1" 401 12 "-" "curl/8"',
+      "access log",
+      "hookproof listen",
+    ],
+    [
+      "tcpdump -A",
+      "12:34:56.789012 IP 10.0.0.1.5000 > 10.0.0.2.80: Flags [P.], length 197: HTTP: POST /a HTTP/1.1\nE..#@.@.",
+      "tcpdump",
+      "tcpdump -w",
+    ],
+    [
+      "tcpdump with an interface",
+      "2026-01-01 12:34:56.789012 lo    In  IP 10.0.0.1.5000 > 10.0.0.2.80: Flags [P.]",
+      "tcpdump",
+      "Follow",
+    ],
+    ["a file of packets", Buffer.from([0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0]), "pcap", "Follow"],
+    [
+      "a file of packets of Wireshark",
+      Buffer.from([0x0a, 0x0d, 0x0d, 0x0a, 0x9c, 0, 0, 0]),
+      "pcap",
+      "Follow",
+    ],
+    ["a zip archive", Buffer.from([0x50, 0x4b, 3, 4, 20, 0]), "zip", "Unpack"],
+    ["a compressed file", gzipSync("x"), "gzip", "gunzip"],
+    ["XML of Burp", '<?xml version="1.0"?>\n<items burpVersion="2024">', "Burp", "Copy to file"],
+    ["flows of mitmproxy", "4092:9:websocket;0:~8:response;", "mitmproxy", "export.file"],
+    ["an answer", ANSWER, "answer", "sent"],
+    ["parsed JSON", JSON.stringify({ headers: headersOf("{}"), body: { a: 1 } }), "parsed JSON", "raw body"],
+    [
+      "a form of Postman",
+      JSON.stringify({
+        ...postman("x"),
+        item: [{ request: { method: "POST", body: { mode: "formdata" }, url: "https://a/" } }],
+      }),
+      "formdata",
+      "hookproof listen",
+    ],
+    ["a form of curl", "curl -F a=@b https://a.example.com/", "curl -F", "--trace"],
+    ["fetch with a variable", "fetch(url, { body })", "plain texts", "network panel"],
+    [
+      "PowerShell with a variable",
+      'Invoke-WebRequest -Uri "https://a/" -Method POST -Body $body',
+      "-Body",
+      "browser",
+    ],
+  ] as const)("%s", async (_name, content, what, instead) => {
+    const seen = await verified(content);
+    expect(seen).toMatchObject({ exit: 2, mistakes: [] });
+    expect(seen.text).toContain(what);
+    expect(seen.text).toContain(instead);
+  });
+});
+
+it("the help lists the forms", async () => {
+  const { text } = await verified("x", "--help");
+  for (const form of [
+    "HAR",
+    "ngrok",
+    "Postman",
+    "webhook.site",
+    "cmd",
+    "PowerShell",
+    "--trace-ascii",
+    "Lambda",
+  ])
+    expect(text).toContain(form);
+});
+
+itWith("xxd", has("xxd", "-v"))("reads what real xxd writes", async () => {
+  const { stdout } = spawnSync("xxd", { input: wire(LINES) });
+  expect(await verified(stdout)).toMatchObject({ exit: 0, ok: true });
+});
