@@ -2,6 +2,7 @@
 import type { Config } from "./config/config.js";
 import type { Io } from "./io.js";
 import type { GlobalFlags, Output } from "./output.js";
+import { WAITED } from "./times.js";
 
 /** What completes a value on the command line, beside the choices of a flag. */
 export type Completion = "target" | "profile" | "kid" | "event" | "code" | "file";
@@ -13,7 +14,7 @@ export interface Flag {
   readonly alias?: string;
   readonly choices?: readonly string[];
   readonly default?: string | number | boolean;
-  /** The largest and smallest number that is allowed. */
+  /** The smallest and the largest number that is allowed, of a duration in milliseconds. */
   readonly range?: readonly [min: number, max: number];
   /** May be given several times. */
   readonly repeatable?: boolean;
@@ -97,7 +98,13 @@ export const GLOBAL_FLAGS = {
   },
   color: { type: "boolean", describe: "colour on, or off with --no-color" },
   input: { type: "boolean", negated: true, describe: "never ask, even in a terminal" },
-  timeout: { type: "duration", value: "<dur>", default: "10s", describe: "limit for one call, such as 10s" },
+  timeout: {
+    type: "duration",
+    value: "<dur>",
+    range: WAITED,
+    default: "10s",
+    describe: "limit for one call, such as 10s",
+  },
   help: { type: "boolean", alias: "h", describe: "show help" },
 } as const satisfies Record<string, Flag>;
 

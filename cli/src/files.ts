@@ -62,7 +62,7 @@ export function privateFolder(path: string): string {
     chmodSync(path, 0o700);
     return path;
   } catch (error) {
-    throw unwritable(path, error);
+    throw folderUnwritable(path, error);
   }
 }
 
@@ -104,13 +104,12 @@ async function placePrivateFile(
     await chmod(temporary, 0o600);
     await place(temporary, path);
   } catch (error) {
-    throw unwritable(path, error);
+    throw folderUnwritable(path, error);
   }
 }
 
-function unwritable(path: string, error: unknown): CliError {
-  const { code } = error as NodeJS.ErrnoException;
-  return new CliError(EXIT.setup, "FOLDER_UNWRITABLE", `${path} cannot be written (${code ?? "unknown"}).`, {
+function folderUnwritable(path: string, error: unknown): CliError {
+  return new CliError(EXIT.setup, "FOLDER_UNWRITABLE", `${path} cannot be written: ${reasonOf(error)}.`, {
     hint: "Set HOOKPROOF_HOME to a folder that you may write to.",
   });
 }
@@ -162,8 +161,7 @@ export function readOwnFile(path: string): string {
     requireMode(path, stats);
     return readFileSync(handle, "utf8");
   } catch (error) {
-    if (error instanceof CliError) throw error;
-    throw new CliError(EXIT.setup, "FILE_UNREADABLE", `${path} cannot be read.`);
+    throw error instanceof CliError ? error : unreadable(path, error);
   } finally {
     if (handle !== undefined) closeSync(handle);
   }
@@ -174,8 +172,8 @@ export function requireOwned(path: string): Stats {
   let stats: Stats;
   try {
     stats = statSync(path);
-  } catch {
-    throw new CliError(EXIT.setup, "FILE_UNREADABLE", `${path} cannot be read.`);
+  } catch (error) {
+    throw unreadable(path, error);
   }
   // A pipe, such as <(pass show secret), is not checked.
   if (stats.isFile() || stats.isDirectory()) requireOwner(path, stats);
@@ -229,12 +227,30 @@ export function isLink(path: string): boolean {
   }
 }
 
+/** The refusal of a file that cannot be read, with the reason. */
+export function unreadable(path: string, error: unknown): CliError {
+  return new CliError(EXIT.setup, "FILE_UNREADABLE", `${path} cannot be read: ${reasonOf(error)}.`);
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file or folder",
+  ENOTDIR: "a part of the path is no folder",
+  EISDIR: "it is a folder",
+  EACCES: "this user may not",
+};
+
+/** Why the system refused a file, in words; its own code where there are none. */
+export function reasonOf(error: unknown): string {
+  const { code, message } = Object(error) as { code?: string; message?: string };
+  return REASONS[code ?? ""] ?? code ?? message ?? "unknown";
+}
+
 /** The bytes of a file, or a refusal that names the file. */
 export async function readBytes(path: string): Promise<Buffer> {
   try {
     return await readFile(path);
-  } catch {
-    throw new CliError(EXIT.setup, "FILE_UNREADABLE", `${path} cannot be read.`);
+  } catch (error) {
+    throw unreadable(path, error);
   }
 }
 
@@ -262,6 +278,11 @@ export function readAll(io: Io, path: string): Promise<Buffer> {
 
 const STANDARD_INPUT = "Standard input";
 
+/** The refusal of a file that cannot be written, with the reason. */
+export function unwritable(path: string, error: unknown): CliError {
+  return new CliError(EXIT.setup, "FILE_UNWRITABLE", `${path} cannot be written: ${reasonOf(error)}.`);
+}
+
 /** Writes a file that only its owner can read, at a path that the user chose; the folder is not changed. */
 export async function writeOwnFile(path: string, content: string): Promise<void> {
   try {
@@ -269,7 +290,6 @@ export async function writeOwnFile(path: string, content: string): Promise<void>
     await rm(path, { force: true });
     await writeFile(path, content, { mode: 0o600, flag: "wx" });
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new CliError(EXIT.setup, "FILE_UNWRITABLE", `${path} cannot be written (${code ?? "unknown"}).`);
+    throw unwritable(path, error);
   }
 }

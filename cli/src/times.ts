@@ -4,12 +4,26 @@ import { usageError } from "./failure.js";
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+/** Of a duration that is waited for: no timer of Node is longer. */
+export const WAITED: readonly [min: number, max: number] = [1, 24 * 86_400_000];
+
 /** Milliseconds of a duration such as `10s`, `1.5m` or `250ms`. */
 export function durationMs(flag: string, text: string): number {
   const [, amount, unit = ""] = /^([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
   const factor = UNITS[unit];
   if (amount !== undefined && factor !== undefined) return Number(amount) * factor;
   throw usageError(`--${flag} must be a duration such as 10s, 5m or 250ms, not ${JSON.stringify(text)}.`);
+}
+
+/** The same within a range; by default up to a hundred years, as a time further away is no date any more. */
+export function checkedDuration(
+  flag: string,
+  text: string,
+  [min, max]: readonly [number, number] = [0, 36_500 * 86_400_000],
+): number {
+  const ms = durationMs(flag, text);
+  if (ms >= min && ms <= max) return ms;
+  throw usageError(`--${flag} must be ${shownAge(min)} to ${shownAge(max)}, not ${text}.`);
 }
 
 /** Milliseconds since the epoch of a value, Unix seconds or a date; `name` is what the user gave it to. */

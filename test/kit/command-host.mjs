@@ -38,7 +38,7 @@ function written() {
  * Runs command lines one after another, each as in a process of its own with nothing on its standard input. As a process
  * does, a command ends when nothing of it is left to wait for.
  */
-process.on("message", async (words) => {
+process.on("message", async ({ words, isStopped }) => {
   own ??= process.stdout && process.stderr && held();
   const [stdout, stderr] = [written(), written()];
   const code = await main.run(words, {
@@ -46,7 +46,7 @@ process.on("message", async (words) => {
     stdout: stdout.stream,
     stderr: stderr.stream,
     env: process.env,
-    stopSignal: new AbortController().signal,
+    stopSignal: isStopped ? AbortSignal.abort() : new AbortController().signal,
   });
   do await wait(1);
   while (!isIdle());

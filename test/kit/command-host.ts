@@ -12,7 +12,8 @@ interface Outcome {
 
 /** A process that runs one command line of `hookproof` after another: most of what one takes is to start Node. */
 export interface CommandHost {
-  run(words: readonly string[]): Promise<Outcome>;
+  /** With `isStopped` the user has asked for its end already, so that a server starts and ends. */
+  run(words: readonly string[], options?: { isStopped?: boolean }): Promise<Outcome>;
   close(): Promise<void>;
 }
 
@@ -30,7 +31,7 @@ export function commandHost(cwd: string, env: NodeJS.ProcessEnv, limitMs: number
     return child;
   };
   return {
-    async run(words) {
+    async run(words, { isStopped = false } = {}) {
       host ??= start();
       const child = host;
       return new Promise((done, reject) => {
@@ -46,7 +47,7 @@ export function commandHost(cwd: string, env: NodeJS.ProcessEnv, limitMs: number
           child.off("close", onEnd);
           done(outcome as Outcome);
         });
-        child.send(words);
+        child.send({ words, isStopped });
       });
     },
     async close() {

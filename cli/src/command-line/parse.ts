@@ -2,7 +2,7 @@
 import { Parser } from "yargs/helpers";
 import { type Args, type Command, type Flag, GLOBAL_FLAGS } from "../command.js";
 import { didYouMean, usageError } from "../failure.js";
-import { durationMs } from "../times.js";
+import { checkedDuration, durationMs } from "../times.js";
 
 type Values = Record<string, unknown> & { readonly _: readonly (string | number)[] };
 
@@ -125,6 +125,7 @@ function withPositionals(
   const named: Record<string, unknown> = { ...values };
   for (const [index, { name, choices }] of positionals.entries()) {
     const value = given[index];
+    if (value?.includes("\0")) throw usageError(`<${name}> has a NUL in it.`);
     if (choices && value !== undefined && !choices.includes(value))
       throw usageError(
         `<${name}> must be one of ${choices.join(", ")}, not ${JSON.stringify(value)}.`,
@@ -140,13 +141,14 @@ function checkValue(name: string, flag: Flag, value: unknown): void {
   if (Array.isArray(value) && !flag.repeatable) throw usageError(`--${name} was given more than once.`);
   for (const text of [value].flat().map(String)) {
     if (text === "") throw usageError(`--${name} needs a value that is not empty.`);
+    if (text.includes("\0")) throw usageError(`--${name} has a NUL in its value.`);
     if (flag.choices && !flag.choices.includes(text))
       throw usageError(
         `--${name} must be one of ${flag.choices.join(", ")}, not ${JSON.stringify(text)}.`,
         didYouMean(text, flag.choices),
       );
     if (flag.type === "number") checkNumber(name, flag, text);
-    if (flag.type === "duration") durationMs(name, text);
+    if (flag.type === "duration") checkedDuration(name, text, flag.range);
   }
 }
 

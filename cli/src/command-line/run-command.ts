@@ -23,5 +23,11 @@ export async function runCommand(
   });
   if (!command.acceptsNewProfile) config.requireKnownProfile();
   const global = globalFlags(args, verbosity, config);
-  return command.run({ io, out: createOutput(io, global), args: withSettings(args, config), global, config });
+  const settled = withSettings(args, config);
+  try {
+    return await command.run({ io, out: createOutput(io, global), args: settled, global, config });
+  } catch (error) {
+    const { withOption } = await import("./name-option.js");
+    throw withOption(error, args, Object.keys(command.flags));
+  }
 }

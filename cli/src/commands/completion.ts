@@ -4,7 +4,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Command, Context } from "../command.js";
-import { CliError, EXIT, usageError } from "../failure.js";
+import { EXIT, usageError } from "../failure.js";
+import { unwritable } from "../files.js";
 import type { Io } from "../io.js";
 import { confirm } from "../terminal/ask.js";
 
@@ -106,8 +107,7 @@ async function changeInstallation(context: Context, shell: string, script: strin
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, `${script}\n`);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new CliError(EXIT.setup, "FILE_UNWRITABLE", `${file} cannot be written (${code ?? "unknown"}).`);
+    throw unwritable(file, error);
   }
   out.document({ type: "completion", ok: true, shell, file });
   out.line(file);

@@ -14,7 +14,7 @@ import type { Io } from "../io.js";
 import { openStore, PRIVATE_STORE_FLAGS } from "../keys/key-store-flags.js";
 import { keySetTransport } from "../keys/keys.js";
 import type { Output } from "../output.js";
-import { shownTime } from "../times.js";
+import { shownTime, WAITED } from "../times.js";
 
 export const jwksPublish: Command = {
   name: "jwks publish",
@@ -59,7 +59,13 @@ export const jwksPublish: Command = {
       describe: "how long to wait for the host to show what was uploaded",
     },
     watch: { type: "boolean", describe: "go on until stopped, and look every minute" },
-    every: { type: "duration", value: "<dur>", default: "1m", describe: "how often --watch looks" },
+    every: {
+      type: "duration",
+      value: "<dur>",
+      range: WAITED,
+      default: "1m",
+      describe: "how often --watch looks",
+    },
     "rotate-every": {
       type: "duration",
       value: "<dur>",

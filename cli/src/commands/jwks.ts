@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { checkKeySet, createKeySet, exportKeySet, type KeySetCheck, type StaticHost } from "hookproof/jwks";
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
-import { readText } from "../files.js";
+import { readText, unwritable } from "../files.js";
 import { openStore, STORE_FLAG } from "../keys/key-store-flags.js";
 import { keySetTransport } from "../keys/keys.js";
 import type { Colour } from "../output.js";
@@ -83,7 +83,10 @@ export const jwksExport: Command = {
     });
     await store.setMaxAge(maxAgeSeconds);
     const file = args.text("out");
-    if (file !== undefined) await writeFile(file, exported.document);
+    if (file !== undefined)
+      await writeFile(file, exported.document).catch((error: unknown) => {
+        throw unwritable(file, error);
+      });
     out.document({
       type: "jwks",
       ok: true,

@@ -17,6 +17,7 @@ import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../serve/ins
 import { type Reporting, reportRequest } from "../serve/report-request.js";
 import { SERVING_FLAGS, servingOptions, started, tellOpen } from "../serve/serving.js";
 import { type Session, writeSession } from "../serve/sessions.js";
+import { WAITED } from "../times.js";
 
 export const listen: Command = {
   name: "listen",
@@ -79,7 +80,12 @@ export const listen: Command = {
       describe: "answer like the listener of a behaviour profile, which hookproof test --record keeps",
       completes: "file",
     },
-    delay: { type: "duration", value: "<dur>", describe: "wait this long before every answer" },
+    delay: {
+      type: "duration",
+      value: "<dur>",
+      range: WAITED,
+      describe: "wait this long before every answer",
+    },
     history: {
       type: "string",
       value: "<file>",
@@ -92,7 +98,7 @@ export const listen: Command = {
       range: [1, 999_999_999],
       describe: "stop after this many requests",
     },
-    "exit-after": { type: "duration", value: "<dur>", describe: "stop after this time" },
+    "exit-after": { type: "duration", value: "<dur>", range: WAITED, describe: "stop after this time" },
     ...INSPECTOR_FLAGS,
     ...SERVING_FLAGS,
   },

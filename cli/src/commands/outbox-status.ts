@@ -6,7 +6,7 @@ import type { Command, Context } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
 import { notInOutbox, OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { field, tableLines } from "../output.js";
-import { shownAge, shownTime } from "../times.js";
+import { shownAge, shownTime, WAITED } from "../times.js";
 
 export const outboxStatus: Command = {
   name: "outbox status",
@@ -14,7 +14,13 @@ export const outboxStatus: Command = {
   flags: {
     ...OUTBOX_FLAGS,
     watch: { type: "boolean", describe: "repeat it until it is interrupted" },
-    every: { type: "duration", value: "<dur>", default: "2s", describe: "how often, with --watch" },
+    every: {
+      type: "duration",
+      value: "<dur>",
+      range: WAITED,
+      default: "2s",
+      describe: "how often, with --watch",
+    },
   },
   examples: [
     ["hookproof outbox status --outbox app.db", "a SQLite file that another program fills"],

@@ -5,7 +5,8 @@ import { rename, rm, writeFile } from "node:fs/promises";
 import type { Clock } from "hookproof";
 import type { OperationId, Service, ServiceLog, ServiceOptions } from "hookproof-service";
 import type { Args, Command, Context } from "../command.js";
-import { CliError, EXIT, usageError } from "../failure.js";
+import { EXIT, usageError } from "../failure.js";
+import { unwritable } from "../files.js";
 import { stopped } from "../io.js";
 import { countOf, inertJson } from "../output.js";
 import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../serve/inspecting.js";
@@ -131,7 +132,7 @@ export const serviceStart: Command = {
       .catch(async (error) => {
         await page.stop();
         // What a start made that failed does not stay.
-        for (const file of newFiles) rmSync(file, { force: true });
+        for (const file of newFiles.filter((one) => existsSync(one))) rmSync(file, { force: true });
         if (error instanceof TypeError && error.message.startsWith("wireNames: "))
           throw usageError(`--wire-name: ${error.message.slice("wireNames: ".length)}.`);
         throw error;
@@ -200,9 +201,8 @@ async function writeReadyFile(file: string, ready: object): Promise<() => void> 
     await rename(temporary, file);
     return () => rmSync(file, { force: true });
   } catch (error) {
-    await rm(temporary, { force: true });
-    const { message } = error as Error;
-    throw new CliError(EXIT.setup, "FILE_UNWRITABLE", `${file} cannot be written: ${message}.`);
+    await rm(temporary, { force: true }).catch(() => {}); // the path may lead nowhere
+    throw unwritable(file, error);
   }
 }
 

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { CliError, didYouMean, EXIT, usageError } from "../failure.js";
-import { writePrivateFile } from "../files.js";
+import { reasonOf, writePrivateFile } from "../files.js";
 import { jsonMistake } from "../input/json-mistake.js";
 import { textOf } from "../input/text.js";
 import { SETTING_NAMES, SETTINGS, type SettingName, type SettingValues, wrongValue } from "./settings.js";
@@ -47,7 +47,7 @@ export function readConfigFile(
     if (error instanceof CliError) throw error;
     const { code } = error as NodeJS.ErrnoException;
     if (!required && (code === "ENOENT" || code === "ENOTDIR")) return undefined;
-    throw new CliError(EXIT.setup, "CONFIG_UNREADABLE", `${path} cannot be read (${code ?? "unknown"}).`, {
+    throw new CliError(EXIT.setup, "CONFIG_UNREADABLE", `${path} cannot be read: ${reasonOf(error)}.`, {
       hint: code === "ENOENT" ? "hookproof init writes a configuration." : undefined,
     });
   }
@@ -112,8 +112,7 @@ export async function writeConfigFile(
     else await writeFile(path, text);
   } catch (error) {
     if (error instanceof CliError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    throw new CliError(EXIT.setup, "CONFIG_UNWRITABLE", `${path} cannot be written (${code ?? "unknown"}).`);
+    throw new CliError(EXIT.setup, "CONFIG_UNWRITABLE", `${path} cannot be written: ${reasonOf(error)}.`);
   }
 }
 

@@ -1,6 +1,6 @@
 // Fills a command's arguments with what the configuration says.
 import type { Args, Context } from "../command.js";
-import { durationMs } from "../times.js";
+import { checkedDuration, WAITED } from "../times.js";
 import type { Config } from "./config.js";
 import { authorityOf, storeOf } from "./folder-file.js";
 import type { SettingName } from "./settings.js";
@@ -33,6 +33,6 @@ export function globalFlags(args: Args, verbose: number, config: Config): Contex
     verbose,
     color: args.isGiven("color") ? args.flag("color") : undefined,
     input: !args.isGiven("input") || args.flag("input"),
-    timeoutMs: durationMs("timeout", config.text("timeout") ?? "10s"),
+    timeoutMs: checkedDuration("timeout", config.text("timeout") ?? "10s", WAITED),
   };
 }

@@ -29,7 +29,7 @@ import {
 } from "./origin-rule.js";
 import { findSecrets, readSecrets } from "./secrets.js";
 import { ownerAndOrigin, storedSecrets } from "./stored-secrets.js";
-import { typedTarget } from "./typed-target.js";
+import { isHttpUrl, typedTarget } from "./typed-target.js";
 
 /** Who a request goes to and how it is proved. */
 export interface Target {
@@ -170,6 +170,7 @@ export async function resolveCredential(
     const { port } = remembered;
     return resolveCredential(context, { target, session: { port, ...readSession(io, port) }, scheme });
   }
+  requireBaseUrl(args);
   const isByKey = isJwt(context, session, remembered, scheme);
   if (isByKey) refuseIdle(args, ["secret-file"], "is for --method hmac; a token is signed with a key.");
   if (scheme) requireProof(scheme, isByKey ? "key" : "secret");
@@ -195,6 +196,13 @@ export async function resolveCredential(
     credential,
     auth: { method: "hmac", secret: secrets[0] ?? "" },
   };
+}
+
+/** Refused also where nothing looks at it, as with a secret: it would be silently unused. */
+function requireBaseUrl(args: Args): void {
+  const given = args.text("base-url");
+  if (given !== undefined && !isHttpUrl(given))
+    throw usageError(`--base-url must be an http or https URL, not ${JSON.stringify(given)}.`);
 }
 
 /** A local listener's own secret comes before the profile's, which belongs to the profile's own target. */

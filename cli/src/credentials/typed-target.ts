@@ -45,7 +45,8 @@ export function typedUrl(given: string, name: string): string {
   );
 }
 
-function isHttpUrl(text: string): boolean {
+/** Whether a text is a URL of http or https with a host. */
+export function isHttpUrl(text: string): boolean {
   return /^https?:\/\/[^/]/i.test(text) && URL.canParse(text);
 }
 

@@ -24,6 +24,10 @@ export const COMMAND_LINE = {
     "Save it as UTF-8; a byte order mark of UTF-8 does no harm.",
   ],
   FILE_UNWRITABLE: ["The file cannot be written.", "Check its folder and the disk."],
+  CERTIFICATE_INVALID: [
+    "A file that should hold a certificate or its private key holds something else, or the two do not fit.",
+    "Give both in PEM: the certificate first, and the key that it was made with.",
+  ],
   FILE_MODE_TOO_WIDE: [
     "A file with a secret or key can be read by other users.",
     "chmod 600 <file>, and consider a rotation.",

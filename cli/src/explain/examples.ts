@@ -105,6 +105,7 @@ export const EXAMPLES: Readonly<Record<ErrorCode | CommandLineCode, string>> = {
 
   USAGE: "hookproof send --dta '{}'",
   UNEXPECTED: "a defect of this program",
+  CERTIFICATE_INVALID: "--tls-cert request.csr --tls-key key.pem",
   FILE_UNREADABLE: "--data @evnt.json",
   CAPTURE_INCOMPLETE: "hookproof verify with the output of curl -v",
   TEXT_ENCODING: "--secret-file secret.txt, written by PowerShell 5 with >",

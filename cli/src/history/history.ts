@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Args, Flag } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { dataFolder, privateFolder, requirePrivate, writePrivateFile } from "../files.js";
+import { dataFolder, privateFolder, requirePrivate, unreadable, writePrivateFile } from "../files.js";
 import type { Io } from "../io.js";
 import type { Output } from "../output.js";
 import { type HistoryRecord, hasArrived, parseHistoryLine } from "./history-record.js";
@@ -95,10 +95,6 @@ async function* linesOf(file: string): AsyncIterable<string> {
   for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
     if (line !== "") yield line;
   if (broken) throw unreadable(file, broken);
-}
-
-function unreadable(file: string, { code }: NodeJS.ErrnoException): CliError {
-  return new CliError(EXIT.setup, "FILE_UNREADABLE", `${file} cannot be read (${code}).`);
 }
 
 /** Deletes the records that are too old and, if the history is still too large, its older half. */

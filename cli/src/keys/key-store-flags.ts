@@ -1,6 +1,7 @@
 // The flags of commands that work on a key store, and its passphrase.
 import { type KeyStore, openKeyStore } from "hookproof/node";
 import type { Args, Flag } from "../command.js";
+import { CliError, EXIT } from "../failure.js";
 import { readTextFile, requirePrivate } from "../files.js";
 import type { Io } from "../io.js";
 import { storeFolder } from "./keys.js";
@@ -35,5 +36,7 @@ export async function passphraseOf(args: Args, flag: string): Promise<string | u
   const file = args.text(flag);
   if (file === undefined) return undefined;
   requirePrivate(file);
-  return (await readTextFile(file)).replace(/\r?\n$/, "");
+  const passphrase = (await readTextFile(file)).replace(/\r?\n$/, "");
+  if (passphrase !== "") return passphrase;
+  throw new CliError(EXIT.setup, "KEY_STORE_PASSPHRASE", `--${flag}: the passphrase in ${file} is empty.`);
 }

@@ -1,13 +1,14 @@
 // Opens the outbox that flag, environment or configuration names.
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import { HookproofError } from "hookproof";
 import type { OpenSqliteDatabase } from "hookproof/node";
 import type { OutboxStore } from "hookproof/outbox/store";
 import type { Context, Flag } from "../command.js";
 import { isOfFolder, requireInside } from "../config/folder-file.js";
 import { isAddress, SETTINGS } from "../config/settings.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { isLink } from "../files.js";
+import { isLink, reasonOf } from "../files.js";
 
 /** The flags of every outbox command. */
 export const OUTBOX_FLAGS = {
@@ -58,12 +59,12 @@ export async function openOutbox(
       "Give --outbox app.db or --outbox postgres://host/database, or set it in the configuration.",
     );
   if (!isAddress("outbox", place)) {
+    if (/^[a-z][a-z0-9+.-]*:\/\//i.test(place)) throw notOutbox(place);
     requireInside(config, "outbox", { code: "OUTBOX_OUTSIDE", what: "outbox", flag: "--outbox" });
     return openFile(place, create);
   }
-  if (!URL.canParse(place))
-    throw usageError("The outbox begins as the URL of a database and is none.", "postgres://host/database");
-  const url = new URL(place);
+  const url = URL.canParse(place) ? new URL(place) : undefined;
+  if (url === undefined) throw notOutbox(place);
   const { env, envFile } = SETTINGS.outbox;
   if (url.password !== "" && found?.origin !== env && found?.origin !== envFile)
     throw usageError(
@@ -72,6 +73,14 @@ export async function openOutbox(
     );
   requireTrustedHost(config, url);
   return openPostgresOutbox(url, args.text("schema") ?? "", create);
+}
+
+function notOutbox(place: string): CliError {
+  const shown = place.replace(/\/\/[^@/]*@/, "//…@");
+  return usageError(
+    `--outbox must be a SQLite file or the URL of a PostgreSQL database, not ${JSON.stringify(shown)}.`,
+    "Give --outbox app.db or --outbox postgres://host/database.",
+  );
 }
 
 /**
@@ -91,7 +100,8 @@ function requireTrustedHost(config: Context["config"], url: URL): void {
 }
 
 async function openFile(file: string, create: boolean): Promise<OpenOutbox> {
-  if (!create && !statSync(file, { throwIfNoEntry: false })?.isFile())
+  const isThere = isFile(file);
+  if (!create && !isThere)
     throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `There is no file ${file}.`, {
       hint: "The program that enqueues makes it, and so does hookproof outbox create.",
     });
@@ -106,14 +116,37 @@ async function openFile(file: string, create: boolean): Promise<OpenOutbox> {
       EXIT.setup,
       "OUTBOX_OUTSIDE",
       `${file}${link} is a link, and SQLite would write to its end.`,
-      {
-        hint: "Look at who put it there, and remove it.",
-      },
+      { hint: "Look at who put it there, and remove it." },
     );
-  const open = () => openSqlite(path, { from: import.meta.url });
-  if (!create || existsSync(file)) requireOutbox(open, file, create);
+  const open = () => openedFile(file, () => openSqlite(path, { from: import.meta.url }));
+  if (isThere) requireOutbox(open, file, create);
   const store = sqliteStore({ open });
   return { store, name: file, close: () => store.close() };
+}
+
+/** Whether there is a file; refused where something else is there, or the path leads nowhere. */
+function isFile(file: string): boolean {
+  try {
+    const stats = statSync(file, { throwIfNoEntry: false });
+    if (stats === undefined) return false;
+    if (stats.isFile()) return true;
+  } catch (error) {
+    throw unusable(file, reasonOf(error));
+  }
+  throw unusable(file, "it is no file");
+}
+
+/** The driver's own words say nothing of the option. */
+function openedFile<Database>(file: string, open: () => Database): Database {
+  try {
+    return open();
+  } catch (error) {
+    throw unusable(file, error instanceof HookproofError ? error.message : reasonOf(error));
+  }
+}
+
+function unusable(file: string, reason: string): CliError {
+  return new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `--outbox ${file} cannot be opened: ${reason}.`);
 }
 
 /** Refuses a file without an outbox, as opening it would put one there; with `create`, only what is no database. */
@@ -124,6 +157,7 @@ function requireOutbox(open: () => OpenSqliteDatabase, file: string, create: boo
     const found = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'hookproof_outbox_version'").all();
     if (found.length > 0 || create) return;
   } catch (error) {
+    if (error instanceof CliError) throw error;
     const words = error instanceof Error ? error.message : String(error);
     throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `${file} cannot be read: ${words}.`);
   } finally {

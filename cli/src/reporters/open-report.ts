@@ -1,7 +1,7 @@
 // Opens the report that the flags ask for.
 import { closeSync, openSync, writeSync } from "node:fs";
 import type { Context } from "../command.js";
-import { CliError, EXIT } from "../failure.js";
+import { unwritable } from "../files.js";
 import { jsonl, junit, pretty, tap } from "./formats.js";
 import type { CreateReporter, Reporter } from "./reporter.js";
 
@@ -48,7 +48,7 @@ export function openReport({ args, out, global }: Pick<Context, "args" | "out" |
 function openFile(path: string): number {
   try {
     return openSync(path, "w");
-  } catch {
-    throw new CliError(EXIT.setup, "FILE_UNWRITABLE", `${path} cannot be written.`);
+  } catch (error) {
+    throw unwritable(path, error);
   }
 }

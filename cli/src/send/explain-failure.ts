@@ -42,8 +42,7 @@ export function explainFailure(error: unknown): CliError {
     const hint = connectionHint(error.code, message);
     return new CliError(exitOf(error.code, undefined), error.code, message, { hint });
   }
-  const { code, message } = systemError(error);
-  return new CliError(EXIT.unexpected, code, message);
+  return new CliError(EXIT.unexpected, "UNEXPECTED", unexpected(error));
 }
 
 /** Whether the library threw it. hookproof-service loads a copy of its own, which has a class of its own. */
@@ -76,8 +75,10 @@ function exitOf(code: string, status: number | undefined): ExitCode {
   return UNREACHABLE.has(code) ? EXIT.unreachable : EXIT.usage;
 }
 
-function systemError(error: unknown): { code: string; message: string } {
-  if (!(error instanceof Error)) return { code: "UNEXPECTED", message: String(error) };
-  const code = "code" in error && typeof error.code === "string" ? error.code : "UNEXPECTED";
-  return { code, message: error.message };
+/** What was thrown, with the code of who threw it; that one is no code of ours. */
+function unexpected(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return "code" in error && typeof error.code === "string" && error.code !== ""
+    ? `${error.message} (${error.code})`
+    : error.message;
 }

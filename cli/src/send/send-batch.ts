@@ -5,7 +5,8 @@ import type { Readable } from "node:stream";
 import { createSender, type ListenerMessage, type SendResult, sendToListeners } from "hookproof";
 import type { Context } from "../command.js";
 import { resolveTarget } from "../credentials/target.js";
-import { CliError, EXIT, usageError } from "../failure.js";
+import { EXIT, usageError } from "../failure.js";
+import { unreadable } from "../files.js";
 import { firstLineOf } from "../input/text.js";
 import { countOf } from "../output.js";
 import { startProgress } from "../terminal/progress.js";
@@ -142,5 +143,5 @@ async function* linesOf({ data, stdin }: { data: string; stdin?: Readable }): As
     isFirst = false;
     if (text.trim() !== "") yield text;
   }
-  if (failure) throw new CliError(EXIT.setup, "FILE_UNREADABLE", `${data.slice(1)} cannot be read.`);
+  if (failure) throw unreadable(data.slice(1), failure);
 }

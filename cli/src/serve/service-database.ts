@@ -5,7 +5,7 @@ import { generateSecret } from "hookproof";
 import type { S3Options, SeedOptions, SeedProgress, ServiceOptions, StateError } from "hookproof-service";
 import type { Args, Context, Flag } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { dataFolder, privateFolder, readTextFile, requirePrivate, writeOwnFile } from "../files.js";
+import { dataFolder, privateFolder, readTextFile, reasonOf, requirePrivate, writeOwnFile } from "../files.js";
 import type { Io } from "../io.js";
 import { startProgress } from "../terminal/progress.js";
 
@@ -127,9 +127,20 @@ export async function onDatabase<Result>(work: () => Promise<Result>): Promise<R
       throw new CliError(EXIT.setup, code, message, { hint: `chmod 600 ${file}` });
     }
     if (error instanceof FixtureError) throw new CliError(EXIT.usage, error.code, message);
-    const isFile = ["ENOENT", "ENOTDIR", "EISDIR", "EACCES", "EROFS", "EPERM"].includes(code ?? "");
-    if (isFile || message.includes("cannot be opened as the service's database"))
-      throw new CliError(EXIT.setup, "DATABASE_UNUSABLE", `The database cannot be used: ${message}.`);
+    const isFile = [
+      "ENOENT",
+      "ENOTDIR",
+      "EISDIR",
+      "EACCES",
+      "EROFS",
+      "EPERM",
+      "ENAMETOOLONG",
+      "ELOOP",
+    ].includes(code ?? "");
+    if (isFile || message.includes("cannot be opened as the service's database")) {
+      const reason = isFile ? reasonOf(error) : message;
+      throw new CliError(EXIT.setup, "DATABASE_UNUSABLE", `The database cannot be used: ${reason}.`);
+    }
     throw error;
   }
 }

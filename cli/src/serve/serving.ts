@@ -40,7 +40,14 @@ export async function servingOptions({ args, io }: Pick<Context, "args" | "io">)
   }
   if (key !== undefined) requirePrivate(key);
   return cert !== undefined && key !== undefined
-    ? { port, host, tls: { cert: await readTextFile(cert), key: await readTextFile(key) } }
+    ? {
+        port,
+        host,
+        tls: await (await import("./certificate-pair.js")).checkedPair(
+          await readTextFile(cert),
+          await readTextFile(key),
+        ),
+      }
     : { port, host };
 }
 

@@ -41,7 +41,7 @@ import {
 } from "./http-server.js";
 import { type LogLevel, type ServiceLog, serviceLog, silentLog } from "./log.js";
 import { dateAnswers, journalRequests, observeRequests } from "./observe-requests.js";
-import { refuseUnknown } from "./options.js";
+import { checkOptions, KINDS, type OptionKind, refuseUnknown } from "./options.js";
 import { requestJournal } from "./request-journal.js";
 import { type ClockChange, serviceClock } from "./service-clock.js";
 import type { ServiceContext } from "./service-context.js";
@@ -116,52 +116,81 @@ export interface TokenOptions {
   expiresInSeconds?: number | undefined;
 }
 
-const OPTIONS = {
-  allowInsecure: true,
-  attemptLimits: true,
-  baseUrl: true,
-  behaviour: true,
-  client: true,
-  clock: true,
-  controlToken: true,
-  cors: true,
-  db: true,
-  faults: true,
-  fixture: true,
-  host: true,
-  inspector: true,
-  latencyMs: true,
-  limits: true,
-  log: true,
-  onProgress: true,
-  onRefused: true,
-  onRun: true,
-  port: true,
-  s3: true,
-  seed: true,
-  tls: true,
-  tokenLifetimeSeconds: true,
-  tracer: true,
-  trustedProxies: true,
-  users: true,
-  wireNames: true,
-  validateAnswers: true,
-} as const satisfies Record<keyof ServiceOptions, true>;
+const { text, flag, url, port, count, ms, number, callback, members, clock, texts, anything } = KINDS;
 
-/** @throws {TypeError} for an option, or an operation with a fault, that there is not */
-function refuseUnknownOptions(options: ServiceOptions): void {
-  const { attemptLimits = {}, limits = {}, faults = {}, client = {}, tls = {} } = options;
-  refuseUnknown("createService", options, OPTIONS);
-  refuseUnknown("attemptLimits", attemptLimits, { failures: true, windowMs: true });
-  refuseUnknown("limits", limits, {
-    headersMs: true,
-    requestMs: true,
-    keepAliveMs: true,
-    checkEveryMs: true,
-  });
-  refuseUnknown("client", client, { id: true, secret: true });
-  refuseUnknown("tls", tls, { cert: true, key: true });
-  refuseUnknown("faults", faults, Object.fromEntries(FAULT_OPERATION_IDS.map((id) => [id, true as const])));
+const OPTIONS = {
+  allowInsecure: flag,
+  attemptLimits: members,
+  baseUrl: url,
+  behaviour: [
+    "what readBehaviour(...) gives",
+    (value) => members[1](value) && members[1]((value as BehaviourProfile).answers),
+  ],
+  client: members,
+  clock,
+  controlToken: text,
+  cors: ["true, or a list of origins", (value) => value === true || texts[1](value)],
+  db: text,
+  faults: members,
+  fixture: members,
+  host: text,
+  inspector: [
+    "createInspector(...)",
+    (value) => members[1](value) && typeof (value as Inspector).watchCalls === "function",
+  ],
+  latencyMs: ms,
+  limits: members,
+  log: [
+    'a logger, or "silent", "error", "warn" or "info"',
+    (value) => isLogger(value) || ["silent", "error", "warn", "info"].includes(String(value)),
+  ],
+  onProgress: callback,
+  onRefused: callback,
+  onRun: callback,
+  port,
+  s3: members,
+  seed: number,
+  tls: members,
+  tokenLifetimeSeconds: number,
+  tracer: [
+    "a tracer of OpenTelemetry",
+    (value) => members[1](value) && typeof (value as OtelTracer).startSpan === "function",
+  ],
+  trustedProxies: texts,
+  users: count,
+  wireNames: members,
+  validateAnswers: flag,
+} as const satisfies Record<keyof ServiceOptions, OptionKind>;
+
+function isLogger(value: unknown): boolean {
+  return members[1](value) && typeof (value as ServiceLog).info === "function";
+}
+
+/** @throws {TypeError} for an option, or an operation with a fault, that there is not, and for a value of another kind */
+function checkServiceOptions(options: ServiceOptions): void {
+  checkOptions("createService", options, OPTIONS);
+  const { attemptLimits = {}, limits = {}, faults = {}, client = {}, tls = {}, s3 = {} } = options;
+  const operations = FAULT_OPERATION_IDS.map((id) => [id, anything] as const);
+  checkOptions("attemptLimits", attemptLimits, { failures: number, windowMs: ms }, "attemptLimits.");
+  checkOptions("limits", limits, LIMITS, "limits.");
+  checkOptions("client", client, { id: anyText, secret: anyText }, "client.");
+  checkOptions("tls", tls, { cert: anything, key: anything }, "tls.");
+  checkOptions("faults", faults, Object.fromEntries(operations), "faults.");
+  checkOptions("s3", s3, S3, "s3.");
+  const missing = Object.keys(S3).find((name) => name !== "region" && !Object.hasOwn(s3, name));
+  if (options.s3 !== undefined && missing !== undefined) throw new TypeError(`s3.${missing} is missing`);
+}
+
+/** Whether it is empty is looked at later, in words of its own. */
+const anyText: OptionKind = ["a text", (value) => typeof value === "string"];
+const LIMITS = { headersMs: ms, requestMs: ms, keepAliveMs: ms, checkEveryMs: ms };
+const S3 = { endpoint: url, bucket: text, region: text, accessKeyId: text, secretAccessKey: text };
+
+/** An error of the system or of the driver, which names no option, with the words of ours and its own code. */
+function ofDatabase(error: unknown): unknown {
+  const { code } = Object(error) as { code?: unknown };
+  const isSystems = error instanceof Error && typeof code === "string" && /^E[A-Z]+$/.test(code);
+  return isSystems ? Object.assign(error, { message: `db cannot be opened (${code})` }) : error;
 }
 
 const systemClock: Clock = { now: () => Date.now() };
@@ -189,7 +218,7 @@ const systemClock: Clock = { now: () => Date.now() };
  * ```
  */
 export async function createService(options: ServiceOptions = {}): Promise<Service> {
-  refuseUnknownOptions(options);
+  checkServiceOptions(options);
   const clock = serviceClock(options.clock ?? systemClock);
   const log = await serviceLog(options.log ?? silentLog);
   const faults = createFaults({ clock, latencyMs: options.latencyMs, start: options.faults });
@@ -201,11 +230,12 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
     id: DEFAULT_CLIENT,
     secret: newClientSecret(),
   };
-  if (clientId === "" || clientSecret === "")
-    throw new TypeError("client has no empty id and no empty secret");
+  if (!clientId || !clientSecret) throw new TypeError("client has no empty id and no empty secret");
   let baseUrl = "";
   const downloadsAt = () => baseUrl + DOWNLOADS_PATH;
-  const opened = await openState(options, { clock, clientId, downloadsAt });
+  const opened = await openState(options, { clock, clientId, downloadsAt }).catch((error: unknown) => {
+    throw ofDatabase(error);
+  });
   const { storage, state, secrets, expressions } = opened;
   try {
     const tenant = storage.meta.getOrSet("tenant", () => newId());

@@ -6,10 +6,12 @@ import {
   type Server,
   type ServerResponse,
 } from "node:http";
+import type { ServerOptions as TlsServerOptions } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { sendAnswer } from "hookproof/node";
 import { harmless } from "./harmless.js";
+import { KINDS } from "./options.js";
 import { answerRefused, type RefusedByNode } from "./refused-by-node.js";
 
 /** Where a local server listens. */
@@ -63,19 +65,24 @@ export async function startServer(
   };
   const latest = new WeakMap<Duplex, ServerResponse>();
   const listener = nothingAfterTheEnd(handler, latest);
+  if (!KINDS.port[1](port)) throw new TypeError(`port must be ${KINDS.port[0]}`);
+  if (!KINDS.text[1](host)) throw new TypeError(`host must be ${KINDS.text[0]}`);
   const server = tls
-    ? // TLS is loaded by who serves over it.
-      (await import("node:https")).createServer(
-        { ...timeouts, handshakeTimeout: headersMs, ...tls },
-        listener,
-      )
+    ? await overTls({ ...timeouts, handshakeTimeout: headersMs, ...tls }, listener)
     : createServer(timeouts, listener);
   // Node drops every header line after the 2,000th, and with it the second of two that must not differ.
   // The 16 KiB for all headers stay the limit.
   server.maxHeadersCount = 0;
   if (onRefused) tellRefused(server, latest, harmless(onRefused));
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const isHost =
+        error.code === "ENOTFOUND" || error.code === "EADDRNOTAVAIL" || error.code === "EAI_AGAIN";
+      // The words of a resolver name no option.
+      reject(
+        isHost ? Object.assign(error, { message: `host ${host} is no address of this machine` }) : error,
+      );
+    });
     server.listen(port, host, resolve);
   });
   const address = server.address() as AddressInfo;
@@ -84,6 +91,16 @@ export async function startServer(
     port: address.port,
     stop: () => stop(server),
   };
+}
+
+/** A server over TLS, which is loaded by who serves over it. OpenSSL's own words name no option. */
+async function overTls(options: TlsServerOptions, listener: RequestListener): Promise<Server> {
+  const { createServer: createTlsServer } = await import("node:https");
+  try {
+    return createTlsServer(options, listener);
+  } catch (cause) {
+    throw new TypeError("tls.cert and tls.key must be a certificate in PEM and its private key", { cause });
+  }
 }
 
 /** A name for an address in a URL; "all addresses" is none to connect to, and the loopback one is among them. */

@@ -1,0 +1,316 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { errorCodes } from "hookproof/diagnose";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type CommandHost, commandHost } from "../../test/kit/command-host.js";
+import type { Command, Flag } from "../src/command.js";
+import { COMMANDS } from "../src/command-line/registry.js";
+import { COMMAND_LINE, EXITS } from "../src/explain/command-line.js";
+
+const URL_OF_NOBODY = "http://127.0.0.1:9/api/v1/webhooks/incoming/lst_1";
+const ID = "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10";
+const PEM = "-----BEGIN PRIVATE KEY-----\nMIIBroken\n-----END PRIVATE KEY-----\n";
+
+/** Values that are wrong in one way or another; the files are in the folder where the commands run. */
+const BAD = [
+  "",
+  " ",
+  "\u0000",
+  "a\u0000b",
+  "\u001b[2J",
+  "x",
+  "-1",
+  "NaN",
+  "0",
+  "0s",
+  "1e999",
+  "99999999999999999999",
+  "2030-02-30",
+  "x=y",
+  "constructor",
+  "__proto__",
+  "a".repeat(5_000),
+  "folder",
+  "missing",
+  "missing/file",
+  "empty.txt/below",
+  "empty.txt",
+  "binary.dat",
+  "broken.pem",
+  "broken.json",
+  "other.json",
+  "@folder",
+  "@missing",
+  "@binary.dat",
+  "http://[bad",
+  "https://",
+  "http://127.0.0.1:99999/",
+  "http://127.0.0.1:9/x",
+  "file:///etc",
+  "postgres://[bad",
+  "postgres://127.0.0.1:9/none",
+  ":0",
+  ":99999",
+];
+/** What is left to say of a value that the command table itself checks. */
+const BAD_NUMBERS = [
+  "",
+  "-1",
+  "NaN",
+  "0",
+  "1e3",
+  "0s",
+  "99999999999999999999",
+  "99999999d",
+  "1e9d",
+  "folder",
+  "\u0000",
+];
+
+const SIGNED = ["--secret-file", "secret.txt", "--retries", "0", "--timeout", "300ms"];
+const DATA = ["--data", '{"type":"user.offboarded"}'];
+
+/** Command lines that would do something, so that a bad value is what stops them; other commands have their positionals alone. */
+const LINES: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  send: [
+    [URL_OF_NOBODY, ...SIGNED, ...DATA],
+    [URL_OF_NOBODY, "--key", "key.pem", "--kid", "k", "--retries", "0", ...DATA, "--dry-run"],
+    [
+      URL_OF_NOBODY,
+      "--scheme",
+      "set",
+      "--key",
+      "key.json",
+      ...DATA,
+      "--dry-run",
+      "--issuer",
+      "i",
+      "--audience",
+      "a",
+    ],
+    [URL_OF_NOBODY, "--scheme", "http-signature", "--key-id", "k", ...SIGNED, ...DATA, "--dry-run"],
+    [URL_OF_NOBODY, "--scheme", "standard-webhooks", ...SIGNED, ...DATA, "--dry-run"],
+    [URL_OF_NOBODY, "--batch", "-d", "@lines.jsonl", ...SIGNED],
+  ],
+  sign: [
+    ["--secret-file", "secret.txt", ...DATA],
+    [URL_OF_NOBODY, "--key", "key.json", ...DATA, "--curl"],
+  ],
+  replay: [
+    ["event.json", "--to-recorded-url", ...SIGNED],
+    ["event.json", "--exact", "--to-recorded-url", "--timeout", "300ms"],
+  ],
+  test: [[URL_OF_NOBODY, "--secret-file", "secret.txt", "--timeout", "200ms", "--only", "no-*"], ["--list"]],
+  listen: [
+    ["--port", "0", "--no-ui"],
+    ["--port", "0", "--no-ui", "--tls-cert", "broken.pem", "--tls-key", "broken.pem"],
+    ["--port", "0", "--no-ui", "--tls-cert", "key.pem", "--tls-key", "key.pem"],
+    ["--port", "0", "--ui-port", "0", "--jwks", "jwks.json"],
+  ],
+  demo: [["--exit", "--port", "0", "--no-ui"]],
+  verify: [
+    ["request.http", "--secret-file", "secret.txt"],
+    ["--headers", "headers.txt", "--body", "event.json", "--secret-file", "secret.txt"],
+  ],
+  init: [["--yes", "--force", "--target", ":4400"]],
+  "keys import": [["key.pem", "--store", "made", "--kid", "k2"]],
+  "keys generate": [["--store", "made", "--kid", "k3"]],
+  "keys export": [["k1", "--store", "keys", "--private", "--yes"]],
+  "keys show": [["k1", "--store", "keys"]],
+  "keys rotate": [
+    ["--store", "keys", "--now", "--yes"],
+    ["--store", "keys"],
+  ],
+  "keys retire": [["k1", "--store", "keys", "--force"]],
+  "keys remove": [["k1", "--store", "keys", "--force"]],
+  "jwks serve": [["--port", "0", "--store", "keys"]],
+  "jwks publish": [
+    [
+      "--store",
+      "keys",
+      "--url",
+      "http://127.0.0.1:9/jwks.json",
+      "--folder",
+      "made-site",
+      "--settle",
+      "1ms",
+      "--timeout",
+      "200ms",
+    ],
+    [
+      "--store",
+      "keys",
+      "--url",
+      "http://127.0.0.1:9/jwks.json",
+      "--command",
+      "/bin/false",
+      "--arg",
+      "x",
+      "--settle",
+      "1ms",
+      "--timeout",
+      "200ms",
+    ],
+    [
+      "--store",
+      "keys",
+      "--url",
+      "http://127.0.0.1:9/jwks.json",
+      "--s3",
+      "bucket",
+      "--s3-endpoint",
+      "http://127.0.0.1:9",
+      "--settle",
+      "1ms",
+      "--timeout",
+      "200ms",
+    ],
+  ],
+  "jwks export": [["--store", "keys"]],
+  "jwks check": [["http://127.0.0.1:9/jwks.json", "--timeout", "200ms"]],
+  "jwt inspect": [["token.txt"]],
+  "set inspect": [["token.txt"]],
+  "secret set": [["--secret-file", "secret.txt"]],
+  "secret generate": [["--yes"]],
+  "service start": [["--port", "0", "--db", "service.db", "--users", "1", "--no-ui"]],
+  "service seed": [["--db", "seed.db", "--users", "1", "--replace"]],
+  "service reset": [["--db", "service.db", "--yes"]],
+  "service routes": [["--db", "service.db"]],
+  "service token": [["--db", "service.db", "--base-url", "http://127.0.0.1:9"]],
+  "service fault": [
+    ["getAuthConfig", "--status", "503", "--db", "service.db", "--base-url", "http://127.0.0.1:9"],
+  ],
+  "service clock": [["--db", "service.db", "--base-url", "http://127.0.0.1:9"]],
+  "service snapshot": [["save", "one", "--db", "service.db", "--base-url", "http://127.0.0.1:9"]],
+  "service journal": [["--db", "service.db", "--base-url", "http://127.0.0.1:9"]],
+  "outbox cancel": [[ID, "--outbox", "outbox.db", "--yes"]],
+  "outbox redrive": [[ID, "--outbox", "outbox.db", "--yes"]],
+  "outbox drop": [[ID, "--outbox", "outbox.db", "--yes"]],
+  "outbox attempts": [[ID, "--outbox", "outbox.db"]],
+  "outbox ui": [["--outbox", "outbox.db", "--port", "0"]],
+  "outbox work": [["--outbox", "outbox.db"]],
+  "profile add": [["made", "--target", ":4400"]],
+  "events diff": [["event.json", "event.json"]],
+  doctor: [[URL_OF_NOBODY, "--timeout", "200ms"]],
+  completion: [["bash"]],
+  explain: [["SIGNATURE_MISMATCH"]],
+};
+
+const CODES: ReadonlySet<string> = new Set([...errorCodes(), ...Object.keys(COMMAND_LINE)]);
+/** Words of Node, of a driver or of a library, which say nothing of an option. */
+const RAW =
+  /\bE[A-Z]{3,}: |ERR_[A-Z]+_|Invalid URL|is not a function|TypeError|RangeError|\[object |\bundefined\b|ConnectionFailed\(|Hrana|UNEXPECTED|\[\]/;
+
+let folder: string;
+let host: CommandHost;
+const path = (name: string) => join(folder, "work", name);
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "hookproof-bad-"));
+  mkdirSync(join(folder, "work", "folder"), { recursive: true });
+  mkdirSync(join(folder, "home"), { mode: 0o700 });
+  const { PATH } = process.env;
+  const env = { PATH, HOME: join(folder, "home"), HOOKPROOF_HOME: join(folder, "home"), NO_COLOR: "1" };
+  host = commandHost(join(folder, "work"), env, 60_000);
+  const { generateKeyPairSync } = await import("node:crypto");
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  files = {
+    "key.pem": privateKey.export({ type: "pkcs8", format: "pem" }) as string,
+    "key.json": JSON.stringify({ ...privateKey.export({ format: "jwk" }), kid: "k", alg: "ES256" }),
+    "jwks.json": '{"keys":[]}',
+    "secret.txt": "a-secret-of-more-than-thirty-two-characters-and-a-few",
+    "binary.dat": new Uint8Array(300).map((_, at) => (at * 37) % 256),
+    "empty.txt": "",
+    "broken.pem": PEM,
+    "broken.json": '{"a":',
+    "other.json": '{"a":[1,null,{"b":"c"}]}',
+    "lines.jsonl": '{"a":1}\n',
+    "token.txt": "eyJhbGciOiJFUzI1NiJ9.e30.AAAA",
+    "headers.txt": "Webhook-Timestamp: 1\n",
+    "request.http": "POST /api/v1/webhooks/incoming/lst_1 HTTP/1.1\r\nHost: x\r\n\r\n{}",
+    "event.json": JSON.stringify({
+      type: "event",
+      at: 1,
+      eventId: ID,
+      url: URL_OF_NOBODY,
+      method: "hmac",
+      headers: { "Content-Type": "application/json" },
+      bodyBase64: "e30=",
+      outcome: "accepted",
+    }),
+  };
+  for (const [name, content] of Object.entries(files)) writeFileSync(path(name), content, { mode: 0o600 });
+  for (const words of [
+    ["outbox", "create", "--outbox", "outbox.db"],
+    ["service", "seed", "--db", "service.db", "--users", "1"],
+    ["keys", "generate", "--store", "keys", "--kid", "k1"],
+  ]) {
+    const { code, stderr } = await host.run(words);
+    expect(code, stderr).toBe(0);
+  }
+  cpSync(join(folder, "work"), join(folder, "kept"), { recursive: true });
+});
+afterAll(async () => {
+  await host.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+let files: Record<string, string | Uint8Array>;
+
+/** What a command left in the folder, or wrote over, is gone before the next. */
+beforeEach(() => {
+  for (const name of readdirSync(join(folder, "work")))
+    rmSync(join(folder, "work", name), { recursive: true, force: true });
+  cpSync(join(folder, "kept"), join(folder, "work"), { recursive: true, mode: 0 });
+});
+
+/** The command lines of one command with a bad value in each place. */
+function* linesOf(name: string, command: Command): Generator<{ words: string[] }> {
+  const { positionals = [], flags } = command;
+  const fallback = [
+    ...positionals.filter(({ required }) => required).map(({ choices }) => choices?.[0] ?? "x"),
+    ...("outbox" in flags ? ["--outbox", "outbox.db"] : []),
+  ];
+  for (const line of LINES[name] ?? [fallback]) {
+    for (const [flag, { type, choices }] of Object.entries<Flag>(flags)) {
+      if (type === "boolean") continue;
+      const at = line.indexOf(`--${flag}`);
+      const others = at < 0 ? line : line.toSpliced(at, 2);
+      const values = type === "string" && !choices ? BAD : BAD_NUMBERS;
+      for (const value of values) yield { words: [...others, `--${flag}=${value}`] };
+    }
+    for (const index of positionals.keys()) {
+      // Flags come after the positionals in each line.
+      const before = line.slice(0, index);
+      if (before.some((word) => word.startsWith("--"))) continue;
+      const isThere = line[index] !== undefined && !line[index].startsWith("--");
+      for (const value of BAD)
+        yield { words: [...before, ...line.slice(index + (isThere ? 1 : 0)), "--", value] };
+    }
+  }
+}
+
+describe("a bad value ends in a code of the list, whatever the command and the option", () => {
+  it.each(Object.keys(COMMANDS).filter((name) => name !== "mcp"))("%s", async (name) => {
+    const command = await COMMANDS[name]?.load();
+    if (!command) throw new Error("no such command");
+    const failures: string[] = [];
+    for (const { words } of linesOf(name, command)) {
+      const isStopped = !["send", "replay", "test", "sign"].includes(name);
+      const end = words.includes("--") ? words.indexOf("--") : words.length;
+      const flags = ["--no-input", "--quiet"];
+      const argv = [...name.split(" "), ...words.slice(0, end), ...flags, ...words.slice(end)];
+      const shown = JSON.stringify(argv.map((word) => (word.length > 200 ? `${word.slice(0, 30)}…` : word)));
+      try {
+        const { code, stderr } = await host.run(argv, { isStopped });
+        const [, found] = /^error\[([^\]]*)\]/m.exec(stderr) ?? [];
+        if (!(code in EXITS) || code === 1 || (found !== undefined && !CODES.has(found)) || RAW.test(stderr))
+          failures.push(`${shown} → ${code} ${stderr.slice(0, 300)}`);
+      } catch (error) {
+        failures.push(`${shown} → ${String(error)}`);
+      }
+    }
+    expect(failures).toEqual([]);
+  });
+});
