@@ -1,6 +1,6 @@
 // Watches an outbox and calls back when an alert begins or ends.
 import { type Clock, checkedClock, MAX_TIMER_MS, monotonicMs, systemClock, within } from "../core/clock.js";
-import { checkWholeNumber } from "../core/options.js";
+import { checkOptions, checkWholeNumber, type OptionNames } from "../core/options.js";
 
 /**
  * What an alert is about. The names are those of the alert rules for Prometheus, and docs/guides/on-call.md says what to
@@ -100,6 +100,12 @@ export interface OutboxWatch {
 }
 
 /** How long an outbox may take for its answer, and a callback for its own. */
+const NAMES: OptionNames<WatchOptions> = {
+  onAlert: 1,
+  thresholds: "object",
+  everyMs: "number",
+  clock: ".now",
+};
 const PATIENCE_MS = 10_000;
 
 /** Whether a callback was told; `perhaps` where it did not end in time. */
@@ -131,6 +137,7 @@ interface Standing {
  * ```
  */
 export function watchOutbox(outbox: WatchedOutbox, options: WatchOptions): OutboxWatch {
+  checkOptions("watchOutbox", options, NAMES);
   const { onAlert, everyMs = 15_000 } = options;
   if (typeof onAlert !== "function") throw new TypeError("onAlert must be a function");
   checkWholeNumber("everyMs", everyMs);

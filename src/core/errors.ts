@@ -148,6 +148,17 @@ export class HookproofError extends Error {
   }
 }
 
+/** The refusal of a secret or key that is `undefined`, which an environment variable is that is not set. */
+export function notGiven(
+  what: string,
+  code: "SECRET_INVALID" | "KEY_UNFIT" = "SECRET_INVALID",
+): HookproofError {
+  return new HookproofError(
+    code,
+    `${what} is undefined: is an environment variable not set, or is its name another one?`,
+  );
+}
+
 /**
  * What a store rejects with when its database fails. Of the driver's error only name, message and code are kept,
  * as the error itself may hold a password.

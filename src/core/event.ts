@@ -3,11 +3,15 @@ import { newUuid } from "#hash";
 import { decodeUtf8, utf8 } from "./bytes.js";
 import { HookproofError } from "./errors.js";
 import { parseJson } from "./json.js";
+import { checkOptions } from "./options.js";
 import { lossIn } from "./payload-loss.js";
 import { MAX_BODY_BYTES } from "./protocol.js";
 import { INSPECT } from "./shown.js";
 
 /** RFC 9562, section 5.4, with the variant of section 4.1. */
+/** The options of `createEvent`. */
+const OPTIONS = { eventId: 1 } as const;
+
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
 /** One event: an id and the body's bytes, fixed before the first byte leaves. */
@@ -39,6 +43,7 @@ export interface WebhookEvent {
  * ```
  */
 export function createEvent(payload: unknown, options: { eventId?: string | undefined } = {}): WebhookEvent {
+  checkOptions("createEvent", options, OPTIONS);
   const { eventId } = options;
   const event = eventIn(payload);
   if (!event) return new FixedEvent(eventIdOf(eventId), payloadBytes(payload));

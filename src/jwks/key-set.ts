@@ -7,6 +7,7 @@ import { generateKeyPair } from "jose/key/generate/keypair";
 import { utf8 } from "../core/bytes.js";
 import { type Clock, systemClock } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
+import { checkOptions, type OptionNames } from "../core/options.js";
 import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
 import { shownAs } from "../core/shown.js";
 import { type Algorithm, checkAlgorithm } from "../jwt/algorithms.js";
@@ -36,6 +37,8 @@ export interface KeyOptions {
   clock?: Clock | undefined;
 }
 
+const NAMES: OptionNames<KeyOptions> = { alg: 1, kid: 1, state: 1, clock: ".now" };
+
 /**
  * Generates a key for signing tokens: RS256 (2048 bit), ES256 or EdDSA (specification 5.2, JWT method, step 2).
  *
@@ -50,6 +53,7 @@ export interface KeyOptions {
  * ```
  */
 export async function generateKey(options: KeyOptions): Promise<KeyRecord> {
+  checkOptions("generateKey", options, NAMES);
   checkAlgorithm(options.alg);
   const { privateKey } = await generateKeyPair(options.alg, { extractable: true, modulusLength: 2048 });
   return importKey(await exportJWK(privateKey), options);
@@ -71,6 +75,7 @@ export async function generateKey(options: KeyOptions): Promise<KeyRecord> {
  * ```
  */
 export async function importKey(given: JWK, options: KeyOptions): Promise<KeyRecord> {
+  checkOptions("importKey", options, NAMES);
   const { alg, state = "active", clock = systemClock } = options;
   const privateJwk = canonicalJwk(given);
   await checkHalves(privateJwk, alg);

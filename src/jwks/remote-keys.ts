@@ -6,6 +6,7 @@ import { type Clock, systemClock, timeOf, within } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import type { HeaderPair } from "../core/headers.js";
 import { parseJson } from "../core/json.js";
+import { checkOptions, type OptionNames } from "../core/options.js";
 import { publicAddresses, type Transport, type TransportResponse } from "../http/transport.js";
 import type { KeyResolver, ResolvedKey } from "../jwt/verify.js";
 import { type KeyRules, type VerificationKeys, verificationKeys } from "./verification-keys.js";
@@ -45,6 +46,7 @@ export function remoteKeys(
   url: string,
   options: RemoteKeysOptions & { clock?: Clock | undefined } = {},
 ): KeyResolver {
+  checkOptions("remoteKeys", options, NAMES);
   return new RemoteKeys(keySetFetcher(url, options), options.clock ?? systemClock);
 }
 
@@ -160,6 +162,16 @@ export interface RemoteKeysOptions extends KeyRules, KeySetUrlRules {
   /** Your own transport, for a proxy or your own CA. It then has to refuse private addresses itself. */
   readonly transport?: Transport | undefined;
 }
+
+const NAMES: OptionNames<RemoteKeysOptions & { clock?: Clock }> = {
+  allowInsecureLoopback: "boolean",
+  allowPrivateNetwork: "boolean",
+  allowedCidrs: "texts",
+  allowedHosts: "texts",
+  lenient: "boolean",
+  transport: "function",
+  clock: ".now",
+};
 
 /** The result of a fetch: the keys and how long they are fresh, or why there are none. */
 type FetchedKeys =

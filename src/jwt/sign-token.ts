@@ -3,7 +3,7 @@ import type { CryptoKey } from "jose";
 import { encodeBase64url } from "#hash";
 import { signatureBy } from "#signature";
 import { utf8 } from "../core/bytes.js";
-import { HookproofError } from "../core/errors.js";
+import { HookproofError, notGiven } from "../core/errors.js";
 import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
 import { countOf } from "../core/shown.js";
 import { ALGORITHM_FACTS, type Algorithm, checkAlgorithm } from "./algorithms.js";
@@ -19,7 +19,7 @@ export type SigningKeySource = SigningKey | (() => SigningKey | Promise<SigningK
  * @throws {TypeError} for a wrong option. Signing rejects with KEY_UNFIT or SIGNER_FAILED
  */
 export function tokenSigner(source: SigningKeySource, typ: string): (claims: object) => Promise<string> {
-  if (typeof source !== "function") checkSigningKey(source);
+  if (typeof source !== "function") checkFixedKey(source);
   const imported = importedOnce();
   return async (claims) => {
     const { key, kid, alg } = typeof source === "function" ? await askForKey(source) : source;
@@ -49,6 +49,14 @@ async function askForKey(signingKey: () => SigningKey | Promise<SigningKey>): Pr
   return given;
 }
 
+/** A fixed key is what an environment variable may not have given. */
+function checkFixedKey(source: SigningKey): void {
+  if (typeof source !== "object" || source === null)
+    throw new TypeError("key must be an object with key, kid and alg");
+  if (source.key === undefined) throw notGiven("key", "KEY_UNFIT");
+  checkSigningKey(source);
+}
+
 /** Refuses a key whose kid or alg cannot be one. */
 function checkSigningKey({ kid, alg }: SigningKey): void {
   checkAlgorithm(alg);
@@ -75,7 +83,7 @@ export interface RawSigner {
 
 /** @throws {TypeError} for a key whose kid or alg cannot be one */
 export function rawSigner(source: SigningKeySource): RawSigner {
-  if (typeof source !== "function") checkSigningKey(source);
+  if (typeof source !== "function") checkFixedKey(source);
   const imported = importedOnce();
   return {
     key: async () => (typeof source === "function" ? askForKey(source) : source),

@@ -1,6 +1,7 @@
 // Keys on this machine's disk: made, rotated, retired.
 import { type Clock, systemClock } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
+import { checkOptions, type OptionNames } from "../core/options.js";
 import { checkMaxAge } from "../jwks/host.js";
 import {
   generateKey,
@@ -148,6 +149,10 @@ export interface KeyStore extends KeyRecordSource {
  * ```
  */
 export function openKeyStore(dir: string, options: KeyStoreOptions = {}): KeyStore {
+  checkOptions("openKeyStore", options, {
+    passphrase: "string",
+    clock: ".now",
+  } satisfies OptionNames<KeyStoreOptions>);
   return new FolderKeyStore(dir, options);
 }
 

@@ -4,6 +4,7 @@ import { type Clock, monotonicMs } from "../core/clock.js";
 import { type ErrorCode, HookproofError, messageOf } from "../core/errors.js";
 import { createEvent, type WebhookEvent } from "../core/event.js";
 import type { HeaderPair } from "../core/headers.js";
+import { checkOptions, type OptionNames } from "../core/options.js";
 import { andThen } from "../core/value-or-promise.js";
 import type { Catalogue } from "../events/catalogue.js";
 import type { EventPayload, UntypedEvents } from "../events/standard-schema.js";
@@ -16,9 +17,9 @@ import type { OutboxStore } from "./outbox-store.js";
 import type { OutboxEvent } from "./records.js";
 
 /** An event to be delivered. */
-export interface OutboxMessage<Events extends object = UntypedEvents> {
+export interface OutboxMessage<Events extends object = UntypedEvents, Names extends string = string> {
   /** The listener's name: one of `createOutbox({ listeners })`, or one for its function. */
-  readonly listener: string;
+  readonly listener: Names;
   /** A JSON value, a JSON text, the bytes of one, or an event of `createEvent`; one of the types' where there are such. */
   readonly payload: EventPayload<Events>;
   /** An id of your own, UUID v4. An event that is enqueued twice under one id is delivered once. */
@@ -39,13 +40,23 @@ export interface OutboxMessage<Events extends object = UntypedEvents> {
 }
 
 /** An event for several listeners: each has an entry, all under one event id and with the same bytes. */
-export interface FanOutMessage<Events extends object = UntypedEvents>
+export interface FanOutMessage<Events extends object = UntypedEvents, Names extends string = string>
   extends Omit<OutboxMessage<Events>, "listener"> {
   /** The listeners' names, 1 to 1,000, each once. */
-  readonly listeners: readonly string[];
+  readonly listeners: readonly Names[];
   /** Left out: `listeners` takes its place. */
   readonly listener?: undefined;
 }
+
+const MESSAGE: OptionNames<OutboxMessage & FanOutMessage> = {
+  listener: 1,
+  listeners: 1,
+  payload: 1,
+  eventId: 1,
+  orderingKey: 1,
+  deliverAt: 1,
+  traceparent: "string",
+};
 
 /** An event that is in the outbox, at one listener. */
 export interface EnqueuedEvent {
@@ -227,6 +238,7 @@ export class Enqueuer<Tx> {
       throw new TypeError(
         "payload is missing: enqueue takes messages and what prepare() gave, but no copy of that and no receipt of enqueue",
       );
+    checkOptions("an event for the outbox", message, MESSAGE);
     const deliverAt = deliveryTime(message.deliverAt, clock);
     const plainEvents = ({ id, body }: WebhookEvent): PlainEvent[] => {
       const digest = sha256Base64url(body);

@@ -1,5 +1,5 @@
 // The limits of one listener: places, rate and breaker.
-import { checkWholeNumber } from "../core/options.js";
+import { checkWholeNumber, type OptionNames } from "../core/options.js";
 import {
   afterAttempt,
   allowedAttempts,
@@ -33,6 +33,9 @@ export interface LimitOptions {
   /** Fields of the circuit breaker's policy to change, or `false` for no breaker. Each process has its own breaker. */
   breaker?: Partial<BreakerPolicy> | false | undefined;
 }
+
+/** The names of `LimitOptions`. */
+export const LIMIT_OPTIONS: OptionNames<LimitOptions> = { concurrency: "number", rate: "object", breaker: 1 };
 
 /** The result of an attempt for the limits. */
 interface EndedAttempt extends BreakerInput {

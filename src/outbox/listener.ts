@@ -1,9 +1,15 @@
 // Checks a listener's options and prepares what its attempts share.
 import type { Clock } from "../core/clock.js";
-import { type AttemptOptions, type Attempts, prepareAttempts } from "../sender/attempt-options.js";
+import { checkOptions, type OptionNames } from "../core/options.js";
+import {
+  ATTEMPT_OPTIONS,
+  type AttemptOptions,
+  type Attempts,
+  prepareAttempts,
+} from "../sender/attempt-options.js";
 import type { Observer } from "../sender/observe.js";
 import { type RetryPolicy, retryPolicy } from "../sender/retry-policy.js";
-import { type LimitOptions, ListenerLimits } from "./limits.js";
+import { LIMIT_OPTIONS, type LimitOptions, ListenerLimits } from "./limits.js";
 import type { ListenerStats } from "./records.js";
 
 /** A listener that an outbox delivers to: its URL, its signer, its limits. */
@@ -13,6 +19,13 @@ export interface OutboxListenerOptions extends AttemptOptions, LimitOptions {
   /** Whether later events of a dead letter's ordering key are delivered (`continue`, the default) or wait (`block`). */
   onDead?: "continue" | "block" | undefined;
 }
+
+const LISTENER_OPTIONS: OptionNames<OutboxListenerOptions> = {
+  ...ATTEMPT_OPTIONS,
+  ...LIMIT_OPTIONS,
+  retry: "object",
+  onDead: 1,
+};
 
 /** A listener with its connection, retry policy and limits. */
 export interface OutboxListener extends Attempts {
@@ -37,6 +50,7 @@ export function outboxListener(
   { clock, observe, leaseMs }: { clock: Clock; observe: Observer | undefined; leaseMs: number },
 ): OutboxListener {
   if (!isName(name)) throw new TypeError(`${JSON.stringify(name)} is no name for a listener`);
+  checkOptions(`the listener ${JSON.stringify(name)}`, options, LISTENER_OPTIONS);
   const { onDead = "continue" } = options;
   if (onDead !== "continue" && onDead !== "block")
     throw new TypeError('onDead must be "continue" or "block"');

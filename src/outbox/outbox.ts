@@ -3,7 +3,7 @@
 // A user's own `lib` setting may lack Symbol.asyncDispose, which the declarations need.
 
 import { type Clock, checkedClock, steadySleep, systemClock } from "../core/clock.js";
-import { checkWholeNumber, harmless, steadyRandom } from "../core/options.js";
+import { checkOptions, checkWholeNumber, harmless, type OptionNames, steadyRandom } from "../core/options.js";
 import { Catalogue } from "../events/catalogue.js";
 import type { EventSchemas, UntypedEvents } from "../events/standard-schema.js";
 import type { Observer } from "../sender/observe.js";
@@ -38,7 +38,11 @@ import type { Retention } from "./upkeep.js";
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Options of `createOutbox`. */
-export interface OutboxOptions<Events extends object = UntypedEvents, Tx = unknown> {
+export interface OutboxOptions<
+  Events extends object = UntypedEvents,
+  Tx = unknown,
+  Names extends string = string,
+> {
   /** `memoryStore()`, `sqliteStore(...)` or `postgresStore(...)`. */
   store: OutboxStore<Tx>;
   /**
@@ -47,7 +51,7 @@ export interface OutboxOptions<Events extends object = UntypedEvents, Tx = unkno
    * called before events are delivered, and never by `enqueue`. Events of a name that is no listener wait until it is
    * one; those that had an attempt wait until their window closes.
    */
-  listeners: Readonly<Record<string, OutboxListenerOptions>> | ListenerLookup;
+  listeners: Readonly<Record<Names, OutboxListenerOptions>> | ListenerLookup;
   /** How long the answers of a function of listeners are kept; see `forget`. */
   listenerCache?: ListenerCache | undefined;
   /**
@@ -92,8 +96,26 @@ export interface OutboxOptions<Events extends object = UntypedEvents, Tx = unkno
   wait?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
 }
 
-/** Keeps events until they are delivered, and delivers them. */
-export interface Outbox<Events extends object = UntypedEvents, Tx = unknown> {
+const OUTBOX_OPTIONS: OptionNames<OutboxOptions> = {
+  store: 1,
+  listeners: 1,
+  listenerCache: "object",
+  events: 1,
+  concurrency: "number",
+  leaseMs: "number",
+  pollMs: "number",
+  retention: "object",
+  encryption: "object",
+  allowUnencrypted: "boolean",
+  observe: "function",
+  quiet: "boolean",
+  clock: ".now",
+  random: "function",
+  wait: "function",
+};
+
+/** Keeps events until they are delivered, and delivers them. `Names` are its listeners, where a map says them. */
+export interface Outbox<Events extends object = UntypedEvents, Tx = unknown, Names extends string = string> {
   /**
    * Stores one event, or all of several, inside your own transaction if one is given: the event is delivered if and
    * only if that commits. An invalid event throws at once, and is not a rejection. With a synchronous store and
@@ -105,17 +127,17 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown> {
    * EVENT_INVALID, EVENT_ID_INVALID, EVENT_ID_REUSED, OUTBOX_UNAVAILABLE
    * @throws {OutcomeUnknownError} if the events may be stored or not
    */
-  enqueue(event: OutboxMessage<Events> | PreparedEvent, options?: { tx?: Tx }): Promise<EnqueuedEvent>;
+  enqueue(event: OutboxMessage<Events, Names> | PreparedEvent, options?: { tx?: Tx }): Promise<EnqueuedEvent>;
   enqueue(
     events:
-      | FanOutMessage<Events>
-      | readonly (OutboxMessage<Events> | FanOutMessage<Events> | PreparedEvent)[],
+      | FanOutMessage<Events, Names>
+      | readonly (OutboxMessage<Events, Names> | FanOutMessage<Events, Names> | PreparedEvent)[],
     options?: { tx?: Tx },
   ): Promise<readonly EnqueuedEvent[]>;
   /** Does everything that takes time, such as encryption or an asynchronous schema, before a transaction. */
-  prepare(event: OutboxMessage<Events>): Promise<PreparedEvent>;
+  prepare(event: OutboxMessage<Events, Names>): Promise<PreparedEvent>;
   /** The same for several listeners: an event for each, to be enqueued in one call. */
-  prepare(event: FanOutMessage<Events>): Promise<readonly PreparedEvent[]>;
+  prepare(event: FanOutMessage<Events, Names>): Promise<readonly PreparedEvent[]>;
   /** Starts to deliver. `enqueue` works without it. */
   start(): void;
   /**
@@ -149,13 +171,13 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown> {
    * @throws {HookproofError} LISTENER_NAME_UNKNOWN
    * @throws {TypeError} for a reason of another length
    */
-  pause(listener: string, options?: { readonly reason?: string }): Promise<void>;
+  pause(listener: Names, options?: { readonly reason?: string }): Promise<void>;
   /**
    * Ends a pause: the events that waited are due again at once. Resolves to whether the listener was paused.
    *
    * @throws {HookproofError} LISTENER_NAME_UNKNOWN
    */
-  resume(listener: string): Promise<boolean>;
+  resume(listener: Names): Promise<boolean>;
   /**
    * Makes every worker ask the function of listeners again before it delivers more to this listener:
    * `outbox.forget("acme")`. Call it when a tenant was added, changed or removed, after that is committed. Attempts
@@ -163,7 +185,7 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown> {
    *
    * @throws {HookproofError} LISTENER_NAME_UNKNOWN
    */
-  forget(listener: string): Promise<void>;
+  forget(listener: Names): Promise<void>;
   /**
    * Takes back events for which no attempt has begun: `outbox.cancel({ eventId })`, or `{ listener }` for all of a
    * listener. Resolves to how many were cancelled, and for how many it was too late.
@@ -203,13 +225,15 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown> {
  * await outbox.enqueue({ listener: "offboarding", payload: { type: "user.offboarded", userId: "u_123" } });
  * ```
  */
-export function createOutbox<Events extends object = UntypedEvents, Tx = unknown>(
-  options: OutboxOptions<Events, Tx>,
-): Outbox<Events, Tx> {
+export function createOutbox<
+  Events extends object = UntypedEvents,
+  Tx = unknown,
+  Names extends string = string,
+>(options: OutboxOptions<Events, Tx, Names>): Outbox<Events, Tx, Names> {
   return new StoredOutbox(options);
 }
 
-class StoredOutbox<Events extends object, Tx> implements Outbox<Events, Tx> {
+class StoredOutbox<Events extends object, Tx, Names extends string> implements Outbox<Events, Tx, Names> {
   readonly #store: OutboxStore<Tx>;
   readonly #listeners: Listeners;
   readonly #encryption: BodyEncryption | undefined;
@@ -219,7 +243,10 @@ class StoredOutbox<Events extends object, Tx> implements Outbox<Events, Tx> {
   /** The calls of `drain()` without `start()`. */
   readonly #drains = new Set<Dispatcher>();
 
-  constructor(options: OutboxOptions<Events, Tx>) {
+  constructor(options: OutboxOptions<Events, Tx, Names>) {
+    checkOptions("createOutbox", options, OUTBOX_OPTIONS);
+    checkOptions("listenerCache", options.listenerCache ?? {}, { ttlMs: "number", most: "number" });
+    checkOptions("retention", options.retention ?? {}, { deliveredMs: "number", deadMs: "number" });
     const { store, events } = options;
     const encryption = timelyEncryption(options.encryption);
     const clock = checkedClock(options.clock ?? systemClock);
@@ -239,23 +266,25 @@ class StoredOutbox<Events extends object, Tx> implements Outbox<Events, Tx> {
     this.#encryption = encryption;
   }
 
-  enqueue(event: OutboxMessage<Events> | PreparedEvent, options?: { tx?: Tx }): Promise<EnqueuedEvent>;
+  enqueue(event: OutboxMessage<Events, Names> | PreparedEvent, options?: { tx?: Tx }): Promise<EnqueuedEvent>;
   enqueue(
     events:
-      | FanOutMessage<Events>
-      | readonly (OutboxMessage<Events> | FanOutMessage<Events> | PreparedEvent)[],
+      | FanOutMessage<Events, Names>
+      | readonly (OutboxMessage<Events, Names> | FanOutMessage<Events, Names> | PreparedEvent)[],
     options?: { tx?: Tx },
   ): Promise<readonly EnqueuedEvent[]>;
-  enqueue(typed: object, { tx }: { tx?: Tx } = {}): Promise<unknown> {
+  enqueue(typed: object, options: { tx?: Tx } = {}): Promise<unknown> {
+    checkOptions("enqueue", options, { tx: 1 });
+    const { tx } = options;
     const given = typed as Enqueueable | readonly Enqueueable[]; // the catalogue checks what the types say
     if (isMany(given)) return this.#enqueuer.enqueueAll(given, tx);
     const receipts = this.#enqueuer.enqueueAll([given], tx);
     return isFanOut(given) ? receipts : receipts.then(([receipt]) => receipt);
   }
 
-  prepare(event: OutboxMessage<Events>): Promise<PreparedEvent>;
-  prepare(event: FanOutMessage<Events>): Promise<readonly PreparedEvent[]>;
-  async prepare(event: OutboxMessage<Events> | FanOutMessage<Events>): Promise<unknown> {
+  prepare(event: OutboxMessage<Events, Names>): Promise<PreparedEvent>;
+  prepare(event: FanOutMessage<Events, Names>): Promise<readonly PreparedEvent[]>;
+  async prepare(event: OutboxMessage<Events, Names> | FanOutMessage<Events, Names>): Promise<unknown> {
     const prepared = await this.#enqueuer.prepare(event);
     return isFanOut(event) ? prepared : prepared[0];
   }
@@ -360,8 +389,8 @@ function isMany<One>(given: One | readonly One[]): given is readonly One[] {
   return Array.isArray(given);
 }
 
-function dispatcherContext<Events extends object, Tx>(
-  options: OutboxOptions<Events, Tx>,
+function dispatcherContext<Events extends object, Tx, Names extends string>(
+  options: OutboxOptions<Events, Tx, Names>,
   shared: Pick<DispatcherContext, "listeners" | "clock" | "observe" | "notice" | "leaseMs">,
 ): DispatcherContext {
   const { store, concurrency = 250, pollMs = 100, encryption, allowUnencrypted = false } = options;

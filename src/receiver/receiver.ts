@@ -2,7 +2,7 @@
 import { parseCidrs } from "../core/address.js";
 import { type Clock, systemClock } from "../core/clock.js";
 import { type HeaderPair, type HeadersInput, receivedHeaders } from "../core/headers.js";
-import { harmless } from "../core/options.js";
+import { checkOptions, harmless, type OptionNames } from "../core/options.js";
 import { memoryReplayStore } from "../replay/memory-replay-store.js";
 import type { ReplayStore } from "../replay/replay-store.js";
 import { type ListenerOptions, listenerVerifier } from "../schemes/default-verifier.js";
@@ -60,6 +60,20 @@ export interface SchemeReceiverOptions
   /** Address ranges that requests may come from, such as `["203.0.113.0/24"]`; from anywhere by default. */
   allowedCidrs?: readonly string[] | undefined;
 }
+
+const NAMES: OptionNames<ReceiverOptions | SchemeReceiverOptions> = {
+  listener: 1,
+  verifier: "object",
+  id: 1,
+  allowedCidrs: "texts",
+  allowDocumentedSecret: "boolean",
+  replayStore: ".reserve",
+  clock: ".now",
+  trustedProxies: "texts",
+  isTriggerActive: "function",
+  inFlightWaitMs: "number",
+  onVerdict: "function",
+};
 
 /** A request in the form that `verify` and `receive` take. */
 export interface ReceivedRequest {
@@ -127,6 +141,7 @@ export interface Receiver {
  * ```
  */
 export function createReceiver(options: ReceiverOptions | SchemeReceiverOptions): Receiver {
+  checkOptions("createReceiver", options, NAMES);
   const {
     clock = systemClock,
     replayStore = memoryReplayStore({ clock }),

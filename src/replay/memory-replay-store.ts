@@ -1,6 +1,6 @@
 // A replay store in memory.
 import { type Clock, checkedClock, monotonicMs, systemClock } from "../core/clock.js";
-import { checkWholeNumber } from "../core/options.js";
+import { checkOptions, checkWholeNumber, type OptionNames } from "../core/options.js";
 import { EVENT_ID_RETENTION_MS } from "../core/protocol.js";
 import { IdTable, type Kept, type Mark } from "./id-table.js";
 import { RESERVATION_MS, type ReplayStore, reservationLost } from "./replay-store.js";
@@ -15,6 +15,12 @@ export interface MemoryReplayStoreOptions {
   reservationMs?: number | undefined;
 }
 
+const NAMES: OptionNames<MemoryReplayStoreOptions> = {
+  clock: ".now",
+  maxIds: 1,
+  reservationMs: 1,
+};
+
 /**
  * A replay store in the memory of this process, for a single process and for tests. A restart forgets every id.
  *
@@ -26,6 +32,7 @@ export interface MemoryReplayStoreOptions {
  * ```
  */
 export function memoryReplayStore(options: MemoryReplayStoreOptions = {}): ReplayStore {
+  checkOptions("memoryReplayStore", options, NAMES);
   const { clock = systemClock, maxIds = 1_000_000, reservationMs = RESERVATION_MS } = options;
   const nowOf = steadily(clock);
   checkWholeNumber("maxIds", maxIds);

@@ -2,6 +2,7 @@
 import { createTransport } from "#transport";
 import { type Clock, MAX_TIMER_MS, nextTurn, within } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
+import type { OptionNames } from "../core/options.js";
 import type { Transport, TransportOptions } from "../http/transport.js";
 import type { Scheme, Signer } from "../schemes/scheme.js";
 import { type Attempt, createAttempt } from "./attempt.js";
@@ -24,6 +25,19 @@ export interface AttemptOptions extends TransportOptions {
   /** Headers to send along; the protocol's own cannot be set. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
+
+/** The names of `AttemptOptions`. */
+export const ATTEMPT_OPTIONS: OptionNames<AttemptOptions> = {
+  url: 1,
+  signer: 1,
+  attemptTimeoutMs: "number",
+  transport: "function",
+  headers: "object",
+  allowPrivateNetwork: "boolean",
+  allowedCidrs: "texts",
+  agent: "object",
+  connectTimeoutMs: "number",
+};
 
 /** A listener's URL, with the function that makes an attempt at it. */
 export interface Attempts {

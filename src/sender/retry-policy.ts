@@ -1,5 +1,5 @@
 // When to try again, as a pure function.
-import { checkWholeNumber } from "../core/options.js";
+import { checkOptions, checkWholeNumber, type OptionNames } from "../core/options.js";
 import { EVENT_ID_RETENTION_MS } from "../core/protocol.js";
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -31,6 +31,16 @@ export const DEFAULT_RETRY_POLICY: RetryPolicy = {
   jitter: 0.5,
   maxRetryAfterMs: 24 * HOUR_MS,
   windowMs: EVENT_ID_RETENTION_MS - HOUR_MS,
+};
+
+const POLICY_NAMES: OptionNames<RetryPolicy> = {
+  maxAttempts: "number",
+  firstDelayMs: "number",
+  factor: "number",
+  maxDelayMs: "number",
+  jitter: "number",
+  maxRetryAfterMs: "number",
+  windowMs: "number",
 };
 
 /** What has happened to an event so far. */
@@ -81,6 +91,7 @@ export function nextAttempt(
 export function retryPolicy(given: Partial<RetryPolicy> = {}, rememberedMs?: number): RetryPolicy {
   const window =
     rememberedMs === undefined ? {} : { windowMs: rememberedMs - Math.min(HOUR_MS, rememberedMs / 2) };
+  checkOptions("retry", given, POLICY_NAMES);
   const policy: RetryPolicy = { ...DEFAULT_RETRY_POLICY, ...window, ...given };
   checkWholeNumber("retry.maxAttempts", policy.maxAttempts);
   if (!Number.isFinite(policy.factor) || policy.factor < 1)

@@ -2,10 +2,10 @@
 import { type Clock, checkedClock, steadySleep, systemClock } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import { createEvent, type WebhookEvent } from "../core/event.js";
-import { checkWholeNumber, harmless, steadyRandom } from "../core/options.js";
+import { checkOptions, checkWholeNumber, harmless, type OptionNames, steadyRandom } from "../core/options.js";
 import { Catalogue } from "../events/catalogue.js";
 import type { EventPayload, EventSchemas, UntypedEvents } from "../events/standard-schema.js";
-import { type AttemptOptions, prepareAttempts } from "./attempt-options.js";
+import { ATTEMPT_OPTIONS, type AttemptOptions, prepareAttempts } from "./attempt-options.js";
 import type { AttemptRecord } from "./attempt-record.js";
 import { type DeliveryContext, DeliveryError, deliver, type Receipt } from "./deliver.js";
 import type { Observer } from "./observe.js";
@@ -34,6 +34,17 @@ export interface SenderOptions<Events extends object = UntypedEvents> extends At
   wait?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
 }
 
+const SENDER_OPTIONS: OptionNames<SenderOptions> = {
+  ...ATTEMPT_OPTIONS,
+  retry: "object",
+  deadlineMs: "number",
+  events: 1,
+  observe: "function",
+  clock: ".now",
+  random: "function",
+  wait: "function",
+};
+
 /** Options of one `send`. */
 export interface SendOptions {
   /** An id of your own, UUID v4, when the same event may be sent again after a crash. */
@@ -42,6 +53,8 @@ export interface SendOptions {
   signal?: AbortSignal | undefined;
 }
 
+const SEND_OPTIONS: OptionNames<SendOptions> = { eventId: 1, signal: ".addEventListener" };
+
 /** Options of `sendMany`. */
 export interface SendManyOptions {
   /** How many events are sent at the same time; 8 by default. */
@@ -49,6 +62,11 @@ export interface SendManyOptions {
   /** Ends the run; requests under way are waited for. */
   signal?: AbortSignal | undefined;
 }
+
+const SEND_MANY_OPTIONS: OptionNames<SendManyOptions> = {
+  concurrency: "number",
+  signal: ".addEventListener",
+};
 
 /** What `trySend` gives: a receipt, or the error that `send` would have thrown. */
 export type SendResult =
@@ -115,6 +133,7 @@ export interface Sender<Events extends object = UntypedEvents> {
 export function createSender<Events extends object = UntypedEvents>(
   options: SenderOptions<Events>,
 ): Sender<Events> {
+  checkOptions("createSender", options, SENDER_OPTIONS);
   const { deadlineMs = 30_000 } = options;
   const clock = checkedClock(options.clock ?? systemClock);
   if (!(deadlineMs > 0)) throw new RangeError("deadlineMs must be above 0");
@@ -145,11 +164,9 @@ interface SendContext extends DeliveryContext {
   readonly catalogue: Catalogue | undefined;
 }
 
-async function send(
-  context: SendContext,
-  payload: unknown,
-  { eventId, signal }: SendOptions = {},
-): Promise<Receipt> {
+async function send(context: SendContext, payload: unknown, options: SendOptions = {}): Promise<Receipt> {
+  checkOptions("send", options, SEND_OPTIONS);
+  const { eventId, signal } = options;
   const { sentIds, catalogue } = context;
   const event = catalogue
     ? await catalogue.event(payload, eventId, signal)
@@ -173,8 +190,10 @@ async function trySend(context: SendContext, payload: unknown, options?: SendOpt
 function sendMany(
   context: SendContext,
   payloads: Iterable<unknown> | AsyncIterable<unknown>,
-  { concurrency = 8, signal }: SendManyOptions = {},
+  options: SendManyOptions = {},
 ): AsyncGenerator<SendResult, void, undefined> {
+  checkOptions("sendMany", options, SEND_MANY_OPTIONS);
+  const { concurrency = 8, signal } = options;
   checkWholeNumber("concurrency", concurrency);
   return inOrder(payloads, { concurrency, signal }, (payload) => trySend(context, payload, { signal }));
 }

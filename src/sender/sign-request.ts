@@ -3,6 +3,7 @@ import { type Clock, systemClock, unixSeconds } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import { eventIn, type WebhookEvent } from "../core/event.js";
 import { CONTENT_TYPE_HEADER, type HeaderPair } from "../core/headers.js";
+import { checkOptions } from "../core/options.js";
 import { timestampText } from "../core/protocol.js";
 import { parseTargetUrl } from "../core/target-url.js";
 import type { Scheme, SignedParts, Signer, UnsignedRequest } from "../schemes/scheme.js";
@@ -50,6 +51,13 @@ export async function signRequest(options: {
   timestamp?: number | string | undefined;
   clock?: Clock | undefined;
 }): Promise<SignedRequest> {
+  checkOptions("signRequest", options, {
+    url: 1,
+    signer: ".sign",
+    event: "object",
+    timestamp: 1,
+    clock: ".now",
+  });
   const { signer, clock = systemClock } = options;
   const event = eventIn(options.event);
   if (!event)

@@ -1,7 +1,7 @@
 // Sends events to many listeners.
 import { lookedUp, monotonicMs, systemClock } from "../core/clock.js";
 import { HookproofError, messageOf } from "../core/errors.js";
-import { checkWholeNumber } from "../core/options.js";
+import { checkOptions, checkWholeNumber } from "../core/options.js";
 import type { EventPayload, UntypedEvents } from "../events/standard-schema.js";
 import { inOrder } from "./send-many.js";
 import {
@@ -60,8 +60,15 @@ const MOST = 10_000;
  */
 export function sendToListeners<Events extends object = UntypedEvents>(
   messages: Iterable<ListenerMessage<Events>> | AsyncIterable<ListenerMessage<Events>>,
-  { listeners, ttlMs = 60_000, concurrency = 8, signal }: SendToListenersOptions<Events>,
+  options: SendToListenersOptions<Events>,
 ): AsyncGenerator<ListenerResult, void, undefined> {
+  checkOptions("sendToListeners", options, {
+    listeners: 1,
+    ttlMs: "number",
+    concurrency: "number",
+    signal: ".addEventListener",
+  });
+  const { listeners, ttlMs = 60_000, concurrency = 8, signal } = options;
   if (typeof listeners !== "function") throw new TypeError("listeners must be a function");
   if (!(ttlMs > 0)) throw new RangeError("ttlMs must be above 0");
   checkWholeNumber("concurrency", concurrency);

@@ -178,14 +178,17 @@ describe("a fetched key set", () => {
 
   it("of more than 64 KiB is refused, though a transport of one's own gave it whole", async () => {
     const padded = (bytes: number) => `{"keys":[${JSON.stringify(good)}]}`.padEnd(bytes);
-    const of = (bytes: number) => remoteKeys(URL_OF_SET, answering(padded(bytes))).resolve("k", "ES256");
+    const of = (bytes: number) => {
+      const { transport } = answering(padded(bytes));
+      return remoteKeys(URL_OF_SET, { transport }).resolve("k", "ES256");
+    };
     expect(await of(65_536)).toMatchObject({ ok: true });
     expect(await of(65_537)).toMatchObject({
       code: "KEY_SET_INVALID",
       detail: "the key set has more than 65536 bytes",
     });
-    const cut = answering({ keys: [good] }, { truncated: true });
-    expect(await remoteKeys(URL_OF_SET, cut).resolve("k", "ES256")).toMatchObject({
+    const { transport: cut } = answering({ keys: [good] }, { truncated: true });
+    expect(await remoteKeys(URL_OF_SET, { transport: cut }).resolve("k", "ES256")).toMatchObject({
       code: "KEY_SET_INVALID",
     });
   });
@@ -201,7 +204,8 @@ describe("a fetched key set", () => {
     expect(ended).toBe(false);
     await vi.advanceTimersByTimeAsync(1);
     expect(await hanging).toMatchObject({ code: "KEY_SET_UNAVAILABLE" });
-    await remoteKeys(URL_OF_SET, answering({ keys: [good] })).resolve("k", "ES256");
+    const { transport } = answering({ keys: [good] });
+    await remoteKeys(URL_OF_SET, { transport }).resolve("k", "ES256");
     expect(vi.getTimerCount()).toBe(0);
   });
 

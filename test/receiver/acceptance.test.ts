@@ -172,7 +172,7 @@ describe("a configuration that cannot work is refused before any request", () =>
     ["an id with a slash", { ...listener, id: "a/b" }, { name: "TypeError" }],
     ["an empty id", { ...listener, id: "" }, { name: "TypeError" }],
     ["no auth method", { ...listener, auth: {} }, { name: "TypeError" }],
-    ["no secret", { ...listener, auth: { method: "hmac" } }, { name: "TypeError" }],
+    ["no secret", { ...listener, auth: { method: "hmac" } }, { code: "SECRET_INVALID" }],
     [
       "an empty list of secrets",
       { ...listener, auth: { method: "hmac", secret: [] } },

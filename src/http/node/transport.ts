@@ -5,6 +5,7 @@ import { setImmediate } from "node:timers";
 import { isLoopbackHost } from "../../core/address.js";
 import { HookproofError } from "../../core/errors.js";
 import { headerPairs } from "../../core/headers.js";
+import { checkOptions, type OptionNames } from "../../core/options.js";
 import {
   asUnsent,
   missingHeaders,
@@ -93,6 +94,13 @@ export function createTransport(options: TransportOptions = {}, resolve?: Resolv
   };
 }
 
+const NAMES: OptionNames<TransportOptions> = {
+  allowPrivateNetwork: "boolean",
+  allowedCidrs: "texts",
+  agent: "object",
+  connectTimeoutMs: "number",
+};
+
 /**
  * The library's own transport on Node, for a transport of your own that adds to it, or for other requests under the
  * same rules: limits on time and size, no redirects, and no answer of a proxy is taken for the host's.
@@ -115,6 +123,7 @@ export function createTransport(options: TransportOptions = {}, resolve?: Resolv
  * ```
  */
 export function nodeTransport(options: TransportOptions = {}): Transport {
+  checkOptions("nodeTransport", options, NAMES);
   return createTransport(options);
 }
 

@@ -1,6 +1,7 @@
 // An outbox store in memory.
 import { type Clock, systemClock } from "../../core/clock.js";
 import { newEventId } from "../../core/event.js";
+import { checkOptions } from "../../core/options.js";
 import {
   allowedBy,
   eventName,
@@ -45,7 +46,9 @@ const BATCH = 1_000;
  * const store = memoryStore();
  * ```
  */
-export function memoryStore({ clock = systemClock }: { clock?: Clock | undefined } = {}): OutboxStore<never> {
+export function memoryStore(options: { clock?: Clock | undefined } = {}): OutboxStore<never> {
+  checkOptions("memoryStore", options, { clock: ".now" });
+  const { clock = systemClock } = options;
   const entries = new Map<string, MemoryEntry>();
   const wakes = new Set<() => void>();
   const held = new Map<string, HeldListener>();

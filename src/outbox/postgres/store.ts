@@ -1,7 +1,7 @@
 // An outbox store in PostgreSQL.
 import { databaseFailure } from "../../core/errors.js";
 import { isEventId } from "../../core/event.js";
-import { checkWholeNumber } from "../../core/options.js";
+import { checkOptions, checkWholeNumber, type OptionNames } from "../../core/options.js";
 import { Database, isCollision, type PostgresClient, type PostgresPool } from "../../postgres/database.js";
 import { filterCopy } from "../engine.js";
 import type { OutboxStore } from "../outbox-store.js";
@@ -24,6 +24,8 @@ export interface PostgresStoreOptions {
   /** A call that takes longer, in milliseconds, rejects, and its connection is closed; 5,000 by default. */
   timeoutMs?: number | undefined;
 }
+
+const NAMES: OptionNames<PostgresStoreOptions> = { pool: 1, schema: "string", timeoutMs: "number" };
 
 /**
  * An outbox store in PostgreSQL 13 or later, for any number of machines. To enqueue inside a transaction of yours, pass
@@ -50,11 +52,9 @@ export interface PostgresStoreOptions {
  * const store = postgresStore({ pool });
  * ```
  */
-export function postgresStore({
-  pool,
-  schema = "hookproof",
-  timeoutMs = 5_000,
-}: PostgresStoreOptions): OutboxStore<PostgresClient> {
+export function postgresStore(options: PostgresStoreOptions): OutboxStore<PostgresClient> {
+  checkOptions("postgresStore", options, NAMES);
+  const { pool, schema = "hookproof", timeoutMs = 5_000 } = options;
   checkWholeNumber("timeoutMs", timeoutMs);
   const names = outboxNames(schema);
   const database = new Database(pool, timeoutMs);

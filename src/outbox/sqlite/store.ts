@@ -1,6 +1,6 @@
 // An outbox store in SQLite.
 import { type Clock, nextTurn, systemClock } from "../../core/clock.js";
-import { checkWholeNumber } from "../../core/options.js";
+import { checkOptions, checkWholeNumber, type OptionNames } from "../../core/options.js";
 import {
   groupCommit,
   inSavepoint,
@@ -42,6 +42,13 @@ export interface SqliteStoreOptions {
   clock?: Clock | undefined;
 }
 
+const NAMES: OptionNames<SqliteStoreOptions> = {
+  open: 1,
+  pollMs: "number",
+  patienceMs: "number",
+  clock: ".now",
+};
+
 /**
  * An outbox store in a SQLite file on a local disk, for one machine with any number of processes. It makes its tables
  * itself, and sets WAL and `synchronous = FULL`.
@@ -60,12 +67,9 @@ export interface SqliteStoreOptions {
  * for (const { listener, pending } of await store.stats()) console.log(listener, pending);
  * ```
  */
-export function sqliteStore({
-  open,
-  pollMs = 50,
-  patienceMs = 10_000,
-  clock = systemClock,
-}: SqliteStoreOptions): OutboxStore<SqliteDatabase> {
+export function sqliteStore(options: SqliteStoreOptions): OutboxStore<SqliteDatabase> {
+  checkOptions("sqliteStore", options, NAMES);
+  const { open, pollMs = 50, patienceMs = 10_000, clock = systemClock } = options;
   if (typeof open !== "function") throw new TypeError("open must be a function that opens a SQLite file");
   checkWholeNumber("pollMs", pollMs);
   checkWholeNumber("patienceMs", patienceMs);

@@ -1,6 +1,6 @@
 // A replay store in PostgreSQL.
 import { randomUUID } from "node:crypto";
-import { checkWholeNumber } from "../../core/options.js";
+import { checkOptions, checkWholeNumber, type OptionNames } from "../../core/options.js";
 import { EVENT_ID_RETENTION_MS } from "../../core/protocol.js";
 import { Database, type PostgresClient, type PostgresPool, rowsOf } from "../../postgres/database.js";
 import {
@@ -29,6 +29,13 @@ export interface PostgresReplayStoreOptions {
   /** A call that takes longer rejects; 2,000 ms by default. */
   timeoutMs?: number | undefined;
 }
+
+const NAMES: OptionNames<PostgresReplayStoreOptions> = {
+  pool: 1,
+  table: "string",
+  reservationMs: "number",
+  timeoutMs: "number",
+};
 
 /** A replay store in PostgreSQL. */
 export interface PostgresReplayStore extends ReplayStore {
@@ -79,12 +86,9 @@ export interface PostgresReplayStore extends ReplayStore {
  *   });
  * ```
  */
-export function postgresReplayStore({
-  pool,
-  table: name = REPLAY_TABLE,
-  reservationMs = RESERVATION_MS,
-  timeoutMs = 2_000,
-}: PostgresReplayStoreOptions): PostgresReplayStore {
+export function postgresReplayStore(options: PostgresReplayStoreOptions): PostgresReplayStore {
+  checkOptions("postgresReplayStore", options, NAMES);
+  const { pool, table: name = REPLAY_TABLE, reservationMs = RESERVATION_MS, timeoutMs = 2_000 } = options;
   checkWholeNumber("reservationMs", reservationMs);
   checkWholeNumber("timeoutMs", timeoutMs);
   // A connection is closed later than its caller gives up: until then a late answer is taken back.

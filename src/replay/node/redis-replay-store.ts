@@ -1,6 +1,6 @@
 // A replay store in Redis.
 import { randomUUID } from "node:crypto";
-import { checkWholeNumber } from "../../core/options.js";
+import { checkOptions, checkWholeNumber, type OptionNames } from "../../core/options.js";
 import { EVENT_ID_RETENTION_MS } from "../../core/protocol.js";
 import { RESERVATION_MS, type ReplayStore, reservationLost, withinMs } from "../replay-store.js";
 
@@ -20,6 +20,13 @@ export interface RedisReplayStoreOptions {
   /** A call that takes longer rejects; 2,000 ms by default. */
   timeoutMs?: number | undefined;
 }
+
+const NAMES: OptionNames<RedisReplayStoreOptions> = {
+  client: "object",
+  keyPrefix: "string",
+  reservationMs: "number",
+  timeoutMs: "number",
+};
 
 // Redis runs each script as one step: nobody else can take the key between the look at its holder and the change.
 const COMMIT = `local held = redis.call("GET", KEYS[1])
@@ -50,12 +57,14 @@ return 0`;
  * });
  * ```
  */
-export function redisReplayStore({
-  client,
-  keyPrefix = "hookproof:event:",
-  reservationMs = RESERVATION_MS,
-  timeoutMs = 2_000,
-}: RedisReplayStoreOptions): ReplayStore {
+export function redisReplayStore(options: RedisReplayStoreOptions): ReplayStore {
+  checkOptions("redisReplayStore", options, NAMES);
+  const {
+    client,
+    keyPrefix = "hookproof:event:",
+    reservationMs = RESERVATION_MS,
+    timeoutMs = 2_000,
+  } = options;
   const send = commandOf(client);
   checkWholeNumber("reservationMs", reservationMs);
   checkWholeNumber("timeoutMs", timeoutMs);

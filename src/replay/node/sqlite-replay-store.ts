@@ -1,7 +1,7 @@
 // A replay store in SQLite.
 import { randomUUID } from "node:crypto";
 import { type Clock, systemClock } from "../../core/clock.js";
-import { checkWholeNumber } from "../../core/options.js";
+import { checkOptions, checkWholeNumber, type OptionNames } from "../../core/options.js";
 import { EVENT_ID_RETENTION_MS } from "../../core/protocol.js";
 import {
   groupCommit,
@@ -36,6 +36,14 @@ export interface SqliteReplayStoreOptions {
   /** The machine's clock by default. */
   clock?: Clock | undefined;
 }
+
+const NAMES: OptionNames<SqliteReplayStoreOptions> = {
+  db: 1,
+  open: 1,
+  table: "string",
+  reservationMs: "number",
+  clock: ".now",
+};
 
 /** A replay store in a SQLite file. */
 export interface SqliteReplayStore extends ReplayStore {
@@ -90,13 +98,15 @@ export interface SqliteReplayStore extends ReplayStore {
  *   });
  * ```
  */
-export function sqliteReplayStore({
-  db: given,
-  open,
-  table: name = REPLAY_TABLE,
-  reservationMs = RESERVATION_MS,
-  clock = systemClock,
-}: SqliteReplayStoreOptions): SqliteReplayStore {
+export function sqliteReplayStore(options: SqliteReplayStoreOptions): SqliteReplayStore {
+  checkOptions("sqliteReplayStore", options, NAMES);
+  const {
+    db: given,
+    open,
+    table: name = REPLAY_TABLE,
+    reservationMs = RESERVATION_MS,
+    clock = systemClock,
+  } = options;
   if ((given === undefined) === (open === undefined)) throw new TypeError("give either db or open");
   checkWholeNumber("reservationMs", reservationMs);
   const table = quotedTable(name);

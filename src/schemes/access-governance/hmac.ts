@@ -1,7 +1,8 @@
 // The HMAC signature, both sides.
 import { constantTimeEqual, hmacSha256 } from "#hash";
-import { HookproofError } from "../../core/errors.js";
+import { HookproofError, notGiven } from "../../core/errors.js";
 import type { Hmac } from "../../core/hash-portable.js";
+import { checkOptions } from "../../core/options.js";
 import { timestampText } from "../../core/protocol.js";
 import { shownAs } from "../../core/shown.js";
 import { andThen } from "../../core/value-or-promise.js";
@@ -69,11 +70,12 @@ export type HmacSecret = string | readonly string[];
  * });
  * ```
  */
-export function hmacSigner({
-  secret,
-}: {
+export function hmacSigner(options: {
+  /** The secret's text exactly as the service shows it, `[new, old]` during a rotation, or a function that gives either. */
   secret: HmacSecret | (() => HmacSecret | Promise<HmacSecret>);
 }): Signer {
+  checkOptions("hmacSigner", options, { secret: 1 });
+  const { secret } = options;
   if (typeof secret === "function") {
     const sign: Signer["sign"] = async (request) => ((await askFor(secret))[0] as Signer).sign(request);
     const signer = alternating(sign, () => askFor(secret));
@@ -112,10 +114,13 @@ async function askFor(secret: () => HmacSecret | Promise<HmacSecret>): Promise<r
   } catch (cause) {
     throw new HookproofError("SIGNER_FAILED", "The function that gives the secret failed.", { cause });
   }
+  if (given === undefined)
+    throw new HookproofError("SIGNER_FAILED", "The function that gives the secret gave undefined.");
   return signersWith(listOf(given));
 }
 
 function listOf(secret: HmacSecret): readonly string[] {
+  if (secret === undefined) throw notGiven("secret");
   const secrets = typeof secret === "string" ? [secret] : secret;
   if (!Array.isArray(secrets) || secrets.length < 1)
     throw new TypeError("secret must be a string, or [new, old]");

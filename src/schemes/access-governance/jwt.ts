@@ -1,6 +1,7 @@
 // The signer of tokens.
 import { HookproofError } from "../../core/errors.js";
 import { AUTHORIZATION_HEADER } from "../../core/headers.js";
+import { checkOptions, type OptionNames } from "../../core/options.js";
 import { DEFAULT_TOKEN_LIFETIME_SECONDS, MAX_TOKEN_LIFETIME_SECONDS } from "../../core/protocol.js";
 import { shownAs } from "../../core/shown.js";
 import type { SigningKey } from "../../jwt/key.js";
@@ -20,6 +21,8 @@ export interface JwtSignerOptions {
   /** How long a token is valid: 1 to 600 seconds, 300 by default. */
   expiresInSeconds?: number | undefined;
 }
+
+const NAMES: OptionNames<JwtSignerOptions> = { baseUrl: "string", expiresInSeconds: 1 };
 
 /**
  * A signer for JWT listeners: each attempt gets its own token, bound to listener, event id, method and body
@@ -48,6 +51,8 @@ export function jwtSigner(
   options: JwtSignerOptions = {},
 ): Signer {
   const fixed = typeof signingKey === "function" ? undefined : signingKey;
+  if (fixed) checkOptions("jwtSigner", fixed, { key: 1, kid: 1, alg: 1, ...NAMES });
+  checkOptions("jwtSigner", options, NAMES);
   const signToken = tokenSigner(signingKey, "JWT");
   const { baseUrl, expiresInSeconds = DEFAULT_TOKEN_LIFETIME_SECONDS } = { ...options, ...fixed };
   if (

@@ -1,7 +1,7 @@
 // Makes and checks signing secrets.
 import { sha256Base64url } from "#hash";
 import { decodeBase64url, decodeUtf8, encodeBase64url, utf8 } from "../../core/bytes.js";
-import { HookproofError } from "../../core/errors.js";
+import { HookproofError, notGiven } from "../../core/errors.js";
 import { countOf } from "../../core/shown.js";
 
 /**
@@ -25,6 +25,7 @@ export function generateSecret(): string {
  * @throws {HookproofError} SECRET_INVALID
  */
 export function checkSecret(secret: string): string {
+  if (secret === undefined) throw notGiven("secret");
   if (typeof secret !== "string") throw new TypeError("secret must be a string");
   if (secret === "") throw new HookproofError("SECRET_INVALID", "The secret is empty.");
   if (!secret.isWellFormed())

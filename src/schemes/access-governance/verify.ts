@@ -1,6 +1,6 @@
 // The verifier of a listener of the service.
 import type { Check } from "../../core/check.js";
-import { messageOf } from "../../core/errors.js";
+import { messageOf, notGiven } from "../../core/errors.js";
 import { isEventId } from "../../core/event.js";
 import {
   AUTHORIZATION_HEADER,
@@ -9,6 +9,7 @@ import {
   type ReceivedHeaders,
 } from "../../core/headers.js";
 import { parseJson } from "../../core/json.js";
+import { checkOptions, type OptionNames } from "../../core/options.js";
 import { isTimestamp, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
 import { countOf, shown } from "../../core/shown.js";
 import { andThen } from "../../core/value-or-promise.js";
@@ -50,6 +51,8 @@ export interface ListenerOptions {
   readonly allowedCidrs?: readonly string[] | undefined;
 }
 
+type Names = OptionNames<ListenerOptions>;
+
 /** A listener's options, checked and parsed, with its secrets prepared. */
 interface PreparedListener {
   readonly baseUrl: string;
@@ -67,6 +70,12 @@ export function listenerVerifier(
   listener: ListenerOptions,
   { allowDocumentedSecret = false }: { allowDocumentedSecret?: boolean | undefined } = {},
 ): Verifier {
+  checkOptions("listener", listener, {
+    id: 1,
+    baseUrl: "string",
+    auth: 1,
+    allowedCidrs: "texts",
+  } satisfies Names);
   const { id } = listener;
   if (typeof id !== "string" || !isListenerId(id)) {
     throw new TypeError("listener.id must be 1 to 128 letters, digits, - or _");
@@ -95,7 +104,9 @@ function prepareAuth(
   auth: ListenerOptions["auth"],
   allowDocumentedSecret: boolean,
 ): PreparedListener["auth"] {
+  checkOptions("listener.auth", auth, { method: 1, secret: 1, keys: 1, allowEd25519: "boolean" });
   if (auth.method === "hmac") {
+    if (auth.secret === undefined) throw notGiven("listener.auth.secret");
     const secrets = typeof auth.secret === "string" ? [auth.secret] : auth.secret;
     if (!Array.isArray(secrets) || secrets.length === 0)
       throw new TypeError("listener.auth.secret must be a string or a list of strings");

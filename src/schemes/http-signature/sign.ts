@@ -2,7 +2,9 @@
 import { serializeItem } from "structured-headers";
 import { encodeBase64, hmacSha256Base64, sha256Base64 } from "#hash";
 import { utf8 } from "../../core/bytes.js";
+import { notGiven } from "../../core/errors.js";
 import { CONTENT_TYPE_HEADER } from "../../core/headers.js";
+import { checkOptions, type OptionNames } from "../../core/options.js";
 import { shownAs } from "../../core/shown.js";
 import type { Algorithm } from "../../jwt/algorithms.js";
 import type { SigningKey } from "../../jwt/key.js";
@@ -43,6 +45,9 @@ export interface HttpSignatureProfile {
   readonly tag?: string | undefined;
 }
 
+/** The names of `HttpSignatureProfile`. */
+export const PROFILE: OptionNames<HttpSignatureProfile> = { components: 1, eventIdHeader: 1, tag: "string" };
+
 /** Options of `httpSignatureSigner`: a profile, and a key or a secret. */
 export type HttpSignatureSignerOptions = HttpSignatureProfile &
   (
@@ -78,7 +83,9 @@ export type HttpSignatureSignerOptions = HttpSignatureProfile &
  * ```
  */
 export function httpSignatureSigner(options: HttpSignatureSignerOptions): Signer {
+  checkOptions("httpSignatureSigner", options, { ...PROFILE, key: 1, secret: 1, keyId: 1 });
   const { eventIdHeader, covered, tag } = checkedProfile(options);
+  if ("secret" in options && options.secret === undefined) throw notGiven("secret");
   if (!("secret" in options) && !options.key) throw new TypeError("give a key, or a secret with its keyId");
   const proof = "secret" in options ? withSecret(options.secret, options.keyId) : withKey(options.key);
   const names = `(${covered.map((name) => `"${name}"`).join(" ")})`;

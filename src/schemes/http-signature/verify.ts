@@ -6,6 +6,7 @@ import { type Check, type SchemeCheck, type SchemeChecks, schemeChecks } from ".
 import type { VerdictCode } from "../../core/errors.js";
 import { jsonTypeFault, type ReceivedHeaders } from "../../core/headers.js";
 import { parseJson } from "../../core/json.js";
+import { checkOptions } from "../../core/options.js";
 import { TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
 import { countOf, shown } from "../../core/shown.js";
 import { andThen } from "../../core/value-or-promise.js";
@@ -22,6 +23,7 @@ import {
   hmacBytes,
   hmacText,
   httpSignature,
+  PROFILE,
   requestParts,
   signatureBase,
 } from "./sign.js";
@@ -103,7 +105,14 @@ const TABLE = (eventIdHeader: string): readonly SchemeCheck[] => [
  * ```
  */
 export function httpSignatureVerifier(options: HttpSignatureVerifierOptions): Verifier {
+  checkOptions("httpSignatureVerifier", options, {
+    ...PROFILE,
+    url: "string",
+    keys: ".resolve",
+    secrets: "object",
+  });
   const { eventIdHeader, covered, tag } = checkedProfile(options);
+  if (!URL.canParse(options.url)) throw new TypeError("url must be the receiver's whole URL");
   const { pathname, search } = new URL(options.url);
   const table = TABLE(eventIdHeader);
   const checks = schemeChecks(table);

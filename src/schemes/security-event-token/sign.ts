@@ -2,6 +2,7 @@
 import { utf8 } from "../../core/bytes.js";
 import { HookproofError } from "../../core/errors.js";
 import { parseJson } from "../../core/json.js";
+import { checkOptions } from "../../core/options.js";
 import { shownAs } from "../../core/shown.js";
 import { eventsFault, isObject } from "../../events/security-events.js";
 import { type SigningKeySource, tokenSigner } from "../../jwt/sign-token.js";
@@ -61,7 +62,9 @@ export interface SecurityEventSignerOptions {
  * const send = () => sender.send(securityEvent(CAEP.sessionRevoked, { event_timestamp: 1767225600 }));
  * ```
  */
-export function securityEventSigner({ issuer, audience, key }: SecurityEventSignerOptions): Signer {
+export function securityEventSigner(options: SecurityEventSignerOptions): Signer {
+  checkOptions("securityEventSigner", options, { issuer: 1, audience: 1, key: 1 });
+  const { issuer, audience, key } = options;
   if (typeof issuer !== "string" || issuer === "") throw new TypeError("issuer must be a text, as in iss");
   const recipients = typeof audience === "string" ? [audience] : audience;
   if (!Array.isArray(recipients) || recipients.length === 0 || !recipients.every(isName))

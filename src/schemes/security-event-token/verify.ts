@@ -3,6 +3,7 @@ import { decodeUtf8 } from "../../core/bytes.js";
 import { type Check, type FailedCheck, type SchemeCheck, schemeChecks } from "../../core/check.js";
 import type { VerdictCode } from "../../core/errors.js";
 import { CONTENT_TYPE_HEADER, type ReceivedHeaders } from "../../core/headers.js";
+import { checkOptions } from "../../core/options.js";
 import { EVENT_ID_RETENTION_MS, MAX_BODY_BYTES, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
 import { shown } from "../../core/shown.js";
 import { eventsFault, MOST_EVENTS, type SecurityEvent } from "../../events/security-events.js";
@@ -136,6 +137,7 @@ export interface SecurityEventClaims extends SecurityEvent {
  * ```
  */
 export function securityEventVerifier(options: SecurityEventVerifierOptions): Verifier {
+  checkOptions("securityEventVerifier", options, { issuer: 1, audience: 1, keys: 1 });
   for (const name of ["issuer", "audience"] as const)
     if (typeof options[name] !== "string" || options[name] === "")
       throw new TypeError(`${name} must be a text, as in the token`);

@@ -2,7 +2,8 @@
 import { encodeBase64, hmacSha256Base64 } from "#hash";
 import { ed25519Signer } from "#signature";
 import { decodeBase64url, utf8 } from "../../core/bytes.js";
-import { HookproofError } from "../../core/errors.js";
+import { HookproofError, notGiven } from "../../core/errors.js";
+import { checkOptions } from "../../core/options.js";
 import { countOf, shownAs } from "../../core/shown.js";
 import { andThen } from "../../core/value-or-promise.js";
 import { isOfLowOrder } from "../../jwt/ed25519.js";
@@ -66,6 +67,7 @@ const KINDS: Readonly<Record<string, Key["kind"]>> = {
  * @throws {HookproofError} SECRET_INVALID, with what is wrong and without the secret
  */
 export function readKey(text: string): Key {
+  if (text === undefined) throw notGiven("A text of secrets");
   if (typeof text !== "string")
     throw new TypeError("secrets must be texts such as whsec_…, whsk_… or whpk_…");
   const prefix = Object.keys(KINDS).find((one) => text.startsWith(one));
@@ -133,11 +135,12 @@ export type StandardWebhooksSecrets = string | readonly string[];
  * });
  * ```
  */
-export function standardWebhooksSigner({
-  secrets,
-}: {
+export function standardWebhooksSigner(options: {
+  /** `whsec_` or `whsk_` and base64: one, several during a rotation, or a function that gives them. */
   secrets: StandardWebhooksSecrets | (() => StandardWebhooksSecrets | Promise<StandardWebhooksSecrets>);
 }): Signer {
+  checkOptions("standardWebhooksSigner", options, { secrets: 1 });
+  const { secrets } = options;
   const shown = "Signer { scheme: 'standard-webhooks', secrets: [redacted] }";
   if (typeof secrets === "function") {
     const prepared = preparedOnce();
@@ -207,10 +210,13 @@ async function askFor(
   } catch (cause) {
     throw new HookproofError("SIGNER_FAILED", "The function that gives the secrets failed.", { cause });
   }
+  if (given === undefined)
+    throw new HookproofError("SIGNER_FAILED", "The function that gives the secrets gave undefined.");
   return listOf(given);
 }
 
 export function listOf(secrets: StandardWebhooksSecrets): readonly string[] {
+  if (secrets === undefined) throw notGiven("secrets");
   const list = typeof secrets === "string" ? [secrets] : secrets;
   if (!Array.isArray(list) || list.length < 1 || list.length > MOST_KEYS)
     throw new TypeError(`secrets must be a text, or a list of 1 to ${MOST_KEYS}`);

@@ -5,6 +5,7 @@ import { utf8 } from "../../core/bytes.js";
 import { type Check, type SchemeCheck, schemeChecks } from "../../core/check.js";
 import { HookproofError } from "../../core/errors.js";
 import { parseJson } from "../../core/json.js";
+import { checkOptions } from "../../core/options.js";
 import { isTimestamp, TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
 import { countOf, shown } from "../../core/shown.js";
 import { andThen } from "../../core/value-or-promise.js";
@@ -78,13 +79,14 @@ const { passed, failed } = schemeChecks(CHECKS);
  * const handler = (request: Request) => receiver.handle(request, async (event) => console.log(event.payload));
  * ```
  */
-export function standardWebhooksVerifier({
-  secrets,
-  toleranceSeconds = TIMESTAMP_TOLERANCE_SECONDS,
-}: {
+export function standardWebhooksVerifier(options: {
+  /** `whsec_…` for `v1`, `whpk_…` for `v1a`; of several, each is accepted. */
   secrets: StandardWebhooksSecrets;
+  /** How far the timestamp may be from the receiver's time, in either direction; 300 by default. */
   toleranceSeconds?: number | undefined;
 }): Verifier {
+  checkOptions("standardWebhooksVerifier", options, { secrets: 1, toleranceSeconds: "number" });
+  const { secrets, toleranceSeconds = TIMESTAMP_TOLERANCE_SECONDS } = options;
   if (!(toleranceSeconds >= 0 && toleranceSeconds <= MOST_TOLERANCE_SECONDS))
     throw new RangeError(`toleranceSeconds must be 0 to ${MOST_TOLERANCE_SECONDS}`);
   const keys = keysOf(listOf(secrets));

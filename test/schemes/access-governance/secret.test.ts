@@ -63,11 +63,22 @@ describe("a secret", () => {
     expect(() => verifyHmac({ ...values, secret: given, signature: "" })).toThrow(refused);
   });
 
-  it.each([undefined, null, 7, new Uint8Array(32), {}])("of another type is a wrong call: %s", (given) => {
+  it.each([null, 7, new Uint8Array(32), {}])("of another type is a wrong call: %s", (given) => {
     const wrong = given as unknown as string;
     expect(() => hmacSigner({ secret: wrong })).toThrow(TypeError);
     expect(() => hmacSigner({ secret: [wrong] })).toThrow(/^secret must be a string/);
     expect(() => signHmac({ ...values, secret: wrong })).toThrow(/^secret must be a string/);
+  });
+
+  it("that is undefined is refused with the likely cause, an environment variable", () => {
+    const missing = process.env.HOOKPROOF_NO_SUCH_VARIABLE as string;
+    const refused = expect.objectContaining({
+      code: "SECRET_INVALID",
+      message: expect.stringMatching(/is undefined: is an environment variable not set/),
+    });
+    expect(() => hmacSigner({ secret: missing })).toThrow(refused);
+    expect(() => hmacSigner({ secret: [secret, missing] })).toThrow(refused);
+    expect(() => signHmac({ ...values, secret: missing })).toThrow(refused);
   });
 
   it("is needed", () => {

@@ -1,0 +1,193 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import * as root from "hookproof";
+import * as alerts from "hookproof/alerts";
+import * as httpSignature from "hookproof/http-signature";
+import * as jwks from "hookproof/jwks";
+import * as node from "hookproof/node";
+import * as outbox from "hookproof/outbox";
+import * as postgres from "hookproof/outbox/postgres";
+import * as sqlite from "hookproof/outbox/sqlite";
+import * as receiver from "hookproof/receiver";
+import * as replay from "hookproof/replay";
+import * as set from "hookproof/set";
+import * as standard from "hookproof/standard-webhooks";
+import { afterAll, describe, expect, it } from "vitest";
+
+const folder = mkdtempSync(join(tmpdir(), "hookproof-takers-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const SECRET = "a-secret-of-more-than-thirty-two-characters";
+const STANDARD = standard.generateStandardSecret();
+const URL_OF_NOBODY = "http://127.0.0.1:9/api/v1/webhooks/incoming/lst_1";
+const resolver = {
+  resolve: async () => ({ ok: false as const, code: "KEY_NOT_FOUND" as const, detail: "" }),
+};
+const signer = root.hmacSigner({ secret: SECRET });
+const { privateJwk, kid, alg } = await jwks.generateKey({ alg: "ES256" });
+const key = { key: privateJwk, kid, alg };
+const event = root.createEvent({ a: 1 });
+const listener = { id: "l", baseUrl: "https://a.example", auth: { method: "hmac", secret: SECRET } };
+const store = outbox.memoryStore();
+const sender = () => root.createSender({ url: URL_OF_NOBODY, signer });
+const listeners = { one: { url: URL_OF_NOBODY, signer } };
+const box = () => outbox.createOutbox({ store, listeners, quiet: true });
+
+type Options = Record<string, unknown>;
+const give = (given: object) => given as never;
+
+/** Every public function that takes options, with options that work. */
+const TAKERS: Readonly<Record<string, readonly [options: Options, call: (options: Options) => unknown]>> = {
+  createSender: [{ url: URL_OF_NOBODY, signer }, (o) => root.createSender(give(o))],
+  retry: [{}, (o) => root.createSender({ url: URL_OF_NOBODY, signer, retry: o })],
+  send: [{ signal: AbortSignal.abort() }, (o) => sender().send({ a: 1 }, o).catch(notDelivered)],
+  sendMany: [{}, (o) => sender().sendMany([], o)],
+  createEvent: [{}, (o) => root.createEvent({ a: 1 }, o)],
+  hmacSigner: [{ secret: SECRET }, (o) => root.hmacSigner(give(o))],
+  jwtSigner: [{ ...key }, (o) => root.jwtSigner(give(o))],
+  signRequest: [{ url: URL_OF_NOBODY, signer, event }, (o) => root.signRequest(give(o))],
+  sendToListeners: [{ listeners: () => undefined }, (o) => root.sendToListeners([], give(o))],
+  generateKey: [{ alg: "EdDSA" }, (o) => jwks.generateKey(give(o))],
+  importKey: [{ alg: "ES256" }, (o) => jwks.importKey(privateJwk, give(o))],
+  remoteKeys: [{}, (o) => jwks.remoteKeys("https://keys.example.com/jwks.json", o)],
+  nodeTransport: [{}, (o) => node.nodeTransport(o)],
+  openKeyStore: [{}, (o) => node.openKeyStore("/nowhere", o)],
+  sqliteReplayStore: [
+    { open: () => node.openSqlite(":memory:", { driver: "libsql" }) },
+    (o) => replay.sqliteReplayStore(give(o)),
+  ],
+  postgresReplayStore: [{ pool: { query() {}, connect() {} } }, (o) => replay.postgresReplayStore(give(o))],
+  redisReplayStore: [{ client: { sendCommand() {} } }, (o) => replay.redisReplayStore(give(o))],
+  memoryReplayStore: [{}, (o) => receiver.memoryReplayStore(o)],
+  memoryStore: [{}, (o) => outbox.memoryStore(o)],
+  createOutbox: [{ store, listeners, quiet: true }, (o) => outbox.createOutbox(give(o))],
+  listenerCache: [{}, (o) => outbox.createOutbox({ store, listeners, listenerCache: o, quiet: true })],
+  retention: [{}, (o) => outbox.createOutbox({ store, listeners, retention: o, quiet: true })],
+  'the listener "one"': [
+    { url: URL_OF_NOBODY, signer },
+    (o) => outbox.createOutbox({ store, listeners: { one: give(o) }, quiet: true }),
+  ],
+  "an event for the outbox": [{ listener: "one", payload: { a: 1 } }, (o) => box().enqueue(give(o))],
+  enqueue: [{}, (o) => box().enqueue({ listener: "one", payload: { a: 1 } }, give(o))],
+  sqliteStore: [
+    { open: () => node.openSqlite(join(folder, "outbox.db"), { driver: "libsql" }) },
+    (o) => sqlite.sqliteStore(give(o)).close(),
+  ],
+  postgresStore: [{ pool: { query() {}, connect() {} } }, (o) => postgres.postgresStore(give(o))],
+  createReceiver: [{ listener }, (o) => receiver.createReceiver(give(o))],
+  listener: [listener, (o) => receiver.createReceiver({ listener: give(o) })],
+  "listener.auth": [
+    listener.auth,
+    (o) => receiver.createReceiver({ listener: { ...listener, auth: give(o) } }),
+  ],
+  standardWebhooksSigner: [{ secrets: STANDARD }, (o) => standard.standardWebhooksSigner(give(o))],
+  standardWebhooksVerifier: [{ secrets: STANDARD }, (o) => standard.standardWebhooksVerifier(give(o))],
+  httpSignatureSigner: [{ secret: SECRET, keyId: "k" }, (o) => httpSignature.httpSignatureSigner(give(o))],
+  httpSignatureVerifier: [
+    { url: "https://a.example/x", keys: resolver },
+    (o) => httpSignature.httpSignatureVerifier(give(o)),
+  ],
+  securityEventSigner: [{ issuer: "i", audience: "a", key }, (o) => set.securityEventSigner(give(o))],
+  securityEventVerifier: [
+    { issuer: "i", audience: "a", keys: resolver },
+    (o) => set.securityEventVerifier(give(o)),
+  ],
+  watchOutbox: [{ onAlert() {} }, (o) => alerts.watchOutbox(box(), give(o)).stop()],
+};
+
+function notDelivered(error: unknown): void {
+  if (!(error instanceof root.DeliveryError)) throw error;
+}
+
+/** What a call throws or rejects with. */
+async function failureOf(call: () => unknown): Promise<Error | undefined> {
+  try {
+    await call();
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+/** Public functions that take options and are no creators: their rooms look after themselves. */
+const BY_NAME = /^(?:create|open|watch|remote)|(?:Signer|Verifier|Store|Transport)$/;
+const OTHERS = new Set(["createKeySet", "openSqlite", "undiciTransport"]);
+
+it("every public creator is in the table", () => {
+  const entries = [
+    root,
+    alerts,
+    httpSignature,
+    jwks,
+    node,
+    outbox,
+    postgres,
+    sqlite,
+    receiver,
+    replay,
+    set,
+    standard,
+  ];
+  const names = entries.flatMap((entry) =>
+    Object.entries(entry).flatMap(([name, value]) => (typeof value === "function" ? [name] : [])),
+  );
+  expect(
+    [...new Set(names)].filter((name) => BY_NAME.test(name) && !OTHERS.has(name) && !(name in TAKERS)),
+  ).toEqual([]);
+});
+
+describe("an option that there is not", () => {
+  it.each(Object.entries(TAKERS))(
+    "is refused by %s, with the nearest or with all",
+    async (what, [options, call]) => {
+      expect(await failureOf(() => call(options))).toBeUndefined();
+      const failure = await failureOf(() => call({ ...options, zzzzzz: 1 }));
+      expect(failure).toBeInstanceOf(TypeError);
+      expect(failure?.message).toMatch(`${what} has no option "zzzzzz"; it has `);
+      for (const name of optionsIn(failure)) {
+        const misspelt = `${name.slice(0, -1)}${name.at(-1) === "x" ? "y" : "x"}`;
+        const near = await failureOf(() => call({ ...options, [misspelt]: 1 }));
+        expect(near?.message).toMatch(/did you mean \w+\?$|; it has/);
+      }
+    },
+  );
+
+  it("has its nearest name said", () => {
+    const refused = (name: string) => () => root.createSender({ url: URL_OF_NOBODY, signer, [name]: 3 });
+    expect(refused("retries")).toThrow('createSender has no option "retries"; did you mean retry?');
+    expect(refused("timeout")).toThrow("did you mean attemptTimeoutMs?");
+    expect(refused("singer")).toThrow("did you mean signer?");
+  });
+});
+
+/** The options that a refusal lists. */
+function optionsIn(failure: Error | undefined): string[] {
+  return /; it has (.*)$/.exec(failure?.message ?? "")?.[1]?.split(", ") ?? [];
+}
+
+const BAD: readonly unknown[] = [
+  ...[null, "", "x", "a\0b", "http://[bad", "http://", -1, 0.5, Number.NaN, 1e300, true],
+  ...[[], [5], ["x"], [undefined], {}, { x: 1 }, new Date(Number.NaN), new Map()],
+];
+const RAW =
+  /\bE[A-Z]{3,}: |ERR_|Invalid URL|is not a function|is not iterable|Cannot (?:read|convert|destructure)|not an object|is not defined/;
+
+describe("a bad value is taken, or refused by a code or by the option's name", () => {
+  it.each(Object.entries(TAKERS))("%s", async (_what, [options, call]) => {
+    const names = optionsIn(await failureOf(() => call({ ...options, zzzzzz: 1 })));
+    const failures: string[] = [];
+    for (const name of names)
+      for (const value of BAD) {
+        const failure = await failureOf(() => call({ ...options, [name]: value }));
+        if (failure === undefined) continue;
+        const isNamed =
+          "code" in failure ||
+          failure.message.includes(name) ||
+          /key|alg|kid|secret|the listener/.test(failure.message);
+        if (!isNamed || RAW.test(failure.message))
+          failures.push(`${name}: ${String(value)}: ${failure.message}`);
+      }
+    expect(failures).toEqual([]);
+  });
+});
