@@ -8,10 +8,9 @@ import { lossIn } from "./payload-loss.js";
 import { MAX_BODY_BYTES } from "./protocol.js";
 import { INSPECT } from "./shown.js";
 
-/** RFC 9562, section 5.4, with the variant of section 4.1. */
-/** The options of `createEvent`. */
 const OPTIONS = { eventId: 1 } as const;
 
+/** RFC 9562, section 5.4, with the variant of section 4.1. */
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
 /** One event: an id and the body's bytes, fixed before the first byte leaves. */
