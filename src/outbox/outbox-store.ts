@@ -136,7 +136,7 @@ export interface OutboxStore<Tx = unknown> {
   onWork?(wake: () => void): () => void;
   /**
    * Removes delivered and cancelled events and dead letters that ended before these times (a cancelled event counts as
-   * delivered); resolves to how many, a limited number.
+   * delivered), but no dead letter behind which events of its ordering key wait; resolves to how many, a limited number.
    */
   prune(before: { readonly delivered: number; readonly dead: number }): Promise<number>;
   /**

@@ -49,8 +49,10 @@ export class EndedEvents {
 
   pruned(before: { readonly delivered: number; readonly dead: number }, count: number): void {
     const old = [...this.#ledger.facts.values()].filter(
-      ({ state, endedAt }) =>
-        state !== "pending" && (endedAt ?? 0) < (state === "dead" ? before.dead : before.delivered),
+      (one) =>
+        one.state !== "pending" &&
+        (one.endedAt ?? 0) < (one.state === "dead" ? before.dead : before.delivered) &&
+        !this.#holdsUp(one),
     );
     const { deliveredMs, deadMs } = this.#retention;
     const early = Math.max(before.delivered + deliveredMs, before.dead + deadMs) - this.#ledger.storeNow();
@@ -59,6 +61,14 @@ export class EndedEvents {
     if (count !== old.length)
       this.#ledger.break("pruned", `${count} events were removed, and not ${old.length}`);
     for (const one of old) this.#forget(one);
+  }
+
+  /** Whether it is a dead letter behind which events of its key wait. */
+  #holdsUp({ blocksKey, listener, key, place }: Facts): boolean {
+    if (!blocksKey || key === undefined) return false;
+    return [...this.#ledger.facts.values()].some(
+      (one) => one.listener === listener && one.key === key && one.state === "pending" && one.place > place,
+    );
   }
 
   #forget({ name }: Facts): void {

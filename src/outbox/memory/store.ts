@@ -96,6 +96,13 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
     return gone.length;
   }
 
+  /** Whether it is a dead letter behind which events of its key wait. */
+  function holdsUp({ failure, event, key, sequence }: MemoryEntry): boolean {
+    if (!failure?.blocksKey) return false;
+    const others = [...queues.of(event.listener)];
+    return others.some((one) => one.key === key && isUnfinished(one) && one.sequence > sequence);
+  }
+
   const isPaused = (listener: string) => held.get(listener)?.paused !== undefined;
   const isAside = (listener: string) => isPaused(listener) || held.get(listener)?.unknown !== undefined;
   const isHeld = (listener: string, now: number) =>
@@ -231,7 +238,7 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
     },
     async prune({ delivered, dead }) {
       const before = { delivered, cancelled: delivered, dead, pending: 0, "in-flight": 0 };
-      const old = all().filter(({ state, endedAt }) => endedAt < before[state]);
+      const old = all().filter((entry) => entry.endedAt < before[entry.state] && !holdsUp(entry));
       return woken(remove(old.slice(0, BATCH)));
     },
     async due(after, most) {

@@ -1,6 +1,6 @@
 // Dead letters, expiry and removal in PostgreSQL.
 import { isEventId, newEventId } from "../../core/event.js";
-import { type Database, jsonLiteral, rowsOf } from "../../postgres/database.js";
+import { type Database, jsonLiteral, literal, rowsOf } from "../../postgres/database.js";
 import { CHANGE_KEPT_MS, SHARED_BODY_MS } from "../engine.js";
 import type { OutboxStore } from "../outbox-store.js";
 import type {
@@ -13,7 +13,7 @@ import type {
 } from "../records.js";
 import { FAILED } from "./leases.js";
 import { MOST_COUNT, type OutboxNames } from "./names.js";
-import { lockOrder, noteKeys, passOn, settle } from "./order.js";
+import { holdsUp, lockOrder, noteKeys, passOn, settle } from "./order.js";
 import { bodyOf, type DeadRow, deadColumns, deadLetter, ms } from "./rows.js";
 import { IS_BEHIND } from "./schema.js";
 
@@ -146,7 +146,19 @@ const SUMMED = 10_000;
 const SUMMED_RUNS = 100;
 
 /** What the removal of events in each state changes in the counts of pending, delivered and dead ones. */
-const REMOVED = { delivered: "0, -count(*), 0", cancelled: "0, 0, 0", dead: "0, 0, -count(*)" };
+const REMOVED = { delivered: "0, -count(*), 0", cancelled: "0, 0, 0" };
+
+/** How many pages of old dead letters one call passes that all hold up their keys. */
+const HELD_PAGES = 20;
+
+/** An old dead letter: its place, and whether events of its key wait behind it. */
+interface OldDeadRow {
+  readonly id: string;
+  readonly listener: string;
+  readonly ended_at: string;
+  readonly seq: string;
+  readonly holds_up: boolean;
+}
 
 type Windows = Parameters<OutboxStore["expire"]>[0];
 
@@ -179,7 +191,7 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
           ORDER BY l.ready_at LIMIT ${most} ${lock}) lost) l LIMIT ${most}`;
   };
 
-  /** Removes a batch of events that ended before a time; a removed dead letter no longer blocks its key. */
+  /** Removes a batch of delivered or cancelled events that ended before a time. */
   async function remove(state: keyof typeof REMOVED, before: number): Promise<number> {
     const old = `SELECT o.ctid FROM ${event} o
       WHERE o.state = '${state}' AND o.ended_at < to_timestamp(${Number(before)} / 1000.0)
@@ -187,12 +199,47 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
     const [found] = await database.read<{ found: boolean }>(`SELECT EXISTS (${old}) AS found`);
     if (!found?.found) return 0;
     const gone = `WITH gone AS (DELETE FROM ${event} e WHERE e.ctid = ANY (ARRAY(${old} FOR UPDATE SKIP LOCKED))
-        RETURNING e.listener, e.ordering_key, e.blocks_key),
+        RETURNING e.listener),
       counted AS (INSERT INTO ${tally} SELECT listener, ${REMOVED[state]} FROM gone GROUP BY listener)
+      SELECT (SELECT count(*)::int FROM gone) AS gone`;
+    const [rows] = (await database.script([gone])) as { gone: number }[][];
+    return rows?.[0]?.gone ?? 0;
+  }
+
+  /** Where the next page of old dead letters begins. */
+  let afterDead: Pick<OldDeadRow, "ended_at" | "seq"> | undefined;
+
+  /**
+   * Removes old dead letters, which then no longer block their keys, but none behind which events of its key wait. Those
+   * are passed, and the next call goes on behind them, so that it does not read all of them again and again.
+   */
+  async function removeDead(before: number): Promise<number> {
+    const isOld = `o.state = 'dead' AND o.ended_at < to_timestamp(${Number(before)} / 1000.0)`;
+    for (let page = 1; ; page++) {
+      const behind = afterDead
+        ? `AND (o.ended_at, o.seq) > (${literal(afterDead.ended_at)}::timestamptz, ${literal(afterDead.seq)}::bigint)`
+        : "";
+      const rows = await database.search<OldDeadRow>(
+        `SELECT o.id, o.listener, o.ended_at::text AS ended_at, o.seq::text AS seq, ${holdsUp(event, "o")} AS holds_up
+         FROM ${event} o WHERE ${isOld} ${behind} ORDER BY o.ended_at, o.seq LIMIT ${BATCH}`,
+      );
+      afterDead = rows.length === BATCH ? rows.at(-1) : undefined;
+      const old = rows.filter((row) => !row.holds_up).map(({ id, listener }) => ({ id, listener }));
+      const removed = old.length > 0 ? await removeThese(old, isOld) : 0;
+      if (removed > 0 || !afterDead || page === HELD_PAGES) return removed;
+    }
+  }
+
+  async function removeThese(old: readonly object[], isOld: string): Promise<number> {
+    const gone = `WITH gone AS (DELETE FROM ${event} e WHERE e.ctid = ANY (ARRAY(
+          SELECT o.ctid FROM json_to_recordset(${jsonLiteral(old)}) AS g(id uuid, listener text)
+          JOIN ${event} o ON o.id = g.id AND o.listener = g.listener
+          WHERE ${isOld} AND NOT ${holdsUp(event, "o")} FOR UPDATE OF o SKIP LOCKED))
+        RETURNING e.listener, e.ordering_key, e.blocks_key),
+      counted AS (INSERT INTO ${tally} SELECT listener, 0, 0, -count(*) FROM gone GROUP BY listener)
       SELECT (SELECT count(*)::int FROM gone) AS gone, ${noteKeys("gone WHERE blocks_key")}`;
-    const script = state === "dead" ? [lockOrder(names), gone, passOn(names)] : [gone];
-    const results = await database.script(script);
-    return (results[state === "dead" ? 1 : 0] as { gone: number }[])[0]?.gone ?? 0;
+    const results = await database.script([lockOrder(names), gone, passOn(names)]);
+    return (results[1] as { gone: number }[])[0]?.gone ?? 0;
   }
 
   /** Replaces many changes of the counts by their sums; resolves to by how many rows the table is shorter. */
@@ -283,7 +330,7 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
       const removed = [
         await remove("delivered", delivered),
         await remove("cancelled", delivered),
-        await remove("dead", dead),
+        await removeDead(dead),
       ];
       await removeBodies();
       await sumUp();

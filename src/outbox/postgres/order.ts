@@ -25,6 +25,14 @@ function firstOf(event: string, key: string, state: string): string {
   return `(SELECT f.seq FROM ${event} f WHERE ${ofKey("f", key, state)} ORDER BY f.seq LIMIT 1)`;
 }
 
+/** Whether events of a row's key wait behind it, if it is a dead letter that blocks its key. */
+export function holdsUp(event: string, row: string): string {
+  const waits = ["parked", "new", "waiting", "later", "aside", "leased"].map(
+    (state) => `EXISTS (SELECT FROM ${event} w WHERE ${ofKey("w", row, state)} AND w.seq > ${row}.seq)`,
+  );
+  return `(${row}.blocks_key AND ${row}.ordering_key IS NOT NULL AND (${waits.join(" OR ")}))`;
+}
+
 /** The keys that an earlier statement of the transaction noted. */
 const NOTED = `json_to_recordset(current_setting('hookproof.keys')::json) AS k(listener text, ordering_key text)`;
 

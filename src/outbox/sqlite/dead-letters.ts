@@ -165,9 +165,17 @@ const CODE: ErrorCode = "WINDOW_CLOSED";
 export interface Upkeep {
   expire(windows: Parameters<OutboxStore["expire"]>[0], now: number): ExpiredEvent[];
   prune(before: Parameters<OutboxStore["prune"]>[0], now: number): number;
+  /**
+   * Removes a page of old dead letters, but none behind which events of its key wait. The next call goes on behind them.
+   *
+   * @returns how many were removed, and whether there are more
+   */
+  pruneDead(before: number): { readonly removed: number; readonly isMore: boolean };
 }
 
 type ExpiredRow = ChangedRow & { id: string; enqueued_at: number; attempts: number };
+
+type OldDeadRow = ChangedRow & Place & { readonly holdsUp: number };
 
 export function upkeep(db: SqliteDatabase): Upkeep {
   const changed = stateChange(db);
@@ -199,6 +207,12 @@ export function upkeep(db: SqliteDatabase): Upkeep {
     prune: `DELETE FROM hookproof_outbox WHERE seq IN (
         SELECT seq FROM hookproof_outbox WHERE state = ? AND ended_at < ? ORDER BY ended_at LIMIT ?)
       RETURNING seq, listener, ordering_key`,
+    oldDead: `SELECT seq, listener, ordering_key, ended_at, turn IS NOT NULL AND EXISTS (
+        SELECT 1 FROM hookproof_outbox AS later
+        WHERE later.listener = dead.listener AND later.ordering_key = dead.ordering_key AND later.turn IS NOT NULL
+          AND later.seq > dead.seq AND later.state = ${PENDING}) AS holdsUp
+      FROM hookproof_outbox AS dead WHERE state = ${DEAD} AND ended_at < ? AND (ended_at, seq) > (?, ?)
+      ORDER BY ended_at, seq LIMIT ?`,
     oldBodies: `SELECT rowid AS place, EXISTS (
         SELECT 1 FROM hookproof_outbox AS one
         WHERE one.id = shared.id AND one.digest = shared.digest AND one.state IN (${PENDING}, ${DEAD})) AS isUsed
@@ -214,12 +228,16 @@ export function upkeep(db: SqliteDatabase): Upkeep {
         WHERE unknown_since IS NOT NULL AND paused_at IS NULL AND unknown_until <= ? AND NOT EXISTS (
           SELECT 1 FROM hookproof_outbox AS one WHERE one.listener = own.listener AND ${IS_ASIDE})
         LIMIT ?)`,
+    pruneDead: "DELETE FROM hookproof_outbox WHERE seq IN (SELECT value FROM json_each(?))",
     dropBodies: "DELETE FROM hookproof_outbox_shared WHERE rowid IN (SELECT value FROM json_each(?))",
     keepBodies: `UPDATE hookproof_outbox_shared SET check_at = ? + (? - stored_at) / 2 + ${SHARED_BODY_MS}
       WHERE rowid IN (SELECT value FROM json_each(?))`,
   });
 
-  function remove(state: number, before: number): number {
+  /** The dead letter after which the next page of old ones begins. */
+  let afterDead: Place | undefined;
+
+  function remove(state: typeof DELIVERED | typeof CANCELLED, before: number): number {
     const rows = ask<ChangedRow>("prune", state, before, BATCH);
     changed(rows, state === CANCELLED ? undefined : state, undefined);
     return rows.length;
@@ -257,11 +275,21 @@ export function upkeep(db: SqliteDatabase): Upkeep {
         return { listener, id, enqueuedAt, attempts };
       });
     },
-    prune({ delivered, dead }, now) {
+    prune({ delivered }, now) {
       removeBodies(now);
       change("pruneUnknown", now, BATCH);
       change("pruneListeners", now, now - CHANGE_KEPT_MS, now, BATCH);
-      return remove(DELIVERED, delivered) + remove(CANCELLED, delivered) + remove(DEAD, dead);
+      return remove(DELIVERED, delivered) + remove(CANCELLED, delivered);
+    },
+    pruneDead(before) {
+      const { ended_at, seq } = afterDead ?? { ended_at: null, seq: 0 };
+      const rows = ask<OldDeadRow>("oldDead", before, ended_at ?? Number.MIN_SAFE_INTEGER, seq, BATCH);
+      const isMore = rows.length === BATCH;
+      afterDead = isMore ? rows.at(-1) : undefined;
+      const gone = rows.filter(({ holdsUp }) => !holdsUp);
+      if (gone.length > 0) change("pruneDead", JSON.stringify(gone.map((row) => row.seq)));
+      changed(gone, DEAD, undefined);
+      return { removed: gone.length, isMore };
     },
   };
 }

@@ -154,7 +154,11 @@ export function sqliteStore(options: SqliteStoreOptions): OutboxStore<SqliteData
     async prune(before) {
       const own = { ...before };
       await bringBack(); // a process may have ended while it did that
-      return changing(() => ending.prune(own, clock.now()));
+      const removed = await changing(() => ending.prune(own, clock.now()));
+      for (let page = 1; ; page++) {
+        const dead = await changing(() => ending.pruneDead(own.dead));
+        if (dead.removed > 0 || !dead.isMore || page === HELD_PAGES) return removed + dead.removed;
+      }
     },
     async close() {
       if (isClosed) return;
@@ -166,6 +170,9 @@ export function sqliteStore(options: SqliteStoreOptions): OutboxStore<SqliteData
     },
   };
 }
+
+/** How many pages of old dead letters one call of `prune` passes that all hold up their keys. */
+const HELD_PAGES = 20;
 
 /** The enqueueing over each connection, which is checked when it is first used. */
 function enqueueingOver(own: SqliteDatabase): (db: SqliteDatabase) => ReturnType<typeof enqueueing> {

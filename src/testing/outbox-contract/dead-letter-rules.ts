@@ -317,12 +317,22 @@ export const upkeepRules = [
     await put(delivered);
     expectSame("enqueued again", (await states())[0], "pending");
   }),
-  rule("a removed dead letter no longer blocks its key", async ({ store, failOne, take, subject }) => {
-    await store.enqueue([event("1", { orderingKey: "k" }), event("2", { orderingKey: "k" })]);
+  rule("prune keeps a dead letter behind which events of its key wait", async (bench) => {
+    const { store, put, failOne, take, subject, deadLetters } = bench;
+    const [first, second] = [event("1", { orderingKey: "k" }), event("2", { orderingKey: "k" })];
+    await put(first, second);
     await failOne({ blocksKey: true });
+    await put(event("lets its key go on", { orderingKey: "other" }));
+    await failOne();
     await subject.passTime(60_000);
-    const now = await store.now();
-    await store.prune({ delivered: 0, dead: now - 1_000 });
-    expectSame("claimed", texts(await take()), ["2"]);
+    await put(event("3", { orderingKey: "other" }));
+    const prune = async () => store.prune({ delivered: 0, dead: (await store.now()) - 1_000 });
+    expectSame("removed", await prune(), 1);
+    expectSame("kept", texts(await deadLetters()), ["1"]);
+    expectSame("claimed", texts(await take()), ["3"]);
+    await store.cancel({ ids: [second.id] });
+    expectSame("removed when nothing waits behind it", await prune(), 1);
+    await put(event("4", { orderingKey: "k" }));
+    expectSame("claimed then", texts(await take()), ["4"]);
   }),
 ];

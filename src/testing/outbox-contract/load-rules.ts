@@ -122,13 +122,29 @@ export const loadRules = [
     const second = await failOne({ blocksKey: true });
     expectSame("the second", texts([second]), ["2"]);
     expectSame("claimed behind a blocking dead letter", (await take()).length, 0);
-    await subject.passTime(60_000);
-    await store.prune({ delivered: 0, dead: (await store.now()) - 1_000 });
+    await store.drop({});
     const third = await takeOne();
     expectSame("the third", texts([third]), ["3"]);
     expectSame("claimed beside it", (await take()).length, 0);
     await deliver(third.lease);
     expectSame("the fourth", texts([await takeOne()]), ["4"]);
+  }),
+  rule("prune gets past dead letters behind which events wait, however many they are", async (bench) => {
+    const { store, put, take, failOne, subject } = bench;
+    const keys = Array.from({ length: 1_050 }, (_, index) => String(index));
+    const each = (text: string) => keys.map((orderingKey) => event(text, { orderingKey }));
+    await store.enqueue(each("dead"));
+    expectSame("claimed", (await take(keys.length)).length, keys.length);
+    await store.enqueue(each("waits"));
+    await subject.passTime(WINDOW_MS + LEASE_MS);
+    const windows = new Map([[LISTENER, { windowMs: WINDOW_MS, blocksKey: true }]]);
+    for (let more = 1; more > 0; ) more = (await store.expire(windows)).length;
+    await put(event("last", { orderingKey: "last" }));
+    await failOne({ blocksKey: true });
+    await subject.passTime(60_000);
+    expectSame("removed", await store.prune({ delivered: 0, dead: (await store.now()) - 1_000 }), 1);
+    const [{ pending, dead } = { pending: 0, dead: 0 }] = await store.stats();
+    expectSame("left", [pending, dead], [keys.length, keys.length]);
   }),
   rule("a caller may change its arguments as soon as a call has returned", async (bench) => {
     const { store, take, takeOne } = bench;
