@@ -96,11 +96,12 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
     return gone.length;
   }
 
-  /** Whether it is a dead letter behind which events of its key wait. */
-  function holdsUp({ failure, event, key, sequence }: MemoryEntry): boolean {
-    if (!failure?.blocksKey) return false;
-    const others = [...queues.of(event.listener)];
-    return others.some((one) => one.key === key && isUnfinished(one) && one.sequence > sequence);
+  /** The last event that waits of each ordering key. */
+  function lastOfKeys(): ReadonlyMap<string, number> {
+    const last = new Map<string, number>();
+    for (const one of all())
+      if (isUnfinished(one)) last.set(one.key, Math.max(one.sequence, last.get(one.key) ?? 0));
+    return last;
   }
 
   const isPaused = (listener: string) => held.get(listener)?.paused !== undefined;
@@ -238,8 +239,11 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
     },
     async prune({ delivered, dead }) {
       const before = { delivered, cancelled: delivered, dead, pending: 0, "in-flight": 0 };
-      const old = all().filter((entry) => entry.endedAt < before[entry.state] && !holdsUp(entry));
-      return woken(remove(old.slice(0, BATCH)));
+      const old = all().filter(({ state, endedAt }) => endedAt < before[state]);
+      const last = old.some(({ failure }) => failure?.blocksKey) ? lastOfKeys() : undefined;
+      const holdsUp = ({ failure, key, sequence }: MemoryEntry) =>
+        failure?.blocksKey === true && (last?.get(key) ?? 0) > sequence;
+      return woken(remove(old.filter((entry) => !holdsUp(entry)).slice(0, BATCH)));
     },
     async due(after, most) {
       const now = clock.now();
