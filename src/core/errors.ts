@@ -155,7 +155,7 @@ export function notGiven(
 ): HookproofError {
   return new HookproofError(
     code,
-    `${what} is undefined: is an environment variable not set, or is its name another one?`,
+    `${what} is undefined: is its environment variable set?`,
   );
 }
 

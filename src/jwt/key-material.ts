@@ -192,12 +192,16 @@ function ofOpenSsh(bytes: Uint8Array): string {
   return "is in OpenSSH's own form; convert a copy of it, which is changed in place: ssh-keygen -p -m PKCS8 -f key";
 }
 
-const [INTEGER, BIT_STRING, OCTET_STRING, SEQUENCE, CURVE] = [0x02, 0x03, 0x04, 0x30, 0xa0];
-const VERSION = Uint8Array.of(INTEGER, 1, 0);
+const INTEGER = 0x02;
+const BIT_STRING = 0x03;
+const OCTET_STRING = 0x04;
+const SEQUENCE = 0x30;
+const CURVE = 0xa0;
+const VERSION = /* @__PURE__ */ Uint8Array.of(INTEGER, 1, 0);
 /** The algorithm identifier of RSA keys: rsaEncryption, NULL (RFC 8017, A.1). */
-const RSA = Uint8Array.of(0x30, 13, 6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 1, 1, 5, 0);
+const RSA = /* @__PURE__ */ Uint8Array.of(0x30, 13, 6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 1, 1, 5, 0);
 /** The object identifier ecPublicKey (RFC 5480, 2.1.1). */
-const EC = Uint8Array.of(6, 7, 0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1);
+const EC = /* @__PURE__ */ Uint8Array.of(6, 7, 0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1);
 
 /** The key of DER as PKCS#8 of version 0 (RFC 5208), which everything imports. */
 function readDer(bytes: Uint8Array): ReadKey {

@@ -20,12 +20,13 @@ export interface OutboxListenerOptions extends AttemptOptions, LimitOptions {
   onDead?: "continue" | "block" | undefined;
 }
 
-const LISTENER_OPTIONS: OptionNames<OutboxListenerOptions> = {
+/** A function, as a bundler keeps a table with `...` in it for everybody. */
+const listenerOptions = (): OptionNames<OutboxListenerOptions> => ({
   ...ATTEMPT_OPTIONS,
   ...LIMIT_OPTIONS,
   retry: "object",
   onDead: 1,
-};
+});
 
 /** A listener with its connection, retry policy and limits. */
 export interface OutboxListener extends Attempts {
@@ -50,7 +51,7 @@ export function outboxListener(
   { clock, observe, leaseMs }: { clock: Clock; observe: Observer | undefined; leaseMs: number },
 ): OutboxListener {
   if (!isName(name)) throw new TypeError(`${JSON.stringify(name)} is no name for a listener`);
-  checkOptions(`the listener ${JSON.stringify(name)}`, options, LISTENER_OPTIONS);
+  checkOptions(`the listener ${JSON.stringify(name)}`, options, listenerOptions());
   const { onDead = "continue" } = options;
   if (onDead !== "continue" && onDead !== "block")
     throw new TypeError('onDead must be "continue" or "block"');

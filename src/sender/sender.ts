@@ -34,7 +34,8 @@ export interface SenderOptions<Events extends object = UntypedEvents> extends At
   wait?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined;
 }
 
-const SENDER_OPTIONS: OptionNames<SenderOptions> = {
+/** A function, as a bundler keeps a table with `...` in it for everybody. */
+const senderOptions = (): OptionNames<SenderOptions> => ({
   ...ATTEMPT_OPTIONS,
   retry: "object",
   deadlineMs: "number",
@@ -43,7 +44,7 @@ const SENDER_OPTIONS: OptionNames<SenderOptions> = {
   clock: ".now",
   random: "function",
   wait: "function",
-};
+});
 
 /** Options of one `send`. */
 export interface SendOptions {
@@ -133,7 +134,7 @@ export interface Sender<Events extends object = UntypedEvents> {
 export function createSender<Events extends object = UntypedEvents>(
   options: SenderOptions<Events>,
 ): Sender<Events> {
-  checkOptions("createSender", options, SENDER_OPTIONS);
+  checkOptions("createSender", options, senderOptions());
   const { deadlineMs = 30_000 } = options;
   const clock = checkedClock(options.clock ?? systemClock);
   if (!(deadlineMs > 0)) throw new RangeError("deadlineMs must be above 0");
