@@ -36,9 +36,9 @@ export interface TokenRefusal {
   readonly seen: string;
 }
 
-/** The token of an `Authorization` header: `Bearer` in any case, one space, one token. */
+/** The token of an `Authorization` header: `Bearer` in any case, spaces (RFC 6750, 2.1: one or more), one token. */
 export function bearerToken(authorization: string): string | undefined {
-  return /^bearer ([\x21-\x7e]+)$/i.exec(authorization)?.[1];
+  return /^bearer +([\x21-\x7e]+)$/i.exec(authorization)?.[1];
 }
 
 /** What a kind of token is in addition to what every token is. */

@@ -11,15 +11,19 @@ const codeOf = (token: string, allowEd25519 = false) => {
 };
 
 describe("the Authorization value", () => {
-  it.each(["Bearer a.b.c", "bearer a.b.c", "BEARER a.b.c"])("%s", (value) => {
-    expect(bearerToken(value)).toBe("a.b.c");
-  });
+  it.each(["Bearer a.b.c", "Bearer  a.b.c", "Bearer     a.b.c", "bearer a.b.c", "BEARER a.b.c"])(
+    "%s",
+    (value) => {
+      expect(bearerToken(value)).toBe("a.b.c");
+    },
+  );
 
   it.each([
     "",
     "Bearer",
     "Bearer ",
-    "Bearer  a.b.c",
+    "Bearer \ta.b.c",
+    "Bearera.b.c",
     "Bearer a.b.c ",
     "Bearer a b",
     "Bearer a.b.c, Bearer a.b.c",
