@@ -50,11 +50,12 @@ export function verificationKeys(document: unknown, rules: KeyRules): Verificati
   return {
     async find(kid, alg) {
       const named = keys.filter((key) => key.kid === kid);
-      const [jwk] = named;
-      if (jwk === undefined) return notFound(`no key with kid ${shown(kid)}`);
-      if (named.length > 1) return notFound(`kid ${shown(kid)} occurs ${named.length} times`);
-      const unfit = unfitness(jwk, alg, rules);
-      if (unfit) return notFound(`kid ${shown(kid)} has ${unfit}`);
+      if (named.length === 0) return notFound(`no key with kid ${shown(kid)}`);
+      // A kid may stand twice where use or alg tells the keys apart (RFC 7517, 4.5).
+      const [jwk, second] = named.filter((key) => unfitness(key, alg, rules) === undefined);
+      if (second) return notFound(`kid ${shown(kid)} occurs ${named.length} times`);
+      if (jwk === undefined)
+        return notFound(`kid ${shown(kid)} has ${unfitness(named[0] as JWK, alg, rules)}`);
       const keyAlg = alg === "Ed25519" ? "EdDSA" : alg;
       // The algorithm is part of the name: a failed import for one must not block a lenient key for the others.
       const name = `${keyAlg} ${kid}`;

@@ -30,9 +30,13 @@ describe("localKeys", () => {
     expect(await find([])).toBe("KEY_NOT_FOUND");
   });
 
-  it("a kid that stands twice is unusable", async () => {
+  it("a kid that stands twice is used where use or alg leaves one key", async () => {
     expect(await find([good, good])).toBe("KEY_NOT_FOUND");
-    expect(await find([good, { ...good, use: "enc" }])).toBe("KEY_NOT_FOUND");
+    expect(await find([good, without(good, "alg")], "ES256", { lenient: true })).toBe("KEY_NOT_FOUND");
+    for (const other of [{ use: "enc" }, { alg: "ES384" }, { alg: "RS256", kty: "RSA" }]) {
+      expect(await find([good, { ...good, ...other }])).toBe("found");
+      expect(await find([{ ...good, ...other }, good])).toBe("found");
+    }
   });
 
   it("demands use and alg, unless it is told to be lenient", async () => {
