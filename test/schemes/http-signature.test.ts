@@ -1,4 +1,4 @@
-import { generateKeyPairSync, sign } from "node:crypto";
+import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { createEvent, createSender, hmacSigner, signRequest } from "hookproof";
 import {
   type HttpSignatureVerifierOptions,
@@ -184,7 +184,8 @@ describe("HTTP message signatures", () => {
       expired: [input((value) => `${value};expires=${NOW}`), "TIMESTAMP_OUT_OF_WINDOW"],
       old: [await signed(hmac, "{}", NOW - 301), "TIMESTAMP_OUT_OF_WINDOW"],
       "of the future": [await signed(hmac, "{}", NOW + 301), "TIMESTAMP_OUT_OF_WINDOW"],
-      "no alg": [input((value) => value.replace(';alg="hmac-sha256"', "")), "KEY_NOT_FOUND"],
+      "alg taken away": [input((value) => value.replace(';alg="hmac-sha256"', "")), "SIGNATURE_MISMATCH"],
+      "alg as a number": [input((value) => value.replace('alg="hmac-sha256"', "alg=1")), "KEY_NOT_FOUND"],
       "unknown alg": [input((value) => value.replace("hmac-sha256", "none")), "KEY_NOT_FOUND"],
       "another key": [input((value) => value.replace("shared-1", "shared-2")), "KEY_NOT_FOUND"],
       "another time": [
@@ -225,6 +226,41 @@ describe("HTTP message signatures", () => {
     };
     expect(await codeOf(others(7))).toBe("accepted");
     expect(await codeOf(others(8))).toBe("SIGNATURE_MALFORMED");
+  });
+
+  it("without alg the key of keyid decides (RFC 9421, 3.2)", async () => {
+    const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+    const jwk = { ...publicKey.export({ format: "jwk" }), kid: "s", alg: "EdDSA", use: "sig" } as JWK;
+    const other = (await generateKey({ alg: "ES256", kid: "e" })).publicJwk;
+    const keys = localKeys({ keys: [other, jwk] });
+    /** A signer that leaves alg out, as the RFC advises. */
+    const without = async (keyid: string, signBase: (base: string) => string): Promise<Request> => {
+      const right = await signed();
+      const shown = right.headers.find(([name]) => name === "Signature-Input")?.[1] ?? "";
+      const input = shown.replace(';alg="hmac-sha256"', "").replace("shared-1", keyid).replace("sig1=", "");
+      const all = Object.fromEntries(right.headers.map(([name, value]) => [name.toLowerCase(), value]));
+      const covered = ["content-type", "content-digest", "webhook-event-id"];
+      const lines = covered.map((name) => `"${name}": ${all[name]}`);
+      const base = [`"@method": POST`, `"@target-uri": ${url}`, ...lines, `"@signature-params": ${input}`];
+      const signature = `sig1=:${signBase(base.join("\n"))}:`;
+      return changed(
+        changed(right, "signature-input", () => `sig1=${input}`),
+        "signature",
+        () => signature,
+      );
+    };
+    const byKey = (base: string) => sign(null, Buffer.from(base), privateKey).toString("base64");
+    const bySecret = (base: string) => createHmac("sha256", secret).update(base).digest("base64");
+    expect(await codeOf(await without("s", byKey), { keys })).toBe("accepted");
+    expect(await codeOf(await without("shared-1", bySecret), { keys })).toBe("accepted");
+    expect(await codeOf(await without("e", byKey), { keys })).toBe("SIGNATURE_MISMATCH");
+    expect(await codeOf(await without("nobody", byKey), { keys })).toBe("KEY_NOT_FOUND");
+    // Whoever knows the public key signs with its bytes as a secret.
+    const confused = (base: string) =>
+      createHmac("sha256", Buffer.from(jwk.x ?? "", "base64url"))
+        .update(base)
+        .digest("base64");
+    expect(await codeOf(await without("s", confused), { keys })).toBe("SIGNATURE_MISMATCH");
   });
 
   it("a public key is no secret, and a request of another scheme is none of this", async () => {

@@ -41,7 +41,7 @@ const rfc = readVectors<{
 /** Our algorithms for those of the cases; rsa-pss-sha512 is none of them. */
 const OURS: Readonly<Record<string, Algorithm>> = { "ecdsa-p256-sha256": "ES256", ed25519: "EdDSA" };
 
-const NO_ALG = "the signature names no alg, and this profile never guesses one";
+const NO_ALG = "it names no alg, and its key is for rsa-pss-sha512, which this profile has not";
 const TOO_LITTLE = "the signature does not cover all that this profile demands";
 
 interface Refusal {

@@ -73,7 +73,7 @@ const TABLE = (eventIdHeader: string): readonly SchemeCheck[] => [
   },
   {
     step: "key",
-    rule: "keyid names a key of the receiver, for the algorithm of alg",
+    rule: "keyid names a key of the receiver, for the algorithm of alg if that is there",
     codes: ["KEY_NOT_FOUND", "KEY_SET_UNAVAILABLE", "KEY_SET_INVALID"],
   },
   {
@@ -246,14 +246,18 @@ function checkSignature(
   if (base === undefined)
     return refused("signature", "SIGNATURE_MALFORMED", "covers what the request does not have, or twice");
   const { keyid, alg } = parameters;
-  if (typeof keyid !== "string" || typeof alg !== "string")
-    return refused("key", "KEY_NOT_FOUND", "no keyid, or no alg");
+  if (typeof keyid !== "string" || (alg !== undefined && typeof alg !== "string"))
+    return refused("key", "KEY_NOT_FOUND", "no keyid, or an alg that is no text");
   if (digest !== undefined) return refused("signature", "SIGNATURE_MISMATCH", digest);
 
   const ended = (found: Found): CheckedSignature => {
     if (typeof found === "object") return refused("key", found.code, found.detail);
     if (found) return { ...time, checks: [...time.checks, passed("signature")] };
-    return refused("signature", "SIGNATURE_MISMATCH", `by keyid ${shown(keyid)}, alg ${shown(alg)}`);
+    return refused(
+      "signature",
+      "SIGNATURE_MISMATCH",
+      `by keyid ${shown(keyid)}${alg === undefined ? "" : `, alg ${shown(alg)}`}`,
+    );
   };
   const found = isBy({ keyid, alg }, signature, base, agreed);
   return andThen(found, ended);
@@ -282,29 +286,37 @@ type Found = boolean | { readonly code: VerdictCode; readonly detail: string };
 
 /** Whether the key of this name has made the signature. A secret is never tried as a public key. */
 function isBy(
-  { keyid, alg: name }: { readonly keyid: string; readonly alg: string },
+  { keyid, alg: name }: { readonly keyid: string; readonly alg: string | undefined },
   signature: string,
   base: string,
   { secrets, keys }: Agreed,
 ): Found | Promise<Found> {
-  if (name === HMAC_NAME) {
+  if (name === HMAC_NAME || (name === undefined && secrets.has(keyid))) {
     const secret = secrets.get(keyid);
     if (!secret) return { code: "KEY_NOT_FOUND", detail: `no secret has the keyid ${shown(keyid)}` };
     return constantTimeEqual(secret(base), signature);
   }
-  const alg = ALGORITHMS.find((one) => ALGORITHM_NAMES[one] === name);
-  if (!alg || !keys) return { code: "KEY_NOT_FOUND", detail: `no key is for alg ${shown(name)}` };
-  return isByKey(keys, { kid: keyid, alg }, decodeBase64(signature) ?? new Uint8Array(), utf8(base));
+  // Without alg the key's own decides (RFC 9421, 3.2 step 6): it is a key for one algorithm.
+  const algs = ALGORITHMS.filter((one) => name === undefined || ALGORITHM_NAMES[one] === name);
+  if (algs.length === 0 || !keys)
+    return { code: "KEY_NOT_FOUND", detail: `no key is for alg ${shown(name ?? "")}` };
+  return isByKey(keys, { kid: keyid, algs }, decodeBase64(signature) ?? new Uint8Array(), utf8(base));
 }
 
 async function isByKey(
   keys: KeyResolver,
-  wanted: { readonly kid: string; readonly alg: Algorithm },
+  { kid, algs }: { readonly kid: string; readonly algs: readonly Algorithm[] },
   signature: Uint8Array<ArrayBuffer>,
   base: Uint8Array<ArrayBuffer>,
 ): Promise<Found> {
-  const resolved = await resolveKey(keys, wanted);
-  return resolved.ok ? hasSigned(resolved.key, wanted.alg, signature, base) : resolved;
+  let refusal: Found = false;
+  for (const alg of algs) {
+    const resolved = await resolveKey(keys, { kid, alg });
+    if (resolved.ok) return hasSigned(resolved.key, alg, signature, base);
+    refusal = resolved;
+    if (resolved.code !== "KEY_NOT_FOUND") break;
+  }
+  return refusal;
 }
 
 type Candidates = readonly [ReadSignature, ...ReadSignature[]];
