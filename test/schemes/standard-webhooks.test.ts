@@ -167,6 +167,20 @@ describe("sending", () => {
   });
 });
 
+it("a secret of a few bytes, which was cut or mistyped, is refused by both sides", () => {
+  const of = (bytes: number) => ({ secrets: `whsec_${Buffer.alloc(bytes, 7).toString("base64")}` });
+  for (const bytes of [1, 2, 3, 15]) {
+    const refused = expect.objectContaining({
+      code: "SECRET_INVALID",
+      message: expect.stringContaining(`has ${bytes} byte`),
+    });
+    expect(() => standardWebhooksSigner(of(bytes))).toThrow(refused);
+    expect(() => standardWebhooksVerifier(of(bytes))).toThrow(refused);
+  }
+  standardWebhooksSigner(of(16));
+  standardWebhooksVerifier(of(16));
+});
+
 describe("a receiver refuses", () => {
   const many = (count: number) => [...Array(count - 1).fill(`v1,${"A".repeat(43)}=`), VECTOR.v1].join(" ");
   const padded = VECTOR.v1.slice(0, -1);

@@ -80,7 +80,13 @@ export function readKey(text: string): Key {
   if (bytes === undefined) throw invalid(`is not ${prefix} and base64 in the standard alphabet`);
   const kind = KINDS[prefix] as Key["kind"];
   if (bytes.length === 0) throw invalid("is empty");
-  if (kind === "symmetric") return { kind, bytes };
+  if (kind === "symmetric") {
+    if (bytes.length < LEAST_BYTES)
+      throw invalid(
+        `has ${countOf(bytes.length, "byte")}, too few to be a secret: was it cut? It should have 24 to 64`,
+      );
+    return { kind, bytes };
+  }
   const seed = kind === "private" && bytes.length === 64 ? bytes.subarray(0, 32) : bytes; // some append the public half
   if (seed.length !== 32)
     throw invalid(
@@ -89,6 +95,9 @@ export function readKey(text: string): Key {
   if (kind === "public" && isOfLowOrder(seed)) throw invalid("is a public key for which everybody can sign");
   return { kind, bytes: seed };
 }
+
+/** A cut or mistyped secret decodes to a few bytes, and would sign all the same. */
+const LEAST_BYTES = 16;
 
 function invalid(what: string): HookproofError {
   return new HookproofError("SECRET_INVALID", `The secret ${what}.`);
