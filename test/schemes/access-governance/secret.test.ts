@@ -74,7 +74,7 @@ describe("a secret", () => {
     const missing = process.env.HOOKPROOF_NO_SUCH_VARIABLE as string;
     const refused = expect.objectContaining({
       code: "SECRET_INVALID",
-      message: expect.stringMatching(/is undefined: is an environment variable not set/),
+      message: expect.stringMatching(/is undefined: is its environment variable set/),
     });
     expect(() => hmacSigner({ secret: missing })).toThrow(refused);
     expect(() => hmacSigner({ secret: [secret, missing] })).toThrow(refused);
