@@ -12,6 +12,8 @@ public static class HmacVerify
     static bool IsGenuine(string secret, string timestamp, string eventId, string signature, byte[] body, long now)
     {
         if (!Regex.IsMatch(timestamp, "^[0-9]{1,15}\\z") || Math.Abs(now - long.Parse(timestamp)) > 300) return false;
+        // Nothing else ends the id: without its form a part of the body could be moved into it.
+        if (!Regex.IsMatch(eventId, "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}\\z")) return false;
         if (secret.Length == 0) return false; // everybody can sign with it
         // The key is the secret's text itself, not what it decodes to.
         using (var mac = new HMACSHA256(Encoding.UTF8.GetBytes(secret)))

@@ -15,6 +15,8 @@ public class HmacVerify {
       String secret, String timestamp, String eventId, String signature, byte[] body, long now)
       throws Exception {
     if (!timestamp.matches("[0-9]{1,15}") || Math.abs(now - Long.parseLong(timestamp)) > 300) return false;
+    // Nothing else ends the id: without its form a part of the body could be moved into it.
+    if (!eventId.matches("(?i)[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")) return false;
     if (secret.isEmpty()) return false; // everybody can sign with it
     Mac mac = Mac.getInstance("HmacSHA256");
     // The key is the secret's text itself, not what it decodes to.

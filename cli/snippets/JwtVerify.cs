@@ -8,6 +8,7 @@ using System.Linq;
 using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
+using System.Text.RegularExpressions;
 
 public static class JwtVerify
 {
@@ -26,6 +27,7 @@ public static class JwtVerify
 
     static bool IsGenuine(RSA key, string url, string baseUrl, string eventId, string token, byte[] body, long now)
     {
+        if (!Regex.IsMatch(eventId, "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}\\z")) return false;
         string[] parts = token.Split('.');
         if (parts.Length != 3) return false;
         try

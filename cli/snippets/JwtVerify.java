@@ -1,5 +1,6 @@
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.nio.file.Files;
@@ -30,13 +31,16 @@ public class JwtVerify {
   static boolean isGenuine(
       PublicKey key, String url, String baseUrl, String eventId, String token, byte[] body, long now)
       throws Exception {
+    if (!eventId.matches("(?i)[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")) return false;
     String[] parts = token.split("\\.", -1);
     if (parts.length != 3) return false;
     JsonNode header;
     JsonNode claims;
     try {
-      header = new ObjectMapper().readTree(decoded(parts[0]));
-      claims = new ObjectMapper().readTree(decoded(parts[1]));
+      // One JSON value, and nothing behind it.
+      ObjectMapper json = new ObjectMapper().enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
+      header = json.readTree(decoded(parts[0]));
+      claims = json.readTree(decoded(parts[1]));
       Signature signature = Signature.getInstance("SHA256withRSA");
       signature.initVerify(key);
       signature.update((parts[0] + "." + parts[1]).getBytes(UTF_8));

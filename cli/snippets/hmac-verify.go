@@ -16,11 +16,16 @@ import (
 )
 
 var digits = regexp.MustCompile(`^[0-9]{1,15}$`)
+var uuid = regexp.MustCompile(`^(?i:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$`)
 
 // isGenuine takes the body as the bytes that were received: parse it afterwards.
 func isGenuine(secret, timestamp, eventID, signature string, body []byte, now int64) bool {
 	at, err := strconv.ParseInt(timestamp, 10, 64)
 	if err != nil || !digits.MatchString(timestamp) || at < now-300 || at > now+300 {
+		return false
+	}
+	// Nothing else ends the id: without its form a part of the body could be moved into it.
+	if !uuid.MatchString(eventID) {
 		return false
 	}
 	if secret == "" { // everybody can sign with it

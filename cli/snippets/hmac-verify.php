@@ -8,6 +8,10 @@ function is_genuine(string $secret, string $timestamp, string $eventId, string $
     if (preg_match('/^[0-9]{1,15}\z/', $timestamp) !== 1 || abs($now - (int) $timestamp) > 300) {
         return false;
     }
+    // Nothing else ends the id: without its form a part of the body could be moved into it.
+    if (preg_match('/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\z/i', $eventId) !== 1) {
+        return false;
+    }
     if ($secret === '') { // everybody can sign with it
         return false;
     }

@@ -15,6 +15,9 @@ def is_genuine(secret: str, timestamp: str, event_id: str, signature: str, body:
     # The body has to be the bytes as received: parse it afterwards.
     if not re.fullmatch(r"[0-9]{1,15}", timestamp) or abs(now - int(timestamp)) > 300:
         return False
+    # Nothing else ends the id: without its form a part of the body could be moved into it.
+    if not re.fullmatch(r"(?ai:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})", event_id):
+        return False
     if secret == "":  # everybody can sign with it
         return False
     signed = f"{timestamp}.{event_id}.".encode() + body

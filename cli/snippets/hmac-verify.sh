@@ -7,6 +7,8 @@ refuse() { echo refused; exit 1; }
 now=${4:-$(date +%s)}
 [[ -n $HOOKPROOF_SECRET ]] || refuse # everybody can sign with an empty one
 [[ $1 =~ ^[1-9][0-9]{0,14}$ ]] && (( $1 - now <= 300 && now - $1 <= 300 )) || refuse
+# Nothing else ends the id: without its form a part of the body could be moved into it.
+[[ $2 =~ ^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-4[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}$ ]] || refuse
 
 # openssl takes the key as hex only where any byte may stand in it, and as an argument, which other users of the
 # machine can see while it runs: verify on a machine of your own.

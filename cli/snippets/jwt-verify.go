@@ -19,14 +19,20 @@ import (
 	"io"
 	"math"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 )
 
+var uuid = regexp.MustCompile(`^(?i:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})$`)
+
+// Go's base64 reads over line ends.
+var jws = regexp.MustCompile(`^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$`)
+
 func isGenuine(key *rsa.PublicKey, url, baseURL, eventID, token string, body []byte, now int64) bool {
 	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
+	if !jws.MatchString(token) || !uuid.MatchString(eventID) {
 		return false
 	}
 	header, claims := object(parts[0]), object(parts[1])

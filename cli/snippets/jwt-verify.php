@@ -13,6 +13,9 @@ function decoded(string $part): ?string
 function is_genuine(
     string $key, string $url, string $baseUrl, string $eventId, string $token, string $body, int $now
 ): bool {
+    if (preg_match('/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\z/i', $eventId) !== 1) {
+        return false;
+    }
     $parts = explode('.', $token);
     if (count($parts) !== 3) {
         return false;

@@ -12,6 +12,7 @@ def decoded(part)
 end
 
 def genuine?(key, url, base_url, event_id, token, body, now)
+  return false unless event_id.match?(/\A[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\z/i)
   parts = token.split(".", -1)
   return false unless parts.length == 3
   header, claims = parts.first(2).map { |part| JSON.parse(decoded(part).force_encoding("UTF-8")) }

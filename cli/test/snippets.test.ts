@@ -1,7 +1,8 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { createHash, createHmac, createPublicKey, type JsonWebKey } from "node:crypto";
+import { createHash, createHmac, createPublicKey, createSign, type JsonWebKey } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { newEventId } from "hookproof";
 import { compactVerify, decodeJwt, importJWK } from "jose";
 import { describe, expect } from "vitest";
 import { itWith } from "../../test/kit/needs.js";
@@ -131,7 +132,110 @@ describe.each(Object.keys(SNIPPETS).filter((name) => name in RUNS))("in %s", (na
       });
   });
 
+  itWith(tool, has)("takes by HMAC no id and no time but in the library's form", seconds(300), () => {
+    const verify = start("hmac", "verify");
+    const [secret, timestamp, id] = ["a secret of more than 32 characters", "1767225600", newEventId()];
+    const shown = (eventId: string, body: string, change = (signature: string) => signature) => {
+      // Rightly signed, so that nothing but the form can refuse it.
+      const signature = createHmac("sha256", secret)
+        .update(`${timestamp}.${eventId}.${body}`)
+        .digest("base64url");
+      const words = [timestamp, eventId, change(signature), timestamp];
+      return verify(words, Buffer.from(body), { HOOKPROOF_SECRET: secret }).printed;
+    };
+    expect(shown(id, '"2.500000"')).toBe("genuine");
+    expect(shown(id.toUpperCase(), "{}")).toBe("genuine");
+    for (const eventId of [
+      // What was signed as this id with the body 2.500000, and is shown with a part of the body moved into the id.
+      `${id}.2`,
+      `${id}."2`,
+      `${id}.`,
+      `${id}\n`,
+      `\n${id}`,
+      ` ${id}`,
+      `{${id}}`,
+      id.replaceAll("-", ""),
+      `${id.slice(0, 14)}1${id.slice(15)}`,
+      `${id.slice(0, 19)}7${id.slice(20)}`,
+      `${id}${id}`,
+      id.slice(0, -1),
+      `${id.slice(0, -1)}\u0660`,
+      "x",
+      "",
+    ])
+      expect(shown(eventId, "500000"), JSON.stringify(eventId)).toBe("refused");
+    for (const change of [
+      (text: string) => `${text}\n`,
+      (text: string) => ` ${text}`,
+      (text: string) => `${text}=`,
+      (text: string) => text.slice(0, -1),
+    ])
+      expect(shown(id, "{}", change), String(change)).toBe("refused");
+  });
+
   if (!isRun("jwt")) return;
+  itWith(tool, has)("takes no token but one in the library's form", seconds(300), () => {
+    const verify = start("jwt", "verify");
+    const rsa = vectors.keys.find(({ jwk }) => jwk.alg === "RS256");
+    if (!rsa) throw new Error("no RSA key");
+    const publicKey = join(temporaryFolder("snippet-keys"), "public.pem");
+    writeFileSync(
+      publicKey,
+      createPublicKey({ key: rsa.jwk, format: "jwk" }).export({ type: "spki", format: "pem" }),
+    );
+    const [now, id, body] = [1_767_225_600, newEventId(), Buffer.from("{}")];
+    const url = "https://t.example/api/v1/webhooks/incoming/lst_1";
+    const own = {
+      sub: "https://t.example",
+      aud: url,
+      jti: id,
+      htm: "POST",
+      exp: now + 300,
+      htb_s256: createHash("sha256").update(body).digest("base64url"),
+    };
+    const claims = JSON.stringify(own);
+    const header = JSON.stringify({ alg: "RS256", kid: rsa.jwk.kid });
+    const token = (head = header, payload = claims) => {
+      const signed = [head, payload].map((text) => Buffer.from(text).toString("base64url")).join(".");
+      return `${signed}.${createSign("sha256").update(signed).sign(rsa.privatePkcs8Pem, "base64url")}`;
+    };
+    const shown = (given: string, eventId = id) =>
+      verify([url, own.sub, eventId, given, String(now)], body, { HOOKPROOF_KEY: publicKey }).printed;
+    const right = token();
+    const [head = "", payload = "", signature = ""] = right.split(".");
+    expect(shown(right)).toBe("genuine");
+    expect(shown(right, id.toUpperCase())).toBe("genuine");
+    expect(shown(token(header, claims.replace("{", '{"nbf":0.5,')))).toBe("genuine");
+    const hostile = {
+      "a newline behind it": `${right}\n`,
+      "a newline inside": `${head}.${payload}.${signature.slice(0, 8)}\n${signature.slice(8)}`,
+      "a newline before it": `\n${right}`,
+      "a space behind it": `${right} `,
+      padding: `${right}==`,
+      "base64 of another alphabet": `${head}.${payload}.${signature.slice(0, -8)}+/+/+/+/`,
+      "a sign that base64 reads over": `${right}!`,
+      "another text of the same bytes": `${right.slice(0, -1)}${String.fromCharCode(right.charCodeAt(right.length - 1) + 1)}`,
+      "a fourth part": `${right}.`,
+      "nbf NaN": token(header, claims.replace("{", '{"nbf":NaN,')),
+      "nbf nan": token(header, claims.replace("{", '{"nbf":nan,')),
+      "nbf Infinity": token(header, claims.replace("{", '{"nbf":Infinity,')),
+      "nbf a text": token(header, claims.replace("{", '{"nbf":"0",')),
+      "nbf null": token(header, claims.replace("{", '{"nbf":null,')),
+      "exp NaN": token(header, claims.replace(/"exp":\d+/, '"exp":NaN')),
+      "two claims sets": token(header, `{"sub":"x"} ${claims}`),
+      "two claims sets, the right one first": token(header, `${claims}{"sub":"x"}`),
+      "two headers": token(`{"alg":"none"}${header}`),
+      "two headers, the right one first": token(`${header} {"alg":"none"}`),
+      "something behind the claims": token(header, `${claims} x`),
+      "a list": token(header, `[${claims}]`),
+    };
+    for (const [name, given] of Object.entries(hostile)) expect(shown(given), name).toBe("refused");
+    for (const eventId of [`${id}\n`, `${id}.2`, "x", ""]) {
+      const other = token(header, JSON.stringify({ ...own, jti: eventId }));
+      expect(shown(other, eventId), JSON.stringify(eventId)).toBe("refused");
+    }
+  });
+
   itWith(tool, has)("signs tokens, and verifies those of the vectors", seconds(300), async () => {
     if (!isRun("jwt")) return;
     const rsa = vectors.keys.find(({ jwk }) => jwk.alg === "RS256");
