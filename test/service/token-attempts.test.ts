@@ -3,6 +3,7 @@ import { fixedClock } from "hookproof/testing";
 import { createService, type Service } from "hookproof-service";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { failedAttempts } from "../../service/src/auth/failed-attempts.js";
+import { hashLanes } from "../../service/src/auth/hash-lanes.js";
 import { itWith } from "../kit/needs.js";
 import { startService } from "./running-service.js";
 
@@ -37,6 +38,46 @@ function post(
     asked.on("error", reject).end(new URLSearchParams(params).toString());
   });
 }
+
+describe("secrets are hashed in lanes", () => {
+  it("made-up clients are answered as wrong or as too many, and a real one beside them is let in", async () => {
+    const { url } = await startService({ fixture: { clients } });
+    const made = Array.from({ length: 120 }, (_, n) => post(url, { ...wrong, client_id: `made-up-${n}` }));
+    const real = post(url, right).then(({ status }) => status);
+    const answers = await Promise.all(made);
+    expect(await real).toBe(200);
+    const hashed = answers.filter(({ status }) => status === 401);
+    expect(hashed.length).toBeGreaterThanOrEqual(8);
+    for (const { status, retryAfter } of answers)
+      if (status !== 401) expect({ status, retryAfter }).toEqual({ status: 429, retryAfter: "1" });
+    expect((await post(url, { ...wrong, client_id: "made-up-again" })).status).toBe(401);
+  });
+
+  it("of many guesses at one client at once, ten are answered as wrong and the others as too many", async () => {
+    const { url } = await startService({ fixture: { clients } });
+    const answers = await Promise.all(Array.from({ length: 60 }, () => post(url, wrong)));
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(10);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(50);
+  });
+
+  it("a lane runs one at a time, refuses what is too much, and outlives an error", async () => {
+    const lanes = hashLanes();
+    const seen: string[] = [];
+    const work = (name: string) => async () => {
+      seen.push(`${name} begins`);
+      await Promise.resolve();
+      seen.push(`${name} ends`);
+      if (name === "b") throw new Error("b");
+      return name;
+    };
+    const all = ["a", "b", "c", "d"].map((name) => lanes.run("x", 3, work(name)).catch(() => "failed"));
+    expect(await lanes.run("y", 1, work("other"))).toEqual({ result: "other" });
+    expect(await Promise.all(all)).toEqual([{ result: "a" }, "failed", { result: "c" }, undefined]);
+    const own = seen.filter((line) => !line.startsWith("other"));
+    expect(own).toEqual(["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
+    expect(await lanes.run("x", 1, work("e"))).toEqual({ result: "e" });
+  });
+});
 
 describe("failed attempts at the token endpoint", () => {
   it("are ten in a minute by default, and the right secret is refused after them as well", async () => {

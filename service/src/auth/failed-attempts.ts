@@ -11,7 +11,7 @@ export interface AttemptLimits {
 }
 
 /** Who tries: the id is the caller's word, and `isKnown` says whether there is such a client. */
-interface Attempt {
+export interface Attempt {
   readonly address: string | undefined;
   readonly clientId: string;
   readonly isKnown: boolean;

@@ -3,8 +3,9 @@ import { parse } from "node:querystring";
 import express, { type ErrorRequestHandler, type Request, type Response, type Router } from "express";
 import { audienceOf } from "../../auth/audience.js";
 import { ASSERTION_TYPE, authenticate, claimedClientId } from "../../auth/client-authentication.js";
-import { type AttemptLimits, failedAttempts } from "../../auth/failed-attempts.js";
+import { type Attempt, type AttemptLimits, failedAttempts } from "../../auth/failed-attempts.js";
 import { isOfForeignPage } from "../../auth/foreign-page.js";
+import { hashLanes } from "../../auth/hash-lanes.js";
 import { REALM, sendJson } from "../../server/send-json.js";
 import type { ServiceContext } from "../../server/service-context.js";
 import { ApiError } from "../errors.js";
@@ -12,6 +13,10 @@ import { lenientBody } from "../lenient-body.js";
 import { operation } from "../operations.js";
 import { parseJson, readText } from "../request-body.js";
 import { type Schemas, violationsOf } from "../validation.js";
+
+/** How many hashes may be under way or wait, for ids that are no client's and for one client from one address. */
+const MOST_MADE_UP = 8;
+const MOST_OF_CLIENT = 256;
 
 type OAuthErrorCode = Schemas["OAuthError"]["error"];
 
@@ -33,6 +38,16 @@ export function tokenRouter(context: ServiceContext, limits: AttemptLimits | und
   const { id, path, bodySchema = {} } = operation("createToken");
   const attempts = failedAttempts(limits, context.clock);
   const audience = audienceOf(context.baseUrl, path);
+  const lanes = hashLanes();
+  /** Ids that are no client's share one lane; a client has one for each address, which nobody else can fill. */
+  const inLane = async <Result>(
+    attempt: Attempt,
+    work: () => Promise<Result>,
+  ): Promise<Result | undefined> => {
+    const { address, clientId, isKnown } = attempt;
+    const lane = isKnown ? JSON.stringify([address, clientId]) : "made up";
+    return (await lanes.run(lane, isKnown ? MOST_OF_CLIENT : MOST_MADE_UP, async () => work()))?.result;
+  };
   const router = express.Router({ caseSensitive: true, strict: true });
 
   router.use(path, (req, res, next) => {
@@ -61,7 +76,15 @@ export function tokenRouter(context: ServiceContext, limits: AttemptLimits | und
       isKnown: clients.get(clientId) !== undefined,
     };
     if (counted) refuseThrottled(attempts.waitSeconds(counted), res);
-    const proof = await authenticate(request, clientId, { clients, clock: context.clock, audience });
+    const prove = () => authenticate(request, clientId, { clients, clock: context.clock, audience });
+    const proof = counted
+      ? await inLane(counted, () => {
+          // Of many at once, those past the limit cost no hash.
+          refuseThrottled(attempts.waitSeconds(counted), res);
+          return prove();
+        })
+      : await prove();
+    if (proof === undefined) throw busy(1, res);
     // Of many attempts at once, those past the limit are refused here, the right one too.
     if (counted) refuseThrottled(attempts.waitSeconds(counted), res);
     if ("refused" in proof) {
@@ -119,13 +142,13 @@ function tokenRequest(body: unknown, schema: Parameters<typeof violationsOf>[1])
 }
 
 function refuseThrottled(waitSeconds: number, res: Response): void {
-  if (waitSeconds === 0) return;
+  if (waitSeconds > 0) throw busy(waitSeconds, res);
+}
+
+function busy(waitSeconds: number, res: Response): OAuthFailure {
   res.set("Retry-After", String(waitSeconds));
-  throw new OAuthFailure(
-    "temporarily_unavailable",
-    "Too many attempts failed; wait before the next one.",
-    429,
-  );
+  const words = "Too many attempts failed; wait before the next one.";
+  return new OAuthFailure("temporarily_unavailable", words, 429);
 }
 
 /** A body that cannot be read is told as RFC 6749 has it too; what nobody foresaw is left to the service. */
