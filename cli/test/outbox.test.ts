@@ -17,7 +17,7 @@ function otherProgram(file: string) {
 }
 
 /** Makes the event that is due a dead letter. */
-async function failOne({ store }: ReturnType<typeof otherProgram>): Promise<void> {
+async function failOne({ store }: ReturnType<typeof otherProgram>, blocksKey = false): Promise<void> {
   const listeners = new Map([["offboarding", { most: 1, windowMs: 604_800_000 }]]);
   const [claimed] = await store.claim({ limit: 1, leaseMs: 60_000, listeners });
   const lease = claimed?.lease ?? expect.fail("nothing was claimed");
@@ -25,7 +25,7 @@ async function failOne({ store }: ReturnType<typeof otherProgram>): Promise<void
     reason: "refused",
     code: "REQUEST_REFUSED",
     attempt: ATTEMPT,
-    blocksKey: false,
+    blocksKey,
   });
 }
 
@@ -66,6 +66,31 @@ it("a person looks after another program's outbox", { timeout: 120_000 }, async 
       const seen = await stage.runInOne(command);
       if (!matches(expected, seen)) expect({ command, seen }).toEqual({ command, seen: expected });
     }
+    await program.store.close();
+  });
+});
+
+it("a blocked event says which dead letter it waits behind", async () => {
+  await onStage(async (stage, work) => {
+    const program = otherProgram(join(work, "app.db"));
+    const [dead = "", blocked = "", free = ""] = IDS;
+    for (const eventId of [dead, blocked])
+      await program.outbox.enqueue({ listener: "offboarding", eventId, orderingKey: "u_1", payload: {} });
+    await failOne(program, true);
+    await program.outbox.enqueue({ listener: "archive", eventId: free, payload: {} });
+    const run = async (command: string) =>
+      (await stage.runInOne(`hookproof outbox ${command} --outbox app.db`)).join("\n");
+    const behind = `waits behind ${dead}, dead since 20`;
+    expect(await run("list")).toContain(behind);
+    expect(await run(`attempts ${blocked}`)).toMatch(/ key +u_1\n/);
+    expect(await run(`attempts ${blocked}`)).toContain(behind);
+    const since = expect.stringMatching(/^20.*Z$/);
+    const fields = { orderingKey: "u_1", waitsBehind: { eventId: dead, state: "dead", since } };
+    expect(JSON.parse(await run("list --json")).events).toMatchObject([
+      fields,
+      { orderingKey: null, waitsBehind: null },
+    ]);
+    expect(JSON.parse(await run(`attempts ${blocked} --json`)).entries).toMatchObject([fields]);
     await program.store.close();
   });
 });

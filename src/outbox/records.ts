@@ -215,6 +215,16 @@ export interface OutboxEntry {
   readonly state: "pending" | "in-flight" | "delivered" | "dead" | "cancelled";
   /** When it was enqueued, by the store's clock. */
   readonly enqueuedAt: number;
+  /** Its ordering key, if it has one. */
+  readonly orderingKey?: string | undefined;
+  /**
+   * The event of its ordering key that keeps it from being claimed, while it is pending: one that is in flight, or else
+   * the first one before it that is pending or a dead letter that blocks. `since` is when that one was enqueued, or became
+   * a dead letter.
+   */
+  readonly waitsBehind?:
+    | { readonly id: string; readonly state: "pending" | "in-flight" | "dead"; readonly since: number }
+    | undefined;
   /** When it is due, by the store's clock; only while it is pending. */
   readonly dueAt?: number | undefined;
   /** When its first attempt was claimed, by the store's clock; absent if there was none. */

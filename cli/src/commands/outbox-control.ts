@@ -5,6 +5,7 @@ import type { EventFilter, OutboxStore } from "hookproof/outbox/store";
 import { type Args, type Command, type Context, ROWS_FLAG } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
 import { notInOutbox, OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
+import { waitsBehindFields, waitsBehindWords } from "../outbox/waits-behind.js";
 import { countOf, tableLines } from "../output.js";
 import { confirm } from "../terminal/ask.js";
 import { shownTime } from "../times.js";
@@ -44,9 +45,16 @@ export const outboxList: Command = {
         event.attempts.length,
         lastAnswer(event),
       ]);
-      if (rows.length > 0)
-        for (const line of tableLines(["due", "event id", "listener", "attempts", "last answer"], rows))
-          out.line(line);
+      const titles = ["due", "event id", "listener", "attempts", "last answer"];
+      const hasKeys = events.some(({ orderingKey }) => orderingKey !== undefined);
+      const keyed = events.map((event) => [event.orderingKey ?? "", waitsBehindWords(event)]);
+      const lines = hasKeys
+        ? tableLines(
+            [...titles, "ordering key", "waits behind"],
+            rows.map((row, index) => [...row, ...(keyed[index] ?? [])]),
+          )
+        : tableLines(titles, rows);
+      if (rows.length > 0) for (const line of lines) out.line(line);
       if (rows.length === 0) out.note("No event waits.");
       if (rows.length === limit) out.note(`${limit} shown; there may be more: --limit <n>`);
     } finally {
@@ -56,7 +64,8 @@ export const outboxList: Command = {
   },
 };
 
-function shown({ id, listener, state, enqueuedAt, dueAt, firstAttemptAt, attempts }: OutboxEntry) {
+function shown(entry: OutboxEntry) {
+  const { id, listener, state, enqueuedAt, dueAt, firstAttemptAt, attempts } = entry;
   return {
     eventId: id,
     listener,
@@ -64,6 +73,8 @@ function shown({ id, listener, state, enqueuedAt, dueAt, firstAttemptAt, attempt
     enqueuedAt: new Date(enqueuedAt).toISOString(),
     dueAt: dueAt === undefined ? null : new Date(dueAt).toISOString(),
     firstAttemptAt: firstAttemptAt === undefined ? null : new Date(firstAttemptAt).toISOString(),
+    orderingKey: entry.orderingKey ?? null,
+    waitsBehind: waitsBehindFields(entry) ?? null,
     attempts,
   };
 }

@@ -5,6 +5,7 @@ import type { OutboxStore } from "hookproof/outbox/store";
 import type { Command, Context } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
 import { notInOutbox, OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
+import { waitsBehindFields, waitsBehindWords } from "../outbox/waits-behind.js";
 import { field, tableLines } from "../output.js";
 import { shownAge, shownTime, WAITED } from "../times.js";
 
@@ -140,7 +141,9 @@ export const outboxAttempts: Command = {
       for (const entry of entries) {
         out.line(`${entry.listener}  ${entry.state}${entry.outcome === "duplicate" ? ", duplicate" : ""}`);
         out.line(field("enqueued", timeOf(entry.enqueuedAt)));
-        if (entry.dueAt !== undefined) out.line(field("due", timeOf(entry.dueAt)));
+        if (entry.orderingKey !== undefined) out.line(field("key", entry.orderingKey));
+        if (entry.waitsBehind) out.line(field("blocked", waitsBehindWords(entry)));
+        else if (entry.dueAt !== undefined) out.line(field("due", timeOf(entry.dueAt)));
         for (const attempt of entry.attempts) out.line(field(`attempt ${attempt.number}`, inWords(attempt)));
       }
     } finally {
@@ -150,15 +153,11 @@ export const outboxAttempts: Command = {
   },
 };
 
-function shown({
-  id: _id,
-  enqueuedAt,
-  dueAt,
-  firstAttemptAt,
-  ...entry
-}: OutboxEntry): Record<string, unknown> {
+function shown(given: OutboxEntry): Record<string, unknown> {
+  const { id: _id, enqueuedAt, dueAt, firstAttemptAt, waitsBehind, ...entry } = given;
   return {
     ...entry,
+    ...(waitsBehind && { waitsBehind: waitsBehindFields(given) }),
     enqueuedAt: timeOf(enqueuedAt),
     ...(dueAt === undefined ? {} : { dueAt: timeOf(dueAt) }),
     ...(firstAttemptAt === undefined ? {} : { firstAttemptAt: timeOf(firstAttemptAt) }),

@@ -48,7 +48,7 @@ const KINDS: Readonly<Record<EventView["state"], AnswerKind>> = {
 };
 
 function TimeOfEvent({ entry }: { entry: EventView }) {
-  const { listener, state, enqueuedAt, dueAt, attempts } = entry;
+  const { listener, state, enqueuedAt, orderingKey, waitsBehind, dueAt, attempts } = entry;
   const kind = KINDS[state];
   let before = enqueuedAt;
   return (
@@ -60,6 +60,11 @@ function TimeOfEvent({ entry }: { entry: EventView }) {
           {state}
         </span>
       </h3>
+      {orderingKey !== undefined && (
+        <p class="note">
+          ordering key <VisibleText text={orderingKey} />
+        </p>
+      )}
       <ol class="timeline">
         <li>
           <span class="note">{dateAndTime(enqueuedAt)}</span> enqueued
@@ -90,7 +95,15 @@ function TimeOfEvent({ entry }: { entry: EventView }) {
             </li>
           );
         })}
-        {dueAt !== undefined && (
+        {waitsBehind && (
+          <li>
+            <span class="note">blocked</span> waits behind <span class="mono">{waitsBehind.id}</span>,{" "}
+            {waitsBehind.state === "in-flight"
+              ? "which is being sent"
+              : `${waitsBehind.state === "dead" ? "dead" : "waiting"} since ${dateAndTime(waitsBehind.since)}`}
+          </li>
+        )}
+        {dueAt !== undefined && !waitsBehind && (
           <li>
             <span class="note">{dateAndTime(dueAt)}</span> due again
           </li>

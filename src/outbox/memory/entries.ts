@@ -133,14 +133,37 @@ export function deadLetterOf(entry: MemoryEntry, { reason, code }: DeliveryFailu
   return { event, reason, code, failedAt, enqueuedAt, firstAttemptAt, attempts: [...attempts] };
 }
 
-export function entryOf(entry: MemoryEntry, now: number): OutboxEntry {
+function stateAt(entry: MemoryEntry, now: number): OutboxEntry["state"] {
+  return entry.state === "in-flight" && !isLeased(entry, now) ? "pending" : entry.state;
+}
+
+/** The event that keeps another one of its key from being claimed. */
+function holderOf(
+  { key, sequence }: MemoryEntry,
+  others: Iterable<MemoryEntry>,
+  now: number,
+): OutboxEntry["waitsBehind"] {
+  const ofKey = [...others].filter((one) => one.key === key);
+  const before = ofKey
+    .filter((one) => one.sequence < sequence && (isUnfinished(one) || one.failure?.blocksKey))
+    .sort((a, b) => a.sequence - b.sequence);
+  const holder = ofKey.find((one) => isLeased(one, now)) ?? before[0];
+  if (!holder) return undefined;
+  const state = stateAt(holder, now) as "pending" | "in-flight" | "dead";
+  return { id: holder.event.id, state, since: state === "dead" ? holder.endedAt : holder.enqueuedAt };
+}
+
+/** @param others the events of its listener that are unfinished, or that others wait for */
+export function entryOf(entry: MemoryEntry, others: Iterable<MemoryEntry>, now: number): OutboxEntry {
   const { event, enqueuedAt, at, firstAttemptAt, outcome, attempts } = entry;
-  const state = entry.state === "in-flight" && !isLeased(entry, now) ? "pending" : entry.state;
+  const state = stateAt(entry, now);
   return {
     listener: event.listener,
     id: event.id,
     state,
     enqueuedAt,
+    orderingKey: event.orderingKey,
+    waitsBehind: state === "pending" ? holderOf(entry, others, now) : undefined,
     ...(state === "pending" ? { dueAt: at } : {}),
     firstAttemptAt,
     outcome,

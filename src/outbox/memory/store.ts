@@ -96,6 +96,8 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
     return gone.length;
   }
 
+  const shown = (entry: MemoryEntry) => entryOf(entry, queues.of(entry.event.listener), clock.now());
+
   /** The last event that waits of each ordering key. */
   function lastOfKeys(): ReadonlyMap<string, number> {
     const last = new Map<string, number>();
@@ -229,7 +231,7 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
     },
     async find(id) {
       const found = all().filter(({ event }) => event.id === id);
-      return found.map((entry) => entryOf(entry, clock.now()));
+      return found.map(shown);
     },
     stats: async () => statsOf(all(), held, clock.now()),
     now: async () => clock.now(),
@@ -304,7 +306,7 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
     async pending(filter, limit) {
       const open = all().filter((entry) => isUnfinished(entry) && isOf(entry, filter));
       const first = open.sort((a, b) => a.sequence - b.sequence).slice(0, limit);
-      return first.map((entry) => entryOf(entry, clock.now()));
+      return first.map(shown);
     },
     async close() {},
   };

@@ -11,10 +11,11 @@ import {
   unknownListeners,
 } from "../engine.js";
 import type { CancelResult, EventFilter, OutboxStore } from "../outbox-store.js";
+import { type EntryRow, entryColumns, outboxEntry } from "./entries.js";
 import { aboveFloor, type LeasesSeen, leaseLook } from "./floor.js";
 import type { OutboxNames } from "./names.js";
 import { lockOrder, noteKeys, passOn, settle } from "./order.js";
-import { ENTRY_COLUMNS, type EntryRow, ms, outboxEntry } from "./rows.js";
+import { ms } from "./rows.js";
 import { IS_BEHIND } from "./schema.js";
 
 /** How many events one transaction cancels. */
@@ -170,7 +171,7 @@ export function listenerControl(database: Database, names: OutboxNames): Listene
         `(SELECT e.ctid, e.seq FROM ${event} e WHERE ${where} AND ${fits(filter)} ORDER BY e.seq LIMIT ${Number(limit)})`;
       const places = filter.ids ? ["e.ended_at IS NULL"] : [WAITING, LATER, LEASED, IS_BEHIND];
       const rows = await database.search<EntryRow>(
-        `SELECT ${ENTRY_COLUMNS} FROM ${event} e WHERE e.ctid = ANY (ARRAY(
+        `SELECT ${entryColumns(names)} FROM ${event} e WHERE e.ctid = ANY (ARRAY(
            SELECT o.ctid FROM (${places.map(first).join(" UNION ALL ")}) o ORDER BY o.seq LIMIT ${Number(limit)}))
          ORDER BY e.seq`,
       );

@@ -1,6 +1,6 @@
 // Rows of PostgreSQL as events, attempts and statistics.
 import type { ClaimedEvent } from "../outbox-store.js";
-import type { DeadLetter, Delivery, OutboxAttempt, OutboxEntry, OutboxEvent } from "../records.js";
+import type { DeadLetter, OutboxAttempt, OutboxEvent } from "../records.js";
 import type { OutboxNames } from "./names.js";
 
 /** A time as milliseconds since the epoch; not `extract`, whose `numeric` is five times as slow. */
@@ -109,38 +109,6 @@ export function deadLetter(row: DeadRow): DeadLetter {
     failedAt: row.failed_at,
     enqueuedAt: row.enqueued_at,
     firstAttemptAt: row.first_attempt_at ?? undefined,
-    attempts: row.history,
-  };
-}
-
-/** The columns of `EntryRow`. */
-export const ENTRY_COLUMNS = `e.listener, e.id, ${ms("e.enqueued_at")} AS enqueued_at,
-  ${ms("e.first_attempt_at")} AS first_attempt_at, e.outcome, array_to_json(e.history) AS history,
-  ${ms("CASE WHEN e.state = 'leased' THEN e.leased_until ELSE e.due_at END")} AS due_at,
-  CASE WHEN e.state = 'leased' AND e.leased_until > now() THEN 'in-flight'
-    WHEN e.ended_at IS NULL THEN 'pending' ELSE e.state END AS state`;
-
-/** Where an event stands. */
-export interface EntryRow {
-  readonly listener: string;
-  readonly id: string;
-  readonly state: OutboxEntry["state"];
-  readonly enqueued_at: number;
-  readonly due_at: number;
-  readonly first_attempt_at: number | null;
-  readonly outcome: Delivery["outcome"] | null;
-  readonly history: OutboxAttempt[];
-}
-
-export function outboxEntry(row: EntryRow): OutboxEntry {
-  return {
-    listener: row.listener,
-    id: row.id,
-    state: row.state,
-    enqueuedAt: row.enqueued_at,
-    ...(row.state === "pending" ? { dueAt: row.due_at } : {}),
-    firstAttemptAt: row.first_attempt_at ?? undefined,
-    outcome: row.outcome ?? undefined,
     attempts: row.history,
   };
 }

@@ -9,9 +9,10 @@ import type { ListenerStats, OutboxEntry } from "../records.js";
 import { listenerControl } from "./control.js";
 import { deadLetters, upkeep } from "./dead-letters.js";
 import { enqueueing } from "./enqueue.js";
+import { type EntryRow, entryColumns, outboxEntry } from "./entries.js";
 import { claiming, leasing } from "./leases.js";
 import { type OutboxNames, outboxNames } from "./names.js";
-import { ENTRY_COLUMNS, type EntryRow, ms, outboxEntry } from "./rows.js";
+import { ms } from "./rows.js";
 import { IS_BEHIND, isPrepared, prepareTables } from "./schema.js";
 import { createWaker } from "./wake.js";
 
@@ -220,16 +221,16 @@ interface Lookups {
   now(): Promise<number>;
 }
 
-function lookups(database: Database, { event, tally, listener, floor }: OutboxNames): Lookups {
+function lookups(database: Database, names: OutboxNames): Lookups {
+  const { event, tally, listener, floor } = names;
   const first = (where: string, order: string) =>
     `(SELECT e.ready_at FROM ${event} e WHERE e.listener = t.listener AND ${where} ORDER BY ${order} LIMIT 1)`;
 
   return {
     async find(id) {
       if (!isEventId(id)) return [];
-      const rows = await database.read<EntryRow>(
-        `SELECT ${ENTRY_COLUMNS} FROM ${event} e WHERE e.id = $1::text::uuid ORDER BY e.seq`,
-        [id],
+      const rows = await database.search<EntryRow>(
+        `SELECT ${entryColumns(names)} FROM ${event} e WHERE e.id = '${id}'::uuid ORDER BY e.seq`,
       );
       return rows.map(outboxEntry);
     },

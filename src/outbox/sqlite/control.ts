@@ -22,8 +22,8 @@ import {
   IS_LATER,
   IS_OPEN,
   type OutboxRow,
-  outboxEntry,
   PENDING,
+  showing,
 } from "./schema.js";
 
 /** How many events one transaction reads to cancel them, so that many do not hold up other writers. */
@@ -58,6 +58,7 @@ type ListenerControl = DueLooks &
 export function listenerControl(db: SqliteDatabase, access: Access): ListenerControl {
   const { changing, reading, clock } = access;
   const cancel = cancelling(db, access);
+  const show = showing(db);
   const { due, bringBack } = dueLooks(db, access);
   const ask = preparedQueries(db, {
     resume: `UPDATE hookproof_outbox_listeners SET paused_at = NULL, pause_reason = NULL
@@ -104,7 +105,7 @@ export function listenerControl(db: SqliteDatabase, access: Access): ListenerCon
       await changing(() => change("rest", listener, until));
     },
     cancel: async (filter) => cancel(filterCopy(filter)),
-    pending: async (filter, limit) => reading(() => pendingEntries(db, filter, limit, clock.now())),
+    pending: async (filter, limit) => reading(() => pendingEntries(db, show, filter, limit, clock.now())),
   };
 }
 
@@ -227,6 +228,7 @@ function cancelling(db: SqliteDatabase, { changing, reading, clock }: Access) {
 /** Reads unfinished events alone, and all of those that match: no index has them in the order of their places. */
 function pendingEntries(
   db: SqliteDatabase,
+  show: ReturnType<typeof showing>,
   { ids, listener }: EventFilter,
   limit: number,
   now: number,
@@ -255,7 +257,7 @@ function pendingEntries(
   const sql = `SELECT * FROM hookproof_outbox
     WHERE seq IN (SELECT seq FROM (${from}) ORDER BY +seq LIMIT ?) ORDER BY seq`;
   const rows = db.prepare(sql).all(...values, limit) as OutboxRow[];
-  return rows.map((row) => outboxEntry(row, now));
+  return rows.map((row) => show(row, now));
 }
 
 /** How many events one transaction puts aside or brings back, so that many do not hold up other writers. */

@@ -1,6 +1,6 @@
 // The tables of the outbox in SQLite.
 import { type ErrorCode, HookproofError, messageOf } from "../../core/errors.js";
-import { inTransaction, type SqliteDatabase } from "../../sqlite/database.js";
+import { inTransaction, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
 import type { ClaimedEvent } from "../outbox-store.js";
 import type {
   DeadLetter,
@@ -225,15 +225,52 @@ export function deadLetter(row: OutboxRow): DeadLetter {
   };
 }
 
-export function outboxEntry(row: OutboxRow, now: number): OutboxEntry {
-  const state = STATE_NAMES[row.state] ?? "pending";
-  const isLeased = row.lease_until !== null && row.lease_until > now;
+type HolderRow = Pick<OutboxRow, "id" | "state" | "enqueued_at" | "ended_at" | "lease_until">;
+
+function stateAt({ state, lease_until }: HolderRow, now: number): OutboxEntry["state"] {
+  return lease_until !== null && lease_until > now ? "in-flight" : (STATE_NAMES[state] ?? "pending");
+}
+
+/** Shows events of the table, with what they wait behind. */
+export function showing(db: SqliteDatabase): (row: OutboxRow, now: number) => OutboxEntry {
+  const columns = "id, state, enqueued_at, ended_at, lease_until";
+  const ask = preparedQueries(db, {
+    leased: `SELECT ${columns} FROM hookproof_outbox
+      WHERE listener = ? AND ordering_key = ? AND lease_until > ? LIMIT 1`,
+    before: `SELECT ${columns} FROM hookproof_outbox
+      WHERE listener = ? AND ordering_key = ? AND turn IS NOT NULL AND seq < ? ORDER BY seq LIMIT 1`,
+  });
+
+  function holderOf(
+    { listener, ordering_key: key, seq }: OutboxRow,
+    now: number,
+  ): OutboxEntry["waitsBehind"] {
+    if (key === null) return undefined;
+    const [holder = ask<HolderRow>("before", listener, key, seq)[0]] = ask<HolderRow>(
+      "leased",
+      listener,
+      key,
+      now,
+    );
+    if (!holder) return undefined;
+    const state = stateAt(holder, now) as "pending" | "in-flight" | "dead";
+    return { id: holder.id, state, since: (state === "dead" ? holder.ended_at : null) ?? holder.enqueued_at };
+  }
+
+  return (row, now) =>
+    outboxEntry(row, now, stateAt(row, now) === "pending" ? holderOf(row, now) : undefined);
+}
+
+function outboxEntry(row: OutboxRow, now: number, waitsBehind: OutboxEntry["waitsBehind"]): OutboxEntry {
+  const state = stateAt(row, now);
   return {
     listener: row.listener,
     id: row.id,
-    state: isLeased ? "in-flight" : state,
+    state,
     enqueuedAt: row.enqueued_at,
-    ...(state === "pending" && !isLeased ? { dueAt: row.visible_at } : {}),
+    ...(row.ordering_key === null ? {} : { orderingKey: row.ordering_key }),
+    ...(waitsBehind && { waitsBehind }),
+    ...(state === "pending" ? { dueAt: row.visible_at } : {}),
     ...firstAttempt(row),
     ...(row.outcome === null ? {} : { outcome: row.outcome }),
     attempts: JSON.parse(row.history) as OutboxAttempt[],

@@ -16,16 +16,7 @@ import { createWaker, fileCheck, isDurable, openOutboxFile, unavailable, withCod
 import { deadLetters, upkeep } from "./dead-letters.js";
 import { enqueueing } from "./enqueue.js";
 import { claiming, leasing } from "./leases.js";
-import {
-  DEAD,
-  DELIVERED,
-  IS_HELD,
-  IS_MOVED,
-  IS_OPEN,
-  type OutboxRow,
-  outboxEntry,
-  PENDING,
-} from "./schema.js";
+import { DEAD, DELIVERED, IS_HELD, IS_MOVED, IS_OPEN, type OutboxRow, PENDING, showing } from "./schema.js";
 
 /** Options of `sqliteStore`. */
 export interface SqliteStoreOptions {
@@ -211,6 +202,7 @@ interface Counted {
 const PAGE = 500;
 
 function lookups(db: SqliteDatabase): Lookups {
+  const show = showing(db);
   const ask = preparedQueries(db, {
     find: "SELECT * FROM hookproof_outbox WHERE id = ? ORDER BY listener",
     counts: "SELECT listener, state, events FROM hookproof_outbox_counts WHERE events > 0",
@@ -242,7 +234,7 @@ function lookups(db: SqliteDatabase): Lookups {
   }
 
   return {
-    find: (id, now) => ask<OutboxRow>("find", id).map((row) => outboxEntry(row, now)),
+    find: (id, now) => ask<OutboxRow>("find", id).map((row) => show(row, now)),
     counts(now) {
       const byListener = new Map<string, Map<number, number>>();
       for (const row of ask<{ listener: string; state: number; events: number }>("counts")) {

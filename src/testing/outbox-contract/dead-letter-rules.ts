@@ -317,6 +317,32 @@ export const upkeepRules = [
     await put(delivered);
     expectSame("enqueued again", (await states())[0], "pending");
   }),
+  rule("a waiting event says which event of its key it waits behind", async (bench) => {
+    const { store, put, take, failOne, deliver } = bench;
+    const keyed = (text: string) => event(text, { orderingKey: "k" });
+    const [first, second, third, free] = [keyed("1"), keyed("2"), keyed("3"), event("free")];
+    await put(first, second, third);
+    const behind = async ({ id }: { readonly id: string }) => {
+      const [[found], [listed]] = await Promise.all([store.find(id), store.pending({ ids: [id] }, 1)]);
+      if (listed) expectSame("listed", listed.waitsBehind ?? null, found?.waitsBehind ?? null);
+      const { id: before, state } = found?.waitsBehind ?? {};
+      return [found?.orderingKey, before, state];
+    };
+    expectSame("the first", await behind(first), ["k", undefined, undefined]);
+    expectSame("the third", await behind(third), ["k", first.id, "pending"]);
+    const [claimed] = await take();
+    expectSame("under way", await behind(first), ["k", undefined, undefined]);
+    expectSame("the second", await behind(second), ["k", first.id, "in-flight"]);
+    if (claimed) await deliver(claimed.lease);
+    expectSame("the second then", await behind(second), ["k", undefined, undefined]);
+    await failOne({ blocksKey: true });
+    expectSame("a dead letter", await behind(second), ["k", undefined, undefined]);
+    expectSame("behind a dead letter", await behind(third), ["k", second.id, "dead"]);
+    for await (const { failedAt } of store.deadLetters())
+      expectSame("since when", (await store.find(third.id))[0]?.waitsBehind?.since, failedAt);
+    await put(free);
+    expectSame("without a key", await behind(free), [undefined, undefined, undefined]);
+  }),
   rule("prune keeps a dead letter behind which events of its key wait", async (bench) => {
     const { store, put, failOne, take, subject, deadLetters } = bench;
     const [first, second] = [event("1", { orderingKey: "k" }), event("2", { orderingKey: "k" })];
