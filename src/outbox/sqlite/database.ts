@@ -49,19 +49,26 @@ function pragma(db: SqliteDatabase, name: "journal_mode" | "synchronous"): unkno
 }
 
 /**
- * Returns a check that throws OUTBOX_UNAVAILABLE if the file of an open connection was deleted or replaced. SQLite
- * goes on with the old file, which nobody can find any more, so what it stores would be lost with this process.
+ * Returns a check that throws OUTBOX_UNAVAILABLE if the file of an open connection, or its log, was deleted or replaced.
+ * SQLite goes on with the old file, which nobody can find any more, so what it stores would be lost with this process.
+ *
+ * While a connection is open its log stays where it is: only the last one to close removes it.
  */
 export function fileCheck(db: SqliteDatabase): () => void {
   const files = db.prepare("PRAGMA database_list").all() as { name: string; file: string | null }[];
   const file = files.find(({ name }) => name === "main")?.file;
   if (!file) return () => {};
-  const opened = identityOf(file);
+  // The log is made by the first read; where a driver keeps it elsewhere, there is none to look at.
+  db.prepare("SELECT count(*) FROM sqlite_master").all();
+  const watched = [file, `${file}-wal`].map((name) => ({ name, opened: identityOf(name) }));
+  const present = watched.filter(({ name, opened }) => name === file || opened !== undefined);
   return () => {
-    const now = identityOf(file);
-    if (now !== undefined && now === opened) return;
-    const words = `The file was ${now === undefined ? "deleted" : "replaced"} while it was open: ${file}`;
-    throw new HookproofError("OUTBOX_UNAVAILABLE", `${messageOf("OUTBOX_UNAVAILABLE")} ${words}`);
+    for (const { name, opened } of present) {
+      const now = identityOf(name);
+      if (now !== undefined && now === opened) continue;
+      const words = `The file was ${now === undefined ? "deleted" : "replaced"} while it was open: ${name}`;
+      throw new HookproofError("OUTBOX_UNAVAILABLE", `${messageOf("OUTBOX_UNAVAILABLE")} ${words}`);
+    }
   };
 }
 

@@ -251,6 +251,25 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       expect(await claimAll(store)).toHaveLength(1); // the file is back, and nothing was lost
     });
 
+    it("says so when its log was deleted or replaced, where what was acknowledged lies", async () => {
+      const store = openStore();
+      const log = `${place.file}-wal`;
+      await enqueue(store);
+      renameSync(log, `${place.file}.old`);
+      const refused = (words: string) =>
+        expect.objectContaining({
+          code: "OUTBOX_UNAVAILABLE",
+          message: expect.stringContaining(`The file was ${words} while it was open: ${log}`),
+        });
+      await expect(enqueue(store)).rejects.toEqual(refused("deleted"));
+      await expect(claimAll(store)).rejects.toEqual(refused("deleted"));
+      writeFileSync(log, "");
+      await expect(enqueue(store)).rejects.toEqual(refused("replaced"));
+      rmSync(log);
+      renameSync(`${place.file}.old`, log);
+      expect(await claimAll(store)).toHaveLength(1);
+    });
+
     it("ends a bounded number of events with a call, over all listeners", async () => {
       let now = 1_000_000;
       const store = openStore({ clock: { now: () => now } });
