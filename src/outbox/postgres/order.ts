@@ -27,7 +27,7 @@ function firstOf(event: string, key: string, state: string): string {
 
 /** Whether events of a row's key wait behind it, if it is a dead letter that blocks its key. */
 export function holdsUp(event: string, row: string): string {
-  const waits = ["parked", "new", "waiting", "later", "aside", "leased"].map(
+  const waits = ["parked", "new", "waiting", "aside", "leased"].map(
     (state) => `EXISTS (SELECT FROM ${event} w WHERE ${ofKey("w", row, state)} AND w.seq > ${row}.seq)`,
   );
   return `(${row}.blocks_key AND ${row}.ordering_key IS NOT NULL AND (${waits.join(" OR ")}))`;
