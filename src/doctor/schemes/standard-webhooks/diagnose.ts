@@ -10,11 +10,13 @@ import {
   type StandardWebhooksSecrets,
   TIMESTAMP_HEADER,
 } from "../../../schemes/standard-webhooks/sign.js";
-import type { Mistake } from "../../rows/mistake.js";
-import { choices, mistakesOf, ONE_MISTAKE } from "../../rows/run.js";
-import { BODIES, FORMS, HEADS, KEYS } from "./mistakes.js";
+import { catalogueOf, type Mistake } from "../../rows/mistake.js";
+import { choices, firstFound, mistakesOf, ONE_MISTAKE } from "../../rows/run.js";
+import { BODIES, FORMS, HEADS, KEYS, MISTAKES as SIGNATURE_MISTAKES } from "./mistakes.js";
+import { TIME_MISTAKES } from "./time-mistakes.js";
 
-export { MISTAKES } from "./mistakes.js";
+/** Every mistake of the scheme. */
+export const MISTAKES = catalogueOf(TIME_MISTAKES, SIGNATURE_MISTAKES);
 
 /** A request of Standard Webhooks. Of several signatures one that matches says enough. */
 export interface StandardWebhooksInput {
@@ -31,7 +33,10 @@ export interface StandardWebhooksInput {
   readonly secrets: StandardWebhooksSecrets;
 }
 
-/** The fewest mistakes that together give a signature of the request, for `v1`; none if one is right, or none is found. */
+/**
+ * How the timestamp is written, and the fewest mistakes that together give a signature of the request, for `v1`; none if
+ * one is right, or none is found.
+ */
 export function diagnosed({
   request: { headers, body = "" },
   secrets,
@@ -61,7 +66,8 @@ export function diagnosed({
       const found = form.mistake ? [...made, form.mistake] : made;
       if (fewest === undefined || found.length < fewest.length) fewest = found;
     }
-  return fewest ?? [];
+  const inTime = received.all(TIMESTAMP_HEADER).length === 1 ? firstFound(TIME_MISTAKES, timestamp) : [];
+  return [...inTime, ...(fewest ?? [])];
 }
 
 const MOST = 16;
