@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { shellWords } from "../../cli/src/capture/curl.js";
+import { shellWords } from "../../cli/src/capture/read-curl.js";
 import { GLOBAL_FLAGS } from "../../cli/src/command.js";
 import { parseCommand } from "../../cli/src/command-line/parse.js";
 import { COMMANDS } from "../../cli/src/command-line/registry.js";

@@ -5,7 +5,7 @@ import { Ajv } from "ajv";
 import { parseFixture } from "hookproof-service";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { shellWords } from "../../cli/src/capture/curl.js";
+import { shellWords } from "../../cli/src/capture/read-curl.js";
 import { parseCommand } from "../../cli/src/command-line/parse.js";
 import { COMMANDS } from "../../cli/src/command-line/registry.js";
 import { complaintsOfModules, optionsOf, programOf } from "../kit/compile.js";

@@ -2,7 +2,6 @@
 import { CliError, EXIT, usageError } from "../failure.js";
 import { parseCapturedJson } from "./captured-json.js";
 import { isCsv, parseCsv } from "./csv-export.js";
-import { parseCurl } from "./curl.js";
 import { isTrace, isVerbose, parseTrace, parseVerbose } from "./curl-output.js";
 import { isFetch, parseFetch } from "./fetch-call.js";
 import { isFollowed, isHttp2, parseFollowed, parseHttp2 } from "./followed-stream.js";
@@ -10,6 +9,7 @@ import { bytesOfDump, isHexDump } from "./hex-dump.js";
 import { otherFormOf } from "./other-forms.js";
 import { isPowerShell, parsePowerShell } from "./powershell.js";
 import { type CapturedRequest, parseRawRequest } from "./raw-request.js";
+import { parseCurl } from "./read-curl.js";
 
 /** Reads a captured request in whatever form it is; one that is known and cannot be read is named. */
 export function parseCaptured(given: Buffer): CapturedRequest {
