@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { createExpressions } from "../../service/src/automations/expressions.js";
 
-const expressions = createExpressions();
+const expressions = createExpressions({ timeoutMs: 60_000 });
 afterAll(() => expressions.stop());
 
 const TRIGGER = JSON.stringify({

@@ -154,18 +154,17 @@ describe("an expression without an end", () => {
   const long = `{"trigger":{"list":[${new Array(20_000).fill(1)}],"text":"${"x".repeat(40_000)}"}}`;
   const doubled = (start: string, times: number) => `[${start}]${".map(a, a + a)".repeat(times)}[0]`;
   const impatient = createExpressions({ timeoutMs: 300 }); // the limit that is tested
-  const patient = createExpressions({ timeoutMs: 8_000 });
+  const patient = createExpressions({ timeoutMs: 60_000 });
   afterAll(() => Promise.all([impatient.stop(), patient.stop()]));
 
   it.each<[what: string, expression: string]>([
     ["loops in loops", "ctx.trigger.list.all(a, ctx.trigger.list.all(b, true))"],
     ["a pattern that tries everything", "ctx.trigger.text.matches('(x?){500}x{500}$')"],
   ])("ends after the time a step has: %s", async (_what, expression) => {
-    // On a busy machine the limit is not the first one: it is tried with twice the time, and with four times as much.
     expect(await impatient.values(evaluation(long), [expression])).toMatchObject({
       failure: {
         code: "EXPRESSION_TIMEOUT",
-        message: expect.stringMatching(/^not done after (?:300|600|1200) ms$/),
+        message: "not done after 300 ms",
       },
     });
     expect(await value("1 + 1", "{}", patient)).toBe(2);
@@ -192,7 +191,7 @@ describe("an expression without an end", () => {
     ],
   ])("takes no more memory than a step has, and the next one works: %s", async (_what, expression, code) => {
     // Of its own: the garbage of an evaluation before it is memory of the same process.
-    const own = createExpressions({ timeoutMs: 8_000 });
+    const own = createExpressions({ timeoutMs: 60_000 });
     onTestFinished(() => own.stop());
     const given = await value(expression, long, own);
     expect(typeof given === "string" ? given : "none").toBe(code);

@@ -270,7 +270,8 @@ describe("a run", () => {
     const [first, second] = await endedRuns(service, own.id, 2);
     expect(first).toMatchObject({
       status: "RUN_STATUS_FAILED",
-      steps: [{ failure: { code: "EXPRESSION_TOO_LARGE" } }],
+      // On a busy machine the time may end first.
+      steps: [{ failure: { code: expect.stringMatching(/^EXPRESSION_(?:TOO_LARGE|TIMEOUT)$/) } }],
     });
     expect(second).toMatchObject({ status: "RUN_STATUS_SUCCEEDED", steps: [{ result: { n: 1 } }] });
   });

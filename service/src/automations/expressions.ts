@@ -18,8 +18,8 @@ const LANES = [
   { mostMs: TIMEOUT_MS, size: 1, niceness: 19 },
 ] as const;
 const LAST = LANES.length - 1;
-/** How often an evaluation begins that ran into its time only because the machine was busy with something else. */
-const TRIES = 3;
+/** How often an evaluation begins in a quick lane that ran into its time only because the machine was busy. */
+const TRIES = 2;
 /** The JSON of all values of a step, in characters: as much as four of the largest bodies. */
 const MAX_RESULT_LENGTH = 262_144;
 /** For how many automations it is remembered that they are not quick. */
@@ -79,9 +79,13 @@ export function createExpressions({ timeoutMs = TIMEOUT_MS } = {}): Expressions 
   async function answerOf(level: number, request: object): Promise<Answer> {
     const lane = lanes[level] as Lane;
     const mostMs = timeIn(level);
-    // Each try has more time: no quick step gets behind those that hang, and none fails, because the machine is busy.
-    const growth = mostMs < timeoutMs ? 4 : 2;
-    for (let tried = 1, ms = mostMs; ; tried++, ms *= growth) {
+    // The second try has more time: no quick step gets behind those that hang because the machine is busy. The limit
+    // itself is the same for everybody, however busy it is.
+    for (
+      let tried = mostMs < timeoutMs ? 1 : TRIES, ms = mostMs;
+      ;
+      tried++, ms = Math.min(ms * 4, timeoutMs)
+    ) {
       const answer = await lane.ask({ ...request, timeoutMs: ms });
       if (!isTimeout(answer) || answer.usedMs > mostMs / 2 || tried === TRIES) return answer;
     }
