@@ -17,7 +17,7 @@ afterAll(() => service.stop());
 describe("an automation", () => {
   it("gets a listener when it is made, and for HMAC a secret that is shown once", async () => {
     const made = await ask(service, "POST", AUTOMATIONS, {
-      body: { displayName: "Offboarding", trigger: { hmac: {} }, steps: STEPS, unknown: true },
+      body: { displayName: "Offboarding", trigger: { hmac: {} }, steps: STEPS },
     });
     expect(made.status).toBe(200);
     const { automation, signingSecret } = made.body;

@@ -81,7 +81,7 @@ it("names of every object are ids like any other, and match no request", async (
     await ask(service, "GET", CONFIG);
     expect((await control("POST", "journal/search", `{"query":{"${name}":{}}}`)).status).toBe(400);
     expect((await control("POST", "journal/search", `{"body":{"${name}":{}}}`)).body.count).toBe(0);
-    expect((await control("POST", "journal/search", `{"${name}":1}`)).body.count).toBe(1);
+    expect((await control("POST", "journal/search", `{"${name}":1}`)).status).toBe(400);
   }
 });
 
@@ -147,7 +147,7 @@ describe("with names of a client's own", () => {
   const NAMES = ["constructor", "__proto__", "toString", "valueOf"];
 
   it("names of every object stay what they are, in requests and answers", async () => {
-    service = await startService({ wireNames: { svcLocal: "acmeLocal" } });
+    service = await startService({ wireNames: { svcLocal: "acmeLocal" }, unknownFields: "ignore" });
     for (const name of NAMES) {
       const config = {
         id: `ac-${name.length}`,

@@ -118,7 +118,7 @@ describe("paging", () => {
 
   it.each([
     ["", 25],
-    ["page_size=0", 25],
+    ["page_size=0", 10],
     ["page_size=1", 10],
     ["page_size=-5", 10],
     ["page_size=10", 10],

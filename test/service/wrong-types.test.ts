@@ -189,6 +189,7 @@ beforeAll(async () => {
       automations: [{ id: "auto-1", trigger: { hmac: {} } }],
     },
     attemptLimits: { failures: 1_000_000 },
+    unknownFields: "ignore",
     validateAnswers: true,
   });
 });

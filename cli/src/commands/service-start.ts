@@ -73,6 +73,11 @@ export const serviceStart: Command = {
       repeatable: true,
       describe: "a name that your client has for svcLocal, matchXId, ...",
     },
+    "unknown-fields": {
+      type: "string",
+      choices: ["refuse", "ignore"],
+      describe: "requests with fields or query names that the API does not have; refused by default",
+    },
     "ready-file": {
       type: "string",
       value: "<file>",
@@ -100,7 +105,7 @@ export const serviceStart: Command = {
     const db = databaseFile(io, args);
     const limits = tokenLimits(args);
     const latencyMs = latencyOf(args);
-    const access = { cors: corsOf(args), wireNames: wireNamesOf(args) };
+    const access = { cors: corsOf(args), wireNames: wireNamesOf(args), unknownFields: unknownFieldsOf(args) };
     const newFiles = [clientSecretFile(db), controlTokenFile(db)].filter((file) => !existsSync(file));
     const counts = new Map<number, number>();
     const { inspector, ...page } = await startInspecting(context);
@@ -139,6 +144,10 @@ export const serviceStart: Command = {
       });
     if (!service.isStateNew && (args.isGiven("seed") || args.isGiven("users")))
       out.warn(`${db} already has data and keeps it; hookproof service seed --replace fills it again.`);
+    if (service.isDatabaseShared)
+      out.warn(
+        `Another service runs over ${db} too: they share the data, and each has its own faults, clock and journal. --db names another one.`,
+      );
     try {
       await serve(context, service, { db, inspectorUrl: page.url });
     } finally {
@@ -215,6 +224,10 @@ function corsOf(args: Args): ServiceOptions["cors"] {
       `--cors must be an origin such as http://localhost:5173, or *, not ${JSON.stringify(wrong)}.`,
     );
   return origins.length === 0 ? undefined : origins;
+}
+
+function unknownFieldsOf(args: Args): ServiceOptions["unknownFields"] {
+  return args.text("unknown-fields") === "ignore" ? "ignore" : undefined;
 }
 
 function wireNamesOf(args: Args): Record<string, string> {

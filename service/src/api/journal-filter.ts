@@ -1,9 +1,9 @@
 // Refuses a search of the journal that no request can match.
 import { didYouMean } from "../server/options.js";
 import { ApiError } from "./errors.js";
-import { camelCase, propertiesOf } from "./lenient-body.js";
-import { resolved, type Schema } from "./openapi-document.js";
+import { camelCase } from "./lenient-body.js";
 import { OPERATIONS } from "./operations.js";
+import { unknownMembers } from "./unknown-names.js";
 import type { Schemas } from "./validation.js";
 
 /**
@@ -32,36 +32,12 @@ export function refuseMisspelt({
       [],
     );
   const names = named.flatMap(({ queryParameters }) => queryParameters.map(({ name }) => name));
-  const known = new Set(names.map(camelCase));
-  for (const name of Object.keys(query)) refuseUnless("query name", name, known.has(camelCase(name)), names);
-  refuseUnknownMembers(
-    body,
-    named.map(({ bodySchema }) => bodySchema).filter((schema) => schema !== undefined),
-  );
-}
-
-/** A member that none of the schemas has. One that is free in its form, or that is unknown, may have any. */
-function refuseUnknownMembers(wanted: unknown, schemas: readonly Schema[]): void {
-  if (typeof wanted !== "object" || wanted === null || schemas.length === 0) return;
-  const forms = schemas.map(
-    (schema) => resolved(schema) as { items?: Schema; additionalProperties?: unknown },
-  );
-  if (Array.isArray(wanted)) {
-    const items = forms.map((form) => form.items);
-    if (items.every((one) => one !== undefined)) for (const one of wanted) refuseUnknownMembers(one, items);
-    return;
-  }
-  const all = schemas.map(propertiesOf);
-  if (all.includes(undefined) || forms.some(({ additionalProperties }) => additionalProperties)) return;
-  const names = all.flatMap((properties) => Object.keys(properties ?? {}));
-  for (const [given, part] of Object.entries(wanted)) {
-    const name = names.includes(given) ? given : camelCase(given);
-    refuseUnless("body member", given, names.includes(name), names);
-    refuseUnknownMembers(
-      part,
-      all.map((properties) => properties?.[name]).filter((schema) => schema !== undefined),
-    );
-  }
+  const knownNames = new Set(names.map(camelCase));
+  for (const name of Object.keys(query))
+    refuseUnless("query name", name, knownNames.has(camelCase(name)), names);
+  const schemas = named.map(({ bodySchema }) => bodySchema).filter((schema) => schema !== undefined);
+  for (const { name, known } of unknownMembers(body, schemas))
+    refuseUnless("body member", name, false, known);
 }
 
 function refuseUnless(what: string, given: string, isKnown: boolean, known: readonly string[]): void {

@@ -10,9 +10,12 @@ export function camelCase(name: string): string {
 type Properties = Readonly<Record<string, Schema>>;
 
 /** The properties of a schema, those of its parts included. */
-export function propertiesOf(schema: Schema): Properties | undefined {
-  const { properties, allOf } = resolved(schema) as { properties?: Properties; allOf?: readonly Schema[] };
-  return allOf ? Object.assign({}, ...allOf.map(propertiesOf)) : properties;
+export function propertiesOf(schema: Schema, root?: object): Properties | undefined {
+  const { properties, allOf } = resolved(schema, root) as {
+    properties?: Properties;
+    allOf?: readonly Schema[];
+  };
+  return allOf ? Object.assign({}, ...allOf.map((part) => propertiesOf(part, root))) : properties;
 }
 
 /**
@@ -20,13 +23,14 @@ export function propertiesOf(schema: Schema): Properties | undefined {
  * not set, some write `page_size` for `pageSize`. A known field that is null counts as left out, and takes both
  * spellings; members of free-form objects stay as they are.
  *
+ * @param root where the references of the schema lead; the document by default
  * @throws {ApiError} 400 for a field that stands in both spellings
  */
-export function lenientBody(value: unknown, schema: Schema, place = ""): unknown {
-  const { items } = resolved(schema) as { items?: Schema };
-  const properties = propertiesOf(schema);
+export function lenientBody(value: unknown, schema: Schema, place = "", root?: object): unknown {
+  const { items } = resolved(schema, root) as { items?: Schema };
+  const properties = propertiesOf(schema, root);
   if (Array.isArray(value))
-    return items ? value.map((item, index) => lenientBody(item, items, `${place}[${index}]`)) : value;
+    return items ? value.map((item, index) => lenientBody(item, items, `${place}[${index}]`, root)) : value;
   if (typeof value !== "object" || value === null || properties === undefined) return value;
   const members: [name: string, value: unknown][] = [];
   for (const [given, member] of Object.entries(value)) {
@@ -36,7 +40,7 @@ export function lenientBody(value: unknown, schema: Schema, place = ""): unknown
     if (known === undefined) members.push([given, member]);
     else if (name !== given && Object.hasOwn(value, name))
       throw invalidField(path, `stands in two spellings, ${name} and ${given}`);
-    else if (member !== null) members.push([name, lenientBody(member, known, path)]);
+    else if (member !== null) members.push([name, lenientBody(member, known, path, root)]);
   }
   return Object.fromEntries(members);
 }

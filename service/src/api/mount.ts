@@ -11,6 +11,7 @@ import { lenientBody } from "./lenient-body.js";
 import type { Schema } from "./openapi-document.js";
 import { OPERATIONS, type Operation, type OperationId } from "./operations.js";
 import { readJson } from "./request-body.js";
+import { unknownNames } from "./unknown-names.js";
 import { pathValues, queryValues, refuse, violationsOf } from "./validation.js";
 
 /** An Express router with every operation that has a handler; the rest of its paths' methods get 405. */
@@ -77,6 +78,7 @@ async function answer(
     clientIp: req.socket.remoteAddress ?? "",
   };
   res.locals.body = request.body;
+  if (context.unknownFields === "refuse") refuse(unknownNames(operation, req.query, request.body));
   if (operation.bodySchema !== undefined) refuse(violationsOf(request.body, operation.bodySchema, "body"));
   const body = await handler(request as unknown as ApiRequest<OperationId>);
   if (context.validateAnswers && operation.answerSchema !== undefined) {

@@ -47,12 +47,12 @@ const file = packageFile("openapi.json");
 /** `service/openapi.yaml`, which routes, validation and types come from, in the form that is read fast. */
 export const openApiDocument = JSON.parse(readFileSync(file, "utf8")) as OpenApiDocument;
 
-/** The target of a reference within the document; anything else as it is. */
-export function resolved<Value extends object>(value: Value | Reference): Value {
+/** The target of a reference within the document, or within another root; anything else as it is. */
+export function resolved<Value extends object>(
+  value: Value | Reference,
+  root: object = openApiDocument,
+): Value {
   if (!("$ref" in value)) return value;
   const steps = (value as Reference).$ref.slice("#/".length).split("/");
-  return steps.reduce<unknown>(
-    (place, step) => (place as Record<string, unknown>)[step],
-    openApiDocument,
-  ) as Value;
+  return steps.reduce<unknown>((place, step) => (place as Record<string, unknown>)[step], root) as Value;
 }

@@ -16,7 +16,8 @@ export interface paths {
         /**
          * Get an access token
          * @description The OAuth 2.0 client credentials flow (RFC 6749 section 4.4). The client proves itself in the body, either
-         *     by its secret or by an EdDSA assertion (RFC 7523); credentials in the Authorization header are refused.
+         *     by its secret or by an EdDSA assertion (RFC 7523). `Authorization: Basic` is refused; any other such header is
+         *     not looked at.
          *     What a browser sends for a page of another site is 403.
          *     Specification 5.1.
          */
@@ -692,7 +693,7 @@ export interface components {
         /** @description The service makes ids of 27 letters and digits. */
         Id: string;
         Text: string;
-        /** @description 25 if absent or 0; below 10 counts as 10, above 100 as 100. */
+        /** @description 25 if absent; below 10 counts as 10, above 100 as 100. */
         PageSize: number;
         /** @description Opaque, and good for the query it came from only. May be empty. */
         PageToken: string;

@@ -6,9 +6,8 @@ const DEFAULT_SIZE = 25;
 const MIN_SIZE = 10;
 const MAX_SIZE = 100;
 
-/** How many entries a page has (specification 8). */
-function pageSize(asked: number | undefined): number {
-  if (!asked) return DEFAULT_SIZE;
+/** How many entries a page has (specification 8): nothing asked for is 25, and 0 is a number below 10. */
+function pageSize(asked = DEFAULT_SIZE): number {
   return Math.min(Math.max(asked, MIN_SIZE), MAX_SIZE);
 }
 

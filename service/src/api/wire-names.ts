@@ -1,6 +1,6 @@
 // Translates names of the document to those of a client.
 import { propertiesOf } from "./lenient-body.js";
-import { openApiDocument, resolved, type Schema } from "./openapi-document.js";
+import { type OpenApiDocument, openApiDocument, resolved, type Schema } from "./openapi-document.js";
 
 /** Translates between the names of the document and those that a client has. */
 export interface WireNames {
@@ -8,6 +8,8 @@ export interface WireNames {
   outgoing(value: unknown, schema: Schema | undefined): unknown;
   /** A request's body in the document's names. */
   incoming(value: unknown, schema: Schema): unknown;
+  /** The document in the client's names, for generators of clients. */
+  readonly document: OpenApiDocument;
 }
 
 /**
@@ -18,7 +20,8 @@ export interface WireNames {
  */
 export function wireNames(names: Readonly<Record<string, string>> = {}): WireNames {
   const entries = Object.entries(names);
-  if (entries.length === 0) return { outgoing: (value) => value, incoming: (value) => value };
+  if (entries.length === 0)
+    return { outgoing: (value) => value, incoming: (value) => value, document: openApiDocument };
   const known = documentNames();
   for (const [name, wire] of entries) {
     if (!known.has(name)) throw new TypeError(`wireNames: the document has no name ${name}`);
@@ -33,6 +36,40 @@ export function wireNames(names: Readonly<Record<string, string>> = {}): WireNam
     outgoing: (value, schema) =>
       schema ? renamed(value, schema, (name) => out.get(name) ?? name, true) : value,
     incoming: (value, schema) => renamed(value, schema, (name) => back.get(name) ?? name, false),
+    document: renamedDocument((name) => out.get(name) ?? name),
+  };
+}
+
+/** The lists of a schema that have names of fields in them, or the values of an enumeration that is open. */
+const LISTS = new Set(["required", "enum", "x-at-most-one"]);
+
+/** The document with other names of fields and enumerated values, where its schemas have them. */
+function renamedDocument(rename: (name: string) => string): OpenApiDocument {
+  const inText = (text: string) =>
+    text.replace(/`([A-Za-z_]\w*)`/g, (_, name: string) => `\`${rename(name)}\``);
+  const inMember = (keyword: string, part: unknown): [string, unknown] => {
+    if (keyword === "properties" && typeof part === "object" && part !== null)
+      return [
+        keyword,
+        Object.fromEntries(Object.entries(part).map(([name, one]) => [rename(name), inSchema(one)])),
+      ];
+    if (keyword === "description" && typeof part === "string") return [keyword, inText(part)];
+    const isNames = LISTS.has(keyword) && Array.isArray(part);
+    return [
+      keyword,
+      isNames ? part.map((one) => (typeof one === "string" ? rename(one) : one)) : inSchema(part),
+    ];
+  };
+  const inSchema = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(inSchema);
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([keyword, part]) => inMember(keyword, part)));
+  };
+  const { paths, components, ...rest } = openApiDocument;
+  return {
+    ...rest,
+    paths: inSchema(paths) as OpenApiDocument["paths"],
+    components: inSchema(components) as OpenApiDocument["components"],
   };
 }
 

@@ -1,4 +1,5 @@
 // Authenticates a client at the token endpoint.
+import { createPrivateKey, createPublicKey, type JsonWebKey, timingSafeEqual } from "node:crypto";
 import type { Clock } from "hookproof";
 import { decodeJwt, errors, importJWK, type JWK, jwtVerify } from "jose";
 import type { Schemas } from "../api/validation.js";
@@ -54,7 +55,8 @@ export async function authenticate(
 ): Promise<Authentication> {
   const client = clients.get(clientId);
   if (request.client_assertion === undefined) {
-    const isRight = await isClientSecret(request.client_secret ?? "", client?.secretHash);
+    const secret = request.client_secret ?? "";
+    const isRight = isKeyOf(secret, client?.publicJwk) || (await isClientSecret(secret, client?.secretHash));
     return isRight && client ? { client } : REFUSED;
   }
   if (client?.publicJwk === undefined) return REFUSED;
@@ -66,6 +68,26 @@ export async function authenticate(
     clock.now(),
   );
   return refused ?? { client };
+}
+
+/** The form in which published clients have their private key. */
+const KEY_SECRET = /^secret-token:[^:]{1,253}:v1:([A-Za-z0-9+/_-]{1,1024}={0,2})$/;
+
+/** Whether a secret is the private key of a client, which some published clients post as it is. */
+function isKeyOf(secret: string, publicJwk: string | undefined): boolean {
+  const encoded = KEY_SECRET.exec(secret)?.[1];
+  if (encoded === undefined || publicJwk === undefined) return false;
+  try {
+    const key = JSON.parse(Buffer.from(encoded, "base64").toString()) as JsonWebKey;
+    if (key.kty !== "OKP" || key.crv !== "Ed25519" || key.d === undefined) return false;
+    // The public half is made anew: the one beside it is anybody's to write.
+    const { x } = createPublicKey(createPrivateKey({ key, format: "jwk" })).export({ format: "jwk" });
+    const [given, known] = [x, (JSON.parse(publicJwk) as JsonWebKey).x].map((text = "") => Buffer.from(text));
+    if (given === undefined || known === undefined || given.length !== known.length) return false;
+    return timingSafeEqual(given, known);
+  } catch {
+    return false;
+  }
 }
 
 /** Why an assertion is refused. Its signature is checked first: only who has the key learns what is wrong with a claim. */

@@ -27,6 +27,7 @@ import type { Inspector } from "../inspector/inspector.js";
 import { remoteControl } from "../inspector/remote-control.js";
 import { watchCalls } from "../inspector/watch-calls.js";
 import { type OpenState, openState, type StateOptions } from "../state/open-state.js";
+import { markDatabase } from "../state/shared-database.js";
 import { snapshots } from "../state/snapshots.js";
 import { DEFAULT_CLIENT } from "../state/state.js";
 import { newId } from "../storage/ids.js";
@@ -76,6 +77,11 @@ export interface ServiceOptions extends ServerOptions, AutomationOptions, StateO
    * answers, and taken in requests.
    */
   wireNames?: Readonly<Record<string, string>> | undefined;
+  /**
+   * What becomes of a request with a field or a query name that the document does not have: `refuse`, the default, is
+   * 400 with the nearest name; `ignore` is for a client that sends more.
+   */
+  unknownFields?: "refuse" | "ignore" | undefined;
   /** Lets pages of other origins call the service: `true` for every page, or the origins. None by default. */
   cors?: Cors | undefined;
   /** Records what the webhook listeners receive, and the calls of the API; `startInspector` shows them. */
@@ -91,6 +97,8 @@ export interface Service extends RunningServer, AsyncDisposable {
   readonly controlToken: string;
   /** Whether the seed or fixture was loaded at this start; false for a database that had a state, and keeps it. */
   readonly isStateNew: boolean;
+  /** Whether another service was running over the same database file at this start. */
+  readonly isDatabaseShared: boolean;
   /** An access token without the round trip. */
   token(options?: TokenOptions): Promise<string>;
   /** Signs tokens with a new key from now on; those of the old one stay good until they expire. */
@@ -157,6 +165,7 @@ const OPTIONS = {
     (value) => members[1](value) && typeof (value as OtelTracer).startSpan === "function",
   ],
   trustedProxies: texts,
+  unknownFields: ['"refuse" or "ignore"', (value) => value === "refuse" || value === "ignore"],
   users: count,
   wireNames: members,
   validateAnswers: flag,
@@ -237,6 +246,8 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
     throw ofDatabase(error);
   });
   const { storage, state, secrets, expressions } = opened;
+  const mark = markDatabase(options.db);
+  if (mark.isShared) log.warn({ db: options.db }, "another service runs over this database");
   try {
     const tenant = storage.meta.getOrSet("tenant", () => newId());
     const [secretHash, tokens, isStateNew] = await Promise.all([
@@ -281,6 +292,7 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
       secrets,
       faults,
       wireNames: names,
+      unknownFields: options.unknownFields ?? "refuse",
       cors,
       journal: requestJournal(),
       snapshots: snapshots(storage.db),
@@ -295,6 +307,7 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
       await server.stop();
       await automations.stop();
       await opened.close();
+      mark.remove();
     };
     let ended: Promise<void> | undefined;
     const stop = () => {
@@ -306,6 +319,7 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
       clientId,
       clientSecret,
       isStateNew,
+      isDatabaseShared: mark.isShared,
       token: (whom = {}) => mintToken(context, whom),
       rotateSigningKey: () => tokens.rotate(),
       controlToken,
@@ -316,6 +330,7 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
       [Symbol.asyncDispose]: stop,
     };
   } catch (error) {
+    mark.remove();
     await opened.abandon();
     throw error;
   }

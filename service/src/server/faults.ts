@@ -177,6 +177,24 @@ function checkFault(fault: Fault): void {
   if (rateLimit) refuseUnknown("rateLimit", rateLimit, { requests: true, windowMs: true });
   for (const answer of sequence ?? []) refuseUnknown("a fault", answer, ANSWER);
   checkAs(FAULT, fault, "fault");
+  for (const answer of sequence ?? [single]) refuseContradiction(answer);
+}
+
+/** Statuses whose answers have no body (RFC 9110). */
+const WITHOUT_BODY = new Set([204, 205, 304]);
+
+/** What would be left out without a word, as one part of an answer rules out another. */
+function refuseContradiction({ status, body, disconnect, malformed, retryAfterSeconds }: FaultAnswer): void {
+  const parts = { status, body, malformed: malformed || undefined, retryAfterSeconds };
+  const given = Object.entries(parts).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (disconnect && given.length > 0)
+    throw new RangeError(`disconnect is no answer, and stands without ${given.join(" and ")}`);
+  if (malformed && body !== undefined)
+    throw new RangeError("malformed is a body of its own, and stands without body");
+  if (status !== undefined && WITHOUT_BODY.has(status) && (body !== undefined || malformed))
+    throw new RangeError(`an answer with the status ${status} has no body`);
+  if (status === undefined && !malformed && given.length > 0)
+    throw new RangeError(`${given.join(" and ")} belongs to an answer, which needs a status`);
 }
 
 /** The bounds of the document, whoever sets a fault: past 2^31 - 1 ms a timer of Node does not wait at all. */

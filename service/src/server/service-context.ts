@@ -1,5 +1,6 @@
 // What the areas of the service share.
 import type { PageTokens } from "../api/paging.js";
+import type { UnknownFields } from "../api/unknown-names.js";
 import type { WireNames } from "../api/wire-names.js";
 import type { AccessTokens } from "../auth/access-tokens.js";
 import type { AutomationEngine } from "../automations/engine.js";
@@ -25,6 +26,7 @@ export interface ServiceContext {
   readonly secrets: SecretTools;
   readonly faults: Faults;
   readonly wireNames: WireNames;
+  readonly unknownFields: UnknownFields;
   readonly cors: CorsRule;
   readonly journal: RequestJournal;
   readonly snapshots: Snapshots;

@@ -2,7 +2,7 @@
 import { closeSync, existsSync, openSync, rmSync } from "node:fs";
 
 /** What lies beside a database: SQLite's own files, the identity of its texts, the files of its secrets. */
-const BESIDE = ["", "-wal", "-shm", ".identity", ".objects"];
+const BESIDE = ["", "-wal", "-shm", ".identity", ".objects", ".running"];
 
 /**
  * Makes a database's file if it is not there; gives what takes back everything that was made, for a start that fails.

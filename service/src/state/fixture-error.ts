@@ -37,6 +37,12 @@ export function readFrom(source: FixtureSource, fixture: Fixture): Fixture {
   return fixture;
 }
 
+/** The same place for a copy of a fixture. */
+export function readFromSame(fixture: Fixture, copy: Fixture): Fixture {
+  const source = sources.get(fixture);
+  return source ? readFrom(source, copy) : copy;
+}
+
 /** The error for mistakes of a fixture, with file and line where it was read from a file. */
 export function fixtureError(fixture: Fixture, problems: readonly FieldViolation[]): FixtureError {
   const source = sources.get(fixture);

@@ -56,8 +56,12 @@ export function referenceProblems(fixture: Fixture, stored: StoredIds = NOTHING_
   }
   for (const [index, { userIds = [] }] of (fixture.suggestions ?? []).entries())
     for (const [n, id] of userIds.entries()) refer(users, id, `suggestions[${index}].userIds[${n}]`, "user");
-  for (const [index, { creatorUserId, text, file }] of (fixture.secrets ?? []).entries()) {
+  for (const [index, { allowedUserIds = [], creatorUserId, text, file }] of (
+    fixture.secrets ?? []
+  ).entries()) {
     refer(users, creatorUserId, `secrets[${index}].creatorUserId`, "user");
+    for (const [n, id] of allowedUserIds.entries())
+      refer(users, id, `secrets[${index}].allowedUserIds[${n}]`, "user");
     if (text === undefined && file === undefined)
       problems.push({ field: `secrets[${index}].text`, description: "is missing, and so is file" });
   }

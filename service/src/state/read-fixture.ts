@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { Document } from "yaml";
 import type { Fixture } from "./fixture.js";
 import { FixtureError, fixtureError, readFrom } from "./fixture-error.js";
-import { fixtureMistakes } from "./fixture-mistakes.js";
+import { fixtureMistakes, settledFixture } from "./fixture-mistakes.js";
 
 /**
  * Reads a fixture from a YAML or JSON file and checks it against its schema, and that what refers to something else
@@ -36,8 +36,7 @@ export async function parseFixture(text: string, name = "fixture"): Promise<Fixt
     ]);
   }
   const value = expanded(() => document.toJS() as unknown, name) ?? {};
-  const problems = fixtureMistakes(value);
-  const fixture = readFrom(
+  const given = readFrom(
     {
       file: name,
       lineOf(field) {
@@ -47,6 +46,8 @@ export async function parseFixture(text: string, name = "fixture"): Promise<Fixt
     },
     value as Fixture,
   );
+  const fixture = settledFixture(given);
+  const problems = fixtureMistakes(fixture);
   if (problems.length > 0) throw fixtureError(fixture, problems);
   return fixture;
 }

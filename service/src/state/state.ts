@@ -8,6 +8,7 @@ import { harmless } from "../server/harmless.js";
 import type { Storage } from "../storage/storage.js";
 import type { Fixture } from "./fixture.js";
 import { refuseFixtureMistakes } from "./fixture-automations.js";
+import { settledFixture } from "./fixture-mistakes.js";
 import { loadFixture } from "./load-fixture.js";
 import { type Seed, seedParts, settledSeed } from "./seed/seed.js";
 import { stateTables } from "./snapshots.js";
@@ -64,7 +65,7 @@ export interface State {
 
 /** A source with every choice made; nothing asked for is nothing there. */
 export function settledSource({ fixture, seed, users }: Seed & { fixture?: Fixture | undefined }): Source {
-  if (seed === undefined && users === undefined) return { fixture: fixture ?? {} };
+  if (seed === undefined && users === undefined) return { fixture: settledFixture(fixture ?? {}) };
   if (fixture === undefined) return settledSeed({ seed, users });
   throw new TypeError("a state comes from a seed or from a fixture, not from both");
 }
@@ -123,8 +124,9 @@ export function createState(context: StateContext): State {
     },
     replace: (onProgress) => keepingAdmin(() => replaceBy(context.source, onProgress)),
     reset: (onProgress) => keepingAdmin(async () => replaceBy(await recorded(), onProgress)),
-    add: (fixture) =>
+    add: (given) =>
       keepingAdmin(async () => {
+        const fixture = settledFixture(given);
         await refuseFixtureMistakes(fixture, context, {
           user: (id) => storage.users.get(id) !== undefined,
           app: (id) => storage.resourceTypes.hasApp(id),

@@ -22,6 +22,8 @@ export interface PaperSecret {
 export interface PaperSecrets {
   add(secret: PaperSecret): void;
   get(id: string): PaperSecret | undefined;
+  /** Whether it is there, not revoked and not expired; the views that are left do not count. */
+  isOpen(id: string, now: number): boolean;
   /**
    * Uses up one view, at once and for nobody else: how many are left after it, or undefined where there was none.
    * The text of the last view is erased.
@@ -58,6 +60,9 @@ export function paperSecrets(db: Database): PaperSecrets {
       ciphertext = CASE views_remaining WHEN 1 THEN NULL ELSE ciphertext END
     WHERE id = ? AND views_remaining <> 0 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)
     RETURNING views_remaining`);
+  const open = db.prepare(
+    "SELECT 1 FROM paper_secrets WHERE id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)",
+  );
   const revoke = db.prepare(
     "UPDATE paper_secrets SET revoked_at = ?, ciphertext = NULL WHERE id = ? AND revoked_at IS NULL RETURNING id",
   );
@@ -86,6 +91,7 @@ export function paperSecrets(db: Database): PaperSecrets {
       const row = first<PaperSecretRow>(select.all(id));
       return row && secretOf(row);
     },
+    isOpen: (id, now) => open.all(id, now).length > 0,
     takeView: (id, now) => first<{ views_remaining: number }>(take.all(id, now))?.views_remaining,
     revoke: (id, now) => revoke.all(now, id).length > 0,
   };

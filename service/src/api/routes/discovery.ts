@@ -4,7 +4,6 @@ import { packageVersion } from "../../package-files.js";
 import { pageHeaders } from "../../server/page-headers.js";
 import { sendJson } from "../../server/send-json.js";
 import type { ServiceContext } from "../../server/service-context.js";
-import { openApiDocument } from "../openapi-document.js";
 import { operation } from "../operations.js";
 import { htmlPage } from "../reference-page.js";
 
@@ -13,7 +12,7 @@ const KEYS_PATH = "/.well-known/jwks.json";
 const KEYS_MAX_AGE_SECONDS = 300;
 
 /** What tells a client or a person where things are: OAuth metadata, the keys of access tokens, the start page. */
-export function discoveryRouter({ baseUrl, tokens }: ServiceContext): Router {
+export function discoveryRouter({ baseUrl, tokens, wireNames }: ServiceContext): Router {
   const router = express.Router({ caseSensitive: true, strict: true });
   router.get(METADATA_PATH, (req, res) => {
     // RFC 8414 section 2; RFC 9068 has the form of the access tokens.
@@ -33,7 +32,7 @@ export function discoveryRouter({ baseUrl, tokens }: ServiceContext): Router {
     res.set("Cache-Control", `public, max-age=${KEYS_MAX_AGE_SECONDS}`);
     sendJson(200, { keys: tokens.publicKeys() }, req, res);
   });
-  router.get("/openapi.json", (req, res) => sendJson(200, openApiDocument, req, res));
+  router.get("/openapi.json", (req, res) => sendJson(200, wireNames.document, req, res));
   router.get("/", (req, res) => {
     if (req.accepts(["json", "html"]) === "html") {
       res.set(pageHeaders("style-src 'self'", "img-src 'self'"));

@@ -14,7 +14,8 @@ export function downloadRouter(objects: LocalObjects, { storage, clock }: Servic
   const router = express.Router({ caseSensitive: true, strict: true });
   router.get(`${DOWNLOADS_PATH}/:key`, async (req, res) => {
     const download = await objects.open(req.params.key, req.query);
-    if (!download) throw notFound("download");
+    // An address is good for no longer than the secret that it was made for.
+    if (!download || !storage.paperSecrets.isOpen(download.key, clock.now())) throw notFound("download");
     const caller = { userId: download.reader };
     const clientIp = req.socket.remoteAddress ?? "";
     storage.auditEvents.add(

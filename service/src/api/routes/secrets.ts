@@ -35,6 +35,8 @@ export function secretHandlers(
       const { creatorUserId = caller.userId, access, allowedUserIds, text, file } = body;
       const { inputFormat, views, expiresAt } = body;
       requireUser(storage, "creatorUserId", creatorUserId);
+      for (const [index, userId] of (allowedUserIds ?? []).entries())
+        requireUser(storage, `allowedUserIds[${index}]`, userId);
       const id = newId();
       const secret = await prepareSecret(secrets, {
         id,

@@ -107,7 +107,7 @@ export function tokenRouter(context: ServiceContext, limits: AttemptLimits | und
 
 /** The parameters of a request, of a form or JSON; one that stands twice is a list, which its schema refuses. */
 async function parameters(req: Request): Promise<unknown> {
-  if (req.headers.authorization !== undefined) {
+  if (isBasic(req)) {
     throw new OAuthFailure("invalid_client", "Credentials are sent in the body, not in headers.", 401);
   }
   const text = await readText(req);
@@ -117,6 +117,14 @@ async function parameters(req: Request): Promise<unknown> {
     throw new OAuthFailure("invalid_request", description, 415);
   }
   return parse(text);
+}
+
+/**
+ * Whether a client proves itself in a header (RFC 6749 section 2.3.1), which the specification does not have. Generated
+ * clients put the bearer token they have, or a word in its place, on every request; that proves nothing here.
+ */
+function isBasic({ headers }: Request): boolean {
+  return /^basic(?:\s|$)/i.test(headers.authorization ?? "");
 }
 
 /** What a request asks for, complete and without contradiction. */
@@ -156,7 +164,7 @@ const oauthErrors: ErrorRequestHandler = (error: unknown, req, res, next) => {
   const isOfBody = error instanceof ApiError && req.method === "POST";
   if (!(error instanceof OAuthFailure || isOfBody) || res.headersSent) return next(error);
   // RFC 6749 asks for the scheme the client tried.
-  if (req.headers.authorization !== undefined) res.set("WWW-Authenticate", `Basic realm="${REALM}"`);
+  if (isBasic(req)) res.set("WWW-Authenticate", `Basic realm="${REALM}"`);
   const code = error instanceof OAuthFailure ? error.error : "invalid_request";
   sendJson(error.status, { error: code, error_description: error.message }, req, res);
 };

@@ -10,7 +10,8 @@ import { invalidField } from "../errors.js";
 import { admitted } from "../mount.js";
 import type { operations } from "../openapi.js";
 import { operation } from "../operations.js";
-import { queryValues } from "../validation.js";
+import { unknownNames } from "../unknown-names.js";
+import { queryValues, refuse } from "../validation.js";
 import { requireUser } from "./require-user.js";
 
 type Query = operations["uploadSecretFile"]["parameters"]["query"];
@@ -33,6 +34,7 @@ export function uploadRouter(context: ServiceContext): Router {
     const caller = await admitted(upload, context, req, res);
     if (!caller) return;
     const query = queryValues(upload.queryParameters, req.query) as Query;
+    if (context.unknownFields === "refuse") refuse(unknownNames(upload, req.query, undefined));
     const { filename, creatorUserId = caller.userId, access, views } = query;
     requireUser(storage, "creatorUserId", creatorUserId);
     const id = newId();
