@@ -123,8 +123,8 @@ export const eventsExport: Command = {
   },
   examples: [
     [
-      "hookproof events export last --out event.json",
-      "for hookproof replay event.json, on this machine or another",
+      "hookproof events export last --out exported.json",
+      "for hookproof replay exported.json, on this machine or another",
     ],
     [
       "hookproof events export last --as http | hookproof verify - --secret-file secret.txt",

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { secretFingerprint } from "hookproof";
-import type { ReceiverAnswer } from "hookproof/receiver";
+import type { ReceiverAnswer, ReplayStore } from "hookproof/receiver";
 import type { HandledRequest } from "hookproof-service/listeners";
 import type { Args, Command, Context } from "../command.js";
 import { isAddress } from "../config/settings.js";
@@ -148,6 +148,7 @@ export const listen: Command = {
             {
               ...(await expecting.listener({ id, baseUrl, allowedCidrs, forwards })),
               trustedProxies: args.texts("trust-proxy"),
+              ...(await forgetting(args.number("respond"))),
               beforeAnswer: (answer) => changed(args, behaving?.(answer) ?? answer),
             },
           ],
@@ -236,6 +237,18 @@ async function nextCommand(
 function reportingOf(args: Args): Pick<Reporting, "forwardTo"> {
   const given = args.text("forward-to");
   return { forwardTo: given === undefined ? undefined : typedUrl(given, "--forward-to") };
+}
+
+/**
+ * Where --respond refuses an event, its id stays free as after any answer that accepts nothing: else the next try would
+ * be a duplicate, and the sender would take it for delivered.
+ */
+async function forgetting(respond: number | undefined): Promise<{ replayStore?: ReplayStore }> {
+  const isAccepted = respond === undefined || respond < 300 || respond === 409;
+  if (isAccepted) return {};
+  const { memoryReplayStore } = await import("hookproof/receiver");
+  const store = memoryReplayStore();
+  return { replayStore: { ...store, commit: (reservation) => store.release(reservation) } };
 }
 
 /** The answer as --delay and --respond have it. */

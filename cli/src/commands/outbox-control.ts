@@ -28,7 +28,7 @@ export const outboxList: Command = {
   flags: { ...OUTBOX_FLAGS, ...LISTENER_FLAG, ...ROWS_FLAG },
   examples: [
     ["hookproof outbox list --outbox app.db", "the first 50 that are not delivered yet"],
-    ["hookproof outbox list --listener offboarding --json | jq .events[].dueAt", "for a script"],
+    ["hookproof outbox list --listener offboarding --json | jq '.events[].dueAt'", "for a script"],
   ],
   exits: OUTBOX_EXITS,
   async run(context) {

@@ -124,7 +124,7 @@ export const outboxAttempts: Command = {
   examples: [
     ["hookproof outbox attempts 0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10 --outbox app.db", "one event's history"],
     [
-      "hookproof outbox attempts 0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10 --json | jq .entries[].state",
+      "hookproof outbox attempts 0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10 --json | jq '.entries[].state'",
       "whether it has arrived, for a script",
     ],
   ],

@@ -79,7 +79,7 @@ export const replay: Command = {
     ["hookproof replay last", "the last event that was sent; expects 409"],
     ["hookproof replay last --exact", "the same request unchanged, as an eavesdropper would send it"],
     ["hookproof replay --failed --since 1h", "what did not arrive within the last hour"],
-    ["hookproof replay event.json --target staging --yes", "an event of a file, to a target of your own"],
+    ["hookproof replay exported.json --target staging --yes", "an event of a file, to a target of your own"],
   ],
   exits: [
     [3, "event, secret or key missing"],

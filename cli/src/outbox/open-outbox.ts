@@ -1,5 +1,5 @@
 // Opens the outbox that flag, environment or configuration names.
-import { statSync } from "node:fs";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { HookproofError } from "hookproof";
 import type { OpenSqliteDatabase } from "hookproof/node";
@@ -119,9 +119,25 @@ async function openFile(file: string, create: boolean): Promise<OpenOutbox> {
       { hint: "Look at who put it there, and remove it." },
     );
   const open = () => openedFile(file, () => openSqlite(path, { from: import.meta.url }));
-  if (isThere) requireOutbox(open, file, create);
+  if (isThere) {
+    refuseOtherFile(file);
+    requireOutbox(open, file, create);
+  }
   const store = sqliteStore({ open });
   return { store, name: file, close: () => store.close() };
+}
+
+/** What every SQLite file that is not empty begins with. */
+const SQLITE_HEADER = "SQLite format 3\0";
+
+/** Refuses a file of something else: SQLite takes one that is shorter than its header for an empty database. */
+function refuseOtherFile(file: string): void {
+  const start = Buffer.alloc(SQLITE_HEADER.length);
+  const handle = openedFile(file, () => openSync(file, "r"));
+  const length = readSync(handle, start);
+  closeSync(handle);
+  if (length > 0 && start.toString("latin1", 0, length) !== SQLITE_HEADER)
+    throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `${file} is no database, and is not overwritten.`);
 }
 
 /** Whether there is a file; refused where something else is there, or the path leads nowhere. */
