@@ -92,8 +92,12 @@ async function* linesOf(file: string): AsyncIterable<string> {
   input.once("error", (error) => {
     broken = error;
   });
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
-    if (line !== "") yield line;
+  try {
+    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
+      if (line !== "") yield line;
+  } catch (error) {
+    throw error === broken ? unreadable(file, error) : error;
+  }
   if (broken) throw unreadable(file, broken);
 }
 
