@@ -335,7 +335,7 @@ function withinTime<Value>(work: Promise<Value>, ms: number): Promise<Value> {
 }
 
 /** The SQLSTATE of an error of the server; an ORM may have wrapped it. */
-function sqlState(error: unknown): string | undefined {
+export function sqlState(error: unknown): string | undefined {
   const { code, severity, cause } = Object(error) as { code?: unknown; severity?: unknown; cause?: unknown };
   if (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && severity !== undefined) return code;
   return cause === undefined ? undefined : sqlState(cause);

@@ -1,5 +1,4 @@
 // An outbox store in PostgreSQL.
-import { databaseFailure } from "../../core/errors.js";
 import { isEventId } from "../../core/event.js";
 import { checkOptions, checkWholeNumber, type OptionNames } from "../../core/options.js";
 import { Database, isCollision, type PostgresClient, type PostgresPool } from "../../postgres/database.js";
@@ -10,6 +9,7 @@ import { listenerControl } from "./control.js";
 import { deadLetters, upkeep } from "./dead-letters.js";
 import { enqueueing } from "./enqueue.js";
 import { type EntryRow, entryColumns, outboxEntry } from "./entries.js";
+import { storeFailure } from "./failures.js";
 import { claiming, leasing } from "./leases.js";
 import { type OutboxNames, outboxNames } from "./names.js";
 import { ms } from "./rows.js";
@@ -58,7 +58,8 @@ export function postgresStore(options: PostgresStoreOptions): OutboxStore<Postgr
   const { pool, schema = "hookproof", timeoutMs = 5_000 } = options;
   checkWholeNumber("timeoutMs", timeoutMs);
   const names = outboxNames(schema);
-  const database = new Database(pool, timeoutMs);
+  const failure = storeFailure(names);
+  const database = new Database(pool, timeoutMs, failure);
   const enqueue = enqueueing(names);
   const claim = claiming(database, names);
   const leases = leasing(database, names);
@@ -98,7 +99,7 @@ export function postgresStore(options: PostgresStoreOptions): OutboxStore<Postgr
       await prepare();
       await enqueue.inTransaction(client, events);
     } catch (error) {
-      throw isCollision(error) ? error : databaseFailure("OUTBOX_UNAVAILABLE", error);
+      throw isCollision(error) ? error : failure(error, false);
     }
   }
 

@@ -56,6 +56,20 @@ describeWith("postgresql", postgres)("roles that have only what the guide grants
     return told;
   }
 
+  it("is told which right is missing, such as EXECUTE on the functions", async () => {
+    await grant(granted[0] ?? "");
+    const { schema } = outbox;
+    await outbox.pool.query(`REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA ${schema} FROM PUBLIC, ${role}`);
+    await expect(outbox.store({ pool }).enqueue([outboxEvent("one")])).rejects.toMatchObject({
+      code: "OUTBOX_UNAVAILABLE",
+      message: expect.stringMatching(
+        new RegExp(
+          `lacks a right in the outbox's schema "${schema}": permission denied for function .*EXECUTE`,
+        ),
+      ),
+    });
+  });
+
   it("enqueues, by the library and by the SQL function, and reads nothing else", async () => {
     await grant(granted[0] ?? "");
     const store = outbox.store({ pool });

@@ -114,6 +114,32 @@ describeWith("postgresql", postgres)("postgresStore", () => {
     await expect(take()).resolves.toEqual([]); // this one had looked before
   });
 
+  it("names the schema whose outbox is gone or of another version, and what mends it", async () => {
+    await store.stats();
+    const { schema } = outbox;
+    const said = (words: string) =>
+      expect.objectContaining({
+        code: "OUTBOX_UNAVAILABLE",
+        message: expect.stringMatching(new RegExp(`${schema}" ${words}`)),
+      });
+    await pool.query(`DROP FUNCTION ${schema}.store(text, text)`);
+    const other = said(`has no outbox, or one of another version: function .* does not exist`);
+    await expect(store.enqueue([outboxEvent("one")])).rejects.toEqual(other);
+    await pool.query(`DROP SCHEMA ${schema} CASCADE`);
+    const gone = said("has no outbox.*does not exist.*hookproof outbox create");
+    await expect(store.enqueue([outboxEvent("one")])).rejects.toEqual(gone);
+    await expect(take()).rejects.toEqual(gone);
+    await expect(store.stats()).rejects.toEqual(gone);
+    const client = await pool.connect();
+    await client.query("BEGIN");
+    await expect(store.enqueue([outboxEvent("one")], client)).rejects.toEqual(gone);
+    await client.query("ROLLBACK");
+    client.release();
+    await outbox.store().stats(); // as `outbox create` does
+    await store.enqueue([outboxEvent("one")]);
+    expect(await take()).toHaveLength(1);
+  });
+
   it("stores what is new among what is known, an event named twice once", async () => {
     const [known, first, other] = [outboxEvent("known"), outboxEvent("one"), outboxEvent("other")];
     const elsewhere = outboxEvent("elsewhere", { listener: "bills" });
