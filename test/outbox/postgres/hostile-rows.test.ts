@@ -161,7 +161,7 @@ describeWith("postgresql", postgres)("a role that enqueues, and whatever it inse
     await store.markDelivered(
       claimed
         .slice(15)
-        .map(({ lease }) => ({ lease, outcome: "accepted" as const, attempt: undefined as never })),
+        .map(({ lease }) => ({ lease, outcome: "delivered" as const, attempt: undefined as never })),
     );
     await store.stats();
     await store.pending({}, 10_000);
