@@ -229,3 +229,12 @@ it.each([
   });
   expect(found.map(({ message }) => message)).toEqual([words]);
 });
+
+it("sub is no mistake for events of RFC 8417's own examples (figure 2)", async () => {
+  const part = (members: object) => Buffer.from(JSON.stringify(members)).toString("base64url");
+  const events = { "urn:ietf:params:scim:event:create": { ref: "https://scim.example.com/Users/44f6" } };
+  const claims = { iss: "https://scim.example.com", sub: "https://scim.example.com/Users/44f6", events };
+  const body = `${part({ alg: "ES256", typ: "secevent+jwt", kid: "k" })}.${part(claims)}.AAAA`;
+  const found = await mistakesOf("security-event-token", { body });
+  expect(found.map(({ id }) => id)).not.toContain("sub-in-place-of-sub-id");
+});

@@ -140,7 +140,9 @@ export const CLAIM_MISTAKES: readonly FoundMistake<Facts>[] = [
     title: "sub in place of sub_id",
     message: "The subject stands in sub, as in an access token.",
     fix: 'Name the subject as sub_id, with its format: { "format": "iss_sub", "iss": "…", "sub": "…" } (RFC 9493).',
-    find: ({ claims }) => claims.sub !== undefined && claims.sub_id === undefined,
+    // RFC 8417 itself allows sub, as in its figures 2 and 3; the profiles of the Shared Signals Framework do not.
+    find: ({ claims: { sub, sub_id: subject, events } }) =>
+      sub !== undefined && subject === undefined && isOfSharedSignals(events),
   },
   {
     id: "events-wrong",
@@ -174,6 +176,12 @@ export const KEY_MISTAKES: readonly FoundMistake<Facts>[] = [
     find: ({ refusal }) => refusal?.code === "TOKEN_SIGNATURE_MISMATCH",
   },
 ];
+
+function isOfSharedSignals(events: unknown): boolean {
+  return typeof events === "object" && Object.keys(events ?? {}).some((uri) => SHARED_SIGNALS.test(uri));
+}
+
+const SHARED_SIGNALS = /^https:\/\/schemas\.openid\.net\/secevent\//;
 
 function isNone(alg: unknown): boolean {
   return typeof alg === "string" && alg.toLowerCase() === "none";
