@@ -67,7 +67,7 @@ it("puts down together what ends within a few milliseconds, and claims what foll
       },
     },
   });
-  await outbox.enqueue(Array.from({ length: 60 }, (_, n) => ({ listener: "a", payload: { n } })));
+  await outbox.enqueue(Array.from({ length: 60 }, (_, n) => ({ listener: "a" as never, payload: { n } })));
   await outbox.drain();
   expect(groups.reduce((sum, size) => sum + size, 0)).toBe(60);
   expect(groups.length).toBeLessThanOrEqual(10);

@@ -31,7 +31,7 @@ it("with a function, a plain record or explicit types any name compiles", async 
   const boxes: Outbox[] = [
     createOutbox({ store, listeners: names }),
     createOutbox({ store, listeners: (name) => (name === "offboarding" ? one : undefined) }),
-    createOutbox<{ type: string }>({ store, listeners: { offboarding: one } }) as Outbox,
+    createOutbox<object>({ store, listeners: { offboarding: one } }) as unknown as Outbox,
     // One that knows its names is taken where any outbox is.
     createOutbox({ store, listeners: { offboarding: one } }),
   ];

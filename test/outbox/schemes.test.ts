@@ -62,7 +62,10 @@ it("one event goes to listeners of four kinds over HTTP, once to each, with a co
     },
   });
   const listeners = ["own", "shared", "keyed", "acme"];
-  const [{ eventId } = { eventId: "" }] = await outbox.enqueue({ listeners, payload: { n: 1 } });
+  const [{ eventId } = { eventId: "" }] = await outbox.enqueue({
+    listeners: listeners as never,
+    payload: { n: 1 },
+  });
   outbox.start();
   await expect
     .poll(async () => (await outbox.find(eventId)).map(({ state }) => state))
