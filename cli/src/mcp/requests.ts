@@ -77,7 +77,7 @@ export async function replayRequest(
   const { imported } = await askInspector(io, port, `requests/${of}`);
   if (imported === true)
     throw usageError(
-      `Request ${of} was imported from a file, and this listener never got it.`,
+      `Request ${of} came with a file, and this listener never got it.`,
       "A person who has looked at it may send it, on the listener's page.",
     );
   const result = await askInspector(io, port, `requests/${of}/replay`, { kind });
