@@ -153,10 +153,7 @@ export function notGiven(
   what: string,
   code: "SECRET_INVALID" | "KEY_UNFIT" = "SECRET_INVALID",
 ): HookproofError {
-  return new HookproofError(
-    code,
-    `${what} is undefined: is its environment variable set?`,
-  );
+  return new HookproofError(code, `${what} is undefined: is its environment variable set?`);
 }
 
 /**

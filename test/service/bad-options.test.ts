@@ -35,6 +35,7 @@ const OPTIONS: Readonly<Record<keyof ServiceOptions, RegExp>> = {
   tokenLifetimeSeconds: /^tokenLifetimeSeconds /,
   tracer: /^tracer /,
   trustedProxies: /^trustedProxies |CIDR/,
+  unknownFields: /^unknownFields /,
   users: /^users|fixture/,
   validateAnswers: /^validateAnswers /,
   wireNames: /^wireNames/,
