@@ -1,7 +1,7 @@
 // Hashes, HMAC and random ids for runtimes without Node's own.
 import { hmac } from "@noble/hashes/hmac.js";
-import { sha1 } from "@noble/hashes/legacy.js";
-import { sha256, sha512 } from "@noble/hashes/sha2.js";
+import { md5, sha1 } from "@noble/hashes/legacy.js";
+import { sha256, sha384, sha512 } from "@noble/hashes/sha2.js";
 import { v4 } from "uuid";
 import { bodyBytes, decodeBase64, decodeBase64url, encodeBase64, encodeBase64url, utf8 } from "./bytes.js";
 
@@ -39,7 +39,7 @@ export function sha256Base64(bytes: Uint8Array): string {
 }
 
 /** The hashes people take; the protocol itself knows SHA-256 alone. */
-export type HashName = "sha1" | "sha256" | "sha512";
+export type HashName = "md5" | "sha1" | "sha256" | "sha384" | "sha512";
 
 /** The hash of all parts, one after the other, as base64url. */
 export function digestOf(name: HashName, parts: readonly (string | Uint8Array)[]): string {
@@ -55,9 +55,18 @@ export function hmacOf(name: HashName, key: Uint8Array, parts: readonly (string 
   return encodeBase64url(state.digest());
 }
 
-// A table of them would keep all three in every bundle.
-function hashNamed(name: HashName): typeof sha1 | typeof sha256 | typeof sha512 {
+/** The HMAC-SHA256 of all parts as hex, for a search that tries thousands. */
+export function hmacHex(key: Uint8Array, parts: readonly (string | Uint8Array)[]): string {
+  const state = hmac.create(sha256, key);
+  for (const part of parts) state.update(bodyBytes(part));
+  return Array.from(state.digest(), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+// A table of them would keep all five in every bundle.
+function hashNamed(name: HashName): typeof md5 | typeof sha1 | typeof sha256 | typeof sha384 | typeof sha512 {
   if (name === "sha256") return sha256;
+  if (name === "md5") return md5;
+  if (name === "sha384") return sha384;
   return name === "sha1" ? sha1 : sha512;
 }
 

@@ -39,8 +39,8 @@ export interface WorkBudget {
 /** The fixed cost of one hash, in bytes (bench/diagnose.bench.mjs). */
 export const BYTES_PER_HASH = 3_500;
 
-/** About 1,400 hashes of 1 KB; for 64 KB enough for every single mistake but the rarest ways to write a body. */
-const BYTES_AT_LEAST = 6_000_000;
+/** About 2,100 hashes of 1 KB; for 64 KB enough for every single mistake but the rarest ways to write a body. */
+const BYTES_AT_LEAST = 9_000_000;
 
 const BYTES_PER_BODY_BYTE = 800;
 
@@ -119,7 +119,8 @@ export function signedBodies(received: Uint8Array, budget: WorkBudget): SignedBo
   return { serialising, encoding };
 }
 
-function once<Value>(make: () => Value): () => Value {
+/** A value that is worked out when it is first asked for. */
+export function once<Value>(make: () => Value): () => Value {
   let made: { value: Value } | undefined;
   return () => {
     made ??= { value: make() };

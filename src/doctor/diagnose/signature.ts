@@ -1,19 +1,22 @@
 // Searches the mistakes that give the signature that was received.
-import { digestOf, hmacOf } from "#hash";
-import { decodeUtf8, utf8 } from "../../core/bytes.js";
+import { digestOf } from "#hash";
+import { decodeBase64url, decodeUtf8, encodeBase64url, utf8 } from "../../core/bytes.js";
 import { isTimestamp } from "../../core/protocol.js";
 import { signingHead } from "../../schemes/access-governance/protocol.js";
 import { type Mistake, type MistakeRow, type Option, optionsOf, withDetail } from "../rows/mistake.js";
 import { type Choice, firstMatch, only } from "../rows/run.js";
-import { latin1Text } from "../texts/rewrite.js";
+import { hexOf, latin1Text, parseHex } from "../texts/rewrite.js";
 import { lossyForm, noDigest, type ReadDigest, readDigest } from "./digest-text.js";
 import { bodyHashSpelling, CLAIM_MISTAKES } from "./mistakes/claim.js";
-import { aroundBody, LAYOUT_MISTAKES, type Layout, RIGHT_LAYOUT } from "./mistakes/layout.js";
-import { type KeyOfSecret, SECRET_MISTAKES, SECRET_NOT_ACCEPTED } from "./mistakes/secret.js";
+import { LAYOUT_MISTAKES, RIGHT_LAYOUT } from "./mistakes/layout.js";
+import { aroundBody, type Layout } from "./mistakes/layout-text.js";
+import { SECRET_MISTAKES, SECRET_NOT_ACCEPTED } from "./mistakes/secret.js";
+import { coreOf, type KeyOfSecret } from "./mistakes/secret-keys.js";
 import {
   ALGORITHM_MISTAKES,
   BODY_COMPRESSED,
   type Digest,
+  hmac,
   SECRET_SENT,
   SIGNATURE_FORMS,
 } from "./mistakes/signature.js";
@@ -21,6 +24,7 @@ import { EVENT_ID_MISTAKES, type Rewrite, TIMESTAMP_MISTAKES } from "./mistakes/
 import {
   BYTES_PER_HASH,
   type KnownSecret,
+  once,
   type SignedBodies,
   type SignedMessage,
   signedBodies,
@@ -33,11 +37,14 @@ const KEYS: readonly Option<KeyOfSecret>[] = optionsOf(utf8, SECRET_MISTAKES);
 const LAYOUTS = placed<Layout>(optionsOf(RIGHT_LAYOUT, LAYOUT_MISTAKES));
 const TIMESTAMPS: readonly Option<Rewrite>[] = optionsOf((text) => text, TIMESTAMP_MISTAKES);
 const EVENT_IDS: readonly Option<Rewrite>[] = optionsOf((text) => text, EVENT_ID_MISTAKES);
-const DIGESTS: readonly Option<Digest>[] = optionsOf(hmacOf, ALGORITHM_MISTAKES);
+const DIGESTS: readonly Option<Digest>[] = optionsOf(hmac, ALGORITHM_MISTAKES);
 
 /** A single mistake that is not rare, and the rarest. */
 const COST_OF_USUAL = 4;
 const COST_OF_ONE = 5;
+
+/** Two mistakes, of which one is of every day: with a small body they are tried before each millisecond. */
+const COST_OF_EVERYDAY_PAIR = 7;
 
 /** Three everyday mistakes, or two of which one is an everyday one. */
 const MAX_COST = 9;
@@ -70,19 +77,22 @@ export function mistakesInSignature(message: SignedMessage, inflated?: Uint8Arra
   return [...found.map((mistake) => withDetail(mistake, together)), ...forms];
 }
 
-function isRight(
-  { timestamp, eventId, body, secrets }: SignedMessage,
-  { hash, digest }: ReadDigest,
-): boolean {
+function isRight({ timestamp, eventId, body, secrets }: SignedMessage, read: ReadDigest): boolean {
   const head = signingHead(timestamp, eventId);
-  return secrets.slice(0, MAX_SECRETS).some(({ text }) => hmacOf(hash, utf8(text), [head, body]) === digest);
+  return secrets
+    .slice(0, MAX_SECRETS)
+    .some(({ text }) => isAmong(read, hmac(read.hash, utf8(text), [head, body])));
+}
+
+function isAmong({ digest, others }: ReadDigest, made: string): boolean {
+  return made === digest || (others.length > 0 && others.includes(made));
 }
 
 /** What was done to a right signature that cannot be undone. */
 function asLossyForm({ signature, timestamp, eventId, body, secrets }: SignedMessage): Mistake | undefined {
   for (const { text } of secrets.slice(0, MAX_SECRETS)) {
-    const right = hmacOf("sha256", utf8(text), [signingHead(timestamp, eventId), body]);
-    const form = lossyForm(signature, right);
+    const right = parseHex(hmac("sha256", utf8(text), [signingHead(timestamp, eventId), body]));
+    const form = right && lossyForm(signature, right);
     if (form !== undefined) return form;
   }
   return undefined;
@@ -95,11 +105,14 @@ function mistakesBehind(
   read: ReadDigest,
 ): readonly MistakeRow[] | undefined {
   const budget = workBudget(message.body.length);
+  if (message.body.length <= MAX_BODY_WITH_MILLISECONDS)
+    budget.add(HASHES_FOR_SMALL_BODIES * (BYTES_PER_HASH + message.body.length));
   const bodies = signedBodies(message.body, budget);
   const tries = secrets.map(({ text, accepted }) => ({
     search: searchFor(message, text, bodies),
     mistakes: accepted ? [] : [SECRET_NOT_ACCEPTED],
   }));
+  const isSmall = message.body.length <= MAX_BODY_WITH_MILLISECONDS;
   for (const { search, mistakes } of tries) {
     const matches = (choice: SignatureChoice) => givesDigest(search, choice, read, budget);
     if (firstMatch(search.dimensions, { upTo: 0 }, matches)) return mistakes;
@@ -114,6 +127,9 @@ function mistakesBehind(
       // What needs no other body costs least.
       firstMatch(only(dimensions, BUT_BODY), rarest, matches) ??
       firstMatch(only(dimensions, BODY), rarest, matches) ??
+      (isSmall
+        ? firstMatch(dimensions, { above: COST_OF_ONE, upTo: COST_OF_EVERYDAY_PAIR, budget }, matches)
+        : undefined) ??
       signedMilliseconds(message, search, read, budget) ??
       firstMatch(dimensions, { above: COST_OF_ONE, upTo: MAX_COST, budget }, matches);
     if (found !== undefined) return [...mistakes, ...found];
@@ -123,7 +139,7 @@ function mistakesBehind(
 
 /** What can be wrong about a signature. */
 type SignatureDimensions = SignedBodies & {
-  readonly key: readonly Option<Uint8Array>[];
+  readonly key: readonly Option<LazyKey>[];
   readonly layout: readonly Placed<Layout>[];
   readonly timestamp: readonly Placed<string>[];
   readonly eventId: readonly Placed<string>[];
@@ -155,9 +171,14 @@ function searchFor(message: SignedMessage, secret: string, bodies: SignedBodies)
   const eventIds = placed(applied(EVENT_IDS, message.eventId, String));
   const known = new Map<number, Around | undefined>();
   const quotes = new Map<Uint8Array, Uint8Array | undefined>();
+  let bodyHash: string | undefined;
+  const hash = () => {
+    bodyHash ??= hexOf(decodeBase64url(digestOf("sha256", [message.body])) ?? NO_KEY);
+    return bodyHash;
+  };
   return {
     dimensions: {
-      key: applied(KEYS, secret, latin1Text),
+      key: keysOf(secret, message),
       layout: LAYOUTS,
       timestamp: timestamps,
       eventId: eventIds,
@@ -178,6 +199,7 @@ function searchFor(message: SignedMessage, secret: string, bodies: SignedBodies)
           timestamp: timestamp.repeat,
           eventId: eventId.repeat,
           url: message.url,
+          bodyHash: hash,
         });
         return { head, tail, isQuoted: template.includes("{j}") };
       }
@@ -192,6 +214,36 @@ function searchFor(message: SignedMessage, secret: string, bodies: SignedBodies)
   };
 }
 
+const GIVEN_WITH = "What stands around the secret that was given here is taken away first.";
+
+type LazyKey = () => Uint8Array | undefined;
+
+/** The keys that may have been made of a secret, and of what is inside of what stands around it; each is made when it is needed. */
+function keysOf(secret: string, around: SignedMessage): readonly Option<LazyKey>[] {
+  const seen = new Set<string>();
+  const core = coreOf(secret);
+  const lazily = ({ repeat, ...option }: Option<KeyOfSecret>, text: string): Option<LazyKey> => ({
+    ...option,
+    repeat: once(() => {
+      const key = repeat(text, around);
+      const name = key && latin1Text(key);
+      // That the text inside is the key says what stands around the one that was given.
+      if (name === undefined || seen.has(name) || (text !== secret && name === latin1Text(utf8(core))))
+        return undefined;
+      seen.add(name);
+      return key;
+    }),
+  });
+  const made = KEYS.map((option) => lazily(option, secret));
+  if (core === secret) return made;
+  const inside = KEYS.flatMap((option) =>
+    option.mistake === undefined
+      ? []
+      : lazily({ ...option, mistake: withDetail(option.mistake, GIVEN_WITH) }, core),
+  );
+  return [...made, ...inside];
+}
+
 /** An option with its place among those of its dimension. */
 interface Placed<Repeat> extends Option<Repeat> {
   readonly place: number;
@@ -203,8 +255,8 @@ function placed<Repeat>(options: readonly Option<Repeat>[]): readonly Placed<Rep
 
 /** Whether a layout has what it needs: of a path alone the URL is not known. */
 function isKnown(template: Layout, url: string): boolean {
-  if (template.includes("{u}")) return /^https?:/i.test(url);
-  return url !== "" || !template.includes("{p}");
+  if (/\{[uo]\}/.test(template)) return /^https?:/i.test(url);
+  return url !== "" || !/\{[pl]\}/.test(template);
 }
 
 /** Whether the mistakes of a choice, made together, give the digest. */
@@ -215,8 +267,9 @@ function givesDigest(
   budget: WorkBudget,
 ): boolean {
   const { key, serialising, encoding, digest } = choice;
-  const around = search.around(choice);
-  if (around === undefined) return false;
+  const made = key.repeat();
+  const around = made && search.around(choice);
+  if (made === undefined || around === undefined) return false;
   const { head, tail } = around;
   const parts: (string | Uint8Array)[] = [head];
   let length = head.length;
@@ -231,7 +284,7 @@ function givesDigest(
     if (tail !== "") parts.push(tail);
   }
   budget.spend(length);
-  return digest.repeat(read.hash, key.repeat, parts) === read.digest;
+  return isAmong(read, digest.repeat(read.hash, made, parts));
 }
 
 const NO_KEY = new Uint8Array();
@@ -252,13 +305,12 @@ function signedMilliseconds(
   budget: WorkBudget,
 ): readonly MistakeRow[] | undefined {
   if (!isTimestamp(timestamp) || body.length > MAX_BODY_WITH_MILLISECONDS) return undefined;
-  budget.add(HASHES_FOR_SMALL_BODIES * (BYTES_PER_HASH + body.length));
-  const key = dimensions.key[0]?.repeat ?? NO_KEY;
+  const key = dimensions.key[0]?.repeat() ?? NO_KEY;
   for (let millisecond = 1; millisecond < 1_000; millisecond++) {
     if (budget.isSpent) return undefined;
     const head = signingHead(`${timestamp}${String(millisecond).padStart(3, "0")}`, eventId);
     budget.spend(head.length + body.length);
-    if (hmacOf(read.hash, key, [head, body]) === read.digest) return IN_MILLISECONDS;
+    if (isAmong(read, hmac(read.hash, key, [head, body]))) return IN_MILLISECONDS;
   }
   return undefined;
 }
@@ -289,7 +341,8 @@ export function mistakesInBodyHash(
   const read = readDigest(claim);
   if (read === undefined) return [CLAIM_MISTAKES.htbMalformed];
   const { hash, digest } = read;
-  const isHashOf = (...parts: (string | Uint8Array)[]) => digestOf(hash, parts) === digest;
+  const wanted = encodeBase64url(parseHex(digest) ?? NO_KEY);
+  const isHashOf = (...parts: (string | Uint8Array)[]) => digestOf(hash, parts) === wanted;
   const spelling = read.forms.map(bodyHashSpelling);
   if (isHashOf(request.body)) return spelling;
   if (isHashOf(signingHead(request.timestamp, request.eventId), request.body))

@@ -1,12 +1,13 @@
 // Says what was tried where nothing explains a signature.
 import { digestOf } from "#hash";
-import { decodeBase64url } from "../../core/bytes.js";
+import { decodeBase64url, decodeUtf8 } from "../../core/bytes.js";
 import { countOf, shown } from "../../core/shown.js";
 import { secretFingerprint } from "../../schemes/access-governance/secret.js";
 import { type Mistake, withDetail } from "../rows/mistake.js";
 import { BY_LENGTH } from "../texts/json-changes.js";
 import { type Json, readJson, type Texts } from "../texts/json-shapes.js";
 import { writeJson } from "../texts/json-writer.js";
+import { hasLostLineBreaks } from "../texts/line-breaks.js";
 import { hexOf } from "../texts/rewrite.js";
 import { SERIALISING_MISTAKES } from "./mistakes/body.js";
 import { SPACED } from "./mistakes/body-styles.js";
@@ -28,9 +29,11 @@ export function unexplained({ timestamp, eventId, body, secrets }: SignedMessage
   const tried = TRIED.map(
     ([of, table]) => `${table.reduce((sum, { ways }) => sum + ways.length, 0)} mistakes in ${of}`,
   );
-  const found = isFromDatabase(body)
-    ? withDetail(SIGNATURE_UNEXPLAINED, FROM_DATABASE)
-    : SIGNATURE_UNEXPLAINED;
+  const found = hasLostLineBreaks(decodeUtf8(body) ?? "")
+    ? withDetail(SIGNATURE_UNEXPLAINED, LINE_BREAKS_LOST)
+    : isFromDatabase(body)
+      ? withDetail(SIGNATURE_UNEXPLAINED, FROM_DATABASE)
+      : SIGNATURE_UNEXPLAINED;
   const hash = hexOf(decodeBase64url(digestOf("sha256", [body])) ?? new Uint8Array());
   const known = [
     `the secret's fingerprint (here ${secrets.map(({ text }) => secretFingerprint(text)).join(", ")})`,
@@ -42,6 +45,9 @@ export function unexplained({ timestamp, eventId, body, secrets }: SignedMessage
     fix: `${found.fix} Tried were ${tried.join(", ")}, and the likeliest pairs. To somebody who helps, send from both sides ${known.join(", ")} and the lines that sign: no secret is in them.`,
   };
 }
+
+const LINE_BREAKS_LOST =
+  "The body has the indentation of several lines, and no line break: something has removed them, as curl -d @file does. Send it with curl --data-binary @file.";
 
 const FROM_DATABASE =
   "The body is printed as PostgreSQL's jsonb and MySQL's JSON print it: it may have been stored there after it was signed.";

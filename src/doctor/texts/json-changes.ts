@@ -229,6 +229,67 @@ function asCsharpDouble(token: string): string {
   return Number.isInteger(value) ? `${value}.0` : String(value);
 }
 
+/** Numbers of PHP with serialize_precision = 17, or 14, as old versions have it. */
+export const WITH_17_DIGITS: Reshape = { leaf: numbers((token) => withDigits(token, 17)) };
+export const WITH_14_DIGITS: Reshape = { leaf: numbers((token) => withDigits(token, 14)) };
+
+function withDigits(token: string, digits: number): string {
+  const value = Number(token);
+  if (Number.isInteger(value) || Math.abs(value) < 1e-4 || Math.abs(value) >= 1e15) return token;
+  return value.toPrecision(digits).replace(/(?<!0)0+$/, "");
+}
+
+/** Numbers with two decimals, as amounts have them. */
+export const WITH_CENTS: Reshape = {
+  leaf: numbers((token) => (/^-?[0-9]{1,15}\.[0-9]$/.test(token) ? `${token}0` : token)),
+};
+
+/** true and false as 1 and 0. */
+export const BITS: Reshape = { leaf: (token) => (token === "true" ? "1" : token === "false" ? "0" : token) };
+
+/** What is null as a number that JSON does not have. */
+export const NULL_AS_NAN: Reshape = { leaf: (token) => (token === NULL ? "NaN" : token) };
+export const NULL_AS_INFINITY: Reshape = { leaf: (token) => (token === NULL ? "Infinity" : token) };
+
+/** What is null as an empty string. */
+export const NULL_AS_EMPTY: Reshape = { leaf: (token) => (token === NULL ? '""' : token) };
+
+/** Lists as objects with numbers for names, as JSON_FORCE_OBJECT of PHP has them; empty ones alone are known here. */
+export const MEMBERS_REVERSED: Reshape = {
+  members: (members, _texts, isTop) => (isTop ? members.toReversed() : members),
+};
+
+/** One member of the outermost object left out, or moved to its end or its beginning; `at` counts from the end below 0. */
+export function withoutMember(at: number): Reshape {
+  return atMember(at, (members, index) => members.toSpliced(index, 1));
+}
+export function withMemberLast(at: number): Reshape {
+  return atMember(at, (members, index) => [
+    ...members.toSpliced(index, 1),
+    ...members.slice(index, index + 1),
+  ]);
+}
+export function withMemberFirst(at: number): Reshape {
+  return atMember(at, (members, index) => [
+    ...members.slice(index, index + 1),
+    ...members.toSpliced(index, 1),
+  ]);
+}
+
+function atMember(
+  at: number,
+  change: (members: readonly JsonMember[], index: number) => readonly JsonMember[],
+): Reshape {
+  return {
+    members(members, _texts, isTop) {
+      const index = at < 0 ? members.length + at : at;
+      return isTop && members.length > 1 && index >= 0 && index < members.length
+        ? change(members, index)
+        : members;
+    },
+  };
+}
+
 /** Numbers, and true and false, as strings. */
 export const NUMBERS_AS_TEXT: Reshape = { leaf: numbers((token) => `"${token}"`) };
 

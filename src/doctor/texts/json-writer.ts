@@ -145,6 +145,79 @@ export function asciiQuotes(text: string): string {
   return escaped(JSON.stringify(text), /[\u007f-\uffff]/g);
 }
 
+/** Only what lies beyond U+FFFF escaped, as some printers do that know 16 bits. */
+export function astralQuotes(text: string): string {
+  return escaped(JSON.stringify(text), /[\ud800-\udfff]/g);
+}
+
+/** Characters beyond ASCII, escaped in capitals. */
+export function capitalQuotes(text: string): string {
+  return JSON.stringify(text).replace(/[\u007f-\uffff]/g, capitalEscape);
+}
+
+/** The same for those beyond U+FFFF alone. */
+export function astralCapitalQuotes(text: string): string {
+  return JSON.stringify(text).replace(/[\ud800-\udfff]/g, capitalEscape);
+}
+
+/** .NET's encoder where ' and + are allowed. */
+export function dotnetHtmlQuotes(text: string): string {
+  return JSON.stringify(text).replace(/[<>&]/g, capitalEscape);
+}
+
+/** PHP with JSON_HEX_TAG alone, and slashes as they are. */
+export function phpTagQuotes(text: string): string {
+  return asciiQuotes(text).replace(/[<>]/g, capitalEscape);
+}
+
+/** PHP with JSON_HEX_TAG alone. */
+export function phpTagSlashQuotes(text: string): string {
+  return phpQuotes(text).replace(/[<>]/g, capitalEscape);
+}
+
+/** PHP with JSON_HEX_APOS alone. */
+export function phpApostropheQuotes(text: string): string {
+  return phpQuotes(text).replaceAll("'", "\\u0027");
+}
+
+/** Only quotes as \\u0022, as PHP with JSON_HEX_QUOT and .NET write them. */
+export function quoteQuotes(text: string): string {
+  return `"${JSON.stringify(text).slice(1, -1).replaceAll('\\"', "\\u0022")}"`;
+}
+
+/** Only + and ' as .NET escapes them. */
+export function plusQuotes(text: string): string {
+  return JSON.stringify(text).replace(/[+'`]/g, capitalEscape);
+}
+
+/** Only ' escaped. */
+export function apostropheQuotes(text: string): string {
+  return JSON.stringify(text).replaceAll("'", "\\u0027");
+}
+
+/** org.json of Java, and Ruby with script_safe: a slash is escaped behind <. */
+export function tagEndQuotes(text: string): string {
+  return JSON.stringify(text).replaceAll("</", "<\\/");
+}
+
+/** Control characters by number in every case, as Go writes \\b and \\f, and others \\n and \\t. */
+export function numberedQuotes(text: string): string {
+  return JSON.stringify(text).replace(/\\(?:[^bfnrt]|([bfnrt]))/g, (whole, letter?: string) =>
+    letter === undefined ? whole : (NUMBERED[letter] ?? whole),
+  );
+}
+
+/** The same for \\b and \\f alone. */
+export function goControlQuotes(text: string): string {
+  return htmlQuotes(text).replace(/\\(?:[^bf]|([bf]))/g, (whole, letter?: string) =>
+    letter === undefined ? whole : (NUMBERED[letter] ?? whole),
+  );
+}
+
+const NUMBERED: Readonly<Record<string, string>> = {
+  ...{ b: "\\u0008", f: "\\u000c", n: "\\u000a", r: "\\u000d", t: "\\u0009" },
+};
+
 /** PHP's `json_encode`: ASCII, and slashes escaped. */
 export function phpQuotes(text: string): string {
   return slashQuotes(text, asciiQuotes);
@@ -190,7 +263,7 @@ export function noQuotes(text: string): string {
 /** .NET's `JsonSerializer`: escapes in capitals, also for what has a meaning in HTML. */
 export function dotnetQuotes(text: string): string {
   const inside = JSON.stringify(text).slice(1, -1).replaceAll('\\"', "\\u0022");
-  return `"${inside.replace(/[<>&'+`\u007f-\uffff]/g, (char) => unicodeEscape(char).toUpperCase().replace("\\U", "\\u"))}"`;
+  return `"${inside.replace(/[<>&'+`\u007f-\uffff]/g, capitalEscape)}"`;
 }
 
 /** Python's `repr()` of a string. */
@@ -202,6 +275,10 @@ export function pythonQuotes(text: string): string {
 
 function escaped(json: string, what: RegExp): string {
   return json.replace(what, unicodeEscape);
+}
+
+function capitalEscape(char: string): string {
+  return `\\u${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
 function unicodeEscape(char: string): string {

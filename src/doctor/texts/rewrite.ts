@@ -91,3 +91,39 @@ export async function inflate(bytes: Uint8Array, maxBytes: number): Promise<Uint
 function isZlib([first = 0, second = 0]: Uint8Array): boolean {
   return (first & 0x0f) === 8 && ((first << 8) | second) % 31 === 0;
 }
+
+/** Python's `repr()` of bytes. */
+export function pythonBytes(bytes: Uint8Array): string {
+  const text = latin1Text(bytes);
+  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
+  const inside = text
+    .replaceAll("\\", "\\\\")
+    .replaceAll("\n", "\\n")
+    .replaceAll("\r", "\\r")
+    .replaceAll("\t", "\\t")
+    .replace(/[^ -~]/g, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  return `b${quote}${quote === "'" ? inside.replaceAll("'", "\\'") : inside}${quote}`;
+}
+
+/** Base64 in lines, each ended by a line break. */
+export function inLines(text: string, width: number): string {
+  let lines = "";
+  for (let at = 0; at < text.length; at += width) lines += `${text.slice(at, at + width)}\n`;
+  return lines;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
+
+export function htmlEntities(text: string, apostrophe: string): string {
+  return text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? apostrophe);
+}
+
+export function isAscii(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte < 128);
+}
+
+const BOM = [0xef, 0xbb, 0xbf];
+
+export function startsWithBom(bytes: Uint8Array): boolean {
+  return BOM.every((byte, index) => bytes[index] === byte);
+}

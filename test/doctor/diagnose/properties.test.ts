@@ -6,7 +6,8 @@ import { fixedClock } from "hookproof/testing";
 import { describe, expect, it } from "vitest";
 import { SERIALISING_MISTAKES } from "../../../src/doctor/diagnose/mistakes/body.js";
 import { ENCODING_MISTAKES } from "../../../src/doctor/diagnose/mistakes/encoding.js";
-import { aroundBody, LAYOUT_MISTAKES } from "../../../src/doctor/diagnose/mistakes/layout.js";
+import { LAYOUT_MISTAKES } from "../../../src/doctor/diagnose/mistakes/layout.js";
+import { aroundBody } from "../../../src/doctor/diagnose/mistakes/layout-text.js";
 import { SECRET_MISTAKES } from "../../../src/doctor/diagnose/mistakes/secret.js";
 import {
   EVENT_ID_MISTAKES,
@@ -121,7 +122,8 @@ const ORDER = ["key", "layout", "timestamp", "event id", "writing", "encoding"];
 const sent = new TextEncoder().encode('{"z":"Zo\u00eb <a&b> c/d","y":[1.50,true,null],\r\n "a":{}}');
 
 function signed({ key, layout, timestamp, eventId, body }: Parts): string {
-  const [head, tail] = aroundBody(layout, { timestamp, eventId, url });
+  const bodyHash = () => createHash("sha256").update(sent).digest("hex");
+  const [head, tail] = aroundBody(layout, { timestamp, eventId, url, bodyHash });
   const mac = createHmac("sha256", key).update(head);
   const signedBody = layout.includes("{j}") ? JSON.stringify(new TextDecoder().decode(body)) : body;
   if (tail !== undefined) mac.update(signedBody).update(tail);

@@ -10,12 +10,17 @@ import {
   AS_PHP_NUMBERS,
   AS_PYTHON_NUMBERS,
   AS_RUBY_NUMBERS,
+  BITS,
   BY_LENGTH,
   CAMEL_CASE,
   DATE_SPELLINGS,
   EMPTY_AS_NULL,
   EMPTY_LEFT_OUT,
   LOWER_CASE,
+  MEMBERS_REVERSED,
+  NULL_AS_EMPTY,
+  NULL_AS_INFINITY,
+  NULL_AS_NAN,
   NULLS_LEFT_OUT,
   NUMBERS_AS_TEXT,
   PASCAL_CASE,
@@ -26,16 +31,24 @@ import {
   TRIMMED,
   TRIMMED_AND_NULL,
   UPPER_CASE,
+  WITH_14_DIGITS,
+  WITH_17_DIGITS,
+  WITH_CENTS,
+  withMemberFirst,
+  withMemberLast,
+  withoutMember,
 } from "../../texts/json-changes.js";
 import type { Reshape } from "../../texts/json-shapes.js";
 import {
   asciiQuotes,
+  dotnetQuotes,
   gsonQuotes,
   htmlQuotes,
   type JsonStyle,
   slashQuotes,
   writeJson,
 } from "../../texts/json-writer.js";
+import { NUMBER_CHANGES, withNumbersOf } from "../../texts/numbers.js";
 import {
   COMPACT,
   inStyle,
@@ -52,9 +65,13 @@ const ASCII: JsonStyle = { comma: ",", colon: ":", quote: asciiQuotes };
 const HTML: JsonStyle = { comma: ",", colon: ":", quote: htmlQuotes };
 const GSON: JsonStyle = { comma: ",", colon: ":", quote: gsonQuotes };
 const SLASHES: JsonStyle = { comma: ",", colon: ":", quote: (text) => slashQuotes(text) };
+const DOTNET: JsonStyle = { comma: ",", colon: ":", quote: dotnetQuotes };
 const FIX = `${ONCE} ${RAW_BODY}`;
 
 type Way = readonly [weight: 3, repeat: Reserialise];
+
+/** Names of numbers that are tried, in the order in which they stand in the body. */
+const ONE_NAME = Array.from({ length: 12 }, (_, at) => at);
 
 function each(changes: readonly Reshape[], styles: readonly JsonStyle[]): Way[] {
   return styles.flatMap((style) => changes.map((change): Way => [3, shaped(change, style)]));
@@ -75,6 +92,14 @@ export const NUMBER_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       ...each([AS_PYTHON_NUMBERS], [COMPACT, PYTHON]),
       ...each([AS_RUBY_NUMBERS, AS_PHP_NUMBERS, AS_CSHARP_NUMBERS], [COMPACT]),
       ...each([AS_JAVASCRIPT_NUMBERS], [PHP, SLASHES, ASCII, HTML]),
+      ...each([WITH_17_DIGITS, WITH_14_DIGITS], [COMPACT, PHP, SLASHES, ASCII]),
+      ...each([WITH_CENTS], [COMPACT]),
+      // The numbers of one name, or one alone, among others that stay.
+      ...ONE_NAME.flatMap((at) =>
+        Object.keys(NUMBER_CHANGES).map(
+          (change): Way => [3, (json) => json && withNumbersOf(json, at, change)],
+        ),
+      ),
     ],
   },
 ];
@@ -110,6 +135,38 @@ export const SHAPE_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     ],
   },
   {
+    id: "body-member-added",
+    title: "A member added after signing",
+    message:
+      "It matches without one member of the body: it was added after the body was signed, such as an id, a time or the signature itself.",
+    fix: `Make the body whole before it is signed. ${ONCE}`,
+    ways: [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map(
+      (at): Way => [3, shaped(withoutMember(at), COMPACT)],
+    ),
+  },
+  {
+    id: "body-member-moved",
+    title: "Members in another order",
+    message: "It matches with one member first or last, or with all in the opposite order.",
+    fix: `${FIX} The order of the keys counts, because the bytes are signed.`,
+    ways: [
+      ...[0, 1, 2, 3, 4, 5, 6, 7].map((at): Way => [3, shaped(withMemberLast(at), COMPACT)]),
+      ...[-1, -2, 1, 2, 3, 4, 5, 6].map((at): Way => [3, shaped(withMemberFirst(at), COMPACT)]),
+      [3, shaped(MEMBERS_REVERSED, COMPACT)],
+    ],
+  },
+  {
+    id: "body-other-values",
+    title: "Other words for true, false and null",
+    message:
+      "It matches if true and false are 1 and 0, or if what is null is NaN, Infinity or an empty string.",
+    fix: FIX,
+    ways: [
+      ...each([BITS, NULL_AS_NAN, NULL_AS_INFINITY, NULL_AS_EMPTY], [COMPACT]),
+      ...each([NULL_AS_NAN, NULL_AS_INFINITY], [PYTHON]),
+    ],
+  },
+  {
     id: "body-keys-renamed",
     title: "Body signed with its keys renamed",
     message:
@@ -118,6 +175,7 @@ export const SHAPE_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     ways: [
       ...each([SNAKE_CASE, CAMEL_CASE], [COMPACT, PYTHON, PHP]),
       ...each([PASCAL_CASE, UPPER_CASE, LOWER_CASE], [COMPACT]),
+      ...each([PASCAL_CASE, CAMEL_CASE], [DOTNET]),
     ],
   },
   {

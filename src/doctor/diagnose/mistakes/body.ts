@@ -3,17 +3,31 @@ import type { RepeatableMistake } from "../../rows/mistake.js";
 import { AS_GO_MAPS, BY_LENGTH, SORTED } from "../../texts/json-changes.js";
 import {
   angleQuotes,
+  apostropheQuotes,
   asciiQuotes,
+  astralCapitalQuotes,
+  astralQuotes,
+  capitalQuotes,
+  dotnetHtmlQuotes,
   dotnetQuotes,
+  goControlQuotes,
   gsonQuotes,
   htmlQuotes,
   type JsonStyle,
+  numberedQuotes,
+  phpApostropheQuotes,
   phpHexQuotes,
   phpQuotes,
+  phpTagQuotes,
+  phpTagSlashQuotes,
   plainQuotes,
+  plusQuotes,
   powershellQuotes,
+  quoteQuotes,
   slashQuotes,
+  tagEndQuotes,
 } from "../../texts/json-writer.js";
+import { hasLostLineBreaks } from "../../texts/line-breaks.js";
 import { OTHER_TEXT_MISTAKES } from "./body-other-text.js";
 import { NUMBER_MISTAKES, SHAPE_MISTAKES } from "./body-shape.js";
 import {
@@ -78,6 +92,28 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       [3, inStyle({ comma: ", ", colon: ": ", quote: phpQuotes })],
       // PostgreSQL's json_build_object
       [3, inStyle({ comma: ", ", colon: " : ", quote: plainQuotes })],
+      // One of the two alone.
+      [3, inStyle({ comma: ", ", colon: ":", quote: plainQuotes })],
+      [3, inStyle({ comma: ",", colon: ": ", quote: plainQuotes })],
+      [3, inStyle({ comma: ",", colon: " : ", quote: plainQuotes })],
+    ],
+  },
+  {
+    id: "body-line-breaks-removed",
+    title: "Line breaks of the body lost",
+    message:
+      "It matches if the body has its line breaks: they were removed when it was sent, as curl -d @file does.",
+    fix: "Send the file as it is: curl --data-binary @body.json, not -d @body.json.",
+    ways: [
+      ...["  ", "    ", "\t", " ", "   "].flatMap((indent) => {
+        const write = broken(indented(indent, plainQuotes));
+        return [write, ended(write), onWindows(write), onWindows(ended(write))].map(
+          (way) => [1, way] as const,
+        );
+      }),
+      ...[unbroken, ended(unbroken), onWindows(unbroken), onWindows(ended(unbroken))].map(
+        (way) => [3, way] as const,
+      ),
     ],
   },
   {
@@ -101,6 +137,20 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       [3, indented("  ", htmlQuotes)],
       [3, indented("  ", gsonQuotes)],
       [3, indented("  ", dotnetQuotes)],
+      [3, indented("    ", (text) => slashQuotes(text))],
+      [3, indented(" ", plainQuotes)],
+      [3, indented("   ", plainQuotes)],
+      [3, indented("        ", plainQuotes)],
+      // With the line break of an Encoder or of an editor at the end, and with those of Windows.
+      ...["  ", "    ", "\t"].flatMap((indent) => [
+        [3, ended(indented(indent, plainQuotes))] as const,
+        [3, onWindows(indented(indent, plainQuotes))] as const,
+        [3, onWindows(ended(indented(indent, plainQuotes)))] as const,
+      ]),
+      [3, ended(indented("  ", htmlQuotes))],
+      [3, ended(indented("    ", asciiQuotes))],
+      [3, onWindows(indented("  ", dotnetQuotes))],
+      [3, shaped(SORTED, { comma: ",", colon: ": ", indent: "    ", quote: plainQuotes })],
     ],
   },
   {
@@ -178,6 +228,12 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     ways: [
       [1, inStyle({ comma: ",", colon: ":", quote: asciiQuotes })],
       [2, inStyle({ comma: ",", colon: ":", quote: dotnetQuotes })],
+      [3, inStyle({ comma: ",", colon: ":", quote: astralQuotes })],
+      [3, inStyle({ comma: ",", colon: ":", quote: astralCapitalQuotes })],
+      [3, inStyle({ comma: ",", colon: ":", quote: capitalQuotes })],
+      [3, inStyle({ comma: ",", colon: ":", quote: numberedQuotes })],
+      [3, inStyle({ comma: ", ", colon: ":", quote: asciiQuotes })],
+      [3, inStyle({ comma: ",", colon: ": ", quote: asciiQuotes })],
     ],
   },
   {
@@ -206,7 +262,14 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       accepts: "signatures over the body written anew with <, > and & escaped",
       bug: "it parses the body and serialises it again before it verifies",
     },
-    ways: [[2, inStyle({ comma: ",", colon: ":", quote: htmlQuotes })]],
+    ways: [
+      [2, inStyle({ comma: ",", colon: ":", quote: htmlQuotes })],
+      [3, ended(inStyle({ comma: ",", colon: ":", quote: htmlQuotes }))],
+      [3, ended(shaped(SORTED, { comma: ",", colon: ":", quote: htmlQuotes }))],
+      [3, inStyle({ comma: ",", colon: ":", quote: goControlQuotes })],
+      [3, inStyle({ comma: ",", colon: ":", quote: dotnetHtmlQuotes })],
+      [3, inStyle({ comma: ",", colon: ":", quote: tagEndQuotes })],
+    ],
   },
   {
     id: "body-quotes-escaped",
@@ -219,6 +282,12 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       [3, inStyle({ comma: ",", colon: ":", quote: powershellQuotes })],
       [3, inStyle({ comma: ",", colon: ":", quote: phpHexQuotes })],
       [3, inStyle({ comma: ",", colon: ":", quote: angleQuotes })],
+      [3, inStyle({ comma: ",", colon: ":", quote: phpTagQuotes })],
+      [3, inStyle({ comma: ",", colon: ":", quote: phpTagSlashQuotes })],
+      [3, inStyle({ comma: ",", colon: ":", quote: phpApostropheQuotes })],
+      [3, inStyle({ comma: ",", colon: ":", quote: quoteQuotes })],
+      [3, inStyle({ comma: ",", colon: ":", quote: plusQuotes })],
+      [3, inStyle({ comma: ",", colon: ":", quote: apostropheQuotes })],
     ],
   },
   ...SHAPE_MISTAKES,
@@ -242,4 +311,23 @@ function ended(write: Reserialise): Reserialise {
     const text = write(json);
     return text && `${text}\n`;
   };
+}
+
+function onWindows(write: Reserialise): Reserialise {
+  return (json) => write(json)?.replaceAll("\n", "\r\n");
+}
+
+/** What is written, where nothing but its line breaks is missing in what was received. */
+function broken(write: Reserialise): Reserialise {
+  return (json) => {
+    if (json === undefined || !hasLostLineBreaks(json.text)) return undefined;
+    const text = write(json);
+    return text?.replaceAll("\n", "") === json.text ? text : undefined;
+  };
+}
+
+/** A line break before each indentation, and before each bracket that ends it. */
+function unbroken(json: Parameters<Reserialise>[0]): string | undefined {
+  if (json === undefined || !hasLostLineBreaks(json.text)) return undefined;
+  return json.text.replace(/([{[,])( {2,}|\t+)/g, "$1\n$2").replace(/[\]}]$/, "\n$&");
 }

@@ -8,9 +8,22 @@ import {
   encodeBase64url,
   utf8,
 } from "../../../core/bytes.js";
+import type { HashName } from "../../../core/hash-portable.js";
 import type { RepeatableMistake } from "../../rows/mistake.js";
+import { dotnetQuotes, phpQuotes } from "../../texts/json-writer.js";
 import { formEncoded } from "../../texts/other-text.js";
-import { hexOf, latin1, latin1Text, lossyText, utf16 } from "../../texts/rewrite.js";
+import {
+  hexOf,
+  htmlEntities,
+  inLines,
+  isAscii,
+  latin1,
+  latin1Text,
+  lossyText,
+  pythonBytes,
+  startsWithBom,
+  utf16,
+} from "../../texts/rewrite.js";
 
 /** The bytes that were signed, made from the received ones; `undefined` where the mistake is impossible. */
 export type Reencode = (bytes: Uint8Array) => Uint8Array | undefined;
@@ -35,6 +48,9 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     ways: [
       [1, (bytes) => concatBytes([bytes, utf8("\n")])],
       [2, (bytes) => concatBytes([bytes, utf8("\r\n")])],
+      [3, (bytes) => concatBytes([bytes, utf8(" ")])],
+      [3, (bytes) => concatBytes([bytes, utf8("\0")])],
+      [3, (bytes) => concatBytes([utf8("\n"), bytes])],
     ],
   },
   {
@@ -81,7 +97,7 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     },
     ways: [
       [1, (bytes) => (startsWithBom(bytes) ? bytes.subarray(3) : undefined)],
-      [2, (bytes) => (startsWithBom(bytes) ? undefined : concatBytes([BOM, bytes]))],
+      [2, (bytes) => (startsWithBom(bytes) ? undefined : concatBytes([utf8("\uFEFF"), bytes]))],
     ],
   },
   {
@@ -151,7 +167,13 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
       accepts: "signatures over the body serialised twice",
       bug: "it serialises the body's text once more",
     },
-    ways: [[2, (bytes) => withText(bytes, (text) => JSON.stringify(text))]],
+    ways: [
+      [2, (bytes) => withText(bytes, (text) => JSON.stringify(text))],
+      [3, (bytes) => withText(bytes, (text) => JSON.stringify(JSON.stringify(text)))],
+      // By PHP, and by .NET.
+      [3, (bytes) => withText(bytes, phpQuotes)],
+      [3, (bytes) => withText(bytes, dotnetQuotes)],
+    ],
   },
   {
     id: "body-python-bytes",
@@ -164,7 +186,7 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
   {
     id: "body-hashed",
     title: "A hash of the body signed",
-    message: "It matches if the body's SHA-256 is signed instead of the body.",
+    message: "It matches if a hash of the body, mostly its SHA-256, is signed instead of the body.",
     fix: "Sign the exact body: [timestamp, eventId, body].join('.'). The body's hash belongs to tokens (htb_s256).",
     listener: {
       family: "body",
@@ -175,6 +197,12 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
       [2, (bytes) => hashed(bytes, hexOf)],
       [3, (bytes) => utf8(digestOf("sha256", [bytes]))],
       [3, (bytes) => hashed(bytes, encodeBase64)],
+      ...(["md5", "sha1", "sha512"] as const).map(
+        (name) => [3, (bytes: Uint8Array) => hashed(bytes, hexOf, name)] as const,
+      ),
+      [3, (bytes) => hashed(bytes, encodeBase64, "md5")],
+      [3, (bytes) => hashed(bytes, (digest) => hexOf(digest).toUpperCase())],
+      [3, (bytes) => decodeBase64url(digestOf("sha256", [bytes]))],
     ],
   },
   {
@@ -192,7 +220,18 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
       // With line breaks, as Ruby's encode64 and Python's encodebytes have them.
       [3, (bytes) => utf8(inLines(encodeBase64(bytes), 60))],
       [3, (bytes) => utf8(inLines(encodeBase64(bytes), 76))],
+      [3, (bytes) => utf8(`${encodeBase64(bytes)}\n`)],
       [3, (bytes) => utf8(encodeBase64url(bytes))],
+    ],
+  },
+  {
+    id: "body-in-hex",
+    title: "Body signed in hex",
+    message: "It matches if the body's bytes are signed in hex.",
+    fix: `${AS_SENT} Without toString('hex') in between.`,
+    ways: [
+      [3, (bytes) => utf8(hexOf(bytes))],
+      [3, (bytes) => utf8(hexOf(bytes).toUpperCase())],
     ],
   },
   {
@@ -307,6 +346,18 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     ],
   },
   {
+    id: "body-quotes-removed",
+    title: "Quotes of the body lost",
+    message: "It matches if the body's quotes are removed, or are single ones: a shell has taken them away.",
+    fix: "Give the body as a file: curl --data-binary @body.json, openssl dgst … < body.json.",
+    ways: [
+      [3, (bytes) => withText(bytes, (text) => text.replaceAll('"', ""))],
+      [3, (bytes) => withText(bytes, (text) => text.replaceAll('"', "'"))],
+      [3, (bytes) => withText(bytes, (text) => `'${text}'`)],
+      [3, (bytes) => withText(bytes, (text) => `"${text}"`)],
+    ],
+  },
+  {
     id: "body-white-space-removed",
     title: "Body signed without any white space",
     message: "It matches if all white space is removed from the body, also within strings.",
@@ -324,29 +375,6 @@ function listed(bytes: Uint8Array, write: (bytes: Uint8Array) => string): Uint8A
 
 const BEYOND_ASCII = /[^\0-\x7f]/g;
 
-function isAscii(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte < 128);
-}
-
-/** Base64 in lines, each ended by a line break. */
-function inLines(text: string, width: number): string {
-  let lines = "";
-  for (let at = 0; at < text.length; at += width) lines += `${text.slice(at, at + width)}\n`;
-  return lines;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
-
-function htmlEntities(text: string, apostrophe: string): string {
-  return text.replace(/[&<>"']/g, (char) => ENTITIES[char] ?? apostrophe);
-}
-
-const BOM = utf8("\uFEFF");
-
-function startsWithBom(bytes: Uint8Array): boolean {
-  return BOM.every((byte, index) => bytes[index] === byte);
-}
-
 /** One body is encoded in many ways, so its text is decoded once. */
 const texts = new WeakMap<Uint8Array, string | undefined>();
 
@@ -360,20 +388,11 @@ function withText(
   return typeof written === "string" ? utf8(written) : written;
 }
 
-function hashed(bytes: Uint8Array, encode: (digest: Uint8Array) => string): Uint8Array | undefined {
-  const digest = decodeBase64url(digestOf("sha256", [bytes]));
+function hashed(
+  bytes: Uint8Array,
+  encode: (digest: Uint8Array) => string,
+  name: HashName = "sha256",
+): Uint8Array | undefined {
+  const digest = decodeBase64url(digestOf(name, [bytes]));
   return digest && utf8(encode(digest));
-}
-
-/** Python's `repr()` of bytes. */
-function pythonBytes(bytes: Uint8Array): string {
-  const text = latin1Text(bytes);
-  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
-  const inside = text
-    .replaceAll("\\", "\\\\")
-    .replaceAll("\n", "\\n")
-    .replaceAll("\r", "\\r")
-    .replaceAll("\t", "\\t")
-    .replace(/[^ -~]/g, (char) => `\\x${char.charCodeAt(0).toString(16).padStart(2, "0")}`);
-  return `b${quote}${quote === "'" ? inside.replaceAll("'", "\\'") : inside}${quote}`;
 }

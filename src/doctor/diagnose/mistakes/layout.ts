@@ -1,16 +1,19 @@
 // Rows of wrong ways to put the signing input together.
 import type { RepeatableMistake } from "../../rows/mistake.js";
-
-/**
- * A signing input with {t} for the timestamp, {i} for the event id and {b} for the body; {j} is the body as a string of
- * JSON, {u} the listener's URL and {p} its path, as far as they are known.
- */
-export type Layout = string;
+import type { Layout } from "./layout-text.js";
 
 const SIGN = "Sign [timestamp, eventId, body].join('.')";
 
 /** The right signing input (specification 5.2, HMAC method, step 2). */
 export const RIGHT_LAYOUT: Layout = "{t}.{i}.{b}";
+
+/** What people put between parts, besides a period. */
+const SEPARATORS = [":", "\n", "|", "", "-", " ", "/", ",", ";", "_", "&", "\r\n", "::", "\t", ", "];
+
+/** The parts with each separator between them; the layouts that stand elsewhere in the table are not made again. */
+function separated(parts: readonly string[], separators = [".", ...SEPARATORS]): readonly Way[] {
+  return separators.map((separator): Way => [3, parts.join(separator)]);
+}
 
 /** Wrong ways to put the signing input together. */
 export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
@@ -24,7 +27,7 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
       accepts: "signatures over event id, timestamp and body in this order",
       bug: "it puts the event id before the timestamp",
     },
-    ways: [[1, "{i}.{t}.{b}"]],
+    ways: [[1, "{i}.{t}.{b}"], ...separated(["{i}", "{t}", "{b}"], SEPARATORS.filter(Boolean))],
   },
   {
     id: "input-without-id",
@@ -46,7 +49,9 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
       [3, "{t}\n{b}"],
       [3, "{b}{t}"],
       [3, "t={t}.{b}"],
-      [3, "{t}|{b}"],
+      ...separated(["{t}", "{b}"], SEPARATORS),
+      ...separated(["{b}", "{t}"]),
+      [3, "{t}"],
     ],
   },
   {
@@ -62,6 +67,23 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
     ways: [[1, "{b}"]],
   },
   {
+    id: "input-of-body-hash",
+    title: "The hash of the body in the signing input",
+    message:
+      "It matches if the body's SHA-256 in hex stands in the signing input, and another part is missing.",
+    fix: `${SIGN}, with the body itself.`,
+    ways: [
+      [3, "{h}"],
+      [3, "{t}.{h}"],
+      [3, "{i}.{h}"],
+      [3, "{t}{h}"],
+      [3, "{t}\n{h}"],
+      [3, "{i}.{t}.{h}"],
+      [3, "{t}\n{i}\n{h}"],
+      [3, "{t}:{i}:{h}"],
+    ],
+  },
+  {
     id: "input-without-timestamp",
     title: "No timestamp in the signing input",
     message: "It matches if the timestamp is left out of the signing input.",
@@ -74,8 +96,9 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
     ways: [
       [1, "{i}.{b}"],
       [3, ".{i}.{b}"],
-      [3, "{i}{b}"],
-      [3, "{b}.{i}"],
+      ...separated(["{i}", "{b}"], SEPARATORS),
+      ...separated(["{b}", "{i}"]),
+      [3, "{i}"],
     ],
   },
   {
@@ -106,13 +129,12 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
       [3, "{b}.{i}.{t}"],
       [3, "{i}.{b}.{t}"],
       // With another separator as well.
-      [3, "{i}:{t}:{b}"],
-      [3, "{i}\n{t}\n{b}"],
-      [3, "{i}|{t}|{b}"],
-      [3, "{i}-{t}-{b}"],
-      [3, "{b}:{t}:{i}"],
-      [3, "{b}:{i}:{t}"],
-      [3, "{b}\n{t}\n{i}"],
+      ...[
+        ["{t}", "{b}", "{i}"],
+        ["{b}", "{t}", "{i}"],
+        ["{b}", "{i}", "{t}"],
+        ["{i}", "{b}", "{t}"],
+      ].flatMap((parts) => separated(parts, SEPARATORS.filter(Boolean))),
     ],
   },
   {
@@ -172,12 +194,14 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
       [3, "{t}.{i}\n{b}"],
       [3, "{t}\n{i}.{b}"],
       [3, "{t}..{i}..{b}"],
+      [3, "{t}, {i}, {b}"],
     ],
   },
   {
     id: "input-prefix",
-    title: "Something before the timestamp",
-    message: "It matches if there is a version in front of the timestamp, as in other schemes.",
+    title: "Something beside the three parts",
+    message:
+      "It matches if there is more than the three parts, such as a version in front or the listener's id, as in other schemes.",
     fix: `${SIGN}, without anything before it.`,
     listener: {
       family: "input",
@@ -185,8 +209,20 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
       bug: "it puts something before the timestamp",
     },
     ways: [
-      [3, "v1.{t}.{i}.{b}"],
-      [3, "v1:{t}:{i}:{b}"],
+      ...["v1", "v0", "sha256", "1"].flatMap((version): Way[] => [
+        [3, `${version}.{t}.{i}.{b}`],
+        [3, `${version}:{t}:{i}:{b}`],
+      ]),
+      [3, "v1,{t}.{i}.{b}"],
+      [3, "v1={t}.{i}.{b}"],
+      [3, "sha256={t}.{i}.{b}"],
+      [3, "v1.{i}.{t}.{b}"],
+      [3, "v1:{t}:{b}"],
+      [3, "v1.{t}.{b}"],
+      [3, "{l}.{t}.{i}.{b}"],
+      [3, "{t}.{i}.{l}.{b}"],
+      [3, "{t}.{i}.application/json.{b}"],
+      [3, "{t}.{i}.POST.{b}"],
     ],
   },
   {
@@ -280,7 +316,35 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
       "It matches if the listener's URL or path, or the method, is part of what is signed, as in other schemes.",
     fix: `${SIGN}: neither URL nor method is part of it.`,
     ways: [
-      ...["{u}", "{p}"].flatMap((url): Way[] => [
+      ...["{u}", "{p}", "{o}"].flatMap((url): Way[] => [
+        ...["\n", "", ".", " ", ":", "|"].flatMap((separator) =>
+          [
+            ["POST", url, "{b}"],
+            ["POST", url, "{t}", "{b}"],
+            ["POST", url, "{t}", "{i}", "{b}"],
+            ["POST", url, "{t}", "{h}"],
+          ].map((parts): Way => [3, parts.join(separator)]),
+        ),
+        [3, `post\n${url}\n{b}`],
+        [3, `post\n${url}\n{t}\n{b}`],
+        ...[".", "", "\n", "|"].flatMap((separator) =>
+          [
+            ["{b}", url],
+            [url, "{t}", "{b}"],
+            [url, "{t}", "{i}", "{b}"],
+            ["{t}", "{i}", "{b}", url],
+            ["{t}", url, "{b}"],
+            ["{t}", "{i}", url, "{b}"],
+            ["{t}", "POST", url, "{h}"],
+            ["{t}", "{i}", "POST", url, "{b}"],
+            ["{t}", "POST", url, "{b}"],
+          ].map((parts): Way => [3, parts.join(separator)]),
+        ),
+        [3, url],
+        [3, `POST ${url}`],
+        [3, `POST ${url} HTTP/1.1`],
+        [3, `POST ${url}\n{b}`],
+        [3, `POST\n${url}\n{i}\n{t}\n{h}`],
         [3, `${url}{b}`],
         [3, `${url}.{b}`],
         [3, `${url}\n{b}`],
@@ -308,28 +372,4 @@ type Way = readonly [weight: 3, layout: Layout];
 /** Names in the braces of JavaScript's templates, joined by periods. */
 function unfilled(...names: string[]): string {
   return names.map((name) => `\${${name}}`).join(".");
-}
-
-/** What a layout is filled with. The URL is empty where it is not known. */
-export interface LayoutValues {
-  readonly timestamp: string;
-  readonly eventId: string;
-  readonly url?: string;
-}
-
-/** The text before the body and the text after it; without a body there is one text only. */
-export function aroundBody(layout: Layout, values: LayoutValues): [string, string?] {
-  const [head = "", tail] = layout.split(/\{[bj]\}/);
-  // One pass over the layout: braces inside of a hostile header are neither searched nor replaced.
-  const filled = (text: string) =>
-    text.replace(/\{([tiup])\}/g, (_, name: "t" | "i" | "u" | "p") => {
-      if (name === "t") return values.timestamp;
-      if (name === "i") return values.eventId;
-      return name === "u" ? (values.url ?? "") : pathOf(values.url ?? "");
-    });
-  return tail === undefined ? [filled(head)] : [filled(head), filled(tail)];
-}
-
-function pathOf(url: string): string {
-  return url.replace(/^https?:\/\/[^/?#]*/i, "");
 }

@@ -1,24 +1,19 @@
 // Rows of wrong keys made from the right secret.
-import { digestOf } from "#hash";
-import { decodeBase64url, decodeUtf8, encodeBase64, utf8 } from "../../../core/bytes.js";
+import { concatBytes, decodeBase64url, encodeBase64, encodeBase64url, utf8 } from "../../../core/bytes.js";
 import type { Mistake, RepeatableMistake } from "../../rows/mistake.js";
-import { decodeAnyBase64, hexOf, latin1Text, lossyText, parseHex, utf16 } from "../../texts/rewrite.js";
-
-/** The bytes that are used as the key; `undefined` where the mistake is impossible. */
-export type KeyOfSecret = (secret: string) => Uint8Array | undefined;
-
-const AS_IT_IS = "Use the secret's text as it is: createHmac('sha256', secret)";
-const PREFIX = /^(?:whsec|whsk|sk|secret)_/;
-
-/** Names that people give to the member, and to the variable, with the secret. */
-const JSON_NAMES = ["secret", "webhook_secret", "webhookSecret", "signing_secret", "WEBHOOK_SECRET"];
-const VARIABLES = [
-  "WEBHOOK_SECRET",
-  "HOOKPROOF_SECRET",
-  "SIGNING_SECRET",
-  "WEBHOOK_SIGNING_SECRET",
-  "SECRET",
-];
+import { decodeAnyBase64, latin1Text, lossyText, parseHex, utf16 } from "../../texts/rewrite.js";
+import { ENCODED_KEY_MISTAKES } from "./secret-encoded.js";
+import {
+  AS_IT_IS,
+  bare,
+  coreOf,
+  cutTo,
+  decodedAnd,
+  type KeyOfSecret,
+  ofDecoded,
+  PREFIX,
+} from "./secret-keys.js";
+import { OTHER_KEY_MISTAKES } from "./secret-other.js";
 
 /** The caller knows this secret, but the listener does not accept it. */
 export const SECRET_NOT_ACCEPTED: Mistake = {
@@ -71,6 +66,15 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     ways: [
       [1, (secret) => utf8(`${secret}\n`)],
       [2, (secret) => utf8(`${secret}\r\n`)],
+      [3, (secret) => utf8(`${secret}\r`)],
+      [3, (secret) => utf8(`${secret}\n\n`)],
+      [3, (secret) => utf8(`\n${secret}`)],
+      [3, (secret) => utf8(`\n${secret}\n`)],
+      // The two characters of an escape.
+      [3, (secret) => utf8(`${secret}\\n`)],
+      [3, bare((secret) => utf8(`${secret}\n`))],
+      [3, bare((secret) => utf8(`${secret}\r\n`))],
+      [3, decodedAnd((bytes) => concatBytes([bytes, utf8("\n")]))],
     ],
   },
   {
@@ -99,6 +103,16 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     ways: [
       [1, (secret) => utf8(`"${secret}"`)],
       [2, (secret) => utf8(`'${secret}'`)],
+      [3, (secret) => utf8(`\`${secret}\``)],
+      ...["\n", "\r\n", " "].flatMap((end) =>
+        ['"', "'"].map((quote) => [3, (secret: string) => utf8(`${quote}${secret}${quote}${end}`)] as const),
+      ),
+      [3, (secret) => utf8(`\\"${secret}\\"`)],
+      [3, (secret) => utf8(`\uFEFF"${secret}"`)],
+      [3, (secret) => utf8(`b'${secret}'`)],
+      [3, (secret) => utf8(`Some("${secret}")`)],
+      [3, bare((secret) => utf8(`"${secret}"`))],
+      [3, bare((secret) => utf8(`'${secret}'`))],
     ],
   },
   {
@@ -123,7 +137,10 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       accepts: "signatures made with the secret without its prefix",
       bug: "it removes the prefix of the secret",
     },
-    ways: [[1, (secret) => (PREFIX.test(secret) ? utf8(secret.replace(PREFIX, "")) : undefined)]],
+    ways: [
+      [2, (secret) => (secret.startsWith("v1,") ? utf8(secret.slice(3)) : undefined)],
+      [1, (secret) => (PREFIX.test(secret) ? utf8(secret.replace(PREFIX, "")) : undefined)],
+    ],
   },
   {
     id: "secret-prefix-removed-and-decoded",
@@ -148,7 +165,13 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       accepts: "signatures made with whsec_ in front of the secret",
       bug: "it has a prefix in front of the secret",
     },
-    ways: [[2, (secret) => utf8(`whsec_${secret}`)]],
+    ways: [
+      [2, (secret) => utf8(`whsec_${secret}`)],
+      [3, (secret) => utf8(`v1,whsec_${secret}`)],
+      [3, (secret) => (secret.startsWith("whsec_") ? utf8(`v1,${secret}`) : undefined)],
+      [3, (secret) => utf8(`whsec_${encodeBase64(utf8(secret))}`)],
+      [3, (secret) => utf8(`Bearer ${secret}`)],
+    ],
   },
   {
     id: "secret-missing",
@@ -161,7 +184,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       accepts: "signatures made with an empty secret, or with a word such as undefined",
       bug: "its secret is not set",
     },
-    ways: ["", "undefined", "null", "None"].map((text) => [2, () => utf8(text)] as const),
+    ways: [
+      ...["", "undefined", "null", "None"].map((text) => [2, () => utf8(text)] as const),
+      ...["nil", "NaN", "true", "false", "{}", "[]", "0"].map((text) => [3, () => utf8(text)] as const),
+      [3, () => new Uint8Array(32)],
+    ],
   },
   {
     id: "secret-space",
@@ -176,6 +203,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     ways: [
       [2, (secret) => utf8(`${secret} `)],
       [3, (secret) => utf8(` ${secret}`)],
+      [3, (secret) => utf8(` ${secret} `)],
+      [3, (secret) => utf8(` ${secret}\n`)],
+      [3, (secret) => utf8(`${secret} \n`)],
+      [3, (secret) => utf8(`${secret}\t`)],
+      [3, bare((secret) => utf8(`${secret} `))],
     ],
   },
   {
@@ -188,7 +220,10 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       accepts: "signatures made with the secret decoded from hex",
       bug: "it decodes the secret from hex",
     },
-    ways: [[1, parseHex]],
+    ways: [
+      [1, parseHex],
+      [3, bare(parseHex)],
+    ],
   },
   {
     id: "secret-decoded-to-text",
@@ -215,7 +250,15 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       accepts: "signatures made with the secret in the other base64 alphabet",
       bug: "it replaces characters of the secret",
     },
-    ways: [[2, (secret) => utf8(secret.replaceAll("-", "+").replaceAll("_", "/"))]],
+    ways: [
+      [2, (secret) => utf8(secret.replaceAll("-", "+").replaceAll("_", "/"))],
+      [3, (secret) => utf8(secret.replaceAll("+", "-").replaceAll("/", "_"))],
+      [3, (secret) => utf8(`${secret.replaceAll("-", "+").replaceAll("_", "/")}=`)],
+      // Decoded, and written in the other alphabet.
+      [3, decodedAnd((bytes) => utf8(encodeBase64(bytes)))],
+      [3, decodedAnd((bytes) => utf8(encodeBase64url(bytes)))],
+      [3, bare((secret) => utf8(secret.replaceAll("-", "+").replaceAll("_", "/")))],
+    ],
   },
   {
     id: "secret-padding",
@@ -228,26 +271,14 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       accepts: "signatures made with another padding (=) of the secret",
       bug: "it adds or removes the padding of the secret",
     },
-    ways: [[3, (secret) => utf8(secret.endsWith("=") ? secret.replace(/(?<!=)=+$/, "") : `${secret}=`)]],
-  },
-  {
-    id: "secret-encoded",
-    title: "Secret encoded once more",
-    message: "It matches if the secret is encoded as base64 or hex first. The key is the string itself.",
-    fix: `${AS_IT_IS}, without encoding it again.`,
-    listener: {
-      family: "key",
-      accepts: "signatures made with the secret encoded once more",
-      bug: "it encodes the secret once more",
-    },
     ways: [
-      [2, (secret) => utf8(encodeBase64(utf8(secret)))],
-      [3, (secret) => utf8(hexOf(utf8(secret)))],
-      [3, (secret) => ofDecoded(secret, (bytes) => utf8(hexOf(bytes)))],
-      // echo "$SECRET" | base64, as for a Kubernetes Secret
-      [3, (secret) => utf8(encodeBase64(utf8(`${secret}\n`)))],
+      [3, (secret) => utf8(secret.endsWith("=") ? secret.replace(/(?<!=)=+$/, "") : `${secret}=`)],
+      [3, (secret) => utf8(`${secret}=`)],
+      [3, (secret) => utf8(`${secret}==`)],
+      [3, bare((secret) => utf8(secret.endsWith("=") ? secret.replace(/(?<!=)=+$/, "") : `${secret}=`))],
     ],
   },
+  ...ENCODED_KEY_MISTAKES,
   {
     id: "secret-invisible-character",
     title: "An invisible character beside the secret",
@@ -256,6 +287,7 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     fix: "Type or copy it anew, and remove what is not base64url: secret.replace(/[^\\w-]/g, '').",
     ways: [
       [3, (secret) => utf8(`${secret}\u200b`)],
+      [3, (secret) => (secret.includes("\u200b") ? utf8(coreOf(secret)) : undefined)],
       [3, (secret) => utf8(`\u200b${secret}`)],
       [3, (secret) => utf8(`${secret}\u00a0`)],
       [3, (secret) => utf8(`\u00a0${secret}`)],
@@ -263,67 +295,17 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
   },
   {
     id: "secret-cut",
-    title: "A character of the secret lost",
-    message: "It matches if the first or the last character of the secret is missing.",
+    title: "A part of the secret lost",
+    message: "It matches if the first or the last character of the secret is missing, or its end.",
     fix: "Copy the whole secret: compare its length, and secretFingerprint(secret), on both sides.",
     ways: [
       [3, (secret) => utf8(secret.slice(0, -1))],
       [3, (secret) => utf8(secret.slice(1))],
+      // The size of a column, or of the key of a cipher.
+      ...[16, 20, 24, 32, 40, 64].map((size) => [3, (secret: string) => cutTo(secret, size)] as const),
     ],
   },
-  {
-    id: "secret-in-json",
-    title: "JSON around the secret",
-    message:
-      "It matches if the key is the JSON that a secrets manager stores, with the secret in one member.",
-    fix: "Take the member out of it: JSON.parse(SecretString).secret.",
-    ways: JSON_NAMES.flatMap((name) => [
-      [3, (secret: string) => utf8(`{"${name}":"${secret}"}`)] as const,
-      [3, (secret: string) => utf8(`{"${name}": "${secret}"}`)] as const,
-    ]),
-  },
-  {
-    id: "secret-assignment",
-    title: "The variable's name before the secret",
-    message:
-      "It matches if the key is a whole line of an .env file, with the name and = in front of the secret.",
-    fix: "Take what follows the =: the value alone.",
-    ways: VARIABLES.map((name) => [3, (secret: string) => utf8(`${name}=${secret}`)] as const),
-  },
-  {
-    id: "secret-not-expanded",
-    title: "A variable that was not expanded",
-    message:
-      "It matches if the key is the text of a variable that nothing has replaced, such as $WEBHOOK_SECRET.",
-    fix: "Set the value where it is read: single quotes in a shell, and most configuration files, expand nothing.",
-    ways: VARIABLES.flatMap((name) => [
-      [3, () => utf8(`\${${name}}`)] as const,
-      [3, () => utf8(`$${name}`)] as const,
-    ]),
-  },
-  {
-    id: "secret-fingerprint",
-    title: "The fingerprint in place of the secret",
-    message:
-      "It matches if the key is the secret's fingerprint, or its SHA-256 in hex, which only names the secret.",
-    fix: "Use the secret itself, which secretFingerprint(secret) names.",
-    ways: [
-      [3, (secret) => utf8(`sha256:${hashInHex(secret).slice(0, 8)}`)],
-      [3, (secret) => utf8(hashInHex(secret))],
-    ],
-  },
-  {
-    id: "secret-hashed",
-    title: "Hash of the secret as key",
-    message: "It matches if the key is the SHA-256 of the secret. The key is the string itself.",
-    fix: `${AS_IT_IS}, without hashing it.`,
-    listener: {
-      family: "key",
-      accepts: "signatures made with the hash of the secret",
-      bug: "it hashes the secret",
-    },
-    ways: [[3, (secret) => decodeBase64url(digestOf("sha256", [utf8(secret)]))]],
-  },
+  ...OTHER_KEY_MISTAKES,
   {
     id: "secret-utf16",
     title: "Secret as UTF-16",
@@ -334,7 +316,14 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       accepts: "signatures made with the secret in UTF-16",
       bug: "it encodes the secret as UTF-16",
     },
-    ways: [[3, (secret) => utf16(secret, true)]],
+    ways: [
+      [3, (secret) => utf16(secret, true)],
+      [3, (secret) => utf16(secret, false)],
+      [3, (secret) => utf16(`\uFEFF${secret}`, true)],
+      [3, (secret) => utf16(`\uFEFF${secret}\r\n`, true)],
+      // That of PowerShell's > read as UTF-8.
+      [3, (secret) => utf8(lossyText(utf16(`\uFEFF${secret}\r\n`, true)))],
+    ],
   },
   {
     id: "secret-bom",
@@ -347,7 +336,7 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       accepts: "signatures made with a byte order mark before the secret",
       bug: "its secret begins with a byte order mark",
     },
-    ways: [[3, (secret) => utf8(`\uFEFF${secret}`)]],
+    ways: ["", "\n", "\r\n"].map((end) => [3, (secret) => utf8(`\uFEFF${secret}${end}`)] as const),
   },
   {
     id: "secret-case",
@@ -364,14 +353,15 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       [3, (secret) => utf8(secret.toUpperCase())],
     ],
   },
+  {
+    id: "secret-twice",
+    title: "The secret pasted twice, or with something behind it",
+    message: "It matches if the secret stands there twice, or if a separator or another secret follows it.",
+    fix: "Give the secret alone; a list of secrets is split before it is used.",
+    ways: [
+      [3, (secret) => utf8(`${secret}${secret}`)],
+      [3, (secret) => utf8(`${secret}\n${secret}`)],
+      ...[";", ",", ".", ":"].map((end) => [3, (secret: string) => utf8(`${secret}${end}`)] as const),
+    ],
+  },
 ];
-
-/** Nothing where the decoded bytes are valid UTF-8: then the key is the decoded secret, which is another mistake. */
-function ofDecoded(secret: string, keyOf: (bytes: Uint8Array) => Uint8Array): Uint8Array | undefined {
-  const bytes = decodeAnyBase64(secret);
-  return bytes && decodeUtf8(bytes) === undefined ? keyOf(bytes) : undefined;
-}
-
-function hashInHex(secret: string): string {
-  return hexOf(decodeBase64url(digestOf("sha256", [utf8(secret)])) ?? new Uint8Array());
-}

@@ -1,10 +1,11 @@
 // Rows of other hashes, and of signatures that are written wrongly.
-import { digestOf, hmacOf } from "#hash";
-import { bodyBytes, concatBytes } from "../../../core/bytes.js";
+import { digestOf, hmacHex, hmacOf } from "#hash";
+import { bodyBytes, concatBytes, decodeBase64url, encodeBase64 } from "../../../core/bytes.js";
 import type { HashName } from "../../../core/hash-portable.js";
 import type { MistakeRow, RepeatableMistake } from "../../rows/mistake.js";
+import { hexOf } from "../../texts/rewrite.js";
 
-/** Computes a digest of a message with a key, as base64url. */
+/** Computes a digest of a message with a key, as hex. */
 export type Digest = (hash: HashName, key: Uint8Array, message: readonly (string | Uint8Array)[]) => string;
 
 const HMAC =
@@ -23,7 +24,10 @@ export const ALGORITHM_MISTAKES: readonly RepeatableMistake<Digest>[] = [
       accepts: "signatures made with key and message swapped",
       bug: "it swaps the key and the message",
     },
-    ways: [[2, (hash, key, message) => hmacOf(hash, concatBytes(message.map(bodyBytes)), [key])]],
+    ways: [
+      [2, (hash, key, message) => hmac(hash, joined(message), [key])],
+      [3, (hash, key, [, ...body]) => hmac(hash, joined(body), [key])],
+    ],
   },
   {
     id: "hash-instead-of-hmac",
@@ -37,19 +41,93 @@ export const ALGORITHM_MISTAKES: readonly RepeatableMistake<Digest>[] = [
       bug: "it computes a hash and no HMAC",
     },
     ways: [
-      [2, (hash, key, message) => digestOf(hash, [key, ...message])],
-      [3, (hash, key, message) => digestOf(hash, [...message, key])],
-      [3, (hash, _key, message) => digestOf(hash, message)],
+      [2, (hash, key, message) => hashHex(hash, [key, ...message])],
+      [3, (hash, key, message) => hashHex(hash, [...message, key])],
+      [3, (hash, _key, message) => hashHex(hash, message)],
+      [3, (hash, key, message) => hashHex(hash, [...message, ".", key])],
+      [3, (hash, key, message) => hashHex(hash, [key, ".", ...message])],
+      [3, (hash, key, message) => hashHex(hash, [key, ":", ...message])],
+      [3, (hash, key, message) => hashHex(hash, [key, ...message, key])],
+      // Of what follows the head: the body alone.
+      [3, (hash, _key, [, ...body]) => hashHex(hash, body)],
+      [3, (hash, key, [, ...body]) => hashHex(hash, [key, ...body])],
+      [3, (hash, key, [, ...body]) => hashHex(hash, [...body, key])],
+      [3, (hash, key, [, ...body]) => hashHex(hash, [...body, ".", key])],
+      [3, (hash, key, [, ...body]) => hashHex(hash, [key, ".", ...body])],
+      [3, (hash, key, [head = "", ...body]) => hashHex(hash, [firstPart(head), key, ...body])],
+      [3, (hash, _key, message) => hashHex(hash, [rawHash(hash, message)])],
+      [3, (hash, _key, message) => hashHex(hash, [hashHex(hash, message)])],
+    ],
+  },
+  {
+    id: "hmac-of-hash",
+    title: "The hash of the signing input signed",
+    message: "It matches if the signing input is hashed first and its hash is signed.",
+    fix: `${HMAC} HMAC-SHA256 hashes by itself.`,
+    ways: [
+      [3, (hash, key, message) => hmac(hash, key, [rawHash(hash, message)])],
+      [3, (hash, key, message) => hmac(hash, key, [hashHex(hash, message)])],
+    ],
+  },
+  {
+    id: "hmac-hashed-again",
+    title: "The HMAC hashed once more",
+    message: "It matches if the HMAC is hashed or signed once more.",
+    fix: `${HMAC} Once: it is the signature.`,
+    ways: [
+      [3, (hash, key, message) => hashHex(hash, [rawHmac(hash, key, message)])],
+      [3, (hash, key, message) => hashHex(hash, [hmac(hash, key, message)])],
+      [3, (hash, key, message) => hmac(hash, key, [rawHmac(hash, key, message)])],
+      [3, (hash, key, message) => hmac(hash, key, [hmac(hash, key, message)])],
+    ],
+  },
+  {
+    id: "input-encoded",
+    title: "The signing input encoded",
+    message:
+      "It matches if the whole signing input is encoded as base64 or hex, or stands in quotes, before it is signed.",
+    fix: `${HMAC} The input is the text itself, with the bytes of the body.`,
+    ways: [
+      [3, (hash, key, message) => hmac(hash, key, [encodeBase64(joined(message))])],
+      [3, (hash, key, message) => hmac(hash, key, [hexOf(joined(message))])],
+      [3, (hash, key, message) => hmac(hash, key, ['"', ...message, '"'])],
     ],
   },
 ];
+
+type Message = readonly (string | Uint8Array)[];
+
+/** What the protocol wants. */
+export function hmac(hash: HashName, key: Uint8Array, message: Message): string {
+  return hash === "sha256" ? hmacHex(key, message) : hexOf(rawHmac(hash, key, message));
+}
+
+function hashHex(hash: HashName, message: Message): string {
+  return hexOf(rawHash(hash, message));
+}
+
+function rawHash(hash: HashName, message: Message): Uint8Array {
+  return decodeBase64url(digestOf(hash, message)) ?? new Uint8Array();
+}
+
+function rawHmac(hash: HashName, key: Uint8Array, message: Message): Uint8Array {
+  return decodeBase64url(hmacOf(hash, key, message)) ?? new Uint8Array();
+}
+
+function joined(message: readonly (string | Uint8Array)[]): Uint8Array {
+  return concatBytes(message.map(bodyBytes));
+}
+
+function firstPart(head: string | Uint8Array): string {
+  return typeof head === "string" ? (head.split(".")[0] ?? "") : "";
+}
 
 /** How the text of a signature is wrong, although the digest in it may be right. */
 export const SIGNATURE_FORMS = {
   quoted: {
     id: "signature-quoted",
     title: "Quotes or white space around the signature",
-    message: "There are quotes or white space around the signature.",
+    message: "There are quotes, white space, brackets or a separator around the signature.",
     fix: "Send the 43 characters alone: headers['Webhook-Signature'] = signature.",
   },
   prefixed: {
@@ -73,7 +151,7 @@ export const SIGNATURE_FORMS = {
     id: "signature-hex",
     title: "Signature in hex",
     message: "The signature is written in hex. It must be base64url.",
-    fix: "Write it as base64url: .digest('base64url'), not .digest('hex'). In Python base64.urlsafe_b64encode(mac.digest()).rstrip(b'=').",
+    fix: "Write it as base64url: .digest('base64url'), not .digest('hex'). In Python base64.urlsafe_b64encode(mac.digest()).rstrip(b'='); in C# WebEncoders.Base64UrlEncode(hash), not BitConverter.ToString(hash).",
     listener: { family: "form", accepts: "signatures in hex", bug: "it compares hex with base64url" },
   },
   base64OfHex: {
@@ -122,6 +200,38 @@ export const SIGNATURE_FORMS = {
     message: "The signature has 64 bytes, as HMAC-SHA512 makes them. It must be HMAC-SHA256.",
     fix: "Use SHA-256: createHmac('sha256', secret).",
   },
+  md5: {
+    id: "signature-md5",
+    title: "MD5 instead of SHA-256",
+    message: "The signature has 16 bytes, as HMAC-MD5 makes them. It must be HMAC-SHA256.",
+    fix: "Use SHA-256: createHmac('sha256', secret).",
+  },
+  sha384: {
+    id: "signature-sha384",
+    title: "SHA-384 instead of SHA-256",
+    message: "The signature has 48 bytes, as HMAC-SHA384 makes them. It must be HMAC-SHA256.",
+    fix: "Use SHA-256: createHmac('sha256', secret).",
+  },
+  base32: {
+    id: "signature-base32",
+    title: "Signature in base32",
+    message:
+      "The signature is written in base32, with the letters A to Z and the digits 2 to 7. It must be base64url.",
+    fix: "Write it as base64url: .digest('base64url'). In Python base64.urlsafe_b64encode, not b32encode.",
+  },
+  encodedTwice: {
+    id: "signature-encoded-twice",
+    title: "Signature encoded twice",
+    message:
+      "The digest was encoded twice: its text was encoded once more, as base64 of base64 or hex of base64.",
+    fix: "Encode the bytes once: .digest('base64url') is a text already.",
+  },
+  json: {
+    id: "signature-in-json",
+    title: "JSON around the signature",
+    message: "The signature stands in an object or a list of JSON.",
+    fix: "Send the 43 characters alone: headers['Webhook-Signature'] = signature, without JSON.stringify.",
+  },
   openssl: {
     id: "signature-openssl-output",
     title: "What openssl prints",
@@ -162,14 +272,6 @@ export const SIGNATURE_NOT_TEXT: MistakeRow = {
   fix: "Await it and encode the bytes: Buffer.from(await crypto.subtle.sign('HMAC', key, input)).toString('base64url').",
 };
 
-/** The signature has 48 bytes. */
-export const SIGNATURE_SHA384: MistakeRow = {
-  id: "signature-sha384",
-  title: "SHA-384 instead of SHA-256",
-  message: "The signature has 48 bytes, as HMAC-SHA384 makes them. It must be HMAC-SHA256.",
-  fix: "Use SHA-256: createHmac('sha256', secret).",
-};
-
 /** The bytes of the digest became a text, and that was encoded. */
 export const SIGNATURE_READ_AS_TEXT: MistakeRow = {
   id: "signature-read-as-text",
@@ -178,20 +280,21 @@ export const SIGNATURE_READ_AS_TEXT: MistakeRow = {
   fix: "Encode the bytes: .digest('base64url'), without .digest().toString() or String.fromCharCode in between.",
 };
 
-/** The digest was encoded, and what came out was encoded again. */
-export const SIGNATURE_TWICE_ENCODED: MistakeRow = {
-  id: "signature-encoded-twice",
-  title: "Signature encoded twice",
-  message: "The digest is right, but it was encoded twice: base64 of the text in base64.",
-  fix: "Encode the bytes once: .digest('base64url') is a text already.",
-};
-
-/** Only the beginning of the signature was sent. */
+/** Only a part of the signature was sent. */
 export const SIGNATURE_CUT: MistakeRow = {
   id: "signature-cut",
   title: "Signature cut short",
-  message: "The signature is the beginning of the right one: characters are missing at its end.",
-  fix: "Send all 43 characters. Look for a column or a variable that is too short.",
+  message: "The signature is the beginning or the end of the right one: the rest is missing.",
+  fix: "Send all 43 characters. Look for a column or a variable that is too short, and for a digest that is truncated.",
+};
+
+/** Each byte was printed without the zero in front of a single digit. */
+export const SIGNATURE_ZEROS_LOST: MistakeRow = {
+  id: "signature-zeros-lost",
+  title: "Zeros of the hex lost",
+  message:
+    "The digest is right, but its bytes are printed in hex without their zeros in front, or with their sign.",
+  fix: 'Encode the bytes as base64url. In Java Base64.getUrlEncoder().withoutPadding(), not Integer.toHexString; in C printf("%02x") prints two digits.',
 };
 
 /** The signature was changed into capitals or small letters. */

@@ -24,14 +24,19 @@ export const TIMESTAMP_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
   {
     id: "timestamp-signed-in-milliseconds",
     title: "Milliseconds signed, seconds sent",
-    message: "It matches if the timestamp is signed in milliseconds, while the header has seconds.",
+    message:
+      "It matches if the timestamp is signed in milliseconds, or still finer, while the header has seconds.",
     fix: ONE_TIMESTAMP,
     listener: {
       family: "time",
       accepts: "signatures over the timestamp in milliseconds",
       bug: "it turns the timestamp into milliseconds before it verifies",
     },
-    ways: [[1, seconds((value) => `${value}000`)]],
+    ways: [
+      [1, seconds((value) => `${value}000`)],
+      [3, seconds((value) => `${value}000000`)],
+      [3, seconds((value) => `${value}000000000`)],
+    ],
   },
   {
     id: "timestamp-signed-in-seconds",
@@ -59,6 +64,22 @@ export const TIMESTAMP_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
       [2, seconds((value) => isoDate(value))],
       [2, seconds((value) => isoDate(value)?.replace(".000Z", "Z"))],
       [2, seconds((value) => isoDate(value)?.replace(".000Z", "+00:00"))],
+      ...[
+        [".000Z", ""],
+        [".000Z", ".000000Z"],
+        [".000Z", "+0000"],
+        [".000Z", ".000000+00:00"],
+        [".000Z", ".000+00:00"],
+        [".000Z", ".0000000Z"],
+      ].map(([from = "", to = ""]) => [3, seconds((value) => isoDate(value)?.replace(from, to))] as const),
+      ...["", "Z", "+00:00", " UTC", " +0000", " +0000 UTC", ".000000+00:00", ".000"].map(
+        (end) => [3, seconds((value) => isoDate(value)?.replace("T", " ").replace(".000Z", end))] as const,
+      ),
+      [3, seconds((value) => isoDate(value)?.replace(/[-:]|\.000/g, ""))],
+      [3, seconds((value) => isoDate(value)?.slice(0, 10))],
+      [3, seconds((value) => httpDate(value))],
+      [3, seconds((value) => httpDate(value)?.replace("GMT", "+0000"))],
+      [3, seconds((value) => javascriptDate(value))],
     ],
   },
   {
@@ -71,7 +92,7 @@ export const TIMESTAMP_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
       accepts: "signatures over the timestamp with decimals",
       bug: "it turns the timestamp into a number with decimals before it verifies",
     },
-    ways: [[3, seconds((value) => `${value}.0`)]],
+    ways: [".0", ".00", ".000", ".000000"].map((end) => [3, seconds((value) => `${value}${end}`)] as const),
   },
   {
     id: "timestamp-of-another-second",
@@ -99,6 +120,27 @@ export const TIMESTAMP_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
       "It matches with a timestamp that is some hours from the header's: one of the two is in a local time zone.",
     fix: `${ONE_TIMESTAMP} In UTC: in Python int(time.time()), not datetime.utcnow().timestamp().`,
     ways: ZONE_HOURS.map((hours) => [3, seconds((value) => String(value + hours * 3600))] as const),
+  },
+  {
+    id: "timestamp-signed-in-other-form",
+    title: "Another form of the timestamp signed",
+    message:
+      "It matches if another text stands for the timestamp: a float with an exponent, hex, minutes, or with something around it.",
+    fix: ONE_TIMESTAMP,
+    ways: [
+      [3, seconds((value) => goFloat(value, "e"))],
+      [3, seconds((value) => goFloat(value, "E"))],
+      [3, seconds((value) => value.toString(16))],
+      [3, seconds((value) => String(Math.floor(value / 60)))],
+      ...["undefined", "null", "None", "NaN", "[object Date]", "[object Object]"].map(
+        (text) => [3, seconds(() => text)] as const,
+      ),
+      [3, seconds((value) => `"${value}"`)],
+      [3, seconds((value) => ` ${value}`)],
+      [3, seconds((value) => `${value}\n`)],
+      [3, seconds((value) => `-${value}`)],
+      [3, seconds((value) => `t=${value}`)],
+    ],
   },
 ];
 
@@ -132,7 +174,10 @@ export const EVENT_ID_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
       accepts: "signatures over the event id without hyphens",
       bug: "it removes the hyphens of the event id",
     },
-    ways: [[3, (text) => text.replaceAll("-", "")]],
+    ways: [
+      [3, (text) => text.replaceAll("-", "")],
+      [3, (text) => text.replaceAll("-", "").toUpperCase()],
+    ],
   },
   {
     id: "event-id-signed-wrapped",
@@ -145,10 +190,33 @@ export const EVENT_ID_MISTAKES: readonly RepeatableMistake<Rewrite>[] = [
       [3, (text) => `"${text}"`],
       [3, (text) => `urn:uuid:${text}`],
       [3, (text) => `UUID('${text}')`],
+      [3, (text) => `{${text.toUpperCase()}}`],
+      [3, (text) => `(${text})`],
+      [3, (text) => `'${text}'`],
+      [3, (text) => `evt_${text}`],
+      [3, (text) => `msg_${text}`],
+      [3, (text) => `${text}\n`],
+      [3, (text) => `${text} `],
+      [3, (text) => ` ${text}`],
       [3, (text) => text.trim().replace(/^urn:uuid:|^[{"'(]|[}"')]$/gi, "")],
     ],
   },
 ];
+
+/** A number as Go and C print it with an exponent. */
+function goFloat(value: number, exponent: string): string {
+  return value.toExponential().replace(/e\+([0-9])$/, `${exponent}${exponent === "e" ? "+0" : ""}$1`);
+}
+
+function httpDate(value: number): string | undefined {
+  return value > LAST_DATE_SECONDS ? undefined : new Date(value * 1000).toUTCString();
+}
+
+/** String(new Date(…)) where the zone is UTC. */
+function javascriptDate(value: number): string | undefined {
+  const [day, date = "", month, year, time] = httpDate(value)?.replace(",", "").split(" ") ?? [];
+  return day && `${day} ${month} ${date} ${year} ${time} GMT+0000 (Coordinated Universal Time)`;
+}
 
 function seconds(rewrite: (value: number) => string | undefined): Rewrite {
   return (text) => (isTimestamp(text) ? rewrite(Number(text)) : undefined);
