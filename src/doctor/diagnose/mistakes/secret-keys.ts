@@ -4,7 +4,7 @@ import { decodeBase64url, decodeUtf8, utf8 } from "../../../core/bytes.js";
 import { decodeAnyBase64, hexOf, parseHex } from "../../texts/rewrite.js";
 
 /** What else of the request may have been taken for the key. */
-export interface AroundSecret {
+interface AroundSecret {
   readonly timestamp: string;
   readonly eventId: string;
   /** The listener's URL, or its path; empty if it is not known. */
