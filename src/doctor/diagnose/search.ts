@@ -39,8 +39,8 @@ export interface WorkBudget {
 /** The fixed cost of one hash, in bytes (bench/diagnose.bench.mjs). */
 export const BYTES_PER_HASH = 3_500;
 
-/** About 2,100 hashes of 1 KB; for 64 KB enough for every single mistake but the rarest ways to write a body. */
-const BYTES_AT_LEAST = 9_000_000;
+/** About 900 hashes of 1 KB; for 64 KB enough for every single mistake but the rarest variants and ways to write a body. */
+const BYTES_AT_LEAST = 3_500_000;
 
 const BYTES_PER_BODY_BYTE = 800;
 

@@ -34,16 +34,20 @@ import {
 import { unexplained } from "./unexplained.js";
 
 const KEYS: readonly Option<KeyOfSecret>[] = optionsOf(utf8, SECRET_MISTAKES);
-const LAYOUTS = placed<Layout>(optionsOf(RIGHT_LAYOUT, LAYOUT_MISTAKES));
+const LAYOUTS = placed<Layout>(distinct(optionsOf(RIGHT_LAYOUT, LAYOUT_MISTAKES)));
 const TIMESTAMPS: readonly Option<Rewrite>[] = optionsOf((text) => text, TIMESTAMP_MISTAKES);
 const EVENT_IDS: readonly Option<Rewrite>[] = optionsOf((text) => text, EVENT_ID_MISTAKES);
 const DIGESTS: readonly Option<Digest>[] = optionsOf(hmac, ALGORITHM_MISTAKES);
 
-/** A single mistake that is not rare, and the rarest. */
+/** A single mistake that is not rare, one that is, and the rarest variant of one, which is as likely as the likeliest two. */
 const COST_OF_USUAL = 4;
 const COST_OF_ONE = 5;
+const COST_OF_VARIANT = 6;
+const COST_OF_LIKELIEST_PAIR = 6;
 
-/** Two mistakes, of which one is of every day: with a small body they are tried before each millisecond. */
+const WEIGHT_OF_VARIANT = 4;
+
+/** Two mistakes, of which one is of every day: they are tried before each millisecond. */
 const COST_OF_EVERYDAY_PAIR = 7;
 
 /** Three everyday mistakes, or two of which one is an everyday one. */
@@ -112,7 +116,6 @@ function mistakesBehind(
     search: searchFor(message, text, bodies),
     mistakes: accepted ? [] : [SECRET_NOT_ACCEPTED],
   }));
-  const isSmall = message.body.length <= MAX_BODY_WITH_MILLISECONDS;
   for (const { search, mistakes } of tries) {
     const matches = (choice: SignatureChoice) => givesDigest(search, choice, read, budget);
     if (firstMatch(search.dimensions, { upTo: 0 }, matches)) return mistakes;
@@ -121,20 +124,50 @@ function mistakesBehind(
     budget.allow((index + 1) / tries.length);
     const matches = (choice: SignatureChoice) => givesDigest(search, choice, read, budget);
     const { dimensions } = search;
-    const rarest = { above: COST_OF_USUAL, upTo: COST_OF_ONE, budget };
+    const rare = { above: COST_OF_USUAL, upTo: COST_OF_ONE, budget };
     const found =
       firstMatch(dimensions, { above: 0, upTo: COST_OF_USUAL, budget }, matches) ??
       // What needs no other body costs least.
-      firstMatch(only(dimensions, BUT_BODY), rarest, matches) ??
-      firstMatch(only(dimensions, BODY), rarest, matches) ??
-      (isSmall
-        ? firstMatch(dimensions, { above: COST_OF_ONE, upTo: COST_OF_EVERYDAY_PAIR, budget }, matches)
-        : undefined) ??
-      signedMilliseconds(message, search, read, budget) ??
-      firstMatch(dimensions, { above: COST_OF_ONE, upTo: MAX_COST, budget }, matches);
+      firstMatch(only(dimensions, BUT_BODY), rare, matches) ??
+      firstMatch(only(dimensions, BODY), rare, matches) ??
+      (budget.isSpent ? undefined : beyondOne(message, search, read, budget, matches));
     if (found !== undefined) return [...mistakes, ...found];
   }
   return undefined;
+}
+
+/** Two mistakes and more, and the variants of one that are hardly ever seen: each is tried alone. */
+function beyondOne(
+  message: SignedMessage,
+  search: SignatureSearch,
+  read: ReadDigest,
+  budget: WorkBudget,
+  matches: (choice: SignatureChoice) => boolean,
+): readonly MistakeRow[] | undefined {
+  const { dimensions } = search;
+  const likely = combinable(dimensions);
+  const combined = (above: number, upTo: number) => firstMatch(likely, { above, upTo, budget }, matches);
+  const variant = { above: COST_OF_ONE, upTo: COST_OF_VARIANT, budget };
+  let found = combined(COST_OF_ONE, COST_OF_LIKELIEST_PAIR);
+  for (const name of BY_VARIANTS) found ??= firstMatch(only(dimensions, [name]), variant, matches);
+  found ??= combined(COST_OF_LIKELIEST_PAIR, COST_OF_EVERYDAY_PAIR);
+  found ??= signedMilliseconds(message, search, read, budget);
+  return found ?? combined(COST_OF_EVERYDAY_PAIR, MAX_COST);
+}
+
+/** The options that can be made together with others: without those variants, and without what is impossible here. */
+function combinable({ key, serialising, ...others }: SignatureDimensions): SignatureDimensions {
+  const isLikely = ({ weight }: Option<unknown>) => weight < WEIGHT_OF_VARIANT;
+  const isPossible = (option: Option<() => unknown>) => isLikely(option) && option.repeat() !== undefined;
+  return {
+    key: key.filter(isPossible),
+    serialising: serialising.filter(isPossible),
+    layout: others.layout.filter(isLikely),
+    timestamp: others.timestamp.filter(isLikely),
+    eventId: others.eventId.filter(isLikely),
+    encoding: others.encoding.filter(isLikely),
+    digest: others.digest.filter(isLikely),
+  };
 }
 
 /** What can be wrong about a signature. */
@@ -150,6 +183,8 @@ type SignatureChoice = Choice<SignatureDimensions>;
 
 const BUT_BODY = ["key", "layout", "timestamp", "eventId", "digest"] as const;
 const BODY = ["serialising", "encoding"] as const;
+/** Where the most variants are is tried first. */
+const BY_VARIANTS = ["key", "layout", "serialising", "timestamp", "digest", "eventId", "encoding"] as const;
 
 /** The search for one secret, and what is worked out once for all of its choices. */
 interface SignatureSearch {
@@ -179,7 +214,7 @@ function searchFor(message: SignedMessage, secret: string, bodies: SignedBodies)
   return {
     dimensions: {
       key: keysOf(secret, message),
-      layout: LAYOUTS,
+      layout: LAYOUTS.filter(({ repeat }) => isKnown(repeat, message.url)),
       timestamp: timestamps,
       eventId: eventIds,
       ...bodies,
@@ -194,7 +229,6 @@ function searchFor(message: SignedMessage, secret: string, bodies: SignedBodies)
         const template = layout.repeat;
         if (timestamp.mistake && !template.includes("{t}")) return undefined;
         if (eventId.mistake && !template.includes("{i}")) return undefined;
-        if (!isKnown(template, message.url)) return undefined;
         const [head, tail] = aroundBody(template, {
           timestamp: timestamp.repeat,
           eventId: eventId.repeat,
@@ -253,6 +287,12 @@ function placed<Repeat>(options: readonly Option<Repeat>[]): readonly Placed<Rep
   return options.map((option, place) => ({ ...option, place }));
 }
 
+/** Without the options that repeat an earlier one. */
+function distinct<Repeat>(options: readonly Option<Repeat>[]): readonly Option<Repeat>[] {
+  const seen = new Set<Repeat>();
+  return options.filter(({ repeat }) => !seen.has(repeat) && seen.add(repeat));
+}
+
 /** Whether a layout has what it needs: of a path alone the URL is not known. */
 function isKnown(template: Layout, url: string): boolean {
   if (/\{[uo]\}/.test(template)) return /^https?:/i.test(url);
@@ -293,7 +333,7 @@ const NO_KEY = new Uint8Array();
 const MAX_BODY_WITH_MILLISECONDS = 400;
 
 /** So many hashes are added for them, and for the pairs of a body that costs little. */
-const HASHES_FOR_SMALL_BODIES = 1_250;
+const HASHES_FOR_SMALL_BODIES = 1_700;
 
 const IN_MILLISECONDS = TIMESTAMP_MISTAKES.filter(({ id }) => id === "timestamp-signed-in-milliseconds");
 

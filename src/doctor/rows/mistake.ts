@@ -38,8 +38,8 @@ export interface FoundMistake<Facts> extends MistakeRow {
   find(facts: Facts): boolean | string | undefined;
 }
 
-/** How likely a mistake is: 1 for what people do every day, 3 for what is rarely seen. */
-type Weight = 1 | 2 | 3;
+/** How likely a mistake is: 1 for what people do every day, 3 for what is rarely seen, 4 for its variants. */
+type Weight = 1 | 2 | 3 | 4;
 
 /**
  * A row that is recognised by making the mistake on the received request: if what comes out is what was received, it was

@@ -135,6 +135,16 @@ export function textOf(token: string): string {
   return PLAIN_STRING.test(token) ? token.slice(1, -1) : (JSON.parse(token) as string);
 }
 
+/** Whether these quotes write a string of the text in another way than plain ones. */
+export function escapes({ tokens, table: { texts } }: JsonTokens, quote: Quote): boolean {
+  return [...new Set(tokens)].some((number) => {
+    const token = texts[number] as string;
+    if (token.charCodeAt(0) !== 34) return false;
+    const text = textOf(token);
+    return quote(text) !== plainQuotes(text);
+  });
+}
+
 /** A string as JSON.stringify writes it: nothing is escaped that JSON allows. */
 export function plainQuotes(text: string): string {
   return JSON.stringify(text);

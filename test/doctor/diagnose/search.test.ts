@@ -35,13 +35,13 @@ const hashesOf = (bytes: number) => Math.ceil(bytes / (EACH + BYTES_PER_HASH));
 
 describe("the budget of a search", () => {
   it("ends it, however many combinations are left", () => {
-    expect(tried(workBudget(0))).toBe(hashesOf(9_000_000));
+    expect(tried(workBudget(0))).toBe(hashesOf(3_500_000));
   });
 
   it("grows with the body, up to the largest that a listener takes", () => {
-    expect(tried(workBudget(1_000))).toBe(hashesOf(9_800_000));
+    expect(tried(workBudget(1_000))).toBe(hashesOf(4_300_000));
     const largest = tried(workBudget(65_536));
-    expect(largest).toBe(hashesOf(9_000_000 + 800 * 65_536));
+    expect(largest).toBe(hashesOf(3_500_000 + 800 * 65_536));
     expect(tried(workBudget(65_536 * 100))).toBe(largest);
   });
 
@@ -49,10 +49,10 @@ describe("the budget of a search", () => {
     const budget = workBudget(0);
     budget.allow(0.5);
     const half = tried(budget);
-    expect(half).toBe(hashesOf(4_500_000));
+    expect(half).toBe(hashesOf(1_750_000));
     expect(tried(budget)).toBe(0);
     budget.allow(1);
-    expect(half + tried(budget)).toBe(hashesOf(9_000_000));
+    expect(half + tried(budget)).toBe(hashesOf(3_500_000));
     budget.add(100 * (EACH + BYTES_PER_HASH));
     expect(tried(budget)).toBe(100);
   });

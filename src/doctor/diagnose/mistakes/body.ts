@@ -10,6 +10,7 @@ import {
   capitalQuotes,
   dotnetHtmlQuotes,
   dotnetQuotes,
+  escapes,
   goControlQuotes,
   gsonQuotes,
   htmlQuotes,
@@ -93,9 +94,9 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       // PostgreSQL's json_build_object
       [3, inStyle({ comma: ", ", colon: " : ", quote: plainQuotes })],
       // One of the two alone.
-      [3, inStyle({ comma: ", ", colon: ":", quote: plainQuotes })],
-      [3, inStyle({ comma: ",", colon: ": ", quote: plainQuotes })],
-      [3, inStyle({ comma: ",", colon: " : ", quote: plainQuotes })],
+      [4, inStyle({ comma: ", ", colon: ":", quote: plainQuotes })],
+      [4, inStyle({ comma: ",", colon: ": ", quote: plainQuotes })],
+      [4, inStyle({ comma: ",", colon: " : ", quote: plainQuotes })],
     ],
   },
   {
@@ -130,26 +131,21 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     ways: [
       [1, indented("  ", plainQuotes)],
       [2, indented("    ", plainQuotes)],
-      [3, indented("\t", plainQuotes)],
+      [2, indented("\t", plainQuotes)],
       [3, indented("  ", asciiQuotes)],
       [3, indented("    ", asciiQuotes)],
       [3, indented("    ", phpQuotes)],
       [3, indented("  ", htmlQuotes)],
       [3, indented("  ", gsonQuotes)],
       [3, indented("  ", dotnetQuotes)],
-      [3, indented("    ", (text) => slashQuotes(text))],
-      [3, indented(" ", plainQuotes)],
-      [3, indented("   ", plainQuotes)],
-      [3, indented("        ", plainQuotes)],
-      // With the line break of an Encoder or of an editor at the end, and with those of Windows.
-      ...["  ", "    ", "\t"].flatMap((indent) => [
-        [3, ended(indented(indent, plainQuotes))] as const,
-        [3, onWindows(indented(indent, plainQuotes))] as const,
-        [3, onWindows(ended(indented(indent, plainQuotes)))] as const,
-      ]),
-      [3, ended(indented("  ", htmlQuotes))],
-      [3, ended(indented("    ", asciiQuotes))],
-      [3, onWindows(indented("  ", dotnetQuotes))],
+      [4, indented("    ", (text) => slashQuotes(text))],
+      [4, indented(" ", plainQuotes)],
+      [4, indented("   ", plainQuotes)],
+      [4, indented("        ", plainQuotes)],
+      // With the line break of an Encoder or of print at the end, and with those of Windows.
+      [3, escaping(htmlQuotes, (quote) => ended(indented("  ", quote)))],
+      [4, escaping(asciiQuotes, (quote) => ended(indented("    ", quote)))],
+      [4, escaping(dotnetQuotes, (quote) => onWindows(indented("  ", quote)))],
       [3, shaped(SORTED, { comma: ",", colon: ": ", indent: "    ", quote: plainQuotes })],
     ],
   },
@@ -228,12 +224,12 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     ways: [
       [1, inStyle({ comma: ",", colon: ":", quote: asciiQuotes })],
       [2, inStyle({ comma: ",", colon: ":", quote: dotnetQuotes })],
-      [3, inStyle({ comma: ",", colon: ":", quote: astralQuotes })],
-      [3, inStyle({ comma: ",", colon: ":", quote: astralCapitalQuotes })],
-      [3, inStyle({ comma: ",", colon: ":", quote: capitalQuotes })],
-      [3, inStyle({ comma: ",", colon: ":", quote: numberedQuotes })],
-      [3, inStyle({ comma: ", ", colon: ":", quote: asciiQuotes })],
-      [3, inStyle({ comma: ",", colon: ": ", quote: asciiQuotes })],
+      [4, inStyle({ comma: ",", colon: ":", quote: astralQuotes })],
+      [4, inStyle({ comma: ",", colon: ":", quote: astralCapitalQuotes })],
+      [4, inStyle({ comma: ",", colon: ":", quote: capitalQuotes })],
+      [4, inStyle({ comma: ",", colon: ":", quote: numberedQuotes })],
+      [4, inStyle({ comma: ", ", colon: ":", quote: asciiQuotes })],
+      [4, inStyle({ comma: ",", colon: ": ", quote: asciiQuotes })],
     ],
   },
   {
@@ -264,11 +260,12 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
     },
     ways: [
       [2, inStyle({ comma: ",", colon: ":", quote: htmlQuotes })],
-      [3, ended(inStyle({ comma: ",", colon: ":", quote: htmlQuotes }))],
-      [3, ended(shaped(SORTED, { comma: ",", colon: ":", quote: htmlQuotes }))],
-      [3, inStyle({ comma: ",", colon: ":", quote: goControlQuotes })],
-      [3, inStyle({ comma: ",", colon: ":", quote: dotnetHtmlQuotes })],
-      [3, inStyle({ comma: ",", colon: ":", quote: tagEndQuotes })],
+      // With the line break of an Encoder.
+      [3, escaping(htmlQuotes, (quote) => ended(inStyle({ comma: ",", colon: ":", quote })))],
+      [3, escaping(htmlQuotes, (quote) => ended(shaped(SORTED, { comma: ",", colon: ":", quote })))],
+      [4, inStyle({ comma: ",", colon: ":", quote: goControlQuotes })],
+      [4, inStyle({ comma: ",", colon: ":", quote: dotnetHtmlQuotes })],
+      [4, inStyle({ comma: ",", colon: ":", quote: tagEndQuotes })],
     ],
   },
   {
@@ -282,12 +279,12 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       [3, inStyle({ comma: ",", colon: ":", quote: powershellQuotes })],
       [3, inStyle({ comma: ",", colon: ":", quote: phpHexQuotes })],
       [3, inStyle({ comma: ",", colon: ":", quote: angleQuotes })],
-      [3, inStyle({ comma: ",", colon: ":", quote: phpTagQuotes })],
-      [3, inStyle({ comma: ",", colon: ":", quote: phpTagSlashQuotes })],
-      [3, inStyle({ comma: ",", colon: ":", quote: phpApostropheQuotes })],
-      [3, inStyle({ comma: ",", colon: ":", quote: quoteQuotes })],
-      [3, inStyle({ comma: ",", colon: ":", quote: plusQuotes })],
-      [3, inStyle({ comma: ",", colon: ":", quote: apostropheQuotes })],
+      [4, inStyle({ comma: ",", colon: ":", quote: phpTagQuotes })],
+      [4, inStyle({ comma: ",", colon: ":", quote: phpTagSlashQuotes })],
+      [4, inStyle({ comma: ",", colon: ":", quote: phpApostropheQuotes })],
+      [4, inStyle({ comma: ",", colon: ":", quote: quoteQuotes })],
+      [4, inStyle({ comma: ",", colon: ":", quote: plusQuotes })],
+      [4, inStyle({ comma: ",", colon: ":", quote: apostropheQuotes })],
     ],
   },
   ...SHAPE_MISTAKES,
@@ -311,6 +308,15 @@ function ended(write: Reserialise): Reserialise {
     const text = write(json);
     return text && `${text}\n`;
   };
+}
+
+/**
+ * What is written with these quotes, where they escape something. Where they do not, it is what plain ones write, and
+ * what was done to that afterwards is found as a mistake of its own.
+ */
+function escaping(quote: JsonStyle["quote"], write: (quote: JsonStyle["quote"]) => Reserialise): Reserialise {
+  const written = write(quote);
+  return (json) => (json && escapes(json, quote) ? written(json) : undefined);
 }
 
 function onWindows(write: Reserialise): Reserialise {

@@ -48,9 +48,9 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     ways: [
       [1, (bytes) => concatBytes([bytes, utf8("\n")])],
       [2, (bytes) => concatBytes([bytes, utf8("\r\n")])],
-      [3, (bytes) => concatBytes([bytes, utf8(" ")])],
-      [3, (bytes) => concatBytes([bytes, utf8("\0")])],
-      [3, (bytes) => concatBytes([utf8("\n"), bytes])],
+      [4, (bytes) => concatBytes([bytes, utf8(" ")])],
+      [4, (bytes) => concatBytes([bytes, utf8("\0")])],
+      [4, (bytes) => concatBytes([utf8("\n"), bytes])],
     ],
   },
   {
@@ -169,10 +169,10 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     },
     ways: [
       [2, (bytes) => withText(bytes, (text) => JSON.stringify(text))],
-      [3, (bytes) => withText(bytes, (text) => JSON.stringify(JSON.stringify(text)))],
+      [4, (bytes) => withText(bytes, (text) => JSON.stringify(JSON.stringify(text)))],
       // By PHP, and by .NET.
-      [3, (bytes) => withText(bytes, phpQuotes)],
-      [3, (bytes) => withText(bytes, dotnetQuotes)],
+      [4, (bytes) => withText(bytes, phpQuotes)],
+      [4, (bytes) => withText(bytes, dotnetQuotes)],
     ],
   },
   {
@@ -198,11 +198,11 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
       [3, (bytes) => utf8(digestOf("sha256", [bytes]))],
       [3, (bytes) => hashed(bytes, encodeBase64)],
       ...(["md5", "sha1", "sha512"] as const).map(
-        (name) => [3, (bytes: Uint8Array) => hashed(bytes, hexOf, name)] as const,
+        (name) => [4, (bytes: Uint8Array) => hashed(bytes, hexOf, name)] as const,
       ),
-      [3, (bytes) => hashed(bytes, encodeBase64, "md5")],
-      [3, (bytes) => hashed(bytes, (digest) => hexOf(digest).toUpperCase())],
-      [3, (bytes) => decodeBase64url(digestOf("sha256", [bytes]))],
+      [4, (bytes) => hashed(bytes, encodeBase64, "md5")],
+      [4, (bytes) => hashed(bytes, (digest) => hexOf(digest).toUpperCase())],
+      [4, (bytes) => decodeBase64url(digestOf("sha256", [bytes]))],
     ],
   },
   {
@@ -220,7 +220,7 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
       // With line breaks, as Ruby's encode64 and Python's encodebytes have them.
       [3, (bytes) => utf8(inLines(encodeBase64(bytes), 60))],
       [3, (bytes) => utf8(inLines(encodeBase64(bytes), 76))],
-      [3, (bytes) => utf8(`${encodeBase64(bytes)}\n`)],
+      [4, (bytes) => utf8(`${encodeBase64(bytes)}\n`)],
       [3, (bytes) => utf8(encodeBase64url(bytes))],
     ],
   },
@@ -231,7 +231,7 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     fix: `${AS_SENT} Without toString('hex') in between.`,
     ways: [
       [3, (bytes) => utf8(hexOf(bytes))],
-      [3, (bytes) => utf8(hexOf(bytes).toUpperCase())],
+      [4, (bytes) => utf8(hexOf(bytes).toUpperCase())],
     ],
   },
   {
@@ -351,10 +351,10 @@ export const ENCODING_MISTAKES: readonly RepeatableMistake<Reencode>[] = [
     message: "It matches if the body's quotes are removed, or are single ones: a shell has taken them away.",
     fix: "Give the body as a file: curl --data-binary @body.json, openssl dgst … < body.json.",
     ways: [
-      [3, (bytes) => withText(bytes, (text) => text.replaceAll('"', ""))],
-      [3, (bytes) => withText(bytes, (text) => text.replaceAll('"', "'"))],
-      [3, (bytes) => withText(bytes, (text) => `'${text}'`)],
-      [3, (bytes) => withText(bytes, (text) => `"${text}"`)],
+      [4, (bytes) => withText(bytes, (text) => text.replaceAll('"', ""))],
+      [4, (bytes) => withText(bytes, (text) => text.replaceAll('"', "'"))],
+      [4, (bytes) => withText(bytes, (text) => `'${text}'`)],
+      [4, (bytes) => withText(bytes, (text) => `"${text}"`)],
     ],
   },
   {

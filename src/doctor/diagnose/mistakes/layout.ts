@@ -7,12 +7,16 @@ const SIGN = "Sign [timestamp, eventId, body].join('.')";
 /** The right signing input (specification 5.2, HMAC method, step 2). */
 export const RIGHT_LAYOUT: Layout = "{t}.{i}.{b}";
 
-/** What people put between parts, besides a period. */
-const SEPARATORS = [":", "\n", "|", "", "-", " ", "/", ",", ";", "_", "&", "\r\n", "::", "\t", ", "];
+/** What people put between parts, besides a period: mostly, and hardly ever. */
+const SEPARATORS = [":", "\n"];
+const RARE_SEPARATORS = ["|", "-", " ", "/", ",", ";", "_", "&", "\r\n", "::", "\t", ", "];
 
-/** The parts with each separator between them; the layouts that stand elsewhere in the table are not made again. */
+/** The parts with each separator between them. */
 function separated(parts: readonly string[], separators = [".", ...SEPARATORS]): readonly Way[] {
-  return separators.map((separator): Way => [3, parts.join(separator)]);
+  return [
+    ...separators.map((separator): Way => [3, parts.join(separator)]),
+    ...RARE_SEPARATORS.map((separator): Way => [4, parts.join(separator)]),
+  ];
 }
 
 /** Wrong ways to put the signing input together. */
@@ -27,7 +31,7 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
       accepts: "signatures over event id, timestamp and body in this order",
       bug: "it puts the event id before the timestamp",
     },
-    ways: [[1, "{i}.{t}.{b}"], ...separated(["{i}", "{t}", "{b}"], SEPARATORS.filter(Boolean))],
+    ways: [[1, "{i}.{t}.{b}"], ...separated(["{i}", "{t}", "{b}"], SEPARATORS)],
   },
   {
     id: "input-without-id",
@@ -96,6 +100,8 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
     ways: [
       [1, "{i}.{b}"],
       [3, ".{i}.{b}"],
+      [3, "{i}{b}"],
+      [4, "{b}{i}"],
       ...separated(["{i}", "{b}"], SEPARATORS),
       ...separated(["{b}", "{i}"]),
       [3, "{i}"],
@@ -134,7 +140,7 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
         ["{b}", "{t}", "{i}"],
         ["{b}", "{i}", "{t}"],
         ["{i}", "{b}", "{t}"],
-      ].flatMap((parts) => separated(parts, SEPARATORS.filter(Boolean))),
+      ].flatMap((parts) => separated(parts, SEPARATORS)),
     ],
   },
   {
@@ -209,20 +215,22 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
       bug: "it puts something before the timestamp",
     },
     ways: [
-      ...["v1", "v0", "sha256", "1"].flatMap((version): Way[] => [
-        [3, `${version}.{t}.{i}.{b}`],
-        [3, `${version}:{t}:{i}:{b}`],
+      [3, "v1.{t}.{i}.{b}"],
+      [3, "v1:{t}:{i}:{b}"],
+      ...["v0", "sha256", "1"].flatMap((version): Way[] => [
+        [4, `${version}.{t}.{i}.{b}`],
+        [4, `${version}:{t}:{i}:{b}`],
       ]),
-      [3, "v1,{t}.{i}.{b}"],
-      [3, "v1={t}.{i}.{b}"],
-      [3, "sha256={t}.{i}.{b}"],
-      [3, "v1.{i}.{t}.{b}"],
-      [3, "v1:{t}:{b}"],
-      [3, "v1.{t}.{b}"],
-      [3, "{l}.{t}.{i}.{b}"],
-      [3, "{t}.{i}.{l}.{b}"],
-      [3, "{t}.{i}.application/json.{b}"],
-      [3, "{t}.{i}.POST.{b}"],
+      [4, "v1,{t}.{i}.{b}"],
+      [4, "v1={t}.{i}.{b}"],
+      [4, "sha256={t}.{i}.{b}"],
+      [4, "v1.{i}.{t}.{b}"],
+      [4, "v1:{t}:{b}"],
+      [4, "v1.{t}.{b}"],
+      [4, "{l}.{t}.{i}.{b}"],
+      [4, "{t}.{i}.{l}.{b}"],
+      [4, "{t}.{i}.application/json.{b}"],
+      [4, "{t}.{i}.POST.{b}"],
     ],
   },
   {
@@ -316,6 +324,27 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
       "It matches if the listener's URL or path, or the method, is part of what is signed, as in other schemes.",
     fix: `${SIGN}: neither URL nor method is part of it.`,
     ways: [
+      ...["{u}", "{p}", "{o}"].flatMap((url) =>
+        [
+          `${url}{b}`,
+          `${url}.{b}`,
+          `${url}\n{b}`,
+          `{t}.${url}.{b}`,
+          `{t}${url}{b}`,
+          `{t}.{i}.${url}.{b}`,
+          `POST\n${url}\n{t}\n{b}`,
+          `POST\n${url}\n{t}\n{i}\n{b}`,
+          `POST${url}{t}{b}`,
+          `{t}POST${url}{b}`,
+          `POST.${url}.{t}.{b}`,
+          `{t}.POST.${url}.{b}`,
+          `POST ${url}\n{t}\n{b}`,
+          `POST:${url}:{t}:{b}`,
+        ].map((layout): Way => [url === "{o}" ? 4 : 3, layout]),
+      ),
+      [3, "POST{b}"],
+      [3, "POST\n{b}"],
+      [3, "POST.{t}.{i}.{b}"],
       ...["{u}", "{p}", "{o}"].flatMap((url): Way[] => [
         ...["\n", "", ".", " ", ":", "|"].flatMap((separator) =>
           [
@@ -323,10 +352,10 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
             ["POST", url, "{t}", "{b}"],
             ["POST", url, "{t}", "{i}", "{b}"],
             ["POST", url, "{t}", "{h}"],
-          ].map((parts): Way => [3, parts.join(separator)]),
+          ].map((parts): Way => [4, parts.join(separator)]),
         ),
-        [3, `post\n${url}\n{b}`],
-        [3, `post\n${url}\n{t}\n{b}`],
+        [4, `post\n${url}\n{b}`],
+        [4, `post\n${url}\n{t}\n{b}`],
         ...[".", "", "\n", "|"].flatMap((separator) =>
           [
             ["{b}", url],
@@ -338,36 +367,19 @@ export const LAYOUT_MISTAKES: readonly RepeatableMistake<Layout>[] = [
             ["{t}", "POST", url, "{h}"],
             ["{t}", "{i}", "POST", url, "{b}"],
             ["{t}", "POST", url, "{b}"],
-          ].map((parts): Way => [3, parts.join(separator)]),
+          ].map((parts): Way => [4, parts.join(separator)]),
         ),
-        [3, url],
-        [3, `POST ${url}`],
-        [3, `POST ${url} HTTP/1.1`],
-        [3, `POST ${url}\n{b}`],
-        [3, `POST\n${url}\n{i}\n{t}\n{h}`],
-        [3, `${url}{b}`],
-        [3, `${url}.{b}`],
-        [3, `${url}\n{b}`],
-        [3, `{t}.${url}.{b}`],
-        [3, `{t}${url}{b}`],
-        [3, `{t}.{i}.${url}.{b}`],
-        [3, `POST\n${url}\n{t}\n{b}`],
-        [3, `POST\n${url}\n{t}\n{i}\n{b}`],
-        [3, `POST${url}{t}{b}`],
-        [3, `{t}POST${url}{b}`],
-        [3, `POST.${url}.{t}.{b}`],
-        [3, `{t}.POST.${url}.{b}`],
-        [3, `POST ${url}\n{t}\n{b}`],
-        [3, `POST:${url}:{t}:{b}`],
+        [4, url],
+        [4, `POST ${url}`],
+        [4, `POST ${url} HTTP/1.1`],
+        [4, `POST ${url}\n{b}`],
+        [4, `POST\n${url}\n{i}\n{t}\n{h}`],
       ]),
-      [3, "POST{b}"],
-      [3, "POST\n{b}"],
-      [3, "POST.{t}.{i}.{b}"],
     ],
   },
 ];
 
-type Way = readonly [weight: 3, layout: Layout];
+type Way = readonly [weight: 3 | 4, layout: Layout];
 
 /** Names in the braces of JavaScript's templates, joined by periods. */
 function unfilled(...names: string[]): string {

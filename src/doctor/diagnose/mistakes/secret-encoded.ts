@@ -32,17 +32,17 @@ export const ENCODED_KEY_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       [3, decodedAnd((bytes) => utf8(hexOf(bytes)))],
       // echo "$SECRET" | base64, as for a Kubernetes Secret
       [3, (secret) => utf8(encodeBase64(utf8(`${secret}\n`)))],
-      [3, (secret) => utf8(`${encodeBase64(utf8(secret))}\n`)],
-      [3, (secret) => utf8(`${encodeBase64(utf8(`${secret}\n`))}\n`)],
-      [3, (secret) => utf8(encodeBase64url(utf8(secret)))],
-      [3, (secret) => utf8(hexOf(utf8(`${secret}\n`)))],
-      [3, (secret) => utf8(hexOf(utf8(secret)).toUpperCase())],
-      [3, decodedAnd((bytes) => utf8(hexOf(bytes).toUpperCase()))],
-      [3, decodedAnd((bytes) => utf8(`${hexOf(bytes)}\n`))],
-      [3, bare((secret) => utf8(encodeBase64(utf8(secret))))],
-      [3, bare((secret) => utf8(hexOf(utf8(secret))))],
-      [3, (secret) => ofHex(secret, (bytes) => utf8(encodeBase64(bytes)))],
-      [3, (secret) => ofHex(secret, (bytes) => utf8(encodeBase64url(bytes)))],
+      [4, (secret) => utf8(`${encodeBase64(utf8(secret))}\n`)],
+      [4, (secret) => utf8(`${encodeBase64(utf8(`${secret}\n`))}\n`)],
+      [4, (secret) => utf8(encodeBase64url(utf8(secret)))],
+      [4, (secret) => utf8(hexOf(utf8(`${secret}\n`)))],
+      [4, (secret) => utf8(hexOf(utf8(secret)).toUpperCase())],
+      [4, decodedAnd((bytes) => utf8(hexOf(bytes).toUpperCase()))],
+      [4, decodedAnd((bytes) => utf8(`${hexOf(bytes)}\n`))],
+      [4, bare((secret) => utf8(encodeBase64(utf8(secret))))],
+      [4, bare((secret) => utf8(hexOf(utf8(secret))))],
+      [4, (secret) => ofHex(secret, (bytes) => utf8(encodeBase64(bytes)))],
+      [4, (secret) => ofHex(secret, (bytes) => utf8(encodeBase64url(bytes)))],
     ],
   },
   {
@@ -52,8 +52,8 @@ export const ENCODED_KEY_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       "It matches if the secret given here is decoded: it is the base64 or hex of the key's text, as a Kubernetes Secret has it.",
     fix: 'Give the text inside: echo "$SECRET" | base64 -d. The key is the string that the service shows.',
     ways: [
-      [3, (secret) => ofText(decodeAnyBase64(secret), (text) => text.trim())],
-      [3, (secret) => ofText(parseHex(secret), (text) => text.trim())],
+      [4, (secret) => ofText(decodeAnyBase64(secret), (text) => text.trim())],
+      [4, (secret) => ofText(parseHex(secret), (text) => text.trim())],
     ],
   },
   {
@@ -62,8 +62,8 @@ export const ENCODED_KEY_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     message: "It matches if the secret is percent-encoded, or if that is undone, as in a URL.",
     fix: `${AS_IT_IS}, without encodeURIComponent(secret).`,
     ways: [
-      [3, (secret) => percentEncoded(secret)],
-      [3, (secret) => percentDecoded(secret)],
+      [4, (secret) => percentEncoded(secret)],
+      [4, (secret) => percentDecoded(secret)],
     ],
   },
   {
@@ -79,7 +79,7 @@ export const ENCODED_KEY_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     },
     ways: [
       [3, (secret) => decodeBase64url(digestOf("sha256", [utf8(secret)]))],
-      [3, (secret) => utf8(digestOf("sha256", [utf8(secret)]))],
+      [4, (secret) => utf8(digestOf("sha256", [utf8(secret)]))],
       [
         3,
         (secret) =>
@@ -89,9 +89,9 @@ export const ENCODED_KEY_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
               .replaceAll("_", "/")}=`,
           ),
       ],
-      [3, decodedAnd((bytes) => decodeBase64url(digestOf("sha256", [bytes])))],
+      [4, decodedAnd((bytes) => decodeBase64url(digestOf("sha256", [bytes])))],
       ...(["md5", "sha1", "sha512"] as const).flatMap((hash) => [
-        [3, (secret: string) => decodeBase64url(digestOf(hash, [utf8(secret)]))] as const,
+        [4, (secret: string) => decodeBase64url(digestOf(hash, [utf8(secret)]))] as const,
         [
           3,
           (secret: string) =>

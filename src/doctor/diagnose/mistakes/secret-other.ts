@@ -12,13 +12,30 @@ import {
 
 /** Names that people give to the member, and to the variable, with the secret. */
 const JSON_NAMES = [
-  ...["secret", "webhook_secret", "webhookSecret", "signing_secret", "signingSecret", "WEBHOOK_SECRET"],
-  ...["key", "value", "current", "hmacSecret", "hmac_secret", "token", "password", "SecretString"],
+  ...["secret", "webhook_secret", "webhookSecret", "signing_secret", "WEBHOOK_SECRET"],
+  ...[
+    "signingSecret",
+    "key",
+    "value",
+    "current",
+    "hmacSecret",
+    "hmac_secret",
+    "token",
+    "password",
+    "SecretString",
+  ],
 ];
 const VARIABLES = [
   ...["WEBHOOK_SECRET", "HOOKPROOF_SECRET", "SIGNING_SECRET", "WEBHOOK_SIGNING_SECRET", "SECRET"],
   ...["HMAC_SECRET", "WEBHOOK_KEY"],
 ];
+
+/** How many names of each list are usual; the others are hardly ever seen. */
+const USUAL_NAMES = 5;
+
+function weightOf(names: readonly string[], name: string): 3 | 4 {
+  return names.indexOf(name) < USUAL_NAMES ? 3 : 4;
+}
 
 /** Examples and masks. */
 const PLACEHOLDERS = [
@@ -61,7 +78,7 @@ export const OTHER_KEY_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       "Buffer",
       "KeyObject",
       "String",
-    ].map((kind) => [3, () => utf8(`[object ${kind}]`)] as const),
+    ].map((kind) => [4, () => utf8(`[object ${kind}]`)] as const),
   },
   {
     id: "secret-is-other-value",
@@ -83,7 +100,7 @@ export const OTHER_KEY_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     title: "A placeholder in place of the secret",
     message: "It matches if the key is an example or a mask, such as your-secret, changeme or ****.",
     fix: "Set the secret that the service shows for this listener, and stop when it is missing.",
-    ways: PLACEHOLDERS.map((text) => [3, () => utf8(text)] as const),
+    ways: PLACEHOLDERS.map((text) => [4, () => utf8(text)] as const),
   },
   {
     id: "secret-in-json",
@@ -91,18 +108,19 @@ export const OTHER_KEY_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     message:
       "It matches if the key is the JSON that a secrets manager stores, with the secret in one member.",
     fix: "Take the member out of it: JSON.parse(SecretString).secret.",
-    ways: JSON_NAMES.flatMap((name): (readonly [3, KeyOfSecret])[] => [
-      [3, (secret: string) => utf8(`{"${name}":"${secret}"}`)] as const,
-      [3, (secret: string) => utf8(`{"${name}": "${secret}"}`)] as const,
-    ]).concat([
-      [3, (secret) => utf8(`{\n  "secret": "${secret}"\n}`)],
-      [3, (secret) => utf8(`["${secret}"]`)],
-      [3, (secret) => utf8(`{"method":"hmac","secret":"${secret}"}`)],
-      [3, (secret, around) => utf8(`{"id":"${listenerOf(around?.url ?? "")}","secret":"${secret}"}`)],
-      [3, (secret, around) => utf8(`{"secret":"${secret}","id":"${listenerOf(around?.url ?? "")}"}`)],
+    ways: [
+      ...JSON_NAMES.flatMap((name) => [
+        [weightOf(JSON_NAMES, name), (secret: string) => utf8(`{"${name}":"${secret}"}`)] as const,
+        [weightOf(JSON_NAMES, name), (secret: string) => utf8(`{"${name}": "${secret}"}`)] as const,
+      ]),
+      [4, (secret) => utf8(`{\n  "secret": "${secret}"\n}`)],
+      [4, (secret) => utf8(`["${secret}"]`)],
+      [4, (secret) => utf8(`{"method":"hmac","secret":"${secret}"}`)],
+      [4, (secret, around) => utf8(`{"id":"${listenerOf(around?.url ?? "")}","secret":"${secret}"}`)],
+      [4, (secret, around) => utf8(`{"secret":"${secret}","id":"${listenerOf(around?.url ?? "")}"}`)],
       // Given here with the JSON around it.
       [3, (secret) => insideOfJson(secret)],
-    ]),
+    ],
   },
   {
     id: "secret-assignment",
@@ -111,11 +129,14 @@ export const OTHER_KEY_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       "It matches if the key is a whole line of an .env file, with the name and = in front of the secret.",
     fix: "Take what follows the =: the value alone.",
     ways: [
+      ...VARIABLES.map(
+        (name) => [weightOf(VARIABLES, name), (secret: string) => utf8(`${name}=${secret}`)] as const,
+      ),
       ...VARIABLES.flatMap((name) =>
         [`${name}=`, `${name}="`, `export ${name}=`, `${name}: `].flatMap((before) => {
           const end = before.endsWith('"') ? '"' : "";
           return ["", "\n"].map(
-            (after) => [3, (secret: string) => utf8(`${before}${secret}${end}${after}`)] as const,
+            (after) => [4, (secret: string) => utf8(`${before}${secret}${end}${after}`)] as const,
           );
         }),
       ),
@@ -130,12 +151,12 @@ export const OTHER_KEY_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       "It matches if the key is the text of a variable that nothing has replaced, such as $WEBHOOK_SECRET.",
     fix: "Set the value where it is read: single quotes in a shell, and most configuration files, expand nothing.",
     ways: VARIABLES.flatMap((name) => [
-      [3, () => utf8(`\${${name}}`)] as const,
-      [3, () => utf8(`$${name}`)] as const,
-      [3, () => utf8(name)] as const,
-      [3, () => utf8(`%${name}%`)] as const,
-      [3, () => utf8(`{{${name}}}`)] as const,
-      [3, () => utf8(`\${{ secrets.${name} }}`)] as const,
+      [weightOf(VARIABLES, name), () => utf8(`\${${name}}`)] as const,
+      [weightOf(VARIABLES, name), () => utf8(`$${name}`)] as const,
+      [4, () => utf8(name)] as const,
+      [4, () => utf8(`%${name}%`)] as const,
+      [4, () => utf8(`{{${name}}}`)] as const,
+      [4, () => utf8(`\${{ secrets.${name} }}`)] as const,
     ]),
   },
   {

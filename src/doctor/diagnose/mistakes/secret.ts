@@ -66,15 +66,15 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     ways: [
       [1, (secret) => utf8(`${secret}\n`)],
       [2, (secret) => utf8(`${secret}\r\n`)],
-      [3, (secret) => utf8(`${secret}\r`)],
-      [3, (secret) => utf8(`${secret}\n\n`)],
-      [3, (secret) => utf8(`\n${secret}`)],
-      [3, (secret) => utf8(`\n${secret}\n`)],
+      [4, (secret) => utf8(`${secret}\r`)],
+      [4, (secret) => utf8(`${secret}\n\n`)],
+      [4, (secret) => utf8(`\n${secret}`)],
+      [4, (secret) => utf8(`\n${secret}\n`)],
       // The two characters of an escape.
-      [3, (secret) => utf8(`${secret}\\n`)],
-      [3, bare((secret) => utf8(`${secret}\n`))],
-      [3, bare((secret) => utf8(`${secret}\r\n`))],
-      [3, decodedAnd((bytes) => concatBytes([bytes, utf8("\n")]))],
+      [4, (secret) => utf8(`${secret}\\n`)],
+      [4, bare((secret) => utf8(`${secret}\n`))],
+      [4, bare((secret) => utf8(`${secret}\r\n`))],
+      [4, decodedAnd((bytes) => concatBytes([bytes, utf8("\n")]))],
     ],
   },
   {
@@ -103,16 +103,16 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     ways: [
       [1, (secret) => utf8(`"${secret}"`)],
       [2, (secret) => utf8(`'${secret}'`)],
-      [3, (secret) => utf8(`\`${secret}\``)],
+      [4, (secret) => utf8(`\`${secret}\``)],
       ...["\n", "\r\n", " "].flatMap((end) =>
-        ['"', "'"].map((quote) => [3, (secret: string) => utf8(`${quote}${secret}${quote}${end}`)] as const),
+        ['"', "'"].map((quote) => [4, (secret: string) => utf8(`${quote}${secret}${quote}${end}`)] as const),
       ),
-      [3, (secret) => utf8(`\\"${secret}\\"`)],
-      [3, (secret) => utf8(`\uFEFF"${secret}"`)],
-      [3, (secret) => utf8(`b'${secret}'`)],
-      [3, (secret) => utf8(`Some("${secret}")`)],
-      [3, bare((secret) => utf8(`"${secret}"`))],
-      [3, bare((secret) => utf8(`'${secret}'`))],
+      [4, (secret) => utf8(`\\"${secret}\\"`)],
+      [4, (secret) => utf8(`\uFEFF"${secret}"`)],
+      [4, (secret) => utf8(`b'${secret}'`)],
+      [4, (secret) => utf8(`Some("${secret}")`)],
+      [4, bare((secret) => utf8(`"${secret}"`))],
+      [4, bare((secret) => utf8(`'${secret}'`))],
     ],
   },
   {
@@ -167,10 +167,10 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     },
     ways: [
       [2, (secret) => utf8(`whsec_${secret}`)],
-      [3, (secret) => utf8(`v1,whsec_${secret}`)],
-      [3, (secret) => (secret.startsWith("whsec_") ? utf8(`v1,${secret}`) : undefined)],
-      [3, (secret) => utf8(`whsec_${encodeBase64(utf8(secret))}`)],
-      [3, (secret) => utf8(`Bearer ${secret}`)],
+      [4, (secret) => utf8(`v1,whsec_${secret}`)],
+      [4, (secret) => (secret.startsWith("whsec_") ? utf8(`v1,${secret}`) : undefined)],
+      [4, (secret) => utf8(`whsec_${encodeBase64(utf8(secret))}`)],
+      [4, (secret) => utf8(`Bearer ${secret}`)],
     ],
   },
   {
@@ -187,7 +187,7 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     ways: [
       ...["", "undefined", "null", "None"].map((text) => [2, () => utf8(text)] as const),
       ...["nil", "NaN", "true", "false", "{}", "[]", "0"].map((text) => [3, () => utf8(text)] as const),
-      [3, () => new Uint8Array(32)],
+      [4, () => new Uint8Array(32)],
     ],
   },
   {
@@ -203,11 +203,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     ways: [
       [2, (secret) => utf8(`${secret} `)],
       [3, (secret) => utf8(` ${secret}`)],
-      [3, (secret) => utf8(` ${secret} `)],
-      [3, (secret) => utf8(` ${secret}\n`)],
-      [3, (secret) => utf8(`${secret} \n`)],
-      [3, (secret) => utf8(`${secret}\t`)],
-      [3, bare((secret) => utf8(`${secret} `))],
+      [4, (secret) => utf8(` ${secret} `)],
+      [4, (secret) => utf8(` ${secret}\n`)],
+      [4, (secret) => utf8(`${secret} \n`)],
+      [4, (secret) => utf8(`${secret}\t`)],
+      [4, bare((secret) => utf8(`${secret} `))],
     ],
   },
   {
@@ -222,7 +222,7 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     },
     ways: [
       [1, parseHex],
-      [3, bare(parseHex)],
+      [4, bare(parseHex)],
     ],
   },
   {
@@ -252,12 +252,12 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     },
     ways: [
       [2, (secret) => utf8(secret.replaceAll("-", "+").replaceAll("_", "/"))],
-      [3, (secret) => utf8(secret.replaceAll("+", "-").replaceAll("/", "_"))],
-      [3, (secret) => utf8(`${secret.replaceAll("-", "+").replaceAll("_", "/")}=`)],
+      [4, (secret) => utf8(secret.replaceAll("+", "-").replaceAll("/", "_"))],
+      [4, (secret) => utf8(`${secret.replaceAll("-", "+").replaceAll("_", "/")}=`)],
       // Decoded, and written in the other alphabet.
-      [3, decodedAnd((bytes) => utf8(encodeBase64(bytes)))],
-      [3, decodedAnd((bytes) => utf8(encodeBase64url(bytes)))],
-      [3, bare((secret) => utf8(secret.replaceAll("-", "+").replaceAll("_", "/")))],
+      [4, decodedAnd((bytes) => utf8(encodeBase64(bytes)))],
+      [4, decodedAnd((bytes) => utf8(encodeBase64url(bytes)))],
+      [4, bare((secret) => utf8(secret.replaceAll("-", "+").replaceAll("_", "/")))],
     ],
   },
   {
@@ -273,9 +273,9 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     },
     ways: [
       [3, (secret) => utf8(secret.endsWith("=") ? secret.replace(/(?<!=)=+$/, "") : `${secret}=`)],
-      [3, (secret) => utf8(`${secret}=`)],
-      [3, (secret) => utf8(`${secret}==`)],
-      [3, bare((secret) => utf8(secret.endsWith("=") ? secret.replace(/(?<!=)=+$/, "") : `${secret}=`))],
+      [4, (secret) => utf8(`${secret}=`)],
+      [4, (secret) => utf8(`${secret}==`)],
+      [4, bare((secret) => utf8(secret.endsWith("=") ? secret.replace(/(?<!=)=+$/, "") : `${secret}=`))],
     ],
   },
   ...ENCODED_KEY_MISTAKES,
@@ -287,7 +287,7 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     fix: "Type or copy it anew, and remove what is not base64url: secret.replace(/[^\\w-]/g, '').",
     ways: [
       [3, (secret) => utf8(`${secret}\u200b`)],
-      [3, (secret) => (secret.includes("\u200b") ? utf8(coreOf(secret)) : undefined)],
+      [4, (secret) => (secret.includes("\u200b") ? utf8(coreOf(secret)) : undefined)],
       [3, (secret) => utf8(`\u200b${secret}`)],
       [3, (secret) => utf8(`${secret}\u00a0`)],
       [3, (secret) => utf8(`\u00a0${secret}`)],
@@ -302,7 +302,7 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       [3, (secret) => utf8(secret.slice(0, -1))],
       [3, (secret) => utf8(secret.slice(1))],
       // The size of a column, or of the key of a cipher.
-      ...[16, 20, 24, 32, 40, 64].map((size) => [3, (secret: string) => cutTo(secret, size)] as const),
+      ...[16, 20, 24, 32, 40, 64].map((size) => [4, (secret: string) => cutTo(secret, size)] as const),
     ],
   },
   ...OTHER_KEY_MISTAKES,
@@ -318,11 +318,11 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     },
     ways: [
       [3, (secret) => utf16(secret, true)],
-      [3, (secret) => utf16(secret, false)],
-      [3, (secret) => utf16(`\uFEFF${secret}`, true)],
-      [3, (secret) => utf16(`\uFEFF${secret}\r\n`, true)],
+      [4, (secret) => utf16(secret, false)],
+      [4, (secret) => utf16(`\uFEFF${secret}`, true)],
+      [4, (secret) => utf16(`\uFEFF${secret}\r\n`, true)],
       // That of PowerShell's > read as UTF-8.
-      [3, (secret) => utf8(lossyText(utf16(`\uFEFF${secret}\r\n`, true)))],
+      [4, (secret) => utf8(lossyText(utf16(`\uFEFF${secret}\r\n`, true)))],
     ],
   },
   {
@@ -336,7 +336,7 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       accepts: "signatures made with a byte order mark before the secret",
       bug: "its secret begins with a byte order mark",
     },
-    ways: ["", "\n", "\r\n"].map((end) => [3, (secret) => utf8(`\uFEFF${secret}${end}`)] as const),
+    ways: ["", "\n", "\r\n"].map((end) => [4, (secret) => utf8(`\uFEFF${secret}${end}`)] as const),
   },
   {
     id: "secret-case",
@@ -359,9 +359,9 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     message: "It matches if the secret stands there twice, or if a separator or another secret follows it.",
     fix: "Give the secret alone; a list of secrets is split before it is used.",
     ways: [
-      [3, (secret) => utf8(`${secret}${secret}`)],
-      [3, (secret) => utf8(`${secret}\n${secret}`)],
-      ...[";", ",", ".", ":"].map((end) => [3, (secret: string) => utf8(`${secret}${end}`)] as const),
+      [4, (secret) => utf8(`${secret}${secret}`)],
+      [4, (secret) => utf8(`${secret}\n${secret}`)],
+      ...[";", ",", ".", ":"].map((end) => [4, (secret: string) => utf8(`${secret}${end}`)] as const),
     ],
   },
 ];
