@@ -332,8 +332,8 @@ const NO_KEY = new Uint8Array();
 /** A body of at most this many bytes is tried with each millisecond of its second. */
 const MAX_BODY_WITH_MILLISECONDS = 400;
 
-/** So many hashes are added for them, and for the pairs of a body that costs little. */
-const HASHES_FOR_SMALL_BODIES = 1_700;
+/** So many hashes are added for them, and for the pairs and variants of a body that costs little. */
+const HASHES_FOR_SMALL_BODIES = 1_900;
 
 const IN_MILLISECONDS = TIMESTAMP_MISTAKES.filter(({ id }) => id === "timestamp-signed-in-milliseconds");
 

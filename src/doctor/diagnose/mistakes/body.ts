@@ -146,6 +146,12 @@ export const SERIALISING_MISTAKES: readonly RepeatableMistake<Reserialise>[] = [
       [3, escaping(htmlQuotes, (quote) => ended(indented("  ", quote)))],
       [4, escaping(asciiQuotes, (quote) => ended(indented("    ", quote)))],
       [4, escaping(dotnetQuotes, (quote) => onWindows(indented("  ", quote)))],
+      // An editor on Windows: two everyday mistakes are found together, these are further away.
+      [4, onWindows(ended(indented("  ", plainQuotes)))],
+      ...["    ", "\t"].flatMap((indent) => [
+        [4, onWindows(indented(indent, plainQuotes))] as const,
+        [4, onWindows(ended(indented(indent, plainQuotes)))] as const,
+      ]),
       [3, shaped(SORTED, { comma: ",", colon: ": ", indent: "    ", quote: plainQuotes })],
     ],
   },
