@@ -95,8 +95,8 @@ function steps<Repeat>(
 }
 
 const STEPS = [
-  ...steps("key", SECRET_MISTAKES, (keyOf, _, secret) => {
-    const key = keyOf(secret);
+  ...steps("key", SECRET_MISTAKES, (keyOf, { timestamp, eventId, body }, secret) => {
+    const key = keyOf(secret, { timestamp, eventId, body, url });
     return key && { key };
   }),
   ...steps("layout", LAYOUT_MISTAKES, (layout) => ({ layout })),
