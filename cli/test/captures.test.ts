@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -438,8 +438,14 @@ describe("what real curl writes about a request", () => {
       expect(await verified(output)).toMatchObject({ exit: 3, code: "CAPTURE_INCOMPLETE" });
       expect(await verified(output, "--body", `@${path("body")}`)).toMatchObject({ exit: 0, ok: true });
       writeFileSync(path("headers"), output);
+      // Of this folder alone, as anybody may have written the command.
       const above = await verified(`$ curl -v --data-binary @${path("body")} ${URL_OF_LISTENER}\n${output}`);
-      expect(above).toMatchObject({ exit: 0, ok: true });
+      expect(above).toMatchObject({ exit: 3, ok: false });
+      const name = `captured-body-${process.pid}`;
+      onTestFinished(() => rmSync(name));
+      copyFileSync(path("body"), name);
+      const here = await verified(`$ curl -v --data-binary @${name} ${URL_OF_LISTENER}\n${output}`);
+      expect(here).toMatchObject({ exit: 0, ok: true });
     },
   );
 });

@@ -97,21 +97,10 @@ export interface OutboxOptions<
 }
 
 const OUTBOX_OPTIONS: OptionNames<OutboxOptions> = {
-  store: 1,
-  listeners: 1,
-  listenerCache: "object",
-  events: 1,
-  concurrency: "number",
-  leaseMs: "number",
-  pollMs: "number",
-  retention: "object",
-  encryption: "object",
-  allowUnencrypted: "boolean",
-  observe: "function",
-  quiet: "boolean",
-  clock: ".now",
-  random: "function",
-  wait: "function",
+  ...{ store: 1, listeners: 1, listenerCache: "object", events: 1 },
+  ...{ concurrency: "number", leaseMs: "number", pollMs: "number", retention: "object" },
+  ...{ encryption: "object", allowUnencrypted: "boolean", observe: "function", quiet: "boolean" },
+  ...{ clock: ".now", random: "function", wait: "function" },
 };
 
 /** Keeps events until they are delivered, and delivers them. `Names` are its listeners, where a map says them. */

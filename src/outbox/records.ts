@@ -223,7 +223,14 @@ export interface OutboxEntry {
    * a dead letter.
    */
   readonly waitsBehind?:
-    | { readonly id: string; readonly state: "pending" | "in-flight" | "dead"; readonly since: number }
+    | {
+        /** Its id. */
+        readonly id: string;
+        /** Where it stands. */
+        readonly state: "pending" | "in-flight" | "dead";
+        /** Since when: when it was enqueued, or became a dead letter, by the store's clock. */
+        readonly since: number;
+      }
     | undefined;
   /** When it is due, by the store's clock; only while it is pending. */
   readonly dueAt?: number | undefined;

@@ -1,6 +1,6 @@
 // Checks how a listener is reached, and prepares attempts at it.
 import { createTransport } from "#transport";
-import { type Clock, MAX_TIMER_MS, nextTurn, within } from "../core/clock.js";
+import { type Clock, MAX_TIMER_MS, within } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import type { OptionNames } from "../core/options.js";
 import type { Transport, TransportOptions } from "../http/transport.js";
@@ -85,13 +85,18 @@ function transportOf(options: AttemptOptions): Transport {
 /** What a transport may take beyond its time limit, which it should heed itself. */
 const EXTRA_TIME_MS = 2_000;
 
+/** What it may take to end after the signal: one that heeds it says how far it had come. */
+const END_MS = 250;
+
 /** A caller's own transport may ignore its time limit and the signal: a delivery must not wait for it without end. */
 function timely(transport: Transport): Transport {
   return async (request) => {
     const { timeoutMs, signal } = request;
     const ending = new AbortController();
-    // One that heeds the signal says first how far it had come.
-    const end = () => void nextTurn().then(() => ending.abort());
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const end = () => {
+      timer = setTimeout(() => ending.abort(), END_MS);
+    };
     signal?.addEventListener("abort", end, { once: true });
     if (signal?.aborted) end();
     const late = () =>
@@ -102,6 +107,7 @@ function timely(transport: Transport): Transport {
       const answer = Promise.resolve(transport(request));
       return await within(answer, timeoutMs + EXTRA_TIME_MS, late, ending.signal);
     } finally {
+      clearTimeout(timer);
       signal?.removeEventListener("abort", end);
     }
   };

@@ -126,6 +126,13 @@ const CALLBACKS: Record<string, (fail: () => never) => Promise<void>> = {
     const server = await routed(webhookRouter([setup({ beforeAnswer: fail })]));
     for (let n = 0; n < 2; n++) expect(await asked(server, LISTENER, "POST")).toBe(400);
   },
+  "LocalListener.keySet": async (fail) => {
+    const inspector = await createInspector();
+    const server = started(await startListeners({ listeners: () => [setup({ keySet: fail })], inspector }));
+    for (let n = 0; n < 2; n++) expect(await asked(server, LISTENER, "POST")).toBe(400);
+    expect(inspector.list().total).toBe(2);
+    inspector.close();
+  },
   "ListenersOptions.onHandled": async (fail) => {
     const server = started(await startListeners({ listeners: () => [setup()], onHandled: fail }));
     for (let n = 0; n < 2; n++) expect(await asked(server, LISTENER, "POST")).toBe(400);

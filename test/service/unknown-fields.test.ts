@@ -124,21 +124,6 @@ it("a secret may be for users that there are, and for nobody else", async () => 
   ).rejects.toThrow("secrets[0].allowedUserIds[0]");
 });
 
-it.each([
-  [{ port: "x" }, "port must be"],
-  [{ clock: 5 }, "clock must have"],
-  [{ db: 5 }, "db must be"],
-  [{ baseUrl: "http://[bad" }, "baseUrl must be"],
-  [{ client: { id: "a" } }, "client must have"],
-  [{ s3: { endpoint: "http://x" } }, "s3 must have"],
-  [{ limits: { headersMs: "x" } }, "headersMs must be"],
-  [{ cors: 5 }, "cors must be"],
-  [{ inspector: {} }, "inspector must come"],
-  [{ unknownFields: "warn" }, "unknownFields must be"],
-])("createService names an option of the wrong kind: %j", async (options, words) => {
-  await expect(createService(options as never)).rejects.toThrow(words);
-});
-
 it("a second service over one database is told, and the first one that comes after both is not", async () => {
   const folder = await dataFolder("shared");
   onTestFinished(() => rm(folder, { recursive: true }));

@@ -151,8 +151,13 @@ async function changed(
 
 type Prepared = { receiver: Receiver; run: Run } & Pick<Handling, "beforeAnswer">;
 
-function prepared({ run = async () => {}, beforeAnswer, ...options }: AnyListener): Prepared {
-  return { receiver: createReceiver(options), run, beforeAnswer };
+/** What is no option of a receiver, but of those around it. */
+const OWN = ["run", "beforeAnswer", "signer", "keySet", "secrets", "mistakes"];
+
+function prepared(setup: AnyListener): Prepared {
+  const { run = async () => {}, beforeAnswer } = setup;
+  const options = Object.fromEntries(Object.entries(setup).filter(([name]) => !OWN.includes(name)));
+  return { receiver: createReceiver(options as unknown as ReceiverOptions), run, beforeAnswer };
 }
 
 function fixedReceivers(listeners: readonly AnyListener[]): (id: string) => Prepared | undefined {
