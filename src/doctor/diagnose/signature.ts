@@ -5,13 +5,13 @@ import { isTimestamp } from "../../core/protocol.js";
 import { signingHead } from "../../schemes/access-governance/protocol.js";
 import { type Mistake, type MistakeRow, type Option, optionsOf, withDetail } from "../rows/mistake.js";
 import { type Choice, firstMatch, only } from "../rows/run.js";
-import { hexOf, latin1Text, parseHex } from "../texts/rewrite.js";
+import { hexOf, parseHex } from "../texts/rewrite.js";
 import { lossyForm, noDigest, type ReadDigest, readDigest } from "./digest-text.js";
+import { keysOf, type LazyKey } from "./keys.js";
 import { bodyHashSpelling, CLAIM_MISTAKES } from "./mistakes/claim.js";
 import { LAYOUT_MISTAKES, RIGHT_LAYOUT } from "./mistakes/layout.js";
 import { aroundBody, type Layout } from "./mistakes/layout-text.js";
-import { SECRET_MISTAKES, SECRET_NOT_ACCEPTED } from "./mistakes/secret.js";
-import { coreOf, type KeyOfSecret } from "./mistakes/secret-keys.js";
+import { SECRET_NOT_ACCEPTED } from "./mistakes/secret.js";
 import {
   ALGORITHM_MISTAKES,
   BODY_COMPRESSED,
@@ -24,7 +24,6 @@ import { EVENT_ID_MISTAKES, type Rewrite, TIMESTAMP_MISTAKES } from "./mistakes/
 import {
   BYTES_PER_HASH,
   type KnownSecret,
-  once,
   type SignedBodies,
   type SignedMessage,
   signedBodies,
@@ -33,7 +32,6 @@ import {
 } from "./search.js";
 import { unexplained } from "./unexplained.js";
 
-const KEYS: readonly Option<KeyOfSecret>[] = optionsOf(utf8, SECRET_MISTAKES);
 const LAYOUTS = placed<Layout>(distinct(optionsOf(RIGHT_LAYOUT, LAYOUT_MISTAKES)));
 const TIMESTAMPS: readonly Option<Rewrite>[] = optionsOf((text) => text, TIMESTAMP_MISTAKES);
 const EVENT_IDS: readonly Option<Rewrite>[] = optionsOf((text) => text, EVENT_ID_MISTAKES);
@@ -246,36 +244,6 @@ function searchFor(message: SignedMessage, secret: string, bodies: SignedBodies)
       return quotes.get(body);
     },
   };
-}
-
-const GIVEN_WITH = "What stands around the secret that was given here is taken away first.";
-
-type LazyKey = () => Uint8Array | undefined;
-
-/** The keys that may have been made of a secret, and of what is inside of what stands around it; each is made when it is needed. */
-function keysOf(secret: string, around: SignedMessage): readonly Option<LazyKey>[] {
-  const seen = new Set<string>();
-  const core = coreOf(secret);
-  const lazily = ({ repeat, ...option }: Option<KeyOfSecret>, text: string): Option<LazyKey> => ({
-    ...option,
-    repeat: once(() => {
-      const key = repeat(text, around);
-      const name = key && latin1Text(key);
-      // That the text inside is the key says what stands around the one that was given.
-      if (name === undefined || seen.has(name) || (text !== secret && name === latin1Text(utf8(core))))
-        return undefined;
-      seen.add(name);
-      return key;
-    }),
-  });
-  const made = KEYS.map((option) => lazily(option, secret));
-  if (core === secret) return made;
-  const inside = KEYS.flatMap((option) =>
-    option.mistake === undefined
-      ? []
-      : lazily({ ...option, mistake: withDetail(option.mistake, GIVEN_WITH) }, core),
-  );
-  return [...made, ...inside];
 }
 
 /** An option with its place among those of its dimension. */
