@@ -272,7 +272,7 @@ describe("access tokens", () => {
   });
 
   it.each([0, -1, 1.5, 86_401, Number.NaN])("cannot live %d seconds", async (tokenLifetimeSeconds) => {
-    await expect(createService({ tokenLifetimeSeconds })).rejects.toThrow(/^tokenLifetimeSeconds must be/);
+    await expect(createService({ tokenLifetimeSeconds })).rejects.toThrow(RangeError);
   });
 
   it("are answered with the scopes that were given, none, if some were asked for", async () => {

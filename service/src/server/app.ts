@@ -137,7 +137,7 @@ const OPTIONS = {
   client: members,
   clock,
   controlToken: text,
-  cors: ["true, or a list of origins", (value) => value === true || texts[1](value)],
+  cors: ["true, or a list of origins", (value) => value === true || isTextList(value)],
   db: text,
   faults: members,
   fixture: members,
@@ -146,7 +146,7 @@ const OPTIONS = {
     "createInspector(...)",
     (value) => members[1](value) && typeof (value as Inspector).watchCalls === "function",
   ],
-  latencyMs: ms,
+  latencyMs: number,
   limits: members,
   log: [
     'a logger, or "silent", "error", "warn" or "info"',
@@ -170,6 +170,11 @@ const OPTIONS = {
   wireNames: members,
   validateAnswers: flag,
 } as const satisfies Record<keyof ServiceOptions, OptionKind>;
+
+/** Which of them are origins is looked at later. */
+function isTextList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((one) => typeof one === "string");
+}
 
 function isLogger(value: unknown): boolean {
   return members[1](value) && typeof (value as ServiceLog).info === "function";

@@ -40,7 +40,8 @@ export const KINDS = {
   port: ["a whole number from 0 to 65535", (value) => isWhole(value) && value <= 65_535],
   count: ["a whole number, 0 or more", isWhole],
   ms: ["a number, 0 or more", (value) => typeof value === "number" && value >= 0],
-  number: ["a number", (value) => typeof value === "number" && !Number.isNaN(value)],
+  /** Its range is looked at in its own place. */
+  number: ["a number", (value) => typeof value === "number"],
   callback: ["a function", (value) => typeof value === "function"],
   members: ["an object", isObject],
   clock: ["an object with the method now", (value) => has(value, "now")],

@@ -151,14 +151,20 @@ async function changed(
 
 type Prepared = { receiver: Receiver; run: Run } & Pick<Handling, "beforeAnswer">;
 
-/** What is no option of a receiver, but of those around it. */
-const OWN = ["run", "beforeAnswer", "signer", "keySet", "secrets", "mistakes"];
-
-function prepared(setup: AnyListener): Prepared {
-  const { run = async () => {}, beforeAnswer } = setup;
-  const options = Object.fromEntries(Object.entries(setup).filter(([name]) => !OWN.includes(name)));
-  return { receiver: createReceiver(options as unknown as ReceiverOptions), run, beforeAnswer };
+function prepared({ run = async () => {}, beforeAnswer, ...given }: AnyListener): Prepared {
+  // What is for an inspector is no option of a receiver, which refuses those that it does not have.
+  const {
+    signer: _signer,
+    keySet: _keySet,
+    secrets: _secrets,
+    mistakes: _mistakes,
+    ...options
+  } = { ...FOR_INSPECTOR, ...given };
+  return { receiver: createReceiver(options), run, beforeAnswer };
 }
+
+const FOR_INSPECTOR: Pick<LocalListener, "signer" | "keySet"> & Pick<SchemeListener, "secrets" | "mistakes"> =
+  {};
 
 function fixedReceivers(listeners: readonly AnyListener[]): (id: string) => Prepared | undefined {
   const receivers = new Map<string, Prepared>();
