@@ -76,12 +76,8 @@ export async function startServer(
   if (onRefused) tellRefused(server, latest, harmless(onRefused));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
-      const isHost =
-        error.code === "ENOTFOUND" || error.code === "EADDRNOTAVAIL" || error.code === "EAI_AGAIN";
-      // The words of a resolver name no option.
-      reject(
-        isHost ? Object.assign(error, { message: `host ${host} is no address of this machine` }) : error,
-      );
+      const words = inOptions(error, host, port);
+      reject(words === undefined ? error : Object.assign(error, { message: words }));
     });
     server.listen(port, host, resolve);
   });
@@ -91,6 +87,14 @@ export async function startServer(
     port: address.port,
     stop: () => stop(server),
   };
+}
+
+/** What is wrong with which option; the system's own words name none. */
+function inOptions({ code = "" }: NodeJS.ErrnoException, host: string, port: number): string | undefined {
+  if (["ENOTFOUND", "EADDRNOTAVAIL", "EAI_AGAIN"].includes(code))
+    return `host ${host} is no address of this machine`;
+  if (code === "EADDRINUSE") return `port ${port} is in use`;
+  return code === "EACCES" ? `port ${port} may not be used by this user` : undefined;
 }
 
 /** A server over TLS, which is loaded by who serves over it. OpenSSL's own words name no option. */
