@@ -49,7 +49,7 @@ export async function playDemo(
   const keys = await Promise.all(ALGORITHMS.map((alg) => generateKey({ alg })));
   const host = await startServer(toJwksListener(createKeySet(keys)), {});
   let handled: HandledRequest | undefined;
-  const server = await startOn(port, (serverPort) =>
+  const starting = startOn(port, (serverPort) =>
     startListeners({
       port: serverPort,
       inspector,
@@ -72,6 +72,10 @@ export async function playDemo(
       },
     }),
   );
+  const server = await starting.catch(async (error) => {
+    await host.stop(); // or the program would not end
+    throw error;
+  });
   const urlOf = (id: string) => `${server.url}/api/v1/webhooks/incoming/${id}`;
   const endSession =
     port === 0

@@ -109,6 +109,7 @@ it("each mistake is named alone, and refused", async () => {
   for (const [id, change] of Object.entries(CASES)) found[id] = await judge(request(change));
   expect(found).toEqual(Object.fromEntries(Object.keys(CASES).map((id) => [id, { ok: false, ids: [id] }])));
   expect(await judge(request({}))).toEqual({ ok: true, ids: [] });
+  expect(await judge(request(parameters(`;created=${NOW};keyid="k"`)))).toEqual({ ok: true, ids: [] });
 });
 
 it("a key set without the key's algorithm, and header lines of any text", async () => {
@@ -130,7 +131,6 @@ const digest = (text: string): Change => sent({ "Content-Digest": `sha-256=:${sh
 
 /** The same mistake has several sentences, each for what was seen. */
 it.each<[what: string, change: Change, words: string, body?: string]>([
-  ["alg is missing", parameters(`;created=${NOW};keyid="k"`), "The parameter alg is missing."],
   ["alg is another", parameters(`;created=${NOW};keyid="k";alg="hs2019"`), 'alg is "hs2019".'],
   ["alg is a number", parameters(`;created=${NOW};keyid="k";alg=7`), "alg is 7."],
   [

@@ -19,7 +19,7 @@ export const TOKEN_MISTAKES = {
   otherScheme: {
     id: "bearer-other-scheme",
     title: "Another scheme than Bearer",
-    message: "Authorization has another scheme, or more than Bearer, one space and one token.",
+    message: "Authorization has another scheme, or more than Bearer and one token.",
     fix: "Send headers.Authorization = 'Bearer ' + token: no colon, no quotes, no second word.",
   },
   inOtherHeader: {

@@ -27,7 +27,7 @@ const MALFORMED = {
   fix: COMPACT,
 };
 const MORE_THAN_BEARER = "The listener accepts more than Bearer and one token.";
-const ONE_BEARER = "Accept one Authorization line only: Bearer, one space, one token.";
+const ONE_BEARER = "Accept one Authorization line only: Bearer, a space, one token.";
 
 /** A request whose `Authorization` is made from a correct token. */
 function authorization(

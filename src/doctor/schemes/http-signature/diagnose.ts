@@ -108,10 +108,10 @@ async function checkBy(
   { parameters: { keyid, alg: name }, bytes }: Signature,
   { secrets = {}, keys }: HttpSignatureVerifierOptions,
 ): Promise<((text: string) => Promise<boolean>) | Facts["keyProblem"]> {
-  if (typeof keyid !== "string" || typeof name !== "string" || !ALGORITHM_TEXTS.includes(name))
-    return undefined;
+  if (typeof keyid !== "string") return undefined;
+  if (name !== undefined && (typeof name !== "string" || !ALGORITHM_TEXTS.includes(name))) return undefined;
   const secret = Object.hasOwn(secrets, keyid) ? secrets[keyid] : undefined;
-  if (name === HMAC_NAME) {
+  if (name === HMAC_NAME || (name === undefined && secret !== undefined)) {
     if (secret !== undefined) {
       const hmac = hmacText(hmacBytes(secret));
       return async (text) => hmac(text) === encodeBase64(bytes);
@@ -120,11 +120,12 @@ async function checkBy(
   }
   if (secret !== undefined) return { kind: "other-kind" };
   if (!keys) return { kind: "unknown" };
-  const alg = ALGORITHMS.find((one) => ALGORITHM_NAMES[one] === name);
-  if (alg === undefined) return undefined;
-  const resolved = await resolveKey(keys, { kid: keyid, alg });
-  if (resolved.ok) return (text) => hasSigned(resolved.key, alg, bytes, utf8(text));
-  return refusalFor(keys, keyid, alg);
+  const algs = ALGORITHMS.filter((one) => name === undefined || ALGORITHM_NAMES[one] === name);
+  for (const alg of algs) {
+    const resolved = await resolveKey(keys, { kid: keyid, alg });
+    if (resolved.ok) return (text) => hasSigned(resolved.key, alg, bytes, utf8(text));
+  }
+  return algs[0] && refusalFor(keys, keyid, algs[0]);
 }
 
 /** Why the resolver has no key of this name for the algorithm. */
