@@ -297,7 +297,7 @@ describe("what a folder's file names is a file of that folder", () => {
       await planted(url);
       project({ outbox: url });
       await asked(status, "OUTBOX_NOT_FOUND");
-      await asked(`${status} --outbox ${url}`, "OUTBOX_NOT_FOUND");
+      await asked(`${status} --outbox ${url}`, "USAGE");
     }
     for (const outbox of [
       `${theirs.url}?authToken=x`,

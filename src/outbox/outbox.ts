@@ -218,8 +218,8 @@ export function createOutbox<
   Events extends object = UntypedEvents,
   Tx = unknown,
   Names extends string = string,
->(options: OutboxOptions<Events, Tx, Names>): Outbox<Events, Tx, Names> {
-  return new StoredOutbox(options);
+>(options: OutboxOptions<Events, Tx, Names>): Outbox<Events, Tx, [Names] extends [never] ? string : Names> {
+  return new StoredOutbox<Events, Tx, string>(options) as never; // a function of listeners has no names to infer
 }
 
 class StoredOutbox<Events extends object, Tx, Names extends string> implements Outbox<Events, Tx, Names> {

@@ -97,7 +97,7 @@ function timely(transport: Transport): Transport {
     const end = () => {
       timer = setTimeout(() => ending.abort(), END_MS);
     };
-    signal?.addEventListener("abort", end, { once: true });
+    const forget = signal && whenAborted(signal, end);
     if (signal?.aborted) end();
     const late = () =>
       signal?.aborted
@@ -108,7 +108,22 @@ function timely(transport: Transport): Transport {
       return await within(answer, timeoutMs + EXTRA_TIME_MS, late, ending.signal);
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", end);
+      forget?.();
     }
   };
+}
+
+const underWay = new WeakMap<AbortSignal, Set<() => void>>();
+
+/** Calls back when a signal aborts, until it is told to forget. One listener for all, as Node warns of more than ten. */
+function whenAborted(signal: AbortSignal, end: () => void): () => void {
+  let ends = underWay.get(signal);
+  if (ends === undefined) {
+    const all = new Set<() => void>();
+    signal.addEventListener("abort", () => all.forEach((one) => void one()), { once: true });
+    underWay.set(signal, all);
+    ends = all;
+  }
+  ends.add(end);
+  return () => void ends.delete(end);
 }

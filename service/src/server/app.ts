@@ -124,7 +124,7 @@ export interface TokenOptions {
   expiresInSeconds?: number | undefined;
 }
 
-const { text, flag, url, port, count, ms, number, callback, members, clock, texts, anything } = KINDS;
+const { text, flag, url, port, ms, number, callback, members, clock, texts, anything } = KINDS;
 
 const OPTIONS = {
   allowInsecure: flag,
@@ -166,7 +166,7 @@ const OPTIONS = {
   ],
   trustedProxies: texts,
   unknownFields: ['"refuse" or "ignore"', (value) => value === "refuse" || value === "ignore"],
-  users: count,
+  users: number,
   wireNames: members,
   validateAnswers: flag,
 } as const satisfies Record<keyof ServiceOptions, OptionKind>;

@@ -38,7 +38,6 @@ export const KINDS = {
     (value) => typeof value === "string" && /^https?:\/\//i.test(value) && URL.canParse(value),
   ],
   port: ["a whole number from 0 to 65535", (value) => isWhole(value) && value <= 65_535],
-  count: ["a whole number, 0 or more", isWhole],
   ms: ["a number, 0 or more", (value) => typeof value === "number" && value >= 0],
   /** Its range is looked at in its own place. */
   number: ["a number", (value) => typeof value === "number"],
