@@ -47,3 +47,15 @@ it.each<[string, string[], string]>([
   expect(found.map((one) => one.id)).toEqual(ids);
   expect(JSON.stringify(found)).not.toContain(secret.slice(6));
 });
+
+it.each([
+  ["milliseconds", "1614265330000", "timestamp-in-milliseconds"],
+  ["decimals", "1614265330.5", "timestamp-with-decimals"],
+  ["a date", "2021-02-25T15:02:10Z", "timestamp-is-a-date"],
+  ["a word", "soon", "timestamp-not-a-number"],
+])("a timestamp of another form: %s", async (_, given, expected) => {
+  const signature = base64(mac(decoded, `${id}.${given}.${body}`));
+  const headers = { "webhook-id": id, "webhook-timestamp": given, "webhook-signature": signature };
+  const found = await mistakesOf("standard-webhooks", { secrets: secret, headers, body });
+  expect(found.map((one) => one.id)).toEqual([expected]);
+});
