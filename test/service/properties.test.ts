@@ -55,6 +55,7 @@ const KNOWN: KnownValues = {
   createAutomation: [{ trigger: { hmac: {} } }],
   updateAutomation: [{ trigger: { hmac: {} }, steps: [{ name: "b", condition: "true" }] }],
   putFault: [{ status: 503, times: 2 }, { delayMs: 5 }, { sequence: [{ disconnect: true }, {}] }],
+  searchJournal: [{}, { operation: "getAuthConfig" }],
   addState: [{}, { users: [{ id: "user-new" }] }, { authConfigs: [{ id: "ac-new" }] }],
 };
 /** Each proves a secret, or hashes one, which is slow on purpose. */
