@@ -120,7 +120,7 @@ async function openFile(file: string, create: boolean): Promise<OpenOutbox> {
     );
   const open = () => openedFile(file, () => openSqlite(path, { from: import.meta.url }));
   if (isThere) {
-    refuseOtherFile(file, create);
+    refuseOtherFile(file);
     requireOutbox(open, file, create);
   }
   const store = sqliteStore({ open });
@@ -131,19 +131,13 @@ async function openFile(file: string, create: boolean): Promise<OpenOutbox> {
 const SQLITE_HEADER = "SQLite format 3\0";
 
 /** Refuses a file of something else: SQLite takes one that is shorter than its header for an empty database. */
-function refuseOtherFile(file: string, create: boolean): void {
+function refuseOtherFile(file: string): void {
   const start = Buffer.alloc(SQLITE_HEADER.length);
   const handle = openedFile(file, () => openSync(file, "r"));
   const length = readSync(handle, start);
   closeSync(handle);
   if (length > 0 && start.toString("latin1", 0, length) !== SQLITE_HEADER)
-    throw new CliError(
-      EXIT.setup,
-      "OUTBOX_NOT_FOUND",
-      create
-        ? `${file} is no database, and is not overwritten.`
-        : `${file} cannot be read: file is not a database.`,
-    );
+    throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `${file} cannot be read: file is not a database.`);
 }
 
 /** Whether there is a file; refused where something else is there, or the path leads nowhere. */
