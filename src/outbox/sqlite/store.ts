@@ -145,11 +145,15 @@ export function sqliteStore(options: SqliteStoreOptions): OutboxStore<SqliteData
     async prune(before) {
       const own = { ...before };
       await bringBack(); // a process may have ended while it did that
-      const removed = await changing(() => ending.prune(own, clock.now()));
-      for (let page = 1; ; page++) {
-        const dead = await changing(() => ending.pruneDead(own.dead));
-        if (dead.removed > 0 || !dead.isMore || page === HELD_PAGES) return removed + dead.removed;
-      }
+      // All in one transaction, so that a call that fails has removed nothing.
+      const first = await changing(() => ({
+        ended: ending.prune(own, clock.now()),
+        dead: ending.pruneDead(own.dead),
+      }));
+      let { dead } = first;
+      for (let page = 1; first.ended + dead.removed === 0 && dead.isMore && page < HELD_PAGES; page++)
+        dead = await changing(() => ending.pruneDead(own.dead));
+      return first.ended + dead.removed;
     },
     async close() {
       if (isClosed) return;
