@@ -26,7 +26,8 @@ import { BODY, CANCELLED, DEAD, DELIVERED, deadLetter, IS_ASIDE, type OutboxRow,
 const PAGE = 200;
 
 /** The row after which the next page begins. */
-type Place = Pick<OutboxRow, "ended_at" | "seq">;
+/** Where a dead letter stands among all: by its end. */
+export type Place = Pick<OutboxRow, "ended_at" | "seq">;
 
 /** What can be done with dead letters; see `OutboxStore`. */
 export interface DeadLetters {
@@ -166,11 +167,11 @@ export interface Upkeep {
   expire(windows: Parameters<OutboxStore["expire"]>[0], now: number): ExpiredEvent[];
   prune(before: Parameters<OutboxStore["prune"]>[0], now: number): number;
   /**
-   * Removes a page of old dead letters, but none behind which events of its key wait. The next call goes on behind them.
+   * Removes a page of old dead letters after a place, but none behind which events of its key wait.
    *
-   * @returns how many were removed, and whether there are more
+   * @returns how many were removed, and the place after which there are more
    */
-  pruneDead(before: number): { readonly removed: number; readonly isMore: boolean };
+  pruneDead(before: number, after: Place | undefined): { readonly removed: number; readonly next?: Place };
 }
 
 type ExpiredRow = ChangedRow & { id: string; enqueued_at: number; attempts: number };
@@ -234,9 +235,6 @@ export function upkeep(db: SqliteDatabase): Upkeep {
       WHERE rowid IN (SELECT value FROM json_each(?))`,
   });
 
-  /** The dead letter after which the next page of old ones begins. */
-  let afterDead: Place | undefined;
-
   function remove(state: typeof DELIVERED | typeof CANCELLED, before: number): number {
     const rows = ask<ChangedRow>("prune", state, before, BATCH);
     changed(rows, state === CANCELLED ? undefined : state, undefined);
@@ -281,15 +279,14 @@ export function upkeep(db: SqliteDatabase): Upkeep {
       change("pruneListeners", now, now - CHANGE_KEPT_MS, now, BATCH);
       return remove(DELIVERED, delivered) + remove(CANCELLED, delivered);
     },
-    pruneDead(before) {
-      const { ended_at, seq } = afterDead ?? { ended_at: null, seq: 0 };
+    pruneDead(before, after) {
+      const { ended_at, seq } = after ?? { ended_at: null, seq: 0 };
       const rows = ask<OldDeadRow>("oldDead", before, ended_at ?? Number.MIN_SAFE_INTEGER, seq, BATCH);
-      const isMore = rows.length === BATCH;
-      afterDead = isMore ? rows.at(-1) : undefined;
+      const last = rows.length === BATCH ? rows.at(-1) : undefined;
       const gone = rows.filter(({ holdsUp }) => !holdsUp);
       if (gone.length > 0) change("pruneDead", JSON.stringify(gone.map((row) => row.seq)));
       changed(gone, DEAD, undefined);
-      return { removed: gone.length, isMore };
+      return { removed: gone.length, ...(last && { next: last }) };
     },
   };
 }

@@ -13,7 +13,7 @@ import type { OutboxStore } from "../outbox-store.js";
 import type { ListenerStats, OutboxEntry } from "../records.js";
 import { type HeldRow, holdOf, listenerControl } from "./control.js";
 import { createWaker, fileCheck, isDurable, openOutboxFile, unavailable, withCodes } from "./database.js";
-import { deadLetters, upkeep } from "./dead-letters.js";
+import { deadLetters, type Place, upkeep } from "./dead-letters.js";
 import { enqueueing } from "./enqueue.js";
 import { claiming, leasing } from "./leases.js";
 import { DEAD, DELIVERED, IS_HELD, IS_MOVED, IS_OPEN, type OutboxRow, PENDING, showing } from "./schema.js";
@@ -74,6 +74,8 @@ export function sqliteStore(options: SqliteStoreOptions): OutboxStore<SqliteData
   const reads = lookups(db);
   const enqueueOver = enqueueingOver(db);
   let isClosed = false;
+  /** After which old dead letter `prune` goes on. */
+  let afterDead: Place | undefined;
 
   const inFile =
     <Value>(work: () => Value) =>
@@ -148,11 +150,15 @@ export function sqliteStore(options: SqliteStoreOptions): OutboxStore<SqliteData
       // All in one transaction, so that a call that fails has removed nothing.
       const first = await changing(() => ({
         ended: ending.prune(own, clock.now()),
-        dead: ending.pruneDead(own.dead),
+        dead: ending.pruneDead(own.dead, afterDead),
       }));
       let { dead } = first;
-      for (let page = 1; first.ended + dead.removed === 0 && dead.isMore && page < HELD_PAGES; page++)
-        dead = await changing(() => ending.pruneDead(own.dead));
+      // Only what was committed is passed.
+      afterDead = dead.next;
+      for (let page = 1; first.ended + dead.removed === 0 && afterDead && page < HELD_PAGES; page++) {
+        dead = await changing(() => ending.pruneDead(own.dead, afterDead));
+        afterDead = dead.next;
+      }
       return first.ended + dead.removed;
     },
     async close() {
