@@ -187,9 +187,14 @@ export class EventAttempt {
   async #rest(ms: number): Promise<void> {
     const { store, calls } = this.#context;
     const { limits, name } = this.#listener;
-    limits.pauseUntil(this.#now() + ms);
-    const until = this.#storeNow() + ms;
-    await calls.untilDone(() => store.rest(name, until), this.#leaseEnds());
+    const end = this.#now() + ms;
+    limits.pauseUntil(end);
+    // By the store's clock of now: it may have been set since the claim.
+    const rest = async () => {
+      const leftMs = Math.max(0, end - this.#now());
+      await store.rest(name, (await store.now()) + leftMs);
+    };
+    await calls.untilDone(rest, this.#leaseEnds());
   }
 
   async #reschedule(at: number, record: OutboxAttempt): Promise<void> {

@@ -132,6 +132,27 @@ export function inTurn<Item>(queues: readonly (readonly Item[])[]): Item[] {
   ).flat();
 }
 
+/**
+ * A store's clock that is behind the last time it was seen at by more than this was put back. A smaller step delays what
+ * waits by no more than itself.
+ */
+export const CLOCK_STEP_MS = 5_000;
+
+/**
+ * By how much the clock was put back under a lease: it is as long as it was, so it ends as much sooner.
+ *
+ * @param sooner the milliseconds by which the stored end of the lease is before the one that its holder was given
+ */
+export function stepBack(sooner: number): number {
+  return sooner > CLOCK_AHEAD_MS ? sooner : 0;
+}
+
+/** How often the time at which the clock was seen is stored. */
+export const CLOCK_SEEN_MS = 60_000;
+
+/** A time that lies further ahead of the clock than this was written before the clock was put back. */
+export const CLOCK_AHEAD_MS = 1_000;
+
 /** How long a shared body is kept at least before it is looked at whether an event still needs it. */
 export const SHARED_BODY_MS = 60_000;
 

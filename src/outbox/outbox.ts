@@ -362,7 +362,7 @@ class StoredOutbox<Events extends object, Tx, Names extends string> implements O
 
 /** What a store must have. */
 const METHODS =
-  `enqueue claim markDelivered reschedule fail expire release redrive drop deadLetters find stats now prune
+  `enqueue claim markDelivered reschedule fail expire release redrive drop deadLetters find stats now followClock prune
   due changed unknown pause resume rest cancel pending close`.split(/\s+/) as (keyof OutboxStore)[];
 
 function requireStore(store: OutboxStore): void {

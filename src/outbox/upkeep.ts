@@ -28,6 +28,7 @@ export interface UpkeepContext {
   readonly onEnd: () => void;
 }
 
+const CLOCK_EVERY_MS = 5_000;
 const EXPIRE_EVERY_MS = 5_000;
 const PRUNE_EVERY_MS = 60_000;
 const BACKLOG_EVERY_MS = 15_000;
@@ -65,6 +66,7 @@ export class Upkeep {
     this.#context = context;
     const { observe, listeners } = context;
     this.#jobs = [
+      job("clock", CLOCK_EVERY_MS, () => this.#followClock()),
       job("expire", EXPIRE_EVERY_MS, () => this.#expire()),
       job("prune", PRUNE_EVERY_MS, () => this.#prune()),
       ...(listeners.areOpen ? [] : [job("strangers", STRANGERS_EVERY_MS, () => this.#meetStrangers())]),
@@ -104,6 +106,21 @@ export class Upkeep {
         await this.#reportFailure(one, error);
       }
     }
+  }
+
+  async #followClock(): Promise<boolean> {
+    const { store, notice } = this.#context;
+    const backMs = await store.followClock();
+    if (backMs === 0) return false;
+    const by =
+      backMs < 120_000 ? `${Math.round(backMs / 1_000)} s` : `${Math.round(backMs / 60_000)} minutes`;
+    const words = "What was due is due, and retries wait no longer than they were to.";
+    notice({
+      type: "warning",
+      url: "",
+      message: `The clock of the outbox's store was put back by ${by}. ${words}`,
+    });
+    return false;
   }
 
   async #expire(): Promise<boolean> {

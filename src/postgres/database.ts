@@ -334,6 +334,9 @@ function withinTime<Value>(work: Promise<Value>, ms: number): Promise<Value> {
   return within(work, ms, () => new NoAnswer(ms));
 }
 
+/** The SQLSTATE of a right that the role lacks. */
+export const FORBIDDEN = "42501";
+
 /** The SQLSTATE of an error of the server; an ORM may have wrapped it. */
 export function sqlState(error: unknown): string | undefined {
   const { code, severity, cause } = Object(error) as { code?: unknown; severity?: unknown; cause?: unknown };

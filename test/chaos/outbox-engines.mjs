@@ -35,6 +35,7 @@ export const ENGINES = {
       connectionTimeoutMillis: 10_000,
       connectionString: url,
       application_name: "worker",
+      query_timeout: 10_000, // the application's own transactions end, too, where the network has forgotten them
     });
     pool.on("error", () => {}); // the server is killed, too
     pool.on("connect", (client) => client.on("error", () => {}));

@@ -18,11 +18,12 @@ export interface TestOutbox {
 }
 
 /** The columns with times, by table. */
-const TIMES = {
+export const TIMES = {
   event: ["enqueued_at", "ready_at", "due_at", "claimed_at", "leased_until", "first_attempt_at", "ended_at"],
   body: ["stored_at", "check_at"],
-  listener: ["paused_at", "rest_until", "changed_at", "pace", "unknown_since", "unknown_until"],
+  listener: ["paused_at", "rest_until", "rested_at", "changed_at", "pace", "unknown_since", "unknown_until"],
   floor: ["due_from", "looked_to", "look_at", "noted_at"],
+  clock: ["seen_at"],
 };
 
 export function testOutbox(connectionString: string, options: pg.PoolConfig = {}): TestOutbox {

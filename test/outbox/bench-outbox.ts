@@ -19,8 +19,8 @@ import { underWay } from "./under-way.js";
 export interface OutboxBench {
   /** The worker's clock. */
   readonly clock: SteppedClock;
-  /** The store's clock, which is days ahead of the worker's and passes with it. */
-  readonly storeClock: Clock;
+  /** The store's clock, which is days ahead of the worker's and passes with it; `adjust` sets it alone. */
+  readonly storeClock: Clock & { adjust(ms: number): void };
   readonly store: ReturnType<typeof memoryStore>;
   readonly events: Activity[];
   /** Events of one type that were told so far. */
@@ -46,7 +46,13 @@ const ATTEMPT_TIMEOUT_MS = 50_000;
 
 export function outboxBench(): OutboxBench {
   const clock = steppedClock(STARTED_AT);
-  const storeClock = { now: () => STARTED_AT + STORE_AHEAD_MS + clock.monotonic() };
+  let storeAheadMs = STORE_AHEAD_MS;
+  const storeClock = {
+    now: () => STARTED_AT + storeAheadMs + clock.monotonic(),
+    adjust(ms: number) {
+      storeAheadMs += ms;
+    },
+  };
   const store = memoryStore({ clock: storeClock });
   const events: Activity[] = [];
   const { watched, noting, quiet } = underWay();

@@ -96,6 +96,45 @@ describe.each(STEPS)("a worker's clock that is put %s", (_, stepMs) => {
   });
 });
 
+describe("the store's clock, put back by an hour", () => {
+  it("stops nothing that waits for longer than the next look, and is told", async () => {
+    const bench = outboxBench();
+    let answers: "ill" | "well" = "ill";
+    const server = await bench.receiver({
+      intercept(request, response, receive) {
+        if (answers === "well") return receive(request, response);
+        request.resume();
+        response.writeHead(503, { "Retry-After": "120" }).end();
+      },
+    });
+    const outbox = bench.outbox({
+      a: bench.listener(server),
+      slow: bench.listener(server, { rate: { perSecond: 0.1, burst: 1 } }),
+    });
+    await outbox.enqueue([1, 2, 3].map((n) => ({ listener: "a", orderingKey: `k${n % 2}`, payload: { n } })));
+    await outbox.enqueue([4, 5, 6].map((n) => ({ listener: "slow", payload: { n } })));
+    outbox.start();
+    await waitFor(() => server.requests.length >= 2);
+    await waitFor(async () => (await outbox.stats()).every(({ inFlight }) => inFlight === 0));
+    answers = "well";
+    bench.storeClock.adjust(-HOUR_MS);
+    const late = await outbox.enqueue({
+      listener: "a",
+      payload: {},
+      deliverAt: bench.storeClock.now() + HOUR_MS / 2,
+    });
+    await bench.pass(110_000);
+    expect(bench.told("warning").map(({ message }) => message)).toEqual([
+      "The clock of the outbox's store was put back by 60 minutes. What was due is due, and retries wait no longer than they were to.",
+    ]);
+    expect(bench.told("backlog").at(-1)?.oldestAgeMs).toBeGreaterThan(60_000);
+    await bench.passUntil(() => server.runs.size === 6, 1_000, 120);
+    expect(server.runs.has(late.eventId)).toBe(false);
+    await bench.passUntil(() => server.runs.has(late.eventId), 10_000, 300);
+    expect(bench.told("warning")).toHaveLength(1);
+  });
+});
+
 describe("a 400 that comes of a clock that is wrong", () => {
   it("ends no event: it is tried again, with one warning, until the clock is right", async () => {
     const bench = outboxBench();

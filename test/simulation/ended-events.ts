@@ -29,7 +29,13 @@ export class EndedEvents {
     this.#ledger.fence("redrive", result.redriven, open.length);
     for (const one of open) {
       if (place !== "kept" && one.key !== undefined) one.place = this.#ledger.nextPlace();
-      Object.assign(one, { state: "pending", dueAt: now, attemptsBefore: one.attempts, blocksKey: false });
+      Object.assign(one, {
+        state: "pending",
+        dueAt: now,
+        backMs: 0,
+        attemptsBefore: one.attempts,
+        blocksKey: false,
+      });
       if (!newIds) continue;
       this.#forget(one);
       const { proof: _proof, ...rest } = one;

@@ -89,6 +89,14 @@ export interface Facts {
   attempts: number;
   attemptsBefore: number;
   firstAttemptAt: number | undefined;
+  /** Whether it was stored with a time of `deliverAt`. */
+  readonly isTimed: boolean;
+  /**
+   * How far the store's clock was put back since it was claimed last, and since its first attempt: what it waits for may
+   * be as much earlier by that clock, as the store follows it, and what it has been through as much later.
+   */
+  backMs: number;
+  firstBackMs: number;
   blocksKey: boolean;
   /** The claim that may still change it. */
   held: Held | undefined;
@@ -125,4 +133,9 @@ export function proofFault(one: Facts, { key, claims, all }: Proof): string | un
   if (one.proof.claims !== claims) return `${shortName(one)} is sent with other claims`;
   const isSigned = one.proof.key === key && one.proof.all !== all;
   return isSigned ? `${shortName(one)} is signed anew, to other bytes` : undefined;
+}
+
+/** Whether a worker holds it in any case. */
+export function isHeldAt({ held, backMs }: Facts, now: number): boolean {
+  return held !== undefined && held.lease.expiresAt - backMs > now;
 }

@@ -83,10 +83,15 @@ export class Holds {
     this.#allRests.set(listener, Math.max(until, this.#allRests.get(listener) ?? 0));
   }
 
-  /** The store's clock was set. A rest that was over is forgotten, and does not come back with the clock. */
+  /**
+   * The store's clock was set. A rest that was over is forgotten, and does not come back with the clock; one that is not may be
+   * as much shorter by a clock that was put back.
+   */
   storeJumped(ms: number): void {
     this.#jumpedMs += Math.abs(ms);
     const before = this.#options.storeNow() - ms;
-    for (const [listener, until] of this.#rests) if (until <= before) this.#rests.delete(listener);
+    for (const [listener, until] of this.#rests)
+      if (until <= before) this.#rests.delete(listener);
+      else if (ms < 0) this.#rests.set(listener, until + ms);
   }
 }

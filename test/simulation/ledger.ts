@@ -15,6 +15,7 @@ import { EndedEvents } from "./ended-events.js";
 import {
   type Facts,
   type Held,
+  isHeldAt,
   isMeant,
   nameOf,
   type Rule,
@@ -84,6 +85,11 @@ export class Ledger {
     this.#limits.storeJumped();
     this.holds.storeJumped(ms);
     this.jumpedMs += Math.abs(ms);
+    if (ms < 0)
+      for (const one of this.facts.values()) {
+        one.backMs -= ms;
+        if (one.state === "pending") one.firstBackMs -= ms;
+      }
     this.#jumpedAt = this.#time.now;
   }
 
@@ -107,6 +113,7 @@ export class Ledger {
           state: "pending",
         },
         ...{ dueAt: Math.max(now, deliverAt), attempts: 0, attemptsBefore: 0, firstAttemptAt: undefined },
+        ...{ isTimed: deliverAt > now, backMs: 0, firstBackMs: 0 },
         ...{ blocksKey: false, held: undefined, runs: 0, sends: 0, recorded: [] },
       });
     }
@@ -134,27 +141,31 @@ export class Ledger {
       this.#claimants.set(lease.token, worker);
       this.#trace.add(worker, "claims", one.listener, one.id);
       if (one.state !== "pending") this.break("due", `${what}: it is ${one.state}`);
-      if (one.held && one.held.lease.expiresAt > now)
+      if (one.held && isHeldAt(one, now))
         this.break("leases", `${what}: ${one.held.worker} holds it for ${one.held.lease.expiresAt - now} ms`);
       const fault = one.held && this.#jumpedAt < one.held.askedAt && this.duties.fault(one.held);
       if (fault) this.break("kept", `${shortName(one)} ${fault}`);
-      if (now < one.dueAt) this.break("due", `${what} ${one.dueAt - now} ms before it is due`);
+      if (now < earliest(one)) this.break("due", `${what} ${one.dueAt - now} ms before it is due`);
       if (this.holds.isPaused(one.listener)) this.break("due", `${what} while ${one.listener} is paused`);
       if (now < this.holds.restsUntil(one.listener)) this.break("due", `${what} while ${one.listener} rests`);
       if (now > (one.firstAttemptAt ?? now) + WINDOW_MS) this.break("window", `${what} past its window`);
       if (text(event.body) !== one.body) this.break("bytes", `${what} with other bytes`);
       if (attempt !== one.attempts + 1)
         this.break("history", `${what} as attempt ${attempt} after ${one.attempts}`);
-      if (firstAttemptAt !== (one.firstAttemptAt ?? now) || sentBefore !== (one.firstAttemptAt !== undefined))
+      const first = one.firstAttemptAt ?? now;
+      const isOwn = firstAttemptAt <= first && firstAttemptAt >= first - one.firstBackMs;
+      if (!isOwn || sentBefore !== (one.firstAttemptAt !== undefined))
         this.break("history", `${what} with another first attempt than its own`);
       this.#inOrder(one, what, now);
       if (one.held) this.onOvertaken(one.held.worker);
       if (one.key !== undefined) this.onKeyClaimed(one);
       const { dueAt, attempts } = one;
-      const before = { dueAt, attempts, firstAttemptAt: one.firstAttemptAt };
+      const before = { dueAt: Math.min(dueAt, now), attempts, firstAttemptAt: one.firstAttemptAt };
       one.attempts = attempt;
-      one.firstAttemptAt ??= now;
+      if (one.firstAttemptAt === undefined) one.firstBackMs = 0;
+      one.firstAttemptAt = firstAttemptAt;
       one.dueAt = lease.expiresAt;
+      one.backMs = 0;
       const times = { askedAt, claimedAt: this.#time.now };
       one.held = { worker, lease, number: attempt, sentBefore, ...times, before, sends: 0 };
       this.#limits.claimed(one.listener, now);
@@ -181,7 +192,7 @@ export class Ledger {
       if (other === one || other.listener !== one.listener || other.key !== one.key) continue;
       const isOpen = other.state === "pending" || other.blocksKey;
       if (isOpen && other.place < one.place) this.break("order", `${what} before ${shortName(other)}`);
-      if (other.state === "pending" && other.held && other.held.lease.expiresAt > now)
+      if (other.state === "pending" && isHeldAt(other, now))
         this.break("order", `${what} beside ${shortName(other)}`);
     }
   }
@@ -272,8 +283,8 @@ export class Ledger {
     for (const { listener, id } of ended) {
       const one = this.facts.get(nameOf(listener, id));
       this.#trace.add("store", "expires", listener, id);
-      const isPast = one && now > (one.firstAttemptAt ?? now) + WINDOW_MS;
-      if (one?.state !== "pending" || now < one.dueAt || !isPast)
+      const isPast = one && now > (one.firstAttemptAt ?? now) - one.firstBackMs + WINDOW_MS;
+      if (one?.state !== "pending" || now < earliest(one) || !isPast)
         this.break("reason", `${listener} ${id} expired inside its window, under a lease or without need`);
       if (one) this.#bury(one, "window", this.#listeners.get(listener)?.onDead === "block");
     }
@@ -366,4 +377,9 @@ export class Ledger {
     one.reason = reason;
     one.blocksKey = blocksKey;
   }
+}
+
+/** When it may be due at the earliest, by the store's clock. */
+function earliest({ dueAt, backMs, isTimed, attempts, attemptsBefore }: Facts): number {
+  return isTimed && attempts === 0 && attemptsBefore === 0 ? dueAt : dueAt - backMs;
 }

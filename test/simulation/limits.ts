@@ -1,4 +1,4 @@
-import { type Facts, type Held, shortName } from "./facts.js";
+import { type Facts, type Held, isHeldAt, shortName } from "./facts.js";
 import type { Ledger } from "./ledger.js";
 import type { ListenerPlan, Plan } from "./plan.js";
 import { DRIFT, MAX_RETRY_AFTER_MS, WINDOW_MS } from "./schedule.js";
@@ -64,7 +64,7 @@ export class ClaimedLimits {
     const { concurrency = 0, rate } = this.#listeners.get(listener) ?? {};
     let leased = 0;
     for (const one of this.#ledger.facts.values())
-      if (one.listener === listener && one.held && one.held.lease.expiresAt > now) leased += 1;
+      if (one.listener === listener && isHeldAt(one, now)) leased += 1;
     if (leased > concurrency)
       this.#ledger.break("limits", `${leased} events of ${listener} are leased, and not ${concurrency}`);
     if (!rate) return;

@@ -22,8 +22,8 @@ export const MUTANTS = [
     ],
     [
       "a lease ends when it begins",
-      'Object.assign(entry, { state: "in-flight", at: expiresAt, token,',
-      'Object.assign(entry, { state: "in-flight", at: now, token,',
+      'Object.assign(entry, { state: "in-flight", at: expiresAt, ...claim });',
+      'Object.assign(entry, { state: "in-flight", at: now, ...claim });',
     ],
     [
       "several of a key at a time",
@@ -111,6 +111,12 @@ export const MUTANTS = [
       "const fresh = newEvents(events, () => undefined);",
       "the page",
     ],
+    [
+      "a clock that was put back is not followed (finding 6)",
+      "if (backMs <= CLOCK_STEP_MS) {",
+      "if (backMs <= Number.MAX_VALUE) {",
+      "the review",
+    ],
   ].map(([name, text, instead, from]) => ({
     name,
     from,
@@ -185,7 +191,7 @@ export const MUTANTS = [
       "await this.#rest(Math.min(retryAfterMs, policy.maxRetryAfterMs));",
       "await this.#rest(retryAfterMs);",
     ],
-    ["a worker does not rest itself (L17)", "limits.pauseUntil(this.#now() + ms);", ""],
+    ["a worker does not rest itself (L17)", "limits.pauseUntil(end);", ""],
     [
       "the window counts from the enqueueing (L20)",
       "{ attempts: attempt - attemptsBeforeRedrive, firstAttemptAt }",
@@ -420,8 +426,8 @@ export const MUTANTS = [
     ],
     [
       "the fence is out of reschedule",
-      "SET due_at = ?, visible_at = ?, turn = iif(? AND ordering_key IS NULL, ${LATER}, turn), ${REMEMBERED}, ${FREED} ${HELD} RETURNING 1",
-      "SET due_at = ?, visible_at = ?, turn = iif(? AND ordering_key IS NULL, ${LATER}, turn), ${REMEMBERED}, ${FREED} WHERE seq = ? AND ? <> '' AND id = ? AND listener = ? AND state = 0 RETURNING 1",
+      "${FREED} FROM (SELECT ? AS at, ? AS later, ? AS until) AS given ${HELD} RETURNING 1",
+      "${FREED} FROM (SELECT ? AS at, ? AS later, ? AS until) AS given WHERE seq = ? AND ? <> '' AND id = ? AND listener = ? AND state = 0 RETURNING 1",
     ],
     [
       "the fence is out of fail",
@@ -475,6 +481,22 @@ export const MUTANTS = [
     file: "src/outbox/sqlite/control.ts",
     text: "visible_at <= ? ORDER BY visible_at LIMIT ${RIPE}",
     instead: "visible_at <= ? - 9e15 ORDER BY visible_at LIMIT ${RIPE}",
+  },
+  {
+    name: "a retry of an attempt that began before is not followed",
+    from: "the page",
+    store: "memory",
+    file: "src/outbox/memory/store.ts",
+    text: "at: at - stepBack(lease.expiresAt - entry.at)",
+    instead: "at",
+  },
+  {
+    name: "a clock that was put back is not followed (finding 6)",
+    from: "the review",
+    store: "sqlite",
+    file: "src/outbox/sqlite/clock.ts",
+    text: "if (seen - now <= CLOCK_STEP_MS) {",
+    instead: "if (seen - now <= Number.MAX_VALUE) {",
   },
   {
     name: "expired events are not counted",

@@ -108,6 +108,7 @@ export function linkedStore(
     find: (id) => call("find", () => inner.find(id)),
     stats: () => call("stats", () => inner.stats()),
     now: () => call("now", () => inner.now()),
+    followClock: () => call("followClock", () => inner.followClock()),
     prune: (before) =>
       call(
         "prune",

@@ -1,7 +1,7 @@
 import type { Outbox } from "hookproof/outbox";
 import { DrawnClock } from "./clocks.js";
 import type { Engine } from "./engine.js";
-import { type Facts, type Rule, shortName, type Violation } from "./facts.js";
+import { type Facts, isHeldAt, type Rule, shortName, type Violation } from "./facts.js";
 import { Ledger } from "./ledger.js";
 import { memoryServer } from "./memory-server.js";
 import { Network } from "./network.js";
@@ -35,6 +35,9 @@ export interface Outcome {
   readonly events: number;
   readonly runs: number;
 }
+
+/** A store's clock that is put back is followed unless the step is as small as this: it was seen up to a minute before. */
+const FOLLOWED_WITHIN_MS = 80_000;
 
 const MINUTE_MS = 60_000;
 /** A world has some thousands of steps; one that turns in a circle never ends. */
@@ -136,7 +139,7 @@ export class World {
       if (!this.#producers.every(({ isDone }) => isDone)) this.#ledger.break("liveness", "a producer waits");
       isOver = true;
     };
-    // What was due by a store's clock that was put back since is due later.
+    // What was given a time by a store's clock that was put back since is due later, and so is all until that is seen.
     this.#time.after(troubleMs, "world", () => {
       // Tokens from the future are waited for one after another, where they are of one ordering key.
       const waits = listeners.some(({ scheme }) => scheme) ? events : 1;
@@ -223,10 +226,14 @@ export class World {
     const worker = this.#workers[random.below(this.#workers.length)];
     if (this.#spells.isHealed || !worker) return;
     const { owner } = worker;
+    const { faults, listeners, scale } = this.#plan;
     if (name === "store's clock jumps") {
-      const ms = Math.round(random.between(-1, 1) * random.pick([2_000, 30_000, 600_000] as const));
+      // Within the hour that the window of seven days leaves.
+      const most = scale === "week" ? 600_000 : 2_400_000;
+      const ms = Math.round(random.between(-1, 1) * random.pick([2_000, 30_000, 600_000, most]));
       this.#trace.add("store", "its clock jumps by", ms);
-      this.#clocksOffMs += Math.abs(ms);
+      const waits = faults["deliver later"] !== undefined || listeners.some(({ scheme }) => scheme);
+      this.#clocksOffMs += waits ? Math.abs(ms) : Math.min(FOLLOWED_WITHIN_MS, Math.max(0, -ms));
       this.#storeClock.jump(ms);
       this.#ledger.storeJumped(ms);
     } else if (name === "worker's clock jumps") {
@@ -326,6 +333,10 @@ export class World {
         delivered: own.filter(({ state }) => state === "delivered").length,
         dead: own.filter(({ state }) => state === "dead").length,
       };
+      // After the store's clock was put back a lease may be over sooner.
+      const isUnsure = pending.some((one) => isHeld(one) !== isHeldAt(one, moment));
+      if (isUnsure && found)
+        Object.assign(counted, { pending: pending.length - found.inFlight, inFlight: found.inFlight });
       for (const what of ["pending", "inFlight", "delivered", "dead"] as const)
         if ((found?.[what] ?? 0) !== counted[what])
           this.#break(

@@ -1,5 +1,5 @@
 // The entries of the memory store, and the queues they stand in.
-import { LOOK_STEPS } from "../engine.js";
+import { CLOCK_AHEAD_MS, LOOK_STEPS } from "../engine.js";
 import type { ClaimedEvent, EventFilter } from "../outbox-store.js";
 import type {
   DeadLetter,
@@ -45,9 +45,45 @@ export function lease(
   const attempt = entry.attempt + 1;
   const firstAttemptAt = entry.firstAttemptAt ?? now;
   const sentBefore = entry.firstAttemptAt !== undefined;
-  Object.assign(entry, { state: "in-flight", at: expiresAt, token, attempt, firstAttemptAt, beforeClaim });
+  const claim = { claimedAt: now, token, attempt, firstAttemptAt, beforeClaim };
+  Object.assign(entry, { state: "in-flight", at: expiresAt, ...claim });
   const held = { listener: event.listener, id: event.id, token, expiresAt };
   return { event, lease: held, attempt, attemptsBeforeRedrive, firstAttemptAt, sentBefore, enqueuedAt, now };
+}
+
+/**
+ * Lets an event go on that was written before the clock was put back: its times are at the latest now, what it has still
+ * to wait is as long as it was to be, and a time of `deliverAt` stays.
+ */
+export function followClock(entry: MemoryEntry, now: number): void {
+  const {
+    enqueuedAt,
+    claimedAt = 0,
+    firstAttemptAt = 0,
+    at,
+    readyAt,
+    attempt,
+    attemptsBeforeRedrive,
+    state,
+  } = entry;
+  const ahead = now + CLOCK_AHEAD_MS;
+  const keepsTime = attempt === 0 && attemptsBeforeRedrive === 0 && readyAt > enqueuedAt;
+  const waits = state === "pending" && attempt === attemptsBeforeRedrive && at > ahead && !keepsTime;
+  if (!isUnfinished(entry) || (Math.max(enqueuedAt, claimedAt, firstAttemptAt) <= ahead && !waits)) return;
+  const isHeld = state === "in-flight" || attempt > attemptsBeforeRedrive;
+  const rest = isHeld && claimedAt > ahead ? now + Math.max(0, at - claimedAt) : Math.min(at, now);
+  entry.at = keepsTime ? readyAt : rest;
+  entry.enqueuedAt = Math.min(enqueuedAt, now);
+  entry.claimedAt &&= Math.min(claimedAt, now);
+  if (!keepsTime) entry.readyAt = Math.min(readyAt, now);
+  if (firstAttemptAt > now) entry.firstAttemptAt = now;
+  const { at: before, firstAttemptAt: firstBefore } = entry.beforeClaim ?? {};
+  if (before !== undefined)
+    entry.beforeClaim = {
+      ...entry.beforeClaim,
+      at: Math.min(before, now),
+      firstAttemptAt: firstBefore && Math.min(firstBefore, now),
+    };
 }
 
 /** What the memory store knows of one event. */
@@ -58,9 +94,11 @@ export interface MemoryEntry {
   /** What is ordered: the ordering key, or the event alone if it has none. */
   readonly key: string;
   state: OutboxEntry["state"];
-  readonly enqueuedAt: number;
+  enqueuedAt: number;
+  /** When it was last claimed. */
+  claimedAt?: number | undefined;
   /** When it was due at first. */
-  readonly readyAt: number;
+  readyAt: number;
   /** When it is due; while it is leased, when the lease expires. */
   at: number;
   /** The token of its last claim. */
@@ -81,8 +119,16 @@ export interface MemoryEntry {
 export interface HeldListener {
   readonly paused?: ListenerPause;
   readonly restsUntil?: number;
+  /** When the rest was noted. */
+  readonly restedAt?: number;
   /** Set while no function of listeners knows it. */
   readonly unknown?: { readonly since: number; readonly until: number } | undefined;
+}
+
+/** A rest that was noted before the clock was put back is as much shorter. */
+export function restAt(held: HeldListener, now: number): HeldListener {
+  const { restsUntil = 0, restedAt = 0 } = held;
+  return restedAt > now ? { ...held, restsUntil: restsUntil - (restedAt - now), restedAt: now } : held;
 }
 
 export function isOf({ event }: MemoryEntry, { listener = event.listener, ids }: EventFilter): boolean {

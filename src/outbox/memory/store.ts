@@ -4,10 +4,12 @@ import { newEventId } from "../../core/event.js";
 import { checkOptions } from "../../core/options.js";
 import {
   allowedBy,
+  CLOCK_STEP_MS,
   eventName,
   inTurn,
   newEvents,
   paceAfter,
+  stepBack,
   UNKNOWN_MOST_MS,
   UNKNOWN_MS,
   unknownListeners,
@@ -18,6 +20,7 @@ import {
   deadLetterOf,
   dueInOrder,
   entryOf,
+  followClock,
   type HeldListener,
   isDue,
   isLeased,
@@ -29,6 +32,7 @@ import {
   MemoryQueues,
   matches,
   newEntry,
+  restAt,
   statsOf,
 } from "./entries.js";
 
@@ -57,6 +61,7 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
   const paces = new Map<string, number>();
   const changes = new Map<string, number>();
   let [sequences, tokens] = [0, 0];
+  let seenAt = clock.now();
 
   const all = () => [...entries.values()];
   const deadOf = (filter: DeadLetterFilter) =>
@@ -174,7 +179,11 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
       );
       return woken(done.length);
     },
-    reschedule: async (lease, at, attempt) => change(lease, attempt, () => ({ state: "pending", at })),
+    reschedule: async (lease, at, attempt) =>
+      change(lease, attempt, (entry) => ({
+        state: "pending",
+        at: at - stepBack(lease.expiresAt - entry.at),
+      })),
     fail: async (lease, failure) =>
       woken(change(lease, failure.attempt, () => ({ state: "dead", failure, endedAt: clock.now() }))),
     async expire(windows) {
@@ -235,6 +244,24 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
     },
     stats: async () => statsOf(all(), held, clock.now()),
     now: async () => clock.now(),
+    async followClock() {
+      const now = clock.now();
+      const backMs = seenAt - now;
+      if (backMs <= CLOCK_STEP_MS) {
+        seenAt = Math.max(seenAt, now);
+        return 0;
+      }
+      const follow = (time: number) => (time > seenAt ? time - backMs : Math.min(time, now));
+      for (const entry of all()) followClock(entry, now);
+      for (const [listener, { paused, unknown, ...rest }] of held)
+        held.set(listener, {
+          ...restAt(rest, now),
+          ...(paused && { paused: { ...paused, since: Math.min(paused.since, now) } }),
+          ...(unknown && { unknown: { since: Math.min(unknown.since, now), until: follow(unknown.until) } }),
+        });
+      seenAt = now;
+      return woken(backMs);
+    },
     onWork(wake) {
       wakes.add(wake);
       return () => wakes.delete(wake);
@@ -292,8 +319,9 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
       return woken(wasPaused);
     },
     async rest(listener, until) {
-      const known = held.get(listener);
-      held.set(listener, { ...known, restsUntil: Math.max(until, known?.restsUntil ?? 0) });
+      const now = clock.now();
+      const known = restAt(held.get(listener) ?? {}, now);
+      held.set(listener, { ...known, restsUntil: Math.max(until, known.restsUntil ?? 0), restedAt: now });
     },
     async cancel(filter) {
       const now = clock.now();

@@ -160,9 +160,11 @@ export function listenerControl(database: Database, names: OutboxNames): Listene
     },
     async rest(listener, until) {
       await database.script([
-        `INSERT INTO ${table} AS h (name, rest_until)
-         VALUES (${text(listener)}, to_timestamp(${Number(until)} / 1000.0))
-         ON CONFLICT (name) DO UPDATE SET rest_until = greatest(h.rest_until, excluded.rest_until)`,
+        // A rest that was noted before the clock was put back is as much shorter.
+        `INSERT INTO ${table} AS h (name, rest_until, rested_at)
+         VALUES (${text(listener)}, to_timestamp(${Number(until)} / 1000.0), now())
+         ON CONFLICT (name) DO UPDATE SET rested_at = now(), rest_until = greatest(
+           h.rest_until - greatest(h.rested_at - now(), interval '0'), excluded.rest_until)`,
       ]);
     },
     cancel: ({ listener, ids }) => (ids ? cancelIds([...new Set(ids)], listener) : cancelAll(listener)),

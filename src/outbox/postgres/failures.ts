@@ -1,11 +1,10 @@
 // Says of an error of PostgreSQL what is wrong with an outbox's schema, and what mends it.
 import { databaseFailure, HookproofError } from "../../core/errors.js";
-import { sqlState } from "../../postgres/database.js";
+import { FORBIDDEN, sqlState } from "../../postgres/database.js";
 import type { OutboxNames } from "./names.js";
 
 /** Undefined table, function, column and schema. */
 const MISSING = new Set(["42P01", "42883", "42703", "3F000"]);
-const FORBIDDEN = "42501";
 
 /** Makes the store's error of the driver's. */
 export function storeFailure({ schema }: OutboxNames) {

@@ -1,7 +1,7 @@
 // Claims events and ends leases in PostgreSQL.
 import { newEventId } from "../../core/event.js";
 import { type Database, jsonLiteral } from "../../postgres/database.js";
-import { inTurn } from "../engine.js";
+import { CLOCK_AHEAD_MS, inTurn } from "../engine.js";
 import type { ClaimedEvent, ClaimRequest, ClaimShare } from "../outbox-store.js";
 import type { Delivery, DeliveryFailure, Lease, OutboxAttempt } from "../records.js";
 import { aboveFloor, belowLook, type LeasesSeen, leaseLook } from "./floor.js";
@@ -116,6 +116,10 @@ export interface Leases {
 
 const HISTORY = "history = CASE WHEN i.attempt IS NULL THEN e.history ELSE e.history || i.attempt::json END";
 
+/** When an event is due that its holder makes due at `i.at`, having a lease until `i.held_until`: see `stepBack`. */
+const DUE = `(i.at - CASE WHEN i.held_until - e.leased_until > ${CLOCK_AHEAD_MS} * interval '1 ms'
+  THEN i.held_until - e.leased_until ELSE interval '0' END)`;
+
 /** An expired lease stays valid until the event is claimed again, which changes the token. */
 const IS_HELD = "e.id = i.id AND e.listener = i.listener AND e.token = i.token";
 
@@ -124,7 +128,7 @@ export function leasing(database: Database, names: OutboxNames): Leases {
 
   const held = (input: readonly object[]) => `i AS (SELECT * FROM json_to_recordset(${jsonLiteral(input)})
     AS i(id uuid, listener text, token uuid, outcome text, attempt text, at timestamptz, reason text, code text,
-      blocks_key boolean))`;
+      blocks_key boolean, held_until timestamptz))`;
 
   /** Ends events: `change` sets their columns, `tallied` is the change of the counts of delivered and dead events. */
   async function end(
@@ -163,13 +167,11 @@ export function leasing(database: Database, names: OutboxNames): Leases {
       return end(leases, input, "state = 'delivered', outcome = i.outcome, body = NULL", "count(*), 0");
     },
     async reschedule(lease, at, attempt) {
-      const input = { ...named(lease), at: new Date(at).toISOString(), attempt: attemptText(attempt) };
-      return (
-        (await giveBack(
-          [input],
-          `due_at = ${aboveFloor(names, "i.at")}, token = NULL, leased_until = NULL, ${HISTORY}, state = ${openState("e.ordering_key", "i.at")}`,
-        )) > 0
-      );
+      const times = { at: new Date(at).toISOString(), held_until: new Date(lease.expiresAt).toISOString() };
+      const input = { ...named(lease), ...times, attempt: attemptText(attempt) };
+      const change = `due_at = ${aboveFloor(names, DUE)}, token = NULL, leased_until = NULL, ${HISTORY},
+        state = ${openState("e.ordering_key", DUE)}`;
+      return (await giveBack([input], change)) > 0;
     },
     async fail(lease, { reason, code, attempt, blocksKey }) {
       const why = { reason, code, attempt: attemptText(attempt), blocks_key: blocksKey };

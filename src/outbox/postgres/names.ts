@@ -32,6 +32,8 @@ export interface OutboxNames {
    * floor.ts.
    */
   readonly floor: string;
+  /** The table with the time at which the database's clock was last seen; see clock.ts. */
+  readonly clock: string;
   /** The advisory lock that is held while ordering keys pass from one event to the next. */
   readonly orderLock: string;
   /** The class of the advisory locks of listeners that are being claimed from. */
@@ -56,6 +58,7 @@ export function outboxNames(name: string): OutboxNames {
     tally: `${schema}.tally`,
     listener: `${schema}.listener`,
     floor: `${schema}.floor`,
+    clock: `${schema}.clock`,
     orderLock: `hashtextextended(${literal(`hookproof ${name} order`)}, 0)`,
     claimLock: `hashtext(${literal(`hookproof ${name} claim`)})`,
     channel: `"hookproof ${name}"`,

@@ -1,6 +1,13 @@
 // The tables of the outbox in PostgreSQL.
 import { HookproofError, messageOf } from "../../core/errors.js";
-import { type Database, literal, type PostgresClient, rowsOf } from "../../postgres/database.js";
+import {
+  type Database,
+  FORBIDDEN,
+  literal,
+  type PostgresClient,
+  rowsOf,
+  sqlState,
+} from "../../postgres/database.js";
 import { enqueueFunctions, storeFunction } from "./enqueue.js";
 import { workerFunctions } from "./functions.js";
 import { MOST_ATTEMPTS, MOST_COUNT, type OutboxNames } from "./names.js";
@@ -81,6 +88,10 @@ const STEPS: readonly ((names: OutboxNames) => string)[] = [
     ${storeFunction(names)}
     ${workerFunctions(names)}`;
   },
+  ({ clock, listener }) => `
+    CREATE TABLE ${clock} (seen_at timestamptz NOT NULL);
+    INSERT INTO ${clock} VALUES (now());
+    ALTER TABLE ${listener} ADD COLUMN rested_at timestamptz;`,
 ];
 
 /** A text that is no body, and a body with what encryption adds to it, in bytes. */
@@ -140,6 +151,22 @@ export async function isPrepared(client: PostgresClient, names: OutboxNames): Pr
   return (await versionOf(client, names)) === STEPS.length;
 }
 
+/** Only the owner of the tables can change them, and it is seldom who enqueues or delivers. */
+async function takeSteps(
+  client: PostgresClient,
+  names: OutboxNames,
+  version: number | undefined,
+): Promise<void> {
+  try {
+    for (const step of STEPS.slice(version ?? 0)) await client.query(step(names));
+  } catch (error) {
+    if (version === undefined || sqlState(error) !== FORBIDDEN) throw error;
+    const words = `The outbox's tables in the schema ${names.schema} have version ${version}, and this program needs ${STEPS.length}: run \`hookproof outbox create\` as the role that made them.`;
+    const said = error instanceof Error ? error.message : String(error);
+    throw new HookproofError("OUTBOX_UNAVAILABLE", `${words} PostgreSQL: ${said}`, { cause: error });
+  }
+}
+
 /**
  * Makes the tables, or brings them up to date. Several processes may do so at the same time.
  *
@@ -161,7 +188,7 @@ export async function prepareTables(database: Database, names: OutboxNames): Pro
       if (rowsOf(await client.query(found)).length === 0) await client.query(`CREATE SCHEMA ${schema}`);
       await client.query(`CREATE TABLE ${schema}.version (version int NOT NULL)`);
     }
-    for (const step of STEPS.slice(version ?? 0)) await client.query(step(names));
+    await takeSteps(client, names, version);
     await client.query(`DELETE FROM ${schema}.version`);
     await client.query(`INSERT INTO ${schema}.version VALUES (${STEPS.length})`);
   });

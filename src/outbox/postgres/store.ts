@@ -5,6 +5,7 @@ import { Database, isCollision, type PostgresClient, type PostgresPool } from ".
 import { filterCopy } from "../engine.js";
 import type { OutboxStore } from "../outbox-store.js";
 import type { ListenerStats, OutboxEntry } from "../records.js";
+import { clockFollower } from "./clock.js";
 import { listenerControl } from "./control.js";
 import { deadLetters, upkeep } from "./dead-letters.js";
 import { enqueueing } from "./enqueue.js";
@@ -66,6 +67,7 @@ export function postgresStore(options: PostgresStoreOptions): OutboxStore<Postgr
   const letters = deadLetters(database, names);
   const ending = upkeep(database, names);
   const control = listenerControl(database, names);
+  const follow = clockFollower(database, names);
   const reads = lookups(database, names);
   const waker = createWaker(database, names, pool.options?.max ?? 10);
   const { wakeAll, wakeHere, wakeSoon } = waker;
@@ -162,6 +164,11 @@ export function postgresStore(options: PostgresStoreOptions): OutboxStore<Postgr
     find: (id) => run(() => reads.find(id)),
     stats: () => run(() => reads.stats()),
     now: () => run(() => reads.now()),
+    async followClock() {
+      const backMs = await run(follow);
+      if (backMs > 0) wakeAll();
+      return backMs;
+    },
     onWork: (wake) => waker.subscribe(wake),
     prune: (before) =>
       run(async () => {

@@ -69,8 +69,10 @@ export function listenerControl(db: SqliteDatabase, access: Access): ListenerCon
       ON CONFLICT (listener) DO UPDATE
       SET paused_at = coalesce(paused_at, excluded.paused_at), pause_reason = excluded.pause_reason
       WHERE paused_at IS NULL OR NOT ?`,
-    rest: `INSERT INTO hookproof_outbox_listeners (listener, rest_until) VALUES (?, ?)
-      ON CONFLICT (listener) DO UPDATE SET rest_until = max(rest_until, excluded.rest_until)`,
+    // A rest that was noted before the clock was put back is as much shorter.
+    rest: `INSERT INTO hookproof_outbox_listeners (listener, rest_until, rested_at) VALUES (?, ?, ?)
+      ON CONFLICT (listener) DO UPDATE SET rested_at = excluded.rested_at,
+        rest_until = max(rest_until - max(0, coalesce(rested_at, 0) - excluded.rested_at), excluded.rest_until)`,
     changed: `INSERT INTO hookproof_outbox_listeners (listener, changed_at) VALUES (?, ?)
       ON CONFLICT (listener) DO UPDATE
       SET changed_at = max(excluded.changed_at, changed_at + 1), unknown_since = NULL, unknown_until = 0`,
@@ -102,7 +104,7 @@ export function listenerControl(db: SqliteDatabase, access: Access): ListenerCon
       return wasPaused;
     },
     async rest(listener, until) {
-      await changing(() => change("rest", listener, until));
+      await changing(() => change("rest", listener, until, clock.now()));
     },
     cancel: async (filter) => cancel(filterCopy(filter)),
     pending: async (filter, limit) => reading(() => pendingEntries(db, show, filter, limit, clock.now())),

@@ -1,7 +1,7 @@
 // Claims events and ends leases in SQLite.
 import { randomUUID } from "node:crypto";
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
-import { allowedBy, inTurn, LATER_MS, paceAfter } from "../engine.js";
+import { allowedBy, CLOCK_AHEAD_MS, inTurn, LATER_MS, paceAfter } from "../engine.js";
 import type { ClaimedEvent, ClaimRequest, ClaimShare } from "../outbox-store.js";
 import type { Delivery, DeliveryFailure, Lease, OutboxAttempt } from "../records.js";
 import { ripening } from "./control.js";
@@ -29,7 +29,7 @@ const canGo = (
 
 const claimSql = (which: string) => `UPDATE hookproof_outbox
   SET lease_token = ?, lease_until = ?, due_at = visible_at, visible_at = ?, attempts = attempts + 1,
-    sent_before = first_attempt_at IS NOT NULL, first_attempt_at = coalesce(first_attempt_at, ?)
+    sent_before = first_attempt_at IS NOT NULL, claimed_at = ?, first_attempt_at = coalesce(first_attempt_at, ?)
   WHERE seq IN (${which})
   RETURNING seq, listener, id, digest, ordering_key, traceparent, encryption_key_id, enqueued_at, due_at,
     attempts, attempts_before_redrive, first_attempt_at, sent_before, lease_token, lease_until,
@@ -74,7 +74,7 @@ export function claiming(db: SqliteDatabase): (request: ClaimRequest, now: numbe
   }
 
   return ({ limit, leaseMs, listeners }, now) => {
-    const lease = [randomUUID(), now + leaseMs, now + leaseMs, now] as const;
+    const lease = [randomUUID(), now + leaseMs, now + leaseMs, now, now] as const;
     ripen(now);
     const served = openOf(listeners, now);
     const open = new Set(served);
@@ -135,6 +135,8 @@ const HELD = `WHERE seq = ? AND lease_token = ? AND id = ? AND listener = ? AND 
 const FREED = "lease_token = NULL, lease_until = NULL";
 /** The attempt joins the history. */
 const REMEMBERED = "history = json_insert(history, '$[#]', json(?))";
+/** When an event is due that its holder makes due at `at`, having a lease until `until`: see `stepBack`. */
+const DUE = `at - iif(until - lease_until > ${CLOCK_AHEAD_MS}, until - lease_until, 0)`;
 const CHANGED = "RETURNING seq, listener, ordering_key";
 
 export function leasing(db: SqliteDatabase): Leases {
@@ -143,7 +145,8 @@ export function leasing(db: SqliteDatabase): Leases {
     deliver: `UPDATE hookproof_outbox
       SET state = ${DELIVERED}, turn = NULL, ended_at = ?, outcome = ?, ${REMEMBERED}, ${FREED} ${HELD} ${CHANGED}`,
     reschedule: `UPDATE hookproof_outbox
-      SET due_at = ?, visible_at = ?, turn = iif(? AND ordering_key IS NULL, ${LATER}, turn), ${REMEMBERED}, ${FREED} ${HELD} RETURNING 1`,
+      SET due_at = ${DUE}, visible_at = ${DUE}, turn = iif(${DUE} > later AND ordering_key IS NULL, ${LATER}, turn),
+        ${REMEMBERED}, ${FREED} FROM (SELECT ? AS at, ? AS later, ? AS until) AS given ${HELD} RETURNING 1`,
     fail: `UPDATE hookproof_outbox SET state = ${DEAD}, turn = iif(?, turn, NULL), ended_at = ?, reason = ?, code = ?,
         ${FREED} ${HELD} ${CHANGED}`,
     remember: `UPDATE hookproof_outbox SET ${REMEMBERED} ${HELD} RETURNING 1`,
@@ -161,7 +164,7 @@ export function leasing(db: SqliteDatabase): Leases {
       return rows.length;
     },
     reschedule: (lease, at, attempt, now) =>
-      ask("reschedule", at, at, at > now + LATER_MS ? 1 : 0, JSON.stringify(attempt), ...held(lease)).length >
+      ask("reschedule", JSON.stringify(attempt), at, now + LATER_MS, lease.expiresAt, ...held(lease)).length >
       0,
     fail(lease, { reason, code, attempt, blocksKey }, now) {
       if (attempt) ask("remember", JSON.stringify(attempt), ...held(lease));

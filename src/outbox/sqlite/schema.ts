@@ -47,6 +47,7 @@ export const IS_HELD = "(paused_at IS NOT NULL OR rest_until > ?)";
  *   while, 0 for one behind an earlier event of its ordering key, and NULL for a finished one, so that a claim does not read events that have to wait.
  * - `ready_at` is when an event was due at first: its age counts from then.
  * - `visible_at` is when an event may be claimed: when it is due, or when its lease expires.
+ * - `claimed_at` is when an event was last claimed, `rested_at` when a rest was last noted. The clock was last seen at `seen_at`; see clock.ts.
  * - `sent_before` says whether there was an attempt before the current one, so that `release` can restore that.
  * - Bodies have a table of their own, because the other columns change several times. A body that several events have,
  *   one for each of several listeners, is in the table of shared ones.
@@ -116,6 +117,9 @@ const STEPS: readonly string[] = [
     WHERE has_aside = 1 AND paused_at IS NULL AND unknown_since IS NULL;
   CREATE INDEX hookproof_outbox_unknown ON hookproof_outbox_listeners (unknown_until)
     WHERE unknown_since IS NOT NULL AND paused_at IS NULL;`,
+  `ALTER TABLE hookproof_outbox ADD COLUMN claimed_at INTEGER;
+  ALTER TABLE hookproof_outbox_listeners ADD COLUMN rested_at INTEGER;
+  CREATE TABLE hookproof_outbox_clock (seen_at INTEGER NOT NULL);`,
 ];
 
 /**
@@ -173,6 +177,7 @@ export interface OutboxRow {
   sent_before: number | null;
   lease_token: string | null;
   lease_until: number | null;
+  claimed_at: number | null;
   ended_at: number | null;
   outcome: Delivery["outcome"] | null;
   reason: DeliveryFailure["reason"] | null;
@@ -185,7 +190,16 @@ export interface OutboxRow {
 /** The columns of a row that a claim returns. */
 export type ClaimedRow = Omit<
   OutboxRow,
-  "ready_at" | "state" | "turn" | "visible_at" | "ended_at" | "outcome" | "reason" | "code" | "history"
+  | "ready_at"
+  | "state"
+  | "turn"
+  | "visible_at"
+  | "claimed_at"
+  | "ended_at"
+  | "outcome"
+  | "reason"
+  | "code"
+  | "history"
 >;
 
 /** The token of a lease names its row: to find that by the event's id, a page of a large index is read for each event. */

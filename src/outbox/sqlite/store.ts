@@ -11,6 +11,7 @@ import {
 import { filterCopy } from "../engine.js";
 import type { OutboxStore } from "../outbox-store.js";
 import type { ListenerStats, OutboxEntry } from "../records.js";
+import { clockFollower } from "./clock.js";
 import { type HeldRow, holdOf, listenerControl } from "./control.js";
 import { createWaker, fileCheck, isDurable, openOutboxFile, unavailable, withCodes } from "./database.js";
 import { deadLetters, type Place, upkeep } from "./dead-letters.js";
@@ -143,6 +144,7 @@ export function sqliteStore(options: SqliteStoreOptions): OutboxStore<SqliteData
       return stats;
     },
     now: async () => clock.now(),
+    followClock: clockFollower(db, { changing, reading, clock }),
     onWork: (wake) => waker.subscribe(wake),
     async prune(before) {
       const own = { ...before };

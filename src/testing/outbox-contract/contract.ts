@@ -1,5 +1,6 @@
 // All rules of an outbox store.
 import type { ContractCase } from "../contract-case.js";
+import { clockRules } from "./clock-rules.js";
 import { controlRules } from "./control-rules.js";
 import { deadLetterRules, upkeepRules } from "./dead-letter-rules.js";
 import { enqueueRules } from "./enqueue-rules.js";
@@ -36,4 +37,5 @@ export const outboxStoreContract: readonly ContractCase<OutboxStoreSubject>[] = 
   ...failureRules,
   ...controlRules,
   ...manyRules,
+  ...clockRules,
 ];

@@ -10,7 +10,10 @@ import { type ContractCase, expectSame } from "../contract-case.js";
 export interface OutboxStoreSubject<Tx = unknown> {
   /** Opens a store over the same events each time, as another process does, or the same one after a restart. */
   open(): OutboxStore<Tx> | Promise<OutboxStore<Tx>>;
-  /** Lets time pass for the store: moves its clock forward, or every stored time back. */
+  /**
+   * Lets time pass for the store: moves its clock forward, or every stored time back. Below 0 it puts the clock back, or
+   * every stored time forward.
+   */
   passTime(ms: number): void | Promise<void>;
   /** Runs work inside a transaction of the caller's own; absent if the store has no transactions. */
   transaction?(end: "commit" | "rollback", work: (tx: Tx) => Promise<void>): Promise<void>;
