@@ -121,8 +121,8 @@ export const COMMAND_LINE = {
     "Check the file or URL; the program that enqueues makes the outbox.",
   ],
   DRIVER_MISSING: [
-    "PostgreSQL is reached through the package pg, which is not installed with this program.",
-    "npm install pg",
+    "PostgreSQL is reached through the package pg, which is installed neither with this program nor in the folder where it runs.",
+    "npm install pg, in the folder where the command runs",
   ],
   LISTENERS_MISSING: [
     "A worker delivers to the profiles that have a target, and there is none.",

@@ -1,6 +1,7 @@
 // Opens the outbox that flag, environment or configuration names.
 import { closeSync, openSync, readSync, statSync } from "node:fs";
-import { resolve } from "node:path";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
 import { HookproofError } from "hookproof";
 import type { OpenSqliteDatabase } from "hookproof/node";
 import type { OutboxStore } from "hookproof/outbox/store";
@@ -184,13 +185,30 @@ function requireOutbox(open: () => OpenSqliteDatabase, file: string, create: boo
   });
 }
 
+/**
+ * The driver beside this program, or that of the folder in which it runs: an application that enqueues has one.
+ *
+ * @throws {CliError} DRIVER_MISSING
+ */
+async function driver(): Promise<typeof import("pg")["default"]> {
+  const folder = process.cwd();
+  try {
+    return (await import("pg")).default;
+  } catch {
+    // not installed with it
+  }
+  try {
+    return createRequire(join(folder, "package.json"))("pg") as typeof import("pg")["default"];
+  } catch {
+    throw new CliError(EXIT.setup, "DRIVER_MISSING", "An outbox on PostgreSQL needs the package pg.", {
+      hint: `Type npm install pg in the folder ${folder}, or npm install --global pg where this program is installed globally.`,
+    });
+  }
+}
+
 /** Opens an outbox on PostgreSQL; the driver is loaded only here, and is not installed with this program. */
 async function openPostgresOutbox(url: URL, schema: string, create: boolean): Promise<OpenOutbox> {
-  const { default: pg } = await import("pg").catch(() => {
-    throw new CliError(EXIT.setup, "DRIVER_MISSING", "An outbox on PostgreSQL needs the package pg.", {
-      hint: "Install it beside this program: npm install pg (with --global, if this is).",
-    });
-  });
+  const pg = await driver();
   const name = `${url.protocol}//${url.host}${url.pathname}`;
   const pool = new pg.Pool({ connectionString: url.href, connectionTimeoutMillis: 10_000 });
   pool.on("error", () => {}); // the next query fails with it
