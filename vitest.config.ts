@@ -13,7 +13,7 @@ const ADDED = {
     "test/replay/{copies-over-http,postgres-*,redis-*,replay-across-*}.test.ts",
     "test/outbox/postgres/*.test.ts",
     "cli/test/outbox-postgresql.test.ts",
-    "test/examples/outbox-tenants.test.ts",
+    "test/examples/{outbox-tenants,orm}.test.ts",
     "test/image/compose.test.ts",
   ],
   // The packed packages, installed and compiled as their users do.

@@ -27,7 +27,7 @@ const apt = `DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --
 /** Folders with packages of their own, which only some tests need. */
 const FOLDERS = [
   ...["test/drivers", "test/interop", "test/doctor/diagnose/frameworks/node", "test/types/compilers"],
-  ...["test/service/generators", "test/image/kubernetes", "test/runtimes", "bench"],
+  ...["test/service/generators", "test/image/kubernetes", "test/runtimes", "bench", "examples/orm"],
 ];
 const installs = FOLDERS.map(
   (folder) =>
@@ -35,6 +35,9 @@ const installs = FOLDERS.map(
 );
 // npm ci would demand the compiler of every platform, which not every registry has.
 installs.push("npm install --prefix site --no-save --ignore-scripts");
+
+// Prisma's client is made from its schema, by what npm has brought.
+installs.push("npm run --prefix examples/orm generate");
 
 const vitest = "node node_modules/vitest/vitest.mjs run";
 // From here on a skipped test is an error, but for these: Debian's age is older, and the long forms are another run.

@@ -1,4 +1,4 @@
-// The outbox inside a transaction of Drizzle: what enqueue needs of it is a query(text, values).
+// The outbox inside a transaction of Drizzle: what enqueue needs of it is a function that runs a statement.
 import { sql, TransactionRollbackError } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
 import { boolean, pgTable, text } from "drizzle-orm/pg-core";
@@ -30,15 +30,10 @@ const outbox = createOutbox({
   },
 });
 
-/** A transaction of Drizzle as the outbox takes it. Its statement names $1, $2 and so on once each, in their order. */
-function clientOf(tx) {
-  const bind = (text, values) =>
-    sql.join(
-      text
-        .split(/\$\d+/)
-        .flatMap((part, n) => (n === 0 ? [] : [sql`${values[n - 1]}`]).concat(sql.raw(part))),
-    );
-  return { query: (text, values = []) => tx.execute(bind(text, values)) };
+/** A statement of the outbox in Drizzle's form. Its text names $1, $2 and so on once each, in their order. */
+function statement(text, values) {
+  const parts = text.split(/\$\d+/);
+  return sql.join(parts.flatMap((part, n) => (n === 0 ? [] : [sql`${values[n - 1]}`]).concat(sql.raw(part))));
 }
 
 /** @returns whether the user was active; if not, nothing is stored and nothing is sent */
@@ -47,7 +42,7 @@ function offboard(userId) {
     .transaction(async (tx) => {
       await outbox.enqueue(
         { listener: "offboarding", payload: { type: "user.offboarded", userId } },
-        { tx: clientOf(tx) },
+        { tx: (text, values) => tx.execute(statement(text, values)) },
       );
       const stored = await tx.insert(users).values({ id: userId, active: false }).onConflictDoNothing();
       if (stored.rowCount === 0) tx.rollback();

@@ -2,11 +2,32 @@
 import { within } from "../core/clock.js";
 import { databaseFailure, HookproofError } from "../core/errors.js";
 
-/** Runs statements: a `Client` or `PoolClient` of `pg`, or an object around an ORM's transaction. */
+/** Runs statements: a `Client` or `PoolClient` of `pg`, or the transaction of an ORM that has such a `query`. */
 export interface PostgresClient {
-  /** Runs one statement; the result has its `rows`. */
+  /** Runs one statement; the result is its rows, or has them as `rows`. */
   query(text: string, values?: unknown[]): Promise<unknown>;
 }
+
+/** The rows of a statement, or what a driver or an ORM gives with them. */
+export type PostgresRows = readonly unknown[] | { readonly rows: readonly unknown[] };
+
+/**
+ * Runs one statement in a transaction of your ORM, and gives its rows. The text names `$1`, `$2` and so on once each and
+ * in their order, and has no question mark, so that `text.replace(/\$\d+/g, "?")` is the same statement for an ORM that
+ * wants those. The values are texts.
+ *
+ * @example
+ * ```ts
+ * import type { PostgresQuery } from "hookproof/outbox/postgres";
+ *
+ * declare const tx: { $queryRawUnsafe<Rows>(text: string, ...values: unknown[]): Promise<Rows> }; // Prisma's
+ * const query: PostgresQuery = (text, values) => tx.$queryRawUnsafe<unknown[]>(text, ...values);
+ * ```
+ */
+export type PostgresQuery = (text: string, values: string[]) => PromiseLike<PostgresRows>;
+
+/** A transaction that is open: a client of `pg`, whatever has the `query` of one, or a function that runs a statement. */
+export type PostgresTransaction = PostgresClient | PostgresQuery;
 
 /** The part of a pool's client that the store uses. */
 export interface PostgresPoolClient extends PostgresClient {
@@ -337,11 +358,20 @@ function withinTime<Value>(work: Promise<Value>, ms: number): Promise<Value> {
 /** The SQLSTATE of a right that the role lacks. */
 export const FORBIDDEN = "42501";
 
-/** The SQLSTATE of an error of the server; an ORM may have wrapped it. */
+/** How many objects of an error are looked at. */
+const MOST_PARTS = 50;
+
+/** The SQLSTATE of an error of the server; an ORM may have wrapped it, each under a name of its own. */
 export function sqlState(error: unknown): string | undefined {
-  const { code, severity, cause } = Object(error) as { code?: unknown; severity?: unknown; cause?: unknown };
-  if (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && severity !== undefined) return code;
-  return cause === undefined ? undefined : sqlState(cause);
+  const parts = new Set([error]);
+  for (const part of parts) {
+    if (typeof part !== "object" || part === null) continue;
+    const { code, severity } = part as { code?: unknown; severity?: unknown };
+    if (typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && severity !== undefined) return code;
+    for (const { value } of Object.values(Object.getOwnPropertyDescriptors(part)))
+      if (typeof value === "object" && parts.size < MOST_PARTS) parts.add(value);
+  }
+  return undefined;
 }
 
 /** Whether it is a deadlock or a serialization failure: the same work may succeed if it runs again. */

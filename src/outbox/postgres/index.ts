@@ -8,4 +8,11 @@ export { type PostgresStoreOptions, postgresStore } from "./store.js";
 
 // The parts of `pg` that it uses
 
-export type { PostgresClient, PostgresPool, PostgresPoolClient } from "../../postgres/database.js";
+export type {
+  PostgresClient,
+  PostgresPool,
+  PostgresPoolClient,
+  PostgresQuery,
+  PostgresRows,
+  PostgresTransaction,
+} from "../../postgres/database.js";

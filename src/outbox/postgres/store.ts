@@ -1,7 +1,12 @@
 // An outbox store in PostgreSQL.
 import { isEventId } from "../../core/event.js";
 import { checkOptions, checkWholeNumber, type OptionNames } from "../../core/options.js";
-import { Database, isCollision, type PostgresClient, type PostgresPool } from "../../postgres/database.js";
+import {
+  Database,
+  isCollision,
+  type PostgresPool,
+  type PostgresTransaction,
+} from "../../postgres/database.js";
 import { filterCopy } from "../engine.js";
 import type { OutboxStore } from "../outbox-store.js";
 import type { ListenerStats, OutboxEntry } from "../records.js";
@@ -15,6 +20,7 @@ import { claiming, leasing } from "./leases.js";
 import { type OutboxNames, outboxNames } from "./names.js";
 import { ms } from "./rows.js";
 import { IS_BEHIND, isPrepared, prepareTables } from "./schema.js";
+import { OutsideTransaction, requireTransaction, transactionOf } from "./transaction.js";
 import { createWaker } from "./wake.js";
 
 /** Options of `postgresStore`. */
@@ -31,8 +37,8 @@ const NAMES: OptionNames<PostgresStoreOptions> = { pool: 1, schema: "string", ti
 
 /**
  * An outbox store in PostgreSQL 13 or later, for any number of machines. To enqueue inside a transaction of yours, pass
- * a client of `pg`, or any object with `query(text, values)`, as `tx`. All times are the database's. The first call
- * makes the tables, or brings them up to date.
+ * as `tx` its client of `pg`, or a function that runs a statement in the transaction of your ORM (`PostgresQuery`). All
+ * times are the database's. The first call makes the tables, or brings them up to date.
  *
  * The store works behind PgBouncer in transaction mode. If the pool has four connections or more, one of them listens
  * for notifications; where those do not arrive, workers find events by asking ten times a second.
@@ -54,7 +60,7 @@ const NAMES: OptionNames<PostgresStoreOptions> = { pool: 1, schema: "string", ti
  * const store = postgresStore({ pool });
  * ```
  */
-export function postgresStore(options: PostgresStoreOptions): OutboxStore<PostgresClient> {
+export function postgresStore(options: PostgresStoreOptions): OutboxStore<PostgresTransaction> {
   checkOptions("postgresStore", options, NAMES);
   const { pool, schema = "hookproof", timeoutMs = 5_000 } = options;
   checkWholeNumber("timeoutMs", timeoutMs);
@@ -95,20 +101,22 @@ export function postgresStore(options: PostgresStoreOptions): OutboxStore<Postgr
   }
 
   /** Looks for the tables over the caller's client first, because that may be the pool's last connection. */
-  async function enqueueInside(client: PostgresClient, events: Parameters<typeof enqueue.inTransaction>[1]) {
+  async function enqueueInside(tx: PostgresTransaction, events: Parameters<typeof enqueue.inTransaction>[1]) {
+    const client = transactionOf(tx, pool);
     try {
       if (!prepared && (await isPrepared(client, names))) prepared = Promise.resolve();
       await prepare();
+      await requireTransaction(tx, client, names);
       await enqueue.inTransaction(client, events);
     } catch (error) {
-      throw isCollision(error) ? error : failure(error, false);
+      throw isCollision(error) || error instanceof OutsideTransaction ? error : failure(error, false);
     }
   }
 
   return {
     async enqueue(events, tx) {
-      if (tx !== undefined) requireTransaction(tx, pool);
       const given = [...events];
+      if (tx !== undefined) transactionOf(tx, pool);
       if (given.length === 0) return;
       if (tx === undefined) return changing(wakeAll, () => enqueue.byItself(database, given));
       await enqueueInside(tx, given);
@@ -179,19 +187,6 @@ export function postgresStore(options: PostgresStoreOptions): OutboxStore<Postgr
       waker.stop();
     },
   };
-}
-
-/** Refuses a pool, and a client outside a transaction: each statement would be a transaction of its own. */
-function requireTransaction(tx: PostgresClient, pool: PostgresPool): void {
-  if (typeof tx?.query !== "function")
-    throw new TypeError(
-      "tx must be a client of pg inside a transaction, or have a query(text, values) of one",
-    );
-  const { totalCount, getTransactionStatus } = tx as { totalCount?: unknown; getTransactionStatus?: unknown };
-  if ((tx as unknown) === pool || typeof totalCount === "number")
-    throw new TypeError("tx must be a client inside a transaction, and not a pool");
-  if (typeof getTransactionStatus === "function" && getTransactionStatus.call(tx) === "I")
-    throw new TypeError("tx is a client without a transaction: run BEGIN on it first");
 }
 
 type StatsRow = Pick<ListenerStats, "listener" | "pending" | "delivered" | "dead"> & {

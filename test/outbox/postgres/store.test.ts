@@ -2,7 +2,7 @@ import { drizzle } from "drizzle-orm/node-postgres";
 import { type SQL, sql } from "drizzle-orm/sql";
 import { hmacSigner } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
-import { type PostgresClient, postgresStore } from "hookproof/outbox/postgres";
+import { type PostgresQuery, type PostgresTransaction, postgresStore } from "hookproof/outbox/postgres";
 import type { ClaimedEvent } from "hookproof/outbox/store";
 import { CompiledQuery, Kysely, PostgresDialect } from "kysely";
 import pg from "pg";
@@ -22,8 +22,9 @@ const WINDOW_MS = 600_000;
 const HOUR_MS = 60 * 60_000;
 
 /** A transaction of Drizzle as the store takes it. */
-const ofDrizzle = (tx: { execute(query: SQL): Promise<unknown> }): PostgresClient => ({
-  query: (text, values = []) =>
+const ofDrizzle =
+  (tx: { execute(query: SQL): Promise<pg.QueryResult> }): PostgresQuery =>
+  (text, values) =>
     tx.execute(
       sql.join(
         text
@@ -32,8 +33,7 @@ const ofDrizzle = (tx: { execute(query: SQL): Promise<unknown> }): PostgresClien
             index === 0 ? [sql.raw(part)] : [sql`${values[index - 1]}`, sql.raw(part)],
           ),
       ),
-    ),
-});
+    );
 
 describeWith("postgresql", postgres)("postgresStore", () => {
   let outbox: TestOutbox;
@@ -186,7 +186,7 @@ describeWith("postgresql", postgres)("postgresStore", () => {
     await pool.query(`CREATE TABLE ${table} (id text)`);
     const kysely = new Kysely<never>({ dialect: new PostgresDialect({ pool }) });
     const insert = `INSERT INTO ${table} VALUES ('1')`;
-    const ways: Record<string, (work: (tx: PostgresClient) => Promise<void>) => Promise<void>> = {
+    const ways: Record<string, (work: (tx: PostgresTransaction) => Promise<void>) => Promise<void>> = {
       async pg(work) {
         const given = await client();
         await given.query(insert);
@@ -208,7 +208,7 @@ describeWith("postgresql", postgres)("postgresStore", () => {
           .transaction()
           .execute(async (tx) => {
             await tx.executeQuery(CompiledQuery.raw(insert));
-            await work({ query: (text, values) => tx.executeQuery(CompiledQuery.raw(text, values)) });
+            await work((text, values) => tx.executeQuery(CompiledQuery.raw(text, values)));
           })
           .catch(() => {}),
     };
@@ -246,6 +246,67 @@ describeWith("postgresql", postgres)("postgresStore", () => {
       await expect(store.enqueue([event], tx as never)).rejects.toThrow(TypeError);
     idle.release();
     expect(await store.find(event.id)).toEqual([]);
+  });
+
+  it("takes rows alone and rows in an object, from a function and a query, and nothing else", async () => {
+    const answers: ((result: pg.QueryResult) => unknown)[] = [
+      (result) => result,
+      ({ rows }) => rows,
+      ({ rows }) => ({ rows }),
+    ];
+    for (const shape of answers) {
+      const given = await client();
+      const run = async (text: string, values: unknown[] = []) => shape(await given.query(text, values));
+      const events = [outboxEvent("by a function"), outboxEvent("by a query")];
+      await store.enqueue([events[0] as never], run as PostgresQuery);
+      await store.enqueue([events[1] as never], { query: run });
+      await given.query("COMMIT");
+      given.release();
+      expect(await taken()).toEqual(events.map(({ id }) => id));
+    }
+    for (const wrong of [undefined, null, 1, "rows", {}, { rows: 1 }])
+      for (const tx of [async () => wrong, { query: async () => wrong }])
+        await expect(store.enqueue([outboxEvent("one")], tx as never)).rejects.toThrow("tx gave no rows");
+    expect(await store.stats()).toMatchObject([{ pending: 0, inFlight: 6 }]);
+  });
+
+  it("refuses a function that runs each statement in a transaction of its own, and stores nothing", async () => {
+    const event = outboxEvent("one");
+    const wrong: PostgresTransaction[] = [
+      (text, values) => pool.query(text, values),
+      { query: (text, values) => pool.query(text, values) },
+    ];
+    for (const tx of wrong) {
+      const refused = Promise.resolve(store.enqueue([event], tx));
+      await expect(refused).rejects.toThrow("outside a transaction");
+      await expect(refused).rejects.toBeInstanceOf(TypeError);
+    }
+    expect(await store.find(event.id)).toEqual([]);
+  });
+
+  it("has statements that any ORM can take: each value once and in its order, all texts, no question mark", async () => {
+    const given = await client();
+    const seen: [string, unknown[]][] = [];
+    const tx: PostgresQuery = (text, values) => {
+      seen.push([text, values]);
+      return given.query(text, values);
+    };
+    const events = [outboxEvent("one", { orderingKey: "k" }), outboxEvent("?", { listener: "a ? $1 b" })];
+    const shared = outboxEvent("several");
+    await store.enqueue([...events, shared, { ...shared, listener: "others" }], tx);
+    await store.enqueue([outboxEvent("beside"), events[0] as never], tx);
+    const other = outboxEvent("other", { id: events[0]?.id ?? "" });
+    await expect(store.enqueue([outboxEvent("removed"), other], tx)).rejects.toMatchObject({
+      code: "EVENT_ID_REUSED",
+    });
+    await given.query("ROLLBACK");
+    given.release();
+    expect(seen.length).toBeGreaterThan(5);
+    for (const [text, values] of seen) {
+      expect(text.match(/\$\d+/g) ?? []).toEqual(values.map((_, index) => `$${index + 1}`));
+      expect(text).not.toContain("?");
+      expect(values.every((value) => typeof value === "string")).toBe(true);
+    }
   });
 
   it("delivers nothing of a transaction before its commit", async () => {
