@@ -18,6 +18,7 @@ import { hasTool } from "../kit/outside-tool.js";
 interface Library {
   Webhook: new (
     secret: string,
+    options?: { format: "raw" },
   ) => {
     sign(id: string, timestamp: Date, payload: string): string;
     verify(payload: string, headers: Record<string, string>): unknown;
@@ -84,6 +85,37 @@ for (const name of ["standardwebhooks", "svix"]) {
       expect(await post("msg_0", JSON.stringify(PAYLOADS[0]))).toBe(200);
       expect(received).toEqual(PAYLOADS.map((payload, n) => [`msg_${n}`, payload]));
       expect(await post("msg_9", '{"a":1}', '{"a":2}')).toBe(401);
+    });
+
+    it("agrees on secrets without a prefix, raw ones and loosely padded ones, and on Svix's headers where it has them", async () => {
+      const encoded = generateStandardSecret().slice("whsec_".length);
+      const loose = "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwBr";
+      const raw = "a raw secret; letter by letter";
+      const cases = [
+        [encoded, { secretForm: "base64" }, undefined],
+        [raw, { secretForm: "raw" }, { format: "raw" }],
+        [`whsec_${loose}`, { loosePadding: true }, undefined],
+        [`${loose}=`, { secretForm: "base64", loosePadding: true }, undefined],
+      ] as const;
+      for (const headers of name === "svix" ? (["webhook", "svix"] as const) : (["webhook"] as const))
+        for (const [secrets, form, theirs] of cases) {
+          const options = { secrets, headers, ...form };
+          const event = createEvent({ text: "café" });
+          const signer = standardWebhooksSigner(options);
+          const request = await signRequest({ url: "https://hooks.example.com", signer, event });
+          const other = new Webhook(secrets, theirs);
+          const text = Buffer.from(request.body).toString("utf8");
+          expect(other.verify(text, request.headers)).toEqual({ text: "café" });
+          const now = new Date();
+          const lines = {
+            [`${headers}-id`]: "msg_1",
+            [`${headers}-timestamp`]: String(Math.floor(now.getTime() / 1000)),
+            [`${headers}-signature`]: other.sign("msg_1", now, text),
+          };
+          const receiver = createReceiver({ verifier: standardWebhooksVerifier(options) });
+          const verdict = await receiver.verify({ method: "POST", url: "/", headers: lines, body: text });
+          expect(verdict.ok, JSON.stringify([headers, form])).toBe(true);
+        }
     });
   });
 }

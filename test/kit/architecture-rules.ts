@@ -98,7 +98,7 @@ export const DOCTOR_TAKES: Readonly<Record<string, readonly string[]>> = {
   sender: ["send-many", "sign-request"],
   schemes: ["classification", "scheme"],
   "schemes/access-governance": ["claims", "likely-causes", "listener-url", "protocol", "secret"],
-  "schemes/standard-webhooks": ["sign"],
+  "schemes/standard-webhooks": ["key", "sign"],
   "schemes/http-signature": ["sign", "signature-fields", "verify"],
   "schemes/security-event-token": ["sign"],
 };

@@ -39,6 +39,7 @@ const MORE_FILES: Readonly<Record<string, string>> = {
   "access-governance/protocol.ts": "its header names, and what is signed",
   "access-governance/secret.ts": "its secrets",
   "http-signature/signature-fields.ts": "reads the two headers, for both sides and the mistakes",
+  "standard-webhooks/key.ts": "its secrets and the names of its headers, for both sides and the mistakes",
 };
 
 const schemes = readdirSync(new URL(FOLDER, root), { withFileTypes: true })

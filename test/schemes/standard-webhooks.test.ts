@@ -332,7 +332,14 @@ describe("a wrong key is refused where it is given", () => {
     ["a secret of the default scheme", generateSecret(), /does not begin with whsec_/],
     ["base64url", "whsec_--__--__--__--__--__--__--__--__", /not whsec_ and base64/],
     ["a space", `whsec_${base64(24)} `, /not whsec_ and base64/],
-    ["three times padding", `whsec_${base64(25)}=`, /not whsec_ and base64/],
+    [
+      "three times padding",
+      `whsec_${base64(25)}=`,
+      /padding or last bits that no encoder writes.*loosePadding/,
+    ],
+    ["bits of no byte at the end", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwBr", /loosePadding/],
+    ["one character too many", `whsec_${"A".repeat(33)}`, /not whsec_ and base64/],
+    ["a text of 1,025 bytes", `whsec_${base64(1_025)}`, /1,?025 bytes, too many/],
     ["nothing behind the prefix", "whsec_", /is empty/],
     ["no text", 7, /must be a text|texts such as/],
     ["none", [], /1 to 10/],
@@ -422,5 +429,139 @@ it("410 ends an event at once, and says why", async () => {
   expect(error).toMatchObject({
     code: "REQUEST_REFUSED",
     hint: expect.stringContaining("410 Gone") as string,
+  });
+});
+
+describe("what two sides may have agreed on otherwise", () => {
+  const key = Buffer.alloc(24, 7);
+  const encoded = key.toString("base64");
+
+  /** The signature of an event, with its names of the headers. */
+  async function signed(options: Parameters<typeof standardWebhooksSigner>[0]) {
+    const event = createEvent({ n: 1 });
+    const { headers, body: sent } = await signRequest({
+      url: URL,
+      signer: standardWebhooksSigner(options),
+      event,
+      clock,
+    });
+    return { headers, body: sent };
+  }
+
+  async function accepts(
+    request: Awaited<ReturnType<typeof signed>>,
+    options: Parameters<typeof standardWebhooksVerifier>[0],
+  ) {
+    const receiver = createReceiver({ verifier: standardWebhooksVerifier(options), clock });
+    return receiver.verify({ method: "POST", url: "/in", ...request });
+  }
+
+  it.each(["webhook", "svix", "x-webhook"] as const)(
+    "headers named %s-id, and no others",
+    async (headers) => {
+      const secrets = VECTOR.secret;
+      const request = await signed({ secrets, headers });
+      const own = ["id", "signature", "timestamp"].map((part) => `${headers}-${part}`);
+      expect(
+        Object.keys(request.headers)
+          .filter((name) => /-(?:id|signature|timestamp)$/.test(name))
+          .sort(),
+      ).toEqual(own);
+      for (const other of ["webhook", "svix", "x-webhook"] as const) {
+        const verdict = await accepts(request, { secrets, headers: other });
+        expect(verdict.ok).toBe(other === headers);
+        if (!verdict.ok)
+          expect(verdict.checks.at(-1)).toMatchObject({
+            step: "event-id",
+            rule: expect.stringContaining(`${other}-id is one text`),
+          });
+      }
+      expect((await accepts(request, { secrets })).ok).toBe(headers === "webhook");
+    },
+  );
+
+  it("another sender's option headers cannot set them", async () => {
+    const sender = (name: string) =>
+      createSender({
+        url: URL,
+        signer: standardWebhooksSigner({ secrets: VECTOR.secret, headers: "svix" }),
+        headers: { [name]: "x" },
+      });
+    expect(() => sender("Svix-Id")).toThrow(/svix-id/i);
+  });
+
+  it("secrets without a prefix, raw ones, and loose padding sign with the key that was agreed on", async () => {
+    const prefixed = `whsec_${encoded}`;
+    const raw = "a raw secret; not decoded: +/=";
+    const asPrefixed = (bytes: Uint8Array) => `whsec_${Buffer.from(bytes).toString("base64")}`;
+    const loose = "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwBr"; // of the Python library's own tests
+    const looseKey = Buffer.from(loose, "base64");
+    const cases = [
+      [{ secrets: encoded, secretForm: "base64" }, prefixed],
+      [{ secrets: raw, secretForm: "raw" }, asPrefixed(Buffer.from(raw))],
+      [{ secrets: prefixed, secretForm: "raw" }, asPrefixed(Buffer.from(prefixed))],
+      [{ secrets: `whsec_${loose}`, loosePadding: true }, asPrefixed(looseKey)],
+      [{ secrets: `whsec_${loose}=`, loosePadding: true }, asPrefixed(looseKey)],
+      [{ secrets: `${loose}====`, secretForm: "base64", loosePadding: true }, asPrefixed(looseKey)],
+      [{ secrets: prefixed, loosePadding: true }, prefixed],
+    ] as const;
+    for (const [options, plain] of cases) {
+      expect((await accepts(await signed(options), { secrets: plain })).ok, JSON.stringify(options)).toBe(
+        true,
+      );
+      expect((await accepts(await signed({ secrets: plain }), options)).ok).toBe(true);
+      expect((await accepts(await signed(options), { secrets: VECTOR.secret })).ok).toBe(false);
+    }
+    // A function's secrets are in the same form.
+    const request = await signed({ secrets: async () => [raw, `${raw} 2`], secretForm: "raw" });
+    expect((await accepts(request, { secrets: `${raw} 2`, secretForm: "raw" })).ok).toBe(true);
+  });
+
+  it.each<[string, object, RegExp]>([
+    [
+      "a prefix where none was agreed on",
+      { secrets: `whsec_${encoded}`, secretForm: "base64" },
+      /begins with whsec_/,
+    ],
+    [
+      "a private key without a prefix's form",
+      { secrets: `whsk_${encoded}`, secretForm: "base64" },
+      /begins with whsk_/,
+    ],
+    ["no prefix by default", { secrets: encoded }, /needs the option secretForm/],
+    [
+      "15 bytes of base64",
+      { secrets: Buffer.alloc(15).toString("base64"), secretForm: "base64" },
+      /15 bytes, too few/,
+    ],
+    ["15 raw bytes", { secrets: "x".repeat(15), secretForm: "raw" }, /15 bytes, too few/],
+    ["1,025 raw bytes", { secrets: "x".repeat(1_025), secretForm: "raw" }, /too many/],
+    ["a raw secret with a line break", { secrets: `${"x".repeat(32)}\n`, secretForm: "raw" }, /white space/],
+    ["an empty raw secret", { secrets: "", secretForm: "raw" }, /is empty/],
+    ["a raw secret outside ASCII", { secrets: `${"x".repeat(32)}é`, secretForm: "raw" }, /outside ASCII/],
+    ["half a character", { secrets: `${"x".repeat(32)}\ud800`, secretForm: "raw" }, /outside ASCII/],
+    [
+      "loose padding that is none",
+      { secrets: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZ=Io2L", loosePadding: true },
+      /not whsec_ and base64/,
+    ],
+    [
+      "base64url with loose padding",
+      { secrets: `whsec_${"-_".repeat(16)}`, loosePadding: true },
+      /not whsec_ and base64/,
+    ],
+    ["another form", { secrets: encoded, secretForm: "hex" }, /"prefixed", "base64", "raw"/],
+    ["other headers", { secrets: VECTOR.secret, headers: "stripe" }, /"webhook", "svix", "x-webhook"/],
+    [
+      "loose padding of what is not decoded",
+      { secrets: encoded, secretForm: "raw", loosePadding: true },
+      /not decoded/,
+    ],
+  ])("%s is refused, by signer and verifier, without the secret", (_, options, words) => {
+    for (const make of [standardWebhooksSigner, standardWebhooksVerifier]) {
+      const made = () => make(options as never);
+      expect(made).toThrow(words);
+      expect(made).not.toThrow(/MfKQ9r8G|xxxxxxxx|BwcHBwcH/);
+    }
   });
 });

@@ -1,31 +1,39 @@
 // The signer of Standard Webhooks, and its secrets.
 import { encodeBase64, hmacSha256Base64 } from "#hash";
 import { ed25519Signer } from "#signature";
-import { decodeBase64url, utf8 } from "../../core/bytes.js";
+import { utf8 } from "../../core/bytes.js";
 import { HookproofError, notGiven } from "../../core/errors.js";
 import { checkOptions } from "../../core/options.js";
-import { countOf, shownAs } from "../../core/shown.js";
+import { shownAs } from "../../core/shown.js";
 import { andThen } from "../../core/value-or-promise.js";
-import { isOfLowOrder } from "../../jwt/ed25519.js";
 import { type Answer, type Classification, classifyRefusal, classifyTransient } from "../classification.js";
 import type { Scheme, Signer, UnsignedRequest } from "../scheme.js";
+import {
+  checkSecretOptions,
+  type HeaderNames,
+  headerNames,
+  invalid,
+  lengthWarnings,
+  readKey,
+  type StandardWebhooksSecretOptions,
+} from "./key.js";
 
-export const ID_HEADER = "webhook-id";
-export const TIMESTAMP_HEADER = "webhook-timestamp";
-export const SIGNATURE_HEADER = "webhook-signature";
+export const { id: ID_HEADER, timestamp: TIMESTAMP_HEADER, signature: SIGNATURE_HEADER } = headerNames();
 
 /** Standard Webhooks 1.0: symmetric signatures (`v1`), asymmetric ones (`v1a`), or both in one header. */
-export const standardWebhooksScheme: Scheme = {
-  name: "standard-webhooks",
-  contentType: "application/json",
-  proof: "attempt",
-  ownHeaders: ["webhook-*"],
-  headers: ({ eventId, timestamp }) => [
-    [ID_HEADER, eventId],
-    [TIMESTAMP_HEADER, timestamp],
-  ],
-  classify,
-};
+export function standardWebhooksScheme(names: HeaderNames): Scheme {
+  return {
+    name: "standard-webhooks",
+    contentType: "application/json",
+    proof: "attempt",
+    ownHeaders: [`${names.prefix}-*`],
+    headers: ({ eventId, timestamp }) => [
+      [names.id, eventId],
+      [names.timestamp, timestamp],
+    ],
+    classify,
+  };
+}
 
 /**
  * What an answer means: any 2xx accepts, 410 says that the receiver wants nothing more at this URL, and everything else
@@ -49,66 +57,6 @@ const HINTS = [
   "a proxy that changed the body",
 ];
 
-/** What a secret's text is: its kind by its prefix, and its bytes. */
-export interface Key {
-  readonly kind: "symmetric" | "private" | "public";
-  readonly bytes: Uint8Array;
-}
-
-const KINDS: Readonly<Record<string, Key["kind"]>> = {
-  whsec_: "symmetric",
-  whsk_: "private",
-  whpk_: "public",
-};
-
-/**
- * Reads a secret as the specification serialises it: a prefix, and base64 of its bytes.
- *
- * @throws {HookproofError} SECRET_INVALID, with what is wrong and without the secret
- */
-export function readKey(text: string): Key {
-  if (text === undefined) throw notGiven("A text of secrets");
-  if (typeof text !== "string")
-    throw new TypeError("secrets must be texts such as whsec_…, whsk_… or whpk_…");
-  const prefix = Object.keys(KINDS).find((one) => text.startsWith(one));
-  if (prefix === undefined)
-    throw invalid(
-      "does not begin with whsec_ (a shared secret), whsk_ (a private key) or whpk_ (a public key)",
-    );
-  const encoded = text.slice(prefix.length);
-  const bytes = /[-_]/.test(encoded) ? undefined : decodeBase64url(unpadded(encoded));
-  if (bytes === undefined) throw invalid(`is not ${prefix} and base64 in the standard alphabet`);
-  const kind = KINDS[prefix] as Key["kind"];
-  if (bytes.length === 0) throw invalid("is empty");
-  if (kind === "symmetric") {
-    if (bytes.length < LEAST_BYTES)
-      throw invalid(
-        `has ${countOf(bytes.length, "byte")}, too few to be a secret: was it cut? It should have 24 to 64`,
-      );
-    return { kind, bytes };
-  }
-  const seed = kind === "private" && bytes.length === 64 ? bytes.subarray(0, 32) : bytes; // some append the public half
-  if (seed.length !== 32)
-    throw invalid(
-      `is no Ed25519 key: ${prefix} has ${countOf(bytes.length, "byte")}, and not 32. A shared secret begins with whsec_`,
-    );
-  if (kind === "public" && isOfLowOrder(seed)) throw invalid("is a public key for which everybody can sign");
-  return { kind, bytes: seed };
-}
-
-/** A cut or mistyped secret decodes to a few bytes, and would sign all the same. */
-const LEAST_BYTES = 16;
-
-function invalid(what: string): HookproofError {
-  return new HookproofError("SECRET_INVALID", `The secret ${what}.`);
-}
-
-function unpadded(text: string): string {
-  let end = text.length;
-  while (end > text.length - 2 && text[end - 1] === "=") end -= 1;
-  return text.slice(0, end).replaceAll("+", "-").replaceAll("/", "_");
-}
-
 /** What is signed before the body: `{id}.{timestamp}.`. */
 export function signedHead(id: string, timestamp: string): string {
   return `${id}.${timestamp}.`;
@@ -130,7 +78,13 @@ export type StandardWebhooksSecrets = string | readonly string[];
  * If you give a function, such as one that reads a vault, the signer calls it at every attempt. Keep its answer for as long
  * as it may be old.
  *
+ * Where the other side differs from the specification, say how: `headers` for Svix's or other names of the headers,
+ * `secretForm` and `loosePadding` for secrets that are written otherwise. Nothing is guessed.
+ *
  * @param options.secrets `whsec_` or `whsk_` and base64: one, several, or a function that gives them
+ * @param options.headers `webhook` (the default), `svix` or `x-webhook`: what stands before `-id`
+ * @param options.secretForm `prefixed` (the default), `base64` or `raw`
+ * @param options.loosePadding whether base64 with wrong padding or last bits is taken
  * @throws {HookproofError} SECRET_INVALID. An attempt fails with SIGNER_FAILED if your function fails
  *
  * @example
@@ -147,19 +101,40 @@ export type StandardWebhooksSecrets = string | readonly string[];
 export function standardWebhooksSigner(options: {
   /** `whsec_` or `whsk_` and base64: one, several during a rotation, or a function that gives them. */
   secrets: StandardWebhooksSecrets | (() => StandardWebhooksSecrets | Promise<StandardWebhooksSecrets>);
+  /** How the headers are named: what stands before `-id`; `webhook` by default. */
+  headers?: "webhook" | "svix" | "x-webhook" | undefined;
+  /**
+   * How the secrets are written: `prefixed`, by default, with `whsec_`, `whsk_` or `whpk_` and base64; `base64`, that of a
+   * shared secret without a prefix; `raw`, a shared secret whose text is the key, letter by letter.
+   */
+  secretForm?: "prefixed" | "base64" | "raw" | undefined;
+  /**
+   * Also takes base64 with padding too little or too much, and with bits in its last character that belong to no byte, as
+   * secrets have them that were drawn letter by letter.
+   */
+  loosePadding?: boolean | undefined;
 }): Signer {
-  checkOptions("standardWebhooksSigner", options, { secrets: 1 });
-  const { secrets } = options;
+  checkOptions("standardWebhooksSigner", options, {
+    secrets: 1,
+    headers: "string",
+    secretForm: "string",
+    loosePadding: "boolean",
+  });
+  const { secrets, headers } = options;
+  checkSecretOptions(options);
+  const names = headerNames(headers);
+  const scheme = standardWebhooksScheme(names);
   const shown = "Signer { scheme: 'standard-webhooks', secrets: [redacted] }";
   if (typeof secrets === "function") {
-    const prepared = preparedOnce();
-    const sign: Signer["sign"] = async (request) => proofBy(prepared(await askFor(secrets)), request);
-    return shownAs({ scheme: standardWebhooksScheme, sign }, shown);
+    const prepared = preparedOnce(options);
+    const sign: Signer["sign"] = async (request) =>
+      proofBy(prepared(await askFor(secrets)), request, names.signature);
+    return shownAs({ scheme, sign }, shown);
   }
-  const signatures = prepare(listOf(secrets));
-  const warnings = listOf(secrets).flatMap(lengthWarnings);
-  const sign: Signer["sign"] = (request) => proofBy(signatures, request);
-  return shownAs({ scheme: standardWebhooksScheme, warnings, sign }, shown);
+  const signatures = prepare(listOf(secrets), options);
+  const warnings = listOf(secrets).flatMap((text) => lengthWarnings(text, options));
+  const sign: Signer["sign"] = (request) => proofBy(signatures, request, names.signature);
+  return shownAs({ scheme, warnings, sign }, shown);
 }
 
 /** Makes one signature, with its version. */
@@ -168,7 +143,9 @@ type Sign = (head: string, body: Uint8Array) => string | Promise<string>;
 function proofBy(
   signatures: readonly Sign[],
   { eventId, timestamp, body }: UnsignedRequest,
+  header: string,
 ): ReturnType<Signer["sign"]> {
+  const partsOf = (made: string): { headers: [[string, string]] } => ({ headers: [[header, made]] });
   const head = signedHead(eventId, timestamp);
   const [only, second] = signatures;
   if (only && !second) {
@@ -180,13 +157,9 @@ function proofBy(
   return Promise.all(made).then((all) => partsOf(all.join(" ")));
 }
 
-function partsOf(signatures: string): { headers: [[string, string]] } {
-  return { headers: [[SIGNATURE_HEADER, signatures]] };
-}
-
-function prepare(secrets: readonly string[]): readonly Sign[] {
+function prepare(secrets: readonly string[], options: StandardWebhooksSecretOptions): readonly Sign[] {
   return secrets.map((text): Sign => {
-    const { kind, bytes } = readKey(text);
+    const { kind, bytes } = readKey(text, options);
     if (kind === "public") throw invalid("is a public key (whpk_), which only verifies: sign with its whsk_");
     if (kind === "private") return asymmetric(bytes);
     const signature = symmetric(bytes);
@@ -201,11 +174,13 @@ function asymmetric(seed: Uint8Array): Sign {
 }
 
 /** Prepares secrets again only when they have changed. */
-function preparedOnce(): (secrets: readonly string[]) => readonly Sign[] {
+function preparedOnce(
+  options: StandardWebhooksSecretOptions,
+): (secrets: readonly string[]) => readonly Sign[] {
   let last: { readonly secrets: string; readonly signatures: readonly Sign[] } | undefined;
   return (secrets) => {
-    const joined = secrets.join(" ");
-    if (last?.secrets !== joined) last = { secrets: joined, signatures: prepare(secrets) };
+    const joined = secrets.join("\n"); // a raw secret may have spaces
+    if (last?.secrets !== joined) last = { secrets: joined, signatures: prepare(secrets, options) };
     return last.signatures;
   };
 }
@@ -234,12 +209,6 @@ export function listOf(secrets: StandardWebhooksSecrets): readonly string[] {
 
 /** More secrets than a rotation needs are a mistake, and each costs every request its time. */
 const MOST_KEYS = 10;
-
-function lengthWarnings(text: string): string[] {
-  const { kind, bytes } = readKey(text);
-  if (kind !== "symmetric" || (bytes.length >= 24 && bytes.length <= 64)) return [];
-  return [`The secret has ${countOf(bytes.length, "byte")}; Standard Webhooks wants 24 to 64.`];
-}
 
 /**
  * A new shared secret: `whsec_` and base64 of 32 random bytes.

@@ -12,15 +12,18 @@ import { andThen } from "../../core/value-or-promise.js";
 import { passAll } from "../pass-all.js";
 import type { UnverifiedRequest, Verification, Verifier } from "../scheme.js";
 import {
-  ID_HEADER,
-  listOf,
+  checkSecretOptions,
+  type HeaderNames,
+  headerNames,
   readKey,
-  SIGNATURE_HEADER,
+  type StandardWebhooksSecretOptions,
+} from "./key.js";
+import {
+  listOf,
   type StandardWebhooksSecrets,
   signedHead,
   standardWebhooksScheme,
   symmetric,
-  TIMESTAMP_HEADER,
 } from "./sign.js";
 
 /**
@@ -32,31 +35,39 @@ const MOST_TOLERANCE_SECONDS = 3 * 86_400;
 /** More signatures than this are refused, as each may cost a verification. */
 const MOST_SIGNATURES = 16;
 
-const CHECKS: readonly SchemeCheck[] = [
-  {
-    step: "event-id",
-    rule: "webhook-id is one text of 1 to 256 visible characters, without a full stop",
-    codes: ["EVENT_ID_MISSING", "EVENT_ID_MALFORMED"],
-  },
-  {
-    step: "timestamp",
-    rule: "webhook-timestamp is one Unix time in whole seconds",
-    codes: ["TIMESTAMP_MISSING", "TIMESTAMP_MALFORMED"],
-  },
-  {
-    step: "window",
-    rule: "the timestamp is not too far from the server's time",
-    codes: ["TIMESTAMP_OUT_OF_WINDOW"],
-  },
-  {
-    step: "signature",
-    rule: `webhook-signature is one list of 1 to ${MOST_SIGNATURES} signatures, such as v1,{base64}; one of them is by a secret of this receiver, over {id}.{timestamp}.{body}`,
-    codes: ["SIGNATURE_MISSING", "SIGNATURE_MALFORMED", "SIGNATURE_MISMATCH"],
-  },
-  { step: "body", rule: "the body is one JSON value in UTF-8", codes: ["BODY_NOT_JSON"] },
-];
+function checksOf({ id, timestamp, signature }: HeaderNames): readonly SchemeCheck[] {
+  return [
+    {
+      step: "event-id",
+      rule: `${id} is one text of 1 to 256 visible characters, without a full stop`,
+      codes: ["EVENT_ID_MISSING", "EVENT_ID_MALFORMED"],
+    },
+    {
+      step: "timestamp",
+      rule: `${timestamp} is one Unix time in whole seconds`,
+      codes: ["TIMESTAMP_MISSING", "TIMESTAMP_MALFORMED"],
+    },
+    {
+      step: "window",
+      rule: "the timestamp is not too far from the server's time",
+      codes: ["TIMESTAMP_OUT_OF_WINDOW"],
+    },
+    {
+      step: "signature",
+      rule: `${signature} is one list of 1 to ${MOST_SIGNATURES} signatures, such as v1,{base64}; one of them is by a secret of this receiver, over {id}.{timestamp}.{body}`,
+      codes: ["SIGNATURE_MISSING", "SIGNATURE_MALFORMED", "SIGNATURE_MISMATCH"],
+    },
+    { step: "body", rule: "the body is one JSON value in UTF-8", codes: ["BODY_NOT_JSON"] },
+  ];
+}
 
-const { passed, failed } = schemeChecks(CHECKS);
+/** The checks by their names of the headers, and what makes their results. */
+function madeFor(names: HeaderNames) {
+  const checks = checksOf(names);
+  return { names, checks, ...schemeChecks(checks) };
+}
+
+type Made = ReturnType<typeof madeFor>;
 
 /**
  * The verifier for Standard Webhooks: one of the signatures in `webhook-signature` must be by one of these secrets.
@@ -65,6 +76,10 @@ const { passed, failed } = schemeChecks(CHECKS);
  * @param options.secrets `whsec_…` for `v1`, `whpk_…` for `v1a`; of several, each is accepted
  * @param options.toleranceSeconds how far the timestamp may be from the receiver's time, in either direction; 300 by default, at most
  * 3 days, as ids are remembered for 7
+ * @param options.headers `webhook` (the default), `svix` or `x-webhook`: what stands before `-id`. Headers of other names
+ * are not looked at
+ * @param options.secretForm `prefixed` (the default), `base64` or `raw`
+ * @param options.loosePadding whether base64 with wrong padding or last bits is taken
  * @throws {HookproofError} SECRET_INVALID, also for a private key (`whsk_…`), which no receiver needs
  * @throws {RangeError} for a tolerance out of range
  *
@@ -84,17 +99,37 @@ export function standardWebhooksVerifier(options: {
   secrets: StandardWebhooksSecrets;
   /** How far the timestamp may be from the receiver's time, in either direction; 300 by default. */
   toleranceSeconds?: number | undefined;
+  /** How the headers are named: what stands before `-id`; `webhook` by default. Others are not looked at. */
+  headers?: "webhook" | "svix" | "x-webhook" | undefined;
+  /**
+   * How the secrets are written: `prefixed`, by default, with `whsec_`, `whsk_` or `whpk_` and base64; `base64`, that of a
+   * shared secret without a prefix; `raw`, a shared secret whose text is the key, letter by letter.
+   */
+  secretForm?: "prefixed" | "base64" | "raw" | undefined;
+  /**
+   * Also takes base64 with padding too little or too much, and with bits in its last character that belong to no byte, as
+   * secrets have them that were drawn letter by letter.
+   */
+  loosePadding?: boolean | undefined;
 }): Verifier {
-  checkOptions("standardWebhooksVerifier", options, { secrets: 1, toleranceSeconds: "number" });
-  const { secrets, toleranceSeconds = TIMESTAMP_TOLERANCE_SECONDS } = options;
+  checkOptions("standardWebhooksVerifier", options, {
+    secrets: 1,
+    toleranceSeconds: "number",
+    headers: "string",
+    secretForm: "string",
+    loosePadding: "boolean",
+  });
+  const { secrets, toleranceSeconds = TIMESTAMP_TOLERANCE_SECONDS, headers } = options;
+  checkSecretOptions(options);
   if (!(toleranceSeconds >= 0 && toleranceSeconds <= MOST_TOLERANCE_SECONDS))
     throw new RangeError(`toleranceSeconds must be 0 to ${MOST_TOLERANCE_SECONDS}`);
-  const keys = keysOf(listOf(secrets));
+  const made = madeFor(headerNames(headers));
+  const keys = keysOf(listOf(secrets), options);
   return {
-    scheme: standardWebhooksScheme,
-    checks: CHECKS,
+    scheme: standardWebhooksScheme(made.names),
+    checks: made.checks,
     answers: { statuses: { EVENT_DUPLICATE: 200 } },
-    verify: (request) => verify(request, keys, toleranceSeconds),
+    verify: (request) => verify(request, made, keys, toleranceSeconds),
   };
 }
 
@@ -103,8 +138,8 @@ interface Keys {
   readonly asymmetric: readonly ReturnType<typeof ed25519Verifier>[];
 }
 
-function keysOf(secrets: readonly string[]): Keys {
-  const keys = secrets.map(readKey);
+function keysOf(secrets: readonly string[], options: StandardWebhooksSecretOptions): Keys {
+  const keys = secrets.map((text) => readKey(text, options));
   if (keys.some(({ kind }) => kind === "private"))
     throw new HookproofError(
       "SECRET_INVALID",
@@ -120,33 +155,39 @@ function keysOf(secrets: readonly string[]): Keys {
 /** At once where no signature has to be waited for, as a promise costs as much as the rest. */
 function verify(
   { headers, body, nowSeconds }: UnverifiedRequest,
+  made: Made,
   keys: Keys,
   toleranceSeconds: number,
 ): Verification | Promise<Verification> {
   const checks: Check[] = [];
+  const { names, passed, failed } = made;
   const refused: Verification = { ok: false, checks };
-  const ids = headers.all(ID_HEADER);
-  if (!passAll(checks, [checkId(ids)])) return refused;
-  const timestamps = headers.all(TIMESTAMP_HEADER);
-  if (!passAll(checks, [checkTimestamp(timestamps)])) return refused;
+  const ids = headers.all(names.id);
+  if (!passAll(checks, [checkId(ids, made)])) return refused;
+  const timestamps = headers.all(names.timestamp);
+  if (!passAll(checks, [checkTimestamp(timestamps, made)])) return refused;
   const [id = ""] = ids;
   const [timestamp = ""] = timestamps;
-  if (!passAll(checks, [checkWindow(timestamp, nowSeconds(), toleranceSeconds)])) return refused;
+  if (!passAll(checks, [checkWindow(timestamp, nowSeconds(), toleranceSeconds, made)])) return refused;
   const ended = (signature: Check): Verification => {
     if (!passAll(checks, [signature])) return refused;
     const parsed = parseJson(body);
-    if (!passAll(checks, [parsed.ok ? passed("body") : NOT_JSON]) || !parsed.ok) return refused;
+    if (
+      !passAll(checks, [parsed.ok ? passed("body") : failed("body", "BODY_NOT_JSON", NOT_JSON)]) ||
+      !parsed.ok
+    )
+      return refused;
     return { ok: true, checks, id, timestamp: Number(timestamp), payload: parsed.value };
   };
-  const signature = checkSignature(headers.all(SIGNATURE_HEADER), signedHead(id, timestamp), body, keys);
+  const signature = checkSignature(headers.all(names.signature), signedHead(id, timestamp), body, keys, made);
   return andThen(signature, ended);
 }
 
-const NOT_JSON = failed("body", "BODY_NOT_JSON", "bytes that are not one JSON value in UTF-8");
+const NOT_JSON = "bytes that are not one JSON value in UTF-8";
 
 const TWICE = "the header more than once";
 
-function checkId(ids: readonly string[]): Check {
+function checkId(ids: readonly string[], { passed, failed }: Made): Check {
   const [id] = ids;
   if (id === undefined) return failed("event-id", "EVENT_ID_MISSING", "nothing");
   if (ids.length > 1) return failed("event-id", "EVENT_ID_MALFORMED", TWICE);
@@ -155,7 +196,7 @@ function checkId(ids: readonly string[]): Check {
     : passed("event-id", shown(id));
 }
 
-function checkTimestamp(timestamps: readonly string[]): Check {
+function checkTimestamp(timestamps: readonly string[], { passed, failed }: Made): Check {
   const [timestamp] = timestamps;
   if (timestamp === undefined) return failed("timestamp", "TIMESTAMP_MISSING", "nothing");
   if (timestamps.length > 1) return failed("timestamp", "TIMESTAMP_MALFORMED", TWICE);
@@ -164,7 +205,12 @@ function checkTimestamp(timestamps: readonly string[]): Check {
     : failed("timestamp", "TIMESTAMP_MALFORMED", shown(timestamp));
 }
 
-function checkWindow(timestamp: string, now: number, toleranceSeconds: number): Check {
+function checkWindow(
+  timestamp: string,
+  now: number,
+  toleranceSeconds: number,
+  { passed, failed }: Made,
+): Check {
   const age = now - Number(timestamp);
   if (Math.abs(age) <= toleranceSeconds) return passed("window");
   const seen = `${timestamp}, ${Math.abs(age)} s ${age > 0 ? "in the past" : "in the future"}`;
@@ -176,6 +222,7 @@ function checkSignature(
   head: string,
   body: Uint8Array,
   { symmetric: shared, asymmetric }: Keys,
+  { passed, failed }: Made,
 ): Check | Promise<Check> {
   const list = lists[0];
   if (list === undefined) return failed("signature", "SIGNATURE_MISSING", "nothing");

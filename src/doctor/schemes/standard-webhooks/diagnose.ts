@@ -2,10 +2,10 @@
 import { hmacOf } from "#hash";
 import { bodyBytes, decodeBase64url } from "../../../core/bytes.js";
 import { type HeadersInput, receivedHeaders } from "../../../core/headers.js";
+import { readKey } from "../../../schemes/standard-webhooks/key.js";
 import {
   ID_HEADER,
   listOf,
-  readKey,
   SIGNATURE_HEADER,
   type StandardWebhooksSecrets,
   TIMESTAMP_HEADER,

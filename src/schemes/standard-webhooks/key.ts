@@ -1,0 +1,172 @@
+// What two sides agree on: how the headers are named, how secrets are written, and how long they are.
+import { decodeBase64url, utf8 } from "../../core/bytes.js";
+import { HookproofError, notGiven } from "../../core/errors.js";
+import { countOf } from "../../core/shown.js";
+import { isOfLowOrder } from "../../jwt/ed25519.js";
+
+/**
+ * How the three headers are named. `webhook`: `webhook-id`, `webhook-timestamp` and `webhook-signature`, as the
+ * specification has them. `svix`: `svix-id` and so on. `x-webhook`: `x-webhook-id` and so on.
+ */
+export type StandardWebhooksHeaders = "webhook" | "svix" | "x-webhook";
+
+const PREFIXES: readonly unknown[] = ["webhook", "svix", "x-webhook"] satisfies StandardWebhooksHeaders[];
+
+/** The names of the headers. */
+export interface HeaderNames {
+  readonly prefix: StandardWebhooksHeaders;
+  readonly id: string;
+  readonly timestamp: string;
+  readonly signature: string;
+}
+
+/** @throws {TypeError} for names that there are not */
+export function headerNames(prefix: StandardWebhooksHeaders = "webhook"): HeaderNames {
+  if (!PREFIXES.includes(prefix))
+    throw new TypeError(`headers must be ${PREFIXES.map((one) => JSON.stringify(one)).join(", ")}`);
+  return { prefix, id: `${prefix}-id`, timestamp: `${prefix}-timestamp`, signature: `${prefix}-signature` };
+}
+
+/**
+ * How the secrets are written. `prefixed`: `whsec_`, `whsk_` or `whpk_` and base64, as the specification has it.
+ * `base64`: base64 of a shared secret, without a prefix. `raw`: a shared secret whose text is the key, letter by letter.
+ */
+type StandardWebhooksSecretForm = "prefixed" | "base64" | "raw";
+
+/** What two sides may have agreed on about secrets, where they differ from the specification. Nothing is guessed. */
+export interface StandardWebhooksSecretOptions {
+  /** How the secrets are written; `prefixed` by default. */
+  secretForm?: StandardWebhooksSecretForm | undefined;
+  /**
+   * Also takes base64 with padding too little or too much, and with bits in its last character that belong to no byte, as
+   * secrets have them that were drawn letter by letter. `false` by default.
+   */
+  loosePadding?: boolean | undefined;
+}
+
+/** What a secret's text is: its kind by its prefix, and its bytes. */
+export interface Key {
+  readonly kind: "symmetric" | "private" | "public";
+  readonly bytes: Uint8Array;
+}
+
+const KINDS: Readonly<Record<string, Key["kind"]>> = {
+  whsec_: "symmetric",
+  whsk_: "private",
+  whpk_: "public",
+};
+
+const FORMS: readonly unknown[] = ["prefixed", "base64", "raw"] satisfies StandardWebhooksSecretForm[];
+
+/** @throws {TypeError} for a form that there is not, and for padding of what is not decoded */
+export function checkSecretOptions({ secretForm, loosePadding }: StandardWebhooksSecretOptions): void {
+  if (secretForm !== undefined && !FORMS.includes(secretForm))
+    throw new TypeError(`secretForm must be ${FORMS.map((form) => JSON.stringify(form)).join(", ")}`);
+  if (secretForm === "raw" && loosePadding)
+    throw new TypeError('loosePadding is about base64, and a secret with secretForm "raw" is not decoded');
+}
+
+/**
+ * Reads a secret in the form that was agreed on: by default as the specification serialises it, a prefix and base64 of
+ * its bytes.
+ *
+ * @throws {HookproofError} SECRET_INVALID, with what is wrong and without the secret
+ */
+export function readKey(text: string, options: StandardWebhooksSecretOptions = {}): Key {
+  const { secretForm = "prefixed", loosePadding = false } = options;
+  if (text === undefined) throw notGiven("A text of secrets");
+  if (typeof text !== "string")
+    throw new TypeError("secrets must be texts such as whsec_…, whsk_… or whpk_…");
+  if (secretForm === "raw") return shared(rawBytes(text));
+  const prefix = Object.keys(KINDS).find((one) => text.startsWith(one));
+  if (secretForm === "base64") {
+    if (prefix !== undefined)
+      throw invalid(`begins with ${prefix}, and secretForm "base64" is for secrets without a prefix`);
+    return shared(decoded(text, "base64", loosePadding));
+  }
+  if (prefix === undefined)
+    throw invalid(
+      "does not begin with whsec_ (a shared secret), whsk_ (a private key) or whpk_ (a public key). A shared secret without a prefix needs the option secretForm",
+    );
+  const bytes = decoded(text.slice(prefix.length), `${prefix} and base64`, loosePadding);
+  const kind = KINDS[prefix] as Key["kind"];
+  if (kind === "symmetric") return shared(bytes);
+  const seed = kind === "private" && bytes.length === 64 ? bytes.subarray(0, 32) : bytes; // some append the public half
+  if (seed.length !== 32)
+    throw invalid(
+      `is no Ed25519 key: ${prefix} has ${countOf(bytes.length, "byte")}, and not 32. A shared secret begins with whsec_`,
+    );
+  if (kind === "public" && isOfLowOrder(seed)) throw invalid("is a public key for which everybody can sign");
+  return { kind, bytes: seed };
+}
+
+/** A cut or mistyped secret has a few bytes, and would sign all the same. */
+const LEAST_BYTES = 16;
+
+/** Nobody has a longer one: it is a file of something else. */
+const MOST_BYTES = 1_024;
+
+function shared(bytes: Uint8Array): Key {
+  const { length } = bytes;
+  if (length < LEAST_BYTES)
+    throw invalid(
+      `has ${countOf(length, "byte")}, too few to be a secret: was it cut? It should have 24 to 64`,
+    );
+  if (length > MOST_BYTES)
+    throw invalid(`has ${countOf(length, "byte")}, too many to be a secret: it should have 24 to 64`);
+  return { kind: "symmetric", bytes };
+}
+
+function rawBytes(text: string): Uint8Array {
+  if (text === "") throw invalid("is empty");
+  if (text.trim() !== text)
+    throw invalid("begins or ends with white space, which would be part of the key: was a line break read?");
+  // Of other characters some make one byte (npm's standardwebhooks) and some two (UTF-8).
+  if (!/^[\x20-\x7e]*$/.test(text))
+    throw invalid("has characters outside ASCII, of which libraries make different bytes");
+  return utf8(text);
+}
+
+function decoded(text: string, form: string, isLoose: boolean): Uint8Array {
+  const bytes = /[-_]/.test(text) ? undefined : decodeBase64url(unpadded(text));
+  const loosely = bytes ?? decodedLoosely(text);
+  if (loosely === undefined) throw invalid(`is not ${form} in the standard alphabet`);
+  if (loosely.length === 0) throw invalid("is empty");
+  if (bytes === undefined && !isLoose)
+    throw invalid(
+      "is base64 with padding or last bits that no encoder writes. If the other side uses it so, the option loosePadding takes it",
+    );
+  return loosely;
+}
+
+function unpadded(text: string): string {
+  let end = text.length;
+  while (end > text.length - 2 && text[end - 1] === "=") end -= 1;
+  return text.slice(0, end).replaceAll("+", "-").replaceAll("/", "_");
+}
+
+/** Of the last character, the bits that make up no byte are dropped, as most decoders do. */
+function decodedLoosely(text: string): Uint8Array | undefined {
+  const [, digits = ""] = /^([A-Za-z0-9+/]*)={0,4}$/.exec(text) ?? [];
+  const rest = digits.length % 4;
+  if (digits === "" || rest === 1) return undefined;
+  // Zeros up to a whole group make every bit belong to a byte; those of the padding are cut off again.
+  const bytes = decodeBase64url(
+    digits
+      .padEnd(digits.length + ((4 - rest) % 4), "A")
+      .replaceAll("+", "-")
+      .replaceAll("/", "_"),
+  );
+  return bytes?.subarray(0, Math.floor((digits.length * 6) / 8));
+}
+
+export function invalid(what: string): HookproofError {
+  return new HookproofError("SECRET_INVALID", `The secret ${what}.`);
+}
+
+/** What is unusual about a secret's length. */
+export function lengthWarnings(text: string, options: StandardWebhooksSecretOptions): string[] {
+  const { kind, bytes } = readKey(text, options);
+  if (kind !== "symmetric" || (bytes.length >= 24 && bytes.length <= 64)) return [];
+  return [`The secret has ${countOf(bytes.length, "byte")}; Standard Webhooks wants 24 to 64.`];
+}
