@@ -77,6 +77,7 @@ describeWith("postgresql", postgres)("roles that have only what the guide grants
     const client = await pool.connect();
     await client.query("BEGIN");
     await store.enqueue([outboxEvent("three")], client);
+    await store.enqueue([outboxEvent("by a function")], (text, values) => client.query(text, values));
     await client.query(`SELECT ${outbox.schema}.enqueue('orders', '{}')`);
     await client.query(
       `SELECT ${outbox.schema}.enqueue('orders', '{}', deliver_at => now() + interval '1 day')`,
@@ -85,7 +86,7 @@ describeWith("postgresql", postgres)("roles that have only what the guide grants
     client.release();
     const one = outboxEvent("for both");
     for (let twice = 0; twice < 2; twice++) await store.enqueue([one, { ...one, listener: "bills" }]);
-    expect(await outbox.store().stats()).toMatchObject([{ pending: 1 }, { pending: 6 }]);
+    expect(await outbox.store().stats()).toMatchObject([{ pending: 1 }, { pending: 7 }]);
     await expect(store.pause("orders")).rejects.toMatchObject({ code: "OUTBOX_UNAVAILABLE" });
     // A worker with too few rights says so in the database's own words.
     const told: Activity[] = [];
