@@ -6,6 +6,7 @@ import { SERIALISING_MISTAKES } from "./mistakes/body.js";
 import { ALL_CLAIM_MISTAKES } from "./mistakes/claim.js";
 import { ENCODING_MISTAKES } from "./mistakes/encoding.js";
 import { REQUEST_MISTAKES } from "./mistakes/header.js";
+import { KEY_MATERIAL_MISTAKES } from "./mistakes/key-material.js";
 import { KEY_SET_SHAPES, KID_MISTAKES } from "./mistakes/key-set.js";
 import { LAYOUT_MISTAKES } from "./mistakes/layout.js";
 import { SECRET_MISTAKES, SECRET_NOT_ACCEPTED } from "./mistakes/secret.js";
@@ -25,6 +26,8 @@ import {
 } from "./mistakes/signature.js";
 import { EVENT_ID_MISTAKES, TIMESTAMP_MISTAKES } from "./mistakes/signing-input.js";
 import { TOKEN_MISTAKES } from "./mistakes/token.js";
+import { TOKEN_FORM_MISTAKES, WHOLE_CLAIMS_MISTAKES } from "./mistakes/token-form.js";
+import { TOKEN_SIGNATURE_MISTAKES } from "./mistakes/token-signature.js";
 
 /** Every row of the default scheme, for the catalogue and for the words of a listener that makes the mistake. */
 const ROWS: readonly MistakeRow[] = [
@@ -41,8 +44,13 @@ const ROWS: readonly MistakeRow[] = [
   [SIGNATURE_OTHER_CASE, BODY_COMPRESSED, SIGNATURE_MALFORMED, SIGNATURE_UNEXPLAINED],
   REQUEST_MISTAKES,
   Object.values(TOKEN_MISTAKES),
+  TOKEN_FORM_MISTAKES,
+  WHOLE_CLAIMS_MISTAKES,
+  // That there is no signature is said where the token is read.
+  Object.values(TOKEN_SIGNATURE_MISTAKES).filter(({ id }) => id !== TOKEN_SIGNATURE_MISTAKES.none.id),
   Object.values(KEY_SET_SHAPES),
   Object.values(KID_MISTAKES),
+  Object.values(KEY_MATERIAL_MISTAKES),
   ALL_CLAIM_MISTAKES,
 ].flat();
 

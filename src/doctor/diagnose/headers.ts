@@ -78,21 +78,43 @@ interface ReadAuthorization {
 export function readAuthorization(authorization: string): ReadAuthorization {
   const text = authorization.trim();
   const rest = text.replace(/^bearer(?:\s+|$)/i, "");
-  if (rest === "" || isNotText(rest.trim()))
+  if (rest === "" || (isNotText(rest.trim()) && !/^<(?!.*\b(?:object|at)\b)[\w -]{2,30}>$/.test(rest)))
     return { token: "", mistakes: [TOKEN_MISTAKES.nothing], isNothing: true };
+  if (rest.startsWith("-----BEGIN")) return { token: rest, mistakes: [], isNothing: false };
   const token = bearerToken(authorization);
-  if (token !== undefined) return { token, mistakes: [], isNothing: false };
-  const words = text.split(/\s+/);
+  if (token !== undefined) return { ...unwrapped(token), isNothing: false };
+  const glued = /^bearer(?:[:=]|%20)\s*(\S+)$/i.exec(text) ?? /^bearer(eyJ\S+)$/i.exec(text);
+  if (glued) return { token: glued[1] ?? "", mistakes: [TOKEN_MISTAKES.otherScheme], isNothing: false };
+  const words = text.split(/\s+/, 20);
+  const [, ...pieces] = words;
+  if (
+    /^bearer$/i.test(words[0] ?? "") &&
+    pieces.length > 1 &&
+    !/^bearer$/i.test(pieces[0] ?? "") &&
+    TOKEN.test(pieces.join(""))
+  )
+    return { token: pieces.join(""), mistakes: [TOKEN_MISTAKES.brokenUp], isNothing: false };
   const last = (words.at(-1) ?? "").replace(/^["']|["']$/g, "");
   return { token: last, mistakes: [schemeMistake(words)], isNothing: false };
 }
+
+/** A token inside of what a program, or a hand, has put around it; a placeholder stays what it is. */
+function unwrapped(text: string): { token: string; mistakes: Mistake[] } {
+  const inside = AROUND_TOKEN.exec(text)?.[1];
+  return inside === undefined || inside === text
+    ? { token: text, mistakes: [] }
+    : { token: inside, mistakes: [TOKEN_MISTAKES.wrapped] };
+}
+
+const AROUND_TOKEN =
+  /^(?:b?["'`<{[(]|\\"|(?:token|access_token|jwt)[=:]["']?)*(eyJ[\w-]*\.[\w-]*\.[\w-]*)(?:["'`>}\]),;]|\\["nr]){0,4}$/;
 
 /** Names of other schemes; another word may be a secret, and is not shown. */
 const KNOWN_SCHEME = /^(?:dpop|token|jwt|basic|digest|hmac|apikey|oauth|negotiate|bearer:)$/i;
 
 function schemeMistake(words: readonly string[]): Mistake {
   const [first = "", second = ""] = words;
-  if (words.length === 1) return TOKEN_MISTAKES.bearerMissing;
+  if (words.length === 1 && !/^["'`<]?bearer/i.test(first)) return TOKEN_MISTAKES.bearerMissing;
   if (/^bearer$/i.test(first) && /^bearer$/i.test(second))
     return withDetail(TOKEN_MISTAKES.otherScheme, "Bearer stands there twice.");
   return KNOWN_SCHEME.test(first)
@@ -114,7 +136,8 @@ type Members = Readonly<Record<string, unknown>>;
 export function otherToken(header: Members, claims: Members): Mistake | undefined {
   const isProof = Object.hasOwn(claims, "htu") && !Object.hasOwn(claims, "htb_s256");
   const { typ } = header;
-  if (isProof || (typeof typ === "string" && typ.toLowerCase() === "dpop+jwt")) return TOKEN_MISTAKES.dpop;
+  const isNamed = typeof typ === "string" && typ.toLowerCase() === "dpop+jwt";
+  if (isProof || (isNamed && !Object.hasOwn(claims, "htb_s256"))) return TOKEN_MISTAKES.dpop;
   const hasNone = !["jti", "htm", "htb_s256"].some((name) => Object.hasOwn(claims, name));
   const isLogin = ["iss", "scope", "scp", "azp", "client_id", "email"].some((name) =>
     Object.hasOwn(claims, name),

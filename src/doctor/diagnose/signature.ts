@@ -1,6 +1,6 @@
 // Searches the mistakes that give the signature that was received.
 import { digestOf } from "#hash";
-import { decodeBase64url, decodeUtf8, encodeBase64url, utf8 } from "../../core/bytes.js";
+import { decodeBase64url, decodeUtf8, utf8 } from "../../core/bytes.js";
 import { isTimestamp } from "../../core/protocol.js";
 import { signingHead } from "../../schemes/access-governance/protocol.js";
 import { type Mistake, type MistakeRow, type Option, optionsOf, withDetail } from "../rows/mistake.js";
@@ -8,7 +8,6 @@ import { type Choice, firstMatch, only } from "../rows/run.js";
 import { hexOf, parseHex } from "../texts/rewrite.js";
 import { lossyForm, noDigest, type ReadDigest, readDigest } from "./digest-text.js";
 import { keysOf, type LazyKey } from "./keys.js";
-import { bodyHashSpelling, CLAIM_MISTAKES } from "./mistakes/claim.js";
 import { LAYOUT_MISTAKES, RIGHT_LAYOUT } from "./mistakes/layout.js";
 import { aroundBody, type Layout } from "./mistakes/layout-text.js";
 import { SECRET_NOT_ACCEPTED } from "./mistakes/secret.js";
@@ -336,37 +335,4 @@ function applied<Value>(
     seen.add(nameOf(value));
     return { ...option, repeat: value };
   });
-}
-
-/** The costliest pair of a serialising and an encoding mistake. */
-const MAX_BODY_COST = 10;
-
-/** What is wrong with the claim htb_s256: how it is written, and which body it is the hash of. */
-export function mistakesInBodyHash(
-  claim: string,
-  request: { timestamp: string; eventId: string; body: Uint8Array },
-): Mistake[] {
-  const read = readDigest(claim);
-  if (read === undefined) return [CLAIM_MISTAKES.htbMalformed];
-  const { hash, digest } = read;
-  const wanted = encodeBase64url(parseHex(digest) ?? NO_KEY);
-  const isHashOf = (...parts: (string | Uint8Array)[]) => digestOf(hash, parts) === wanted;
-  const spelling = read.forms.map(bodyHashSpelling);
-  if (isHashOf(request.body)) return spelling;
-  if (isHashOf(signingHead(request.timestamp, request.eventId), request.body))
-    return [CLAIM_MISTAKES.htbOfSigningInput, ...spelling];
-
-  const budget = workBudget(request.body.length);
-  const found = firstMatch(
-    signedBodies(request.body, budget),
-    { above: 0, upTo: MAX_BODY_COST, budget },
-    ({ serialising, encoding }) => {
-      const body = encoding.repeat(serialising.repeat());
-      if (body === undefined) return false;
-      budget.spend(body.length);
-      return isHashOf(body);
-    },
-  );
-  if (found === undefined) return [CLAIM_MISTAKES.htbUnexplained, ...spelling];
-  return [...found.map((mistake) => withDetail(mistake, "The claim htb_s256 shows it.")), ...spelling];
 }

@@ -4,7 +4,7 @@ import { concatBytes, decodeBase64url, encodeBase64, encodeBase64url, utf8 } fro
 import { AUTHORIZATION_HEADER } from "../../core/headers.js";
 import { SIGNATURE_HEADER, signingHead } from "../../schemes/access-governance/protocol.js";
 import { SERIALISING_MISTAKES } from "../diagnose/mistakes/body.js";
-import { URL_MISTAKES } from "../diagnose/mistakes/claim.js";
+import { URL_MISTAKES } from "../diagnose/mistakes/claim-url.js";
 import { ENCODING_MISTAKES } from "../diagnose/mistakes/encoding.js";
 import { OTHER_NAMES } from "../diagnose/mistakes/header.js";
 import { LAYOUT_MISTAKES, RIGHT_LAYOUT } from "../diagnose/mistakes/layout.js";

@@ -67,7 +67,7 @@ describeWith("python3-jwt", hasPyJwt)("a token that PyJWT made is explained, fir
       ...JSON.parse(Buffer.from(claims, "base64url").toString()),
       aud: baseUrl,
       htm: "post",
-      exp: 1,
+      exp: 1_700_000_000,
     };
     const token = [header, Buffer.from(JSON.stringify(wrong)).toString("base64url"), signature].join(".");
     const request = { url, headers: { ...one?.headers, Authorization: token }, body: "{}" };

@@ -1,144 +1,8 @@
 // Rows of claims that are nearly right.
-import type { ListenerWords, MistakeRow, RepeatableMistake } from "../../rows/mistake.js";
+import type { ListenerWords, MistakeRow } from "../../rows/mistake.js";
+import { URL_DIFFERENCES, URL_MISTAKES } from "./claim-url.js";
 import { EXPIRY_MISTAKES, NOT_BEFORE } from "./expiry.js";
 import type { SignatureForm } from "./signature.js";
-
-/** The wrong URL that a mistake makes of the right one. */
-type RewriteUrl = (wanted: ExpectedUrls) => string | undefined;
-
-/** The right values of the claims sub and aud. */
-export interface ExpectedUrls {
-  /** The right value of this claim. */
-  readonly url: string;
-  /** The right value of the other claim: the base URL for aud, the listener's URL for sub. */
-  readonly counterpart: string;
-}
-
-const FROM_CONFIGURATION = "Copy it from the trigger's configuration, character by character.";
-
-/** URLs that are nearly right. `ofClaim` puts the claim's name in front of each id. */
-export const URL_MISTAKES: readonly RepeatableMistake<RewriteUrl>[] = [
-  {
-    id: "trailing-slash",
-    title: "has a trailing slash",
-    message: "ends with a slash that must not be there.",
-    fix: "Remove it: url.replace(/\\/$/, '').",
-    ways: [[1, ({ url }) => `${url}/`]],
-  },
-  {
-    id: "swapped",
-    title: "is the other URL",
-    message: "is the other of the two URLs: sub is the base URL, aud the listener's URL.",
-    fix: "Set { sub: baseUrl, aud: baseUrl + '/api/v1/webhooks/incoming/' + listenerId }.",
-    ways: [
-      [1, ({ counterpart }) => counterpart],
-      [2, ({ counterpart }) => `${counterpart}/`],
-    ],
-  },
-  {
-    id: "scheme",
-    title: "has another scheme",
-    message: "has http where https belongs, or the other way round.",
-    fix: `${FROM_CONFIGURATION} Behind a proxy that ends TLS, do not build it from the request.`,
-    ways: [[1, ({ url }) => url.replace(/^http(s?):/, (_, s) => (s === "" ? "https:" : "http:"))]],
-  },
-  {
-    id: "without-scheme",
-    title: "has no scheme",
-    message: "has no https:// in front.",
-    fix: FROM_CONFIGURATION,
-    ways: [
-      [2, ({ url }) => url.replace(/^https?:\/\//, "")],
-      [2, ({ url }) => hostOf(url)],
-    ],
-  },
-  {
-    id: "origin-only",
-    title: "has lost its path",
-    message: "is the origin alone, without its path.",
-    fix: FROM_CONFIGURATION,
-    ways: [[2, ({ url }) => originOf(url)]],
-  },
-  {
-    id: "path-only",
-    title: "is a path",
-    message: "is the path alone, without scheme and host.",
-    fix: `${FROM_CONFIGURATION} In a server request.url is the path only.`,
-    ways: [[2, ({ url }) => url.slice(originOf(url)?.length)]],
-  },
-  {
-    id: "port",
-    title: "has a port",
-    message: "names the default port, which the configured URL does not, or leaves out one that it has.",
-    fix: FROM_CONFIGURATION,
-    ways: [
-      [
-        1,
-        ({ url }) =>
-          url.replace(/^(https:\/\/[^/:]+)(?=\/|$)/, "$1:443").replace(/^(http:\/\/[^/:]+)(?=\/|$)/, "$1:80"),
-      ],
-      [2, ({ url }) => url.replace(/^(https?:\/\/[^/]+):[0-9]+/, "$1")],
-    ],
-  },
-];
-
-/** URLs in which one part differs; `differs` compares them. */
-export const URL_DIFFERENCES: readonly (MistakeRow & {
-  readonly differs: (seen: string, wanted: string) => boolean;
-})[] = [
-  {
-    id: "case",
-    title: "is in other case",
-    message: "differs from the configured URL in upper and lower case only.",
-    fix: FROM_CONFIGURATION,
-    differs: (seen, wanted) => seen.toLowerCase() === wanted.toLowerCase(),
-  },
-  {
-    id: "space",
-    title: "has white space around it",
-    message: "has white space around it.",
-    fix: "Remove it: url.trim().",
-    differs: (seen, wanted) => seen.trim() === wanted,
-  },
-  {
-    id: "query",
-    title: "has a query or fragment",
-    message: "has a query or a fragment, which the configured URL does not.",
-    fix: FROM_CONFIGURATION,
-    differs: (seen, wanted) => seen.replace(/[?#].*$/s, "") === wanted,
-  },
-  {
-    id: "host",
-    title: "has another host",
-    message:
-      "has another host or port than the configured URL, such as the one of a tunnel, a proxy or another stage.",
-    fix: `${FROM_CONFIGURATION} Do not build it from the address you connect to.`,
-    differs: (seen, wanted) => originOf(seen) !== undefined && pathOf(seen) === pathOf(wanted),
-  },
-  {
-    id: "listener-id",
-    title: "has another listener id",
-    message: "names another listener.",
-    fix: FROM_CONFIGURATION,
-    differs: (seen, wanted) => wanted.includes("/") && beforeLast(seen) === beforeLast(wanted),
-  },
-];
-
-function originOf(url: string): string | undefined {
-  return /^https?:\/\/[^/?#]+/i.exec(url)?.[0];
-}
-
-function hostOf(url: string): string | undefined {
-  return originOf(url)?.replace(/^https?:\/\//i, "");
-}
-
-function pathOf(url: string): string {
-  return url.slice(originOf(url)?.length);
-}
-
-function beforeLast(url: string): string {
-  return url.slice(0, url.lastIndexOf("/"));
-}
 
 /** The claims a token must have (specification 5.2, required claims). */
 const CLAIM_NAMES = ["sub", "aud", "exp", "jti", "htm", "htb_s256"] as const;
@@ -210,7 +74,7 @@ export const CLAIM_MISTAKES = {
     id: "claim-jti-spelling",
     title: "jti in another spelling",
     message:
-      "The claim jti is the event id in another spelling: without hyphens, or with something around it.",
+      "The claim jti is the event id in another spelling: without hyphens, in base64, or with something around it.",
     fix: "Set jti to the text of Webhook-Event-Id.",
     listener: {
       family: "token",
@@ -245,6 +109,30 @@ export const CLAIM_MISTAKES = {
       accepts: "tokens with htb_s256 of more than the body",
       bug: "it hashes timestamp, event id and body",
     },
+  },
+  htbOfOther: {
+    id: "claim-htb-of-other-text",
+    title: "htb_s256 of something else",
+    message: "The claim htb_s256 is the hash of something else than the body.",
+    fix: HTB,
+  },
+  htbHmac: {
+    id: "claim-htb-hmac",
+    title: "htb_s256 is an HMAC",
+    message: "The claim htb_s256 is an HMAC of the body. It must be the plain hash: it has no key.",
+    fix: HTB,
+  },
+  htbIsBody: {
+    id: "claim-htb-is-body",
+    title: "htb_s256 is the body itself",
+    message: "The claim htb_s256 holds the body, which was not hashed.",
+    fix: HTB,
+  },
+  htbNotText: {
+    id: "claim-htb-not-text",
+    title: "htb_s256 is the text of no value",
+    message: "The claim htb_s256 is the text of a value that is none: undefined, null, [object Promise].",
+    fix: `${HTB} Await what hashes: crypto.subtle.digest gives a promise of bytes.`,
   },
   htbUnexplained: {
     id: "claim-htb-unexplained",
@@ -312,6 +200,41 @@ export function bodyHashSpelling(form: SignatureForm): MistakeRow {
   });
 }
 
+/** What was done to the right hash that cannot be undone, by the id of the same done to a signature. */
+const LOSSY: readonly MistakeRow[] = [
+  {
+    id: "cut",
+    title: "is cut",
+    message: "is a part of the hash of this body: the rest was cut off.",
+    fix: HTB,
+  },
+  {
+    id: "read-as-text",
+    title: "was read as text",
+    message: "is the hash of this body, whose bytes were read as text before they were encoded.",
+    fix: HTB,
+  },
+  {
+    id: "zeros-lost",
+    title: "has lost zeros",
+    message: "is the hash of this body in hex without its zeros.",
+    fix: HTB,
+  },
+  {
+    id: "other-case",
+    title: "is in one case",
+    message: "is the hash of this body in small letters or in capitals alone.",
+    fix: HTB,
+  },
+].map((row) => ofClaim("htb_s256", row));
+
+/** The row for the body's hash of what was done to a digest (`lossyForm`). */
+export function lossyBodyHash({ id }: MistakeRow): MistakeRow {
+  return (
+    LOSSY.find((row) => row.id === id.replace("signature-", "claim-htb-")) ?? CLAIM_MISTAKES.htbMalformed
+  );
+}
+
 const { audList, ...otherMistakes } = CLAIM_MISTAKES;
 
 /** Every mistake in claims, for the catalogue. */
@@ -328,4 +251,5 @@ export const ALL_CLAIM_MISTAKES: readonly MistakeRow[] = [
   NOT_BEFORE,
   ...Object.values(otherMistakes),
   ...(Object.keys(SPELLINGS) as SignatureForm[]).map(bodyHashSpelling),
+  ...LOSSY,
 ];

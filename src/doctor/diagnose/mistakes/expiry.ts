@@ -11,6 +11,8 @@ interface Expiry {
   readonly wasValid: boolean;
   /** How far that timestamp is from the clock, in a sentence. */
   readonly away: string;
+  /** The hours by which exp differs from a usual one, where it is exactly that of another time zone. */
+  readonly zone: number | undefined;
 }
 
 /** A time after this year, read as seconds, is a time in milliseconds. */
@@ -19,7 +21,11 @@ const YEAR_5138_SECONDS = 100_000_000_000;
 const EXP = "Set exp: Math.floor(Date.now() / 1000) + 300.";
 
 /** What is known of exp. `timestamp` is the text of Webhook-Timestamp. */
-export function expiryOf(exp: unknown, timestamp: string, nowSeconds: number): Expiry {
+export function expiryOf(
+  { exp, iat }: Readonly<Record<string, unknown>>,
+  timestamp: string,
+  nowSeconds: number,
+): Expiry {
   const seconds =
     typeof exp === "number" && exp <= YEAR_5138_SECONDS && Number.isSafeInteger(exp) ? exp : Number.NaN;
   const lifetime = /^[0-9]{1,11}$/.test(timestamp) ? seconds - Number(timestamp) : Number.NaN;
@@ -27,9 +33,29 @@ export function expiryOf(exp: unknown, timestamp: string, nowSeconds: number): E
     exp,
     past: nowSeconds - seconds,
     wasValid: lifetime > 0 && lifetime <= MAX_TOKEN_LIFETIME_SECONDS,
+    zone: zoneOf(lifetime, typeof iat === "number" ? iat - Number(timestamp) : undefined),
     away: `The request's own timestamp is ${Math.abs(nowSeconds - Number(timestamp))} s from this clock.`,
   };
 }
+
+/** What people let tokens live; any other number of seconds may be chance. */
+const USUAL_LIFETIMES = [60, 120, 300, 600];
+
+/** The hours of a time zone that was taken into a time which has none. */
+function zoneOf(lifetime: number, issued: number | undefined): number | undefined {
+  for (let half = -24; half <= 28; half++) {
+    const off = half * 1_800;
+    if (half === 0 || (half % 2 !== 0 && ![-7, 7, 9, 11, 13, 19].includes(half))) continue;
+    if (issued !== undefined && Math.abs(issued - off) > 5) continue;
+    const rest = lifetime - off;
+    const isUsual = USUAL_LIFETIMES.some((usual) => Math.abs(rest - usual) <= 1);
+    if (issued === undefined ? isUsual : rest > 0 && rest <= MAX_TOKEN_LIFETIME_SECONDS) return half / 2;
+  }
+  return undefined;
+}
+
+/** A time before this one, which is in 1973, is a number of seconds to live. */
+const LONGEST_DURATION = 100_000_000;
 
 /** Every recorded request comes to these two after some time. */
 export const EXPIRED: readonly FoundMistake<Expiry>[] = [
@@ -38,8 +64,10 @@ export const EXPIRED: readonly FoundMistake<Expiry>[] = [
     title: "Token expired",
     message: "The token has expired.",
     fix: `Sign a new token for each attempt. ${EXP}`,
-    find({ past, wasValid }) {
-      return past >= 0 && !wasValid && `${this.message} It expired ${past} s ago.`;
+    find({ past, wasValid, exp, zone }) {
+      const isToldOtherwise =
+        zone !== undefined || (typeof exp === "number" && exp > 0 && exp < LONGEST_DURATION);
+      return past >= 0 && !wasValid && !isToldOtherwise && `${this.message} It expired ${past} s ago.`;
     },
   },
   {
@@ -82,15 +110,37 @@ export const EXPIRY_MISTAKES: readonly FoundMistake<Expiry>[] = [
     fix: EXP,
     find: ({ exp }) => typeof exp === "string",
   },
+  {
+    id: "claim-exp-duration",
+    title: "exp is a duration",
+    message: "The claim exp is a number of seconds to live. It must be the time at which the token ends.",
+    fix: EXP,
+    find: ({ exp }) =>
+      typeof exp === "number" && exp > 0 && exp < LONGEST_DURATION && Number.isSafeInteger(exp),
+  },
+  {
+    id: "claim-exp-time-zone",
+    title: "exp in local time",
+    message: "The claim exp is off by whole hours, as local time is that was taken for UTC.",
+    fix: `${EXP} In Python datetime.now(timezone.utc), not utcnow() or now(); in C# DateTimeOffset.UtcNow.ToUnixTimeSeconds().`,
+    find({ past, zone }) {
+      const isOff = past >= 0 || -past > MAX_TOKEN_LIFETIME_SECONDS;
+      return (
+        isOff &&
+        zone !== undefined &&
+        `${this.message} It is ${Math.abs(zone)} h ${zone > 0 ? "ahead" : "behind"}.`
+      );
+    },
+  },
   ...EXPIRED,
   {
     id: "claim-exp-too-far",
     title: "exp too far ahead",
     message: "The claim exp is more than 10 minutes ahead.",
     fix: `${EXP} 600 at most.`,
-    find({ past, wasValid }) {
+    find({ past, wasValid, zone }) {
       const tooFar = -past - MAX_TOKEN_LIFETIME_SECONDS;
-      return tooFar > 0 && !wasValid && `${this.message} It is ${tooFar} s too far.`;
+      return tooFar > 0 && !wasValid && zone === undefined && `${this.message} It is ${tooFar} s too far.`;
     },
   },
   {

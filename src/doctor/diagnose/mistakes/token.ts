@@ -75,6 +75,18 @@ export const TOKEN_MISTAKES = {
       "The token was made for another event: neither jti nor the body's hash is of this one. It was kept and reused.",
     fix: `Make a token for each event and each attempt: ${SIGNER}, without a cache around it.`,
   },
+  wrapped: {
+    id: "token-quoted",
+    title: "Something around the token",
+    message: "There are quotes, brackets or other characters around the token.",
+    fix: "Send headers.Authorization = 'Bearer ' + token, and nothing more. In Python token.decode() for bytes; in a shell jq -r.",
+  },
+  brokenUp: {
+    id: "token-broken-up",
+    title: "White space inside of the token",
+    message: "There is white space inside of the token: it was broken into lines, or joined with spaces.",
+    fix: "Send the token in one piece: base64 -w0 in a shell, and no line breaks in what was copied.",
+  },
   malformed: {
     id: "token-malformed",
     title: "Not a token",
@@ -94,6 +106,13 @@ export const TOKEN_MISTAKES = {
     message: "The token's alg is of the HMAC family. The service accepts RS256, ES256 and EdDSA.",
     fix: `Sign with a private key whose public half is in your key set: ${SIGNER}.`,
   },
+  algHmacPublic: {
+    id: "token-alg-hmac-public-key",
+    title: "The public key as a secret",
+    message:
+      "The token's alg is of the HMAC family, and its key is the published one: everybody could have signed it.",
+    fix: `Sign with the private key, by RS256, ES256 or EdDSA: ${SIGNER}. Set the algorithm where the library is called.`,
+  },
   algNone: {
     id: "token-alg-none",
     title: "Token without a signature",
@@ -111,6 +130,12 @@ export const TOKEN_MISTAKES = {
     title: "No kid in the token",
     message: "The token's header has no kid, so its key cannot be found.",
     fix: `Name the key: ${SIGNER}. In Python jwt.encode(claims, key, algorithm=alg, headers={"kid": kid}).`,
+  },
+  kidElsewhere: {
+    id: "token-kid-elsewhere",
+    title: "The kid in another place",
+    message: "The token's header has no kid; it stands in another place, where no listener looks for it.",
+    fix: `Name it kid, in the header: ${SIGNER}. In Python jwt.encode(claims, key, algorithm=alg, headers={"kid": kid}).`,
   },
   headerMember: {
     id: "token-header-member",
