@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { expect, it } from "vitest";
 import { mistakesOf } from "../../kit/mistakes-of.js";
 
@@ -23,7 +23,11 @@ it.each<[string, string[], string]>([
   ["the body alone", ["body-alone-signed"], base64(mac(decoded, body))],
   ["msg_ twice", ["id-prefix-differs"], base64(mac(decoded, `msg_${right}`))],
   ["no msg_", ["id-prefix-differs"], base64(mac(decoded, right.slice(4)))],
-  ["milliseconds", ["timestamp-in-milliseconds"], base64(mac(decoded, `${id}.${timestamp}000.${body}`))],
+  [
+    "milliseconds",
+    ["timestamp-signed-in-milliseconds"],
+    base64(mac(decoded, `${id}.${timestamp}000.${body}`)),
+  ],
   [
     "a body written again",
     ["body-reserialised"],
@@ -40,7 +44,47 @@ it.each<[string, string[], string]>([
     ["secret-not-decoded"],
     `v1,AAAA ${base64(mac(secret.slice(6), right))} v2,b`,
   ],
-  ["another secret", [], base64(mac("another", right))],
+  ["the decoded secret in hex", ["secret-key-as-text"], base64(mac(decoded.toString("hex"), right))],
+  ["the decoded secret as UTF-8", ["secret-key-as-text"], base64(mac(decoded.toString("utf8"), right))],
+  ["the underscore kept", ["secret-prefix-kept"], base64(mac(secret.slice(5), right))],
+  [
+    "the secret in base64",
+    ["secret-encoded-again"],
+    base64(mac(Buffer.from(secret).toString("base64"), right)),
+  ],
+  ["a line break after the secret", ["secret-with-more"], base64(mac(`${secret}\n`, right))],
+  ["the secret hashed", ["secret-hashed"], base64(mac(createHash("sha256").update(secret).digest(), right))],
+  ["no secret", ["secret-missing"], base64(mac("", right))],
+  ["a date", ["timestamp-signed-otherwise"], base64(mac(decoded, `${id}.2021-02-25T15:02:10.000Z.${body}`))],
+  ["no periods", ["parts-joined-otherwise"], base64(mac(decoded, `${id}${timestamp}${body}`))],
+  ["line breaks between", ["parts-joined-otherwise"], base64(mac(decoded, `${id}\n${timestamp}\n${body}`))],
+  [
+    "the id in small letters",
+    ["id-signed-otherwise"],
+    base64(mac(decoded, right.replace(id, id.toLowerCase()))),
+  ],
+  ["a byte order mark", ["body-bom"], base64(mac(decoded, `${id}.${timestamp}.\uFEFF${body}`))],
+  [
+    "a body in quotes",
+    ["body-stringified-twice"],
+    base64(mac(decoded, `${id}.${timestamp}.${JSON.stringify(body)}`)),
+  ],
+  ["no body", ["body-empty"], base64(mac(decoded, `${id}.${timestamp}.`))],
+  ["another version", ["version-differs"], base64(mac(decoded, right)).replace("v1", "v0")],
+  ["signatures joined by a comma", ["signatures-joined-otherwise"], `v1,AAAA,${base64(mac(decoded, right))}`],
+  ["quotes", ["signature-quoted"], `"${base64(mac(decoded, right))}"`],
+  ["base64 of hex", ["signature-encoded-twice"], base64(Buffer.from(mac(decoded, right).toString("hex")))],
+  ["another hash", ["signature-other-hash"], base64(createHmac("sha1", decoded).update(right).digest())],
+  ["a list of bytes", ["signature-in-other-form"], `v1,${mac(decoded, right).join(",")}`],
+  ["a cut signature", ["signature-damaged"], base64(mac(decoded, right)).slice(0, 30)],
+  [
+    "key and message swapped",
+    ["hmac-arguments-swapped"],
+    base64(createHmac("sha256", right).update(decoded).digest()),
+  ],
+  ["a hash", ["hash-instead-of-hmac"], base64(createHash("sha256").update(decoded).update(right).digest())],
+  ["the other kind", ["signature-of-other-kind"], "v1a,AAAA"],
+  ["another secret", ["signature-unexplained"], base64(mac("another", right))],
 ])("%s: %j", async (_, ids, signature) => {
   const headers = { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature };
   const found = await mistakesOf("standard-webhooks", { secrets: secret, headers, body });
@@ -58,4 +102,29 @@ it.each([
   const headers = { "webhook-id": id, "webhook-timestamp": given, "webhook-signature": signature };
   const found = await mistakesOf("standard-webhooks", { secrets: secret, headers, body });
   expect(found.map((one) => one.id)).toEqual([expected]);
+});
+
+it.each<[what: string, ids: string[], names: [string, string, string]]>([
+  ["of Svix", ["headers-of-svix"], ["svix-id", "svix-timestamp", "svix-signature"]],
+  ["of others", ["header-misnamed"], ["X-Webhook-Id", "X-Webhook-Timestamp", "X-Webhook-Signature"]],
+  ["of which one is missing", ["header-missing"], ["webhook-id", "date", "webhook-signature"]],
+])("headers %s", async (_, ids, names) => {
+  const values = [id, timestamp, base64(mac(decoded, right))];
+  const headers = Object.fromEntries(names.map((name, place) => [name, values[place] as string]));
+  const found = await mistakesOf("standard-webhooks", { secrets: secret, headers, body });
+  expect(found.map((one) => one.id)).toEqual(ids);
+});
+
+it("of signatures that are right or random, no cause is given", async () => {
+  for (let n = 0; n < 120; n++) {
+    const key = createHash("sha256").update(String(n)).digest();
+    const text = JSON.stringify({ n, list: [1.5, null, "é"], more: key.toString("hex").slice(0, n % 60) });
+    const digest = createHmac("sha256", key)
+      .update(`${id}.${timestamp}.${text}${n % 2 ? "#" : ""}`)
+      .digest();
+    const headers = { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": base64(digest) };
+    const secrets = `whsec_${key.toString("base64")}`;
+    const found = await mistakesOf("standard-webhooks", { secrets, headers, body: text });
+    expect(found.map((one) => one.id)).toEqual(n % 2 ? ["signature-unexplained"] : []);
+  }
 });

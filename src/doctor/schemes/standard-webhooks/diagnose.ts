@@ -1,22 +1,34 @@
 // Finds the mistakes that give a signature of Standard Webhooks.
 import { hmacOf } from "#hash";
-import { bodyBytes, decodeBase64url } from "../../../core/bytes.js";
+import { bodyBytes, decodeBase64url, encodeBase64 } from "../../../core/bytes.js";
 import { type HeadersInput, receivedHeaders } from "../../../core/headers.js";
 import { readKey } from "../../../schemes/standard-webhooks/key.js";
 import {
-  ID_HEADER,
   listOf,
-  SIGNATURE_HEADER,
   type StandardWebhooksSecrets,
   TIMESTAMP_HEADER,
 } from "../../../schemes/standard-webhooks/sign.js";
-import { catalogueOf, type Mistake } from "../../rows/mistake.js";
-import { choices, firstFound, mistakesOf, ONE_MISTAKE } from "../../rows/run.js";
-import { BODIES, FORMS, HEADS, KEYS, MISTAKES as SIGNATURE_MISTAKES } from "./mistakes.js";
+import { once, workBudget } from "../../diagnose/search.js";
+import { catalogueOf, type Mistake, type MistakeRow } from "../../rows/mistake.js";
+import { choices, firstFound, mistakesFound, mistakesOf } from "../../rows/run.js";
+import { damaged, FORM_MISTAKES, readSignatures } from "./forms.js";
+import { foundHeaders, HEADER_MISTAKES } from "./header-mistakes.js";
+import { bodiesOf, DIGESTS, HEADS, KEYS, MISTAKES as SIGNATURE_MISTAKES } from "./mistakes.js";
 import { TIME_MISTAKES } from "./time-mistakes.js";
 
+/** Where nothing gives the signature. */
+const UNEXPLAINED: MistakeRow = {
+  id: "signature-unexplained",
+  title: "The signature does not match",
+  message:
+    "No known mistake gives the signature: another secret, or another id, time or body than was signed.",
+  fix: `Compare on both sides the secret's SHA-256, webhook-id, webhook-timestamp and the body's SHA-256. Tried were ${KEYS.length - 1} mistakes in the secret, ${HEADS.length - 1} in what stands before the body, those in the body, ${FORM_MISTAKES.length} in how the signature is written, and the likeliest pairs.`,
+};
+
 /** Every mistake of the scheme. */
-export const MISTAKES = catalogueOf(TIME_MISTAKES, SIGNATURE_MISTAKES);
+export const MISTAKES = catalogueOf(HEADER_MISTAKES, TIME_MISTAKES, FORM_MISTAKES, SIGNATURE_MISTAKES, [
+  UNEXPLAINED,
+]);
 
 /** A request of Standard Webhooks. Of several signatures one that matches says enough. */
 export interface StandardWebhooksInput {
@@ -34,40 +46,91 @@ export interface StandardWebhooksInput {
 }
 
 /**
- * How the timestamp is written, and the fewest mistakes that together give a signature of the request, for `v1`; none if
- * one is right, or none is found.
+ * What is wrong with the headers, and the fewest mistakes that together give a signature of the request, for `v1`; none if
+ * one is right. Where nothing gives it, that is said with what was tried.
  */
 export function diagnosed({
   request: { headers, body = "" },
   secrets,
 }: StandardWebhooksInput): readonly Mistake[] {
   const received = receivedHeaders(headers);
-  const [id = "", timestamp = "", list = ""] = [ID_HEADER, TIMESTAMP_HEADER, SIGNATURE_HEADER].map(
-    (name) => received.all(name)[0],
-  );
-  const signatures = new Set([list, ...list.split(" ", MOST)]);
-  const sent = bodyBytes(body);
-  const dimensions = {
-    key: KEYS,
-    head: HEADS,
-    body: BODIES.map((option) => ({ ...option, repeat: option.repeat(sent) })),
-  };
-  let fewest: readonly Mistake[] | undefined;
-  for (const secret of listOf(secrets).filter((text) => readKey(text).kind === "symmetric"))
-    for (const choice of choices(dimensions, { upTo: 3 * ONE_MISTAKE })) {
-      const made = mistakesOf(choice);
-      if (fewest !== undefined && made.length >= fewest.length) break;
-      const { key, head, body: signed } = choice;
-      if (signed.repeat === undefined) continue;
-      const parts = [head.repeat(id, timestamp), signed.repeat];
-      const digest = decodeBase64url(hmacOf("sha256", key.repeat(secret), parts));
-      const form = digest && FORMS.find(({ repeat }) => signatures.has(repeat(digest)));
-      if (!form) continue;
-      const found = form.mistake ? [...made, form.mistake] : made;
-      if (fewest === undefined || found.length < fewest.length) fewest = found;
-    }
-  const inTime = received.all(TIMESTAMP_HEADER).length === 1 ? firstFound(TIME_MISTAKES, timestamp) : [];
-  return [...inTime, ...(fewest ?? [])];
+  const texts = listOf(secrets).map((text) => ({ text, kind: readKey(text).kind }));
+  const found = foundHeaders(received, new Set(texts.map(({ kind }) => kind)));
+  const [id, timestamp, list] = found.values;
+  const inHeaders = [
+    ...mistakesFound(HEADER_MISTAKES, found),
+    ...(received.all(TIMESTAMP_HEADER).length === 1 ? firstFound(TIME_MISTAKES, timestamp) : []),
+  ];
+  const symmetric = texts
+    .flatMap(({ text, kind }) => (kind === "symmetric" ? text : []))
+    .slice(0, MOST_SECRETS);
+  if (symmetric.length === 0 || list === "" || inHeaders.some((one) => one.id === "signature-of-other-kind"))
+    return inHeaders;
+  const inSignature = mistakesInSignature({ id, timestamp, list, sent: bodyBytes(body) }, symmetric);
+  // What is wrong with the headers explains a signature that nothing else does.
+  const isTold = inHeaders.length > 0;
+  return [...inHeaders, ...inSignature.filter((one) => !isTold || one !== UNEXPLAINED)];
 }
 
-const MOST = 16;
+interface Signed {
+  readonly id: string;
+  readonly timestamp: string;
+  /** The value of webhook-signature. */
+  readonly list: string;
+  readonly sent: Uint8Array;
+}
+
+/** A receiver has one secret, and two during a rotation. */
+const MOST_SECRETS = 8;
+
+/** One mistake of any weight, and two of which both are of every day, or nearly so. */
+const MAX_COST = 8;
+
+function mistakesInSignature(
+  { id, timestamp, list, sent }: Signed,
+  secrets: readonly string[],
+): readonly Mistake[] {
+  const right = (secret: string) => hmacOf("sha256", readKey(secret).bytes, [`${id}.${timestamp}.`, sent]);
+  const signatures = readSignatures(list);
+  const isKnown = secrets.some((secret) => list.split(" ", 64).includes(`v1,${toBase64(right(secret))}`));
+  if (isKnown) return [];
+  const budget = workBudget(sent.length);
+  const hashes = [...new Set(signatures.map((one) => one.hash))];
+  let fewest: readonly MistakeRow[] | undefined;
+  for (const [place, secret] of secrets.entries()) {
+    if (signatures.length === 0) break;
+    budget.allow((place + 1) / secrets.length);
+    const keys = KEYS.map(({ repeat, ...option }) => ({ ...option, repeat: once(() => repeat(secret)) }));
+    const heads = HEADS.map(({ repeat, ...option }) => ({ ...option, repeat: repeat(id, timestamp) }));
+    const dimensions = { key: keys, head: heads, body: bodiesOf(sent, budget), digest: DIGESTS };
+    for (const choice of choices(dimensions, { upTo: MAX_COST })) {
+      const made = mistakesOf(choice);
+      if (budget.isSpent || (fewest !== undefined && made.length >= fewest.length)) break;
+      const { key, head, body, digest } = choice;
+      // A head that changes nothing is the right one.
+      if (head.mistake && head.repeat === heads[0]?.repeat) continue;
+      const signed = body.repeat();
+      if (signed === undefined) continue;
+      const keyBytes = key.repeat();
+      if (keyBytes === undefined) continue;
+      for (const hash of hashes) {
+        budget.spend(signed.length);
+        const given = digest.repeat(hash, keyBytes, [head.repeat, signed]);
+        const fit = signatures.find((one) => one.hash === hash && one.digest === given);
+        if (fit === undefined) continue;
+        const together = [...made, ...fit.mistakes];
+        if (fewest === undefined || together.length < fewest.length) fewest = together;
+      }
+    }
+  }
+  if (fewest !== undefined) return fewest;
+  for (const secret of secrets) {
+    const lost = damaged(list, decodeBase64url(right(secret)) ?? sent);
+    if (lost) return [lost];
+  }
+  return [UNEXPLAINED];
+}
+
+function toBase64(base64url: string): string {
+  return encodeBase64(decodeBase64url(base64url) ?? new Uint8Array());
+}

@@ -1,12 +1,26 @@
 // Rows of mistakes in Standard Webhooks.
-import { decodeBase64url, decodeUtf8, encodeBase64, encodeBase64url, utf8 } from "../../../core/bytes.js";
+import { digestOf, hmacHex, hmacOf } from "#hash";
+import {
+  bodyBytes,
+  concatBytes,
+  decodeBase64url,
+  decodeUtf8,
+  encodeBase64,
+  encodeBase64url,
+  utf8,
+} from "../../../core/bytes.js";
+import type { HashName } from "../../../core/hash-portable.js";
 import { rewrittenJson } from "../../../core/json.js";
-import { catalogueOf, optionsOf, type RepeatableMistake } from "../../rows/mistake.js";
+import { SERIALISING_MISTAKES } from "../../diagnose/mistakes/body.js";
+import { ENCODING_MISTAKES } from "../../diagnose/mistakes/encoding.js";
+import { once, signedBodies, type WorkBudget } from "../../diagnose/search.js";
+import { catalogueOf, type Option, optionsOf, type RepeatableMistake } from "../../rows/mistake.js";
+import { hexOf as hex, latin1Text, lossyText, parseHex } from "../../texts/rewrite.js";
 
 const DECODE = "Take whsec_ away and decode the rest: Buffer.from(secret.slice('whsec_'.length), 'base64').";
 
 /** What the key was made of: the whole text of the secret. */
-const KEY_MISTAKES: readonly RepeatableMistake<(secret: string) => Uint8Array>[] = [
+const KEY_MISTAKES: readonly RepeatableMistake<(secret: string) => Uint8Array | undefined>[] = [
   {
     id: "secret-not-decoded",
     title: "Secret not decoded",
@@ -22,7 +36,70 @@ const KEY_MISTAKES: readonly RepeatableMistake<(secret: string) => Uint8Array>[]
     ways: [
       [1, (secret) => utf8(secret)],
       [1, (secret) => lenient(secret)],
+      [2, (secret) => lenient(secret.slice(5))],
+      [2, (secret) => utf8(secret.slice(5))],
     ],
+  },
+  {
+    id: "secret-key-as-text",
+    title: "Decoded secret made a text",
+    message:
+      "It matches if the decoded secret was made a text before it became the key: in hex, in base64 anew, or as characters.",
+    fix: `${DECODE} Hand its bytes to the HMAC, without toString() in between.`,
+    ways: [
+      [1, (secret) => utf8(hex(lenient(secret.slice(6))))],
+      [2, (secret) => utf8(lossyText(lenient(secret.slice(6))))],
+      [2, (secret) => utf8(latin1Text(lenient(secret.slice(6))))],
+      [2, (secret) => utf8(encodeBase64(lenient(secret.slice(6))).replace(/=+$/, ""))],
+      [3, (secret) => utf8(encodeBase64url(lenient(secret.slice(6))))],
+      [3, (secret) => utf8(hex(lenient(secret.slice(6))).toUpperCase())],
+    ],
+  },
+  {
+    id: "secret-encoded-again",
+    title: "Secret encoded again",
+    message: "It matches if the secret was encoded as base64 or decoded once more than it should be.",
+    fix: DECODE,
+    ways: [
+      [2, (secret) => utf8(encodeBase64(utf8(secret)))],
+      [2, (secret) => utf8(encodeBase64(utf8(secret.slice(6))))],
+      [2, (secret) => lenient(lossyText(lenient(secret.slice(6))))],
+    ],
+  },
+  {
+    id: "secret-in-hex",
+    title: "Secret read as hex",
+    message: "It matches if the text behind whsec_ is read as hex.",
+    fix: DECODE,
+    ways: [[2, (secret) => parseHex(secret.slice(6))]],
+  },
+  {
+    id: "secret-with-more",
+    title: "Something around the secret",
+    message: "It matches with a line break or quotes around the secret, as a file or a variable has them.",
+    fix: `Take it away: secret.trim(). ${DECODE}`,
+    ways: [
+      [2, (secret) => utf8(`${secret}\n`)],
+      [3, (secret) => utf8(`"${secret}"`)],
+      [3, (secret) => utf8(`${secret.slice(6)}\n`)],
+    ],
+  },
+  {
+    id: "secret-hashed",
+    title: "Secret hashed first",
+    message: "It matches if the key is the SHA-256 of the secret.",
+    fix: DECODE,
+    ways: [
+      [3, (secret) => decodeBase64url(digestOf("sha256", [secret])) ?? utf8("")],
+      [3, (secret) => decodeBase64url(digestOf("sha256", [lenient(secret.slice(6))])) ?? utf8("")],
+    ],
+  },
+  {
+    id: "secret-missing",
+    title: "No secret",
+    message: "It matches with an empty key, or with the text undefined or null: the secret was not set.",
+    fix: "Set the variable that the sender reads the secret from, and refuse to start without it.",
+    ways: ["", "undefined", "null", "None"].map((text) => [2, () => utf8(text)] as const),
   },
 ];
 
@@ -72,13 +149,61 @@ const HEAD_MISTAKES: readonly RepeatableMistake<Head>[] = [
     ],
   },
   {
-    id: "timestamp-in-milliseconds",
-    title: "Timestamp in milliseconds",
+    id: "timestamp-signed-in-milliseconds",
+    title: "Timestamp signed in milliseconds",
     message: "It matches if the timestamp is signed in milliseconds.",
     fix: "Use whole seconds for both: Math.floor(Date.now() / 1000).",
     ways: [[1, (id, timestamp) => `${id}.${timestamp}000.`]],
   },
+  {
+    id: "timestamp-signed-otherwise",
+    title: "Timestamp signed in another form",
+    message: "It matches if the timestamp is signed as a date, or with decimals.",
+    fix: "Sign the text of webhook-timestamp, whole seconds: Math.floor(Date.now() / 1000).",
+    ways: [
+      [1, (id, timestamp) => `${id}.${isoOf(timestamp)}.`],
+      [2, (id, timestamp) => `${id}.${isoOf(timestamp).replace(".000Z", "Z")}.`],
+      [2, (id, timestamp) => `${id}.${isoOf(timestamp).replace(".000Z", "+00:00")}.`],
+      [2, (id, timestamp) => `${id}.${timestamp}.0.`],
+    ],
+  },
+  {
+    id: "parts-joined-otherwise",
+    title: "Parts joined otherwise",
+    message: "It matches with something else than periods between id, timestamp and body.",
+    fix: ORDER,
+    ways: [
+      [1, (id, timestamp) => `${id}${timestamp}`],
+      [1, (id, timestamp) => `${id}.${timestamp}`],
+      ...[":", "\n", "|", "-", ",", " ", "_", "&"].map(
+        (between) => [2, (id: string, timestamp: string) => `${id}${between}${timestamp}${between}`] as const,
+      ),
+      [3, (id, timestamp) => `${timestamp}${id}`],
+      [3, (_, timestamp) => timestamp],
+      [3, (id) => id],
+      [3, (_, timestamp) => `v1:${timestamp}:`],
+      [3, (_, timestamp) => `v0:${timestamp}:`],
+      [3, (id, timestamp) => `v1.${id}.${timestamp}.`],
+      [3, (id, timestamp) => `v1,${id}.${timestamp}.`],
+    ],
+  },
+  {
+    id: "id-signed-otherwise",
+    title: "Id signed in another spelling",
+    message: "It matches with the id in small letters, in capitals or without its hyphens.",
+    fix: ORDER,
+    ways: [
+      [2, (id, timestamp) => `${id.toLowerCase()}.${timestamp}.`],
+      [2, (id, timestamp) => `${id.toUpperCase()}.${timestamp}.`],
+      [2, (id, timestamp) => `${id.replaceAll("-", "")}.${timestamp}.`],
+    ],
+  },
 ];
+
+function isoOf(timestamp: string): string {
+  const date = new Date(Number(timestamp) * 1000);
+  return /^[0-9]{1,11}$/.test(timestamp) ? date.toISOString() : timestamp;
+}
 
 /** What the body was when it was signed. */
 const BODY_MISTAKES: readonly RepeatableMistake<(body: Uint8Array) => Uint8Array | undefined>[] = [
@@ -105,58 +230,82 @@ const BODY_MISTAKES: readonly RepeatableMistake<(body: Uint8Array) => Uint8Array
   },
 ];
 
-const BASE64 = "Write v1, and then the digest in base64: 'v1,' + hmac.digest('base64').";
+/** How the digest is written. */
+export const BASE64 = "Write v1, and then the digest in base64: 'v1,' + hmac.digest('base64').";
 
-/** How the digest was written. */
-const FORM_MISTAKES: readonly RepeatableMistake<(digest: Uint8Array) => string>[] = [
+/** What is computed in place of an HMAC-SHA256. */
+const DIGEST_MISTAKES: readonly RepeatableMistake<Digest>[] = [
   {
-    id: "version-missing",
-    title: "Version missing",
-    message: "The signature is right, and v1, does not stand before it.",
-    fix: BASE64,
-    ways: [[1, encodeBase64]],
+    id: "hmac-arguments-swapped",
+    title: "Key and message swapped",
+    message: "It matches if the signed text is the key and the secret the message.",
+    fix: `createHmac('sha256', key).update(text). ${BASE64}`,
+    ways: [[2, (hash, key, parts) => hmac(hash, concatBytes(parts.map(bodyBytes)), [key])]],
   },
   {
-    id: "signature-in-hex",
-    title: "Signature in hex",
-    message: "The digest is right and written in hexadecimal.",
-    fix: BASE64,
+    id: "hash-instead-of-hmac",
+    title: "A hash instead of an HMAC",
+    message:
+      "It matches as a plain hash of the text, with the key in front of it, after it, or without a key.",
+    fix: `createHmac('sha256', key).update(text). ${BASE64}`,
     ways: [
-      [1, (digest) => `v1,${hex(digest)}`],
-      [1, hex],
-      [1, (digest) => `sha256=${hex(digest)}`],
-    ],
-  },
-  {
-    id: "signature-in-base64url",
-    title: "Signature in base64url",
-    message: "The digest is right and written in base64url, or without its padding.",
-    fix: BASE64,
-    ways: [
-      [1, (digest) => `v1,${encodeBase64url(digest)}`],
-      [1, (digest) => `v1,${encodeBase64(digest).replace("=", "")}`],
-      [1, encodeBase64url],
-    ],
-  },
-  {
-    id: "separator-differs",
-    title: "Another separator behind the version",
-    message: "The signature is right, and v1 is not followed by a comma.",
-    fix: BASE64,
-    ways: [
-      [1, (digest) => `v1=${encodeBase64(digest)}`],
-      [1, (digest) => `v1:${encodeBase64(digest)}`],
+      [2, (hash, key, parts) => hashOf(hash, [key, ...parts])],
+      [3, (hash, key, parts) => hashOf(hash, [...parts, key])],
+      [3, (hash, _, parts) => hashOf(hash, parts)],
     ],
   },
 ];
 
-/** Every mistake of the scheme. */
-export const MISTAKES = catalogueOf(KEY_MISTAKES, HEAD_MISTAKES, BODY_MISTAKES, FORM_MISTAKES);
+/** Computes a digest in hex. */
+type Digest = (hash: HashName, key: Uint8Array, parts: readonly (string | Uint8Array)[]) => string;
 
-export const KEYS = optionsOf((secret) => lenient(secret.slice(6)), KEY_MISTAKES);
+const hmac: Digest = (hash, key, parts) =>
+  hash === "sha256" ? hmacHex(key, parts) : inHex(hmacOf(hash, key, parts));
+const hashOf = (hash: HashName, parts: readonly (string | Uint8Array)[]) => inHex(digestOf(hash, parts));
+
+function inHex(base64url: string): string {
+  return hex(decodeBase64url(base64url) ?? new Uint8Array());
+}
+
+/** Every mistake in what is signed. */
+export const MISTAKES = catalogueOf(
+  KEY_MISTAKES,
+  HEAD_MISTAKES,
+  DIGEST_MISTAKES,
+  BODY_MISTAKES,
+  SERIALISING_MISTAKES,
+  ENCODING_MISTAKES,
+);
+
+export const KEYS = optionsOf<(secret: string) => Uint8Array | undefined>(
+  (secret) => lenient(secret.slice(6)),
+  KEY_MISTAKES,
+);
 export const HEADS = optionsOf((id, timestamp) => `${id}.${timestamp}.`, HEAD_MISTAKES);
-export const BODIES = optionsOf((body) => body, BODY_MISTAKES);
-export const FORMS = optionsOf((digest) => `v1,${encodeBase64(digest)}`, FORM_MISTAKES);
+export const DIGESTS = optionsOf<Digest>(hmac, DIGEST_MISTAKES);
+
+/** The bodies that may have been signed: the scheme's own mistakes first, and then those of every scheme. */
+export function bodiesOf(
+  sent: Uint8Array,
+  budget: WorkBudget,
+): readonly Option<() => Uint8Array | undefined>[] {
+  const own = optionsOf((body) => body, BODY_MISTAKES).map(({ repeat, ...option }) => ({
+    ...option,
+    repeat: once(() => repeat(sent)),
+  }));
+  const { serialising, encoding } = signedBodies(sent, budget);
+  const rare = <Of extends Option<unknown>>(option: Of) => ({
+    ...option,
+    weight: Math.max(option.weight, 2) as 2,
+  });
+  return [
+    ...own,
+    ...serialising.slice(1).map(rare),
+    ...encoding
+      .slice(1)
+      .map(({ repeat, ...option }) => ({ ...rare({ ...option, repeat }), repeat: () => repeat(sent) })),
+  ];
+}
 
 /** As Node's own decoder reads base64: whatever alphabet, whatever padding. */
 function lenient(text: string): Uint8Array {
@@ -169,8 +318,4 @@ function lenient(text: string): Uint8Array {
 function reserialised(body: Uint8Array, space?: number): Uint8Array | undefined {
   const text = rewrittenJson(decodeUtf8(body) ?? "", space);
   return text === undefined ? undefined : utf8(text);
-}
-
-function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,0 +1,152 @@
+// Rows of how a signature of Standard Webhooks is written wrongly, and reads it in any of these ways.
+import type { HashName } from "../../../core/hash-portable.js";
+import { lossyForm, readDigest } from "../../diagnose/digest-text.js";
+import { SIGNATURE_FORMS, type SignatureForm } from "../../diagnose/mistakes/signature.js";
+import { type MistakeRow, withDetail } from "../../rows/mistake.js";
+import { BASE64 } from "./mistakes.js";
+
+const ROWS = {
+  version: {
+    id: "version-missing",
+    title: "Version missing",
+    message: "The signature is right, and v1, does not stand before it.",
+    fix: BASE64,
+  },
+  otherVersion: {
+    id: "version-differs",
+    title: "Another version",
+    message: "The signature is right, and another version than v1 stands before it.",
+    fix: BASE64,
+  },
+  separator: {
+    id: "separator-differs",
+    title: "Another separator behind the version",
+    message: "The signature is right, and v1 is not followed by a comma.",
+    fix: BASE64,
+  },
+  joined: {
+    id: "signatures-joined-otherwise",
+    title: "Signatures joined otherwise",
+    message: "The signature is right, and something else than a space stands between it and its neighbours.",
+    fix: "Separate several signatures by a space: 'v1,' + first + ' v1,' + second. The time has a header of its own.",
+  },
+  hex: {
+    id: "signature-in-hex",
+    title: "Signature in hex",
+    message: "The digest is right and written in hexadecimal.",
+    fix: BASE64,
+  },
+  base64url: {
+    id: "signature-in-base64url",
+    title: "Signature in base64url",
+    message: "The digest is right and written in base64url, or without its padding.",
+    fix: BASE64,
+  },
+  quoted: {
+    id: "signature-quoted",
+    title: "Something around the signature",
+    message: "The signature is right, and quotes, brackets or white space stand around it.",
+    fix: BASE64,
+  },
+  twice: {
+    id: "signature-encoded-twice",
+    title: "Signature encoded twice",
+    message: "The digest is right, and a text of it was encoded once more.",
+    fix: `${BASE64} In PHP base64_encode(hash_hmac('sha256', $text, $key, true)): the last argument gives bytes.`,
+  },
+  hash: {
+    id: "signature-other-hash",
+    title: "Another hash",
+    message: "The signature is an HMAC with another hash than SHA-256.",
+    fix: "Use HMAC-SHA256: createHmac('sha256', key).",
+  },
+  otherForm: {
+    id: "signature-in-other-form",
+    title: "Signature in another form",
+    message: "The digest is right and written in another way than base64.",
+    fix: BASE64,
+  },
+  damaged: {
+    id: "signature-damaged",
+    title: "Signature damaged",
+    message: "The signature was right, and has lost what cannot be brought back.",
+    fix: BASE64,
+  },
+} satisfies Record<string, MistakeRow>;
+
+/** Every mistake in how the signature is written. */
+export const FORM_MISTAKES: readonly MistakeRow[] = Object.values(ROWS);
+
+/** One signature as it was read from the header. */
+export interface ReadSignature {
+  readonly hash: HashName;
+  /** In hex. */
+  readonly digest: string;
+  /** How it is written wrongly; none for v1, and base64. */
+  readonly mistakes: readonly MistakeRow[];
+}
+
+const MOST = 16;
+
+/** The signatures of a header in any of the ways that people write them; those of v1a are no digests. */
+export function readSignatures(list: string): readonly ReadSignature[] {
+  if (list.length > MAX_LENGTH) return [];
+  const listed = list.startsWith("t=") ? [] : list.split(" ", MOST).flatMap((part) => readOne(part));
+  // What separates others is looked for where spaces do not separate, or separate more.
+  const others = /[,;]\s*(?:v\d|t=)|^t=|^["'[{(]/.test(list)
+    ? list
+        .split(/[\s;[\]{}()"']+|,(?=\s*(?:v\d+a?[,=:]|t=))/, MOST)
+        .filter((part) => /^v\d/.test(part))
+        .flatMap((part) => readOne(part))
+        .map((read) => ({ ...read, mistakes: [ROWS.joined, ...read.mistakes] }))
+    : [];
+  const whole = list.includes(" ") && listed.length === 0 ? readOne(list) : [];
+  return [...listed, ...others, ...whole];
+}
+
+const MAX_LENGTH = 2_048;
+
+function readOne(part: string): readonly ReadSignature[] {
+  const bare = part.replace(/^["'<[(]+/, "");
+  const [, version, separator, rest = ""] = /^(v\d+a?)(%2C|[,=:;.|-]?)(.*)$/is.exec(bare) ?? [];
+  if (version?.endsWith("a")) return [];
+  const text = version === undefined ? part : rest;
+  const read = readDigest(text);
+  if (read === undefined) return [];
+  const mistakes: MistakeRow[] = [];
+  if (version === undefined) mistakes.push(ROWS.version);
+  else if (version !== "v1") mistakes.push(ROWS.otherVersion);
+  else if (separator !== ",") mistakes.push(ROWS.separator);
+  if (bare !== part) mistakes.push(ROWS.quoted);
+  const isRight = /^[A-Za-z0-9+/]{43}=$/.test(text);
+  if (!isRight) mistakes.push(...ofForms(read.forms, text));
+  // A name such as sha256= before it stands in place of the version.
+  const told = mistakes.some((row) => row === ROWS.hex)
+    ? mistakes.filter((row) => row !== ROWS.version)
+    : mistakes;
+  return [{ hash: read.hash, digest: read.digest, mistakes: [...new Set(told)] }];
+}
+
+function ofForms(forms: readonly SignatureForm[], text: string): readonly MistakeRow[] {
+  const rows = forms.flatMap((form): readonly MistakeRow[] => {
+    if (form === "hex") return [ROWS.hex];
+    if (form === "several" || (form === "prefixed" && /[,;]/.test(text))) return [ROWS.joined];
+    if (form === "prefixed" && forms.includes("hex")) return [];
+    if (form === "quoted") return [ROWS.quoted];
+    if (form === "encodedTwice" || form === "base64OfHex") return [ROWS.twice];
+    if (/^(?:sha1|sha384|sha512|md5)$/.test(form))
+      return [withDetail(ROWS.hash, `It is ${form.replace("sha", "SHA-").replace("md", "MD")}.`)];
+    if (/^(?:base64|padded)$/.test(form)) return [];
+    return [withDetail(ROWS.otherForm, `${SIGNATURE_FORMS[form].title}.`)];
+  });
+  const isUrl =
+    /^(?:[\w-]{43}=?|[\w+/-]{43})$/.test(text.replace(/^["']|["']$/g, "")) &&
+    !/^[A-Za-z0-9+/]{43}=$/.test(text);
+  return isUrl ? [ROWS.base64url, ...rows] : rows;
+}
+
+/** What was done to the right signature that cannot be undone. */
+export function damaged(list: string, digest: Uint8Array): MistakeRow | undefined {
+  const form = lossyForm(list, digest);
+  return form && withDetail(ROWS.damaged, `${form.title}.`);
+}

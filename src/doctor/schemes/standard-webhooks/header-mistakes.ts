@@ -1,0 +1,117 @@
+// Rows of what the headers of Standard Webhooks show by themselves.
+import type { ReceivedHeaders } from "../../../core/headers.js";
+import { ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER } from "../../../schemes/standard-webhooks/sign.js";
+import type { FoundMistake } from "../../rows/mistake.js";
+
+const NAMES = [ID_HEADER, TIMESTAMP_HEADER, SIGNATURE_HEADER] as const;
+
+const THREE = "Send webhook-id, webhook-timestamp and webhook-signature, each once.";
+
+/** Other names of each header, of other services and of drafts. */
+const OTHER_NAMES: readonly (readonly string[])[] = [
+  [
+    "svix-id",
+    "x-webhook-id",
+    "webhook-event-id",
+    "x-svix-id",
+    "webhook-message-id",
+    "x-webhook-event-id",
+    "webhook_id",
+    "msg-id",
+  ],
+  [
+    "svix-timestamp",
+    "x-webhook-timestamp",
+    "x-svix-timestamp",
+    "webhook_timestamp",
+    "x-timestamp",
+    "x-webhook-request-timestamp",
+  ],
+  [
+    "svix-signature",
+    "x-webhook-signature",
+    "x-svix-signature",
+    "webhook_signature",
+    "x-signature",
+    "x-hub-signature-256",
+    "x-webhook-signature-256",
+  ],
+];
+
+/** The three values, under whatever names they were sent. */
+export interface FoundHeaders {
+  readonly values: readonly [id: string, timestamp: string, signature: string];
+  /** The names that stand for others. */
+  readonly renamed: readonly string[];
+  readonly missing: readonly string[];
+  readonly twice: readonly string[];
+  /** Which kinds of secret the receiver has. */
+  readonly kinds: ReadonlySet<string>;
+}
+
+/** Reads the three headers; a name of another service counts where the right one is not there. */
+export function foundHeaders(received: ReceivedHeaders, kinds: ReadonlySet<string>): FoundHeaders {
+  const renamed: string[] = [];
+  const missing: string[] = [];
+  const values = NAMES.map((name, place) => {
+    const [own] = received.all(name);
+    if (own !== undefined) return own;
+    const other = OTHER_NAMES[place]?.find((one) => received.all(one).length > 0);
+    if (other === undefined) missing.push(name);
+    else renamed.push(other);
+    return other === undefined ? "" : (received.all(other)[0] ?? "");
+  });
+  const twice = NAMES.filter((name) => received.all(name).length > 1);
+  return { values: values as unknown as FoundHeaders["values"], renamed, missing, twice, kinds };
+}
+
+/** What is wrong with the three headers. */
+export const HEADER_MISTAKES: readonly FoundMistake<FoundHeaders>[] = [
+  {
+    id: "headers-of-svix",
+    title: "Headers of Svix",
+    message:
+      "The request has the headers svix-id, svix-timestamp and svix-signature. This scheme has webhook-*.",
+    fix: `${THREE} Where the sender is Svix itself, its requests have both names, or a receiver of Svix reads them.`,
+    find: ({ renamed }) => renamed.some((name) => name.includes("svix-")),
+  },
+  {
+    id: "header-misnamed",
+    title: "Headers with other names",
+    message: "A header has another name than in this scheme.",
+    fix: THREE,
+    find({ renamed }) {
+      const others = renamed.filter((name) => !name.includes("svix-"));
+      return others.length > 0 && `${this.message} There is ${others.join(", ")}.`;
+    },
+  },
+  {
+    id: "header-missing",
+    title: "A header is missing",
+    message: "One of the three headers is missing.",
+    fix: `${THREE} Look for a proxy or a function that passes on only what it knows.`,
+    find: ({ missing }) => missing.length > 0 && `Missing: ${missing.join(", ")}.`,
+  },
+  {
+    id: "header-twice",
+    title: "A header is there twice",
+    message: "One of the three headers is there more than once.",
+    fix: THREE,
+    find: ({ twice }) => twice.length > 0 && `More than once: ${twice.join(", ")}.`,
+  },
+  {
+    id: "signature-of-other-kind",
+    title: "A signature of the other kind",
+    message: "The header has signatures of one kind, and the receiver keys of the other.",
+    fix: "Give the receiver the secret whsec_ for v1, and the public key whpk_ for v1a.",
+    find({ values: [, , list], kinds }) {
+      const isA = /(?:^|\s)v1a,/.test(list);
+      const is1 = /(?:^|\s)v1,/.test(list);
+      if (isA && !is1 && kinds.has("symmetric") && kinds.size === 1)
+        return "The header has signatures of v1a alone, and the receiver a shared secret (whsec_), which is for v1.";
+      return is1 && !isA && kinds.size > 0 && !kinds.has("symmetric")
+        ? "The header has signatures of v1 alone, and the receiver a public key (whpk_), which is for v1a."
+        : false;
+    },
+  },
+];
