@@ -248,3 +248,136 @@ it("of a header in two lines, it names the header", async () => {
     expect([first?.id, first?.message]).toEqual(["header-twice", `${name} stands in more than one line.`]);
   }
 });
+
+const joinedAs = (change: (lines: string[], last: string) => string[], between = "\n"): Change => ({
+  text: (lines, last) => change(lines, last).join(between),
+});
+const lastAs = (change: (last: string) => string): Change =>
+  joinedAs((lines, last) => [...lines, change(last)]);
+const PARTS = ["@authority", "@path", "@query"];
+const part = (values: Record<string, string>): Change => ({
+  names: [...NAMES, ...PARTS],
+  values: { "@authority": "hooks.example.com", "@path": "/in", "@query": "?a=1", ...values },
+});
+const macOf = (text: string, key: string | Buffer = SECRET, hash = "sha256") =>
+  createHmac(hash, key).update(text).digest();
+/** A signature of the right text, made or written in another way. */
+const writtenAs = (by: (text: string) => string): Change => {
+  let signed = "";
+  const { text } = joinedAs((lines, last) => [...lines, last]);
+  return {
+    text: (lines, last) => (signed = text?.(lines, last) ?? ""),
+    headers: (made) => ({ ...made, Signature: `sig1=:${by(signed)}:` }),
+  };
+};
+
+it.each<[id: string, what: string, change: Change]>([
+  ["path-signed-otherwise", "with the query", part({ "@path": "/in?a=1" })],
+  ["path-signed-otherwise", "without the slash", part({ "@path": "in" })],
+  ["query-signed-otherwise", "without ?", part({ "@query": "a=1" })],
+  ["authority-signed-otherwise", "in capitals", part({ "@authority": "HOOKS.EXAMPLE.COM" })],
+  ["authority-signed-otherwise", "with the scheme", part({ "@authority": "https://hooks.example.com" })],
+  ["target-signed-otherwise", "the path", target("/in?a=1")],
+  ["target-signed-otherwise", "without the scheme", target("hooks.example.com/in?a=1")],
+  ["authority-with-port", "with the port", target("https://hooks.example.com:443/in?a=1")],
+  ["target-signed-otherwise", "with capitals", target("https://Hooks.Example.com/in?a=1")],
+  ["target-without-query", "the query missing", target("https://hooks.example.com/in")],
+  [
+    "header-value-signed-otherwise",
+    "a charset",
+    { values: { "content-type": "application/json; charset=utf-8" } },
+  ],
+  ["header-value-signed-otherwise", "the bare digest", { values: { "content-digest": sha256(BODY) } }],
+  [
+    "lines-written-otherwise",
+    "no blank",
+    joinedAs((lines, last) => [...lines, last].map((one) => one.replace('": ', '":'))),
+  ],
+  [
+    "lines-written-otherwise",
+    "names in capitals",
+    joinedAs((lines, last) => [
+      ...lines.map((one) => one.replace(/^"[^"]*"/, (name) => name.toUpperCase())),
+      last,
+    ]),
+  ],
+  ["lines-joined-otherwise", "nothing between", joinedAs((lines, last) => [...lines, last], "")],
+  ["lines-joined-otherwise", "a line break in front", joinedAs((lines, last) => ["", ...lines, last])],
+  ["parameters-signed-otherwise", "the label", lastAs((last) => last.replace(": ", ": sig1="))],
+  ["parameters-signed-otherwise", "no list", lastAs((last) => last.replace(/\([^)]*\);/, ""))],
+  ["parameters-signed-otherwise", "the list alone", lastAs((last) => last.replace(/\).*/, ")"))],
+  ["parameters-signed-otherwise", "no alg", lastAs((last) => last.replace(/;alg="[^"]*"/, ""))],
+  [
+    "parameters-signed-otherwise",
+    "another order",
+    lastAs((last) => last.replace(/\).*/, `);alg="hmac-sha256";keyid="k";created=${NOW}`)),
+  ],
+  ["other-text-signed", "the body", { text: () => BODY }],
+  ["other-text-signed", "the digest", { text: () => `sha-256=:${sha256(BODY)}:` }],
+  [
+    "secret-in-another-form",
+    "decoded",
+    writtenAs((text) => macOf(text, Buffer.from(SECRET, "base64")).toString("base64")),
+  ],
+  [
+    "secret-in-another-form",
+    "a line break",
+    writtenAs((text) => macOf(text, `${SECRET}\n`).toString("base64")),
+  ],
+  ["signature-other-hash", "SHA-512", writtenAs((text) => macOf(text, SECRET, "sha512").toString("base64"))],
+  ["signature-in-hex", "hex", writtenAs((text) => macOf(text).toString("hex"))],
+  [
+    "signature-encoded-twice",
+    "base64 of hex",
+    writtenAs((text) => Buffer.from(macOf(text).toString("hex")).toString("base64")),
+  ],
+  [
+    "signature-read-as-text",
+    "UTF-8",
+    writtenAs((text) => Buffer.from(macOf(text).toString("utf8")).toString("base64")),
+  ],
+  ["signature-unexplained", "another secret", writtenAs((text) => macOf(text, "another").toString("base64"))],
+  ["signature-missing", "no Signature", sent({ Signature: undefined })],
+  [
+    "signature-input-malformed",
+    "commas",
+    {
+      headers: (made) => ({ ...made, "Signature-Input": made["Signature-Input"]?.replaceAll('" "', '", "') }),
+    },
+  ],
+  ["signature-input-malformed", "keyId", parameters(`;created=${NOW};keyId="k"`)],
+  ["digest-missing", "no digest", sent({ "Content-Digest": undefined })],
+  [
+    "digest-in-base64url",
+    "base64url",
+    sent({
+      "Content-Digest": `sha-256=:${sha256(BODY).replaceAll("+", "-").replaceAll("/", "_").replace("=", "")}:`,
+    }),
+  ],
+  [
+    "digest-of-other-length",
+    "SHA-512 by another name",
+    sent({ "Content-Digest": `sha-256=:${createHash("sha512").update(BODY).digest("base64")}:` }),
+  ],
+  ["created-with-decimals", "decimals", parameters(`;created=${NOW}.5${END}`)],
+  ["expires-not-a-number", "a text", parameters(`;created=${NOW};expires="${NOW + 60}"${END}`)],
+])("%s: %s", async (id, _, change) => {
+  const found = await mistakesOf("http-signature", {
+    ...{ url: URL_, secrets: { k: SECRET }, body: BODY, nowSeconds: NOW },
+    headers: request(change),
+  });
+  expect(found.map((one) => one.id)).toEqual([id]);
+});
+
+it("a digest of the body in another form says in which", async () => {
+  const digest = `sha-256=:${sha256('"{\\"n\\": 1}"')}:`;
+  const headers = request(sent({ "Content-Digest": digest }));
+  const [found] = await mistakesOf("http-signature", {
+    url: URL_,
+    secrets: { k: SECRET },
+    body: BODY,
+    nowSeconds: NOW,
+    headers,
+  });
+  expect(found?.message).toMatch(/^Content-Digest is that of the body in another form: \S/);
+});

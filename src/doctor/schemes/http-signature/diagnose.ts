@@ -1,7 +1,7 @@
 // Finds the mistakes in a request of HTTP message signatures.
 import { type Dictionary, parseDictionary } from "structured-headers";
 import { encodeBase64 } from "#hash";
-import { bodyBytes, utf8 } from "../../../core/bytes.js";
+import { bodyBytes, decodeUtf8, utf8 } from "../../../core/bytes.js";
 import { type Clock, systemClock, unixSeconds } from "../../../core/clock.js";
 import { type HeadersInput, receivedHeaders } from "../../../core/headers.js";
 import type { Jwks } from "../../../jwks/key-set.js";
@@ -16,13 +16,23 @@ import {
 } from "../../../schemes/http-signature/sign.js";
 import { isInnerList } from "../../../schemes/http-signature/signature-fields.js";
 import type { HttpSignatureVerifierOptions } from "../../../schemes/http-signature/verify.js";
-import { catalogueOf, type Mistake } from "../../rows/mistake.js";
+import { catalogueOf, type Mistake, type MistakeRow } from "../../rows/mistake.js";
 import { choices, mistakesFound, mistakesOf, ONE_MISTAKE } from "../../rows/run.js";
 import { ALGORITHM_TEXTS, type Facts, REQUEST_MISTAKES, type Signature } from "./request-mistakes.js";
+import { KEY_WAYS, mistakesBehindSignature, SIGNATURE_ROWS } from "./signature-mistakes.js";
 import { SIGNED_TEXTS, signedText, TEXT_MISTAKES } from "./text-mistakes.js";
 
+/** Where nothing explains the signature. */
+const UNEXPLAINED: MistakeRow = {
+  id: "signature-unexplained",
+  title: "The signature does not match",
+  message:
+    "No known mistake gives the signature: another key than the one that keyid names, or another request was signed.",
+  fix: `Print the signed text on both sides and compare it line by line. Tried were ${SIGNED_TEXTS.text.length - 1} ways to write that text, ${KEY_WAYS} to make the key of the secret, and other spellings of the signature.`,
+};
+
 /** Every mistake of the scheme. */
-export const MISTAKES = catalogueOf(REQUEST_MISTAKES, TEXT_MISTAKES);
+export const MISTAKES = catalogueOf(REQUEST_MISTAKES, TEXT_MISTAKES, SIGNATURE_ROWS, [UNEXPLAINED]);
 
 /** A request of HTTP message signatures, with the options of its `httpSignatureVerifier`. */
 export interface HttpSignatureInput extends HttpSignatureVerifierOptions {
@@ -69,13 +79,25 @@ export async function diagnosed({
   };
   const found = mistakesFound(REQUEST_MISTAKES, facts);
   if (found.length > 0 || !first || typeof check !== "function") return found;
-  const target = { url: new URL(options.url), headers: received };
-  for (const choice of choices(SIGNED_TEXTS, { upTo: ONE_MISTAKE })) {
+  const target = { url: new URL(options.url), headers: received, body: decodeUtf8(facts.body) ?? "" };
+  const right = signedText(first, target, {});
+  if (right === undefined || (await check(right))) return [];
+  const tried = new Set([right]);
+  const { keyid } = first.parameters;
+  const isHmac = typeof keyid === "string" && Object.hasOwn(options.secrets ?? {}, keyid);
+  for (const choice of choices(SIGNED_TEXTS, { upTo: ONE_MISTAKE + 1 })) {
     const signed = signedText(first, target, choice.text.repeat);
-    if (signed !== undefined && (await check(signed))) return mistakesOf(choice);
+    if (signed === undefined || tried.has(signed)) continue;
+    tried.add(signed);
+    if (tried.size > MOST_TEXTS && !isHmac) break;
+    if (await check(signed)) return mistakesOf(choice);
   }
-  return [];
+  const behind = await mistakesBehindSignature(first, right, options);
+  return behind.length > 0 ? behind : [UNEXPLAINED];
 }
+
+/** A signature by a key takes thirty times as long to check as an HMAC. */
+const MOST_TEXTS = 75;
 
 /** More of a header is not looked at, as a receiver refuses it. */
 const LONGEST = 8_192;

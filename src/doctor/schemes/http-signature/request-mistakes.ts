@@ -1,13 +1,17 @@
 // Rows of mistakes that a request of HTTP message signatures shows by itself.
 import type { Dictionary, InnerList } from "structured-headers";
 import { digestOf } from "#hash";
-import { decodeBase64url, decodeUtf8, encodeBase64, utf8 } from "../../../core/bytes.js";
+import { decodeBase64, decodeBase64url, decodeUtf8, encodeBase64, utf8 } from "../../../core/bytes.js";
 import type { ReceivedHeaders } from "../../../core/headers.js";
 import { rewrittenJson } from "../../../core/json.js";
 import { TIMESTAMP_TOLERANCE_SECONDS } from "../../../core/protocol.js";
-import { shown } from "../../../core/shown.js";
+import { countOf, shown } from "../../../core/shown.js";
+import { rawFromDer } from "../../../jwt/sign-token.js";
 import { ALGORITHM_NAMES, HMAC_NAME } from "../../../schemes/http-signature/sign.js";
+import { isInnerList } from "../../../schemes/http-signature/signature-fields.js";
+import { signedBodies, workBudget } from "../../diagnose/search.js";
 import type { FoundMistake } from "../../rows/mistake.js";
+import { firstMatch } from "../../rows/run.js";
 import { kidsInWords } from "../kids-in-words.js";
 
 /** One signature of a request. */
@@ -76,6 +80,24 @@ export const REQUEST_MISTAKES: readonly FoundMistake<Facts>[] = [
     find: ({ signature, input }) => signature !== "" && input === "" && !/keyId="/.test(signature),
   },
   {
+    id: "signature-missing",
+    title: "No Signature",
+    message: "Signature-Input is there, and Signature is not.",
+    fix: SIGNATURE_FIX,
+    find: ({ signature, input, headers }) =>
+      signature === "" &&
+      !/keyId="/.test(headers.all("Authorization").join(" ")) &&
+      (input !== "" || "The request has neither Signature nor Signature-Input: it is not signed."),
+  },
+  {
+    id: "signature-input-malformed",
+    title: "Signature-Input cannot be read",
+    message: "Signature-Input is no list of names in quotes with its parameters.",
+    fix: `${SIGNATURE_FIX} Between the names stands a blank and no comma.`,
+    find: ({ input, inputs }) =>
+      input !== "" && (inputs === undefined || ![...inputs.values()].some(isInnerList)) && true,
+  },
+  {
     id: "signature-not-in-colons",
     title: "Signature without colons",
     message: "The value of Signature has no base64 between two colons.",
@@ -110,6 +132,24 @@ export const REQUEST_MISTAKES: readonly FoundMistake<Facts>[] = [
     find: ({ headers, digest }) => digest === "" && headers.all("Digest").length > 0,
   },
   {
+    id: "digest-missing",
+    title: "No Content-Digest",
+    message: "The body is to be covered by its digest, and the request has no Content-Digest.",
+    fix: DIGEST_FIX,
+    find: ({ headers, digest, covered, first }) =>
+      digest === "" &&
+      headers.all("Digest").length === 0 &&
+      (covered.includes("content-digest") || first?.components.includes("content-digest")),
+  },
+  {
+    id: "digest-in-base64url",
+    title: "Digest in base64url",
+    message: "The digest is written in base64url, or without its padding.",
+    fix: `${DIGEST_FIX} Standard base64 has + and / and ends with =.`,
+    find: ({ digest }) =>
+      /=:(?:[\w-]{43}|[\w-]{86}):/.test(digest) || /=:[A-Za-z0-9+/]*[-_][\w-]*=*:/.test(digest),
+  },
+  {
     id: "digest-not-in-colons",
     title: "Digest without colons",
     message: "The value of Content-Digest has no base64 between two colons.",
@@ -135,6 +175,19 @@ export const REQUEST_MISTAKES: readonly FoundMistake<Facts>[] = [
     find: ({ digest }) => /=:(?:[0-9a-f]{64}|[0-9a-f]{128}):/i.test(digest),
   },
   {
+    id: "digest-of-other-length",
+    title: "A digest of another length",
+    message: "The digest has not the length of its algorithm: 32 bytes for sha-256, 64 for sha-512.",
+    fix: `${DIGEST_FIX} Encode the hash's bytes once, and not its hex.`,
+    find({ digest }) {
+      if (/=:(?:[0-9a-f]{64}|[0-9a-f]{128}):/i.test(digest)) return false;
+      const [, name, text = ""] = /(sha-(?:256|512))=:([A-Za-z0-9+/]+=*):/.exec(digest) ?? [];
+      const bytes = name === undefined ? undefined : decodeBase64(text);
+      if (bytes === undefined || bytes.length === (name === "sha-256" ? 32 : 64)) return false;
+      return `The digest has ${countOf(bytes.length, "byte")}, and ${name} has ${name === "sha-256" ? 32 : 64}: it is another hash, or a text of it was encoded once more.`;
+    },
+  },
+  {
     id: "digest-of-other-body",
     title: "Digest of another body",
     message: "Content-Digest is that of another body.",
@@ -155,6 +208,22 @@ export const REQUEST_MISTAKES: readonly FoundMistake<Facts>[] = [
     fix: `${CREATED_FIX} It has no quotes.`,
     find: ({ first }) =>
       first && first.parameters.created !== undefined && typeof first.parameters.created !== "number",
+  },
+  {
+    id: "created-with-decimals",
+    title: "created with decimals",
+    message: "The parameter created has decimals. It must be in whole seconds.",
+    fix: CREATED_FIX,
+    find: ({ first }) =>
+      typeof first?.parameters.created === "number" && !Number.isInteger(first.parameters.created),
+  },
+  {
+    id: "expires-not-a-number",
+    title: "expires is no number",
+    message: "The parameter expires is not a number of whole seconds.",
+    fix: "Set expires some minutes after created, in Unix seconds and without quotes, or leave it out.",
+    find: ({ first }) =>
+      first?.parameters.expires !== undefined && !Number.isInteger(first.parameters.expires),
   },
   {
     id: "created-in-milliseconds",
@@ -275,20 +344,37 @@ export const REQUEST_MISTAKES: readonly FoundMistake<Facts>[] = [
     message: "The signature is DER, as OpenSSL writes it, and not the 64 bytes of ecdsa-p256-sha256.",
     fix: "Write r and s as 32 bytes each: in Node sign(…, { key, dsaEncoding: 'ieee-p1363' }).",
     find: ({ first }) =>
-      first?.parameters.alg === ALGORITHM_NAMES.ES256 && first.bytes.length !== 64 && first.bytes[0] === 0x30,
+      (first?.parameters.alg === ALGORITHM_NAMES.ES256 || first?.parameters.alg === undefined) &&
+      first !== undefined &&
+      rawFromDer(first.bytes).length === 64,
   },
 ];
 
 function digestOfOtherBody({ digest, body }: Facts): string | boolean {
-  const given = /sha-256=:([A-Za-z0-9+/]{43}=):/.exec(digest)?.[1];
-  const of = (bytes: Uint8Array) => base64(digestOf("sha256", [bytes]));
+  const short = /sha-256=:([A-Za-z0-9+/]{43}=):/.exec(digest)?.[1];
+  const given = short ?? /sha-512=:([A-Za-z0-9+/]{86}==):/.exec(digest)?.[1];
+  const of = (bytes: Uint8Array) => base64(digestOf(short === undefined ? "sha512" : "sha256", [bytes]));
   if (given === undefined || given === of(body)) return false;
   if (given === of(new Uint8Array())) return "Content-Digest is that of an empty body.";
   const text = decodeUtf8(body) ?? "";
   const line = [`${text}\n`, text.trimEnd()].some((one) => given === of(utf8(one)));
   if (line) return "Content-Digest is that of the body with a line break more or less at its end.";
   const rewritten = [undefined, 2].some((space) => given === of(utf8(rewrittenJson(text, space) ?? "")));
-  return !rewritten || "Content-Digest is that of the same JSON written anew: other bytes were sent.";
+  if (rewritten) return "Content-Digest is that of the same JSON written anew: other bytes were sent.";
+  const budget = workBudget(body.length);
+  const rows = firstMatch(
+    signedBodies(body, budget),
+    { above: 0, upTo: 7, budget },
+    ({ serialising, encoding }) => {
+      const made = encoding.repeat(serialising.repeat());
+      if (made !== undefined) budget.spend(made.length);
+      return made !== undefined && given === of(made);
+    },
+  );
+  return (
+    rows === undefined ||
+    `Content-Digest is that of the body in another form: ${rows.map(({ title }) => title).join(", ")}.`
+  );
 }
 
 function hasBytes(dictionary: Dictionary | undefined): boolean {

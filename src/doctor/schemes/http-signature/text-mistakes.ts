@@ -3,20 +3,14 @@ import { type InnerList, serializeInnerList } from "structured-headers";
 import type { ReceivedHeaders } from "../../../core/headers.js";
 import { requestParts } from "../../../schemes/http-signature/sign.js";
 import { optionsOf, type RepeatableMistake } from "../../rows/mistake.js";
-
-/** What may have been signed in place of what the RFC says. */
-interface Way {
-  /** The values of components that differ; undefined where this way does not apply. */
-  readonly values?: (url: URL, headers: ReceivedHeaders) => Readonly<Record<string, string>> | undefined;
-  /** The text that is signed, made of its lines. */
-  readonly text?: (lines: readonly string[], last: string) => string;
-}
+import { BASE_MISTAKES } from "./base-mistakes.js";
+import { URL_TEXT_MISTAKES, type Way } from "./url-mistakes.js";
 
 const PROXY_FIX =
   "Give the receiver the URL that senders post to, scheme, host and port as they have it, or agree on @path and @query alone.";
 
-/** What is signed by mistake, in place of what the RFC says. */
-export const TEXT_MISTAKES: readonly RepeatableMistake<Way>[] = [
+/** What is signed by mistake, in place of what the RFC says: the likeliest first. */
+const LIKELY: readonly RepeatableMistake<Way>[] = [
   {
     id: "target-of-other-host",
     title: "Another host was signed",
@@ -45,7 +39,13 @@ export const TEXT_MISTAKES: readonly RepeatableMistake<Way>[] = [
     title: "Query not signed",
     message: "It matches without the query of the URL.",
     fix: "Sign @target-uri with its query, as it is sent.",
-    ways: [[1, { values: (url) => (url.search === "" ? undefined : partsAt(url, { search: "" })) }]],
+    ways: [
+      [1, { values: (url) => (url.search === "" ? undefined : partsAt(url, { search: "" })) }],
+      [
+        1,
+        { values: (url) => (url.search === "" ? undefined : { "@target-uri": url.origin + url.pathname }) },
+      ],
+    ],
   },
   ...portMistakes(),
   {
@@ -53,7 +53,7 @@ export const TEXT_MISTAKES: readonly RepeatableMistake<Way>[] = [
     title: "Method in small letters",
     message: "It matches with the method in small letters.",
     fix: "Sign @method as it is sent, in capitals: POST.",
-    ways: [[1, { values: () => ({ "@method": "post" }) }]],
+    ways: ["post", "Post"].map((method) => [1, { values: () => ({ "@method": method }) }] as const),
   },
   {
     id: "components-in-other-order",
@@ -74,7 +74,10 @@ export const TEXT_MISTAKES: readonly RepeatableMistake<Way>[] = [
     title: "@signature-params not signed",
     message: "It matches without the last line, @signature-params.",
     fix: 'End the text with the line "@signature-params": and the value of Signature-Input behind the label.',
-    ways: [[1, { text: (lines) => lines.join("\n") }]],
+    ways: [
+      [1, { text: (lines) => lines.join("\n") }],
+      [1, { text: (lines) => `${lines.join("\n")}\n` }],
+    ],
   },
   {
     id: "names-without-quotes",
@@ -119,6 +122,13 @@ export const TEXT_MISTAKES: readonly RepeatableMistake<Way>[] = [
     fix: 'Join them by ", " (RFC 9421 section 2.1), and take white space around each away.',
     ways: [[1, { values: (_url, headers) => joinedBy(headers, undefined) }]],
   },
+];
+
+/** Everything that is signed by mistake. */
+export const TEXT_MISTAKES: readonly RepeatableMistake<Way>[] = [
+  ...LIKELY,
+  ...URL_TEXT_MISTAKES,
+  ...BASE_MISTAKES,
 ];
 
 /** What the RFC says, and all of that. */
@@ -192,9 +202,10 @@ const SEVERAL = ["content-type", "cache-control", "accept", "date", "x-forwarded
  */
 export function signedText(
   { components, input }: { readonly components: readonly string[]; readonly input: InnerList },
-  { url, headers }: { readonly url: URL; readonly headers: ReceivedHeaders },
+  request: { readonly url: URL; readonly headers: ReceivedHeaders; readonly body: string },
   { values, text = (lines, last) => [...lines, last].join("\n") }: Way,
 ): string | undefined {
+  const { url, headers } = request;
   const others = values ? values(url, headers) : {};
   if (others === undefined) return undefined;
   const parts = requestParts(url.href);
@@ -202,5 +213,5 @@ export function signedText(
     const own = Object.hasOwn(others, name) ? others[name] : parts.get(name);
     return `"${name}": ${own ?? headers.all(name).join(", ")}`;
   });
-  return text(lines, `"@signature-params": ${serializeInnerList(input)}`);
+  return text(lines, `"@signature-params": ${serializeInnerList(input)}`, request);
 }

@@ -1,0 +1,147 @@
+// Tries other keys made of a secret, and other spellings of a signature, where no other text explains it.
+import { hmacOf } from "#hash";
+import { decodeBase64url, encodeBase64, utf8 } from "../../../core/bytes.js";
+import type { HashName } from "../../../core/hash-portable.js";
+import { ALGORITHMS } from "../../../jwt/algorithms.js";
+import { hasSigned, resolveKey } from "../../../jwt/verify.js";
+import { ALGORITHM_NAMES } from "../../../schemes/http-signature/sign.js";
+import type { HttpSignatureVerifierOptions } from "../../../schemes/http-signature/verify.js";
+import { OTHER_BYTES, OTHER_HALVES } from "../../diagnose/mistakes/token-signature.js";
+import { type Mistake, type MistakeRow, withDetail } from "../../rows/mistake.js";
+import { decodeAnyBase64, hexOf, latin1Text, lossyText, parseHex } from "../../texts/rewrite.js";
+import type { Signature } from "./request-mistakes.js";
+
+const BASE64 = "Write the signature's bytes in base64 once, between two colons: Signature: sig1=:<base64>:.";
+
+const ROWS = {
+  key: {
+    id: "secret-in-another-form",
+    title: "The secret in another form",
+    message: "It matches with another key made of the secret than the receiver makes.",
+    fix: "Use the same bytes on both sides: either the text of the secret as UTF-8, or what it decodes to, given as bytes.",
+  },
+  hash: {
+    id: "signature-other-hash",
+    title: "Another hash",
+    message: "It matches with another hash than SHA-256.",
+    fix: "Use HMAC-SHA256 for hmac-sha256, and SHA-256 for ecdsa-p256-sha256 and rsa-v1_5-sha256.",
+  },
+  hex: {
+    id: "signature-in-hex",
+    title: "Signature in hex",
+    message: "The signature is right, and written in hex between the colons.",
+    fix: BASE64,
+  },
+  encodedTwice: {
+    id: "signature-encoded-twice",
+    title: "Signature encoded twice",
+    message: "The signature is right, and a text of it (hex or base64) was encoded once more.",
+    fix: BASE64,
+  },
+  asText: {
+    id: "signature-read-as-text",
+    title: "Signature read as text",
+    message: "The signature's bytes were read as text before they were encoded.",
+    fix: BASE64,
+  },
+  order: {
+    id: "signature-byte-order",
+    title: "Bytes in another order",
+    message: "The signature is right with its bytes in another order.",
+    fix: BASE64,
+  },
+  zeros: {
+    id: "signature-zeros",
+    title: "Zeros lost or added",
+    message: "The signature is right with r and s as 32 bytes each: a zero in front was lost or added.",
+    fix: "Pad r and s to 32 bytes each: in Python r.to_bytes(32, 'big').",
+  },
+} satisfies Record<string, MistakeRow>;
+
+/** The rows of keys and spellings. */
+export const SIGNATURE_ROWS: readonly MistakeRow[] = Object.values(ROWS);
+
+/** Keys that are made of the text of a secret, or of its bytes. */
+const KEYS: readonly (readonly [says: string, make: (secret: Uint8Array) => Uint8Array | undefined])[] = [
+  ["the secret decoded from base64", (secret) => decodeAnyBase64(lossyText(secret).replace(/^whsec_/, ""))],
+  ["the secret decoded from hex", (secret) => parseHex(lossyText(secret))],
+  ["the secret in base64", (secret) => utf8(encodeBase64(secret))],
+  ["the secret in hex", (secret) => utf8(hexOf(secret))],
+  ["the secret and a line break", (secret) => utf8(`${lossyText(secret)}\n`)],
+  ["the secret without the white space around it", (secret) => utf8(lossyText(secret).trim())],
+  ["the secret in quotes", (secret) => utf8(`"${lossyText(secret)}"`)],
+  ["an empty secret", () => new Uint8Array()],
+  ["the text undefined", () => utf8("undefined")],
+];
+
+/** How many keys are made of a secret. */
+export const KEY_WAYS: number = KEYS.length;
+
+/** What is wrong with the key or the spelling of a signature, of which the text is right, or of an HMAC both. */
+export async function mistakesBehindSignature(
+  { parameters: { keyid, alg: name }, bytes }: Signature,
+  right: string,
+  { secrets = {}, keys }: HttpSignatureVerifierOptions,
+): Promise<readonly Mistake[]> {
+  if (typeof keyid !== "string") return [];
+  const segment = encodeBase64(bytes);
+  const secret = Object.hasOwn(secrets, keyid) ? secrets[keyid] : undefined;
+  if (secret !== undefined)
+    return behindHmac(bytes, segment, right, typeof secret === "string" ? utf8(secret) : secret);
+  if (!keys) return [];
+  for (const alg of ALGORITHMS.filter((one) => name === undefined || ALGORITHM_NAMES[one] === name)) {
+    const resolved = await resolveKey(keys, { kid: keyid, alg });
+    if (!resolved.ok) continue;
+    for (const { of, bytes: spelled } of alg === "ES256" ? [...OTHER_BYTES, ...OTHER_HALVES] : OTHER_BYTES)
+      for (const one of spelled(segment, bytes))
+        if (
+          one !== undefined &&
+          one.length >= 60 &&
+          (await hasSigned(resolved.key, alg, one.slice(), utf8(right))) &&
+          of in ROWS
+        )
+          return [ROWS[of as keyof typeof ROWS]];
+  }
+  return [];
+}
+
+const HASHES: Readonly<Record<number, HashName>> = {
+  20: "sha1",
+  32: "sha256",
+  48: "sha384",
+  64: "sha512",
+  16: "md5",
+};
+
+function behindHmac(
+  bytes: Uint8Array,
+  segment: string,
+  right: string,
+  secret: Uint8Array,
+): readonly Mistake[] {
+  const inside = latin1Text(bytes);
+  const isText = /^[\w+/=-]{40,130}$/.test(inside);
+  const spellings: readonly (readonly [MistakeRow | undefined, Uint8Array | undefined])[] = [
+    [undefined, bytes],
+    [ROWS.hex, parseHex(segment)],
+    [ROWS.encodedTwice, isText ? parseHex(inside) : undefined],
+    [ROWS.encodedTwice, isText ? decodeAnyBase64(inside) : undefined],
+  ];
+  for (const [row, given] of spellings) {
+    const hash = given && HASHES[given.length];
+    if (given === undefined || hash === undefined) continue;
+    const isMade = (key: Uint8Array, text: string) =>
+      hexOf(decodeBase64url(hmacOf(hash, key, [text])) ?? key) === hexOf(given);
+    const ofHash = hash === "sha256" ? [] : [withDetail(ROWS.hash, `It is ${hash.replace("sha", "SHA-")}.`)];
+    const told = [...(row ? [row] : []), ...ofHash];
+    if (told.length > 0 && isMade(secret, right)) return told;
+    for (const [says, make] of KEYS) {
+      const key = make(secret);
+      if (key === undefined) continue;
+      if (isMade(key, right)) return [withDetail(ROWS.key, `It is ${says}.`), ...told];
+    }
+  }
+  const asText = encodeBase64(utf8(lossyText(decodeBase64url(hmacOf("sha256", secret, [right])) ?? secret)));
+  if (asText === segment) return [ROWS.asText];
+  return [];
+}
