@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHmac, createPrivateKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { generateKey, localKeys } from "hookproof/jwks";
 import { createReceiver } from "hookproof/receiver";
 import { securityEventVerifier } from "hookproof/set";
@@ -238,3 +238,71 @@ it("sub is no mistake for events of RFC 8417's own examples (figure 2)", async (
   const found = await mistakesOf("security-event-token", { body });
   expect(found.map(({ id }) => id)).not.toContain("sub-in-place-of-sub-id");
 });
+
+it.each<[id: string, what: string, by: (input: string, key: KeyObject) => Buffer]>([
+  [
+    "token-signature-of-other-text",
+    "the claims alone",
+    (input, key) => sign("sha256", Buffer.from(input.split(".")[1] ?? ""), raw(key)),
+  ],
+  [
+    "token-signature-of-other-text",
+    "a line break",
+    (input, key) => sign("sha256", Buffer.from(`${input}\n`), raw(key)),
+  ],
+  ["token-signature-other-hash", "SHA-512", (input, key) => sign("sha512", Buffer.from(input), raw(key))],
+  [
+    "token-signature-encoded-twice",
+    "base64url of hex",
+    (input, key) => Buffer.from(sign("sha256", Buffer.from(input), raw(key)).toString("hex")),
+  ],
+  [
+    "token-signature-byte-order",
+    "reversed",
+    (input, key) => sign("sha256", Buffer.from(input), raw(key)).reverse(),
+  ],
+  [
+    "token-signature-length",
+    "cut",
+    (input, key) => sign("sha256", Buffer.from(input), raw(key)).subarray(0, 40),
+  ],
+  [
+    "signature-of-other-key",
+    "another key",
+    (input) =>
+      sign("sha256", Buffer.from(input), raw(generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey)),
+  ],
+])("a signature is explained where the key set is known: %s, %s", async (id, _, by) => {
+  const { privateJwk, publicJwk, alg, kid } = KEY;
+  const input = [{ alg, kid, typ: "secevent+jwt" }, RIGHT]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
+    .join(".");
+  const key = createPrivateKey({ key: privateJwk as never, format: "jwk" });
+  const jwks = { keys: [publicJwk] };
+  const found = await mistakesOf("security-event-token", {
+    ...{ issuer: ISSUER, audience: AUDIENCE, keys: localKeys(jwks), jwks, nowSeconds: NOW },
+    headers: { "Content-Type": "application/secevent+jwt" },
+    body: `${input}.${by(input, key).toString("base64url")}`,
+  });
+  expect(found.map((one) => one.id)).toEqual([id]);
+});
+
+it("a published key is explained", async () => {
+  const { privateJwk, publicJwk, alg, kid } = KEY;
+  const jwks = { keys: [{ ...publicJwk, crv: "secp256r1" }] };
+  const body = await new SignJWT(RIGHT as never)
+    .setProtectedHeader({ alg, kid, typ: "secevent+jwt" })
+    .sign(privateJwk as never);
+  const keys = localKeys(jwks as never);
+  const found = await mistakesOf("security-event-token", {
+    body,
+    keys,
+    jwks: jwks as never,
+    nowSeconds: NOW,
+  });
+  expect(found.map((one) => one.id)).toEqual(["key-curve"]);
+});
+
+function raw(key: KeyObject) {
+  return { key, dsaEncoding: "ieee-p1363" as const };
+}

@@ -1,12 +1,16 @@
 // Finds the mistakes in a security event token and its request.
-import { bodyBytes, decodeBase64url, decodeUtf8 } from "../../../core/bytes.js";
+import { bodyBytes, decodeBase64url, decodeUtf8, utf8 } from "../../../core/bytes.js";
 import { type Clock, systemClock, unixSeconds } from "../../../core/clock.js";
 import { CONTENT_TYPE_HEADER, type HeadersInput, receivedHeaders } from "../../../core/headers.js";
 import type { Jwks } from "../../../jwks/key-set.js";
 import { parseMembers } from "../../../jwt/token.js";
 import { type KeyResolver, openToken } from "../../../jwt/verify.js";
-import { catalogueOf, type Mistake } from "../../rows/mistake.js";
+import { KEY_MATERIAL_MISTAKES } from "../../diagnose/mistakes/key-material.js";
+import { TOKEN_SIGNATURE_MISTAKES } from "../../diagnose/mistakes/token-signature.js";
+import { mistakesInKey } from "../../diagnose/token-key.js";
+import { catalogueOf, type Mistake, type MistakeRow } from "../../rows/mistake.js";
 import { mistakesFound } from "../../rows/run.js";
+import { decodeAnyBase64 } from "../../texts/rewrite.js";
 import { type Facts, REQUEST_MISTAKES, TOKEN } from "./request-mistakes.js";
 import { CLAIM_MISTAKES, HEADER_MISTAKES, KEY_MISTAKES, UNREADABLE } from "./token-mistakes.js";
 
@@ -14,8 +18,14 @@ const ROWS = [...REQUEST_MISTAKES, UNREADABLE, ...HEADER_MISTAKES, ...CLAIM_MIST
 /** For a token of which nothing is known: the other rows would say of all its members that they are missing. */
 const UNREADABLE_ROWS = [...REQUEST_MISTAKES, UNREADABLE];
 
+/** The rows of tokens of every kind: how a signature was made and written, and how a key was published. */
+const OF_EVERY_TOKEN: readonly MistakeRow[] = [
+  ...Object.values(TOKEN_SIGNATURE_MISTAKES).filter(({ id }) => id !== TOKEN_SIGNATURE_MISTAKES.none.id),
+  ...Object.values(KEY_MATERIAL_MISTAKES),
+];
+
 /** Every mistake of the scheme. */
-export const MISTAKES = catalogueOf(ROWS);
+export const MISTAKES = catalogueOf(ROWS, OF_EVERY_TOKEN);
 
 /** A security event token, with what its receiver expects as far as that is known. */
 export interface SecurityEventInput {
@@ -75,7 +85,26 @@ export async function diagnosed({
     refusal: keys && (await refusalOf(token, keys)),
     jwks,
   };
-  return mistakesFound(unreadable === undefined ? ROWS : UNREADABLE_ROWS, facts);
+  const found = mistakesFound(unreadable === undefined ? ROWS : UNREADABLE_ROWS, facts);
+  if (facts.refusal === undefined || jwks === undefined || found.some(({ id }) => id === "signature-in-der"))
+    return found;
+  const ofKey = await mistakesInSignature(facts, jwks);
+  // What the key set's own refusal says is less than its cause.
+  return ofKey.length === 0 ? found : [...found.filter(({ id }) => !REFUSALS.has(id)), ...ofKey];
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(KEY_MISTAKES.map(({ id }) => id));
+
+/** Why the key set does not verify a token, where one of those mistakes says it. */
+async function mistakesInSignature(
+  { segments, header, text }: Facts,
+  jwks: Jwks,
+): Promise<readonly Mistake[]> {
+  const signature = decodeAnyBase64(segments[2] ?? "");
+  if (segments.length !== 3 || !signature) return [];
+  const token = { header, segments, signature, body: utf8(text) };
+  const found = await mistakesInKey(token, { jwks, resolver: undefined });
+  return found.every(({ id }) => OF_EVERY_TOKEN.some((row) => row.id === id)) ? found : [];
 }
 
 async function refusalOf(token: string, keys: KeyResolver): Promise<Facts["refusal"]> {
