@@ -74,9 +74,7 @@ itWith(...OPENSSL)("--key <file> says what a PEM lacks: a kid, or its passphrase
   expect(nameless.text).toMatch(/KEY_UNFIT.*has no id.*--kid <id>/s);
   const sealed = await answer(encrypted[0] ?? "", SIGN);
   expect(sealed.exit).toBe(3);
-  expect(sealed.text).toMatch(
-    /KEY_STORE_PASSPHRASE.*openssl pkey -in .*keys import .* --key-passphrase-file/s,
-  );
+  expect(sealed.text).toMatch(/KEY_STORE_PASSPHRASE.*openssl pkey -in .*keys import .* --key-pass-file/s);
 });
 
 it("--kid without a key file is refused, as it would do nothing", async () => {

@@ -2,18 +2,19 @@
 
 import type { Command, Context } from "../command.js";
 import { knownProfiles } from "../config/config.js";
-import { CONNECTION_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
+import { CONNECTION_FLAGS, REACH_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
 import { placeOf } from "../credentials/target.js";
 import { checkMachine, type Finding } from "../explain/check-machine.js";
 import { checkTarget } from "../explain/check-target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { checkedScheme } from "../schemes/chosen-scheme.js";
+import { reachOf, requireOwnHeaders, unsignedBy } from "../send/reach.js";
 
 export const doctor: Command = {
   name: "doctor",
   details: "With a target it checks its connection, certificate and clock too. Sends no event.",
   positionals: [{ ...TARGET_POSITIONAL, describe: "any http or https URL, :4400, or a profile" }],
-  flags: CONNECTION_FLAGS,
+  flags: { ...CONNECTION_FLAGS, ...REACH_FLAGS },
   examples: [
     ["hookproof doctor", "this machine, and the profile's target if it has one"],
     ["hookproof doctor https://tenant.example.com", "the connection to a listener, and its clock"],
@@ -54,23 +55,21 @@ function schemeFindings(context: Context): Finding[] {
 async function targetFindings(context: Context): Promise<Finding[]> {
   const { args, io, global, config } = context;
   if (args.text("target") === undefined && config.text("target") === undefined) return [];
-  let url: string;
+  let place: ReturnType<typeof placeOf>;
   try {
-    url = placeOf(context).url;
+    place = placeOf(context);
   } catch (error) {
     if (!(error instanceof CliError) || error.code !== "SESSION_MISSING") throw error;
     return [
       { id: "target", state: "warn", message: error.message, ...(error.hint ? { hint: error.hint } : {}) },
     ];
   }
+  const { url } = place;
   if (!/^https?:/.test(url) || !URL.canParse(url))
     throw usageError(`${JSON.stringify(url)} is not an http or https URL.`);
-  return checkTarget(url, {
-    timeoutMs: global.timeoutMs,
-    ca: args.text("ca"),
-    insecure: args.flag("insecure"),
-    io,
-  });
+  const reach = await reachOf({ args, io }, place);
+  requireOwnHeaders(reach, url, unsignedBy([]));
+  return checkTarget(url, { timeoutMs: global.timeoutMs, ...reach });
 }
 
 function print({ out }: Context, { id, state, message, hint }: Finding): void {

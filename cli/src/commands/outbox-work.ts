@@ -2,7 +2,7 @@
 import type { Activity } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
 import type { Command } from "../command.js";
-import { ORIGIN_FLAGS } from "../credentials/flags.js";
+import { ORIGIN_FLAGS, REACH_FLAGS } from "../credentials/flags.js";
 import { EXIT } from "../failure.js";
 import { stopped } from "../io.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
@@ -39,6 +39,7 @@ export const outboxWork: Command = {
     },
     drain: { type: "boolean", describe: "deliver what is due now, then end" },
     insecure: { type: "boolean", describe: "do not check certificates; loopback only" },
+    ...REACH_FLAGS,
   },
   examples: [
     ["hookproof outbox work --outbox app.db", "every profile's events"],

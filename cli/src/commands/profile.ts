@@ -5,7 +5,7 @@ import type { Args, Command, Flag } from "../command.js";
 import { foundSettings, knownProfiles, projectFile } from "../config/config.js";
 import { checkProfileName, editConfig } from "../config/config-file.js";
 import { isAddress, type SettingValue, type SettingValues } from "../config/settings.js";
-import { CREDENTIAL_FLAGS } from "../credentials/flags.js";
+import { CREDENTIAL_FLAGS, REACH_FLAGS } from "../credentials/flags.js";
 import { originOf } from "../credentials/origin-rule.js";
 import { type SecretOwner, storedSecrets, storeSecrets } from "../credentials/stored-secrets.js";
 import { storableTarget } from "../credentials/typed-target.js";
@@ -100,6 +100,16 @@ export const profileAdd: Command = {
       completes: "file",
     },
     ca: { type: "string", value: "<file>", describe: "a CA certificate in PEM to trust", completes: "file" },
+    cert: REACH_FLAGS.cert,
+    "key-file": REACH_FLAGS["key-file"],
+    "key-pass-file": REACH_FLAGS["key-pass-file"],
+    "header-file": {
+      type: "string",
+      value: "<file>",
+      repeatable: true,
+      describe: "a file with header lines to send to the target; it is read when something is sent",
+      completes: "file",
+    },
     retries: { type: "number", value: "<n>", range: [0, 100], describe: "attempts after the first" },
     ...EDIT_FLAGS,
   },
@@ -187,6 +197,12 @@ function settingsOf(args: Args, configPath: string): SettingValues {
     store: placed(own("store")),
     baseUrl,
     ca: placed(own("ca")),
+    cert: placed(own("cert")),
+    keyFile: placed(own("key-file")),
+    keyPassFile: placed(own("key-pass-file")),
+    headerFiles: args.isGiven("header-file")
+      ? args.texts("header-file").map((file) => placed(file) ?? file)
+      : undefined,
     scheme: own("scheme"),
     issuer: own("issuer"),
     audience: own("audience"),

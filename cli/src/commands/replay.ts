@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { createEvent, createSender } from "hookproof";
 import type { Command, Context } from "../command.js";
-import { CONNECTION_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
+import { CONNECTION_FLAGS, REACH_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
+import { originOf } from "../credentials/origin-rule.js";
 import { resolveTarget, type Target } from "../credentials/target.js";
 import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
 import { findEvents, readHistory, recall, remember, SEARCH_FLAGS } from "../history/history.js";
@@ -18,6 +19,7 @@ import { keptOf, SCHEME_FLAGS, schemeOf } from "../schemes/chosen-scheme.js";
 import type { CliScheme } from "../schemes/schemes.js";
 import { postExactly } from "../send/agent.js";
 import { explainFailure } from "../send/explain-failure.js";
+import { reachOf, requireOwnHeaders, unsignedBy } from "../send/reach.js";
 import { describeRequest, senderOptions, sendOne } from "../send/send-one.js";
 import { confirm } from "../terminal/ask.js";
 
@@ -74,6 +76,7 @@ export const replay: Command = {
     ...SCHEME_FLAGS,
     ...SIGNING_FLAGS,
     ...CONNECTION_FLAGS,
+    ...REACH_FLAGS,
   },
   examples: [
     ["hookproof replay last", "the last event that was sent; expects 409"],
@@ -105,6 +108,13 @@ export const replay: Command = {
         "is about signing and sending again; --exact sends what was recorded, once.",
       );
     const records = await chosen(context);
+    if (!args.isGiven("target") && new Set(records.map(({ url }) => originOf(url))).size > 1)
+      refuseIdle(
+        args,
+        Object.keys(REACH_FLAGS),
+        "is for one target, and these events went to several.",
+        "Replay them one by one; or give each profile its own headerFiles, cert and keyFile.",
+      );
     await agreed(context, kind, records);
     const runs = records.flatMap((record) => Array<Replayed>(args.number("times") ?? 1).fill(record));
     const [only] = runs;
@@ -269,13 +279,16 @@ async function replaySameId(context: Context, record: Replayed): Promise<number>
 
 /** Sends the recorded headers and bytes unchanged; returns the exit code. */
 async function replayExactly(context: Context, record: Replayed): Promise<number> {
-  const { io, out, global, args } = context;
+  const { out, global, args } = context;
   const scheme = schemeOf(args, record.own?.scheme);
   out.line(`POST ${record.url}  (the recorded request, unchanged)`);
   const body = Buffer.from(record.sentBase64 ?? record.bodyBase64, "base64");
+  const { url, source } = record;
+  const reach = await reachOf(context, { url, source, config: context.config });
+  requireOwnHeaders(reach, url, unsignedBy(Object.keys(record.headers)));
   const status = await postExactly(
     { url: record.url, headers: record.headers, body },
-    { timeoutMs: global.timeoutMs, ca: args.text("ca"), insecure: args.flag("insecure"), io },
+    { timeoutMs: global.timeoutMs, reach },
   );
   const answer = { type: "replay", kind: "exact", status, eventId: record.eventId, url: record.url };
   if (status === 409 || (status >= 200 && status < 300))

@@ -2,7 +2,7 @@
 import type { WebhookEvent } from "hookproof";
 import { curlCommand } from "../capture/curl.js";
 import type { Args, Command, Context } from "../command.js";
-import { CONNECTION_FLAGS, SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
+import { CONNECTION_FLAGS, REACH_FLAGS, SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
 import { resolveTarget, type Target } from "../credentials/target.js";
 import { EXIT, refuseIdle, usageError } from "../failure.js";
 import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../schemes/chosen-scheme.js";
@@ -66,6 +66,7 @@ export const send: Command = {
     ...SCHEME_FLAGS,
     ...SIGNING_FLAGS,
     ...CONNECTION_FLAGS,
+    ...REACH_FLAGS,
   },
   examples: [
     [`hookproof send :4400 --data '{"type":"user.offboarded"}'`, "to the local listener on port 4400"],

@@ -7,6 +7,7 @@ import { resolveCredential, resolveTarget, type Target } from "../credentials/ta
 import { EXIT, usageError } from "../failure.js";
 import { configuredScheme, SCHEME_EXAMPLES, SCHEME_FLAGS, schemeOf } from "../schemes/chosen-scheme.js";
 import { EVENT_FLAGS, eventOf, payloadOf, requiredData } from "../send/payload.js";
+import type { Reached } from "../send/reach.js";
 import { signingClock } from "../times.js";
 
 export const sign: Command = {
@@ -68,7 +69,9 @@ export const sign: Command = {
 };
 
 /** A target is needed for a whole request (--curl), and for a proof that is bound to its listener's URL. */
-async function signingTarget(context: Context): Promise<Omit<Target, "url"> & { url: string | undefined }> {
+async function signingTarget(
+  context: Context,
+): Promise<Omit<Target, keyof Reached> & { url: string | undefined }> {
   if (context.args.text("target") !== undefined || context.args.flag("curl")) return resolveTarget(context);
   const scheme = schemeOf(context.args, configuredScheme(context.config));
   if (scheme?.bindsUrl) return resolveTarget(context);

@@ -1,4 +1,5 @@
 // The command that probes a listener and names its bug.
+import { nodeTransport } from "hookproof/node";
 import {
   type AuthenticationMethod,
   findListenerMistake,
@@ -15,7 +16,7 @@ import {
   selectProbes,
 } from "hookproof/probes";
 import type { Args, Command, Context } from "../command.js";
-import { CONNECTION_FLAGS, SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
+import { CONNECTION_FLAGS, REACH_FLAGS, SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
 import { resolveTarget, type Target } from "../credentials/target.js";
 import { EXIT, usageError } from "../failure.js";
 import { openReport } from "../reporters/open-report.js";
@@ -29,6 +30,7 @@ import {
   schemeOf,
 } from "../schemes/chosen-scheme.js";
 import { agentFor } from "../send/agent.js";
+import { reachOf, requireOwnHeaders, withHeaders } from "../send/reach.js";
 import { startProgress } from "../terminal/progress.js";
 
 export const test: Command = {
@@ -65,6 +67,7 @@ export const test: Command = {
     ...SCHEME_FLAGS,
     ...SIGNING_FLAGS,
     ...CONNECTION_FLAGS,
+    ...REACH_FLAGS,
   },
   examples: [
     ["hookproof test :4400 --allow-trigger", "the local listener, with everything"],
@@ -102,11 +105,9 @@ async function sendProbes(context: Context): Promise<number> {
   const suite = await suiteFor(target);
   const method = target.scheme?.settings.name ?? target.method;
   const run: Run = { url: target.url, method, probes: await suite.select(selection), strict };
-  const agent = await agentFor(target.url, {
-    ca: args.text("ca"),
-    insecure: args.flag("insecure"),
-    io: context.io,
-  });
+  const reach = await reachOf(context, target);
+  requireOwnHeaders(reach, target.url, target.signer);
+  const agent = await agentFor(target.url, reach);
   const behaviour =
     args.isGiven("record") || args.isGiven("expect")
       ? await (await import("../reporters/behaviour.js")).behaviourOf(context, target)
@@ -126,7 +127,9 @@ async function sendProbes(context: Context): Promise<number> {
       allowTrigger: args.flag("allow-trigger"),
       concurrency,
       timeoutMs: global.timeoutMs,
-      agent,
+      ...(reach.headers.length === 0
+        ? { agent }
+        : { transport: withHeaders(nodeTransport({ agent }), reach) }),
       signal: io.stopSignal,
     };
     for await (const result of suite.send({ ...selection, ...options })) {

@@ -57,6 +57,36 @@ export const CONNECTION_FLAGS = {
   insecure: { type: "boolean", describe: "do not check the certificate; loopback only" },
 } as const satisfies Record<string, Flag>;
 
+/** The flags of every command that sends to a listener, beside those of the connection. */
+export const REACH_FLAGS = {
+  header: {
+    type: "string",
+    value: "<name: value|@file>",
+    repeatable: true,
+    describe:
+      "a header to send along; 'Name: @file' takes the value from a file, @file whole lines; values are never shown",
+    completes: "file",
+  },
+  cert: {
+    type: "string",
+    value: "<file>",
+    describe: "a client certificate in PEM, for a listener that asks for one",
+    completes: "file",
+  },
+  "key-file": {
+    type: "string",
+    value: "<file>",
+    describe: "the private key of --cert in PEM, unless its file has it",
+    completes: "file",
+  },
+  "key-pass-file": {
+    type: "string",
+    value: "<file>",
+    describe: "a file with the passphrase of --key-file",
+    completes: "file",
+  },
+} as const satisfies Record<string, Flag>;
+
 export const TARGET_POSITIONAL = {
   name: "target",
   required: false,

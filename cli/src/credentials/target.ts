@@ -18,6 +18,7 @@ import {
   schemeOf,
 } from "../schemes/chosen-scheme.js";
 import type { SchemeSettings } from "../schemes/schemes.js";
+import type { Reached } from "../send/reach.js";
 import { findSession, isListening, readSession, type Session } from "../serve/sessions.js";
 import {
   type Binding,
@@ -32,8 +33,7 @@ import { ownerAndOrigin, storedSecrets } from "./stored-secrets.js";
 import { isHttpUrl, typedTarget } from "./typed-target.js";
 
 /** Who a request goes to and how it is proved. */
-export interface Target {
-  readonly url: string;
+export interface Target extends Reached {
   readonly method: "hmac" | "jwt";
   readonly signer: Signer;
   /** The scheme, where it is not the service's own. */
@@ -78,7 +78,7 @@ export async function resolveTarget(context: Context, earlier?: Earlier): Promis
   const credential = earlier?.url === url ? earlier.credential : undefined;
   const target = { url, source };
   return {
-    url,
+    ...{ url, source, config },
     ...(await resolveCredential({ ...context, config }, { target, session, credential, scheme })),
   };
 }
@@ -163,7 +163,7 @@ interface Proving {
 export async function resolveCredential(
   context: CredentialContext,
   { target, session, credential: earlier, scheme }: Proving,
-): Promise<Omit<Target, "url">> {
+): Promise<Omit<Target, keyof Reached>> {
   const { args, io } = context;
   const remembered = args.isGiven("secret-file") || args.isGiven("key") ? undefined : earlier;
   if (remembered?.kind === "session") {
@@ -281,7 +281,7 @@ async function jwtCredential(
   { args, io, config }: CredentialContext,
   remembered: Extract<CredentialReference, { kind: "key" }> | undefined,
   scheme: ChosenScheme | undefined,
-): Promise<Omit<Target, "url">> {
+): Promise<Omit<Target, keyof Reached>> {
   const store = remembered?.store ?? storeFolder(io, storeOf(config));
   if (remembered === undefined)
     requireInside(config, "key", { code: "SECRET_FILE_OUTSIDE", what: "key", flag: "--key" });

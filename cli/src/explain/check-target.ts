@@ -2,9 +2,9 @@
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { TLSSocket } from "node:tls";
-import type { Io } from "../io.js";
 import { countOf } from "../output.js";
 import { agentFor } from "../send/agent.js";
+import type { Reach } from "../send/reach.js";
 import type { Finding } from "./check-machine.js";
 
 /** Half of the service's window of 5 minutes: beyond it a slow request may be refused. */
@@ -31,7 +31,7 @@ class ProxyAnswer extends Error {}
 /** Connects to a target without sending an event: connection, certificate, and the listener's clock. */
 export async function checkTarget(
   url: string,
-  options: { timeoutMs: number; ca: string | undefined; insecure: boolean; io: Io },
+  options: Reach & { readonly timeoutMs: number },
 ): Promise<Finding[]> {
   const started = Date.now();
   try {
@@ -53,15 +53,16 @@ export async function checkTarget(
 
 async function head(
   url: string,
-  { timeoutMs, ...trust }: { timeoutMs: number; ca: string | undefined; insecure: boolean; io: Io },
+  { timeoutMs, ...reach }: Reach & { readonly timeoutMs: number },
 ): Promise<Seen> {
-  const agent = await agentFor(url, trust);
+  const agent = await agentFor(url, reach);
   const expectsTls = new URL(url).protocol === "https:";
   const ask = expectsTls ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
     // Without an agent of Node's own: that one may have a proxy of the environment.
     const options = {
       method: "HEAD",
+      headers: Object.fromEntries(reach.headers),
       signal: AbortSignal.timeout(timeoutMs),
       agent: (agent ?? false) as never,
     };

@@ -24,6 +24,10 @@ export const COMMAND_LINE = {
     "Save it as UTF-8; a byte order mark of UTF-8 does no harm.",
   ],
   FILE_UNWRITABLE: ["The file cannot be written.", "Check its folder and the disk."],
+  HEADER_RESERVED: [
+    "--header, or a profile's headerFiles, names a header that belongs to the protocol: of the proof, the body or the connection.",
+    "Leave it out: it is set by itself. Headers of your own have other names.",
+  ],
   CERTIFICATE_INVALID: [
     "A file that should hold a certificate or its private key holds something else, or the two do not fit.",
     "Give both in PEM: the certificate first, and the key that it was made with.",
@@ -61,7 +65,7 @@ export const COMMAND_LINE = {
     "Compare both in the message; --allow-origin <url> signs for that one too.",
   ],
   SECRET_FILE_OUTSIDE: [
-    "The configuration of a folder names a secret, key, key set, certificate or key store outside of that folder, or the address of a key set.",
+    "The configuration of a folder names a secret, key, key set, certificate, file of headers or key store outside of that folder, or the address of a key set.",
     "Name it yourself with --secret-file, --key, --jwks or --store; or name a configuration you trust with --config.",
   ],
   OUTBOX_HOST_REFUSED: [

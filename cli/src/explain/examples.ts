@@ -105,6 +105,7 @@ export const EXAMPLES: Readonly<Record<ErrorCode | CommandLineCode, string>> = {
 
   USAGE: "hookproof send --dta '{}'",
   UNEXPECTED: "a defect of this program",
+  HEADER_RESERVED: "--header 'Content-Type: text/plain'",
   CERTIFICATE_INVALID: "--tls-cert request.csr --tls-key key.pem",
   FILE_UNREADABLE: "--data @evnt.json",
   CAPTURE_INCOMPLETE: "hookproof verify with the output of curl -v",

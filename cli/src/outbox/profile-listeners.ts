@@ -1,15 +1,17 @@
 // Delivers to the listeners of the profiles.
 import { existsSync } from "node:fs";
+import type { ConnectionAgent } from "hookproof";
 import type { OutboxListenerOptions } from "hookproof/outbox";
 import type { Context } from "../command.js";
 import { type Config, knownProfiles } from "../config/config.js";
-import { authorityOf, isOfFolder } from "../config/folder-file.js";
+import { isOfFolder } from "../config/folder-file.js";
 import { SETTINGS } from "../config/settings.js";
+import { REACH_FLAGS } from "../credentials/flags.js";
 import { resolveTarget } from "../credentials/target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { type CredentialReference, describeCredential } from "../history/history-record.js";
-import type { Io } from "../io.js";
 import { agentFor } from "../send/agent.js";
+import { type Reach, reachOf, requireOwnHeaders, withHeaders } from "../send/reach.js";
 
 /** The listeners a worker delivers to: each profile that has a target, under the profile's name. */
 export async function profileListeners(context: Context): Promise<Record<string, OutboxListenerOptions>> {
@@ -25,26 +27,35 @@ export async function profileListeners(context: Context): Promise<Record<string,
     throw new CliError(EXIT.setup, "LISTENERS_MISSING", "No profile has a target to deliver to.", {
       hint: "hookproof profile add offboarding --target <url>, under the name that events are enqueued for",
     });
-  if (names.length > 1) refuseForOne(context.io, names);
+  if (names.length > 1) refuseForOne(context, names);
   const listeners: Record<string, OutboxListenerOptions> = {};
   for (const name of names) {
     const text = (flag: string) => (flag === "target" ? name : args.text(flag));
-    const { url, signer, credential } = await resolveTarget({ ...context, args: { ...args, text } });
+    const target = await resolveTarget({ ...context, args: { ...args, text } });
+    const { url, signer, credential } = target;
     if (isOfFolder(config, "outbox")) requireOwnProof(config.withProfile(name), credential);
-    const agent = await agentFor(url, {
-      ca: authorityOf(config.withProfile(name)),
-      insecure: args.flag("insecure"),
-      io: context.io,
-    });
+    const reach = await reachOf(context, target);
+    requireOwnHeaders(reach, url, signer);
+    const agent = await agentFor(url, reach);
     listeners[name] = {
       url,
       signer,
-      ...(agent ? { agent } : {}),
+      ...(await connected(agent, reach)),
       attemptTimeoutMs: global.timeoutMs,
       concurrency: args.number("concurrency"),
     };
   }
   return listeners;
+}
+
+/** With headers of the user's own the transport adds them, so that an answer that repeats them shows them to nobody. */
+async function connected(
+  agent: ConnectionAgent | undefined,
+  reach: Reach,
+): Promise<Pick<OutboxListenerOptions, "agent" | "transport">> {
+  if (reach.headers.length === 0) return agent ? { agent } : {};
+  const { nodeTransport } = await import("hookproof/node");
+  return { transport: withHeaders(nodeTransport({ agent }), reach) };
 }
 
 /**
@@ -98,7 +109,13 @@ function requireOwnProof(config: Config, credential: CredentialReference): void 
 }
 
 /** Refuses variables that are for one target: with several listeners, each would get the same secret or URL. */
-function refuseForOne({ env }: Io, names: readonly string[]): void {
+function refuseForOne({ args, io: { env } }: Pick<Context, "args" | "io">, names: readonly string[]): void {
+  const flag = Object.keys(REACH_FLAGS).find((name) => args.isGiven(name));
+  if (flag !== undefined)
+    throw usageError(
+      `--${flag} is for one listener, but this worker delivers to ${names.join(", ")}.`,
+      "Choose one with --listener <name>; or give each profile its own headerFiles, cert and keyFile.",
+    );
   const one = ["HOOKPROOF_SECRET", SETTINGS.secretFiles.env, SETTINGS.target.env].find((name) => env[name]);
   if (one !== undefined)
     throw usageError(

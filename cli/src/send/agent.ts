@@ -5,18 +5,27 @@ import { getProxyForUrl } from "proxy-from-env";
 import { usageError } from "../failure.js";
 import { readBytes } from "../files.js";
 import type { Io } from "../io.js";
+import type { Reach } from "./reach.js";
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
 LOOPBACK.addAddress("::1", "ipv6");
 
+/** Whom a connection trusts, and by which certificate it is known itself. */
+interface Trust {
+  readonly ca: string | undefined;
+  readonly insecure: boolean;
+  readonly io?: Pick<Io, "env"> | undefined;
+  readonly client?: Reach["client"];
+}
+
 /**
- * The connection agent that `--ca`, `--insecure` and the proxy environment ask for, and the local authority of `io`;
+ * The connection agent that `--ca`, `--insecure`, `--cert` and the proxy environment ask for, and the local authority of `io`;
  * none where the default will do.
  */
 export async function agentFor(
   url: string,
-  { ca, insecure, io }: { ca: string | undefined; insecure: boolean; io?: Pick<Io, "env"> | undefined },
+  { ca, insecure, io, client }: Trust,
 ): Promise<ConnectionAgent | undefined> {
   const overTls = new URL(url).protocol === "https:";
   const host = new URL(url).hostname.replace(/^\[|\]$|\.$/g, "");
@@ -31,6 +40,7 @@ export async function agentFor(
     keepAlive: true,
     ...(trust ? { ca: trust } : {}),
     ...(insecure ? { rejectUnauthorized: false } : {}),
+    ...client,
   };
   // A request to this machine never goes through a proxy, whatever NO_PROXY says.
   const stays = isLoopback(host) || host.endsWith(".localhost");
@@ -42,7 +52,7 @@ export async function agentFor(
     Object.assign(agent.options, tls); // the constructor's options are for the proxy, these for the listener behind it
     return agent;
   }
-  if (!overTls || !(trust || insecure)) return undefined;
+  if (!overTls || !(trust || insecure || client)) return undefined;
   const { Agent } = await import("node:https");
   return new Agent(tls);
 }
@@ -65,15 +75,11 @@ const OF_THE_CONNECTION = /^(?:host|content-length|transfer-encoding|connection|
 /** Posts a request without signing or checking it; returns the status of the answer. */
 export async function postExactly(
   { url, headers, body }: RawRequest,
-  {
-    timeoutMs,
-    ca,
-    insecure = false,
-    io,
-  }: { timeoutMs: number; ca?: string | undefined; insecure?: boolean; io?: Pick<Io, "env"> },
+  { timeoutMs, reach }: { timeoutMs: number; reach: Reach },
 ): Promise<number> {
   const { nodeTransport } = await import("hookproof/node");
-  const send = nodeTransport({ agent: await agentFor(url, { ca, insecure, io }) });
+  const { withHeaders } = await import("./reach.js");
+  const send = withHeaders(nodeTransport({ agent: await agentFor(url, reach) }), reach);
   const lines = Object.entries(headers)
     .filter(([name]) => !OF_THE_CONNECTION.test(name))
     .flatMap(([name, values]) => [values].flat().map((value): HeaderPair => [name, value]));

@@ -12,6 +12,8 @@ export function connectionHint(code: string, message: string): string | undefine
   if (reason === "ECONNRESET" || code === "RESPONSE_INVALID")
     return "Something else than HTTP may answer there: if it expects TLS, use https://.";
   if (code !== "TLS_FAILED") return undefined;
+  if (/ALERT_(?:CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA|CERTIFICATE_UNKNOWN)$/.test(reason))
+    return "The listener wants a client certificate that it knows: give it with --cert <file> and --key-file <file>.";
   if (reason === "EPROTO" || /^ERR_SSL/.test(reason))
     return port === undefined
       ? "That port does not answer with TLS: compare the URL with the listener's."

@@ -2,12 +2,13 @@
 import { type SignedRequest, secretFingerprint } from "hookproof";
 import { shellQuoted } from "../capture/curl.js";
 import type { Context, Flag } from "../command.js";
-import { CONNECTION_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
+import { CONNECTION_FLAGS, REACH_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
 import type { Target } from "../credentials/target.js";
 import { CliError } from "../failure.js";
 import type { Io } from "../io.js";
 import { keysFrom } from "../keys/keys.js";
 import { findSession, type Session } from "../serve/sessions.js";
+import { shownHeader } from "./reach.js";
 
 /**
  * A 401 with its cause, where the listener is one of this machine whose secret is known, and with the exact command
@@ -69,12 +70,12 @@ async function tokenCause(
 
 /** The command that asks the listener, with the flags of this one that have to do with it. */
 function testCommand({ args }: Context): string {
-  const known: Readonly<Record<string, Flag>> = { ...SIGNING_FLAGS, ...CONNECTION_FLAGS };
+  const known: Readonly<Record<string, Flag>> = { ...SIGNING_FLAGS, ...CONNECTION_FLAGS, ...REACH_FLAGS };
   const flags = Object.entries(known).flatMap(([name, { type, repeatable }]) => {
     if (!args.isGiven(name)) return [];
     if (type === "boolean") return args.flag(name) ? [`--${name}`] : [];
     const values = repeatable ? args.texts(name) : [args.text(name) ?? ""];
-    return values.map((value) => `--${name} ${wordOf(value)}`);
+    return values.map((value) => `--${name} ${wordOf(name === "header" ? shownHeader(value) : value)}`);
   });
   const target = args.text("target");
   const words = ["hookproof test", ...(target === undefined ? [] : [wordOf(target)]), ...flags];

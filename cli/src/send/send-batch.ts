@@ -4,8 +4,9 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { createSender, type ListenerMessage, type SendResult, sendToListeners } from "hookproof";
 import type { Context } from "../command.js";
+import { REACH_FLAGS } from "../credentials/flags.js";
 import { resolveTarget } from "../credentials/target.js";
-import { EXIT, usageError } from "../failure.js";
+import { EXIT, refuseIdle, usageError } from "../failure.js";
 import { unreadable } from "../files.js";
 import { firstLineOf } from "../input/text.js";
 import { countOf } from "../output.js";
@@ -68,6 +69,11 @@ function byListener(context: Context, data: string): AsyncIterable<BatchResult> 
   const { args, io, config } = context;
   if (args.text("target") !== undefined)
     throw usageError("With --by-listener each line names its listener, so there is no target.");
+  refuseIdle(
+    args,
+    Object.keys(REACH_FLAGS),
+    "is for one target: with --by-listener each profile has its own headerFiles, cert and keyFile.",
+  );
   const listeners = async (name: string) => {
     config.withProfile(name).requireKnownProfile();
     const text = (flag: string) => (flag === "target" ? name : args.text(flag));

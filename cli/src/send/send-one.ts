@@ -19,15 +19,18 @@ import { keptOf } from "../schemes/chosen-scheme.js";
 import { signingClock } from "../times.js";
 import { explainFailure } from "./explain-failure.js";
 import { explainRefusal } from "./explain-refusal.js";
+import { reachOf, requireOwnHeaders } from "./reach.js";
 import { transportFor } from "./transport.js";
 
 /** The sender's options as the flags have them. */
 export async function senderOptions(context: Context, target: Target): Promise<SenderOptions> {
   const { args, global, out } = context;
+  const reach = await reachOf(context, target);
+  requireOwnHeaders(reach, target.url, target.signer);
   return {
     url: target.url,
     signer: target.signer,
-    transport: await transportFor(context, target.url),
+    transport: await transportFor(context, target.url, reach),
     retry: { maxAttempts: 1 + (args.number("retries") ?? 0) },
     attemptTimeoutMs: global.timeoutMs,
     deadlineMs: Math.max(30_000, 3 * global.timeoutMs),

@@ -2,17 +2,19 @@
 import type { HeaderPair, Transport } from "hookproof";
 import type { Context } from "../command.js";
 import { agentFor } from "./agent.js";
+import { type Reach, withHeaders } from "./reach.js";
 
 /** The transport that the flags ask for. With -v it shows each exchange. */
-export async function transportFor({ args, io, out }: Context, url: string): Promise<Transport> {
-  const agent = await agentFor(url, { ca: args.text("ca"), insecure: args.flag("insecure"), io });
+export async function transportFor({ args, out }: Context, url: string, reach: Reach): Promise<Transport> {
+  const agent = await agentFor(url, reach);
   const { nodeTransport } = await import("hookproof/node");
-  const send = nodeTransport({ agent });
+  const send = withHeaders(nodeTransport({ agent }), reach);
+  const own = reach.headers.map(([name]): HeaderPair => [name, "[…]"]);
   const isTimeChosen = args.text("timestamp") !== undefined;
   return async (request) => {
     const { pathname, host } = new URL(request.url);
     out.detail(1, `> ${request.method} ${pathname}`);
-    showMessage(out, ">", [["Host", host], ...request.headers], request.body);
+    showMessage(out, ">", [["Host", host], ...request.headers, ...own], request.body);
     const response = await send(request);
     out.detail(1, `< ${response.status}`);
     showMessage(out, "<", response.headers, response.body);

@@ -16,6 +16,7 @@ import { toJwksListener } from "hookproof/node";
 import type { HandledRequest, Inspector, RunningServer } from "hookproof-service/listeners";
 import type { Context } from "../command.js";
 import { postExactly } from "../send/agent.js";
+import type { Reach } from "../send/reach.js";
 import { writeSession } from "./sessions.js";
 
 const PAYLOAD = { type: "user.offboarded", userId: "u_123" };
@@ -106,6 +107,9 @@ interface Stage {
   readonly lastHandled: () => HandledRequest | undefined;
 }
 
+/** The listeners of the story are this machine's, without TLS. */
+const PLAIN: Reach = { ca: undefined, insecure: false, io: { env: {} }, headers: [] };
+
 /** Runs the steps; returns how many got another status than expected. */
 async function playSteps(
   { secret, keys, hmacUrl, jwtUrl, lastHandled }: Stage,
@@ -113,7 +117,7 @@ async function playSteps(
 ): Promise<number> {
   let failed = 0;
   async function step(name: string, expected: number, request: SignedRequest): Promise<void> {
-    const status = await postExactly(request, { timeoutMs: 10_000 });
+    const status = await postExactly(request, { timeoutMs: 10_000, reach: PLAIN });
     const handled = lastHandled();
     const reason = status === 401 && handled ? await reasonFor(handled, secret) : undefined;
     if (status !== expected) failed++;

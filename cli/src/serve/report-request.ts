@@ -119,7 +119,10 @@ async function forward(
   try {
     const status = await postExactly(
       { url, headers: Object.fromEntries(headers), body: request.body },
-      { timeoutMs: global.timeoutMs, ca: args.text("ca"), insecure: args.flag("insecure"), io },
+      {
+        timeoutMs: global.timeoutMs,
+        reach: { ca: args.text("ca"), insecure: args.flag("insecure"), io, headers: [] },
+      },
     );
     return { status };
   } catch (error) {

@@ -44,8 +44,12 @@ export async function servingOptions({ args, io }: Pick<Context, "args" | "io">)
         port,
         host,
         tls: await (await import("./certificate-pair.js")).checkedPair(
-          await readTextFile(cert),
-          await readTextFile(key),
+          { cert: await readTextFile(cert), key: await readTextFile(key) },
+          {
+            cert: "--tls-cert",
+            key: "--tls-key",
+            hint: "--tls-self-signed makes a certificate for this machine.",
+          },
         ),
       }
     : { port, host };

@@ -1,0 +1,204 @@
+// How a listener is reached: whom to trust, the client certificate, and headers of the user's own.
+import { createSender, type HeaderPair, HookproofError, type Signer, type Transport } from "hookproof";
+import type { Context } from "../command.js";
+import type { Config } from "../config/config.js";
+import { authorityOf, requireInside } from "../config/folder-file.js";
+import { SETTINGS, type SettingName } from "../config/settings.js";
+import { originOf, type TargetSource } from "../credentials/origin-rule.js";
+import { CliError, EXIT, usageError } from "../failure.js";
+import { readBytes, readTextFile, requirePrivate } from "../files.js";
+import type { Io } from "../io.js";
+
+/** A client certificate with its key, in PEM. */
+interface ClientCertificate {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  readonly passphrase?: string | undefined;
+}
+
+/** How one listener is reached. */
+export interface Reach {
+  readonly ca: string | undefined;
+  readonly insecure: boolean;
+  readonly io: Pick<Io, "env">;
+  readonly client?: ClientCertificate | undefined;
+  /** Headers of the user's own. They may be credentials: nothing shows their values. */
+  readonly headers: readonly HeaderPair[];
+}
+
+/** A target, with where its URL came from and the configuration as its profile sees it. */
+export interface Reached {
+  readonly url: string;
+  readonly source: TargetSource;
+  readonly config: Config;
+}
+
+/**
+ * How flags, environment and configuration reach a target. What a configuration names is for the target that it names:
+ * another origin gets neither headers nor certificate, unless this command line gives them.
+ */
+export async function reachOf({ args, io }: Pick<Context, "args" | "io">, to: Reached): Promise<Reach> {
+  return {
+    ca: authorityOf(to.config),
+    insecure: args.flag("insecure"),
+    io,
+    client: await clientCertificate(to),
+    headers: checkedNames(
+      args.isGiven("header") ? await headersOf(args.texts("header")) : [],
+      await configuredHeaders(to),
+    ),
+  };
+}
+
+/** The value of a setting that may go to this target, whatever gave it. */
+function allowed({ url, source, config }: Reached, name: SettingName): readonly string[] {
+  const found = config.find(name);
+  if (found === undefined) return [];
+  const { env, flag }: { env: string; flag?: string } = SETTINGS[name];
+  const isTyped = flag !== undefined && found.origin === `--${flag}`;
+  const isVariable = found.origin === env;
+  if (isVariable && source !== "typed" && source !== "environment") return [];
+  if (!isTyped && !isVariable) {
+    requireInside(config, name, {
+      code: "SECRET_FILE_OUTSIDE",
+      what: "file",
+      flag: `--${flag ?? "header @"}`,
+    });
+    const own = originOf(config.ownText("target"));
+    if (own === undefined || own !== originOf(url)) return [];
+  }
+  return config.texts(name);
+}
+
+async function configuredHeaders(to: Reached): Promise<HeaderPair[]> {
+  return headersOf(allowed(to, "headerFiles").map((file) => `@${file}`));
+}
+
+/** Headers as people write them: `Name: value`, `Name: @file`, or `@file` with one of them on each line. */
+async function headersOf(texts: readonly string[]): Promise<HeaderPair[]> {
+  const lines: HeaderPair[] = [];
+  for (const text of texts) {
+    if (!text.startsWith("@")) lines.push(await headerOf(text));
+    else
+      for (const line of (await privateText(text.slice(1))).split(/\r?\n/))
+        if (line.trim() !== "") lines.push(await headerOf(line));
+  }
+  return lines;
+}
+
+async function headerOf(text: string): Promise<HeaderPair> {
+  const [, name = "", given = ""] = /^([^:]*):[ \t]*(.*)$/s.exec(text) ?? [];
+  if (name === "" || given === "")
+    // Without the text itself, which may be a credential.
+    throw invalid("--header must be 'Name: value', 'Name: @file' or @file.");
+  const value = given.startsWith("@") ? await privateText(given.slice(1)) : given;
+  return [name, value.replace(/\r?\n$/, "").replace(/[ \t]+$/, "")];
+}
+
+/** What of `--header` may be shown: a file's name, and of a value nothing. */
+export function shownHeader(text: string): string {
+  return text.startsWith("@") ? text : text.replace(/^([^:]*):[ \t]*(?!@|[ \t]).*$/s, "$1: …");
+}
+
+async function privateText(file: string): Promise<string> {
+  requirePrivate(file);
+  return readTextFile(file);
+}
+
+/** What the command line gives comes before what the configuration says of the same name. */
+function checkedNames(given: readonly HeaderPair[], configured: readonly HeaderPair[]): HeaderPair[] {
+  for (const lines of [given, configured]) {
+    const names = lines.map(([name]) => name.toLowerCase());
+    const twice = lines.find(([name], at) => names.indexOf(name.toLowerCase()) !== at);
+    if (twice) throw invalid(`The header ${JSON.stringify(twice[0])} is given twice.`);
+  }
+  const names = new Set(given.map(([name]) => name.toLowerCase()));
+  return [...given, ...configured.filter(([name]) => !names.has(name.toLowerCase()))];
+}
+
+function invalid(message: string, hint?: string): CliError {
+  return new CliError(EXIT.usage, "HEADER_INVALID", message, { hint });
+}
+
+async function clientCertificate(to: Reached): Promise<ClientCertificate | undefined> {
+  const [[certFile], [keyFile], [passphraseFile]] = [
+    allowed(to, "cert"),
+    allowed(to, "keyFile"),
+    allowed(to, "keyPassFile"),
+  ];
+  if (certFile === undefined) {
+    if (keyFile === undefined && passphraseFile === undefined) return undefined;
+    throw usageError("--key-file and --key-pass-file are for --cert <file>.");
+  }
+  if (new URL(to.url).protocol !== "https:")
+    throw usageError("--cert is for https: over plain HTTP nobody asks for a certificate.");
+  requirePrivate(keyFile ?? certFile);
+  const cert = await readBytes(certFile);
+  const key = keyFile === undefined ? cert : await readBytes(keyFile);
+  const passphrase =
+    passphraseFile === undefined ? undefined : (await privateText(passphraseFile)).replace(/\r?\n$/, "");
+  const { checkedPair } = await import("../serve/certificate-pair.js");
+  checkedPair({ cert, key, passphrase }, { cert: "--cert", key: keyFile ? "--key-file" : "--cert" });
+  return { cert, key, passphrase };
+}
+
+/** Refuses headers that belong to the protocol: of a signer's scheme, or those that a request has already. */
+export function requireOwnHeaders({ headers }: Reach, url: string, signer: Signer): void {
+  try {
+    const transport = () => Promise.reject(new Error("nothing is sent"));
+    createSender({ url, signer, transport, headers: Object.fromEntries(headers) });
+  } catch (error) {
+    const [, name] = /^headers must not set (.+?): /.exec(Object(error).message) ?? [];
+    if (name !== undefined)
+      throw new CliError(
+        EXIT.usage,
+        "HEADER_RESERVED",
+        `The header ${JSON.stringify(name)} belongs to the protocol, which sets it itself.`,
+      );
+    if (error instanceof HookproofError && error.code === "HEADER_INVALID") throw invalid(error.message);
+    throw error;
+  }
+}
+
+/** In place of a signer for requests that are sent as they are, with these headers of their own. */
+export function unsignedBy(names: readonly string[]): Signer {
+  const refused = () => {
+    throw new Error("nothing is signed");
+  };
+  return {
+    scheme: {
+      name: "as-it-is",
+      proof: "event",
+      contentType: "application/json",
+      ownHeaders: names,
+      targetUrl: (url) => url,
+      classify: refused,
+    },
+    sign: refused,
+  };
+}
+
+/** The same transport with the user's headers; an answer that repeats one of their values shows it to nobody. */
+export function withHeaders(send: Transport, { headers }: Reach): Transport {
+  if (headers.length === 0) return send;
+  const scrubbed = scrubber(headers);
+  return async (request) => {
+    const answer = await send({ ...request, headers: [...request.headers, ...headers] });
+    return {
+      ...answer,
+      headers: answer.headers.map(([name, value]): HeaderPair => [name, scrubbed(value)]),
+      body: Buffer.from(scrubbed(Buffer.from(answer.body).toString("latin1")), "latin1"),
+    };
+  };
+}
+
+/** Below it a value is a word such as `true`, which answers have for other reasons. */
+const MIN_CREDENTIAL = 6;
+
+function scrubber(headers: readonly HeaderPair[]): (text: string) => string {
+  const secrets = headers
+    .flatMap(([, value]) => [value, value.replace(/^[A-Za-z]+ +/, "")])
+    .filter((value) => value.length >= MIN_CREDENTIAL)
+    .sort((one, other) => other.length - one.length);
+  return (text) => secrets.reduce((left, secret) => left.replaceAll(secret, "[...]"), text);
+}

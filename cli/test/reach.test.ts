@@ -1,0 +1,246 @@
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
+import { hmacSigner } from "hookproof";
+import { openSqlite } from "hookproof/node";
+import { createOutbox } from "hookproof/outbox";
+import { sqliteStore } from "hookproof/outbox/sqlite";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { runCertificates } from "../../test/kit/certificates.js";
+import { httpServer, httpsServer, type LocalServer } from "../../test/kit/local-server.js";
+import { openStage, requireBuild, type Stage } from "../../test/kit/transcript.js";
+
+const CREDENTIAL = "Basic dXNlcjpsb25nLXBhc3N3b3Jk";
+const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
+const PATH = "/api/v1/webhooks/incoming/lst_1";
+
+/** What the servers got, and what they answer: the headers of the request, as frameworks do while they are debugged. */
+const seen: IncomingMessage["headers"][] = [];
+let status = 200;
+const echo = (request: IncomingMessage, response: ServerResponse) => {
+  seen.push(request.headers);
+  request.resume();
+  const told = { code: "X_REFUSED", message: JSON.stringify(request.headers) };
+  request.on("end", () =>
+    response.writeHead(status, { "X-Echo": String(request.headers["x-gateway"]) }).end(JSON.stringify(told)),
+  );
+};
+
+let stage: Stage;
+let plain: LocalServer;
+let other: LocalServer;
+let mutual: LocalServer;
+
+const file = (name: string, content: string) => {
+  const path = join(stage.folder, "work", name);
+  writeFileSync(path, content, { mode: 0o600 });
+  chmodSync(path, 0o600);
+};
+
+beforeAll(async () => {
+  requireBuild();
+  const { ca, server, client, alone } = runCertificates();
+  stage = await openStage();
+  plain = await httpServer(echo);
+  other = await httpServer(echo);
+  mutual = await httpsServer({ ...server, ca, requestCert: true, rejectUnauthorized: true }, echo);
+  file("ca.pem", ca);
+  file("client.pem", client.cert);
+  file("client.key", client.key);
+  file("both.pem", `${client.cert}\n${client.key}`);
+  file("alone.key", alone.key);
+  file("secret.txt", SECRET);
+  file("value.txt", `${CREDENTIAL}\n`);
+  file("lines.txt", `X-Gateway: ${CREDENTIAL}\r\n\r\nX-Team: @team.txt\r\n`);
+  file("team.txt", "payments\n");
+});
+afterAll(async () => {
+  await stage.close();
+  for (const server of [plain, other, mutual]) await server.stop();
+});
+beforeEach(() => {
+  seen.length = 0;
+  status = 200;
+});
+
+const run = async (line: string) => (await stage.run(`${line}; echo $?`)).join("\n");
+const at = ({ port }: LocalServer) => `http://127.0.0.1:${port}${PATH}`;
+const SIGNED = "--secret-file secret.txt --retries 0";
+
+describe("headers of one's own", () => {
+  it.each([
+    ["a value", `'X-Gateway: ${CREDENTIAL}'`, { "x-gateway": CREDENTIAL }],
+    ["a value in a file", "'X-Gateway: @value.txt'", { "x-gateway": CREDENTIAL }],
+    ["lines in a file", "@lines.txt", { "x-gateway": CREDENTIAL, "x-team": "payments" }],
+  ])("sends %s, and shows its value nowhere", async (_what, header, sent) => {
+    for (const answer of [200, 401]) {
+      status = answer;
+      const shown = await run(
+        `hookproof send ${at(plain)} ${SIGNED} --data '{"a":1}' -vv --header ${header}`,
+      );
+      expect(shown).toContain("> X-Gateway: […]");
+      expect(shown).not.toContain(CREDENTIAL.slice(6));
+    }
+    expect(seen).toEqual([expect.objectContaining(sent), expect.objectContaining(sent)]);
+    const kept = await run("hookproof events show last --json; cat $HOOKPROOF_HOME/history.jsonl");
+    expect(kept).not.toMatch(/dXNlcjps|x-gateway/i);
+  });
+
+  it("goes with a replay, signed anew or exactly, and with probes", async () => {
+    const header = "--header 'X-Gateway: @value.txt'";
+    await run(`hookproof send ${at(plain)} ${SIGNED} --data '{"a":1}'`);
+    seen.length = 0;
+    await run(`hookproof replay last --secret-file secret.txt ${header}`);
+    await run(`hookproof replay last --exact ${header}`);
+    const told = await run(
+      `hookproof test ${at(plain)} --secret-file secret.txt --only 'signature-*' ${header} --record kept.json --json -vv`,
+    );
+    expect(seen.length).toBeGreaterThan(5);
+    expect(seen.map((headers) => headers["x-gateway"])).toEqual(seen.map(() => CREDENTIAL));
+    const kept = readFileSync(join(stage.folder, "work", "kept.json"), "utf8");
+    expect(told + kept).not.toContain(CREDENTIAL.slice(6));
+  });
+
+  it.each([
+    ["HEADER_RESERVED", "'Webhook-Signature: x'"],
+    ["HEADER_RESERVED", "'webhook-event-id: x'"],
+    ["HEADER_RESERVED", "'authorization: Bearer long-credential'"],
+    ["HEADER_RESERVED", "'Content-Type: text/plain'"],
+    ["HEADER_RESERVED", "'Content-Length: 3'"],
+    ["HEADER_RESERVED", "'Host: example.com'"],
+    ["HEADER_RESERVED", "'Transfer-Encoding: chunked'"],
+    ["HEADER_INVALID", "$'X-A: long-credential\\r\\nX-B: 1'"],
+    ["HEADER_INVALID", "$'X-A\\n: long-credential'"],
+    ["HEADER_INVALID", "'X A: long-credential'"],
+    ["HEADER_INVALID", "'long-credential'"],
+    ["HEADER_INVALID", "'X-A:'"],
+    ["HEADER_INVALID", "': long-credential'"],
+    ["HEADER_INVALID", "'X-A: long-credential…'"],
+    ["HEADER_INVALID", "'X-A: 1' --header 'x-a: 2'"],
+    ["FILE_UNREADABLE", "'X-A: @missing.txt'"],
+  ])("%s: refuses %s before anything is sent", async (code, header) => {
+    for (const command of [
+      `send ${at(plain)} ${SIGNED} --data 1`,
+      `test ${at(plain)} --secret-file secret.txt --only 'signature-*'`,
+    ]) {
+      const shown = await run(`hookproof ${command} --header ${header}`);
+      expect(shown).toContain(`error[${code}]`);
+      expect(shown).not.toContain("long-credential");
+    }
+    expect(seen).toEqual([]);
+  });
+
+  it("are refused for several listeners, and where others can read their file", async () => {
+    file("two.jsonl", "");
+    expect(await run(`hookproof send --batch --by-listener -d @two.jsonl --header 'X-A: 1'`)).toContain(
+      "--header is for one target",
+    );
+    file("wide.txt", "X-A: 1");
+    chmodSync(join(stage.folder, "work", "wide.txt"), 0o644);
+    expect(await run(`hookproof send ${at(plain)} ${SIGNED} --data 1 --header @wide.txt`)).toContain(
+      "error[FILE_MODE_TOO_WIDE]",
+    );
+    expect(seen).toEqual([]);
+  });
+
+  it("of a profile go to its target and to no other origin", async () => {
+    await run(
+      `hookproof profile add gate --target ${at(plain)} --secret-file secret.txt --header-file lines.txt`,
+    );
+    await run("hookproof send gate --data 1 --retries 0");
+    await run(`hookproof send ${at(other)} --profile gate ${SIGNED} --data 1`);
+    await run(`hookproof doctor gate`);
+    const gateway = seen.map((headers) => headers["x-gateway"]);
+    expect(gateway).toEqual([CREDENTIAL, undefined, CREDENTIAL]);
+    expect(await run("hookproof config list --profile gate --json")).not.toContain(CREDENTIAL);
+  });
+
+  it("of a variable go to a target that the user gives, and not to one that a folder names", async () => {
+    const send = (target: string) =>
+      run(`HOOKPROOF_HEADER_FILE=lines.txt hookproof send ${target} ${SIGNED} --data 1`);
+    await run(`hookproof profile add plain --target ${at(other)} --secret-file secret.txt`);
+    await send(at(plain));
+    await send("plain");
+    expect(seen.map((headers) => headers["x-gateway"])).toEqual([CREDENTIAL, undefined]);
+  });
+
+  it("go with the events of an outbox", async () => {
+    await run(
+      "hookproof profile add out --user --target http://127.0.0.1:" +
+        `${plain.port}${PATH} --secret-file secret.txt --header-file lines.txt`,
+    );
+    const store = sqliteStore({ open: () => openSqlite(join(stage.folder, "work", "o.db")) });
+    await createOutbox({
+      store,
+      listeners: { out: { url: at(plain), signer: hmacSigner({ secret: SECRET }) } },
+    }).enqueue({ listener: "out", payload: {} });
+    await store.close?.();
+    status = 401;
+    await run("hookproof outbox work --outbox o.db --listener out --drain");
+    expect(seen.map((headers) => headers["x-gateway"])).toEqual([CREDENTIAL]);
+    expect(readFileSync(join(stage.folder, "work", "o.db"), "latin1")).not.toContain(CREDENTIAL.slice(6));
+    expect(
+      await run(
+        "hookproof outbox work --outbox o.db --listener out --listener gate --drain --header 'X-A: 1'",
+      ),
+    ).toContain("--header is for one listener");
+  });
+});
+
+describe("a client certificate", () => {
+  const secure = () => `https://localhost:${mutual.port}${PATH}`;
+  const send = (flags: string) => run(`hookproof send ${secure()} ${SIGNED} --data 1 --ca ca.pem ${flags}`);
+
+  it("opens a listener that demands one, which refuses everybody else", async () => {
+    expect(await send("")).toMatch(/^6$[\s\S]*error\[TLS_FAILED\][\s\S]*--cert <file>/m);
+    expect(seen).toEqual([]);
+    expect(await send("--cert client.pem --key-file client.key")).toMatch(/^0$/m);
+    expect(await send("--cert both.pem")).toMatch(/^0$/m);
+    expect(seen).toHaveLength(2);
+  });
+
+  it("opens it for probes, replays and doctor too", async () => {
+    const flags = "--ca ca.pem --cert client.pem --key-file client.key";
+    expect(await run(`hookproof doctor ${secure()} ${flags}`)).toContain("answered 200");
+    expect(await run(`hookproof replay last --secret-file secret.txt ${flags}`)).toContain("200");
+    await run(`hookproof test ${secure()} --secret-file secret.txt --only 'signature-*' ${flags}`);
+    expect(seen.length).toBeGreaterThan(5);
+  });
+
+  it("may have a key with a passphrase, in a file", async () => {
+    await run(
+      "printf long-passphrase > pass.txt; chmod 600 pass.txt; openssl pkcs8 -topk8 -in client.key -out locked.key -passout file:pass.txt -v2 aes-256-cbc; chmod 600 locked.key",
+    );
+    const flags = "--cert client.pem --key-file locked.key";
+    expect(await send(`${flags} --key-pass-file pass.txt`)).toMatch(/^0$/m);
+    expect(await send(`${flags} --key-pass-file team.txt`)).toContain("error[CERTIFICATE_INVALID]");
+    expect(await send(flags)).toContain("error[CERTIFICATE_INVALID]");
+  });
+
+  it.each([
+    ["CERTIFICATE_INVALID", "--cert client.pem --key-file alone.key"],
+    ["CERTIFICATE_INVALID", "--cert client.pem"],
+    ["CERTIFICATE_INVALID", "--cert secret.txt --key-file client.key"],
+    ["FILE_UNREADABLE", "--cert missing.pem"],
+    ["USAGE", "--key-file client.key"],
+  ])("%s: refuses %s", async (code, flags) => {
+    expect(await send(flags)).toContain(`error[${code}]`);
+    expect(seen).toEqual([]);
+  });
+
+  it("is refused over plain HTTP, where nobody asks for it", async () => {
+    expect(await run(`hookproof send ${at(plain)} ${SIGNED} --data 1 --cert both.pem`)).toContain(
+      "error[USAGE]",
+    );
+  });
+
+  it("of a profile goes to its target and to no other origin", async () => {
+    await run(
+      `hookproof profile add mutual --target ${secure()} --secret-file secret.txt --ca ca.pem --cert client.pem --key-file client.key`,
+    );
+    expect(await run("hookproof send mutual --data 1 --retries 0")).toMatch(/^0$/m);
+    const elsewhere = `https://127.0.0.1:${mutual.port}${PATH}`;
+    expect(await run(`hookproof send ${elsewhere} --profile mutual ${SIGNED} --data 1`)).toMatch(/^6$/m);
+    expect(seen).toHaveLength(1);
+  });
+});
