@@ -26,6 +26,8 @@ export class CliError extends Error {
   readonly next: string | undefined;
   /** Members of the command's JSON answer that are known in spite of the failure. */
   readonly answer: Readonly<Record<string, unknown>>;
+  /** The beginning of the listener's answer, for the history alone. */
+  readonly listenerAnswer: string | undefined;
 
   constructor(
     exit: ExitCode,
@@ -35,10 +37,12 @@ export class CliError extends Error {
       hint,
       next,
       answer = {},
+      listenerAnswer,
     }: {
       hint?: string | undefined;
       next?: string | undefined;
       answer?: Readonly<Record<string, unknown>>;
+      listenerAnswer?: string | undefined;
     } = {},
   ) {
     super(message);
@@ -47,6 +51,7 @@ export class CliError extends Error {
     this.hint = hint;
     this.next = next;
     this.answer = answer;
+    this.listenerAnswer = listenerAnswer;
   }
 }
 

@@ -2,8 +2,6 @@
 import { sha256Base64url } from "#hash";
 import { type Clock, monotonicMs } from "../core/clock.js";
 import { type ErrorCode, HookproofError } from "../core/errors.js";
-import { STEERING } from "../core/shown.js";
-import type { TransportResponse } from "../http/transport.js";
 import type { AttemptOutcome } from "../sender/attempt.js";
 import { newDelivery, type Observer } from "../sender/observe.js";
 import { nextAttempt } from "../sender/retry-policy.js";
@@ -238,9 +236,10 @@ export class EventAttempt {
   }
 
   /** With encryption the answer is not kept, because a receiver may repeat the body in it. */
-  #recordOf({ record, response }: AttemptOutcome): OutboxAttempt {
-    const answer = this.#context.encryption ? undefined : answerLine(response);
-    return answer === undefined ? record : { ...record, answer };
+  #recordOf({ record }: AttemptOutcome): OutboxAttempt {
+    const { answer } = record;
+    // A copy has nothing of what is not enumerable: the memory store keeps records as they are.
+    return this.#context.encryption || answer === undefined ? { ...record } : { ...record, answer };
   }
 
   #now(): number {
@@ -335,20 +334,4 @@ function healthOf({ classification, response }: AttemptOutcome): BreakerInput["r
   if (outcome === "setup" && response?.status === 400) return "neither"; // our clock is wrong
   const { code } = classification;
   return code === "PROXY_FAILED" || code.startsWith("OUTBOX_") ? undefined : "bad";
-}
-
-const MAX_ANSWER_LENGTH = 200;
-
-/** The most bytes that so many characters have in UTF-8. */
-const MAX_ANSWER_BYTES = MAX_ANSWER_LENGTH * 4;
-
-/** The start of an answer as one line of text; `undefined` for a 200 and for an empty body. */
-function answerLine(response: TransportResponse | undefined): string | undefined {
-  if (!response || response.status === 200 || response.body.length === 0) return undefined;
-  const text = new TextDecoder().decode(response.body.subarray(0, MAX_ANSWER_BYTES));
-  const line = text
-    .replace(STEERING, " ")
-    .replace(/[\s\uFFFD]+/gu, " ")
-    .trim();
-  return line === "" ? undefined : [...line].slice(0, MAX_ANSWER_LENGTH).join("");
 }

@@ -42,7 +42,7 @@ export interface Lease {
 
 /** An attempt as the event's history keeps it. */
 export interface OutboxAttempt extends AttemptRecord {
-  /** The start of the receiver's answer as one line of at most 200 characters. */
+  /** The start of the receiver's answer, as in `AttemptRecord`; here it is enumerable. Not kept with an encryption. */
   readonly answer?: string;
 }
 

@@ -15,6 +15,12 @@ export interface AttemptRecord {
   readonly code?: ErrorCode;
   /** The code the receiver itself named in its answer, if it did. */
   readonly receiverCode?: string;
+  /**
+   * The beginning of the receiver's answer where it is no 200: one line of at most 200 characters, without control
+   * characters and credentials. Not enumerable, as a receiver may repeat the body in it: whoever logs the record does
+   * not log it.
+   */
+  readonly answer?: string;
   /** What was changed within the attempt to send the same event once more. */
   readonly corrected?: readonly ("clock" | "secret")[];
 }

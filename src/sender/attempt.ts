@@ -6,6 +6,7 @@ import { type HeaderPair, httpDate, onlyValue } from "../core/headers.js";
 import { isUnsent, type Transport, type TransportResponse } from "../http/transport.js";
 import { type Classification, classifyAnswer, classifyFailure } from "../schemes/classification.js";
 import type { Scheme, SignedParts, Signer } from "../schemes/scheme.js";
+import { answerLine } from "./answer-line.js";
 import type { AttemptRecord } from "./attempt-record.js";
 import { clockDifference, clockOffset, isAhead } from "./clock-offset.js";
 import type { Observer } from "./observe.js";
@@ -147,6 +148,8 @@ async function attempt(
     }
     const timing = { number, startedAt, durationMs: monotonicMs(clock) - started };
     const record = recordOf(result, timing, classification, corrected);
+    const answer = answerLine(result.response, headers);
+    if (answer !== undefined) Object.defineProperty(record, "answer", { value: answer, enumerable: false });
     tellEnded(context, request, record, classification);
     return {
       record,

@@ -30,7 +30,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   replay: ["core", "sqlite", "postgres"],
   receiver: ["core", "http", "replay", "schemes"],
   jwks: ["core", "jwt", "http"],
-  outbox: ["core", "http", "events", "sender"],
+  outbox: ["core", "events", "sender"],
   "outbox/memory": ["core", "outbox"],
   "outbox/sqlite": ["core", "outbox", "sqlite"],
   "outbox/postgres": ["core", "outbox", "postgres"],

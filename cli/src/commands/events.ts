@@ -69,7 +69,7 @@ export const eventsShow: Command = {
   exits: [[3, "there is no such event"]],
   async run({ args, io, out }) {
     const record = await recall(io, out, args.text("id") ?? "last");
-    const { at, eventId, url, method, status, outcome, credential, bodyBase64 } = record;
+    const { at, eventId, url, method, status, outcome, answer, credential, bodyBase64 } = record;
     const body = Buffer.from(bodyBase64, "base64").toString("utf8");
     const headers = Object.fromEntries(
       Object.entries(record.headers).map(([name, value]) => [
@@ -87,6 +87,7 @@ export const eventsShow: Command = {
       method,
       status: status ?? null,
       outcome,
+      ...(typeof answer === "string" ? { answer } : {}),
       headers,
       body,
     });
@@ -94,6 +95,7 @@ export const eventsShow: Command = {
     out.line(field("event id", eventId));
     out.line(field("sent", time));
     out.line(field("outcome", `${status ?? "no answer"}  ${outcome}`));
+    if (typeof answer === "string") out.line(field("answer", answer));
     out.line(field("proof", describeCredential(credential)));
     out.line();
     for (const [name, value] of Object.entries(headers)) out.line(`${name}: ${value}`);
@@ -148,7 +150,10 @@ export const eventsExport: Command = {
   },
 };
 
-function written({ credential: _credential, ...record }: HistoryRecord, form: string): string {
+function written(
+  { credential: _credential, answer: _answer, ...record }: HistoryRecord,
+  form: string,
+): string {
   if (form === "json") return JSON.stringify({ type: "event", ok: true, ...record });
   const body = Buffer.from(record.sentBase64 ?? record.bodyBase64, "base64");
   if (form === "curl") return curlCommand({ ...record, body });

@@ -38,6 +38,8 @@ export interface RecordedRequest {
   readonly status?: number;
   /** `accepted`, `duplicate`, or the code of the failure. */
   readonly outcome: string;
+  /** The beginning of the answer that refused it; see `AttemptRecord`. */
+  readonly answer?: string;
 }
 
 /** One event that was sent, as it is kept for 7 days. */

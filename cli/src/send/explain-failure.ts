@@ -54,6 +54,7 @@ function isOfLibrary(error: unknown): error is HookproofError {
 function undelivered(error: DeliveryError): CliError {
   const last = error.attempts.at(-1);
   return new CliError(exitOf(error.code, last?.status), error.code, error.message, {
+    listenerAnswer: last?.answer,
     hint: error.hint || connectionHint(error.code, error.message),
     answer: {
       eventId: error.event.id,

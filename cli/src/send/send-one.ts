@@ -91,7 +91,14 @@ export async function sendOne(context: Context, target: Target, event: WebhookEv
     return exit;
   } catch (error) {
     const failure = explainFailure(error);
-    await remember(io, out, [{ ...record, ...statusOf(failure.answer), outcome: failure.code }]);
+    await remember(io, out, [
+      {
+        ...record,
+        ...statusOf(failure.answer),
+        outcome: failure.code,
+        ...(failure.listenerAnswer === undefined ? {} : { answer: failure.listenerAnswer }),
+      },
+    ]);
     const expected = args.number("expect");
     const { status, attempts } = failure.answer;
     if (expected !== undefined && status === expected) {

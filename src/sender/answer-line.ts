@@ -1,0 +1,48 @@
+// The beginning of a receiver's answer as one line, without what steers a terminal and without credentials.
+import type { HeaderPair } from "../core/headers.js";
+import { STEERING } from "../core/shown.js";
+import type { TransportResponse } from "../http/transport.js";
+
+const MAX_LENGTH = 200;
+
+/** Looked at before credentials are taken out, so that none is cut in two at the end. */
+const MAX_BYTES = 4_096;
+
+/** In place of a credential. */
+const HIDDEN = "[…]";
+
+/** Shorter values are words such as `true`, which answers have for other reasons. */
+const MIN_VALUE = 6;
+
+/** What receivers repeat of a request, or name, when they refuse it: tokens by their form, and values by their name. */
+const CREDENTIALS: readonly (readonly [RegExp, string])[] = [
+  [/\b(bearer|basic|digest|dpop|token|apikey)(\s+)[\w+/=.~-]{6,}/gi, `$1$2${HIDDEN}`],
+  [/\beyJ[\w-]+\.[\w-]*\.?[\w-]*/g, HIDDEN],
+  [/\bwh(?:sec|sk)_[\w+/=-]+/g, HIDDEN],
+  [/\b(v1a?),[A-Za-z0-9+/=_-]{20,}/g, `$1,${HIDDEN}`],
+  [/(\b[a-z]{2,16}:\/\/[^\s:/@]*:)[^\s/@]+@/gi, `$1${HIDDEN}@`],
+  [
+    /((?:secret|passw(?:or)?d|passphrase|token|authorization|cookie|signature|credential|api[-_ ]?key|private[-_ ]?key)s?\\?["']?\s*[:=]\s*\\?)(?:"(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,;&"'}\]]+)/gi,
+    `$1${HIDDEN}`,
+  ],
+];
+
+/**
+ * The beginning of an answer as one line of at most 200 characters; `undefined` for a 200 and for an empty body.
+ *
+ * @param own header lines that the sender's user added, whose values may be credentials
+ */
+export function answerLine(
+  response: TransportResponse | undefined,
+  own: readonly HeaderPair[] = [],
+): string | undefined {
+  if (!response || response.status === 200 || response.body.length === 0) return undefined;
+  let line = new TextDecoder()
+    .decode(response.body.subarray(0, MAX_BYTES))
+    .replace(STEERING, " ")
+    .replace(/[\s\uFFFD]+/gu, " ")
+    .trim();
+  for (const [, value] of own) if (value.length >= MIN_VALUE) line = line.replaceAll(value, HIDDEN);
+  for (const [form, shown] of CREDENTIALS) line = line.replace(form, shown);
+  return line === "" ? undefined : [...line].slice(0, MAX_LENGTH).join("");
+}
