@@ -293,3 +293,23 @@ export async function writeOwnFile(path: string, content: string): Promise<void>
     throw unwritable(path, error);
   }
 }
+
+/**
+ * Writes a file that only its owner can read where there is none yet, at one stroke. What is there already, a link
+ * included, is somebody's: it is refused and stays.
+ */
+export async function createOwnFile(path: string, content: string): Promise<void> {
+  const temporary = `${path}.${randomUUID()}.tmp`;
+  try {
+    await writeFile(temporary, content, { mode: 0o600, flag: "wx" });
+    await link(temporary, path);
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === "EEXIST"
+      ? new CliError(EXIT.setup, "FILE_UNWRITABLE", `${path} is there already.`, {
+          hint: "Look at what it holds, and remove it or name another file.",
+        })
+      : unwritable(path, error);
+  } finally {
+    await rm(temporary, { force: true }).catch(() => {}); // the path may lead nowhere
+  }
+}

@@ -1,4 +1,5 @@
 // The command that runs a local listener and shows what arrives.
+import { rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { secretFingerprint } from "hookproof";
@@ -8,6 +9,7 @@ import type { Args, Command, Context } from "../command.js";
 import { isAddress } from "../config/settings.js";
 import { typedUrl } from "../credentials/typed-target.js";
 import { EXIT, refuseIdle, usageError } from "../failure.js";
+import { createOwnFile } from "../files.js";
 import { stopped } from "../io.js";
 import { keySetOf, signingKey, storeFolder } from "../keys/keys.js";
 import { countOf } from "../output.js";
@@ -43,6 +45,12 @@ export const listen: Command = {
       value: "<path|->",
       repeatable: true,
       describe: "the secret; by default the profile's, or a new one",
+      completes: "file",
+    },
+    "write-secret": {
+      type: "string",
+      value: "<file>",
+      describe: "write the secret to a new file, for a test that signs with it; removed at the end",
       completes: "file",
     },
     jwks: { type: "string", value: "<url|file>", describe: "the key set that tokens are checked with" },
@@ -118,6 +126,9 @@ export const listen: Command = {
     const options = await servingOptions(context);
     const expecting = await expectingOf(context);
     const { method, secret, scheme } = expecting;
+    const secretTo = args.text("write-secret");
+    if (secretTo !== undefined && secret === undefined)
+      throw usageError("--write-secret is for a listener with a secret; this one has a key set.");
     const reporting = reportingOf(args);
     const forwards = reporting.forwardTo !== undefined;
     const id = args.text("listener-id") ?? "lst_local";
@@ -181,6 +192,12 @@ export const listen: Command = {
       ...(page.url === undefined ? {} : { inspector: page.url }),
     };
     const endSession = await writeSession(io, out, server.port, session);
+    const removeSecret = await writtenSecret(secretTo, secret).catch(async (error) => {
+      endSession();
+      await server.stop();
+      await page.stop();
+      throw error;
+    });
     out.document({
       type: "listening",
       url,
@@ -203,6 +220,7 @@ export const listen: Command = {
     const timer = exitAfterMs === undefined ? undefined : setTimeout(() => enough.abort(), exitAfterMs);
     await Promise.race([stopped(io.stopSignal), stopped(enough.signal)]);
     clearTimeout(timer);
+    removeSecret();
     endSession();
     await server.stop();
     await page.stop();
@@ -234,6 +252,13 @@ async function nextCommand(
 }
 
 /** What is done with a request besides answering it. */
+/** Writes the secret where a test waits for it; returns the function that removes it. */
+async function writtenSecret(file: string | undefined, secret = ""): Promise<() => void> {
+  if (file === undefined) return () => {};
+  await createOwnFile(file, `${secret}\n`);
+  return () => rmSync(file, { force: true });
+}
+
 function reportingOf(args: Args): Pick<Reporting, "forwardTo"> {
   const given = args.text("forward-to");
   return { forwardTo: given === undefined ? undefined : typedUrl(given, "--forward-to") };

@@ -1,0 +1,64 @@
+import { once } from "node:events";
+import { existsSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { createSender, hmacSigner } from "hookproof";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { temporaryFolder } from "../../test/kit/temporary-folder.js";
+import { run } from "../src/main.js";
+
+function listening(folder: string, flags: readonly string[]) {
+  const controller = new AbortController();
+  onTestFinished(() => controller.abort());
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const ended = run(["listen", "--port", "0", "--no-ui", ...flags], {
+    stdin: Readable.from([]),
+    stdout,
+    stderr,
+    env: { HOOKPROOF_HOME: join(folder, "home"), NO_COLOR: "1" },
+    stopSignal: controller.signal,
+  });
+  return {
+    url: once(stdout, "data").then(([line]) => String(line).trim()),
+    async end() {
+      controller.abort();
+      const code = await ended;
+      stderr.end();
+      return { code, said: await text(stderr) };
+    },
+  };
+}
+
+describe("listen --write-secret", () => {
+  it("gives a test the secret that it signs with, for its owner alone, and removes it at the end", async () => {
+    const folder = temporaryFolder();
+    const file = join(folder, "secret.txt");
+    const listener = listening(folder, ["--write-secret", file]);
+    const url = await listener.url;
+    expect(lstatSync(file).mode & 0o777).toBe(0o600);
+    const secret = readFileSync(file, "utf8").trim();
+    const sender = createSender({ url, signer: hmacSigner({ secret }), retry: { maxAttempts: 1 } });
+    expect(await sender.send({ a: 1 })).toMatchObject({ outcome: "accepted" });
+    const { code, said } = await listener.end();
+    expect(code).toBe(0);
+    expect(said).not.toContain(secret);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it.each(["a file", "a link", "a link to nothing"])(
+    "refuses %s that is there, and leaves it",
+    async (what) => {
+      const folder = temporaryFolder();
+      const [file, other] = [join(folder, "secret.txt"), join(folder, "other.txt")];
+      if (what !== "a link to nothing") writeFileSync(what === "a file" ? file : other, "mine");
+      if (what !== "a file") symlinkSync(other, file);
+      const { code, said } = await listening(folder, ["--write-secret", file]).end();
+      expect(code).toBe(3);
+      expect(said).toContain("error[FILE_UNWRITABLE]");
+      expect(existsSync(other)).toBe(what === "a link");
+      if (what !== "a link to nothing") expect(readFileSync(file, "utf8")).toBe("mine");
+      expect(lstatSync(file).isSymbolicLink()).toBe(what !== "a file");
+    },
+  );
+});
