@@ -38,18 +38,15 @@ export function expiryOf(
   };
 }
 
-/** What people let tokens live; any other number of seconds may be chance. */
-const USUAL_LIFETIMES = [60, 120, 300, 600];
-
 /** The hours of a time zone that was taken into a time which has none. */
 function zoneOf(lifetime: number, issued: number | undefined): number | undefined {
+  // Without iat it may be any token that is too old.
+  if (issued === undefined) return undefined;
   for (let half = -24; half <= 28; half++) {
     const off = half * 1_800;
-    if (half === 0 || (half % 2 !== 0 && ![-7, 7, 9, 11, 13, 19].includes(half))) continue;
-    if (issued !== undefined && Math.abs(issued - off) > 5) continue;
+    if (half === 0 || Math.abs(issued - off) > 1) continue;
     const rest = lifetime - off;
-    const isUsual = USUAL_LIFETIMES.some((usual) => Math.abs(rest - usual) <= 1);
-    if (issued === undefined ? isUsual : rest > 0 && rest <= MAX_TOKEN_LIFETIME_SECONDS) return half / 2;
+    if (rest > 0 && rest <= MAX_TOKEN_LIFETIME_SECONDS) return half / 2;
   }
   return undefined;
 }
