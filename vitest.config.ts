@@ -72,6 +72,7 @@ const THOROUGH = [
   "test/jwks/hostile-key-sets.test.ts",
   "test/outbox/proxies.test.ts",
   "test/outbox/sqlite/model.test.ts",
+  "test/fuzz/fuzz.test.ts",
   "test/doctor/probes/{mutants,own-listener,verdict}.test.ts",
   "test/receiver/{callbacks,properties,spellings}.test.ts",
   "test/service/{hostile-requests,paging,properties,remote-control,tenants,wrong-types}.test.ts",

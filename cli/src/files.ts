@@ -190,11 +190,15 @@ function requireOwner(path: string, { uid }: Stats): void {
   );
 }
 
+const LONGEST_PATH = 4_096;
+
 /**
  * The real path of a file or folder, which need not be there yet; undefined where it is outside of `folder`, by its
  * name or by a link. A name on the network is not looked at: that alone would sign this user in there.
  */
 export function pathInside(folder: string, path: string): string | undefined {
+  // Longer than any path of a system, and each folder of it would be looked for.
+  if (path.length > LONGEST_PATH) return undefined;
   const absolute = resolve(path);
   if (absolute.startsWith("\\\\") && !isBelow(resolve(folder), absolute)) return undefined;
   const [within, real] = [realPath(resolve(folder)), realPath(absolute)];

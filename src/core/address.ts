@@ -1,5 +1,6 @@
 // Reads addresses and ranges, and says which are of a private network.
 import { HookproofError } from "./errors.js";
+import { shown } from "./shown.js";
 
 /** An IP address as bytes: 4 for IPv4, 16 for IPv6. An IPv4-mapped IPv6 address is the IPv4 address. */
 export type IpAddress = readonly number[];
@@ -75,21 +76,18 @@ export function parseCidr(text: string): Cidr {
   if (network === undefined || rest.length > 0 || !DECIMAL_OCTET.test(length)) {
     throw new HookproofError(
       "CIDR_INVALID",
-      `Not an address range: ${JSON.stringify(text)}. Write it as 10.0.0.0/8 or 2001:db8::/32.`,
+      `Not an address range: ${shown(text)}. Write it as 10.0.0.0/8 or 2001:db8::/32.`,
     );
   }
   const mappedBits = address.includes(":") && network.length === 4 ? 96 : 0;
   const prefix = Number(length) - mappedBits;
   if (prefix < 0 || prefix > network.length * 8) {
-    throw new HookproofError(
-      "CIDR_INVALID",
-      `The prefix length of ${JSON.stringify(text)} does not fit the address.`,
-    );
+    throw new HookproofError("CIDR_INVALID", `The prefix length of ${shown(text)} does not fit the address.`);
   }
   if (network.some((byte, index) => (byte & ~maskByte(prefix, index)) !== 0)) {
     throw new HookproofError(
       "CIDR_INVALID",
-      `${JSON.stringify(text)} has bits set past its prefix; for one address write /${network.length * 8 + mappedBits}.`,
+      `${shown(text)} has bits set past its prefix; for one address write /${network.length * 8 + mappedBits}.`,
     );
   }
   return { network, prefix };

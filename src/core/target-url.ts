@@ -23,9 +23,14 @@ export function requireTls(url: URL): void {
   if (!isLoopbackHost(url.hostname)) {
     throw new HookproofError(
       "TLS_REQUIRED",
-      `${url.host} is not on this machine: use https://. Plain HTTP is for loopback.`,
+      `${shortened(url.host)} is not on this machine: use https://. Plain HTTP is for loopback.`,
     );
   }
+}
+
+/** A host as a sentence has it: a name in DNS has at most 253 characters. */
+function shortened(host: string): string {
+  return host.length > 260 ? `${host.slice(0, 260)}…` : host;
 }
 
 export function parse(text: string): URL {

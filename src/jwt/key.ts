@@ -2,6 +2,7 @@
 import type { CryptoKey, JWK } from "jose";
 import { decodeBase64url } from "../core/bytes.js";
 import { HookproofError } from "../core/errors.js";
+import { shown } from "../core/shown.js";
 import { ALGORITHM_FACTS, type Algorithm, checkAlgorithm } from "./algorithms.js";
 import { isOfLowOrder } from "./ed25519.js";
 import { canonicalJwk, DECRYPT_FIRST, readKey } from "./key-material.js";
@@ -98,7 +99,7 @@ async function importKey(key: JWK | CryptoKey, alg: Algorithm): Promise<CryptoKe
     throw new TypeError("key must be a JWK, a PEM text, a CryptoKey or a function");
   if (isCryptoKey(key)) return key;
   if (key.alg !== undefined && key.alg !== alg && !(alg === "EdDSA" && key.alg === NAME_IN_RFC_9864))
-    throw unfit(alg, `says alg ${JSON.stringify(key.alg)} itself`);
+    throw unfit(alg, `says alg ${shown(key.alg)} itself`);
   if (key.kty === "oct") throw unfit(alg, "is symmetric");
   try {
     return await importJwk(key, alg);

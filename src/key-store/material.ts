@@ -44,7 +44,7 @@ export function readSigningKey(
   const jwk = privateJwkOf(material, options.passphrase);
   const alg = checkedAlgorithmOf(jwk);
   if (jwk.alg !== undefined && jwk.alg !== alg)
-    throw unfitKey(`says alg ${JSON.stringify(jwk.alg)}, and is one for ${alg}`);
+    throw unfitKey(`says alg ${shown(jwk.alg)}, and is one for ${alg}`);
   const kid = options.kid ?? jwk.kid;
   if (typeof kid !== "string" || kid === "" || kid.length > MAX_KEY_ID_LENGTH)
     throw unfitKey(`has no id: give the kid, the name that it has in your key set`);

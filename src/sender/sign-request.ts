@@ -5,6 +5,7 @@ import { eventIn, type WebhookEvent } from "../core/event.js";
 import { CONTENT_TYPE_HEADER, type HeaderPair } from "../core/headers.js";
 import { checkOptions } from "../core/options.js";
 import { timestampText } from "../core/protocol.js";
+import { shown } from "../core/shown.js";
 import { parseTargetUrl } from "../core/target-url.js";
 import type { Scheme, SignedParts, Signer, UnsignedRequest } from "../schemes/scheme.js";
 
@@ -113,7 +114,7 @@ function headerLine([name, value]: HeaderPair): HeaderPair {
   if (isLine(name, value)) return [name, value];
   throw new HookproofError(
     "HEADER_INVALID",
-    `The header ${JSON.stringify(name)} has characters that are not allowed, such as a line break.`,
+    `The header ${shown(name)} has characters that are not allowed, such as a line break.`,
   );
 }
 

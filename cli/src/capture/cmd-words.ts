@@ -1,8 +1,12 @@
 // Takes apart a command line of cmd.exe, as browsers on Windows copy it.
 
-/** Whether a command is written for cmd.exe: with a caret before a quote, an operator or the end of a line. */
+/**
+ * Whether a command is written for cmd.exe: with a caret before a quote, an operator or the end of a line, and ahead of
+ * any word in single quotes, which a shell takes as they are and cmd.exe does not know.
+ */
 export function isForCmd(text: string): boolean {
-  return /\^(?:"|\\\^"|[&|<>%{}]|\r?\n)/.test(text);
+  const plain = text.replace(/"[^"^]*"/g, "");
+  return /\s\$?'|\^(?:"|\\\^"|[&|<>%{}]|\r?\n)/.exec(plain)?.[0].startsWith("^") === true;
 }
 
 /** The words of the first command: first the carets of cmd.exe are taken away, then the quotes as a program does it. */

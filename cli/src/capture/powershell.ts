@@ -15,17 +15,18 @@ export function parsePowerShell(text: string): CapturedRequest {
   const at = CALL.exec(text)?.index ?? 0;
   const tokens = tokensOf(text.slice(at));
   let [method, target, contentType, body]: (string | undefined)[] = [];
-  let headers: HeaderPair[] = [];
+  let headersAt = tokens.length;
   for (let index = 0; index < tokens.length; index++) {
     const name = tokens[index]?.word?.toLowerCase();
     const next = tokens[index + 1];
-    if (name === "-headers") headers = headersIn(tokens, index + 2);
+    if (name === "-headers") headersAt = index + 2;
     else if (name === "-uri") target = givenTo("-Uri", next);
     else if (name === "-method") method = givenTo("-Method", next);
     else if (name === "-contenttype") contentType = givenTo("-ContentType", next);
     else if (name === "-body") body = givenTo("-Body", bodyToken(tokens, index + 1));
   }
   if (target === undefined) throw usageError("The call of PowerShell has no -Uri.");
+  const headers = headersIn(tokens, headersAt);
   if (contentType !== undefined) headers.push(["Content-Type", contentType]);
   return { method: (method ?? "GET").toUpperCase(), target, headers, body: Buffer.from(body ?? "") };
 }

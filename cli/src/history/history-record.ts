@@ -60,7 +60,7 @@ export function parseHistoryLine(line: string): HistoryRecord | undefined {
   const value = jsonOf(line);
   if (!isRequest(value) || value.v !== 1) return undefined;
   const { credential } = value as { credential?: { kind?: unknown } };
-  return CREDENTIAL_KINDS.includes(String(credential?.kind))
+  return typeof credential?.kind === "string" && CREDENTIAL_KINDS.includes(credential.kind)
     ? (value as unknown as HistoryRecord)
     : undefined;
 }

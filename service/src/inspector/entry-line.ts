@@ -58,7 +58,7 @@ export function readEntryLine(line: unknown): Entry | undefined {
       headers: pairsOf(answer?.headers) ?? [],
       body: typeof answer?.body === "string" ? answer.body.slice(0, LIMITS.answerCharacters) : "",
     },
-    ...(recordOf(value.demanded) ? { demanded: value.demanded as Demanded } : {}),
+    ...demandedOf(recordOf(value.demanded)),
   };
 }
 
@@ -106,6 +106,33 @@ function mistakeOf(value: JsonObject): Mistake | undefined {
   return { id, title, message, fix };
 }
 
+function demandedOf(value: JsonObject | undefined): { demanded?: Demanded } {
+  if (value?.auth === "hmac") {
+    const { secretFingerprints: given } = value;
+    const secretFingerprints = Array.isArray(given) ? given.slice(0, MOST).filter(isText) : [];
+    return { demanded: { auth: "hmac", ...texts(value, "expected"), secretFingerprints } };
+  }
+  if (value?.auth === "jwt") {
+    const claims = Object.entries(recordOf(value.claims) ?? {}).slice(0, MOST);
+    const { kid, alg, thumbprint } = texts(recordOf(value.key) ?? {}, "kid", "alg", "thumbprint");
+    const key = { kid, alg, ...(thumbprint === undefined ? {} : { thumbprint }) };
+    return {
+      demanded: {
+        auth: "jwt",
+        claims: Object.fromEntries(claims.filter((claim): claim is [string, string] => isText(claim[1]))),
+        ...(kid === undefined || alg === undefined ? {} : { key: { ...key, kid, alg } }),
+      },
+    };
+  }
+  if (value?.auth !== "scheme") return {};
+  return { demanded: { auth: "scheme", checks: listOf(value.checks, ruleOf) } };
+}
+
+function ruleOf(value: JsonObject): { step: string; rule: string } | undefined {
+  const { step, rule } = texts(value, "step", "rule");
+  return step === undefined || rule === undefined ? undefined : { step, rule };
+}
+
 function replayOf(value: unknown): Pick<RequestRow, "replay"> {
   const { of, kind } = recordOf(value) ?? {};
   const isKind = kind === "same-id" || kind === "exact" || kind === "new-id" || kind === "edit";
@@ -133,6 +160,10 @@ function flags<Name extends string>(value: JsonObject, ...names: Name[]): Partia
   return Object.fromEntries(names.flatMap((name) => (value[name] === true ? [[name, true]] : []))) as Partial<
     Record<Name, true>
   >;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
 }
 
 function isWhole(value: unknown): value is number {

@@ -17,9 +17,17 @@ export class FixtureError extends Error {
   constructor(file: string, problems: readonly FixtureProblem[]) {
     const [first] = problems;
     const place = first?.line === undefined ? file : `${file}:${first.line}`;
-    super(`${place}: ${[first?.field, first?.description].filter(Boolean).join(" ")}`);
+    super(inert(`${place}: ${[first?.field, first?.description].filter(Boolean).join(" ")}`));
     this.problems = problems;
   }
+}
+
+/** A sentence with names out of a file, in which what steers a terminal is written as JSON escapes it. */
+function inert(text: string): string {
+  return text.replace(
+    /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** Where a fixture was read from. */

@@ -36,6 +36,9 @@ export async function parseFixture(text: string, name = "fixture"): Promise<Fixt
     ]);
   }
   const value = expanded(() => document.toJS() as unknown, name) ?? {};
+  // A text or a number alone, as a file that is no fixture has it.
+  if (typeof value !== "object")
+    throw new FixtureError(name, [{ field: "", description: "must be an object", line: 1 }]);
   const given = readFrom(
     {
       file: name,

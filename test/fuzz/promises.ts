@@ -1,0 +1,70 @@
+// What must hold of every parser for every input, and what is said where it does not.
+import { inspect } from "node:util";
+import { Broken, type Parser } from "./parser.js";
+
+/** Characters that steer a terminal, but for line ends and tabs, which a text of several lines has. */
+const STEERING = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+/** The longest sentence of a refusal. */
+const MOST_CHARACTERS = 5_000;
+/** What takes longer is measured again, and with half of the input. */
+const LONG_MS = 150;
+/** A part of a secret that is long enough not to be there by chance. */
+const PART = 10;
+
+/** What is wrong with how a parser reads one input; `undefined` if nothing is. */
+export async function faultOf(parser: Parser, input: Buffer): Promise<string | undefined> {
+  const start = performance.now();
+  let shown: readonly string[] = [];
+  let whole = "";
+  try {
+    shown = (await parser.read(input)) ?? [];
+    whole = shown.join("\n");
+  } catch (error) {
+    if (error instanceof Broken) return `does not keep: ${error.message}`;
+    if (!parser.refuses(error)) return `throws ${inspect(error).slice(0, 600)}`;
+    const { message, hint = "" } = error as Error & { hint?: string };
+    shown = [message, hint];
+    whole = inspect(error);
+    if (message.length + hint.length > MOST_CHARACTERS)
+      return `refuses in a sentence of ${message.length + hint.length} characters`;
+  }
+  const took = performance.now() - start;
+  const steers = shown.find((text) => STEERING.test(parser.shownBy?.(text) ?? text));
+  if (steers !== undefined) return `shows what steers a terminal: ${JSON.stringify(steers.slice(0, 200))}`;
+  const part = partOf(parser.hidden ?? "", whole, input.toString());
+  if (part !== undefined) return `shows a part of the secret: ${part}`;
+  return took > LONG_MS ? growthOf(parser, input) : undefined;
+}
+
+/** A part of the secret in a text; one that the input has twice may be shown as what it stands for elsewhere. */
+function partOf(secret: string, text: string, input: string): string | undefined {
+  for (let at = 0; at + PART <= secret.length; at++) {
+    const part = secret.slice(at, at + PART);
+    if (text.includes(part) && input.split(part).length < 3) return part;
+  }
+  return undefined;
+}
+
+/** Says so if half of the input takes less than a third of the processor's time. */
+async function growthOf(parser: Parser, input: Buffer): Promise<string | undefined> {
+  const whole = await leastMs(parser, input);
+  if (whole < LONG_MS) return undefined;
+  const half = await leastMs(parser, input.subarray(0, Math.floor(input.length / 2)));
+  if (half * 3 > whole) return undefined;
+  return `takes ${whole.toFixed(0)} ms for ${input.length} bytes, and ${half.toFixed(0)} ms for half of them`;
+}
+
+async function leastMs(parser: Parser, input: Buffer): Promise<number> {
+  let least = Number.POSITIVE_INFINITY;
+  for (let tries = 0; tries < 3; tries++) {
+    const before = process.cpuUsage();
+    try {
+      await parser.read(input);
+    } catch {
+      // How it ends was looked at.
+    }
+    const { user, system } = process.cpuUsage(before);
+    least = Math.min(least, (user + system) / 1_000);
+  }
+  return least;
+}
