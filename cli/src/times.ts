@@ -57,7 +57,7 @@ export function signingClock(option: string | undefined): Clock {
 
 function shiftOf(text: string): number {
   const [, sign, rest] = /^([+-])(.+)$/.exec(text) ?? [];
-  if (sign && rest) return (sign === "-" ? -1 : 1) * durationMs("timestamp", rest);
+  if (sign && rest) return (sign === "-" ? -1 : 1) * checkedDuration("timestamp", rest);
   const time = instantOf(text);
   if (time !== undefined) return time - Date.now();
   throw usageError(

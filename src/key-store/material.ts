@@ -105,7 +105,7 @@ function jwkOf(key: KeyObject): JWK {
 export function checkedAlgorithmOf(jwk: JWK): Algorithm {
   const alg = algorithmOf(jwk);
   if (alg === undefined)
-    throw unfitKey(`is of the kind ${JSON.stringify([jwk.kty, jwk.crv])}; it must be ${KINDS_OF_KEY}`);
+    throw unfitKey(`is of the kind ${shown([jwk.kty, jwk.crv])}; it must be ${KINDS_OF_KEY}`);
   return alg;
 }
 
