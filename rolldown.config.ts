@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { defineConfig, type Plugin } from "rolldown";
+import { BILL, billOf, packagesIn } from "./bill-of-materials.mjs";
 
 /** The package's doors, by the name of their file. */
 const DOORS = {
@@ -52,12 +53,26 @@ const CRYPTO_NODE = ["hash", "signature"]
   .map((name) => `export * from ${JSON.stringify(resolve(`src/core/node/${name}.ts`))};`)
   .join("");
 
+/** Says in a file that nothing of others is in the bundle, or what is. */
+const named: Plugin = {
+  name: "named",
+  generateBundle(_, bundle) {
+    const modules = Object.values(bundle).flatMap((part) =>
+      part.type === "chunk"
+        ? part.moduleIds.map((module) => ({ file: `dist/${part.fileName}`, module }))
+        : [],
+    );
+    const packages = packagesIn(modules, import.meta.dirname);
+    this.emitFile({ type: "asset", fileName: BILL, source: billOf(import.meta.dirname, packages) });
+  },
+};
+
 /** Few files: Node spends most of a start on finding and reading them. */
 export default defineConfig({
   input: DOORS,
   platform: "neutral",
   external: /^[^./]/,
-  plugins: [variants, cryptoNode],
+  plugins: [variants, cryptoNode, named],
   // So that a table which says such a number in words is known to be pure, and dropped where it is not used.
   optimization: { inlineConst: { mode: "all", pass: 3 } },
   output: {

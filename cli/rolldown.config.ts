@@ -1,9 +1,12 @@
-import { cpSync, readdirSync, readFileSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "rolldown";
+import { BILL, billOf, licencesOf, packagesIn } from "../bill-of-materials.mjs";
 
 const MAIN = "src/main.ts";
+const SERVICE = dirname(fileURLToPath(import.meta.resolve("hookproof-service/package.json")));
+const PAGES = ["inspector-page", "outbox-page"];
 /** What so many commands share is read as one file. Fewer, and each reads what it does not need; more, and it finds files. */
 const COMMON_FROM = 11;
 /** What loads Node's HTTP and TLS, what leads to it, and jose: a command that only signs or prints does without. */
@@ -52,31 +55,39 @@ const tables: Plugin = {
   },
 };
 
-/** Writes the licences of the packages that the bundle has code of beside it, as they demand. */
-const licences: Plugin = {
-  name: "licences",
+/** Names the packages that the bundle and its pages have code of, with their licences, beside it. */
+const named: Plugin = {
+  name: "named",
   generateBundle(_, bundle) {
-    const modules = Object.values(bundle).flatMap((part) => (part.type === "chunk" ? part.moduleIds : []));
-    const folders = modules.map((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? "");
-    const texts = [...new Set(folders)].sort().filter(Boolean).map(licenceOf);
-    this.emitFile({ type: "asset", fileName: "LICENSES.txt", source: texts.join("\n") });
+    const modules = Object.values(bundle).flatMap((part) =>
+      part.type === "chunk" ? part.moduleIds.map((module) => ({ file: "dist/*.cjs", module })) : [],
+    );
+    const packages = packagesIn([...modules, ...modulesOfPages()], import.meta.dirname);
+    this.emitFile({ type: "asset", fileName: BILL, source: billOf(import.meta.dirname, packages) });
+    this.emitFile({ type: "asset", fileName: "LICENSES.txt", source: licencesOf(packages) });
   },
 };
 
-function licenceOf(folder: string): string {
-  const { name, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-  if (file === undefined) throw new Error(`${folder} has no licence`);
-  return `${name} ${version}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
+/** What the pages have in them, as the service's build has written it down. */
+function modulesOfPages() {
+  const { components } = JSON.parse(readFileSync(join(SERVICE, "dist", BILL), "utf8")) as {
+    components: { group?: string; name: string; properties: { value: string }[] }[];
+  };
+  return components.flatMap(({ group, name, properties }) =>
+    properties
+      .filter(({ value }) => PAGES.some((page) => value.startsWith(`dist/${page}/`)))
+      .map(({ value: file }) => {
+        const packageName = [group, name].filter(Boolean).join("/");
+        return { file, module: join(import.meta.dirname, "../node_modules", packageName, "package.json") };
+      }),
+  );
 }
 
 /** The pages of the inspector and of the outbox, which the servers find beside the bundle. */
 const pages: Plugin = {
   name: "pages",
   writeBundle({ dir = "dist" }) {
-    const service = dirname(fileURLToPath(import.meta.resolve("hookproof-service/package.json")));
-    for (const page of ["inspector-page", "outbox-page"])
-      cpSync(join(service, "dist", page), join(dir, page), { recursive: true });
+    for (const page of PAGES) cpSync(join(SERVICE, "dist", page), join(dir, page), { recursive: true });
   },
 };
 
@@ -92,7 +103,7 @@ export default defineConfig({
   // What `includeDependenciesRecursively` below demands.
   preserveEntrySignatures: "allow-extension",
   resolve: { conditionNames: ["source", "node"] },
-  plugins: [yargsParser, tables, licences, pages],
+  plugins: [yargsParser, tables, named, pages],
   // A package is loaded later in one place and at once in another, where a command has loaded it anyway.
   checks: { ineffectiveDynamicImport: false },
   output: {

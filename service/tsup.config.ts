@@ -14,6 +14,8 @@ export default defineConfig({
   platform: "node",
   clean: true,
   dts: false,
+  // Read and removed by inspector/build.mjs, which names all that the package has in it.
+  metafile: true,
   removeNodeProtocol: false,
   silent: true,
   onSuccess: copyViewer,

@@ -1,8 +1,14 @@
 // Builds the pages of the inspector and of an outbox, and what the service's own pages load, into static files that ship with the package.
 import { cp, readFile, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join, relative, resolve } from "node:path";
 import { build } from "esbuild";
+import { BILL, billOf, licencesOf, packagesIn } from "../../bill-of-materials.mjs";
 
 const here = import.meta.dirname;
+const service = join(here, "..");
+/** The modules of each file that is built. */
+const parts = [];
 const out = `${here}/../dist/inspector-page`;
 const outbox = `${here}/../dist/outbox-page`;
 const pages = `${here}/../dist/pages`;
@@ -17,7 +23,7 @@ await buildPage(outbox, "outbox/main.tsx", "style/outbox-page.css", {
 
 /** A page of its own: script, style, HTML and icon in one folder. */
 async function buildPage(folder, script, style, words) {
-  await build({
+  const { metafile } = await build({
     entryPoints: { page: `${here}/${script}`, style: `${here}/${style}` },
     outdir: folder,
     bundle: true,
@@ -27,8 +33,10 @@ async function buildPage(folder, script, style, words) {
     jsx: "automatic",
     jsxImportSource: "preact",
     legalComments: "none",
+    metafile: true,
     banner: { js: "/* With Preact: MIT licence, (c) 2015-present Jason Miller */" },
   });
+  addModules(metafile);
   await writeFile(
     `${folder}/index.html`,
     html.replace(/\{\{(\w+)\}\}/g, (_all, word) => words[word]),
@@ -36,10 +44,32 @@ async function buildPage(folder, script, style, words) {
   await cp(`${here}/icon.svg`, `${folder}/icon.svg`);
 }
 
-await build({
+const { metafile } = await build({
   entryPoints: ["style.css", "reference.js"].map((name) => `${here}/../pages/${name}`),
   outdir: pages,
   bundle: true,
   minify: true,
+  metafile: true,
 });
+addModules(metafile);
 await cp(`${here}/icon.svg`, `${pages}/icon.svg`);
+
+const ofServer = join(service, "dist/metafile-esm.json");
+addModules(JSON.parse(await readFile(ofServer, "utf8")));
+await rm(ofServer);
+// One file that its authors have bundled; service/tsup.config.ts copies it.
+const viewer = "openapi-explorer/dist/browser/openapi-explorer.min.js";
+parts.push({
+  file: "reference/openapi-explorer.min.js",
+  module: createRequire(import.meta.url).resolve(viewer),
+});
+const packages = packagesIn(parts, service);
+await writeFile(join(service, "dist", BILL), billOf(service, packages));
+await writeFile(join(service, "dist/LICENSES.txt"), licencesOf(packages));
+
+/** Remembers which modules each output has code of. */
+function addModules({ outputs }) {
+  for (const [file, { inputs }] of Object.entries(outputs))
+    for (const [module, { bytesInOutput }] of Object.entries(inputs))
+      if (bytesInOutput > 0) parts.push({ file: relative(service, resolve(file)), module: resolve(module) });
+}
