@@ -14,15 +14,23 @@ const HIDDEN = "[…]";
 /** Shorter values are words such as `true`, which answers have for other reasons. */
 const MIN_VALUE = 6;
 
-/** What receivers repeat of a request, or name, when they refuse it: tokens by their form, and values by their name. */
+/** A plain word is no credential where one may stand: "token expired" and "signature: mismatch" say what is wrong. */
+const WORD = /^["']?[A-Za-z][a-z]{0,14}(?![\w+/=.~-])/;
+
+/** What receivers repeat of a request, or name, when they refuse it: what stays of it, and what is hidden if no word. */
+const PERHAPS: readonly RegExp[] = [
+  /(\b(?:bearer|basic|digest|dpop|token|apikey)\s+)([\w+/=.~-]{6,})/gi,
+  /((?:token|authorization|signature|credential)s?\\?["']?\s*[:=]\s*\\?)("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,;&"'}\]]+)/gi,
+];
+
+/** Tokens by their form, and values by their name. */
 const CREDENTIALS: readonly (readonly [RegExp, string])[] = [
-  [/\b(bearer|basic|digest|dpop|token|apikey)(\s+)[\w+/=.~-]{6,}/gi, `$1$2${HIDDEN}`],
   [/\beyJ[\w-]+\.[\w-]*\.?[\w-]*/g, HIDDEN],
   [/\bwh(?:sec|sk)_[\w+/=-]+/g, HIDDEN],
   [/\b(v1a?),[A-Za-z0-9+/=_-]{20,}/g, `$1,${HIDDEN}`],
   [/(\b[a-z]{2,16}:\/\/[^\s:/@]*:)[^\s/@]+@/gi, `$1${HIDDEN}@`],
   [
-    /((?:secret|passw(?:or)?d|passphrase|token|authorization|cookie|signature|credential|api[-_ ]?key|private[-_ ]?key)s?\\?["']?\s*[:=]\s*\\?)(?:"(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,;&"'}\]]+)/gi,
+    /((?:secret|passw(?:or)?d|passphrase|cookie|api[-_ ]?key|private[-_ ]?key)s?\\?["']?\s*[:=]\s*\\?)(?:"(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,;&"'}\]]+)/gi,
     `$1${HIDDEN}`,
   ],
 ];
@@ -43,6 +51,10 @@ export function answerLine(
     .replace(/[\s\uFFFD]+/gu, " ")
     .trim();
   for (const [, value] of own) if (value.length >= MIN_VALUE) line = line.replaceAll(value, HIDDEN);
+  for (const form of PERHAPS)
+    line = line.replace(form, (all, name: string, value: string) =>
+      WORD.test(value) ? all : `${name}${HIDDEN}`,
+    );
   for (const [form, shown] of CREDENTIALS) line = line.replace(form, shown);
   return line === "" ? undefined : [...line].slice(0, MAX_LENGTH).join("");
 }

@@ -62,9 +62,14 @@ describe("the beginning of an answer", () => {
     if (line !== undefined) expect(answer).toBe(line);
   });
 
-  it("says what refusals say in words", async () => {
-    const said =
-      '{"code":"SIGNATURE_INVALID","message":"The signature does not match; the token is missing."}';
+  it.each([
+    '{"code":"SIGNATURE_INVALID","message":"The signature does not match; the token is missing."}',
+    "token expired",
+    "Bearer authentication required",
+    "Digest mismatch",
+    "invalid signature: timestamp too old",
+    '{"token":"expired","signature":"mismatch"}',
+  ])("says what refusals say in words: %s", async (said) => {
     expect((await kept(said, 401)).attempts[0]?.answer).toBe(said);
   });
 });
