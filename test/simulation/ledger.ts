@@ -236,13 +236,21 @@ export class Ledger {
     }
   }
 
-  rescheduled(lease: Lease, at: number, attempt: OutboxAttempt, changed: boolean): void {
+  /** @param askedAt when the worker asked for it, by the world's time */
+  rescheduled(
+    lease: Lease,
+    at: number,
+    attempt: OutboxAttempt,
+    changed: boolean,
+    askedAt = this.#time.now,
+  ): void {
     const [one, now] = [this.#holder(lease), this.storeNow()];
     this.fence("reschedule", changed, one !== undefined);
     this.#tell("reschedules", lease, one !== undefined);
     if (!one?.held) return;
     if (attempt.code !== "ABORTED" && this.#jumpedAt < one.held.askedAt)
       for (const [rule, message] of this.#schedule.faults(one, one.held, at, {
+        askedAt,
         restsUntil: this.holds.restsUntil(one.listener),
         pausedAt: this.#stopped.has(one.held.worker) ? now : this.holds.pausedAt(one.listener),
       }))

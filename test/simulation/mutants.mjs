@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: they are pieces of source
 // Each mutant is a change of the library that the simulator has to notice within 1,000 seeds. `text` stands in `file`
-// once.
+// once. Where no world notices it any more, `elsewhere` is the test that does.
 
-/** @type {readonly { name: string, from: string, store: "memory" | "sqlite", file: string, text: string, instead: string }[]} */
+/** @type {readonly { name: string, from: string, store: "memory" | "sqlite", file: string, text: string, instead: string, elsewhere?: string }[]} */
 export const MUTANTS = [
   ...[
     [
@@ -297,6 +297,7 @@ export const MUTANTS = [
     file: "src/outbox/limits.ts",
     text: "    this.#rate?.take(1, now);",
     instead: "",
+    elsewhere: "test/outbox/limits.test.ts",
   },
   {
     name: "a shorter rest ends a longer one (LL8)",
@@ -305,6 +306,7 @@ export const MUTANTS = [
     file: "src/outbox/limits.ts",
     text: "this.#pausedUntil = Math.max(this.#pausedUntil, time);",
     instead: "this.#pausedUntil = time;",
+    elsewhere: "test/outbox/limits.test.ts",
   },
   {
     name: "a place that was not used is lost (LL6)",

@@ -24,18 +24,23 @@ export class Schedule {
   /**
    * What is wrong with the next attempt at this moment.
    *
-   * @param holds until when the listener rests, as all workers know it, and when it was paused last
+   * @param holds when the worker asked for it, by the world's time; until when the listener rests, as all workers know
+   * it, and when it was paused last
    */
   faults(
     one: Facts,
     held: Held,
     at: number,
-    { restsUntil, pausedAt }: { readonly restsUntil: number; readonly pausedAt: number },
+    holds: { readonly askedAt: number; readonly restsUntil: number; readonly pausedAt: number },
   ): (readonly [Rule, string])[] {
     const { number, last, askedAt, claimedAt, lease } = held;
     const what = `${shortName(one)} rescheduled`;
+    const { restsUntil, pausedAt } = holds;
     const now = this.#storeNow();
-    const [from, retry] = [last?.at ?? now, this.#listeners.get(one.listener)?.retry];
+    const [from, retry] = [
+      last?.at ?? now - (this.#time.now - holds.askedAt),
+      this.#listeners.get(one.listener)?.retry,
+    ];
     if (!retry) return [];
     const found: (readonly [Rule, string])[] = [];
     const tries = number - one.attemptsBefore;

@@ -64,7 +64,7 @@ export function linkedStore(
         [lease],
         "reschedule",
         () => inner.reschedule(lease, at, attempt),
-        (changed) => ledger.rescheduled(lease, at, attempt, changed),
+        (changed, askedAt) => ledger.rescheduled(lease, at, attempt, changed, askedAt),
       ),
     fail: (lease, failure) =>
       settling(
