@@ -11,6 +11,8 @@ const PAGES = ["inspector-page", "outbox-page"];
 const COMMON_FROM = 11;
 /** What loads Node's HTTP and TLS, what leads to it, and jose: a command that only signs or prints does without. */
 const NETWORK = /\/node_modules\/jose\/|\/src\/(?:http|jwks|key-store|node|observe|receiver|sqlite)\//;
+/** What finds a mistake, which every scheme's own diagnosis loads when there is one. */
+const DIAGNOSIS = /\/src\/doctor\/(?:diagnose|texts)\//;
 // Loaded when they are called for; `selfsigned` is the service's, and no command asks it for a certificate.
 const NOT_BUNDLED = [
   "@peculiar/x509",
@@ -145,10 +147,16 @@ export default defineConfig({
           priority: 1,
           includeDependenciesRecursively: false,
         },
+        {
+          name: "mistakes",
+          test: DIAGNOSIS,
+          minShareCount: 2,
+          includeDependenciesRecursively: false,
+        },
         // What a shared file imports is shared as often, or left to its users; its dependencies need no naming.
         {
           name: "common",
-          test: (id) => !NETWORK.test(id),
+          test: (id) => !NETWORK.test(id) && !DIAGNOSIS.test(id),
           minShareCount: COMMON_FROM,
           includeDependenciesRecursively: false,
         },

@@ -1,3 +1,4 @@
+import { createPrivateKey } from "node:crypto";
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
@@ -208,9 +209,11 @@ describe("a client certificate", () => {
   });
 
   it("may have a key with a passphrase, in a file", async () => {
-    await run(
-      "printf long-passphrase > pass.txt; chmod 600 pass.txt; openssl pkcs8 -topk8 -in client.key -out locked.key -passout file:pass.txt -v2 aes-256-cbc; chmod 600 locked.key",
-    );
+    const passphrase = "long-passphrase";
+    const key = createPrivateKey(readFileSync(join(stage.folder, "work", "client.key")));
+    const locked = key.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase });
+    file("pass.txt", passphrase);
+    file("locked.key", String(locked));
     const flags = "--cert client.pem --key-file locked.key";
     expect(await send(`${flags} --key-pass-file pass.txt`)).toMatch(/^0$/m);
     expect(await send(`${flags} --key-pass-file team.txt`)).toContain("error[CERTIFICATE_INVALID]");

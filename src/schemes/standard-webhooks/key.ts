@@ -86,7 +86,7 @@ export function readKey(text: string, options: StandardWebhooksSecretOptions = {
   }
   if (prefix === undefined)
     throw invalid(
-      "does not begin with whsec_ (a shared secret), whsk_ (a private key) or whpk_ (a public key). A shared secret without a prefix needs the option secretForm",
+      "does not begin with whsec_ (a shared secret), whsk_ (a private key) or whpk_ (a public key).",
     );
   const bytes = decoded(text.slice(prefix.length), `${prefix} and base64`, loosePadding);
   const kind = KINDS[prefix] as Key["kind"];
@@ -133,9 +133,7 @@ function decoded(text: string, form: string, isLoose: boolean): Uint8Array {
   if (loosely === undefined) throw invalid(`is not ${form} in the standard alphabet`);
   if (loosely.length === 0) throw invalid("is empty");
   if (bytes === undefined && !isLoose)
-    throw invalid(
-      "is base64 with padding or last bits that no encoder writes. If the other side uses it so, the option loosePadding takes it",
-    );
+    throw invalid("is base64 with padding or last bits that no encoder writes");
   return loosely;
 }
 

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from "node:crypto";
+import { createHash, createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { httpSignatureVerifier } from "hookproof/http-signature";
 import { generateKey, localKeys } from "hookproof/jwks";
 import { createReceiver } from "hookproof/receiver";
@@ -91,6 +91,11 @@ const CASES: Readonly<Record<string, Change>> = {
   "names-without-quotes": {
     text: (lines, last) => [...lines, last].join("\n").replace(/^"([^"]*)"/gm, "$1"),
   },
+  "request-target-signed-otherwise": {
+    names: [...NAMES, "@request-target"],
+    values: { "@request-target": "post /in?a=1" },
+  },
+  "scheme-signed-otherwise": { names: [...NAMES, "@scheme"], values: { "@scheme": "https:" } },
   "line-ends-differ": { text: (lines, last) => [...lines, last].join("\r\n") },
 };
 
@@ -125,6 +130,31 @@ it("a key set without the key's algorithm, and header lines of any text", async 
     expect(
       Array.isArray(await ids({ Signature: text, "Signature-Input": text, "Content-Digest": text })),
     ).toBe(true);
+});
+
+it("an ECDSA signature with its bytes in another order, or without a zero in front", async () => {
+  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const jwk = { ...publicKey.export({ format: "jwk" }), kid: "k", alg: "ES256", use: "sig" };
+  const rules = { url: URL_, keys: localKeys({ keys: [jwk as never] }) };
+  let text = "";
+  const made = request({
+    parameters: `;created=${NOW};keyid="k";alg="ecdsa-p256-sha256"`,
+    text: (lines, last) => {
+      text = [...lines, last].join("\n");
+      return text;
+    },
+  });
+  const signed = () => sign("sha256", Buffer.from(text), { key: privateKey, dsaEncoding: "ieee-p1363" });
+  const ids = async (signature: Buffer) => {
+    const headers = { ...made, Signature: `sig1=:${signature.toString("base64")}:` };
+    const found = await mistakesOf("http-signature", { ...rules, headers, body: BODY, nowSeconds: NOW });
+    return found.map(({ id }) => id);
+  };
+  expect(await ids(signed())).toEqual([]);
+  expect(await ids(signed().reverse())).toEqual(["signature-byte-order"]);
+  let short = signed();
+  while (short[0] !== 0) short = signed(); // one in 256
+  expect(await ids(short.subarray(1))).toEqual(["signature-zeros"]);
 });
 
 const digest = (text: string): Change => sent({ "Content-Digest": `sha-256=:${sha256(text)}:` });

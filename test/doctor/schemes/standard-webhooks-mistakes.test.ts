@@ -92,6 +92,14 @@ it.each<[string, string[], string]>([
   expect(JSON.stringify(found)).not.toContain(secret.slice(6));
 });
 
+it("a secret that is hex, and was read as hex: secret-in-hex", async () => {
+  const hex = "3f8a1c5d9e0b47a26c8f1e3d5b7a9c0d2e4f6a8b1c3d5e7f";
+  const signature = base64(mac(Buffer.from(hex, "hex"), right));
+  const headers = { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature };
+  const found = await mistakesOf("standard-webhooks", { secrets: `whsec_${hex}`, headers, body });
+  expect(found.map((one) => one.id)).toEqual(["secret-in-hex"]);
+});
+
 it.each([
   ["milliseconds", "1614265330000", "timestamp-in-milliseconds"],
   ["decimals", "1614265330.5", "timestamp-with-decimals"],

@@ -17,6 +17,16 @@ const lastAs =
   (lines, last) =>
     joined(lines, change(last));
 
+/** What may stand behind the list. */
+const PARAMETERS = [
+  /;alg=(?:"[^"]*"|[0-9]+)/,
+  /;keyid=(?:"[^"]*"|[0-9]+)/,
+  /;created=(?:"[^"]*"|[0-9]+)/,
+  /;expires=(?:"[^"]*"|[0-9]+)/,
+  /;nonce=(?:"[^"]*"|[0-9]+)/,
+  /;tag=(?:"[^"]*"|[0-9]+)/,
+];
+
 /** Ways to write the lines. */
 export const BASE_MISTAKES: readonly RepeatableMistake<Way>[] = [
   {
@@ -104,13 +114,7 @@ export const BASE_MISTAKES: readonly RepeatableMistake<Way>[] = [
         lastAs((last) => `${last};`),
         (lines, last) => [last, ...lines].join("\n"),
       ),
-      ...["alg", "keyid", "created", "expires", "nonce", "tag"].map(
-        (name) =>
-          [
-            1,
-            { text: lastAs((last) => last.replace(new RegExp(`;${name}=(?:"[^"]*"|[0-9]+)`), "")) },
-          ] as const,
-      ),
+      ...PARAMETERS.map((one) => [1, { text: lastAs((last) => last.replace(one, "")) }] as const),
       ...[
         ["alg", "created", "keyid"],
         ["alg", "keyid", "created"],

@@ -1,9 +1,11 @@
 // Rows of mistakes in a security event token.
+
 import { decodeBase64url } from "../../../core/bytes.js";
 import { EVENT_ID_RETENTION_MS, TIMESTAMP_TOLERANCE_SECONDS } from "../../../core/protocol.js";
 import { shown } from "../../../core/shown.js";
 import { eventsFault } from "../../../events/security-events.js";
 import { isAlgorithm } from "../../../jwt/algorithms.js";
+import { rawFromDer } from "../../../jwt/sign-token.js";
 import { SET_TYP } from "../../../schemes/security-event-token/sign.js";
 import type { FoundMistake } from "../../rows/mistake.js";
 import { kidsInWords } from "../kids-in-words.js";
@@ -76,7 +78,7 @@ export const HEADER_MISTAKES: readonly FoundMistake<Facts>[] = [
     fix: "Write r and s as 32 bytes each: in Node createSign(…).sign({ key, dsaEncoding: 'ieee-p1363' }).",
     find({ header, segments }) {
       const bytes = header.alg === "ES256" ? decodeBase64url(segments[2] ?? "") : undefined;
-      return bytes && bytes.length !== 64 && bytes[0] === 0x30;
+      return bytes !== undefined && rawFromDer(bytes).length === 64;
     },
   },
 ];
