@@ -86,7 +86,7 @@ export function readKey(text: string, options: StandardWebhooksSecretOptions = {
   }
   if (prefix === undefined)
     throw invalid(
-      "does not begin with whsec_ (a shared secret), whsk_ (a private key) or whpk_ (a public key).",
+      "does not begin with whsec_ (a shared secret), whsk_ (a private key) or whpk_ (a public key)",
     );
   const bytes = decoded(text.slice(prefix.length), `${prefix} and base64`, loosePadding);
   const kind = KINDS[prefix] as Key["kind"];
