@@ -6,6 +6,12 @@ import { join } from "node:path";
 /** How much of a kept ratio may be lost before it counts as a fall. */
 const MOST_LOST = 0.15;
 
+/**
+ * By how much the reference's own rate may differ from the kept one. Machines of clouds all call their processor by one
+ * name; where the reference is slower or quicker than this, it is another machine.
+ */
+const MOST_APART = 0.1;
+
 /** The kept answers of a bench that were measured on such a machine; nothing where there are none. */
 export function keptAnswers(name, machine) {
   let kept;
@@ -23,13 +29,17 @@ export function keptAnswers(name, machine) {
  * The ratios that are bad, each with a name and with words: worse than half its goal; or so many rounds below the kept
  * ratio that the median cannot be but more than 15 % below the lower quartile of the kept rounds.
  *
- * @param {{ question: string,
+ * @param {{ question: string, results?: Record<string, { perSecond: number }>,
  *   ratios: { of: string, to: string, goal?: number, ratio: number, high: number, rounds?: number[] }[] }} answer
  * @param {object[] | undefined} kept the answers of `keptAnswers`
  */
-export function fallenRatios({ question, ratios }, kept) {
-  const before =
-    kept?.find((answer) => answer.kind === "rates" && answer.question === question)?.ratios ?? [];
+export function fallenRatios({ question, ratios, results }, kept) {
+  const known = kept?.find((answer) => answer.kind === "rates" && answer.question === question);
+  const isSameMachine = (reference) => {
+    const [now, then] = [results, known?.results].map((rates) => rates?.[reference]?.perSecond);
+    return now === undefined || then === undefined || Math.abs(now / then - 1) <= MOST_APART;
+  };
+  const before = known?.ratios.filter(({ to }) => isSameMachine(to)) ?? [];
   return ratios.flatMap(({ of, to, goal = 0, ratio, high, rounds }) => {
     const name = `${question}: ${of} of ${to}`;
     if (ratio < goal / 2) return { name, words: `${ratio.toFixed(2)}, less than half of the goal ${goal}` };

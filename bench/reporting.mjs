@@ -60,7 +60,7 @@ export function report({ question, results, ratios }) {
       console.log(`  ${mark} ${of} is ${ratio.toFixed(2)} of ${to}   ${spread(low, high)}${wanted}`);
     }
   });
-  if (quick) tellFallen({ question, ratios: byRounds });
+  if (quick) tellFallen({ question, ratios: byRounds, results: Object.fromEntries(kept) });
 }
 
 const kept = quick ? keptAnswers(name, machine()) : undefined;

@@ -32,7 +32,7 @@ function listening(folder: string, flags: readonly string[]) {
 
 describe("listen --write-secret", () => {
   it("gives a test the secret that it signs with, for its owner alone, and removes it at the end", async () => {
-    const folder = temporaryFolder();
+    const folder = temporaryFolder("write-secret");
     const file = join(folder, "secret.txt");
     const listener = listening(folder, ["--write-secret", file]);
     const url = await listener.url;
@@ -49,7 +49,7 @@ describe("listen --write-secret", () => {
   it.each(["a file", "a link", "a link to nothing"])(
     "refuses %s that is there, and leaves it",
     async (what) => {
-      const folder = temporaryFolder();
+      const folder = temporaryFolder("write-secret");
       const [file, other] = [join(folder, "secret.txt"), join(folder, "other.txt")];
       if (what !== "a link to nothing") writeFileSync(what === "a file" ? file : other, "mine");
       if (what !== "a file") symlinkSync(other, file);

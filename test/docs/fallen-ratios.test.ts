@@ -24,6 +24,17 @@ describe("a ratio in the short form of the benches", () => {
     expect(fallenAt(0.7, 0.4)).toEqual([]);
   });
 
+  it("is not compared where the reference itself is slower or quicker than it was", () => {
+    const rate = (perSecond: number) => ({ b: { perSecond } });
+    const rounds = Array.from({ length: 15 }, () => 0.5);
+    const answer = { question, ratios: [{ of: "a", to: "b", ratio: 0.5, high: 0.5, rounds }] };
+    const before = kept.map((one) => ({ ...one, results: rate(10_000) }));
+    const fallen = (perSecond: number) => fallenRatios({ ...answer, results: rate(perSecond) }, before);
+    expect(fallen(10_900).map((one) => one.name)).toEqual([name]);
+    expect(fallen(9_100).map((one) => one.name)).toEqual([name]);
+    expect([fallen(11_100), fallen(8_900)]).toEqual([[], []]);
+  });
+
   it("is asked for half its goal alone where there is nothing to compare it with", () => {
     expect(fallenAt(0.7, 0.05, { before: [], goal: 0.9 })).toEqual([]);
     expect(fallenAt(0.4, 0.05, { before: [], goal: 0.9 })).toEqual([name]);

@@ -157,7 +157,7 @@ export const KEY_PARSERS: readonly Parser[] = [
       error instanceof CliError || isOurs(error) || (error instanceof Error && "code" in error),
     read(input) {
       const [cert = "", key = ""] = text(input).split("\0");
-      checkedPair(cert, key);
+      checkedPair({ cert, key }, { cert: "--cert", key: "--key" });
       return undefined;
     },
   },
