@@ -25,7 +25,7 @@ const PERHAPS: readonly RegExp[] = [
 
 /** Tokens by their form, and values by their name. Plain texts, which a bundle without senders leaves out. */
 const CREDENTIALS: readonly (readonly [RegExp, string])[] = [
-  [/\beyJ[\w-]+\.[\w-]*\.?[\w-]*/g, HIDDEN],
+  [/(?<![\w-])eyJ[\w-]+\.[\w-]*\.?[\w-]*/g, HIDDEN],
   [/\bwh(?:sec|sk)_[\w+/=-]+/g, HIDDEN],
   [/\b(v1a?),[A-Za-z0-9+/=_-]{20,}/g, "$1,[…]"],
   [/(\b[a-z]{2,16}:\/\/[^\s:/@]*:)[^\s/@]+@/gi, "$1[…]@"],

@@ -92,7 +92,7 @@ async function headerOf(text: string): Promise<HeaderPair> {
     // Without the text itself, which may be a credential.
     throw invalid("--header must be 'Name: value', 'Name: @file' or @file.");
   const value = given.startsWith("@") ? await privateText(given.slice(1)) : given;
-  return [name, value.replace(/\r?\n$/, "").replace(/[ \t]+$/, "")];
+  return [name, value.replace(/\r?\n$/, "").replace(/(?<![ \t])[ \t]+$/, "")];
 }
 
 /** What of `--header` may be shown: a file's name, and of a value nothing. */

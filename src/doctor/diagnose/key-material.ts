@@ -51,7 +51,7 @@ export function mistakesInMaterial(key: Key, alg: Algorithm): Mistake[] {
   for (const name of names) {
     const [text, number] = [key[name], name];
     if (name === "e" && text !== "AQAB") return [withDetail(MISTAKES.exponent, `It is ${said(text)}.`)];
-    const bytes = typeof text === "string" ? decodeBase64url(text.replace(/=+$/, "")) : undefined;
+    const bytes = typeof text === "string" ? decodeBase64url(text.replace(/(?<!=)=+$/, "")) : undefined;
     if (bytes === undefined) return [withDetail(MISTAKES.spelling, `${number} is ${said(text)}.`)];
     if (name === "n" && bytes.length < 256)
       return [withDetail(MISTAKES.short, `It has ${countOf(bytes.length, "byte")}; 256 are needed.`)];

@@ -219,7 +219,7 @@ function mistakesInEventId(seen: string, eventId: string): Mistake[] {
   const isSpelling =
     digits(left) === digits(right) ||
     (right.length > 20 && left.includes(right)) ||
-    spelled.includes(seen.replace(/=+$/, "")) ||
+    spelled.includes(seen.replace(/(?<!=)=+$/, "")) ||
     spelled.includes(seen);
   return [isSpelling ? CLAIM_MISTAKES.jtiSpelling : CLAIM_MISTAKES.jtiOther];
 }

@@ -97,8 +97,11 @@ export const URL_DIFFERENCES: readonly (MistakeRow & {
     title: "has quotes around it",
     message: "has quotes or brackets around it, as a text of JSON has.",
     fix: "Set the text itself, not JSON.stringify(url).",
-    differs: (seen, wanted) =>
-      wanted !== "" && seen !== wanted && /^[["'<{\s]+(.*?)[\]"'>}\s]+$/s.exec(seen)?.[1] === wanted,
+    differs(seen, wanted) {
+      const at = wanted === "" ? -1 : seen.indexOf(wanted);
+      const [before, after] = [seen.slice(0, at), seen.slice(at + wanted.length)];
+      return at > 0 && /^[["'<{\s]+$/.test(before) && /^[\]"'>}\s]+$/.test(after);
+    },
   },
   {
     id: "double-slash",

@@ -27,7 +27,7 @@ export const TOKEN_FORM_MISTAKES: readonly FoundMistake<string>[] = [
     message: "The name of a variable stands where its value belongs: it was never put in.",
     fix: "Put the token in: 'Bearer ' + token in JavaScript, f'Bearer {token}' in Python, double quotes in a shell.",
     find: (token) =>
-      /^(?:\$\{?\w+\}?|\{\{?[\w. ]+\}?\}|<[\w -]{2,30}>|%\w+%|%s|#\{\w+\}|your[-_ ]?\w*token\w*)$/i.test(
+      /^(?:\$\{?\w+\}?|\{\{?[\w. ]+\}?\}|<[\w -]{2,30}>|%\w+%|%s|#\{\w+\}|your[-_ ]?\w{0,30}token\w{0,30})$/i.test(
         token,
       ),
   },

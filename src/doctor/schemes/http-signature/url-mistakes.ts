@@ -156,7 +156,10 @@ export const URL_TEXT_MISTAKES: readonly RepeatableMistake<Way>[] = [
         "",
       ].map((type) => [1, { values: () => ({ "content-type": type }) }] as const),
       [1, { values: (_, headers) => digestAs(headers, (value) => value.replace(/^[^:]*:|:$/g, "")) }],
-      [1, { values: (_, headers) => digestAs(headers, (value) => value.replace(/=:(.*):$/, "=$1")) }],
+      [
+        1,
+        { values: (_, headers) => digestAs(headers, (value) => value.replace(/^([^=]*)=:(.*):$/, "$1=$2")) },
+      ],
       [1, { values: (_, headers) => digestAs(headers, (value) => value.replace(/^sha-/, "SHA-")) }],
       [
         1,
@@ -166,7 +169,10 @@ export const URL_TEXT_MISTAKES: readonly RepeatableMistake<Way>[] = [
               value.replace(
                 /:([^:]*):$/,
                 (_all, one: string) =>
-                  `:${one.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}:`,
+                  `:${one
+                    .replaceAll("+", "-")
+                    .replaceAll("/", "_")
+                    .replace(/(?<!=)=+$/, "")}:`,
               ),
             ),
         },

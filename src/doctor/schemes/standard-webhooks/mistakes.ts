@@ -50,7 +50,7 @@ const KEY_MISTAKES: readonly RepeatableMistake<(secret: string) => Uint8Array | 
       [1, (secret) => utf8(hex(lenient(secret.slice(6))))],
       [2, (secret) => utf8(lossyText(lenient(secret.slice(6))))],
       [2, (secret) => utf8(latin1Text(lenient(secret.slice(6))))],
-      [2, (secret) => utf8(encodeBase64(lenient(secret.slice(6))).replace(/=+$/, ""))],
+      [2, (secret) => utf8(encodeBase64(lenient(secret.slice(6))).replace(/(?<!=)=+$/, ""))],
       [3, (secret) => utf8(encodeBase64url(lenient(secret.slice(6))))],
       [3, (secret) => utf8(hex(lenient(secret.slice(6))).toUpperCase())],
     ],
