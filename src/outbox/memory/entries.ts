@@ -70,8 +70,9 @@ export function followClock(entry: MemoryEntry, now: number): void {
   const keepsTime = attempt === 0 && attemptsBeforeRedrive === 0 && readyAt > enqueuedAt;
   const waits = state === "pending" && attempt === attemptsBeforeRedrive && at > ahead && !keepsTime;
   if (!isUnfinished(entry) || (Math.max(enqueuedAt, claimedAt, firstAttemptAt) <= ahead && !waits)) return;
-  const isHeld = state === "in-flight" || attempt > attemptsBeforeRedrive;
-  const rest = isHeld && claimedAt > ahead ? now + Math.max(0, at - claimedAt) : Math.min(at, now);
+  const isTried = state === "in-flight" || attempt > attemptsBeforeRedrive;
+  const left = claimedAt > ahead ? now + Math.max(0, at - claimedAt) : at;
+  const rest = isTried ? left : Math.min(at, now);
   entry.at = keepsTime ? readyAt : rest;
   entry.enqueuedAt = Math.min(enqueuedAt, now);
   entry.claimedAt &&= Math.min(claimedAt, now);

@@ -28,8 +28,8 @@ const FOLLOWED = `${past("enqueued_at")}, ${past("claimed_at")}, ${FIRST},
   ready_at = CASE WHEN ${KEEPS_TIME} THEN e.ready_at ELSE least(e.ready_at, now()) END,
   leased_until = CASE WHEN e.claimed_at > ${AHEAD} THEN now() + (e.leased_until - e.claimed_at) ELSE e.leased_until END,
   due_at = CASE WHEN e.state <> 'leased' AND ${KEEPS_TIME} THEN e.ready_at
-    WHEN e.state <> 'leased' AND e.claimed_at > ${AHEAD} AND e.attempts > e.attempts_before_redrive
-      THEN now() + greatest(e.due_at - e.claimed_at, interval '0')
+    WHEN e.state <> 'leased' AND e.attempts > e.attempts_before_redrive
+      THEN CASE WHEN e.claimed_at > ${AHEAD} THEN now() + greatest(e.due_at - e.claimed_at, interval '0') ELSE e.due_at END
     ELSE least(e.due_at, now()) END`;
 
 /** See `OutboxStore.followClock`. */

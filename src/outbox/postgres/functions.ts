@@ -39,10 +39,10 @@ export function workerFunctions(names: OutboxNames): string {
 }
 
 /** `claim(wanted, most, lease_ms, new_token)` leases events, and gives each as a `ClaimedRow`. */
-function claimFunction(names: OutboxNames): string {
+export function claimFunction(names: OutboxNames): string {
   const columns = CLAIMED.map(([name, type]) => `${name} ${type}`).join();
   return `
-    CREATE FUNCTION ${names.schema}.claim(wanted json, most int, lease_ms float8, new_token uuid)
+    CREATE OR REPLACE FUNCTION ${names.schema}.claim(wanted json, most int, lease_ms float8, new_token uuid)
     RETURNS TABLE (${columns}) ${HEAD} AS $claim$
     #variable_conflict use_column
     DECLARE
@@ -130,7 +130,8 @@ const CLAIMED: readonly (readonly [name: string, type: string, value: (names: Ou
   ["token", "uuid", () => "e.token"],
   ["attempts", "int", () => "e.attempts"],
   ["attempts_before_redrive", "int", () => "e.attempts_before_redrive"],
-  ["sent_before", "boolean", () => "e.first_attempt_at < now()"],
+  // By another time than this claim's: after the clock was put back, one of before lies ahead.
+  ["sent_before", "boolean", () => "e.first_attempt_at <> now()"],
   ["first_attempt_at", "float8", () => ms("e.first_attempt_at")],
   ["enqueued_at", "float8", () => ms("e.enqueued_at")],
   ["due_at", "float8", () => ms("e.due_at")],

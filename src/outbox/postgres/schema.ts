@@ -9,7 +9,7 @@ import {
   sqlState,
 } from "../../postgres/database.js";
 import { enqueueFunctions, storeFunction } from "./enqueue.js";
-import { workerFunctions } from "./functions.js";
+import { claimFunction, workerFunctions } from "./functions.js";
 import { MOST_ATTEMPTS, MOST_COUNT, type OutboxNames } from "./names.js";
 
 /**
@@ -88,10 +88,11 @@ const STEPS: readonly ((names: OutboxNames) => string)[] = [
     ${storeFunction(names)}
     ${workerFunctions(names)}`;
   },
-  ({ clock, listener }) => `
-    CREATE TABLE ${clock} (seen_at timestamptz NOT NULL);
-    INSERT INTO ${clock} VALUES (now());
-    ALTER TABLE ${listener} ADD COLUMN rested_at timestamptz;`,
+  (names) => `
+    CREATE TABLE ${names.clock} (seen_at timestamptz NOT NULL);
+    INSERT INTO ${names.clock} VALUES (now());
+    ALTER TABLE ${names.listener} ADD COLUMN rested_at timestamptz;
+    ${claimFunction(names)}`,
 ];
 
 /** A text that is no body, and a body with what encryption adds to it, in bytes. */

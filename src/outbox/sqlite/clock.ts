@@ -26,8 +26,8 @@ const FOLLOW = `UPDATE hookproof_outbox SET
     due_at = iif(${KEEPS_TIME}, due_at, min(due_at, now)),
     lease_until = iif(claimed_at > ahead, ${later("lease_until")}, lease_until),
     visible_at = CASE WHEN lease_until IS NULL AND ${KEEPS_TIME} THEN ready_at
-      WHEN claimed_at > ahead AND (lease_until IS NOT NULL OR attempts > attempts_before_redrive) THEN ${later("visible_at")}
-      WHEN lease_until IS NOT NULL THEN visible_at
+      WHEN lease_until IS NOT NULL OR attempts > attempts_before_redrive
+        THEN iif(claimed_at > ahead, ${later("visible_at")}, visible_at)
       ELSE min(visible_at, now) END
   FROM (SELECT ? AS now, ? AS ahead) WHERE seq > ? AND seq <= ? AND ${STALE}`;
 

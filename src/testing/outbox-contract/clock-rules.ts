@@ -111,6 +111,25 @@ export const clockRules = [
     const last = await takeOne();
     expectSame("the second attempt again", [last.attempt, last.sentBefore], [2, true]);
   }),
+  rule("a dead letter of before the clock was put back is redriven as one that was sent", async (bench) => {
+    const { store, subject, put, failOne, take, takeOne } = bench;
+    await store.followClock();
+    await put(event("one"), event("two"), event("three"));
+    for (let dead = 0; dead < 3; dead++) await failOne();
+    await subject.passTime(-HOUR_MS);
+    const redriven = async () => {
+      await store.redrive({}, HOUR_MS, { limit: 1 });
+      return takeOne();
+    };
+    const leased = await redriven();
+    expectSame("at once", [leased.attempt, leased.sentBefore], [2, true]);
+    const retried = await redriven();
+    await store.reschedule(retried.lease, retried.now + 10 * 60 * SECOND_MS, failed(2));
+    await store.followClock();
+    expectSame("a lease and a retry of after it stay", (await take()).length, 0);
+    const later = await redriven();
+    expectSame("later", [later.attempt, later.sentBefore], [2, true]);
+  }),
   rule("a time that was given stays, when the clock is put back", async ({ store, subject, put, take }) => {
     await store.followClock();
     const at = (await store.now()) + 30 * 60 * SECOND_MS;
