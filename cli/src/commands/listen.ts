@@ -251,7 +251,6 @@ async function nextCommand(
   return ["hookproof send", `:${port}`, scheme?.sample ?? `--data '{"a":1}'`, ...flags].join(" ");
 }
 
-/** What is done with a request besides answering it. */
 /** Writes the secret where a test waits for it; returns the function that removes it. */
 async function writtenSecret(file: string | undefined, secret = ""): Promise<() => void> {
   if (file === undefined) return () => {};
@@ -259,6 +258,7 @@ async function writtenSecret(file: string | undefined, secret = ""): Promise<() 
   return () => rmSync(file, { force: true });
 }
 
+/** What is done with a request besides answering it. */
 function reportingOf(args: Args): Pick<Reporting, "forwardTo"> {
   const given = args.text("forward-to");
   return { forwardTo: given === undefined ? undefined : typedUrl(given, "--forward-to") };
