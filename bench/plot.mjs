@@ -98,6 +98,7 @@ function stepsUpTo(high) {
   return Array.from({ length: Math.ceil(high / step) + 1 }, (_, n) => n * step);
 }
 
-function escaped(text) {
+/** Text between the tags and in the attributes of an SVG. */
+export function escaped(text) {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");
 }
