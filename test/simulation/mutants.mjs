@@ -11,11 +11,6 @@ export const MUTANTS = [
       'if (entry?.state !== "in-flight") return false;',
     ],
     [
-      "order by id",
-      "const inOrder = [...entries].sort((a, b) => a.sequence - b.sequence);",
-      "const inOrder = [...entries].sort((a, b) => (a.event.id < b.event.id ? -1 : 1));",
-    ],
-    [
       "a lease is never given out again",
       "return isUnfinished(entry) && entry.at <= now;",
       'return entry.state === "pending" && entry.at <= now;',
@@ -24,16 +19,6 @@ export const MUTANTS = [
       "a lease ends when it begins",
       'Object.assign(entry, { state: "in-flight", at: expiresAt, ...claim });',
       'Object.assign(entry, { state: "in-flight", at: now, ...claim });',
-    ],
-    [
-      "several of a key at a time",
-      "if (isUnfinished(entry) || entry.failure?.blocksKey) taken.add(entry.key);",
-      "if (entry.failure?.blocksKey) taken.add(entry.key);",
-    ],
-    [
-      "a dead letter never blocks its key",
-      "if (isUnfinished(entry) || entry.failure?.blocksKey) taken.add(entry.key);",
-      "if (isUnfinished(entry)) taken.add(entry.key);",
     ],
     [
       "a second attempt counts as the first sent",
@@ -57,6 +42,30 @@ export const MUTANTS = [
     file:
       "src/outbox/memory/" +
       (text.includes("return false") && text.includes("token") ? "store.ts" : "entries.ts"),
+    text,
+    instead,
+  })),
+  ...[
+    [
+      "order by id",
+      "new Heap<Place>((a, b) => a.sequence < b.sequence)",
+      "new Heap<Place>((a, b) => a.entry.event.id < b.entry.event.id)",
+    ],
+    [
+      "several of a key at a time",
+      "if (this.#firstOf(entry.key) !== entry) return false;",
+      "if (this.#firstOf(entry.key)?.failure) return false;",
+    ],
+    [
+      "a dead letter never blocks its key",
+      "if (!isUnfinished(entry) && !entry.failure?.blocksKey) {",
+      "if (!isUnfinished(entry)) {",
+    ],
+  ].map(([name, text, instead]) => ({
+    name,
+    from: "the page",
+    store: "memory",
+    file: "src/outbox/memory/queues.ts",
     text,
     instead,
   })),
@@ -263,7 +272,7 @@ export const MUTANTS = [
     from: "the page",
     store: "memory",
     file: "src/outbox/memory/store.ts",
-    text: "[...queues.of(listener)].filter((one) => isLeased(one, now)).length;",
+    text: "queues.leased(listener, now);",
     instead: "0;",
   },
   {

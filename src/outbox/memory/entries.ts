@@ -1,5 +1,5 @@
-// The entries of the memory store, and the queues they stand in.
-import { CLOCK_AHEAD_MS, LOOK_STEPS } from "../engine.js";
+// The entries of the memory store: what becomes of one, and what is told of them.
+import { CLOCK_AHEAD_MS } from "../engine.js";
 import type { ClaimedEvent, EventFilter } from "../outbox-store.js";
 import type {
   DeadLetter,
@@ -163,18 +163,6 @@ export function matches({ event, failure, endedAt }: MemoryEntry, filter: DeadLe
   );
 }
 
-/** The events that may be claimed, those that have been due for longest first. */
-export function dueInOrder(entries: Iterable<MemoryEntry>, now: number): MemoryEntry[] {
-  const inOrder = [...entries].sort((a, b) => a.sequence - b.sequence);
-  const taken = new Set(inOrder.filter((entry) => isLeased(entry, now)).map(({ key }) => key));
-  const due: MemoryEntry[] = [];
-  for (const entry of inOrder) {
-    if (isDue(entry, now) && !taken.has(entry.key)) due.push(entry);
-    if (isUnfinished(entry) || entry.failure?.blocksKey) taken.add(entry.key);
-  }
-  return due.sort((a, b) => a.at - b.at || a.sequence - b.sequence);
-}
-
 export function deadLetterOf(entry: MemoryEntry, { reason, code }: DeliveryFailure): DeadLetter {
   const { event, endedAt: failedAt, enqueuedAt, firstAttemptAt, attempts } = entry;
   return { event, reason, code, failedAt, enqueuedAt, firstAttemptAt, attempts: [...attempts] };
@@ -243,80 +231,4 @@ export function statsOf(
       ...(restsUntil > now && { restsUntil }),
     };
   });
-}
-
-interface Queue {
-  /** Grows from queue to queue. */
-  readonly place: number;
-  readonly entries: Set<MemoryEntry>;
-}
-
-/** The events of each listener that are unfinished, or that others wait for. */
-export class MemoryQueues {
-  /** In the order of their places. */
-  readonly #open = new Map<string, Queue>();
-  /** Those of paused and of unknown listeners, apart: however many they are, a look does not pass them. */
-  readonly #paused = new Map<string, Queue>();
-  #places = 0;
-
-  of(listener: string): Iterable<MemoryEntry> {
-    return (this.#open.get(listener) ?? this.#paused.get(listener))?.entries ?? [];
-  }
-
-  /** Whether any event of the listener is unfinished. */
-  holds(listener: string): boolean {
-    for (const entry of this.of(listener)) if (isUnfinished(entry)) return true;
-    return false;
-  }
-
-  /** Takes in a new or changed event, or lets it go if it has ended. */
-  update(entry: MemoryEntry, isPaused: boolean): void {
-    const { listener } = entry.event;
-    const queues = isPaused ? this.#paused : this.#open;
-    const known = queues.get(listener);
-    if (isUnfinished(entry) || entry.failure?.blocksKey) {
-      const queue = known ?? { place: ++this.#places, entries: new Set() };
-      queue.entries.add(entry);
-      queues.set(listener, queue);
-    } else this.remove(entry);
-  }
-
-  remove(entry: MemoryEntry): void {
-    const { listener } = entry.event;
-    for (const queues of [this.#open, this.#paused])
-      if (queues.get(listener)?.entries.delete(entry) && queues.get(listener)?.entries.size === 0)
-        queues.delete(listener);
-  }
-
-  pause(listener: string): void {
-    this.#move(listener, this.#open, this.#paused);
-  }
-
-  resume(listener: string): void {
-    this.#move(listener, this.#paused, this.#open);
-  }
-
-  /** Listeners with due events, those after a place; `next` is where the rest begins. */
-  due(after: number, now: number, most: number): { names: string[]; next: number | undefined } {
-    const names: string[] = [];
-    let steps = 0;
-    for (const [listener, { place, entries }] of this.#open) {
-      if (place <= after) continue;
-      if (steps === LOOK_STEPS || names.length === most) return { names, next: place - 1 };
-      steps += 1;
-      for (const entry of entries) {
-        if (!isDue(entry, now)) continue;
-        names.push(listener);
-        break;
-      }
-    }
-    return { names, next: undefined };
-  }
-
-  #move(listener: string, from: Map<string, Queue>, to: Map<string, Queue>): void {
-    const queue = from.get(listener);
-    if (!queue) return;
-    from.delete(listener);
-    to.set(listener, { place: ++this.#places, entries: queue.entries });
-  }
 }

@@ -18,30 +18,28 @@ import type { ClaimShare, OutboxStore } from "../outbox-store.js";
 import type { DeadLetterFilter, DeliveryFailure, ExpiredEvent, Lease, OutboxAttempt } from "../records.js";
 import {
   deadLetterOf,
-  dueInOrder,
   entryOf,
   followClock,
   type HeldListener,
   isDue,
-  isLeased,
   isOf,
   isPastWindow,
   isUnfinished,
   lease,
   type MemoryEntry,
-  MemoryQueues,
   matches,
   newEntry,
   restAt,
   statsOf,
 } from "./entries.js";
+import { MemoryQueues } from "./queues.js";
 
 /** How many events one call of `expire` or `prune` ends at most. */
 const BATCH = 1_000;
 
 /**
  * An outbox store in this process's memory, for tests and for trying things out: a restart loses every event, and
- * there are no transactions. A claim sorts the unfinished events of its listeners.
+ * there are no transactions.
  *
  * @example
  * ```ts
@@ -125,8 +123,7 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
 
   /** How many events of a listener may be claimed. */
   function roomOf(listener: string, { most, concurrency, rate }: ClaimShare, now: number): number {
-    const leased =
-      concurrency === undefined ? 0 : [...queues.of(listener)].filter((one) => isLeased(one, now)).length;
+    const leased = concurrency === undefined ? 0 : queues.leased(listener, now);
     const allowed = rate ? allowedBy(rate, paces.get(listener) ?? 0, now) : most;
     return Math.max(0, Math.min(most, (concurrency ?? most + leased) - leased, allowed));
   }
@@ -161,15 +158,16 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
       const now = clock.now();
       const waiting = [...listeners].map(([listener, share]) => {
         if (isHeld(listener, now)) return [];
-        const due = dueInOrder(queues.of(listener), now);
-        const open = due.filter((entry) => !isPastWindow(entry, share.windowMs, now));
-        return open.slice(0, roomOf(listener, share, now));
+        const room = Math.min(limit, roomOf(listener, share, now));
+        return queues.claimable(listener, now, room, (entry) => !isPastWindow(entry, share.windowMs, now));
       });
       const claimed = inTurn(waiting).slice(0, limit);
       pace(claimed, listeners, now);
       return claimed.map((entry) => {
         tokens += 1;
-        return lease(entry, { now, expiresAt: now + leaseMs, token: String(tokens) });
+        const leased = lease(entry, { now, expiresAt: now + leaseMs, token: String(tokens) });
+        become(entry, {});
+        return leased;
       });
     },
     async markDelivered(deliveries) {
@@ -253,6 +251,7 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
       }
       const follow = (time: number) => (time > seenAt ? time - backMs : Math.min(time, now));
       for (const entry of all()) followClock(entry, now);
+      queues.rebuild();
       for (const [listener, { paused, unknown, ...rest }] of held)
         held.set(listener, {
           ...restAt(rest, now),

@@ -31,6 +31,34 @@ describe("memoryStore", () => {
     expect(enqueue([], undefined)).toBeUndefined();
   });
 
+  it.each([10, 5_000])("claims two events of %i by looking at two", async (waiting) => {
+    const { store } = bench();
+    await store.enqueue(Array.from({ length: waiting }, () => storedEvent("a")));
+    let looks = 0;
+    const share = {
+      most: 2,
+      get windowMs() {
+        looks += 1;
+        return WEEK_MS;
+      },
+    };
+    const claimed = await store.claim({ limit: 10, leaseMs: 1_000, listeners: new Map([["a", share]]) });
+    expect([claimed.length, looks]).toEqual([2, 2]);
+  });
+
+  it("gives the first event of a key once the lease of one behind it has expired", async () => {
+    const { store, claim, clock } = bench();
+    const [first, second] = [storedEvent("a", { orderingKey: "k" }), storedEvent("a", { orderingKey: "k" })];
+    await store.enqueue([first, second]);
+    const [held] = await claim();
+    if (held) await store.fail(held.lease, { ...REFUSED, blocksKey: false });
+    expect((await claim()).map(({ event }) => event.id)).toEqual([second.id]);
+    await store.redrive({}, WEEK_MS, { place: "kept" });
+    expect(await claim()).toEqual([]);
+    clock.advance(1_000);
+    expect((await claim()).map(({ event }) => event.id)).toEqual([first.id]);
+  });
+
   it("keeps its own copy of the bytes", async () => {
     const { store, claim } = bench();
     const event = storedEvent("a");
