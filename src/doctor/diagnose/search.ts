@@ -81,12 +81,19 @@ const ENCODINGS: readonly Option<Reencode>[] = optionsOf((bytes) => bytes, ENCOD
 /** Parsing and writing JSON takes about as long as hashing this many times its length. */
 const COST_OF_WRITING = 8;
 
+/** Where it is made of little but brackets, numbers or names, its tokens cost more than its length. */
+const COST_OF_TOKEN = 24;
+const COST_OF_DISTINCT_TOKEN = 70;
+
 /** Encoding likewise, and of what comes out. */
 const COST_OF_ENCODING = 4;
 
 /** Works out which bodies may have been signed where this one was received. */
 export function signedBodies(received: Uint8Array, budget: WorkBudget): SignedBodies {
   const json = readJson(received);
+  const { tokens = [], table } = json ?? {};
+  const costOfTokens = COST_OF_TOKEN * tokens.length + COST_OF_DISTINCT_TOKEN * (table?.texts.length ?? 0);
+  const costOfWriting = Math.max(received.length * COST_OF_WRITING, costOfTokens);
   const seen = new Set<string | undefined>([json?.text]);
   const serialising = SERIALISINGS.map((option, index) => {
     if (index === 0) return { ...option, repeat: () => received };
@@ -95,7 +102,7 @@ export function signedBodies(received: Uint8Array, budget: WorkBudget): SignedBo
       repeat: once(() => {
         const text = option.repeat(json);
         if (text === undefined) return undefined;
-        budget.spend(received.length * COST_OF_WRITING);
+        budget.spend(costOfWriting);
         if (seen.has(text)) return undefined;
         seen.add(text);
         return utf8(text);

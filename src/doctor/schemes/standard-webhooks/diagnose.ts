@@ -96,13 +96,15 @@ function mistakesInSignature(
   if (isKnown) return [];
   const budget = workBudget(sent.length);
   const hashes = [...new Set(signatures.map((one) => one.hash))];
+  // What takes longest is to write the body anew, which no secret makes another.
+  const bodies = bodiesOf(sent, budget);
   let fewest: readonly MistakeRow[] | undefined;
   for (const [place, secret] of secrets.entries()) {
     if (signatures.length === 0) break;
     budget.allow((place + 1) / secrets.length);
     const keys = KEYS.map(({ repeat, ...option }) => ({ ...option, repeat: once(() => repeat(secret)) }));
     const heads = HEADS.map(({ repeat, ...option }) => ({ ...option, repeat: repeat(id, timestamp) }));
-    const dimensions = { key: keys, head: heads, body: bodiesOf(sent, budget), digest: DIGESTS };
+    const dimensions = { key: keys, head: heads, body: bodies, digest: DIGESTS };
     for (const choice of choices(dimensions, { upTo: MAX_COST })) {
       const made = mistakesOf(choice);
       if (budget.isSpent || (fewest !== undefined && made.length >= fewest.length)) break;
