@@ -73,7 +73,10 @@ export async function openOutbox(
       "Use PGPASSWORD, ~/.pgpass, or the whole URL in the variable HOOKPROOF_OUTBOX or the file of HOOKPROOF_OUTBOX_FILE.",
     );
   requireTrustedHost(config, url);
-  return openPostgresOutbox(url, args.text("schema") ?? "", create);
+  // What the user names for this one call, and not what was merely found, leads to code of the folder.
+  const isTyped =
+    found?.origin === "--outbox" || (config.isProjectNamed && found?.file === config.projectPath);
+  return openPostgresOutbox(url, args.text("schema") ?? "", { create, isTyped });
 }
 
 function notOutbox(place: string): CliError {
@@ -187,36 +190,55 @@ function requireOutbox(open: () => OpenSqliteDatabase, file: string, create: boo
 }
 
 /**
- * The driver beside this program, or that of the folder in which it runs: an application that enqueues has one.
+ * The driver beside this program, or that of the folder in which it runs: an application that enqueues has one. A folder
+ * that was cloned may have anything under that name, so its code is run only where the user has named the outbox there.
  *
  * @throws {CliError} DRIVER_MISSING
  */
-async function driver(): Promise<typeof import("pg")["default"]> {
+async function driver(isTyped: boolean): Promise<typeof import("pg")["default"]> {
   const folder = process.cwd();
+  const found = (await importedDriver()) ?? (isTyped ? requiredDriver(folder) : undefined);
+  if (typeof found?.Pool === "function") return found;
+  const orHere = isTyped
+    ? `Type npm install pg in the folder ${folder}, or npm install --global pg where this program is installed globally.`
+    : `Type npm install --global pg where this program is installed globally. In your own application's folder, whose pg may be run, name the outbox with --outbox.`;
+  throw new CliError(EXIT.setup, "DRIVER_MISSING", "An outbox on PostgreSQL needs the package pg.", {
+    hint: orHere,
+  });
+}
+
+async function importedDriver(): Promise<typeof import("pg")["default"] | undefined> {
   try {
     return (await import("pg")).default;
   } catch {
-    // not installed with it
+    return undefined; // not installed with it
   }
+}
+
+function requiredDriver(folder: string): typeof import("pg")["default"] | undefined {
   try {
-    return createRequire(join(folder, "package.json"))("pg") as typeof import("pg")["default"];
+    return createRequire(join(folder, "package.json"))("pg");
   } catch {
-    throw new CliError(EXIT.setup, "DRIVER_MISSING", "An outbox on PostgreSQL needs the package pg.", {
-      hint: `Type npm install pg in the folder ${folder}, or npm install --global pg where this program is installed globally.`,
-    });
+    return undefined;
   }
 }
 
 /** Opens an outbox on PostgreSQL; the driver is loaded only here, and is not installed with this program. */
-async function openPostgresOutbox(url: URL, schema: string, create: boolean): Promise<OpenOutbox> {
-  const pg = await driver();
+async function openPostgresOutbox(
+  url: URL,
+  schema: string,
+  { create, isTyped }: { readonly create: boolean; readonly isTyped: boolean },
+): Promise<OpenOutbox> {
+  const pg = await driver(isTyped);
   const name = `${url.protocol}//${url.host}${url.pathname}`;
   const pool = new pg.Pool({ connectionString: url.href, connectionTimeoutMillis: 10_000 });
   pool.on("error", () => {}); // the next query fails with it
   const close = () => pool.end();
   try {
     // The tables are made when they are asked for: by the program that enqueues, or by `outbox create`.
-    const { rows } = await pool.query("SELECT to_regclass($1) AS found", [`"${schema}".event`]);
+    const { rows } = await pool.query("SELECT pg_catalog.to_regclass($1::text) AS found", [
+      `"${schema}".event`,
+    ]);
     if (!create && rows[0]?.found === null)
       throw new Error(`it has no outbox in the schema ${schema} (hookproof outbox create makes one)`);
   } catch (error) {
