@@ -77,6 +77,8 @@ export class Database {
   readonly #pool: PostgresPool;
   readonly #limitMs: number;
   readonly #failure: typeof outboxFailure;
+  /** What begins each transaction of its own, so that names mean what they should. */
+  readonly #path: readonly string[];
   /** When each connection last answered. */
   readonly #heard = new WeakMap<PostgresPoolClient, number>();
   /** The start of the last call that was never answered. Connections that last answered earlier may be dead too. */
@@ -86,23 +88,29 @@ export class Database {
   /**
    * @param limitMs how long a call may take
    * @param failure makes the error of a call from the driver's; by default those of an outbox
+   * @param path the `search_path` of its transactions; by default that of the session, in which a role that may create
+   *   functions and operators in one of its schemas can put some that fit better than PostgreSQL's own
    * @throws {TypeError} for a pool that waits for ever
    */
-  constructor(pool: PostgresPool, limitMs: number, failure = outboxFailure) {
+  constructor(pool: PostgresPool, limitMs: number, failure = outboxFailure, path?: string) {
     requirePool(pool);
     this.#pool = pool;
     this.#limitMs = limitMs;
     this.#failure = failure;
+    this.#path = path === undefined ? [] : [`SET LOCAL search_path = ${path}`];
   }
 
-  /** Runs one statement that changes nothing. */
-  read<Row>(text: string, values?: unknown[]): Promise<Row[]> {
-    return this.#run(async (client) => rowsOf<Row>(await client.query(text, values)));
+  /** Runs one statement that changes nothing. Values are literals in the SQL. */
+  read<Row>(statement: string): Promise<Row[]> {
+    return this.#look(["BEGIN ISOLATION LEVEL READ COMMITTED", ...this.#path], statement);
   }
 
   /** Runs one statement that changes nothing and reads no table from end to end. Values are literals in the SQL. */
   search<Row>(statement: string): Promise<Row[]> {
-    const begin = this.#begin();
+    return this.#look(this.#begin(), statement);
+  }
+
+  #look<Row>(begin: readonly string[], statement: string): Promise<Row[]> {
     const text = [...begin, statement, "COMMIT"].join(";\n");
     return this.#run(async (client) => {
       const results = (await client.query(text)) as unknown[];
@@ -110,7 +118,7 @@ export class Database {
     });
   }
 
-  /** Runs one statement outside a transaction. */
+  /** Runs one statement outside a transaction, under the session's own `search_path`. */
   write<Row>(text: string, values?: unknown[]): Promise<Row[]> {
     return this.#run(async (client, progress) => {
       progress.asked = true;
@@ -174,6 +182,7 @@ export class Database {
     const ms = this.#limitMs;
     return [
       "BEGIN ISOLATION LEVEL READ COMMITTED",
+      ...this.#path,
       `SET LOCAL statement_timeout = ${ms}`,
       "SET LOCAL enable_seqscan = off",
       "SET LOCAL enable_bitmapscan = off",

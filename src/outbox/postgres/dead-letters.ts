@@ -244,7 +244,7 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
 
   /** Replaces many changes of the counts by their sums; resolves to by how many rows the table is shorter. */
   async function sumUpSome(): Promise<number> {
-    const [done] = await database.write<{ shorter: number }>(
+    const [[done] = []] = (await database.script([
       `WITH gone AS (
          DELETE FROM ${tally} WHERE ctid = ANY (ARRAY(
            SELECT ctid FROM ${tally} LIMIT ${SUMMED} FOR UPDATE SKIP LOCKED)) RETURNING *),
@@ -252,7 +252,7 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
        kept AS (
          INSERT INTO ${tally} SELECT * FROM sums WHERE pending <> 0 OR delivered <> 0 OR dead <> 0 RETURNING 1)
        SELECT ((SELECT count(*) FROM gone) - (SELECT count(*) FROM kept))::int AS shorter`,
-    );
+    ])) as { shorter: number }[][];
     return done?.shorter ?? 0;
   }
 

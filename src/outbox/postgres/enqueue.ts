@@ -53,12 +53,17 @@ export function storeFunction({ schema, event, tally }: OutboxNames): string {
     END $store$;`;
 }
 
-/** Stores bodies that several events have. The lock of a row keeps `prune` from removing it meanwhile. */
+/**
+ * Stores bodies that several events have. The lock of a row keeps `prune` from removing it meanwhile. It may run in the
+ * caller's transaction, under the caller's `search_path`: so functions are named with their schema, and the types on
+ * both sides of an operator are those that PostgreSQL's own has.
+ */
 function storeBodiesSql({ body }: OutboxNames): string {
-  const checkAt = `now() + ${SHARED_BODY_MS} * interval '1 ms'`;
+  const checkAt = `now() + ${SHARED_BODY_MS}::float8 * interval '1 ms'`;
   return `INSERT INTO ${body} (id, digest, body, check_at)
-    SELECT g.id, g.digest, decode(g.body, 'base64'), ${checkAt} FROM ROWS FROM (
-      json_to_recordset($1::text::json) AS (id uuid, digest text), unnest(string_to_array($2::text, ','))
+    SELECT g.id, g.digest, pg_catalog.decode(g.body, 'base64'::text), ${checkAt} FROM ROWS FROM (
+      pg_catalog.json_to_recordset($1::text::json) AS (id uuid, digest text),
+      pg_catalog.unnest(pg_catalog.string_to_array($2::text, ','::text))
     ) AS g(id, digest, body)
     ON CONFLICT (id, digest) DO UPDATE SET check_at = excluded.check_at`;
 }
@@ -112,7 +117,7 @@ export function enqueueing(names: OutboxNames) {
     const { event, tally } = names;
     await client.query(
       `WITH gone AS (
-        DELETE FROM ${event} e USING json_to_recordset($1::text::json) AS i(id uuid, listener text)
+        DELETE FROM ${event} e USING pg_catalog.json_to_recordset($1::text::json) AS i(id uuid, listener text)
         WHERE e.id = i.id AND e.listener = i.listener RETURNING e.listener)
       INSERT INTO ${tally} SELECT listener, -count(*), 0, 0 FROM gone GROUP BY listener`,
       [JSON.stringify(added.map(([id, listener]) => ({ id, listener })))],

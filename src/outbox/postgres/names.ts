@@ -4,10 +4,11 @@ import { literal } from "../../postgres/database.js";
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
 /**
- * Of every function of the schema: its words mean PostgreSQL's own functions and operators, whoever calls it. Its tables
+ * Of every function of the schema, and of every transaction of the store's own: its words mean PostgreSQL's own functions and operators, whoever calls it. Its tables
  * are always named with the schema.
  */
-export const OWN_NAMES = "SET search_path = pg_catalog, pg_temp";
+export const OWN_PATH = "pg_catalog, pg_temp";
+export const OWN_NAMES: string = `SET search_path = ${OWN_PATH}`;
 
 /** The most attempts that an event counts, and the most events of a count; both stay there. */
 export const MOST_ATTEMPTS = 1_000_000_000;

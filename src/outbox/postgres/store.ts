@@ -17,7 +17,7 @@ import { enqueueing } from "./enqueue.js";
 import { type EntryRow, entryColumns, outboxEntry } from "./entries.js";
 import { storeFailure } from "./failures.js";
 import { claiming, leasing } from "./leases.js";
-import { type OutboxNames, outboxNames } from "./names.js";
+import { type OutboxNames, OWN_PATH, outboxNames } from "./names.js";
 import { ms } from "./rows.js";
 import { IS_BEHIND, isPrepared, prepareTables } from "./schema.js";
 import { OutsideTransaction, requireTransaction, transactionOf } from "./transaction.js";
@@ -66,7 +66,7 @@ export function postgresStore(options: PostgresStoreOptions): OutboxStore<Postgr
   checkWholeNumber("timeoutMs", timeoutMs);
   const names = outboxNames(schema);
   const failure = storeFailure(names);
-  const database = new Database(pool, timeoutMs, failure);
+  const database = new Database(pool, timeoutMs, failure, OWN_PATH);
   const enqueue = enqueueing(names);
   const claim = claiming(database, names);
   const leases = leasing(database, names);

@@ -109,12 +109,13 @@ export function postgresReplayStore(options: PostgresReplayStoreOptions): Postgr
 
   async function createTable(): Promise<void> {
     // PostgreSQL refuses CREATE TABLE IF NOT EXISTS to a role that may not create tables, even where the table exists.
-    const [found] = await database.read<{ exists: boolean }>("SELECT to_regclass($1) IS NOT NULL AS exists", [
-      table,
-    ]);
+    const [found] = await database.write<{ exists: boolean }>(
+      "SELECT pg_catalog.to_regclass($1::text) IS NOT NULL AS exists",
+      [table],
+    );
     if (found?.exists) return;
     // Two processes that create one table at once would collide in the catalogue.
-    const lock = `SELECT pg_advisory_xact_lock(hashtext('hookproof ${name}'))`;
+    const lock = `SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtext('hookproof ${name}'::text)::bigint)`;
     await database.script([lock, sql.create, sql.index(quotedIndex(name))]);
   }
 
@@ -187,8 +188,10 @@ const columnsOf = (calls: readonly Reservation[]): string[][] => [
   calls.map(({ token }) => token),
 ];
 
-const NOW = "clock_timestamp()";
-const LATER = `${NOW} + $4 * interval '1 millisecond'`;
+// The table may be one of the session's search_path, in which another role may have put functions and operators: so
+// functions are named with their schema, and the types on both sides of an operator are those that PostgreSQL's own has.
+const NOW = "pg_catalog.clock_timestamp()";
+const LATER = `${NOW} + $4::float8 * interval '1 millisecond'`;
 const GIVEN = `SELECT * FROM unnest($1::text[], $2::text[], $3::text[])
   WITH ORDINALITY AS given (listener_id, event_id, token, ordinality)`;
 
