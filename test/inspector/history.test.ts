@@ -91,6 +91,14 @@ describe("a history file", () => {
     expect(problems).toEqual([expect.stringContaining("cannot be written")]);
   });
 
+  it("is refused where it holds a view, which could be one without an end", async () => {
+    const historyFile = join(await folder(), "history.db");
+    await (await inspected({ historyFile })).stop();
+    new LibSql(historyFile).exec(`DROP TABLE requests; CREATE VIEW requests AS
+      WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n, '{}' AS entry FROM c`);
+    await expect(inspected({ historyFile })).rejects.toMatchObject({ code: "HISTORY_INVALID" });
+  });
+
   it("is refused where it is something else", async () => {
     const path = await folder();
     const lines = join(path, "requests.jsonl");

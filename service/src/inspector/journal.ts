@@ -1,5 +1,6 @@
 // A history in a SQLite file.
 import { type OpenSqliteDatabase, openSqlite } from "hookproof/node";
+import { hasOtherThanTables } from "../storage/migrate.js";
 import type { Entry } from "./entry.js";
 import { entryLine, parsedJson, readEntryLine } from "./entry-line.js";
 import type { Journal } from "./history.js";
@@ -78,7 +79,7 @@ function prepare(database: OpenSqliteDatabase, file: string): void {
     Object.values((database.prepare(`PRAGMA ${name}`).all()[0] ?? {}) as Record<string, unknown>)[0];
   const [application, version] = [pragma("application_id"), pragma("user_version")];
   const isEmpty = database.prepare("SELECT name FROM sqlite_master LIMIT 1").all().length === 0;
-  if (!isEmpty && application !== APPLICATION_ID)
+  if ((!isEmpty && application !== APPLICATION_ID) || hasOtherThanTables(database))
     throw new InspectorError(503, "HISTORY_INVALID", `${file} is not a history of the inspector.`);
   if (Number(version) > VERSION)
     throw new InspectorError(503, "HISTORY_NEWER", `${file} was written by a newer version.`);

@@ -10,9 +10,11 @@ const MIGRATIONS: readonly string[] = [CORE_TABLES + SECRET_TABLES + AUTOMATION_
 /**
  * Brings the tables up to date. SQLite keeps the version itself (`user_version`).
  *
- * @throws {Error} for a database of a later version
+ * @throws {Error} for a database of a later version, or one with views, triggers or virtual tables
  */
 export function migrate(db: Pick<Database, "exec" | "prepare" | "transaction">): void {
+  if (hasOtherThanTables(db))
+    throw new Error("it holds views, triggers or virtual tables, which this program never makes");
   const version = () => (db.prepare("PRAGMA user_version").all()[0] as { user_version: number }).user_version;
   if (version() === MIGRATIONS.length) return;
   db.transaction(() => {
@@ -24,4 +26,11 @@ export function migrate(db: Pick<Database, "exec" | "prepare" | "transaction">):
     for (const sql of MIGRATIONS.slice(from)) db.exec(sql);
     db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
   });
+}
+
+/** Whether a file holds what runs when a table is read or written: one of somebody else's could run without end. */
+export function hasOtherThanTables(db: Pick<Database, "prepare">): boolean {
+  const other = `SELECT 1 FROM sqlite_master
+    WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%' LIMIT 1`;
+  return db.prepare(other).all().length > 0;
 }

@@ -1,5 +1,6 @@
 // The tables of the outbox in SQLite.
 import { type ErrorCode, HookproofError, messageOf } from "../../core/errors.js";
+import { shown } from "../../core/shown.js";
 import { inTransaction, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
 import type { ClaimedEvent } from "../outbox-store.js";
 import type {
@@ -122,12 +123,50 @@ const STEPS: readonly string[] = [
   CREATE TABLE hookproof_outbox_clock (seen_at INTEGER NOT NULL);`,
 ];
 
+/** Statements without white space, which SQLite keeps as they were written. */
+const bare = (sql: string): string => sql.replace(/\s/g, "");
+
+/** What makes each table and index. */
+const OWN: ReadonlySet<string> = new Set(
+  [...STEPS, "CREATE TABLE hookproof_outbox_version (version INTEGER NOT NULL)"].flatMap(
+    (step) => step.match(/CREATE (?:TABLE|INDEX) [^;]+/g)?.map(bare) ?? [],
+  ),
+);
+
+/** The columns that steps add, which SQLite writes into the words of their table. */
+const ADDED: readonly string[] = [...STEPS.join("\n").matchAll(/ADD COLUMN ([^;]+)/g)].map(
+  ([, column = ""]) => `,${bare(column)}`,
+);
+
+const isOwn = (sql: string): boolean =>
+  OWN.has(ADDED.reduce((left, column) => left.replace(column, ""), bare(sql)));
+
+/**
+ * Refuses a file in which something else stands under our names: a view, a trigger, or a table with words of its own, by
+ * which a file of somebody else's could run without end, or do more than keep events.
+ *
+ * @throws {HookproofError} OUTBOX_UNAVAILABLE
+ */
+function requireOwnTables(db: SqliteDatabase): void {
+  const named = `SELECT type, name, sql FROM sqlite_master
+    WHERE lower(name) LIKE 'hookproof_outbox%' OR lower(tbl_name) LIKE 'hookproof_outbox%'`;
+  const rows = db.prepare(named).all() as { type: string; name: string; sql: string | null }[];
+  // Without words of their own are the indexes that SQLite makes for a table's own constraints.
+  const other = rows.find(({ sql }) => sql !== null && !isOwn(sql));
+  if (other)
+    throw new HookproofError(
+      "OUTBOX_UNAVAILABLE",
+      `The file's ${other.type} ${shown(other.name)} is not one that an outbox makes. If the file is yours, remove it.`,
+    );
+}
+
 /**
  * Makes the tables, or brings them up to date.
  *
- * @throws {HookproofError} OUTBOX_NEWER
+ * @throws {HookproofError} OUTBOX_NEWER, OUTBOX_UNAVAILABLE
  */
 export function makeTables(db: SqliteDatabase): void {
+  requireOwnTables(db);
   if (versionOf(db) !== STEPS.length) inTransaction(db, () => migrate(db));
 }
 
@@ -235,8 +274,18 @@ export function deadLetter(row: OutboxRow): DeadLetter {
     failedAt: row.ended_at ?? 0,
     enqueuedAt: row.enqueued_at,
     ...firstAttempt(row),
-    attempts: JSON.parse(row.history) as OutboxAttempt[],
+    attempts: attemptsOf(row),
   };
+}
+
+/** The attempts of a row; another program may have written anything there. */
+function attemptsOf({ history }: OutboxRow): OutboxAttempt[] {
+  try {
+    const attempts: unknown = JSON.parse(history);
+    return Array.isArray(attempts) ? attempts : [];
+  } catch {
+    return [];
+  }
 }
 
 type HolderRow = Pick<OutboxRow, "id" | "state" | "enqueued_at" | "ended_at" | "lease_until">;
@@ -287,7 +336,7 @@ function outboxEntry(row: OutboxRow, now: number, waitsBehind: OutboxEntry["wait
     ...(state === "pending" ? { dueAt: row.visible_at } : {}),
     ...firstAttempt(row),
     ...(row.outcome === null ? {} : { outcome: row.outcome }),
-    attempts: JSON.parse(row.history) as OutboxAttempt[],
+    attempts: attemptsOf(row),
   };
 }
 
