@@ -13,6 +13,11 @@ export type ReadKey =
 export const DECRYPT_FIRST =
   "is encrypted; decrypt it first: openssl pkey -in key.pem -out decrypted.pem (it asks for the passphrase)";
 
+/** A name in a key as it may be shown. What is too long for one may be a part of a private key, in the wrong place. */
+export function nameIn(value: unknown): unknown {
+  return value === undefined || (typeof value === "string" && /^[\w-]{1,9}$/.test(value)) ? value : "…";
+}
+
 /** No key is longer, and no text that has one should be. */
 const MAX_LENGTH = 262_144;
 

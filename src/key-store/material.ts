@@ -11,7 +11,7 @@ import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
 import { shown } from "../core/shown.js";
 import { type Algorithm, algorithmOf, KINDS_OF_KEY } from "../jwt/algorithms.js";
 import type { JWK, SigningKey } from "../jwt/key.js";
-import { readKey, unfitKey } from "../jwt/key-material.js";
+import { nameIn, readKey, unfitKey } from "../jwt/key-material.js";
 
 /**
  * A private key to import: a JWK (an object or its text) or a PEM (PKCS#8, PKCS#1, SEC1, encrypted or not), in any of the
@@ -44,7 +44,7 @@ export function readSigningKey(
   const jwk = privateJwkOf(material, options.passphrase);
   const alg = checkedAlgorithmOf(jwk);
   if (jwk.alg !== undefined && jwk.alg !== alg)
-    throw unfitKey(`says alg ${shown(jwk.alg)}, and is one for ${alg}`);
+    throw unfitKey(`says alg ${shown(nameIn(jwk.alg))}, and is one for ${alg}`);
   const kid = options.kid ?? jwk.kid;
   if (typeof kid !== "string" || kid === "" || kid.length > MAX_KEY_ID_LENGTH)
     throw unfitKey(`has no id: give the kid, the name that it has in your key set`);
@@ -105,7 +105,7 @@ function jwkOf(key: KeyObject): JWK {
 export function checkedAlgorithmOf(jwk: JWK): Algorithm {
   const alg = algorithmOf(jwk);
   if (alg === undefined)
-    throw unfitKey(`is of the kind ${shown([jwk.kty, jwk.crv])}; it must be ${KINDS_OF_KEY}`);
+    throw unfitKey(`is of the kind ${shown([jwk.kty, jwk.crv].map(nameIn))}; it must be ${KINDS_OF_KEY}`);
   return alg;
 }
 
