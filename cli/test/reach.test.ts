@@ -18,12 +18,16 @@ const PATH = "/api/v1/webhooks/incoming/lst_1";
 /** What the servers got, and what they answer: the headers of the request, as frameworks do while they are debugged. */
 const seen: IncomingMessage["headers"][] = [];
 let status = 200;
+/** What they say instead. */
+let said: ((request: IncomingMessage) => string) | undefined;
 const echo = (request: IncomingMessage, response: ServerResponse) => {
   seen.push(request.headers);
   request.resume();
   const told = { code: "X_REFUSED", message: JSON.stringify(request.headers) };
   request.on("end", () =>
-    response.writeHead(status, { "X-Echo": String(request.headers["x-gateway"]) }).end(JSON.stringify(told)),
+    response
+      .writeHead(status, { "X-Echo": String(request.headers["x-gateway"]) })
+      .end(said?.(request) ?? JSON.stringify(told)),
   );
 };
 
@@ -62,6 +66,7 @@ afterAll(async () => {
 beforeEach(() => {
   seen.length = 0;
   status = 200;
+  said = undefined;
 });
 
 const run = async (line: string) => (await stage.run(`${line}; echo $?`)).join("\n");
@@ -85,6 +90,39 @@ describe("headers of one's own", () => {
     expect(seen).toEqual([expect.objectContaining(sent), expect.objectContaining(sent)]);
     const kept = await run("hookproof events show last --json; cat $HOOKPROOF_HOME/history.jsonl");
     expect(kept).not.toMatch(/dXNlcjps|x-gateway/i);
+  });
+
+  it.each([
+    [
+      "escaped as PHP writes JSON",
+      "sk/live+AbC/DEF0123456789xyz==",
+      (value: string) => value.replaceAll("/", "\\/"),
+    ],
+    [
+      "as one cookie of several",
+      "lang=en; sid=SESSIONsecret9",
+      (value: string) => value.split("sid=")[1] ?? "",
+    ],
+  ])("is not shown or kept where an answer has it %s", async (_how, value, repeated) => {
+    file("own.txt", value);
+    status = 401;
+    said = (request) => `{"key":"${repeated(String(request.headers["x-gateway"]))}"}`;
+    const shown = await run(
+      `hookproof send ${at(plain)} ${SIGNED} --data 1 -v --header 'X-Gateway: @own.txt'; hookproof events show last; cat $HOOKPROOF_HOME/history.jsonl`,
+    );
+    expect(shown).toContain('"key":"[...]"');
+    expect(shown).not.toMatch(/AbC|SESSION/);
+  });
+
+  it("nor is a token of ours, where an answer repeats it", async () => {
+    status = 401;
+    said = (request) => `unknown ${String(request.headers.authorization).split(" ")[1]}`;
+    await run("hookproof keys generate --alg ES256 --kid k1 --store keys");
+    const shown = await run(
+      `hookproof send ${at(plain)} --key k1 --store keys --retries 0 --data 1 -v`,
+    );
+    expect(shown).toContain("< unknown […]");
+    expect(shown).not.toContain("eyJ");
   });
 
   it("goes with a replay, signed anew or exactly, and with probes", async () => {

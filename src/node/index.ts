@@ -34,6 +34,10 @@ export { guardedLookup } from "../http/node/guarded-lookup.js";
 export { nodeTransport } from "../http/node/transport.js";
 export { type UndiciDispatcher, undiciTransport } from "../http/node/undici-transport.js";
 
+// What an answer repeats of a request, for logs
+
+export { withoutValues } from "../sender/hidden-values.js";
+
 // SQLite, and observers
 
 export { diagnosticsChannelObserver } from "../observe/node/diagnostics-channel-observer.js";

@@ -2,6 +2,7 @@
 import type { HeaderPair } from "../core/headers.js";
 import { STEERING } from "../core/shown.js";
 import type { TransportResponse } from "../http/transport.js";
+import { withoutValues } from "./hidden-values.js";
 
 const MAX_LENGTH = 200;
 
@@ -10,9 +11,6 @@ const MAX_BYTES = 4_096;
 
 /** In place of a credential. */
 const HIDDEN = "[…]";
-
-/** Shorter values are words such as `true`, which answers have for other reasons. */
-const MIN_VALUE = 6;
 
 /** A plain word is no credential where one may stand: "token expired" and "signature: mismatch" say what is wrong. */
 const WORD = /^["']?[A-Za-z][a-z]{0,14}(?![\w+/=.~-])/;
@@ -50,7 +48,11 @@ export function answerLine(
     .replace(STEERING, " ")
     .replace(/[\s\uFFFD]+/gu, " ")
     .trim();
-  for (const [, value] of own) if (value.length >= MIN_VALUE) line = line.replaceAll(value, HIDDEN);
+  line = withoutValues(
+    line,
+    own.map(([, value]) => value),
+    HIDDEN,
+  );
   for (const form of PERHAPS)
     line = line.replace(form, (all, name: string, value: string) =>
       WORD.test(value) ? all : `${name}${HIDDEN}`,

@@ -181,8 +181,10 @@ export function unsignedBy(names: readonly string[]): Signer {
 /** The same transport with the user's headers; an answer that repeats one of their values shows it to nobody. */
 export function withHeaders(send: Transport, { headers }: Reach): Transport {
   if (headers.length === 0) return send;
-  const scrubbed = scrubber(headers);
+  const values = headers.map(([, value]) => value);
   return async (request) => {
+    const { withoutValues } = await import("hookproof/node");
+    const scrubbed = (text: string) => withoutValues(text, values, "[...]");
     const answer = await send({ ...request, headers: [...request.headers, ...headers] });
     return {
       ...answer,
@@ -190,15 +192,4 @@ export function withHeaders(send: Transport, { headers }: Reach): Transport {
       body: Buffer.from(scrubbed(Buffer.from(answer.body).toString("latin1")), "latin1"),
     };
   };
-}
-
-/** Below it a value is a word such as `true`, which answers have for other reasons. */
-const MIN_CREDENTIAL = 6;
-
-function scrubber(headers: readonly HeaderPair[]): (text: string) => string {
-  const secrets = headers
-    .flatMap(([, value]) => [value, value.replace(/^[A-Za-z]+ +/, "")])
-    .filter((value) => value.length >= MIN_CREDENTIAL)
-    .sort((one, other) => other.length - one.length);
-  return (text) => secrets.reduce((left, secret) => left.replaceAll(secret, "[...]"), text);
 }
