@@ -10,6 +10,7 @@ import {
   openSync,
   readFileSync,
   realpathSync,
+  rmSync,
   type Stats,
   statSync,
 } from "node:fs";
@@ -316,4 +317,16 @@ export async function createOwnFile(path: string, content: string): Promise<void
   } finally {
     await rm(temporary, { force: true }).catch(() => {}); // the path may lead nowhere
   }
+}
+
+/**
+ * The function that removes a file which this program has just made, and nothing that somebody has put in its place
+ * since: neither another file, nor one of another folder that its path leads to now.
+ */
+export function removalOf(path: string): () => void {
+  const made = lstatSync(path);
+  return () => {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found?.ino === made.ino && found.dev === made.dev) rmSync(path, { force: true });
+  };
 }

@@ -152,3 +152,17 @@ describe("a captured request", () => {
     );
   });
 });
+
+it("two events with bodies as deep as they are long are compared as bytes", async () => {
+  const names = ["a", "b"].map((inside) => {
+    const body = `${"[".repeat(30_000)}${inside === "a" ? "" : "1"}${"]".repeat(30_000)}`;
+    writeFileSync(
+      path(`deep-${inside}.json`),
+      JSON.stringify({ ...event, bodyBase64: Buffer.from(body).toString("base64") }),
+    );
+    return path(`deep-${inside}.json`);
+  });
+  const [exit, said] = await outcome(["events", "diff", ...names]);
+  expect(said).toContain("body, from byte 30000");
+  expect(exit).toBe(0);
+});

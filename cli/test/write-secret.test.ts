@@ -1,5 +1,13 @@
 import { once } from "node:events";
-import { existsSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -59,6 +67,26 @@ describe("listen --write-secret", () => {
       expect(existsSync(other)).toBe(what === "a link");
       if (what !== "a link to nothing") expect(readFileSync(file, "utf8")).toBe("mine");
       expect(lstatSync(file).isSymbolicLink()).toBe(what !== "a file");
+    },
+  );
+
+  it.each(["a file in its place", "another folder in its folder's place"])(
+    "leaves %s as it is at the end",
+    async (what) => {
+      const folder = temporaryFolder("write-secret");
+      const [own, victim] = [join(folder, "own"), join(folder, "victim")];
+      for (const made of [own, victim]) mkdirSync(made);
+      const file = join(own, "secret.txt");
+      const listener = listening(folder, ["--write-secret", file]);
+      await listener.url;
+      writeFileSync(join(victim, "secret.txt"), "kept");
+      if (what === "a file in its place") renameSync(join(victim, "secret.txt"), file);
+      else {
+        renameSync(own, `${own}.old`);
+        symlinkSync(victim, own);
+      }
+      expect((await listener.end()).code).toBe(0);
+      expect(readFileSync(file, "utf8")).toBe("kept");
     },
   );
 });

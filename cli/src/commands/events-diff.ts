@@ -92,12 +92,25 @@ function compareBodies(a: Buffer, b: Buffer): Difference[] {
   ];
 }
 
+/** Deeper JSON is compared as bytes: to walk it would use up the stack. */
+const MOST_LEVELS = 500;
+
 function jsonOf(body: Buffer): { value: unknown } | undefined {
   try {
-    return { value: JSON.parse(body.toString("utf8")) };
+    const value: unknown = JSON.parse(body.toString("utf8"));
+    return isDeep(value) ? undefined : { value };
   } catch {
     return undefined;
   }
+}
+
+function isDeep(value: unknown): boolean {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MOST_LEVELS) return true;
+    level = level.flatMap((one) => (isContainer(one) ? Object.values(one) : []));
+  }
+  return false;
 }
 
 function compareValues(where: string, a: unknown, b: unknown): Difference[] {

@@ -1,5 +1,4 @@
 // The command that runs a local listener and shows what arrives.
-import { rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { secretFingerprint } from "hookproof";
@@ -9,7 +8,7 @@ import type { Args, Command, Context } from "../command.js";
 import { isAddress } from "../config/settings.js";
 import { typedUrl } from "../credentials/typed-target.js";
 import { EXIT, refuseIdle, usageError } from "../failure.js";
-import { createOwnFile } from "../files.js";
+import { createOwnFile, removalOf } from "../files.js";
 import { stopped } from "../io.js";
 import { keySetOf, signingKey, storeFolder } from "../keys/keys.js";
 import { countOf } from "../output.js";
@@ -255,7 +254,7 @@ async function nextCommand(
 async function writtenSecret(file: string | undefined, secret = ""): Promise<() => void> {
   if (file === undefined) return () => {};
   await createOwnFile(file, `${secret}\n`);
-  return () => rmSync(file, { force: true });
+  return removalOf(file);
 }
 
 /** What is done with a request besides answering it. */

@@ -6,7 +6,7 @@ import type { Clock } from "hookproof";
 import type { OperationId, Service, ServiceLog, ServiceOptions } from "hookproof-service";
 import type { Args, Command, Context } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
-import { unwritable } from "../files.js";
+import { removalOf, unwritable } from "../files.js";
 import { stopped } from "../io.js";
 import { countOf, inertJson } from "../output.js";
 import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../serve/inspecting.js";
@@ -208,7 +208,7 @@ async function writeReadyFile(file: string, ready: object): Promise<() => void> 
   try {
     await writeFile(temporary, `${JSON.stringify(ready)}\n`, { mode: 0o600, flag: "wx" });
     await rename(temporary, file);
-    return () => rmSync(file, { force: true });
+    return removalOf(file);
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {}); // the path may lead nowhere
     throw unwritable(file, error);
