@@ -2,12 +2,13 @@
 import { decodeProtectedHeader } from "jose/decode/protected_header";
 import { compactVerify } from "jose/jws/compact/verify";
 import { HookproofError } from "../core/errors.js";
-import { parseJson } from "../core/json.js";
+import { duplicateMember, parseJson } from "../core/json.js";
 import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
 import { countOf, shown } from "../core/shown.js";
 import type { TransportResponse } from "../http/transport.js";
-import { ALGORITHM_FACTS, ALGORITHMS, type Algorithm, isAlgorithm } from "../jwt/algorithms.js";
+import { ALGORITHM_FACTS, ALGORITHMS, algorithmOf, isAlgorithm } from "../jwt/algorithms.js";
 import { importPublicKey, type JWK, PRIVATE_MEMBERS, publicMembers } from "../jwt/key.js";
+import { otherPurpose } from "./key-purpose.js";
 import { hasOtherCertificate, misspelling, wordsOfShape, wordsOfText } from "./key-set-shape.js";
 import { keySetRequest, MAX_KEY_SET_BYTES, type RemoteKeysOptions } from "./remote-keys.js";
 import { type KeyRules, MAX_KEYS, verificationKeys } from "./verification-keys.js";
@@ -21,6 +22,7 @@ export type KeySetRule =
   | "caching"
   | "json"
   | "keys"
+  | "purpose"
   | "private"
   | "kid"
   | "unique"
@@ -31,17 +33,18 @@ export type KeySetRule =
   | "encoding"
   | "strength"
   | "certificate"
+  | "usable"
   | "token";
 
 /** The result of one rule. */
 export interface KeySetCheck {
   /** The rule that was checked. */
   readonly rule: KeySetRule;
-  /** `warn`: listeners accept the set, but it should be mended. */
-  readonly outcome: "pass" | "warn" | "fail";
+  /** `note`: nothing is wrong. `warn`: listeners accept the set, but it should be corrected. */
+  readonly outcome: "pass" | "note" | "warn" | "fail";
   /** What was found, in words. */
   readonly detail: string;
-  /** The keys that break the rule: their kids, or their positions in the set. */
+  /** The keys that break the rule, or that a note is about: their kids, or their positions in the set. */
   readonly keys?: readonly string[];
 }
 
@@ -64,6 +67,9 @@ const SLOW_MS = 2_000;
 /**
  * Checks a key set by every rule of the service (specification 5.2, JWT method). Give the URL, which is fetched as a
  * listener fetches it, or the document. Does not throw for a faulty set or an unreachable host: see the report.
+ *
+ * Keys for another purpose (`use` of `enc`, other algorithms and kinds) are noted and not judged; at least one key has
+ * to be usable.
  *
  * @example
  * ```ts
@@ -119,6 +125,12 @@ async function fetched(
     return undefined;
   }
   const parsed = parseJson(response.body);
+  const doubled = parsed.ok ? duplicateMember(new TextDecoder().decode(response.body)) : undefined;
+  if (doubled !== undefined) {
+    const detail = `the member ${shown(doubled)} stands twice in one object: strict readers refuse it, and others take the first or the last`;
+    checks.push({ rule: "json", outcome: "fail", detail });
+    return undefined;
+  }
   const reason = parsed.ok
     ? ""
     : parsed.reason === "not-utf8"
@@ -181,12 +193,21 @@ async function checkDocument(
     return;
   }
   checks.push({ rule: "keys", outcome: "pass", detail: countOf(list.length, "key") });
-  const keys = list.map((jwk: JWK | null, index) => ({
+  const all = list.map((jwk: JWK | null, index) => ({
     jwk: typeof jwk === "object" && jwk !== null ? jwk : ({} as JWK),
     name: nameOf(jwk, index),
   }));
-  const rule = (name: KeySetRule, meaning: string, breaks: (jwk: JWK) => boolean) => {
-    const broken = keys.filter(({ jwk }) => breaks(jwk)).map((key) => key.name);
+  const others = all.filter(({ jwk }) => otherPurpose(jwk) !== undefined);
+  const keys = all.filter((one) => !others.includes(one));
+  if (others.length > 0)
+    checks.push({
+      rule: "purpose",
+      outcome: "note",
+      detail: `${countOf(others.length, "key")} for another purpose (${[...new Set(others.map(({ jwk }) => otherPurpose(jwk)))].join(", ")}), which listeners pass over`,
+      keys: others.map(({ name }) => name),
+    });
+  const rule = (name: KeySetRule, meaning: string, breaks: (jwk: JWK) => boolean, among = keys) => {
+    const broken = among.filter(({ jwk }) => breaks(jwk)).map((key) => key.name);
     checks.push({
       rule: name,
       outcome: broken.length === 0 ? "pass" : "fail",
@@ -195,8 +216,11 @@ async function checkDocument(
     });
   };
   const kids = keys.map(({ jwk }) => jwk.kid);
-  rule("private", "no key has a private or symmetric member", (jwk) =>
-    PRIVATE_MEMBERS.some((name) => Object.hasOwn(jwk, name)),
+  rule(
+    "private",
+    "no key has a private or symmetric member",
+    (jwk) => PRIVATE_MEMBERS.some((name) => Object.hasOwn(jwk, name)),
+    all,
   );
   rule(
     "kid",
@@ -208,6 +232,15 @@ async function checkDocument(
     "no kid occurs twice",
     ({ kid }) => kid !== undefined && kids.indexOf(kid) !== kids.lastIndexOf(kid),
   );
+  const shared = others.filter(({ jwk }) => jwk.kid !== undefined && kids.includes(jwk.kid));
+  if (shared.length > 0)
+    checks.push({
+      rule: "unique",
+      outcome: "warn",
+      detail:
+        "a key for another purpose has the same kid, and a listener that looks at kids alone may take it",
+      keys: shared.map(({ name }) => name),
+    });
   const alike = keys.filter(({ jwk }) =>
     kids.some((kid) => kid !== jwk.kid && plainKid(kid) === plainKid(jwk.kid)),
   );
@@ -222,10 +255,18 @@ async function checkDocument(
   rule("kty", "kty is RSA, EC or OKP", ({ kty }) => !kinds.includes(kty));
   rule("use", "use is sig", ({ use }) => use !== "sig");
   rule("alg", "alg is RS256, ES256 or EdDSA", ({ alg }) => !isAlgorithm(alg));
+  const nameless = others.filter(({ jwk }) => typeof jwk.alg !== "string");
+  if (nameless.length > 0)
+    checks.push({
+      rule: "alg",
+      outcome: "warn",
+      detail: "a key for another purpose names no alg, and some verifiers refuse the whole set for it",
+      keys: nameless.map(({ name }) => name),
+    });
   rule(
     "key-ops",
-    "key_ops, if there, has verify",
-    ({ key_ops: ops }) => ops !== undefined && !(Array.isArray(ops) && ops.includes("verify")),
+    "key_ops, if there, has verify, each operation once, and none that use sig excludes",
+    ({ key_ops: ops }) => ops !== undefined && !isForSignatures(ops),
   );
   const misspelt = new Set(keys.flatMap(({ jwk }) => misspelling(jwk) ?? []));
   rule(
@@ -236,10 +277,12 @@ async function checkDocument(
     (jwk) => misspelling(jwk) !== undefined,
   );
   const unfit = new Map<JWK, string>();
-  for (const { jwk } of keys)
-    await importPublicKey(publicMembers(jwk), isAlgorithm(jwk.alg) ? jwk.alg : likelyAlgorithm(jwk)).catch(
-      (error: Error) => unfit.set(jwk, error.message),
-    );
+  for (const { jwk } of keys) {
+    const alg = isAlgorithm(jwk.alg) ? jwk.alg : algorithmOf(jwk);
+    if (alg === undefined) unfit.set(jwk, `A key has kty ${shown(jwk.kty)} and crv ${shown(jwk.crv)}.`);
+    else
+      await importPublicKey(publicMembers(jwk), alg).catch((error: Error) => unfit.set(jwk, error.message));
+  }
   const reasons = [...new Set(unfit.values())].join(" ");
   rule(
     "strength",
@@ -248,6 +291,7 @@ async function checkDocument(
   );
   if (keys.some(({ jwk }) => jwk.x5c !== undefined))
     rule("certificate", "x5c, if there, begins with this key's own certificate", hasOtherCertificate);
+  checks.push(await checkUsable(keys, document, options));
   if (options.token !== undefined) checks.push(await checkToken(options.token.trim(), document, options));
 }
 
@@ -259,9 +303,32 @@ function nameOf(jwk: JWK | null, index: number): string {
   return typeof jwk?.kid === "string" && jwk.kid !== "" ? shown(jwk.kid) : `number ${index + 1}`;
 }
 
-/** The algorithm to import a key for that does not name a valid one; its error says what is wrong with the key. */
-function likelyAlgorithm({ kty }: JWK): Algorithm {
-  return ALGORITHMS.find((alg) => ALGORITHM_FACTS[alg].kty === kty) ?? "EdDSA";
+/** Strict readers refuse a list with an operation twice, and one that `use` contradicts (RFC 7517, 4.3). */
+function isForSignatures(operations: unknown): boolean {
+  return (
+    Array.isArray(operations) &&
+    operations.includes("verify") &&
+    new Set(operations).size === operations.length &&
+    operations.every((one) => one === "verify" || one === "sign")
+  );
+}
+
+/** Whether a listener would find any key at all. */
+async function checkUsable(
+  keys: readonly { readonly jwk: JWK }[],
+  document: unknown,
+  rules: KeyRules,
+): Promise<KeySetCheck> {
+  const found = verificationKeys(document, rules);
+  if (typeof found === "string")
+    return verdict("usable", false, `no key can verify a token: the key set has ${found}`);
+  let count = 0;
+  for (const { jwk } of keys) {
+    const alg = isAlgorithm(jwk.alg) ? jwk.alg : algorithmOf(jwk);
+    if (alg !== undefined && typeof jwk.kid === "string" && (await found.find(jwk.kid, alg)).ok) count += 1;
+  }
+  const detail = count === 0 ? "no key can verify a token" : `${countOf(count, "key")} can verify a token`;
+  return verdict("usable", count > 0, detail);
 }
 
 async function checkToken(token: string, document: unknown, options: KeyRules): Promise<KeySetCheck> {

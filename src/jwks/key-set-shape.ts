@@ -1,5 +1,6 @@
 // Recognises what people serve in place of a key set, and misspelt keys.
 import { decodeBase64url, isBase64url } from "../core/bytes.js";
+import { isAlgorithm } from "../jwt/algorithms.js";
 
 /** What people serve in place of a key set. */
 export type OtherShape =
@@ -72,6 +73,9 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 /** The members that hold a public key's numbers, in base64url. */
 const NUMBERS = ["n", "e", "x", "y"] as const;
 
+/** The characters of 32 octets, which a coordinate of P-256 and a key of Ed25519 have, zeros in front included. */
+const COORDINATE_LENGTH = 43;
+
 type Key = Readonly<Record<string, unknown>>;
 
 /** What is wrong with the spelling of a key's numbers (RFC 7518, 2 and 6); `undefined` if nothing is. */
@@ -85,6 +89,8 @@ export function misspelling(jwk: Key): string | undefined {
     const isNumber = name === "n" || name === "e";
     if (isNumber && text.startsWith("A") && decodeBase64url(text)?.[0] === 0)
       return `${name} begins with a zero octet`;
+    if (!isNumber && isAlgorithm(jwk.alg) && text.length !== COORDINATE_LENGTH)
+      return `${name} is not of 32 octets`;
   }
   return undefined;
 }

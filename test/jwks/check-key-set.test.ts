@@ -63,12 +63,16 @@ describe("what checkKeySet says", () => {
     });
   });
 
-  it("of a curve that is not P-256, though no alg is named: that it is not", async () => {
+  it("of a curve that is not P-256: that ES256 is not for it, or that the key is for another purpose", async () => {
     const { alg: _, ...nameless } = key.publicJwk;
     expect(await check("strength", { keys: [nameless] })).toMatchObject({ outcome: "pass" });
-    expect(await check("strength", { keys: [{ ...nameless, crv: "P-384" }] })).toMatchObject({
+    expect(await check("strength", { keys: [{ ...key.publicJwk, crv: "P-384" }] })).toMatchObject({
       outcome: "fail",
       detail: expect.stringContaining("The key for ES256"),
+    });
+    expect(await check("purpose", { keys: [{ ...nameless, crv: "P-384" }] })).toMatchObject({
+      outcome: "note",
+      detail: '1 key for another purpose (crv "P-384"), which listeners pass over',
     });
   });
 

@@ -619,9 +619,10 @@ describe("checkKeySet", () => {
   it("names the keys that break a rule", async () => {
     const keys = [
       good,
-      { ...rsa, use: "enc" },
+      { ...rsa, use: "signature" },
       null,
-      { ...good, kid: "x", alg: "ES384" },
+      { ...good, kid: "x", alg: "es256" },
+      { ...rsa, kid: "enc", use: "enc" },
       { ...rsa, kid: "p", d: "" },
     ];
     const { checks } = await checkKeySet({ keys });
@@ -633,6 +634,7 @@ describe("checkKeySet", () => {
       use: ['"r"', "number 3"],
       alg: ["number 3", '"x"'],
       unique: undefined,
+      purpose: ['"enc"'],
     });
     expect(named.strength).toContain("number 3");
     expect(await outcomes({ keys: [{ ...good, x: good.y }] })).toMatchObject({ strength: "fail" });

@@ -10,14 +10,15 @@ import type { Colour } from "../output.js";
 
 export const jwksCheck: Command = {
   name: "jwks check",
-  details: "Fetches it as a listener does.",
+  details:
+    "Fetches it as a listener does. Keys for another purpose, such as encryption, are noted and do no harm.",
   positionals: [{ name: "url", describe: "the key set's URL", required: true }],
   flags: { token: { type: "string", value: "<file|->", describe: "a token whose signature should verify" } },
   examples: [
     ["hookproof jwks check https://keys.example.com/.well-known/jwks.json", "every rule"],
     ["hookproof jwks check http://127.0.0.1:4410/.well-known/jwks.json --json", "a host on this machine"],
   ],
-  exits: [[7, "a rule is broken"]],
+  exits: [[7, "a rule is broken, no key is usable, or the token's key is not"]],
   async run({ args, io, out }) {
     const file = args.text("token");
     const text = file === undefined ? undefined : await readText(io, file);
@@ -38,11 +39,17 @@ export const jwksCheck: Command = {
   },
 };
 
-const MARK = { pass: "✔", warn: "!", fail: "✖" };
-const COLOUR: Record<KeySetCheck["outcome"], Colour> = { pass: "green", warn: "yellow", fail: "red" };
+const MARK = { pass: "✔", note: "-", warn: "!", fail: "✖" };
+const COLOUR: Record<KeySetCheck["outcome"], Colour> = {
+  pass: "green",
+  note: "dim",
+  warn: "yellow",
+  fail: "red",
+};
 
-function shownCheck({ detail, keys }: KeySetCheck): string {
-  return keys ? `${detail}; fails for: ${keys.join(", ")}` : detail;
+function shownCheck({ outcome, detail, keys }: KeySetCheck): string {
+  if (!keys) return detail;
+  return `${detail}${outcome === "fail" ? "; fails for" : ""}: ${keys.join(", ")}`;
 }
 
 const HOSTS: readonly StaticHost[] = ["nginx", "apache", "caddy", "headers-file", "s3"];
