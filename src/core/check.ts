@@ -1,5 +1,6 @@
 // What a check of a verdict is, and the one maker of checks.
 import type { VerdictCode } from "./errors.js";
+import { factOf } from "./facts.js";
 
 /** One step of a verdict. It is private detail for your own logs and tools, never for the answer. */
 export interface Check {
@@ -11,26 +12,36 @@ export interface Check {
   readonly code?: VerdictCode;
   /** What the step demands, in words: the sentence of its row in `CHECKS`, or in the scheme's table. */
   readonly rule: string;
+  /** Present when the step failed: what was wrong, in one sentence that may be shown to anybody. */
+  readonly fact?: string;
   /** What the request had. Secrets, signatures and tokens are shortened. */
   readonly seen?: string;
   /** What it should have been, where that is one value. */
   readonly wanted?: string;
 }
 
-/** A check that failed: it always has a code. */
-export type FailedCheck = Check & { readonly code: VerdictCode };
+/** A check that failed: it always has a code, and says what was wrong. */
+export type FailedCheck = Check & { readonly code: VerdictCode; readonly fact: string };
 
-/** The detail of a failed check in one line. */
-export function detailOf(check: Check): string {
-  const wanted = check.wanted === undefined ? "" : `; wanted ${check.wanted}`;
-  return check.seen === undefined ? check.rule : `${check.rule}; saw ${check.seen}${wanted}`;
+/** The detail of a failed check in one line: what was wrong, and with which values. */
+export function detailOf({ fact, rule, seen, wanted }: Check): string {
+  const values = [
+    seen === undefined || seen === NOTHING ? [] : `received ${seen}`,
+    wanted === undefined ? [] : `expected ${wanted}`,
+  ].flat();
+  const words = values.join(", ");
+  const sentence = fact ?? `${rule}.`;
+  return words === "" ? sentence : `${sentence} ${words[0]?.toUpperCase()}${words.slice(1)}.`;
 }
+
+/** What a check has seen where there was nothing. */
+const NOTHING = "nothing";
 
 /** One check of a scheme: what it demands, and the codes of a refusal. */
 export interface SchemeCheck {
   /** The name of the check: one of those of `CHECKS` where it is the same, or one of the scheme's own. */
   readonly step: string;
-  /** What it demands, in one sentence. A refusal's answer repeats it, so it must hold nothing private. */
+  /** What it demands, in one sentence. A refusal's answer may repeat it, so it must hold nothing private. */
   readonly rule: string;
   /** The codes that a request is refused with. */
   readonly codes: readonly VerdictCode[];
@@ -87,6 +98,7 @@ export function schemeChecks<Row extends SchemeCheck>(table: readonly Row[]): Sc
       ok: false,
       code,
       rule: ruleOf(step),
+      fact: factOf(code, ruleOf(step)),
       ...detail(seen, wanted),
     }),
   };

@@ -40,10 +40,8 @@ export async function accept(
   const reserved = await reserve(acceptance, event);
   if (reserved.state === "unavailable")
     return refuse(failed("replay", "REPLAY_STORE_UNAVAILABLE", STORE_FAILED), reserved.cause);
-  if (reserved.state === "processed")
-    return refuse(failed("replay", "EVENT_DUPLICATE", "an id that was processed"));
-  if (reserved.state === "in-flight")
-    return refuse(failed("replay", "EVENT_IN_FLIGHT", "a copy that is still being processed"));
+  if (reserved.state === "processed") return refuse(failed("replay", "EVENT_DUPLICATE"));
+  if (reserved.state === "in-flight") return refuse(failed("replay", "EVENT_IN_FLIGHT"));
   checks.push(passed("replay"));
 
   const { reservation } = reserved;
@@ -57,7 +55,7 @@ export async function accept(
   } catch (cause) {
     return giveBack(failed("trigger", "RUN_FAILED", "isTriggerActive failed"), cause);
   }
-  if (!active) return giveBack(failed("trigger", "TRIGGER_INACTIVE", "an inactive trigger"));
+  if (!active) return giveBack(failed("trigger", "TRIGGER_INACTIVE"));
   checks.push(passed("trigger"));
   try {
     await run(event, reservation);

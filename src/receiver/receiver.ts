@@ -224,10 +224,11 @@ function answerTo({ answers }: Verifier, verdict: Verdict): ReceiverAnswer {
   if (verdict.code === "EVENT_IN_FLIGHT" || verdict.code === "REPLAY_STORE_UNAVAILABLE")
     more.push(["Retry-After", "1"]);
   const { code, checks, status } = verdict;
-  return answer(status, bodyOf({ code, rule: checks.at(-1)?.rule ?? "" }), more);
+  const { rule = "", fact = rule } = checks.at(-1) ?? {};
+  return answer(status, bodyOf({ code, rule, fact }), more);
 }
 
-/** What was demanded, as the sentences of the codes are about the default scheme. */
+/** What was wrong with the request, in words that are true of every scheme. */
 function plainBody(refusal: Refusal | undefined): string {
-  return refusal ? JSON.stringify({ code: refusal.code, message: refusal.rule }) : "{}";
+  return refusal ? JSON.stringify({ code: refusal.code, message: refusal.fact }) : "{}";
 }

@@ -62,6 +62,8 @@ export interface Refusal {
   readonly code: VerdictCode;
   /** What was demanded: the `rule` of the check that failed. */
   readonly rule: string;
+  /** What was wrong: the `fact` of the check that failed. */
+  readonly fact: string;
 }
 
 /** What a signer of a scheme adds to a request. */

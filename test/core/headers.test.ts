@@ -58,10 +58,13 @@ describe("what is shown of a text from outside", () => {
       seen: '"a"',
       wanted: '"b"',
     } as const;
-    expect(detailOf(check)).toBe('sub is the base URL; saw "a"; wanted "b"');
-    expect(detailOf({ step: "sub", ok: true, rule: "sub is the base URL" })).toBe("sub is the base URL");
+    expect(detailOf(check)).toBe('sub is the base URL. Received "a", expected "b".');
+    expect(detailOf({ ...check, fact: "The sub was another." })).toBe(
+      'The sub was another. Received "a", expected "b".',
+    );
+    expect(detailOf({ step: "sub", ok: true, rule: "sub is the base URL" })).toBe("sub is the base URL.");
     expect(detailOf({ step: "sub", ok: false, rule: "sub is the base URL", seen: "nothing" })).toBe(
-      "sub is the base URL; saw nothing",
+      "sub is the base URL.",
     );
   });
 });

@@ -70,6 +70,7 @@ hookproof config list
 hookproof config explain
 hookproof doctor http://127.0.0.1:4400
 hookproof explain BODY_NOT_JSON
+hookproof explain decoded
 hookproof send --list-events
 hookproof help
 hookproof help send

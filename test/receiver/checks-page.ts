@@ -1,5 +1,6 @@
 import { describeCode } from "hookproof/diagnose";
 import { CHECKS, type CheckRule } from "hookproof/receiver";
+import { factOf } from "../../src/core/facts.js";
 import { markdownTable } from "../kit/markdown.js";
 
 /** docs/checks.md, from the table that the receiver reads. */
@@ -13,12 +14,24 @@ export function checksPage(): string {
     "",
     ...markdownTable([["", "step", "method", "what must hold", "otherwise", "from"], ...CHECKS.map(cellsOf)]),
     "",
+    "When a check fails, its verdict (`fact`), `hookproof verify`, `listen` and the inspector say what was wrong:",
+    "",
+    ...markdownTable([["otherwise", "what is said"], ...facts()]),
+    "",
     "- **step** is the name in a verdict (`verdict.checks`), in `hookproof verify` and in the inspector.",
     "- **otherwise** has the codes and their statuses; [errors.md](errors.md) says what to do about each.",
     "- **from** is a section of the [specification](specification.md), or a paragraph of the [decisions](decisions.md) (R, T) where the specification leaves it open.",
     "",
     "`verify` makes the checks up to `body`, which need no memory; `receive` and `handle` make all of them. `CHECKS` of `hookproof/receiver` is this table as data.",
   ].join("\n")}\n`;
+}
+
+/** What is said of each code, in the order of the checks; a code of several checks has the sentence of the first. */
+function facts(): string[][] {
+  const said = new Map<string, string>();
+  for (const { rule, codes } of CHECKS)
+    for (const code of codes) if (!said.has(code)) said.set(code, factOf(code, rule));
+  return [...said].map(([code, fact]) => [`\`${code}\``, fact]);
 }
 
 function cellsOf({ number, step, scheme, rule, codes, sections }: CheckRule): string[] {

@@ -323,7 +323,7 @@ describe("a receiver", () => {
     ]);
     expect(JSON.parse(text)).toEqual({
       err: "invalid_audience",
-      description: "aud is this receiver, or a list with it",
+      description: "The claim aud was not as demanded: aud is this receiver, or a list with it.",
     });
   });
 

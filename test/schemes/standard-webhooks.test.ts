@@ -279,7 +279,9 @@ describe("a receiver refuses", () => {
       async () => {},
     );
     expect(answer.status).toBe(400);
-    expect(answer.body).toBe('{"code":"BODY_NOT_JSON","message":"the body is one JSON value in UTF-8"}');
+    expect(answer.body).toBe(
+      '{"code":"BODY_NOT_JSON","message":"The body was not one JSON value in UTF-8."}',
+    );
   });
 });
 

@@ -1,8 +1,15 @@
 // The command that explains a code, a status, a mistake or an exit code.
 
 import type { Command } from "../command.js";
-import { type Explained, explainableNames, findExplanations } from "../explain/find-explanation.js";
-import { didYouMean, EXIT, usageError } from "../failure.js";
+import {
+  codeOfOtherName,
+  type Explained,
+  explainableNames,
+  findExplanations,
+  type Hit,
+  searchExplanations,
+} from "../explain/find-explanation.js";
+import { closest, didYouMean, EXIT, usageError } from "../failure.js";
 import { field, type Output } from "../output.js";
 import { SCHEME_EXAMPLES, SCHEME_FLAGS } from "../schemes/chosen-scheme.js";
 
@@ -12,7 +19,7 @@ export const explain: Command = {
     {
       name: "code",
       required: true,
-      describe: "such as SIGNATURE_MISMATCH, secret-base64url-decoded, 401 or 7",
+      describe: "such as SIGNATURE_MISMATCH, secret-base64url-decoded, 401 or 7; or words to search for",
       completes: "code",
     },
   ],
@@ -22,17 +29,16 @@ export const explain: Command = {
     ["hookproof explain 401", "an HTTP status"],
     ["hookproof explain 7", "an exit code"],
     ["hookproof explain body-spaced", "a mistake"],
+    ["hookproof explain ECONNREFUSED", "the name that a system has for an error"],
+    ["hookproof explain decoded", "a word: what has it"],
     SCHEME_EXAMPLES.explain,
   ],
   exits: [],
   async run({ args, out }) {
     const given = args.text("code") ?? "";
-    const [found, ...others] = await findExplanations(given, args.text("scheme"));
-    if (!found)
-      throw usageError(
-        `There is nothing to explain under ${JSON.stringify(given)}.`,
-        didYouMean(given, await explainableNames()) ?? "The output shows codes as error[CODE].",
-      );
+    const scheme = args.text("scheme");
+    const [found, ...others] = await findExplanations(codeOfOtherName(given) ?? given, scheme);
+    if (!found) return search(out, given, scheme);
     const also =
       others.length === 0 ? {} : { also: others.map((one) => ({ kind: one.kind, ...membersOf(one) })) };
     out.document({
@@ -47,6 +53,30 @@ export const explain: Command = {
     return EXIT.ok;
   },
 };
+
+/** What has the words, or a name that is nearly the same. */
+async function search(out: Output, given: string, scheme: string | undefined): Promise<number> {
+  const names = await explainableNames();
+  const near = closest(given, names);
+  const hits = await searchExplanations(given, scheme);
+  if (hits.length === 0)
+    throw usageError(
+      `There is nothing to explain under ${JSON.stringify(given.slice(0, MOST_SHOWN))}.`,
+      didYouMean(given.slice(0, MOST_SHOWN), names) ?? "The output shows codes as error[CODE].",
+    );
+  const meant = near === undefined ? {} : { meant: near };
+  out.document({ type: "explanations", ok: true, searched: given, ...meant, found: hits });
+  for (const hit of hits) out.line(lineOf(hit));
+  const [first] = hits;
+  out.note(`next: hookproof explain ${near ?? first?.name}`);
+  return EXIT.ok;
+}
+
+const MOST_SHOWN = 100;
+
+function lineOf({ kind, name, scheme, says }: Hit): string {
+  return `${WORDS[kind] ?? ""}${name}${scheme === undefined ? "" : `  (--scheme ${scheme})`}  ${says}`;
+}
 
 /** The members of a document that an explanation has, in their order. */
 function membersOf({ scheme, status, message, explanation: [cause, fix], example, codes }: Meaning) {

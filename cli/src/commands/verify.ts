@@ -1,7 +1,7 @@
 // The command that verifies a captured request and explains why it fails.
 import type { HeaderPair } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
-import type { ListenerOptions, Rejection, Verdict } from "hookproof/receiver";
+import type { Check, ListenerOptions, Rejection, Verdict } from "hookproof/receiver";
 import { parseCaptured, withoutBody } from "../capture/captured-request.js";
 import { verboseHead } from "../capture/curl-output.js";
 import { type CapturedRequest, judged, parseHeaderLines } from "../capture/raw-request.js";
@@ -245,13 +245,7 @@ function print(
   }
   for (const check of verdict.checks) {
     const mark = check.ok ? out.paint("green", "✔") : out.paint("red", "✖");
-    const seen =
-      check.seen === undefined
-        ? ""
-        : check.ok
-          ? check.seen
-          : `saw ${check.seen}${check.wanted === undefined ? "" : `  wanted ${check.wanted}`}`;
-    out.line(`${mark} ${check.step.padEnd(15)} ${check.ok ? seen : `${check.rule}; ${seen}`}`.trimEnd());
+    out.line(`${mark} ${check.step.padEnd(15)} ${check.ok ? (check.seen ?? "") : wordsOf(check)}`.trimEnd());
   }
   for (const { message, fix } of mistakes) {
     out.line(`  mistake         ${message}`);
@@ -394,4 +388,11 @@ function headerOf({ headers }: CapturedRequest, wanted: string): string | undefi
 
 function tokenIn(request: CapturedRequest): string {
   return headerOf(request, "authorization")?.replace(/^bearer\s/i, "") ?? "";
+}
+
+/** What was wrong, with the values beside each other. */
+function wordsOf({ fact, rule, seen, wanted }: Check): string {
+  const received = seen === undefined || seen === "nothing" ? [] : [`received ${seen}`];
+  const expected = wanted === undefined ? [] : [`expected ${wanted}`];
+  return [fact ?? rule, ...received, ...expected].join("  ");
 }

@@ -82,7 +82,7 @@ function probeInWords({ id, title, means, fix, scheme }: ProbeInWords & { scheme
 function findCode(code: string): Explained | undefined {
   const examples: Readonly<Record<string, string>> = EXAMPLES;
   const found = { kind: "code", name: code, example: examples[code] ?? "" } as const;
-  const described = describeCode(code);
+  const described = describeCode(code, "command");
   if (described) {
     const { cause, fix, message, status } = described;
     return { ...found, explanation: [cause, fix], message, ...(status === undefined ? {} : { status }) };
@@ -99,7 +99,7 @@ function findExit(given: string): Explained | undefined {
 }
 
 function findStatus(given: string): Explained | undefined {
-  const described = /^[1-5][0-9]{2}$/.test(given) ? describeStatus(Number(given)) : undefined;
+  const described = /^[1-5][0-9]{2}$/.test(given) ? describeStatus(Number(given), "command") : undefined;
   if (described === undefined) return undefined;
   const { status, message, causes, fix, codes } = described;
   const cause = causes.length > 0 ? `Likely: ${causes.join("; ")}.` : message;
@@ -129,4 +129,109 @@ export async function explainableNames(): Promise<string[]> {
   const probes = [...selectProbes({}), ...(await schemeProbes(undefined))];
   const ids = [...(await named()), ...(await schemeMistakes()), ...probes].map(({ id }) => id);
   return [...new Set([...errorCodes(), ...Object.keys(COMMAND_LINE), ...ids, ...Object.keys(EXITS)])];
+}
+
+/** A search gives no more: who gets a longer list needs another word. */
+const MOST_FOUND = 12;
+/** No name and no word is longer. */
+const LONGEST_SEARCH = 100;
+
+/** Something that has the words that were searched for. */
+export interface Hit {
+  readonly kind: Explained["kind"];
+  readonly name: string;
+  readonly scheme?: string;
+  /** The sentence in which the words stand. */
+  readonly says: string;
+}
+
+/** What an operating system, Node or a tool calls a thing, in the words of the codes. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "CONNECTION_FAILED",
+  ENOTFOUND: "CONNECTION_FAILED",
+  EAI_AGAIN: "CONNECTION_FAILED",
+  EHOSTUNREACH: "CONNECTION_FAILED",
+  ENETUNREACH: "CONNECTION_FAILED",
+  ECONNRESET: "CONNECTION_LOST",
+  EPIPE: "CONNECTION_LOST",
+  UND_ERR_SOCKET: "CONNECTION_LOST",
+  ETIMEDOUT: "TIMED_OUT",
+  ESOCKETTIMEDOUT: "TIMED_OUT",
+  UND_ERR_CONNECT_TIMEOUT: "TIMED_OUT",
+  UND_ERR_HEADERS_TIMEOUT: "TIMED_OUT",
+  UND_ERR_BODY_TIMEOUT: "TIMED_OUT",
+  DEPTH_ZERO_SELF_SIGNED_CERT: "TLS_FAILED",
+  SELF_SIGNED_CERT_IN_CHAIN: "TLS_FAILED",
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "TLS_FAILED",
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "TLS_FAILED",
+  CERT_HAS_EXPIRED: "TLS_FAILED",
+  ERR_TLS_CERT_ALTNAME_INVALID: "TLS_FAILED",
+  HPE_INVALID_CONSTANT: "RESPONSE_INVALID",
+  EPROTO: "RESPONSE_INVALID",
+  EADDRINUSE: "PORT_IN_USE",
+  EACCES: "FILE_UNREADABLE",
+  ENOENT: "FILE_UNREADABLE",
+  EROFS: "FILE_UNWRITABLE",
+  ENOSPC: "FILE_UNWRITABLE",
+};
+
+/** What has all the words of a text, in its name or its sentences: whole words before parts of words. */
+export async function searchExplanations(given: string, scheme?: string): Promise<readonly Hit[]> {
+  const words =
+    given
+      .slice(0, LONGEST_SEARCH)
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu) ?? [];
+  if (words.length === 0) return [];
+  const ranked: { readonly rank: number; readonly hit: Hit }[] = [];
+  const seen = new Set<string>();
+  for (const one of await everything(scheme)) {
+    const id = `${one.kind} ${one.scheme ?? ""} ${one.name}`;
+    if (seen.has(id)) continue;
+    seen.add(id);
+    const rank = rankOf(one, words);
+    const [cause] = one.explanation;
+    const of = one.scheme === undefined ? {} : { scheme: one.scheme };
+    if (rank !== undefined)
+      ranked.push({ rank, hit: { kind: one.kind, name: one.name, ...of, says: one.message ?? cause } });
+  }
+  return ranked
+    .sort((a, b) => a.rank - b.rank)
+    .slice(0, MOST_FOUND)
+    .map(({ hit }) => hit);
+}
+
+/** The code that stands for the name that a system has for an error. */
+export function codeOfOtherName(given: string): string | undefined {
+  const name = given.trim().toUpperCase();
+  return Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined;
+}
+
+/** 0 where the name has all words, 1 where the sentences have them as whole words, 2 as the beginnings of words. */
+function rankOf({ name, message = "", explanation, example = "" }: Explained, words: readonly string[]) {
+  const ofName = wordsOf(name);
+  const all = new Set([...ofName, ...[message, example, ...explanation].flatMap(wordsOf)]);
+  if (words.every((word) => ofName.includes(word))) return 0;
+  if (words.every((word) => all.has(word))) return 1;
+  const isBeginning = (word: string) => word.length > 2 && [...all].some((part) => part.startsWith(word));
+  return words.every(isBeginning) ? 2 : undefined;
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+}
+
+/** Every code, status, exit code, mistake and probe in words. */
+async function everything(scheme: string | undefined): Promise<readonly Explained[]> {
+  const ofSchemes = [
+    ...(await schemeMistakes(scheme)).map(inWords),
+    ...(await schemeProbes(scheme)).map(probeInWords),
+  ];
+  if (scheme !== undefined) return ofSchemes;
+  const { selectProbes } = await import("hookproof/probes");
+  const codes = [...errorCodes(), ...Object.keys(COMMAND_LINE)].flatMap((code) => findCode(code) ?? []);
+  const exits = Object.keys(EXITS).flatMap((exit) => findExit(exit) ?? []);
+  const statuses = Array.from({ length: 500 }, (_, index) => findStatus(String(index + 100)) ?? []).flat();
+  const mistakes = (await named()).map(inWords);
+  return [...codes, ...mistakes, ...selectProbes({}).map(probeInWords), ...statuses, ...exits, ...ofSchemes];
 }

@@ -47,7 +47,7 @@ function StepList({ steps }: { steps: readonly Step[] }) {
               <VisibleText text={step.seen} />
             </span>
           )}
-          <p>{step.rule}</p>
+          <p>{step.fact ?? step.rule}</p>
           {step.state === "failed" && (
             <dl>
               <Fact name="code" value={step.code} />

@@ -136,6 +136,8 @@ export interface Step {
   readonly state: "passed" | "failed" | "not-reached";
   /** What the step demands, in words. */
   readonly rule: string;
+  /** What was wrong, where it failed. */
+  readonly fact?: string;
   /** What the request had. */
   readonly seen?: string;
   /** What it should have been, where that is one value. */

@@ -97,7 +97,7 @@ function pairsOf(value: unknown): HeaderPair[] | undefined {
 function checkOf(value: JsonObject): Check | undefined {
   const { step, ok, rule } = value;
   if (typeof step !== "string" || typeof ok !== "boolean" || typeof rule !== "string") return undefined;
-  return { step, ok, rule, ...texts(value, "seen", "wanted", "code") } as Check;
+  return { step, ok, rule, ...texts(value, "fact", "seen", "wanted", "code") } as Check;
 }
 
 function mistakeOf(value: JsonObject): Mistake | undefined {

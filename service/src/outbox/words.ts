@@ -11,7 +11,7 @@ export function wordsOf({
   readonly code?: string | undefined;
   readonly receiverCode?: string | undefined;
 }): Words | undefined {
-  const described = describeCode(receiverCode ?? "") ?? describeCode(code ?? "");
+  const described = describeCode(receiverCode ?? "", "outbox") ?? describeCode(code ?? "", "outbox");
   if (!described) return undefined;
   const { code: known, message, cause, fix } = described;
   return { code: known, message, cause, fix };

@@ -10,13 +10,14 @@ export type UnknownRequest = Omit<HandledRequest, "listenerId">;
 
 const CODE = "LISTENER_UNKNOWN";
 const RULE = CHECKS.find(({ step }) => step === "listener")?.rule ?? "";
+const FACT = "There is no listener at this path.";
 
 /**
  * The answer wherever there is no listener, the same for every such path; what is left of the body is not waited
  * for. Gives the request and its answer.
  */
 export function answerUnknown(request: IncomingMessage, response: ServerResponse): UnknownRequest {
-  const body = JSON.stringify({ code: CODE, message: "There is no listener at this path." });
+  const body = JSON.stringify({ code: CODE, message: FACT });
   const headers: HeaderPair[] = [["Content-Type", "application/json; charset=utf-8"]];
   sendAnswer({ status: 404, headers, body }, request, response);
   // Express keeps the whole of it where it was mounted at a path of its own.
@@ -26,11 +27,12 @@ export function answerUnknown(request: IncomingMessage, response: ServerResponse
     ok: false,
     code: CODE,
     rule: RULE,
+    fact: FACT,
     seen: JSON.stringify(url.slice(0, 200)),
   };
   return {
     status: 404,
-    verdict: { ok: false, code: CODE, status: 404, detail: check.rule, checks: [check] },
+    verdict: { ok: false, code: CODE, status: 404, detail: FACT, checks: [check] },
     receivedAt: Date.now(),
     durationMs: 0,
     answer: { headers, body },

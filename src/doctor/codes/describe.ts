@@ -2,6 +2,7 @@
 import { CODES, type ErrorCode } from "../../core/errors.js";
 import { likelyCauses } from "../../schemes/access-governance/likely-causes.js";
 import { CODE_ADVICE } from "./code-advice.js";
+import { type SurfaceText, textFor } from "./surface.js";
 
 /** An error code of the library in words. */
 export interface CodeDescription {
@@ -34,6 +35,8 @@ export function errorCodes(): ErrorCode[] {
 /**
  * What an error code means, why it usually happens and what to do; `undefined` for a text that is no code.
  *
+ * @param surface where the words are read: in a program, on the command line, or on the page of an outbox
+ *
  * @example
  * ```ts
  * import { describeCode } from "hookproof/diagnose";
@@ -43,12 +46,15 @@ export function errorCodes(): ErrorCode[] {
  * described?.fix; // "Nothing to do: …"
  * ```
  */
-export function describeCode(code: string): CodeDescription | undefined {
+export function describeCode(
+  code: string,
+  surface: "library" | "command" | "outbox" = "library",
+): CodeDescription | undefined {
   if (!Object.hasOwn(CODES, code)) return undefined;
   const known = code as ErrorCode;
   const [status, message] = CODES[known];
   const [cause, fix] = CODE_ADVICE[known];
-  return { code: known, ...(status === 0 ? {} : { status }), message, cause, fix };
+  return { code: known, ...(status === 0 ? {} : { status }), message, cause, fix: textFor(surface, fix) };
 }
 
 /** A status of the service in words. */
@@ -69,6 +75,8 @@ export interface StatusDescription {
  * What a status of the service means, what usually leads to it and what to do; `undefined` for one that it never
  * answers.
  *
+ * @param surface where the words are read: in a program, on the command line, or on the page of an outbox
+ *
  * @example
  * ```ts
  * import { describeStatus } from "hookproof/diagnose";
@@ -76,7 +84,10 @@ export interface StatusDescription {
  * describeStatus(401)?.codes.includes("SIGNATURE_MISMATCH"); // true
  * ```
  */
-export function describeStatus(status: number): StatusDescription | undefined {
+export function describeStatus(
+  status: number,
+  surface: "library" | "command" | "outbox" = "library",
+): StatusDescription | undefined {
   const advice = STATUS_ADVICE[status];
   if (advice === undefined) return undefined;
   const [message, fix] = advice;
@@ -85,26 +96,42 @@ export function describeStatus(status: number): StatusDescription | undefined {
     status,
     message,
     causes: isRefusal ? likelyCauses(status) : [],
-    fix,
+    fix: textFor(surface, fix),
     codes: errorCodes().filter((code) => CODES[code][0] === status),
   };
 }
 
 const NOTHING = "Nothing to do.";
 
-const SAME_ID =
-  "Send the same event again later, with the same id and a fresh timestamp: createSender does it by itself.";
+const SAME_ID = {
+  library:
+    "Send the same event again later, with the same id and a fresh timestamp: createSender does it by itself.",
+  command: "Send the same event again later, with the same id and a fresh timestamp: hookproof replay last",
+  outbox: "Nothing to do: the outbox sends the event again by itself, with the same id.",
+};
 
 /** What each status of the service means to a sender, and what to do about it (specification 7). */
-const STATUS_ADVICE: Readonly<Record<number, readonly [message: string, fix: string]>> = {
+const STATUS_ADVICE: Readonly<Record<number, readonly [message: string, fix: SurfaceText]>> = {
   200: ["The event was accepted, and its automation is triggered.", NOTHING],
   400: [
     "A header, the timestamp or the body is not as it must be.",
-    "The code in the answer names it: hookproof explain <code>. hookproof doctor <url> compares the clocks.",
+    {
+      library:
+        "The code in the answer names it: describeCode(code). hookproof doctor <url> compares the clocks.",
+      command:
+        "The code in the answer names it: hookproof explain <code>. hookproof doctor <url> compares the clocks.",
+      outbox: "The code in the answer names it.",
+    },
   ],
   401: [
     "The signature or the token was refused, or is missing.",
-    "Look for the sender's mistake: hookproof events export last | hookproof verify - --secret-file <path>. If that accepts it, look for the listener's: hookproof test <url>.",
+    {
+      library:
+        "Look for the sender's mistake with diagnose of hookproof/diagnose. If it finds none, look for the listener's with runProbes of hookproof/probes.",
+      command:
+        "Look for the sender's mistake: hookproof events export last | hookproof verify - --secret-file <path>. If that accepts it, look for the listener's: hookproof test <url>.",
+      outbox: "Compare the listener's secret or key with the one in its settings; the outbox goes on trying.",
+    },
   ],
   403: [
     "The source address is not allowed.",

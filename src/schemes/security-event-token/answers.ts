@@ -120,6 +120,6 @@ export const answers: SchemeAnswers = {
   headers: [["Content-Language", "en"]],
   body(refusal) {
     const err = refusal && ERR_OF[refusal.code];
-    return err === undefined ? "" : JSON.stringify({ err, description: refusal?.rule });
+    return err === undefined ? "" : JSON.stringify({ err, description: refusal?.fact });
   },
 };

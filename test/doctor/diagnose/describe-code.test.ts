@@ -13,7 +13,7 @@ describe("codes in words", () => {
       status: 401,
       message: "The signature does not match.",
       cause: expect.stringContaining("another secret"),
-      fix: expect.stringContaining("hookproof verify"),
+      fix: "Capture the request and call diagnose of hookproof/diagnose: it names the mistake.",
     });
     expect(describeCode("TIMED_OUT")).not.toHaveProperty("status");
   });

@@ -1,0 +1,50 @@
+// `hookproof explain` searches the words of codes, mistakes, statuses and probes.
+import { describe, expect, it } from "vitest";
+import { codeOfOtherName, findExplanations, searchExplanations } from "../src/explain/find-explanation.js";
+
+const names = async (given: string, scheme?: string) =>
+  (await searchExplanations(given, scheme)).map(({ name }) => name);
+
+describe("a search for words", () => {
+  it.each([
+    ["decoded", "secret-base64url-decoded"],
+    ["refused port", "PORT_REFUSED"],
+    ["milliseconds", "timestamp-milliseconds"],
+    ["hex", "signature-hex"],
+    ["kubernetes secret", "secret-encoding-removed"],
+    ["Retry-After", "EVENT_IN_FLIGHT"],
+    ["certificat", "TLS_FAILED"],
+  ])("%s finds %s", async (given, name) => {
+    expect(await names(given)).toContain(name);
+  });
+
+  it("finds whole words in names first, and each thing once", async () => {
+    const found = await names("decoded");
+    expect(found[0]).toContain("decoded");
+    const hits = await searchExplanations("signature");
+    const ids = hits.map(({ kind, scheme, name }) => `${kind} ${scheme} ${name}`);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+
+  it("is bounded: a dozen, of a text of any length, and nothing for no words", async () => {
+    expect((await names("the")).length).toBe(12);
+    expect(await names("")).toEqual([]);
+    expect(await names("-- ;")).toEqual([]);
+    expect(await names("a".repeat(1_000_000))).toEqual([]);
+    expect(await names(`${"decoded ".repeat(100_000)}`)).toContain("secret-base64url-decoded");
+  });
+
+  it("looks in one scheme alone", async () => {
+    expect(await names("version", "standard-webhooks")).toContain("version-missing");
+    expect(await names("ECONNREFUSED", "standard-webhooks")).toEqual([]);
+  });
+
+  it("knows what systems call an error", async () => {
+    for (const name of ["ECONNREFUSED", "econnreset", " ETIMEDOUT", "CERT_HAS_EXPIRED", "EADDRINUSE"]) {
+      const code = codeOfOtherName(name) ?? "";
+      expect((await findExplanations(code))[0]?.kind, name).toBe("code");
+    }
+    for (const name of ["constructor", "__proto__", "", "EFOO"])
+      expect(codeOfOtherName(name)).toBeUndefined();
+  });
+});
