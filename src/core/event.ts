@@ -8,14 +8,22 @@ import { lossIn } from "./payload-loss.js";
 import { MAX_BODY_BYTES } from "./protocol.js";
 import { INSPECT } from "./shown.js";
 
-const OPTIONS = { eventId: 1 } as const;
+/**
+ * What an event's id may be. `uuid`: a UUID of version 4, as the Access Governance Service demands it. `own`: also any 1 to
+ * 256 visible ASCII characters, such as `msg_2b…`, for the other schemes.
+ */
+export type EventIdForm = "uuid" | "own";
+
+const OPTIONS = { eventId: 1, idForm: 1 } as const;
+
+const OWN_ID = /^[!-~]{1,256}$/;
 
 /** RFC 9562, section 5.4, with the variant of section 4.1. */
 const UUID_V4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
 
 /** One event: an id and the body's bytes, fixed before the first byte leaves. */
 export interface WebhookEvent {
-  /** UUID of version 4, in lower case: `Webhook-Event-Id`, and the claim `jti`. */
+  /** UUID of version 4, in lower case: `Webhook-Event-Id`, and the claim `jti`. An id of your own form where you asked for it. */
   readonly id: string;
   /** The exact bytes that are hashed, signed, stored and sent. */
   readonly body: Uint8Array;
@@ -30,6 +38,8 @@ export interface WebhookEvent {
  *
  * @param payload a JSON value, a JSON text, the UTF-8 bytes of one, or an event; at most 65,536 bytes
  * @param options.eventId an id of your own, UUID v4; a new one otherwise
+ * @param options.idForm `own` where `eventId` may have another form, such as `msg_2b…`; the schemes besides the default one
+ * send it
  * @throws {HookproofError} PAYLOAD_NOT_JSON, PAYLOAD_NOT_UTF8, PAYLOAD_TOO_LARGE or EVENT_ID_INVALID; EVENT_ID_REUSED
  * for a second id of an event
  *
@@ -41,12 +51,20 @@ export interface WebhookEvent {
  * event.body.length; // 43
  * ```
  */
-export function createEvent(payload: unknown, options: { eventId?: string | undefined } = {}): WebhookEvent {
+export function createEvent(
+  payload: unknown,
+  options: {
+    /** An id of your own, UUID v4; a new one otherwise. */
+    eventId?: string | undefined;
+    /** `own` where `eventId` may have another form; `uuid` by default. */
+    idForm?: "uuid" | "own" | undefined;
+  } = {},
+): WebhookEvent {
   checkOptions("createEvent", options, OPTIONS);
-  const { eventId } = options;
+  const { eventId, idForm } = options;
   const event = eventIn(payload);
-  if (!event) return new FixedEvent(eventIdOf(eventId), payloadBytes(payload));
-  if (eventId === undefined || eventIdOf(eventId) === event.id) return event;
+  if (!event) return new FixedEvent(eventIdOf(eventId, idForm), payloadBytes(payload));
+  if (eventId === undefined || eventIdOf(eventId, idForm) === event.id) return event;
   throw new HookproofError(
     "EVENT_ID_REUSED",
     "This event has an id already; a second id would make it a second event.",
@@ -58,10 +76,11 @@ export function eventIn(value: unknown): WebhookEvent | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (FixedEvent.is(value)) return value;
   const { id, body } = value as Partial<WebhookEvent>;
-  if (typeof id !== "string" || !isObject(body) || !isEventId(id)) return undefined;
+  if (typeof id !== "string" || !isObject(body) || !OWN_ID.test(id)) return undefined;
   if (Object.keys(value).length !== 2) return undefined;
-  if (body instanceof Uint8Array) return new FixedEvent(id.toLowerCase(), payloadBytes(body));
-  if (isBytesInJson(body))
+  // No payload holds bytes, so these two members are an event, whatever form its id has.
+  if (body instanceof Uint8Array) return new FixedEvent(eventIdOf(id, "own"), payloadBytes(body));
+  if (isEventId(id) && isBytesInJson(body))
     throw new HookproofError(
       "PAYLOAD_NOT_JSON",
       "The payload is an event that went through JSON, which made numbers of its body's bytes. Keep the body as bytes or as text, and send createEvent(body, { eventId: id }).",
@@ -104,12 +123,16 @@ class FixedEvent implements WebhookEvent {
   }
 }
 
-function eventIdOf(given: string | undefined): string {
+function eventIdOf(given: string | undefined, form: EventIdForm = "uuid"): string {
+  if (form !== "uuid" && form !== "own") throw new TypeError('idForm must be "uuid" or "own"');
   if (given === undefined) return newEventId();
   if (typeof given === "string" && isEventId(given)) return given.toLowerCase();
+  if (form === "own" && typeof given === "string" && OWN_ID.test(given)) return given;
   throw new HookproofError(
     "EVENT_ID_INVALID",
-    "eventId must be a UUID of version 4, such as newEventId() makes.",
+    form === "own"
+      ? "eventId must have 1 to 256 visible ASCII characters."
+      : 'eventId must be a UUID of version 4, such as newEventId() makes; another scheme than the default one takes other ids with idForm: "own".',
   );
 }
 

@@ -2,11 +2,17 @@
 import { decodeUtf8 } from "../core/bytes.js";
 import { CALLBACK_MS, within } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
-import { createEvent, eventIn, isBytes, type WebhookEvent } from "../core/event.js";
+import { createEvent, type EventIdForm, eventIn, isBytes, type WebhookEvent } from "../core/event.js";
 import { duplicateMember, roundedNumber } from "../core/json.js";
 import { andThen } from "../core/value-or-promise.js";
 import { issuesInWords, nameInWords } from "./issues.js";
 import type { StandardSchema } from "./standard-schema.js";
+
+/** The id that a caller chose for an event, if any. */
+interface GivenId {
+  readonly eventId: string | undefined;
+  readonly idForm?: EventIdForm | undefined;
+}
 
 /** The catalogue that each event was checked by. */
 const checkedBy = new WeakMap<WebhookEvent, object>();
@@ -30,16 +36,12 @@ export class Catalogue {
    *
    * @throws {HookproofError} EVENT_INVALID, TIMED_OUT, ABORTED, and what `createEvent` throws
    */
-  event(
-    payload: unknown,
-    eventId: string | undefined,
-    signal?: AbortSignal,
-  ): WebhookEvent | Promise<WebhookEvent> {
+  event(payload: unknown, id: GivenId, signal?: AbortSignal): WebhookEvent | Promise<WebhookEvent> {
     const made = eventIn(payload);
-    if (made) return this.#checked(made, eventId);
+    if (made) return this.#checked(made, id);
     const value = heldBy(payload);
     const fix = (output: unknown) => {
-      const event = createEvent(output, { eventId });
+      const event = createEvent(output, id);
       checkedBy.set(event, this.#given);
       return event;
     };
@@ -48,8 +50,8 @@ export class Catalogue {
   }
 
   /** An event whose bytes are fixed was checked when it was made, or is refused: its bytes must not change. */
-  #checked(event: WebhookEvent, eventId: string | undefined): WebhookEvent {
-    if (checkedBy.get(event) === this.#given) return createEvent(event, { eventId });
+  #checked(event: WebhookEvent, id: GivenId): WebhookEvent {
+    if (checkedBy.get(event) === this.#given) return createEvent(event, id);
     throw invalid(
       "The event was made without this catalogue: make it with sender.createEvent, or pass its payload.",
     );

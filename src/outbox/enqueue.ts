@@ -2,7 +2,7 @@
 import { sha256Base64url } from "#hash";
 import { type Clock, monotonicMs } from "../core/clock.js";
 import { type ErrorCode, HookproofError, messageOf } from "../core/errors.js";
-import { createEvent, type WebhookEvent } from "../core/event.js";
+import { createEvent, isEventId, type WebhookEvent } from "../core/event.js";
 import type { HeaderPair } from "../core/headers.js";
 import { checkOptions, type OptionNames } from "../core/options.js";
 import { andThen } from "../core/value-or-promise.js";
@@ -241,12 +241,17 @@ export class Enqueuer<Tx> {
     checkOptions("an event for the outbox", message, MESSAGE);
     const deliverAt = deliveryTime(message.deliverAt, clock);
     const plainEvents = ({ id, body }: WebhookEvent): PlainEvent[] => {
+      if (!isEventId(id))
+        throw new HookproofError(
+          "EVENT_ID_INVALID",
+          "An outbox keeps events under UUIDs of version 4: an event with an id of its own form is sent by a sender.",
+        );
       const digest = sha256Base64url(body);
       return listeners.map((listener) => ({
         plain: { id, listener, body, digest, orderingKey, traceparent, deliverAt },
       }));
     };
-    const event = catalogue ? catalogue.event(payload, eventId) : createEvent(payload, { eventId });
+    const event = catalogue ? catalogue.event(payload, { eventId }) : createEvent(payload, { eventId });
     return andThen(event, plainEvents);
   }
 

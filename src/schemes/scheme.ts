@@ -29,6 +29,11 @@ export interface Scheme {
    */
   readonly rememberedMs?: number;
   /**
+   * Whether the scheme can send an event id that is no UUID of version 4, but 1 to 256 other visible ASCII characters. By
+   * default it can send none.
+   */
+  takesEventId?(id: string): boolean;
+  /**
    * The form in which a listener's URL is signed and sent to; throws for one that the scheme does not allow. By default
    * any https URL without credentials and fragment, and http on loopback.
    */

@@ -12,6 +12,7 @@ import type { Observer } from "./observe.js";
 import { type RetryPolicy, retryPolicy } from "./retry-policy.js";
 import { inOrder } from "./send-many.js";
 import { SentIds } from "./sent-ids.js";
+import { withFitId } from "./sign-request.js";
 
 /** Options of `createSender`. */
 export interface SenderOptions<Events extends object = UntypedEvents> extends AttemptOptions {
@@ -50,11 +51,18 @@ const senderOptions = (): OptionNames<SenderOptions> => ({
 export interface SendOptions {
   /** An id of your own, UUID v4, when the same event may be sent again after a crash. */
   eventId?: string | undefined;
+  /**
+   * `own` where `eventId` may have another form, such as `msg_2b…`: 1 to 256 visible ASCII characters. Schemes besides the
+   * default one take it; `uuid` by default.
+   */
+  idForm?: "uuid" | "own" | undefined;
   /** Ends the delivery: `send` throws ABORTED. */
   signal?: AbortSignal | undefined;
 }
 
-const SEND_OPTIONS: OptionNames<SendOptions> = { eventId: 1, signal: ".addEventListener" };
+const SEND_OPTIONS: OptionNames<SendOptions> = { eventId: 1, idForm: 1, signal: ".addEventListener" };
+
+const EVENT_OPTIONS = { eventId: 1, idForm: 1 } as const;
 
 /** Options of `sendMany`. */
 export interface SendManyOptions {
@@ -109,7 +117,12 @@ export interface Sender<Events extends object = UntypedEvents> {
    */
   createEvent(
     payload: EventPayload<Events>,
-    options?: { readonly eventId?: string | undefined },
+    options?: {
+      /** An id of your own, UUID v4; a new one otherwise. */
+      readonly eventId?: string | undefined;
+      /** `own` where `eventId` may have another form that the scheme takes; `uuid` by default. */
+      readonly idForm?: "uuid" | "own" | undefined;
+    },
   ): Promise<WebhookEvent>;
 }
 
@@ -155,8 +168,12 @@ export function createSender<Events extends object = UntypedEvents>(
     send: (payload, sendOptions) => send(context, payload, sendOptions),
     trySend: (payload, sendOptions) => trySend(context, payload, sendOptions),
     sendMany: (payloads, manyOptions) => sendMany(context, payloads, manyOptions),
-    createEvent: async (payload, { eventId } = {}) =>
-      context.catalogue?.event(payload, eventId) ?? createEvent(payload, { eventId }),
+    createEvent: async (payload, eventOptions = {}) => {
+      checkOptions("createEvent", eventOptions, EVENT_OPTIONS);
+      const { eventId, idForm } = eventOptions;
+      const made = context.catalogue?.event(payload, { eventId, idForm });
+      return withFitId(context.scheme, (await made) ?? createEvent(payload, { eventId, idForm }));
+    },
   };
 }
 
@@ -167,14 +184,14 @@ interface SendContext extends DeliveryContext {
 
 async function send(context: SendContext, payload: unknown, options: SendOptions = {}): Promise<Receipt> {
   checkOptions("send", options, SEND_OPTIONS);
-  const { eventId, signal } = options;
+  const { eventId, idForm, signal } = options;
   const { sentIds, catalogue } = context;
   const event = catalogue
-    ? await catalogue.event(payload, eventId, signal)
-    : createEvent(payload, { eventId });
+    ? await catalogue.event(payload, { eventId, idForm }, signal)
+    : createEvent(payload, { eventId, idForm });
   // What a schema gives may be an event as well.
   if (eventId === undefined && !catalogue && !mayBeEvent(payload)) sentIds.addFresh(event);
-  else sentIds.addChosen(event);
+  else sentIds.addChosen(withFitId(context.scheme, event));
   return deliver(context, event, signal);
 }
 

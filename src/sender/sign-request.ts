@@ -1,7 +1,7 @@
 // Signs one request for other HTTP clients.
 import { type Clock, systemClock, unixSeconds } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
-import { eventIn, type WebhookEvent } from "../core/event.js";
+import { eventIn, isEventId, type WebhookEvent } from "../core/event.js";
 import { CONTENT_TYPE_HEADER, type HeaderPair } from "../core/headers.js";
 import { checkOptions } from "../core/options.js";
 import { timestampText } from "../core/protocol.js";
@@ -29,7 +29,7 @@ export interface SignedRequest {
  * Signs one request for people with their own HTTP client (specification 5.2), by the scheme of the signer. Sign again
  * for every attempt: a timestamp is good for 5 minutes. Do not follow redirects.
  *
- * @throws {HookproofError} LISTENER_URL_INVALID, TLS_REQUIRED, TIMESTAMP_INVALID, BASE_URL_MISMATCH, KEY_UNFIT or SIGNER_FAILED
+ * @throws {HookproofError} EVENT_ID_INVALID, LISTENER_URL_INVALID, TLS_REQUIRED, TIMESTAMP_INVALID, BASE_URL_MISMATCH, KEY_UNFIT or SIGNER_FAILED
  *
  * @example
  * ```ts
@@ -60,9 +60,10 @@ export async function signRequest(options: {
     clock: ".now",
   });
   const { signer, clock = systemClock } = options;
-  const event = eventIn(options.event);
-  if (!event)
+  const given = eventIn(options.event);
+  if (!given)
     throw new TypeError("event must be one of createEvent, or a copy of it with its id and its bytes");
+  const event = withFitId(signer.scheme, given);
   const url = targetUrl(signer.scheme, options.url);
   const timestamp = timestampText(options.timestamp ?? unixSeconds(clock));
   const unsigned = { url, timestamp, eventId: event.id, body: event.body };
@@ -75,6 +76,15 @@ export async function signRequest(options: {
     eventId: event.id,
     timestamp: Number(timestamp),
   };
+}
+
+/** An event whose id the scheme can send; EVENT_ID_INVALID for an id of a form that its receivers refuse. */
+export function withFitId(scheme: Scheme, event: WebhookEvent): WebhookEvent {
+  if (isEventId(event.id) || scheme.takesEventId?.(event.id) === true) return event;
+  throw new HookproofError(
+    "EVENT_ID_INVALID",
+    `The scheme ${scheme.name} cannot send the event id ${shown(event.id)}: ${scheme.takesEventId ? "its receivers take other forms alone" : "it must be a UUID of version 4"}.`,
+  );
 }
 
 /** A listener's URL in the form that the scheme signs. */

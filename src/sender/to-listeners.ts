@@ -20,6 +20,8 @@ export interface ListenerMessage<Events extends object = UntypedEvents> {
   readonly payload: EventPayload<Events>;
   /** An id of your own, UUID v4. */
   readonly eventId?: string | undefined;
+  /** `own` where `eventId` may have another form that the listener's scheme takes; `uuid` by default. */
+  readonly idForm?: "uuid" | "own" | undefined;
 }
 
 /** Options of the function `sendToListeners`. */
@@ -100,12 +102,12 @@ export function sendToListeners<Events extends object = UntypedEvents>(
   }
 
   return inOrder(messages, { concurrency, signal }, async (message): Promise<ListenerResult> => {
-    const { listener, payload, eventId } = Object(message) as ListenerMessage<Events>;
+    const { listener, payload, eventId, idForm } = Object(message) as ListenerMessage<Events>;
     if (typeof listener !== "string")
       throw new TypeError("a message must have a listener's name and a payload");
     try {
       const sender = await senderOf(listener);
-      return { listener, ...(await sender.trySend(payload, { eventId, signal })) };
+      return { listener, ...(await sender.trySend(payload, { eventId, idForm, signal })) };
     } catch (error) {
       if (!(error instanceof HookproofError)) throw error;
       senders.delete(listener); // it may be there the next time

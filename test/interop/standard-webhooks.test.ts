@@ -97,9 +97,9 @@ for (const name of ["standardwebhooks", "svix"]) {
         [`whsec_${loose}`, { loosePadding: true }, undefined],
         [`${loose}=`, { secretForm: "base64", loosePadding: true }, undefined],
       ] as const;
-      for (const headers of name === "svix" ? (["webhook", "svix"] as const) : (["webhook"] as const))
+      for (const headerNames of name === "svix" ? (["webhook", "svix"] as const) : (["webhook"] as const))
         for (const [secrets, form, theirs] of cases) {
-          const options = { secrets, headers, ...form };
+          const options = { secrets, headerNames, ...form };
           const event = createEvent({ text: "café" });
           const signer = standardWebhooksSigner(options);
           const request = await signRequest({ url: "https://hooks.example.com", signer, event });
@@ -108,13 +108,13 @@ for (const name of ["standardwebhooks", "svix"]) {
           expect(other.verify(text, request.headers)).toEqual({ text: "café" });
           const now = new Date();
           const lines = {
-            [`${headers}-id`]: "msg_1",
-            [`${headers}-timestamp`]: String(Math.floor(now.getTime() / 1000)),
-            [`${headers}-signature`]: other.sign("msg_1", now, text),
+            [`${headerNames}-id`]: "msg_1",
+            [`${headerNames}-timestamp`]: String(Math.floor(now.getTime() / 1000)),
+            [`${headerNames}-signature`]: other.sign("msg_1", now, text),
           };
           const receiver = createReceiver({ verifier: standardWebhooksVerifier(options) });
           const verdict = await receiver.verify({ method: "POST", url: "/", headers: lines, body: text });
-          expect(verdict.ok, JSON.stringify([headers, form])).toBe(true);
+          expect(verdict.ok, JSON.stringify([headerNames, form])).toBe(true);
         }
     });
   });

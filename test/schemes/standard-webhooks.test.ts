@@ -456,25 +456,25 @@ describe("what two sides may have agreed on otherwise", () => {
 
   it.each(["webhook", "svix", "x-webhook"] as const)(
     "headers named %s-id, and no others",
-    async (headers) => {
+    async (headerNames) => {
       const secrets = VECTOR.secret;
-      const request = await signed({ secrets, headers });
-      const own = ["id", "signature", "timestamp"].map((part) => `${headers}-${part}`);
+      const request = await signed({ secrets, headerNames });
+      const own = ["id", "signature", "timestamp"].map((part) => `${headerNames}-${part}`);
       expect(
         Object.keys(request.headers)
           .filter((name) => /-(?:id|signature|timestamp)$/.test(name))
           .sort(),
       ).toEqual(own);
       for (const other of ["webhook", "svix", "x-webhook"] as const) {
-        const verdict = await accepts(request, { secrets, headers: other });
-        expect(verdict.ok).toBe(other === headers);
+        const verdict = await accepts(request, { secrets, headerNames: other });
+        expect(verdict.ok).toBe(other === headerNames);
         if (!verdict.ok)
           expect(verdict.checks.at(-1)).toMatchObject({
             step: "event-id",
             rule: expect.stringContaining(`${other}-id is one text`),
           });
       }
-      expect((await accepts(request, { secrets })).ok).toBe(headers === "webhook");
+      expect((await accepts(request, { secrets })).ok).toBe(headerNames === "webhook");
     },
   );
 
@@ -482,7 +482,7 @@ describe("what two sides may have agreed on otherwise", () => {
     const sender = (name: string) =>
       createSender({
         url: URL,
-        signer: standardWebhooksSigner({ secrets: VECTOR.secret, headers: "svix" }),
+        signer: standardWebhooksSigner({ secrets: VECTOR.secret, headerNames: "svix" }),
         headers: { [name]: "x" },
       });
     expect(() => sender("Svix-Id")).toThrow(/svix-id/i);
@@ -549,7 +549,7 @@ describe("what two sides may have agreed on otherwise", () => {
       /not whsec_ and base64/,
     ],
     ["another form", { secrets: encoded, secretForm: "hex" }, /"prefixed", "base64", "raw"/],
-    ["other headers", { secrets: VECTOR.secret, headers: "stripe" }, /"webhook", "svix", "x-webhook"/],
+    ["other headers", { secrets: VECTOR.secret, headerNames: "stripe" }, /"webhook", "svix", "x-webhook"/],
     [
       "loose padding of what is not decoded",
       { secrets: encoded, secretForm: "raw", loosePadding: true },

@@ -5,13 +5,19 @@ import type { Args, Command, Flag } from "../command.js";
 import { foundSettings, knownProfiles, projectFile } from "../config/config.js";
 import { checkProfileName, editConfig } from "../config/config-file.js";
 import { isAddress, type SettingValue, type SettingValues } from "../config/settings.js";
-import { CREDENTIAL_FLAGS, REACH_FLAGS } from "../credentials/flags.js";
+import { CREDENTIAL_FLAGS, REACH_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
 import { originOf } from "../credentials/origin-rule.js";
 import { type SecretOwner, storedSecrets, storeSecrets } from "../credentials/stored-secrets.js";
 import { storableTarget } from "../credentials/typed-target.js";
 import { CliError, didYouMean, EXIT, usageError } from "../failure.js";
 import type { Io } from "../io.js";
-import { configuredScheme, SCHEME_EXAMPLES, SCHEME_FLAGS, schemeOf } from "../schemes/chosen-scheme.js";
+import {
+  configuredScheme,
+  SCHEME_EXAMPLES,
+  SCHEME_FLAGS,
+  schemeOf,
+  schemeSettings,
+} from "../schemes/chosen-scheme.js";
 
 /** The flag for which of the two files is changed. */
 const EDIT_FLAGS = {
@@ -92,6 +98,7 @@ export const profileAdd: Command = {
   flags: {
     target: { type: "string", value: "<url|:port>", describe: "the listener's URL, or :4400" },
     ...CREDENTIAL_FLAGS,
+    kid: SIGNING_FLAGS.kid,
     ...SCHEME_FLAGS,
     jwks: {
       type: "string",
@@ -194,6 +201,7 @@ function settingsOf(args: Args, configPath: string): SettingValues {
       ? args.texts("secret-file").map((file) => placed(file) ?? file)
       : undefined,
     key: /[/\\]|\.(?:json|jwk)$/.test(own("key") ?? "") ? placed(own("key")) : own("key"),
+    kid: own("kid"),
     store: placed(own("store")),
     baseUrl,
     ca: placed(own("ca")),
@@ -204,9 +212,7 @@ function settingsOf(args: Args, configPath: string): SettingValues {
       ? args.texts("header-file").map((file) => placed(file) ?? file)
       : undefined,
     scheme: own("scheme"),
-    issuer: own("issuer"),
-    audience: own("audience"),
-    keyId: own("key-id"),
+    ...schemeSettings(own),
     jwks: isAddress("jwks", own("jwks") ?? "") ? own("jwks") : placed(own("jwks")),
     timeout: own("timeout"),
     retries: retries === undefined ? undefined : Number(retries),

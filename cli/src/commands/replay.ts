@@ -243,7 +243,7 @@ async function replaySameId(context: Context, record: Replayed): Promise<number>
   const { out, io } = context;
   const body = Buffer.from(record.bodyBase64, "base64");
   const target = await replayTarget(context, record);
-  const event = createEvent(body, { eventId: record.eventId });
+  const event = createEvent(body, { eventId: record.eventId, idForm: "own" });
   describeRequest(out, { ...target, eventId: event.id, timestamp: Math.floor(Date.now() / 1000), body });
   const started = performance.now();
   const { status, outcome, attempts } = await createSender(await senderOptions(context, target)).send(event, {

@@ -114,7 +114,16 @@ export const send: Command = {
 };
 
 /** Flags of a single event, which a batch does not look at, and the other way round. */
-const OF_ONE_EVENT = ["curl", "dry-run", "event", "event-id", "expect", "fail-on-duplicate", "set"];
+const OF_ONE_EVENT = [
+  "curl",
+  "dry-run",
+  "event",
+  "event-id",
+  "expect",
+  "fail-on-duplicate",
+  "id-form",
+  "set",
+];
 const OF_A_BATCH = ["by-listener", "concurrency"];
 
 function refuseWhatIsIdle(args: Args): void {

@@ -47,6 +47,11 @@ export const SETTINGS = {
     flag: "key",
     describe: "the kid of a key in the store, or a file with a private JWK",
   },
+  kid: {
+    kind: "text",
+    env: "HOOKPROOF_KID",
+    describe: "where key is a file: the key's id in the key set, as a PEM has none",
+  },
   store: { kind: "path", env: "HOOKPROOF_STORE", flag: "store", describe: "the key store's folder" },
   baseUrl: {
     kind: "text",
@@ -103,6 +108,27 @@ export const SETTINGS = {
     flag: "key-id",
     describe: "the name of a shared secret, the parameter keyid",
   },
+  headerNames: {
+    kind: "choice",
+    choices: ["webhook", "svix", "x-webhook"],
+    env: "HOOKPROOF_HEADER_NAMES",
+    flag: "header-names",
+    describe: "what stands before -id in the names of the scheme's headers, where they differ",
+  },
+  secretForm: {
+    kind: "choice",
+    choices: ["prefixed", "base64", "raw"],
+    env: "HOOKPROOF_SECRET_FORM",
+    flag: "secret-form",
+    describe: "how the scheme's secret is written, where it differs",
+  },
+  padding: {
+    kind: "choice",
+    choices: ["strict", "loose"],
+    env: "HOOKPROOF_PADDING",
+    flag: "padding",
+    describe: "whether base64 of the scheme's secret may have wrong padding or last bits",
+  },
   jwks: {
     kind: "path",
     address: /^https?:/,
@@ -143,6 +169,7 @@ export const TOGETHER: ReadonlySet<string> = new Set([
   "method",
   "secretFiles",
   "key",
+  "kid",
   "store",
   "baseUrl",
   "ca",
@@ -154,6 +181,9 @@ export const TOGETHER: ReadonlySet<string> = new Set([
   "issuer",
   "audience",
   "keyId",
+  "headerNames",
+  "secretForm",
+  "padding",
   "jwks",
   "outbox",
 ]);

@@ -286,7 +286,9 @@ async function jwtCredential(
   if (remembered === undefined)
     requireInside(config, "key", { code: "SECRET_FILE_OUTSIDE", what: "key", flag: "--key" });
   const given = remembered?.key ?? config.text("key");
-  const kid = args.text("kid") ?? remembered?.kid;
+  // The profile's kid is that of the profile's key.
+  const profiled = remembered === undefined && !args.isGiven("key") ? config.text("kid") : undefined;
+  const kid = args.text("kid") ?? remembered?.kid ?? profiled;
   const key = await signingKey(store, given, kid);
   const baseUrl = args.text("base-url") ?? remembered?.baseUrl ?? config.text("baseUrl");
   return {

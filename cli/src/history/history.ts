@@ -35,7 +35,9 @@ export async function remember(io: Io, out: Output, records: readonly HistoryRec
 /** The record of an event id, or of the last event. */
 export async function recall(io: Io, out: Output, which: string): Promise<HistoryRecord> {
   const records = await readHistory(io, out);
-  const found = records.findLast(({ eventId }) => which === "last" || eventId === which.toLowerCase());
+  const found = records.findLast(
+    ({ eventId }) => which === "last" || [which, which.toLowerCase()].includes(eventId),
+  );
   if (found) return found;
   throw new CliError(
     EXIT.setup,

@@ -27,8 +27,7 @@ export interface ChosenScheme extends CliScheme {
 export function configuredScheme(config: Config): SchemeSettings | undefined {
   const name = config.text("scheme");
   if (name === undefined) return undefined;
-  const text = (setting: "issuer" | "audience" | "keyId") => config.text(setting);
-  return { name, issuer: text("issuer"), audience: text("audience"), keyId: text("keyId") };
+  return { name, ...eachSetting((_flag, setting) => config.text(setting)) };
 }
 
 /** The scheme that the flags name, or else `known`: that of a profile, a local listener or an event that was sent. */
@@ -47,12 +46,7 @@ export function schemeOf(args: Args, known?: SchemeSettings): ChosenScheme | und
       `It knows ${SCHEME_NAMES.join(", ")}.`,
     );
   const kept = known?.name === name ? known : undefined;
-  const settings = {
-    name,
-    issuer: args.text("issuer") ?? kept?.issuer,
-    audience: args.text("audience") ?? kept?.audience,
-    keyId: args.text("key-id") ?? kept?.keyId,
-  };
+  const settings = { name, ...eachSetting((flag, setting) => args.text(flag) ?? kept?.[setting]) };
   const given = withoutUndefined(settings);
   return { ...scheme, settings, settingsFor: (url) => ({ ...scheme.local(url), ...given }) };
 }
@@ -67,7 +61,32 @@ function withoutUndefined(settings: SchemeSettings): SchemeSettings {
   return { name, ...Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined)) };
 }
 
-const FLAGS = ["issuer", "audience", "key-id"] as const satisfies readonly SchemeFlag[];
+/** Each flag with the setting that it is. */
+const SETTING_OF = {
+  issuer: "issuer",
+  audience: "audience",
+  "key-id": "keyId",
+  "header-names": "headerNames",
+  "secret-form": "secretForm",
+  padding: "padding",
+} as const satisfies Record<SchemeFlag, keyof SchemeSettings>;
+
+const FLAGS = Object.keys(SETTING_OF) as SchemeFlag[];
+
+type OwnSetting = (typeof SETTING_OF)[SchemeFlag];
+
+/** The settings of all schemes, each as the function gives it. */
+function eachSetting(textOf: (flag: SchemeFlag, setting: OwnSetting) => string | undefined) {
+  const entries = FLAGS.map((flag) => [SETTING_OF[flag], textOf(flag, SETTING_OF[flag])]);
+  return Object.fromEntries(entries) as Record<OwnSetting, string | undefined>;
+}
+
+/** The settings that the flags of schemes give, for a profile. */
+export function schemeSettings(
+  own: (flag: string) => string | undefined,
+): Record<string, string | undefined> {
+  return eachSetting((flag) => own(flag));
+}
 
 /** Refuses a proof that the scheme does not have, and one that lacks a flag it needs. */
 export function requireProof({ settings, proofs, flags }: ChosenScheme, proof: Proof): void {
@@ -79,8 +98,9 @@ export function requireProof({ settings, proofs, flags }: ChosenScheme, proof: P
           `${scheme} signs with a key, not with a secret.`,
           "Name a key with --key <kid|file>; hookproof keys generate makes one.",
         );
-  const given = { issuer: settings.issuer, audience: settings.audience, "key-id": settings.keyId };
-  const missing = FLAGS.find((flag) => flags[flag]?.proofs.includes(proof) && given[flag] === undefined);
+  const missing = FLAGS.find(
+    (flag) => flags[flag]?.proofs.includes(proof) && settings[SETTING_OF[flag]] === undefined,
+  );
   if (missing !== undefined) throw usageError(`${scheme} needs --${missing}.`, flags[missing]?.meaning);
 }
 
@@ -131,7 +151,7 @@ export function checkedScheme(args: Args, config: Config): { title: string; prob
 export async function probesOf(name: string, filter: ProbeFilter = {}) {
   const { probed, newSecret, local } = SCHEMES[name] as CliScheme;
   const url = "https://listener.invalid/";
-  const secret = await newSecret?.();
+  const secret = await newSecret?.({});
   const proof = secret === undefined ? { key: await anyKey() } : { secrets: [secret] };
   const { schemeProbes, schemeProbeTarget } = await import("hookproof/probes");
   return schemeProbes(await schemeProbeTarget(probed(url, { ...local(url), ...proof })), filter);
@@ -180,7 +200,7 @@ export const SCHEME_FLAGS = {
 function ofSchemes(): Record<SchemeFlag, Flag> {
   const rows = Object.values(SCHEMES).flatMap(({ flags }) => Object.entries(flags));
   return Object.fromEntries(
-    rows.map(([name, { value, describe }]) => [name, { type: "string", value, describe }]),
+    rows.map(([name, { value, choices, describe }]) => [name, { type: "string", value, choices, describe }]),
   ) as Record<SchemeFlag, Flag>;
 }
 

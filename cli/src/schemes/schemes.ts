@@ -18,6 +18,12 @@ export interface SchemeSettings {
   readonly issuer?: string | undefined;
   readonly audience?: string | undefined;
   readonly keyId?: string | undefined;
+  /** How Standard Webhooks' headers are named: what stands before `-id`. */
+  readonly headerNames?: string | undefined;
+  /** How a secret of Standard Webhooks is written. */
+  readonly secretForm?: string | undefined;
+  /** `loose` where base64 of a secret may have wrong padding or last bits. */
+  readonly padding?: string | undefined;
 }
 
 /** What a command has to sign with: secrets or a key, and the settings. */
@@ -45,11 +51,12 @@ export type Proof = "secret" | "key";
 interface SchemeOption {
   /** The proofs that do not work without. */
   readonly proofs: readonly Proof[];
-  /** What stands in the help for its value, and of it. */
-  readonly value: string;
+  /** What stands in the help for its value, or which values there are, and what it is. */
+  readonly value?: string;
+  readonly choices?: readonly string[];
   readonly describe: string;
   /** What it is, for somebody who has left it out. */
-  readonly meaning: string;
+  readonly meaning?: string;
 }
 
 /** A scheme besides the default one, as the commands use it. */
@@ -67,7 +74,7 @@ export interface CliScheme {
   /** What a local listener expects where no flag says it; `url` is its own. */
   local(url: string): Omit<SchemeSettings, "name">;
   /** Makes a secret for a local listener; absent for a scheme that has none. */
-  newSecret?(): Promise<string>;
+  newSecret?(agreed: Pick<SchemeSettings, "secretForm">): Promise<string>;
   /** The flag of a payload that the scheme can sign, where not every one will do. */
   readonly sample?: string;
   /** What a refused secret should have been. */
@@ -92,19 +99,44 @@ export const SCHEMES: Readonly<Record<string, CliScheme>> = {
   "standard-webhooks": {
     title: "Standard Webhooks",
     proofs: ["secret"],
-    flags: {},
+    flags: {
+      "header-names": {
+        proofs: [],
+        choices: ["webhook", "svix", "x-webhook"],
+        describe: "with --scheme standard-webhooks: what stands before -id in the headers' names",
+      },
+      "secret-form": {
+        proofs: [],
+        choices: ["prefixed", "base64", "raw"],
+        describe: "with --scheme standard-webhooks: how the secret is written; raw: its text is the key",
+      },
+      padding: {
+        proofs: [],
+        choices: ["strict", "loose"],
+        describe: "with --scheme standard-webhooks: loose takes base64 with wrong padding or last bits",
+      },
+    },
     answersCopiesAlike: true,
     local: () => ({}),
-    newSecret: async () => (await import("hookproof/standard-webhooks")).generateStandardSecret(),
-    secretHint: "Give the secret as the other side shows it, with its prefix.",
-    signer: async ({ secrets = [] }) =>
-      (await import("hookproof/standard-webhooks")).standardWebhooksSigner({ secrets }),
-    verifier: async ({ secrets = [] }) =>
-      (await import("hookproof/standard-webhooks")).standardWebhooksVerifier({ secrets }),
+    async newSecret({ secretForm = "prefixed" }) {
+      const secret = (await import("hookproof/standard-webhooks")).generateStandardSecret();
+      return secretForm === "prefixed" ? secret : secret.replace("whsec_", "");
+    },
+    secretHint:
+      "Give the secret as the other side shows it. One without whsec_ needs --secret-form base64 or raw, and base64 that no encoder writes --padding loose.",
+    signer: async (signing) =>
+      (await import("hookproof/standard-webhooks")).standardWebhooksSigner(standardForms(signing)),
+    verifier: async (verifying) =>
+      (await import("hookproof/standard-webhooks")).standardWebhooksVerifier(standardForms(verifying)),
     scheme: "standard-webhooks",
-    probed: (url, { secrets = [] }) => ({ scheme: "standard-webhooks", url, secrets }),
-    question: (request, { secrets = [] }) => ({ scheme: "standard-webhooks", request, secrets }),
-    signedAt: ({ headers }) => [headerOf(headers, "webhook-timestamp")],
+    probed: (url, signing) => ({ scheme: "standard-webhooks", url, ...standardForms(signing) }),
+    question: (request, verifying) => ({
+      scheme: "standard-webhooks",
+      request,
+      ...standardForms(verifying),
+    }),
+    signedAt: ({ headers }) =>
+      ["webhook", "svix", "x-webhook"].map((prefix) => headerOf(headers, `${prefix}-timestamp`)),
   },
   set: {
     title: "security event tokens",
@@ -186,6 +218,16 @@ export const SCHEMES: Readonly<Record<string, CliScheme>> = {
   },
 };
 
+/** What sender and receiver of Standard Webhooks agree on, in the library's words; the choices are the flags'. */
+function standardForms({ secrets = [], headerNames, secretForm, padding }: Signing | Verifying) {
+  return {
+    secrets,
+    headerNames: headerNames as "webhook" | "svix" | "x-webhook" | undefined,
+    secretForm: secretForm as "prefixed" | "base64" | "raw" | undefined,
+    loosePadding: padding === undefined ? undefined : padding === "loose",
+  };
+}
+
 /** What signs HTTP message signatures: a secret with its name, or a key. */
 function keyOrSecret({ secrets: [secret] = [], key, keyId = "" }: Signing) {
   return secret === undefined ? { key: key as SigningKey } : { secret, keyId };
@@ -209,7 +251,7 @@ function parameterOf(input: string, written: RegExp): string | undefined {
 const CREATED = /; ?created=(?:"([^"]{0,64})"|([^;,"]{1,64}))/;
 const EXPIRES = /; ?expires=(?:"([^"]{0,64})"|([^;,"]{1,64}))/;
 
-export type SchemeFlag = "issuer" | "audience" | "key-id";
+export type SchemeFlag = "issuer" | "audience" | "key-id" | "header-names" | "secret-form" | "padding";
 
 /** The names of all schemes besides the default one. */
 export const SCHEME_NAMES: readonly string[] = Object.keys(SCHEMES);

@@ -17,7 +17,12 @@ export const EVENT_FLAGS = {
     describe: "the body: JSON text, a file, or standard input",
     completes: "file",
   },
-  "event-id": { type: "string", value: "<uuid>", describe: "an id of your own (UUID v4)" },
+  "event-id": { type: "string", value: "<id>", describe: "an id of your own: UUID v4, or see --id-form" },
+  "id-form": {
+    type: "string",
+    choices: ["uuid", "own"],
+    describe: "own: --event-id may be 1 to 256 visible ASCII characters, for another scheme",
+  },
   timestamp: { type: "string", value: "<unix|+10m|-6m>", describe: "sign as if it were that time" },
 } as const satisfies Record<string, Flag>;
 
@@ -40,6 +45,8 @@ export async function payloadOf(io: Io, data: string): Promise<string | Uint8Arr
   return data.startsWith("@") ? readUnmarked(io, data.slice(1)) : data;
 }
 
+const NEW_ID = "Leave it out for a new one.";
+
 /** The event of `--data` and `--event-id`; what is wrong with them is said in the words of a command line. */
 export function eventOf(
   { args }: Pick<Context, "args">,
@@ -47,17 +54,21 @@ export function eventOf(
   data: string,
 ): WebhookEvent {
   const eventId = args.text("event-id");
+  const idForm = args.text("id-form") as "uuid" | "own" | undefined;
   try {
-    return createEvent(payload, { eventId });
+    return createEvent(payload, { eventId, idForm });
   } catch (error) {
     if (!(error instanceof HookproofError)) throw error;
     if (error.code === "EVENT_ID_INVALID")
       throw new CliError(
         EXIT.usage,
         error.code,
-        `--event-id must be a UUID of version 4, not ${JSON.stringify(eventId)}.`,
+        idForm === "own"
+          ? `--event-id must have 1 to 256 visible ASCII characters, unlike ${JSON.stringify(eventId?.slice(0, 300))}.`
+          : `--event-id must be a UUID of version 4, not ${JSON.stringify(eventId)}.`,
         {
-          hint: "Leave it out for a new one.",
+          hint:
+            idForm === "own" ? NEW_ID : `${NEW_ID} Other schemes take ids of your own with --id-form own.`,
         },
       );
     if (error.code !== "PAYLOAD_NOT_JSON") throw error;

@@ -102,9 +102,10 @@ async function* messagesOf(lines: AsyncIterable<string>): AsyncIterable<Listener
 
 function messageOf(line: string): ListenerMessage | undefined {
   try {
-    const { listener, payload, eventId } = readExact(line) as Partial<ListenerMessage>;
+    const { listener, payload, eventId, idForm } = readExact(line) as Partial<ListenerMessage>;
     const isComplete = typeof listener === "string" && payload !== undefined;
-    return isComplete ? { listener, payload: writeExact(payload), eventId } : undefined;
+    if (!isComplete || ![undefined, "uuid", "own"].includes(idForm)) return undefined;
+    return { listener, payload: writeExact(payload), eventId, idForm };
   } catch {
     return undefined;
   }

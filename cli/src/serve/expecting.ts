@@ -84,7 +84,7 @@ async function ofScheme(
   const isOwn = configuredScheme(config)?.name === scheme.settings.name && !args.isGiven("scheme");
   const isGiven = isOwn || args.isGiven("secret-file") || io.env.HOOKPROOF_SECRET !== undefined;
   const found = keys || !isGiven ? undefined : await ownSecrets(context);
-  const secrets = keys ? [] : (found ?? [(await scheme.newSecret?.()) ?? ""]);
+  const secrets = keys ? [] : (found ?? [(await scheme.newSecret?.(scheme.settings)) ?? ""]);
   const verifyingAt = ({ id, baseUrl }: Place) => {
     const url = `${baseUrl}/api/v1/webhooks/incoming/${id}`;
     return { ...scheme.settingsFor(url), url, keys, secrets };

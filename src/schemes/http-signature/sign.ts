@@ -123,6 +123,7 @@ export function httpSignature(eventIdHeader: string): Scheme {
     name: "http-signature",
     contentType: "application/json",
     proof: "attempt",
+    takesEventId: () => true,
     ownHeaders: ["signature", "signature-input", "content-digest", eventIdHeader],
     headers: ({ eventId }) => [[eventIdHeader, eventId]],
     classify,

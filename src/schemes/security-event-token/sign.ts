@@ -17,6 +17,7 @@ export const securityEventToken: Scheme = {
   name: "security-event-token",
   contentType: `application/${SET_TYP}`,
   proof: "event",
+  takesEventId: () => true,
   ownHeaders: ["accept"],
   headers: () => [["Accept", "application/json"]],
   classify,

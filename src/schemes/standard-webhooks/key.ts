@@ -21,9 +21,9 @@ export interface HeaderNames {
 }
 
 /** @throws {TypeError} for names that there are not */
-export function headerNames(prefix: StandardWebhooksHeaders = "webhook"): HeaderNames {
+export function namesOf(prefix: StandardWebhooksHeaders = "webhook"): HeaderNames {
   if (!PREFIXES.includes(prefix))
-    throw new TypeError(`headers must be ${PREFIXES.map((one) => JSON.stringify(one)).join(", ")}`);
+    throw new TypeError(`headerNames must be ${PREFIXES.map((one) => JSON.stringify(one)).join(", ")}`);
   return { prefix, id: `${prefix}-id`, timestamp: `${prefix}-timestamp`, signature: `${prefix}-signature` };
 }
 

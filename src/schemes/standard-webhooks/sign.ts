@@ -11,14 +11,12 @@ import type { Scheme, Signer, UnsignedRequest } from "../scheme.js";
 import {
   checkSecretOptions,
   type HeaderNames,
-  headerNames,
   invalid,
   lengthWarnings,
+  namesOf,
   readKey,
   type StandardWebhooksSecretOptions,
 } from "./key.js";
-
-export const { id: ID_HEADER, timestamp: TIMESTAMP_HEADER, signature: SIGNATURE_HEADER } = headerNames();
 
 /** Standard Webhooks 1.0: symmetric signatures (`v1`), asymmetric ones (`v1a`), or both in one header. */
 export function standardWebhooksScheme(names: HeaderNames): Scheme {
@@ -27,6 +25,7 @@ export function standardWebhooksScheme(names: HeaderNames): Scheme {
     contentType: "application/json",
     proof: "attempt",
     ownHeaders: [`${names.prefix}-*`],
+    takesEventId: (id) => !id.includes("."), // which ends the id in what is signed
     headers: ({ eventId, timestamp }) => [
       [names.id, eventId],
       [names.timestamp, timestamp],
@@ -78,11 +77,11 @@ export type StandardWebhooksSecrets = string | readonly string[];
  * If you give a function, such as one that reads a vault, the signer calls it at every attempt. Keep its answer for as long
  * as it may be old.
  *
- * Where the other side differs from the specification, say how: `headers` for Svix's or other names of the headers,
+ * Where the other side differs from the specification, say how: `headerNames` for Svix's or other names of the headers,
  * `secretForm` and `loosePadding` for secrets that are written otherwise. Nothing is guessed.
  *
  * @param options.secrets `whsec_` or `whsk_` and base64: one, several, or a function that gives them
- * @param options.headers `webhook` (the default), `svix` or `x-webhook`: what stands before `-id`
+ * @param options.headerNames `webhook` (the default), `svix` or `x-webhook`: what stands before `-id`
  * @param options.secretForm `prefixed` (the default), `base64` or `raw`
  * @param options.loosePadding whether base64 with wrong padding or last bits is taken
  * @throws {HookproofError} SECRET_INVALID. An attempt fails with SIGNER_FAILED if your function fails
@@ -102,7 +101,7 @@ export function standardWebhooksSigner(options: {
   /** `whsec_` or `whsk_` and base64: one, several during a rotation, or a function that gives them. */
   secrets: StandardWebhooksSecrets | (() => StandardWebhooksSecrets | Promise<StandardWebhooksSecrets>);
   /** How the headers are named: what stands before `-id`; `webhook` by default. */
-  headers?: "webhook" | "svix" | "x-webhook" | undefined;
+  headerNames?: "webhook" | "svix" | "x-webhook" | undefined;
   /**
    * How the secrets are written: `prefixed`, by default, with `whsec_`, `whsk_` or `whpk_` and base64; `base64`, that of a
    * shared secret without a prefix; `raw`, a shared secret whose text is the key, letter by letter.
@@ -116,13 +115,13 @@ export function standardWebhooksSigner(options: {
 }): Signer {
   checkOptions("standardWebhooksSigner", options, {
     secrets: 1,
-    headers: "string",
+    headerNames: "string",
     secretForm: "string",
     loosePadding: "boolean",
   });
-  const { secrets, headers } = options;
+  const { secrets, headerNames } = options;
   checkSecretOptions(options);
-  const names = headerNames(headers);
+  const names = namesOf(headerNames);
   const scheme = standardWebhooksScheme(names);
   const shown = "Signer { scheme: 'standard-webhooks', secrets: [redacted] }";
   if (typeof secrets === "function") {

@@ -14,7 +14,7 @@ import type { UnverifiedRequest, Verification, Verifier } from "../scheme.js";
 import {
   checkSecretOptions,
   type HeaderNames,
-  headerNames,
+  namesOf,
   readKey,
   type StandardWebhooksSecretOptions,
 } from "./key.js";
@@ -76,7 +76,7 @@ type Made = ReturnType<typeof madeFor>;
  * @param options.secrets `whsec_…` for `v1`, `whpk_…` for `v1a`; of several, each is accepted
  * @param options.toleranceSeconds how far the timestamp may be from the receiver's time, in either direction; 300 by default, at most
  * 3 days, as ids are remembered for 7
- * @param options.headers `webhook` (the default), `svix` or `x-webhook`: what stands before `-id`. Headers of other names
+ * @param options.headerNames `webhook` (the default), `svix` or `x-webhook`: what stands before `-id`. Headers of other names
  * are not looked at
  * @param options.secretForm `prefixed` (the default), `base64` or `raw`
  * @param options.loosePadding whether base64 with wrong padding or last bits is taken
@@ -100,7 +100,7 @@ export function standardWebhooksVerifier(options: {
   /** How far the timestamp may be from the receiver's time, in either direction; 300 by default. */
   toleranceSeconds?: number | undefined;
   /** How the headers are named: what stands before `-id`; `webhook` by default. Others are not looked at. */
-  headers?: "webhook" | "svix" | "x-webhook" | undefined;
+  headerNames?: "webhook" | "svix" | "x-webhook" | undefined;
   /**
    * How the secrets are written: `prefixed`, by default, with `whsec_`, `whsk_` or `whpk_` and base64; `base64`, that of a
    * shared secret without a prefix; `raw`, a shared secret whose text is the key, letter by letter.
@@ -115,15 +115,15 @@ export function standardWebhooksVerifier(options: {
   checkOptions("standardWebhooksVerifier", options, {
     secrets: 1,
     toleranceSeconds: "number",
-    headers: "string",
+    headerNames: "string",
     secretForm: "string",
     loosePadding: "boolean",
   });
-  const { secrets, toleranceSeconds = TIMESTAMP_TOLERANCE_SECONDS, headers } = options;
+  const { secrets, toleranceSeconds = TIMESTAMP_TOLERANCE_SECONDS, headerNames } = options;
   checkSecretOptions(options);
   if (!(toleranceSeconds >= 0 && toleranceSeconds <= MOST_TOLERANCE_SECONDS))
     throw new RangeError(`toleranceSeconds must be 0 to ${MOST_TOLERANCE_SECONDS}`);
-  const made = madeFor(headerNames(headers));
+  const made = madeFor(namesOf(headerNames));
   const keys = keysOf(listOf(secrets), options);
   return {
     scheme: standardWebhooksScheme(made.names),

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { mistakesOf } from "../../kit/mistakes-of.js";
 
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -121,6 +121,54 @@ it.each<[what: string, ids: string[], names: [string, string, string]]>([
   const headers = Object.fromEntries(names.map((name, place) => [name, values[place] as string]));
   const found = await mistakesOf("standard-webhooks", { secrets: secret, headers, body });
   expect(found.map((one) => one.id)).toEqual(ids);
+});
+
+describe("what two sides have agreed on otherwise", () => {
+  const values = [id, timestamp, base64(mac(decoded, right))];
+  const named = (prefix: string) =>
+    Object.fromEntries(
+      ["id", "timestamp", "signature"].map((part, n) => [`${prefix}-${part}`, values[n] as string]),
+    );
+
+  it.each(["svix", "x-webhook"] as const)(
+    "headers named %s-id are right, and others misnamed",
+    async (names) => {
+      const agreed = { secrets: secret, headerNames: names, body };
+      expect(await mistakesOf("standard-webhooks", { ...agreed, headers: named(names) })).toEqual([]);
+      const [found] = await mistakesOf("standard-webhooks", { ...agreed, headers: named("webhook") });
+      expect(found).toMatchObject({
+        id: "header-misnamed",
+        message: expect.stringContaining("There is webhook-id, webhook-timestamp, webhook-signature."),
+        fix: expect.stringContaining(
+          `Send ${names}-id, ${names}-timestamp and ${names}-signature, each once.`,
+        ),
+      });
+    },
+  );
+
+  it("secrets without a prefix: what was not decoded is found all the same", async () => {
+    const agreed = {
+      secrets: secret.slice(6),
+      secretForm: "base64",
+      headers: named("webhook"),
+      body,
+    } as const;
+    expect(await mistakesOf("standard-webhooks", agreed)).toEqual([]);
+    const wrong = base64(mac(secret.slice(6), right));
+    const headers = { ...named("webhook"), "webhook-signature": wrong };
+    const found = await mistakesOf("standard-webhooks", { ...agreed, headers });
+    expect(found.map((one) => one.id)).toEqual(["secret-not-decoded"]);
+  });
+
+  it("raw secrets and loose padding", async () => {
+    const raw = "a secret whose text is the key";
+    const headers = { ...named("webhook"), "webhook-signature": base64(mac(raw, right)) };
+    expect(await mistakesOf("standard-webhooks", { secrets: raw, secretForm: "raw", headers, body })).toEqual(
+      [],
+    );
+    const loose = { secrets: `${secret}==`, loosePadding: true, headers: named("webhook"), body };
+    expect(await mistakesOf("standard-webhooks", loose)).toEqual([]);
+  });
 });
 
 it("of signatures that are right or random, no cause is given", async () => {

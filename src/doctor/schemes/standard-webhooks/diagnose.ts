@@ -2,12 +2,14 @@
 import { hmacOf } from "#hash";
 import { bodyBytes, decodeBase64url, encodeBase64 } from "../../../core/bytes.js";
 import { type HeadersInput, receivedHeaders } from "../../../core/headers.js";
-import { readKey } from "../../../schemes/standard-webhooks/key.js";
 import {
-  listOf,
-  type StandardWebhooksSecrets,
-  TIMESTAMP_HEADER,
-} from "../../../schemes/standard-webhooks/sign.js";
+  checkSecretOptions,
+  type HeaderNames,
+  namesOf,
+  readKey,
+  type StandardWebhooksSecretOptions,
+} from "../../../schemes/standard-webhooks/key.js";
+import { listOf, type StandardWebhooksSecrets } from "../../../schemes/standard-webhooks/sign.js";
 import { once, workBudget } from "../../diagnose/search.js";
 import { catalogueOf, type Mistake, type MistakeRow } from "../../rows/mistake.js";
 import { choices, firstFound, mistakesFound, mistakesOf } from "../../rows/run.js";
@@ -43,6 +45,12 @@ export interface StandardWebhooksInput {
   };
   /** `whsec_…`: one, or several. */
   readonly secrets: StandardWebhooksSecrets;
+  /** How the headers are named: what stands before `-id`; `webhook` by default. */
+  readonly headerNames?: "webhook" | "svix" | "x-webhook" | undefined;
+  /** How the secrets are written: `prefixed` by default. */
+  readonly secretForm?: "prefixed" | "base64" | "raw" | undefined;
+  /** Also takes base64 with wrong padding or last bits; `false` by default. */
+  readonly loosePadding?: boolean | undefined;
 }
 
 /**
@@ -50,16 +58,48 @@ export interface StandardWebhooksInput {
  * one is right. Where nothing gives it, that is said with what was tried.
  */
 export function diagnosed({
-  request: { headers, body = "" },
+  request,
   secrets,
+  headerNames,
+  ...agreed
 }: StandardWebhooksInput): readonly Mistake[] {
+  const names = namesOf(headerNames);
+  const made = mistakesIn(request, canonical(listOf(secrets), agreed), names);
+  return names.prefix === "webhook" ? made : made.map((one) => namedAs(names, one));
+}
+
+/** The secrets as the specification writes them, whatever was agreed on. */
+function canonical(secrets: readonly string[], agreed: StandardWebhooksSecretOptions): readonly string[] {
+  checkSecretOptions(agreed);
+  const { secretForm = "prefixed", loosePadding = false } = agreed;
+  if (secretForm === "prefixed" && !loosePadding) return secrets;
+  return secrets.map((text) => {
+    const { kind, bytes } = readKey(text, agreed);
+    const prefix = { symmetric: "whsec_", private: "whsk_", public: "whpk_" }[kind];
+    return `${prefix}${encodeBase64(bytes)}`;
+  });
+}
+
+/** A mistake in the words of headers with other names. What was received under which name is told as it is. */
+function namedAs({ prefix }: HeaderNames, mistake: Mistake): Mistake {
+  const named = (text: string) =>
+    text.replace(/(?<![\w-])webhook-(?=\*|id|timestamp|signature)/g, `${prefix}-`);
+  const { id, message, fix } = mistake;
+  return { ...mistake, message: id === "header-misnamed" ? message : named(message), fix: named(fix) };
+}
+
+function mistakesIn(
+  { headers, body = "" }: StandardWebhooksInput["request"],
+  secrets: readonly string[],
+  names: HeaderNames,
+): readonly Mistake[] {
   const received = receivedHeaders(headers);
-  const texts = listOf(secrets).map((text) => ({ text, kind: readKey(text).kind }));
-  const found = foundHeaders(received, new Set(texts.map(({ kind }) => kind)));
+  const texts = secrets.map((text) => ({ text, kind: readKey(text).kind }));
+  const found = foundHeaders(received, new Set(texts.map(({ kind }) => kind)), names);
   const [id, timestamp, list] = found.values;
   const inHeaders = [
     ...mistakesFound(HEADER_MISTAKES, found),
-    ...(received.all(TIMESTAMP_HEADER).length === 1 ? firstFound(TIME_MISTAKES, timestamp) : []),
+    ...(received.all(names.timestamp).length === 1 ? firstFound(TIME_MISTAKES, timestamp) : []),
   ];
   const symmetric = texts
     .flatMap(({ text, kind }) => (kind === "symmetric" ? text : []))

@@ -1,15 +1,14 @@
 // Rows of what the headers of Standard Webhooks show by themselves.
 import type { ReceivedHeaders } from "../../../core/headers.js";
-import { ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER } from "../../../schemes/standard-webhooks/sign.js";
+import type { HeaderNames } from "../../../schemes/standard-webhooks/key.js";
 import type { FoundMistake } from "../../rows/mistake.js";
-
-const NAMES = [ID_HEADER, TIMESTAMP_HEADER, SIGNATURE_HEADER] as const;
 
 const THREE = "Send webhook-id, webhook-timestamp and webhook-signature, each once.";
 
 /** Other names of each header, of other services and of drafts. */
 const OTHER_NAMES: readonly (readonly string[])[] = [
   [
+    "webhook-id",
     "svix-id",
     "x-webhook-id",
     "webhook-event-id",
@@ -20,6 +19,7 @@ const OTHER_NAMES: readonly (readonly string[])[] = [
     "msg-id",
   ],
   [
+    "webhook-timestamp",
     "svix-timestamp",
     "x-webhook-timestamp",
     "x-svix-timestamp",
@@ -28,6 +28,7 @@ const OTHER_NAMES: readonly (readonly string[])[] = [
     "x-webhook-request-timestamp",
   ],
   [
+    "webhook-signature",
     "svix-signature",
     "x-webhook-signature",
     "x-svix-signature",
@@ -50,10 +51,15 @@ export interface FoundHeaders {
 }
 
 /** Reads the three headers; a name of another service counts where the right one is not there. */
-export function foundHeaders(received: ReceivedHeaders, kinds: ReadonlySet<string>): FoundHeaders {
+export function foundHeaders(
+  received: ReceivedHeaders,
+  kinds: ReadonlySet<string>,
+  { id, timestamp, signature }: HeaderNames,
+): FoundHeaders {
+  const names = [id, timestamp, signature];
   const renamed: string[] = [];
   const missing: string[] = [];
-  const values = NAMES.map((name, place) => {
+  const values = names.map((name, place) => {
     const [own] = received.all(name);
     if (own !== undefined) return own;
     const other = OTHER_NAMES[place]?.find((one) => received.all(one).length > 0);
@@ -61,7 +67,7 @@ export function foundHeaders(received: ReceivedHeaders, kinds: ReadonlySet<strin
     else renamed.push(other);
     return other === undefined ? "" : (received.all(other)[0] ?? "");
   });
-  const twice = NAMES.filter((name) => received.all(name).length > 1);
+  const twice = names.filter((name) => received.all(name).length > 1);
   return { values: values as unknown as FoundHeaders["values"], renamed, missing, twice, kinds };
 }
 
@@ -72,7 +78,7 @@ export const HEADER_MISTAKES: readonly FoundMistake<FoundHeaders>[] = [
     title: "Headers of Svix",
     message:
       "The request has the headers svix-id, svix-timestamp and svix-signature. This scheme has webhook-*.",
-    fix: `${THREE} Where the sender is Svix itself, its requests have both names, or a receiver of Svix reads them.`,
+    fix: `${THREE} Where the sender is Svix itself, agree on its names: headerNames: "svix" for the verifier, --header-names svix on the command line.`,
     find: ({ renamed }) => renamed.some((name) => name.includes("svix-")),
   },
   {

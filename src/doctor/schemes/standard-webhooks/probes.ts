@@ -1,8 +1,7 @@
 // The probes of Standard Webhooks.
+import { namesOf } from "../../../schemes/standard-webhooks/key.js";
 import {
   generateStandardSecret,
-  ID_HEADER,
-  SIGNATURE_HEADER,
   type StandardWebhooksSecrets,
   standardWebhooksSigner,
 } from "../../../schemes/standard-webhooks/sign.js";
@@ -20,30 +19,38 @@ export interface StandardWebhooksSetup {
   readonly url: string;
   /** `whsec_…`: one, or several. */
   readonly secrets: StandardWebhooksSecrets;
+  /** How the headers are named: what stands before `-id`; `webhook` by default. */
+  readonly headerNames?: "webhook" | "svix" | "x-webhook" | undefined;
+  /** How the secrets are written: `prefixed` by default. */
+  readonly secretForm?: "prefixed" | "base64" | "raw" | undefined;
+  /** Also takes base64 with wrong padding or last bits; `false` by default. */
+  readonly loosePadding?: boolean | undefined;
 }
 
 /** What a listener of Standard Webhooks is probed with. */
-export function probeTarget({ url, secrets }: StandardWebhooksSetup): SchemeProbeTarget {
+export function probeTarget({ scheme: _, url, ...agreed }: StandardWebhooksSetup): SchemeProbeTarget {
+  const { headerNames } = agreed;
+  const names = namesOf(headerNames);
   return {
     url,
-    signer: standardWebhooksSigner({ secrets }),
+    signer: standardWebhooksSigner(agreed),
     specification: "Standard Webhooks",
-    wrongSigners: [otherKey(standardWebhooksSigner({ secrets: generateStandardSecret() }))],
+    wrongSigners: [otherKey(standardWebhooksSigner({ secrets: generateStandardSecret(), headerNames }))],
     wrongChanges: [
       changedProbe(
         "version-unknown",
         "a signature of an unknown version",
-        changedHeader(SIGNATURE_HEADER, (value) => value.replace("v1,", "v9,")),
+        changedHeader(names.signature, (value) => value.replace("v1,", "v9,")),
       ),
       changedProbe(
         "many-wrong-signatures",
         "a list of 100 wrong signatures",
-        changedHeader(SIGNATURE_HEADER, () => manyWrong),
+        changedHeader(names.signature, () => manyWrong),
       ),
       changedProbe(
         "id-changed",
         "another id than was signed",
-        changedHeader(ID_HEADER, () => "msg_other"),
+        changedHeader(names.id, () => "msg_other"),
       ),
     ],
   };
