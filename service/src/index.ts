@@ -7,6 +7,8 @@ export {
 } from "./api/example-routes.js";
 export { FAULT_OPERATION_IDS, OPERATION_IDS, type OperationId } from "./api/operations.js";
 export type { Role } from "./auth/principal.js";
+export type { CelFunction, CelFunctions, CelOptions } from "./automations/cel-functions.js";
+export type { CelTypeName } from "./automations/look-ups.js";
 export type { Step, StepResult, StepStatus } from "./automations/run-steps.js";
 export type { StepFailure, StepFailureCode } from "./automations/step-failure.js";
 export type { Json, Templates } from "./automations/template.js";

@@ -13,6 +13,8 @@ const OPTIONS: Readonly<Record<keyof ServiceOptions, RegExp>> = {
   attemptLimits: /^attemptLimits/,
   baseUrl: /^baseUrl /,
   behaviour: /^behaviour|profile/,
+  celFunctions: /^celFunctions/,
+  celNamespace: /^celNamespace /,
   client: /^client/,
   clock: /^clock/,
   controlToken: /^controlToken /,

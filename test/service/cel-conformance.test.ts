@@ -20,7 +20,7 @@ afterAll(() => expressions.stop());
 
 /** What an expression gives, as JSON, which has no zero below zero; no value where it fails. */
 async function given(expression: string): Promise<unknown> {
-  const outcome = await expressions.values({ context: "{}", automationId: "any" }, [expression]);
+  const outcome = await expressions.values({ context: "{}", automationId: "any", now: 0 }, [expression]);
   return outcome.ok ? { value: asJson(JSON.parse(outcome.value[0] as string)) } : { error: true };
 }
 

@@ -21,13 +21,13 @@ it("five automations that hang hold up none of 45 others, and nothing that is ch
   let settled = 0;
   const hung = Array.from({ length: 5 }, (_, index) =>
     expressions
-      .values({ context: hanging, automationId: `hangs-${index}` }, [HANGING])
+      .values({ context: hanging, automationId: `hangs-${index}`, now: 0 }, [HANGING])
       .catch((error: Error) => error.message)
       .finally(() => settled++),
   );
   for (let round = 0; round < 4; round++) {
     const values = Array.from({ length: 45 }, (_, index) =>
-      expressions.values({ context: `{"n":${index}}`, automationId: `other-${index}` }, ["ctx.n"]),
+      expressions.values({ context: `{"n":${index}}`, automationId: `other-${index}`, now: 0 }, ["ctx.n"]),
     );
     expect(await Promise.all(values)).toEqual(
       Array.from({ length: 45 }, (_, index) => ({ ok: true, value: [String(index)] })),
@@ -43,7 +43,7 @@ it("five automations that hang hold up none of 45 others, and nothing that is ch
 it("an automation that had to be ended holds up itself only, and is quick again when it is", async () => {
   const expressions = createExpressions({ timeoutMs: 1_500 });
   const evaluated = (context: string, expression: string) =>
-    expressions.values({ context, automationId: "one" }, [expression]);
+    expressions.values({ context, automationId: "one", now: 0 }, [expression]);
   expect(await evaluated(hanging, HANGING)).toMatchObject({ failure: { code: "EXPRESSION_TIMEOUT" } });
   expect(await evaluated("{}", "1")).toEqual({ ok: true, value: ["1"] });
   expect(await evaluated("{}", "2")).toEqual({ ok: true, value: ["2"] });
@@ -54,7 +54,7 @@ it("what takes longer than most begins anew, and has its value", async () => {
   const expressions = createExpressions();
   const context = JSON.stringify({ trigger: { list: new Array(700).fill(1) } });
   const slow = "ctx.trigger.list.all(a, ctx.trigger.list.all(b, a == b))";
-  const values = [1, 2].map(() => expressions.values({ context, automationId: "slow" }, [slow]));
+  const values = [1, 2].map(() => expressions.values({ context, automationId: "slow", now: 0 }, [slow]));
   expect(await Promise.all(values)).toEqual(new Array(2).fill({ ok: true, value: ["true"] }));
   await expressions.stop();
 });

@@ -36,7 +36,7 @@ function peaksOfCelProcesses(): number[] {
 
 /** An evaluation for an automation of its own, which nothing is known of. */
 let automations = 0;
-const evaluation = (context = CONTEXT) => ({ context, automationId: `automation-${automations++}` });
+const evaluation = (context = CONTEXT) => ({ context, automationId: `automation-${automations++}`, now: 0 });
 
 async function value(expression: string, context = CONTEXT, by = expressions): Promise<unknown> {
   const outcome = await by.values(evaluation(context), [expression]);

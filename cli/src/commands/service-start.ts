@@ -11,6 +11,8 @@ import { stopped } from "../io.js";
 import { countOf, inertJson } from "../output.js";
 import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../serve/inspecting.js";
 import {
+  AUTOMATION_FLAGS,
+  automationOptions,
   bucketOf,
   clientSecret,
   clientSecretFile,
@@ -19,7 +21,6 @@ import {
   DATABASE_FLAG,
   DEFAULT_CLIENT,
   databaseFile,
-  KEY_SETS_FLAG,
   onDatabase,
   SEED_FLAGS,
   seedProgress,
@@ -84,7 +85,7 @@ export const serviceStart: Command = {
       describe: "a file to write its addresses to, as JSON, once it is ready",
       completes: "file",
     },
-    ...KEY_SETS_FLAG,
+    ...AUTOMATION_FLAGS,
     ...INSPECTOR_FLAGS,
     ...SERVING_FLAGS,
   },
@@ -104,6 +105,7 @@ export const serviceStart: Command = {
     const s3 = bucketOf(io);
     const db = databaseFile(io, args);
     const limits = tokenLimits(args);
+    const automations = automationOptions(args);
     const latencyMs = latencyOf(args);
     const access = { cors: corsOf(args), wireNames: wireNamesOf(args), unknownFields: unknownFieldsOf(args) };
     const newFiles = [clientSecretFile(db), controlTokenFile(db)].filter((file) => !existsSync(file));
@@ -127,7 +129,7 @@ export const serviceStart: Command = {
             clock,
             faults,
             latencyMs,
-            allowInsecure: args.flag("allow-insecure-jwks"),
+            ...automations,
             log: logOf(context, counts),
           }),
         ),

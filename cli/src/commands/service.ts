@@ -6,11 +6,12 @@ import { EXIT } from "../failure.js";
 import { countOf } from "../output.js";
 import { askControl, BASE_URL_FLAG, baseUrlOf, CONTROL_FLAGS } from "../serve/control-client.js";
 import {
+  AUTOMATION_FLAGS,
+  automationOptions,
   bucketOf,
   DATABASE_FLAG,
   databaseFile,
   fillDatabase,
-  KEY_SETS_FLAG,
   onDatabase,
   SEED_FLAGS,
   sourceOf,
@@ -24,7 +25,7 @@ export const serviceSeed: Command = {
   flags: {
     ...DATABASE_FLAG,
     ...SEED_FLAGS,
-    ...KEY_SETS_FLAG,
+    ...AUTOMATION_FLAGS,
     replace: { type: "boolean", describe: "replace the data of a database that has some" },
   },
   examples: [
@@ -43,7 +44,7 @@ export const serviceSeed: Command = {
       ...source,
       db,
       replace: args.flag("replace"),
-      allowInsecure: args.flag("allow-insecure-jwks"),
+      ...automationOptions(args),
     });
     out.document({ type: "seed", ok: true, db, users });
     out.line(db);
@@ -59,7 +60,7 @@ export const serviceReset: Command = {
   details: "The service may be running.",
   flags: {
     ...DATABASE_FLAG,
-    ...KEY_SETS_FLAG,
+    ...AUTOMATION_FLAGS,
     yes: { type: "boolean", alias: "y", describe: "do not ask; changes since then are lost" },
     all: { type: "boolean", describe: "faults, clock and journal of the running service too" },
     ...BASE_URL_FLAG,
@@ -89,7 +90,7 @@ export const serviceReset: Command = {
     }
     const { resetDatabase } = await import("hookproof-service");
     const progress = startProgress(io, global.quiet, undefined);
-    const options = { db, s3: bucketOf(io), allowInsecure: args.flag("allow-insecure-jwks") };
+    const options = { db, s3: bucketOf(io), ...automationOptions(args) };
     await onDatabase(() => resetDatabase(options)).finally(() => progress.finish());
     out.document({ type: "reset", ok: true, db });
     out.line(db);

@@ -38,13 +38,33 @@ export const SEED_FLAGS = {
   },
 } as const satisfies Record<string, Flag>;
 
-/** The flag of every command that loads a state, as an automation of it may name a key set. */
-export const KEY_SETS_FLAG = {
+/** The flags of every command that loads a state: what an automation of it may name. */
+export const AUTOMATION_FLAGS = {
   "allow-insecure-jwks": {
     type: "boolean",
     describe: "allow key sets at private addresses, for development",
   },
+  "cel-namespace": {
+    type: "string",
+    value: "<name>",
+    describe: "what stands before look-ups in expressions, such as acme: acme.directory.users.v1.GetByID",
+  },
 } as const satisfies Record<string, Flag>;
+
+/** What the flags let automations name. */
+export function automationOptions(args: Args): { allowInsecure: boolean; celNamespace: string | undefined } {
+  const celNamespace = args.text("cel-namespace");
+  if (
+    celNamespace !== undefined &&
+    !/^(?!(?:ctx|in|true|false|null|has)(?:\.|$))[A-Za-z_]\w{0,63}(?:\.[A-Za-z_]\w{0,63}){0,9}$/.test(
+      celNamespace,
+    )
+  )
+    throw usageError(
+      `--cel-namespace must be a name, or names with dots between them, such as acme, not ${JSON.stringify(celNamespace)}.`,
+    );
+  return { allowInsecure: args.flag("allow-insecure-jwks"), celNamespace };
+}
 
 /** The database of the command line; the folder of the user's own database is made if it is missing. */
 export function databaseFile(io: Io, args: Args): string {

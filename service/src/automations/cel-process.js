@@ -6,13 +6,19 @@ import { isCelError } from "@bufbuild/cel";
 import { mistakesIn } from "./cel/check.js";
 import { evaluatedTree } from "./cel/environment.js";
 import { Failure, isTooLarge } from "./cel/failure.js";
+import { beginLookUps, wantedLookUps } from "./cel/look-ups.js";
 import { parsed } from "./cel/parse.js";
 import { celValue, jsonValue } from "./cel/values.js";
+
+/** Ends an evaluation that needs what the service has to look up. */
+class Wanting extends Error {}
 
 function evaluated(expression, ctx) {
   const value = evaluatedTree(parsed(expression).tree, { ctx });
   if (!isCelError(value)) return value;
   if (isTooLarge(value)) throw value;
+  // A value is right without what a look-up would have given, as `true || …` is; an error may not be.
+  if (wantedLookUps().length > 0) throw new Wanting();
   const isMissing = /^field not found|^index \S+ out of bounds/.test(value.message);
   const shown = expression.length > 100 ? `${expression.slice(0, 100)}…` : expression;
   throw new Failure(isMissing ? "FIELD_MISSING" : "EXPRESSION_FAILED", `${shown}: ${value.message}`);
@@ -78,6 +84,7 @@ const script = new vm.Script("answerRequest()");
 process.on("message", (message) => {
   request = message;
   setBusy(1);
+  beginLookUps(message);
   const before = process.cpuUsage();
   const usedMs = () => {
     const { user, system } = process.cpuUsage(before);
@@ -87,7 +94,8 @@ process.on("message", (message) => {
     const value = script.runInThisContext({ timeout: message.timeoutMs });
     process.send({ value, usedMs: usedMs() });
   } catch (error) {
-    process.send({ failure: failureOf(error, message.timeoutMs), usedMs: usedMs() });
+    if (error instanceof Wanting) process.send({ wanted: wantedLookUps(), usedMs: usedMs() });
+    else process.send({ failure: failureOf(error, message.timeoutMs), usedMs: usedMs() });
   } finally {
     setBusy(0);
   }

@@ -1,10 +1,12 @@
 // A queue over some processes that evaluate expressions.
+
 import {
   type Answer,
   type ExpressionProcess,
   type Request,
   startExpressionProcess,
 } from "./expression-process.js";
+import type { Signature } from "./look-ups.js";
 
 /** Some processes that take requests from one queue, and are started when there is more than they can take. */
 export interface Lane {
@@ -20,6 +22,8 @@ export interface LaneOptions {
   readonly size: number;
   /** How much they give way to other processes of the machine: 0 to 19. */
   readonly niceness: number;
+  /** The functions that the service answers. */
+  readonly signatures: readonly Signature[];
 }
 
 interface Job {
@@ -29,7 +33,7 @@ interface Job {
 }
 
 /** A lane without a process: the first one is started by the first request. */
-export function createLane({ size, niceness }: LaneOptions): Lane {
+export function createLane({ size, niceness, signatures }: LaneOptions): Lane {
   const waiting: Job[] = [];
   const processes = new Set<ExpressionProcess>();
   const idle: ExpressionProcess[] = [];
@@ -47,7 +51,7 @@ export function createLane({ size, niceness }: LaneOptions): Lane {
   }
 
   async function startProcess(): Promise<void> {
-    const process = startExpressionProcess(niceness);
+    const process = startExpressionProcess(niceness, signatures);
     processes.add(process);
     starting += 1;
     try {

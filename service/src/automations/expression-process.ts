@@ -1,6 +1,7 @@
 // One process that evaluates expressions, one at a time.
 import { type ChildProcess, fork } from "node:child_process";
 import { setPriority } from "node:os";
+import type { Signature, Wanted } from "./look-ups.js";
 import type { Outcome, StepFailure } from "./step-failure.js";
 
 /** A process that does not answer this long after it should have is ended: it is short of memory, or stopped. */
@@ -16,6 +17,8 @@ export type Request = Readonly<Record<string, unknown>> & { readonly timeoutMs: 
 /** What came of a request. */
 export interface Answer {
   readonly outcome: Outcome<never>;
+  /** What has to be looked up before there is an outcome, by keys: to be asked again with what was found. */
+  readonly wanted?: readonly (readonly [key: string, wanted: Wanted])[] | undefined;
   /** How much processor time it took, in milliseconds; infinite if the process ended over it. */
   readonly usedMs: number;
 }
@@ -31,9 +34,16 @@ export interface ExpressionProcess {
   stop(): Promise<void>;
 }
 
-/** @param niceness how much the process gives way to others: 0 not at all, 19 always */
-export function startExpressionProcess(niceness: number): ExpressionProcess {
-  const child = fork(new URL("./cel-process.js", import.meta.url), [String(MAX_MEMORY_MB * 2 ** 20)], {
+/**
+ * @param niceness how much the process gives way to others: 0 not at all, 19 always
+ * @param signatures the functions that the service answers
+ */
+export function startExpressionProcess(
+  niceness: number,
+  signatures: readonly Signature[],
+): ExpressionProcess {
+  const memory = String(MAX_MEMORY_MB * 2 ** 20);
+  const child = fork(new URL("./cel-process.js", import.meta.url), [memory, JSON.stringify(signatures)], {
     execArgv: [`--max-old-space-size=${MAX_HEAP_MB}`],
     // The library reads the parts of a time in the zone of its process.
     env: { TZ: "UTC" },
@@ -102,6 +112,11 @@ const TOO_MUCH: StepFailure = {
 function answerOf(message: unknown): Answer {
   if (message === undefined)
     return { outcome: { ok: false, failure: TOO_MUCH }, usedMs: Number.POSITIVE_INFINITY };
-  const { value, failure, usedMs } = message as { value?: never; failure?: StepFailure; usedMs: number };
-  return { outcome: failure ? { ok: false, failure } : { ok: true, value: value as never }, usedMs };
+  const { value, failure, wanted, usedMs } = message as {
+    value?: never;
+    failure?: StepFailure;
+    wanted?: Answer["wanted"];
+    usedMs: number;
+  };
+  return { outcome: failure ? { ok: false, failure } : { ok: true, value: value as never }, wanted, usedMs };
 }

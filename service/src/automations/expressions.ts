@@ -1,7 +1,9 @@
 // Evaluates CEL in processes of its own.
+
 import { createLane, type Lane } from "./expression-lane.js";
 import type { Answer } from "./expression-process.js";
-import type { Outcome } from "./step-failure.js";
+import type { Found, LookUps } from "./look-ups.js";
+import type { Outcome, StepFailure } from "./step-failure.js";
 
 /** An evaluation ends after this long, whatever it is doing. */
 const TIMEOUT_MS = 5_000;
@@ -22,6 +24,8 @@ const LAST = LANES.length - 1;
 const TRIES = 2;
 /** The JSON of all values of a step, in characters: as much as four of the largest bodies. */
 const MAX_RESULT_LENGTH = 262_144;
+/** The JSON of everything that the look-ups of an evaluation give, in characters. */
+const MAX_FOUND_LENGTH = 2 ** 22;
 /** For how many automations it is remembered that they are not quick. */
 const MAX_KNOWN = 10_000;
 
@@ -45,8 +49,17 @@ export interface Expressions {
 export interface Evaluation {
   /** The JSON of `ctx`. */
   readonly context: string;
+  /** What `now()` is, in milliseconds since the epoch. */
+  readonly now: number;
   /** The automation that the expressions belong to: how long they took decides what they hold up next time. */
   readonly automationId: string;
+}
+
+/** Options of `createExpressions`. */
+export interface ExpressionsOptions {
+  readonly timeoutMs?: number | undefined;
+  /** What answers the look-ups of expressions; without it there are none. */
+  readonly lookUps?: LookUps | undefined;
 }
 
 /**
@@ -54,21 +67,63 @@ export interface Evaluation {
  * that doubles, takes more time or memory than there is; so it runs where the service can end it. An expression changes
  * nothing: it can be ended and begun again. An automation therefore delays only automations that take as long as it does.
  */
-export function createExpressions({ timeoutMs = TIMEOUT_MS } = {}): Expressions {
-  const lanes = LANES.map((options) => createLane(options));
+export function createExpressions({
+  timeoutMs = TIMEOUT_MS,
+  lookUps = NO_LOOK_UPS,
+}: ExpressionsOptions = {}): Expressions {
+  const { signatures } = lookUps;
+  const lanes = LANES.map((options) => createLane({ ...options, signatures }));
   const [quick] = lanes as [Lane];
   const levels = new Map<string, number>();
+  const ending = new AbortController();
 
   async function evaluated(
-    { context, automationId }: Evaluation,
+    { context, now, automationId }: Evaluation,
     question: Readonly<Record<string, unknown>>,
   ): Promise<Outcome<never>> {
-    const request = { ...question, context, maxLength: MAX_RESULT_LENGTH };
-    for (let level = levels.get(automationId) ?? 0; ; level++) {
+    const found: [key: string, found: Found][] = [];
+    let leftMs = timeoutMs;
+    for (let level = levels.get(automationId) ?? 0; ; ) {
+      const request = { ...question, context, now, found, maxLength: MAX_RESULT_LENGTH };
       const answer = await answerOf(level, request);
-      if (isTimeout(answer) && timeIn(level) < timeoutMs) continue;
+      if (isTimeout(answer) && timeIn(level) < timeoutMs) {
+        level += 1;
+        continue;
+      }
+      if (answer.wanted) {
+        // It begins again with what is found now; all its beginnings and look-ups together have the time of one.
+        const before = performance.now();
+        const more = await lookedUp(answer.wanted, leftMs);
+        leftMs -= answer.usedMs + performance.now() - before;
+        const length = [...found, ...(more ?? [])].reduce((sum, [, one]) => sum + lengthOf(one), 0);
+        const failure = more === undefined || leftMs <= 0 ? tooLong(timeoutMs) : tooMuch(length);
+        if (failure === undefined) {
+          found.push(...(more ?? []));
+          continue;
+        }
+        const ended = { outcome: { ok: false, failure }, usedMs: answer.usedMs } as const;
+        remember(automationId, ended);
+        return ended.outcome;
+      }
       remember(automationId, answer);
       return answer.outcome;
+    }
+  }
+
+  /** What was asked for; undefined if it was not found in time. */
+  async function lookedUp(
+    wanted: NonNullable<Answer["wanted"]>,
+    leftMs: number,
+  ): Promise<[key: string, found: Found][] | undefined> {
+    const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(Math.max(1, Math.ceil(leftMs)))]);
+    try {
+      const found: [string, Found][] = [];
+      for (const [key, one] of wanted) found.push([key, await lookUps.answer(one, signal)]);
+      return found;
+    } catch (error) {
+      if (ending.signal.aborted) throw new Error("The service has stopped.");
+      if (signal.aborted) return undefined;
+      throw error;
     }
   }
 
@@ -110,8 +165,30 @@ export function createExpressions({ timeoutMs = TIMEOUT_MS } = {}): Expressions 
     condition: (evaluation, expression) => evaluated(evaluation, { ask: "condition", expression }),
     values: (evaluation, expressions) => evaluated(evaluation, { ask: "values", expressions }),
     async stop() {
+      ending.abort();
       await Promise.all(lanes.map((lane) => lane.stop()));
     },
+  };
+}
+
+const NO_LOOK_UPS: LookUps = {
+  signatures: [],
+  answer: async () => ({ failure: "there is nothing to look up in" }),
+};
+
+function lengthOf(found: Found): number {
+  return "json" in found ? found.json.length : found.failure.length;
+}
+
+function tooLong(timeoutMs: number): StepFailure {
+  return { code: "EXPRESSION_TIMEOUT", message: `not done after ${timeoutMs} ms, its look-ups included` };
+}
+
+function tooMuch(length: number): StepFailure | undefined {
+  if (length <= MAX_FOUND_LENGTH) return undefined;
+  return {
+    code: "EXPRESSION_TOO_LARGE",
+    message: `the look-ups give more than ${MAX_FOUND_LENGTH} characters`,
   };
 }
 

@@ -49,7 +49,7 @@ export async function* runSteps(
     if (results.get(step.name)?.status === "STEP_STATUS_FAILED") return;
     if (results.has(step.name)) continue;
     const startedAt = clock.now();
-    const evaluation = { context: contextOf(body, results.values()), automationId };
+    const evaluation = { context: contextOf(body, results.values()), now: startedAt, automationId };
     const ended = await runStep(step, evaluation, expressions).catch(unreadable);
     const result = { name: step.name, ...ended, startedAt, finishedAt: clock.now() };
     results.set(step.name, result);

@@ -22,6 +22,7 @@ import { accessTokens } from "../auth/access-tokens.js";
 import { hashClientSecret, newClientSecret } from "../auth/client-secret.js";
 import type { AttemptLimits } from "../auth/failed-attempts.js";
 import type { Role } from "../auth/principal.js";
+import { checkCelOptions } from "../automations/cel-functions.js";
 import { type AutomationOptions, createAutomationEngine } from "../automations/engine.js";
 import type { Inspector } from "../inspector/inspector.js";
 import { remoteControl } from "../inspector/remote-control.js";
@@ -130,6 +131,8 @@ const OPTIONS = {
   allowInsecure: flag,
   attemptLimits: members,
   baseUrl: url,
+  celFunctions: members,
+  celNamespace: ["a text", (value) => typeof value === "string"],
   behaviour: [
     "what readBehaviour(...) gives",
     (value) => members[1](value) && members[1]((value as BehaviourProfile).answers),
@@ -191,6 +194,7 @@ function checkServiceOptions(options: ServiceOptions): void {
   checkOptions("tls", tls, { cert: anything, key: anything }, "tls.");
   checkOptions("faults", faults, Object.fromEntries(operations), "faults.");
   checkOptions("s3", s3, S3, "s3.");
+  checkCelOptions(options);
   const missing = Object.keys(S3).find((name) => name !== "region" && !Object.hasOwn(s3, name));
   if (options.s3 !== undefined && missing !== undefined) throw new TypeError(`s3.${missing} is missing`);
 }

@@ -1,6 +1,7 @@
 // Fills and resets a database without starting a service.
 import { existsSync } from "node:fs";
 import type { Clock } from "hookproof";
+import { checkCelOptions } from "../automations/cel-functions.js";
 import { refuseUnknown } from "../server/options.js";
 import type { Fixture } from "./fixture.js";
 import { type OpenState, openState, type StateOptions } from "./open-state.js";
@@ -9,7 +10,8 @@ import { DEFAULT_CLIENT } from "./state.js";
 import { StateError } from "./state-error.js";
 
 /** Options of `resetDatabase`. */
-export interface ResetOptions extends Pick<StateOptions, "s3" | "allowInsecure" | "onProgress"> {
+export interface ResetOptions
+  extends Pick<StateOptions, "s3" | "allowInsecure" | "onProgress" | "celNamespace" | "celFunctions"> {
   /** The SQLite file. */
   db: string;
   clock?: Clock | undefined;
@@ -23,7 +25,14 @@ export interface SeedOptions extends ResetOptions, Seed {
   replace?: boolean | undefined;
 }
 
-const RESET_OPTIONS = { db: true, s3: true, allowInsecure: true, clock: true } as const;
+const RESET_OPTIONS = {
+  db: true,
+  s3: true,
+  allowInsecure: true,
+  celFunctions: true,
+  celNamespace: true,
+  clock: true,
+} as const;
 const SEED_OPTIONS = { ...RESET_OPTIONS, seed: true, users: true, fixture: true } as const;
 
 /**
@@ -41,6 +50,7 @@ const SEED_OPTIONS = { ...RESET_OPTIONS, seed: true, users: true, fixture: true 
  */
 export async function seedDatabase({ replace = false, onProgress, ...options }: SeedOptions): Promise<void> {
   refuseUnknown("seedDatabase", options, SEED_OPTIONS);
+  checkCelOptions(options);
   await withState(options, async ({ state }) => {
     if (!replace && state.isLoaded())
       throw new StateError("DATABASE_NOT_EMPTY", `${options.db} has a state.`);
@@ -62,6 +72,7 @@ export async function seedDatabase({ replace = false, onProgress, ...options }: 
  */
 export async function resetDatabase({ onProgress, ...options }: ResetOptions): Promise<void> {
   refuseUnknown("resetDatabase", options, RESET_OPTIONS);
+  checkCelOptions(options);
   requireDatabase(options.db);
   await withState(options, ({ state }) => state.reset(onProgress));
 }

@@ -66,19 +66,22 @@ export function referenceProblems(fixture: Fixture, stored: StoredIds = NOTHING_
       problems.push({ field: `secrets[${index}].text`, description: "is missing, and so is file" });
   }
   for (const [index, app] of (fixture.apps ?? []).entries()) {
-    for (const [n, { appId, entitlementId }] of (app.entitlementOwners ?? []).entries()) {
-      const path = `apps[${index}].entitlementOwners[${n}]`;
-      refer(apps, appId, `${path}.appId`, "app");
-      const isApp = apps.has(appId) || stored.app(appId);
-      if (
-        isApp &&
-        !entitlements.has(`${appId} ${entitlementId}`) &&
-        !stored.entitlement(appId, entitlementId)
-      )
+    const referEntitlement = (appId: string, entitlementId: string, path: string) => {
+      if (!entitlements.has(`${appId} ${entitlementId}`) && !stored.entitlement(appId, entitlementId))
         problems.push({
           field: `${path}.entitlementId`,
           description: `is no entitlement of ${appId}: ${entitlementId}`,
         });
+    };
+    for (const [n, { appId, entitlementId }] of (app.entitlementOwners ?? []).entries()) {
+      const path = `apps[${index}].entitlementOwners[${n}]`;
+      refer(apps, appId, `${path}.appId`, "app");
+      if (apps.has(appId) || stored.app(appId)) referEntitlement(appId, entitlementId, path);
+    }
+    for (const [n, { entitlementId, userId }] of (app.grants ?? []).entries()) {
+      const path = `apps[${index}].grants[${n}]`;
+      referEntitlement(app.id, entitlementId, path);
+      refer(users, userId, `${path}.userId`, "user");
     }
     for (const [n, { owners = [] }] of (app.users ?? []).entries())
       for (const [m, { userId }] of owners.entries())

@@ -74,6 +74,15 @@ const FIXTURE = object(
               ]),
             ),
           },
+          grants: {
+            description: "Who holds which of the app's entitlements.",
+            ...listOf(
+              object({ entitlementId: ID, userId: ID, createdAt: named("Timestamp") }, [
+                "entitlementId",
+                "userId",
+              ]),
+            ),
+          },
           users: {
             description: "Users of the app, with the users who own them.",
             ...listOf(

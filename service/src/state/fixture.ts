@@ -54,6 +54,8 @@ export interface FixtureApp extends Named {
   entitlementOwners?:
     | { roleSlug: string; appId: string; entitlementId: string; createdAt?: string | undefined }[]
     | undefined;
+  /** Who holds which of the app's entitlements. */
+  grants?: { entitlementId: string; userId: string; createdAt?: string | undefined }[] | undefined;
   users?:
     | (Named & {
         /** Users who own the app user. */

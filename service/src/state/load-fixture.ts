@@ -44,6 +44,8 @@ export async function loadFixture(
         });
       }
     }
+    for (const { entitlementId, userId, createdAt } of app.grants ?? [])
+      storage.grants.add({ appId: app.id, entitlementId, userId, createdAt: at(createdAt) });
     for (const { roleSlug, appId, entitlementId, createdAt } of app.entitlementOwners ?? []) {
       storage.owners.addEntitlementOwner({
         appId: app.id,

@@ -1,5 +1,6 @@
 // Opens a database for the client there always is.
 import type { Clock } from "hookproof";
+import { type CelOptions, createLookUps } from "../automations/cel-functions.js";
 import { keySetRules } from "../automations/check-automation.js";
 import { createExpressions, type Expressions } from "../automations/expressions.js";
 import type { SecretTools } from "../secrets/create-secret.js";
@@ -14,7 +15,7 @@ import { createState, type SeedProgress, type State, settledSource } from "./sta
 import { StateError } from "./state-error.js";
 
 /** Where the state of a service is kept, and what it is made from. */
-export interface StateOptions {
+export interface StateOptions extends CelOptions {
   /** The SQLite file, made if it is not there; by default everything is in memory. */
   db?: string | undefined;
   /** What the service holds at the start; put into a new database only. */
@@ -58,7 +59,7 @@ export async function openState(
     throw error;
   });
   refuseOtherIdentity(storage, identity());
-  const expressions = createExpressions();
+  const expressions = createExpressions({ lookUps: createLookUps(storage, options) });
   const state = createState({
     storage,
     secrets,

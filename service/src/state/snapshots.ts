@@ -21,10 +21,18 @@ const OWN = new Set(["meta", "signing_keys"]);
 
 /** The tables that hold the state. Names are the service's own, and safe in SQL. */
 export function stateTables(db: Database): string[] {
+  return tablesOf(db).filter((name) => !OWN.has(name) && !name.startsWith(SNAPSHOT_PREFIX));
+}
+
+function copiesIn(db: Database): string[] {
+  return tablesOf(db).filter((name) => name.startsWith(SNAPSHOT_PREFIX));
+}
+
+function tablesOf(db: Database): string[] {
   const rows = db
     .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name")
     .all() as { name: string }[];
-  return rows.map(({ name }) => name).filter((name) => !OWN.has(name) && !name.startsWith(SNAPSHOT_PREFIX));
+  return rows.map(({ name }) => name);
 }
 
 /** The snapshots in a database: each table of the state is copied beside itself. */
@@ -56,10 +64,13 @@ export function snapshots(db: Database): Snapshots {
       if (id === undefined) return false;
       db.transaction(() => {
         db.exec("PRAGMA defer_foreign_keys = ON");
+        const copies = new Set(copiesIn(db));
         for (const table of stateTables(db)) {
           // Clients that act as no user stay: their tokens are good.
           db.exec(`DELETE FROM ${table}${table === "clients" ? " WHERE user_id IS NOT NULL" : ""}`);
-          db.exec(`INSERT OR REPLACE INTO ${table} SELECT * FROM ${copyOf(id, table)}`);
+          // A snapshot of an earlier version has no copy of a table that came later, which was empty then.
+          if (copies.has(copyOf(id, table)))
+            db.exec(`INSERT OR REPLACE INTO ${table} SELECT * FROM ${copyOf(id, table)}`);
         }
       });
       return true;

@@ -1,18 +1,10 @@
 // Suggestions of role mining in the database.
-import { openApiDocument } from "../api/openapi-document.js";
 import type { Schemas } from "../api/validation.js";
 import type { Database, Statement } from "./database.js";
 import type { Stored } from "./document.js";
+import { filterSql, filterValues, isAttribute, type UserFilter } from "./user-filter.js";
 
 type User = Schemas["User"];
-
-/** A condition on a user: one of the values must be that of the attribute. */
-export interface CohortFilter {
-  /** A field of the user; or with `profile`, a key of the profile. */
-  readonly attribute: string;
-  readonly inProfile: boolean;
-  readonly values: readonly string[];
-}
 
 /** Where a page starts: behind this user. */
 export type CohortPosition = readonly [displayName: string, userId: string];
@@ -24,26 +16,8 @@ export interface Cohorts {
   addMember(suggestionId: string, user: Pick<User, "id" | "displayName">): void;
   has(suggestionId: string): boolean;
   /** Users of a cohort in the order of display name and id. */
-  search(
-    suggestionId: string,
-    filters: readonly CohortFilter[],
-    after: CohortPosition,
-    limit: number,
-  ): User[];
+  search(suggestionId: string, filters: readonly UserFilter[], after: CohortPosition, limit: number): User[];
 }
-
-/** Names of a user's fields. What a caller writes is part of a JSON path only if it is one of them. */
-const FIELDS = new Set(Object.keys(openApiDocument.components.schemas.User?.properties ?? {}));
-
-/** Lists match if one of their values does; booleans and numbers as JSON writes them. */
-const AS_TEXT =
-  "CASE v.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE CAST(v.value AS TEXT) END";
-const VALUES = "(SELECT value FROM json_each(?))";
-const FIELD = `EXISTS (SELECT 1 FROM json_each(u.document, ?) v WHERE ${AS_TEXT} IN ${VALUES})`;
-const PROFILE = `EXISTS (SELECT 1 FROM json_each(u.document, '$.profile') p,
-  json_each(CASE p.type WHEN 'array' THEN p.value ELSE json_array(p.value) END) v
-  WHERE p.key = ? AND CASE p.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false'
-    ELSE CAST(v.value AS TEXT) END IN ${VALUES})`;
 
 /** The cohorts of a database. */
 export function cohorts(db: Database): Cohorts {
@@ -55,8 +29,8 @@ export function cohorts(db: Database): Cohorts {
   );
   const exists = db.prepare("SELECT 1 FROM suggestions WHERE id = ?");
   const searches = new Map<string, Statement>();
-  const searchFor = (filters: readonly CohortFilter[]): Statement => {
-    const conditions = filters.map(({ inProfile }) => `AND ${inProfile ? PROFILE : FIELD}`).join(" ");
+  const searchFor = (filters: readonly UserFilter[]): Statement => {
+    const conditions = filters.map((filter) => `AND ${filterSql(filter)}`).join(" ");
     let statement = searches.get(conditions);
     if (!statement) {
       statement = db.prepare(`SELECT u.document FROM cohort_members m JOIN users u ON u.id = m.user_id
@@ -72,11 +46,8 @@ export function cohorts(db: Database): Cohorts {
     addMember: (suggestionId, { id, displayName }) => void insertMember.all(suggestionId, displayName, id),
     has: (suggestionId) => exists.all(suggestionId).length > 0,
     search(suggestionId, filters, after, limit) {
-      if (filters.some(({ attribute, inProfile }) => !inProfile && !FIELDS.has(attribute))) return [];
-      const values = filters.flatMap(({ attribute, inProfile, values }) => [
-        inProfile ? attribute : `$.${attribute}`,
-        JSON.stringify(values),
-      ]);
+      if (!filters.every(isAttribute)) return [];
+      const values = filters.flatMap(filterValues);
       const rows = searchFor(filters).all(suggestionId, ...after, ...values, limit) as Stored[];
       return rows.map(({ document }) => JSON.parse(document) as User);
     },

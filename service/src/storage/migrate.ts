@@ -2,10 +2,11 @@
 import { AUTOMATION_TABLES } from "./automation-tables.js";
 import { CORE_TABLES } from "./core-tables.js";
 import type { Database } from "./database.js";
+import { LOOKUP_TABLES } from "./lookup-tables.js";
 import { SECRET_TABLES } from "./secret-tables.js";
 
 /** Each brings a database from the version of its index to the next. What has been released is never changed. */
-const MIGRATIONS: readonly string[] = [CORE_TABLES + SECRET_TABLES + AUTOMATION_TABLES];
+const MIGRATIONS: readonly string[] = [CORE_TABLES + SECRET_TABLES + AUTOMATION_TABLES, LOOKUP_TABLES];
 
 /**
  * Brings the tables up to date. SQLite keeps the version itself (`user_version`).

@@ -7,6 +7,7 @@ import { type Automations, automations } from "./automations.js";
 import { type Clients, clients } from "./clients.js";
 import { type Cohorts, cohorts } from "./cohorts.js";
 import { type Database, openDatabase } from "./database.js";
+import { type Grants, grants } from "./grants.js";
 import { type Meta, meta } from "./meta.js";
 import { type Owners, owners } from "./owners.js";
 import { type PaperSecrets, paperSecrets } from "./paper-secrets.js";
@@ -27,6 +28,7 @@ export interface Storage {
   readonly resourceTypes: ResourceTypes;
   readonly cohorts: Cohorts;
   readonly owners: Owners;
+  readonly grants: Grants;
   readonly tunnelCredentials: TunnelCredentials;
   readonly paperSecrets: PaperSecrets;
   readonly auditEvents: AuditEvents;
@@ -50,6 +52,7 @@ export async function openStorage(file: string | undefined, clock: Clock): Promi
     resourceTypes: resourceTypes(db),
     cohorts: cohorts(db),
     owners: owners(db),
+    grants: grants(db),
     tunnelCredentials: tunnelCredentials(db),
     paperSecrets: paperSecrets(db),
     auditEvents: auditEvents(db),

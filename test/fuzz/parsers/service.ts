@@ -378,7 +378,7 @@ export const SERVICE_PARSERS: readonly Parser[] = [
       expressions ??= createExpressions();
       const expression = text(input);
       const checked = await expressions.check(expression);
-      const evaluation = { automationId: "a", context: '{"trigger":{"n":2,"list":[1,2]}}' };
+      const evaluation = { automationId: "a", now: 0, context: '{"trigger":{"n":2,"list":[1,2]}}' };
       const found = await expressions.condition(evaluation, expression);
       const values = await expressions.values(evaluation, [expression]);
       if (values.ok) JSON.parse(values.value[0] ?? "");

@@ -1,6 +1,7 @@
 // The operation on role mining (specification 4.5).
 import type { ServiceContext } from "../../server/service-context.js";
-import type { CohortFilter, CohortPosition } from "../../storage/cohorts.js";
+import type { CohortPosition } from "../../storage/cohorts.js";
+import { userFilter } from "../../storage/user-filter.js";
 import { notFound } from "../errors.js";
 import type { Handlers } from "../handlers.js";
 
@@ -12,10 +13,9 @@ export function roleMiningHandlers({
   return {
     searchCohortUsers({ path: { suggestion_id: suggestion }, body }) {
       if (!storage.cohorts.has(suggestion)) throw notFound("suggestion");
-      const filters = (body.profileFilters ?? []).map(({ attribute, values = [] }): CohortFilter => {
-        const key = /^profile\.(.*)$/s.exec(attribute)?.[1];
-        return { attribute: key ?? attribute, inProfile: key !== undefined, values };
-      });
+      const filters = (body.profileFilters ?? []).map(({ attribute, values = [] }) =>
+        userFilter(attribute, values),
+      );
       const page = pageTokens.page({
         of: ["searchCohortUsers", suggestion, body.profileFilters ?? []],
         pageSize: body.pageSize,

@@ -1,6 +1,8 @@
 // Mistakes that can be known before there is an event: what an expression names and calls.
 import { isCelError, isCelType } from "@bufbuild/cel";
 import { environment, evaluatedTree } from "./environment.js";
+import { didYouMean } from "./look-ups.js";
+import { wrongTimeArgument } from "./times.js";
 import { partsAt, withParts } from "./tree.js";
 
 /** What the planner itself answers; everything else is a function of the environment. */
@@ -84,20 +86,49 @@ function isType(part) {
 
 function lookAtCall(part, names, known) {
   const { function: name, target, args } = part.exprKind.value;
-  const isQualified = target && environment.funcs.find(`${qualifiedName(target)}.${name}`);
-  if (!isQualified && target) look(target, names, known);
+  const qualified = qualifiedCall(part, names);
+  if (qualified === undefined && target) look(target, names, known);
   for (const arg of args) look(arg, names, known);
   const [of, index] = args;
   const isOfContext = name === "_[_]" && of.exprKind.case === "identExpr" && of.exprKind.value.name === "ctx";
   if (isOfContext && names.has("ctx") && textOf(index) !== undefined)
     lookAtMember(part.id, textOf(index), known);
-  if (!OPERATORS.has(name) && !isQualified) lookAtFunction(part, known);
+  if (qualified !== undefined) lookAtQualified(part, qualified, known);
+  else if (!OPERATORS.has(name)) lookAtFunction(part, known);
+}
+
+/** The whole name of a function with dots in it, such as time.parse; undefined for a method of a value. */
+function qualifiedCall({ exprKind: { value } }, names) {
+  const target = value.target && qualifiedName(value.target);
+  if (!target || target.startsWith(".")) return undefined;
+  const name = `${target}.${value.function}`;
+  if (environment.funcs.find(name)) return name;
+  const isOfValue = names.has(target.split(".")[0]) || isType(value.target);
+  const isMethod = [...(environment.funcs.find(value.function) ?? [])].some((each) => each.target);
+  return isOfValue || isMethod ? undefined : name;
+}
+
+function lookAtQualified(part, name, known) {
+  const { args } = part.exprKind.value;
+  const overloads = [...(environment.funcs.find(name) ?? [])];
+  if (overloads.length === 0) return known.add(part.id, notNamed(name));
+  if (!overloads.some((overload) => overload.arguments.length === args.length))
+    return known.add(part.id, `${name}() does not take ${args.length} arguments`);
+  for (const [index, arg] of args.entries()) {
+    const text = textOf(arg);
+    const wrong = text === undefined ? undefined : wrongTimeArgument(name, index, text);
+    if (wrong !== undefined) known.add(part.id, wrong);
+  }
+}
+
+function notNamed(name) {
+  return `no function is named ${name}${didYouMean(name, environment.funcs)}`;
 }
 
 function lookAtFunction(part, known) {
   const { function: name, target, args } = part.exprKind.value;
   const overloads = [...(environment.funcs.find(name) ?? [])];
-  if (overloads.length === 0) return known.add(part.id, `no function is named ${name}`);
+  if (overloads.length === 0) return known.add(part.id, notNamed(name));
   const isTaken = (overload) =>
     (overload.target !== undefined) === (target !== undefined) && overload.arguments.length === args.length;
   if (overloads.some(isTaken)) return lookAtConstants(part, known);
@@ -111,7 +142,7 @@ function lookAtConstants(part, known) {
   const isPattern = call.function === "matches";
   const parts = [call.target, ...call.args].filter((each) => each !== undefined);
   const isConstant = ({ exprKind }) => exprKind.case === "constExpr";
-  if (!/^[a-z]/i.test(call.function) || !isConstant(parts.at(-1))) return;
+  if (!/^[a-z]/i.test(call.function) || parts.length === 0 || !isConstant(parts.at(-1))) return;
   if (!isPattern && !parts.every(isConstant)) return;
   const text = partsAt(part.id).text("");
   const [target, args] = call.target ? [text, call.args] : [undefined, [text, ...call.args.slice(1)]];

@@ -1,10 +1,17 @@
 import { celEnv, celMap, plan } from "@bufbuild/cel";
 import { strings as upstreamStrings } from "@bufbuild/cel/ext";
 import { functions } from "./functions.js";
+import { lookUpFunctions } from "./look-ups.js";
 import { strings } from "./strings.js";
+import { times } from "./times.js";
+
+/** The look-ups that the service has, as it started this process with them. */
+const signatures = JSON.parse(process.argv[3] ?? "[]");
 
 /** What expressions are planned with: the library's own functions, and in their place ours where theirs are wrong. */
-export const environment = celEnv({ funcs: [...upstreamStrings, ...strings, ...functions] });
+export const environment = celEnv({
+  funcs: [...upstreamStrings, ...strings, ...functions, ...times, ...lookUpFunctions(signatures)],
+});
 
 // The library's maps say of a member that is null that it is not there: `has()`, `in`.
 const { constructor: NativeMap } = celMap(new Map());

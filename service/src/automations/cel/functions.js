@@ -77,6 +77,16 @@ function fromText(name, form) {
   });
 }
 
+/**
+ * The time that a text in RFC 3339 says, as a value of CEL.
+ *
+ * @throws {Error} for a text that is none
+ */
+export function timestampOf(text) {
+  if (!isDate(text)) throw new Error(`${JSON.stringify(text.slice(0, 100))} is no timestamp`);
+  return called("timestamp(string)", undefined, text);
+}
+
 function called(id, target, ...args) {
   const value = upstream.get(id).call(0, target, args);
   if (isCelError(value)) throw value;

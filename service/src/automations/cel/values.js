@@ -4,12 +4,18 @@ import { Failure } from "./failure.js";
 
 const MAX_DEPTH = 500;
 
-/** Objects become maps, so that a member named `constructor` or `__proto__` is a member like any other. */
-export function celValue(json, depth = 0) {
+/**
+ * Objects become maps, so that a member named `constructor` or `__proto__` is a member like any other.
+ *
+ * @param Members the kind of map
+ */
+export function celValue(json, depth = 0, Members = Map) {
   if (depth > MAX_DEPTH) throw new Failure("CONTEXT_TOO_DEEP", `deeper than ${MAX_DEPTH} levels`);
-  if (Array.isArray(json)) return json.map((item) => celValue(item, depth + 1));
+  if (Array.isArray(json)) return json.map((item) => celValue(item, depth + 1, Members));
   if (json === null || typeof json !== "object") return json;
-  return new Map(Object.entries(json).map(([name, value]) => [name, celValue(value, depth + 1)]));
+  return new Members(
+    Object.entries(json).map(([name, value]) => [name, celValue(value, depth + 1, Members)]),
+  );
 }
 
 /** A value as JSON; where JSON has no such type, as protobuf's mapping to JSON writes it. */

@@ -36,6 +36,11 @@ export function app(seed: number, users: number, start: number): FixtureApp {
       { roleSlug: "app_owner", appId: id, entitlementId: idOf("entitlement"), ...at(0) },
       { roleSlug: "app_reviewer", appId: id, entitlementId: idOf("entitlement", 1), ...at(1) },
     ],
+    // Some of them are administrators as well.
+    grants: Array.from({ length: Math.min(users, OWNERS) }, (_, n) => [
+      { entitlementId: idOf("entitlement", 1), userId: idOf("user", n), ...at(n) },
+      ...(n % 10 === 0 ? [{ entitlementId: idOf("entitlement"), userId: idOf("user", n), ...at(n) }] : []),
+    ]).flat(),
     users: [
       {
         id: idOf("app user"),
