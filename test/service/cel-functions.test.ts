@@ -220,6 +220,7 @@ describe("times", () => {
     ["time.start_of(timestamp('1969-12-31T23:59:59Z'), 'minute')", "1969-12-31T23:59:00Z"],
     ["time.start_of(timestamp('2026-07-01T00:00:00Z'), 'year', 'America/New_York')", "2026-01-01T05:00:00Z"],
     ["time.end_of(now(), 'month')", "2026-11-30T23:59:59.999999999Z"],
+    ["time.end_of(timestamp('9999-12-31T23:59:59Z'), 'year')", "9999-12-31T23:59:59.999999999Z"],
     ["time.end_of(timestamp('2024-02-10T00:00:00Z'), 'month')", "2024-02-29T23:59:59.999999999Z"],
     [
       "time.end_of(timestamp('2026-10-25T10:00:00Z'), 'day', 'Europe/Berlin')",
@@ -235,11 +236,12 @@ describe("times", () => {
     "time.parse('2026-01-01 24:00:00', 'datetime')",
     "time.parse('2026-01-01', ctx.trigger.text)",
     "time.format(now(), 'date', ctx.trigger.text)",
+    "time.format(now(), 'date', '2026-01-01T00:00:00+01:00')",
+    "time.parse('+002026-01-01', 'date')",
     "time.start_of(now(), ctx.trigger.text)",
     "time.start_of('2026-01-01', 'day')",
     "time.unix(253402300800)",
     "time.format(timestamp('9999-12-31T23:59:59Z'), 'date', 'Asia/Tokyo')",
-    "time.end_of(timestamp('9999-12-31T23:59:59Z'), 'year')",
     "time.start_of(timestamp('0001-01-01T00:00:00Z'), 'day', 'Europe/Berlin')",
   ])("%s fails", async (expression) => {
     expect(await small.value(expression, { text: "x".repeat(500) })).toMatchObject({

@@ -1,44 +1,48 @@
 // Functions of times: reading and writing them, and where a day, a month or a quarter begins and ends.
 import { CelScalar, celFunc, objectType } from "@bufbuild/cel";
 import { create, toJson } from "@bufbuild/protobuf";
-import { TimestampSchema, timestampMs } from "@bufbuild/protobuf/wkt";
+import { TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { Temporal } from "temporal-polyfill";
 import { timestampOf } from "./functions.js";
 import { nearestName } from "./nearest-name.js";
-import { localOf, momentOf, offsetAt } from "./zones.js";
 
 const { INT, STRING } = CelScalar;
 const TIMESTAMP = objectType(TimestampSchema);
-const DAY = 86_400_000;
+const SECOND = 1_000_000_000n;
+/** The years 1 to 9999, in seconds. */
+const FIRST = -62_135_596_800n;
+const LAST = 253_402_300_799n;
+/** `+05:30`, or a name; an address or a time, which Temporal takes as well, is none. */
+const ZONE = /^(?:[+-][0-9]{2}:[0-9]{2}|[A-Za-z][A-Za-z0-9_+/-]{0,99})$/;
 
-/** The forms of times. The ones that are read give the text in RFC 3339, as if the clocks were those of UTC. */
+/** The forms of times; those that are read are ISO 8601, of which a date has no time of day. */
 const LAYOUTS = {
   rfc3339: { write: undefined },
-  date: { read: /^([0-9]{4}-[0-9]{2}-[0-9]{2})()$/, write: (iso) => iso.slice(0, 10) },
+  date: { read: /^\d{4}-\d{2}-\d{2}$/, write: (local) => local.toPlainDate().toString() },
   datetime: {
-    read: /^([0-9]{4}-[0-9]{2}-[0-9]{2}) ([0-9]{2}:[0-9]{2}:[0-9]{2})$/,
-    write: (iso) => `${iso.slice(0, 10)} ${iso.slice(11, 19)}`,
+    read: /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/,
+    write: (local) => local.toPlainDateTime().toString({ smallestUnit: "second" }).replace("T", " "),
   },
-  time: { write: (iso) => iso.slice(11, 19) },
+  time: { write: (local) => local.toPlainTime().toString({ smallestUnit: "second" }) },
 };
 const READ = ["rfc3339", "date", "datetime"];
 
-const months = (count) => ({
-  begin: (date) => dateOf(date.getUTCFullYear(), date.getUTCMonth() - (date.getUTCMonth() % count)),
-  end: (date) => dateOf(date.getUTCFullYear(), date.getUTCMonth() + count),
-});
-const days = (count, before) => ({
-  begin: (date) => Math.floor(date.getTime() / DAY) * DAY - before(date) * DAY,
-  end: (date) => date.getTime() + count * DAY,
-});
-/** Where the part of a calendar begins that a time is in, and where the one behind a beginning does. */
+const rounded = (smallestUnit) => (local) => local.round({ smallestUnit, roundingMode: "floor" });
+/** Where the part of a calendar begins that a time is in, and how long one is. */
 const UNITS = {
-  minute: { length: 60_000 },
-  hour: { length: 3_600_000 },
-  day: days(1, () => 0),
-  week: days(7, (date) => (date.getUTCDay() + 6) % 7),
-  month: months(1),
-  quarter: months(3),
-  year: months(12),
+  minute: { begin: rounded("minute"), length: { minutes: 1 } },
+  hour: { begin: rounded("hour"), length: { hours: 1 } },
+  day: { begin: (local) => local.startOfDay(), length: { days: 1 } },
+  week: {
+    begin: (local) => local.subtract({ days: local.dayOfWeek - 1 }).startOfDay(),
+    length: { weeks: 1 },
+  },
+  month: { begin: (local) => local.with({ day: 1 }).startOfDay(), length: { months: 1 } },
+  quarter: {
+    begin: (local) => local.with({ day: 1, month: local.month - ((local.month - 1) % 3) }).startOfDay(),
+    length: { months: 3 },
+  },
+  year: { begin: (local) => local.with({ day: 1, month: 1 }).startOfDay(), length: { years: 1 } },
 };
 
 /** The functions, to be given to the environment. */
@@ -48,10 +52,7 @@ export const times = [
   ...withZone("time.start_of", [TIMESTAMP, STRING], TIMESTAMP, startOf),
   ...withZone("time.truncate", [TIMESTAMP, STRING], TIMESTAMP, startOf),
   ...withZone("time.end_of", [TIMESTAMP, STRING], TIMESTAMP, endOf),
-  celFunc("time.unix", [INT], TIMESTAMP, (seconds) => {
-    if (seconds < -62_135_596_800n || seconds > 253_402_300_799n) throw new Error("timestamp out of range");
-    return create(TimestampSchema, { seconds });
-  }),
+  celFunc("time.unix", [INT], TIMESTAMP, (seconds) => stampOf(seconds * SECOND)),
 ];
 
 function withZone(name, args, result, call) {
@@ -65,7 +66,7 @@ function withZone(name, args, result, call) {
 export function wrongTimeArgument(name, index, text) {
   if (!/^time\.(?:parse|format|start_of|truncate|end_of)$/.test(name)) return undefined;
   try {
-    if (index === 2) offsetAt(0, text);
+    if (index === 2) inZone(Temporal.Instant.fromEpochMilliseconds(0), text);
     if (index === 1 && name === "time.parse") known("layout", READ, text);
     if (index === 1 && name === "time.format") known("layout", Object.keys(LAYOUTS), text);
     if (index === 1 && /start_of|truncate|end_of/.test(name)) known("unit", Object.keys(UNITS), text);
@@ -82,57 +83,75 @@ function known(what, names, given) {
   throw new Error(`there is no ${what} ${JSON.stringify(given.slice(0, 100))}; ${meant}`);
 }
 
+/** An hour that clocks show twice is the first one; one that they leave out is read by the time before. */
 function parsedTime(text, layout, zone) {
   const { read } = LAYOUTS[known("layout", READ, layout)];
   if (!read) return timestampOf(text);
-  const [, date, time] = read.exec(text) ?? [];
-  if (date === undefined) throw new Error(`${JSON.stringify(text.slice(0, 100))} is no ${layout}`);
-  return stampOf(momentOf(timestampMs(timestampOf(`${date}T${time || "00:00:00"}Z`).message), zone));
+  try {
+    if (read.test(text))
+      return stampOf(Temporal.PlainDateTime.from(text).toZonedDateTime(zoneOf(zone)).epochNanoseconds);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+  }
+  throw new Error(`${JSON.stringify(text.slice(0, 100))} is no ${layout}`);
 }
 
 function formattedTime({ message }, layout, zone) {
   const { write } = LAYOUTS[known("layout", Object.keys(LAYOUTS), layout)];
-  const ms = timestampMs(message);
-  const local = new Date(localOf(ms, zone)).toISOString();
+  const local = inZone(instantOf(message), zone);
   if (write) return write(local);
-  const fraction = toJson(TimestampSchema, message).slice(19, -1);
-  return local.slice(0, 19) + fraction + offsetText(offsetAt(ms, zone));
+  const offset = local.offsetNanoseconds === 0 ? "Z" : local.offset.slice(0, 6);
+  return local.toPlainDateTime().toString({ smallestUnit: "second" }) + fractionOf(message) + offset;
 }
 
-function offsetText(offset) {
-  if (offset === 0) return "Z";
-  const minutes = Math.round(Math.abs(offset) / 60_000);
-  const two = (value) => String(value).padStart(2, "0");
-  return `${offset < 0 ? "-" : "+"}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+/** As protobuf writes it: nothing, or 3, 6 or 9 digits. */
+function fractionOf(message) {
+  return toJson(TimestampSchema, message).slice(19, -1);
 }
 
 function startOf({ message }, unit, zone) {
-  return stampOf(beginning(timestampMs(message), unit, zone).start);
+  return stampOf(partOf(message, unit, zone).begin.epochNanoseconds);
 }
 
 /** The last nanosecond before the next one begins. */
 function endOf({ message }, unit, zone) {
-  const { end } = beginning(timestampMs(message), unit, zone);
-  return create(TimestampSchema, { seconds: BigInt(end / 1000) - 1n, nanos: 999_999_999 });
+  const { begin, length } = partOf(message, unit, zone);
+  const next = "minutes" in length || "hours" in length ? begin.add(length) : begin.add(length).startOfDay();
+  return stampOf(next.epochNanoseconds - 1n);
 }
 
-function beginning(ms, unit, zone) {
-  const { length, begin, end } = UNITS[known("unit", Object.keys(UNITS), unit)];
-  const local = localOf(ms, zone);
-  if (length) {
-    const start = ms - (((local % length) + length) % length);
-    return { start, end: start + length };
+function partOf(message, unit, zone) {
+  const { begin, length } = UNITS[known("unit", Object.keys(UNITS), unit)];
+  return { begin: begin(inZone(instantOf(message), zone)), length };
+}
+
+/** @throws {Error} for a zone that there is not, and for a time that clocks there show in another year than 1 to 9999 */
+function inZone(instant, zone) {
+  const local = instant.toZonedDateTimeISO(zoneOf(zone));
+  if (local.year < 1 || local.year > 9999) throw outOfYears();
+  return local;
+}
+
+function zoneOf(zone) {
+  try {
+    if (ZONE.test(zone)) return new Temporal.ZonedDateTime(0n, zone).timeZoneId;
+  } catch {
+    // told below
   }
-  const first = begin(new Date(local));
-  return { start: momentOf(first, zone), end: momentOf(end(new Date(first)), zone) };
+  throw new Error(`there is no time zone ${JSON.stringify(zone.slice(0, 100))}`);
 }
 
-/** The first of a month, in milliseconds as if in UTC. */
-function dateOf(year, month) {
-  return new Date(0).setUTCFullYear(year, month, 1);
+function instantOf({ seconds, nanos }) {
+  return new Temporal.Instant(seconds * SECOND + BigInt(nanos));
 }
 
-function stampOf(ms) {
-  const seconds = Math.floor(ms / 1000);
-  return create(TimestampSchema, { seconds: BigInt(seconds), nanos: (ms - seconds * 1000) * 1_000_000 });
+function stampOf(nanoseconds) {
+  const nanos = ((nanoseconds % SECOND) + SECOND) % SECOND;
+  const seconds = (nanoseconds - nanos) / SECOND;
+  if (seconds < FIRST || seconds > LAST) throw outOfYears();
+  return create(TimestampSchema, { seconds, nanos: Number(nanos) });
+}
+
+function outOfYears() {
+  return new Error("a time is in the years 1 to 9999");
 }
