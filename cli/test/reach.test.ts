@@ -118,9 +118,7 @@ describe("headers of one's own", () => {
     status = 401;
     said = (request) => `unknown ${String(request.headers.authorization).split(" ")[1]}`;
     await run("hookproof keys generate --alg ES256 --kid k1 --store keys");
-    const shown = await run(
-      `hookproof send ${at(plain)} --key k1 --store keys --retries 0 --data 1 -v`,
-    );
+    const shown = await run(`hookproof send ${at(plain)} --key k1 --store keys --retries 0 --data 1 -v`);
     expect(shown).toContain("< unknown […]");
     expect(shown).not.toContain("eyJ");
   });
