@@ -107,18 +107,21 @@ export function givenBack(names: OutboxNames): string {
  */
 export function settle(names: OutboxNames, ...before: readonly string[]): string[] {
   const { event } = names;
+  // The rows of a key are one array, and not joined with it: how many there are is not known when the plan is made. What
+  // is `new` without a key was written so by a role that enqueues; it would stand before all others for ever.
   const place = `WITH fresh AS MATERIALIZED (
       SELECT ctid, listener, ordering_key, seq FROM ${event} WHERE state = 'new' ORDER BY seq LIMIT ${PLACED}
       FOR UPDATE SKIP LOCKED),
     keys AS MATERIALIZED (
       SELECT k.*, ${hasHead(event)} OR coalesce(least(${firstOf(event, "k", "parked")}, ${firstOf(event, "k", "dead")}) < k.first, false) AS behind
-      FROM (SELECT listener, ordering_key, min(seq) AS first FROM fresh GROUP BY listener, ordering_key) k),
+      FROM (SELECT listener, ordering_key, min(seq) AS first, array_agg(ctid ORDER BY seq) AS ctids
+        FROM fresh GROUP BY listener, ordering_key) k),
     placed AS (
-      UPDATE ${event} e SET state = CASE WHEN f.seq = k.first AND NOT k.behind THEN 'waiting' ELSE 'parked' END,
-        due_at = ${aboveFloor(names)}
-      FROM fresh f JOIN keys k ON k.listener = f.listener AND k.ordering_key = f.ordering_key
+      UPDATE ${event} e SET due_at = ${aboveFloor(names)},
+        state = CASE WHEN k.ordering_key IS NULL OR f.place = 1 AND NOT k.behind THEN 'waiting' ELSE 'parked' END
+      FROM keys k CROSS JOIN LATERAL unnest(k.ctids) WITH ORDINALITY AS f(ctid, place)
       WHERE e.ctid = f.ctid)
-    SELECT ${noteKeys("keys WHERE behind")}`;
+    SELECT ${noteKeys("keys WHERE behind AND ordering_key IS NOT NULL")}`;
   // A waiting head gives way to an event that was redriven to its old place or committed late.
   const giveWay = `UPDATE ${event} e SET state = 'parked' FROM ${NOTED}
     CROSS JOIN LATERAL (

@@ -182,6 +182,30 @@ describeWith("postgresql", postgres)("a role that enqueues, and whatever it inse
   });
 
   it.each([
+    ["new without a key", "'new'", "NULL"],
+    ["new, each under its key", "'new'", "'key-' || n"],
+    ["parked behind nobody", "'parked'", "NULL"],
+  ])("keeps no key of the others waiting by thousands of rows: %s", async (_, state, key) => {
+    await grant(ENQUEUES);
+    await pool.query(
+      `INSERT INTO ${outbox.schema}.event (id, listener, state, digest, body, ordering_key)
+       SELECT gen_random_uuid(), 'nobody-' || n, ${state}, 'd', '{}', ${key} FROM generate_series(1, 5000) n`,
+    );
+    const store = outbox.store();
+    const mine = [outboxEvent("one", { orderingKey: "mine" }), outboxEvent("two", { orderingKey: "mine" })];
+    await store.enqueue(mine);
+    const listeners = new Map([["orders", { most: 10, windowMs: 6e8 }]]);
+    const claimed: string[] = [];
+    // Each call gives some thousands of rows their place.
+    for (let call = 0; call < 5; call++)
+      for (const { event, lease } of await store.claim({ limit: 10, leaseMs: 60_000, listeners })) {
+        claimed.push(event.id);
+        await store.markDelivered([{ lease, outcome: "accepted" }] as never);
+      }
+    expect(claimed).toEqual(mine.map(({ id }) => id));
+  });
+
+  it.each([
     ["what the guide grants", ENQUEUES],
     ["every column", ALL_COLUMNS],
   ])("does not keep the others' events from their listener: with %s", async (_, grants) => {
