@@ -62,6 +62,7 @@ const THOROUGH = [
   "test/service/{crash,crash-writes,hanging-automations}.test.ts",
   // Growth, memory, time of the processor.
   "test/growth.test.ts",
+  "test/doors/work.test.ts",
   "test/key-store/passphrase.test.ts",
   "test/outbox/{fairness,tenants,upkeep}.test.ts",
   "test/service/{access-tokens,client-secrets,expression-lanes,expressions,ingestion,secrets}.test.ts",

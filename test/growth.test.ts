@@ -17,6 +17,7 @@ import { withoutSecrets } from "../service/src/inspector/mask-secrets.js";
 import { matcher } from "../service/src/inspector/query.js";
 import { readToken } from "../service/src/inspector/token-detail.js";
 import { parseMembers } from "../src/jwt/token.js";
+import { costOf, isTooMuch } from "./kit/cost.js";
 import {
   applied,
   compiled,
@@ -37,33 +38,6 @@ const HEADER = 16_000;
 const BODY = 65_536;
 /** What doubles its time with each character is found out here, before it runs for an hour. */
 const SHORT = [16, 20, 24];
-
-/**
- * What a call costs in milliseconds of the processor: the least of several, as another thread of this process, or its
- * garbage, may cost something meanwhile. What is cheap enough at once is not asked again.
- */
-async function costOf(call: () => unknown, enough: number): Promise<number> {
-  let least = Number.POSITIVE_INFINITY;
-  for (let tries = 0; tries < 6 && least > enough; tries++) {
-    const before = process.cpuUsage();
-    await call();
-    const { user, system } = process.cpuUsage(before);
-    least = Math.min(least, (user + system) / 1000);
-  }
-  return least;
-}
-
-/** A work that takes a millisecond of a processor as of 2026; it looks at texts and makes values of them, as what is measured does. */
-const NUMBERS = JSON.stringify(Array.from({ length: 6_000 }, (_, n) => n));
-const standardWork = () => JSON.parse(NUMBERS.replace(/[0-4]/g, "1"));
-
-/**
- * Whether something cost more than it may: where this processor is slow, or shared at the moment, as much more as a known
- * work takes longer on it just now.
- */
-async function isTooMuch(cost: number, most: number): Promise<boolean> {
-  return cost > most && cost > most * (await costOf(standardWork, 1));
-}
 
 /** Costs at a quarter of the limit and at the limit; quadratic is 16 times as much, and more than `most` in the end. */
 async function faultOf(

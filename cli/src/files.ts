@@ -21,6 +21,7 @@ import { CliError, EXIT } from "./failure.js";
 import { textOf, withoutMark } from "./input/text.js";
 import { type Io, readStdin } from "./io.js";
 import { isOnReadOnlyMount } from "./mounts.js";
+import { wordOf } from "./shell-word.js";
 
 /** The user's data folder: history, sessions of local listeners, secrets and keys. */
 export function dataFolder(io: Io): string {
@@ -125,7 +126,7 @@ export function requirePrivate(path: string, otherwise = ""): void {
 function requireMode(path: string, { mode }: Stats, otherwise = ""): void {
   if (process.platform === "win32" || (mode & 0o077) === 0) return;
   throw new CliError(EXIT.setup, "FILE_MODE_TOO_WIDE", `${path} can be read by others.`, {
-    hint: `chmod 600 ${path}${otherwise}`,
+    hint: `chmod 600 ${wordOf(path)}${otherwise}`,
   });
 }
 
@@ -150,7 +151,7 @@ export function readOwnFile(path: string): string {
   const { mode } = requireOwned(folder);
   if (process.platform !== "win32" && (mode & 0o022) !== 0)
     throw new CliError(EXIT.setup, "FILE_MODE_TOO_WIDE", `Others can write in ${folder}.`, {
-      hint: `Look at what is in it, then: chmod 700 ${folder}`,
+      hint: `Look at what is in it, then: chmod 700 ${wordOf(folder)}`,
     });
   let handle: number | undefined;
   try {

@@ -724,3 +724,31 @@ describe("completion", () => {
     expect(await stage.runInOne("hookproof complete-words events show ''")).toEqual(["last", "ok-1"]);
   });
 });
+
+describe("a command to paste, with names of a cloned folder", () => {
+  it("is one that a shell takes as words", async () => {
+    const name = "s;touch pwned;'x";
+    writeFileSync(join(stage.folder, "work", name), "a-secret-of-more-than-thirty-two-characters", {
+      mode: 0o644,
+    });
+    project({ target: ours.url, secretFiles: [name] });
+    const seen = await refused("hookproof send --data 1");
+    const [, hint = ""] = /(chmod 600 .*?), or give it/.exec(seen) ?? [];
+    expect(hint).toContain("touch pwned");
+    await stage.run(hint);
+    expect(readdirSync(join(stage.folder, "work"))).not.toContain("pwned");
+    expect((await stage.runInOne("hookproof send --data 1")).join("\n")).not.toContain("FILE_MODE_TOO_WIDE");
+
+    await stage.run(
+      "hookproof keys generate --alg ES256 --store 'k;touch pwned' > keys.txt 2>&1; chmod 755 'k;touch pwned'",
+    );
+    project({ target: ours.url, method: "jwt", store: "k;touch pwned", baseUrl: ours.origin });
+    const exposed = await refused("hookproof send --data 1 --retries 0");
+    await stage.run(/chmod 700 .*?(?=\.?$)/m.exec(exposed)?.[0] ?? "no command");
+    for (const text of [readFileSync(join(stage.folder, "work", "keys.txt"), "utf8")])
+      await stage.run(
+        /hookproof jwks serve .*?(?= {3})/.exec(text)?.[0].replace("jwks serve", "keys list") ?? "no",
+      );
+    expect(readdirSync(join(stage.folder, "work"))).not.toContain("pwned");
+  });
+});

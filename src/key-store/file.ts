@@ -86,7 +86,15 @@ function refuseExposed(path: string, { mode, uid }: Stats, wanted: string): void
       `${path} belongs to another user (uid ${uid}), who can replace the keys; use a folder of your own.`,
     );
   if ((mode & 0o077) === 0) return;
-  throw new HookproofError("KEY_STORE_EXPOSED", `Others can use ${path}; run: chmod ${wanted} ${path}`);
+  throw new HookproofError(
+    "KEY_STORE_EXPOSED",
+    `Others can use ${path}; run: chmod ${wanted} ${shellWord(path)}`,
+  );
+}
+
+/** A path as one word of a shell: a cloned folder's names are its author's. */
+function shellWord(path: string): string {
+  return /^[\w@%+=:,./][\w@%+=:,./-]*$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 async function replace(dir: string, path: string, stored: StoredKeys, isHeld: () => boolean): Promise<void> {

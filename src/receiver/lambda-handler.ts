@@ -1,5 +1,6 @@
 // A receiver behind AWS Lambda.
 import type { HeaderPair } from "../core/headers.js";
+import { MAX_BODY_BYTES } from "../core/protocol.js";
 import type { Run } from "./accept.js";
 import type { ReceivedRequest, Receiver } from "./receiver.js";
 
@@ -166,6 +167,9 @@ function lastForwarded(lines: readonly HeaderPair[]): string | undefined {
   return last.slice(last.lastIndexOf(",") + 1).trim() || undefined;
 }
 
+/** The base64 of a body that is larger than a listener takes: what stands behind it is not decoded. */
+const ENOUGH = 4 * Math.ceil((MAX_BODY_BYTES + 1) / 3);
+
 function base64Bytes(text: string): Uint8Array {
-  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  return Uint8Array.from(atob(text.slice(0, ENOUGH)), (character) => character.charCodeAt(0));
 }

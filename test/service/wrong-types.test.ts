@@ -3,8 +3,12 @@ import { createService, type Service } from "hookproof-service";
 import { type Dispatcher, request } from "undici";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OPERATIONS } from "../../service/src/api/operations.js";
+import { costOf, isTooMuch } from "../kit/cost.js";
 import { FIXTURE } from "./fixture.js";
 import { ask } from "./running-service.js";
+
+/** What a body of 1 MiB may cost, in time of the processor, with the client's part. */
+const MOST_MS = 750;
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
@@ -229,6 +233,29 @@ describe("no wrong type, in a field that is known or in one that is not, is a 50
     // Some of them are right, and most objects may hold what nobody knows.
     if (id !== "deleteAuthConfig") expect(counts.get(status)).toBeGreaterThan(10);
     expect(counts.get(400)).toBeGreaterThan(10);
+  });
+});
+
+/** As large as a body may be, and made of what costs most where it is looked at, compared or written again. */
+const LARGE: Readonly<Record<string, string>> = {
+  numbers: `[${new Array(500_000).fill("1").join(",")}]`,
+  names: `{${Array.from({ length: 80_000 }, (_, n) => `"k${n}":1`).join(",")}}`,
+};
+
+describe("a body of 1 MiB, whatever stands where", () => {
+  it.each(Object.entries(CALLS))("%s", { timeout: 300_000 }, async (id, { path, bodies }) => {
+    const { method = "" } = OPERATIONS.find((one) => one.id === id) ?? {};
+    const members = Object.keys(bodies[0] as object);
+    for (const [name, large] of Object.entries(LARGE))
+      for (const member of members) {
+        const body = `{"${member}":${large}}`;
+        let status = 0;
+        const cost = await costOf(async () => {
+          ({ status } = await ask(service, method, path, { body }));
+        }, MOST_MS);
+        expect(status, member).toBeLessThan(500);
+        expect(await isTooMuch(cost, MOST_MS), `${member}, ${name}: ${cost.toFixed(0)} ms`).toBe(false);
+      }
   });
 });
 

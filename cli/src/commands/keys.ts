@@ -12,6 +12,7 @@ import {
   STORE_FLAG,
 } from "../keys/key-store-flags.js";
 import { field } from "../output.js";
+import { wordOf } from "../shell-word.js";
 import { shownTime } from "../times.js";
 
 export const keysList: Command = {
@@ -114,7 +115,7 @@ export const keysGenerate: Command = {
     out.document({ type: "key", ok: true, kid, alg, state, store });
     out.line(kid);
     out.note(field("algorithm", `${alg}, ${inWords(state)}`));
-    out.note(`next: hookproof jwks serve --store ${store}      host the key set for the listener`);
+    out.note(`next: hookproof jwks serve --store ${wordOf(store)}      host the key set for the listener`);
     return EXIT.ok;
   },
 };

@@ -2,6 +2,7 @@
 import type { Command } from "../command.js";
 import { EXIT } from "../failure.js";
 import { OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
+import { wordOf } from "../shell-word.js";
 
 export const outboxCreate: Command = {
   name: "outbox create",
@@ -26,7 +27,7 @@ export const outboxCreate: Command = {
     }
     out.document({ type: "outbox-created", ok: true, outbox: name });
     out.line(name);
-    out.note(`next: hookproof outbox work --outbox ${name}`);
+    out.note(`next: hookproof outbox work --outbox ${wordOf(name)}`);
     return EXIT.ok;
   },
 };

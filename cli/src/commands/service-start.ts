@@ -28,6 +28,7 @@ import {
 } from "../serve/service-database.js";
 import { SERVING_FLAGS, servingOptions, started, tellOpen } from "../serve/serving.js";
 import { writeSession } from "../serve/sessions.js";
+import { wordOf } from "../shell-word.js";
 import { pointInTime } from "../times.js";
 
 export const serviceStart: Command = {
@@ -193,7 +194,7 @@ async function serve(
     );
     out.note(`client ${clientId}, secret in ${secretFile}; reference at ${url}/reference`);
     await presentInspector(context, inspectorUrl);
-    out.note(`next: hookproof service routes${args.isGiven("db") ? ` --db ${db}` : ""}`);
+    out.note(`next: hookproof service routes${args.isGiven("db") ? ` --db ${wordOf(db)}` : ""}`);
     await stopped(io.stopSignal);
   } finally {
     for (const remove of removals) remove();

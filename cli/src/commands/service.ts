@@ -16,6 +16,7 @@ import {
   SEED_FLAGS,
   sourceOf,
 } from "../serve/service-database.js";
+import { wordOf } from "../shell-word.js";
 import { confirm } from "../terminal/ask.js";
 import { startProgress } from "../terminal/progress.js";
 
@@ -49,7 +50,7 @@ export const serviceSeed: Command = {
     out.document({ type: "seed", ok: true, db, users });
     out.line(db);
     out.note(
-      `${countOf(users, "user")}; next: hookproof service start${args.isGiven("db") ? ` --db ${db}` : ""}`,
+      `${countOf(users, "user")}; next: hookproof service start${args.isGiven("db") ? ` --db ${wordOf(db)}` : ""}`,
     );
     return EXIT.ok;
   },

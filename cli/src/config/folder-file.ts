@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { CliError, EXIT } from "../failure.js";
 import { pathInside } from "../files.js";
+import { wordOf } from "../shell-word.js";
 import { type Config, projectFile } from "./config.js";
 import { isAddress, type SettingName } from "./settings.js";
 
@@ -37,7 +38,7 @@ export function requireInside(config: Config, name: SettingName, named: Named): 
 
 function refusal(project: string, { code, what, flag }: Named, text: string, why: string): CliError {
   return new CliError(EXIT.setup, code, `${project} names the ${what} ${text}, ${why}.`, {
-    hint: `If you trust that configuration: --config ${project}, or ${flag} ${text}`,
+    hint: `If you trust that configuration: --config ${wordOf(project)}, or ${flag} ${wordOf(text)}`,
   });
 }
 

@@ -6,6 +6,7 @@ import { CliError } from "../failure.js";
 import { dataFolder } from "../files.js";
 import type { Io } from "../io.js";
 import { isListening } from "../serve/sessions.js";
+import { wordOf } from "../shell-word.js";
 
 /** What one check of `doctor` has found. */
 export interface Finding {
@@ -70,7 +71,7 @@ function dataFolderModes(io: Io): Finding[] {
       id: "modes",
       state: "fail" as const,
       message: `${path} can be read by others`,
-      hint: `chmod go= ${path}`,
+      hint: `chmod go= ${wordOf(path)}`,
     })),
     ...(wide.length > 0
       ? []

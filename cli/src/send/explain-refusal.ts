@@ -1,6 +1,5 @@
 // Explains a 401 where the listener is one of this machine.
 import { type SignedRequest, secretFingerprint } from "hookproof";
-import { shellQuoted } from "../capture/curl.js";
 import type { Context, Flag } from "../command.js";
 import { CONNECTION_FLAGS, REACH_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
 import type { Target } from "../credentials/target.js";
@@ -8,6 +7,7 @@ import { CliError } from "../failure.js";
 import type { Io } from "../io.js";
 import { keysFrom } from "../keys/keys.js";
 import { findSession, type Session } from "../serve/sessions.js";
+import { wordOf } from "../shell-word.js";
 import { shownHeader } from "./reach.js";
 
 /**
@@ -80,9 +80,4 @@ function testCommand({ args }: Context): string {
   const target = args.text("target");
   const words = ["hookproof test", ...(target === undefined ? [] : [wordOf(target)]), ...flags];
   return `${words.join(" ")}      finds the listener's own mistake`;
-}
-
-/** A text as one word of a shell, in quotes only where it needs them. */
-function wordOf(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : shellQuoted(text);
 }

@@ -7,6 +7,7 @@ import type { Args, Context, Flag } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { dataFolder, privateFolder, readTextFile, reasonOf, requirePrivate, writeOwnFile } from "../files.js";
 import type { Io } from "../io.js";
+import { wordOf } from "../shell-word.js";
 import { startProgress } from "../terminal/progress.js";
 
 /** The client that a database begins with. Named here as well, so that help does not load the service. */
@@ -144,7 +145,7 @@ export async function onDatabase<Result>(work: () => Promise<Result>): Promise<R
       });
     if (code === "FILE_MODE_TOO_WIDE") {
       const { file } = error as Error & { file?: unknown };
-      throw new CliError(EXIT.setup, code, message, { hint: `chmod 600 ${file}` });
+      throw new CliError(EXIT.setup, code, message, { hint: `chmod 600 ${wordOf(String(file))}` });
     }
     if (error instanceof FixtureError) throw new CliError(EXIT.usage, error.code, message);
     const isFile = [

@@ -60,8 +60,8 @@ export function createDiagnoses(
 
   return {
     queue(entry, isHidden) {
-      // Later nobody could see any more what was hidden in it.
-      if (waiting.size >= MOST_WAITING && !isHidden) return;
+      // Later nobody could see any more what was hidden in it, so for those there is more room.
+      if (waiting.size >= (isHidden ? 2 * MOST_WAITING : MOST_WAITING)) return;
       waiting.set(entry.row.n, entry);
       if (!isRunning) void run();
     },
