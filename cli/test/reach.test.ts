@@ -141,7 +141,7 @@ describe("headers of one's own", () => {
   it.each([
     ["HEADER_RESERVED", "'Webhook-Signature: x'"],
     ["HEADER_RESERVED", "'webhook-event-id: x'"],
-    ["HEADER_RESERVED", "'authorization: Bearer long-credential'"],
+    ["HEADER_RESERVED", "'Expect: long-credential'"],
     ["HEADER_RESERVED", "'Content-Type: text/plain'"],
     ["HEADER_RESERVED", "'Content-Length: 3'"],
     ["HEADER_RESERVED", "'Host: example.com'"],
@@ -165,6 +165,31 @@ describe("headers of one's own", () => {
       expect(shown).not.toContain("long-credential");
     }
     expect(seen).toEqual([]);
+  });
+
+  it("Authorization is free beside a signature, and the token's own with a key", async () => {
+    const header = `--header 'Authorization: ${CREDENTIAL}'`;
+    expect(await run(`hookproof send ${at(plain)} ${SIGNED} --data 1 ${header}`)).toContain("200 accepted");
+    expect(seen.map(({ authorization }) => authorization)).toEqual([CREDENTIAL]);
+    await run("hookproof keys generate --alg ES256");
+    const shown = await run(`hookproof send ${at(plain)} --method jwt --data 1 ${header}`);
+    expect(shown).toContain("error[HEADER_RESERVED]");
+  });
+
+  it("go along with what listen forwards, and never in place of the proof", async () => {
+    const listening = `hookproof listen --port 4411 --no-ui --forward-to ${new URL(at(other)).host}/in`;
+    const started = "until [ -s said ]; do sleep 0.05; done";
+    const shown = await run(
+      `${listening} --header 'X-Gateway: @value.txt' --header 'User-Agent: mine' >said 2>hints & ${started}; hookproof send :4411 --data 1 -q; kill %1; wait; cat said hints`,
+    );
+    expect(seen).toHaveLength(1);
+    expect(seen[0]).toMatchObject({ "x-gateway": CREDENTIAL, "user-agent": "mine" });
+    expect(seen[0]?.["webhook-signature"]).toBeDefined();
+    expect(shown).not.toContain(CREDENTIAL.slice(6));
+    expect(await run(`${listening} --header 'Webhook-Timestamp: 1'`)).toContain("error[HEADER_RESERVED]");
+    expect(await run("hookproof listen --port 4411 --no-ui --header 'X-A: 1'")).toContain(
+      "--header is for --forward-to.",
+    );
   });
 
   it("are refused for several listeners, and where others can read their file", async () => {
@@ -281,5 +306,29 @@ describe("a client certificate", () => {
     const elsewhere = `https://127.0.0.1:${mutual.port}${PATH}`;
     expect(await run(`hookproof send ${elsewhere} --profile mutual ${SIGNED} --data 1`)).toMatch(/^6$/m);
     expect(seen).toHaveLength(1);
+  });
+});
+
+describe("plain HTTP in development", () => {
+  const target = `http://app:3000${PATH}`;
+
+  it("goes to the names that are given, and to no other", async () => {
+    const signed = (flags: string) =>
+      run(`hookproof send ${target} --secret-file secret.txt --data 1 --dry-run ${flags}`);
+    expect(await signed("")).toContain("error[TLS_REQUIRED]");
+    expect(await signed("--plain-http other")).toContain("error[TLS_REQUIRED]");
+    expect(await signed("--plain-http app")).toContain(`POST ${target}`);
+    expect(await signed("--plain-http example.com")).toContain(
+      'error[USAGE]  --plain-http cannot be "example.com"',
+    );
+  });
+
+  it("stands in a profile, for each command that sends", async () => {
+    await run(`hookproof profile add opened --target ${target} --plain-http app --secret-file secret.txt`);
+    for (const command of ["send opened --data 1 --dry-run", "sign opened --data 1 --curl"])
+      expect(await run(`hookproof ${command}`)).toContain(target);
+    const tested = await run("hookproof test opened --only event-id-nil --timeout 2s");
+    expect(tested).not.toContain("TLS_REQUIRED");
+    await run("hookproof profile remove opened");
   });
 });

@@ -59,7 +59,7 @@ export const CODES = {
   SIGNER_FAILED: [0, "The signer failed."],
   LISTENER_URL_INVALID: [0, "The URL is not a listener's URL."],
   BASE_URL_MISMATCH: [0, "The base URL does not fit the listener's URL."],
-  TLS_REQUIRED: [0, "Plain HTTP is allowed on loopback only."],
+  TLS_REQUIRED: [0, "Plain HTTP is allowed on loopback, and in development for names that an option gives."],
   HEADER_INVALID: [0, "A header value has characters that are not allowed."],
   CIDR_INVALID: [0, "The address range is not a CIDR."],
   KEY_SET_URL_REFUSED: [0, "The key set's URL is refused."],

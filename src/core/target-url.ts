@@ -3,9 +3,9 @@ import { isLoopbackHost } from "./address.js";
 import { HookproofError } from "./errors.js";
 
 /** The URL of any receiver of webhooks in its one form, or refused by name before anything is signed or sent. */
-export function parseTargetUrl(text: string): URL {
+export function parseTargetUrl(text: string, plainHttpHosts?: readonly string[]): URL {
   const url = plainUrl(text);
-  requireTls(url);
+  requireTls(url, plainHttpHosts);
   return url;
 }
 
@@ -17,15 +17,41 @@ export function plainUrl(text: string): URL {
   return url;
 }
 
-export function requireTls(url: URL): void {
+/** Refuses plain HTTP, but to this machine and to the hosts that an option names. */
+export function requireTls(url: URL, plainHttpHosts: readonly string[] = []): void {
   if (url.protocol === "https:") return;
   if (url.protocol !== "http:") throw invalid("must start with https://");
-  if (!isLoopbackHost(url.hostname)) {
-    throw new HookproofError(
-      "TLS_REQUIRED",
-      `${shortened(url.host)} is not on this machine: use https://. Plain HTTP is for loopback.`,
+  const host = url.hostname.replace(/\.$/, "");
+  if (
+    isLoopbackHost(host) ||
+    plainHttpHosts.some((name) => isNamedBy(name.toLowerCase().replace(/\.$/, ""), host))
+  )
+    return;
+  throw new HookproofError(
+    "TLS_REQUIRED",
+    `${shortened(url.host)} is not on this machine: use https://. Plain HTTP is for loopback, and in development for names in plainHttpHosts.`,
+  );
+}
+
+function isNamedBy(name: string, host: string): boolean {
+  return name === "*.localhost" ? host.endsWith(".localhost") : host === name;
+}
+
+/** A name that no public DNS has: of one part, as containers have them, or under a top level that is for local names. */
+const LOCAL_NAME =
+  /^(?:[a-z_][a-z0-9_-]{0,62}|(?:\*|[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){0,8})\.localhost|[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){0,8}\.(?:internal|local|test))$/i;
+
+/**
+ * Checks the option `plainHttpHosts`, which can open no host of the Internet.
+ *
+ * @throws {TypeError} with the name that is refused
+ */
+export function checkPlainHttpHosts(names: readonly string[] | undefined): void {
+  const refused = names?.find((name) => !LOCAL_NAME.test(name));
+  if (refused !== undefined)
+    throw new TypeError(
+      `plainHttpHosts cannot have ${JSON.stringify(refused.slice(0, 100))}: it takes names of containers ("app"), "*.localhost", and names under .localhost, .internal, .local and .test`,
     );
-  }
 }
 
 /** A host as a sentence has it: a name in DNS has at most 253 characters. */

@@ -35,9 +35,10 @@ export interface Scheme {
   takesEventId?(id: string): boolean;
   /**
    * The form in which a listener's URL is signed and sent to; throws for one that the scheme does not allow. By default
-   * any https URL without credentials and fragment, and http on loopback.
+   * any https URL without credentials and fragment, and http on loopback and for the hosts that the sender's option
+   * `plainHttpHosts` names.
    */
-  targetUrl?(url: string): string;
+  targetUrl?(url: string, plainHttpHosts?: readonly string[]): string;
   /** Header lines that every request has, whoever signs it: those of the event's id and time. */
   headers?(request: UnsignedRequest): readonly HeaderPair[];
   /**

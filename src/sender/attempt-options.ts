@@ -24,6 +24,12 @@ export interface AttemptOptions extends TransportOptions {
   transport?: Transport | undefined;
   /** Headers to send along; the protocol's own cannot be set. */
   headers?: Readonly<Record<string, string>> | undefined;
+  /**
+   * For development: hosts to which plain HTTP is allowed besides loopback, such as `["app", "*.localhost"]`. Whoever is on
+   * the way to them can read the events and, for five minutes, send them elsewhere. Only names that no public DNS has: of
+   * one part, as containers have them, and under `.localhost`, `.internal`, `.local` and `.test`.
+   */
+  plainHttpHosts?: readonly string[] | undefined;
 }
 
 /** The names of `AttemptOptions`. */
@@ -33,6 +39,7 @@ export const ATTEMPT_OPTIONS: OptionNames<AttemptOptions> = {
   attemptTimeoutMs: "number",
   transport: "function",
   headers: "object",
+  plainHttpHosts: "texts",
   allowPrivateNetwork: "boolean",
   allowedCidrs: "texts",
   agent: "object",
@@ -56,7 +63,7 @@ export function prepareAttempts(
   if (typeof signer?.sign !== "function" || typeof signer.scheme?.classify !== "function")
     throw new TypeError("signer must be hmacSigner(...), jwtSigner(...) or the signer of another scheme");
   const { scheme } = signer;
-  const url = targetUrl(scheme, options.url);
+  const url = targetUrl(scheme, options.url, options.plainHttpHosts);
   if (!(attemptTimeoutMs > 0 && attemptTimeoutMs <= MAX_TIMER_MS))
     throw new RangeError(`attemptTimeoutMs must be above 0 and at most ${MAX_TIMER_MS}`);
   const attempt = createAttempt({

@@ -6,7 +6,7 @@ import { CONTENT_TYPE_HEADER, type HeaderPair } from "../core/headers.js";
 import { checkOptions } from "../core/options.js";
 import { timestampText } from "../core/protocol.js";
 import { shown } from "../core/shown.js";
-import { parseTargetUrl } from "../core/target-url.js";
+import { checkPlainHttpHosts, parseTargetUrl } from "../core/target-url.js";
 import type { Scheme, SignedParts, Signer, UnsignedRequest } from "../schemes/scheme.js";
 
 /** A request that is ready to be sent by any HTTP client. */
@@ -45,11 +45,17 @@ export interface SignedRequest {
  * ```
  */
 export async function signRequest(options: {
+  /** The listener's URL. */
   url: string;
+  /** `hmacSigner(...)` or `jwtSigner(...)`, or the signer of another scheme. */
   signer: Signer;
+  /** An event of `createEvent`, or a copy of one. */
   event: WebhookEvent;
   /** Unix seconds; now by default. */
   timestamp?: number | string | undefined;
+  /** Names to which plain HTTP is allowed besides loopback, in development; see `createSender`. */
+  plainHttpHosts?: readonly string[] | undefined;
+  /** The source of time; the system's clock by default. */
   clock?: Clock | undefined;
 }): Promise<SignedRequest> {
   checkOptions("signRequest", options, {
@@ -57,6 +63,7 @@ export async function signRequest(options: {
     signer: ".sign",
     event: "object",
     timestamp: 1,
+    plainHttpHosts: "texts",
     clock: ".now",
   });
   const { signer, clock = systemClock } = options;
@@ -64,7 +71,7 @@ export async function signRequest(options: {
   if (!given)
     throw new TypeError("event must be one of createEvent, or a copy of it with its id and its bytes");
   const event = withFitId(signer.scheme, given);
-  const url = targetUrl(signer.scheme, options.url);
+  const url = targetUrl(signer.scheme, options.url, options.plainHttpHosts);
   const timestamp = timestampText(options.timestamp ?? unixSeconds(clock));
   const unsigned = { url, timestamp, eventId: event.id, body: event.body };
   const { headers, body } = signedRequest(signer.scheme, unsigned, await signer.sign(unsigned));
@@ -88,8 +95,9 @@ export function withFitId(scheme: Scheme, event: WebhookEvent): WebhookEvent {
 }
 
 /** A listener's URL in the form that the scheme signs. */
-export function targetUrl(scheme: Scheme, url: string): string {
-  return scheme.targetUrl ? scheme.targetUrl(url) : parseTargetUrl(url).href;
+export function targetUrl(scheme: Scheme, url: string, plainHttpHosts?: readonly string[]): string {
+  checkPlainHttpHosts(plainHttpHosts);
+  return scheme.targetUrl ? scheme.targetUrl(url, plainHttpHosts) : parseTargetUrl(url, plainHttpHosts).href;
 }
 
 /** The header lines of one request, proof included, and the bytes to send. Throws HEADER_INVALID for a wrong line. */

@@ -4,13 +4,13 @@ import { httpSignatureSigner } from "hookproof/http-signature";
 import { securityEventSigner } from "hookproof/set";
 import { generateStandardSecret, standardWebhooksSigner } from "hookproof/standard-webhooks";
 import { describe, expect, it } from "vitest";
-import { accessGovernance } from "../../src/schemes/access-governance/sign.js";
+import { byToken } from "../../src/schemes/access-governance/sign.js";
 import { targetUrl } from "../../src/sender/sign-request.js";
 
 const secret = "a secret that both sides know: 32 bytes or more";
 const names = { issuer: "https://idp.example.com/", audience: "https://rp.example.com/" };
 const SCHEMES = {
-  "access-governance": accessGovernance,
+  "access-governance": byToken,
   "http-signature": httpSignatureSigner({ secret, keyId: "k" }).scheme,
   "standard-webhooks": standardWebhooksSigner({ secrets: generateStandardSecret() }).scheme,
   "security-event-token": securityEventSigner({ ...names, key: { key: "", kid: "k", alg: "ES256" } }).scheme,

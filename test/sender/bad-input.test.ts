@@ -210,7 +210,6 @@ describe("a header that breaks out of its line", () => {
   it.each([
     "Webhook-Event-Id",
     "webhook-anything",
-    "AUTHORIZATION",
     "Host",
     "Content-Type",
     "Transfer-Encoding",

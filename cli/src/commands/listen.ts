@@ -6,6 +6,7 @@ import type { ReceiverAnswer, ReplayStore } from "hookproof/receiver";
 import type { HandledRequest } from "hookproof-service/listeners";
 import type { Args, Command, Context } from "../command.js";
 import { isAddress } from "../config/settings.js";
+import { REACH_FLAGS } from "../credentials/flags.js";
 import { typedUrl } from "../credentials/typed-target.js";
 import { EXIT, refuseIdle, usageError } from "../failure.js";
 import { createOwnFile, removalOf } from "../files.js";
@@ -75,6 +76,10 @@ export const listen: Command = {
       value: "<url|:port>",
       describe: "forward every accepted request, headers and bytes unchanged",
     },
+    header: {
+      ...REACH_FLAGS.header,
+      describe: "with --forward-to: a header to send along, as with hookproof send; its value is never shown",
+    },
     respond: {
       type: "number",
       value: "<status>",
@@ -128,7 +133,7 @@ export const listen: Command = {
     const secretTo = args.text("write-secret");
     if (secretTo !== undefined && secret === undefined)
       throw usageError("--write-secret is for a listener with a secret; this one has a key set.");
-    const reporting = reportingOf(args);
+    const reporting = await reportingOf(args, method);
     const forwards = reporting.forwardTo !== undefined;
     const id = args.text("listener-id") ?? "lst_local";
     if (!/^[A-Za-z0-9_-]{1,128}$/.test(id))
@@ -258,10 +263,23 @@ async function writtenSecret(file: string | undefined, secret = ""): Promise<() 
 }
 
 /** What is done with a request besides answering it. */
-function reportingOf(args: Args): Pick<Reporting, "forwardTo"> {
+async function reportingOf(
+  args: Args,
+  method: "hmac" | "jwt",
+): Promise<Pick<Reporting, "forwardTo" | "forwardHeaders">> {
   const given = args.text("forward-to");
-  return { forwardTo: given === undefined ? undefined : typedUrl(given, "--forward-to") };
+  if (given === undefined) {
+    refuseIdle(args, ["header"], "is for --forward-to.");
+    return { forwardHeaders: [] };
+  }
+  const { forwardedHeaders } = await import("../send/reach.js");
+  const proof = method === "jwt" ? ["authorization"] : [];
+  const forwardHeaders = await forwardedHeaders(args, [...OF_A_PROOF, ...proof]);
+  return { forwardTo: typedUrl(given, "--forward-to"), forwardHeaders };
 }
+
+/** Headers by which an app may check again what was forwarded. */
+const OF_A_PROOF = ["webhook-*", "svix-*", "x-webhook-*", "signature", "signature-input", "content-digest"];
 
 /**
  * Where --respond refuses an event, its id stays free as after any answer that accepts nothing: else the next try would

@@ -107,6 +107,7 @@ export const profileAdd: Command = {
       completes: "file",
     },
     ca: { type: "string", value: "<file>", describe: "a CA certificate in PEM to trust", completes: "file" },
+    "plain-http": REACH_FLAGS["plain-http"],
     cert: REACH_FLAGS.cert,
     "key-file": REACH_FLAGS["key-file"],
     "key-pass-file": REACH_FLAGS["key-pass-file"],
@@ -212,6 +213,7 @@ function settingsOf(args: Args, configPath: string): SettingValues {
       ? args.texts("header-file").map((file) => placed(file) ?? file)
       : undefined,
     scheme: own("scheme"),
+    plainHttp: args.isGiven("plain-http") ? args.texts("plain-http") : undefined,
     ...schemeSettings(own),
     jwks: isAddress("jwks", own("jwks") ?? "") ? own("jwks") : placed(own("jwks")),
     timeout: own("timeout"),

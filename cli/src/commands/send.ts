@@ -138,10 +138,22 @@ function listEvents({ out }: Context): number {
   return EXIT.ok;
 }
 
-async function printRequest({ args, out }: Context, target: Target, event: WebhookEvent): Promise<number> {
+async function printRequest(
+  { args, io, out }: Context,
+  target: Target,
+  event: WebhookEvent,
+): Promise<number> {
   const timestamp = Math.floor(signingClock(args.text("timestamp")).now() / 1000);
   const { signRequest } = await import("hookproof");
-  const request = await signRequest({ url: target.url, signer: target.signer, event, timestamp });
+  const { plainHttpHosts, reachOf, requireOwnHeaders } = await import("../send/reach.js");
+  requireOwnHeaders(await reachOf({ args, io }, target), target.url, target.signer);
+  const request = await signRequest({
+    url: target.url,
+    signer: target.signer,
+    event,
+    timestamp,
+    plainHttpHosts: plainHttpHosts(target.config),
+  });
   const { url, headers, body, eventId } = request;
   const curl = args.flag("curl") ? curlCommand(request) : undefined;
   out.document({

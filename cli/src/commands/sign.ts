@@ -2,7 +2,7 @@
 import { signRequest } from "hookproof";
 import { curlCommand } from "../capture/curl.js";
 import type { Command, Context } from "../command.js";
-import { SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
+import { REACH_FLAGS, SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
 import { resolveCredential, resolveTarget, type Target } from "../credentials/target.js";
 import { EXIT, usageError } from "../failure.js";
 import { configuredScheme, SCHEME_EXAMPLES, SCHEME_FLAGS, schemeOf } from "../schemes/chosen-scheme.js";
@@ -19,6 +19,7 @@ export const sign: Command = {
     curl: { type: "boolean", describe: "print a curl command; needs a target" },
     ...SCHEME_FLAGS,
     ...SIGNING_FLAGS,
+    "plain-http": REACH_FLAGS["plain-http"],
   },
   examples: [
     [`hookproof sign --secret-file secret.txt --data '{"a":1}'`, "the headers for a body"],
@@ -43,6 +44,7 @@ export const sign: Command = {
       signer: target.signer,
       event,
       timestamp,
+      plainHttpHosts: (target.config ?? config).texts("plainHttp"),
     });
     const { headers, eventId, body } = request;
     out.document({
@@ -69,13 +71,11 @@ export const sign: Command = {
 };
 
 /** A target is needed for a whole request (--curl), and for a proof that is bound to its listener's URL. */
-async function signingTarget(
-  context: Context,
-): Promise<Omit<Target, keyof Reached> & { url: string | undefined }> {
+async function signingTarget(context: Context): Promise<Omit<Target, keyof Reached> & Partial<Reached>> {
   if (context.args.text("target") !== undefined || context.args.flag("curl")) return resolveTarget(context);
   const scheme = schemeOf(context.args, configuredScheme(context.config));
   if (scheme?.bindsUrl) return resolveTarget(context);
   const credential = await resolveCredential(context, { scheme });
   const isForUrl = scheme === undefined && credential.method === "jwt";
-  return isForUrl ? resolveTarget(context) : { url: undefined, ...credential };
+  return isForUrl ? resolveTarget(context) : credential;
 }

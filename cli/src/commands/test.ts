@@ -30,7 +30,7 @@ import {
   schemeOf,
 } from "../schemes/chosen-scheme.js";
 import { agentFor } from "../send/agent.js";
-import { reachOf, requireOwnHeaders, withHeaders } from "../send/reach.js";
+import { plainHttpHosts, reachOf, requireOwnHeaders, withHeaders } from "../send/reach.js";
 import { startProgress } from "../terminal/progress.js";
 
 export const test: Command = {
@@ -102,11 +102,11 @@ async function sendProbes(context: Context): Promise<number> {
   const target = await resolveTarget(context);
   const strict = args.flag("strict");
   const selection = selectionOf(args);
+  const reach = await reachOf(context, target);
+  requireOwnHeaders(reach, target.url, target.signer);
   const suite = await suiteFor(target);
   const method = target.scheme?.settings.name ?? target.method;
   const run: Run = { url: target.url, method, probes: await suite.select(selection), strict };
-  const reach = await reachOf(context, target);
-  requireOwnHeaders(reach, target.url, target.signer);
   const agent = await agentFor(target.url, reach);
   const behaviour =
     args.isGiven("record") || args.isGiven("expect")
@@ -165,9 +165,10 @@ interface Suite {
   verdictOn(seen: readonly ProbeResult[], options: RunProbesOptions): Promise<ListenerVerdict | undefined>;
 }
 
-async function suiteFor({ url, auth, method, scheme }: Target): Promise<Suite> {
+async function suiteFor({ url, auth, method, scheme, config }: Target): Promise<Suite> {
+  const opened = { plainHttpHosts: plainHttpHosts(config) };
   if (!scheme) {
-    const probed = { url, auth };
+    const probed = { url, auth, ...opened };
     return {
       select: async (selection) => select({ method, ...selection }),
       send: (options) => runProbes(probed, options),
@@ -175,7 +176,8 @@ async function suiteFor({ url, auth, method, scheme }: Target): Promise<Suite> {
     };
   }
   const proof = auth.method === "hmac" ? { secrets: [auth.secret] } : { key: auth };
-  const probed = await schemeProbeTarget(scheme.probed(url, { ...scheme.settings, ...proof }));
+  const target = await schemeProbeTarget(scheme.probed(url, { ...scheme.settings, ...proof }));
+  const probed = { ...target, ...opened };
   return {
     select: (selection) => fitting(() => schemeProbes(probed, selection)),
     send: (options) => runSchemeProbes(probed, options),

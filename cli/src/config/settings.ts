@@ -7,7 +7,7 @@ export type SettingValue = string | number | readonly string[];
 
 /** What a setting is: its kind decides which values are allowed. */
 export interface SettingRule {
-  readonly kind: "text" | "path" | "paths" | "key" | "duration" | "number" | "choice";
+  readonly kind: "text" | "texts" | "path" | "paths" | "key" | "duration" | "number" | "choice";
   readonly describe: string;
   readonly choices?: readonly string[];
   /** What a value of the kind `path` begins with where it is an address and no file. */
@@ -82,6 +82,12 @@ export const SETTINGS = {
     kind: "paths",
     env: "HOOKPROOF_HEADER_FILE",
     describe: "files with header lines to send to the target, such as Authorization: Basic dTpw",
+  },
+  plainHttp: {
+    kind: "texts",
+    env: "HOOKPROOF_PLAIN_HTTP",
+    flag: "plain-http",
+    describe: "in development: names, such as a container's, to which http:// is allowed",
   },
   scheme: {
     kind: "choice",
@@ -177,6 +183,7 @@ export const TOGETHER: ReadonlySet<string> = new Set([
   "keyFile",
   "keyPassFile",
   "headerFiles",
+  "plainHttp",
   "scheme",
   "issuer",
   "audience",
@@ -209,6 +216,10 @@ export function wrongValue({ kind, choices = [] }: SettingRule, value: unknown):
       return Array.isArray(value) && value.length > 0 && value.every((item) => isFilled(item))
         ? undefined
         : "must be a list of file names";
+    case "texts":
+      return Array.isArray(value) && value.length > 0 && value.every((item) => isFilled(item))
+        ? undefined
+        : "must be a list of texts";
     case "choice":
       return isText && choices.includes(value) ? undefined : `must be one of ${choices.join(", ")}`;
     case "duration":
@@ -227,7 +238,7 @@ function isFilled(value: unknown): boolean {
 /** The value of an environment variable in the setting's own type. */
 export function fromEnvironment({ kind }: SettingRule, text: string): unknown {
   if (kind === "number") return /^[0-9]+$/.test(text) ? Number(text) : text;
-  return kind === "paths" ? [text] : text;
+  return kind === "paths" || kind === "texts" ? [text] : text;
 }
 
 /** Whether a setting's value is an address. Every other text is a file's name, whatever a driver would take it for. */
@@ -281,6 +292,7 @@ function schemaOf({ kind, describe: description, choices, fallback }: SettingRul
   switch (kind) {
     case "number":
       return { ...common, type: "integer", minimum: 0, maximum: 999_999_999 };
+    case "texts":
     case "paths":
       return { ...common, type: "array", minItems: 1, items: { type: "string", minLength: 1 } };
     case "choice":

@@ -67,6 +67,13 @@ export const REACH_FLAGS = {
       "a header to send along; 'Name: @file' takes the value from a file, @file whole lines; values are never shown",
     completes: "file",
   },
+  "plain-http": {
+    type: "string",
+    value: "<host>",
+    repeatable: true,
+    describe:
+      "in development: allow http:// to this name of a container, or *.localhost; who is on the way can read events",
+  },
   cert: {
     type: "string",
     value: "<file>",

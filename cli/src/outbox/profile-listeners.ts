@@ -41,6 +41,7 @@ export async function profileListeners(context: Context): Promise<Record<string,
       url,
       signer,
       ...(await connected(agent, reach)),
+      plainHttpHosts: reach.plainHttpHosts,
       attemptTimeoutMs: global.timeoutMs,
       concurrency: args.number("concurrency"),
     };

@@ -1,6 +1,6 @@
 // How a listener is reached: whom to trust, the client certificate, and headers of the user's own.
 import { createSender, type HeaderPair, HookproofError, type Signer, type Transport } from "hookproof";
-import type { Context } from "../command.js";
+import type { Args, Context } from "../command.js";
 import type { Config } from "../config/config.js";
 import { authorityOf, requireInside } from "../config/folder-file.js";
 import { SETTINGS, type SettingName } from "../config/settings.js";
@@ -24,6 +24,8 @@ export interface Reach {
   readonly client?: ClientCertificate | undefined;
   /** Headers of the user's own. They may be credentials: nothing shows their values. */
   readonly headers: readonly HeaderPair[];
+  /** Names to which plain HTTP is allowed besides loopback. */
+  readonly plainHttpHosts: readonly string[];
 }
 
 /** A target, with where its URL came from and the configuration as its profile sees it. */
@@ -43,11 +45,28 @@ export async function reachOf({ args, io }: Pick<Context, "args" | "io">, to: Re
     insecure: args.flag("insecure"),
     io,
     client: await clientCertificate(to),
+    plainHttpHosts: plainHttpHosts(to.config),
     headers: checkedNames(
       args.isGiven("header") ? await headersOf(args.texts("header")) : [],
       await configuredHeaders(to),
     ),
   };
+}
+
+/** The names that `--plain-http` or a profile gives; a name of the Internet is refused, and never opened. */
+export function plainHttpHosts(config: Config): readonly string[] {
+  return config.texts("plainHttp");
+}
+
+/** The headers of `--header` for requests that are forwarded with the sender's own, of which these names are not set. */
+export async function forwardedHeaders(
+  { texts }: Args,
+  names: readonly string[],
+): Promise<readonly HeaderPair[]> {
+  const headers = checkedNames(await headersOf(texts("header")), []);
+  const reach = { ca: undefined, insecure: false, io: { env: {} }, headers, plainHttpHosts: [] };
+  requireOwnHeaders(reach, "https://localhost/", unsignedBy(names));
+  return headers;
 }
 
 /** The value of a setting that may go to this target, whatever gave it. */
@@ -143,10 +162,10 @@ async function clientCertificate(to: Reached): Promise<ClientCertificate | undef
 }
 
 /** Refuses headers that belong to the protocol: of a signer's scheme, or those that a request has already. */
-export function requireOwnHeaders({ headers }: Reach, url: string, signer: Signer): void {
+export function requireOwnHeaders({ headers, plainHttpHosts }: Reach, url: string, signer: Signer): void {
   try {
     const transport = () => Promise.reject(new Error("nothing is sent"));
-    createSender({ url, signer, transport, headers: Object.fromEntries(headers) });
+    createSender({ url, signer, transport, headers: Object.fromEntries(headers), plainHttpHosts });
   } catch (error) {
     const [, name] = /^headers must not set (.+?): /.exec(Object(error).message) ?? [];
     if (name !== undefined)
@@ -156,6 +175,8 @@ export function requireOwnHeaders({ headers }: Reach, url: string, signer: Signe
         `The header ${JSON.stringify(name)} belongs to the protocol, which sets it itself.`,
       );
     if (error instanceof HookproofError && error.code === "HEADER_INVALID") throw invalid(error.message);
+    if (error instanceof TypeError && error.message.startsWith("plainHttpHosts "))
+      throw usageError(error.message.replace("plainHttpHosts cannot have", "--plain-http cannot be"));
     throw error;
   }
 }

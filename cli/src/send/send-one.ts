@@ -19,7 +19,7 @@ import { keptOf } from "../schemes/chosen-scheme.js";
 import { signingClock } from "../times.js";
 import { explainFailure } from "./explain-failure.js";
 import { explainRefusal } from "./explain-refusal.js";
-import { reachOf, requireOwnHeaders } from "./reach.js";
+import { plainHttpHosts, reachOf, requireOwnHeaders } from "./reach.js";
 import { transportFor } from "./transport.js";
 
 /** The sender's options as the flags have them. */
@@ -31,6 +31,7 @@ export async function senderOptions(context: Context, target: Target): Promise<S
     url: target.url,
     signer: target.signer,
     transport: await transportFor(context, target.url, reach),
+    plainHttpHosts: reach.plainHttpHosts,
     retry: { maxAttempts: 1 + (args.number("retries") ?? 0) },
     attemptTimeoutMs: global.timeoutMs,
     deadlineMs: Math.max(30_000, 3 * global.timeoutMs),
@@ -44,7 +45,8 @@ export async function sendOne(context: Context, target: Target, event: WebhookEv
   const { args, io, out } = context;
   const sender = createSender(await senderOptions(context, target));
   const timestamp = Math.floor(signingClock(args.text("timestamp")).now() / 1000);
-  const first = await signRequest({ url: target.url, signer: target.signer, event, timestamp });
+  const { url, signer, config } = target;
+  const first = await signRequest({ url, signer, event, timestamp, plainHttpHosts: plainHttpHosts(config) });
   describeRequest(out, { ...target, eventId: event.id, timestamp, body: event.body });
   if (target.scheme === undefined) out.detail(2, signedText(target, first, timestamp));
   const started = performance.now();

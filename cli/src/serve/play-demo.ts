@@ -108,7 +108,7 @@ interface Stage {
 }
 
 /** The listeners of the story are this machine's, without TLS. */
-const PLAIN: Reach = { ca: undefined, insecure: false, io: { env: {} }, headers: [] };
+const PLAIN: Reach = { ca: undefined, insecure: false, io: { env: {} }, headers: [], plainHttpHosts: [] };
 
 /** Runs the steps; returns how many got another status than expected. */
 async function playSteps(

@@ -15,6 +15,8 @@ export interface Reporting {
   mistakes(request: HandledRequest["request"]): Promise<readonly Mistake[]>;
   /** Where accepted requests are posted on to, byte for byte. */
   readonly forwardTo?: string | undefined;
+  /** Header lines of the user's own that go along; they stand in the place of lines that the sender has of these names. */
+  readonly forwardHeaders: readonly HeaderPair[];
 }
 
 /** Tells of one request, and forwards it if that was asked for. */
@@ -22,7 +24,7 @@ export async function reportRequest(
   context: Context,
   n: number,
   handled: HandledRequest,
-  { mistakes, forwardTo }: Reporting,
+  { mistakes, forwardTo, forwardHeaders }: Reporting,
 ): Promise<void> {
   const { out } = context;
   const { status, verdict, request } = handled;
@@ -31,7 +33,9 @@ export async function reportRequest(
   const type = typeOf(request.body) ?? (verdict.ok ? eventTypeIn(verdict.event.payload) : undefined);
   showRequest(out, handled);
   const forwarded =
-    verdict.ok && forwardTo !== undefined ? await forward(context, handled, forwardTo) : undefined;
+    verdict.ok && forwardTo !== undefined
+      ? await forward(context, handled, { url: forwardTo, own: forwardHeaders })
+      : undefined;
   out.document({
     type: "request",
     n,
@@ -109,19 +113,20 @@ const EXPLAINED_STATUSES: ReadonlySet<number> = new Set([400, 401, 415]);
 async function forward(
   { global, args, io }: Context,
   { request }: HandledRequest,
-  url: string,
+  { url, own }: { url: string; own: readonly HeaderPair[] },
 ): Promise<{ status: number } | { error: string }> {
   const { endToEndHeaders } = await import("hookproof-service/listeners");
   // A map, as the names are a stranger's: an object has a `constructor` of its own.
   const headers = new Map<string, string[]>();
+  const replaced = new Set(own.map(([name]) => name.toLowerCase()));
   for (const [name, value] of endToEndHeaders(request.headers as readonly HeaderPair[]))
-    headers.set(name, [...(headers.get(name) ?? []), value]);
+    if (!replaced.has(name.toLowerCase())) headers.set(name, [...(headers.get(name) ?? []), value]);
   try {
     const status = await postExactly(
       { url, headers: Object.fromEntries(headers), body: request.body },
       {
         timeoutMs: global.timeoutMs,
-        reach: { ca: args.text("ca"), insecure: args.flag("insecure"), io, headers: [] },
+        reach: { ca: args.text("ca"), insecure: args.flag("insecure"), io, headers: own, plainHttpHosts: [] },
       },
     );
     return { status };

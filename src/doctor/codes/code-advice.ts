@@ -79,7 +79,7 @@ export const CODE_ADVICE = {
   ],
   TLS_REQUIRED: [
     "With plain HTTP everybody on the way can read the event.",
-    "Use https://; http:// is allowed on loopback only.",
+    "Use https://; http:// is allowed on loopback, and in development for the names of plainHttpHosts (--plain-http).",
   ],
   HEADER_INVALID: [
     "A header value has control characters or a line break.",

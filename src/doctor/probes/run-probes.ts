@@ -3,6 +3,7 @@ import { createTransport, KEEPS_HEADER_LINES } from "#transport";
 import { type Clock, steadySleep, systemClock } from "../../core/clock.js";
 import { HookproofError } from "../../core/errors.js";
 import { checkWholeNumber } from "../../core/options.js";
+import { checkPlainHttpHosts } from "../../core/target-url.js";
 import type { ConnectionAgent, Transport } from "../../http/transport.js";
 import type { SigningKey } from "../../jwt/key.js";
 import { listenerUrl, parseBaseUrl, parseListenerUrl } from "../../schemes/access-governance/listener-url.js";
@@ -130,8 +131,10 @@ function factsOf(probe: Omit<Probe, "methods">, methods: readonly Authentication
 
 /** The listener to test, with the secret or key of a correct sender. */
 export interface ProbeTarget {
-  /** The listener's URL. Plain HTTP is allowed on loopback only. */
+  /** The listener's URL. Plain HTTP is allowed on loopback, and for `plainHttpHosts`. */
   readonly url: string;
+  /** Names to which plain HTTP is allowed besides loopback, in development; see `createSender`. */
+  readonly plainHttpHosts?: readonly string[] | undefined;
   /** The method of the listener, with its secret, or with a signing key whose public half is in its key set. */
   readonly auth:
     | { readonly method: "hmac"; readonly secret: string }
@@ -238,8 +241,9 @@ function runAt(address: Pick<RequestFacts, "url" | "baseUrl">, options: RunProbe
   };
 }
 
-function addressOf({ url, auth }: ProbeTarget): Pick<RequestFacts, "url" | "baseUrl"> {
-  const listener = parseListenerUrl(url);
+function addressOf({ url, auth, plainHttpHosts }: ProbeTarget): Pick<RequestFacts, "url" | "baseUrl"> {
+  checkPlainHttpHosts(plainHttpHosts);
+  const listener = parseListenerUrl(url, plainHttpHosts);
   const given = auth.method === "jwt" && auth.baseUrl !== undefined ? parseBaseUrl(auth.baseUrl) : undefined;
   if (given !== undefined && listenerUrl(given, listener.listenerId) !== listener.href)
     throw new HookproofError(

@@ -34,8 +34,10 @@ export interface WrongChange extends Omit<WrongSigner, "signer"> {
 
 /** A listener of any scheme, with what a correct sender has. */
 export interface SchemeProbeTarget {
-  /** The listener's URL. Plain HTTP is allowed on loopback only. */
+  /** The listener's URL. Plain HTTP is allowed on loopback, and for `plainHttpHosts`. */
   readonly url: string;
+  /** Names to which plain HTTP is allowed besides loopback, in development; see `createSender`. */
+  readonly plainHttpHosts?: readonly string[] | undefined;
   /** Signs correct requests. */
   readonly signer: Signer;
   /** The name of the specification, for reports. */
@@ -127,7 +129,7 @@ export async function schemeProbes(
 async function preparedFor(
   target: SchemeProbeTarget,
 ): Promise<{ url: string; suite: readonly ProbeDefinition<SchemeKit>[] }> {
-  const url = targetUrl(target.signer.scheme, target.url);
+  const url = targetUrl(target.signer.scheme, target.url, target.plainHttpHosts);
   const sample = unsigned(target, { url, nowSeconds: 0, eventId: "id" });
   const { headers: proof } = await target.signer.sign(sample);
   const names = [...(target.signer.scheme.headers?.(sample) ?? []), ...proof]

@@ -9,7 +9,7 @@ import { andThen } from "../../core/value-or-promise.js";
 import type { Signer } from "../scheme.js";
 import { SIGNATURE_HEADER, signingHead } from "./protocol.js";
 import { checkSecret, secretBytes, secretWarnings } from "./secret.js";
-import { accessGovernance } from "./sign.js";
+import { byHmac } from "./sign.js";
 
 /** What an HMAC signature covers. */
 export interface HmacInput {
@@ -84,7 +84,7 @@ export function hmacSigner(options: {
   const secrets = listOf(secret);
   const signers = signersWith(secrets);
   const [{ sign }] = signers;
-  const signer = signers.length === 1 ? { scheme: accessGovernance, sign } : alternating(sign, () => signers);
+  const signer = signers.length === 1 ? { scheme: byHmac, sign } : alternating(sign, () => signers);
   return shownAs({ ...signer, warnings: secrets.flatMap(secretWarnings) }, SHOWN);
 }
 
@@ -96,7 +96,7 @@ function alternating(
   signersNow: () => readonly Signer[] | Promise<readonly Signer[]>,
 ): Signer {
   return {
-    scheme: accessGovernance,
+    scheme: byHmac,
     sign,
     alternatives() {
       const signers = signersNow();
@@ -133,7 +133,7 @@ function signersWith(secrets: readonly string[]): [Signer, ...Signer[]] {
 
 function signerWith(hmac: Hmac): Signer {
   return {
-    scheme: accessGovernance,
+    scheme: byHmac,
     sign: ({ timestamp, eventId, body }) => ({
       headers: [[SIGNATURE_HEADER, hmac(signingHead(timestamp, eventId), body)]],
     }),

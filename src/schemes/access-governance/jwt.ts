@@ -9,7 +9,7 @@ import { tokenSigner } from "../../jwt/sign-token.js";
 import type { Signer, UnsignedRequest } from "../scheme.js";
 import { claimsFor } from "./claims.js";
 import { listenerUrl, parseBaseUrl, parseListenerUrl } from "./listener-url.js";
-import { accessGovernance } from "./sign.js";
+import { byToken } from "./sign.js";
 
 /** Options of `jwtSigner` that hold for every token. */
 export interface JwtSignerOptions {
@@ -65,7 +65,7 @@ export function jwtSigner(
   const target = targetOf(baseUrl === undefined ? undefined : parseBaseUrl(baseUrl));
 
   const signer: Signer = {
-    scheme: accessGovernance,
+    scheme: byToken,
     async sign(request) {
       const claims = claimsFor({
         ...target(request.url),
@@ -79,6 +79,10 @@ export function jwtSigner(
   return shownAs(signer, "Signer { scheme: 'access-governance', key: [redacted] }");
 }
 
+function plainHostOf(url: string): readonly string[] {
+  return URL.canParse(url) ? [new URL(url).hostname] : [];
+}
+
 /** The claims `sub` and `aud` for a listener's URL. The last URL's are kept, as a sender has one listener. */
 function targetOf(
   baseUrl: string | undefined,
@@ -86,7 +90,7 @@ function targetOf(
   let last: { url: string; target: { url: string; baseUrl: string } } | undefined;
   return (url) => {
     if (last?.url === url) return last.target;
-    const listener = parseListenerUrl(url);
+    const listener = parseListenerUrl(url, plainHostOf(url)); // who sends has asked for plain HTTP, or was refused
     if (baseUrl !== undefined && listenerUrl(baseUrl, listener.listenerId) !== listener.href) {
       throw new HookproofError(
         "BASE_URL_MISMATCH",

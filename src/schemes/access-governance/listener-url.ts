@@ -33,10 +33,10 @@ export function listenerIdOf(url: string): string | undefined {
 }
 
 /** Takes a listener's URL apart, or refuses it by name before anything is signed or sent. */
-export function parseListenerUrl(text: string): ListenerUrl {
+export function parseListenerUrl(text: string, plainHttpHosts?: readonly string[]): ListenerUrl {
   const url = plainUrl(text);
   if (url.search !== "" || text.includes("?")) throw invalid("must not have a query");
-  requireTls(url);
+  requireTls(url, plainHttpHosts);
   const listenerId = listenerIdOf(url.pathname);
   if (listenerId === undefined) throw invalid(`must end in ${INGESTION_PATH}{listener_id}`);
   const baseUrl = url.href.slice(0, url.href.length - INGESTION_PATH.length - listenerId.length);

@@ -23,7 +23,7 @@ import { type HmacVerifier, hmacVerifier, isSignature } from "./hmac.js";
 import { isListenerId, listenerIdOf, listenerUrl, parseBaseUrl } from "./listener-url.js";
 import { EVENT_ID_HEADER, SIGNATURE_HEADER, signingHead, TIMESTAMP_HEADER } from "./protocol.js";
 import { refuseDocumented } from "./secret.js";
-import { accessGovernance } from "./sign.js";
+import { byToken } from "./sign.js";
 
 const { passed, failed } = listenerChecks;
 
@@ -84,7 +84,7 @@ export function listenerVerifier(
   const auth = prepareAuth(listener.auth, allowDocumentedSecret);
   const prepared: PreparedListener = { baseUrl, url: listenerUrl(baseUrl, id), auth };
   return {
-    scheme: accessGovernance,
+    scheme: byToken,
     checks: LISTENER_CHECKS,
     answers: {
       body: (refusal) =>
