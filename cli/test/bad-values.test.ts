@@ -184,6 +184,9 @@ const LINES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "service clock": [["--db", "service.db", "--base-url", "http://127.0.0.1:9"]],
   "service snapshot": [["save", "one", "--db", "service.db", "--base-url", "http://127.0.0.1:9"]],
   "service journal": [["--db", "service.db", "--base-url", "http://127.0.0.1:9"]],
+  "service automation": [
+    ["run", "one", "--event", "{}", "--db", "service.db", "--base-url", "http://127.0.0.1:9"],
+  ],
   "outbox cancel": [[ID, "--outbox", "outbox.db", "--yes"]],
   "outbox redrive": [[ID, "--outbox", "outbox.db", "--yes"]],
   "outbox drop": [[ID, "--outbox", "outbox.db", "--yes"]],

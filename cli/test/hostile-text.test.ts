@@ -314,6 +314,10 @@ const CASES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
     ["save", H, ...control()],
   ],
   "service journal": () => [control(), ["--query", H, ...control()]],
+  "service automation": () => [
+    ["list", ...control()],
+    ["run", H, "--event", "{}", ...control()],
+  ],
   "service token": () => [
     ["--base-url", url, "--client-secret-file", path("secret.txt")],
     ["--base-url", `${url}/given`, "--client-secret-file", path("secret.txt")],

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from "vitest";
-import { type SessionInfo, TOKEN_HEADER } from "../../service/src/inspector/contract.js";
+import { type DebuggedRun, type SessionInfo, TOKEN_HEADER } from "../../service/src/inspector/contract.js";
 import { CONFIG_PATH as CONFIG, inspectedService } from "../kit/inspected-service.js";
 import { inspected, send } from "./inspected.js";
 
@@ -55,6 +55,26 @@ it("faults, clock, snapshots and reset are at hand for the page", async () => {
   expect((await change("GET", "control/faults")).json()).toEqual({ list: [] });
   expect((await change("GET", "control/clock")).json()).toMatchObject({ frozen: false });
   expect(await status()).toBe(200);
+});
+
+it("an automation is run step by step for the page", async () => {
+  const { service, change } = await controlledService();
+  const headers = { Authorization: `Bearer ${service.controlToken}`, "Content-Type": "application/json" };
+  const steps = [{ name: "one", templates: { n: "{{ size(ctx.trigger.tags) }}" } }];
+  const made = await fetch(`${service.url}/local/v1/automations`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ trigger: { hmac: {} }, steps }),
+  });
+  const { automation } = (await made.json()) as { automation: { id: string } };
+  const answer = await change("POST", `control/automations/${automation.id}/debug`, { event: { tags: [1] } });
+  expect(answer.status).toBe(200);
+  expect(answer.json<DebuggedRun>().steps[0]).toMatchObject({
+    result: { n: 1 },
+    expressions: [{ parts: [{ expression: "ctx.trigger.tags", value: "[1]" }, { value: "1" }] }],
+  });
+  expect((await change("POST", "control/automations/..%2fclients/debug", { event: 1 })).status).toBe(400);
+  expect((await change("DELETE", `control/automations/${automation.id}`)).status).toBe(404);
 });
 
 it("what the service refuses is refused in its words", async () => {

@@ -225,6 +225,15 @@ const CALLS: [OperationId, number, () => Promise<Outcome>][] = [
       }),
   ],
   [
+    "debugAutomation",
+    200,
+    () =>
+      api.POST("/local/v1/automations/{automation_id}/debug", {
+        params: { path: automation() },
+        body: { event: { type: "left" } },
+      }),
+  ],
+  [
     "updateAutomation",
     200,
     () =>

@@ -231,6 +231,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "list the requests that the running service received",
     load: async () => (await import("../commands/service-control.js")).serviceJournal,
   },
+  "service automation": {
+    summary: "run an automation of the running service step by step",
+    load: async () => (await import("../commands/service-automation.js")).serviceAutomation,
+  },
   "events list": {
     summary: "search the events of the last 7 days",
     load: async () => (await import("../commands/events.js")).eventsList,

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { RequestDetail } from "../../src/inspector/contract.js";
+import type { Api } from "../live/api.js";
 import { Age } from "../parts/age.js";
 import { kindOf } from "../parts/answer-kind.js";
 import { StatusBadge } from "../parts/status-badge.js";
@@ -21,15 +22,19 @@ interface DetailProps {
   readonly detail: RequestDetail;
   /** The buttons of this request. */
   readonly actions: ComponentChildren;
+  readonly debug: Api["debug"];
   nowMs(): number;
   onChoose(n: number): void;
   onNote(note: string): void;
 }
 
 /** One request: what was decided, why, and everything it was decided by. */
-export function Detail({ detail, actions, nowMs, onChoose, onNote }: DetailProps) {
+export function Detail({ detail, actions, debug, nowMs, onChoose, onNote }: DetailProps) {
   // Kept while menus open and close: a body can have thousands of pieces.
-  const content = useMemo(() => <Content detail={detail} onChoose={onChoose} />, [detail, onChoose]);
+  const content = useMemo(
+    () => <Content detail={detail} debug={debug} onChoose={onChoose} />,
+    [detail, debug, onChoose],
+  );
   return (
     <article aria-labelledby="verdict">
       <header class={`summary ${kindOf(detail.status)}`}>
@@ -64,7 +69,7 @@ function titleOf({ steps, mistakes, code, eventType, reason, isUnread }: Request
 }
 
 /** The body comes first where a request was accepted or repeats another; what is wrong comes first where it was refused. */
-function Content({ detail, onChoose }: Pick<DetailProps, "detail" | "onChoose">) {
+function Content({ detail, debug, onChoose }: Pick<DetailProps, "detail" | "debug" | "onChoose">) {
   const { hmac, token, first, run, bodyBase64 } = detail;
   const isRefused = detail.steps.some(({ state, step }) => state === "failed" && step !== "replay");
   const verdict = (
@@ -72,7 +77,7 @@ function Content({ detail, onChoose }: Pick<DetailProps, "detail" | "onChoose">)
       {detail.steps.length > 0 && <Steps steps={detail.steps} />}
       {hmac && <Signature hmac={hmac} cutAt={detail.isCut ? detail.bodyBytes : undefined} />}
       {token && <Token token={token} />}
-      {run && <Run run={run} bodyBase64={bodyBase64} />}
+      {run && <Run run={run} bodyBase64={bodyBase64} debug={debug} />}
     </>
   );
   const content = (

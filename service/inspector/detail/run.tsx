@@ -1,11 +1,13 @@
 // Shows what the automation did with the event.
 import type { RunDetail } from "../../src/inspector/contract.js";
+import type { Api } from "../live/api.js";
 import { CodeBlock } from "../parts/code-block.js";
 import { Fold } from "../parts/fold.js";
 import { Icon } from "../parts/icon.js";
 import { Section } from "../parts/section.js";
 import { VisibleText } from "../parts/visible-text.js";
 import { fromBase64 } from "../text/bytes.js";
+import { DebugRun } from "./debug-run.js";
 import { PrettyBytes } from "./pretty-bytes.js";
 
 const SIGNS = {
@@ -15,8 +17,14 @@ const SIGNS = {
   waiting: "not-reached",
 } as const;
 
+interface RunProps {
+  readonly run: RunDetail;
+  readonly bodyBase64: string;
+  readonly debug: Api["debug"];
+}
+
 /** What the automation did with the event. */
-export function Run({ run, bodyBase64 }: { run: RunDetail; bodyBase64: string }) {
+export function Run({ run, bodyBase64, debug }: RunProps) {
   return (
     <Section
       title="Run"
@@ -39,6 +47,9 @@ export function Run({ run, bodyBase64 }: { run: RunDetail; bodyBase64: string })
             </li>
           ))}
         </ol>
+      )}
+      {run.automationId !== undefined && (
+        <DebugRun automationId={run.automationId} bodyBase64={bodyBase64} debug={debug} />
       )}
       <Fold summary="ctx.trigger">
         {() => (

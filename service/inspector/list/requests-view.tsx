@@ -82,6 +82,7 @@ export function RequestsView(props: RequestsViewProps) {
             key={detail.n}
             detail={detail}
             actions={actions}
+            debug={api.debug}
             nowMs={nowMs}
             onChoose={choose}
             onNote={onNote}

@@ -3,6 +3,7 @@ import type {
   CallDetail,
   CallPage,
   ClockState,
+  DebuggedRun,
   ExportQuery,
   ForcedAnswer,
   ImportResult,
@@ -38,6 +39,8 @@ export interface Api {
   /** A file with the requests of a query. */
   exported(query: ExportQuery): Promise<Blob>;
   importFile(file: Blob): Promise<ImportResult>;
+  /** Runs an automation step by step with the JSON text of an event; nothing is kept. */
+  debug(automationId: string, event: string): Promise<DebuggedRun>;
   /** What is set for the service: faults, clock, snapshots. */
   controlled(): Promise<Controlled>;
   /** Changes it; the path is one of the service's remote control, such as `faults/getAuthConfig`. */
@@ -90,6 +93,14 @@ export function createApi(token: string): Api {
     async control(method, path, body) {
       await call(method, `api/control/${path}`, body === undefined ? null : json(body));
     },
+    debug: async (automationId, event) =>
+      (
+        await call(
+          "POST",
+          `api/control/automations/${encodeURIComponent(automationId)}/debug`,
+          json({ event: JSON.parse(event) }),
+        )
+      ).json(),
     importFile: async (file) => (await call("POST", "api/import", file)).json(),
   };
 }

@@ -438,6 +438,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/local/v1/automations/{automation_id}/debug": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The automation. */
+                automation_id: components["parameters"]["automation_id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run an automation step by step
+         * @description Runs the steps with an event of yours, and tells what each expression saw, gave and took. Nothing is kept: no
+         *     run, no event id. It need not be published. Needs the Super Admin role.
+         */
+        post: operations["debugAutomation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/local/v1/faults": {
         parameters: {
             query?: never;
@@ -1401,13 +1425,69 @@ export interface components {
             result?: {
                 [key: string]: unknown;
             };
-            failure?: {
-                /** @enum {string} */
-                code: "EXPRESSION_INVALID" | "EXPRESSION_FAILED" | "EXPRESSION_TIMEOUT" | "EXPRESSION_TOO_LARGE" | "FIELD_MISSING" | "CONDITION_NOT_BOOLEAN" | "CONTEXT_TOO_DEEP" | "RESULT_TOO_LARGE";
-                message: string;
-            };
+            failure?: components["schemas"]["AutomationFailure"];
             startedAt: components["schemas"]["Timestamp"];
             finishedAt: components["schemas"]["Timestamp"];
+        };
+        AutomationFailure: {
+            /** @enum {string} */
+            code: "EXPRESSION_INVALID" | "EXPRESSION_FAILED" | "EXPRESSION_TIMEOUT" | "EXPRESSION_TOO_LARGE" | "FIELD_MISSING" | "CONDITION_NOT_BOOLEAN" | "CONTEXT_TOO_DEEP" | "RESULT_TOO_LARGE";
+            message: string;
+        };
+        DebugAutomationRequest: {
+            /** @description Any JSON up to 64 KiB; expressions read it as `ctx.trigger`. */
+            event: unknown;
+        };
+        DebugAutomationResponse: {
+            /** @enum {string} */
+            status: "RUN_STATUS_SUCCEEDED" | "RUN_STATUS_FAILED";
+            /** @description The steps that have ended, in order. None runs after one that failed. */
+            steps: components["schemas"]["DebuggedStep"][];
+        };
+        DebuggedStep: {
+            name: string;
+            /** @enum {string} */
+            status: "STEP_STATUS_SUCCEEDED" | "STEP_STATUS_SKIPPED" | "STEP_STATUS_FAILED";
+            /** @description What the step gave; only where it succeeded. */
+            result?: {
+                [key: string]: unknown;
+            };
+            failure?: components["schemas"]["AutomationFailure"];
+            /** @description In the order in which they were evaluated, up to the first that failed. */
+            expressions: components["schemas"]["DebuggedExpression"][];
+        };
+        DebuggedExpression: {
+            /** @description `condition`, or a place such as `templates.mail.to[0]`. */
+            path: string;
+            expression: string;
+            /** @description JSON text of what it gave; only where it gave something. */
+            value?: string;
+            failure?: components["schemas"]["AutomationFailure"];
+            failed?: components["schemas"]["FailedPart"];
+            /** @description Processor time and look-ups, in milliseconds. */
+            usedMs: number;
+            /** @description What its parts gave, in the order in which they did; at most 50. */
+            parts: components["schemas"]["SeenPart"][];
+        };
+        SeenPart: {
+            /** @description The part as CEL. */
+            expression: string;
+            /** @description Line and column, such as `1:12`. */
+            place: string;
+            /** @description How often it was evaluated: more than once in a macro. */
+            times: number;
+            /** @description JSON text of what it gave the last time, shortened. */
+            value: string;
+        };
+        /** @description The innermost part that failed, and the values that it failed on. */
+        FailedPart: {
+            expression: string;
+            place: string;
+            on: {
+                expression: string;
+                /** @description JSON text, shortened. */
+                value: string;
+            }[];
         };
         ListAutomationRunsResponse: {
             list: components["schemas"]["AutomationRunHead"][];
@@ -2238,6 +2318,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["GetAutomationRunResponse"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    debugAutomation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The automation. */
+                automation_id: components["parameters"]["automation_id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["DebugAutomationRequest"];
+            };
+        };
+        responses: {
+            /** @description What became of each step. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DebugAutomationResponse"];
                 };
             };
             default: components["responses"]["Error"];

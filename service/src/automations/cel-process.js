@@ -4,8 +4,9 @@ import vm from "node:vm";
 import { Worker } from "node:worker_threads";
 import { isCelError } from "@bufbuild/cel";
 import { mistakesIn } from "./cel/check.js";
-import { evaluatedTree } from "./cel/environment.js";
+import { environment, evaluatedTree } from "./cel/environment.js";
 import { Failure, isTooLarge } from "./cel/failure.js";
+import { failedPart, followed, seenParts } from "./cel/follow.js";
 import { beginLookUps, wantedLookUps } from "./cel/look-ups.js";
 import { parsed } from "./cel/parse.js";
 import { celValue, jsonValue } from "./cel/values.js";
@@ -19,9 +20,43 @@ function evaluated(expression, ctx) {
   if (isTooLarge(value)) throw value;
   // A value is right without what a look-up would have given, as `true || …` is; an error may not be.
   if (wantedLookUps().length > 0) throw new Wanting();
-  const isMissing = /^field not found|^index \S+ out of bounds/.test(value.message);
   const shown = expression.length > 100 ? `${expression.slice(0, 100)}…` : expression;
-  throw new Failure(isMissing ? "FIELD_MISSING" : "EXPRESSION_FAILED", `${shown}: ${value.message}`);
+  throw new Failure(codeOf(value), `${shown}: ${wordsOf(value)}`);
+}
+
+/** The library's words, but for the bounds that it says a list has. */
+function wordsOf({ message }) {
+  return message.replace(/^(index \S+) out of bounds .*$/s, "$1 is out of bounds");
+}
+
+function codeOf({ message }) {
+  return /^field not found|^index \S+ out of bounds/.test(message) ? "FIELD_MISSING" : "EXPRESSION_FAILED";
+}
+
+let following;
+
+/** What an expression gives, and what its parts gave. */
+function traced({ context, expression, maxLength }) {
+  following = undefined;
+  const ctx = celValue(JSON.parse(context));
+  const written = parsed(expression);
+  const isFunction = (name) => environment.funcs.find(name) !== undefined;
+  const tree = followed(written, isFunction);
+  following = written;
+  const value = evaluatedTree(tree, { ctx });
+  if (isCelError(value)) {
+    if (isTooLarge(value)) throw value;
+    if (wantedLookUps().length > 0) throw new Wanting();
+    const givenBy = (part) => {
+      const given = evaluatedTree(part, { ctx });
+      return isCelError(given) ? undefined : given;
+    };
+    const failure = { code: codeOf(value), message: wordsOf(value) };
+    return { failure, failed: failedPart(value, written, givenBy), parts: seenParts(written) };
+  }
+  const json = JSON.stringify(jsonValue(value));
+  if (json.length > maxLength) throw new Failure("RESULT_TOO_LARGE", `longer than ${maxLength} characters`);
+  return { json, parts: seenParts(written) };
 }
 
 const answers = {
@@ -35,6 +70,7 @@ const answers = {
       throw new Failure("CONDITION_NOT_BOOLEAN", "the condition is neither true nor false");
     return value;
   },
+  trace: traced,
   values({ context, expressions, maxLength }) {
     const ctx = celValue(JSON.parse(context));
     let length = 0;
@@ -95,11 +131,17 @@ process.on("message", (message) => {
     process.send({ value, usedMs: usedMs() });
   } catch (error) {
     if (error instanceof Wanting) process.send({ wanted: wantedLookUps(), usedMs: usedMs() });
-    else process.send({ failure: failureOf(error, message.timeoutMs), usedMs: usedMs() });
+    else
+      process.send({ failure: failureOf(error, message.timeoutMs), parts: partsSoFar(), usedMs: usedMs() });
   } finally {
     setBusy(0);
   }
 });
+
+/** What was seen of an evaluation that is traced until it was ended. */
+function partsSoFar() {
+  return request.ask === "trace" && following !== undefined ? seenParts(following) : undefined;
+}
 
 function failureOf(error, timeoutMs) {
   if (error instanceof Failure) return { code: error.code, message: error.message };

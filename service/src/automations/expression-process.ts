@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { setPriority } from "node:os";
 import type { Signature, Wanted } from "./look-ups.js";
 import type { Outcome, StepFailure } from "./step-failure.js";
+import type { SeenPart } from "./traced.js";
 
 /** A process that does not answer this long after it should have is ended: it is short of memory, or stopped. */
 const PATIENCE_MS = 10_000;
@@ -19,6 +20,8 @@ export interface Answer {
   readonly outcome: Outcome<never>;
   /** What has to be looked up before there is an outcome, by keys: to be asked again with what was found. */
   readonly wanted?: readonly (readonly [key: string, wanted: Wanted])[] | undefined;
+  /** What was seen of an evaluation that was traced, and was ended. */
+  readonly parts?: readonly SeenPart[] | undefined;
   /** How much processor time it took, in milliseconds; infinite if the process ended over it. */
   readonly usedMs: number;
 }
@@ -112,11 +115,17 @@ const TOO_MUCH: StepFailure = {
 function answerOf(message: unknown): Answer {
   if (message === undefined)
     return { outcome: { ok: false, failure: TOO_MUCH }, usedMs: Number.POSITIVE_INFINITY };
-  const { value, failure, wanted, usedMs } = message as {
+  const { value, failure, wanted, parts, usedMs } = message as {
     value?: never;
     failure?: StepFailure;
     wanted?: Answer["wanted"];
+    parts?: Answer["parts"];
     usedMs: number;
   };
-  return { outcome: failure ? { ok: false, failure } : { ok: true, value: value as never }, wanted, usedMs };
+  return {
+    outcome: failure ? { ok: false, failure } : { ok: true, value: value as never },
+    wanted,
+    parts,
+    usedMs,
+  };
 }

@@ -4,6 +4,7 @@ import { createLane, type Lane } from "./expression-lane.js";
 import type { Answer } from "./expression-process.js";
 import type { Found, LookUps } from "./look-ups.js";
 import type { Outcome, StepFailure } from "./step-failure.js";
+import type { Traced } from "./traced.js";
 
 /** An evaluation ends after this long, whatever it is doing. */
 const TIMEOUT_MS = 5_000;
@@ -23,7 +24,7 @@ const LAST = LANES.length - 1;
 /** How often an evaluation begins in a quick lane that ran into its time only because the machine was busy. */
 const TRIES = 2;
 /** The JSON of all values of a step, in characters: as much as four of the largest bodies. */
-const MAX_RESULT_LENGTH = 262_144;
+export const MAX_RESULT_LENGTH = 262_144;
 /** The JSON of everything that the look-ups of an evaluation give, in characters. */
 const MAX_FOUND_LENGTH = 2 ** 22;
 /** For how many automations it is remembered that they are not quick. */
@@ -41,6 +42,8 @@ export interface Expressions {
   condition(evaluation: Evaluation, expression: string): Promise<Outcome<boolean>>;
   /** The JSON of each expression's value; all of them, or the failure of one. */
   values(evaluation: Evaluation, expressions: readonly string[]): Promise<Outcome<string[]>>;
+  /** What an expression gives, and what each of its parts did. */
+  trace(evaluation: Evaluation, expression: string): Promise<Traced>;
   /** Ends the processes. What is not answered yet is rejected. */
   stop(): Promise<void>;
 }
@@ -80,7 +83,7 @@ export function createExpressions({
   async function evaluated(
     { context, now, automationId }: Evaluation,
     question: Readonly<Record<string, unknown>>,
-  ): Promise<Outcome<never>> {
+  ): Promise<Ended> {
     const found: [key: string, found: Found][] = [];
     let leftMs = timeoutMs;
     for (let level = levels.get(automationId) ?? 0; ; ) {
@@ -101,12 +104,12 @@ export function createExpressions({
           found.push(...(more ?? []));
           continue;
         }
-        const ended = { outcome: { ok: false, failure }, usedMs: answer.usedMs } as const;
-        remember(automationId, ended);
-        return ended.outcome;
+        const outcome = { ok: false, failure } as const;
+        remember(automationId, { outcome, usedMs: answer.usedMs });
+        return { outcome, usedMs: timeoutMs - leftMs };
       }
       remember(automationId, answer);
-      return answer.outcome;
+      return { ...answer, usedMs: timeoutMs - leftMs + answer.usedMs };
     }
   }
 
@@ -162,14 +165,26 @@ export function createExpressions({
       const answer = await quick.ask({ ask: "check", expression, stepNames, timeoutMs }, true);
       return answer.outcome;
     },
-    condition: (evaluation, expression) => evaluated(evaluation, { ask: "condition", expression }),
-    values: (evaluation, expressions) => evaluated(evaluation, { ask: "values", expressions }),
+    condition: async (evaluation, expression) =>
+      (await evaluated(evaluation, { ask: "condition", expression })).outcome,
+    values: async (evaluation, expressions) =>
+      (await evaluated(evaluation, { ask: "values", expressions })).outcome,
+    async trace(evaluation, expression) {
+      const { outcome, parts = [], usedMs } = await evaluated(evaluation, { ask: "trace", expression });
+      const used = Number.isFinite(usedMs) ? usedMs : timeoutMs;
+      return outcome.ok
+        ? { ...(outcome.value as Omit<Traced, "usedMs">), usedMs: used }
+        : { failure: outcome.failure, parts, usedMs: used };
+    },
     async stop() {
       ending.abort();
       await Promise.all(lanes.map((lane) => lane.stop()));
     },
   };
 }
+
+/** How an evaluation ended, with the time of all its beginnings. */
+type Ended = Pick<Answer, "outcome" | "parts" | "usedMs">;
 
 const NO_LOOK_UPS: LookUps = {
   signatures: [],

@@ -23,6 +23,7 @@ export function inspectedRun(
   return {
     id: run.id,
     automation: automation.displayName,
+    automationId: automation.id,
     state: STATES[run.status],
     steps: run.steps.map(({ name }, at) => ({ name, ...outcomeOf(run.results[at]) })),
   };

@@ -88,7 +88,10 @@ function unreadable(error: unknown): Ended {
 }
 
 /** The JSON of `ctx`, put together from texts: a body may be deeper than what can be written again. */
-function contextOf(body: string, results: Iterable<StepResult>): string {
+export function contextOf(
+  body: string,
+  results: Iterable<Pick<StepResult, "name" | "status" | "result">>,
+): string {
   const members = [`"trigger":${body}`];
   for (const { name, status, result } of results)
     if (status === "STEP_STATUS_SUCCEEDED") members.push(`${JSON.stringify(name)}:${result}`);

@@ -24,7 +24,7 @@ export type * from "./calls-contract.js";
  * | `GET api/calls?q=`                   | `CallPage`, newest first                                          |
  * | `GET api/calls/:n`                   | `CallDetail`; 404                                                 |
  * | `DELETE api/calls`                   | 204; the numbers go on                                            |
- * | `* api/control/…`                    | `/local/v1/…` of the service: faults, clock, reset, snapshots     |
+ * | `* api/control/…`                    | `/local/v1/…`: faults, clock, reset, snapshots, runs to look at   |
  *
  * Every call needs the header `TOKEN_HEADER` with the token of the page's address; POST, PUT and DELETE an `Origin`
  * (browsers send it) that is the page's own, too. A failure is `{ code, message }` (`Failure`) with status 400, 403, 404, 409, 413,
@@ -195,6 +195,8 @@ export interface RunDetail {
   /** Absent where the listener has no automation of its own, as with `listen`. */
   readonly id?: string;
   readonly automation?: string;
+  /** What it can be run by again, step by step. */
+  readonly automationId?: string;
   readonly state: "accepted" | "running" | "succeeded" | "failed";
   readonly steps: readonly {
     readonly name: string;
@@ -202,6 +204,38 @@ export interface RunDetail {
     /** What the step gave, as JSON text. */
     readonly output?: string;
     readonly error?: string;
+  }[];
+}
+
+/** An automation that was run step by step: `DebugAutomationResponse` of the service. */
+export interface DebuggedRun {
+  readonly status: string;
+  readonly steps: readonly {
+    readonly name: string;
+    readonly status: string;
+    readonly result?: object;
+    readonly failure?: { readonly code: string; readonly message: string };
+    readonly expressions: readonly DebuggedExpression[];
+  }[];
+}
+
+/** What an expression saw, gave and took. Values are JSON texts. */
+export interface DebuggedExpression {
+  readonly path: string;
+  readonly expression: string;
+  readonly value?: string;
+  readonly failure?: { readonly code: string; readonly message: string };
+  readonly failed?: {
+    readonly expression: string;
+    readonly place: string;
+    readonly on: readonly { readonly expression: string; readonly value: string }[];
+  };
+  readonly usedMs: number;
+  readonly parts: readonly {
+    readonly expression: string;
+    readonly place: string;
+    readonly times: number;
+    readonly value: string;
   }[];
 }
 

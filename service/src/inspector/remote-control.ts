@@ -5,12 +5,13 @@ import type { RequestHandler } from "express";
 export interface RemoteControl {
   /** The operations that a fault can be set for. */
   readonly operations: readonly string[];
-  /** Answers `/faults`, `/clock`, `/reset` and `/snapshots` as the service does under `/local/v1`. */
+  /** Answers `/faults`, `/clock`, `/reset`, `/snapshots` and runs to look at as the service does under `/local/v1`. */
   readonly handle: RequestHandler;
 }
 
 /** What the page asks for; the journal is what it shows itself. */
-const PATHS = /^\/(?:faults(?:\/[^/]{1,200})?|clock|reset|snapshots(?:\/[^/]{1,600}(?:\/restore)?)?)$/;
+const PATHS =
+  /^\/(?:faults(?:\/[^/]{1,200})?|clock|reset|snapshots(?:\/[^/]{1,600}(?:\/restore)?)?|automations\/[^/]{1,600}\/debug)$/;
 
 /**
  * The remote control of a service, for the inspector's page: its requests go through the service's own routes, which

@@ -1,5 +1,6 @@
 import { celEnv, celMap, plan } from "@bufbuild/cel";
 import { strings as upstreamStrings } from "@bufbuild/cel/ext";
+import { noting } from "./follow.js";
 import { functions } from "./functions.js";
 import { lookUpFunctions } from "./look-ups.js";
 import { strings } from "./strings.js";
@@ -10,7 +11,7 @@ const signatures = JSON.parse(process.argv[3] ?? "[]");
 
 /** What expressions are planned with: the library's own functions, and in their place ours where theirs are wrong. */
 export const environment = celEnv({
-  funcs: [...upstreamStrings, ...strings, ...functions, ...times, ...lookUpFunctions(signatures)],
+  funcs: [...upstreamStrings, ...strings, ...functions, ...times, ...lookUpFunctions(signatures), noting],
 });
 
 // The library's maps say of a member that is null that it is not there: `has()`, `in`.

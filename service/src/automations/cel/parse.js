@@ -1,10 +1,11 @@
-import { parse } from "@bufbuild/cel";
+import { parse, unparse } from "@bufbuild/cel";
 import { Failure, isTooLarge } from "./failure.js";
 import { MacroError, withMacros } from "./macros.js";
 import { withFields, withoutQuotes } from "./quoted-fields.js";
+import { partOf } from "./tree.js";
 
 /**
- * The tree of an expression, and where its parts stand: line and column, such as `1:12`.
+ * The tree of an expression, where its parts stand: line and column, such as `1:12`, and how they are written.
  *
  * @throws {Failure} `EXPRESSION_INVALID`
  */
@@ -17,7 +18,11 @@ export function parsed(expression) {
     const tree = withFields(expr, fields, (id) => {
       throw invalid(id, "a name in backquotes stands after a dot, and nowhere else");
     });
-    return { tree: withMacros(tree), placeOf };
+    const textOf = (id) => {
+      const part = partOf(tree, id);
+      return part === undefined ? "" : unparse({ $typeName: "cel.expr.ParsedExpr", expr: part, sourceInfo });
+    };
+    return { tree: withMacros(tree), placeOf, textOf };
   } catch (error) {
     throw error instanceof MacroError ? invalid(error.id, error.message) : error;
   }

@@ -65,3 +65,14 @@ function withEntryParts(entry, change) {
   const key = keyKind.case === "mapKey" ? { ...keyKind, value: change(keyKind.value) } : keyKind;
   return { ...entry, keyKind: key, value: change(entry.value) };
 }
+
+/** The part with an id, within a part. */
+export function partOf(part, id) {
+  if (String(part.id) === String(id)) return part;
+  let found;
+  withParts(part, (inner) => {
+    found ??= partOf(inner, id);
+    return inner;
+  });
+  return found;
+}

@@ -1,0 +1,248 @@
+import { readFileSync } from "node:fs";
+import { createService } from "hookproof-service";
+import { afterAll, describe, expect, it } from "vitest";
+import { createExpressions } from "../../service/src/automations/expressions.js";
+import fc from "../kit/fast-check.js";
+
+const service = await createService({
+  fixture: {
+    users: [{ id: "ada", displayName: "Ada", email: "ada@example.com" }],
+    automations: [
+      {
+        id: "leaver",
+        trigger: { hmac: {} },
+        published: false,
+        steps: [
+          {
+            name: "lookup",
+            condition: "ctx.trigger.type == 'left'",
+            templates: { user: "{{ acme.directory.users.v1.GetByID(ctx.trigger.id) }}" },
+          },
+          {
+            name: "mail",
+            templates: {
+              to: ["{{ ctx.lookup.user.email }}"],
+              text: "Until {{ time.format(now(), 'date') }}, {{ ctx.lookup.user.displayName.upperAscii() }}",
+            },
+          },
+          { name: "count", templates: { n: "{{ ctx.trigger.tags.map(tag, tag.name).size() }}" } },
+        ],
+      },
+    ],
+  },
+  celNamespace: "acme",
+  clock: { now: () => Date.parse("2026-11-27T00:00:00Z") },
+  validateAnswers: true,
+});
+afterAll(() => service.stop());
+
+async function post(path: string, body: unknown, method = "POST") {
+  const answer = await fetch(`${service.url}/local/v1/${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${service.controlToken}`, "Content-Type": "application/json" },
+    ...(method === "POST" ? { body: typeof body === "string" ? body : JSON.stringify(body) } : {}),
+  });
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows what it asked for
+  return { status: answer.status, body: (await answer.json()) as any };
+}
+const run = (event: unknown) => post("automations/leaver/debug", { event });
+
+describe("a run that is looked at", () => {
+  it("tells what each expression saw, gave and took", async () => {
+    const { status, body } = await run({ type: "left", id: "ada", tags: [{ name: "a" }] });
+    expect(status).toBe(200);
+    expect(body.status).toBe("RUN_STATUS_SUCCEEDED");
+    const [lookup, mail, count] = body.steps;
+    expect(lookup.expressions[0]).toEqual({
+      path: "condition",
+      expression: "ctx.trigger.type == 'left'",
+      value: "true",
+      usedMs: expect.any(Number),
+      parts: [
+        { expression: "ctx.trigger.type", place: "1:12", times: 1, value: '"left"' },
+        { expression: 'ctx.trigger.type == "left"', place: "1:18", times: 1, value: "true" },
+      ],
+    });
+    expect(lookup.expressions[1].parts.map(({ expression }: { expression: string }) => expression)).toEqual([
+      "ctx.trigger.id",
+      "acme.directory.users.v1.GetByID(ctx.trigger.id)",
+    ]);
+    expect(mail.result).toEqual({ to: ["ada@example.com"], text: "Until 2026-11-27, ADA" });
+    expect(mail.expressions.map(({ path }: { path: string }) => path)).toEqual([
+      "templates.to[0]",
+      "templates.text",
+      "templates.text",
+    ]);
+    expect(count.expressions[0].parts).toContainEqual({
+      expression: "tag.name",
+      place: "1:30",
+      times: 1,
+      value: '"a"',
+    });
+  });
+
+  it("that fails tells which part failed, and on which value", async () => {
+    const { body } = await run({ type: "left", id: "ada", tags: [{ name: "a" }, { nmae: "b" }] });
+    expect(body.status).toBe("RUN_STATUS_FAILED");
+    expect(body.steps).toHaveLength(3);
+    const [one] = body.steps[2].expressions;
+    expect(one.failure).toEqual({ code: "FIELD_MISSING", message: "field not found: name" });
+    expect(one.failed).toEqual({
+      expression: "tag.name",
+      place: "1:30",
+      on: [{ expression: "tag", value: '{"nmae":"b"}' }],
+    });
+  });
+
+  it("ends with the step that fails, and skips one whose condition is false", async () => {
+    const missing = await run({ type: "left", id: "nobody" });
+    expect(missing.body.steps).toHaveLength(1);
+    expect(missing.body.steps[0].expressions[1].failed.on).toEqual([
+      { expression: "ctx.trigger.id", value: '"nobody"' },
+    ]);
+    const skipped = await run({ type: "joined", id: "ada" });
+    expect(skipped.body.steps[0]).toMatchObject({
+      status: "STEP_STATUS_SKIPPED",
+      expressions: [{ value: "false" }],
+    });
+    expect(skipped.body.steps[1].expressions[0].failed).toEqual({
+      expression: "ctx.lookup",
+      place: "1:4",
+      on: expect.any(Array),
+    });
+  });
+
+  it("keeps nothing: no run, and no entry of the journal", async () => {
+    await run({ type: "left", id: "ada", tags: [] });
+    expect((await post("automations/leaver/runs", undefined, "GET")).body.list).toEqual([]);
+    expect(
+      (await post("journal/search", {})).body.list.map(({ path }: { path: string }) => path),
+    ).not.toContain("/local/v1/automations/leaver/debug");
+  });
+});
+
+describe("a bad request", () => {
+  it.each<[body: unknown, field: string]>([
+    [{}, "event"],
+    [{ event: null }, "event"],
+    [{ evnt: {} }, "did you mean event?"],
+    [{ event: "x".repeat(65_536) }, "larger than 65536 bytes"],
+    ["[]", ""],
+    ["{", "not valid JSON"],
+    ['{"event":1,"event":', "not valid JSON"],
+  ])("is 400: %j", async (body, says) => {
+    const { status, body: answer } = await post("automations/leaver/debug", body);
+    expect({ status, message: answer.message }).toEqual({
+      status: 400,
+      message: expect.stringContaining(says),
+    });
+  });
+
+  it("for an automation that is not there is 404", async () => {
+    expect((await post("automations/nobody/debug", { event: {} })).status).toBe(404);
+  });
+
+  it("of any shape is no 5xx", { timeout: 120_000 }, async () => {
+    const member = fc.constantFrom(
+      "event",
+      "Event",
+      "evnt",
+      "events",
+      "event_",
+      "ctx",
+      "__proto__",
+      "constructor",
+    );
+    const value = fc.oneof(
+      fc.jsonValue({ maxDepth: 3 }),
+      fc.constant({ type: "left", id: "ada", tags: null }),
+      fc.constant({ type: "left", id: null }),
+    );
+    const doubled = fc
+      .array(fc.tuple(member, value), { maxLength: 4 })
+      .map(
+        (members) =>
+          `{${members.map(([name, one]) => `${JSON.stringify(name)}:${JSON.stringify(one)}`).join(",")}}`,
+      );
+    await fc.assert(
+      fc.asyncProperty(doubled, async (body) => {
+        const { status } = await post("automations/leaver/debug", body);
+        expect([200, 400, 429]).toContain(status);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+interface Case {
+  expression: string;
+  error?: true;
+}
+
+describe("an expression that is followed", () => {
+  const file = new URL("../vectors/data/cel_spec_cases.json", import.meta.url);
+  const { cases } = JSON.parse(readFileSync(file, "utf8")) as { cases: Case[] };
+  const expressions = createExpressions();
+  afterAll(() => expressions.stop());
+
+  it("gives what it gives otherwise: cel-spec's 1,301 cases", { timeout: 120_000 }, async () => {
+    const evaluation = { context: "{}", now: 0, automationId: "any" };
+    const wrong = [];
+    for (const { expression } of cases) {
+      const plain = await expressions.values(evaluation, [expression]);
+      const { json, failure } = await expressions.trace(evaluation, expression);
+      const [expected, given] = plain.ok ? [plain.value[0], json] : [plain.failure.code, failure?.code];
+      if (expected !== given) wrong.push({ expression, expected, given });
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it.each<[expression: string, failed: string, on: string[]]>([
+    ["ctx.trigger.n + 1", "ctx.trigger.n + 1", ["ctx.trigger.n is 3"]],
+    ["ctx.trigger.user.email", "ctx.trigger.user.email", ['ctx.trigger.user is {"name":"x"}']],
+    ["ctx.trigger.tags[5]", "ctx.trigger.tags[5]", ['ctx.trigger.tags is ["a","bb"]']],
+    ["size(ctx.trigger.tags[7].x)", "ctx.trigger.tags[7]", ['ctx.trigger.tags is ["a","bb"]']],
+    [
+      "ctx.trigger.tags.map(t, t)[9]",
+      "ctx.trigger.tags.map(t, t)[9]",
+      ['ctx.trigger.tags.map(t, t) is ["a","bb"]'],
+    ],
+    ["ctx.trigger.user['email']", 'ctx.trigger.user["email"]', ['ctx.trigger.user is {"name":"x"}']],
+    ["true && ctx.trigger.n.matches('a')", 'ctx.trigger.n.matches("a")', ["ctx.trigger.n is 3"]],
+    ["ctx.trigger.users.all(i, u, u.id > 0)", "u.id", ['u is {"di":2}']],
+    [
+      "time.parse(ctx.trigger.user.name, 'date')",
+      'time.parse(ctx.trigger.user.name, "date")',
+      ['ctx.trigger.user.name is "x"'],
+    ],
+  ])("%s fails at %s", async (expression, failed, on) => {
+    const trigger = { tags: ["a", "bb"], user: { name: "x" }, n: 3, users: [{ id: 1 }, { di: 2 }] };
+    const evaluation = { context: JSON.stringify({ trigger }), now: 0, automationId: "any" };
+    const traced = await expressions.trace(evaluation, expression);
+    expect(traced.failed?.expression).toBe(failed);
+    expect(traced.failed?.on.map((one) => `${one.expression} is ${one.value}`)).toEqual(on);
+  });
+
+  it("that never ends tells what was seen until it was ended", async () => {
+    const list = JSON.stringify({ trigger: { list: Array.from({ length: 3_000 }, (_, n) => n) } });
+    const expression =
+      "ctx.trigger.list.all(a, ctx.trigger.list.all(b, ctx.trigger.list.all(c, a + b + c >= 0.0)))";
+    const own = createExpressions({ timeoutMs: 300 });
+    const traced = await own.trace({ context: list, now: 0, automationId: "any" }, expression);
+    await own.stop();
+    expect(traced.failure?.code).toBe("EXPRESSION_TIMEOUT");
+    expect(traced.parts.map((part) => part.expression)).toContain("a + b + c >= 0.0");
+  });
+
+  it("with values of any size tells of them in few characters", async () => {
+    const context = JSON.stringify({
+      trigger: { text: "a".repeat(60_000), deep: JSON.parse(`${"[".repeat(400)}${"]".repeat(400)}`) },
+    });
+    const expression =
+      "[ctx.trigger.text, ctx.trigger.text + 'b'].map(t, t + t).size() + size(ctx.trigger.deep)";
+    const { parts, json } = await expressions.trace({ context, now: 0, automationId: "any" }, expression);
+    expect(json).toBe("3");
+    expect(parts.length).toBeGreaterThan(5);
+    for (const { value } of parts) expect(value.length).toBeLessThanOrEqual(301);
+  });
+});
