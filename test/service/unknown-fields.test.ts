@@ -25,6 +25,9 @@ it.each<[method: string, path: string, body: object | undefined, message: string
     { text: "x", creatorUserId: "user-ada", view: 1 },
     "view is not known here; did you mean views?",
   ],
+  // What an operation without a body is sent would change nothing.
+  ["POST", "/local/v1/reset", { all: true }, "all is not known here"],
+  ["DELETE", "/local/v1/journal", { status: 404 }, "status is not known here"],
   ["POST", "/local/v1/journal/search", { statuss: 1 }, "statuss is not known here; did you mean status?"],
 ])(
   "%s %s with %j is refused, and taken where unknown names are ignored",

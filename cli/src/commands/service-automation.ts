@@ -58,7 +58,7 @@ export const serviceAutomation: Command = {
   examples: [
     ["hookproof service automation list", "the automations and their ids"],
     [
-      'hookproof service automation run <id> --event \'{"type":"user.offboarded","userId":"u_1"}\'',
+      'hookproof service automation run leaver --event \'{"type":"user.offboarded","userId":"u_1"}\'',
       "what its steps make of an event",
     ],
   ],

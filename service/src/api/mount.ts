@@ -8,7 +8,6 @@ import type { ServiceContext } from "../server/service-context.js";
 import { ApiError } from "./errors.js";
 import type { ApiRequest, Handler, Handlers } from "./handlers.js";
 import { lenientBody } from "./lenient-body.js";
-import type { Schema } from "./openapi-document.js";
 import { OPERATIONS, type Operation, type OperationId } from "./operations.js";
 import { readJson } from "./request-body.js";
 import { unknownNames } from "./unknown-names.js";
@@ -73,7 +72,7 @@ async function answer(
   const request = {
     path: pathValues(operation.pathParameters, req.params),
     query: queryValues(operation.queryParameters, req.query),
-    body: operation.bodySchema && (await bodyOf(req, operation.bodySchema, context)),
+    body: await bodyOf(req, operation, context),
     caller,
     clientIp: req.socket.remoteAddress ?? "",
   };
@@ -89,6 +88,12 @@ async function answer(
   sendJson(200, context.wireNames.outgoing(body, operation.answerSchema) as object, req, res);
 }
 
-async function bodyOf(req: Request, schema: Schema, { wireNames }: ServiceContext): Promise<unknown> {
-  return lenientBody(wireNames.incoming(await readJson(req), schema), schema);
+async function bodyOf(
+  req: Request,
+  { bodySchema: schema, method }: Operation,
+  { unknownFields, wireNames }: ServiceContext,
+): Promise<unknown> {
+  if (schema !== undefined) return lenientBody(wireNames.incoming(await readJson(req), schema), schema);
+  // What an operation without a body is sent would change nothing: it is looked at for names that are not known.
+  return unknownFields === "refuse" && method !== "get" ? readJson(req) : undefined;
 }

@@ -15,11 +15,14 @@ interface UnknownMember {
   readonly known: readonly string[];
 }
 
+/** The schema of a body that an operation does not have. */
+const NO_MEMBERS = { type: "object", properties: {} } as Schema;
+
 /** The names of a query and a body that the operation does not have: what they were to change, they would not. */
 export function unknownNames(operation: Operation, query: object, body: unknown): FieldViolation[] {
   const names = operation.queryParameters.map(({ name }) => name);
   const unknown = Object.keys(query).filter((name) => !names.includes(name));
-  const members = operation.bodySchema === undefined ? [] : unknownMembers(body, [operation.bodySchema]);
+  const members = unknownMembers(body, [operation.bodySchema ?? NO_MEMBERS]);
   return [
     ...unknown.map((name) => ({ field: name, description: isNotKnown(name, names) })),
     ...members.map(({ path, name, known }) => ({ field: path, description: isNotKnown(name, known) })),
