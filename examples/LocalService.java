@@ -85,10 +85,10 @@ public final class LocalService implements AutoCloseable {
   /** `hookproof service start` on a free port, with a database that goes with it. */
   LocalService(String fixture) throws IOException, InterruptedException {
     var ready = folder.resolve("ready.json");
-    var seed = Files.writeString(folder.resolve("fixture.yaml"), fixture);
+    var file = Files.writeString(folder.resolve("fixture.yaml"), fixture);
     var command = System.getenv().getOrDefault("HOOKPROOF", "hookproof").split(" ");
     var options = List.of("service", "start", "--port", "0", "--db", folder.resolve("service.db").toString(),
-        "--seed", seed.toString(), "--ready-file", ready.toString(), "--no-ui", "--quiet");
+        "--fixture", file.toString(), "--ready-file", ready.toString(), "--no-ui", "--quiet");
     process = new ProcessBuilder(Stream.concat(Stream.of(command), options.stream()).toList())
         .redirectOutput(ProcessBuilder.Redirect.DISCARD)
         .redirectError(ProcessBuilder.Redirect.INHERIT)

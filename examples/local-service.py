@@ -26,9 +26,9 @@ class LocalService:
     def __init__(self, fixture):
         self._folder = tempfile.TemporaryDirectory()
         folder = Path(self._folder.name)
-        ready, seed = folder / "ready.json", folder / "fixture.yaml"
-        seed.write_text(json.dumps(fixture))  # JSON is YAML
-        options = ["--port", "0", "--db", folder / "service.db", "--seed", seed, "--ready-file", ready]
+        ready, fixture_file = folder / "ready.json", folder / "fixture.yaml"
+        fixture_file.write_text(json.dumps(fixture))  # JSON is YAML
+        options = ["--port", "0", "--db", folder / "service.db", "--fixture", fixture_file, "--ready-file", ready]
         command = [*shlex.split(os.environ.get("HOOKPROOF", "hookproof")), "service", "start", *options]
         self._process = subprocess.Popen([*command, "--no-ui", "--quiet"], stdout=subprocess.DEVNULL)
         try:

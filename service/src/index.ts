@@ -53,11 +53,15 @@ export {
   webhookRouter,
 } from "./server/webhook-router.js";
 export {
+  type ExportDatabaseOptions,
+  exportDatabase,
   type ResetOptions,
   resetDatabase,
   type SeedOptions,
   seedDatabase,
 } from "./state/database-state.js";
+export { diffStates, type MemberChange, type StateChange, type StateRoom } from "./state/diff-states.js";
+export type { ExportOptions } from "./state/export-state.js";
 export type {
   Fixture,
   FixtureApp,
@@ -66,6 +70,7 @@ export type {
   FixtureSecret,
 } from "./state/fixture.js";
 export { FixtureError, type FixtureProblem } from "./state/fixture-error.js";
+export { formatFixture } from "./state/format-fixture.js";
 export { parseFixture, readFixture } from "./state/read-fixture.js";
 export { DEFAULT_CLIENT, type SeedProgress } from "./state/state.js";
 export { StateError } from "./state/state-error.js";

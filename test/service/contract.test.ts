@@ -271,6 +271,7 @@ const CALLS: [OperationId, number, () => Promise<Outcome>][] = [
   ],
   ["addState", 200, () => api.POST("/local/v1/state", { body: { users: [{ id: "user-new" }] } })],
   ["addState", 409, () => api.POST("/local/v1/state", { body: { users: [{ id: "user-ada" }] } })],
+  ["exportState", 200, () => api.POST("/local/v1/state/export", { body: { withSecrets: true } })],
   [
     "createClient",
     200,

@@ -87,6 +87,7 @@ const CALLS: Record<string, { path: string; bodies: Json[]; status?: number }> =
     status: 409,
     bodies: [{ users: [{ id: "user-ada", displayName: "New" }], authConfigs: [{ id: "ac-okta", okta: {} }] }],
   },
+  exportState: { path: "/local/v1/state/export", bodies: [{ withSecrets: true }] },
   createClient: {
     path: "/local/v1/clients",
     // There already, as nothing can be added twice.

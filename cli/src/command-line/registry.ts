@@ -211,6 +211,14 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "list every operation as a URL that can be called",
     load: async () => (await import("../commands/service.js")).serviceRoutes,
   },
+  "service export": {
+    summary: "write the service's state as a fixture, for git and for service start",
+    load: async () => (await import("../commands/service-state.js")).serviceExport,
+  },
+  "service diff": {
+    summary: "name what differs between two states of the service",
+    load: async () => (await import("../commands/service-state.js")).serviceDiff,
+  },
   "service token": {
     summary: "get an access token from the running service",
     load: async () => (await import("../commands/service-token.js")).serviceToken,

@@ -92,7 +92,7 @@ export const serviceStart: Command = {
   },
   examples: [
     ["hookproof service start", "on port 4420; then in another terminal: hookproof service routes"],
-    ["hookproof service start --db team.db --seed team.yaml", "with users and secrets of your own"],
+    ["hookproof service start --db team.db --fixture team.yaml", "with users and secrets of your own"],
     ["hookproof service start --fault getAuthConfig=503 --latency 300ms", "to see how a client behaves"],
   ],
   exits: [[3, "the database or the client secret cannot be used"]],

@@ -34,7 +34,7 @@ export const serviceSeed: Command = {
       "hookproof service seed --seed 42 --users 1000000 --db large.db",
       "the same ids, names and times every time",
     ],
-    ["hookproof service seed --seed team.yaml --replace", "users and secrets of your own"],
+    ["hookproof service seed --fixture team.yaml --replace", "users and secrets of your own"],
   ],
   exits: [[3, "the database cannot be used, or already has data"]],
   async run(context) {

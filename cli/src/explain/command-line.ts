@@ -163,6 +163,10 @@ export const COMMAND_LINE = {
     "The database already has data.",
     "--replace deletes that data; hookproof service reset returns to what the database was filled with.",
   ],
+  FILE_TOO_LARGE: [
+    "A file of a paper secret is larger than the 8 MiB that an export with secrets takes.",
+    "Export without --with-secrets, which names the file and does not read it.",
+  ],
   DATABASE_UNUSABLE: [
     "The file cannot be opened as the local service's database, or a later version wrote it.",
     "Check its path and owner, or name another file with --db.",

@@ -156,6 +156,7 @@ export const EXAMPLES: Readonly<Record<ErrorCode | CommandLineCode, string>> = {
   DATABASE_NOT_EMPTY: "hookproof service seed, twice",
   DATABASE_UNUSABLE: "--db notes.txt",
   CONTROL_REFUSED: "hookproof service fault nothing --status 503",
+  FILE_TOO_LARGE: "hookproof service export --with-secrets, with a file of 9 MiB",
   JOURNAL_DIFFERS: "hookproof service journal --expect 2 after one request",
   IDENTITY_MISSING: "rm service.db.identity, then service start",
   IDENTITY_WRONG: "the identity of another database beside service.db",

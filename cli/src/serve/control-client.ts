@@ -46,11 +46,12 @@ export async function askControl(
   method: "GET" | "POST" | "PUT" | "DELETE",
   path: string,
   body?: object,
+  baseUrl = baseUrlOf(context),
 ): Promise<Record<string, unknown>> {
   const { args, io } = context;
   const file = args.text("control-token-file") ?? controlTokenFile(databaseFile(io, args));
   const token = await readClientSecret(file);
-  const url = `${baseUrlOf(context)}/local/v1/${path}`;
+  const url = `${baseUrl}/local/v1/${path}`;
   const { status, answer } = await exchanged(context, {
     method,
     url,

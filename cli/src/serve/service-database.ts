@@ -2,9 +2,16 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { generateSecret } from "hookproof";
-import type { S3Options, SeedOptions, SeedProgress, ServiceOptions, StateError } from "hookproof-service";
+import type {
+  Fixture,
+  S3Options,
+  SeedOptions,
+  SeedProgress,
+  ServiceOptions,
+  StateError,
+} from "hookproof-service";
 import type { Args, Context, Flag } from "../command.js";
-import { CliError, EXIT, usageError } from "../failure.js";
+import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
 import { dataFolder, privateFolder, readTextFile, reasonOf, requirePrivate, writeOwnFile } from "../files.js";
 import type { Io } from "../io.js";
 import { wordOf } from "../shell-word.js";
@@ -26,9 +33,15 @@ export const DATABASE_FLAG = {
 /** The flags that say what a database is filled with. */
 export const SEED_FLAGS = {
   seed: {
+    type: "number",
+    value: "<n>",
+    range: [0, 999_999_999_999_999],
+    describe: "the number that made-up data is generated from; 42 by default",
+  },
+  fixture: {
     type: "string",
-    value: "<n|file>",
-    describe: "the number that made-up data is generated from, 42 by default, or a fixture in YAML",
+    value: "<file>",
+    describe: "a fixture in YAML instead, as service export writes it",
     completes: "file",
   },
   users: {
@@ -74,12 +87,16 @@ export function databaseFile(io: Io, args: Args): string {
 
 /** What the flags fill a database with. */
 export async function sourceOf(args: Args): Promise<Pick<ServiceOptions, "seed" | "users" | "fixture">> {
-  const [seed, users] = [args.text("seed"), args.number("users")];
-  if (seed === undefined || /^[0-9]{1,15}$/.test(seed)) return { seed: Number(seed ?? 42), users };
-  if (users !== undefined) throw usageError("--users is for made-up data, not for a fixture.");
-  await readTextFile(seed);
-  const { readFixture } = await import("hookproof-service");
-  return { fixture: await onDatabase(() => readFixture(seed)) };
+  const file = args.text("fixture");
+  if (file === undefined) return { seed: args.number("seed") ?? 42, users: args.number("users") };
+  refuseIdle(args, ["seed", "users"], "is for made-up data, not for a fixture.");
+  return { fixture: await fixtureOf(await readTextFile(file), file) };
+}
+
+/** A fixture from its text; `name` is what its mistakes are named with. */
+export async function fixtureOf(text: string, name: string): Promise<Fixture> {
+  const { parseFixture } = await import("hookproof-service");
+  return onDatabase(() => parseFixture(text, name));
 }
 
 /** The file of the client's secret, beside the database. */
@@ -126,6 +143,7 @@ export function bucketOf({ env }: Io): S3Options | undefined {
 
 const STATE_HINTS: Record<StateError["code"], string> = {
   DATABASE_MISSING: "hookproof service start makes one.",
+  FILE_TOO_LARGE: "Without --with-secrets the file is named and not read.",
   DATABASE_NOT_EMPTY: "--replace deletes it; hookproof service reset returns to what it was filled with.",
   IDENTITY_MISSING: "Put the file back, or remove the database to begin anew.",
   IDENTITY_WRONG: "Put the right file back, or remove the database to begin anew.",

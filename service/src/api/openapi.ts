@@ -690,6 +690,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/local/v1/state/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Export the state
+         * @description The state as a fixture (`service/fixture.schema.json`), which gives the same state when it is loaded. Contents
+         *     of secrets are `[hidden]`, and signing secrets left out, unless `withSecrets` is true. At most 50,000 rows.
+         */
+        post: operations["exportState"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/local/v1/clients": {
         parameters: {
             query?: never;
@@ -925,6 +946,10 @@ export interface components {
         Texts: string[];
         AnyObject: {
             [key: string]: unknown;
+        };
+        ExportStateRequest: {
+            /** @description Contents of secrets and signing secrets in clear. */
+            withSecrets?: boolean;
         };
         UpdateResourceTypeRequest: {
             appResourceType?: {
@@ -2671,6 +2696,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Empty"];
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    exportState: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ExportStateRequest"];
+            };
+        };
+        responses: {
+            /** @description The state. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AnyObject"];
                 };
             };
             default: components["responses"]["Error"];

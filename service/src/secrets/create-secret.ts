@@ -22,6 +22,8 @@ export type NewSecret = {
   creatorUserId: string;
   createdAt: number;
   revokedAt?: number | undefined;
+  /** It is revoked or used up, and needs no content. */
+  isErased?: boolean | undefined;
   /** A file as it arrives, in the place of `file`. */
   upload?: { filename: string; content: AsyncIterable<Uint8Array> } | undefined;
 };
@@ -32,9 +34,10 @@ export type NewSecret = {
  * @throws {ApiError} 400 unless there is either a text or a file
  */
 export async function prepareSecret({ vault, objects }: SecretTools, given: NewSecret): Promise<PaperSecret> {
-  const { id, text, expiresAt, upload } = given;
+  const { id, text, expiresAt, upload, isErased = false } = given;
   const file = given.file ?? upload;
-  if ((text === undefined) === (file === undefined))
+  const hasBothOrNone = (text === undefined) === (file === undefined);
+  if (hasBothOrNone && !(isErased && text === undefined))
     throw invalidField("text", "or file is set, and not both");
   if (given.file) await objects.put(id, Buffer.from(given.file.contentBase64, "base64"));
   else if (upload) await objects.put(id, upload.content);
@@ -44,7 +47,7 @@ export async function prepareSecret({ vault, objects }: SecretTools, given: NewS
     creatorUserId: given.creatorUserId,
     access: given.access ?? "EXTERNAL",
     allowedUserIds: given.allowedUserIds ?? [],
-    content: text === undefined ? { objectKey: id } : { ciphertext: await vault.seal(text) },
+    content: text === undefined ? file && { objectKey: id } : { ciphertext: await vault.seal(text) },
     inputFormat: file
       ? "SECRET_INPUT_FORMAT_UNSPECIFIED"
       : (given.inputFormat ?? "SECRET_INPUT_FORMAT_PLAINTEXT"),

@@ -27,6 +27,8 @@ import { type AutomationOptions, createAutomationEngine } from "../automations/e
 import type { Inspector } from "../inspector/inspector.js";
 import { remoteControl } from "../inspector/remote-control.js";
 import { watchCalls } from "../inspector/watch-calls.js";
+import type { ExportOptions } from "../state/export-state.js";
+import type { Fixture } from "../state/fixture.js";
 import { type OpenState, openState, type StateOptions } from "../state/open-state.js";
 import { markDatabase } from "../state/shared-database.js";
 import { snapshots } from "../state/snapshots.js";
@@ -113,6 +115,8 @@ export interface Service extends RunningServer, AsyncDisposable {
    * clients that act as no user, stay.
    */
   reset(): Promise<void>;
+  /** The state as a fixture, for `diffStates`, or a file by `formatFixture`. */
+  exportState(options?: ExportOptions): Promise<Fixture>;
 }
 
 /** Whom a token is for. */
@@ -335,6 +339,10 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
       setFault: faults.set,
       moveClock: clock.move,
       reset: () => resetAll(context),
+      exportState: (given = {}) => {
+        refuseUnknown("exportState", given, { withSecrets: true });
+        return state.export(given);
+      },
       stop,
       [Symbol.asyncDispose]: stop,
     };

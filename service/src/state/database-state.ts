@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import type { Clock } from "hookproof";
 import { checkCelOptions } from "../automations/cel-functions.js";
 import { refuseUnknown } from "../server/options.js";
+import type { ExportOptions } from "./export-state.js";
 import type { Fixture } from "./fixture.js";
 import { type OpenState, openState, type StateOptions } from "./open-state.js";
 import type { Seed } from "./seed/seed.js";
@@ -75,6 +76,31 @@ export async function resetDatabase({ onProgress, ...options }: ResetOptions): P
   checkCelOptions(options);
   requireDatabase(options.db);
   await withState(options, ({ state }) => state.reset(onProgress));
+}
+
+/** Options of `exportDatabase`. */
+export interface ExportDatabaseOptions extends ExportOptions, Pick<StateOptions, "s3"> {
+  /** The SQLite file. */
+  db: string;
+}
+
+/**
+ * The state in a database as a fixture, without starting a service; one may be running over it. Runs, audit events and
+ * event ids are what happened, and no part of it.
+ *
+ * @throws {StateError} DATABASE_MISSING if there is none; FILE_TOO_LARGE with `withSecrets`, for a file above 8 MiB
+ *
+ * @example
+ * ```ts
+ * import { exportDatabase, formatFixture } from "hookproof-service";
+ *
+ * console.log(await formatFixture(await exportDatabase({ db: "service.db" })));
+ * ```
+ */
+export async function exportDatabase({ withSecrets, ...options }: ExportDatabaseOptions): Promise<Fixture> {
+  refuseUnknown("exportDatabase", options, { db: true, s3: true });
+  requireDatabase(options.db);
+  return withState(options, ({ state }) => state.export({ withSecrets }));
 }
 
 /** @throws {StateError} DATABASE_MISSING */

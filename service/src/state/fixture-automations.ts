@@ -43,7 +43,8 @@ export async function refuseFixtureMistakes(
 
 /** An automation of a fixture as it is kept. */
 export function automationOf(given: FixtureAutomation, now: number): StoredAutomation {
-  const { id, listenerId, signingSecret: hmacSecret, createdAt } = given;
+  const { id, listenerId, signingSecret: hmacSecret, createdAt, updatedAt } = given;
   const at = createdAt === undefined ? now : instant(createdAt);
-  return completeAutomation(inputOf(given), { id, listenerId, hmacSecret, createdAt: at }, now);
+  const changed = updatedAt === undefined ? now : instant(updatedAt);
+  return completeAutomation(inputOf(given), { id, listenerId, hmacSecret, createdAt: at }, changed);
 }

@@ -12,6 +12,16 @@ export interface StoredIds {
 
 const NOTHING_STORED: StoredIds = { user: () => false, app: () => false, entitlement: () => false };
 
+interface ErasedBy {
+  readonly views?: number | undefined;
+  readonly revokedAt?: string | undefined;
+}
+
+/** Whether nobody can view a paper secret any more: its text was erased, and it needs none. */
+export function isErased({ views, revokedAt }: ErasedBy): boolean {
+  return views === 0 || revokedAt !== undefined;
+}
+
 /** Ids that stand twice, references to what is not there, and secrets without content, with their paths. */
 export function referenceProblems(fixture: Fixture, stored: StoredIds = NOTHING_STORED): FieldViolation[] {
   const problems: FieldViolation[] = [];
@@ -49,20 +59,22 @@ export function referenceProblems(fixture: Fixture, stored: StoredIds = NOTHING_
       entitlements.add(`${app.id} ${id}`);
   }
 
-  for (const [index, { userId, publicJwk }] of (fixture.clients ?? []).entries()) {
+  for (const [index, { userId, publicJwk, secret, secretHash }] of (fixture.clients ?? []).entries()) {
     refer(users, userId, `clients[${index}].userId`, "user");
     const problem = publicJwkProblem(publicJwk);
     if (problem !== undefined) problems.push({ field: `clients[${index}].publicJwk`, description: problem });
+    if (secret !== undefined && secretHash !== undefined)
+      problems.push({ field: `clients[${index}].secretHash`, description: "stands beside secret" });
   }
   for (const [index, { userIds = [] }] of (fixture.suggestions ?? []).entries())
     for (const [n, id] of userIds.entries()) refer(users, id, `suggestions[${index}].userIds[${n}]`, "user");
-  for (const [index, { allowedUserIds = [], creatorUserId, text, file }] of (
+  for (const [index, { allowedUserIds = [], creatorUserId, text, file, views, revokedAt }] of (
     fixture.secrets ?? []
   ).entries()) {
     refer(users, creatorUserId, `secrets[${index}].creatorUserId`, "user");
     for (const [n, id] of allowedUserIds.entries())
       refer(users, id, `secrets[${index}].allowedUserIds[${n}]`, "user");
-    if (text === undefined && file === undefined)
+    if (text === undefined && file === undefined && !isErased({ views, revokedAt }))
       problems.push({ field: `secrets[${index}].text`, description: "is missing, and so is file" });
   }
   for (const [index, app] of (fixture.apps ?? []).entries()) {

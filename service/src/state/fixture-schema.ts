@@ -33,12 +33,18 @@ const NAMED = { id: ID, displayName: LABEL, createdAt: named("Timestamp") };
 const FIXTURE = object(
   {
     $schema: { ...TEXT, description: "Where editors find this schema." },
+    version: { type: "integer", description: "The version of this form, 1; the same if it is left out." },
     users: listOf(resource("User")),
     clients: listOf(
       object(
         {
           id: CLIENT_ID,
           secret: { ...TEXT, minLength: 1, description: "Stored as a hash." },
+          secretHash: {
+            ...TEXT,
+            pattern: "^[A-Za-z0-9_-]{22}\\.[A-Za-z0-9_-]{43}$",
+            description: "What an export has in the place of the secret: its salted scrypt hash.",
+          },
           publicJwk: {
             type: "object",
             description: "An Ed25519 JWK, for a client that proves itself by assertions.",
@@ -127,6 +133,7 @@ const FIXTURE = object(
             description: "Of an HMAC trigger; generated if it is left out.",
           },
           createdAt: named("Timestamp"),
+          updatedAt: named("Timestamp"),
         },
         ["trigger"],
       ),

@@ -12,8 +12,13 @@ interface Named {
   createdAt?: string | undefined;
 }
 
+/** The version of the form of fixtures that this release writes, and the only one that it reads. */
+export const FIXTURE_VERSION = 1;
+
 /** What the service holds at the start, in the words of the API. */
 export interface Fixture {
+  /** The version of this form, 1; an export has it, and a file without it is of this one. */
+  version?: number | undefined;
   users?: Given<Schemas["User"], "id">[] | undefined;
   clients?: FixtureClient[] | undefined;
   authConfigs?: Given<Schemas["AuthConfig"], "id">[] | undefined;
@@ -28,6 +33,8 @@ export interface Fixture {
 export interface FixtureClient {
   id: string;
   secret?: string | undefined;
+  /** What an export has in the place of the secret: its salted scrypt hash. */
+  secretHash?: string | undefined;
   /** An Ed25519 JWK, for a client that proves itself by assertions. */
   publicJwk?: Record<string, unknown> | undefined;
   displayName?: string | undefined;
@@ -36,7 +43,7 @@ export interface FixtureClient {
   userId?: string | undefined;
 }
 
-/** A paper secret with its content, which is a text or a file. */
+/** A paper secret with its content, which is a text or a file; one that is revoked or used up needs none. */
 export interface FixtureSecret extends Partial<Schemas["SecretInput"]> {
   id: string;
   creatorUserId: string;
@@ -71,6 +78,7 @@ export interface FixtureAutomation extends AutomationInput {
   /** The secret of an HMAC trigger. */
   signingSecret?: string | undefined;
   createdAt?: string | undefined;
+  updatedAt?: string | undefined;
 }
 
 type AutomationInput = Schemas["AutomationInput"];

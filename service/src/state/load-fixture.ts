@@ -8,6 +8,7 @@ import type { Storage } from "../storage/storage.js";
 import { completeAuthConfig } from "./auth-config.js";
 import type { Fixture, FixtureApp, FixtureClient, FixtureSecret } from "./fixture.js";
 import { automationOf } from "./fixture-automations.js";
+import { isErased } from "./fixture-references.js";
 
 /** Adds a fixture to what is stored, all of it or nothing. What has no time of creation is created `now`. */
 export async function loadFixture(
@@ -103,6 +104,7 @@ export async function loadFixture(
 
 function prepared({ createdAt, revokedAt, ...secret }: FixtureSecret, tools: SecretTools, now: number) {
   return prepareSecret(tools, {
+    isErased: isErased({ revokedAt, ...secret }),
     ...secret,
     createdAt: createdAt === undefined ? now : instant(createdAt),
     revokedAt: revokedAt === undefined ? undefined : instant(revokedAt),
@@ -112,6 +114,7 @@ function prepared({ createdAt, revokedAt, ...secret }: FixtureSecret, tools: Sec
 async function hashed({
   id,
   secret,
+  secretHash,
   publicJwk,
   displayName = "",
   role = "member",
@@ -122,7 +125,7 @@ async function hashed({
     displayName,
     role,
     userId,
-    secretHash: secret === undefined ? undefined : await hashClientSecret(secret),
+    secretHash: secret === undefined ? secretHash : await hashClientSecret(secret),
     publicJwk: publicJwk === undefined ? undefined : JSON.stringify(publicJwk),
   };
 }

@@ -30,7 +30,8 @@ export async function parseFixture(text: string, name = "fixture"): Promise<Fixt
   const document = parseDocument(text, { lineCounter: lines, strict: true });
   const [broken] = document.errors;
   if (broken) {
-    const [summary = ""] = broken.message.split(" at line");
+    const [said = ""] = broken.message.split(" at line");
+    const summary = said.startsWith("Maximum call stack") ? "is nested too deeply" : said;
     throw new FixtureError(name, [
       { field: "", description: summary, line: lines.linePos(broken.pos[0]).line },
     ]);

@@ -6,6 +6,7 @@ import type { SecretTools } from "../secrets/create-secret.js";
 import type { IdentityFile } from "../secrets/open-secrets.js";
 import { harmless } from "../server/harmless.js";
 import type { Storage } from "../storage/storage.js";
+import { type ExportOptions, exportState } from "./export-state.js";
 import type { Fixture } from "./fixture.js";
 import { refuseFixtureMistakes } from "./fixture-automations.js";
 import { settledFixture } from "./fixture-mistakes.js";
@@ -57,6 +58,8 @@ export interface State {
   reset(onProgress?: SeedProgress): Promise<void>;
   /** Adds a fixture to what is there, all of it or nothing. */
   add(fixture: Fixture): Promise<void>;
+  /** What is there as a fixture. */
+  export(options?: ExportOptions): Promise<Fixture>;
   /** Does what changes the clients, and leaves the client there always is as it is. */
   keepingAdmin<Result>(work: () => Result | Promise<Result>): Promise<Result>;
   /** The client there always is: a Super Admin, who acts as the user that the source says. */
@@ -134,6 +137,7 @@ export function createState(context: StateContext): State {
         });
         await loadFixture(storage, secrets, fixture, clock.now());
       }),
+    export: (options) => exportState(context, options),
     putAdmin,
     keepingAdmin,
   };

@@ -4,7 +4,13 @@ import { createReadStream } from "node:fs";
 import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "hookproof";
-import { type Content, DOWNLOAD_VALID_SECONDS, type ObjectStore, wholeContent } from "./object-store.js";
+import {
+  boundedContent,
+  type Content,
+  DOWNLOAD_VALID_SECONDS,
+  type ObjectStore,
+  wholeContent,
+} from "./object-store.js";
 
 /** Options of `createLocalObjects`. */
 export interface LocalObjectsOptions {
@@ -46,6 +52,10 @@ export function createLocalObjects({ folder, downloadsAt, clock }: LocalObjectsO
     async put(key, content) {
       if (!KEY.test(key)) throw new RangeError("an object's key is letters and digits");
       await shelf.put(key, content);
+    },
+    async read(key, most) {
+      const object = KEY.test(key) ? await shelf.get(key) : undefined;
+      return object && (object.bytes > most ? "too large" : boundedContent(object.content, most));
     },
     async downloadUrl(key, reader) {
       const expires = String(Math.floor(clock.now() / 1000) + DOWNLOAD_VALID_SECONDS);

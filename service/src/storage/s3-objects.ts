@@ -2,7 +2,7 @@
 import { AwsClient } from "aws4fetch";
 import type { Clock } from "hookproof";
 import { ServiceFault } from "../server/log.js";
-import { type Content, DOWNLOAD_VALID_SECONDS, type ObjectStore } from "./object-store.js";
+import { boundedContent, type Content, DOWNLOAD_VALID_SECONDS, type ObjectStore } from "./object-store.js";
 
 /** A bucket of any store that speaks S3. */
 export interface S3Options {
@@ -93,6 +93,17 @@ export function createS3Objects(
         throw error;
       }
     },
+    async read(key, most) {
+      const response = await client.fetch(new URL(key, base).href, {
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+        aws: { datetime: datetime() },
+        redirect: "manual",
+      });
+      if (response.ok) return boundedContent(response.body ?? emptyBody(), most);
+      await response.body?.cancel();
+      if (response.status === 404) return undefined;
+      throw new ServiceFault(`the object store answered ${response.status}`);
+    },
     async downloadUrl(key) {
       const url = at(new URL(key, base), { "X-Amz-Expires": String(DOWNLOAD_VALID_SECONDS) });
       const request = await client.sign(url.href, { aws: { signQuery: true, datetime: datetime() } });
@@ -100,6 +111,8 @@ export function createS3Objects(
     },
   };
 }
+
+async function* emptyBody(): AsyncGenerator<Uint8Array> {}
 
 /** The beginning of an answer, which may have no end. */
 async function beginningOf({ body }: Response): Promise<string> {

@@ -1,11 +1,16 @@
 // Operations of the remote control.
 import type { ServiceContext } from "../../server/service-context.js";
+import { StateError } from "../../state/state-error.js";
+import { rowCount } from "../../storage/all-rows.js";
 import { timestamp } from "../../storage/document.js";
 import { ApiError, notFound } from "../errors.js";
 import type { Handlers } from "../handlers.js";
 import { refuseMisspelt } from "../journal-filter.js";
 import { FAULT_OPERATION_IDS, type OperationId } from "../operations.js";
 import type { Schemas } from "../validation.js";
+
+/** An answer is one text in memory. */
+const MOST_ROWS = 50_000;
 
 /** The remote control of the local service. */
 export function controlHandlers(
@@ -25,8 +30,9 @@ export function controlHandlers(
   | "restoreSnapshot"
   | "clearJournal"
   | "searchJournal"
+  | "exportState"
 > {
-  const { faults, clock, snapshots, journal, state } = context;
+  const { faults, clock, snapshots, journal, state, storage } = context;
   const shownClock = () => ({ now: timestamp(clock.now()), frozen: clock.isFrozen });
   return {
     listFaults: () => ({ list: faults.list() as Schemas["ListFaultsResponse"]["list"] }),
@@ -54,6 +60,19 @@ export function controlHandlers(
     listSnapshots: () => ({
       list: snapshots.list().map(({ name, createdAt }) => ({ name, createdAt: timestamp(createdAt) })),
     }),
+    async exportState({ body }) {
+      if (rowCount(storage) > MOST_ROWS)
+        throw new ApiError(
+          "invalid-argument",
+          `The state has more than ${MOST_ROWS} rows; hookproof service export reads it from its database.`,
+        );
+      try {
+        return (await state.export(body)) as Record<string, unknown>;
+      } catch (error) {
+        if (error instanceof StateError) throw new ApiError("invalid-argument", error.message);
+        throw error;
+      }
+    },
     async saveSnapshot({ path }) {
       await state.keepingAdmin(() => snapshots.save(path.name, clock.now()));
       return {};
