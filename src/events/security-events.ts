@@ -88,11 +88,28 @@ export const SCIM = {
   asyncResponse: `${SCIM_BASE}misc:asyncresp`,
 } as const;
 
+const SSF_BASE = "https://schemas.openid.net/secevent/ssf/event-type/";
+
 /**
- * The event by which a transmitter shows that a stream works, with the `state` that the receiver gave it (OpenID Shared
- * Signals Framework 1.0, section 8.1.4). Its subject is the stream: `{ format: "opaque", id: "<stream id>" }`.
+ * The events of the OpenID Shared Signals Framework 1.0 that are about a stream: by `verification` (section 8.1.4) a
+ * transmitter shows that it works, by `streamUpdated` (section 8.1.5) that its status is another one now. Their subject
+ * is the stream: `{ format: "opaque", id: "<stream id>" }`.
+ *
+ * @example
+ * ```ts
+ * import { securityEvent, SSF } from "hookproof/set";
+ *
+ * const event = securityEvent(
+ *   SSF.streamUpdated,
+ *   { status: "paused", reason: "The licence is over." },
+ *   { sub_id: { format: "opaque", id: "stream-1" } },
+ * );
+ * ```
  */
-export const VERIFICATION_EVENT = "https://schemas.openid.net/secevent/ssf/event-type/verification";
+export const SSF = {
+  verification: `${SSF_BASE}verification`,
+  streamUpdated: `${SSF_BASE}stream-updated`,
+} as const;
 
 /** What every event of CAEP may say (section 2). */
 export interface CaepEvent {
@@ -199,9 +216,16 @@ export interface SecurityEventPayloads {
   /** A resource was replaced by PUT: the whole of it. */
   readonly [SCIM.putFull]: ScimFull;
   /** The stream is tried out. */
-  readonly [VERIFICATION_EVENT]: {
+  readonly [SSF.verification]: {
     /** What the receiver gave when it asked for the event. */
     readonly state?: string;
+  };
+  /** The transmitter has changed the status of the stream. */
+  readonly [SSF.streamUpdated]: {
+    /** `paused` events are kept for later, those of a stream that is `disabled` are not. */
+    readonly status: "enabled" | "paused" | "disabled";
+    /** Why, in words. */
+    readonly reason?: string;
   };
 }
 

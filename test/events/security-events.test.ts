@@ -1,5 +1,5 @@
 // The URIs of the published event types: a type that is spelt otherwise than in its standard is ignored by every receiver.
-import { CAEP, RISC, SCIM, securityEvent, VERIFICATION_EVENT } from "hookproof/set";
+import { CAEP, RISC, SCIM, SSF, securityEvent } from "hookproof/set";
 import { describe, expect, it } from "vitest";
 import { eventsFault, isObject } from "../../src/events/security-events.js";
 
@@ -53,15 +53,18 @@ const PUBLISHED = {
 
 it("every published type has the URI of its standard, and there is no other", () => {
   expect({ CAEP, RISC, SCIM }).toEqual(PUBLISHED);
-  // OpenID Shared Signals Framework 1.0, section 8.1.4.
-  expect(VERIFICATION_EVENT).toBe("https://schemas.openid.net/secevent/ssf/event-type/verification");
+  // OpenID Shared Signals Framework 1.0, sections 8.1.4 and 8.1.5.
+  expect(SSF).toEqual({
+    verification: "https://schemas.openid.net/secevent/ssf/event-type/verification",
+    streamUpdated: "https://schemas.openid.net/secevent/ssf/event-type/stream-updated",
+  });
 });
 
 describe("an event of a published type", () => {
-  const types = [CAEP, RISC, SCIM].flatMap((one) => Object.values(one)).concat(VERIFICATION_EVENT as never);
+  const types = [CAEP, RISC, SCIM, SSF].flatMap((one) => Object.values<string>(one));
 
   it("is taken, under its URI and beside what it is about", () => {
-    expect(types).toHaveLength(34);
+    expect(types).toHaveLength(35);
     const about = { sub_id: { format: "opaque", id: "u_1" }, txn: "t_1", toe: 1_767_225_600 };
     for (const type of types)
       expect(securityEvent<string>(type, { n: 1 }, about)).toEqual({

@@ -3,13 +3,7 @@ import { createEvent, createSender, HookproofError, jwtSigner, signRequest } fro
 import { createKeySet, generateKey, importKey, type KeyRecord, localKeys } from "hookproof/jwks";
 import { createOutbox, memoryStore } from "hookproof/outbox";
 import { createReceiver, memoryReplayStore } from "hookproof/receiver";
-import {
-  CAEP,
-  securityEvent,
-  securityEventSigner,
-  securityEventVerifier,
-  VERIFICATION_EVENT,
-} from "hookproof/set";
+import { CAEP, SSF, securityEvent, securityEventSigner, securityEventVerifier } from "hookproof/set";
 import { createFakeReceiver, fixedClock } from "hookproof/testing";
 import { CompactSign, importJWK, type JWK, SignJWT } from "jose";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -383,7 +377,7 @@ describe("a receiver", () => {
     expect(await push(sent, { "content-type": "Application/SecEvent+JWT; charset=utf-8" })).toMatchObject({
       status: 202,
     });
-    const verification = await token({ events: { [VERIFICATION_EVENT]: { state: "s" } }, jti: "v" });
+    const verification = await token({ events: { [SSF.verification]: { state: "s" } }, jti: "v" });
     expect(await push(verification)).toMatchObject({ status: 202 });
     expect(ran.length).toBe(2);
   });

@@ -25,8 +25,8 @@ export {
   type SecurityEventAbout,
   type SecurityEventPayload,
   type SecurityEventPayloads,
+  SSF,
   securityEvent,
-  VERIFICATION_EVENT,
 } from "../../events/security-events.js";
 
 // What the names above are made of
