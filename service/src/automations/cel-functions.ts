@@ -122,8 +122,7 @@ export function createLookUps(
   };
 }
 
-const NAME = "[A-Za-z_][A-Za-z0-9_]{0,63}";
-const QUALIFIED = new RegExp(`^${NAME}(?:\\.${NAME}){0,9}$`);
+const QUALIFIED = /^[A-Za-z_][A-Za-z0-9_]{0,63}(?:\.[A-Za-z_][A-Za-z0-9_]{0,63}){0,9}$/;
 const RESERVED = new Set(["ctx", "in", "true", "false", "null", "has"]);
 const TYPES = new Set(["string", "int", "double", "bool", "timestamp", "duration", "list", "map", "dyn"]);
 

@@ -2,6 +2,7 @@
 import type { CallRow } from "./calls-contract.js";
 
 export type * from "./calls-contract.js";
+export type * from "./debug-contract.js";
 
 /**
  * What the inspector's server and its page say to each other: types and a few constants, so that both sides
@@ -204,38 +205,6 @@ export interface RunDetail {
     /** What the step gave, as JSON text. */
     readonly output?: string;
     readonly error?: string;
-  }[];
-}
-
-/** An automation that was run step by step: `DebugAutomationResponse` of the service. */
-export interface DebuggedRun {
-  readonly status: string;
-  readonly steps: readonly {
-    readonly name: string;
-    readonly status: string;
-    readonly result?: object;
-    readonly failure?: { readonly code: string; readonly message: string };
-    readonly expressions: readonly DebuggedExpression[];
-  }[];
-}
-
-/** What an expression saw, gave and took. Values are JSON texts. */
-export interface DebuggedExpression {
-  readonly path: string;
-  readonly expression: string;
-  readonly value?: string;
-  readonly failure?: { readonly code: string; readonly message: string };
-  readonly failed?: {
-    readonly expression: string;
-    readonly place: string;
-    readonly on: readonly { readonly expression: string; readonly value: string }[];
-  };
-  readonly usedMs: number;
-  readonly parts: readonly {
-    readonly expression: string;
-    readonly place: string;
-    readonly times: number;
-    readonly value: string;
   }[];
 }
 
