@@ -94,6 +94,8 @@ hookproof service fault --clear --db s.db --base-url http://127.0.0.1:4420
 hookproof service clock --advance 1h --db s.db --base-url http://127.0.0.1:4420
 hookproof service snapshot save one --db s.db --base-url http://127.0.0.1:4420
 hookproof service snapshot list --db s.db --base-url http://127.0.0.1:4420
+hookproof service automation list --db s.db --base-url http://127.0.0.1:4420 --json | tee automations.txt
+hookproof service automation run "$(sed 's/.*"id":"\\([^"]*\\)".*/\\1/; s/ .*//' automations.txt)" --event '{"type":"user.offboarded","userId":"u_1"}' --db s.db --base-url http://127.0.0.1:4420
 hookproof service journal --db s.db --base-url http://127.0.0.1:4420
 hookproof service journal --clear --db s.db --base-url http://127.0.0.1:4420
 hookproof service reset --db s.db --yes
