@@ -57,6 +57,15 @@ describe.each([
     expect(Buffer.compare(await wholeContent(download?.content ?? new Uint8Array()), content)).toBe(0);
   });
 
+  it("are read up to a size", async () => {
+    const { objects } = stand(folder());
+    await objects.put("vault1", Buffer.from("12345"));
+    expect(await objects.read("vault1", 5)).toEqual(Buffer.from("12345"));
+    expect(await objects.read("vault1", 4)).toBe("too large");
+    expect(await objects.read("vault2", 5)).toBeUndefined();
+    expect(await objects.read("../vault1", 5)).toBeUndefined();
+  });
+
   it("can be downloaded for 5 minutes and no longer", async () => {
     const { clock, objects, open } = stand(folder());
     await objects.put("vault1", Buffer.from("file"));
@@ -139,6 +148,10 @@ describeWith("python3", hasPython)("a bucket", () => {
     clock.advance(1_000);
     expect((await fetch(url)).status).toBe(403);
     expect((await fetch(url.replace("vault1", "vault2"))).status).toBe(403);
+    await objects.put("vault2", Buffer.from("12345"));
+    expect(await objects.read("vault2", 5)).toEqual(Buffer.from("12345"));
+    expect(await objects.read("vault2", 4)).toBe("too large");
+    expect(await objects.read("vault3", 5)).toBeUndefined();
   });
 
   it.each([0, 5 * 2 ** 20, 12_000_000])(
