@@ -36,7 +36,7 @@ export { type UndiciDispatcher, undiciTransport } from "../http/node/undici-tran
 
 // What an answer repeats of a request, for logs
 
-export { withoutValues } from "../sender/hidden-values.js";
+export { withoutValues } from "../core/hidden-values.js";
 
 // SQLite, and observers
 

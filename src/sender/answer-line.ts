@@ -1,8 +1,8 @@
 // The beginning of a receiver's answer as one line, without what steers a terminal and without credentials.
 import type { HeaderPair } from "../core/headers.js";
+import { withoutValues } from "../core/hidden-values.js";
 import { STEERING } from "../core/shown.js";
 import type { TransportResponse } from "../http/transport.js";
-import { withoutValues } from "./hidden-values.js";
 
 const MAX_LENGTH = 200;
 

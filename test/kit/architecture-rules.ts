@@ -80,7 +80,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "schemes/security-event-token",
   ],
   testing: ["core", "http", "schemes", "sender", "receiver", "replay", "outbox", "schemes/access-governance"],
-  node: ["http", "sqlite", "receiver", "jwks", "key-store", "observe"],
+  node: ["core", "http", "sqlite", "receiver", "jwks", "key-store", "observe"],
   index: ["core", "jwt", "http", "events", "sender", "schemes/access-governance", "schemes"],
 };
 
