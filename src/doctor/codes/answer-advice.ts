@@ -1,7 +1,7 @@
 // Why a listener usually answers with each code, and what to do about it.
 import type { VerdictCode } from "../../core/errors.js";
-import { CHECK_KEY_SET, ITS_WAIT, LATER, SIGN_FOR_LISTENER, VERIFY } from "./common-advice.js";
 import type { SurfaceText } from "./surface.js";
+import { CHECK_KEY_SET, ITS_WAIT, LATER, SIGN_FOR_LISTENER, VERIFY } from "./texts-by-surface.js";
 
 /** Why a listener usually answers with each code, and what to do about it. */
 export const ANSWER_ADVICE = {

@@ -1,8 +1,8 @@
 // Why each error code usually happens, and what to do about it.
 import type { ErrorCode } from "../../core/errors.js";
 import { ANSWER_ADVICE } from "./answer-advice.js";
-import { CHECK_CONNECTION, ITS_WAIT, LATER, SAME_ID, VERIFY } from "./common-advice.js";
 import type { SurfaceText } from "./surface.js";
+import { CHECK_CONNECTION, ITS_WAIT, LATER, SAME_ID, VERIFY } from "./texts-by-surface.js";
 
 /** Why each error code usually happens, and what to do about it. */
 export const CODE_ADVICE = {

@@ -1,0 +1,39 @@
+// Which test runs an advice as it is printed, or why none does.
+import { HMAC_MUTANTS } from "../../kit/probes/hmac-mutants.js";
+import { JWT_MUTANTS } from "../../kit/probes/jwt-mutants.js";
+import { type Advice, commandsIn } from "./advice.js";
+import { commandsOf } from "./commands.js";
+import { piecesOf, withoutWhatIsNotTold } from "./pieces.js";
+
+/** How far an advice is run. */
+export interface RunBy {
+  /** `run`: a test does what it says. `words`: it has neither code nor command. `open`: it has, and no test runs it. */
+  readonly state: "run" | "words" | "open";
+  /** The test, or nothing. */
+  readonly by: string;
+}
+
+const CAUGHT = new Set(
+  [...HMAC_MUTANTS, ...JWT_MUTANTS].flatMap(({ fails, unclear = [] }) => [...fails, ...unclear]),
+);
+
+/** A call, or a command with its words. */
+const CODE = /\w\(|\b(?:openssl|curl|npm|chmod|printf|jq|timedatectl|base64) [-\w]/;
+
+export function runBy({ kind, id, fix }: Advice): RunBy {
+  const pieces = piecesOf(fix);
+  if (pieces.length > 0)
+    return { state: "run", by: `run-fixes: ${pieces.map(({ code }) => `\`${code}\``).join(", ")}` };
+  const commands = commandsOf(fix);
+  if (commands.length > 0)
+    return {
+      state: "run",
+      by: `run-commands: ${commands.map(({ printed }) => `\`${printed}\``).join(", ")}`,
+    };
+  // A listener with the bug fails the probe, and the one that does what the fix says passes it.
+  if (kind === "probe" && CAUGHT.has(id)) return { state: "run", by: "mutants" };
+  const told = withoutWhatIsNotTold(fix);
+  return CODE.test(told) || commandsIn(told).length > 0
+    ? { state: "open", by: "" }
+    : { state: "words", by: "" };
+}
