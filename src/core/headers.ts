@@ -112,3 +112,9 @@ function fullYear(year: string, now: number): string {
   const inCentury = thisYear - (thisYear % 100) + Number(year);
   return String(inCentury > thisYear + 50 ? inCentury - 100 : inCentury);
 }
+
+/** @throws {TypeError} for headers of a request that are missing, or no headers at all */
+export function requireHeaders({ headers }: { readonly headers?: unknown }): void {
+  if (typeof headers !== "object" || headers === null)
+    throw new TypeError("request.headers must be a Headers object, pairs or a record");
+}

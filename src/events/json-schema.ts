@@ -1,4 +1,5 @@
 // Gives a catalogue of events as JSON Schema.
+import { checkOptions } from "../core/options.js";
 import { schemasOf } from "./catalogue.js";
 import { nameInWords } from "./issues.js";
 import type { StandardSchema } from "./standard-schema.js";
@@ -29,8 +30,10 @@ export interface EventCatalogueOptions {
  */
 export function eventCatalogue(
   events: Readonly<Record<string, StandardSchema>>,
-  { target = "draft-2020-12", toJsonSchema = standardJsonSchema(target) }: EventCatalogueOptions = {},
+  options: EventCatalogueOptions = {},
 ): Record<string, object> {
+  checkOptions("eventCatalogue", options, { target: "string", toJsonSchema: "function" });
+  const { target = "draft-2020-12", toJsonSchema = standardJsonSchema(target) } = options;
   const schemas = [...schemasOf(events)].map(([type, schema]) => {
     const name = `events[${nameInWords(type)}]`;
     let converted: unknown;

@@ -1,8 +1,10 @@
 // Checks a key set by every rule of the service.
+
 import { decodeProtectedHeader } from "jose/decode/protected_header";
 import { compactVerify } from "jose/jws/compact/verify";
 import { HookproofError } from "../core/errors.js";
 import { duplicateMember, parseJson } from "../core/json.js";
+import { checkOptions } from "../core/options.js";
 import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
 import { countOf, shown } from "../core/shown.js";
 import type { TransportResponse } from "../http/transport.js";
@@ -10,7 +12,12 @@ import { ALGORITHM_FACTS, ALGORITHMS, algorithmOf, isAlgorithm } from "../jwt/al
 import { importPublicKey, type JWK, PRIVATE_MEMBERS, publicMembers } from "../jwt/key.js";
 import { otherPurpose } from "./key-purpose.js";
 import { hasOtherCertificate, misspelling, wordsOfShape, wordsOfText } from "./key-set-shape.js";
-import { keySetRequest, MAX_KEY_SET_BYTES, type RemoteKeysOptions } from "./remote-keys.js";
+import {
+  keySetRequest,
+  MAX_KEY_SET_BYTES,
+  REMOTE_KEYS_OPTIONS,
+  type RemoteKeysOptions,
+} from "./remote-keys.js";
 import { type KeyRules, MAX_KEYS, verificationKeys } from "./verification-keys.js";
 
 /** The rules for a key set, in the order they are checked. */
@@ -83,6 +90,8 @@ export async function checkKeySet(
   source: string | object,
   options: CheckKeySetOptions = {},
 ): Promise<KeySetReport> {
+  const { clock: _clock, ...fetching } = REMOTE_KEYS_OPTIONS;
+  checkOptions("checkKeySet", options, { ...fetching, token: "string" });
   const checks: KeySetCheck[] = [];
   const document = typeof source === "string" ? await fetched(source, options, checks) : { value: source };
   if (document) await checkDocument(document.value, options, checks);

@@ -1,7 +1,7 @@
 // Serves a key set from any server.
 import { sha256Base64url } from "#hash";
 import { utf8 } from "../core/bytes.js";
-import { checkWholeNumber } from "../core/options.js";
+import { checkOptions, checkWholeNumber } from "../core/options.js";
 import type { Jwks, KeySet } from "./key-set.js";
 import { DEFAULT_MAX_AGE_SECONDS } from "./life-cycle.js";
 
@@ -51,8 +51,10 @@ export function jwksHandler(
 /** Answers requests for a key set, whatever server they came through: GET and HEAD, 304, and 405 for all others. */
 export function keySetAnswers(
   keySet: KeySet,
-  { maxAgeSeconds = DEFAULT_MAX_AGE_SECONDS }: KeySetHostOptions,
+  options: KeySetHostOptions,
 ): (method: string, ifNoneMatch: string | null | undefined) => Promise<KeySetAnswer> {
+  checkOptions("the host of a key set", options, { maxAgeSeconds: "number" });
+  const { maxAgeSeconds = DEFAULT_MAX_AGE_SECONDS } = options;
   checkMaxAge(maxAgeSeconds);
   const headers = keySetHeaders(maxAgeSeconds);
   let last: { document: Jwks; body: string; headers: Record<string, string> } | undefined;

@@ -6,7 +6,7 @@ import { exportJWK } from "jose/key/export";
 import { generateKeyPair } from "jose/key/generate/keypair";
 import { utf8 } from "../core/bytes.js";
 import { type Clock, systemClock } from "../core/clock.js";
-import { HookproofError } from "../core/errors.js";
+import { HookproofError, notGiven } from "../core/errors.js";
 import { checkOptions, type OptionNames } from "../core/options.js";
 import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
 import { shownAs } from "../core/shown.js";
@@ -77,6 +77,9 @@ export async function generateKey(options: KeyOptions): Promise<KeyRecord> {
 export async function importKey(given: JWK, options: KeyOptions): Promise<KeyRecord> {
   checkOptions("importKey", options, NAMES);
   const { alg, state = "active", clock = systemClock } = options;
+  if (given === undefined) throw notGiven("key", "KEY_UNFIT");
+  if (typeof given !== "object" || given === null)
+    throw new TypeError("importKey takes a private JWK; readSigningKey of hookproof/node reads other forms");
   const privateJwk = canonicalJwk(given);
   await checkHalves(privateJwk, alg);
   const createdAt = clock.now();
@@ -159,6 +162,8 @@ export interface KeySet {
  */
 export function createKeySet(source: readonly KeyRecord[] | KeyRecordSource): KeySet {
   let last: { records: readonly KeyRecord[]; document: Jwks } | undefined;
+  if (!Array.isArray(source) && typeof (source as Partial<KeyRecordSource> | undefined)?.load !== "function")
+    throw new TypeError("createKeySet takes a list of keys, or an object with the method load");
   const load = "load" in source ? () => source.load() : async () => source;
   return {
     async publicJwks() {

@@ -46,7 +46,7 @@ export function remoteKeys(
   url: string,
   options: RemoteKeysOptions & { clock?: Clock | undefined } = {},
 ): KeyResolver {
-  checkOptions("remoteKeys", options, NAMES);
+  checkOptions("remoteKeys", options, REMOTE_KEYS_OPTIONS);
   return new RemoteKeys(keySetFetcher(url, options), options.clock ?? systemClock);
 }
 
@@ -163,7 +163,7 @@ export interface RemoteKeysOptions extends KeyRules, KeySetUrlRules {
   readonly transport?: Transport | undefined;
 }
 
-const NAMES: OptionNames<RemoteKeysOptions & { clock?: Clock }> = {
+export const REMOTE_KEYS_OPTIONS: OptionNames<RemoteKeysOptions & { clock?: Clock }> = {
   allowInsecureLoopback: "boolean",
   allowPrivateNetwork: "boolean",
   allowedCidrs: "texts",

@@ -4,6 +4,7 @@
  * @packageDocumentation
  */
 
+import { checkOptions, type OptionNames } from "../core/options.js";
 import { MAX_TOKEN_LIFETIME_SECONDS } from "../core/protocol.js";
 import type { Algorithm } from "../jwt/algorithms.js";
 import { type KeyLife, type PlannedStep, stateAt, stepsOf, WAIT_BEYOND_MAX_AGE_MS } from "./life-cycle.js";
@@ -28,6 +29,12 @@ export interface RotationOptions {
   /** The new key signs at once: for a key that has leaked. Listeners may answer 401 until they fetch the set again. */
   immediately?: boolean | undefined;
 }
+
+const WAITS: OptionNames<RotationOptions> = {
+  publishForMs: "number",
+  retireAfterMs: "number",
+  immediately: "boolean",
+};
 
 /**
  * What a rotation does to each of its two keys, and when. While it waits for the proof that `publishKeySet` gives, it
@@ -55,9 +62,11 @@ export interface RotationPlan {
  * ```
  */
 export function rotationWaits(
-  { publishForMs, retireAfterMs, immediately = false }: RotationOptions,
+  options: RotationOptions,
   maxAgeSeconds: number,
 ): { publishForMs: number; retireAfterMs: number } {
+  checkOptions("rotationWaits", options, WAITS);
+  const { publishForMs, retireAfterMs, immediately = false } = options;
   const shortest = maxAgeSeconds * 1000 + WAIT_BEYOND_MAX_AGE_MS;
   const publish = immediately ? 0 : (publishForMs ?? Math.max(DEFAULT_PUBLISH_FOR_MS, shortest));
   const retire = retireAfterMs ?? DEFAULT_RETIRE_AFTER_MS;
@@ -103,8 +112,15 @@ export function planRotation<Key extends KeyLife>(
   alg: Algorithm,
   options: RotationOptions & { now: number; maxAgeSeconds: number; publishedAt?: number | undefined },
 ): Key[] | undefined {
+  checkOptions("planRotation", options, {
+    ...WAITS,
+    now: "number",
+    maxAgeSeconds: "number",
+    publishedAt: "number",
+  });
   const { now, immediately = false, publishedAt } = options;
-  const waits = rotationWaits(options, options.maxAgeSeconds);
+  const { publishForMs, retireAfterMs } = options;
+  const waits = rotationWaits({ publishForMs, retireAfterMs, immediately }, options.maxAgeSeconds);
   const own = keys.filter((key) => key.alg === alg);
   const waiting = own.filter((key) => stateAt(key, now) === "next");
   const planned = waiting.find(({ signsAt }) => signsAt !== undefined);

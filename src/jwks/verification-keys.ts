@@ -1,6 +1,8 @@
 // Reads the usable keys of a key set from an untrusted source.
+
 import type { CryptoKey } from "jose";
 import { HookproofError } from "../core/errors.js";
+import { checkOptions } from "../core/options.js";
 import { shown } from "../core/shown.js";
 import type { Algorithm } from "../jwt/algorithms.js";
 import { importPublicKey, type JWK, PRIVATE_MEMBERS, publicMembers } from "../jwt/key.js";
@@ -31,6 +33,7 @@ export interface KeyRules {
  * ```
  */
 export function localKeys(jwks: Jwks, rules: KeyRules = {}): KeyResolver {
+  checkOptions("localKeys", rules, { lenient: "boolean" });
   const keys = verificationKeys(jwks, rules);
   if (typeof keys === "string") throw new HookproofError("KEY_SET_INVALID", `The key set has ${keys}.`);
   return { resolve: (kid, alg) => keys.find(kid, alg) };

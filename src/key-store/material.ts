@@ -1,4 +1,5 @@
 // Private keys as they are imported and exported.
+
 import {
   createPrivateKey,
   createPublicKey,
@@ -6,7 +7,8 @@ import {
   type KeyObject,
   type PrivateKeyInput,
 } from "node:crypto";
-import { HookproofError } from "../core/errors.js";
+import { HookproofError, notGiven } from "../core/errors.js";
+import { checkOptions } from "../core/options.js";
 import { MAX_KEY_ID_LENGTH } from "../core/protocol.js";
 import { shown } from "../core/shown.js";
 import { type Algorithm, algorithmOf, KINDS_OF_KEY } from "../jwt/algorithms.js";
@@ -41,6 +43,7 @@ export function readSigningKey(
   material: KeyMaterial,
   options: { readonly kid?: string; readonly passphrase?: string } = {},
 ): SigningKey & { readonly key: JWK } {
+  checkOptions("readSigningKey", options, { kid: 1, passphrase: 1 });
   const jwk = privateJwkOf(material, options.passphrase);
   const alg = checkedAlgorithmOf(jwk);
   if (jwk.alg !== undefined && jwk.alg !== alg)
@@ -57,6 +60,7 @@ export function readSigningKey(
  * @throws {HookproofError} KEY_UNFIT; KEY_STORE_PASSPHRASE for an encrypted PEM that cannot be decrypted
  */
 export function privateJwkOf(material: KeyMaterial, passphrase: string | undefined): JWK {
+  if (material === undefined) throw notGiven("key", "KEY_UNFIT");
   const read = readKey(material);
   if (read.form === "jwk") return checkNames(read.jwk);
   if (read.form === "pkcs8")

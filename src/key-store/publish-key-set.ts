@@ -1,12 +1,12 @@
 // Publishes a key set, and rotates a key in only after its host showed it.
 import { MAX_TIMER_MS, sleep, within } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
-import { checkWholeNumber } from "../core/options.js";
+import { checkOptions, checkWholeNumber, type OptionNames } from "../core/options.js";
 import { exportKeySet } from "../jwks/host.js";
 import { createKeySet, type Jwks } from "../jwks/key-set.js";
 import { DEFAULT_MAX_AGE_SECONDS } from "../jwks/life-cycle.js";
 import { differenceOf, publishedSetFetcher } from "../jwks/published-set.js";
-import type { RemoteKeysOptions } from "../jwks/remote-keys.js";
+import { REMOTE_KEYS_OPTIONS, type RemoteKeysOptions } from "../jwks/remote-keys.js";
 import { type RotationOptions, type RotationPlan, rotationWaits } from "../jwks/rotation.js";
 import type { KeyStore } from "./key-store.js";
 import type { KeySetUpload } from "./uploads.js";
@@ -91,6 +91,8 @@ export async function publishKeySet(
   store: KeyStore,
   options: PublishKeySetOptions,
 ): Promise<KeySetPublication> {
+  const { lenient: _lenient, clock: _clock, ...fetching } = REMOTE_KEYS_OPTIONS;
+  checkOptions("publishKeySet", options, { ...fetching, ...NAMES });
   const { url, maxAgeSeconds = DEFAULT_MAX_AGE_SECONDS, publishForMs, retireAfterMs } = options;
   checkWholeNumber("settleForMs", options.settleForMs ?? SETTLE_FOR_MS, 0);
   rotationWaits({ publishForMs, retireAfterMs }, maxAgeSeconds);
@@ -173,3 +175,13 @@ async function heeding(upload: Promise<void>, signal: AbortSignal): Promise<void
     await within(upload, HEED_MS, () => new Error("it was told to end, and did not"));
   }
 }
+
+const NAMES: OptionNames<Omit<PublishKeySetOptions, keyof RemoteKeysOptions>> = {
+  url: 1,
+  upload: "function",
+  maxAgeSeconds: "number",
+  settleForMs: "number",
+  signal: ".addEventListener",
+  publishForMs: "number",
+  retireAfterMs: "number",
+};

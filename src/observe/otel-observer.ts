@@ -1,4 +1,5 @@
 // Makes spans and metrics of OpenTelemetry.
+import { checkOptions } from "../core/options.js";
 import type { Observer } from "../sender/observe.js";
 
 /** An OpenTelemetry `Span`, the part that is used here. */
@@ -96,7 +97,14 @@ const SPAN_KEY = Symbol.for("OpenTelemetry Context Key SPAN");
  * const observeWith = (tracer: OtelTracer, meter: OtelMeter) => otelObserver({ tracer, meter });
  * ```
  */
-export function otelObserver({ tracer, meter }: { tracer?: OtelTracer; meter?: OtelMeter }): Observer {
+export function otelObserver(options: {
+  /** Makes the spans; without it there are none. */
+  tracer?: OtelTracer;
+  /** Makes the metrics; without it there are none. */
+  meter?: OtelMeter;
+}): Observer {
+  checkOptions("otelObserver", options, { tracer: ".startSpan", meter: ".createCounter" });
+  const { tracer, meter } = options;
   const observers = [
     tracer && spans(tracer),
     meter && senderMetrics(meter),

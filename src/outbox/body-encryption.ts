@@ -67,6 +67,7 @@ const KEY_BYTES = 32;
 export function aesGcmEncryption(
   keys: readonly { readonly id: string; readonly key: Uint8Array }[],
 ): BodyEncryption {
+  if (!Array.isArray(keys)) throw new TypeError("keys must be a list of keys, the newest first");
   const [first] = keys;
   if (!first) throw new TypeError("keys must hold a key");
   const byId = new Map<string, Promise<CryptoKey>>();

@@ -1,8 +1,10 @@
 // One way to all drivers of SQLite.
+
 import { closeSync, openSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
 import { HookproofError } from "../core/errors.js";
+import { checkOptions } from "../core/options.js";
 
 /** A synchronous SQLite connection as `better-sqlite3`, `libsql`, `node:sqlite` and `bun:sqlite` have it. */
 export interface SqliteDatabase {
@@ -123,10 +125,9 @@ type Constructor = new (file: string) => OpenSqliteDatabase;
  * const store = sqliteStore({ open: () => openSqlite("app.db", { from: import.meta.url }) });
  * ```
  */
-export function openSqlite(
-  file: string,
-  { driver = builtIn() ?? "libsql", from = import.meta.url }: OpenSqliteOptions = {},
-): OpenSqliteDatabase {
+export function openSqlite(file: string, options: OpenSqliteOptions = {}): OpenSqliteDatabase {
+  checkOptions("openSqlite", options, { driver: "string", from: "string" });
+  const { driver = builtIn() ?? "libsql", from = import.meta.url } = options;
   if (typeof file !== "string" || file === "" || file.includes("\0"))
     throw new TypeError("file must be the name of a file, or :memory:");
   const Database = constructorOf(driver, createRequire(from));

@@ -1,8 +1,10 @@
 // A receiver with scripted answers, for tests.
+
 import { decodeUtf8 } from "../core/bytes.js";
 import type { Clock } from "../core/clock.js";
 import { HookproofError, messageOf } from "../core/errors.js";
 import type { HeaderPair } from "../core/headers.js";
+import { checkOptions } from "../core/options.js";
 import type { Transport } from "../http/transport.js";
 import { createReceiver, type Receiver } from "../receiver/receiver.js";
 import type { Verdict } from "../receiver/verdict.js";
@@ -93,8 +95,10 @@ export interface FakeReceiver {
  */
 export function createFakeReceiver(
   script: readonly ScriptedAnswer[] = [],
-  { secret, listener, clock }: FakeReceiverOptions = {},
+  options: FakeReceiverOptions = {},
 ): FakeReceiver {
+  checkOptions("createFakeReceiver", options, { secret: 1, listener: 1, clock: ".now" });
+  const { secret, listener, clock } = options;
   if (!Array.isArray(script)) throw new TypeError("script must be a list of answers");
   const requests: FakeRequest[] = [];
   const receiverAt = receivers({ secret, listener, clock });

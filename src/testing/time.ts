@@ -1,5 +1,7 @@
 // Clocks and waits for tests.
+
 import type { Clock } from "../core/clock.js";
+import { checkOptions } from "../core/options.js";
 
 /** A clock that stands still until it is moved. */
 export interface FixedClock extends Clock {
@@ -66,8 +68,10 @@ export interface WaitForOptions {
  */
 export async function waitFor<Value>(
   predicate: () => Value | Promise<Value>,
-  { timeoutMs = 5_000, intervalMs = 10 }: WaitForOptions = {},
+  options: WaitForOptions = {},
 ): Promise<Exclude<Value, false | 0 | "" | null | undefined>> {
+  checkOptions("waitFor", options, { timeoutMs: "number", intervalMs: "number" });
+  const { timeoutMs = 5_000, intervalMs = 10 } = options;
   if (typeof predicate !== "function") throw new TypeError("predicate must be a function");
   const deadline = performance.now() + timeoutMs;
   for (;;) {

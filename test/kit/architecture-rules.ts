@@ -35,7 +35,7 @@ export const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "outbox/sqlite": ["core", "outbox", "sqlite"],
   "outbox/postgres": ["core", "outbox", "postgres"],
   "key-store": ["core", "jwt", "jwks"],
-  observe: ["sender"],
+  observe: ["core", "sender"],
   alerts: ["core"],
   "doctor/texts": ["core"],
   "doctor/rows": [],

@@ -10,7 +10,7 @@ export async function mistakesOf<Name extends OtherScheme>(
   given: Known<Name> & { headers?: HeadersInput; body: string | Uint8Array; nowSeconds?: number | undefined },
 ): Promise<readonly Mistake[]> {
   const { headers, body, nowSeconds, ...known } = given;
-  const clock = nowSeconds === undefined ? undefined : { now: () => nowSeconds * 1000 };
-  const input = { ...known, scheme, request: { headers, body }, clock } as unknown as Input;
+  const clock = nowSeconds === undefined ? {} : { clock: { now: () => nowSeconds * 1000 } };
+  const input = { ...known, scheme, request: { headers, body }, ...clock } as unknown as Input;
   return (await diagnose(input)).mistakes;
 }

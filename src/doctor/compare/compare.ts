@@ -1,6 +1,8 @@
 // Names what the way did to a request.
+
 import { bodyBytes } from "../../core/bytes.js";
 import { type HeadersInput, headerLines } from "../../core/headers.js";
+import { checkOptions } from "../../core/options.js";
 import { inWords, type Mistake } from "../rows/mistake.js";
 import { changesInBody } from "./body.js";
 import { changesInHeaders, headerLinesOf, passedThrough } from "./headers.js";
@@ -60,9 +62,12 @@ export interface Comparison {
  * ```
  */
 export async function compare(input: {
+  /** The request as it was sent. */
   sent: ComparedRequest;
+  /** The request as it was received. */
   received: ComparedRequest;
 }): Promise<Comparison> {
+  checkOptions("compare", input, { sent: "object", received: "object" });
   const [sent, received] = [read(input.sent, "sent"), read(input.received, "received")];
   const found = [
     ...changesInTarget(sent.target, received.target),

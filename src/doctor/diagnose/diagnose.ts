@@ -1,4 +1,5 @@
 // Finds the mistakes that explain why a request is refused.
+
 import { bodyBytes } from "../../core/bytes.js";
 import { type Clock, systemClock, unixSeconds } from "../../core/clock.js";
 import {
@@ -6,7 +7,9 @@ import {
   type HeadersInput,
   type ReceivedHeaders,
   receivedHeaders,
+  requireHeaders,
 } from "../../core/headers.js";
+import { checkOptions, type OptionNames } from "../../core/options.js";
 import type { Jwks } from "../../jwks/key-set.js";
 import type { KeyResolver } from "../../jwt/verify.js";
 import { listenerUrl } from "../../schemes/access-governance/listener-url.js";
@@ -59,6 +62,15 @@ export interface DiagnoseInput {
   /** The time to check the request against; the system's clock by default. */
   clock?: Clock | undefined;
 }
+
+const INPUT: OptionNames<DiagnoseInput> = {
+  scheme: 1,
+  request: 1,
+  secret: 1,
+  listener: 1,
+  jwks: 1,
+  clock: ".now",
+};
 
 /** A listener as far as the caller knows it; a `ListenerOptions` of `hookproof/receiver` fits. */
 interface KnownListener {
@@ -138,10 +150,12 @@ interface KnownListener {
  * ```
  */
 export async function diagnose(input: DiagnoseInput | SchemeInputs[OtherScheme]): Promise<Diagnosis> {
+  if (typeof input?.request !== "object" || input.request === null)
+    throw new TypeError("request must be an object with headers and body");
   if (input.scheme !== undefined) return { mistakes: await mistakesByScheme(input.scheme, input) };
+  checkOptions("diagnose", input, INPUT);
   const { request, clock = systemClock } = input;
-  if (typeof request?.headers !== "object" || request.headers === null)
-    throw new TypeError("request.headers must be a Headers object, pairs or a record");
+  requireHeaders(request);
   const { body: given = "" } = request;
   if (typeof given !== "string" && !(given instanceof Uint8Array))
     throw new TypeError("request.body must be the exact text or bytes (string or Uint8Array)");

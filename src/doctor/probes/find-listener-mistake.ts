@@ -17,7 +17,7 @@ import {
   WRONG_PROOF,
 } from "./listener-verdict.js";
 import { hmacKits, type RequestFacts, type RequestKit, tokenKits } from "./requests.js";
-import { type ProbeTarget, probeRun, type RunProbesOptions } from "./run-probes.js";
+import { checkRun, type ProbeTarget, probeRun, type RunProbesOptions } from "./run-probes.js";
 import { MAX_REFUSALS, type ProbeResult, type ProbeRun, sendBuilt } from "./send-probe.js";
 import {
   type WrongRequest,
@@ -61,6 +61,7 @@ export async function findListenerMistake(
   results: readonly ProbeResult[],
   options: RunProbesOptions = {},
 ): Promise<ListenerVerdict | undefined> {
+  checkRun("findListenerMistake", options);
   const proof = proofIn(results, target.auth.method);
   if (proof.wrong === undefined) return undefined;
   if (isAccepted(proof.wrong)) return verdictOfProbe(results, WRONG_PROOF[target.auth.method]);

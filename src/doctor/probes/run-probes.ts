@@ -2,11 +2,15 @@
 import { createTransport, KEEPS_HEADER_LINES } from "#transport";
 import { type Clock, steadySleep, systemClock } from "../../core/clock.js";
 import { HookproofError } from "../../core/errors.js";
-import { checkWholeNumber } from "../../core/options.js";
-import { checkPlainHttpHosts } from "../../core/target-url.js";
+import { checkOptions, checkWholeNumber, type OptionNames } from "../../core/options.js";
 import type { ConnectionAgent, Transport } from "../../http/transport.js";
 import type { SigningKey } from "../../jwt/key.js";
-import { listenerUrl, parseBaseUrl, parseListenerUrl } from "../../schemes/access-governance/listener-url.js";
+import {
+  checkPlainHttpHosts,
+  listenerUrl,
+  parseBaseUrl,
+  parseListenerUrl,
+} from "../../schemes/access-governance/listener-url.js";
 import { inOrder } from "../../sender/send-many.js";
 import { Pace } from "./pace.js";
 import type { AuthenticationMethod, Probe, ProbeDefinition } from "./probe.js";
@@ -67,6 +71,8 @@ export interface ProbeFilter {
   readonly skip?: string | readonly string[] | undefined;
 }
 
+export const FILTER: OptionNames<ProbeFilter> = { only: 1, skip: 1 };
+
 /**
  * The probes that fit a filter, in the order in which they are sent.
  *
@@ -84,6 +90,7 @@ export interface ProbeFilter {
 export function selectProbes(
   filter: ProbeFilter & { readonly method?: AuthenticationMethod | undefined },
 ): Probe[] {
+  checkOptions("selectProbes", filter, { ...FILTER, method: "string" });
   const { method } = filter;
   return selectFrom(
     method === undefined ? probes : probes.filter(({ methods }) => methods.includes(method)),
@@ -96,7 +103,9 @@ export function selectFrom<Item extends { readonly id: string }>(
   all: readonly Item[],
   { only, skip = [] }: ProbeFilter,
 ): Item[] {
-  for (const [name, patterns] of Object.entries({ only: only ?? [], skip })) {
+  for (const [name, patterns] of Object.entries({ only: only === undefined ? [] : only, skip })) {
+    if ([patterns].flat().some((pattern) => typeof pattern !== "string"))
+      throw new TypeError(`${name} must be a pattern, or a list of them`);
     const unused = [patterns].flat().find((pattern) => !all.some(({ id }) => fits(id, pattern)));
     if (unused !== undefined)
       throw new RangeError(`${name} has a pattern that fits no probe: ${JSON.stringify(unused)}`);
@@ -167,6 +176,22 @@ export interface RunProbesOptions extends ProbeFilter {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Refuses options that no run of probes has. */
+export function checkRun(what: string, options: RunProbesOptions): void {
+  checkOptions(what, options, {
+    ...FILTER,
+    allowTrigger: "boolean",
+    concurrency: "number",
+    bail: "boolean",
+    timeoutMs: "number",
+    transport: "function",
+    agent: "object",
+    wait: "function",
+    clock: ".now",
+    signal: ".addEventListener",
+  } satisfies OptionNames<RunProbesOptions>);
+}
+
 /**
  * Sends the test suite to a listener and yields each result, in the order of `selectProbes`. A listener that fails a
  * probe may have run its automation for it.
@@ -192,6 +217,7 @@ export async function* runProbes(
   target: ProbeTarget,
   options: RunProbesOptions = {},
 ): AsyncGenerator<ProbeResult, void, undefined> {
+  checkRun("runProbes", options);
   const { auth } = target;
   if (auth?.method === "hmac") {
     yield* runSuite(HMAC_SUITE, hmacKits(auth.secret), addressOf(target), options);

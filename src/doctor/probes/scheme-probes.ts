@@ -1,12 +1,21 @@
 // Probes a listener of any scheme.
+
 import { bodyBytes } from "../../core/bytes.js";
 import type { HeaderPair } from "../../core/headers.js";
+import { checkOptions } from "../../core/options.js";
 import type { Signer } from "../../schemes/scheme.js";
 import { targetUrl } from "../../sender/sign-request.js";
 import { isAccepted, type ListenerVerdict, passesWith } from "./listener-verdict.js";
 import type { Probe, ProbeDefinition } from "./probe.js";
 import { added, type ProbeRequest, type RequestFacts, type RequestKit, without } from "./requests.js";
-import { type ProbeFilter, type RunProbesOptions, runSuite, selectFrom } from "./run-probes.js";
+import {
+  checkRun,
+  FILTER,
+  type ProbeFilter,
+  type RunProbesOptions,
+  runSuite,
+  selectFrom,
+} from "./run-probes.js";
 import type { ProbeResult } from "./send-probe.js";
 
 /** A signer whose requests a listener must refuse, such as one with an unknown key. */
@@ -100,6 +109,7 @@ export async function* runSchemeProbes(
   target: SchemeProbeTarget,
   options: RunProbesOptions = {},
 ): AsyncGenerator<ProbeResult, void, undefined> {
+  checkRun("runSchemeProbes", options);
   const { url, suite } = await preparedFor(target);
   yield* runSuite(suite, (facts) => kitOf(target, facts), { url, baseUrl: new URL(url).origin }, options);
 }
@@ -122,6 +132,7 @@ export async function schemeProbes(
   target: SchemeProbeTarget,
   filter: ProbeFilter = {},
 ): Promise<readonly Omit<Probe, "methods">[]> {
+  checkOptions("schemeProbes", filter, FILTER);
   const { suite } = await preparedFor(target);
   return selectFrom(suite, filter).map(({ build: _build, before: _before, ...facts }) => facts);
 }

@@ -1,6 +1,8 @@
 // A DNS look-up that refuses addresses of private networks.
+
 import type { LookupAddress, LookupAllOptions } from "node:dns";
 import type { LookupFunction } from "node:net";
+import { checkOptions } from "../../core/options.js";
 import { type AddressPolicy, publicAddresses } from "../transport.js";
 
 /** Finds every address of a name, as Node's `dns.lookup` does with `all: true`. */
@@ -31,6 +33,7 @@ export type Resolve = (
 export function guardedLookup(
   options: { allowedCidrs?: readonly string[] | undefined; resolve?: Resolve | undefined } = {},
 ): LookupFunction {
+  checkOptions("guardedLookup", options, { allowedCidrs: "texts", resolve: "function" });
   const policy = publicAddresses(options.allowedCidrs);
   const resolve = options.resolve ?? byDns;
   return (hostname, lookupOptions, callback) => {

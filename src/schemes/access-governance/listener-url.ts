@@ -1,6 +1,8 @@
 // The form of a listener's URL.
 import { invalid, parse, plainUrl, requireTls } from "../../core/target-url.js";
 
+export { checkPlainHttpHosts } from "../../core/target-url.js";
+
 const INGESTION_PATH = "/api/v1/webhooks/incoming/";
 
 const LISTENER_ID = /^[A-Za-z0-9_-]{1,128}$/;

@@ -90,6 +90,7 @@ export function secretWarnings(secret: string): string[] {
  * ```
  */
 export function secretFingerprint(secret: string): string {
+  if (secret === undefined) throw notGiven("secret");
   const digest = decodeBase64url(sha256Base64url(utf8(secret))) ?? new Uint8Array();
   return `sha256:${Array.from(digest.subarray(0, 4), (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }

@@ -86,6 +86,8 @@ export function httpSignatureSigner(options: HttpSignatureSignerOptions): Signer
   checkOptions("httpSignatureSigner", options, { ...PROFILE, key: 1, secret: 1, keyId: 1 });
   const { eventIdHeader, covered, tag } = checkedProfile(options);
   if ("secret" in options && options.secret === undefined) throw notGiven("secret");
+  if ("key" in options && options.key === undefined && !("secret" in options))
+    throw notGiven("key", "KEY_UNFIT");
   if (!("secret" in options) && !options.key) throw new TypeError("give a key, or a secret with its keyId");
   const proof = "secret" in options ? withSecret(options.secret, options.keyId) : withKey(options.key);
   const names = `(${covered.map((name) => `"${name}"`).join(" ")})`;
@@ -166,6 +168,7 @@ const LEAST_SECRET_BYTES = 32;
 
 /** The bytes of a shared secret. */
 export function hmacBytes(secret: string | Uint8Array): Uint8Array {
+  if (secret === undefined) throw notGiven("secret");
   const bytes = typeof secret === "string" ? utf8(secret) : secret;
   if (bytes instanceof Uint8Array && bytes.length >= LEAST_SECRET_BYTES) return bytes;
   throw new TypeError(`secret must be a text or bytes, of at least ${LEAST_SECRET_BYTES} bytes`);

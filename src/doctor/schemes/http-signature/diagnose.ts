@@ -3,7 +3,8 @@ import { type Dictionary, parseDictionary } from "structured-headers";
 import { encodeBase64 } from "#hash";
 import { bodyBytes, decodeUtf8, utf8 } from "../../../core/bytes.js";
 import { type Clock, systemClock, unixSeconds } from "../../../core/clock.js";
-import { type HeadersInput, receivedHeaders } from "../../../core/headers.js";
+import { type HeadersInput, receivedHeaders, requireHeaders } from "../../../core/headers.js";
+import { checkOptions } from "../../../core/options.js";
 import type { Jwks } from "../../../jwks/key-set.js";
 import { ALGORITHMS } from "../../../jwt/algorithms.js";
 import { hasSigned, resolveKey } from "../../../jwt/verify.js";
@@ -13,6 +14,7 @@ import {
   HMAC_NAME,
   hmacBytes,
   hmacText,
+  PROFILE,
 } from "../../../schemes/http-signature/sign.js";
 import { isInnerList } from "../../../schemes/http-signature/signature-fields.js";
 import type { HttpSignatureVerifierOptions } from "../../../schemes/http-signature/verify.js";
@@ -61,7 +63,10 @@ export async function diagnosed({
   jwks,
   ...options
 }: HttpSignatureInput): Promise<readonly Mistake[]> {
+  requireHeaders({ headers });
   const received = receivedHeaders(headers);
+  const { scheme: _, ...profile } = options;
+  checkOptions("diagnose", profile, { ...PROFILE, url: 1, keys: 1, secrets: 1 });
   const { covered } = checkedProfile(options);
   const [input, signature, digest] = ["Signature-Input", "Signature", "Content-Digest"].map((name) =>
     received.all(name).join(", ").slice(0, LONGEST),

@@ -1,7 +1,9 @@
 // Finds the mistakes in a security event token and its request.
+
 import { bodyBytes, decodeBase64url, decodeUtf8, utf8 } from "../../../core/bytes.js";
 import { type Clock, systemClock, unixSeconds } from "../../../core/clock.js";
 import { CONTENT_TYPE_HEADER, type HeadersInput, receivedHeaders } from "../../../core/headers.js";
+import { checkOptions, type OptionNames } from "../../../core/options.js";
 import type { Jwks } from "../../../jwks/key-set.js";
 import { parseMembers } from "../../../jwt/token.js";
 import { type KeyResolver, openToken } from "../../../jwt/verify.js";
@@ -51,14 +53,16 @@ export interface SecurityEventInput {
 }
 
 /** What is wrong with a token or with the request that brought it: by RFC 8417 and RFC 8935, and for its receiver. */
-export async function diagnosed({
-  request: { headers, body = "" },
-  issuer,
-  audience,
-  keys,
-  jwks,
-  clock = systemClock,
-}: SecurityEventInput): Promise<readonly Mistake[]> {
+export async function diagnosed(input: SecurityEventInput): Promise<readonly Mistake[]> {
+  checkOptions("diagnose", input, INPUT);
+  const {
+    request: { headers, body = "" },
+    issuer,
+    audience,
+    keys,
+    jwks,
+    clock = systemClock,
+  } = input;
   const received = headers && receivedHeaders(headers);
   const text = decodeUtf8(bodyBytes(body)) ?? "";
   const authorization = received?.all("Authorization").join(" ") ?? "";
@@ -124,3 +128,13 @@ function membersOf(segment = ""): Readonly<Record<string, unknown>> | string {
   const bytes = decodeBase64url(segment);
   return bytes ? parseMembers(bytes) : "text that is not base64url";
 }
+
+const INPUT: OptionNames<SecurityEventInput> = {
+  scheme: 1,
+  request: 1,
+  issuer: 1,
+  audience: 1,
+  keys: 1,
+  jwks: 1,
+  clock: ".now",
+};

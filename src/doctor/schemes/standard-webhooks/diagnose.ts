@@ -1,7 +1,9 @@
 // Finds the mistakes that give a signature of Standard Webhooks.
+
 import { hmacOf } from "#hash";
 import { bodyBytes, decodeBase64url, encodeBase64 } from "../../../core/bytes.js";
-import { type HeadersInput, receivedHeaders } from "../../../core/headers.js";
+import { type HeadersInput, receivedHeaders, requireHeaders } from "../../../core/headers.js";
+import { checkOptions, type OptionNames } from "../../../core/options.js";
 import {
   checkSecretOptions,
   type HeaderNames,
@@ -57,16 +59,23 @@ export interface StandardWebhooksInput {
  * What is wrong with the headers, and the fewest mistakes that together give a signature of the request, for `v1`; none if
  * one is right. Where nothing gives it, that is said with what was tried.
  */
-export function diagnosed({
-  request,
-  secrets,
-  headerNames,
-  ...agreed
-}: StandardWebhooksInput): readonly Mistake[] {
+export function diagnosed(input: StandardWebhooksInput): readonly Mistake[] {
+  checkOptions("diagnose", input, INPUT);
+  requireHeaders(input.request);
+  const { scheme: _, request, secrets, headerNames, ...agreed } = input;
   const names = namesOf(headerNames);
   const made = mistakesIn(request, canonical(listOf(secrets), agreed), names);
   return names.prefix === "webhook" ? made : made.map((one) => namedAs(names, one));
 }
+
+const INPUT: OptionNames<StandardWebhooksInput> = {
+  scheme: 1,
+  request: 1,
+  secrets: 1,
+  headerNames: "string",
+  secretForm: "string",
+  loosePadding: "boolean",
+};
 
 /** The secrets as the specification writes them, whatever was agreed on. */
 function canonical(secrets: readonly string[], agreed: StandardWebhooksSecretOptions): readonly string[] {
