@@ -23,11 +23,11 @@ describe("the start of a command", () => {
   it.each([
     { args: ["--version"], files: 4, kilobytes: 25 },
     { args: ["--help"], files: 5, kilobytes: 30 },
-    { args: ["send", "--help"], files: 12, kilobytes: 204 },
+    { args: ["send", "--help"], files: 12, kilobytes: 206 },
     { args: ["mcp", "--help"], files: 12, kilobytes: 200 },
-    { args: ["sign", "--data", "{}"], files: 11, kilobytes: 198 },
-    { args: ["explain", "401"], files: 8, kilobytes: 227 },
-    { args: ["keys", "list"], files: 9, kilobytes: 237 },
+    { args: ["sign", "--data", "{}"], files: 11, kilobytes: 200 },
+    { args: ["explain", "401"], files: 8, kilobytes: 229 },
+    { args: ["keys", "list"], files: 9, kilobytes: 239 },
     // Express is loaded when the inspector's page is asked for.
     { args: LISTEN, files: 25, kilobytes: 354, network: ["http"] },
   ])("reads at most $files files and $kilobytes kB of its own for $args, and no other package", (most) => {
