@@ -98,7 +98,7 @@ function inWords(kind: string): string {
 }
 
 /** The name that shares at least half with a mistyped one, at its beginning and its end, or has it as a part. */
-export function nearestName(given: string, names: readonly string[]): string | undefined {
+function nearestName(given: string, names: readonly string[]): string | undefined {
   let best: { name: string; share: number } | undefined;
   const text = given.toLowerCase();
   for (const name of names) {
