@@ -1,6 +1,6 @@
 // A history in a SQLite file.
 import { type OpenSqliteDatabase, openSqlite } from "hookproof/node";
-import { hasOtherThanTables } from "../storage/migrate.js";
+import { hasOtherThanTables } from "../storage/only-tables.js";
 import type { Entry } from "./entry.js";
 import { entryLine, parsedJson, readEntryLine } from "./entry-line.js";
 import type { Journal } from "./history.js";

@@ -3,6 +3,7 @@ import { AUTOMATION_TABLES } from "./automation-tables.js";
 import { CORE_TABLES } from "./core-tables.js";
 import type { Database } from "./database.js";
 import { LOOKUP_TABLES } from "./lookup-tables.js";
+import { hasOtherThanTables } from "./only-tables.js";
 import { SECRET_TABLES } from "./secret-tables.js";
 
 /** Each brings a database from the version of its index to the next. What has been released is never changed. */
@@ -27,11 +28,4 @@ export function migrate(db: Pick<Database, "exec" | "prepare" | "transaction">):
     for (const sql of MIGRATIONS.slice(from)) db.exec(sql);
     db.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
   });
-}
-
-/** Whether a file holds what runs when a table is read or written: one of somebody else's could run without end. */
-export function hasOtherThanTables(db: Pick<Database, "prepare">): boolean {
-  const other = `SELECT 1 FROM sqlite_master
-    WHERE type NOT IN ('table', 'index') OR sql LIKE 'CREATE VIRTUAL%' LIMIT 1`;
-  return db.prepare(other).all().length > 0;
 }
