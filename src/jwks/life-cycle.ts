@@ -41,13 +41,10 @@ export const DEFAULT_MAX_AGE_SECONDS = 300;
 /** Added to the key set's max-age before a new key signs: for clocks that differ, and caches that refresh late. */
 export const WAIT_BEYOND_MAX_AGE_MS = 5 * 60_000;
 
-/** What happens to a key: it is published, begins to sign, stops signing, leaves the key set. */
-export type LifeStep = "publish" | "sign" | "retire" | "remove";
-
 /** A step in the life of a key, and when it happens. */
 export interface PlannedStep {
-  /** What happens. */
-  readonly step: LifeStep;
+  /** What happens to it: it is published, begins to sign, stops signing, leaves the key set. */
+  readonly step: "publish" | "sign" | "retire" | "remove";
   /** The key's id. */
   readonly kid: string;
   /** When, in milliseconds since the epoch. */
@@ -90,7 +87,7 @@ export function nextStep(key: KeyLife, now: number): PlannedStep | undefined {
 
 /** Every step in the life of a key, past and planned, in order of time. */
 export function stepsOf({ kid, createdAt, signsAt, retiresAt, removesAt }: KeyLife): PlannedStep[] {
-  const steps: [LifeStep, number | undefined][] = [
+  const steps: [PlannedStep["step"], number | undefined][] = [
     ["publish", createdAt],
     ["sign", signsAt],
     ["retire", retiresAt],

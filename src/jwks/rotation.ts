@@ -9,7 +9,7 @@ import { MAX_TOKEN_LIFETIME_SECONDS } from "../core/protocol.js";
 import type { Algorithm } from "../jwt/algorithms.js";
 import { type KeyLife, type PlannedStep, stateAt, stepsOf, WAIT_BEYOND_MAX_AGE_MS } from "./life-cycle.js";
 
-export { type LifeStep, nextStep, type PlannedStep, stateAt } from "./life-cycle.js";
+export { nextStep, type PlannedStep, stateAt } from "./life-cycle.js";
 
 const DEFAULT_PUBLISH_FOR_MS = 15 * 60_000;
 const DEFAULT_RETIRE_AFTER_MS = 15 * 60_000;

@@ -21,6 +21,9 @@ import { ask, askControl, startService } from "./running-service.js";
 /** What only an export can hold: secrets in every state, and texts that YAML reads as something else. */
 const MORE: Fixture = {
   ...FIXTURE,
+  apps: (FIXTURE.apps ?? []).map((app) =>
+    app.id === "app-1" ? { ...app, grants: [{ entitlementId: "ent-1", userId: "user-ada" }] } : app,
+  ),
   users: [
     ...(FIXTURE.users ?? []),
     {
@@ -78,6 +81,7 @@ it.each([false, true])(
     const exported = await text(first, withSecrets);
     const second = await startService({ fixture: await parseFixture(exported) });
     expect(await text(second, withSecrets)).toBe(exported);
+    expect(exported).toContain("grants:");
     // What is made anew is not of the state.
     expect(exported).not.toMatch(/local-admin-secret|minted:/);
     for (const path of [

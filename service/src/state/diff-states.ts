@@ -16,6 +16,7 @@ export type StateRoom =
   | "resourceTypes"
   | "entitlements"
   | "entitlementOwners"
+  | "grants"
   | "appUsers"
   | "userOwners"
   | "suggestions"
@@ -210,6 +211,7 @@ function roomsOf(fixture: Fixture): Rooms {
       ),
     );
     put("entitlementOwners", entitlementOwnersOf(app));
+    put("grants", grantsOf(app));
     put("appUsers", byId(app.users?.map(bare), named, `${app.id}/`));
     put("userOwners", userOwnersOf(app));
   }
@@ -217,6 +219,7 @@ function roomsOf(fixture: Fixture): Rooms {
     "resourceTypes",
     "entitlements",
     "entitlementOwners",
+    "grants",
     "appUsers",
     "userOwners",
   ] as const)
@@ -285,6 +288,12 @@ function withoutKept(config: object): object {
 function entitlementOwnersOf({ id, entitlementOwners = [] }: FixtureApp) {
   return entitlementOwners.map(
     (one) => [`${id}/${one.roleSlug}/${one.appId}/${one.entitlementId}`, { given: one, full: one }] as const,
+  );
+}
+
+function grantsOf({ id, grants = [] }: FixtureApp) {
+  return grants.map(
+    (one) => [`${id}/${one.entitlementId}/${one.userId}`, { given: one, full: one }] as const,
   );
 }
 

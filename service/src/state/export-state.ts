@@ -166,6 +166,7 @@ async function appsOf(rows: AllRows) {
   const types = grouped(rows.resourceTypes, (one) => one.app_id);
   const entitlements = grouped(rows.entitlements, (one) => one.app_id);
   const entitlementOwners = grouped(rows.entitlementOwners, (one) => one.app_id);
+  const grants = grouped(rows.grants, (one) => one.app_id);
   const appUsers = grouped(rows.appUsers, (one) => one.app_id);
   const userOwners = grouped(rows.userOwners, (one) => JSON.stringify([one.app_id, one.app_user_id]));
   const apps = [];
@@ -183,6 +184,11 @@ async function appsOf(rows: AllRows) {
       entitlementId: one.entitlement_id,
       createdAt: timestamp(one.created_at),
     }));
+    const granted = await each(grants.get(app.id) ?? [], (one) => ({
+      entitlementId: one.entitlement_id,
+      userId: one.user_id,
+      createdAt: timestamp(one.created_at),
+    }));
     const users = await each(appUsers.get(app.id) ?? [], (user) =>
       withLists(named(user), {
         owners: userOwners.get(JSON.stringify([app.id, user.id]))?.map((one) => ({
@@ -193,7 +199,13 @@ async function appsOf(rows: AllRows) {
       }),
     );
     apps.push(
-      withLists(named(app), { resourceTypes, entitlements: owned, entitlementOwners: owners, users }),
+      withLists(named(app), {
+        resourceTypes,
+        entitlements: owned,
+        entitlementOwners: owners,
+        grants: granted,
+        users,
+      }),
     );
   }
   return apps;

@@ -27,6 +27,12 @@ export interface AllRows {
     readonly entitlement_id: string;
     readonly created_at: number;
   }[];
+  readonly grants: readonly {
+    readonly app_id: string;
+    readonly entitlement_id: string;
+    readonly user_id: string;
+    readonly created_at: number;
+  }[];
   readonly appUsers: readonly (NamedRow & { app_id: string })[];
   readonly userOwners: readonly {
     readonly app_id: string;
@@ -44,7 +50,15 @@ export interface AllRows {
 }
 
 /** The tables that grow with a state. */
-const COUNTED = ["users", "auth_configs", "entitlements", "app_users", "app_user_owners", "paper_secrets"];
+const COUNTED = [
+  "users",
+  "auth_configs",
+  "entitlements",
+  "app_users",
+  "app_user_owners",
+  "grants",
+  "paper_secrets",
+];
 
 /** How many rows a state has, for a limit; what is beside these tables is few. */
 export function rowCount({ db }: Pick<Storage, "db">): number {
@@ -69,6 +83,7 @@ export function allRows(storage: Storage): AllRows {
     resourceTypes: every("resource_types", "app_id, id"),
     entitlements: every("entitlements", "app_id, id"),
     entitlementOwners: every("entitlement_owners", "app_id, role_slug, entitlement_app_id, entitlement_id"),
+    grants: every("grants", "app_id, entitlement_id, user_id"),
     appUsers: every("app_users", "app_id, id"),
     userOwners: every("app_user_owners", "app_id, app_user_id, role_slug, user_id"),
     suggestions: every("suggestions"),

@@ -22,7 +22,10 @@ import { together } from "./together.js";
 export interface PostgresReplayStoreOptions {
   /** A `Pool` of `pg` with a `connectionTimeoutMillis`; ending it is the caller's. */
   pool: PostgresPool;
-  /** The table's name, or `schema.name`; `hookproof_event_ids` by default. */
+  /**
+   * The table's name, or `schema.name`; `hookproof_event_ids` by default. Give it with its schema where other roles may
+   * create tables in one that the session looks into, as everybody may in `public` before PostgreSQL 15.
+   */
   table?: string | undefined;
   /** How long a reservation holds if it is neither committed nor released; 60,000 ms by default. */
   reservationMs?: number | undefined;
