@@ -79,7 +79,11 @@ export const CODE_ADVICE = {
   ],
   TLS_REQUIRED: [
     "With plain HTTP everybody on the way can read the event.",
-    "Use https://; http:// is allowed on loopback, and in development for the names of plainHttpHosts (--plain-http).",
+    {
+      library: "Use https://; in development plainHttpHosts allows http:// for names that no public DNS has.",
+      command: "Use https://; in development --plain-http allows http:// for names that no public DNS has.",
+      outbox: "Give the listener a URL with https://.",
+    },
   ],
   HEADER_INVALID: [
     "A header value has control characters or a line break.",
