@@ -24,6 +24,10 @@ const AUTOMATION: Json = {
 
 /** A path that leads somewhere and bodies that are taken, for every operation that has one. */
 const CALLS: Record<string, { path: string; bodies: Json[]; status?: number }> = {
+  debugAutomation: {
+    path: "/local/v1/automations/auto-1/debug",
+    bodies: [{ event: { userId: "u_1", n: [1, null] } }],
+  },
   createToken: {
     path: "/auth/v1/token",
     // With a secret each of them would cost as much as a guess does.

@@ -54,7 +54,7 @@ export function requestJournal(): RequestJournal {
       entries.push(isKept ? { ...entry, body: JSON.parse(text) } : entry);
       if (entries.length > MOST_ENTRIES) entries.shift();
     },
-    search: (filter) => entries.filter((entry) => matches(entry, filter)),
+    search: (filter) => entries.filter(matcher(filter)),
     clear() {
       entries.length = 0;
     },
@@ -63,26 +63,48 @@ export function requestJournal(): RequestJournal {
 
 const PLAIN = ["operation", "method", "path", "status"] as const;
 
-function matches(entry: JournalEntry, { query = {}, body, ...plain }: JournalFilter): boolean {
-  if (PLAIN.some((name) => plain[name] !== undefined && plain[name] !== entry[name])) return false;
-  const asked = new Map(Object.entries(entry.query).map(([name, value]) => [camelCase(name), value]));
-  const isQuery = Object.entries(query).every(([name, value]) => includes(asked.get(camelCase(name)), value));
-  return isQuery && (body === undefined || includes(entry.body, body));
+function matcher({ query = {}, body, ...plain }: JournalFilter): (entry: JournalEntry) => boolean {
+  const asked = Object.entries(query).map(([name, value]) => [camelCase(name), prepared(value)] as const);
+  const wantedBody = body === undefined ? undefined : prepared(body);
+  return (entry) => {
+    if (PLAIN.some((name) => plain[name] !== undefined && plain[name] !== entry[name])) return false;
+    const sent = new Map(Object.entries(entry.query).map(([name, value]) => [camelCase(name), value]));
+    const isQuery = asked.every(([name, wanted]) => includes(sent.get(name), wanted));
+    return isQuery && (wantedBody === undefined || includes(entry.body, wantedBody));
+  };
+}
+
+/** What is wanted, taken apart once: a search looks at a thousand requests with it. */
+type Wanted =
+  | { readonly value: unknown }
+  | { readonly items: readonly Wanted[] }
+  | { readonly members: readonly (readonly [given: string, name: string, wanted: Wanted])[] };
+
+function prepared(wanted: unknown): Wanted {
+  if (typeof wanted !== "object" || wanted === null) return { value: wanted };
+  if (Array.isArray(wanted)) return { items: wanted.map(prepared) };
+  return {
+    members: Object.entries(wanted).map(([given, part]) => [given, camelCase(given), prepared(part)]),
+  };
 }
 
 /** Whether a value is the wanted one; an object may have more members than that. Numbers of a query are text. */
-function includes(value: unknown, wanted: unknown): boolean {
-  if (typeof wanted !== "object" || wanted === null)
+function includes(value: unknown, wanted: Wanted): boolean {
+  if ("value" in wanted)
     return (
-      value === wanted ||
-      (typeof value === "string" && typeof wanted === "number" && value === String(wanted))
+      value === wanted.value ||
+      (typeof value === "string" && typeof wanted.value === "number" && value === String(wanted.value))
     );
-  if (typeof value !== "object" || value === null || Array.isArray(value) !== Array.isArray(wanted))
-    return false;
-  if (Array.isArray(wanted) && wanted.length !== (value as unknown[]).length) return false;
+  if ("items" in wanted)
+    return (
+      Array.isArray(value) &&
+      value.length === wanted.items.length &&
+      wanted.items.every((item, at) => includes(value[at], item))
+    );
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const members = value as Record<string, unknown>;
-  return Object.entries(wanted).every(([given, part]) => {
-    const name = Object.hasOwn(members, given) ? given : camelCase(given);
+  return wanted.members.every(([given, camel, part]) => {
+    const name = Object.hasOwn(members, given) ? given : camel;
     return Object.hasOwn(members, name) && includes(members[name], part);
   });
 }
