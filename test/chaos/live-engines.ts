@@ -28,7 +28,7 @@ export async function liveSqlite(): Promise<LiveEngine> {
   const driver: SqliteDriver = betterSqlite3() ? "better-sqlite3" : "libsql";
   const from = new URL("../native/package.json", import.meta.url).href;
   const place = { file: join(folder, "app.db"), driver, from };
-  const open = () => openSqlite(place.file, place);
+  const open = () => openSqlite(place.file, { driver, from });
   const [locker, looker] = [open(), open()];
   looker.exec("PRAGMA busy_timeout = 0");
   const store = sqliteStore({ open });

@@ -13,12 +13,9 @@ export function sqliteEngine(
   disk?: SmallDisk,
 ): { readonly engine: ChaosEngine; close(): void } {
   const driver: SqliteDriver = betterSqlite3() ? "better-sqlite3" : "libsql";
-  const place = {
-    file: join(folder, "app.db"),
-    driver,
-    from: new URL("../native/package.json", import.meta.url).href,
-  };
-  const open = () => openSqlite(place.file, place);
+  const from = new URL("../native/package.json", import.meta.url).href;
+  const place = { file: join(folder, "app.db"), driver, from };
+  const open = () => openSqlite(place.file, { driver, from });
   const locker = open();
   const engine: ChaosEngine = {
     name: "sqlite",
