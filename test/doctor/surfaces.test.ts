@@ -92,6 +92,25 @@ describe("what is read", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("of a dead letter promises nothing that happens by itself", () => {
+    const wrong = errorCodes().flatMap((code) => {
+      const { cause = "", fix = "" } = wordsOf({ code, isDead: true }) ?? {};
+      const text = `${cause} ${fix}`;
+      const isPromise =
+        FLAG.test(text) ||
+        COMMAND.test(text) ||
+        /\bgoes on\b|\b(?:sends|tries) (?:it|the event) again\b|by themselves|waits?\b.*\bmeanwhile|events wait|every attempt:|again at every attempt/.test(
+          text,
+        ) ||
+        (/\bNothing to do\b/.test(fix) && code !== "EVENT_DUPLICATE");
+      // An enqueuing call fails with it, and no attempt.
+      const isOther = BEFORE_THE_OUTBOX.has(code) || code === "OUTBOX_UNAVAILABLE";
+      return isPromise && !isOther ? [`${code}: ${text}`] : [];
+    });
+    expect(wrong).toEqual([]);
+    expect(wordsOf({ code: "CONNECTION_FAILED", isDead: true })?.fix).toContain("redrive the event");
+  });
+
   it("of a request is code or a whole command for whoever made it, and no flag or option alone", async () => {
     const own = ownNames();
     const wrong = (await ofRequests()).flatMap(({ of, text }) => {

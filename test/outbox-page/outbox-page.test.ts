@@ -110,6 +110,8 @@ it("a group of dead letters has its oldest and its newest; so many are read, and
   const all = await grouped(2_000);
   expect(all).toMatchObject({ isCut: false, groups: [{ count: 2_000, oldestAt: 1, newestAt: 2_000 }] });
   expect(all.groups[0]?.ids).toEqual(Array.from({ length: 10 }, (_, n) => `e${n + 1}`));
+  // Nothing happens to them by itself.
+  expect(all.groups[0]?.failure.words?.fix).toMatch(/redrive the event/);
   expect(await grouped(2_001)).toMatchObject({ isCut: true, groups: [{ count: 2_000, newestAt: 2_000 }] });
 });
 

@@ -128,7 +128,7 @@ function lastFailures(entries: readonly OutboxEntry[]): Map<string, Failure> {
   const failures = new Map<string, Failure>();
   for (const { listener, id, attempts } of entries) {
     const last = attempts.at(-1);
-    const failure = last && failureOf(last, id);
+    const failure = last && failureOf(last, { eventId: id, isDead: false });
     if (failure && failure.at > (failures.get(listener)?.at ?? 0)) failures.set(listener, failure);
   }
   return failures;
@@ -143,7 +143,7 @@ async function groupedDeadLetters(outbox: ShownOutbox): Promise<DeadLetters> {
     const key = JSON.stringify([event.listener, reason, code]);
     const group = groups.get(key);
     const last = attempts.at(-1);
-    const words = wordsOf({ code });
+    const words = wordsOf({ code, isDead: true });
     const unsent: Failure = { at: failedAt, code, eventId: event.id, ...(words ? { words } : {}) };
     groups.set(key, {
       listener: event.listener,
@@ -152,7 +152,7 @@ async function groupedDeadLetters(outbox: ShownOutbox): Promise<DeadLetters> {
       count: (group?.count ?? 0) + 1,
       oldestAt: group?.oldestAt ?? failedAt,
       newestAt: failedAt,
-      failure: (last && failureOf(last, event.id)) ?? unsent,
+      failure: (last && failureOf(last, { eventId: event.id, isDead: true })) ?? unsent,
       ids: group && group.ids.length >= LIMITS.idsOfGroup ? group.ids : [...(group?.ids ?? []), event.id],
     });
   }
@@ -160,7 +160,7 @@ async function groupedDeadLetters(outbox: ShownOutbox): Promise<DeadLetters> {
 }
 
 function eventView({ attempts, ...entry }: OutboxEntry): EventView {
-  return { ...entry, attempts: attempts.map(attemptView) };
+  return { ...entry, attempts: attempts.map((one) => attemptView(one, entry.state === "dead")) };
 }
 
 /** How many deliveries a minute each listener has, from how its count has grown. */

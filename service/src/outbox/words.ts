@@ -7,11 +7,15 @@ import type { AttemptView, Failure, Words } from "./contract.js";
 export function wordsOf({
   code,
   receiverCode,
+  isDead = false,
 }: {
   readonly code?: string | undefined;
   readonly receiverCode?: string | undefined;
+  /** Whether it is of a dead letter, which is not sent again by itself. */
+  readonly isDead?: boolean;
 }): Words | undefined {
-  const described = describeCode(receiverCode ?? "", "outbox") ?? describeCode(code ?? "", "outbox");
+  const surface = isDead ? "dead" : "outbox";
+  const described = describeCode(receiverCode ?? "", surface) ?? describeCode(code ?? "", surface);
   if (!described) return undefined;
   const { code: known, message, cause, fix } = described;
   return { code: known, message, cause, fix };
@@ -23,11 +27,11 @@ export function codeIn(answer: string | undefined): string | undefined {
 }
 
 /** An attempt with its words, without what is not of its type: others may write to the database too. */
-export function attemptView(attempt: OutboxAttempt): AttemptView {
+export function attemptView(attempt: OutboxAttempt, isDead: boolean): AttemptView {
   const { number, startedAt, durationMs, status, corrected } = attempt;
   const [code, receiverCode, answer] = [attempt.code, attempt.receiverCode, attempt.answer].map(textOf);
   const words =
-    code === undefined ? undefined : wordsOf({ code, receiverCode: receiverCode ?? codeIn(answer) });
+    code === undefined ? undefined : wordsOf({ code, receiverCode: receiverCode ?? codeIn(answer), isDead });
   return {
     number: numberOf(number),
     startedAt: numberOf(startedAt),
@@ -49,8 +53,11 @@ function numberOf(value: unknown): number {
 }
 
 /** A failed attempt as the page shows it. */
-export function failureOf(attempt: OutboxAttempt, eventId: string): Failure | undefined {
-  const { startedAt, durationMs, code, status, answer, words } = attemptView(attempt);
+export function failureOf(
+  attempt: OutboxAttempt,
+  { eventId, isDead }: { readonly eventId: string; readonly isDead: boolean },
+): Failure | undefined {
+  const { startedAt, durationMs, code, status, answer, words } = attemptView(attempt, isDead);
   if (code === undefined) return undefined;
   return {
     at: startedAt + durationMs,

@@ -1,7 +1,15 @@
 // Why a listener usually answers with each code, and what to do about it.
 import type { VerdictCode } from "../../core/errors.js";
 import type { SurfaceText } from "./surface.js";
-import { CHECK_KEY_SET, ITS_WAIT, LATER, SIGN_FOR_LISTENER, VERIFY } from "./texts-by-surface.js";
+import {
+  CHECK_KEY_SET,
+  ITS_REDRIVE,
+  ITS_WAIT,
+  LATER,
+  REDRIVE,
+  SIGN_FOR_LISTENER,
+  VERIFY,
+} from "./texts-by-surface.js";
 
 /** Why a listener usually answers with each code, and what to do about it. */
 export const ANSWER_ADVICE = {
@@ -42,6 +50,7 @@ export const ANSWER_ADVICE = {
       command:
         "Sign again at every attempt; hookproof doctor <url> measures the difference between the clocks.",
       outbox: "Set the worker's clock: an outbox signs again at every attempt.",
+      dead: `Set the worker's clock, ${REDRIVE}`,
     },
   ],
   EVENT_ID_MISSING: [
@@ -108,6 +117,7 @@ export const ANSWER_ADVICE = {
       library: "Run hookproof jwks check <url> for a key set, hookproof keys list for a key store.",
       command: "Run hookproof jwks check <url> for a key set, hookproof keys list for a key store.",
       outbox: "Publish the signing key under its kid; the outbox goes on trying.",
+      dead: `Publish the signing key under its kid, ${REDRIVE}`,
     },
   ],
   KEY_SET_UNAVAILABLE: [
@@ -131,6 +141,7 @@ export const ANSWER_ADVICE = {
       library: "Sign at every attempt; hookproof doctor <url> compares the clocks.",
       command: "Sign at every attempt; hookproof doctor <url> compares the clocks.",
       outbox: "Set the worker's clock: an outbox signs again at every attempt.",
+      dead: `Set the worker's clock, ${REDRIVE}`,
     },
   ],
   CLAIM_NBF_INVALID: ["nbf is in the future by the receiver's clock.", "Leave nbf out."],
@@ -154,6 +165,7 @@ export const ANSWER_ADVICE = {
       library: "Send it again after the time in Retry-After; createSender does so by itself.",
       command: "Send it again after the time in Retry-After; hookproof send does so by itself.",
       outbox: ITS_WAIT,
+      dead: ITS_REDRIVE,
     },
   ],
   REPLAY_STORE_UNAVAILABLE: ["The store of processed event ids cannot be reached.", LATER],

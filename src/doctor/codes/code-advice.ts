@@ -2,7 +2,17 @@
 import type { ErrorCode } from "../../core/errors.js";
 import { ANSWER_ADVICE } from "./answer-advice.js";
 import type { SurfaceText } from "./surface.js";
-import { CHECK_CONNECTION, ITS_WAIT, LATER, SAME_ID, VERIFY } from "./texts-by-surface.js";
+import {
+  CHECK_CONNECTION,
+  GIVE_KEYS,
+  ITS_WAIT,
+  LATER,
+  PROXY,
+  REDIRECT,
+  REDRIVE,
+  SAME_ID,
+  VERIFY,
+} from "./texts-by-surface.js";
 
 /** Why each error code usually happens, and what to do about it. */
 export const CODE_ADVICE = {
@@ -169,6 +179,7 @@ export const CODE_ADVICE = {
         "Add the listener to createOutbox({ listeners }) or to what the function reads, or correct the name.",
       command: "hookproof profile add <listener> --target <url> adds it, or correct the name.",
       outbox: "Add the listener where the worker takes its listeners from; its events wait for it.",
+      dead: `Add the listener where the worker takes its listeners from, ${REDRIVE}`,
     },
   ],
   OUTBOX_UNAVAILABLE: [
@@ -193,7 +204,7 @@ export const CODE_ADVICE = {
   ],
   OUTBOX_KEY_MISSING: [
     "The event's body was encrypted with a key that this worker does not have.",
-    "Give the worker every key that stored events were encrypted with; it then tries the event again by itself.",
+    GIVE_KEYS,
   ],
   OUTBOX_BODY_UNREADABLE: [
     "The stored body was changed, the key under its id is another one, or the body is not encrypted although the outbox has encryption. Such an event is never sent.",
@@ -221,6 +232,7 @@ export const CODE_ADVICE = {
       library: CHECK_CONNECTION,
       command: CHECK_CONNECTION,
       outbox: `See whether the listener runs. ${ITS_WAIT}`,
+      dead: `See whether the listener runs, ${REDRIVE}`,
     },
   ],
   CONNECTION_LOST: [
@@ -240,7 +252,7 @@ export const CODE_ADVICE = {
   ],
   PROXY_FAILED: [
     "A proxy answered instead of opening a connection, or could not be used: an expired password, a login page, a host that it does not allow. The receiver never saw the event.",
-    "Check HTTPS_PROXY and NO_PROXY; the status in the message is the proxy's. Retries continue by themselves.",
+    PROXY,
   ],
   RESPONSE_INVALID: [
     "The answer is not valid HTTP; the event may have arrived.",
@@ -249,6 +261,7 @@ export const CODE_ADVICE = {
         "Run hookproof doctor <url>, then send it again with the same id: 409 means that it had arrived.",
       command: "Run hookproof doctor <url>, then hookproof replay last: 409 means that it had arrived.",
       outbox: `See what answers in the listener's place. ${ITS_WAIT}`,
+      dead: `See what answers in the listener's place, ${REDRIVE}`,
     },
   ],
   TIMED_OUT: [
@@ -278,7 +291,7 @@ export const CODE_ADVICE = {
   ],
   REDIRECT_REFUSED: [
     "The receiver answered with a redirect. Redirects are not followed, because a signed request is for one URL.",
-    "Use the final URL; the usual reasons are http://, a missing www, and a login or maintenance page in front. An outbox waits meanwhile.",
+    REDIRECT,
   ],
   RECEIVER_UNAVAILABLE: [
     "The receiver answered 5xx, 408, 425 or 429 at every attempt; after a 5xx the event may have arrived.",

@@ -3,6 +3,7 @@ import { CODES, type ErrorCode } from "../../core/errors.js";
 import { likelyCauses } from "../../schemes/access-governance/likely-causes.js";
 import { CODE_ADVICE } from "./code-advice.js";
 import { type SurfaceText, textFor } from "./surface.js";
+import { ITS_REDRIVE, ITS_WAIT, VERIFY } from "./texts-by-surface.js";
 
 /** An error code of the library in words. */
 export interface CodeDescription {
@@ -35,7 +36,8 @@ export function errorCodes(): ErrorCode[] {
 /**
  * What an error code means, why it usually happens and what to do; `undefined` for a text that is no code.
  *
- * @param surface where the words are read: in a program, on the command line, or on the page of an outbox
+ * @param surface where the words are read: in a program, on the command line, on the page of an outbox, or there of a
+ * dead letter
  *
  * @example
  * ```ts
@@ -48,7 +50,7 @@ export function errorCodes(): ErrorCode[] {
  */
 export function describeCode(
   code: string,
-  surface: "library" | "command" | "outbox" = "library",
+  surface: "library" | "command" | "outbox" | "dead" = "library",
 ): CodeDescription | undefined {
   if (!Object.hasOwn(CODES, code)) return undefined;
   const known = code as ErrorCode;
@@ -75,7 +77,8 @@ export interface StatusDescription {
  * What a status of the service means, what usually leads to it and what to do; `undefined` for one that it never
  * answers.
  *
- * @param surface where the words are read: in a program, on the command line, or on the page of an outbox
+ * @param surface where the words are read: in a program, on the command line, on the page of an outbox, or there of a
+ * dead letter
  *
  * @example
  * ```ts
@@ -86,7 +89,7 @@ export interface StatusDescription {
  */
 export function describeStatus(
   status: number,
-  surface: "library" | "command" | "outbox" = "library",
+  surface: "library" | "command" | "outbox" | "dead" = "library",
 ): StatusDescription | undefined {
   const advice = STATUS_ADVICE[status];
   if (advice === undefined) return undefined;
@@ -107,7 +110,8 @@ const SAME_ID = {
   library:
     "Send the same event again later, with the same id and a fresh timestamp: createSender does it by itself.",
   command: "Send the same event again later, with the same id and a fresh timestamp: hookproof replay last",
-  outbox: "Nothing to do: the outbox sends the event again by itself, with the same id.",
+  outbox: ITS_WAIT,
+  dead: ITS_REDRIVE,
 };
 
 /** What each status of the service means to a sender, and what to do about it (specification 7). */
@@ -131,6 +135,7 @@ const STATUS_ADVICE: Readonly<Record<number, readonly [message: string, fix: Sur
       command:
         "Look for the sender's mistake: hookproof events export last | hookproof verify - --secret-file <path>. If that accepts it, look for the listener's: hookproof test <url>.",
       outbox: "Compare the listener's secret or key with the one in its settings; the outbox goes on trying.",
+      dead: VERIFY.dead,
     },
   ],
   403: [
