@@ -63,6 +63,8 @@ export class SentIds {
   }
 
   #digestOfFresh(id: string): string | undefined {
+    // An id of a caller's own form may be as long as the beginning of one.
+    if (id.length !== ID_LENGTH) return undefined;
     const count = Math.min(this.#freshCount, REMEMBERED_IDS);
     for (let start = 0; start < count * ENTRY_LENGTH; start += ENTRY_LENGTH)
       if (isAt(this.#fresh, start, id))

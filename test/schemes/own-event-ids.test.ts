@@ -65,6 +65,16 @@ describe("event ids of one's own form", () => {
     });
   });
 
+  it("that are the beginning of an id that the sender made are ids of their own", async () => {
+    const [, signer, verifier] = SCHEMES[0] as (typeof SCHEMES)[number];
+    const { sender } = connected(signer, verifier);
+    const { eventId } = await sender.send(payload);
+    for (const length of [1, 8, 35])
+      expect(
+        await sender.send({ length }, { eventId: eventId.slice(0, length), idForm: "own" }),
+      ).toMatchObject({ outcome: "accepted" });
+  });
+
   it.each(SCHEMES)("arrive by %s, and a copy of the event is the same one", async (_, signer, verifier) => {
     const { sender, ran } = connected(signer, verifier);
     const receipt = await sender.send(payload, { eventId: ID, idForm: "own" });
