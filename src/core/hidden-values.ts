@@ -3,8 +3,11 @@
 /** Shorter values are words such as `true`, which answers have for other reasons. */
 const MIN_VALUE = 6;
 
-/** A part of a value that is a plain word, as `session` in a cookie, says nothing. */
-const PLAIN_WORD = /^[A-Za-z]?[a-z]*$/;
+/** A part of a value that is a plain word, as `session` in a cookie, says nothing; a longer one may be a credential. */
+const PLAIN_WORD = /^[A-Za-z]?[a-z]{0,14}$/;
+
+/** The word of a scheme, such as `Bearer`: what stands behind it is the credential, whatever it looks like. */
+const SCHEME_WORD = /^[A-Za-z]+ +/;
 
 /** Characters as JSON, HTML and URLs escape them; backslashes however often what stands behind them was escaped. */
 const ESCAPED =
@@ -15,7 +18,7 @@ const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", qu
 /**
  * A text, such as a receiver's answer, with these values hidden wherever it repeats them: as they are, as JSON, HTML or a
  * URL writes them, and the parts of a value, such as the token behind `Bearer` and each value of a cookie. Values and
- * parts of less than six characters stay, and parts that are plain words. Other codings of a value, such as base64 or a
+ * parts of less than six characters stay, and parts that are plain words of up to 15 letters, other than the credential behind the scheme. Other codings of a value, such as base64 or a
  * hash of it, are not looked for.
  *
  * @example
@@ -28,7 +31,11 @@ const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", qu
 export function withoutValues(text: string, values: readonly string[], hidden = "[…]"): string {
   const written = plain(text);
   const found = values
-    .flatMap((value) => [value, ...value.split(/[\s;,="]+/).filter((part) => !PLAIN_WORD.test(part))])
+    .flatMap((value) => [
+      value,
+      value.replace(SCHEME_WORD, ""),
+      ...value.split(/[\s;,="]+/).filter((part) => !PLAIN_WORD.test(part)),
+    ])
     .filter((part) => part.length >= MIN_VALUE)
     .flatMap((part) => [...places({ text, starts: undefined }, part), ...places(written, plain(part).text)])
     .sort(([one], [other]) => one - other);

@@ -29,6 +29,18 @@ describe("a text that repeats a credential", () => {
     expect(shown).not.toMatch(/AbC|SECRET|secret$|SECRETVALUE|0123456789|a-z/);
   });
 
+  it.each<[how: string, value: string, text: string]>([
+    [
+      "of lower-case letters, behind its scheme",
+      "Bearer abcdefghijklmnopqrstuvwx",
+      "abcdefghijklmnopqrstuvwx",
+    ],
+    ["that is a word, behind its scheme", "Bearer swordfish", "swordfish"],
+    ["of lower-case letters, in a cookie", "lang=en; session=abcdefghijklmnop", "abcdefghijklmnop"],
+  ])("hides a credential %s", (_how, value, text) => {
+    expect(withoutValues(`got ${text}.`, [value])).toBe("got […].");
+  });
+
   it("keeps what is none, character by character", () => {
     const text = '{"a":"\\/ \\\\ \\u00e9 &amp; &#43; %2B é"}';
     expect(withoutValues(text, ["not-in-it", "true"])).toBe(text);
