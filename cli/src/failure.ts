@@ -74,11 +74,14 @@ export function refuseIdle(
   if (idle !== undefined) throw usageError(`--${idle} ${why}`, hint);
 }
 
+/** No known word is nearly as long; a longer text would cost the product of both lengths for each of them. */
+const LONGEST_WORD = 100;
+
 /** The known word that a mistyped one is closest to, if it is close at all. */
 export function closest(given: string, known: Iterable<string>): string | undefined {
   let best: { word: string; distance: number } | undefined;
   // One letter or digit is close to every other.
-  if (given.length < 2) return undefined;
+  if (given.length < 2 || given.length > LONGEST_WORD) return undefined;
   for (const word of known) {
     const distance = editDistance(given.toLowerCase(), word.toLowerCase());
     if (distance <= Math.max(1, Math.floor(word.length / 3)) && (!best || distance < best.distance))

@@ -8,7 +8,7 @@ import { createReceiver, lambdaHandler } from "hookproof/receiver";
 import { securityEventVerifier } from "hookproof/set";
 import { generateStandardSecret, standardWebhooksVerifier } from "hookproof/standard-webhooks";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { findExplanations } from "../../cli/src/explain/find-explanation.js";
+import { explain } from "../../cli/src/commands/explain.js";
 import { createDiagnoses } from "../../service/src/inspector/diagnoses.js";
 import type { Entry } from "../../service/src/inspector/entry.js";
 import type { WatchedListener } from "../../service/src/inspector/watched-listener.js";
@@ -371,6 +371,13 @@ describe("a burst of refusals", () => {
   });
 });
 
+/** The command's own run, for which there is nothing to find. */
+async function explained(text: string): Promise<void> {
+  const args = { text: (name: string) => (name === "code" ? text : undefined) };
+  const out = { document() {}, line() {}, note() {} };
+  await explain.run({ args, out } as never).catch((error) => expect(error.code).toBe("USAGE"));
+}
+
 it("a text to explain costs what its length does", async () => {
   for (const make of [
     (n: number) => "A_".repeat(n / 2),
@@ -379,7 +386,7 @@ it("a text to explain costs what its length does", async () => {
     (n: number) => "a,".repeat(n / 2),
   ]) {
     const text = make(BODY);
-    const cost = await costOf(() => findExplanations(text), 25);
-    expect(await isTooMuch(cost, 25), `${text.slice(0, 8)}: ${cost} ms`).toBe(false);
+    const cost = await costOf(() => explained(text), 100);
+    expect(await isTooMuch(cost, 100), `${text.slice(0, 8)}: ${cost} ms`).toBe(false);
   }
 });
