@@ -82,7 +82,10 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS))
           }
           // `waiting` has a row for each listener, and `sqlite_master` one for each table and index.
           const slow = steps.filter((step) =>
-            (isById ? /^SCAN h|_ended/ : /^SCAN (?!waiting$|given$|sqlite_master$|CONSTANT ROW$)|TEMP B-TREE/).test(step),
+            (isById
+              ? /^SCAN h|_ended/
+              : /^SCAN (?!waiting$|given$|sqlite_master$|CONSTANT ROW$)|TEMP B-TREE/
+            ).test(step),
           );
           expect([sql, slow]).toEqual([sql, []]);
           if (sql.includes("due_at = visible_at, visible_at = ?"))
