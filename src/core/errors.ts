@@ -51,7 +51,7 @@ export const CODES = {
   PAYLOAD_NOT_UTF8: [0, "The payload is not valid UTF-8."],
   PAYLOAD_TOO_LARGE: [0, "The payload is larger than 65,536 bytes."],
   EVENT_INVALID: [0, "The event is not in the catalogue, or does not fit its schema."],
-  EVENT_ID_INVALID: [0, "The event id is not a UUID of version 4."],
+  EVENT_ID_INVALID: [0, "The event id is not of a form that can be sent."],
   EVENT_ID_REUSED: [0, "The event id was used before with other bytes."],
   TIMESTAMP_INVALID: [0, "The timestamp is not a Unix time in whole seconds."],
   SECRET_INVALID: [0, "The signing secret cannot be used."],

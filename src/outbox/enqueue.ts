@@ -244,7 +244,7 @@ export class Enqueuer<Tx> {
       if (!isEventId(id))
         throw new HookproofError(
           "EVENT_ID_INVALID",
-          "An outbox keeps events under UUIDs of version 4: an event with an id of its own form is sent by a sender.",
+          "An outbox keeps events under UUIDs of version 4 only: send an event with an id of its own form with createSender.",
         );
       const digest = sha256Base64url(body);
       return listeners.map((listener) => ({

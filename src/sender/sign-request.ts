@@ -90,7 +90,7 @@ export function withFitId(scheme: Scheme, event: WebhookEvent): WebhookEvent {
   if (isEventId(event.id) || scheme.takesEventId?.(event.id) === true) return event;
   throw new HookproofError(
     "EVENT_ID_INVALID",
-    `The scheme ${scheme.name} cannot send the event id ${shown(event.id)}: ${scheme.takesEventId ? "its receivers take other forms alone" : "it must be a UUID of version 4"}.`,
+    `The scheme ${scheme.name} cannot send the event id ${shown(event.id)}: ${scheme.takesEventId ? "its receivers refuse an id of this form" : "it must be a UUID of version 4"}.`,
   );
 }
 

@@ -249,7 +249,7 @@ it("an attempt that another program wrote is shown as far as its members are wha
   const noText = { toString: 1, valueOf: 1 };
   const names = ["number", "startedAt", "durationMs", "status", "code", "answer", "receiverCode"];
   const attempt = Object.fromEntries(names.map((name) => [name, noText]));
-  expect(attemptView({ ...attempt, corrected: [noText, "date"] } as never)).toEqual({
+  expect(attemptView({ ...attempt, corrected: [noText, "date"] } as never, false)).toEqual({
     number: 0,
     startedAt: 0,
     durationMs: 0,

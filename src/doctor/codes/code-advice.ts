@@ -44,10 +44,12 @@ export const CODE_ADVICE = {
     "Correct the payload at the path that the message names; a new type of event needs a schema in the catalogue.",
   ],
   EVENT_ID_INVALID: [
-    "The id is not a UUID of version 4.",
+    "The id is not a UUID of version 4; or, where an id of its own form was asked for, it has not 1 to 256 visible ASCII characters, or the scheme's receivers refuse its form.",
     {
-      library: "Leave out eventId, and one is generated; an id of your own belongs in the payload.",
-      command: "Leave out --event-id, and one is generated; an id of your own belongs in the payload.",
+      library:
+        'Leave out eventId, and one is generated. Another scheme than the default one takes an id of your own with idForm: "own"; with the default one it belongs in the payload.',
+      command:
+        "Leave out --event-id, and one is generated. Another scheme than the default one takes an id of your own with --id-form own; with the default one it belongs in the payload.",
     },
   ],
   EVENT_ID_REUSED: [

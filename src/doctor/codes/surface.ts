@@ -7,7 +7,7 @@
 type Surface = "library" | "command" | "outbox" | "dead";
 
 /** A text that is the same everywhere, or another one on some surfaces. */
-type SurfaceText =
+export type SurfaceText =
   | string
   | (Readonly<Record<"library" | "command", string>> & { readonly outbox?: string; readonly dead?: string });
 

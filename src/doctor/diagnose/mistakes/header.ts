@@ -259,7 +259,7 @@ export const BODY_MISTAKES: readonly FoundMistake<Body>[] = [
     id: "body-not-json",
     title: "Body not JSON",
     message: "The body is not one JSON value.",
-    fix: "Send JSON: JSON.stringify(payload). With curl --data-binary @body.json.",
+    fix: "Send JSON: JSON.stringify(payload), or a file with curl --data-binary @body.json.",
     find: ({ fault }) => fault !== undefined,
   },
 ];
