@@ -41,13 +41,18 @@ function isNamedBy(name: string, host: string): boolean {
 const LOCAL_NAME =
   /^(?:[a-z_][a-z0-9_-]{0,62}|(?:\*|[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){0,8})\.localhost|[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){0,8}\.(?:internal|local|test))$/i;
 
+/** Whether the option `plainHttpHosts` can open a name. */
+export function isLocalName(name: string): boolean {
+  return LOCAL_NAME.test(name);
+}
+
 /**
  * Checks the option `plainHttpHosts`, which can open no host of the Internet.
  *
  * @throws {TypeError} with the name that is refused
  */
 export function checkPlainHttpHosts(names: readonly string[] | undefined): void {
-  const refused = names?.find((name) => !LOCAL_NAME.test(name));
+  const refused = names?.find((name) => !isLocalName(name));
   if (refused !== undefined)
     throw new TypeError(
       `plainHttpHosts cannot have ${JSON.stringify(refused.slice(0, 100))}: it takes names of containers ("app"), "*.localhost", and names under .localhost, .internal, .local and .test`,

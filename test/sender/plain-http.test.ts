@@ -3,6 +3,7 @@ import {
   createSender,
   hmacSigner,
   jwtSigner,
+  newEventId,
   signRequest,
   type TransportRequest,
 } from "hookproof";
@@ -66,6 +67,15 @@ describe("plain HTTP in development", () => {
     expect(() => createSender({ url: `https://x${PATH}`, signer, plainHttpHosts: "app" as never })).toThrow(
       "plainHttpHosts must be a list of texts",
     );
+  });
+
+  it("is no more for a token's signer that is called by itself", async () => {
+    const { privateJwk: key, kid, alg } = await generateKey({ alg: "ES256" });
+    const tokens = jwtSigner({ key, kid, alg });
+    const signed = (origin: string) =>
+      tokens.sign({ url: `${origin}${PATH}`, timestamp: "1", eventId: newEventId(), body: new Uint8Array() });
+    await expect(signed("http://example.com")).rejects.toEqual(refused);
+    await expect(signed("http://app:3000")).resolves.toHaveProperty("headers");
   });
 
   it("is the same for signRequest, an outbox's listener and the probes", async () => {

@@ -4,6 +4,7 @@ import { AUTHORIZATION_HEADER } from "../../core/headers.js";
 import { checkOptions, type OptionNames } from "../../core/options.js";
 import { DEFAULT_TOKEN_LIFETIME_SECONDS, MAX_TOKEN_LIFETIME_SECONDS } from "../../core/protocol.js";
 import { shownAs } from "../../core/shown.js";
+import { isLocalName } from "../../core/target-url.js";
 import type { SigningKey } from "../../jwt/key.js";
 import { tokenSigner } from "../../jwt/sign-token.js";
 import type { Signer, UnsignedRequest } from "../scheme.js";
@@ -79,8 +80,10 @@ export function jwtSigner(
   return shownAs(signer, "Signer { scheme: 'access-governance', key: [redacted] }");
 }
 
+/** The host of a URL, if the option `plainHttpHosts` of who sends could have opened it. */
 function plainHostOf(url: string): readonly string[] {
-  return URL.canParse(url) ? [new URL(url).hostname] : [];
+  const host = URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, "") : "";
+  return isLocalName(host) ? [host] : [];
 }
 
 /** The claims `sub` and `aud` for a listener's URL. The last URL's are kept, as a sender has one listener. */
