@@ -178,6 +178,20 @@ describe("Lambda", () => {
     });
   });
 
+  it("a body in base64 with line breaks arrives whole", async () => {
+    const { headers, body } = await signedRequest({ filler: "x".repeat(60_000) });
+    const base64 = Buffer.from(body as Uint8Array).toString("base64");
+    const answer = await handler({
+      httpMethod: "POST",
+      path: PATH,
+      headers: headers as Record<string, string>,
+      body: base64.replace(/.{20}/g, "$&\r\n"),
+      isBase64Encoded: true,
+      requestContext: { identity: { sourceIp: "203.0.113.7" } },
+    });
+    expect(answer.statusCode).toBe(200);
+  });
+
   it("a body that a middleware parsed says to take it out", async () => {
     const http = { method: "POST", sourceIp: "203.0.113.7" };
     const event = { version: "2.0", rawPath: PATH, headers: {}, requestContext: { http } };
