@@ -59,7 +59,7 @@ export function storeFunction({ schema, event, tally }: OutboxNames): string {
  * both sides of an operator are those that PostgreSQL's own has.
  */
 function storeBodiesSql({ body }: OutboxNames): string {
-  const checkAt = `now() + ${SHARED_BODY_MS}::float8 * interval '1 ms'`;
+  const checkAt = `pg_catalog.now() + ${SHARED_BODY_MS}::float8 * interval '1 ms'`;
   return `INSERT INTO ${body} (id, digest, body, check_at)
     SELECT g.id, g.digest, pg_catalog.decode(g.body, 'base64'::text), ${checkAt} FROM ROWS FROM (
       pg_catalog.json_to_recordset($1::text::json) AS (id uuid, digest text),

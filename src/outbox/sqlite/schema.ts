@@ -156,7 +156,7 @@ function requireOwnTables(db: SqliteDatabase): void {
   if (other)
     throw new HookproofError(
       "OUTBOX_UNAVAILABLE",
-      `The file's ${other.type} ${shown(other.name)} is not one that an outbox makes. If the file is yours, remove it.`,
+      `The file's ${other.type} ${shown(other.name)} is not one that an outbox makes. If the file is your own, drop this ${other.type} and keep the file.`,
     );
 }
 
