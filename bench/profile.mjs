@@ -44,6 +44,12 @@ if (!Object.hasOwn(operations, operation) || more.length > 0 || !(Number(values.
   );
   process.exit(2);
 }
+if (operation === "start") {
+  console.error(
+    "start runs in processes of its own, which this profiler does not see: node --cpu-prof profiles one.",
+  );
+  process.exit(2);
+}
 const root = join(import.meta.dirname, "..");
 const folder = join(root, "profiles");
 mkdirSync(folder, { recursive: true });
@@ -56,7 +62,7 @@ for (const { name, place, own } of dearest(graph).slice(0, 10))
   console.log(`  ${((100 * own) / graph.micros).toFixed(1).padStart(4)} %  ${name}  ${place}`);
 console.log(`\n${relative(process.cwd(), join(folder, `${operation}.svg`))} is the flame graph`);
 
-/** Runs the operation under the profiler, after a time without it that counts for nothing. */
+/** Runs the operation under the profiler. The warm-up is in the graph too, and not in the time of one operation. */
 async function profiled() {
   const receiver = fork(new URL("send-receiver.mjs", import.meta.url));
   const [port] = await once(receiver, "message");
