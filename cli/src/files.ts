@@ -320,6 +320,9 @@ export async function createOwnFile(path: string, content: string): Promise<void
   }
 }
 
+/** What a file and its content keep. */
+const SAME = ["ino", "dev", "birthtimeMs", "mtimeMs"] as const;
+
 /**
  * The function that removes a file which this program has just made, and nothing that somebody has put in its place
  * since: neither another file, nor one of another folder that its path leads to now.
@@ -328,6 +331,8 @@ export function removalOf(path: string): () => void {
   const made = lstatSync(path);
   return () => {
     const found = lstatSync(path, { throwIfNoEntry: false });
-    if (found?.ino === made.ino && found.dev === made.dev) rmSync(path, { force: true });
+    // The number of a file that is gone is given to another one.
+    const isSame = SAME.every((name) => found?.[name] === made[name]);
+    if (isSame) rmSync(path, { force: true });
   };
 }

@@ -318,6 +318,12 @@ const CASES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
     ["list", ...control()],
     ["run", H, "--event", "{}", ...control()],
   ],
+  "service export": () => [control(), ["--base-url", H], ["--db", path(H)]],
+  "service diff": () => [
+    [path("fixture.yaml"), path(H)],
+    [path("fixture.yaml"), path("fixture.yaml")],
+    [url, path("fixture.yaml"), "--control-token-file", path("secret.txt")],
+  ],
   "service token": () => [
     ["--base-url", url, "--client-secret-file", path("secret.txt")],
     ["--base-url", `${url}/given`, "--client-secret-file", path("secret.txt")],

@@ -7,6 +7,7 @@ import { writeOwnFile } from "../files.js";
 import { findEvents, forget, readHistory, recall, SEARCH_FLAGS } from "../history/history.js";
 import { describeCredential, type HistoryRecord, hasArrived } from "../history/history-record.js";
 import { countOf, field, inertJson } from "../output.js";
+import { wordOf } from "../shell-word.js";
 import { confirm } from "../terminal/ask.js";
 import { shownTime } from "../times.js";
 
@@ -51,7 +52,7 @@ export const eventsList: Command = {
     out.note(
       found.length === 0
         ? "No event matches."
-        : `${shown.length} of ${found.length}      next: hookproof events show ${shown[0]?.eventId}`,
+        : `${shown.length} of ${found.length}      next: hookproof events show ${wordOf(shown[0]?.eventId ?? "")}`,
     );
     return EXIT.ok;
   },

@@ -7,6 +7,7 @@ import { ASKING_FLAGS, DEAD_LETTER_FLAGS, deadLetterFilter } from "../outbox/dea
 import { inSteps } from "../outbox/in-steps.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { countOf, tableLines } from "../output.js";
+import { wordOf } from "../shell-word.js";
 import { canAsk, confirm } from "../terminal/ask.js";
 
 export const outboxDead: Command = {
@@ -46,7 +47,7 @@ export const outboxDead: Command = {
       out.note(
         rows.length === 0
           ? "No dead letter matches."
-          : `next: hookproof outbox attempts ${letters[0]?.event.id}, or hookproof outbox redrive --dry-run`,
+          : `next: hookproof outbox attempts ${wordOf(letters[0]?.event.id ?? "")}, or hookproof outbox redrive --dry-run`,
       );
     } finally {
       await close();

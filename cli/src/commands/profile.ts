@@ -140,6 +140,8 @@ export const profileAdd: Command = {
     schemeOf(args, configuredScheme(config.withProfile(name))); // refuses a flag that the scheme does not have
     const edited = editConfig(config, args.flag("user"));
     const added = settingsOf(args, edited.path);
+    if (added.plainHttp !== undefined)
+      (await import("../send/reach.js")).checkedPlainHttp(args.texts("plain-http"));
     if (Object.keys(added).length === 0)
       throw usageError(
         "A profile needs at least one setting.",

@@ -8,6 +8,7 @@ import { readText, writeOwnFile } from "../files.js";
 import { countOf } from "../output.js";
 import { askControl, CONTROL_EXITS, CONTROL_FLAGS } from "../serve/control-client.js";
 import { bucketOf, DATABASE_FLAG, databaseFile, fixtureOf, onDatabase } from "../serve/service-database.js";
+import { wordOf } from "../shell-word.js";
 
 export const serviceExport: Command = {
   name: "service export",
@@ -43,7 +44,10 @@ export const serviceExport: Command = {
   async run(context) {
     const { args, io, out } = context;
     const [file, withSecrets] = [args.text("out"), args.flag("with-secrets")];
-    const place = args.text("base-url") ?? databaseFile(io, args);
+    const running = args.text("base-url");
+    if (running !== undefined && !isUrl(running))
+      throw usageError(`--base-url must be an http or https URL, not ${JSON.stringify(running)}.`);
+    const place = running ?? databaseFile(io, args);
     const state = isUrl(place)
       ? await runningState(context, place, withSecrets)
       : await databaseState(context, place, withSecrets);
@@ -57,7 +61,7 @@ export const serviceExport: Command = {
     await writeOwnFile(file, text);
     out.document({ type: "export", ok: true, file });
     out.line(file);
-    out.note(`next: hookproof service start --fixture ${file}`);
+    out.note(`next: hookproof service start --fixture ${wordOf(file)}`);
     return EXIT.ok;
   },
 };

@@ -35,6 +35,7 @@ export const sign: Command = {
     if (!hasTarget && args.flag("curl"))
       throw usageError("--curl needs a target.", "hookproof sign :4400 --data '{\"a\":1}' --curl");
     const target = await signingTarget(context);
+    const { plainHttpHosts } = await import("../send/reach.js");
 
     const event = eventOf(context, await payloadOf(io, data), data);
     const timestamp = Math.floor(signingClock(args.text("timestamp")).now() / 1000);
@@ -44,7 +45,7 @@ export const sign: Command = {
       signer: target.signer,
       event,
       timestamp,
-      plainHttpHosts: (target.config ?? config).texts("plainHttp"),
+      plainHttpHosts: plainHttpHosts(target.config ?? config),
     });
     const { headers, eventId, body } = request;
     out.document({

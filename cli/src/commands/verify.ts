@@ -26,6 +26,7 @@ import {
   schemeOf,
 } from "../schemes/chosen-scheme.js";
 import type { Verifying } from "../schemes/schemes.js";
+import { wordOf } from "../shell-word.js";
 import { pointInTime } from "../times.js";
 
 const PATH = "/api/v1/webhooks/incoming/";
@@ -254,9 +255,10 @@ function print(
   if (unread !== undefined) out.line(`  not read        ${unread}`);
   if (verdict.ok) {
     out.line(`${who} would accept this request, unless its event id was processed before.`);
+    const url = args.text("url");
     if (args.text("scheme") === undefined)
       out.note(
-        `next: hookproof test ${args.text("url") ?? "<listener url>"}      if your listener refuses it: finds the listener's own mistake`,
+        `next: hookproof test ${url === undefined ? "<listener url>" : wordOf(url)}      if your listener refuses it: finds the listener's own mistake`,
       );
   } else {
     const would = `${who.charAt(0).toLowerCase()}${who.slice(1)} would answer ${(verdict as Rejection).status}`;

@@ -277,6 +277,13 @@ function isJwt(
   return (config.text("method") ?? (config.text("key") === undefined ? "hmac" : "jwt")) === "jwt";
 }
 
+/** A file's kid is that of the same file's key: it is put on no other one, such as that of HOOKPROOF_KEY. */
+function configuredKid(config: Config): string | undefined {
+  const [key, kid] = [config.find("key"), config.find("kid")];
+  if (kid?.file !== undefined && key !== undefined && key.file !== kid.file) return undefined;
+  return config.text("kid");
+}
+
 async function jwtCredential(
   { args, io, config }: CredentialContext,
   remembered: Extract<CredentialReference, { kind: "key" }> | undefined,
@@ -286,8 +293,7 @@ async function jwtCredential(
   if (remembered === undefined)
     requireInside(config, "key", { code: "SECRET_FILE_OUTSIDE", what: "key", flag: "--key" });
   const given = remembered?.key ?? config.text("key");
-  // The profile's kid is that of the profile's key.
-  const profiled = remembered === undefined && !args.isGiven("key") ? config.text("kid") : undefined;
+  const profiled = remembered === undefined && !args.isGiven("key") ? configuredKid(config) : undefined;
   const kid = args.text("kid") ?? remembered?.kid ?? profiled;
   const key = await signingKey(store, given, kid);
   const baseUrl = args.text("base-url") ?? remembered?.baseUrl ?? config.text("baseUrl");

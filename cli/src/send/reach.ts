@@ -55,7 +55,18 @@ export async function reachOf({ args, io }: Pick<Context, "args" | "io">, to: Re
 
 /** The names that `--plain-http` or a profile gives; a name of the Internet is refused, and never opened. */
 export function plainHttpHosts(config: Config): readonly string[] {
-  return config.texts("plainHttp");
+  return checkedPlainHttp(config.texts("plainHttp"));
+}
+
+/** Refuses a name of the Internet, as every sender does. */
+export function checkedPlainHttp(names: readonly string[]): readonly string[] {
+  const transport = () => Promise.reject(new Error("nothing is sent"));
+  try {
+    createSender({ url: "https://localhost/", signer: unsignedBy([]), transport, plainHttpHosts: names });
+  } catch (error) {
+    throw usageError(Object(error).message.replace("plainHttpHosts cannot have", "--plain-http cannot be"));
+  }
+  return names;
 }
 
 /** The headers of `--header` for requests that are forwarded with the sender's own, of which these names are not set. */
@@ -175,8 +186,6 @@ export function requireOwnHeaders({ headers, plainHttpHosts }: Reach, url: strin
         `The header ${JSON.stringify(name)} belongs to the protocol, which sets it itself.`,
       );
     if (error instanceof HookproofError && error.code === "HEADER_INVALID") throw invalid(error.message);
-    if (error instanceof TypeError && error.message.startsWith("plainHttpHosts "))
-      throw usageError(error.message.replace("plainHttpHosts cannot have", "--plain-http cannot be"));
     throw error;
   }
 }
