@@ -85,8 +85,9 @@ describe("the lines", { timeout: 120_000 }, () => {
     expect(await call("send_event", { target: "nobody", body: {} })).toMatchObject([
       { error: { code: "PROFILE_UNKNOWN" } },
     ]);
+    // It is a text to search for, and no flag.
     expect(await call("explain_code", { code: "--help" })).toMatchObject([
-      { ok: false, error: { code: "USAGE" } },
+      { type: "explanations", searched: "--help" },
     ]);
   });
 
