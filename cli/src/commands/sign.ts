@@ -35,7 +35,10 @@ export const sign: Command = {
     if (!hasTarget && args.flag("curl"))
       throw usageError("--curl needs a target.", "hookproof sign :4400 --data '{\"a\":1}' --curl");
     const target = await signingTarget(context);
-    const { plainHttpHosts } = await import("../send/reach.js");
+    const named = (target.config ?? config).texts("plainHttp");
+    // Seldom given, and all that reaches a listener would be loaded for it.
+    const plainHttpHosts =
+      named.length === 0 ? named : (await import("../send/reach.js")).checkedPlainHttp(named);
 
     const event = eventOf(context, await payloadOf(io, data), data);
     const timestamp = Math.floor(signingClock(args.text("timestamp")).now() / 1000);
@@ -45,7 +48,7 @@ export const sign: Command = {
       signer: target.signer,
       event,
       timestamp,
-      plainHttpHosts: plainHttpHosts(target.config ?? config),
+      plainHttpHosts,
     });
     const { headers, eventId, body } = request;
     out.document({
