@@ -78,7 +78,7 @@ export const HEADER_MISTAKES: readonly FoundMistake<FoundHeaders>[] = [
     title: "Headers of Svix",
     message:
       "The request has the headers svix-id, svix-timestamp and svix-signature. This scheme has webhook-*.",
-    fix: `${THREE} Where the sender is Svix itself, verify by its names: standardWebhooksVerifier({ ..., headerNames: "svix" }).`,
+    fix: `${THREE} A sender that is Svix itself always writes its own names: tell the verifier that these are the names.`,
     find: ({ renamed }) => renamed.some((name) => name.includes("svix-")),
   },
   {
