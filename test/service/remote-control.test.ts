@@ -1,10 +1,12 @@
 import { join } from "node:path";
+import { createEvent, hmacSigner, signRequest } from "hookproof";
 import { fixedClock } from "hookproof/testing";
-import { createService, OPERATION_IDS, type Service } from "hookproof-service";
+import { createService, diffStates, OPERATION_IDS, type Service } from "hookproof-service";
 import { beforeEach, describe, expect, it } from "vitest";
 import { operation } from "../../service/src/api/operations.js";
 import { temporaryFolder } from "../kit/temporary-folder.js";
 import { FIXTURE } from "./fixture.js";
+import { endedRuns, ownAutomation } from "./own-automation.js";
 import { type Answer, ask, askControl, startService } from "./running-service.js";
 
 /** The remote control as a test suite in any language uses it: over HTTP, with the control token. */
@@ -162,6 +164,30 @@ describe("a snapshot", () => {
       "after",
       "before",
     ]);
+  });
+
+  it("has every row that hangs on another one: members, grants, results of runs", async () => {
+    const [app] = FIXTURE.apps ?? [];
+    if (!app) throw new Error("no app");
+    const grants = [{ entitlementId: "ent-1", userId: "user-bob" }];
+    service = await startService({ fixture: { ...FIXTURE, apps: [{ ...app, grants }] } });
+    const automation = await ownAutomation(service, {
+      steps: [{ name: "one", condition: "", templates: { n: "{{ 1 }}" } }],
+    });
+    const signer = hmacSigner({ secret: automation.signingSecret });
+    const event = createEvent({});
+    const { url, ...init } = await signRequest({ url: automation.listenerUrl, signer, event });
+    expect((await fetch(url, init)).status).toBe(200);
+    const [ran] = await endedRuns(service, automation.id);
+    expect(ran?.steps).toHaveLength(1);
+    const before = await service.exportState();
+    expect(before.apps?.[0]?.grants).toHaveLength(1);
+    expect(before.suggestions?.[0]?.userIds?.length).toBeGreaterThan(0);
+    await control("PUT", "snapshots/one");
+    await control("POST", "reset");
+    expect((await control("POST", "snapshots/one/restore")).status).toBe(200);
+    expect(diffStates(before, await service.exportState())).toEqual([]);
+    expect(await endedRuns(service, automation.id)).toEqual([ran]);
   });
 
   it("is replaced by one of its name, and can be deleted", async () => {

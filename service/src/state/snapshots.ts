@@ -65,13 +65,14 @@ export function snapshots(db: Database): Snapshots {
       db.transaction(() => {
         db.exec("PRAGMA defer_foreign_keys = ON");
         const copies = new Set(copiesIn(db));
-        for (const table of stateTables(db)) {
-          // Clients that act as no user stay: their tokens are good.
+        // Clients that act as no user stay: their tokens are good.
+        for (const table of stateTables(db))
           db.exec(`DELETE FROM ${table}${table === "clients" ? " WHERE user_id IS NOT NULL" : ""}`);
-          // A snapshot of an earlier version has no copy of a table that came later, which was empty then.
+        // Only now: whatever is deleted takes with it what was filled in before.
+        // A snapshot of an earlier version has no copy of a table that came later, which was empty then.
+        for (const table of stateTables(db))
           if (copies.has(copyOf(id, table)))
             db.exec(`INSERT OR REPLACE INTO ${table} SELECT * FROM ${copyOf(id, table)}`);
-        }
       });
       return true;
     },
