@@ -145,7 +145,7 @@ export const serviceStart: Command = {
           throw usageError(`--wire-name: ${error.message.slice("wireNames: ".length)}.`);
         throw error;
       });
-    if (!service.isStateNew && (args.isGiven("seed") || args.isGiven("users")))
+    if (!service.isStateNew && ["seed", "users", "fixture"].some((flag) => args.isGiven(flag)))
       out.warn(`${db} already has data and keeps it; hookproof service seed --replace fills it again.`);
     if (service.isDatabaseShared)
       out.warn(
