@@ -14,6 +14,8 @@ const FIXTURE: Fixture = {
     user("ada", { department: "Research", jobTitle: "Lead", profile: { team: "blue", level: 3 } }),
     user("bob", { department: "Research", managerIds: ["ada"], profile: { team: "red" } }),
     user("cyd", { department: "Sales", managerIds: ["ada", "gone"], email: "Cyd@Example.com" }),
+    user("dan", { managerIds: Array.from({ length: 1_001 }, (_, n) => `m-${n}`) }),
+    user("eve", { email: "", displayName: "" }),
   ],
   apps: [
     {
@@ -52,6 +54,7 @@ const STUBS: CelFunctions = {
     },
   },
   "acme.risk.v1.Never": { takes: [], gives: "dyn", call: () => new Promise(() => {}) },
+  score: { takes: ["string"], gives: "int", call: (name) => String(name).length },
   "acme.user.v1.HasApp": { takes: ["dyn", "string"], gives: "bool", call: (_, app) => app === "stubbed" },
 };
 
@@ -100,6 +103,7 @@ describe("look-ups", () => {
     [`${USERS}.GetByID('ada').profile.level`, 3],
     [`${USERS}.FindByName('bob').id`, "bob"],
     [`${USERS}.FindByName('nobody') == null`, true],
+    [`${USERS}.FindByName('') == null`, true],
     [`${USERS}.FindByAttribute('department', 'Research').map(u, u.id)`, ["ada", "bob"]],
     [`${USERS}.FindByAttribute('profile.team', 'red').map(u, u.id)`, ["bob"]],
     [`${USERS}.FindByAttribute('profile.level', '3').map(u, u.id)`, ["ada"]],
@@ -133,6 +137,8 @@ describe("look-ups", () => {
 
   it.each<[expression: string, message: RegExp]>([
     [`${USERS}.FindByEmail('x@example.com')`, /there is no user with the email "x@example.com"/],
+    [`${USERS}.FindByEmail('')`, /there is no user with the email ""/],
+    [`${USERS}.GetManagers({'id': 'dan'})`, /more than 1000 users are the managers/],
     [`${USERS}.GetByID('')`, /there is no user with the id ""/],
     [`${USERS}.GetByID(5)`, /no matching overload/],
     [`${USERS}.GetByID(null)`, /no matching overload/],
@@ -226,6 +232,34 @@ describe("times", () => {
       "time.end_of(timestamp('2026-10-25T10:00:00Z'), 'day', 'Europe/Berlin')",
       "2026-10-25T22:59:59.999999999Z",
     ],
+    // Where clocks move by half an hour, and the two hours of one name.
+    [
+      "time.end_of(timestamp('2026-04-04T14:15:00Z'), 'hour', 'Australia/Lord_Howe')",
+      "2026-04-04T15:29:59.999999999Z",
+    ],
+    [
+      "time.end_of(timestamp('2026-04-04T15:15:00Z'), 'hour', 'Australia/Lord_Howe')",
+      "2026-04-04T15:29:59.999999999Z",
+    ],
+    [
+      "time.end_of(timestamp('2026-10-03T15:15:00Z'), 'hour', 'Australia/Lord_Howe')",
+      "2026-10-03T15:29:59.999999999Z",
+    ],
+    [
+      "time.end_of(timestamp('2026-10-03T15:45:00Z'), 'hour', 'Australia/Lord_Howe')",
+      "2026-10-03T15:59:59.999999999Z",
+    ],
+    [
+      "time.end_of(timestamp('2026-10-25T00:15:00Z'), 'hour', 'Europe/Berlin')",
+      "2026-10-25T00:59:59.999999999Z",
+    ],
+    [
+      "time.end_of(timestamp('2026-10-25T01:15:00Z'), 'hour', 'Europe/Berlin')",
+      "2026-10-25T01:59:59.999999999Z",
+    ],
+    ["time.end_of(timestamp('2026-01-01T05:00:00Z'), 'hour')", "2026-01-01T05:59:59.999999999Z"],
+    ["time.end_of(now(), 'minute')", "2026-11-27T20:15:59.999999999Z"],
+    ["time.format(timestamp('0150-05-05T10:01:07Z'), 'rfc3339', 'America/New_York')", "0150-05-05T10:01:07Z"],
   ])("%s gives %j", async (expression, expected) => {
     expect(await small.value(expression)).toEqual(expected);
   });
@@ -278,6 +312,14 @@ describe("what there is not is refused when it is saved", () => {
   });
 });
 
+it("a stub without dots in its name is called, and may have constant arguments", async () => {
+  expect(await small.expressions.check("score('ada') + score('ada') > 5")).toMatchObject({ ok: true });
+  expect(await small.value("score('ada') + score('ada') > 5")).toBe(true);
+  expect(await small.expressions.check("score(5)")).toMatchObject({
+    failure: { message: expect.stringContaining("no matching overload") },
+  });
+});
+
 it("a look-up over very many users is bounded", { timeout: 120_000 }, async () => {
   const large = await over(undefined, 2_000);
   expect(await large.value(`${USERS}.FindByAttribute('profile.absent', 'x').size()`)).toBe(0);
@@ -286,6 +328,39 @@ it("a look-up over very many users is bounded", { timeout: 120_000 }, async () =
     message: expect.stringContaining("more than 1000 users fit"),
   });
   await large.stop();
+});
+
+describe("the look-ups of an evaluation", () => {
+  const SIGNATURES = [{ name: "acme.text", takes: ["int"], gives: "string" }] as const;
+  const expression = Array.from({ length: 20 }, (_, n) => `acme.text(${n}) == 'x'`).join(" || ");
+  const evaluation = { context: "{}", now: NOW, automationId: "any" };
+
+  it("let others in between the answers", async () => {
+    let turns = 0;
+    const seen: number[] = [];
+    const answer = async () => {
+      seen.push(turns);
+      setImmediate(() => (turns += 1));
+      return { json: '""' };
+    };
+    const own = createExpressions({ lookUps: { signatures: [...SIGNATURES], answer } });
+    await own.values(evaluation, [expression]);
+    await own.stop();
+    expect(seen).toEqual(Array.from({ length: 20 }, (_, n) => n));
+  });
+
+  it("end with the answer that is too much", async () => {
+    let asked = 0;
+    const answer = async () => {
+      asked += 1;
+      return { json: JSON.stringify("a".repeat(2 ** 21)) };
+    };
+    const own = createExpressions({ lookUps: { signatures: [...SIGNATURES], answer } });
+    const outcome = await own.values(evaluation, [expression]);
+    await own.stop();
+    expect(outcome).toMatchObject({ ok: false, failure: { code: "EXPRESSION_TOO_LARGE" } });
+    expect(asked).toBe(2);
+  });
 });
 
 describe("a search through all users", () => {

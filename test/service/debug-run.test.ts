@@ -223,6 +223,31 @@ describe("an expression that is followed", () => {
     expect(traced.failed?.on.map((one) => `${one.expression} is ${one.value}`)).toEqual(on);
   });
 
+  it.each<[expression: string, value: string, parts: string[]]>([
+    [
+      "type(timestamp(ctx.trigger.t)) == google.protobuf.Timestamp",
+      "true",
+      [
+        "ctx.trigger.t",
+        "timestamp(ctx.trigger.t)",
+        "type(timestamp(ctx.trigger.t))",
+        "google.protobuf.Timestamp",
+        "type(timestamp(ctx.trigger.t)) == google.protobuf.Timestamp",
+      ],
+    ],
+    // What stands in a text is none of the names that macros are expanded to.
+    [
+      "ctx.trigger.t + 'a@result.com' != ''",
+      "true",
+      ["ctx.trigger.t", 'ctx.trigger.t + "a@result.com"', 'ctx.trigger.t + "a@result.com" != ""'],
+    ],
+  ])("%s gives %s, part by part", async (expression, value, parts) => {
+    const context = JSON.stringify({ trigger: { t: "2026-01-01T00:00:00Z" } });
+    const traced = await expressions.trace({ context, now: 0, automationId: "any" }, expression);
+    expect(traced.json).toBe(value);
+    expect(traced.parts.map((part) => part.expression)).toEqual(parts);
+  });
+
   it("that never ends tells what was seen until it was ended", async () => {
     const list = JSON.stringify({ trigger: { list: Array.from({ length: 3_000 }, (_, n) => n) } });
     const expression =
@@ -244,5 +269,49 @@ describe("an expression that is followed", () => {
     expect(json).toBe("3");
     expect(parts.length).toBeGreaterThan(5);
     for (const { value } of parts) expect(value.length).toBeLessThanOrEqual(301);
+  });
+});
+
+describe("the look-ups of a step's templates", () => {
+  const sixty = (from: number) =>
+    Array.from({ length: 60 }, (_, n) => `acme.score(${from + n}) > 0`).join(" && ");
+  const step = (one: string, other: string) => ({
+    name: "one",
+    templates: { a: `{{ ${one} }}`, b: `{{ ${other} }}` },
+  });
+
+  it("are made once, and counted together, as in a run", async () => {
+    const asked: unknown[] = [];
+    await using own = await createService({
+      celFunctions: {
+        "acme.score": {
+          takes: ["int"],
+          gives: "int",
+          call: (n) => {
+            asked.push(n);
+            return 1;
+          },
+        },
+      },
+      fixture: {
+        automations: [
+          { id: "same", trigger: { hmac: {} }, steps: [step(sixty(0), sixty(0))] },
+          { id: "many", trigger: { hmac: {} }, steps: [step(sixty(0), sixty(60))] },
+        ],
+      },
+    });
+    const debug = async (id: string) => {
+      const answer = await fetch(`${own.url}/local/v1/automations/${id}/debug`, {
+        method: "POST",
+        headers: { Authorization: `Bearer ${own.controlToken}`, "Content-Type": "application/json" },
+        body: '{"event": {}}',
+      });
+      // biome-ignore lint/suspicious/noExplicitAny: the test knows what it asked for
+      return (await answer.json()) as any;
+    };
+    expect((await debug("same")).status).toBe("RUN_STATUS_SUCCEEDED");
+    expect(asked.toSorted((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 60 }, (_, n) => n));
+    const { steps } = await debug("many");
+    expect(steps[0].expressions[1].failure.message).toContain("more than 100 look-ups");
   });
 });

@@ -60,9 +60,9 @@ const LOOK_UPS: Readonly<Record<string, Omit<Signature, "name"> & { call: Call }
     takes: ["user"],
     gives: "list",
     call: ([id], { users }) =>
-      existing(id, users)
-        .managerIds.slice(0, MAX_USERS)
-        .flatMap((manager) => users.get(manager) ?? []),
+      atMost(existing(id, users).managerIds, "are the managers").flatMap(
+        (manager) => users.get(manager) ?? [],
+      ),
   },
   "directory.users.v1.DirectReports": {
     takes: ["users"],
@@ -185,7 +185,7 @@ async function usersWith(
   return found;
 }
 
-function atMost<Item>(users: Item[], what: string): Item[] {
+function atMost<Item>(users: readonly Item[], what: string): readonly Item[] {
   if (users.length <= MAX_USERS) return users;
   throw new Error(`more than ${MAX_USERS} users ${what}: look for fewer`);
 }

@@ -1,6 +1,6 @@
 // Runs an automation for somebody who looks on: every expression with what it saw, and nothing is kept.
 import type { Clock } from "hookproof";
-import { type Evaluation, type Expressions, MAX_RESULT_LENGTH } from "./expressions.js";
+import { type Evaluation, type Expressions, type FoundByKey, MAX_RESULT_LENGTH } from "./expressions.js";
 import { contextOf, type Step, type StepStatus } from "./run-steps.js";
 import type { StepFailure } from "./step-failure.js";
 import { parseTemplates, TemplateError } from "./template.js";
@@ -57,8 +57,8 @@ export async function debugRun(
       now: clock.now(),
       automationId: `debug ${automationId}`,
     };
-    const evaluate: Evaluate = async (path, expression) => {
-      const traced = await tracedUntil(endsAt, evaluation, expression, expressions);
+    const evaluate: Evaluate = async (path, expression, found) => {
+      const traced = await tracedUntil(endsAt, { ...evaluation, found }, expression, expressions);
       const kept = traced.parts.slice(0, Math.max(0, MAX_PARTS - parts));
       parts += kept.length;
       seen.push({ path, expression, ...traced, parts: kept });
@@ -71,7 +71,8 @@ export async function debugRun(
   return done;
 }
 
-type Evaluate = (path: string, expression: string) => Promise<DebuggedExpression>;
+/** @param found what look-ups gave before, where there is something that is evaluated together with this one */
+type Evaluate = (path: string, expression: string, found?: FoundByKey[]) => Promise<DebuggedExpression>;
 type Ended = Pick<DebuggedStep, "status" | "result" | "failure">;
 
 async function debugStep({ condition, templates }: Step, evaluate: Evaluate): Promise<Ended> {
@@ -85,9 +86,11 @@ async function debugStep({ condition, templates }: Step, evaluate: Evaluate): Pr
   try {
     const parsed = parseTemplates(templates);
     const values: string[] = [];
+    // A run evaluates the templates of a step in one: their look-ups are counted, and made, together.
+    const found: FoundByKey[] = [];
     let length = 0;
     for (const { path, expression } of parsed.expressions) {
-      const { json = "null", failure } = await evaluate(`templates.${path}`, expression);
+      const { json = "null", failure } = await evaluate(`templates.${path}`, expression, found);
       if (failure) return failed(failure);
       length += json.length;
       if (length > MAX_RESULT_LENGTH)

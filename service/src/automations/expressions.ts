@@ -1,5 +1,5 @@
 // Evaluates CEL in processes of its own.
-
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { createLane, type Lane } from "./expression-lane.js";
 import type { Answer } from "./expression-process.js";
 import type { Found, LookUps } from "./look-ups.js";
@@ -56,7 +56,12 @@ export interface Evaluation {
   readonly now: number;
   /** The automation that the expressions belong to: how long they took decides what they hold up next time. */
   readonly automationId: string;
+  /** What look-ups have given, which each evaluation that it is given to adds to: they share their look-ups. */
+  readonly found?: FoundByKey[] | undefined;
 }
+
+/** What a look-up gave, by what was asked for. */
+export type FoundByKey = [key: string, found: Found];
 
 /** Options of `createExpressions`. */
 export interface ExpressionsOptions {
@@ -81,25 +86,24 @@ export function createExpressions({
   const ending = new AbortController();
 
   async function evaluated(
-    { context, now, automationId }: Evaluation,
+    { context, now, automationId, found = [] }: Evaluation,
     question: Readonly<Record<string, unknown>>,
   ): Promise<Ended> {
-    const found: [key: string, found: Found][] = [];
     let leftMs = timeoutMs;
     for (let level = levels.get(automationId) ?? 0; ; ) {
       const request = { ...question, context, now, found, maxLength: MAX_RESULT_LENGTH };
-      const answer = await answerOf(level, request);
-      if (isTimeout(answer) && timeIn(level) < timeoutMs) {
+      const answer = await answerOf(level, request, leftMs);
+      if (isTimeout(answer) && timeIn(level) < leftMs) {
         level += 1;
         continue;
       }
       if (answer.wanted) {
         // It begins again with what is found now; all its beginnings and look-ups together have the time of one.
         const before = performance.now();
-        const more = await lookedUp(answer.wanted, leftMs);
+        const more = await lookedUp(answer.wanted, leftMs, lengthOf(found));
         leftMs -= answer.usedMs + performance.now() - before;
-        const length = [...found, ...(more ?? [])].reduce((sum, [, one]) => sum + lengthOf(one), 0);
-        const failure = more === undefined || leftMs <= 0 ? tooLong(timeoutMs) : tooMuch(length);
+        const failure =
+          more === undefined || leftMs <= 0 ? tooLong(timeoutMs) : tooMuch(lengthOf(found, more));
         if (failure === undefined) {
           found.push(...(more ?? []));
           continue;
@@ -109,19 +113,31 @@ export function createExpressions({
         return { outcome, usedMs: timeoutMs - leftMs };
       }
       remember(automationId, answer);
-      return { ...answer, usedMs: timeoutMs - leftMs + answer.usedMs };
+      const isLate = isTimeout(answer) && leftMs < timeoutMs;
+      const { outcome } = isLate ? { outcome: { ok: false, failure: tooLong(timeoutMs) } as const } : answer;
+      return { ...answer, outcome, usedMs: timeoutMs - leftMs + answer.usedMs };
     }
   }
 
-  /** What was asked for; undefined if it was not found in time. */
+  /** What was asked for, up to what is too much together; undefined if it was not found in time. */
   async function lookedUp(
     wanted: NonNullable<Answer["wanted"]>,
     leftMs: number,
-  ): Promise<[key: string, found: Found][] | undefined> {
+    foundLength: number,
+  ): Promise<FoundByKey[] | undefined> {
     const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(Math.max(1, Math.ceil(leftMs)))]);
     try {
-      const found: [string, Found][] = [];
-      for (const [key, one] of wanted) found.push([key, await lookUps.answer(one, signal)]);
+      const found: FoundByKey[] = [];
+      let length = foundLength;
+      for (const [key, one] of wanted) {
+        const answer = await lookUps.answer(one, signal);
+        found.push([key, answer]);
+        length += lengthOf([[key, answer]]);
+        if (length > MAX_FOUND_LENGTH) return found;
+        // Whatever answers without waiting would hold up everything else for a hundred answers.
+        await nextTurn();
+        signal.throwIfAborted();
+      }
       return found;
     } catch (error) {
       if (ending.signal.aborted) throw new Error("The service has stopped.");
@@ -134,17 +150,13 @@ export function createExpressions({
     return level < LAST - 1 ? Math.min(LANES[level]?.mostMs ?? 0, timeoutMs) : timeoutMs;
   }
 
-  async function answerOf(level: number, request: object): Promise<Answer> {
+  async function answerOf(level: number, request: object, leftMs: number): Promise<Answer> {
     const lane = lanes[level] as Lane;
-    const mostMs = timeIn(level);
+    const mostMs = Math.min(timeIn(level), leftMs);
     // The second try has more time: no quick step gets behind those that hang because the machine is busy. The limit
     // itself is the same for everybody, however busy it is.
-    for (
-      let tried = mostMs < timeoutMs ? 1 : TRIES, ms = mostMs;
-      ;
-      tried++, ms = Math.min(ms * 4, timeoutMs)
-    ) {
-      const answer = await lane.ask({ ...request, timeoutMs: ms });
+    for (let tried = mostMs < leftMs ? 1 : TRIES, ms = mostMs; ; tried++, ms = Math.min(ms * 4, leftMs)) {
+      const answer = await lane.ask({ ...request, timeoutMs: Math.ceil(ms) });
       if (!isTimeout(answer) || answer.usedMs > mostMs / 2 || tried === TRIES) return answer;
     }
   }
@@ -191,8 +203,11 @@ const NO_LOOK_UPS: LookUps = {
   answer: async () => ({ failure: "there is nothing to look up in" }),
 };
 
-function lengthOf(found: Found): number {
-  return "json" in found ? found.json.length : found.failure.length;
+/** In characters. */
+function lengthOf(...lists: readonly (readonly FoundByKey[])[]): number {
+  let length = 0;
+  for (const [, found] of lists.flat()) length += ("json" in found ? found.json : found.failure).length;
+  return length;
 }
 
 function tooLong(timeoutMs: number): StepFailure {

@@ -10,9 +10,9 @@ type User = Schemas["User"];
 export interface Users {
   add(user: User): void;
   get(id: string): User | undefined;
-  /** The user with an email, in whatever case its letters are; of several, the one created first. */
+  /** The user with an email, in whatever case its letters are; of several, the one created first. An empty one is nobody's. */
   ofEmail(email: string): User | undefined;
-  /** The user with a display name; of several, the one created first. */
+  /** The user with a display name; of several, the one created first. An empty one is nobody's. */
   ofName(displayName: string): User | undefined;
   /**
    * Looks at the next users behind a place, which is 0 at first, for those that fit. A database of any size is searched
@@ -64,8 +64,8 @@ export function users(db: Database): Users {
     add: (user) =>
       void insert.all(user.id, createdAt(user), user.displayName, user.email, JSON.stringify(user)),
     get: (id) => one(select.all(id)),
-    ofEmail: (email) => one(selectByEmail.all(email)),
-    ofName: (displayName) => one(selectByName.all(displayName)),
+    ofEmail: (email) => (email === "" ? undefined : one(selectByEmail.all(email))),
+    ofName: (displayName) => (displayName === "" ? undefined : one(selectByName.all(displayName))),
     searchPart(filter, after) {
       if (!isAttribute(filter)) return { found: [], next: undefined };
       const { last, n } = selectEnd.all(after, PART)[0] as { last: number | null; n: number };

@@ -1,7 +1,7 @@
 // Mistakes that can be known before there is an event: what an expression names and calls.
 import { isCelError, isCelType } from "@bufbuild/cel";
 import { environment, evaluatedTree } from "./environment.js";
-import { didYouMean } from "./look-ups.js";
+import { beginLookUps, didYouMean, wantedLookUps } from "./look-ups.js";
 import { wrongTimeArgument } from "./times.js";
 import { partsAt, withParts } from "./tree.js";
 
@@ -147,8 +147,11 @@ function lookAtConstants(part, known) {
   const text = partsAt(part.id).text("");
   const [target, args] = call.target ? [text, call.args] : [undefined, [text, ...call.args.slice(1)]];
   const looked = isPattern ? { ...call, target, args } : call;
+  beginLookUps({});
   const given = evaluatedTree({ ...part, exprKind: { case: "callExpr", value: looked } }, {});
-  if (isCelError(given)) known.add(part.id, given.message);
+  // A look-up has no value before there is an event.
+  const isLookUp = wantedLookUps().length > 0;
+  if (isCelError(given) && !isLookUp) known.add(part.id, given.message);
 }
 
 function lookAtMessage(part, { add }) {

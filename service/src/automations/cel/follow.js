@@ -8,6 +8,8 @@ const SEEN = "@seen";
 /** The most parts that are told of one expression, and the longest text of one. */
 const MAX_PARTS = 50;
 const MAX_TEXT = 200;
+/** A text as it is written; what stands in it is no name. */
+const TEXT = /"(?:[^"\\]|\\.)*"/gs;
 /** Names that macros are expanded to, which nobody has written. */
 const EXPANDED = /@(?:result|none|entry|entries|merged|not_strictly_false)\b/;
 const { DYN, INT } = CelScalar;
@@ -31,12 +33,30 @@ export const noting = celFunc(SEEN, [INT, DYN], DYN, (id, value) => {
  */
 export function followed({ tree, textOf }, isFunction) {
   seen = new Map();
+  const variables = variablesOf(tree);
+  const isWhole = (part) => {
+    const root = rootOf(part);
+    return root !== undefined && !variables.has(root);
+  };
   const follow = (part, parent) => {
-    const inner = inside(part, (each) => follow(each, part), isFunction);
+    const inner = inside(part, (each) => follow(each, part), { isFunction, isWhole });
     const text = part.id === parent?.id || !isTold(part) ? "" : textOf(part.id);
-    return text === "" || EXPANDED.test(text) ? inner : noted(part.id, inner);
+    return text === "" || EXPANDED.test(text.replace(TEXT, "")) ? inner : noted(part.id, inner);
   };
   return follow(tree, undefined);
+}
+
+/** The names that macros give to what they go through. */
+function variablesOf(tree) {
+  const names = new Set();
+  const look = (part) => {
+    const { case: kind, value } = part.exprKind;
+    if (kind === "comprehensionExpr")
+      for (const name of [value.iterVar, value.iterVar2, value.accuVar]) names.add(name);
+    return withParts(part, look);
+  };
+  look(tree);
+  return names;
 }
 
 function noted(id, part) {
@@ -50,10 +70,13 @@ function isTold({ exprKind: { case: kind, value } }) {
   return kind === "selectExpr" || kind === "callExpr" || kind === "comprehensionExpr";
 }
 
-/** A part with its own parts followed; a path such as ctx.trigger.a is one part, and so is what `has()` asks for. */
-function inside(part, follow, isFunction) {
+/**
+ * A part with its own parts followed; a path such as ctx.trigger.a is one part, as the beginning of the name of a type
+ * has no value, and so is what `has()` asks for.
+ */
+function inside(part, follow, { isFunction, isWhole }) {
   const { case: kind, value } = part.exprKind;
-  if (kind === "selectExpr" && (value.testOnly || rootOf(part) === "ctx")) return part;
+  if (kind === "selectExpr" && (value.testOnly || isWhole(part))) return part;
   if (kind !== "callExpr") return withParts(part, follow);
   if (value.function === "@not_strictly_false") return part;
   if (value.function === "_[_]" && rootOf(part) === "ctx") return part;
@@ -74,12 +97,12 @@ function rootOf({ exprKind: { case: kind, value } }) {
 
 /** The parts that gave something, in the order in which they did. */
 export function seenParts({ textOf, placeOf }) {
-  return Array.from(seen, ([id, { times, value }]) => ({
+  return [...seen].slice(0, MAX_PARTS).map(([id, { times, value }]) => ({
     expression: shortened(textOf(id)),
     place: placeOf(id),
     times,
     value: shownValue(value),
-  })).slice(0, MAX_PARTS);
+  }));
 }
 
 /**

@@ -28,10 +28,10 @@ const LAYOUTS = {
 const READ = ["rfc3339", "date", "datetime"];
 
 const rounded = (smallestUnit) => (local) => local.round({ smallestUnit, roundingMode: "floor" });
-/** Where the part of a calendar begins that a time is in, and how long one is. */
+/** Where the part of a calendar begins that a time is in, and how long one of whole days is. */
 const UNITS = {
-  minute: { begin: rounded("minute"), length: { minutes: 1 } },
-  hour: { begin: rounded("hour"), length: { hours: 1 } },
+  minute: { begin: rounded("minute") },
+  hour: { begin: rounded("hour") },
   day: { begin: (local) => local.startOfDay(), length: { days: 1 } },
   week: {
     begin: (local) => local.subtract({ days: local.dayOfWeek - 1 }).startOfDay(),
@@ -100,8 +100,10 @@ function formattedTime({ message }, layout, zone) {
   const { write } = LAYOUTS[known("layout", Object.keys(LAYOUTS), layout)];
   const local = inZone(instantOf(message), zone);
   if (write) return write(local);
-  const offset = local.offsetNanoseconds === 0 ? "Z" : local.offset.slice(0, 6);
-  return local.toPlainDateTime().toString({ smallestUnit: "second" }) + fractionOf(message) + offset;
+  const isUtc = local.offsetNanoseconds % 60e9 !== 0;
+  const offset = local.offsetNanoseconds === 0 || isUtc ? "Z" : local.offset;
+  const written = isUtc ? local.withTimeZone("UTC") : local;
+  return written.toPlainDateTime().toString({ smallestUnit: "second" }) + fractionOf(message) + offset;
 }
 
 /** As protobuf writes it: nothing, or 3, 6 or 9 digits. */
@@ -116,8 +118,18 @@ function startOf({ message }, unit, zone) {
 /** The last nanosecond before the next one begins. */
 function endOf({ message }, unit, zone) {
   const { begin, length } = partOf(message, unit, zone);
-  const next = "minutes" in length || "hours" in length ? begin.add(length) : begin.add(length).startOfDay();
+  const next = length ? begin.add(length).startOfDay() : nextOnClock(message, unit, zone);
   return stampOf(next.epochNanoseconds - 1n);
+}
+
+/** Where clocks move, an hour on them is shorter or longer than one, or there are two of one name. */
+function nextOnClock(message, unit, zone) {
+  const { begin } = UNITS[unit];
+  const local = inZone(instantOf(message), zone);
+  const next = local.add({ nanoseconds: 1 }).round({ smallestUnit: unit, roundingMode: "ceil" });
+  const move = local.getTimeZoneTransition("next");
+  const isEarlier = move !== null && move.epochNanoseconds < next.epochNanoseconds;
+  return isEarlier && !begin(move).equals(begin(local)) ? move : next;
 }
 
 function partOf(message, unit, zone) {
