@@ -33,6 +33,8 @@ public final class LocalServiceExtension implements BeforeAllCallback, BeforeEac
   private final String fixture;
   private Path folder;
   private Process process;
+  /** The class that it was started for: JUnit asks again for each class with @Nested inside of it. */
+  private String startedFor;
   private String url;
   private String clientId;
   private String clientSecret;
@@ -57,6 +59,8 @@ public final class LocalServiceExtension implements BeforeAllCallback, BeforeEac
 
   @Override
   public void beforeAll(ExtensionContext context) throws IOException, InterruptedException {
+    if (startedFor != null) return;
+    startedFor = context.getUniqueId();
     folder = Files.createTempDirectory("local-service-");
     var ready = folder.resolve("ready.json");
     var said = folder.resolve("said.txt");
@@ -90,6 +94,8 @@ public final class LocalServiceExtension implements BeforeAllCallback, BeforeEac
   /** JUnit calls this after a start that failed as well. */
   @Override
   public void afterAll(ExtensionContext context) throws IOException, InterruptedException {
+    if (!context.getUniqueId().equals(startedFor)) return;
+    startedFor = null;
     if (process != null) {
       process.destroy();
       if (!process.waitFor(STOP.toMillis(), TimeUnit.MILLISECONDS)) process.destroyForcibly().waitFor();

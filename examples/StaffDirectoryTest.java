@@ -12,6 +12,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -57,6 +58,16 @@ class StaffDirectoryTest {
   void beginsAsTheOthersDid() throws Exception {
     assertTrue(service.state().contains("\"old\""));
     assertEquals(0, service.requests("getAuthConfig"));
+  }
+
+  /** The service of the class around is the service here too. */
+  @Nested
+  class WhileItIsUnavailable {
+    @Test
+    void triesAgain() throws Exception {
+      service.fault("getAuthConfig", "{\"status\": 503, \"times\": 1}");
+      assertEquals("Staff", directory.nameOf("staff"));
+    }
   }
 
   /** The code under test: it gets a token, and tries again while the service is unavailable. */
