@@ -73,10 +73,19 @@ export const serviceAutomation: Command = {
     if (data === undefined) throw usageError("--event is missing.", "Such as --event @event.json");
     const event = await eventOf(context, data);
     const path = `automations/${encodeURIComponent(id)}/debug`;
-    const run = (await askControl(context, "POST", path, { event })) as unknown as DebuggedRun;
+    const run = (await askControl(
+      context,
+      "POST",
+      path,
+      { event },
+      { leastTimeoutMs: RUN_MS },
+    )) as unknown as DebuggedRun;
     return shown(context, id, run);
   },
 };
+
+/** The service ends a run after 30 s, when no expression begins any more, and an evaluation after 5 s. */
+const RUN_MS = 45_000;
 
 async function eventOf({ io }: Context, data: string): Promise<unknown> {
   const payload = await payloadOf(io, data);

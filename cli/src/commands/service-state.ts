@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync, statSync } from "node:fs";
 import type { Fixture, StateChange } from "hookproof-service";
 import type { Command, Context } from "../command.js";
 import { CONNECTION_FLAGS } from "../credentials/flags.js";
-import { EXIT, usageError } from "../failure.js";
+import { CliError, EXIT, usageError } from "../failure.js";
 import { readText, writeOwnFile } from "../files.js";
 import { countOf } from "../output.js";
 import { askControl, CONTROL_EXITS, CONTROL_FLAGS } from "../serve/control-client.js";
@@ -122,9 +122,26 @@ function inJson({ members, ...change }: StateChange): object {
 
 /** A state with its secrets, so that a secret that changed is seen; they are not shown. */
 async function stateAt(context: Context, place: string): Promise<Fixture> {
-  if (isUrl(place)) return runningState(context, place, true);
-  if (place !== "-" && isDatabase(place)) return databaseState(context, place, true);
+  if (isUrl(place)) return withSecretsWhereItCan(context, place, runningState);
+  if (place !== "-" && isDatabase(place)) return withSecretsWhereItCan(context, place, databaseState);
   return fixtureOf(await readText(context.io, place), place === "-" ? "standard input" : place);
+}
+
+/** A file may be larger than an export takes: then the states are compared without contents. */
+async function withSecretsWhereItCan(
+  context: Context,
+  place: string,
+  read: typeof runningState,
+): Promise<Fixture> {
+  try {
+    return await read(context, place, true);
+  } catch (error) {
+    if (!(error instanceof CliError) || !["FILE_TOO_LARGE", "CONTROL_REFUSED"].includes(error.code))
+      throw error;
+    const state = await read(context, place, false);
+    context.out.warn(`${place}: contents of secrets were not compared. ${error.message}`);
+    return state;
+  }
 }
 
 async function runningState(context: Context, url: string, withSecrets: boolean): Promise<Fixture> {
@@ -133,7 +150,7 @@ async function runningState(context: Context, url: string, withSecrets: boolean)
     "POST",
     "state/export",
     { withSecrets },
-    url.replace(/(?<!\/)\/+$/, ""),
+    { baseUrl: url.replace(/(?<!\/)\/+$/, ""), maxResponseBytes: 256 * 2 ** 20 },
   )) as Fixture;
 }
 

@@ -40,13 +40,20 @@ export function baseUrlOf({ args }: Pick<Context, "args">): string {
   return (args.text("base-url") ?? SERVICE_URL).replace(/(?<!\/)\/+$/, "");
 }
 
+/** What an answer may take, where it is more than usual. */
+interface Bounds {
+  /** However short `--timeout` is. */
+  readonly leastTimeoutMs?: number;
+  readonly maxResponseBytes?: number;
+}
+
 /** Asks the running service for something under `/local/v1`; gives the JSON of a 200. */
 export async function askControl(
   context: Pick<Context, "args" | "io" | "global">,
   method: "GET" | "POST" | "PUT" | "DELETE",
   path: string,
   body?: object,
-  baseUrl = baseUrlOf(context),
+  { baseUrl = baseUrlOf(context), ...bounds }: Bounds & { baseUrl?: string } = {},
 ): Promise<Record<string, unknown>> {
   const { args, io } = context;
   const file = args.text("control-token-file") ?? controlTokenFile(databaseFile(io, args));
@@ -60,6 +67,7 @@ export async function askControl(
       ["Content-Type", "application/json"],
     ],
     body: body === undefined ? "" : JSON.stringify(body),
+    ...bounds,
   });
   if (status === 200) return answer;
   throw new CliError(
@@ -82,16 +90,17 @@ export async function askControl(
  */
 export async function exchanged(
   { args, io, global }: Pick<Context, "args" | "io" | "global">,
-  request: { method: string; url: string; headers: readonly HeaderPair[]; body: string },
+  request: { method: string; url: string; headers: readonly HeaderPair[]; body: string } & Bounds,
 ): Promise<{ status: number; answer: Record<string, unknown> }> {
-  const { url, body } = request;
+  const { leastTimeoutMs = 0, maxResponseBytes = 32 * 1024 * 1024, ...rest } = request;
+  const { url, body } = rest;
   const agent = await agentFor(url, { ca: args.text("ca"), insecure: args.flag("insecure"), io });
   try {
     const answer = await nodeTransport({ agent })({
-      ...request,
+      ...rest,
       body: Buffer.from(body),
-      timeoutMs: global.timeoutMs,
-      maxResponseBytes: 32 * 1024 * 1024,
+      timeoutMs: Math.max(leastTimeoutMs, global.timeoutMs),
+      maxResponseBytes,
     });
     const text = Buffer.from(answer.body).toString("utf8");
     return { status: answer.status, answer: JSON.parse(text) as Record<string, unknown> };

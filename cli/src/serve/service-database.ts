@@ -70,12 +70,12 @@ export function automationOptions(args: Args): { allowInsecure: boolean; celName
   const celNamespace = args.text("cel-namespace");
   if (
     celNamespace !== undefined &&
-    !/^(?!(?:ctx|in|true|false|null|has)(?:\.|$))[A-Za-z_]\w{0,63}(?:\.[A-Za-z_]\w{0,63}){0,9}$/.test(
+    !/^(?!.{101})(?!(?:ctx|in|true|false|null|has)(?:\.|$))[A-Za-z_]\w{0,63}(?:\.[A-Za-z_]\w{0,63}){0,9}$/.test(
       celNamespace,
     )
   )
     throw usageError(
-      `--cel-namespace must be a name, or names with dots between them, such as acme, not ${JSON.stringify(celNamespace)}.`,
+      `--cel-namespace must be a name, or names with dots between them, such as acme, in at most 100 characters, not ${JSON.stringify(celNamespace)}.`,
     );
   return { allowInsecure: args.flag("allow-insecure-jwks"), celNamespace };
 }
