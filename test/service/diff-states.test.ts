@@ -37,6 +37,14 @@ const secret = (text: string): Fixture => ({
   automations: [{ id: "a", signingSecret: text, trigger: { hmac: {} } }],
 });
 
+it("the format that texts have by default is no change", () => {
+  const given = (inputFormat?: string): Fixture =>
+    ({
+      secrets: [{ id: "s", creatorUserId: "ada", text: "x", ...(inputFormat ? { inputFormat } : {}) }],
+    }) as Fixture;
+  expect(diffStates(given(), given("SECRET_INPUT_FORMAT_PLAINTEXT"))).toEqual([]);
+});
+
 it("that a secret changed is said, and no secret is shown", () => {
   const changes = diffStates(secret("hunter2"), secret("hunter3"));
   expect(changes.map(({ id, members }) => [id, members.map(({ name }) => name)])).toEqual([

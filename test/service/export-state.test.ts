@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { generateX25519Identity, identityToRecipient } from "age-encryption";
+import { openSqlite } from "hookproof/node";
 import {
   createService,
   diffStates,
@@ -187,6 +188,11 @@ it.each([
     `users: [{ id: ada, profile: ${"{ a: ".repeat(501)}1${" }".repeat(501)} }]`,
     "is nested deeper than 500 levels",
   ],
+  [
+    // 300 levels that stand once near the top, and once below 300 more.
+    `users: [{ id: ada, profile: { b: &b ${"{ a: ".repeat(300)}1${" }".repeat(300)}, c: ${"{ a: ".repeat(300)}*b${" }".repeat(300)} } }]`,
+    "is nested deeper than 500 levels",
+  ],
   ["clients: [{ id: c, secretHash: hunter2 }]", "clients[0].secretHash must match pattern"],
   [
     `clients: [{ id: c, secret: x, secretHash: ${"a".repeat(22)}.${"b".repeat(43)} }]`,
@@ -197,6 +203,28 @@ it.each([
   const error = await parseFixture(yaml, "team.yaml").catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(FixtureError);
   expect((error as Error).message).toContain(message);
+});
+
+it("a database of another program is refused, and its bytes stay", async () => {
+  const db = join(temporaryFolder("other"), "notes.db");
+  const other = openSqlite(db, { from: import.meta.url });
+  other.exec("CREATE TABLE notes (text TEXT)");
+  other.close();
+  chmodSync(db, 0o600);
+  const before = readFileSync(db);
+  await expect(exportDatabase({ db })).rejects.toThrow("it is a database of another program");
+  await expect(createService({ db })).rejects.toThrow("it is a database of another program");
+  expect(readFileSync(db).equals(before)).toBe(true);
+});
+
+it("an export waits for nobody who writes", async () => {
+  const db = join(temporaryFolder("reading"), "service.db");
+  const service = await startService({ db });
+  const writer = openSqlite(db, { from: import.meta.url });
+  writer.exec("BEGIN IMMEDIATE");
+  const began = await service.exportState().finally(() => writer.exec("ROLLBACK"));
+  writer.close();
+  expect(diffStates(FIXTURE, began)).toEqual([]);
 });
 
 it("a cyclic object is refused where it is handed over", async () => {

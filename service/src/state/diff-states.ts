@@ -4,6 +4,7 @@ import { completed } from "../api/validation.js";
 import { HIDDEN, isSecretName } from "../server/hidden-secrets.js";
 import { instant } from "../storage/document.js";
 import { completeAuthConfig } from "./auth-config.js";
+import { HIDDEN_FILE } from "./export-state.js";
 import type { Fixture, FixtureApp } from "./fixture.js";
 import { shapedFixture } from "./fixture-mistakes.js";
 
@@ -118,8 +119,6 @@ function isSameTime(name: string, before: unknown, after: unknown): boolean {
     /(?:At|Time|Deadline)$/.test(name) && typeof before === "string" && typeof after === "string";
   return areTimes && instant(before) === instant(after);
 }
-
-const HIDDEN_FILE = Buffer.from(HIDDEN).toString("base64");
 
 function hidden(value: unknown): unknown {
   return value === undefined ? undefined : HIDDEN;
@@ -244,6 +243,7 @@ function roomsOf(fixture: Fixture): Rooms {
     "secrets",
     byId(fixture.secrets, ({ allowedUserIds = [], ...one }) => ({
       access: "EXTERNAL",
+      ...(one.file === undefined ? { inputFormat: "SECRET_INPUT_FORMAT_PLAINTEXT" as const } : {}),
       views: -1,
       ...one,
       allowedUserIds: allowedUserIds.toSorted(),

@@ -34,8 +34,11 @@ interface ExportContext {
 /** The largest file of a paper secret that an export takes: in base64 it is text that somebody reads. */
 const MOST_FILE_BYTES = 8 * 2 ** 20;
 
+/** The files of an export together: all of it is in memory at once. */
+const MOST_FILES_BYTES = 64 * 2 ** 20;
+
 /** Stands for a file's bytes. */
-const HIDDEN_FILE = Buffer.from(HIDDEN).toString("base64");
+export const HIDDEN_FILE = Buffer.from(HIDDEN).toString("base64");
 
 /** How many resources are written before others have a turn. */
 const TURN = 500;
@@ -46,7 +49,7 @@ type Resource = Record<string, unknown>;
  * The state as a fixture: lists in the order of ids, members in the order of the document, and without what is a
  * default, so that the same state is the same text.
  *
- * @throws {StateError} FILE_TOO_LARGE with `withSecrets`, for a file above 8 MiB
+ * @throws {StateError} FILE_TOO_LARGE with `withSecrets`, for a file above 8 MiB, or files above 64 MiB together
  */
 export async function exportState(
   context: ExportContext,
@@ -60,7 +63,17 @@ export async function exportState(
     return user;
   });
   const secrets: FixtureSecret[] = [];
-  for (const secret of rows.secrets) secrets.push(await secretOf(context, secret, known, withSecrets));
+  let length = 0;
+  for (const secret of rows.secrets) {
+    const one = await secretOf(context, secret, known, withSecrets);
+    secrets.push(one);
+    length += Buffer.byteLength(one.file?.contentBase64 ?? "", "base64");
+    if (length > MOST_FILES_BYTES)
+      throw new StateError(
+        "FILE_TOO_LARGE",
+        `The files of secrets are together larger than ${MOST_FILES_BYTES} bytes, which an export takes.`,
+      );
+  }
   const fixture = {
     users,
     clients: rows.clients

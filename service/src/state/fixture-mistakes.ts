@@ -48,7 +48,7 @@ function formProblem(fixture: Fixture): FieldViolation | undefined {
       field: "version",
       description: `is ${version}, and this release reads version ${FIXTURE_VERSION}`,
     };
-  return endless(fixture, "", 0, new Set(), new WeakSet());
+  return endless(fixture, "", 0, new Set(), new WeakMap());
 }
 
 /** The first part that is inside of itself or nested too deeply: both would be looked at without end. */
@@ -57,14 +57,14 @@ function endless(
   field: string,
   depth: number,
   around: Set<object>,
-  seen: WeakSet<object>,
+  seen: WeakMap<object, number>,
 ): FieldViolation | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (around.has(value)) return { field, description: "is part of itself" };
   if (depth > MOST_LEVELS) return { field, description: `is nested deeper than ${MOST_LEVELS} levels` };
-  // Looked at where it stood first; a file's aliases may stand in many places.
-  if (seen.has(value)) return undefined;
-  seen.add(value);
+  // A file's aliases may stand in many places: each is looked at again only where it stands deeper than before.
+  if ((seen.get(value) ?? -1) >= depth) return undefined;
+  seen.set(value, depth);
   around.add(value);
   for (const [name, part] of Object.entries(value)) {
     const step = Array.isArray(value) ? `[${name}]` : field === "" ? name : `.${name}`;

@@ -52,11 +52,16 @@ export interface AllRows {
 /** The tables that grow with a state. */
 const COUNTED = [
   "users",
+  "clients",
   "auth_configs",
+  "resource_types",
   "entitlements",
+  "entitlement_owners",
   "app_users",
   "app_user_owners",
   "grants",
+  "cohort_members",
+  "tunnel_credentials",
   "paper_secrets",
 ];
 
@@ -75,7 +80,7 @@ export function allRows(storage: Storage): AllRows {
     rows<Row>(`SELECT * FROM ${table} ORDER BY ${order}`);
   const found = <Thing>(table: string, get: (id: string) => Thing | undefined): Thing[] =>
     rows<{ id: string }>(`SELECT id FROM ${table} ORDER BY id`).flatMap(({ id }) => get(id) ?? []);
-  return db.transaction(() => ({
+  return db.reading(() => ({
     users: every("users"),
     clients: found("clients", storage.clients.get),
     authConfigs: every("auth_configs"),

@@ -1,7 +1,7 @@
 // Opens the service's SQLite file with its tables, for typed queries.
 import { statSync } from "node:fs";
 import { openSqlite, type SqliteDatabase, type SqliteStatement } from "hookproof/node";
-import { migrate } from "./migrate.js";
+import { migrate, refuseOther } from "./migrate.js";
 import { requirePrivate } from "./private-file.js";
 
 /** A value of a row. */
@@ -17,6 +17,8 @@ export interface Database extends SqliteDatabase {
   prepare(sql: string): Statement;
   /** Does it all or nothing. `work` is synchronous, and starts no transaction of its own. */
   transaction<Result>(work: () => Result): Result;
+  /** Reads as of one moment, while others write. `work` is synchronous, and writes nothing. */
+  reading<Result>(work: () => Result): Result;
   close(): void;
 }
 
@@ -39,20 +41,22 @@ export async function openDatabase(file = ":memory:"): Promise<Database> {
     });
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory()) throw unusable(new Error("it is a folder"));
   const driver = openSqlite(file, { from: import.meta.url }) as Driver;
+  const within = <Result>(begin: string, work: () => Result): Result => {
+    driver.exec(begin);
+    try {
+      const result = work();
+      driver.exec("COMMIT");
+      return result;
+    } catch (error) {
+      driver.exec("ROLLBACK");
+      throw error;
+    }
+  };
   const db: Database = {
     exec: (sql) => driver.exec(sql),
     prepare: (sql) => checked(driver.prepare(sql)),
-    transaction(work) {
-      driver.exec("BEGIN IMMEDIATE");
-      try {
-        const result = work();
-        driver.exec("COMMIT");
-        return result;
-      } catch (error) {
-        driver.exec("ROLLBACK");
-        throw error;
-      }
-    },
+    transaction: (work) => within("BEGIN IMMEDIATE", work),
+    reading: (work) => within("BEGIN", work),
     close() {
       // What is in the log goes into the file, which is then whole by itself.
       driver.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all();
@@ -61,6 +65,7 @@ export async function openDatabase(file = ":memory:"): Promise<Database> {
   };
   try {
     db.exec("PRAGMA busy_timeout = 5000");
+    refuseOther(db);
     db.prepare("PRAGMA journal_mode = WAL").all();
     db.exec("PRAGMA synchronous = FULL");
     db.exec("PRAGMA foreign_keys = ON");

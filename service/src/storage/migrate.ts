@@ -10,6 +10,24 @@ import { SECRET_TABLES } from "./secret-tables.js";
 const MIGRATIONS: readonly string[] = [CORE_TABLES + SECRET_TABLES + AUTOMATION_TABLES, LOOKUP_TABLES];
 
 /**
+ * Refuses somebody else's database before anything is written to it.
+ *
+ * @throws {Error} for one that has tables, and not those that the first step makes
+ */
+export function refuseOther(db: Pick<Database, "prepare">): void {
+  const tables = db
+    .prepare("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    .all() as { name: string }[];
+  const names = new Set(tables.map(({ name }) => name));
+  if (names.size === 0 || (versionOf(db) > 0 && names.has("meta") && names.has("signing_keys"))) return;
+  throw new Error("it is a database of another program");
+}
+
+function versionOf(db: Pick<Database, "prepare">): number {
+  return (db.prepare("PRAGMA user_version").all()[0] as { user_version: number }).user_version;
+}
+
+/**
  * Brings the tables up to date. SQLite keeps the version itself (`user_version`).
  *
  * @throws {Error} for a database of a later version, or one with views, triggers or virtual tables
@@ -17,7 +35,7 @@ const MIGRATIONS: readonly string[] = [CORE_TABLES + SECRET_TABLES + AUTOMATION_
 export function migrate(db: Pick<Database, "exec" | "prepare" | "transaction">): void {
   if (hasOtherThanTables(db))
     throw new Error("it holds views, triggers or virtual tables, which this program never makes");
-  const version = () => (db.prepare("PRAGMA user_version").all()[0] as { user_version: number }).user_version;
+  const version = () => versionOf(db);
   if (version() === MIGRATIONS.length) return;
   db.transaction(() => {
     // Asked again, now that no other process can be in the middle of it.
