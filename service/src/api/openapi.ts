@@ -1460,7 +1460,7 @@ export interface components {
             message: string;
         };
         DebugAutomationRequest: {
-            /** @description Any JSON up to 64 KiB; expressions read it as `ctx.trigger`. */
+            /** @description Any JSON but null, up to 64 KiB; expressions read it as `ctx.trigger`. */
             event: unknown;
         };
         DebugAutomationResponse: {
