@@ -187,8 +187,8 @@ const CHANGES = [
     "memory",
     "a copy in flight is a duplicate",
     RECEIVER,
-    'failed("replay", "EVENT_IN_FLIGHT", ',
-    'failed("replay", "EVENT_DUPLICATE", ',
+    'failed("replay", "EVENT_IN_FLIGHT")',
+    'failed("replay", "EVENT_DUPLICATE")',
   ],
   ["memory", "ids differ by their case", VERIFIER, "id: id.toLowerCase(),", "id,"],
   [

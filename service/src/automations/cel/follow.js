@@ -9,7 +9,7 @@ const SEEN = "@seen";
 const MAX_PARTS = 50;
 const MAX_TEXT = 200;
 /** A text as it is written; what stands in it is no name. */
-const TEXT = /"(?:[^"\\]|\\.)*"/gs;
+const TEXT = /"(?:[^"\\]|\\.)*(?:"|\\?$)/gs;
 /** Names that macros are expanded to, which nobody has written. */
 const EXPANDED = /@(?:result|none|entry|entries|merged|not_strictly_false)\b/;
 const { DYN, INT } = CelScalar;
