@@ -252,7 +252,7 @@ describe("an expression that is followed", () => {
     const list = JSON.stringify({ trigger: { list: Array.from({ length: 3_000 }, (_, n) => n) } });
     const expression =
       "ctx.trigger.list.all(a, ctx.trigger.list.all(b, ctx.trigger.list.all(c, a + b + c >= 0.0)))";
-    const own = createExpressions({ timeoutMs: 300 });
+    const own = createExpressions({ timeoutMs: 3_000 });
     const traced = await own.trace({ context: list, now: 0, automationId: "any" }, expression);
     await own.stop();
     expect(traced.failure?.code).toBe("EXPRESSION_TIMEOUT");
