@@ -136,6 +136,6 @@ describe("event ids of one's own form", () => {
   it("are refused by an outbox, which keeps UUIDs", () => {
     const outbox = createOutbox({ store: memoryStore(), listeners: { a: { url, signer: standard } } });
     const event = createEvent(1, { eventId: ID, idForm: "own" });
-    expect(() => outbox.enqueue({ listener: "a", payload: event })).toThrow(invalid("sent by a sender"));
+    expect(() => outbox.enqueue({ listener: "a", payload: event })).toThrow(invalid("with createSender"));
   });
 });
