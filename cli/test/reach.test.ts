@@ -56,7 +56,7 @@ beforeAll(async () => {
   file("alone.key", alone.key);
   file("secret.txt", SECRET);
   file("value.txt", `${CREDENTIAL}\n`);
-  file("lines.txt", `X-Gateway: ${CREDENTIAL}\r\n\r\nX-Team: @team.txt\r\n`);
+  file("lines.txt", `X-Gateway: ${CREDENTIAL}\r\n\r\nX-Team: payments\r\n`);
   file("team.txt", "payments\n");
 });
 afterAll(async () => {

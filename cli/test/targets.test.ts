@@ -387,6 +387,24 @@ describe("what a folder's file names is a file of that folder", () => {
     await asked(status, "CONFIG_INVALID");
   });
 
+  it("nor does a file of headers, which names no file at all", async () => {
+    await stage.runInOne("printf 'mine, and to be kept' > ../mine; chmod 600 ../mine");
+    for (const named of ["../../mine", "../mine", "own.txt"]) {
+      await stage.runInOne(
+        `umask 077; cp ../secret.txt own.txt; printf 'X-Team: a\\nX-Npm: @${named}\\n' > headers.txt`,
+      );
+      project({ target: theirs.url, secretFiles: ["own.txt"], headerFiles: ["headers.txt"] });
+      expect(await asked("hookproof send --data 1", "HEADER_INVALID")).toContain('"X-Npm" of a file');
+      await asked("hookproof doctor", "HEADER_INVALID");
+      await asked(`hookproof send ${theirs.url} --data 1 --header @headers.txt`, "HEADER_INVALID");
+    }
+    // The command line may name one.
+    await stage.runInOne(
+      `hookproof send ${ours.url} --secret-file own.txt --data 1 --header 'X-Npm: @../mine'`,
+    );
+    expect(ours.got.map((headers) => headers["x-npm"])).toEqual(["mine, and to be kept"]);
+  });
+
   it("nor does a captured command name others: a device, or a file of this user's", async () => {
     for (const name of ["../secret.txt", "/dev/zero", "link.txt", "."]) {
       await stage.runInOne(`ln -sf ../secret.txt link.txt`);
@@ -480,6 +498,25 @@ describe("what an event of a file claims decides nothing", () => {
     const other = `hookproof replay last --target ${theirs.url} --secret-file ../secret.txt --quiet`;
     expect((await stage.runInOne(other)).join("\n")).toContain("your history does not say");
     expect((await stage.runInOne("hookproof replay last --quiet")).join("\n")).toContain("accepted again");
+  });
+
+  it("nor a scheme, which would choose a key of this user's to sign with", async () => {
+    await stage.runInOne("hookproof keys generate --alg ES256 --kid mine");
+    recorded(theirs.url);
+    const audience = "https://victim.example/";
+    claims({ method: "jwt", scheme: { name: "set", issuer: "https://idp.example/", audience } });
+    const replay = "hookproof replay event.json --to-recorded-url --yes";
+    expect(await refused(replay)).toContain("error[SECRET_MISSING]");
+    expect(await refused(`${replay} --new-id`)).toContain("error[SECRET_MISSING]");
+    expect(await refused(`${replay} --profile prod`)).toContain("error[SECRET_OTHER_ORIGIN]");
+    // Nor does an event of the history, under another URL, give its own.
+    await stage.runInOne(
+      `hookproof send ${ours.url} --scheme set --issuer https://idp.example/ --audience ${audience} --key mine -d '{"sub_id":{"format":"opaque","id":"a"},"events":{"https://a.example/b":{}}}'; hookproof events export last --out mine.json`,
+    );
+    expect(ours.got).toHaveLength(1);
+    const path = join(stage.folder, "work", "mine.json");
+    writeFileSync(path, readFileSync(path, "utf8").replaceAll(ours.url, theirs.url));
+    expect(await refused(replay.replace("event", "mine"))).toContain("error[SECRET_MISSING]");
   });
 
   it("nor do its headers and bytes get into the history", async () => {

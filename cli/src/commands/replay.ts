@@ -15,8 +15,8 @@ import {
   readExport,
 } from "../history/history-record.js";
 import { countOf } from "../output.js";
-import { keptOf, SCHEME_FLAGS, schemeOf } from "../schemes/chosen-scheme.js";
-import type { CliScheme } from "../schemes/schemes.js";
+import { configuredScheme, keptOf, SCHEME_FLAGS, schemeOf } from "../schemes/chosen-scheme.js";
+import type { CliScheme, SchemeSettings } from "../schemes/schemes.js";
 import { postExactly } from "../send/agent.js";
 import { explainFailure } from "../send/explain-failure.js";
 import { reachOf, requireOwnHeaders, unsignedBy } from "../send/reach.js";
@@ -235,7 +235,12 @@ function replayTarget(context: Context, record: Replayed): Promise<Target> {
       "The target is missing: an event from a file has only its id and bytes.",
       `Give --target <url|:port|profile>. The file says ${record.url}: --to-recorded-url sends it there.`,
     );
-  return resolveTarget(context, believesUrl ? record : undefined);
+  return resolveTarget(context, believesUrl ? { ...record, scheme: ownScheme(context, record) } : undefined);
+}
+
+/** The scheme of the user's own history or configuration: what a file says of it would choose the kind of credential. */
+function ownScheme({ config }: Context, { own, url }: Replayed): SchemeSettings | undefined {
+  return own?.url === url ? own.scheme : configuredScheme(config);
 }
 
 /** Sends an event again, signed again with the same id and bytes; returns the exit code. */

@@ -60,7 +60,7 @@ type CredentialContext = Pick<Context, "args" | "io" | "out" | "config">;
 interface Earlier {
   readonly url: string;
   readonly credential?: CredentialReference;
-  readonly scheme?: SchemeSettings;
+  readonly scheme?: SchemeSettings | undefined;
   /** The history is this user's own; an exported file may come from anybody, so its URL is not trusted. */
   readonly source: "history" | "export";
 }

@@ -104,25 +104,42 @@ async function configuredHeaders(to: Reached): Promise<HeaderPair[]> {
   return headersOf(allowed(to, "headerFiles").map((file) => `@${file}`));
 }
 
-/** Headers as people write them: `Name: value`, `Name: @file`, or `@file` with one of them on each line. */
+/** Headers as people write them: `Name: value`, `Name: @file`, or `@file` with a `Name: value` on each line. */
 async function headersOf(texts: readonly string[]): Promise<HeaderPair[]> {
   const lines: HeaderPair[] = [];
   for (const text of texts) {
     if (!text.startsWith("@")) lines.push(await headerOf(text));
     else
       for (const line of (await privateText(text.slice(1))).split(/\r?\n/))
-        if (line.trim() !== "") lines.push(await headerOf(line));
+        if (line.trim() !== "") lines.push(lineOf(line));
   }
   return lines;
 }
 
 async function headerOf(text: string): Promise<HeaderPair> {
+  const [name, given] = partsOf(text);
+  return [name, trimmed(given.startsWith("@") ? await privateText(given.slice(1)) : given)];
+}
+
+/** A line of a file of headers. It names no other file: who wrote it could name any file of this user. */
+function lineOf(line: string): HeaderPair {
+  const [name, given] = partsOf(line);
+  if (!given.startsWith("@")) return [name, trimmed(given)];
+  throw invalid(
+    `The header ${JSON.stringify(name)} of a file names another file, which is not read.`,
+    "Write the value in its place, or name the file on the command line: --header 'Name: @file'.",
+  );
+}
+
+function partsOf(text: string): HeaderPair {
   const [, name = "", given = ""] = /^([^:]*):[ \t]*(.*)$/s.exec(text) ?? [];
-  if (name === "" || given === "")
-    // Without the text itself, which may be a credential.
-    throw invalid("--header must be 'Name: value', 'Name: @file' or @file.");
-  const value = given.startsWith("@") ? await privateText(given.slice(1)) : given;
-  return [name, value.replace(/\r?\n$/, "").replace(/(?<![ \t])[ \t]+$/, "")];
+  if (name !== "" && given !== "") return [name, given];
+  // Without the text itself, which may be a credential.
+  throw invalid("--header must be 'Name: value', 'Name: @file' or @file.");
+}
+
+function trimmed(value: string): string {
+  return value.replace(/\r?\n$/, "").replace(/(?<![ \t])[ \t]+$/, "");
 }
 
 /** What of `--header` may be shown: a file's name, and of a value nothing. */
