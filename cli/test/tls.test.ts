@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCertificates } from "../../test/kit/certificates.js";
@@ -51,6 +51,22 @@ const send = (flags: string, environment = "", target = url) =>
 const behind = () => url.replace("localhost", "tenant.example.com");
 
 describe("TLS and proxies", () => {
+  it("trusts the authority of a folder's configuration for its own target, and for no other", async () => {
+    const config = join(stage.folder, "work", "hookproof.config.json");
+    try {
+      for (const target of [undefined, "https://tenant.example.com/api/v1/webhooks/incoming/lst_1"]) {
+        writeFileSync(config, JSON.stringify({ target, ca: "ca.pem" }));
+        expect((await send(""))[0]).toBe("6");
+        expect(await send("--ca ca.pem")).toEqual(["0"]);
+        expect(await send("--config hookproof.config.json")).toEqual(["0"]);
+      }
+      await stage.run(`printf '{"target":"${url}","ca":"ca.pem"}' > hookproof.config.json`);
+      expect(await send("")).toEqual(["0"]);
+    } finally {
+      rmSync(config);
+    }
+  });
+
   it("trusts a listener by --ca, and nobody without it", async () => {
     expect(await send("--ca ca.pem")).toEqual(["0"]);
     expect(await send("")).toEqual([

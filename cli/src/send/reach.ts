@@ -2,7 +2,7 @@
 import { createSender, type HeaderPair, HookproofError, type Signer, type Transport } from "hookproof";
 import type { Args, Context } from "../command.js";
 import type { Config } from "../config/config.js";
-import { authorityOf, requireInside } from "../config/folder-file.js";
+import { authorityOf, isOfFolder, requireInside } from "../config/folder-file.js";
 import { SETTINGS, type SettingName } from "../config/settings.js";
 import { originOf, type TargetSource } from "../credentials/origin-rule.js";
 import { CliError, EXIT, usageError } from "../failure.js";
@@ -41,7 +41,7 @@ export interface Reached {
  */
 export async function reachOf({ args, io }: Pick<Context, "args" | "io">, to: Reached): Promise<Reach> {
   return {
-    ca: authorityOf(to.config),
+    ca: authorityFor(to),
     insecure: args.flag("insecure"),
     io,
     client: await clientCertificate(to),
@@ -51,6 +51,18 @@ export async function reachOf({ args, io }: Pick<Context, "args" | "io">, to: Re
       await configuredHeaders(to),
     ),
   };
+}
+
+/** A folder's authority is trusted for the target that its configuration names: for any other it could read along. */
+function authorityFor({ url, config }: Reached): string | undefined {
+  const authority = authorityOf(config);
+  return isOfFolder(config, "ca") && !isOwnTarget(config, url) ? undefined : authority;
+}
+
+/** Whether a URL has the origin of the target that the files name. */
+function isOwnTarget(config: Config, url: string): boolean {
+  const own = originOf(config.ownText("target"));
+  return own !== undefined && own === originOf(url);
 }
 
 /** The names that `--plain-http` or a profile gives; a name of the Internet is refused, and never opened. */
@@ -94,8 +106,7 @@ function allowed({ url, source, config }: Reached, name: SettingName): readonly 
       what: "file",
       flag: `--${flag ?? "header @"}`,
     });
-    const own = originOf(config.ownText("target"));
-    if (own === undefined || own !== originOf(url)) return [];
+    if (!isOwnTarget(config, url)) return [];
   }
   return config.texts(name);
 }
