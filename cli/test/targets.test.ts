@@ -276,6 +276,34 @@ describe("a configuration in a folder does not sign with what is not its own", (
   });
 });
 
+describe("a configuration in a folder has no token of the user's key made for another than its target", () => {
+  const event = `-d '{"sub_id":{"format":"opaque","id":"a"},"events":{"https://a.example/b":{}}}'`;
+  const victim = "https://victim.example/events";
+  beforeEach(() => stage.runInOne("hookproof keys generate --alg ES256 --kid mine"));
+
+  it.each([
+    ["a scheme's audience", victim],
+    ["an audience that is no URL", "a"],
+  ])("%s", async (_, audience) => {
+    for (const key of [{}, { key: "mine" }]) {
+      project({ target: theirs.url, scheme: "set", issuer: "https://idp.example/", audience, ...key });
+      for (const command of ["send", "send --dry-run"])
+        expect(await refused(`hookproof ${command} ${event}`)).toContain("error[SECRET_OTHER_ORIGIN]");
+      const shown: string[] = [];
+      for (const trusted of ["--config hookproof.config.json", "--key mine", `--audience ${audience}`])
+        shown.push(...(await stage.runInOne(`hookproof send ${event} ${trusted}`)));
+      expect(theirs.got.splice(0), shown.join("\n")).toHaveLength(3);
+    }
+  });
+
+  it("and has one made for its target", async () => {
+    const audience = `${theirs.origin}/`;
+    project({ target: theirs.url, scheme: "set", issuer: "https://idp.example/", audience, key: "mine" });
+    await stage.runInOne(`hookproof send ${event}`);
+    expect(theirs.got).toHaveLength(1);
+  });
+});
+
 describe("what a folder's file names is a file of that folder", () => {
   const status = "hookproof outbox status";
   const asked = async (command: string, code: string) => {
@@ -349,6 +377,26 @@ describe("what a folder's file names is a file of that folder", () => {
     await stage.runInOne(`hookproof verify a.sh --url ${ours.url} --jwks ${theirs.url}`);
     project({ target: ours.url, jwks: `${theirs.url}` });
     await stage.runInOne(`hookproof verify a.sh --url ${ours.url} --config hookproof.config.json`);
+  });
+
+  it("a key set that stands in for the secret of this user's environment", async () => {
+    await stage.runInOne(`hookproof keys generate --alg ES256 --kid k1 --store evil
+      printf '{"keys":[' > jwks.json; hookproof keys export k1 --store evil >> jwks.json; printf ']}' >> jwks.json
+      hookproof sign --data 1 ${ours.url} --key k1 --store evil --curl > a.sh`);
+    project({ target: ours.url, jwks: "jwks.json" });
+    const verify = `hookproof verify a.sh --url ${ours.url}`;
+    for (const variable of [
+      'HOOKPROOF_SECRET="$(cat ../secret.txt)"',
+      "HOOKPROOF_SECRET_FILE=../secret.txt",
+    ]) {
+      const seen = await refused(`${variable} ${verify}`);
+      expect(seen).toMatch(/checked with {4}sha256:/);
+      expect(seen).toMatch(/\? 7$/);
+      expect(await refused(`${variable} ${verify} --jwks jwks.json`)).toContain("would accept");
+    }
+    const seen = await refused(verify);
+    expect(seen).toMatch(/checked with {4}key set .*jwks\.json {2}\(hookproof\.config\.json: jwks\)/);
+    expect(seen).toContain("would accept");
   });
 
   it("a certificate, and a key store with a link to the user's own keys", async () => {
@@ -485,6 +533,49 @@ describe("what an event of a file claims decides nothing", () => {
     expect(ours.got).toHaveLength(1);
   });
 
+  it("nor is its request this user's, sent to the letter, with another URL, headers or bytes", async () => {
+    await stage.runInOne("hookproof send prod --data 1; hookproof events export last --out mine.json");
+    ours.got.length = 0;
+    const mine = readFileSync(join(stage.folder, "work", "mine.json"), "utf8");
+    for (const other of [
+      { url: theirs.url },
+      { headers: { "Content-Type": "text/plain" } },
+      { sentBase64: Buffer.from("evil").toString("base64") },
+    ]) {
+      writeFileSync(join(stage.folder, "work", "event.json"), mine);
+      claims(other);
+      const seen = await refused("hookproof replay event.json --exact");
+      expect(seen).toContain("Your history has no such request of the event");
+      expect(ours.got, seen).toEqual([]);
+    }
+    await stage.runInOne("hookproof replay mine.json --exact");
+    expect(ours.got).toHaveLength(1);
+  });
+
+  it("nor is a status or a time of a strange type read", async () => {
+    for (const claim of [
+      { status: { toString: 1 } },
+      { status: "200" },
+      { status: 1.5 },
+      { at: 1e300 },
+      { at: -1e300 },
+    ]) {
+      recorded(theirs.url);
+      claims(claim);
+      for (const command of ["events diff event.json event.json", "replay event.json --profile prod --yes"])
+        expect(await refused(`hookproof ${command}`), JSON.stringify(claim)).toContain(
+          "error[EXPORT_INVALID]",
+        );
+    }
+    await stage.runInOne("hookproof send prod --data 1");
+    const history = join(stage.folder, "data", "history.jsonl");
+    const line = readFileSync(history, "utf8");
+    writeFileSync(history, line + line.replace(/"at":[0-9]+/, '"at":1e300'));
+    const listed = (await stage.runInOne("hookproof events list --json")).join("\n");
+    expect(listed).not.toMatch(/INTERNAL|RangeError|\? 70/);
+    expect(listed.match(/"eventId"/g)).toHaveLength(1);
+  });
+
   it("nor an outcome: nobody knows whether it had arrived", async () => {
     for (const outcome of ["accepted", "duplicate", "REQUEST_REFUSED"]) {
       recorded(theirs.url);
@@ -603,6 +694,20 @@ describe("a worker for several listeners", () => {
       "\n",
     );
     expect(seen).toContain("delivering to prod");
+  });
+});
+
+describe("a batch for several listeners", () => {
+  it("signs for none of them with a secret that is typed for one target", async () => {
+    await stage.runInOne(`hookproof profile add other --target ${theirs.url} --user`);
+    const line = (listener: string) => JSON.stringify({ listener, payload: { a: 1 } });
+    writeFileSync(join(stage.folder, "work", "events.jsonl"), `${line("prod")}\n${line("other")}\n`);
+    const seen = await refused(
+      "hookproof send --batch --by-listener -d @events.jsonl --secret-file ../secret.txt",
+    );
+    expect(seen).toContain("error[USAGE]  --secret-file is for one target");
+    expect(seen).toContain("hookproof secret set --profile <name>");
+    expect(ours.got).toEqual([]);
   });
 });
 

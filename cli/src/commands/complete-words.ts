@@ -131,11 +131,12 @@ function configOf(before: readonly string[], io: Io) {
 }
 
 async function kids(before: readonly string[], io: Io): Promise<string[]> {
-  const [{ storeFolder }, { openKeyStore }] = await Promise.all([
+  const [{ storeFolder }, { storeOf }, { openKeyStore }] = await Promise.all([
     import("../keys/keys.js"),
+    import("../config/folder-file.js"),
     import("hookproof/node"),
   ]);
-  const records = await openKeyStore(storeFolder(io, configOf(before, io).text("store"))).load();
+  const records = await openKeyStore(storeFolder(io, storeOf(configOf(before, io)))).load();
   return records.map(({ kid }) => kid);
 }
 

@@ -4,6 +4,7 @@ import { openKeyStore } from "hookproof/node";
 import type { Command, Context } from "../command.js";
 import { projectFile } from "../config/config.js";
 import { type ConfigDocument, checkProfileName, isPresent, writeConfigFile } from "../config/config-file.js";
+import { storeOf } from "../config/folder-file.js";
 import type { SettingValues } from "../config/settings.js";
 import { originOf } from "../credentials/origin-rule.js";
 import { storedSecrets, storeSecrets } from "../credentials/stored-secrets.js";
@@ -118,7 +119,7 @@ async function secretOf({ io, config }: Context, profile: string, target: string
 /** The newest active key of the store, or a fresh one. */
 async function keyOf({ io, args, config }: Context): Promise<Made> {
   const given = args.isGiven("store") ? args.text("store") : undefined;
-  const store = openKeyStore(storeFolder(io, config.text("store")));
+  const store = openKeyStore(storeFolder(io, storeOf(config)));
   const active = (await store.load()).findLast(({ state }) => state === "active");
   const { kid, alg } = active ?? (await store.generate({ alg: "ES256" }));
   return {

@@ -5,6 +5,7 @@ import { secretFingerprint } from "hookproof";
 import type { ReceiverAnswer, ReplayStore } from "hookproof/receiver";
 import type { HandledRequest } from "hookproof-service/listeners";
 import type { Args, Command, Context } from "../command.js";
+import { storeOf } from "../config/folder-file.js";
 import { isAddress } from "../config/settings.js";
 import { REACH_FLAGS } from "../credentials/flags.js";
 import { typedUrl } from "../credentials/typed-target.js";
@@ -242,12 +243,13 @@ async function nextCommand(
   port: number,
   { method, scheme }: { method: string; scheme: ChosenScheme | undefined },
 ): Promise<string> {
-  const store = storeFolder(io, config.text("store"));
-  const hasKey = () =>
-    signingKey(store, undefined).then(
-      () => true,
-      () => false,
-    );
+  const hasKey = async () => {
+    try {
+      return (await signingKey(storeFolder(io, storeOf(config)), undefined)) !== undefined;
+    } catch {
+      return false; // no key, or a store that is not this folder's to name
+    }
+  };
   const flags = [
     ...(method === "jwt" && !(await hasKey()) ? ["--key <a key of that key set>"] : []),
     ...(args.isGiven("tls-cert") ? ["--insecure"] : []),

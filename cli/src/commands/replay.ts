@@ -1,5 +1,6 @@
 // The command that sends an earlier event again, under its own id or a new one.
 import { existsSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
 import { createEvent, createSender } from "hookproof";
 import type { Command, Context } from "../command.js";
 import { CONNECTION_FLAGS, REACH_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
@@ -126,7 +127,9 @@ export const replay: Command = {
 async function agreed(context: Context, kind: Kind, records: readonly Replayed[]): Promise<void> {
   if (kind === "new-id")
     return confirm(context, "Run the automation again?", "--new-id runs the automation again.");
-  const [foreign] = records.filter(({ source, own }) => source === "export" && own === undefined);
+  const isForeign = (one: Replayed) =>
+    one.own === undefined || (kind === "exact" && !isSameRequest(one, one.own));
+  const foreign = records.find((one) => one.source === "export" && isForeign(one));
   if (foreign === undefined) return;
   const { eventId, url } = foreign;
   const question =
@@ -134,7 +137,18 @@ async function agreed(context: Context, kind: Kind, records: readonly Replayed[]
       ? `Send what the file says to ${url}?`
       : `Run what the file says, as the event ${eventId}?`;
   const told = kind === "exact" ? `it is sent to ${url} as it stands` : "its bytes run the automation";
-  await confirm(context, question, `Your history has no such event ${eventId}: ${told}.`);
+  const what = foreign.own === undefined ? "event" : "request of the event";
+  await confirm(context, question, `Your history has no such ${what} ${eventId}: ${told}.`);
+}
+
+/** Whether two records are of one request to the letter: its URL, its headers and its bytes on the wire. */
+function isSameRequest(one: RecordedRequest, other: RecordedRequest): boolean {
+  const parts = ({ url, headers, bodyBase64, sentBase64 = bodyBase64 }: RecordedRequest) => [
+    url,
+    headers,
+    sentBase64,
+  ];
+  return isDeepStrictEqual(parts(one), parts(other));
 }
 
 /** The events that the argument, or --failed and --since, name. */
@@ -154,7 +168,8 @@ async function chosen({ args, io, out }: Context): Promise<Replayed[]> {
   const record = await readExport(io, id);
   const isSame = ({ eventId, bodyBase64 }: HistoryRecord) =>
     eventId === record.eventId && bodyBase64 === record.bodyBase64;
-  const own = (await readHistory(io, out)).find(isSame);
+  const same = (await readHistory(io, out)).filter(isSame);
+  const own = same.find((one) => isSameRequest(one, record)) ?? same[0];
   return [{ ...record, source: "export", ...(own === undefined ? {} : { own }) }];
 }
 

@@ -95,12 +95,13 @@ function jsonOf(text: string): unknown {
 
 function isRequest(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
-  const { at, eventId, url, method, headers, bodyBase64, outcome, sentBase64, scheme } = value as Record<
-    string,
-    unknown
-  >;
+  const { at, eventId, url, method, headers, bodyBase64, outcome, sentBase64, scheme, status, answer } =
+    value as Record<string, unknown>;
   return (
     typeof at === "number" &&
+    !Number.isNaN(new Date(at).getTime()) &&
+    (status === undefined || Number.isInteger(status)) &&
+    (answer === undefined || typeof answer === "string") &&
     [eventId, url, bodyBase64, outcome].every((text) => typeof text === "string") &&
     (method === "hmac" || method === "jwt") &&
     isTexts(headers) &&

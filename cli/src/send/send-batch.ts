@@ -74,6 +74,12 @@ function byListener(context: Context, data: string): AsyncIterable<BatchResult> 
     Object.keys(REACH_FLAGS),
     "is for one target: with --by-listener each profile has its own headerFiles, cert and keyFile.",
   );
+  refuseIdle(
+    args,
+    ["secret-file"],
+    "is for one target: with --by-listener it would sign for every listener that a line names.",
+    "Store a secret for each: hookproof secret set --profile <name>.",
+  );
   const listeners = async (name: string) => {
     config.withProfile(name).requireKnownProfile();
     const text = (flag: string) => (flag === "target" ? name : args.text(flag));
