@@ -222,11 +222,12 @@ function judgementOf(verdict: Verdict, mistakes: readonly Mistake[], doubt: stri
 }
 
 function print(
-  { out, args }: Context,
+  context: Context,
   { verdict, mistakes, unread, code }: Judgement,
   secret: UsedSecret | undefined,
   { who = "The service", accepted = 200 }: { who?: string; accepted?: number | undefined } = {},
 ): void {
+  const { out, args, config } = context;
   const status = verdict.ok || code !== undefined ? {} : { status: verdict.status };
   const refusal = verdict.ok ? {} : { ...status, code: code ?? verdict.code };
   out.document({
@@ -243,6 +244,8 @@ function print(
     out.line(
       `  checked with    ${fingerprints.map((text) => `${text}…`).join(", ")}  (${source}${origin === null ? "" : `, for ${origin}`})`,
     );
+  } else if (!args.isGiven("jwks")) {
+    out.line(`  checked with    key set ${keySetOf(context)}  (${config.find("jwks")?.origin})`);
   }
   for (const check of verdict.checks) {
     const mark = check.ok ? out.paint("green", "✔") : out.paint("red", "✖");

@@ -1,11 +1,12 @@
 // Works out where a request goes and what signs it.
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Signer } from "hookproof";
 import { hmacSigner, jwtSigner } from "hookproof";
 import type { ProbeTarget } from "hookproof/probes";
 import type { Args, Context } from "../command.js";
 import { type Config, knownProfiles } from "../config/config.js";
-import { requireInside, storeOf } from "../config/folder-file.js";
+import { isOfFolder, requireInside, storeOf } from "../config/folder-file.js";
 import { SETTINGS } from "../config/settings.js";
 import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
 import type { CredentialReference } from "../history/history-record.js";
@@ -20,6 +21,7 @@ import {
 import type { SchemeSettings } from "../schemes/schemes.js";
 import type { Reached } from "../send/reach.js";
 import { findSession, isListening, readSession, type Session } from "../serve/sessions.js";
+import { wordOf } from "../shell-word.js";
 import {
   type Binding,
   type FoundSecrets,
@@ -174,7 +176,11 @@ export async function resolveCredential(
   const isByKey = isJwt(context, session, remembered, scheme);
   if (isByKey) refuseIdle(args, ["secret-file"], "is for --method hmac; a token is signed with a key.");
   if (scheme) requireProof(scheme, isByKey ? "key" : "secret");
-  if (isByKey) return jwtCredential(context, remembered?.kind === "key" ? remembered : undefined, scheme);
+  if (isByKey) {
+    const before = remembered?.kind === "key" ? remembered : undefined;
+    if (scheme && before === undefined && target?.source === "file") requireOwnAudience(context, target.url);
+    return jwtCredential(context, before, scheme);
+  }
 
   const found = await hmacSecrets(context, target?.url, session, remembered);
   if (target !== undefined) requireOwnOrigin(args, found, target);
@@ -196,6 +202,27 @@ export async function resolveCredential(
     credential,
     auth: { method: "hmac", secret: secrets[0] ?? "" },
   };
+}
+
+/**
+ * Refuses a folder's configuration that sends a token of this user's own key to one origin, and has it made for another:
+ * whoever gets it there could pass it on. In the service's own scheme no token is made for another.
+ */
+function requireOwnAudience({ args, config }: CredentialContext, url: string): void {
+  const audience = config.text("audience");
+  const isKeyOfFolder =
+    isOfFolder(config, "store") || (isOfFolder(config, "key") && existsSync(config.text("key") ?? ""));
+  if (audience === undefined || args.isGiven("key") || isKeyOfFolder) return;
+  if (!isOfFolder(config, "audience") || !isOfFolder(config, "target")) return;
+  if (originOf(audience) === originOf(url)) return;
+  throw new CliError(
+    EXIT.setup,
+    "SECRET_OTHER_ORIGIN",
+    `${config.projectPath} names the target ${url}, and ${JSON.stringify(audience)} as whom your key's token is for.`,
+    {
+      hint: `If you trust that configuration: --config ${wordOf(config.projectPath)}, or --audience ${wordOf(audience)}`,
+    },
+  );
 }
 
 /** Refused also where nothing looks at it, as with a secret: it would be silently unused. */

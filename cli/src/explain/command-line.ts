@@ -61,8 +61,8 @@ export const COMMAND_LINE = {
     "hookproof secret set, --secret-file or HOOKPROOF_SECRET.",
   ],
   SECRET_OTHER_ORIGIN: [
-    "A secret signs for the scheme, host and port it was stored for, and the target is another.",
-    "Compare both in the message; --allow-origin <url> signs for that one too.",
+    "A secret signs for the scheme, host and port it was stored for, and the target is another; or a folder's configuration names another audience than its target's origin for a token of your key.",
+    "Compare both in the message; --allow-origin <url> lets a secret sign for that one too, and --audience or --config is your word for the audience.",
   ],
   SECRET_FILE_OUTSIDE: [
     "The configuration of a folder names a secret, key, key set, certificate, file of headers or key store outside of that folder, or the address of a key set.",

@@ -5,8 +5,8 @@ import { gunzipSync } from "node:zlib";
 import type { HookproofError, SigningKey, Transport } from "hookproof";
 import type { Jwks, KeyResolver } from "hookproof/jwks";
 import type { Context } from "../command.js";
-import { requireInside } from "../config/folder-file.js";
-import { isAddress } from "../config/settings.js";
+import { isOfFolder, requireInside } from "../config/folder-file.js";
+import { isAddress, SETTINGS } from "../config/settings.js";
 import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
 import { dataFolder, readTextFile, requirePrivate } from "../files.js";
 import type { Io } from "../io.js";
@@ -94,14 +94,16 @@ export async function keySetTransport(io: Io, url: string): Promise<Transport | 
 
 /**
  * The key set that verifies: the one that is given, or the profile's unless the command line asks for a secret. A folder's
- * file names a file of that folder.
+ * file names a file of that folder, and none where this user's environment has a secret.
  */
-export function keySetOf({ args, config }: Pick<Context, "args" | "config">): string | undefined {
+export function keySetOf({ args, config, io }: Pick<Context, "args" | "config" | "io">): string | undefined {
   if (args.isGiven("jwks")) {
     refuseIdle(args, ["secret-file"], "is not looked at with --jwks: a key set or a secret, not both.");
     return args.text("jwks");
   }
   if (args.isGiven("secret-file") || args.text("method") === "hmac") return undefined;
+  const isSecretGiven = Boolean(io.env.HOOKPROOF_SECRET || io.env[SETTINGS.secretFiles.env]);
+  if (isSecretGiven && args.text("method") !== "jwt" && isOfFolder(config, "jwks")) return undefined;
   requireInside(config, "jwks", { code: "SECRET_FILE_OUTSIDE", what: "key set", flag: "--jwks" });
   return config.text("jwks");
 }
