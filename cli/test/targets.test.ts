@@ -784,6 +784,18 @@ describe("an outbox and its listeners, of two configuration files", () => {
     expect(await refused(`${work} --outbox ../users.db`)).toContain("error[OUTBOX_LISTENER_REFUSED]");
   });
 
+  it("nor do those of a database of this machine, which no folder holds", async () => {
+    await stage.runInOne("umask 077; cp ../secret.txt own.txt");
+    for (const host of ["127.0.0.1:9", "localhost:9"]) {
+      const outbox = `postgres://${host}/app`;
+      project({ outbox, profiles: { own: { target: theirs.url, secretFiles: ["own.txt"] } } });
+      await nothingSent(work, "OUTBOX_LISTENER_REFUSED");
+      await nothingSent(`${work} --listener own`, "OUTBOX_LISTENER_REFUSED");
+      for (const trusted of ["--config hookproof.config.json", `--outbox ${outbox} --listener own`])
+        await nothingSent(`${work} ${trusted}`, "OUTBOX_NOT_FOUND");
+    }
+  });
+
   it("meet where the user names the outbox or the configuration", async () => {
     await event(folder("evil.db"), "prod");
     project({ profile: "x", profiles: { x: { outbox: "./evil.db" } } });

@@ -77,7 +77,7 @@ export const COMMAND_LINE = {
     "Name it yourself with --outbox; or name a configuration you trust with --config.",
   ],
   OUTBOX_LISTENER_REFUSED: [
-    "One configuration file names the outbox, and another one the listener's target.",
+    "One configuration file names the outbox, and another one the listener's target; or a folder's file names a database of this machine.",
     "Name the outbox yourself with --outbox; or name a configuration you trust with --config.",
   ],
   SECRET_STORE_INVALID: ["The stored secret cannot be read.", "hookproof secret set writes it again."],
