@@ -879,6 +879,17 @@ describe("completion", () => {
   });
 });
 
+describe("a key store outside of the folder that names it", () => {
+  it("is not looked into to complete a word", async () => {
+    await stage.runInOne("hookproof keys generate --alg ES256 --kid mine --store ../store");
+    project({ store: "../store" });
+    expect(await stage.runInOne("hookproof complete-words keys show ''")).not.toContain("mine");
+    project({ store: "keys" });
+    await stage.runInOne("hookproof keys generate --alg ES256 --kid theirs");
+    expect(await stage.runInOne("hookproof complete-words keys show ''")).toContain("theirs");
+  });
+});
+
 describe("a command to paste, with names of a cloned folder", () => {
   it("is one that a shell takes as words", async () => {
     const name = "s;touch pwned;'x";
