@@ -164,13 +164,12 @@ async function verifyingOf(
     throw new CliError(EXIT.setup, "SECRET_MISSING", `${name} needs the sender's key set.`, {
       hint: "Give it with --jwks <url|file>.",
     });
-  const common = { ...scheme.settings, url };
   if (jwks !== undefined) {
     const keySet = await keysFrom(io, jwks);
-    return { keySet, verifying: { ...common, keys: keySet.keys } };
+    return { keySet, verifying: { ...scheme.settings, url, keys: keySet.keys } };
   }
   const found = await secretsOf(context);
-  return { found, verifying: { ...common, secrets: found.secrets } };
+  return { found, verifying: { ...scheme.settings, url, secrets: found.secrets } };
 }
 
 /** The URL of the profile's target, for a scheme whose proof is for one URL. */
@@ -222,12 +221,11 @@ function judgementOf(verdict: Verdict, mistakes: readonly Mistake[], doubt: stri
 }
 
 function print(
-  context: Context,
+  { out, args, config, io }: Context,
   { verdict, mistakes, unread, code }: Judgement,
   secret: UsedSecret | undefined,
   { who = "The service", accepted = 200 }: { who?: string; accepted?: number | undefined } = {},
 ): void {
-  const { out, args, config } = context;
   const status = verdict.ok || code !== undefined ? {} : { status: verdict.status };
   const refusal = verdict.ok ? {} : { ...status, code: code ?? verdict.code };
   out.document({
@@ -244,9 +242,8 @@ function print(
     out.line(
       `  checked with    ${fingerprints.map((text) => `${text}…`).join(", ")}  (${source}${origin === null ? "" : `, for ${origin}`})`,
     );
-  } else if (!args.isGiven("jwks")) {
-    out.line(`  checked with    key set ${keySetOf(context)}  (${config.find("jwks")?.origin})`);
-  }
+  } else if (!args.isGiven("jwks"))
+    out.line(`  checked with    key set ${keySetOf({ args, config, io })}  (${config.find("jwks")?.origin})`);
   for (const check of verdict.checks) {
     const mark = check.ok ? out.paint("green", "✔") : out.paint("red", "✖");
     out.line(`${mark} ${check.step.padEnd(15)} ${check.ok ? (check.seen ?? "") : wordsOf(check)}`.trimEnd());
