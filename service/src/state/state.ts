@@ -165,5 +165,5 @@ async function load(
 function empty({ db }: Storage): void {
   db.exec("PRAGMA defer_foreign_keys = ON");
   for (const name of stateTables(db))
-    db.exec(`DELETE FROM ${name}${name === "clients" ? " WHERE user_id IS NOT NULL" : ""}`);
+    db.exec(`DELETE FROM "${name}"${name === "clients" ? " WHERE user_id IS NOT NULL" : ""}`);
 }

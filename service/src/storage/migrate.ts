@@ -30,11 +30,13 @@ function versionOf(db: Pick<Database, "prepare">): number {
 /**
  * Brings the tables up to date. SQLite keeps the version itself (`user_version`).
  *
- * @throws {Error} for a database of a later version, or one with views, triggers or virtual tables
+ * @throws {Error} for a database of a later version, or one with views, triggers, virtual tables or other names
  */
 export function migrate(db: Pick<Database, "exec" | "prepare" | "transaction">): void {
   if (hasOtherThanTables(db))
-    throw new Error("it holds views, triggers or virtual tables, which this program never makes");
+    throw new Error(
+      "it holds views, triggers, virtual tables, or tables of other names, which this program never makes",
+    );
   const version = () => versionOf(db);
   if (version() === MIGRATIONS.length) return;
   db.transaction(() => {
