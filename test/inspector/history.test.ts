@@ -1,10 +1,11 @@
-import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import LibSql from "libsql";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createHistory } from "../../service/src/inspector/history.js";
 import type { Draft } from "../../service/src/inspector/record-request.js";
+import { itWith, POSIX } from "../kit/needs.js";
 import { inspected, SECRET } from "./inspected.js";
 
 async function folder(): Promise<string> {
@@ -98,6 +99,20 @@ describe("a history file", () => {
       WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n, '{}' AS entry FROM c`);
     await expect(inspected({ historyFile })).rejects.toMatchObject({ code: "HISTORY_INVALID" });
   });
+
+  itWith(...POSIX).each(["-wal", "-shm", "-journal"])(
+    "is refused where a link lies beside it, whose end stays as it is: %s",
+    async (ending) => {
+      const path = await folder();
+      const historyFile = join(path, "history.db");
+      await (await inspected({ historyFile })).stop();
+      await writeFile(join(path, "victim"), "mine, and to be kept", { mode: 0o600 });
+      await rm(historyFile + ending, { force: true });
+      await symlink(join(path, "victim"), historyFile + ending);
+      await expect(inspected({ historyFile })).rejects.toMatchObject({ code: "FILE_IS_LINK" });
+      expect(await readFile(join(path, "victim"), "utf8")).toBe("mine, and to be kept");
+    },
+  );
 
   it("is refused where it is something else", async () => {
     const path = await folder();

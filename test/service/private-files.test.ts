@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { chmodSync, existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createService, exampleRoutes, resetDatabase, seedDatabase } from "hookproof-service";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { openDatabase } from "../../service/src/storage/database.js";
 import { describeWith, POSIX } from "../kit/needs.js";
 import { dataFolder } from "../kit/own-server.js";
@@ -98,4 +98,43 @@ it("a value that SQLite has no type for is an error, and does not end the proces
     expect(() => statement.all(wrong as never)).toThrow(TypeError);
   expect(statement.all("x")).toEqual([{ a: "x" }]);
   memory.close();
+});
+
+describeWith(...POSIX)("a link beside a database", () => {
+  const ENDINGS = ["-wal", "-shm", "-journal", ".running", ".running-wal", ".running-journal", ".objects"];
+
+  it.each(ENDINGS)("is refused, and its end stays as it is: %s", async (ending) => {
+    const own = await dataFolder("linked");
+    onTestFinished(() => rm(own, { recursive: true }));
+    const file = join(own, "service.db");
+    const [victim, alias] = [join(own, "victim"), join(own, "alias.db")];
+    await seedDatabase({ db: file, users: 1 });
+    await writeFile(victim, "mine, and to be kept", { mode: 0o600 });
+    await rm(file + ending, { recursive: true, force: true });
+    await symlink(victim, file + ending);
+    await symlink(file, alias);
+    const works: [db: string, work: (db: string) => Promise<unknown>][] = [
+      [file, (given) => createService({ db: given })],
+      [file, (given) => seedDatabase({ db: given, users: 1, replace: true })],
+      [alias, (given) => resetDatabase({ db: given })],
+      [file, (given) => exampleRoutes({ db: given, baseUrl: "" })],
+    ];
+    for (const [given, work] of works)
+      await expect(work(given)).rejects.toMatchObject({
+        code: "FILE_IS_LINK",
+        message: `${file + ending} is a link, and its end would be written to.`,
+      });
+    expect(await readFile(victim, "utf8")).toBe("mine, and to be kept");
+  });
+
+  it("also where it leads nowhere yet, and the command says so", async () => {
+    const own = await dataFolder("linked");
+    onTestFinished(() => rm(own, { recursive: true }));
+    const file = join(own, "service.db");
+    await seedDatabase({ db: file, users: 1 });
+    await symlink(join(own, "nowhere"), `${file}-journal`);
+    const { code, stderr } = await run("service", "reset", "--yes", "--db", file);
+    expect([code, stderr.includes("error[FILE_IS_LINK]")]).toEqual([3, true]);
+    expect(existsSync(join(own, "nowhere"))).toBe(false);
+  });
 });

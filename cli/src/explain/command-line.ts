@@ -36,6 +36,10 @@ export const COMMAND_LINE = {
     "A file with a secret or key can be read by other users.",
     "chmod 600 <file>, and consider a rotation.",
   ],
+  FILE_IS_LINK: [
+    "A link lies beside a database or a history, in the place of a file that SQLite or the service writes: its end would be written to.",
+    "Look at who put it there, and remove it.",
+  ],
   FILE_OWNER_OTHER: [
     "A file with a secret or key, or its folder, belongs to another user, who can replace it.",
     "Use a file of your own, and consider a rotation.",

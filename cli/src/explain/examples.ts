@@ -111,6 +111,7 @@ export const EXAMPLES: Readonly<Record<ErrorCode | CommandLineCode, string>> = {
   CAPTURE_INCOMPLETE: "hookproof verify with the output of curl -v",
   TEXT_ENCODING: "--secret-file secret.txt, written by PowerShell 5 with >",
   FILE_UNWRITABLE: "--out /event.json",
+  FILE_IS_LINK: "hookproof service start --db theirs.db, with theirs.db-wal as a link",
   FILE_OWNER_OTHER: "a secret file of uid 65534, used by root",
   FILE_MODE_TOO_WIDE: "a secret file with mode 0644",
   FOLDER_UNWRITABLE: "HOOKPROOF_HOME=/",

@@ -100,7 +100,10 @@ async function opened(
   } catch (error) {
     if (!(error instanceof InspectorError)) throw error;
     throw new CliError(EXIT.setup, error.code, error.message, {
-      hint: "Choose another file with --history; it is made where there is none.",
+      hint:
+        error.code === "FILE_IS_LINK"
+          ? "Look at who put it there, and remove it."
+          : "Choose another file with --history; it is made where there is none.",
     });
   }
 }

@@ -165,6 +165,9 @@ export async function onDatabase<Result>(work: () => Promise<Result>): Promise<R
       const { file } = error as Error & { file?: unknown };
       throw new CliError(EXIT.setup, code, message, { hint: `chmod 600 ${wordOf(String(file))}` });
     }
+    if (code === "FILE_IS_LINK") {
+      throw new CliError(EXIT.setup, code, message, { hint: "Look at who put it there, and remove it." });
+    }
     if (error instanceof FixtureError) throw new CliError(EXIT.usage, error.code, message);
     const isFile = [
       "ENOENT",

@@ -99,7 +99,7 @@ export interface Inspector {
  * An inspector for the listeners of one server. It checks nothing itself: what it shows are the verdicts of the
  * listeners.
  *
- * @throws {InspectorError} HISTORY_UNREADABLE, HISTORY_INVALID or HISTORY_NEWER
+ * @throws {InspectorError} HISTORY_UNREADABLE, HISTORY_INVALID, HISTORY_NEWER or FILE_IS_LINK
  *
  * @example
  * ```ts

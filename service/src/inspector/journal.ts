@@ -1,6 +1,7 @@
 // A history in a SQLite file.
 import { type OpenSqliteDatabase, openSqlite } from "hookproof/node";
 import { hasOtherThanTables } from "../storage/only-tables.js";
+import { FileLinkError, refuseLinksBeside } from "../storage/private-file.js";
 import type { Entry } from "./entry.js";
 import { entryLine, parsedJson, readEntryLine } from "./entry-line.js";
 import type { Journal } from "./history.js";
@@ -13,7 +14,7 @@ const VERSION = 1;
 /**
  * A history in a SQLite file, which is created for its owner only.
  *
- * @throws {InspectorError} HISTORY_UNREADABLE, HISTORY_INVALID, HISTORY_NEWER
+ * @throws {InspectorError} HISTORY_UNREADABLE, HISTORY_INVALID, HISTORY_NEWER, FILE_IS_LINK
  */
 export async function openJournal(file: string, onProblem: (message: string) => void): Promise<Journal> {
   const database = await open(file);
@@ -58,6 +59,7 @@ export async function openJournal(file: string, onProblem: (message: string) => 
 async function open(file: string): Promise<OpenSqliteDatabase> {
   let database: OpenSqliteDatabase | undefined;
   try {
+    refuseLinksBeside(file);
     database = openSqlite(file, { from: import.meta.url });
     database.exec("PRAGMA busy_timeout = 5000");
     prepare(database, file);
@@ -65,6 +67,7 @@ async function open(file: string): Promise<OpenSqliteDatabase> {
   } catch (error) {
     database?.close();
     if (error instanceof InspectorError) throw error;
+    if (error instanceof FileLinkError) throw new InspectorError(503, error.code, error.message);
     const { code = "unknown", message } = error as NodeJS.ErrnoException;
     if (/not a database|malformed/i.test(message))
       throw new InspectorError(503, "HISTORY_INVALID", `${file} is not a history of the inspector.`);

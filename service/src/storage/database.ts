@@ -2,7 +2,7 @@
 import { statSync } from "node:fs";
 import { openSqlite, type SqliteDatabase, type SqliteStatement } from "hookproof/node";
 import { migrate, refuseOther } from "./migrate.js";
-import { requirePrivate } from "./private-file.js";
+import { refuseLinksBeside, requirePrivate } from "./private-file.js";
 
 /** A value of a row. */
 type SqlValue = string | number | null | Uint8Array;
@@ -30,11 +30,15 @@ type Driver = Pick<Database, "exec" | "prepare" | "close">;
  *
  * What was committed survives a crash of the process and of the machine (WAL, synchronous FULL).
  *
- * @throws {Error} for a folder, a file that is no database, or one of a later version; FileModeError for one others can read
+ * @throws {Error} for a folder, a file that is no database, or one of a later version; FileModeError for one others can read;
+ *   FileLinkError for a link beside it
  */
 export async function openDatabase(file = ":memory:"): Promise<Database> {
-  // Keys, secrets of listeners and hashes of clients' secrets are in it; its log holds what it holds.
-  if (file !== ":memory:") requirePrivate(file, `${file}-wal`, `${file}-shm`);
+  if (file !== ":memory:") {
+    refuseLinksBeside(file, [".running", ".objects"]);
+    // Keys, secrets of listeners and hashes of clients' secrets are in it; its log holds what it holds.
+    requirePrivate(file, `${file}-wal`, `${file}-shm`);
+  }
   const unusable = (error: unknown) =>
     new Error(`${file} cannot be opened as the service's database: ${(error as Error).message}`, {
       cause: error,
