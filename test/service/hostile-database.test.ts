@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { snapshots } from "../../service/src/state/snapshots.js";
 import { openDatabase } from "../../service/src/storage/database.js";
 import { temporaryFolder } from "../kit/temporary-folder.js";
+import { ask, startService } from "./running-service.js";
 
 /** A service's database, in which somebody has then put something. */
 async function databaseWith(sql: string): Promise<string> {
@@ -54,4 +55,15 @@ describe("a database of somebody else's, whose names would be SQL", () => {
       opened.close();
     },
   );
+});
+
+it("gives out no file of a secret whose key is not one, and answers 404", async () => {
+  const db = await databaseWith(`
+    INSERT INTO paper_secrets (id, created_at, creator_user_id, secret_type, access, allowed_user_ids, input_format,
+      filename, views_remaining, object_key)
+    SELECT 'theirs', 0, id, 'SECRET_TYPE_FILE', 'EXTERNAL', '[]', 'INPUT_FORMAT_FILE', 'a', -1, 'http:10.0.0.5:9200'
+    FROM users LIMIT 1`);
+  const s3 = { endpoint: "http://127.0.0.1:9", bucket: "b", accessKeyId: "a", secretAccessKey: "b" };
+  const service = await startService({ db, s3 });
+  expect((await ask(service, "POST", "/api/v1/secrets/theirs/view", { body: {} })).status).toBe(404);
 });

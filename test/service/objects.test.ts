@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -9,8 +9,14 @@ import { createLocalObjects } from "../../service/src/storage/local-objects.js";
 import { wholeContent } from "../../service/src/storage/object-store.js";
 import { createS3Objects } from "../../service/src/storage/s3-objects.js";
 import { serve } from "../kit/loopback.js";
-import { describeWith } from "../kit/needs.js";
+import { describeWith, itWith, POSIX } from "../kit/needs.js";
 import { hasPython, startFakeS3 } from "./fake-s3.js";
+
+/** Texts that are no keys; as a part of an address they would lead to other servers and buckets. */
+const OTHER_KEYS = [
+  ...["", "..", "../vault1", "a/b", "a.b", "a?b", "a#b", "a%2Fb", "a\n", "a".repeat(65)],
+  ...["http:10.0.0.5:9200", "https://10.0.0.5/x", "//10.0.0.5/x", "\\\\10.0.0.5\\x"],
+];
 
 const START = Date.parse("2026-01-01T00:00:00Z");
 const closing: (() => unknown)[] = [];
@@ -102,7 +108,7 @@ describe.each([
 
   it("have keys that cannot leave their place", async () => {
     const { objects } = stand(folder());
-    for (const key of ["", "../vault1", "a/b", "a.b", "a".repeat(65)])
+    for (const key of OTHER_KEYS)
       await expect(objects.put(key, Buffer.from("x"))).rejects.toThrow(RangeError);
   });
 
@@ -121,6 +127,39 @@ it("keeps files and folder for their owner only, and nothing half-written", asyn
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   expect(readdirSync(folder)).toEqual(["vault1"]);
   expect(statSync(join(folder, "vault1")).mode & 0o777).toBe(0o600);
+});
+
+itWith(...POSIX)("gives out no file at the end of a link", async () => {
+  const parent = mkdtempSync(join(tmpdir(), "hookproof-objects-"));
+  closing.push(() => rmSync(parent, { recursive: true }));
+  const { objects, open } = stand(parent);
+  writeFileSync(join(parent, "mine"), "mine");
+  symlinkSync(join(parent, "mine"), join(parent, "vault1"));
+  mkdirSync(join(parent, "vault2"));
+  for (const key of ["vault1", "vault2"]) {
+    expect(await objects.read(key, 100)).toBeUndefined();
+    expect(await open(await objects.downloadUrl(key, "reader1"))).toBeUndefined();
+  }
+  expect(await objects.read("mine", 100)).toEqual(Buffer.from("mine"));
+});
+
+it("signs nothing for another address than a bucket's: a key is a name", async () => {
+  const got: unknown[] = [];
+  const store = await serve((request, response) => {
+    got.push(request.url);
+    response.end();
+  });
+  closing.push(() => store.stop());
+  const keys = { accessKeyId: "AKIATEST", secretAccessKey: "test/secret+key" };
+  const objects = createS3Objects({ ...keys, endpoint: store.url, bucket: "paper" }, fixedClock(START));
+  for (const key of [...OTHER_KEYS, `${store.url}/x`, store.url.replace("//", "")]) {
+    await expect(objects.put(key, Buffer.from("x"))).rejects.toThrow(RangeError);
+    await expect(objects.downloadUrl(key, "reader1")).rejects.toThrow(RangeError);
+    expect(await objects.read(key, 100)).toBeUndefined();
+  }
+  expect(got).toEqual([]);
+  await objects.put("vault_1-a", Buffer.from("x"));
+  expect(got).toEqual(["/paper/vault_1-a"]);
 });
 
 function* chunksOf(content: Buffer, length: number): Generator<Buffer> {

@@ -128,6 +128,10 @@ describe("a mistake in a fixture", () => {
       "team.yaml:3: secrets[0] has text and file, and at most one of them may be set",
     ],
     [
+      "users: [{ id: ada }]\nsecrets:\n  - { id: 'http:10.0.0.5:9200', creatorUserId: ada, file: { filename: f, contentBase64: '' } }",
+      "team.yaml:3: secrets[0].id is of a file, and must be 1 to 64 letters, digits, - and _",
+    ],
+    [
       "authConfigs:\n  - id: x\n    okta: { domain: a }\n    oidc: { issuerId: b }",
       "team.yaml:2: authConfigs[0] has okta and oidc, and at most one of them may be set",
     ],

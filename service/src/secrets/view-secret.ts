@@ -4,6 +4,7 @@ import type { ApiRequest } from "../api/handlers.js";
 import type { Schemas } from "../api/validation.js";
 import type { ServiceContext } from "../server/service-context.js";
 import { timestamp } from "../storage/document.js";
+import { isObjectKey } from "../storage/object-store.js";
 import type { PaperSecret } from "../storage/paper-secrets.js";
 import { auditRecord } from "./audit-record.js";
 import type { SecretTools } from "./create-secret.js";
@@ -50,6 +51,8 @@ async function contentFor(
 ): Promise<Pick<Schemas["SecretContent"], "encryptedContent" | "downloadUrl" | "secretType"> | undefined> {
   if (content === undefined) return undefined;
   if ("objectKey" in content) {
+    // A database of somebody else's may name anything: there is no such file.
+    if (!isObjectKey(content.objectKey)) return undefined;
     const downloadUrl = await objects.downloadUrl(content.objectKey, reader);
     return { downloadUrl, secretType: "SECRET_TYPE_FILE" };
   }

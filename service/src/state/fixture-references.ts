@@ -1,6 +1,7 @@
 // Finds ids in a fixture that stand twice or refer to nothing.
 import type { FieldViolation } from "../api/errors.js";
 import { publicJwkProblem } from "../auth/client-authentication.js";
+import { isObjectKey, OBJECT_KEY_WORDS } from "../storage/object-store.js";
 import type { Fixture } from "./fixture.js";
 
 /** What a database holds already, for a fixture that is added to it. */
@@ -68,12 +69,17 @@ export function referenceProblems(fixture: Fixture, stored: StoredIds = NOTHING_
   }
   for (const [index, { userIds = [] }] of (fixture.suggestions ?? []).entries())
     for (const [n, id] of userIds.entries()) refer(users, id, `suggestions[${index}].userIds[${n}]`, "user");
-  for (const [index, { allowedUserIds = [], creatorUserId, text, file, views, revokedAt }] of (
+  for (const [index, { id, allowedUserIds = [], creatorUserId, text, file, views, revokedAt }] of (
     fixture.secrets ?? []
   ).entries()) {
     refer(users, creatorUserId, `secrets[${index}].creatorUserId`, "user");
     for (const [n, id] of allowedUserIds.entries())
       refer(users, id, `secrets[${index}].allowedUserIds[${n}]`, "user");
+    if (file !== undefined && !isObjectKey(id))
+      problems.push({
+        field: `secrets[${index}].id`,
+        description: `is of a file, and must be ${OBJECT_KEY_WORDS}`,
+      });
     if (text === undefined && file === undefined && !isErased({ views, revokedAt }))
       problems.push({ field: `secrets[${index}].text`, description: "is missing, and so is file" });
   }

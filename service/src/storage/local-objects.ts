@@ -1,13 +1,15 @@
 // An object store in a folder or in memory, with signed URLs.
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
+import { lstat, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "hookproof";
 import {
   boundedContent,
   type Content,
   DOWNLOAD_VALID_SECONDS,
+  isObjectKey,
+  OBJECT_KEY_WORDS,
   type ObjectStore,
   wholeContent,
 } from "./object-store.js";
@@ -37,8 +39,6 @@ export interface LocalObjects extends ObjectStore {
   ): Promise<Download | undefined>;
 }
 
-const KEY = /^[a-zA-Z0-9]{1,64}$/;
-
 /** Keeps objects in a folder or in memory. Its URLs are signed under a key of this process: a restart ends them. */
 export function createLocalObjects({ folder, downloadsAt, clock }: LocalObjectsOptions): LocalObjects {
   const signingKey = randomBytes(32);
@@ -50,11 +50,11 @@ export function createLocalObjects({ folder, downloadsAt, clock }: LocalObjectsO
 
   return {
     async put(key, content) {
-      if (!KEY.test(key)) throw new RangeError("an object's key is letters and digits");
+      if (!isObjectKey(key)) throw new RangeError(`an object's key is ${OBJECT_KEY_WORDS}`);
       await shelf.put(key, content);
     },
     async read(key, most) {
-      const object = KEY.test(key) ? await shelf.get(key) : undefined;
+      const object = isObjectKey(key) ? await shelf.get(key) : undefined;
       return object && (object.bytes > most ? "too large" : boundedContent(object.content, most));
     },
     async downloadUrl(key, reader) {
@@ -64,7 +64,7 @@ export function createLocalObjects({ folder, downloadsAt, clock }: LocalObjectsO
     },
     async open(key, { reader, expires, signature }) {
       if (typeof reader !== "string" || typeof expires !== "string" || typeof signature !== "string") return;
-      if (!KEY.test(key) || !sameText(signature, signed(key, reader, expires))) return;
+      if (!isObjectKey(key) || !sameText(signature, signed(key, reader, expires))) return;
       if (clock.now() >= Number(expires) * 1000) return;
       const object = await shelf.get(key);
       return object && { key, reader, ...object };
@@ -117,11 +117,12 @@ function inFolder(folder: string): Shelf {
     },
     async get(key) {
       const path = join(folder, key);
-      const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+      const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
         if (error.code === "ENOENT") return undefined;
         throw error;
       });
-      return found && { bytes: found.size, content: fileBytes(path) };
+      // A link in a folder of somebody else's would give out another file of this machine.
+      return found?.isFile() ? { bytes: found.size, content: fileBytes(path) } : undefined;
     },
   };
 }

@@ -28,9 +28,19 @@ export async function boundedContent(
   return Buffer.concat(chunks);
 }
 
+const KEY = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Whether a text can be an object's key. Any other could lead elsewhere: it is a part of a path, or of an address. */
+export function isObjectKey(text: string): boolean {
+  return KEY.test(text);
+}
+
+/** What `isObjectKey` takes, in words. */
+export const OBJECT_KEY_WORDS = "1 to 64 letters, digits, - and _";
+
 /** Where the files of paper secrets are kept; they were encrypted by their creators and stay so. */
 export interface ObjectStore {
-  /** Stores an object under a key of letters and digits; one of the same key is replaced. */
+  /** Stores an object under a key (`isObjectKey`); one of the same key is replaced. */
   put(key: string, content: Content): Promise<void>;
   /** The bytes of an object, up to so many; undefined if there is none. */
   read(key: string, most: number): Promise<Uint8Array | "too large" | undefined>;

@@ -2,7 +2,14 @@
 import { AwsClient } from "aws4fetch";
 import type { Clock } from "hookproof";
 import { ServiceFault } from "../server/log.js";
-import { boundedContent, type Content, DOWNLOAD_VALID_SECONDS, type ObjectStore } from "./object-store.js";
+import {
+  boundedContent,
+  type Content,
+  DOWNLOAD_VALID_SECONDS,
+  isObjectKey,
+  OBJECT_KEY_WORDS,
+  type ObjectStore,
+} from "./object-store.js";
 
 /** A bucket of any store that speaks S3. */
 export interface S3Options {
@@ -34,6 +41,12 @@ export function createS3Objects(
   const client = new AwsClient({ accessKeyId, secretAccessKey, region, service: "s3", retries: RETRIES });
   const base = new URL(`${encodeURIComponent(bucket)}/`, endpoint.endsWith("/") ? endpoint : `${endpoint}/`);
   const datetime = () => new Date(clock.now()).toISOString().replace(/[:-]|\.\d{3}/g, "");
+
+  /** Where an object is: any other key could be the address of another server. */
+  function addressOf(key: string): URL {
+    if (!isObjectKey(key)) throw new RangeError(`an object's key is ${OBJECT_KEY_WORDS}`);
+    return new URL(key, base);
+  }
 
   /** The header ETag and the body of what the store answers. */
   async function ask(
@@ -79,7 +92,7 @@ export function createS3Objects(
 
   return {
     async put(key, content) {
-      const object = new URL(key, base);
+      const object = addressOf(key);
       let upload: Upload | undefined;
       try {
         for await (const part of inParts(content)) {
@@ -94,7 +107,8 @@ export function createS3Objects(
       }
     },
     async read(key, most) {
-      const response = await client.fetch(new URL(key, base).href, {
+      if (!isObjectKey(key)) return undefined;
+      const response = await client.fetch(addressOf(key).href, {
         signal: AbortSignal.timeout(TIMEOUT_MS),
         aws: { datetime: datetime() },
         redirect: "manual",
@@ -105,7 +119,7 @@ export function createS3Objects(
       throw new ServiceFault(`the object store answered ${response.status}`);
     },
     async downloadUrl(key) {
-      const url = at(new URL(key, base), { "X-Amz-Expires": String(DOWNLOAD_VALID_SECONDS) });
+      const url = at(addressOf(key), { "X-Amz-Expires": String(DOWNLOAD_VALID_SECONDS) });
       const request = await client.sign(url.href, { aws: { signQuery: true, datetime: datetime() } });
       return request.url;
     },
