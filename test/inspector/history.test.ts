@@ -165,6 +165,16 @@ describe("the bounds of a history", () => {
     history.add(draft("huge", 50_000));
     expect([history.size, history.get(34)?.row.eventId]).toEqual([1, "huge"]);
   });
+
+  it("find no request of a file as the first delivery of a real event", () => {
+    const history = createHistory();
+    const theirs = draft("id-1", 0);
+    history.add({ ...theirs, row: { ...theirs.row, imported: true } });
+    expect(history.firstOf("lst_1", "id-1")).toBeUndefined();
+    expect(history.firstOf("lst_1", "ID-1", true)?.row.n).toBe(1);
+    history.add(theirs);
+    expect(history.firstOf("lst_1", "id-1")?.row.n).toBe(2);
+  });
 });
 
 describe("a search", () => {

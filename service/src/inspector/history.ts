@@ -24,8 +24,8 @@ export interface History {
   /** Puts another version in an entry's place, if it is still kept. */
   replace(entry: Entry): void;
   get(n: number): Entry | undefined;
-  /** The accepted delivery of an event id, if it is still kept. */
-  firstOf(listenerId: string, eventId: string): Entry | undefined;
+  /** The accepted delivery of an event id, if it is still kept; with `imported`, the first that came with a file. */
+  firstOf(listenerId: string, eventId: string, imported?: true): Entry | undefined;
   /** What a query finds, newest first, and how many in all. */
   find(query: RequestQuery): { entries: Entry[]; found: number };
   clear(): void;
@@ -95,7 +95,8 @@ export function createHistory(options: HistoryOptions = {}): History {
       journal?.replace(entry);
     },
     get: (n) => entries.get(n),
-    firstOf: (listenerId, eventId) => entries.get(accepted.get(keyOf(listenerId, eventId)) ?? 0),
+    firstOf: (listenerId, eventId, imported) =>
+      entries.get(accepted.get(keyOf(listenerId, eventId, imported)) ?? 0),
     find(query) {
       const { before = Number.POSITIVE_INFINITY, limit = 100 } = query;
       const matches = matcher(query);
@@ -125,11 +126,12 @@ function withPreview(entry: Entry): Entry {
   return { ...entry, row: { ...entry.row, ...previewOf(entry.body) } };
 }
 
-function keyOf(listenerId: string, eventId: string): string {
-  return `${listenerId} ${eventId.toLowerCase()}`;
+/** What came with a file is apart: it was not delivered here, whatever the file says. */
+function keyOf(listenerId: string, eventId: string, imported?: true): string {
+  return `${imported ? "imported" : "delivered"} ${listenerId} ${eventId.toLowerCase()}`;
 }
 
 function acceptedKey({ row }: Entry): string | undefined {
   if (row.code !== undefined || row.listenerId === undefined || row.eventId === undefined) return undefined;
-  return keyOf(row.listenerId, row.eventId);
+  return keyOf(row.listenerId, row.eventId, row.imported);
 }

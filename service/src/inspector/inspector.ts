@@ -277,8 +277,11 @@ export async function createInspector(options: InspectorOptions = {}): Promise<I
       const { entries, skipped } = readImport(text);
       for (const entry of entries) {
         const listener = listeners.get(entry.row.listenerId ?? "");
-        const judged = await judgeImported(entry, listener, (listenerId, eventId) =>
-          history.firstOf(listenerId, eventId),
+        const judged = await judgeImported(
+          entry,
+          listener,
+          (listenerId, eventId) =>
+            history.firstOf(listenerId, eventId) ?? history.firstOf(listenerId, eventId, true),
         );
         const { row } = history.add(withoutSecrets(judged, secrets()));
         feed.rowChanged(row.n);
