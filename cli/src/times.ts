@@ -80,5 +80,11 @@ export function shownAge(ms: number): string {
 
 /** A time in ISO 8601 without milliseconds, or `-`. */
 export function shownTime(at: number | undefined): string {
-  return at === undefined ? "-" : new Date(Math.floor(at / 1000) * 1000).toISOString().replace(".000Z", "Z");
+  return at === undefined ? "-" : exactTime(Math.floor(at / 1000) * 1000).replace(".000Z", "Z");
+}
+
+/** A time in ISO 8601, or `-` for what is none: another program may have written anything. */
+export function exactTime(at: number): string {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? "-" : date.toISOString();
 }

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import fc from "fast-check";
+import { openSqlite } from "hookproof/node";
+import { sqliteStore } from "hookproof/outbox/sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseRawRequest } from "../src/capture/raw-request.js";
 import { run } from "../src/main.js";
@@ -165,4 +167,24 @@ it("two events with bodies as deep as they are long are compared as bytes", asyn
   const [exit, said] = await outcome(["events", "diff", ...names]);
   expect(said).toContain("body, from byte 30000");
   expect(exit).toBe(0);
+});
+
+it("an outbox in which another program wrote times that are none is shown all the same", async () => {
+  const file = path("times.db");
+  sqliteStore({ open: () => openSqlite(file) }).close();
+  const db = openSqlite(file);
+  const history = [null, { number: 1, startedAt: 9e15, durationMs: 5 }];
+  db.exec(`INSERT INTO hookproof_outbox (listener, id, digest, enqueued_at, ready_at, state, due_at, visible_at, ended_at,
+      first_attempt_at, reason, code, history)
+    VALUES ('lst_1', '${event.eventId}', 'x', 9000000000000000, 1, 2, 1, 1, -9000000000000000, 'x', 'refused',
+      'REQUEST_REFUSED', '${JSON.stringify(history)}')`);
+  db.close();
+  for (const command of [["dead"], ["attempts", event.eventId]])
+    for (const flags of [[], ["--json"]]) {
+      const [exit, seen] = await outcome(["outbox", ...command, "--outbox", file, ...flags]);
+      expect([exit, seen]).toEqual([0, expect.stringContaining("lst_1")]);
+    }
+  const [, seen] = await outcome(["outbox", "attempts", event.eventId, "--outbox", file]);
+  expect(seen).toMatch(/enqueued +-\n/);
+  expect(seen).toMatch(/attempt 1 +- {2}5 ms {2}no answer/);
 });

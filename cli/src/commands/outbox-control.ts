@@ -8,7 +8,7 @@ import { notInOutbox, OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/o
 import { waitsBehindFields, waitsBehindWords } from "../outbox/waits-behind.js";
 import { countOf, tableLines } from "../output.js";
 import { confirm } from "../terminal/ask.js";
-import { shownTime } from "../times.js";
+import { exactTime, shownTime } from "../times.js";
 
 const MAX_REASON_LENGTH = 200;
 
@@ -70,9 +70,9 @@ function shown(entry: OutboxEntry) {
     eventId: id,
     listener,
     state,
-    enqueuedAt: new Date(enqueuedAt).toISOString(),
-    dueAt: dueAt === undefined ? null : new Date(dueAt).toISOString(),
-    firstAttemptAt: firstAttemptAt === undefined ? null : new Date(firstAttemptAt).toISOString(),
+    enqueuedAt: exactTime(enqueuedAt),
+    dueAt: dueAt === undefined ? null : exactTime(dueAt),
+    firstAttemptAt: firstAttemptAt === undefined ? null : exactTime(firstAttemptAt),
     orderingKey: entry.orderingKey ?? null,
     waitsBehind: waitsBehindFields(entry) ?? null,
     attempts,

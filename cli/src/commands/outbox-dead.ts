@@ -9,6 +9,7 @@ import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js
 import { countOf, tableLines } from "../output.js";
 import { wordOf } from "../shell-word.js";
 import { canAsk, confirm } from "../terminal/ask.js";
+import { exactTime } from "../times.js";
 
 export const outboxDead: Command = {
   name: "outbox dead",
@@ -35,7 +36,7 @@ export const outboxDead: Command = {
         letters.push(letter);
       out.document({ type: "dead-letters", ok: true, letters: letters.map(shown) });
       const rows = letters.map(({ event, reason, code, failedAt, attempts }) => [
-        new Date(failedAt).toISOString().slice(0, 19).replace("T", " "),
+        exactTime(failedAt).slice(0, 19).replace("T", " "),
         event.id,
         event.listener,
         attempts.length,
@@ -62,8 +63,8 @@ function shown({ event, reason, code, failedAt, enqueuedAt, attempts }: DeadLett
     listener: event.listener,
     reason,
     code,
-    failedAt: new Date(failedAt).toISOString(),
-    enqueuedAt: new Date(enqueuedAt).toISOString(),
+    failedAt: exactTime(failedAt),
+    enqueuedAt: exactTime(enqueuedAt),
     orderingKey: event.orderingKey ?? null,
     bodyBytes: event.body.length,
     attempts,

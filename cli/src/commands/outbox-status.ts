@@ -7,7 +7,7 @@ import { EXIT, usageError } from "../failure.js";
 import { notInOutbox, OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { waitsBehindFields, waitsBehindWords } from "../outbox/waits-behind.js";
 import { field, tableLines } from "../output.js";
-import { shownAge, shownTime, WAITED } from "../times.js";
+import { exactTime, shownAge, shownTime, WAITED } from "../times.js";
 
 export const outboxStatus: Command = {
   name: "outbox status",
@@ -140,10 +140,10 @@ export const outboxAttempts: Command = {
       out.document({ type: "attempts", ok: true, eventId: id, entries: entries.map(shown) });
       for (const entry of entries) {
         out.line(`${entry.listener}  ${entry.state}${entry.outcome === "duplicate" ? ", duplicate" : ""}`);
-        out.line(field("enqueued", timeOf(entry.enqueuedAt)));
+        out.line(field("enqueued", exactTime(entry.enqueuedAt)));
         if (entry.orderingKey !== undefined) out.line(field("key", entry.orderingKey));
         if (entry.waitsBehind) out.line(field("blocked", waitsBehindWords(entry)));
-        else if (entry.dueAt !== undefined) out.line(field("due", timeOf(entry.dueAt)));
+        else if (entry.dueAt !== undefined) out.line(field("due", exactTime(entry.dueAt)));
         for (const attempt of entry.attempts) out.line(field(`attempt ${attempt.number}`, inWords(attempt)));
       }
     } finally {
@@ -158,17 +158,13 @@ function shown(given: OutboxEntry): Record<string, unknown> {
   return {
     ...entry,
     ...(waitsBehind && { waitsBehind: waitsBehindFields(given) }),
-    enqueuedAt: timeOf(enqueuedAt),
-    ...(dueAt === undefined ? {} : { dueAt: timeOf(dueAt) }),
-    ...(firstAttemptAt === undefined ? {} : { firstAttemptAt: timeOf(firstAttemptAt) }),
+    enqueuedAt: exactTime(enqueuedAt),
+    ...(dueAt === undefined ? {} : { dueAt: exactTime(dueAt) }),
+    ...(firstAttemptAt === undefined ? {} : { firstAttemptAt: exactTime(firstAttemptAt) }),
   };
 }
 
 function inWords({ startedAt, durationMs, status, code, answer }: OutboxAttempt): string {
   const result = [status ?? "no answer", code].filter(Boolean).join(" ");
-  return `${timeOf(startedAt)}  ${durationMs} ms  ${result}${answer ? `  ${answer}` : ""}`;
-}
-
-function timeOf(ms: number): string {
-  return new Date(ms).toISOString();
+  return `${exactTime(startedAt)}  ${durationMs} ms  ${result}${answer ? `  ${answer}` : ""}`;
 }

@@ -1,6 +1,6 @@
 // What a waiting event of an ordering key waits behind, in words and for scripts.
 import type { OutboxEntry } from "hookproof/outbox";
-import { shownTime } from "../times.js";
+import { exactTime, shownTime } from "../times.js";
 
 /** In words; nothing for an event that waits behind none. */
 export function waitsBehindWords({ waitsBehind }: OutboxEntry): string {
@@ -14,5 +14,5 @@ export function waitsBehindWords({ waitsBehind }: OutboxEntry): string {
 export function waitsBehindFields({ waitsBehind }: OutboxEntry) {
   if (!waitsBehind) return undefined;
   const { id: eventId, state, since } = waitsBehind;
-  return { eventId, state, since: new Date(since).toISOString() };
+  return { eventId, state, since: exactTime(since) };
 }

@@ -282,10 +282,19 @@ export function deadLetter(row: OutboxRow): DeadLetter {
 function attemptsOf({ history }: OutboxRow): OutboxAttempt[] {
   try {
     const attempts: unknown = JSON.parse(history);
-    return Array.isArray(attempts) ? attempts : [];
+    return Array.isArray(attempts) ? attempts.filter(isAttempt) : [];
   } catch {
     return [];
   }
+}
+
+function isAttempt(value: unknown): value is OutboxAttempt {
+  if (typeof value !== "object" || value === null) return false;
+  const { number, startedAt, durationMs, status = 0, code = "", answer = "" } = value as OutboxAttempt;
+  return (
+    [number, startedAt, durationMs, status].every((part) => typeof part === "number") &&
+    [code, answer].every((part) => typeof part === "string")
+  );
 }
 
 type HolderRow = Pick<OutboxRow, "id" | "state" | "enqueued_at" | "ended_at" | "lease_until">;

@@ -305,6 +305,12 @@ for (const [driver, openFile] of Object.entries(SQLITE_DRIVERS)) {
       // One row that cannot be read keeps none of the others from being shown.
       const { value } = await store.deadLetters()[Symbol.asyncIterator]().next();
       expect(value).toMatchObject({ code: "REQUEST_REFUSED", attempts: [] });
+      const good = { number: 2, startedAt: 1, durationMs: 1 };
+      const texts = { ...good, number: { toString: 1 } };
+      const history = JSON.stringify([null, 1, "a", [], {}, { ...good, code: {} }, texts, good]);
+      connect().exec(`UPDATE hookproof_outbox SET history = '${history}'`);
+      const [event] = await store.find(value?.event.id ?? "");
+      expect(event?.attempts).toEqual([good]);
       connect().exec("DROP TABLE hookproof_outbox_bodies");
       await expect(store.deadLetters()[Symbol.asyncIterator]().next()).rejects.toMatchObject({
         code: "OUTBOX_UNAVAILABLE",
