@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -74,6 +74,19 @@ it("with --expect the answers count, and not what they prove, unless none can be
   expect((await probed(await answering(200), "--only", "timestamp-missing", "--expect", profile)).exit).toBe(
     8,
   );
+});
+
+it("with --expect it is said how much of the profile was compared", async () => {
+  const profile = join(folder, "two.json");
+  const one = ["--only", "body-not-json-bad-proof"];
+  await probed(await answering(422), ...one, "--record", profile);
+  const whole = await probed(await answering(422), ...one, "--expect", profile);
+  expect(whole.last).toBe("The listener behaves as the profile says.");
+  const { answers, ...rest } = JSON.parse(readFileSync(profile, "utf8"));
+  const two = { ...answers, "timestamp-missing": answers["body-not-json-bad-proof"] };
+  writeFileSync(profile, JSON.stringify({ ...rest, answers: two }));
+  const half = await probed(await answering(422), ...one, "--expect", profile);
+  expect([half.exit, half.last]).toEqual([0, "The listener behaves as the profile says in 1 of 2 answers."]);
 });
 
 it("a refusal is no pass where correct requests are refused as well", async () => {

@@ -42,7 +42,10 @@ export async function behaviourOf(context: Context, { method, scheme }: Target):
     },
     async finish(results) {
       if (record !== undefined) await writeOwnFile(record, profileText(method, results));
-      return profile && showDrift(behaviourDrift(profile, results), context);
+      if (!profile) return undefined;
+      const [compared = 0, all] = [this.compared(results), Object.keys(profile.answers).length];
+      const extent = compared === all ? "" : ` in ${compared} of ${countOf(all, "answer")}`;
+      return showDrift(behaviourDrift(profile, results), extent, context);
     },
   };
 }
@@ -52,14 +55,14 @@ function profileText(method: AuthenticationMethod, results: readonly ProbeResult
 }
 
 /** Each probe that is answered otherwise than before; on stderr where a report for a program has stdout. */
-function showDrift(drift: readonly BehaviourDrift[], { args, out }: Context): ExitCode {
+function showDrift(drift: readonly BehaviourDrift[], extent: string, { args, out }: Context): ExitCode {
   const isReport = (args.text("reporter") ?? "pretty") !== "pretty" && args.text("out") === undefined;
   const say = (text: string) => (isReport ? out.note(text) : out.line(text));
   out.document({ type: "behaviour", ok: drift.length === 0, drift });
   for (const { message } of drift) say(message);
   say(
     drift.length === 0
-      ? "The listener behaves as the profile says."
+      ? `The listener behaves as the profile says${extent}.`
       : `${countOf(new Set(drift.map(({ id }) => id)).size, "answer")} changed.`,
   );
   return drift.length === 0 ? EXIT.ok : EXIT.checkFailed;
