@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { openSqlite } from "hookproof/node";
-import { createService, seedDatabase } from "hookproof-service";
+import { createService, type ServiceOptions, seedDatabase } from "hookproof-service";
 import { describe, expect, it } from "vitest";
 import { snapshots } from "../../service/src/state/snapshots.js";
 import { openDatabase } from "../../service/src/storage/database.js";
@@ -66,4 +66,22 @@ it("gives out no file of a secret whose key is not one, and answers 404", async 
   const s3 = { endpoint: "http://127.0.0.1:9", bucket: "b", accessKeyId: "a", secretAccessKey: "b" };
   const service = await startService({ db, s3 });
   expect((await ask(service, "POST", "/api/v1/secrets/theirs/view", { body: {} })).status).toBe(404);
+});
+
+it("is filled with what was asked for, where a start was cut off that had begun with something else", async () => {
+  const db = join(temporaryFolder("hostile-database"), "service.db");
+  const cutOff = async () => {
+    await seedDatabase({ db, fixture: { authConfigs: [{ id: "theirs" }] }, replace: true });
+    const raw = openSqlite(db);
+    raw.exec("DELETE FROM meta WHERE name = 'loaded'");
+    raw.close();
+  };
+  const statuses = async (options: ServiceOptions) => {
+    await cutOff();
+    await using service = await createService({ db, ...options });
+    const found = ["theirs", "mine"].map((id) => ask(service, "GET", `/api/v1/auth-configs/${id}`));
+    return (await Promise.all(found)).map(({ status }) => status);
+  };
+  expect(await statuses({ fixture: { authConfigs: [{ id: "mine" }] } })).toEqual([404, 200]);
+  expect(await statuses({})).toEqual([200, 404]);
 });

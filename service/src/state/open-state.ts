@@ -66,6 +66,7 @@ export async function openState(
     expressions,
     clock,
     source,
+    isSourceGiven: [options.fixture, options.seed, options.users].some((given) => given !== undefined),
     clientId,
     isKept: db !== undefined,
     identity,

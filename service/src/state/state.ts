@@ -38,6 +38,8 @@ export interface StateContext extends Pick<SaveContext, "expressions" | "keySets
   readonly secrets: SecretTools;
   /** What the state is made from, unless the database says so itself. */
   readonly source: Source;
+  /** Whether the source was asked for: where nothing was loaded, it counts more than what the database says. */
+  readonly isSourceGiven: boolean;
   /** Whether the database stays, and the source has to stay in it. */
   readonly isKept: boolean;
   /** The id of the client there always is. */
@@ -122,7 +124,8 @@ export function createState(context: StateContext): State {
     isLoaded,
     async ensure(onProgress) {
       if (isLoaded()) return false;
-      await keepingAdmin(async () => replaceBy(await recorded(), onProgress));
+      const { isSourceGiven, source } = context;
+      await keepingAdmin(async () => replaceBy(isSourceGiven ? source : await recorded(), onProgress));
       return true;
     },
     replace: (onProgress) => keepingAdmin(() => replaceBy(context.source, onProgress)),
