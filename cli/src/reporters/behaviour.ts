@@ -35,16 +35,17 @@ export async function behaviourOf(context: Context, { method, scheme }: Target):
   const profile = expect === undefined ? undefined : readBehaviour(await readTextFile(expect));
   if (profile && profile.method !== method)
     throw usageError(`--expect is a profile of a ${profile.method} listener, and this one is ${method}.`);
+  const compared = (results: readonly ProbeResult[]): number | undefined => {
+    const answers = recordBehaviour(method, results).answers;
+    return profile && Object.keys(profile.answers).filter((id) => Object.hasOwn(answers, id)).length;
+  };
   return {
-    compared(results) {
-      const answers = recordBehaviour(method, results).answers;
-      return profile && Object.keys(profile.answers).filter((id) => Object.hasOwn(answers, id)).length;
-    },
+    compared,
     async finish(results) {
       if (record !== undefined) await writeOwnFile(record, profileText(method, results));
       if (!profile) return undefined;
-      const [compared = 0, all] = [this.compared(results), Object.keys(profile.answers).length];
-      const extent = compared === all ? "" : ` in ${compared} of ${countOf(all, "answer")}`;
+      const [some = 0, all] = [compared(results), Object.keys(profile.answers).length];
+      const extent = some === all ? "" : ` in ${some} of ${countOf(all, "answer")}`;
       return showDrift(behaviourDrift(profile, results), extent, context);
     },
   };
