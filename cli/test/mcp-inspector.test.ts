@@ -51,7 +51,7 @@ it("an inspector's answer is handed on", async () => {
   expect(await asked((_, response) => response.end('{"rows":[]}'))).toEqual({ rows: [] });
 });
 
-it("a request of a file that was imported is sent by no assistant", async () => {
+it("a request of a file, imported or of a history, is sent by no assistant", async () => {
   const sent: string[] = [];
   const inspector =
     (detail: object): RequestListener =>
@@ -59,10 +59,11 @@ it("a request of a file that was imported is sent by no assistant", async () => 
       if (method !== "GET") sent.push(String(url));
       response.end(JSON.stringify(detail));
     };
-  for (const kind of ["same-id", "exact", "new-id"])
-    expect(
-      await asked(inspector({ n: 1, imported: true }), (io, port) => replayRequest(io, port, { n: 1, kind })),
-    ).toBe("USAGE");
+  for (const of of [{ imported: true }, { restored: true }])
+    for (const kind of ["same-id", "exact", "new-id"])
+      expect(
+        await asked(inspector({ n: 1, ...of }), (io, port) => replayRequest(io, port, { n: 1, kind })),
+      ).toBe("USAGE");
   expect(sent).toEqual([]);
   await asked(inspector({ n: 1 }), (io, port) => replayRequest(io, port, { n: 1, kind: "same-id" }));
   expect(sent).toHaveLength(1);

@@ -36,10 +36,11 @@ describe("a history file", () => {
     const { port } = after.server;
     expect(
       again.map((one) => ({ ...one, url: one.url.replace(`:${port}/`, `:${before.server.port}/`) })),
-    ).toEqual(shown);
+    ).toEqual(shown.map((one) => ({ ...one, restored: true })));
     expect(after.inspector.session().historyFile).toBe(historyFile);
     await after.post();
     expect((await after.list()).rows.map(({ n }) => n)).toEqual([4, 3, 2, 1]);
+    expect(await after.detail(4)).not.toHaveProperty("restored");
     await after.change("DELETE", "api/requests");
     await after.stop();
 

@@ -67,6 +67,8 @@ export async function showRequest(io: Io, port: number, given: number | undefine
   };
 }
 
+const SENT_BY_A_PERSON = "A person who has looked at it may send it, on the listener's page.";
+
 /** Sends a request again to the listener that got it. */
 export async function replayRequest(
   io: Io,
@@ -74,12 +76,11 @@ export async function replayRequest(
   order: { n: number; kind: string },
 ): Promise<Answer> {
   const { n: of, kind } = order;
-  const { imported } = await askInspector(io, port, `requests/${of}`);
+  const { imported, restored } = await askInspector(io, port, `requests/${of}`);
   if (imported === true)
-    throw usageError(
-      `Request ${of} came with a file, and this listener never got it.`,
-      "A person who has looked at it may send it, on the listener's page.",
-    );
+    throw usageError(`Request ${of} came with a file, and this listener never got it.`, SENT_BY_A_PERSON);
+  if (restored === true)
+    throw usageError(`Request ${of} was in the history's file when this listener started.`, SENT_BY_A_PERSON);
   const result = await askInspector(io, port, `requests/${of}/replay`, { kind });
   const { body: _ofTheListener, kind: _asGiven, ...rest } = result;
   return { documents: [{ v: 1, type: "request-replay", ok: true, port, of, kind, ...rest }] };
@@ -103,7 +104,7 @@ function shownRow(row: Row): Document {
     "bodyBytes",
     "durationMs",
   ];
-  const more = ["reason", "duplicateOf", "replay", "isCut", "isUnread", "imported"];
+  const more = ["reason", "duplicateOf", "replay", "isCut", "isUnread", "imported", "restored"];
   const kept = [...names, ...more].flatMap((name) => (row[name] === undefined ? [] : [[name, row[name]]]));
   return { at: new Date(row.at).toISOString(), ...Object.fromEntries(kept) };
 }

@@ -210,6 +210,8 @@ export interface RunDetail {
 
 /** Everything about one request. */
 export interface RequestDetail extends RequestRow {
+  /** It was in the history's file when the inspector started, whoever wrote that. */
+  readonly restored?: true;
   /** The target as sent: usually a path. */
   readonly target: string;
   /** Where it can be sent again. */

@@ -11,16 +11,18 @@ export interface Surroundings {
   readonly url: string;
   readonly first: Entry | undefined;
   readonly run: RunDetail | undefined;
+  readonly isRestored: boolean;
 }
 
 /** Everything the page shows of a request. */
-export function detailOf(entry: Entry, { url, first, run }: Surroundings): RequestDetail {
+export function detailOf(entry: Entry, { url, first, run, isRestored }: Surroundings): RequestDetail {
   const { row, headers, body, target, sourceAddress, checks, mistakes = [], masked, answer } = entry;
   const timestamp = onlyHeader(headers, "Webhook-Timestamp");
   const hmac = hmacDetail(entry);
   const token = tokenDetail(entry);
   return {
     ...row,
+    ...(isRestored ? { restored: true } : {}),
     target,
     url,
     ...(sourceAddress === undefined ? {} : { sourceAddress }),

@@ -32,6 +32,8 @@ export interface History {
   readonly size: number;
   /** Numbers up to this one are not kept. */
   readonly droppedUpTo: number;
+  /** Numbers up to this one were in the journal before: whoever made the file says what they are. */
+  readonly restoredUpTo: number;
   close(): void;
 }
 
@@ -77,6 +79,7 @@ export function createHistory(options: HistoryOptions = {}): History {
   }
 
   for (const entry of journal?.load(maxRequests) ?? []) keep(withPreview(entry));
+  const restoredUpTo = last;
   droppedUpTo = Math.max(droppedUpTo, (entries.keys().next().value ?? 1) - 1);
 
   return {
@@ -117,6 +120,7 @@ export function createHistory(options: HistoryOptions = {}): History {
     get droppedUpTo() {
       return droppedUpTo;
     },
+    restoredUpTo,
     close: () => journal?.close(),
   };
 }

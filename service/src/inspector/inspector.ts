@@ -236,7 +236,13 @@ export async function createInspector(options: InspectorOptions = {}): Promise<I
       const run = isRun
         ? (listeners.get(listenerId ?? "")?.runOf(eventId.toLowerCase()) ?? ACCEPTED)
         : undefined;
-      return detailOf(explained, { url: urlOf(entry), first: history.get(duplicateOf ?? 0), run });
+      const isRestored = n <= history.restoredUpTo;
+      return detailOf(explained, {
+        url: urlOf(entry),
+        first: history.get(duplicateOf ?? 0),
+        run,
+        isRestored,
+      });
     },
     async replay(n, order) {
       const entry = kept(n);

@@ -87,7 +87,7 @@ const HAR = JSON.stringify({
 
 /** What the page is shown of an entry. */
 function shownOf(entry: Entry): void {
-  detailOf(entry, { url: "http://x/", first: entry, run: undefined });
+  detailOf(entry, { url: "http://x/", first: entry, run: undefined, isRestored: false });
 }
 
 let folder: string | undefined;
