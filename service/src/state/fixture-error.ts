@@ -17,9 +17,17 @@ export class FixtureError extends Error {
   constructor(file: string, problems: readonly FixtureProblem[]) {
     const [first] = problems;
     const place = first?.line === undefined ? file : `${file}:${first.line}`;
-    super(inert(`${place}: ${[first?.field, first?.description].filter(Boolean).join(" ")}`));
+    const words = [first?.field, first?.description].flatMap((text) => (text ? shortened(text) : []));
+    super(inert(`${place}: ${words.join(" ")}`));
     this.problems = problems;
   }
+}
+
+const MOST = 300;
+
+/** A name out of a file may be as long as the file. */
+function shortened(text: string): string {
+  return text.length > MOST ? `${text.slice(0, MOST).replace(/[\uD800-\uDBFF]$/, "")}…` : text;
 }
 
 /** A sentence with names out of a file, in which what steers a terminal is written as JSON escapes it. */
