@@ -26,10 +26,10 @@ describe("the start of a command", () => {
     { args: ["send", "--help"], files: 12, kilobytes: 213 },
     { args: ["mcp", "--help"], files: 12, kilobytes: 200 },
     { args: ["sign", "--data", "{}"], files: 11, kilobytes: 207 },
-    { args: ["explain", "401"], files: 8, kilobytes: 236 },
-    { args: ["keys", "list"], files: 9, kilobytes: 245 },
+    { args: ["explain", "401"], files: 8, kilobytes: 238 },
+    { args: ["keys", "list"], files: 9, kilobytes: 247 },
     // Express is loaded when the inspector's page is asked for.
-    { args: LISTEN, files: 25, kilobytes: 366, network: ["http"] },
+    { args: LISTEN, files: 25, kilobytes: 368, network: ["http"] },
   ])("reads at most $files files and $kilobytes kB of its own for $args, and no other package", (most) => {
     const { files, ofNode } = loadedByCommand(most.args);
     expect(files.length).toBeGreaterThan(1);
