@@ -3,7 +3,7 @@ import { isCelError, isCelType } from "@bufbuild/cel";
 import { environment, evaluatedTree } from "./environment.js";
 import { beginLookUps, didYouMean, wantedLookUps } from "./look-ups.js";
 import { wrongTimeArgument } from "./times.js";
-import { partsAt, withParts } from "./tree.js";
+import { partsAt, qualifiedName, withParts } from "./tree.js";
 
 /** What the planner itself answers; everything else is a function of the environment. */
 const OPERATORS = new Set(["_[_]", "_?_:_", "_&&_", "_||_", "@not_strictly_false"]);
@@ -161,11 +161,6 @@ function lookAtMessage(part, { add }) {
     {},
   );
   if (isCelError(empty)) add(part.id, empty.message);
-}
-
-function qualifiedName({ exprKind: { case: kind, value } }) {
-  if (kind === "identExpr") return value.name;
-  return kind === "selectExpr" ? `${qualifiedName(value.operand)}.${value.field}` : "";
 }
 
 function textOf({ exprKind: { case: kind, value } }) {

@@ -1,7 +1,7 @@
 // Follows an evaluation part by part: what each part of an expression gave, and which one failed on what.
 import { CelScalar, celFunc } from "@bufbuild/cel";
 import { shownValue } from "./shown-value.js";
-import { partOf, partsAt, withParts } from "./tree.js";
+import { partOf, partsAt, qualifiedName, withParts } from "./tree.js";
 
 /** Stands around each part that is followed. */
 const SEEN = "@seen";
@@ -155,11 +155,6 @@ function operandsOf({ exprKind: { case: kind, value } }) {
   if (kind === "callExpr") parts.push(...(value.target ? [value.target] : []), ...value.args);
   if (kind === "comprehensionExpr") parts.push(value.iterRange);
   return parts.filter((part) => part.exprKind.case !== "constExpr");
-}
-
-function qualifiedName({ exprKind: { case: kind, value } }) {
-  if (kind === "identExpr") return value.name;
-  return kind === "selectExpr" && !value.testOnly ? `${qualifiedName(value.operand)}.${value.field}` : "";
 }
 
 function shortened(text) {

@@ -21,8 +21,8 @@ import { joined } from "./lists.js";
 /** The longest text, bytes or list that a sum may give: four times what a whole step may. */
 const MAX_SUM_LENGTH = 2 ** 20;
 /** From year 1 to year 9999, in seconds. */
-const FIRST_SECOND = -62_135_596_800n;
-const LAST_SECOND = 253_402_300_799n;
+export const FIRST_SECOND = -62_135_596_800n;
+export const LAST_SECOND = 253_402_300_799n;
 const { BOOL, BYTES, DOUBLE, DYN, INT, STRING } = CelScalar;
 const LIST = listType(DYN);
 const TIMESTAMP = objectType(TimestampSchema);

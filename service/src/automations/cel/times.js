@@ -3,15 +3,12 @@ import { CelScalar, celFunc, objectType } from "@bufbuild/cel";
 import { create, toJson } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { Temporal } from "temporal-polyfill";
-import { timestampOf } from "./functions.js";
+import { FIRST_SECOND, LAST_SECOND, timestampOf } from "./functions.js";
 import { nearestName } from "./nearest-name.js";
 
 const { INT, STRING } = CelScalar;
 const TIMESTAMP = objectType(TimestampSchema);
 const SECOND = 1_000_000_000n;
-/** The years 1 to 9999, in seconds. */
-const FIRST = -62_135_596_800n;
-const LAST = 253_402_300_799n;
 /** `+05:30`, or a name; an address or a time, which Temporal takes as well, is none. */
 const ZONE = /^(?:[+-][0-9]{2}:[0-9]{2}|[A-Za-z][A-Za-z0-9_+/-]{0,99})$/;
 
@@ -160,7 +157,7 @@ function instantOf({ seconds, nanos }) {
 function stampOf(nanoseconds) {
   const nanos = ((nanoseconds % SECOND) + SECOND) % SECOND;
   const seconds = (nanoseconds - nanos) / SECOND;
-  if (seconds < FIRST || seconds > LAST) throw outOfYears();
+  if (seconds < FIRST_SECOND || seconds > LAST_SECOND) throw outOfYears();
   return create(TimestampSchema, { seconds, nanos: Number(nanos) });
 }
 

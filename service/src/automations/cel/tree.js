@@ -2,6 +2,12 @@
 
 const expr = (id, kind, value) => ({ $typeName: "cel.expr.Expr", id, exprKind: { case: kind, value } });
 
+/** The name that members of names make, such as that of a function with a namespace; "" where it is none. */
+export function qualifiedName({ exprKind: { case: kind, value } }) {
+  if (kind === "identExpr") return value.name;
+  return kind === "selectExpr" && !value.testOnly ? `${qualifiedName(value.operand)}.${value.field}` : "";
+}
+
 /** Makes parts of a tree that all stand at one place of the expression. */
 export function partsAt(id) {
   const constant = (kind, value) =>
