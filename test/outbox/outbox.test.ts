@@ -233,7 +233,16 @@ describe("drain", () => {
 
   it("waits for what ends during a claim to be stored", async () => {
     const bench = outboxBench();
-    const server = await bench.receiver();
+    let claimsBeside = () => {};
+    const isClaimedBeside = new Promise<void>((resolve) => {
+      claimsBeside = resolve;
+    });
+    const server = await bench.receiver({
+      intercept: async (request, response, receive) => {
+        await isClaimedBeside;
+        return receive(request, response);
+      },
+    });
     let underWay = 0;
     let endedDuringClaim = false;
     const store: OutboxStore<never> = {
@@ -241,6 +250,7 @@ describe("drain", () => {
       async claim(request) {
         const claimed = await bench.store.claim(request);
         if (underWay > 0) {
+          claimsBeside();
           await waitFor(() => underWay === 0);
           await new Promise((resolve) => setTimeout(resolve, 1)); // what comes of it is put down after it is told of
           endedDuringClaim = true;
