@@ -67,6 +67,29 @@ describe("TLS and proxies", () => {
     }
   });
 
+  it("trusts it as little where a service is controlled, or a request is forwarded", async () => {
+    const config = join(stage.folder, "work", "hookproof.config.json");
+    writeFileSync(config, JSON.stringify({ ca: "ca.pem" }));
+    writeFileSync(join(stage.folder, "work", "token.txt"), "any", { mode: 0o600 });
+    try {
+      const control = `hookproof service clock --base-url ${new URL(url).origin} --control-token-file token.txt`;
+      expect((await stage.run(`${control} 2>&1`)).join("\n")).toMatch(/TLS failed|certificate/);
+      // It is reached, and is no service.
+      expect((await stage.run(`${control} --ca ca.pem 2>&1; echo $?`)).join("\n")).not.toContain(
+        "certificate",
+      );
+      const listen = `hookproof listen --port 4411 --no-ui --secret-file secret.txt --forward-to ${url}`;
+      const forwarded = (flags: string) =>
+        stage.run(
+          `${listen} ${flags} >said 2>hints & until [ -s said ]; do sleep 0.05; done; hookproof send :4411 --secret-file secret.txt --data 1 -q; kill %1; wait; cat said hints`,
+        );
+      expect((await forwarded("")).join("\n")).toContain("TLS failed");
+      expect((await forwarded("--ca ca.pem")).join("\n")).not.toMatch(/TLS failed|certificate/);
+    } finally {
+      rmSync(config);
+    }
+  });
+
   it("trusts a listener by --ca, and nobody without it", async () => {
     expect(await send("--ca ca.pem")).toEqual(["0"]);
     expect(await send("")).toEqual([

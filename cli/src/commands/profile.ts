@@ -4,7 +4,7 @@ import { secretFingerprint } from "hookproof";
 import type { Args, Command, Flag } from "../command.js";
 import { foundSettings, knownProfiles, projectFile } from "../config/config.js";
 import { checkProfileName, editConfig } from "../config/config-file.js";
-import { isAddress, type SettingValue, type SettingValues } from "../config/settings.js";
+import { isAddress, RETRIES, type SettingValue, type SettingValues } from "../config/settings.js";
 import { CREDENTIAL_FLAGS, REACH_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
 import { originOf } from "../credentials/origin-rule.js";
 import { type SecretOwner, storedSecrets, storeSecrets } from "../credentials/stored-secrets.js";
@@ -118,7 +118,7 @@ export const profileAdd: Command = {
       describe: "a file with header lines to send to the target; it is read when something is sent",
       completes: "file",
     },
-    retries: { type: "number", value: "<n>", range: [0, 100], describe: "attempts after the first" },
+    retries: { type: "number", value: "<n>", range: RETRIES, describe: "attempts after the first" },
     ...EDIT_FLAGS,
   },
   examples: [

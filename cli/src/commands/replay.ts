@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { createEvent, createSender } from "hookproof";
 import type { Command, Context } from "../command.js";
+import { RETRIES } from "../config/settings.js";
 import { CONNECTION_FLAGS, REACH_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
 import { originOf } from "../credentials/origin-rule.js";
 import { resolveTarget, type Target } from "../credentials/target.js";
@@ -64,7 +65,7 @@ export const replay: Command = {
       type: "number",
       value: "<n>",
       default: 2,
-      range: [0, 100],
+      range: RETRIES,
       describe: "attempts after the first",
     },
     target: {

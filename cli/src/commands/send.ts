@@ -2,6 +2,7 @@
 import type { WebhookEvent } from "hookproof";
 import { curlCommand } from "../capture/curl.js";
 import type { Args, Command, Context } from "../command.js";
+import { RETRIES } from "../config/settings.js";
 import { CONNECTION_FLAGS, REACH_FLAGS, SIGNING_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
 import { resolveTarget, type Target } from "../credentials/target.js";
 import { EXIT, refuseIdle, usageError } from "../failure.js";
@@ -51,7 +52,7 @@ export const send: Command = {
       type: "number",
       value: "<n>",
       default: 2,
-      range: [0, 100],
+      range: RETRIES,
       describe: "attempts after the first; 0 is one attempt",
     },
     "dry-run": { type: "boolean", describe: "print the whole request and send nothing" },

@@ -21,6 +21,9 @@ export interface SettingRule {
   readonly fallback?: SettingValue;
 }
 
+/** How many attempts there may be after the first. */
+export const RETRIES = [0, 100] as const;
+
 /** Every setting, in the order in which `config list` shows them. */
 export const SETTINGS = {
   target: {
@@ -209,9 +212,9 @@ export function wrongValue({ kind, choices = [] }: SettingRule, value: unknown):
   const isText = typeof value === "string" && value !== "";
   switch (kind) {
     case "number":
-      return Number.isInteger(value) && (value as number) >= 0 && (value as number) < 1e9
+      return Number.isInteger(value) && (value as number) >= RETRIES[0] && (value as number) <= RETRIES[1]
         ? undefined
-        : "must be a whole number";
+        : `must be a whole number from ${RETRIES[0]} to ${RETRIES[1]}`;
     case "paths":
       return Array.isArray(value) && value.length > 0 && value.every((item) => isFilled(item))
         ? undefined
@@ -291,7 +294,7 @@ function schemaOf({ kind, describe: description, choices, fallback }: SettingRul
   const common = { description, ...(fallback === undefined ? {} : { default: fallback }) };
   switch (kind) {
     case "number":
-      return { ...common, type: "integer", minimum: 0, maximum: 999_999_999 };
+      return { ...common, type: "integer", minimum: RETRIES[0], maximum: RETRIES[1] };
     case "texts":
     case "paths":
       return { ...common, type: "array", minItems: 1, items: { type: "string", minLength: 1 } };

@@ -2,18 +2,18 @@
 import type { Args, Context } from "../command.js";
 import { checkedDuration, WAITED } from "../times.js";
 import type { Config } from "./config.js";
-import { authorityOf, storeOf } from "./folder-file.js";
+import { storeOf } from "./folder-file.js";
 import type { SettingName } from "./settings.js";
 
-/** Flags that take their value from the configuration in every command; flags of credentials are not among them. */
-const SETTLED: Readonly<Record<string, SettingName>> = { store: "store", ca: "ca", retries: "retries" };
+/** Flags that take their value from the configuration in every command; those of credentials and of the way are not among them. */
+const SETTLED: Readonly<Record<string, SettingName>> = { store: "store", retries: "retries" };
 
 /** The arguments with what the configuration says where the command line says nothing. */
 export function withSettings(args: Args, config: Config): Args {
   const settled = (name: string) => {
     const setting = SETTLED[name];
     if (setting === "store") return storeOf(config);
-    return setting === "ca" ? authorityOf(config) : setting && config.text(setting);
+    return setting && config.text(setting);
   };
   return {
     ...args,

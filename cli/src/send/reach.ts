@@ -54,7 +54,7 @@ export async function reachOf({ args, io }: Pick<Context, "args" | "io">, to: Re
 }
 
 /** A folder's authority is trusted for the target that its configuration names: for any other it could read along. */
-function authorityFor({ url, config }: Reached): string | undefined {
+export function authorityFor({ url, config }: Pick<Reached, "url" | "config">): string | undefined {
   const authority = authorityOf(config);
   return isOfFolder(config, "ca") && !isOwnTarget(config, url) ? undefined : authority;
 }

@@ -49,7 +49,7 @@ interface Bounds {
 
 /** Asks the running service for something under `/local/v1`; gives the JSON of a 200. */
 export async function askControl(
-  context: Pick<Context, "args" | "io" | "global">,
+  context: Pick<Context, "args" | "config" | "io" | "global">,
   method: "GET" | "POST" | "PUT" | "DELETE",
   path: string,
   body?: object,
@@ -89,12 +89,17 @@ export async function askControl(
  * @throws {CliError} if it does not answer, or its certificate is not trusted
  */
 export async function exchanged(
-  { args, io, global }: Pick<Context, "args" | "io" | "global">,
+  { args, config, io, global }: Pick<Context, "args" | "config" | "io" | "global">,
   request: { method: string; url: string; headers: readonly HeaderPair[]; body: string } & Bounds,
 ): Promise<{ status: number; answer: Record<string, unknown> }> {
   const { leastTimeoutMs = 0, maxResponseBytes = 32 * 1024 * 1024, ...rest } = request;
   const { url, body } = rest;
-  const agent = await agentFor(url, { ca: args.text("ca"), insecure: args.flag("insecure"), io });
+  const { authorityFor } = await import("../send/reach.js");
+  const agent = await agentFor(url, {
+    ca: authorityFor({ url, config }),
+    insecure: args.flag("insecure"),
+    io,
+  });
   try {
     const answer = await nodeTransport({ agent })({
       ...rest,

@@ -111,11 +111,12 @@ async function reasonFor(
 const EXPLAINED_STATUSES: ReadonlySet<number> = new Set([400, 401, 415]);
 
 async function forward(
-  { global, args, io }: Context,
+  { global, args, config, io }: Context,
   { request }: HandledRequest,
   { url, own }: { url: string; own: readonly HeaderPair[] },
 ): Promise<{ status: number } | { error: string }> {
   const { endToEndHeaders } = await import("hookproof-service/listeners");
+  const { authorityFor } = await import("../send/reach.js");
   // A map, as the names are a stranger's: an object has a `constructor` of its own.
   const headers = new Map<string, string[]>();
   const replaced = new Set(own.map(([name]) => name.toLowerCase()));
@@ -126,7 +127,13 @@ async function forward(
       { url, headers: Object.fromEntries(headers), body: request.body },
       {
         timeoutMs: global.timeoutMs,
-        reach: { ca: args.text("ca"), insecure: args.flag("insecure"), io, headers: own, plainHttpHosts: [] },
+        reach: {
+          ca: authorityFor({ url, config }),
+          insecure: args.flag("insecure"),
+          io,
+          headers: own,
+          plainHttpHosts: [],
+        },
       },
     );
     return { status };
