@@ -24,11 +24,9 @@ export function receivedHeaders(input: HeadersInput): ReceivedHeaders {
 }
 
 /** Every value under a name, which is looked up without case, in order. */
-export function valuesOf(lines: readonly HeaderPair[], name: string): readonly string[] {
+function valuesOf(lines: readonly HeaderPair[], name: string): readonly string[] {
   const values: string[] = [];
-  for (const line of lines)
-    if (line[0].length === name.length && (line[0] === name || line[0].toLowerCase() === name.toLowerCase()))
-      values.push(line[1]);
+  for (const line of lines) if (isNamed(line, name)) values.push(line[1]);
   return values;
 }
 
@@ -62,8 +60,19 @@ export function headerPairs(rawHeaders: readonly string[]): HeaderPair[] {
  * @param name in lower case
  */
 export function onlyValue(headers: readonly HeaderPair[], name: string): string | undefined {
-  const values = valuesOf(headers, name);
-  return values.length === 1 ? values[0] : undefined;
+  let only: string | undefined;
+  for (const line of headers) {
+    if (!isNamed(line, name)) continue;
+    if (only !== undefined) return undefined;
+    only = line[1];
+  }
+  return only;
+}
+
+/** Whether a header line has a name, in any case. */
+export function isNamed(line: HeaderPair, name: string): boolean {
+  const given = line[0];
+  return given.length === name.length && (given === name || given.toLowerCase() === name.toLowerCase());
 }
 
 /** The white space is HTTP's own, space and tab; trim() would take away more. */

@@ -1,7 +1,7 @@
 // What a transport is: one HTTP exchange with its limits.
 import { type Cidr, cidrContains, isPublicAddress, parseCidrs, parseIp } from "../core/address.js";
 import { HookproofError } from "../core/errors.js";
-import { type HeaderPair, valuesOf } from "../core/headers.js";
+import { type HeaderPair, isNamed } from "../core/headers.js";
 import { VERSION } from "../core/version.js";
 
 /** One HTTP request with its limits. */
@@ -92,7 +92,15 @@ const DEFAULT_HEADERS: readonly HeaderPair[] = [
 
 /** The default lines that a request does not have itself. */
 export function missingHeaders(headers: readonly HeaderPair[]): readonly HeaderPair[] {
-  return DEFAULT_HEADERS.filter(([name]) => valuesOf(headers, name).length === 0);
+  for (const line of headers)
+    if (isDefault(line))
+      return DEFAULT_HEADERS.filter(([name]) => !headers.some((own) => isNamed(own, name)));
+  return DEFAULT_HEADERS;
+}
+
+function isDefault(line: HeaderPair): boolean {
+  for (const [name] of DEFAULT_HEADERS) if (isNamed(line, name)) return true;
+  return false;
 }
 
 /** Errors of requests of which nothing can have reached the host. */

@@ -151,12 +151,9 @@ async function attempt(
     const answer = answerLine(result.response, headers);
     if (answer !== undefined) Object.defineProperty(record, "answer", { value: answer, enumerable: false });
     tellEnded(context, request, record, classification);
-    return {
-      record,
-      classification,
-      mayHaveArrived,
-      ...("cause" in result ? { cause: result.cause } : { response: result.response }),
-    };
+    return result.response
+      ? { record, classification, mayHaveArrived, response: result.response }
+      : { record, classification, mayHaveArrived, cause: result.cause };
   }
 }
 

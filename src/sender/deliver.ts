@@ -91,7 +91,7 @@ async function untilArrived(
   const deadline = startedAt + deadlineMs;
   let mayHaveArrived = false;
   for (;;) {
-    const { record, classification, cause, ...attempted } = await attempt({
+    const attempted = await attempt({
       event,
       number: attempts.length + 1,
       firstAttemptAt: attempts[0]?.startedAt,
@@ -99,6 +99,7 @@ async function untilArrived(
       timeoutMs: Math.min(attemptTimeoutMs, deadline - monotonicMs(clock)),
       signal,
     });
+    const { record, classification, cause } = attempted;
     attempts.push(record);
     mayHaveArrived ||= attempted.mayHaveArrived;
     const { outcome } = classification;

@@ -11,8 +11,8 @@ const IDLE_MS = 30_000;
 /** Safety margin before the server's own keep-alive limit, whose timer started before ours. */
 const EARLIER_MS = 1_000;
 
-/** How long a connection may be idle by its server's last `Keep-Alive`. */
-const idleLimits = new WeakMap<object, number>();
+/** How long a connection may be idle by its server's last `Keep-Alive`, which mostly is the one before. */
+const idleLimits = new WeakMap<object, { readonly text: string; readonly ms: number }>();
 
 /** Node's HTTP, by the protocol of a URL. */
 interface NodeHttp {
@@ -49,8 +49,11 @@ export function unkeptAgents(http: NodeHttp, options: AgentOptions) {
 
 /** Notes how long a server keeps the connection of this answer, if it says so. */
 export function noteKeepAlive(socket: object, headers: readonly HeaderPair[]): void {
-  const seconds = /^timeout=(\d+)/.exec(onlyValue(headers, "keep-alive") ?? "")?.[1];
-  if (seconds !== undefined) idleLimits.set(socket, Math.min(IDLE_MS, Number(seconds) * 1_000 - EARLIER_MS));
+  const text = onlyValue(headers, "keep-alive");
+  if (text === undefined || idleLimits.get(socket)?.text === text) return;
+  const seconds = /^timeout=(\d+)/.exec(text)?.[1];
+  if (seconds === undefined) return;
+  idleLimits.set(socket, { text, ms: Math.min(IDLE_MS, Number(seconds) * 1_000 - EARLIER_MS) });
 }
 
 /** What arrives over an idle connection answers no request, and would be read for as long as it came. */
@@ -61,7 +64,7 @@ function unasked(this: Socket): void {
 function closingIdle<Agent extends HttpAgent>(agent: Agent, reuse: HttpAgent["reuseSocket"]): Agent {
   return Object.assign(agent, {
     keepSocketAlive(socket: Socket): boolean {
-      const limitMs = idleLimits.get(socket) ?? IDLE_MS;
+      const limitMs = idleLimits.get(socket)?.ms ?? IDLE_MS;
       if (limitMs <= 0) return false;
       socket.setKeepAlive(true, 1_000);
       socket.unref();

@@ -1,10 +1,8 @@
 // Sends requests over Node's HTTP within limits.
-import type { ClientRequest, Agent as HttpAgent, IncomingMessage } from "node:http";
-import type { Socket } from "node:net";
+import type { Agent as HttpAgent } from "node:http";
 import { setImmediate } from "node:timers";
 import { isLoopbackHost } from "../../core/address.js";
-import { HookproofError } from "../../core/errors.js";
-import { headerPairs } from "../../core/headers.js";
+import type { HookproofError } from "../../core/errors.js";
 import { checkOptions, type OptionNames } from "../../core/options.js";
 import {
   asUnsent,
@@ -13,30 +11,12 @@ import {
   type Transport,
   type TransportOptions,
   type TransportRequest,
-  type TransportResponse,
 } from "../transport.js";
-import { boundTunnels, endTunnel, tooMuchAhead, watchBytesAhead } from "./bytes-ahead.js";
-import {
-  isAuthenticated,
-  isEncrypted,
-  keptAgents,
-  loadedHttp,
-  loadHttp,
-  noteConnection,
-  noteKeepAlive,
-  unkeptAgents,
-} from "./connections.js";
+import { boundTunnels } from "./bytes-ahead.js";
+import { keptAgents, loadedHttp, loadHttp, unkeptAgents } from "./connections.js";
+import { isOver, runExchange, type Target } from "./exchange.js";
 import { guardedLookup, type Resolve } from "./guarded-lookup.js";
-import {
-  aborted,
-  isConnectionLost,
-  limitAhead,
-  nodeCode,
-  proxyFailed,
-  refusedStatus,
-  timedOut,
-  transportError,
-} from "./transport-errors.js";
+import { aborted, timedOut } from "./transport-errors.js";
 
 /** Whether header lines are sent as they are, one name standing twice included. */
 export const KEEPS_HEADER_LINES: boolean = true;
@@ -143,19 +123,7 @@ function nextTurn(): Promise<void> {
   return turn;
 }
 
-/** Where a request goes, by its URL as it was parsed: the text may begin with blanks or capitals. */
-interface Target {
-  readonly url: string;
-  readonly protocol: "http:" | "https:";
-  /** Without brackets. */
-  readonly host: string;
-  readonly isLoopback: boolean;
-  readonly port: string;
-  readonly path: string;
-  /** Host and port as the `Host` header has them. */
-  readonly authority: string;
-}
-
+/** By its URL as it was parsed: the text may begin with blanks or capitals. */
 function targetOf(url: string): Target {
   const { protocol, hostname, port, pathname, search, host: authority } = new URL(url);
   if (protocol !== "http:" && protocol !== "https:") throw new TypeError("url must be http or https");
@@ -172,173 +140,8 @@ function headerLines(request: TransportRequest, host: string): string[] {
   return lines;
 }
 
-function isOver(endsAt: number): boolean {
-  return performance.now() >= endsAt;
-}
-
 /** The error of a request that is not sent, or not once more, as its time is over. */
 function tooLate({ timeoutMs }: TransportRequest, sentBefore: boolean): HookproofError {
   const error = timedOut("complete answer", timeoutMs);
   return sentBefore ? error : asUnsent(error);
-}
-
-interface ExchangeBounds {
-  readonly target: Target;
-  readonly connectTimeoutMs: number;
-  /** When the time is over, by `performance.now()`. */
-  readonly endsAt: number;
-  readonly agent: object;
-  /** The agent goes through a proxy. */
-  readonly proxied: boolean;
-  /** An earlier copy of the request may have reached the host. */
-  readonly sentBefore: boolean;
-}
-
-function runExchange(
-  req: ClientRequest,
-  request: TransportRequest,
-  { target, connectTimeoutMs, endsAt, agent, proxied, sentBefore }: ExchangeBounds,
-): Promise<TransportResponse | { stale: HookproofError }> {
-  const { url } = request;
-  const overTls = target.protocol === "https:";
-  return new Promise((resolve, reject) => {
-    let connectTimer: NodeJS.Timeout | undefined;
-    let unwatch: (() => void) | undefined;
-    /** Something came back: the request has arrived, and must not be sent again. */
-    let answered = false;
-    /** Ends the exchange with the answer whose header section is whole, and whose body is not. */
-    let endAnswer: ((bodyError: HookproofError) => void) | undefined;
-    /** Whether there is a connection to the host itself, or one is being made; what the agent shows decides. */
-    let isOwn = req.reusedSocket || !proxied;
-    /** Whether something of the request may have reached the host. */
-    let isSent = req.reusedSocket || sentBefore;
-    const late = () => fail(timedOut("complete answer", request.timeoutMs));
-    const totalTimer = setTimeout(late, Math.ceil(endsAt - performance.now()));
-    const onAbort = () => fail(aborted());
-
-    function settle(): void {
-      clearTimeout(totalTimer);
-      clearTimeout(connectTimer);
-      unwatch?.();
-      request.signal?.removeEventListener("abort", onAbort);
-    }
-    function fail(error: Error): void {
-      settle();
-      req.destroy();
-      endTunnel(req);
-      const mapped = explained(error);
-      if (endAnswer) endAnswer(mapped);
-      else if (req.reusedSocket && !answered && isConnectionLost(error)) resolve({ stale: mapped });
-      else reject(isSent ? mapped : asUnsent(mapped));
-    }
-    function explained(error: Error): HookproofError {
-      // Before the tunnel is open, every failure is the proxy's, whatever it looks like.
-      if (!isOwn && !isDecided(error)) return proxyFailed(url, `could not be used (${nodeCode(error)})`);
-      return transportError(error, url, proxied);
-    }
-
-    function unusable(status: number, socket: Socket): HookproofError | undefined {
-      return overTls && !isEncrypted(socket)
-        ? proxyFailed(url, `answered ${status}`)
-        : refusedStatus(status, url);
-    }
-
-    request.signal?.addEventListener("abort", onAbort, { once: true });
-    req.on("error", fail);
-    const onSocket = (socket: Socket) => {
-      isOwn = !overTls || isEncrypted(socket);
-      // Nothing is written yet. A connection that cannot be written to has a proxy's refusal, which is read first.
-      if (!isOwn && socket.writable) return fail(proxyFailed(url, "gave a connection without TLS"));
-      // Through a tunnel, only the TLS handshake is missing.
-      if (!socket.connecting && !("secureConnecting" in socket && socket.secureConnecting)) {
-        isSent ||= isOwn;
-        return;
-      }
-      connectTimer = setTimeout(() => fail(timedOut("connection", connectTimeoutMs)), connectTimeoutMs);
-      const ready = "encrypted" in socket ? "secureConnect" : "connect";
-      socket.once(ready, () => {
-        clearTimeout(connectTimer);
-        // A process that was stopped sees its connection first, and only then that the time is over.
-        if (isOver(endsAt)) return late();
-        isSent = true;
-        noteConnection(socket, agent);
-      });
-    };
-
-    req.on("socket", (socket) => {
-      unwatch = watchBytesAhead(socket, () => fail(tooMuchAhead()));
-      if (!req.reusedSocket) onSocket(socket);
-    });
-    const countAhead = limitAhead();
-    req.on("information", ({ rawHeaders }) => {
-      answered = true;
-      const tooMuch = countAhead(rawHeaders.join("").length);
-      if (tooMuch) fail(tooMuch);
-    });
-    req.on("upgrade", (_res, stream) => {
-      const socket = stream as Socket;
-      socket.destroy();
-      fail(unusable(101, socket) as HookproofError);
-    });
-    req.on("response", (res) => {
-      answered = true;
-      unwatch?.();
-      const { statusCode: status = 0, socket } = res;
-      const refusal = unusable(status, socket);
-      if (status === 407) isSent = sentBefore;
-      if (refusal) return fail(refusal);
-      const headers = headerPairs(res.rawHeaders);
-      noteKeepAlive(socket, headers);
-      const authenticated = isAuthenticated(socket, agent, target.isLoopback);
-      const answer = { status, headers, authenticated };
-      const read = readUpTo(res, request.maxResponseBytes, fail, (body, truncated) => {
-        settle();
-        resolve({ ...answer, body, truncated });
-      });
-      endAnswer = (bodyError) => resolve({ ...answer, body: read(), truncated: true, bodyError });
-    });
-    req.end(request.body);
-  });
-}
-
-/** Whether an error itself shows its cause: an abort, a refused address, a proxy's answer. */
-function isDecided(error: Error): boolean {
-  return error instanceof HookproofError && error.code !== "TIMED_OUT" && error.code !== "RESPONSE_INVALID";
-}
-
-/** Reads a body; gives a function for what came of it so far. */
-function readUpTo(
-  res: IncomingMessage,
-  limit: number,
-  fail: (error: Error) => void,
-  done: (body: Uint8Array, truncated: boolean) => void,
-): () => Uint8Array {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  let finished = false;
-  const read = () => {
-    const [only] = chunks;
-    const whole = only && chunks.length === 1 ? only : Buffer.concat(chunks);
-    return length > limit ? whole.subarray(0, limit) : whole;
-  };
-  const finish = (truncated: boolean) => {
-    if (finished) return;
-    finished = true;
-    done(read(), truncated);
-  };
-  res.on("data", (chunk: Buffer) => {
-    if (finished) return;
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length <= limit) return;
-    finish(true);
-    res.destroy();
-  });
-  res.on("end", () => finish(false));
-  res.on("error", (error) => {
-    if (finished) return;
-    finished = true;
-    fail(error);
-  });
-  return read;
 }
