@@ -120,10 +120,11 @@ function hashOf(integrity) {
 export function licencesOf(packages) {
   return packages
     .filter(({ folder }) => folder.includes("node_modules"))
-    .map(({ name, version, folder }) => {
+    .map(({ name, version, license, folder }) => {
       const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-      if (file === undefined) throw new Error(`${folder} has no licence`);
-      return `${name} ${version}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
+      // Some name their licence in the manifest alone.
+      const text = file === undefined ? license : readFileSync(join(folder, file), "utf8").trim();
+      return `${name} ${version}\n\n${text}\n`;
     })
     .join("\n");
 }

@@ -18,7 +18,7 @@ const ADDED = {
   ],
   // The packed packages, installed and compiled as their users do.
   packages: [
-    "test/packaging/{bill,commonjs,first-pages,global,image-context,install,release}.test.ts",
+    "test/packaging/{bill,commonjs,first-pages,global,image-context,install,release,weight}.test.ts",
     "test/types/{consumers,guides}.test.ts",
     "test/image/kubernetes.test.ts",
   ],

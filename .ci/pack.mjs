@@ -1,8 +1,9 @@
 // @ts-check
 // Packs the three packages as they are published:
 //   node .ci/pack.mjs --repository https://github.com/<owner>/<name> --tag v<version> --out <folder>
-// Beside what `npm pack` does: the manifests name the repository and hold nothing that is only for development, and
-// every relative link of a page becomes one into the repository at that tag, so that it works wherever it is read.
+// Unlike those of `npm pack`, the manifests name the repository and hold nothing that is only for development, and every
+// relative link of a page becomes one into the repository at that tag, so that it works wherever it is read. Without a
+// repository (`npm run pack`, from a clone) links stay as they are.
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,8 +16,9 @@ const { values } = parseArgs({
   options: { repository: { type: "string" }, tag: { type: "string" }, out: { type: "string" } },
 });
 const { repository = "", tag = "", out = "" } = values;
-if (!/^https:\/\/github\.com\/[\w.-]+\/[\w.-]+$/.test(repository))
+if (repository !== "" && !/^https:\/\/github\.com\/[\w.-]+\/[\w.-]+$/.test(repository))
   throw new Error("--repository must be https://github.com/<owner>/<name>");
+if (repository === "" && tag !== "") throw new Error("--tag needs --repository");
 if (out === "") throw new Error("--out is missing: a folder for the tarballs");
 mkdirSync(out, { recursive: true });
 
@@ -31,13 +33,14 @@ try {
 function pack(folder) {
   const from = join(ROOT, folder);
   const manifest = JSON.parse(readFileSync(join(from, "package.json"), "utf8"));
-  if (tag !== `v${manifest.version}`)
+  if (repository !== "" && tag !== `v${manifest.version}`)
     throw new Error(`--tag is ${tag}, but ${manifest.name} has version ${manifest.version}`);
   const to = join(stage, manifest.name);
   const [{ files }] = npmPack(from, "--dry-run");
   for (const { path } of files) {
     mkdirSync(dirname(join(to, path)), { recursive: true });
-    if (path.endsWith(".md")) writeFileSync(join(to, path), withAbsoluteLinks(folder, path));
+    if (repository !== "" && path.endsWith(".md"))
+      writeFileSync(join(to, path), withAbsoluteLinks(folder, path));
     else cpSync(join(from, path), join(to, path));
   }
   writeFileSync(join(to, "package.json"), `${JSON.stringify(published(manifest, folder), null, 2)}\n`);
@@ -58,6 +61,7 @@ function npmPack(folder, ...more) {
  * @param {string} folder
  */
 function published({ scripts, devDependencies, workspaces, overrides, ...manifest }, folder) {
+  if (repository === "") return manifest;
   return {
     ...manifest,
     repository: {

@@ -13,18 +13,8 @@ const COMMON_FROM = 11;
 const NETWORK = /\/node_modules\/jose\/|\/src\/(?:http|jwks|key-store|node|observe|receiver|sqlite)\//;
 /** What finds a mistake, which every scheme's own diagnosis loads when there is one. */
 const DIAGNOSIS = /\/src\/doctor\/(?:diagnose|texts)\//;
-// Loaded when they are called for; `selfsigned` is the service's, and no command asks it for a certificate.
-const NOT_BUNDLED = [
-  "@peculiar/x509",
-  "aws4fetch",
-  "hookproof-service",
-  "https-proxy-agent",
-  "libsql",
-  "open",
-  "pg",
-  "prom-client",
-  "selfsigned",
-];
+// Loaded when they are called for: the service with its API, and a driver that the user installs.
+const NOT_BUNDLED = ["hookproof-service", "pg"];
 
 /** Of yargs only its parser: its door for helpers brings tables of widths, translations and a process of their own. */
 const yargsParser: Plugin = {
@@ -36,6 +26,17 @@ const yargsParser: Plugin = {
     if (id !== "\0yargs/helpers") return null;
     const parser = await this.resolve("yargs-parser", fileURLToPath(import.meta.resolve("yargs")));
     return `export { default as Parser } from ${JSON.stringify(parser?.id)};`;
+  },
+};
+
+/** A way for proxies of Kerberos to ask who calls, which the command does not offer; it would want a compiled package. */
+const noKerberos: Plugin = {
+  name: "no-kerberos",
+  resolveId(id) {
+    return id === "proxy-agent-negotiate" ? `\0${id}` : null;
+  },
+  load(id) {
+    return id === "\0proxy-agent-negotiate" ? "export const createNegotiateAuth = undefined;" : null;
   },
 };
 
@@ -105,7 +106,7 @@ export default defineConfig({
   // What `includeDependenciesRecursively` below demands.
   preserveEntrySignatures: "allow-extension",
   resolve: { conditionNames: ["source", "node"] },
-  plugins: [yargsParser, tables, named, pages],
+  plugins: [yargsParser, noKerberos, tables, named, pages],
   // A package is loaded later in one place and at once in another, where a command has loaded it anyway.
   checks: { ineffectiveDynamicImport: false },
   output: {

@@ -29,17 +29,17 @@ const publicEntries = Object.keys(manifest("").exports ?? {})
   .filter((entry) => entry !== "./package.json")
   .map((entry) => entry.replace(/^\./, "hookproof"));
 
-/** A workspace imports what it names as a dependency, and of the library only its public entries. */
+/** What a workspace names for its development and does not import: programs, types, and what its pages are made of. */
+const TOOLS = /^(?:@types\/.*|esbuild|openapi-explorer|openapi-typescript|preact|hookproof)$/;
+
+/** A workspace imports what it names, as a dependency or as part of its bundle, and of the library only its public entries. */
 function rightsOf(folder: string): string[] {
-  const { dependencies = {}, peerDependencies = {} } = manifest(folder);
-  const named = Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => name !== "hookproof");
-  return [...named, ...publicEntries];
+  const { dependencies = {}, devDependencies = {}, peerDependencies = {} } = manifest(folder);
+  const named = Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies });
+  return [...named.filter((name) => !TOOLS.test(name)), ...publicEntries];
 }
 
-/** What the bundle of the command line has in it, so that nobody installs it. */
-const BUNDLED = ["@modelcontextprotocol/sdk"];
-
-const rights: PackageRights = { service: rightsOf("service/"), cli: [...rightsOf("cli/"), ...BUNDLED] };
+const rights: PackageRights = { service: rightsOf("service/"), cli: rightsOf("cli/") };
 
 function filesIn(folder: string): SourceFile[] {
   const url = new URL(`${folder}/`, root);
@@ -120,7 +120,7 @@ describe("the house as it stands", () => {
     expect(loose.length, loose.join(", ")).toBeLessThanOrEqual(12);
   });
 
-  it("gives the library three runtime dependencies, and express and yargs to the packages they belong to", () => {
+  it("gives the library three runtime dependencies, and express and yargs to the bundles they belong to", () => {
     expect(Object.keys(manifest("").dependencies ?? {}).sort()).toEqual(["@noble/hashes", "jose", "uuid"]);
     expect(rights.service).toContain("express");
     expect(rights.cli).toContain("yargs");

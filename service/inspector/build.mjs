@@ -1,7 +1,7 @@
 // Builds the pages of the inspector and of an outbox, and what the service's own pages load, into static files that ship with the package.
-import { cp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { build } from "esbuild";
 import { BILL, billOf, licencesOf, packagesIn } from "../../bill-of-materials.mjs";
 
@@ -54,15 +54,18 @@ const { metafile } = await build({
 addModules(metafile);
 await cp(`${here}/icon.svg`, `${pages}/icon.svg`);
 
-const ofServer = join(service, "dist/metafile-esm.json");
-addModules(JSON.parse(await readFile(ofServer, "utf8")));
+const ofServer = join(service, "dist/modules.json");
+parts.push(...JSON.parse(await readFile(ofServer, "utf8")));
 await rm(ofServer);
-// One file that its authors have bundled; service/tsup.config.ts copies it.
-const viewer = "openapi-explorer/dist/browser/openapi-explorer.min.js";
-parts.push({
-  file: "reference/openapi-explorer.min.js",
-  module: createRequire(import.meta.url).resolve(viewer),
-});
+// The viewer of the API reference is one file that its authors have bundled. It goes with the package, with its licence.
+const viewer = createRequire(import.meta.url).resolve(
+  "openapi-explorer/dist/browser/openapi-explorer.min.js",
+);
+const reference = join(service, "reference");
+await mkdir(reference, { recursive: true });
+await cp(viewer, join(reference, "openapi-explorer.min.js"));
+await cp(join(dirname(viewer), "../../LICENSE"), join(reference, "LICENSE"));
+parts.push({ file: "reference/openapi-explorer.min.js", module: viewer });
 const packages = packagesIn(parts, service);
 await writeFile(join(service, "dist", BILL), billOf(service, packages));
 await writeFile(join(service, "dist/LICENSES.txt"), licencesOf(packages));

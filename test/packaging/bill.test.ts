@@ -118,19 +118,16 @@ describe("each tarball names what it has in it", () => {
     expect(named(bills["hookproof-cli"] as Bill)).toEqual([...new Set(expected)]);
   }, 120_000);
 
-  it("the service names what its pages have, and the viewer of its reference", async () => {
+  it("the service names what the maps of its sources do, what its pages have, and the viewer of its reference", async () => {
     const where = join(folder, "service");
-    run(
-      join(root, "service"),
-      bin("tsup/dist/cli-default.js"),
-      "--sourcemap",
-      "--no-clean",
-      "--out-dir",
-      where,
-    );
-    expect(packagesOfMaps(mapsIn(where))).toEqual([]);
-    const viewer = expect.stringMatching(/^openapi-explorer@/);
-    expect(named(bills["hookproof-service"] as Bill)).toEqual([viewer, ...(await packagesOfPages())]);
+    run(join(root, "service"), bin("rolldown/bin/cli.mjs"), "-c", "rolldown.config.ts", "-s", "-d", where);
+    const viewer = JSON.parse(
+      readFileSync(join(root, "node_modules/openapi-explorer/package.json"), "utf8"),
+    ) as Component;
+    const others = [...(await packagesOfPages()), `${viewer.name}@${viewer.version}`];
+    const expected = [...packagesOfMaps(mapsIn(where)), ...others].sort();
+    expect(expected).toEqual(expect.arrayContaining([expect.stringMatching(/^express@/)]));
+    expect(named(bills["hookproof-service"] as Bill)).toEqual([...new Set(expected)]);
   }, 120_000);
 
   it("and brings their licences", () => {

@@ -122,7 +122,9 @@ async function openFile(file: string, create: boolean): Promise<OpenOutbox> {
       `${file}${link} is a link, and SQLite would write to its end.`,
       { hint: "Look at who put it there, and remove it." },
     );
-  const open = () => openedFile(file, () => openSqlite(path, { from: import.meta.url }));
+  // The driver for a Node without one of its own comes with the service, once for both.
+  const from = createRequire(import.meta.url).resolve("hookproof-service/package.json");
+  const open = () => openedFile(file, () => openSqlite(path, { from }));
   if (isThere) {
     refuseOtherFile(file);
     requireOutbox(open, file, create);

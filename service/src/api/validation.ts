@@ -1,6 +1,6 @@
 // Checks values by the schemas of the document, and completes them.
-import { createRequire } from "node:module";
-import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
 import { ApiError, type FieldViolation } from "./errors.js";
 import { camelCase } from "./lenient-body.js";
 import type { components } from "./openapi.js";
@@ -23,12 +23,10 @@ let completing: Ajv2020 | undefined;
 const compiled = new WeakMap<Schema, ValidateFunction>();
 const completers = new Map<string, ValidateFunction>();
 
-/** Loads the validator's hundred files when something is checked first: a listener alone never does. */
+/** Made when something is checked first: a listener alone never does. */
 function validator(more: { useDefaults?: boolean } = {}): Ajv2020 {
-  const require = createRequire(import.meta.url);
-  const { Ajv2020 } = require("ajv/dist/2020.js") as typeof import("ajv/dist/2020.js");
   const ajv = new Ajv2020({ ...options, ...more });
-  (require("ajv-formats") as (ajv: Ajv2020) => void)(ajv);
+  addFormats.default(ajv);
   const { validate } = ajv.formats["date-time"] as { validate: (text: string) => boolean };
   // RFC 3339 has leap seconds, which no clock here can show: a secret that ends in one would never end.
   ajv.addFormat("date-time", (text: string) => validate(text) && !Number.isNaN(Date.parse(text)));
