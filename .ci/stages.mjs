@@ -61,7 +61,7 @@ await runStages({
     { name: "lint", command: "npm run check:lint", after: ["install"], takes: 1 },
     {
       name: "stranger: demo",
-      command: "npm ci && npm run demo -- --exit",
+      command: "npm ci && npm run demo -- --exit && npm run pack",
       as: home,
       after: ["install"],
       takes: 1,

@@ -28,8 +28,23 @@ const inLanguage = (language: string) => blocks.filter((block) => block.language
 
 describe("every code block of a page is compiled, run or read", () => {
   it("in a language that something reads", () => {
-    // ts: test/types/doc-examples.test.ts; mjs: test/packaging/first-pages.test.ts; cjs: test/packaging/commonjs.test.ts; console: transcripts.test.ts; sql: test/outbox/postgres-*.test.ts; java: test/examples/local-service.test.ts; the others are below. A diagram has no language.
-    const read = ["", "ts", "mjs", "cjs", "console", "sql", "sh", "json", "yaml", "js", "python", "java"];
+    // ts: test/types/doc-examples.test.ts; mjs: test/packaging/first-pages.test.ts; cjs: test/packaging/commonjs.test.ts; console: transcripts.test.ts; sql: test/outbox/postgres-*.test.ts; java: test/examples/local-service.test.ts; php, go: first-webhook.test.ts; the others are below. A diagram has no language.
+    const read = [
+      "",
+      "ts",
+      "mjs",
+      "cjs",
+      "console",
+      "sql",
+      "sh",
+      "json",
+      "yaml",
+      "js",
+      "python",
+      "java",
+      "php",
+      "go",
+    ];
     expect(blocks.filter(({ language }) => !read.includes(language))).toEqual([]);
   });
 
