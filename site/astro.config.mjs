@@ -1,6 +1,6 @@
 import starlight from "@astrojs/starlight";
 import { defineConfig } from "astro/config";
-import { groupsOfPages } from "./pages.mjs";
+import { groupsOfMenu } from "./pages.mjs";
 import { settings } from "./settings.mjs";
 
 const { base, origin, repository } = settings();
@@ -23,7 +23,7 @@ export default defineConfig({
         Search: "./src/parts/Search.astro",
       },
       social: repository ? [{ icon: "github", label: "Repository", href: repository }] : [],
-      sidebar: groupsOfPages().map(({ label, pages }) => ({
+      sidebar: groupsOfMenu().map(({ label, pages }) => ({
         label,
         items: pages.map(({ id, title }) => ({ label: title, link: `/${id}/` })),
       })),

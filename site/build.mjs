@@ -45,5 +45,9 @@ function newEnough() {
   if (major > 22 || (major === 22 && minor >= 12)) return process.execPath;
   const other = join(ROOT, "test/runtimes/node_modules/node-24/bin/node");
   if (existsSync(other)) return other;
-  throw new Error(`The site is built with Node 22.12 or later; this is ${process.version}.`);
+  console.error(
+    `The site is built by Astro, which needs Node 22.12 or later; this is ${process.version}.\n` +
+      "Install such a Node, or bring one for this folder alone: npm ci --prefix test/runtimes --ignore-scripts",
+  );
+  process.exit(1);
 }

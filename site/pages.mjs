@@ -24,6 +24,14 @@ export function groupsOfPages() {
   });
 }
 
+/** The heading of docs/README.md whose pages are in neither menu nor search: one page lists them. */
+export const EVIDENCE = "Evidence";
+
+/** The groups that the menu has. */
+export function groupsOfMenu() {
+  return groupsOfPages().filter(({ label }) => label !== EVIDENCE);
+}
+
 /** Every page by its file; those that the index leaves out, such as the changelog, stand last. */
 export function allPages() {
   const listed = groupsOfPages().flatMap(({ pages }) => pages);

@@ -1,6 +1,6 @@
 import { defineCollection } from "astro:content";
 import { docsSchema } from "@astrojs/starlight/schema";
-import { allPages, summaryOf, withSiteLinks } from "../pages.mjs";
+import { allPages, EVIDENCE, groupsOfPages, summaryOf, withSiteLinks } from "../pages.mjs";
 import { settings } from "../settings.mjs";
 
 /** What stands for the end of a line in `data-code`. */
@@ -11,15 +11,22 @@ async function load({ store, parseData, renderMarkdown }) {
   store.clear();
   const { base, files, edit } = settings();
   const pages = allPages();
+  const evidence = groupsOfPages().find(({ label }) => label === EVIDENCE)?.pages ?? [];
+  const unsearched = new Set(evidence.map((page) => page.file));
   for (const page of pages.values()) {
     const { id, title, file } = page;
     const data = await parseData({
       id,
-      data: { title, description: summaryOf(page), editUrl: edit ? `${edit}/${file}` : false },
+      data: {
+        title,
+        description: summaryOf(page),
+        editUrl: edit ? `${edit}/${file}` : false,
+        pagefind: !unsearched.has(file),
+      },
     });
     const body = withSiteLinks(page, pages, { base, files });
     const { html, metadata } = await renderMarkdown(body);
-    const shown = withCommandsToCopy(inScrollingBoxes(readAloud(withoutBareLinks(html))));
+    const shown = inTerminalColours(withCommandsToCopy(inScrollingBoxes(readAloud(withoutBareLinks(html)))));
     store.set({ id, data, body, rendered: { html: inSearch(id, shown), metadata } });
   }
 }
@@ -46,6 +53,30 @@ function inScrollingBoxes(html) {
   return html
     .replace(/<(?:table|pre)[ >]/g, '<div class="scroll">$&')
     .replace(/<\/(?:table|pre)>/g, "$&</div>");
+}
+
+/**
+ * What a command prints, in a terminal's colours: what went well, what did not, and what to type next. The command itself
+ * keeps those of the shell.
+ */
+function inTerminalColours(html) {
+  return html.replace(/<pre data-language="console">[\s\S]*?<\/pre>/g, (block) => {
+    let isCommand = false;
+    return block.replace(
+      /(<div class="ec-line"><div class="code">)(.*?)(<\/div><\/div>)/gs,
+      (line, open, marked, close) => {
+        const text = marked.replace(/<[^>]+>/g, "");
+        isCommand = text.startsWith("$ ") || isCommand;
+        if (isCommand) {
+          isCommand = text.trimEnd().endsWith("\\");
+          return line;
+        }
+        const kind = /^\s*(?:\d\d:\d\d:\d\d\s+)?(✔|✖|error\[|next:)/.exec(text)?.[1];
+        const name = { "✔": "well", "✖": "badly", "error[": "badly", "next:": "next" }[kind] ?? "said";
+        return `${open}<span class="${name}">${text}</span>${close}`;
+      },
+    );
+  });
 }
 
 /** The copy button of a transcript gives its commands, without the prompts and what they print. */

@@ -64,6 +64,27 @@ describeSite("the site", () => {
       await context.close();
     });
 
+    it("the menu shows where one is, and on a phone no button lies on code", async () => {
+      const { page, context } = await openPage(browser(), `${site.url}guides/local-service/`);
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.goto(`${site.url}guides/local-service/`);
+      const place =
+        "document.querySelector('#starlight__sidebar a[aria-current=page]').getBoundingClientRect().top";
+      await expect.poll(() => page.evaluate<number>(place)).toBeLessThan(700);
+      expect(await page.evaluate<number>(place)).toBeGreaterThan(0);
+      await page.setViewportSize({ width: 390, height: 800 });
+      const covered = `[...document.querySelectorAll("figure")].filter((figure) => {
+        const button = figure.querySelector(".copy button")?.getBoundingClientRect();
+        const code = figure.querySelector("pre")?.getBoundingClientRect();
+        return button && code && button.top < code.bottom - 1 && button.bottom > code.top + 1;
+      }).length`;
+      expect(await page.evaluate<number>('document.querySelectorAll(".copy button").length')).toBeGreaterThan(
+        3,
+      );
+      expect(await page.evaluate<number>(covered)).toBe(0);
+      await context.close();
+    });
+
     it("the search finds an error code by keyboard, and leads to its heading", async () => {
       const { page, context, offences } = await openPage(browser(), `${site.url}guides/outbox/`);
       await page.keyboard.press("/");

@@ -64,6 +64,39 @@ describeSite("the site as it is built", () => {
     expect(codes.map(([, code = ""]) => unescaped(code))).toContain(copied);
   });
 
+  it("has in its menu what people do, and of the evidence one page, which the search leaves out", () => {
+    const html = site.pages.get("guides/outbox/") ?? "";
+    const [menu = ""] = /<sl-sidebar-pane[\s\S]*?<\/sl-sidebar-pane>/.exec(html) ?? [];
+    const jobs = ["Send", "Keep until delivered", "Receive", "Find out why", "Test", "Run"];
+    const groups = [...menu.matchAll(/<summary[\s\S]*?<\/summary>/g)].map(([one]) =>
+      one.replace(/<[^>]+>/g, "").trim(),
+    );
+    expect(groups).toEqual(["Start", ...jobs, "Reference", "Behind it"]);
+    expect(menu).toContain(`href="${BASE}evidence/"`);
+    const evidence = [
+      "performance",
+      "decisions",
+      "simulation",
+      "mutation",
+      "proof",
+      "advice",
+      "doors",
+      "soak",
+    ];
+    for (const name of [...evidence, "service-conformance"]) {
+      expect(menu, name).not.toContain(`href="${BASE}${name}/"`);
+      expect(site.pages.get(`${name}/`), name).not.toContain("data-pagefind-body");
+    }
+    expect(html).toContain("data-pagefind-body");
+  });
+
+  it("shows what a command prints in a terminal's colours", () => {
+    const html = site.pages.get("guides/quick-start/") ?? "";
+    expect(html).toContain('<span class="well">✔ 200');
+    expect(html).toContain('<span class="next">next:');
+    expect(html).not.toContain('<span class="said">$ ');
+  });
+
   it("asks nothing of another host", () => {
     for (const [address, html] of site.pages) {
       const loaded = [...html.matchAll(/<(?:script|link|img|iframe|source)[^>]+(?:src|href)="([^"]*)"/g)];
