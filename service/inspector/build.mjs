@@ -54,8 +54,8 @@ const { metafile } = await build({
 addModules(metafile);
 await cp(`${here}/icon.svg`, `${pages}/icon.svg`);
 
-const ofServer = join(service, "dist/modules.json");
-parts.push(...JSON.parse(await readFile(ofServer, "utf8")));
+const ofServer = join(service, "dist/metafile-esm.json");
+addModules(JSON.parse(await readFile(ofServer, "utf8")));
 await rm(ofServer);
 // The viewer of the API reference is one file that its authors have bundled. It goes with the package, with its licence.
 const viewer = createRequire(import.meta.url).resolve(
