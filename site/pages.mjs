@@ -32,7 +32,7 @@ export function groupsOfMenu() {
   return groupsOfPages().filter(({ label }) => label !== EVIDENCE);
 }
 
-/** Every page by its file; those that the index leaves out, such as the changelog, stand last. */
+/** Every page by its file, and the parts of a long one by their anchor too; those that the index leaves out, such as the changelog, stand last. */
 export function allPages() {
   const listed = groupsOfPages().flatMap(({ pages }) => pages);
   const others = [
@@ -41,7 +41,54 @@ export function allPages() {
   ]
     .filter((file) => file.endsWith(".md") && file !== "README.md")
     .map(pageOf);
-  return new Map([...listed, ...others].map((page) => [page.file, page]).reverse());
+  return new Map(
+    [...listed, ...others].flatMap((page) => inParts(page).map((one) => [one.key, one])).reverse(),
+  );
+}
+
+/** Pages that are long because they list everything: each command, language and code gets a page of its own. */
+const LONG = new Map([
+  ["docs/cli.md", 2],
+  ["docs/snippets.md", 2],
+  ["docs/errors.md", 3],
+]);
+
+/** The page, and where it is a long one the pages of its parts, to which it then leads. */
+function inParts(page) {
+  const level = LONG.get(page.file);
+  if (level === undefined) return [{ ...page, key: page.file }];
+  const mark = `${"#".repeat(level)} `;
+  const fences = /^```[\s\S]*?^```$/gm;
+  const inCode = [...page.text.matchAll(fences)].map(({ index, 0: { length } }) => [index, index + length]);
+  const starts = [...page.text.matchAll(/^#{1,3} .*$/gm)].filter(
+    ({ index }) => !inCode.some(([from, to]) => index > from && index < to),
+  );
+  const parts = [];
+  let overview = page.text.slice(0, starts[0]?.index);
+  // A list of the parts that leads to headings of this page would lead nowhere.
+  overview = overview.replace(/^- \[[^\]]*\]\(#.*\)\n/gm, "");
+  for (const [place, start] of starts.entries()) {
+    const rest = page.text.slice(start.index, starts[place + 1]?.index);
+    if (start[0].startsWith(mark)) {
+      const heading = start[0].slice(mark.length);
+      const title = plain(heading);
+      const key = `${page.file}#${anchorOf(title)}`;
+      const text = `\n[${page.title}](${posix.basename(page.file)})\n${rest.slice(start[0].length)}`;
+      parts.push({ ...page, key, title, text, id: `${page.id}/${anchorOf(title)}` });
+      overview += `- [${heading}](#${anchorOf(title)})\n`;
+    } else if (start[0].lastIndexOf("#", level) >= level) {
+      parts.at(-1).text += rest; // a smaller heading of the part
+    } else overview += `\n${rest.trimEnd()}\n\n`;
+  }
+  return [{ ...page, key: page.file, text: overview }, ...parts];
+}
+
+/** The anchor that a heading has, as code hosts and the site make it. */
+function anchorOf(title) {
+  return title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .replaceAll(" ", "-");
 }
 
 function linkedPages(from, text) {
@@ -79,8 +126,11 @@ export function withSiteLinks({ file, text }, pages, { base, files }) {
   return text.replace(CODE_OR_LINK, replaced);
 
   function replaced(link, image, words, target) {
-    if (target === undefined || /^(?:[a-z]+:|#)/.test(target)) return link;
+    if (target === undefined || /^[a-z]+:/.test(target)) return link;
     const [path, anchor] = target.split("#");
+    const part = pages.get(`${path === "" ? file : posix.join(posix.dirname(file), path)}#${anchor}`);
+    if (part) return `[${words}](${base}${part.id}/)`;
+    if (path === "") return link;
     const place = posix.join(posix.dirname(file), path);
     if (image) return `![${words}](${base}${place.replace(/^docs\//, "")})`;
     const page = /^(?:docs\/)?README\.md$/.test(place) ? { id: "" } : pages.get(place);

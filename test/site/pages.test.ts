@@ -23,6 +23,14 @@ describeSite("the site as it is built", () => {
     expect(addresses.filter((address) => !site.pages.has(address))).toEqual([]);
   });
 
+  it("has a page for each command, language and code", () => {
+    for (const page of ["cli/send/", "cli/keys-rotate/", "snippets/python/", "errors/signature_mismatch/"])
+      expect(site.pages.has(page), page).toBe(true);
+    expect(site.pages.get("cli/send/")).toContain(`href="${BASE}cli/"`);
+    expect(site.pages.get("cli/")).toContain(`href="${BASE}cli/send/"`);
+    expect(site.pages.get("cli/")?.length).toBeLessThan(150_000);
+  });
+
   it("has no link, picture or script that leads nowhere, and no anchor without its heading", () => {
     const broken: string[] = [];
     let checked = 0;
