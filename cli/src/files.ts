@@ -4,6 +4,7 @@ import {
   chmodSync,
   closeSync,
   constants,
+  createReadStream,
   fstatSync,
   lstatSync,
   mkdirSync,
@@ -14,12 +15,12 @@ import {
   type Stats,
   statSync,
 } from "node:fs";
-import { chmod, link, open, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, link, open, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { CliError, EXIT } from "./failure.js";
 import { textOf, withoutMark } from "./input/text.js";
-import { type Io, readStdin } from "./io.js";
+import type { Io } from "./io.js";
 import { isOnReadOnlyMount } from "./mounts.js";
 import { wordOf } from "./shell-word.js";
 
@@ -243,7 +244,20 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: "a part of the path is no folder",
   EISDIR: "it is a folder",
   EACCES: "this user may not",
+  EPERM: "this user may not",
+  EROFS: "its file system can only be read",
+  ELOOP: "its links lead in a circle",
+  ENAMETOOLONG: "its name is too long",
+  ENOSPC: "the disk is full",
+  ENXIO: "it is no file",
+  EIO: "the system failed to read it",
+  ERR_INVALID_ARG_VALUE: "its name has a character that no file has",
 };
+
+/** Whether a code is the system's word on a file. */
+export function isOfFile(code: string | undefined): boolean {
+  return Object.hasOwn(REASONS, code ?? "");
+}
 
 /** Why the system refused a file, in words; its own code where there are none. */
 export function reasonOf(error: unknown): string {
@@ -251,12 +265,46 @@ export function reasonOf(error: unknown): string {
   return REASONS[code ?? ""] ?? code ?? message ?? "unknown";
 }
 
+/** Nothing that is read here is larger; some files of a system never end. */
+const MOST_BYTES = 128 * 1024 * 1024;
+
 /** The bytes of a file, or a refusal that names the file. */
 export async function readBytes(path: string): Promise<Buffer> {
   try {
-    return await readFile(path);
+    return await bytesOf(createReadStream(path));
   } catch (error) {
-    throw unreadable(path, error);
+    throw error instanceof TooLarge ? tooLarge(path) : unreadable(path, error);
+  }
+}
+
+class TooLarge extends Error {}
+
+async function bytesOf(stream: AsyncIterable<unknown>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    const bytes = Buffer.from(chunk as Uint8Array);
+    length += bytes.length;
+    if (length > MOST_BYTES) throw new TooLarge();
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks);
+}
+
+function tooLarge(name: string): CliError {
+  return new CliError(
+    EXIT.setup,
+    "FILE_UNREADABLE",
+    `${name} cannot be read: it has more than ${MOST_BYTES / 1024 / 1024} MiB.`,
+  );
+}
+
+/** All of standard input. */
+async function readInput(io: Io): Promise<Buffer> {
+  try {
+    return await bytesOf(io.stdin);
+  } catch (error) {
+    throw error instanceof TooLarge ? tooLarge(STANDARD_INPUT) : error;
   }
 }
 
@@ -267,19 +315,30 @@ export async function readTextFile(path: string): Promise<string> {
 
 /** The text of a file, or of standard input where the file is `-`. */
 export async function readText(io: Io, path: string): Promise<string> {
-  return path === "-" ? textOf(await readStdin(io), STANDARD_INPUT) : readTextFile(path);
+  return path === "-" ? textOf(await readInput(io), STANDARD_INPUT) : readTextFile(path);
+}
+
+/** What begins a sequence of ASN.1, which every key in DER and PKCS#12 is. */
+const SEQUENCE = 0x30;
+
+/** The text of a file with a private key, or of standard input (`-`) where `io` is given; the key's bytes are given as base64. */
+export async function readKeyFile(path: string, io?: Io): Promise<string> {
+  const [name, bytes] =
+    io && path === "-" ? [STANDARD_INPUT, await readInput(io)] : [path, await readBytes(path)];
+  const isDer = bytes[0] === SEQUENCE && bytes.subarray(0, 8).some((byte) => byte < 9);
+  return isDer ? bytes.toString("base64") : textOf(bytes, name);
 }
 
 /** The bytes of JSON or of a request, in a file or standard input (`-`), without a byte order mark in front. */
 export async function readUnmarked(io: Io, path: string): Promise<Buffer> {
   return path === "-"
-    ? withoutMark(await readStdin(io), STANDARD_INPUT)
+    ? withoutMark(await readInput(io), STANDARD_INPUT)
     : withoutMark(await readBytes(path), path);
 }
 
 /** The bytes of a file or of standard input, whatever they are. */
 export function readAll(io: Io, path: string): Promise<Buffer> {
-  return path === "-" ? readStdin(io) : readBytes(path);
+  return path === "-" ? readInput(io) : readBytes(path);
 }
 
 const STANDARD_INPUT = "Standard input";

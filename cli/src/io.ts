@@ -27,13 +27,6 @@ export function hasPipedInput({ stdin }: Io): boolean {
   }
 }
 
-/** All of standard input as bytes. */
-export async function readStdin(io: Io): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of io.stdin) chunks.push(Buffer.from(chunk as Uint8Array));
-  return Buffer.concat(chunks);
-}
-
 /** Resolves when the signal fires. */
 export function stopped(stopSignal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

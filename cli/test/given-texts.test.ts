@@ -1,12 +1,16 @@
 // Texts that others gave are no more than texts: in a command to paste, as a name for plain HTTP, beside another key.
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { generateKey } from "hookproof/jwks";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { temporaryFolder } from "../../test/kit/temporary-folder.js";
 import { removalOf } from "../src/files.js";
 import { run } from "../src/main.js";
+import { connectionHint } from "../src/send/connection-hint.js";
 
 let folder: string;
 const path = (name: string) => join(folder, name);
@@ -113,4 +117,100 @@ it("an address of a service that is no URL is no file's name", async () => {
     2,
     expect.stringContaining('--base-url must be an http or https URL, not "localhost:4420"'),
   ]);
+});
+
+describe("data whose quotes a shell has changed", () => {
+  it.each([
+    "{type:user.offboarded,userId:u_1}",
+    "'{a:1}'",
+    '{\\"a\\":1}',
+    "'{\"a\":1}'",
+    "[a,b]",
+    "{ a : 1}",
+  ])("is named: %s", async (data) => {
+    const argv = ["send", LISTENER, "--secret-file", path("secret.txt"), "--dry-run", "--data", data];
+    expect(await outcome(argv)).toEqual([
+      2,
+      expect.stringMatching(/PAYLOAD_NOT_JSON.*Your shell has changed the quotes/s),
+    ]);
+  });
+  it.each(['{"a":1', "text", '{"a" 1}', "[1,]", "'"])("is not suspected: %s", async (data) => {
+    const argv = ["send", LISTENER, "--secret-file", path("secret.txt"), "--dry-run", "--data", data];
+    expect(await outcome(argv)).toEqual([2, expect.not.stringContaining("Your shell")]);
+  });
+});
+
+describe("what is no such file is named with its option, and not taken", () => {
+  const send = ["send", LISTENER.replace("tenant.example.com", "127.0.0.1:9"), "--secret-file"];
+  it.each<[string, (secret: string, folder: string) => readonly string[], RegExp]>([
+    [
+      "a folder of events",
+      (secret, at) => [...send, secret, "--batch", "-d", `@${at}`],
+      /FILE_UNREADABLE.*it is a folder/,
+    ],
+    [
+      "a secret as an authority",
+      (secret) => [...send, secret, "-d", "{}", "--ca", secret],
+      /CERTIFICATE_INVALID.*--ca: .* is no certificate in PEM/,
+    ],
+    [
+      "a folder as a history",
+      (_, at) => ["listen", "--port", "0", "--no-ui", "--history", at],
+      /HISTORY_UNREADABLE.*cannot be used: it is a folder\./,
+    ],
+    [
+      "a circle of links",
+      (secret, at) => [...send, secret, "-d", `@${join(at, "circle")}`],
+      /FILE_UNREADABLE.*--data: .*its links lead in a circle/,
+    ],
+    [
+      "a name that is too long",
+      (secret) => [...send, secret, "-d", `@${"n".repeat(300)}`],
+      /FILE_UNREADABLE.*--data: .*its name is too long/,
+    ],
+    [
+      "a socket as a service's database",
+      (_, at) => ["service", "routes", "--db", join(at, "socket")],
+      /DATABASE_UNUSABLE/,
+    ],
+  ])("%s", async (_name, argv, said) => {
+    const at = temporaryFolder("cli-no-file");
+    symlinkSync("circle", join(at, "circle"));
+    const server = createServer().listen(join(at, "socket"));
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    const [exit, shown] = await outcome(argv(path("secret.txt"), at));
+    expect([exit, shown]).toEqual([3, expect.stringMatching(new RegExp(said, "s"))]);
+  });
+});
+
+it("a batch names the line that never ends, and reads lines of every ending", async () => {
+  const long = path("long");
+  writeFileSync(long, `{"a":1}\r\n\n"${"é".repeat(4 * 1024 * 1024)}`);
+  const argv = [
+    "send",
+    LISTENER.replace("https://tenant.example.com", "http://127.0.0.1:9"),
+    "--secret-file",
+    path("secret.txt"),
+    "--batch",
+    "--retries",
+    "0",
+    "-d",
+    `@${long}`,
+  ];
+  expect(await outcome(argv)).toEqual([
+    2,
+    expect.stringMatching(/USAGE.*Line 3 of .*long has more than 4 MiB/s),
+  ]);
+});
+
+describe("a TLS connection that fails says why", () => {
+  const message = "TLS failed: localhost:4400 (EPROTO).";
+  it.each([
+    ["tlsv1 alert protocol version", /an older version of TLS/],
+    ["SSL routines::unsupported protocol", /an older version of TLS/],
+    ["SSL routines::wrong version number", /does not answer with TLS/],
+  ])("%s", (words, hint) => {
+    expect(connectionHint("TLS_FAILED", message, new Error(words))).toMatch(hint);
+  });
 });

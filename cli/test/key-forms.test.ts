@@ -77,6 +77,21 @@ itWith(...OPENSSL)("--key <file> says what a PEM lacks: a kid, or its passphrase
   expect(sealed.text).toMatch(/KEY_STORE_PASSPHRASE.*openssl pkey -in .*keys import .* --key-pass-file/s);
 });
 
+itWith(...OPENSSL)("a file of bytes is read as the key it is, or told how to open", async () => {
+  for (const alg of ["RS256", "ES256", "EdDSA"] as const) {
+    const der = Buffer.from(opensslKey(alg).pkcs8.split("\n").slice(1, -2).join(""), "base64");
+    const imported = await answer(der, ["keys", "import", "INPUT", "--kid", "billing-1"]);
+    expect(imported.json, alg).toMatchObject({ ok: true, alg });
+  }
+  // The beginning of a PKCS#12 file: version 3, then what it holds, then its MAC.
+  const p12 = Buffer.from("300b0201033002050030020500", "hex");
+  const refused = await answer(p12, ["keys", "import", "INPUT", "--kid", "billing-1"]);
+  expect([refused.exit, refused.text]).toEqual([
+    3,
+    expect.stringMatching(/KEY_UNFIT.*PKCS#12.*openssl pkcs12 -in/),
+  ]);
+});
+
 it("--kid without a key file is refused, as it would do nothing", async () => {
   for (const more of [[], ["--key", "of-the-store"]]) {
     const refused = await answer("", ["sign", URL_OF_NOBODY, "--kid", "one", "--data", "{}", ...more]);

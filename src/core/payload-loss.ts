@@ -89,10 +89,17 @@ function lossOfItems(items: readonly unknown[], open: Set<object> | undefined): 
     const loss =
       item === undefined
         ? lost("undefined, which a list cannot leave out: write null")
-        : lossOf(item, String(at), open);
+        : (lossOf(item, String(at), open) ?? lossOfNothing(item, at));
     if (loss) return within(loss, `[${at}]`);
   }
   return undefined;
+}
+
+/** In a list JSON writes null for a `toJSON` that gives nothing; a member of an object it leaves out. */
+function lossOfNothing(item: unknown, at: number): Loss | undefined {
+  const { toJSON } = Object(item) as { toJSON?: unknown };
+  if (typeof toJSON !== "function" || toJSON.call(item, String(at)) !== undefined) return undefined;
+  return lost("an object whose toJSON() gives nothing, which a list cannot leave out: write null");
 }
 
 function lossOfMembers(value: object, open: Set<object> | undefined): Loss | undefined {

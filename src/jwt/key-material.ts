@@ -47,9 +47,11 @@ function readText(text: string, depth: number): ReadKey {
   if (depth > 4) throw unfitKey(NO_KEY);
   const value = plain.includes("-----BEGIN ") ? plain : withoutQuotes(withoutName(plain));
   const json = jsonOf(value);
+  if (isLines(json)) return readText(json.join("\n"), depth + 1);
   if (json !== undefined)
     return typeof json === "string" ? readText(json, depth + 1) : readMembers(json, depth + 1);
   if (plain.includes("-----BEGIN ")) return readPem(plain);
+  if (/-----BEGIN(?:%20|\+)/.test(plain)) return readText(fromUrl(plain), depth + 1);
   return readBase64(value, depth) ?? refuseText(value);
 }
 
@@ -76,6 +78,20 @@ function jsonOf(text: string): unknown {
   }
 }
 
+/** A PEM as a list of its lines, as some tools keep texts in JSON. */
+function isLines(json: unknown): json is string[] {
+  return Array.isArray(json) && json.length > 1 && json.every((line) => typeof line === "string");
+}
+
+/** A PEM as it stands in a URL or a form. */
+function fromUrl(text: string): string {
+  try {
+    return decodeURIComponent(text.includes("BEGIN+") ? text.replaceAll("+", "%20") : text);
+  } catch {
+    throw unfitKey(DAMAGED);
+  }
+}
+
 const MEMBERS_WITH_KEYS = ["private_key", "privateKey"];
 
 function readMembers(given: unknown, depth: number): ReadKey {
@@ -99,6 +115,10 @@ function refuseText(text: string): never {
     throw unfitKey("is a public key of OpenSSH; signing needs the private one");
   if (/^\S+\.(?:pem|key|json|jwk|p8)$/.test(text))
     throw unfitKey("is the name of a file; give what is in it");
+  if (/BEGIN\s(?:[A-Z0-9]+\s)*PRIVATE\sKEY/.test(text))
+    throw unfitKey(
+      "has BEGIN … PRIVATE KEY without five hyphens and plain spaces around it; a text program has changed them",
+    );
   throw unfitKey(NO_KEY);
 }
 
@@ -168,13 +188,23 @@ function readPem(text: string): ReadKey {
     throw unfitKey(`cannot be read: the PEM has no private key, but ${labels}`);
   }
   if (another !== undefined) throw unfitKey("is one of several private keys in the text; give one alone");
-  const lines = block.body.replace(/\\+r/g, "").replace(/\\+n/g, "\n").split(/\r?\n/);
+  const lines = block.body
+    .replace(/\\+(?:r|u000d)/g, "")
+    .replace(/\\+(?:n|u000a)/g, "\n")
+    .split(/\r?\n/);
   const isOfOldForm = lines.some((line) => /^\s*Proc-Type:.*ENCRYPTED/.test(line));
   if (isOfOldForm || block.label === "ENCRYPTED PRIVATE KEY") return encrypted(block.label, lines);
-  const bytes = bytesOf(lines.join("").replace(/[\\\s"'=]/g, ""));
-  if (bytes === undefined) throw unfitKey(DAMAGED);
+  const base64 = lines.join("").replace(/[\\\s"'=]/g, "");
+  const bytes = bytesOf(base64);
+  if (bytes === undefined) throw unfitKey(damaged(base64));
   if (block.label === "OPENSSH PRIVATE KEY") throw unfitKey(ofOpenSsh(bytes));
   return readDer(bytes);
+}
+
+function damaged(base64: string): string {
+  const [other] = /[^\w+/-]/u.exec(base64) ?? [];
+  if (other === undefined) return DAMAGED;
+  return `cannot be read: the PEM has ${JSON.stringify(other)} in it, which is no base64; its lines end with a line break, or with \\n`;
 }
 
 const DAMAGED = "cannot be read: the PEM is damaged or of an unknown kind";
@@ -229,6 +259,10 @@ function readDer(bytes: Uint8Array): ReadKey {
   if (first?.tag === SEQUENCE && second?.tag === OCTET_STRING && outer)
     return encrypted("ENCRYPTED PRIVATE KEY", [encodeBase64(outer.whole)]);
   if (first?.tag === SEQUENCE && second?.tag === BIT_STRING) throw unfitKey(PUBLIC);
+  if (`${tags}` === `${[INTEGER, SEQUENCE, SEQUENCE]}`)
+    throw unfitKey(
+      "is in a PKCS#12 file; take it out: openssl pkcs12 -in key.p12 -nocerts -nodes -out key.pem (it asks for the passphrase)",
+    );
   throw unfitKey(DAMAGED);
 }
 

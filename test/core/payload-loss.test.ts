@@ -132,6 +132,9 @@ describe("what JSON would empty or change", () => {
     expect(refused({ a: [1, undefined] })).toMatch(/^payload\.a\[1\] is undefined,/);
     // biome-ignore lint/suspicious/noSparseArray: that is the case
     expect(refused([1, , 2])).toMatch(/^payload\[1\] is undefined,/);
+    expect(refused({ a: [{ toJSON() {} }] })).toMatch(
+      /^payload\.a\[0\] is an object whose toJSON\(\) gives nothing,/,
+    );
   });
 
   it.each(BYTES)("bytes of JSON are a payload, and refused inside of one: %s", (kind, make) => {

@@ -40,6 +40,22 @@ it.each<[what: string, material: unknown, words: string]>([
   ["a list", [], "is not a JWK"],
   ["a number", "5", "is not a JWK"],
   ["a text that is no JSON", "hello", "is neither a PEM nor the JSON of a JWK"],
+  [
+    "a PEM whose hyphens became dashes",
+    "–––BEGIN PRIVATE KEY–––",
+    "has BEGIN … PRIVATE KEY without five hyphens and plain spaces",
+  ],
+  [
+    "a PEM with no-break spaces",
+    "-----BEGIN\u00a0PRIVATE\u00a0KEY-----",
+    "has BEGIN … PRIVATE KEY without five hyphens and plain spaces",
+  ],
+  [
+    "a PEM with bars for its lines",
+    "-----BEGIN PRIVATE KEY-----|MIIB|-----END PRIVATE KEY-----",
+    'cannot be read: the PEM has "|" in it, which is no base64',
+  ],
+  ["a URL that is damaged", "-----BEGIN%20PRIVATE%2", "cannot be read: the PEM is damaged"],
   ["a key set", { keys: [jwk] }, "is a key set; bring one key of it"],
   ["a key set as text", JSON.stringify({ keys: [] }), "is a key set; bring one key of it"],
   ["a symmetric key", { kty: "oct", k: "c2VjcmV0", d: "x" }, "is symmetric"],

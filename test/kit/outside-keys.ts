@@ -105,6 +105,10 @@ export const PEM_FORMS: Readonly<Record<string, (pem: string) => string>> = {
   "with \\n escaped twice": (pem) => pem.replaceAll("\n", "\\\\n"),
   "in quotes": (pem) => `"${pem}"`,
   "in single quotes, with \\n": (pem) => `'${pem.replaceAll("\n", "\\n")}'`,
+  "with \\u000a written out": (pem) => pem.replaceAll("\n", "\\u000a"),
+  "as a list of its lines": (pem) => JSON.stringify(lines(pem)),
+  "as it stands in a URL": (pem) => encodeURIComponent(pem),
+  "as it stands in a form": (pem) => new URLSearchParams({ "": pem }).toString().slice(1),
   "with spaces for its lines": (pem) => pem.replaceAll("\n", " "),
   "in one line without spaces": (pem) => pem.replaceAll("\n", ""),
   "in the JSON of a service account": (pem) =>

@@ -181,6 +181,21 @@ it("a secret of a few bytes, which was cut or mistyped, is refused by both sides
   standardWebhooksVerifier(of(16));
 });
 
+it.each([
+  ["v1,whsec_", "begins with v1,, which names a version: take it away"],
+  ["v1a,whsk_", "begins with v1a,, which names a version: take it away"],
+  ['"whsec_', "stands in quotes: take them away"],
+  ["'v1,whsec_", "begins with v1,, which names a version"],
+  [" whsec_", "has white space in front: take it away"],
+  ["\n\uFEFFwhsec_", "has white space in front: take it away"],
+  ["WHSEC_", "has its prefix in capitals"],
+  ["secret_", "does not begin with whsec_"],
+])("a secret that begins with %j is refused with what is in front of it", (before, said) => {
+  const secrets = `${before}${Buffer.alloc(24, 7).toString("base64")}`;
+  const refused = expect.objectContaining({ code: "SECRET_INVALID", message: expect.stringContaining(said) });
+  expect(() => standardWebhooksVerifier({ secrets })).toThrow(refused);
+});
+
 describe("a receiver refuses", () => {
   const many = (count: number) => [...Array(count - 1).fill(`v1,${"A".repeat(43)}=`), VECTOR.v1].join(" ");
   const padded = VECTOR.v1.slice(0, -1);

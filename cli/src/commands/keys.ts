@@ -3,7 +3,7 @@ import { ALGORITHMS, type Algorithm } from "hookproof";
 import type { KeyStatus } from "hookproof/node";
 import type { Command } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { readText, requirePrivate } from "../files.js";
+import { readKeyFile, requirePrivate } from "../files.js";
 import {
   KID_POSITIONAL,
   openStore,
@@ -152,7 +152,7 @@ export const keysImport: Command = {
   async run({ args, io, out }) {
     const file = args.text("file") ?? "-";
     if (file !== "-") requirePrivate(file);
-    const text = await readText(io, file);
+    const text = await readKeyFile(file, io);
     const { store, folder } = await openStore(io, args);
     const [alg, kid, passphrase] = [
       args.text("alg"),

@@ -8,7 +8,7 @@ import type { Context } from "../command.js";
 import { isOfFolder, requireInside } from "../config/folder-file.js";
 import { isAddress, SETTINGS } from "../config/settings.js";
 import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
-import { dataFolder, readTextFile, requirePrivate } from "../files.js";
+import { dataFolder, readKeyFile, readTextFile, requirePrivate } from "../files.js";
 import type { Io } from "../io.js";
 import { agentFor } from "../send/agent.js";
 
@@ -59,7 +59,7 @@ export async function signingKey(
 
 async function keyFromFile(path: string, kid: string | undefined): Promise<SigningKey> {
   requirePrivate(path);
-  const text = await readTextFile(path);
+  const text = await readKeyFile(path);
   const { readSigningKey } = await import("hookproof/node");
   try {
     return readSigningKey(text, { ...(kid === undefined ? {} : { kid }) });

@@ -1,8 +1,9 @@
 // The connection agent that flags and proxy variables ask for.
+import { X509Certificate } from "node:crypto";
 import { BlockList, isIP } from "node:net";
 import type { ConnectionAgent, HeaderPair } from "hookproof";
 import { getProxyForUrl } from "proxy-from-env";
-import { usageError } from "../failure.js";
+import { CliError, EXIT, usageError } from "../failure.js";
 import { readBytes } from "../files.js";
 import type { Io } from "../io.js";
 import type { Reach } from "./reach.js";
@@ -32,7 +33,7 @@ export async function agentFor(
   if (insecure && !isLoopback(host))
     throw usageError("--insecure is for loopback only: elsewhere name the certificate with --ca <file>.");
   const trust = ca
-    ? await readBytes(ca)
+    ? checkedAuthority(await readBytes(ca), ca)
     : isLoopback(host) && io && overTls
       ? (await import("../serve/local-authority.js")).localTrust(io)
       : undefined;
@@ -55,6 +56,16 @@ export async function agentFor(
   if (!overTls || !(trust || insecure || client)) return undefined;
   const { Agent } = await import("node:https");
   return new Agent(tls);
+}
+
+/** OpenSSL skips what is no certificate, so that a key in its place would trust nobody, without a word. */
+function checkedAuthority(bytes: Buffer, file: string): Buffer {
+  try {
+    new X509Certificate(bytes);
+    return bytes;
+  } catch {
+    throw new CliError(EXIT.setup, "CERTIFICATE_INVALID", `--ca: ${file} is no certificate in PEM.`);
+  }
 }
 
 function isLoopback(host: string): boolean {

@@ -1,6 +1,9 @@
 // What to do about a connection that failed.
-/** What to do about a connection that failed, by the host and reason in the library's message; undefined if unknown. */
-export function connectionHint(code: string, message: string): string | undefined {
+/**
+ * What to do about a connection that failed, by the host and reason in the library's message, and by OpenSSL's words for
+ * what Node gives one code; undefined if unknown.
+ */
+export function connectionHint(code: string, message: string, cause?: unknown): string | undefined {
   const [, host = "", reason = ""] = /: (\S+) \(([A-Za-z0-9_]+)\)/.exec(message) ?? [];
   const port = /^(?:localhost|127\.0\.0\.1|\[::1\]):([0-9]+)$/.exec(host)?.[1];
   if (reason === "ECONNREFUSED")
@@ -14,6 +17,11 @@ export function connectionHint(code: string, message: string): string | undefine
   if (code !== "TLS_FAILED") return undefined;
   if (/ALERT_(?:CERTIFICATE_REQUIRED|BAD_CERTIFICATE|UNKNOWN_CA|CERTIFICATE_UNKNOWN)$/.test(reason))
     return "The listener wants a client certificate that it knows: give it with --cert <file> and --key-file <file>.";
+  const { message: words } = Object(cause) as { message?: unknown };
+  if (
+    /PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|protocol version|unsupported protocol/.test(`${reason} ${words}`)
+  )
+    return "The listener speaks an older version of TLS than this machine takes: it needs 1.2 or later.";
   if (reason === "EPROTO" || /^ERR_SSL/.test(reason))
     return port === undefined
       ? "That port does not answer with TLS: compare the URL with the listener's."

@@ -39,7 +39,7 @@ export function explainFailure(error: unknown): CliError {
   if (error instanceof DeliveryError) return undelivered(error);
   if (isOfLibrary(error)) {
     const message = error.code === "PAYLOAD_NOT_JSON" ? "The data is not JSON." : error.message;
-    const hint = connectionHint(error.code, message);
+    const hint = connectionHint(error.code, message, error.cause);
     return new CliError(exitOf(error.code, undefined), error.code, message, { hint });
   }
   return new CliError(EXIT.unexpected, "UNEXPECTED", unexpected(error));
@@ -55,7 +55,7 @@ function undelivered(error: DeliveryError): CliError {
   const last = error.attempts.at(-1);
   return new CliError(exitOf(error.code, last?.status), error.code, error.message, {
     listenerAnswer: last?.answer,
-    hint: error.hint || connectionHint(error.code, error.message),
+    hint: error.hint || connectionHint(error.code, error.message, error.cause),
     answer: {
       eventId: error.event.id,
       attempts: error.attempts.length,

@@ -81,10 +81,20 @@ export function eventOf(
       {
         hint: existsSync(data)
           ? `Did you mean --data @${data}?`
-          : "Such as --data '{\"a\":1}', or --data @file.json; a text has quotes of its own: --data '\"text\"'",
+          : isOfShell(data)
+            ? "Your shell has changed the quotes, as PowerShell and cmd.exe do: give the data as a file, --data @file.json, or on standard input, --data -."
+            : "Such as --data '{\"a\":1}', or --data @file.json; a text has quotes of its own: --data '\"text\"'",
       },
     );
   }
+}
+
+/** Whether a text is JSON but for its quotes: taken away, escaped, or single ones that a shell should have taken. */
+function isOfShell(data: string): boolean {
+  if (/^'.*'$/s.test(data) && /^'\s*[{["]/.test(data)) return true;
+  if (/^\s*[{[]\s*\\"/.test(data)) return true;
+  // A name without quotes, and no quote behind it: {type:user.offboarded}.
+  return !data.includes('"') && /^\s*[{[]\s*[A-Za-z_][\w.-]*\s*[:,\]]/.test(data);
 }
 
 /**

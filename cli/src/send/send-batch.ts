@@ -1,12 +1,11 @@
 // Sends each line of a file as an event.
 import { createReadStream } from "node:fs";
-import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { createSender, type ListenerMessage, type SendResult, sendToListeners } from "hookproof";
 import type { Context } from "../command.js";
 import { REACH_FLAGS } from "../credentials/flags.js";
 import { resolveTarget } from "../credentials/target.js";
-import { EXIT, refuseIdle, usageError } from "../failure.js";
+import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
 import { unreadable } from "../files.js";
 import { firstLineOf } from "../input/text.js";
 import { countOf } from "../output.js";
@@ -145,16 +144,38 @@ async function* linesOf({ data, stdin }: { data: string; stdin?: Readable }): As
     yield* data.split("\n").filter((line) => line.trim() !== "");
     return;
   }
-  const input = stdin && data === "-" ? stdin : createReadStream(data.slice(1));
-  let failure: Error | undefined;
-  input.once("error", (error: Error) => {
-    failure = error;
-  });
+  const [name, input] =
+    data === "-" && stdin ? ["Standard input", stdin] : [data.slice(1), createReadStream(data.slice(1))];
   let isFirst = true;
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    const text = isFirst ? firstLineOf(line, data === "-" ? "Standard input" : data.slice(1)) : line;
+  for await (const line of readLines(input, name)) {
+    const text = isFirst ? firstLineOf(line, name) : line;
     isFirst = false;
     if (text.trim() !== "") yield text;
   }
-  if (failure) throw unreadable(data.slice(1), failure);
+}
+
+/** Far above any body; a file of something else may have one line that never ends. */
+const LONGEST_LINE = 4 * 1024 * 1024;
+
+async function* readLines(input: Readable, name: string): AsyncIterable<string> {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let begun = "";
+  let number = 0;
+  try {
+    for await (const chunk of input) {
+      const lines = `${begun}${decoder.decode(Buffer.from(chunk as Uint8Array), { stream: true })}`.split(
+        "\n",
+      );
+      begun = lines.pop() ?? "";
+      for (const line of lines) {
+        number++;
+        yield line;
+      }
+      if (begun.length > LONGEST_LINE)
+        throw usageError(`Line ${number + 1} of ${name} has more than 4 MiB, and a body 64 KiB at most.`);
+    }
+  } catch (error) {
+    throw error instanceof CliError ? error : unreadable(name, error);
+  }
+  yield begun + decoder.decode();
 }

@@ -12,7 +12,15 @@ import type {
 } from "hookproof-service";
 import type { Args, Context, Flag } from "../command.js";
 import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
-import { dataFolder, privateFolder, readTextFile, reasonOf, requirePrivate, writeOwnFile } from "../files.js";
+import {
+  dataFolder,
+  isOfFile,
+  privateFolder,
+  readTextFile,
+  reasonOf,
+  requirePrivate,
+  writeOwnFile,
+} from "../files.js";
 import type { Io } from "../io.js";
 import { wordOf } from "../shell-word.js";
 import { startProgress } from "../terminal/progress.js";
@@ -169,18 +177,10 @@ export async function onDatabase<Result>(work: () => Promise<Result>): Promise<R
       throw new CliError(EXIT.setup, code, message, { hint: "Look at who put it there, and remove it." });
     }
     if (error instanceof FixtureError) throw new CliError(EXIT.usage, error.code, message);
-    const isFile = [
-      "ENOENT",
-      "ENOTDIR",
-      "EISDIR",
-      "EACCES",
-      "EROFS",
-      "EPERM",
-      "ENAMETOOLONG",
-      "ELOOP",
-    ].includes(code ?? "");
-    if (isFile || message.includes("cannot be opened as the service's database")) {
-      const reason = isFile ? reasonOf(error) : message;
+    const isFile = isOfFile(code);
+    const isDriver = message.includes("Unable to open connection");
+    if (isFile || isDriver || message.includes("cannot be opened as the service's database")) {
+      const reason = isFile ? reasonOf(error) : isDriver ? "it is no file of SQLite" : message;
       throw new CliError(EXIT.setup, "DATABASE_UNUSABLE", `The database cannot be used: ${reason}.`);
     }
     throw error;

@@ -1,4 +1,5 @@
 // A history in a SQLite file.
+import { statSync } from "node:fs";
 import { type OpenSqliteDatabase, openSqlite } from "hookproof/node";
 import { hasOtherThanTables } from "../storage/only-tables.js";
 import { FileLinkError, refuseLinksBeside } from "../storage/private-file.js";
@@ -68,13 +69,23 @@ async function open(file: string): Promise<OpenSqliteDatabase> {
     database?.close();
     if (error instanceof InspectorError) throw error;
     if (error instanceof FileLinkError) throw new InspectorError(503, error.code, error.message);
-    const { code = "unknown", message } = error as NodeJS.ErrnoException;
+    const { code, message } = error as NodeJS.ErrnoException;
     if (/not a database|malformed/i.test(message))
       throw new InspectorError(503, "HISTORY_INVALID", `${file} is not a history of the inspector.`);
-    throw new InspectorError(503, "HISTORY_UNREADABLE", `${file} cannot be used (${code}).`, {
+    throw new InspectorError(503, "HISTORY_UNREADABLE", `${file} cannot be used: ${whyNot(file, code)}.`, {
       cause: error,
     });
   }
+}
+
+/** Drivers say "unable to open" of a folder, and one of them has no code. */
+function whyNot(file: string, code: string | undefined): string {
+  try {
+    if (statSync(file).isDirectory()) return "it is a folder";
+  } catch {
+    return "no file can be made there";
+  }
+  return code || "it cannot be opened";
 }
 
 function prepare(database: OpenSqliteDatabase, file: string): void {

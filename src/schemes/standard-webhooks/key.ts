@@ -84,10 +84,7 @@ export function readKey(text: string, options: StandardWebhooksSecretOptions = {
       throw invalid(`begins with ${prefix}, and secretForm "base64" is for secrets without a prefix`);
     return shared(decoded(text, "base64", loosePadding));
   }
-  if (prefix === undefined)
-    throw invalid(
-      "does not begin with whsec_ (a shared secret), whsk_ (a private key) or whpk_ (a public key)",
-    );
+  if (prefix === undefined) throw invalid(withoutPrefix(text));
   const bytes = decoded(text.slice(prefix.length), `${prefix} and base64`, loosePadding);
   const kind = KINDS[prefix] as Key["kind"];
   if (kind === "symmetric") return shared(bytes);
@@ -98,6 +95,18 @@ export function readKey(text: string, options: StandardWebhooksSecretOptions = {
     );
   if (kind === "public" && isOfLowOrder(seed)) throw invalid("is a public key for which everybody can sign");
   return { kind, bytes: seed };
+}
+
+/** Why a text begins with no prefix: mostly something stands before it. */
+function withoutPrefix(text: string): string {
+  const [, before = ""] = /^([^\w]*(?:v1a?,)?[^\w]*)(?:whsec|whsk|whpk)_/i.exec(text) ?? [];
+  if (before === "")
+    return /^(?:whsec|whsk|whpk)_/i.test(text)
+      ? "has its prefix in capitals: write whsec_, whsk_ or whpk_"
+      : "does not begin with whsec_ (a shared secret), whsk_ (a private key) or whpk_ (a public key)";
+  const [version] = /v1a?,/i.exec(before) ?? [];
+  if (version !== undefined) return `begins with ${version}, which names a version: take it away`;
+  return /["'`]/.test(before) ? "stands in quotes: take them away" : "has white space in front: take it away";
 }
 
 /** A cut or mistyped secret has a few bytes, and would sign all the same. */
