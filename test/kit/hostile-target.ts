@@ -38,9 +38,9 @@ export async function startTarget(
     (setup): LocalListener => ({
       clock,
       ...setup,
-      run: async (event, reservation) => {
+      run: async (event, reservation, request) => {
         ran.push(event.id);
-        await setup.run?.(event, reservation);
+        await setup.run?.(event, reservation, request);
       },
     }),
   );

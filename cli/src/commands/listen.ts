@@ -17,7 +17,14 @@ import { countOf } from "../output.js";
 import { type ChosenScheme, SCHEME_EXAMPLES, SCHEME_FLAGS } from "../schemes/chosen-scheme.js";
 import { expectingOf } from "../serve/expecting.js";
 import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../serve/inspecting.js";
-import { type Reporting, reportRequest } from "../serve/report-request.js";
+import {
+  type Forwarded,
+  type Forwarding,
+  forward,
+  isTaken,
+  reportElsewhere,
+  reportRequest,
+} from "../serve/report-request.js";
 import { SERVING_FLAGS, servingOptions, started, tellOpen } from "../serve/serving.js";
 import { type Session, writeSession } from "../serve/sessions.js";
 import { WAITED } from "../times.js";
@@ -75,7 +82,8 @@ export const listen: Command = {
     "forward-to": {
       type: "string",
       value: "<url|:port>",
-      describe: "forward every accepted request, headers and bytes unchanged",
+      describe:
+        "forward every correct request, headers and bytes unchanged; 503 where the application answers neither 2xx nor 409",
     },
     header: {
       ...REACH_FLAGS.header,
@@ -134,8 +142,9 @@ export const listen: Command = {
     const secretTo = args.text("write-secret");
     if (secretTo !== undefined && secret === undefined)
       throw usageError("--write-secret is for a listener with a secret; this one has a key set.");
-    const reporting = await reportingOf(args, method);
-    const forwards = reporting.forwardTo !== undefined;
+    const forwarding = await forwardingOf(args, method);
+    const forwards = forwarding !== undefined;
+    const forwarded = new WeakMap<HandledRequest["request"], Forwarded>();
     const id = args.text("listener-id") ?? "lst_local";
     if (!/^[A-Za-z0-9_-]{1,128}$/.test(id))
       throw usageError(
@@ -165,6 +174,13 @@ export const listen: Command = {
               ...(await expecting.listener({ id, baseUrl, allowedCidrs, forwards })),
               trustedProxies: args.texts("trust-proxy"),
               ...(await forgetting(args.number("respond"))),
+              ...(forwarding && {
+                run: async (_event, _reservation, request) => {
+                  const answered = await forward(context, request, forwarding);
+                  forwarded.set(request, answered);
+                  if (!isTaken(answered)) throw new Error("the application did not take the event");
+                },
+              }),
               beforeAnswer: (answer) => changed(args, behaving?.(answer) ?? answer),
             },
           ],
@@ -175,9 +191,15 @@ export const listen: Command = {
             // One after another, so that the lines are in the order of the requests.
             const where = { id, baseUrl: server.url };
             const mistakes = (request: HandledRequest["request"]) => expecting.mistakes(request, where);
-            reported = reported.then(() =>
-              reportRequest(context, number, handled, { ...reporting, mistakes }),
-            );
+            const reporting = { mistakes, forwarded: (one: HandledRequest["request"]) => forwarded.get(one) };
+            reported = reported.then(() => reportRequest(context, number, handled, reporting));
+            if (until !== undefined && n >= until) enough.abort();
+          },
+          onUnknown: (request) => {
+            n++;
+            counts.set(request.status, (counts.get(request.status) ?? 0) + 1);
+            const [number, url] = [n, `${server.url}/api/v1/webhooks/incoming/${id}`];
+            reported = reported.then(() => reportElsewhere(context, number, request, url));
             if (until !== undefined && n >= until) enough.abort();
           },
         }),
@@ -264,20 +286,17 @@ async function writtenSecret(file: string | undefined, secret = ""): Promise<() 
   return removalOf(file);
 }
 
-/** What is done with a request besides answering it. */
-async function reportingOf(
-  args: Args,
-  method: "hmac" | "jwt",
-): Promise<Pick<Reporting, "forwardTo" | "forwardHeaders">> {
+/** Where --forward-to leads. */
+async function forwardingOf(args: Args, method: "hmac" | "jwt"): Promise<Forwarding | undefined> {
   const given = args.text("forward-to");
   if (given === undefined) {
     refuseIdle(args, ["header"], "is for --forward-to.");
-    return { forwardHeaders: [] };
+    return undefined;
   }
   const { forwardedHeaders } = await import("../send/reach.js");
   const proof = method === "jwt" ? ["authorization"] : [];
-  const forwardHeaders = await forwardedHeaders(args, [...OF_A_PROOF, ...proof]);
-  return { forwardTo: typedUrl(given, "--forward-to"), forwardHeaders };
+  const own = await forwardedHeaders(args, [...OF_A_PROOF, ...proof]);
+  return { url: typedUrl(given, "--forward-to"), own };
 }
 
 /** Headers by which an app may check again what was forwarded. */

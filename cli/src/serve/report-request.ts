@@ -13,29 +13,45 @@ import { eventTypeIn } from "./security-event-types.js";
 export interface Reporting {
   /** The mistakes behind a refusal. */
   mistakes(request: HandledRequest["request"]): Promise<readonly Mistake[]>;
-  /** Where accepted requests are posted on to, byte for byte. */
-  readonly forwardTo?: string | undefined;
-  /** Header lines of the user's own that go along; they stand in the place of lines that the sender has of these names. */
-  readonly forwardHeaders: readonly HeaderPair[];
+  /** How the application answered what was forwarded to it; undefined for what was not. */
+  forwarded(request: HandledRequest["request"]): Forwarded | undefined;
 }
 
-/** Tells of one request, and forwards it if that was asked for. */
+/** Where requests that passed are posted on to, byte for byte. */
+export interface Forwarding {
+  readonly url: string;
+  /** Header lines of the user's own that go along; they stand in the place of lines that the sender has of these names. */
+  readonly own: readonly HeaderPair[];
+}
+
+/** The status of the application's answer, or why there was none. */
+export type Forwarded = { readonly status: number } | { readonly error: string };
+
+/** Whether the application has the event: it took it, or it had it before. */
+export function isTaken(forwarded: Forwarded): boolean {
+  return (
+    "status" in forwarded && ((forwarded.status >= 200 && forwarded.status < 300) || forwarded.status === 409)
+  );
+}
+
+/** Tells of one request. */
 export async function reportRequest(
   context: Context,
   n: number,
   handled: HandledRequest,
-  { mistakes, forwardTo, forwardHeaders }: Reporting,
+  { mistakes, forwarded: answerTo }: Reporting,
 ): Promise<void> {
   const { out } = context;
   const { status, verdict, request } = handled;
   const eventId = verdict.ok ? verdict.event.id : seenEventId(verdict);
-  const { reason, fix } = verdict.ok ? {} : await reasonFor(verdict, request, mistakes);
+  const forwarded = answerTo(request);
+  const { reason, fix } = verdict.ok
+    ? {}
+    : forwarded && !isTaken(forwarded)
+      ? { reason: "The application did not take the event, so it may come again." }
+      : await reasonFor(verdict, request, mistakes);
   const type = typeOf(request.body) ?? (verdict.ok ? eventTypeIn(verdict.event.payload) : undefined);
   showRequest(out, handled);
-  const forwarded =
-    verdict.ok && forwardTo !== undefined
-      ? await forward(context, handled, { url: forwardTo, own: forwardHeaders })
-      : undefined;
   out.document({
     type: "request",
     n,
@@ -64,6 +80,25 @@ export async function reportRequest(
   if (fix !== undefined) out.line(`  fix        ${fix}`);
   if (forwarded !== undefined)
     out.line(`  forwarded  ${"status" in forwarded ? forwarded.status : forwarded.error}`);
+}
+
+/** Tells of a request for a path that the listener does not have, which is the commonest first mistake. */
+export function reportElsewhere(
+  { out }: Pick<Context, "out">,
+  n: number,
+  {
+    status,
+    verdict,
+    request,
+    receivedAt,
+  }: Pick<HandledRequest, "status" | "verdict" | "request" | "receivedAt">,
+  url: string,
+): void {
+  const code = verdict.ok ? undefined : verdict.code;
+  const reason = `This listener is at ${new URL(url).pathname}, and nothing at ${request.url.slice(0, 200)}.`;
+  out.document({ type: "request", n, status, code, checks: verdict.checks, durationMs: 0, reason });
+  out.line(`${localTime(receivedAt)}  ${out.paint("red", `✖ ${status}`)} ${code}  ${request.method}`);
+  out.line(`  reason     ${reason}`);
 }
 
 /** Hours, minutes and seconds on this machine's own clock. */
@@ -110,11 +145,12 @@ async function reasonFor(
 /** Statuses that a mistake in the request itself leads to. */
 const EXPLAINED_STATUSES: ReadonlySet<number> = new Set([400, 401, 415]);
 
-async function forward(
+/** Posts a request on to the application. */
+export async function forward(
   { global, args, config, io }: Context,
-  { request }: HandledRequest,
-  { url, own }: { url: string; own: readonly HeaderPair[] },
-): Promise<{ status: number } | { error: string }> {
+  request: HandledRequest["request"],
+  { url, own }: Forwarding,
+): Promise<Forwarded> {
   const { endToEndHeaders } = await import("hookproof-service/listeners");
   const { authorityFor } = await import("../send/reach.js");
   // A map, as the names are a stranger's: an object has a `constructor` of its own.

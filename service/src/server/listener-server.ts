@@ -10,7 +10,7 @@ import {
   startServer,
   toldTo,
 } from "./http-server.js";
-import { answerUnknown } from "./unknown-path.js";
+import { answerUnknown, type UnknownRequest } from "./unknown-path.js";
 import {
   type AnyListener,
   type HandledRequest,
@@ -26,6 +26,8 @@ export interface ListenersOptions extends ServerOptions {
   listeners: (serverUrl: string) => readonly AnyListener[] | Promise<readonly AnyListener[]>;
   /** Told of every request that reached a listener, once it has been answered; what it throws or rejects with is dropped. */
   onHandled?: ((request: HandledRequest) => void) | undefined;
+  /** Told of every request for a path that no listener has, once it has been answered with 404. */
+  onUnknown?: ((request: UnknownRequest) => void) | undefined;
   /** Records every request, those that reached no listener too. */
   inspector?: Inspector | undefined;
 }
@@ -49,6 +51,7 @@ export interface ListenersOptions extends ServerOptions {
 export async function startListeners({
   listeners,
   onHandled = () => {},
+  onUnknown = () => {},
   inspector,
   ...options
 }: ListenersOptions): Promise<RunningServer> {
@@ -60,18 +63,26 @@ export async function startListeners({
         if (error !== undefined) answerFailed(req, res);
         else {
           const unknown = answerUnknown(req, res);
-          inspector?.record(unknown);
+          toldUnknown(unknown);
         }
       });
   };
   const told = harmless(onHandled);
+  const [recorded, heard] = [
+    harmless((unknown: UnknownRequest) => inspector?.record(unknown)),
+    harmless(onUnknown),
+  ];
+  const toldUnknown = (unknown: UnknownRequest) => {
+    recorded(unknown);
+    heard(unknown);
+  };
   const server = await startServer(handler, {
     ...options,
     onRefused: toldTo(inspector?.recordRefused, options.onRefused),
   });
   try {
     const setups = await listeners(server.url);
-    if (!inspector) ready = webhookRouter(setups, onHandled);
+    if (!inspector) ready = webhookRouter(setups, onHandled, toldUnknown);
     else
       ready = webhookRouter(
         inspector.watch(setups, { serverUrl: server.url, certificate: options.tls?.cert }),
@@ -79,7 +90,7 @@ export async function startListeners({
           inspector.record(request);
           told(request);
         },
-        inspector.record,
+        toldUnknown,
       );
   } catch (error) {
     await server.stop();

@@ -19,8 +19,8 @@ import { answerUnknown, type UnknownRequest } from "./unknown-path.js";
 
 /** What a listener of a local server does with an event. */
 interface Handling {
-  /** Accepts an event durably; by default it is accepted and nothing runs. */
-  run?: Run | undefined;
+  /** Accepts an event durably; by default it is accepted and nothing runs. It is given the whole request too. */
+  run?: ((...given: [...Parameters<Run>, request: CompleteRequest]) => Promise<unknown>) | undefined;
   /**
    * Changes or delays an answer before it is sent, to try out a sender; the verdict stays what it is. Where it throws
    * or rejects, the answer is sent as it was decided.
@@ -113,9 +113,15 @@ export function webhookRouter(
     const started = performance.now();
     const request = receivedRequest(req);
     const chunks: Uint8Array[] = [];
+    let whole: CompleteRequest | undefined;
+    // An event runs once its body has been read, and then nothing comes after it.
+    const complete = () => {
+      whole ??= { ...request, body: Buffer.concat(chunks) };
+      return whole;
+    };
     const decided = await known.receiver.receive(
       { ...request, body: copied(request.body, chunks) },
-      known.run,
+      (event, reservation) => known.run(event, reservation, complete()),
     );
     const answer = await changed(decided, known.beforeAnswer);
     sendAnswer(answer, req, res);
@@ -126,7 +132,7 @@ export function webhookRouter(
       receivedAt,
       durationMs: performance.now() - started,
       answer,
-      request: { ...request, body: Buffer.concat(chunks) },
+      request: complete(),
     });
   }
 
@@ -149,7 +155,7 @@ async function changed(
   }
 }
 
-type Prepared = { receiver: Receiver; run: Run } & Pick<Handling, "beforeAnswer">;
+type Prepared = { receiver: Receiver; run: NonNullable<Handling["run"]> } & Pick<Handling, "beforeAnswer">;
 
 function prepared({ run = async () => {}, beforeAnswer, ...given }: AnyListener): Prepared {
   // What is for an inspector is no option of a receiver, which refuses those that it does not have.

@@ -1,0 +1,140 @@
+// What a local listener makes of an application behind it, and of requests that reach no listener.
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { createEvent, createSender, hmacSigner } from "hookproof";
+import { expect, it, onTestFinished } from "vitest";
+import { heldPort } from "../../test/kit/held-port.mjs";
+import { temporaryFolder } from "../../test/kit/temporary-folder.js";
+import { run } from "../src/main.js";
+
+const SECRET = "a-secret-of-more-than-thirty-two-characters";
+const SIGNER = hmacSigner({ secret: SECRET });
+
+/** `hookproof listen` with more words, until the test ends. */
+async function listening(...words: string[]) {
+  const folder = temporaryFolder("cli-forward");
+  const secret = join(folder, "secret");
+  writeFileSync(secret, SECRET, { mode: 0o600 });
+  const stop = new AbortController();
+  let printed = "";
+  let told: (url: string) => void = () => {};
+  const url = new Promise<string>((resolve) => {
+    told = resolve;
+  });
+  const stdout = new Writable({
+    write(chunk, _encoding, done) {
+      printed += String(chunk);
+      const [, found] = /"url":"([^"]+)"/.exec(printed) ?? [];
+      if (found !== undefined) told(found);
+      done();
+    },
+  });
+  const stderr = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const ended = run(["listen", "--port", "0", "--no-ui", "--json", "--secret-file", secret, ...words], {
+    stdin: Readable.from([]),
+    stdout,
+    stderr,
+    env: { HOOKPROOF_HOME: join(folder, "home"), NO_COLOR: "1" },
+    stopSignal: stop.signal,
+  });
+  onTestFinished(() => stop.abort());
+  return {
+    url: await url,
+    /** Its documents about requests, once it has ended. */
+    async requests(): Promise<Record<string, unknown>[]> {
+      stop.abort();
+      await ended;
+      const documents = printed
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+      return documents.filter(({ type }) => type === "request");
+    },
+  };
+}
+
+/** An application that answers with one status after another, and keeps the ids that it was given. */
+async function application(...statuses: number[]) {
+  const ids: unknown[] = [];
+  const server = createServer((request, response) => {
+    ids.push(request.headers["webhook-event-id"]);
+    response.writeHead(statuses.shift() ?? 200).end("said by the application");
+    request.resume();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { ids, at: `127.0.0.1:${(server.address() as AddressInfo).port}/hooks` };
+}
+
+const send = async (url: string, event = createEvent({ a: 1 })) => {
+  const sender = createSender({ url, signer: SIGNER, retry: { maxAttempts: 1 } });
+  return sender.send(event).then(
+    ({ status }) => status,
+    (error) => error.attempts.at(-1).status as number,
+  );
+};
+
+it.each([500, 401, 302, 404])(
+  "an event that the application answered with %s is not taken: the sender hears 503, and the same id comes to it again",
+  async (status) => {
+    const app = await application(status, 200);
+    const listener = await listening("--forward-to", app.at);
+    const event = createEvent({ a: 1 });
+    expect([
+      await send(listener.url, event),
+      await send(listener.url, event),
+      await send(listener.url, event),
+    ]).toEqual([503, 200, 409]);
+    expect(app.ids).toEqual([event.id, event.id]);
+    expect(await listener.requests()).toMatchObject([
+      {
+        status: 503,
+        code: "RUN_FAILED",
+        reason: "The application did not take the event, so it may come again.",
+        forwarded: { status },
+      },
+      { status: 200, forwarded: { status: 200 } },
+      { status: 409, code: "EVENT_DUPLICATE" },
+    ]);
+  },
+);
+
+it("an application that had the event before has taken it", async () => {
+  const app = await application(409);
+  const listener = await listening("--forward-to", app.at);
+  expect(await send(listener.url)).toBe(200);
+});
+
+it("an event is not taken where nothing answers behind the listener", async () => {
+  const listener = await listening("--forward-to", `127.0.0.1:${await heldPort()}`, "--timeout", "300ms");
+  expect(await send(listener.url)).toBe(503);
+  expect(await listener.requests()).toMatchObject([
+    { status: 503, forwarded: { error: expect.any(String) } },
+  ]);
+});
+
+it.each([
+  "/nope",
+  "/api/v1/webhooks/incoming/lst_local/",
+  "//api/v1/webhooks/incoming/lst_local",
+  "/api/v1/webhooks/incoming/lst_other",
+])("tells of a request at %s, and where the listener is", async (path) => {
+  const listener = await listening();
+  const answer = await fetch(new URL(listener.url).origin + path, { method: "POST", body: "{}" });
+  expect(answer.status).toBe(404);
+  expect(await listener.requests()).toMatchObject([
+    {
+      status: 404,
+      code: "LISTENER_UNKNOWN",
+      reason: `This listener is at /api/v1/webhooks/incoming/lst_local, and nothing at ${path}.`,
+    },
+  ]);
+});
