@@ -276,8 +276,8 @@ describe("a client certificate", () => {
     file("pass.txt", passphrase);
     file("locked.key", String(locked));
     const flags = "--cert client.pem --key-file locked.key";
-    expect(await send(`${flags} --key-pass-file pass.txt`)).toMatch(/^0$/m);
-    expect(await send(`${flags} --key-pass-file team.txt`)).toContain("error[CERTIFICATE_INVALID]");
+    expect(await send(`${flags} --key-passphrase-file pass.txt`)).toMatch(/^0$/m);
+    expect(await send(`${flags} --key-passphrase-file team.txt`)).toContain("error[CERTIFICATE_INVALID]");
     expect(await send(flags)).toContain("error[CERTIFICATE_INVALID]");
   });
 

@@ -138,7 +138,7 @@ export const keysImport: Command = {
       describe: "derived from the key by default",
     },
     kid: { type: "string", value: "<id>", describe: "the JWK's own by default, or date and thumbprint" },
-    "key-pass-file": {
+    "key-passphrase-file": {
       type: "string",
       value: "<file>",
       describe: "the passphrase that the PEM is encrypted with",
@@ -157,7 +157,7 @@ export const keysImport: Command = {
     const [alg, kid, passphrase] = [
       args.text("alg"),
       args.text("kid"),
-      await passphraseOf(args, "key-pass-file"),
+      await passphraseOf(args, "key-passphrase-file"),
     ];
     const key = await store.importKey(text, {
       ...(alg === undefined ? {} : { alg: alg as Algorithm }),
@@ -180,7 +180,7 @@ export const keysExport: Command = {
     format: { type: "string", choices: ["jwk", "pem"], default: "jwk", describe: "JWK, or PEM" },
     private: { type: "boolean", describe: "the private key; needs --yes" },
     yes: { type: "boolean", describe: "write a private key to standard output" },
-    "key-pass-file": {
+    "key-passphrase-file": {
       type: "string",
       value: "<file>",
       describe: "encrypt the PEM with this passphrase",
@@ -204,7 +204,7 @@ export const keysExport: Command = {
     const [kid, format, passphrase] = [
       args.text("kid") ?? "",
       args.text("format") === "pem" ? "pem" : "jwk",
-      await passphraseOf(args, "key-pass-file"),
+      await passphraseOf(args, "key-passphrase-file"),
     ] as const;
     const text = await store.exportKey(kid, {
       half,

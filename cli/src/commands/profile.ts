@@ -110,7 +110,7 @@ export const profileAdd: Command = {
     "plain-http": REACH_FLAGS["plain-http"],
     cert: REACH_FLAGS.cert,
     "key-file": REACH_FLAGS["key-file"],
-    "key-pass-file": REACH_FLAGS["key-pass-file"],
+    "key-passphrase-file": REACH_FLAGS["key-passphrase-file"],
     "header-file": {
       type: "string",
       value: "<file>",
@@ -210,7 +210,7 @@ function settingsOf(args: Args, configPath: string): SettingValues {
     ca: placed(own("ca")),
     cert: placed(own("cert")),
     keyFile: placed(own("key-file")),
-    keyPassFile: placed(own("key-pass-file")),
+    keyPassphraseFile: placed(own("key-passphrase-file")),
     headerFiles: args.isGiven("header-file")
       ? args.texts("header-file").map((file) => placed(file) ?? file)
       : undefined,

@@ -75,10 +75,10 @@ export const SETTINGS = {
     flag: "key-file",
     describe: "the private key of the client certificate in PEM, unless its file has it",
   },
-  keyPassFile: {
+  keyPassphraseFile: {
     kind: "path",
-    env: "HOOKPROOF_KEY_PASS_FILE",
-    flag: "key-pass-file",
+    env: "HOOKPROOF_KEY_PASSPHRASE_FILE",
+    flag: "key-passphrase-file",
     describe: "a file with the passphrase of that key",
   },
   headerFiles: {
@@ -184,7 +184,7 @@ export const TOGETHER: ReadonlySet<string> = new Set([
   "ca",
   "cert",
   "keyFile",
-  "keyPassFile",
+  "keyPassphraseFile",
   "headerFiles",
   "plainHttp",
   "scheme",

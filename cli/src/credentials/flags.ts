@@ -86,7 +86,7 @@ export const REACH_FLAGS = {
     describe: "the private key of --cert in PEM, unless its file has it",
     completes: "file",
   },
-  "key-pass-file": {
+  "key-passphrase-file": {
     type: "string",
     value: "<file>",
     describe: "a file with the passphrase of --key-file",

@@ -67,7 +67,7 @@ async function keyFromFile(path: string, kid: string | undefined): Promise<Signi
     const { code, message } = error as HookproofError;
     const hint =
       code === "KEY_STORE_PASSPHRASE"
-        ? `openssl pkey -in ${path} -out decrypted.pem, or hookproof keys import ${path} --key-pass-file <file>`
+        ? `openssl pkey -in ${path} -out decrypted.pem, or hookproof keys import ${path} --key-passphrase-file <file>`
         : message.includes("has no id")
           ? `--key ${path} --kid <id>, with the kid that your key set gives it`
           : "A key file is a private key as PEM or JWK; docs/guides/keys.md has the forms.";

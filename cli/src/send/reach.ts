@@ -182,11 +182,11 @@ async function clientCertificate(to: Reached): Promise<ClientCertificate | undef
   const [[certFile], [keyFile], [passphraseFile]] = [
     allowed(to, "cert"),
     allowed(to, "keyFile"),
-    allowed(to, "keyPassFile"),
+    allowed(to, "keyPassphraseFile"),
   ];
   if (certFile === undefined) {
     if (keyFile === undefined && passphraseFile === undefined) return undefined;
-    throw usageError("--key-file and --key-pass-file are for --cert <file>.");
+    throw usageError("--key-file and --key-passphrase-file are for --cert <file>.");
   }
   if (new URL(to.url).protocol !== "https:")
     throw usageError("--cert is for https: over plain HTTP nobody asks for a certificate.");
