@@ -68,7 +68,7 @@ const THOROUGH = [
   "test/service/{access-tokens,client-secrets,expression-lanes,expressions,ingestion,secrets}.test.ts",
   "test/service/{token-memory,upload-memory}.test.ts",
   // Hundreds of inputs, and every mutant of a listener.
-  "cli/test/{bad-values,hostile-text,mutants,odd-files}.test.ts",
+  "cli/test/{bad-values,hostile-text,mcp-bad-values,mutants,odd-files}.test.ts",
   "test/doctor/diagnose/{no-false-cause,properties}.test.ts",
   "test/jwks/hostile-key-sets.test.ts",
   "test/outbox/proxies.test.ts",

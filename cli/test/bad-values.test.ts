@@ -1,12 +1,12 @@
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { errorCodes } from "hookproof/diagnose";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type CommandHost, commandHost } from "../../test/kit/command-host.js";
 import type { Command, Flag } from "../src/command.js";
 import { COMMANDS } from "../src/command-line/registry.js";
-import { COMMAND_LINE, EXITS } from "../src/explain/command-line.js";
+import { EXITS } from "../src/explain/command-line.js";
+import { CODES, RAW } from "./kit/raw-words.js";
 
 const URL_OF_NOBODY = "http://127.0.0.1:9/api/v1/webhooks/incoming/lst_1";
 const ID = "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10";
@@ -91,7 +91,7 @@ const LINES: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
     [URL_OF_NOBODY, "--scheme", "http-signature", "--key-id", "k", ...SIGNED, ...DATA, "--dry-run"],
     [URL_OF_NOBODY, "--scheme", "standard-webhooks", ...SIGNED, ...DATA, "--dry-run"],
-    [URL_OF_NOBODY, "--batch", "-d", "@lines.jsonl", ...SIGNED],
+    [URL_OF_NOBODY, "--batch", "--data", "@lines.jsonl", ...SIGNED],
   ],
   sign: [
     ["--secret-file", "secret.txt", ...DATA],
@@ -199,11 +199,6 @@ const LINES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   completion: [["bash"]],
   explain: [["SIGNATURE_MISMATCH"]],
 };
-
-const CODES: ReadonlySet<string> = new Set([...errorCodes(), ...Object.keys(COMMAND_LINE)]);
-/** Words of Node, of a driver or of a library, which say nothing of an option. */
-const RAW =
-  /\bE[A-Z]{3,}: |ERR_[A-Z]+_|Invalid URL|is not a function|TypeError|RangeError|\[object |\bundefined\b|ConnectionFailed\(|Hrana|UNEXPECTED|\[\]/;
 
 let folder: string;
 let host: CommandHost;

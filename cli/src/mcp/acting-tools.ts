@@ -1,7 +1,7 @@
 // The tools for assistants that start, end, repeat or send something.
 import { EXAMPLE_EVENTS } from "../send/payload.js";
 import { portOf } from "./inspector-client.js";
-import { EVENT_ID, PORT } from "./reading-tools.js";
+import { EVENT_ID, NUMBER, PORT } from "./reading-tools.js";
 import { replayRequest } from "./requests.js";
 import { flagWords, number, type Tool, text } from "./tool.js";
 
@@ -53,7 +53,7 @@ export const ACTING_TOOLS: readonly Tool[] = [
       "Sends a request again to the local listener that got it. same-id: signed anew with the same id, expects 409; exact: unchanged, 400 once it is 5 minutes old; new-id: a new event, runs the automation again.",
     input: {
       port: PORT,
-      n: { type: "integer", minimum: 1, description: "the number from list_requests" },
+      n: { ...NUMBER, description: "the number from list_requests" },
       kind: { enum: ["same-id", "exact", "new-id"], description: "same-id by default" },
     },
     required: ["n"],

@@ -10,6 +10,8 @@ export const PORT = {
   maximum: 65_535,
   description: "the port of the local listener; not needed where only one runs",
 };
+/** The number of a request. */
+export const NUMBER = { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER };
 export const EVENT_ID = {
   type: "string",
   pattern: "^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$",
@@ -56,11 +58,7 @@ export const READING_TOOLS: readonly Tool[] = [
         pattern: "^([1-5][0-9]{2}|[1-5]xx)(,([1-5][0-9]{2}|[1-5]xx)){0,9}$",
         description: "only these statuses, such as 401 or 4xx",
       },
-      before: {
-        type: "integer",
-        minimum: 1,
-        description: "only requests with a smaller number, for older ones",
-      },
+      before: { ...NUMBER, description: "only requests with a smaller number, for older ones" },
     },
     effect: "reads",
     call(input, { io }) {
@@ -79,7 +77,7 @@ export const READING_TOOLS: readonly Tool[] = [
       "Why a local listener accepted or refused a request: every check in order, the known mistake behind a refusal and its fix, headers and the beginning of the body.",
     input: {
       port: PORT,
-      n: { type: "integer", minimum: 1, description: "the number from list_requests; the newest by default" },
+      n: { ...NUMBER, description: "the number from list_requests; the newest by default" },
     },
     effect: "reads",
     call: (input, { io }) => showRequest(io, portOf(io, input.port), number(input, "n")),

@@ -10,7 +10,9 @@ export const BIN = resolve(import.meta.dirname, "../../bin/hookproof.cjs");
 const NO_DNS = resolve(import.meta.dirname, "../../../test/kit/no-dns.cjs");
 
 /** Settings of a profile, as a configuration file has them. */
-type Profiles = Readonly<Record<string, { readonly target?: string }>>;
+type Profiles = Readonly<
+  Record<string, { readonly target?: string; readonly secretFiles?: readonly string[] }>
+>;
 
 /** A user's home with a project of its own. */
 export interface Home {

@@ -1,0 +1,154 @@
+// Every tool of `hookproof mcp` with bad values in each of its arguments: what fails has a code of ours, and nothing raw.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, it } from "vitest";
+import { heldPort } from "../../test/kit/held-port.mjs";
+import { requireBuild } from "../../test/kit/transcript.js";
+import { documentsOf, INITIALIZE, type McpProcess, openHome, startMcp } from "./kit/mcp-process.js";
+import { CODES, RAW } from "./kit/raw-words.js";
+
+beforeAll(requireBuild);
+
+const ID = "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10";
+
+/** Wrong in kind, in length, in letters, or by what they name; the files are in the folder where the server runs. */
+const BAD: readonly unknown[] = [
+  null,
+  true,
+  0,
+  -1,
+  1.5,
+  1e308,
+  65_536,
+  "",
+  " ",
+  "\u0000",
+  "a\u0000b",
+  "\u001b[2J",
+  "\ud800",
+  "\r\n",
+  "é".repeat(50),
+  "a".repeat(300_000),
+  "constructor",
+  "__proto__",
+  "--help",
+  "-",
+  "@folder",
+  "@missing",
+  "folder",
+  "missing/file",
+  "broken.json",
+  ":0",
+  ":99999",
+  "nobody",
+  "dead",
+  "folder-secret",
+  "http://[bad",
+  "http://127.0.0.1:9/x",
+  ID,
+  "99999999d",
+  "999999d",
+  "0ms",
+  "last",
+  "999",
+  "9xx",
+  [],
+  ["a"],
+  {},
+  { a: { b: [null] } },
+  JSON.parse('{"__proto__":{"a":1},"constructor":2}'),
+  { a: "x".repeat(70_000) },
+];
+
+/** What each tool needs besides, so that it does something. */
+const OTHERS: Readonly<Record<string, Record<string, unknown>>> = {
+  verify_request: { profile: "dead", headers: "Webhook-Signature: x", body: "{}" },
+  explain_code: { code: "SIGNATURE_MISMATCH" },
+  show_attempts: { eventId: ID },
+  stop_listener: { port: 4400 },
+  replay_request: { n: 1 },
+  send_event: { target: "dead", body: {} },
+  replay_event: { eventId: "last", target: "dead" },
+  test_listener: { target: "dead", only: "no-*" },
+};
+
+interface Listed {
+  readonly name: string;
+  readonly inputSchema: { readonly properties: Readonly<Record<string, unknown>> };
+}
+
+/** Calls a tool; gives what is wrong about its answer. */
+async function faultOf(mcp: McpProcess, name: string, input: unknown): Promise<string | undefined> {
+  const { result, error } = await mcp.request("tools/call", { name, arguments: input as object });
+  const shown = `${name} ${JSON.stringify(input).slice(0, 120)}`;
+  if (error) return `${shown} → protocol error ${error.message.slice(0, 200)}`;
+  if (!result?.isError) return undefined;
+  const failed = documentsOf(result).find((document) => document.error !== undefined);
+  const { code, message = "", hint = "" } = (failed?.error ?? {}) as Record<string, string>;
+  const said = `${code} ${message} ${hint}`;
+  return CODES.has(code ?? "") && !RAW.test(said) ? undefined : `${shown} → ${said.slice(0, 300)}`;
+}
+
+async function home() {
+  const made = openHome();
+  const dead = `http://127.0.0.1:${await heldPort()}/api/v1/webhooks/incoming/lst_1`;
+  made.configure({
+    dead: { target: dead },
+    "folder-secret": { target: dead, secretFiles: ["folder"] },
+  });
+  mkdirSync(join(made.folder, "folder"));
+  writeFileSync(join(made.folder, "broken.json"), '{"a":');
+  writeFileSync(join(made.folder, "text.txt"), "no database, and long enough to be looked at");
+  return { ...made, env: { ...made.env, HOOKPROOF_SECRET: "a-secret-of-more-than-thirty-two-characters" } };
+}
+
+it("every argument of every tool", { timeout: 300_000 }, async () => {
+  const user = await home();
+  user.run("outbox", "create", "--outbox", "app.db");
+  const allowed = ["--allow", "listen", "--allow", "send", "--timeout", "300ms"];
+  const mcp = startMcp(user, ...allowed, "--outbox", "app.db");
+  await mcp.request("initialize", INITIALIZE);
+  const { tools } = (await mcp.request("tools/list")).result as unknown as { tools: Listed[] };
+  expect(tools.length).toBeGreaterThan(12);
+  const faults: (string | undefined)[] = [];
+  for (const { name, inputSchema } of tools) {
+    const others = OTHERS[name] ?? {};
+    faults.push(await faultOf(mcp, name, others));
+    for (const member of [...Object.keys(inputSchema.properties), "other"])
+      for (const value of BAD) faults.push(await faultOf(mcp, name, { ...others, [member]: value }));
+  }
+  expect(faults.filter(Boolean)).toEqual([]);
+  expect(mcp.seen.stderr).not.toMatch(RAW);
+});
+
+it.each([
+  ["a folder in the place of the outbox", ["--outbox", "folder"]],
+  ["a text in the place of the outbox", ["--outbox", "text.txt"]],
+  ["an outbox that is missing", ["--outbox", "missing/app.db"]],
+  ["a database that nobody serves", ["--outbox", "postgres://127.0.0.1:9/none"]],
+  ["an outbox that is no URL", ["--outbox", "postgres://[bad"]],
+])("%s", { timeout: 120_000 }, async (_, flags) => {
+  const mcp = startMcp(await home(), ...flags, "--timeout", "2s");
+  await mcp.request("initialize", INITIALIZE);
+  for (const [name, input] of [
+    ["show_outbox", {}],
+    ["list_dead_letters", {}],
+    ["show_attempts", { eventId: ID }],
+  ] as const) {
+    const { result } = await mcp.request("tools/call", { name, arguments: input });
+    expect(result?.isError, name).toBe(true);
+    expect(await faultOf(mcp, name, input)).toBeUndefined();
+  }
+});
+
+it("a configuration that breaks while it runs is an error of the tool", { timeout: 120_000 }, async () => {
+  const user = await home();
+  const mcp = startMcp(user);
+  await mcp.request("initialize", INITIALIZE);
+  writeFileSync(join(user.folder, "hookproof.config.json"), '{"profiles":');
+  for (const name of ["list_profiles", "list_events"]) {
+    const { result } = await mcp.request("tools/call", { name, arguments: {} });
+    expect(result?.isError, name).toBe(true);
+    expect(await faultOf(mcp, name, {})).toBeUndefined();
+  }
+});
