@@ -51,6 +51,10 @@ export function App({ api }: { api: Api }) {
   const listener = listeners.find(({ id }) => id === opened?.listenerId);
   const nowMs = useCallback(() => Date.now() + clockOffsetMs, [clockOffsetMs]);
   const isEmpty = rows.length === 0;
+  const refused = useMemo(() => rows.filter(({ code }) => code !== undefined).length, [rows]);
+  useEffect(() => {
+    document.title = `${refused > 0 ? `${refused} refused · ` : ""}Hookproof inspector`;
+  }, [refused]);
   useEffect(() => setCompared(undefined), [isEmpty, restarts]);
 
   const copy = (text: string, what: string) =>

@@ -63,9 +63,8 @@ describeOnStage("a request appears as it arrives", (on) => {
     expect(expected).toHaveLength(43);
     expect(received).toHaveLength(43);
     expect(expected).not.toBe(received);
-    const marks = await detail().locator(".comparison mark").allTextContents();
-    expect(marks).toHaveLength(2);
-    expect(marks[0]).not.toBe(marks[1]);
+    // Where they begin to differ means nothing, so nothing points there.
+    expect(await detail().locator(".comparison mark").count()).toBe(0);
     await detail().getByText("5 not reached").click();
     await expect.poll(() => detail().locator(".checks .not-reached").count()).toBe(5);
   });

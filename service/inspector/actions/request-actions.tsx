@@ -35,11 +35,11 @@ export function RequestActions(props: RequestActionsProps) {
         onClick={onPin}
       >
         <Icon name="pin" />
-        <span class="visually-hidden">{detail.pinned ? "Pinned" : "Pin"}</span>
+        {detail.pinned ? "Pinned" : "Pin"}
       </button>
       <button type="button" class="quiet" title="Compare with another request" onClick={onCompare}>
         <Icon name="compare" />
-        <span class="visually-hidden">Compare</span>
+        Compare
       </button>
       {!detail.isUnread && (
         <>

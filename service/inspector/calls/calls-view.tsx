@@ -5,8 +5,8 @@ import { useDetail } from "../detail/use-detail.js";
 import { Command } from "../frame/empty-state.js";
 import { useKeys } from "../frame/use-keys.js";
 import { isNarrowed, NO_FILTER } from "../list/filter.js";
+import { linesOf, steppedFrom } from "../list/lines.js";
 import { ListAndDetail } from "../list/list-and-detail.js";
-import { steppedFrom } from "../list/row-window.js";
 import { useFiltered } from "../list/use-filtered.js";
 import type { Api } from "../live/api.js";
 import { Call } from "./call-detail.js";
@@ -31,8 +31,9 @@ export function CallsView({ api, rows, chosen, nowMs, onChoose, onCopy }: CallsV
   const row = useMemo(() => rows.find(({ n }) => n === chosen), [rows, chosen]);
   const call = useDetail(api.call, chosen, row);
 
+  const lines = useMemo(() => linesOf(shown, alone, NONE_OPEN), [shown]);
   const move = (by: number) => {
-    const to = steppedFrom(shown, chosen, by);
+    const to = steppedFrom(lines, chosen, by);
     if (to !== undefined) onChoose(to);
   };
   useKeys({
@@ -62,6 +63,7 @@ export function CallsView({ api, rows, chosen, nowMs, onChoose, onCopy }: CallsV
       label="API calls"
       one="call"
       filtered={filtered}
+      lines={lines}
       sources={{ label: "Client", all: "All clients", ids: clients }}
       search={input}
       parts={callParts}
@@ -75,3 +77,7 @@ export function CallsView({ api, rows, chosen, nowMs, onChoose, onCopy }: CallsV
     </ListAndDetail>
   );
 }
+
+/** Each call is a line of its own. */
+const alone = () => undefined;
+const NONE_OPEN: ReadonlySet<string> = new Set();

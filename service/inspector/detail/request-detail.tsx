@@ -11,6 +11,7 @@ import { dateAndTime } from "../text/time.js";
 import { Body } from "./body.js";
 import { Exchange } from "./exchange.js";
 import { FirstDelivery } from "./first-delivery.js";
+import { ForwardedCard } from "./forwarded.js";
 import { Mistakes } from "./mistakes.js";
 import { NoteLine } from "./note-line.js";
 import { Run } from "./run.js";
@@ -104,6 +105,7 @@ function Content({ detail, debug, onChoose }: Pick<DetailProps, "detail" | "debu
         </p>
       )}
       <Mistakes mistakes={detail.mistakes} />
+      {detail.forwarded && <ForwardedCard forwarded={detail.forwarded} />}
       <div class="columns">
         <div>{isRefused ? verdict : content}</div>
         <div>{isRefused ? content : verdict}</div>

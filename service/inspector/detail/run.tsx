@@ -51,9 +51,9 @@ export function Run({ run, bodyBase64, debug }: RunProps) {
       {run.automationId !== undefined && (
         <DebugRun automationId={run.automationId} bodyBase64={bodyBase64} debug={debug} />
       )}
-      <Fold summary="ctx.trigger">
+      <Fold summary="What the automation received">
         {() => (
-          <CodeBlock label="ctx.trigger">
+          <CodeBlock label="What the automation received">
             <PrettyBytes bytes={fromBase64(bodyBase64)} />
           </CodeBlock>
         )}

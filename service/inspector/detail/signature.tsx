@@ -14,8 +14,8 @@ export function Signature({ hmac, cutAt }: { hmac: HmacDetail; cutAt: number | u
     <Section title="Signature" note={secrets && `secret ${secrets}`}>
       {canonicalBase64 !== undefined && <Canonical bytes={fromBase64(canonicalBase64)} />}
       <dl class="comparison">
-        {expected !== undefined && <Compared name="expected" value={expected} at={firstDifference} />}
-        <Compared name="received" value={received} at={firstDifference} />
+        {expected !== undefined && <Compared name="expected" value={expected} />}
+        <Compared name="received" value={received} />
       </dl>
       {cutAt !== undefined && (
         <p class="note">
@@ -24,11 +24,7 @@ export function Signature({ hmac, cutAt }: { hmac: HmacDetail; cutAt: number | u
         </p>
       )}
       {expected !== undefined && received !== undefined && (
-        <p class="note">
-          {firstDifference === undefined
-            ? "They are the same."
-            : "They differ. How many characters match tells you nothing."}
-        </p>
+        <p class="note">{firstDifference === undefined ? "They are the same." : "They differ."}</p>
       )}
     </Section>
   );
@@ -63,22 +59,13 @@ function Canonical({ bytes }: { bytes: Uint8Array }) {
 
 const DOT = 0x2e;
 
-function Compared({ name, value, at }: { name: string; value: string | undefined; at: number | undefined }) {
+function Compared({ name, value }: { name: string; value: string | undefined }) {
   return (
     <>
       <dt>{name}</dt>
-      <dd class="mono">{value === undefined ? <i>none, or several</i> : <Marked value={value} at={at} />}</dd>
-    </>
-  );
-}
-
-function Marked({ value, at }: { value: string; at: number | undefined }) {
-  if (at === undefined) return <VisibleText text={value} marking="bytes" />;
-  return (
-    <>
-      <VisibleText text={value.slice(0, at)} marking="bytes" />
-      <mark>{at < value.length ? <VisibleText text={value[at] ?? ""} marking="bytes" /> : "ends here"}</mark>
-      <VisibleText text={value.slice(at + 1)} marking="bytes" />
+      <dd class="mono">
+        {value === undefined ? <i>none, or several</i> : <VisibleText text={value} marking="bytes" />}
+      </dd>
     </>
   );
 }

@@ -4,6 +4,7 @@ import { useRef } from "preact/hooks";
 import { Icon } from "../parts/icon.js";
 import { TimeLine } from "../time-line/time-line.js";
 import { FilterBar } from "./filter-bar.js";
+import type { Line } from "./lines.js";
 import type { Listed, RowParts } from "./list-row.js";
 import { RequestList } from "./request-list.js";
 import type { Filtered } from "./use-filtered.js";
@@ -13,6 +14,8 @@ interface ListAndDetailProps<Row extends Listed> {
   readonly label: string;
   readonly one: string;
   readonly filtered: Filtered<Row>;
+  /** What is shown, line by line. */
+  readonly lines: readonly Line<Row>[];
   readonly sources: Parameters<typeof FilterBar>[0]["sources"];
   readonly search: Ref<HTMLInputElement>;
   /** More buttons beside the statuses, and beside the search. */
@@ -27,12 +30,14 @@ interface ListAndDetailProps<Row extends Listed> {
   nowMs(): number;
   onChoose(n: number | undefined): void;
   onMove(by: number): void;
+  /** Opens a head, or folds it; absent where there are none. */
+  onFold?(line: Line<Row>, isOpen: boolean): void;
 }
 
 /** A list with its filters, and the one of it that is open. */
 export function ListAndDetail<Row extends Listed>(props: ListAndDetailProps<Row>) {
   const { label, one, filtered, sources, search, chips, more, parts, chosen, following = false } = props;
-  const { children, nowMs, onChoose, onMove } = props;
+  const { lines, children, nowMs, onChoose, onMove, onFold } = props;
   const { filter, setFilter, ofOne, shown } = filtered;
   const master = useRef<HTMLElement>(null);
   return (
@@ -55,13 +60,14 @@ export function ListAndDetail<Row extends Listed>(props: ListAndDetailProps<Row>
         />
         <RequestList
           label={label}
-          rows={shown}
+          lines={lines}
           parts={parts}
           chosen={chosen}
           following={following}
           nowMs={nowMs}
           onChoose={onChoose}
           onMove={onMove}
+          onFold={onFold}
         />
       </section>
       <section class="detail" aria-label={`The chosen ${one}`} tabIndex={-1}>

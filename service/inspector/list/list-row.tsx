@@ -1,7 +1,9 @@
 // One row of a list.
 import type { ComponentChildren } from "preact";
+import { Icon } from "../parts/icon.js";
 import { StatusBadge } from "../parts/status-badge.js";
 import { ago, timeOfDay } from "../text/time.js";
+import type { Line } from "./lines.js";
 import { ROW_HEIGHT } from "./row-window.js";
 
 /** What every row has. */
@@ -18,38 +20,62 @@ export interface RowParts {
 }
 
 interface RowProps {
-  readonly row: Listed;
+  readonly line: Line<Listed>;
   readonly parts: RowParts;
   readonly index: number;
   readonly count: number;
   readonly chosen: boolean;
   readonly now: number;
   onChoose(n: number): void;
+  onFold?(isOpen: boolean): void;
 }
 
 /** One row of a list. */
-export function Row({ row, parts, index, count, chosen, now, onChoose }: RowProps) {
+export function Row({ line, parts, index, count, chosen, now, onChoose, onFold }: RowProps) {
+  const { row, group, isInside } = line;
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus, and names its active row
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list takes the keys
     <div
-      id={`row-${row.n}`}
-      class="row"
-      role="option"
+      id={group?.isOpen ? `cause-${row.n}` : `row-${row.n}`}
+      class={`row ${group ? "head" : ""} ${isInside ? "inside" : ""}`}
+      role="treeitem"
+      aria-level={isInside ? 2 : 1}
+      aria-expanded={group?.isOpen}
       aria-selected={chosen}
       aria-setsize={count}
       aria-posinset={index + 1}
       style={{ transform: `translateY(${index * ROW_HEIGHT}px)` }}
-      onClick={() => onChoose(row.n)}
+      onClick={() => {
+        if (group) onFold?.(!group.isOpen);
+        if (!group?.isOpen) onChoose(row.n);
+      }}
     >
       <StatusBadge status={row.status} />
-      <span class="reason">{parts.title}</span>
+      <span class="reason">
+        {group && <Icon name="down" />}
+        {parts.title}
+      </span>
       <time dateTime={new Date(row.at).toISOString()}>{timeOfDay(row.at)}</time>
       <span class="facts">
-        <span>#{row.n}</span>
-        {parts.facts}
+        {group ? <Head rows={group.rows} /> : <span>#{row.n}</span>}
+        {!group && parts.facts}
       </span>
       <span class="age">{ago(now - row.at)}</span>
     </div>
+  );
+}
+
+function Head({ rows }: { rows: readonly Listed[] }) {
+  const [newest, oldest] = [rows[0], rows.at(-1)];
+  if (!newest || !oldest) return null;
+  return (
+    <>
+      <b>{rows.length} requests</b>
+      <span>
+        #{oldest.n} to #{newest.n}
+      </span>
+      <span>since {timeOfDay(oldest.at)}</span>
+    </>
   );
 }

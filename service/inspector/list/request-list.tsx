@@ -1,12 +1,13 @@
 // The list of requests, newest first.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { useNow } from "../frame/use-now.js";
+import { type Line, placeOf } from "./lines.js";
 import { type Listed, Row, type RowParts } from "./list-row.js";
 import { ROW_HEIGHT, rowWindow, scrollTopFor } from "./row-window.js";
 
 interface ListProps<Item extends Listed> {
   readonly label: string;
-  readonly rows: readonly Item[];
+  readonly lines: readonly Line<Item>[];
   readonly chosen: number | undefined;
   /** What is special to these rows. */
   readonly parts: (row: Item) => RowParts;
@@ -15,20 +16,26 @@ interface ListProps<Item extends Listed> {
   nowMs(): number;
   onChoose(n: number): void;
   onMove(by: number): void;
+  /** Opens a head, or folds it; absent where there are none. */
+  onFold?: ((line: Line<Item>, isOpen: boolean) => void) | undefined;
 }
 
 /** What came in, newest first. Only the rows in sight are in the document, however many there are. */
 export function RequestList<Item extends Listed>(props: ListProps<Item>) {
-  const { label, rows, chosen, parts, following, nowMs, onChoose, onMove } = props;
+  const { label, lines, chosen, parts, following, nowMs, onChoose, onMove, onFold } = props;
   const now = useNow(nowMs);
   const list = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 800 });
-  const newest = useRef(rows[0]?.n);
+  const latest = useRef(lines);
+  const anchor = useRef<string | undefined>(undefined);
 
   useLayoutEffect(() => {
     const element = list.current;
     if (!element) return;
-    const measure = () => setView({ top: element.scrollTop, height: element.clientHeight });
+    const measure = () => {
+      anchor.current = latest.current[Math.floor(element.scrollTop / ROW_HEIGHT)]?.id;
+      setView({ top: element.scrollTop, height: element.clientHeight });
+    };
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     element.addEventListener("scroll", measure, { passive: true });
@@ -40,16 +47,17 @@ export function RequestList<Item extends Listed>(props: ListProps<Item>) {
 
   // Whoever has scrolled down goes on reading the same rows while new ones come in above.
   useLayoutEffect(() => {
-    const before = newest.current;
-    newest.current = rows[0]?.n;
+    const before = latest.current;
+    latest.current = lines;
     const element = list.current;
-    if (!element || before === undefined || element.scrollTop === 0) return;
-    const added = rows.findIndex(({ n }) => n === before);
-    if (added > 0) element.scrollTop += added * ROW_HEIGHT;
-  }, [rows]);
+    if (!element || element.scrollTop === 0) return;
+    const was = before.findIndex(({ id }) => id === anchor.current);
+    const is = lines.findIndex(({ id }) => id === anchor.current);
+    if (was >= 0 && is >= 0 && is !== was) element.scrollTop += (is - was) * ROW_HEIGHT;
+  }, [lines]);
 
   // Older rows are loaded after the newest: a row that was named in the address may come later than the list.
-  const chosenAt = rows.findIndex(({ n }) => n === chosen);
+  const chosenAt = placeOf(lines, chosen);
   useLayoutEffect(() => {
     const element = list.current;
     if (element && chosenAt >= 0 && !following)
@@ -60,24 +68,31 @@ export function RequestList<Item extends Listed>(props: ListProps<Item>) {
     if (following && list.current) list.current.scrollTop = 0;
   }, [following]);
 
-  const { from, to } = rowWindow(view.top, view.height, rows.length);
-  const shown = rows.slice(from, to);
+  const { from, to } = rowWindow(view.top, view.height, lines.length);
+  const shown = lines.slice(from, to);
+  const chosenLine = lines[chosenAt];
   return (
     <div
       class="list"
       ref={list}
-      role="listbox"
+      role="tree"
       aria-label={`${label}, newest first`}
       tabIndex={0}
-      aria-activedescendant={shown.some(({ n }) => n === chosen) ? `row-${chosen}` : undefined}
+      aria-activedescendant={chosenLine && shown.includes(chosenLine) ? `row-${chosenLine.row.n}` : undefined}
       onKeyDown={(event) => {
+        if (onFold && (event.key === "ArrowRight" || event.key === "ArrowLeft")) {
+          const head = chosenLine && headOf(lines, chosenAt);
+          if (head) onFold(head, event.key === "ArrowRight");
+          if (head) event.preventDefault();
+          return;
+        }
         const by = {
           ArrowDown: 1,
           ArrowUp: -1,
           PageDown: 10,
           PageUp: -10,
-          Home: -rows.length,
-          End: rows.length,
+          Home: -lines.length,
+          End: lines.length,
         };
         const step = by[event.key as keyof typeof by];
         if (step === undefined) return;
@@ -85,22 +100,29 @@ export function RequestList<Item extends Listed>(props: ListProps<Item>) {
         onMove(step);
       }}
     >
-      {rows.length === 0 && <p class="nothing note">Nothing matches.</p>}
-      <div class="rows" role="presentation" style={{ height: `${rows.length * ROW_HEIGHT}px` }}>
-        {shown.map((row, at) => (
+      {lines.length === 0 && <p class="nothing note">Nothing matches.</p>}
+      <div class="rows" role="presentation" style={{ height: `${lines.length * ROW_HEIGHT}px` }}>
+        {shown.map((line, at) => (
           <Row
             // At the top each row shows the next request: a new one for each would be laid out from nothing.
-            key={view.top === 0 ? at : row.n}
-            row={row}
-            parts={parts(row)}
+            key={view.top === 0 ? at : line.id}
+            line={line}
+            parts={parts(line.row)}
             index={from + at}
-            count={rows.length}
-            chosen={row.n === chosen}
+            count={lines.length}
+            chosen={from + at === chosenAt}
             now={now}
             onChoose={onChoose}
+            onFold={(isOpen) => onFold?.(line, isOpen)}
           />
         ))}
       </div>
     </div>
   );
+}
+
+/** The head of a line: itself, or the one that it stands below. */
+function headOf<Item>(lines: readonly Line<Item>[], at: number): Line<Item> | undefined {
+  const line = lines[at];
+  return line?.isInside ? lines.slice(0, at).findLast(({ group }) => group) : line?.group && line;
 }

@@ -1,5 +1,6 @@
 // A received webhook in the list.
 import type { RequestRow } from "../../src/inspector/contract.js";
+import { isTaken } from "../detail/forwarded.js";
 import { Icon } from "../parts/icon.js";
 import { VisibleText } from "../parts/visible-text.js";
 import { sizeOf } from "../text/bytes.js";
@@ -26,7 +27,9 @@ export function requestParts(row: RequestRow): RowParts {
             )}
           </>
         ) : (
-          <VisibleText text={row.reason} />
+          <span class="cause">
+            <VisibleText text={causeOf(row)} />
+          </span>
         )}
       </>
     ),
@@ -66,6 +69,11 @@ export function requestParts(row: RequestRow): RowParts {
             {replay.kind} of #{replay.of}
           </span>
         )}
+        {row.forwardedStatus !== undefined && (
+          <span class={`origin ${isTaken(row.forwardedStatus) ? "" : "refused"}`}>
+            application: {row.forwardedStatus === 0 ? "no answer" : row.forwardedStatus}
+          </span>
+        )}
         {row.isTest && <span class="origin">test event</span>}
         {row.verdictStatus !== undefined && <span class="origin">forced ({row.verdictStatus})</span>}
         {row.imported && <span class="origin">imported</span>}
@@ -85,6 +93,13 @@ function Pinned() {
 
 function isAccepted({ code, isUnread }: RequestRow): boolean {
   return code === undefined && isUnread === undefined;
+}
+
+/** Why it was refused, in a few words: the whole sentence stands in its details. */
+function causeOf({ cause, code, reason, isUnread }: RequestRow): string {
+  if (cause !== undefined || code === undefined || isUnread) return cause ?? reason;
+  const words = code.toLowerCase().replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 /** The size of a body; of one that was cut, how much of it was read. */

@@ -28,13 +28,16 @@ interface RequestsViewProps {
 export function RequestsView(props: RequestsViewProps) {
   const { api, rows, requests, listeners, detail, actions, search, compared, nowMs, onCompare, onNote } =
     props;
-  const { filter, setFilter, shown, chosen, following, follow, choose, move } = requests;
+  const { filter, setFilter, shown, lines, chosen, following, follow, choose, move } = requests;
+  const { isGrouped, setGrouped, fold } = requests;
   const newer = shown.findIndex(({ n }) => n === chosen);
   return (
     <ListAndDetail
       label="Requests"
       one="request"
       filtered={requests}
+      lines={lines}
+      onFold={fold}
       sources={{ label: "Listener", all: "All listeners", ids: listeners.map(({ id }) => id) }}
       search={search}
       parts={requestParts}
@@ -43,7 +46,21 @@ export function RequestsView(props: RequestsViewProps) {
       nowMs={nowMs}
       onChoose={choose}
       onMove={move}
-      chips={<PinFilter rows={rows} text={filter.text} onText={(text) => setFilter({ text })} />}
+      chips={
+        <>
+          <PinFilter rows={rows} text={filter.text} onText={(text) => setFilter({ text })} />
+          {rows.some(({ code }) => code !== undefined) && (
+            <button
+              type="button"
+              aria-pressed={isGrouped}
+              title="Refusals of one cause are one line"
+              onClick={() => setGrouped(!isGrouped)}
+            >
+              By cause
+            </button>
+          )}
+        </>
+      }
       more={
         <button
           type="button"

@@ -22,13 +22,3 @@ export function scrollTopFor(index: number, scrollTop: number, height: number): 
   if (top < scrollTop) return top;
   return top + ROW_HEIGHT > scrollTop + height ? top + ROW_HEIGHT - height : scrollTop;
 }
-
-/** The number of the row so many places from the chosen one; from nowhere, the first step down leads to the first row. */
-export function steppedFrom(
-  rows: readonly { readonly n: number }[],
-  chosen: number | undefined,
-  by: number,
-): number | undefined {
-  const at = rows.findIndex(({ n }) => n === chosen);
-  return rows[Math.max(0, Math.min(rows.length - 1, at + by))]?.n;
-}

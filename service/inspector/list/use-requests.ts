@@ -1,17 +1,22 @@
 // Filters requests and keeps one of them chosen.
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import type { RequestRow } from "../../src/inspector/contract.js";
 import type { Choice } from "../frame/use-choice.js";
 import { useWide } from "../frame/use-wide.js";
 import type { Api } from "../live/api.js";
 import { isNarrowed } from "./filter.js";
-import { steppedFrom } from "./row-window.js";
+import { type Line, linesOf, steppedFrom } from "./lines.js";
 import { type Filtered, useFiltered } from "./use-filtered.js";
 import { useFollow } from "./use-follow.js";
 import { searchRequests } from "./use-search.js";
 
 /** The requests as they are filtered, and which one of them is open. */
 export interface Requests extends Filtered<RequestRow> {
+  readonly lines: readonly Line<RequestRow>[];
+  /** Refusals of one cause are one line. */
+  readonly isGrouped: boolean;
+  setGrouped(isGrouped: boolean): void;
+  fold(line: Line<RequestRow>, isOpen: boolean): void;
   /** One of those that are shown, whatever was chosen before. */
   readonly chosen: number | undefined;
   /** Whether the newest is opened by itself; ends when somebody chooses one. */
@@ -37,6 +42,13 @@ export function useRequests(api: Api, rows: readonly RequestRow[], surroundings:
   const filtered = useFiltered(rows, find, ({ listenerId }) => listenerId);
   const { filter, shown } = filtered;
 
+  const [isGrouped, setGrouped] = useState(true);
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const lines = useMemo(
+    () => linesOf(shown, isGrouped ? causeOf : () => undefined, open),
+    [shown, isGrouped, open],
+  );
+
   const isShown = choice.view === "requests";
   const following = isFollowing && choice.n === undefined;
   const followed = useFollow(isShown && following && isWide, shown[0]?.n);
@@ -61,13 +73,25 @@ export function useRequests(api: Api, rows: readonly RequestRow[], surroundings:
 
   return {
     ...filtered,
+    lines,
+    isGrouped,
+    setGrouped,
+    fold({ row }, isOpen) {
+      const cause = causeOf(row) ?? "";
+      setOpen(new Set(isOpen ? [...open, cause] : [...open].filter((one) => one !== cause)));
+    },
     chosen,
     following,
     follow,
     choose,
     move(by) {
-      const to = steppedFrom(shown, chosen, by);
+      const to = steppedFrom(lines, chosen, by);
       if (to !== undefined) choose(to);
     },
   };
+}
+
+/** What refusals have in common that are one line: listener, answer and cause. */
+function causeOf({ listenerId, status, code, cause }: RequestRow): string | undefined {
+  return code === undefined ? undefined : JSON.stringify([listenerId, status, cause ?? code]);
 }

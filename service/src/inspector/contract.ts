@@ -1,8 +1,12 @@
 // What server and page of the inspector say to each other, and the limits of both.
 import type { CallRow } from "./calls-contract.js";
+import type { ForcedAnswer } from "./forced-contract.js";
+import type { Forwarded } from "./forwarded-contract.js";
 
 export type * from "./calls-contract.js";
 export type * from "./debug-contract.js";
+export type * from "./forced-contract.js";
+export type * from "./forwarded-contract.js";
 
 /**
  * What the inspector's server and its page say to each other: types and a few constants, so that both sides
@@ -64,6 +68,8 @@ export const LIMITS = {
   unreadBytes: 4_096,
   /** The most of an answer's body that is kept. */
   answerCharacters: 4_096,
+  /** The most of a URL that a request was forwarded to, and of why nobody answered there. */
+  forwardedUrlCharacters: 2_048,
   /** Calls of an API that are kept. */
   calls: 1_000,
   /** The most of a call's target in the list, and the most of its body and of its answer that is kept. */
@@ -108,6 +114,10 @@ export interface RequestRow {
   readonly durationMs: number;
   /** In words: "accepted", the code's own sentence, or the known mistake once it has been found. */
   readonly reason: string;
+  /** The known mistake in a few words, once it has been found. */
+  readonly cause?: string;
+  /** The application's status, where the request was forwarded to one; 0 where it did not answer. */
+  readonly forwardedStatus?: number;
   /** For a duplicate: the number of the delivery that was accepted, where it is still known. */
   readonly duplicateOf?: number;
   /** For a replay from the page: the request it repeats, and how. */
@@ -232,6 +242,7 @@ export interface RequestDetail extends RequestRow {
   /** The first delivery's body, for the comparison; absent where this is no duplicate or it is not kept any more. */
   readonly first?: { readonly n: number; readonly at: number; readonly bodyBase64: string };
   readonly run?: RunDetail;
+  readonly forwarded?: Forwarded;
   /** What was answered. */
   readonly answer: {
     readonly headers: readonly (readonly [name: string, value: string])[];
@@ -349,27 +360,6 @@ export interface ReplayResult {
 
 /** What came of a test event. */
 export type TestEventResult = Omit<ReplayResult, "kind">;
-
-/** The next answers of a listener, whatever the verdict is. The checks and the run take place all the same. */
-export interface ForcedAnswer {
-  readonly listenerId: string;
-  /** 200 to 599; the verdict's own by default. */
-  readonly status?: number;
-  /** 0 to `LIMITS.forcedDelayMs`. */
-  readonly delayMs?: number;
-  /** For how many requests, 1 to `LIMITS.forcedTimes`; 1 by default. Counts down. */
-  readonly times?: number;
-  /** For how long, 1 to `LIMITS.forcedSeconds`; with it, `times` has no default. */
-  readonly seconds?: number;
-  /** When it ends, by the server's clock, where `seconds` was given. The server adds it. */
-  readonly until?: number;
-  /** `Retry-After`, in seconds. */
-  readonly retryAfterSeconds?: number;
-  /** Header lines in place of those of the same names, `LIMITS.forcedHeaders` at most. */
-  readonly headers?: readonly (readonly [name: string, value: string])[];
-  /** The body, `LIMITS.forcedBodyCharacters` at most; one that says that the answer was forced by default. */
-  readonly body?: string;
-}
 
 /** What goes into an exported file; the filters of `RequestQuery` hold here too. */
 export interface ExportQuery extends Omit<RequestQuery, "before" | "limit"> {

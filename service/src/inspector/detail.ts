@@ -16,7 +16,18 @@ export interface Surroundings {
 
 /** Everything the page shows of a request. */
 export function detailOf(entry: Entry, { url, first, run, isRestored }: Surroundings): RequestDetail {
-  const { row, headers, body, target, sourceAddress, checks, mistakes = [], masked, answer } = entry;
+  const {
+    row,
+    headers,
+    body,
+    target,
+    sourceAddress,
+    checks,
+    mistakes = [],
+    masked,
+    answer,
+    forwarded,
+  } = entry;
   const timestamp = onlyHeader(headers, "Webhook-Timestamp");
   const hmac = hmacDetail(entry);
   const token = tokenDetail(entry);
@@ -37,6 +48,7 @@ export function detailOf(entry: Entry, { url, first, run, isRestored }: Surround
     ...(token ? { token } : {}),
     ...(first ? { first: { n: first.row.n, at: first.row.at, bodyBase64: base64(first.body) } } : {}),
     ...(run ? { run } : {}),
+    ...(forwarded ? { forwarded } : {}),
     answer,
   };
 }

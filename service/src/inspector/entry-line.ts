@@ -4,13 +4,20 @@ import type { Mistake } from "hookproof/diagnose";
 import type { Check } from "hookproof/receiver";
 import { LIMITS, type RequestRow } from "./contract.js";
 import type { Demanded, Entry } from "./entry.js";
+import { forwardedStatus, readForwarded } from "./forwarded.js";
 
 /** An entry as JSON: a line of an exported file, and a row of the history file. */
 export type EntryLine = Readonly<Record<string, unknown>>;
 
 /** Writes an entry; `url` is where it was sent. */
 export function entryLine({ row, body, target, ...entry }: Entry, url: string): EntryLine {
-  const { eventType: _ofTheBody, preview: _alsoOfTheBody, ...own } = row;
+  const {
+    eventType: _ofTheBody,
+    preview: _alsoOfTheBody,
+    cause: _ofTheMistakes,
+    forwardedStatus: _ofTheAnswer,
+    ...own
+  } = row;
   return { v: 1, type: "request", ...own, url, ...entry, bodyBase64: Buffer.from(body).toString("base64") };
 }
 
@@ -27,6 +34,8 @@ export function readEntryLine(line: unknown): Entry | undefined {
   if (typeof method !== "string" || typeof url !== "string") return undefined;
   const body = Buffer.from(bodyBase64, "base64");
   const answer = recordOf(value.answer);
+  const mistakes = Array.isArray(value.mistakes) ? listOf(value.mistakes, mistakeOf) : undefined;
+  const forwarded = readForwarded(recordOf(value.forwarded));
   const row: RequestRow = {
     n: isWhole(n) ? n : 0,
     at,
@@ -38,6 +47,8 @@ export function readEntryLine(line: unknown): Entry | undefined {
     bodyBytes: body.length,
     durationMs: typeof value.durationMs === "number" ? Math.max(0, value.durationMs) : 0,
     reason: [value.reason, value.code].find((one) => typeof one === "string") ?? "accepted",
+    ...(forwarded ? { forwardedStatus: forwardedStatus(forwarded) } : {}),
+    ...(mistakes?.[0] ? { cause: mistakes[0].title } : {}),
     ...(isWhole(value.duplicateOf) ? { duplicateOf: value.duplicateOf } : {}),
     ...replayOf(value.replay),
     ...flags(value, "imported", "isCut", "isTest", "isUnread", "pinned"),
@@ -52,12 +63,13 @@ export function readEntryLine(line: unknown): Entry | undefined {
     headers,
     body,
     checks: listOf(value.checks, checkOf),
-    mistakes: Array.isArray(value.mistakes) ? listOf(value.mistakes, mistakeOf) : undefined,
+    mistakes,
     ...(value.masked === true ? { masked: true } : {}),
     answer: {
       headers: pairsOf(answer?.headers) ?? [],
       body: typeof answer?.body === "string" ? answer.body.slice(0, LIMITS.answerCharacters) : "",
     },
+    ...(forwarded ? { forwarded } : {}),
     ...demandedOf(recordOf(value.demanded)),
   };
 }

@@ -2,7 +2,7 @@
 import type { HeaderPair } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
 import type { Check } from "hookproof/receiver";
-import type { RequestRow } from "./contract.js";
+import type { Forwarded, RequestRow } from "./contract.js";
 
 /** A request as it is kept: its row, and what its details are made of. */
 export interface Entry {
@@ -16,6 +16,7 @@ export interface Entry {
   readonly mistakes?: readonly Mistake[] | undefined;
   readonly masked?: true | undefined;
   readonly answer: { readonly headers: readonly HeaderPair[]; readonly body: string };
+  readonly forwarded?: Forwarded | undefined;
   /** What the listener demanded at that time: it may be another one when the request is looked at. */
   readonly demanded?: Demanded | undefined;
 }
@@ -56,7 +57,9 @@ export function isWhole({ checks, headers }: Pick<Entry, "checks" | "headers">):
 }
 
 /** Roughly how much memory an entry takes. */
-export function bytesOf({ target, headers, body, answer }: Entry): number {
+export function bytesOf({ target, headers, body, answer, forwarded }: Entry): number {
   const lines = headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
-  return 1_000 + target.length + lines + body.length + answer.body.length;
+  return (
+    1_000 + target.length + lines + body.length + answer.body.length + JSON.stringify(forwarded ?? "").length
+  );
 }

@@ -11,6 +11,7 @@ import {
   type CallPage,
   type ExportQuery,
   type ForcedAnswer,
+  type Forwarded,
   type ImportResult,
   LIMITS,
   type ReplayOrder,
@@ -30,6 +31,7 @@ import { pathOf } from "./entry-line.js";
 import { exportedFile } from "./export-file.js";
 import { createFeed } from "./feed.js";
 import { forcedAnswers } from "./forced-answers.js";
+import { forwardedStatus, keptForwarded } from "./forwarded.js";
 import { createHistory } from "./history.js";
 import { readImport } from "./import-file.js";
 import { InspectorError } from "./inspector-error.js";
@@ -58,6 +60,11 @@ export interface Inspector {
   watch<Listener extends AnyListener>(listeners: readonly Listener[], server: WatchOptions): Listener[];
   /** Records a request that has been answered: the `onHandled` of `webhookRouter`. */
   record(request: SeenRequest): void;
+  /**
+   * Takes what an application answered to a request that was forwarded to it, before or after `record`: the same
+   * `request` tells which it was.
+   */
+  forwarded(request: SeenRequest["request"], answer: Forwarded): void;
   /**
    * Shows the calls of an API too; each goes to what comes back, once it is answered. The page has the API's remote
    * control, where it has one.
@@ -125,6 +132,8 @@ export async function createInspector(options: InspectorOptions = {}): Promise<I
   const listeners = new Map<string, WatchedListener>();
   const replays = createReplays();
   const calls = createCalls();
+  const forwardedOf = new WeakMap<SeenRequest["request"], Forwarded>();
+  const recordedAs = new WeakMap<SeenRequest["request"], number>();
   let hasCalls = false;
   let control: RemoteControl | undefined;
   const forced = forcedAnswers(() => feed.forcedChanged());
@@ -149,7 +158,8 @@ export async function createInspector(options: InspectorOptions = {}): Promise<I
   function found(n: number, mistakes: readonly Mistake[]): Entry | undefined {
     const entry = history.get(n);
     if (!entry || entry.mistakes) return entry;
-    const row = { ...entry.row, reason: mistakes[0]?.message ?? entry.row.reason };
+    const [likeliest] = mistakes;
+    const row = likeliest ? { ...entry.row, reason: likeliest.message, cause: likeliest.title } : entry.row;
     history.replace({ ...entry, row, mistakes });
     feed.rowChanged(n);
     return history.get(n);
@@ -185,15 +195,26 @@ export async function createInspector(options: InspectorOptions = {}): Promise<I
         watched: listeners.get(seen.listenerId ?? ""),
         secrets: secrets(),
         origin: underWay?.origin,
+        forwarded: forwardedOf.get(seen.request),
         duplicateOf: (eventId) => history.firstOf(seen.listenerId ?? "", eventId)?.row.n,
       });
       const dropped = history.droppedUpTo;
       const { row } = history.add(entry);
+      recordedAs.set(seen.request, row.n);
       if (underWay) underWay.n = row.n;
       feed.rowChanged(row.n);
       if (history.droppedUpTo > dropped) feed.dropped();
       // The diagnosis sees the request as it was: that a secret was sent along is one of its findings.
       if (row.code !== undefined) diagnoses.queue({ ...unmasked, row }, entry !== unmasked);
+    },
+    forwarded(request, answer) {
+      forwardedOf.set(request, answer);
+      const entry = history.get(recordedAs.get(request) ?? 0);
+      if (!entry) return;
+      const forwarded = keptForwarded(answer);
+      const row = { ...entry.row, forwardedStatus: forwardedStatus(forwarded) };
+      history.replace({ ...withoutSecrets({ ...entry, forwarded }, secrets()), row });
+      feed.rowChanged(row.n);
     },
     watchCalls(controlOfApi) {
       hasCalls = true;

@@ -1,5 +1,6 @@
 // Hides secrets in an entry byte for byte.
 import type { Check } from "hookproof/receiver";
+import type { Forwarded } from "./contract.js";
 import type { Draft } from "./record-request.js";
 
 /** A shorter text stands in requests by chance. */
@@ -12,8 +13,9 @@ const TELLING_LENGTH = 8;
 export function withoutSecrets(entry: Draft, secrets: readonly string[]): Draft {
   const telling = secrets.filter((secret) => secret.length >= TELLING_LENGTH);
   const body = maskedBytes(entry.body, telling);
+  const forwarded = JSON.stringify(entry.forwarded ?? "");
   const isInHeaders = telling.some((secret) =>
-    [entry.target, ...entry.headers.flat()].some((text) => text.includes(secret)),
+    [forwarded, entry.target, ...entry.headers.flat()].some((text) => text.includes(secret)),
   );
   if (body === entry.body && !isInHeaders) return entry;
   const mask = (text: string) =>
@@ -24,10 +26,17 @@ export function withoutSecrets(entry: Draft, secrets: readonly string[]): Draft 
     target: mask(entry.target),
     headers: entry.headers.map(([name, value]) => [mask(name), mask(value)]),
     body,
+    ...(entry.forwarded ? { forwarded: maskedForwarded(entry.forwarded, mask) } : {}),
     // A check that saw the secret shows the beginning of it at most.
     checks: entry.checks.map((check) => withoutSeen(check, telling)),
     masked: true,
   };
+}
+
+function maskedForwarded(answer: Forwarded, mask: (text: string) => string): Forwarded {
+  const url = mask(answer.url);
+  if ("error" in answer) return { url, error: mask(answer.error) };
+  return { ...answer, url, ...(answer.body === undefined ? {} : { body: mask(answer.body) }) };
 }
 
 function maskedBytes(body: Uint8Array, secrets: readonly string[]): Uint8Array {

@@ -1,8 +1,9 @@
 // Makes an entry of a request and its verdict.
 import type { HandledRequest } from "../server/webhook-router.js";
-import { LIMITS, type RequestRow } from "./contract.js";
+import { type Forwarded, LIMITS, type RequestRow } from "./contract.js";
 import { type Entry, isWhole, onlyHeader } from "./entry.js";
 import { parsedJson } from "./entry-line.js";
+import { forwardedStatus, keptForwarded } from "./forwarded.js";
 import { withoutSecrets } from "./mask-secrets.js";
 import { reasonOf } from "./reason.js";
 import { provedBy, type WatchedListener } from "./watched-listener.js";
@@ -23,6 +24,8 @@ export interface RequestContext {
   readonly secrets: readonly string[];
   /** What the page did to make it come. */
   readonly origin: Origin | undefined;
+  /** What an application answered to it. */
+  readonly forwarded: Forwarded | undefined;
   duplicateOf(eventId: string): number | undefined;
 }
 
@@ -30,6 +33,7 @@ export interface RequestContext {
 export function entryOf(seen: SeenRequest, context: RequestContext): { entry: Draft; unmasked: Draft } {
   const { request, verdict, status, receivedAt, listenerId, answer, durationMs } = seen;
   const { watched, origin } = context;
+  const forwarded = context.forwarded && keptForwarded(context.forwarded);
   const headers = request.headers as Entry["headers"];
   const eventId = watched?.info.scheme ? schemeEventId(verdict) : onlyHeader(headers, "Webhook-Event-Id");
   const code = verdict.ok ? undefined : verdict.code;
@@ -51,6 +55,7 @@ export function entryOf(seen: SeenRequest, context: RequestContext): { entry: Dr
       durationMs: Math.round(durationMs * 10) / 10,
       reason: reasonOf(code, undefined),
       ...(duplicateOf === undefined ? {} : { duplicateOf }),
+      ...(forwarded ? { forwardedStatus: forwardedStatus(forwarded) } : {}),
       ...origin,
     },
     target: request.url,
@@ -59,6 +64,7 @@ export function entryOf(seen: SeenRequest, context: RequestContext): { entry: Dr
     body: request.body,
     checks: verdict.checks,
     answer: { headers: answer.headers, body: answer.body.slice(0, LIMITS.answerCharacters) },
+    ...(forwarded ? { forwarded } : {}),
     demanded: watched?.demanded({ headers, body: request.body, at: watched.now() }),
   };
   return { entry: withoutSecrets(unmasked, context.secrets), unmasked };

@@ -68,7 +68,7 @@ function has(text: string | undefined, part: string): boolean {
 }
 
 function isIn({ row, target, headers, body }: Entry, needle: string): boolean {
-  const short = [row.eventId, row.code, row.reason, row.method, row.note, target];
+  const short = [row.eventId, row.code, row.cause, row.reason, row.method, row.note, target];
   return (
     short.some((one) => has(one, needle)) ||
     headers.some(([name, value]) => has(`${name}: ${value}`, needle)) ||

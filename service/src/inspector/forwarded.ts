@@ -1,0 +1,35 @@
+// What an application answered to a request that was forwarded to it.
+import { type Forwarded, LIMITS } from "./contract.js";
+
+/** Bounds what an application has answered, so that it can be kept. */
+export function keptForwarded(answer: Forwarded): Forwarded {
+  const url = cleaned(answer.url, LIMITS.forwardedUrlCharacters);
+  if ("error" in answer) return { url, error: cleaned(answer.error, LIMITS.forwardedUrlCharacters) };
+  const { status, body = "", ms } = answer;
+  return { url, status, body: cleaned(body, LIMITS.answerCharacters), ...(ms === undefined ? {} : { ms }) };
+}
+
+/** Reads it from a file that somebody else may have written. */
+export function readForwarded(value: Readonly<Record<string, unknown>> | undefined): Forwarded | undefined {
+  const { url, status, body, ms, error } = value ?? {};
+  if (typeof url !== "string") return undefined;
+  if (typeof error === "string") return keptForwarded({ url, error });
+  if (typeof status !== "number" || !Number.isSafeInteger(status) || status < 100 || status > 999)
+    return undefined;
+  return keptForwarded({
+    url,
+    status,
+    ...(typeof body === "string" ? { body } : {}),
+    ...(typeof ms === "number" && Number.isFinite(ms) && ms >= 0 ? { ms } : {}),
+  });
+}
+
+/** The status that stands in the list; 0 where there was no answer. */
+export function forwardedStatus(answer: Forwarded): number {
+  return "status" in answer ? answer.status : 0;
+}
+
+function cleaned(text: string, most: number): string {
+  // A name and a password in a URL are nobody's business.
+  return text.slice(0, most).replace(/^(https?:\/\/)[^/?#@]*@/i, "$1");
+}
