@@ -29,6 +29,8 @@ describeInBrowser("the page of an outbox", (browser) => {
     await expect.poll(() => card("refusing").textContent()).toContain("The body is not valid JSON.");
     await expect.poll(() => card("down").textContent()).toContain('<img src=x onerror=\\"alert(1)\\">');
     expect(new URL(page.url()).hash).toBe("");
+    const alerts = page.getByRole("region", { name: "Alerts that would fire" });
+    expect(await alerts.textContent()).toContain("dead-letters refusing events were given up");
 
     await card("down").getByText("What waits").click();
     await card("down").locator(".waiting button").first().click();

@@ -4,7 +4,12 @@ import { gzipSync } from "node:zlib";
 import { type ListenerError, type ListenerStats, memoryStore, type OutboxEntry } from "hookproof/outbox";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { TOKEN_HEADER } from "../../service/src/inspector/contract.js";
-import type { DeadLetters, EventView, Overview } from "../../service/src/outbox/contract.js";
+import {
+  type DeadLetters,
+  type EventView,
+  LIMITS,
+  type Overview,
+} from "../../service/src/outbox/contract.js";
 import { outboxView, type ShownOutbox } from "../../service/src/outbox/outbox-view.js";
 import { attemptView } from "../../service/src/outbox/words.js";
 import { send } from "../inspector/inspected.js";
@@ -25,6 +30,7 @@ async function shown(allow: readonly ("redrive" | "pause")[] = []) {
   return { ...one, call, order };
 }
 
+const QUIET = { pending: 0, inFlight: 0, delivered: 0, dead: 0, oldestAgeMs: 0 };
 const REFUSED = { listener: "refusing", reason: "refused", code: "REQUEST_REFUSED" };
 
 it("each listener has its counts, and what failed last in the words of the diagnosis", async () => {
@@ -41,6 +47,26 @@ it("each listener has its counts, and what failed last in the words of the diagn
   });
   expect(refusing).toMatchObject({ listener: "refusing", dead: 3 });
   expect(refusing?.failure?.words).toMatchObject({ code: "BODY_NOT_JSON", fix: expect.stringMatching(/./) });
+});
+
+it("the alerts that would fire stand there, begin and end, and are bounded", async () => {
+  const { call } = await shown();
+  const { alerts, totalAlerts } = (await call("api/overview")).json<Overview>();
+  expect(alerts).toEqual([{ kind: "dead-letters", listener: "refusing", at: expect.any(Number) }]);
+  expect(totalAlerts).toBe(1);
+
+  let stats = Array.from({ length: LIMITS.alerts + 7 }, (_, n) => ({ ...QUIET, listener: `l${n}`, dead: 1 }));
+  const view = outboxView({ stats: async () => stats, pending: async () => [] } as unknown as ShownOutbox, {
+    name: "many",
+    actions: [],
+  });
+  const many = await view.overview();
+  expect([many.alerts.length, many.totalAlerts]).toEqual([LIMITS.alerts, LIMITS.alerts + 7]);
+
+  stats = [{ ...QUIET, listener: "l1", dead: 0 }];
+  vi.useFakeTimers({ now: Date.now() + 60_000, toFake: ["Date"] });
+  onTestFinished(() => void vi.useRealTimers());
+  expect(await view.overview()).toMatchObject({ alerts: [], totalAlerts: 0 });
 });
 
 it("of two failures that differ the newer one is shown, whichever process saw it", async () => {

@@ -5,6 +5,7 @@ import { Toast } from "../frame/toast.js";
 import { useNote } from "../frame/use-note.js";
 import { Icon } from "../parts/icon.js";
 import { VisibleText } from "../parts/visible-text.js";
+import { Alerts } from "./alerts.js";
 import type { OutboxApi } from "./api.js";
 import { DeadGroupCard } from "./dead-group.js";
 import { EventDialog } from "./event-dialog.js";
@@ -49,6 +50,7 @@ export function OutboxApp({ api }: { api: OutboxApi }) {
         <main class="outbox">
           {value && value.total === 0 && <p class="nothing note">The outbox is empty.</p>}
           {value && value.total > 0 && <Totals overview={value} />}
+          {value && value.totalAlerts > 0 && <Alerts alerts={value.alerts} total={value.totalAlerts} />}
           {value && value.total > 0 && (
             <section aria-labelledby="listeners">
               <h2 id="listeners">Listeners</h2>

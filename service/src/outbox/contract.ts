@@ -1,4 +1,5 @@
 // What server and page of an outbox say to each other.
+import type { AlertKind } from "hookproof/alerts";
 import type { ListenerStats, OutboxAttempt, OutboxEntry } from "hookproof/outbox";
 
 /**
@@ -22,6 +23,8 @@ export const LIMITS = {
   listeners: 500,
   /** Waiting events of one listener. */
   waiting: 50,
+  /** Alerts of one answer, the oldest first. */
+  alerts: 100,
   /** Dead letters that are read to be grouped, the oldest first. */
   deadLetters: 2_000,
   /** Event ids that are named of a group. */
@@ -74,6 +77,14 @@ export interface ListenerView
   readonly failure?: Failure;
 }
 
+/** An alert that would stand, with the thresholds that `watchOutbox` has by default. */
+export interface AlertView {
+  readonly kind: AlertKind;
+  readonly listener?: string;
+  /** Since when, as far as a page has looked. */
+  readonly at: number;
+}
+
 /** How the outbox stands. */
 export interface Overview {
   readonly version: string;
@@ -84,6 +95,9 @@ export interface Overview {
   readonly listeners: readonly ListenerView[];
   /** How many listeners there are in all. */
   readonly total: number;
+  readonly alerts: readonly AlertView[];
+  /** How many alerts would stand in all. */
+  readonly totalAlerts: number;
 }
 
 /** Dead letters of one listener that failed alike. */

@@ -13,6 +13,7 @@ import {
   type RedriveOrder,
   type RedriveResult,
 } from "./contract.js";
+import { standingAlerts } from "./standing-alerts.js";
 import { attemptView, codeIn, failureOf, wordsOf } from "./words.js";
 
 /** What the page needs of an outbox. */
@@ -46,9 +47,11 @@ const LEAST_RATE_MS = 4_000;
 /** Reads an outbox for the page. */
 export function outboxView(outbox: ShownOutbox, { name, actions }: Shown): OutboxView {
   const rates = createRates();
+  const standing = standingAlerts();
   const overview = kept(KEPT_MS.overview, async (): Promise<Overview> => {
     const now = Date.now();
     const [stats, waiting] = await Promise.all([outbox.stats(), pendingOf(outbox)]);
+    const alerts = await standing.after(stats);
     const failures = lastFailures(waiting);
     const listeners = stats.map((one) => listenerView(one, failures.get(one.listener), rates.of(one, now)));
     listeners.sort((a, b) => trouble(b) - trouble(a) || a.listener.localeCompare(b.listener));
@@ -59,6 +62,8 @@ export function outboxView(outbox: ShownOutbox, { name, actions }: Shown): Outbo
       actions,
       listeners: listeners.slice(0, LIMITS.listeners),
       total: listeners.length,
+      alerts: alerts.slice(0, LIMITS.alerts),
+      totalAlerts: alerts.length,
     };
   });
   const deadLetters = kept(KEPT_MS.deadLetters, () => groupedDeadLetters(outbox));
