@@ -29,7 +29,7 @@ describe("the start of a command", () => {
     { args: ["explain", "401"], files: 8, kilobytes: 238 },
     { args: ["keys", "list"], files: 9, kilobytes: 247 },
     // Express is loaded when the inspector's page is asked for.
-    { args: LISTEN, files: 25, kilobytes: 368, network: ["http"] },
+    { args: LISTEN, files: 25, kilobytes: 370, network: ["http"] },
   ])("reads at most $files files and $kilobytes kB of its own for $args, and no other package", (most) => {
     const { files, ofNode } = loadedByCommand(most.args);
     expect(files.length).toBeGreaterThan(1);
