@@ -155,11 +155,24 @@ function requestOf(operation: Operation, draw: Draw): fc.Arbitrary<DrawnRequest>
   const schema = node.requestBody?.content["application/json"]?.schema;
   const body: fc.Arbitrary<string | undefined> = schema
     ? fc.oneof(
-        { weight: 19, arbitrary: draw(schema, operationId).map((value) => JSON.stringify(value)) },
+        { weight: 16, arbitrary: draw(schema, operationId).map((value) => JSON.stringify(value)) },
+        {
+          weight: 3,
+          arbitrary: fc.tuple(draw(schema, operationId), spoiling).map(([value, how]) => spoilt(value, how)),
+        },
         { weight: 1, arbitrary: fc.string() },
       )
     : fc.constant(undefined);
-  return fc.tuple(ids, asked, body).map(([inPath, inQuery, sent]) => {
+  const names = placed("query").map(({ name }) => name);
+  const wrong = fc.constantFrom(
+    ...names.flatMap((name) => [name, `${name}${name.at(-1)}`, otherSpelling(name)]),
+    "x",
+  );
+  const beside = fc.oneof(
+    { weight: 11, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: fc.array(fc.tuple(wrong, text), { minLength: 1, maxLength: 2 }) },
+  );
+  return fc.tuple(ids, asked, body, beside).map(([inPath, inQuery, sent, more]) => {
     const query = Object.entries(inQuery).filter(([, value]) => value !== undefined);
     const written = (value: unknown) =>
       encodeURIComponent(typeof value === "string" ? value : JSON.stringify(value));
@@ -171,15 +184,57 @@ function requestOf(operation: Operation, draw: Draw): fc.Arbitrary<DrawnRequest>
       operationId,
       isControl: node["x-control"] === true,
       method,
-      target: `${filled}?${query.map(([name, value]) => `${name}=${written(value)}`).join("&")}`,
+      target: `${filled}?${[...query, ...more].map(([name, value]) => `${name}=${written(value)}`).join("&")}`,
       body: sent,
       wellFormed:
+        more.length === 0 &&
         parameters.every(({ name, schema }) => given[name] === undefined || fits(given[name], schema)) &&
         // A path ends at these.
         Object.values(inPath).every((id) => id !== "." && id !== "..") &&
         (sent === undefined || isJsonThat(sent, (value) => fits(value, schema))),
     };
   });
+}
+
+/** How a body is spoilt: which of its members, counted through all levels, and what becomes of it. */
+const spoiling = fc.record({
+  place: fc.nat(20),
+  how: fc.constantFrom("misspelt", "null", "doubled", "both spellings"),
+  other: fc.jsonValue({ maxDepth: 1 }),
+});
+
+type Spoiling = typeof spoiling extends fc.Arbitrary<infer One> ? One : never;
+
+/** The text of a body of which one member is misspelt, null, or there twice: alike, or in both spellings. */
+function spoilt(value: unknown, { place, how, other }: Spoiling): string {
+  const count = membersOf(value);
+  let left = count === 0 ? -1 : place % count;
+  const written = (one: unknown): string => {
+    if (Array.isArray(one)) return `[${one.map(written).join()}]`;
+    if (typeof one !== "object" || one === null) return JSON.stringify(one) ?? "null";
+    const members = Object.entries(one).flatMap(([name, inner]) => {
+      const isIt = left-- === 0;
+      const member = (key: string, text: string) => `${JSON.stringify(key)}:${text}`;
+      const right = member(name, written(inner));
+      if (!isIt) return [right];
+      if (how === "misspelt") return [member(`${name.slice(0, 1)}${name}`, written(inner))];
+      if (how === "null") return [member(name, "null")];
+      return [right, member(how === "doubled" ? name : otherSpelling(name), JSON.stringify(other))];
+    });
+    return `{${members.join()}}`;
+  };
+  return written(value);
+}
+
+function membersOf(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const own = Array.isArray(value) ? 0 : Object.keys(value).length;
+  return Object.values(value).reduce((sum: number, one) => sum + membersOf(one), own);
+}
+
+function otherSpelling(name: string): string {
+  const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return snake === name ? name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) : snake;
 }
 
 function isJsonThat(text: string, holds: (value: unknown) => boolean): boolean {
