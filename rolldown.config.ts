@@ -17,6 +17,7 @@ const DOORS = {
   "standard-webhooks": "src/schemes/standard-webhooks/index.ts",
   "http-signature": "src/schemes/http-signature/index.ts",
   set: "src/schemes/security-event-token/index.ts",
+  "set-polling": "src/polling/index.ts",
   diagnose: "src/doctor/diagnose/index.ts",
   probes: "src/doctor/probes/index.ts",
   node: "src/node/index.ts",

@@ -111,45 +111,26 @@ export const SSF = {
   streamUpdated: `${SSF_BASE}stream-updated`,
 } as const;
 
-/** What every event of CAEP may say (section 2). */
-export interface CaepEvent {
-  /** When it happened, in Unix seconds. */
-  readonly event_timestamp?: number;
-  /** Who or what caused it. */
-  readonly initiating_entity?: "admin" | "user" | "policy" | "system";
-  /** A text for logs, by BCP 47 language tag: `{ en: "..." }`. */
-  readonly reason_admin?: Readonly<Record<string, string>>;
-  /** A text for the user, by BCP 47 language tag. */
-  readonly reason_user?: Readonly<Record<string, string>>;
-}
-
-/** What an event of SCIM says that names the attributes, and not their values. */
-export interface ScimNotice {
-  /** The names of the attributes that were set or changed. */
-  readonly attributes: readonly string[];
-  /** The version of the resource, as its ETag has it. */
-  readonly version?: string;
-}
-
-/** What an event of SCIM says that has the whole resource. */
-export interface ScimFull {
-  /** The resource as SCIM represents it. */
-  readonly data: Readonly<Record<string, unknown>>;
-  /** The version of the resource, as its ETag has it. */
-  readonly version?: string;
-}
-
 /** What the events of known types say, by their URIs. */
 export interface SecurityEventPayloads {
-  /** The session of the subject is revoked. */
-  readonly [CAEP.sessionRevoked]: CaepEvent;
+  /** The session of the subject is revoked. Every event of CAEP may say what this one does (section 2). */
+  readonly [CAEP.sessionRevoked]: {
+    /** When it happened, in Unix seconds. */
+    readonly event_timestamp?: number;
+    /** Who or what caused it. */
+    readonly initiating_entity?: "admin" | "user" | "policy" | "system";
+    /** A text for logs, by BCP 47 language tag: `{ en: "..." }`. */
+    readonly reason_admin?: Readonly<Record<string, string>>;
+    /** A text for the user, by BCP 47 language tag. */
+    readonly reason_user?: Readonly<Record<string, string>>;
+  };
   /** Claims of a token have other values now. */
-  readonly [CAEP.tokenClaimsChange]: CaepEvent & {
+  readonly [CAEP.tokenClaimsChange]: SecurityEventPayloads[typeof CAEP.sessionRevoked] & {
     /** The claims that changed, with their new values. */
     readonly claims: Readonly<Record<string, unknown>>;
   };
   /** A credential was created, changed, revoked or deleted. */
-  readonly [CAEP.credentialChange]: CaepEvent & {
+  readonly [CAEP.credentialChange]: SecurityEventPayloads[typeof CAEP.sessionRevoked] & {
     /** `password`, `pin`, `x509`, `fido2-platform`, `fido2-roaming`, `fido-u2f`, `verifiable-credential`, `phone-voice`, `phone-sms`, `app`, or another that both sides know. */
     readonly credential_type: string;
     readonly change_type: "create" | "revoke" | "update" | "delete";
@@ -159,7 +140,7 @@ export interface SecurityEventPayloads {
     readonly fido2_aaguid?: string;
   };
   /** The user was authenticated more or less strongly than before. */
-  readonly [CAEP.assuranceLevelChange]: CaepEvent & {
+  readonly [CAEP.assuranceLevelChange]: SecurityEventPayloads[typeof CAEP.sessionRevoked] & {
     /** `RFC8176`, `RFC6711`, `ISO-IEC-29115`, `NIST-IAL`, `NIST-AAL`, `NIST-FAL`, or another that both sides know. */
     readonly namespace: string;
     readonly current_level: string;
@@ -167,21 +148,24 @@ export interface SecurityEventPayloads {
     readonly change_direction?: "increase" | "decrease";
   };
   /** A device complies with the rules, or no longer does. */
-  readonly [CAEP.deviceComplianceChange]: CaepEvent & {
+  readonly [CAEP.deviceComplianceChange]: SecurityEventPayloads[typeof CAEP.sessionRevoked] & {
     readonly previous_status: "compliant" | "not-compliant";
     readonly current_status: "compliant" | "not-compliant";
   };
   /** A session has begun. */
-  readonly [CAEP.sessionEstablished]: CaepEvent & {
+  readonly [CAEP.sessionEstablished]: SecurityEventPayloads[typeof CAEP.sessionRevoked] & {
     readonly fp_ua?: string;
     readonly acr?: string;
     readonly amr?: readonly string[];
     readonly ext_id?: string;
   };
   /** The session was seen. */
-  readonly [CAEP.sessionPresented]: CaepEvent & { readonly fp_ua?: string; readonly ext_id?: string };
+  readonly [CAEP.sessionPresented]: SecurityEventPayloads[typeof CAEP.sessionRevoked] & {
+    readonly fp_ua?: string;
+    readonly ext_id?: string;
+  };
   /** The risk of the subject is another one. */
-  readonly [CAEP.riskLevelChange]: CaepEvent & {
+  readonly [CAEP.riskLevelChange]: SecurityEventPayloads[typeof CAEP.sessionRevoked] & {
     /** `USER`, `DEVICE`, `SESSION`, `TENANT`, `ORG_UNIT`, `GROUP`, or another that both sides know. */
     readonly principal: string;
     readonly current_level: "LOW" | "MEDIUM" | "HIGH";
@@ -199,22 +183,32 @@ export interface SecurityEventPayloads {
     readonly "new-value"?: string;
   };
   /** A credential is known to others. */
-  readonly [RISC.credentialCompromise]: CaepEvent & {
+  readonly [RISC.credentialCompromise]: SecurityEventPayloads[typeof CAEP.sessionRevoked] & {
     /** As that of CAEP's credential change. */
     readonly credential_type: string;
   };
   /** A resource was created: the names of its attributes. */
-  readonly [SCIM.createNotice]: ScimNotice;
+  readonly [SCIM.createNotice]: {
+    /** The names of the attributes that were set or changed. */
+    readonly attributes: readonly string[];
+    /** The version of the resource, as its ETag has it. */
+    readonly version?: string;
+  };
   /** A resource was created: the whole of it. */
-  readonly [SCIM.createFull]: ScimFull;
+  readonly [SCIM.createFull]: {
+    /** The resource as SCIM represents it. */
+    readonly data: Readonly<Record<string, unknown>>;
+    /** The version of the resource, as its ETag has it. */
+    readonly version?: string;
+  };
   /** A resource was changed by PATCH: the names of its attributes. */
-  readonly [SCIM.patchNotice]: ScimNotice;
+  readonly [SCIM.patchNotice]: SecurityEventPayloads[typeof SCIM.createNotice];
   /** A resource was changed by PATCH: the whole of it. */
-  readonly [SCIM.patchFull]: ScimFull;
+  readonly [SCIM.patchFull]: SecurityEventPayloads[typeof SCIM.createFull];
   /** A resource was replaced by PUT: the names of its attributes. */
-  readonly [SCIM.putNotice]: ScimNotice;
+  readonly [SCIM.putNotice]: SecurityEventPayloads[typeof SCIM.createNotice];
   /** A resource was replaced by PUT: the whole of it. */
-  readonly [SCIM.putFull]: ScimFull;
+  readonly [SCIM.putFull]: SecurityEventPayloads[typeof SCIM.createFull];
   /** The stream is tried out. */
   readonly [SSF.verification]: {
     /** What the receiver gave when it asked for the event. */
@@ -228,11 +222,6 @@ export interface SecurityEventPayloads {
     readonly reason?: string;
   };
 }
-
-/** What an event of a type says; any object for a type that is not known here. */
-export type SecurityEventPayload<Type extends string> = Type extends keyof SecurityEventPayloads
-  ? SecurityEventPayloads[Type]
-  : Readonly<Record<string, unknown>>;
 
 /** Whom or what a token is about, beside its events (RFC 8417 section 2.2, RFC 9493). */
 export interface SecurityEventAbout {
@@ -276,7 +265,9 @@ export interface SecurityEvent extends SecurityEventAbout {
  */
 export function securityEvent<Type extends string>(
   type: Type,
-  payload: SecurityEventPayload<Type>,
+  payload: Type extends keyof SecurityEventPayloads
+    ? SecurityEventPayloads[Type]
+    : Readonly<Record<string, unknown>>,
   about: SecurityEventAbout = {},
 ): SecurityEvent {
   const event = { events: { [type]: payload }, ...about };

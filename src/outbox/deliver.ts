@@ -304,7 +304,7 @@ export class EventAttempt {
  *
  * @throws {HookproofError} OUTBOX_KEY_MISSING, OUTBOX_BODY_UNREADABLE
  */
-async function bodyToSend(
+export async function bodyToSend(
   { id: eventId, listener, body, digest, encryptionKeyId: keyId }: OutboxEvent,
   { encryption, allowUnencrypted }: Pick<AttemptContext, "encryption" | "allowUnencrypted">,
 ): Promise<Uint8Array> {

@@ -172,6 +172,7 @@ export class Dispatcher {
     const now = monotonicMs(clock);
     const room = new Map<string, { listener: OutboxListener; share: ClaimShare }>();
     const add = (listener: OutboxListener) => {
+      if (listener.polled) return;
       const { limits, policy } = listener;
       const most = Math.min(limits.free(now), concurrency);
       if (limits.shared.rate) this.#paced.set(listener, most > 0);

@@ -18,6 +18,11 @@ export interface OutboxListenerOptions extends AttemptOptions, LimitOptions {
   retry?: Partial<RetryPolicy> | undefined;
   /** Whether later events of a dead letter's ordering key are delivered (`continue`, the default) or wait (`block`). */
   onDead?: "continue" | "block" | undefined;
+  /**
+   * Whether the receiver fetches its events (`securityEventPollHandler` of `hookproof/set/polling`): they wait for that,
+   * until their window closes, and nothing is sent to `url`, which observers are told. `false` by default.
+   */
+  polled?: boolean | undefined;
 }
 
 /** A function, as a bundler keeps a table with `...` in it for everybody. */
@@ -26,6 +31,7 @@ const listenerOptions = (): OptionNames<OutboxListenerOptions> => ({
   ...LIMIT_OPTIONS,
   retry: "object",
   onDead: 1,
+  polled: "boolean",
 });
 
 /** A listener with its connection, retry policy and limits. */
@@ -34,6 +40,7 @@ export interface OutboxListener extends Attempts {
   readonly policy: RetryPolicy;
   readonly limits: ListenerLimits;
   readonly blocksKey: boolean;
+  readonly polled: boolean;
   /** What `stats` says of this process's attempts. */
   last: Pick<ListenerStats, "lastError" | "lastSuccessAt">;
   /** Whether a warning about the listener's set-up was given; reset by the next delivery. */
@@ -72,6 +79,7 @@ export function outboxListener(
       observe?.({ type: "breaker-changed", url, listener: name, state }),
     ),
     blocksKey: onDead === "block",
+    polled: options.polled === true,
     last: {},
     alerted: false,
   };

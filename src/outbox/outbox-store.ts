@@ -122,6 +122,16 @@ export interface OutboxStore<Tx = unknown> {
   release(leases: readonly Lease[]): Promise<void>;
   /** Makes dead letters pending again, with their history. `windowMs` is the window of the events' listeners. */
   redrive(filter: DeadLetterFilter, windowMs: number, options?: RedriveOptions): Promise<RedriveResult>;
+  /**
+   * Finds the leases under which events of a listener were handed out last, where none has ended, or been given back or
+   * rescheduled since; also those that have expired, as they stay valid until the next claim. Changes nothing. Receivers
+   * that fetch their events say by the id alone, later and maybe to another process, what has arrived. A store without
+   * it serves no such receiver.
+   */
+  leases?(
+    listener: string,
+    ids: readonly string[],
+  ): Promise<readonly Pick<ClaimedEvent, "lease" | "attempt">[]>;
   /** Removes dead letters for good, which unblocks their ordering keys; resolves to how many it removed or would. */
   drop(filter: DeadLetterFilter, options?: DropOptions): Promise<number>;
   /** Dead letters, the oldest first. */

@@ -207,6 +207,14 @@ export function memoryStore(options: { clock?: Clock | undefined } = {}): Outbox
         leases.filter((lease) => change(lease, undefined, ({ beforeClaim }) => beforeClaim ?? {})).length,
       );
     },
+    async leases(listener, ids) {
+      const found = new Set(ids);
+      return [...found].flatMap((id) => {
+        const { state, token, at: expiresAt, attempt } = entries.get(eventName({ listener, id })) ?? {};
+        if (state !== "in-flight" || token === undefined || expiresAt === undefined) return [];
+        return [{ lease: { listener, id, token, expiresAt }, attempt: attempt ?? 1 }];
+      });
+    },
     async redrive(filter, windowMs, options = {}) {
       const { dryRun = false, place = "end", newIds = false, limit = Number.POSITIVE_INFINITY } = options;
       const now = clock.now();

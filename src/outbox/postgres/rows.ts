@@ -74,6 +74,22 @@ export function claimedEvent(row: ClaimedRow): ClaimedEvent {
   };
 }
 
+/** An event that was handed out. */
+export interface HeldRow {
+  readonly id: string;
+  readonly listener: string;
+  readonly token: string;
+  readonly keyed: boolean;
+  readonly attempts: number;
+  readonly leased_until: number;
+}
+
+/** Its lease, as it was claimed. */
+export function heldLease(row: HeldRow): Pick<ClaimedEvent, "lease" | "attempt"> {
+  const { id, listener, token, keyed, attempts: attempt, leased_until: expiresAt } = row;
+  return { lease: { listener, id, token: keyed ? `${token}${KEYED}` : token, expiresAt }, attempt };
+}
+
 /** Ends the token of an event with an ordering key: when the event ends, the key passes to the next one. */
 export const KEYED = ":key";
 

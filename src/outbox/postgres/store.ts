@@ -4,6 +4,7 @@ import { checkOptions, checkWholeNumber, type OptionNames } from "../../core/opt
 import {
   Database,
   isCollision,
+  literal,
   type PostgresPool,
   type PostgresTransaction,
 } from "../../postgres/database.js";
@@ -18,7 +19,7 @@ import { type EntryRow, entryColumns, outboxEntry } from "./entries.js";
 import { storeFailure } from "./failures.js";
 import { claiming, leasing } from "./leases.js";
 import { type OutboxNames, OWN_PATH, outboxNames } from "./names.js";
-import { ms } from "./rows.js";
+import { type HeldRow, heldLease, ms } from "./rows.js";
 import { IS_BEHIND, isPrepared, prepareTables } from "./schema.js";
 import { OutsideTransaction, requireTransaction, transactionOf } from "./transaction.js";
 import { createWaker } from "./wake.js";
@@ -136,6 +137,10 @@ export function postgresStore(options: PostgresStoreOptions): OutboxStore<Postgr
       const given = new Map(windows);
       return changing(wakeHere, () => ending.expire(given));
     },
+    leases(listener, ids) {
+      const given = [...ids];
+      return run(() => reads.leases(listener, given));
+    },
     release(leasesOf) {
       const given = [...leasesOf];
       return changing(wakeHere, () => leases.release(given));
@@ -220,6 +225,7 @@ function statsOf(row: StatsRow): ListenerStats {
 /** Questions that change nothing; none gets slower with the number of events. See `OutboxStore`. */
 interface Lookups {
   find(id: string): Promise<OutboxEntry[]>;
+  leases(listener: string, ids: readonly string[]): Promise<ReturnType<typeof heldLease>[]>;
   stats(): Promise<ListenerStats[]>;
   now(): Promise<number>;
 }
@@ -236,6 +242,16 @@ function lookups(database: Database, names: OutboxNames): Lookups {
         `SELECT ${entryColumns(names)} FROM ${event} e WHERE e.id = '${id}'::uuid ORDER BY e.seq`,
       );
       return rows.map(outboxEntry);
+    },
+    async leases(listener, ids) {
+      const known = ids.filter((id) => isEventId(id));
+      if (known.length === 0) return [];
+      const rows = await database.search<HeldRow>(
+        `SELECT e.id, e.listener, e.token, e.ordering_key IS NOT NULL AS keyed, e.attempts, ${ms("coalesce(e.leased_until, now())")} AS leased_until
+         FROM ${event} e WHERE e.id = ANY (ARRAY[${known.map((id) => `'${id}'::uuid`)}]) AND e.listener = ${literal(listener)}
+           AND e.token IS NOT NULL AND e.ended_at IS NULL`,
+      );
+      return rows.map(heldLease);
     },
     /** Of the waiting events that were never tried, the first one due is the oldest. */
     async stats() {

@@ -241,8 +241,24 @@ export type ClaimedRow = Omit<
   | "history"
 >;
 
+/** The lease of an event that was handed out, as it was claimed. */
+export function heldLease(row: LeasedRow): Pick<ClaimedEvent, "lease" | "attempt"> {
+  const { listener, id, lease_until: expiresAt, attempts: attempt } = row;
+  return { lease: { listener, id, token: leaseToken(row), expiresAt }, attempt };
+}
+
+/** The columns of an event that say how it is leased. */
+export interface LeasedRow {
+  readonly seq: number;
+  readonly listener: string;
+  readonly id: string;
+  readonly lease_token: string;
+  readonly lease_until: number;
+  readonly attempts: number;
+}
+
 /** The token of a lease names its row: to find that by the event's id, a page of a large index is read for each event. */
-function leaseToken({ seq, lease_token: token }: ClaimedRow): string {
+function leaseToken({ seq, lease_token: token }: Pick<ClaimedRow, "seq" | "lease_token">): string {
   return `${seq} ${token}`;
 }
 

@@ -17,7 +17,18 @@ import { createWaker, fileCheck, isDurable, openOutboxFile, unavailable, withCod
 import { deadLetters, type Place, upkeep } from "./dead-letters.js";
 import { enqueueing } from "./enqueue.js";
 import { claiming, leasing } from "./leases.js";
-import { DEAD, DELIVERED, IS_HELD, IS_MOVED, IS_OPEN, type OutboxRow, PENDING, showing } from "./schema.js";
+import {
+  DEAD,
+  DELIVERED,
+  heldLease,
+  IS_HELD,
+  IS_MOVED,
+  IS_OPEN,
+  type LeasedRow,
+  type OutboxRow,
+  PENDING,
+  showing,
+} from "./schema.js";
 
 /** Options of `sqliteStore`. */
 export interface SqliteStoreOptions {
@@ -125,6 +136,7 @@ export function sqliteStore(options: SqliteStoreOptions): OutboxStore<SqliteData
       const own = [...held];
       return changing(() => leases.release(own));
     },
+    leases: async (listener, ids) => reading(() => reads.leases(listener, ids)),
     expire(windows) {
       const own = new Map(windows);
       return changing(() => ending.expire(own, clock.now()));
@@ -198,6 +210,7 @@ function enqueueingOver(own: SqliteDatabase): (db: SqliteDatabase) => ReturnType
 /** Questions that change nothing; none gets slower with the number of events. See `OutboxStore`. */
 interface Lookups {
   find(id: string, now: number): OutboxEntry[];
+  leases(listener: string, ids: readonly string[]): ReturnType<typeof heldLease>[];
   /** The listeners that have events or are paused. */
   counts(now: number): Counted[];
   stats(listeners: readonly Counted[], now: number): ListenerStats[];
@@ -217,6 +230,8 @@ function lookups(db: SqliteDatabase): Lookups {
   const show = showing(db);
   const ask = preparedQueries(db, {
     find: "SELECT * FROM hookproof_outbox WHERE id = ? ORDER BY listener",
+    leases: `SELECT seq, listener, id, lease_token, lease_until, attempts FROM hookproof_outbox
+      WHERE id IN (SELECT value FROM json_each(?)) AND listener = ? AND lease_token IS NOT NULL AND state = ${PENDING}`,
     counts: "SELECT listener, state, events FROM hookproof_outbox_counts WHERE events > 0",
     leased: "SELECT count(*) AS events FROM hookproof_outbox WHERE listener = ? AND lease_until > ?",
     held: `SELECT * FROM hookproof_outbox_listeners WHERE ${IS_HELD} OR unknown_since IS NOT NULL`,
@@ -246,6 +261,7 @@ function lookups(db: SqliteDatabase): Lookups {
   }
 
   return {
+    leases: (listener, ids) => ask<LeasedRow>("leases", JSON.stringify(ids), listener).map(heldLease),
     find: (id, now) => ask<OutboxRow>("find", id).map((row) => show(row, now)),
     counts(now) {
       const byListener = new Map<string, Map<number, number>>();

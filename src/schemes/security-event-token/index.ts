@@ -16,14 +16,10 @@ export {
 
 export {
   CAEP,
-  type CaepEvent,
   RISC,
   SCIM,
-  type ScimFull,
-  type ScimNotice,
   type SecurityEvent,
   type SecurityEventAbout,
-  type SecurityEventPayload,
   type SecurityEventPayloads,
   SSF,
   securityEvent,

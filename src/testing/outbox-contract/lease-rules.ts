@@ -53,6 +53,42 @@ export const leaseRules = [
     expectSame("what is known of it", entry?.firstAttemptAt, third.firstAttemptAt);
     expectSame("deliver", await deliver(third.lease), 1);
   }),
+  rule(
+    "leases are found by the ids of their events until these end, also when they have expired",
+    async (bench) => {
+      const { put, take, takeOne, deliver, store, subject } = bench;
+      if (!store.leases) return;
+      const events = [event("one"), event("two", { orderingKey: "key" }), event("three")];
+      await put(...events);
+      const ids = events.map(({ id }) => id);
+      const found = async (listener = LISTENER) =>
+        [...((await store.leases?.(listener, [...ids, "no id"])) ?? [])].sort(
+          (a, b) => ids.indexOf(a.lease.id) - ids.indexOf(b.lease.id),
+        );
+      expectSame("before a claim", await found(), []);
+      const claims = [await takeOne(), await takeOne(), await takeOne()];
+      const held = claims.map(({ lease, attempt }) => ({ lease, attempt }));
+      expectSame("after three claims", await found(), held);
+      expectSame("of another listener", await found(OTHER_LISTENER), []);
+      await store.release([claims[2]?.lease ?? never()]);
+      const [one, two] = await found();
+      expectSame("after a release", [one, two], held.slice(0, 2));
+      await subject.passTime(LEASE_MS + 10_000);
+      const tokens = (await found()).map(({ lease }) => lease.token);
+      expectSame("when they have expired", tokens, [one?.lease.token, two?.lease.token]);
+      expectSame("deliver", await deliver((await found())[1]?.lease ?? never()), 1);
+      const again = (await take()).find(({ lease }) => lease.id === ids[0]);
+      expectSame("the attempt of the first one", again?.attempt, 2);
+      expectSame("and its lease", (await found())[0]?.lease, again?.lease);
+      expectSame("by the lease of before", await deliver(one?.lease ?? never()), 0);
+      expectSame("by the one that was found", await deliver((await found())[0]?.lease ?? never()), 1);
+      expectSame(
+        "at the end",
+        (await found()).map(({ lease }) => lease.id),
+        [ids[2]],
+      );
+    },
+  ),
   rule("when an event was enqueued is told wherever the event is", async (bench) => {
     const { put, takeOne, deadLetters, store, subject } = bench;
     // An hour for a slow machine whose store's clock does not stand still.
@@ -346,3 +382,7 @@ export const orderRules = [
     expectSame("claimed then", texts(await take()), ["1"]);
   }),
 ];
+
+function never(): never {
+  throw new Error("a lease is missing");
+}
