@@ -119,8 +119,15 @@ async function fail(error: unknown, argv: readonly string[], io: Io, type: strin
   const paint = painter(io.stderr, io, colorOf(argv));
   const head = paint("red", `error[${inertLine(code)}]`);
   const more = [hint, next && `next: ${next}`].filter((text) => text !== undefined && text !== "");
-  io.stderr.write(
-    `${head}  ${inertLine(message)}\n${more.map((text) => `  ${inertLine(text ?? "")}\n`).join("")}`,
-  );
+  const lines = [`${head}  ${inertLine(message)}`, ...more.map((text) => `  ${inertLine(text ?? "")}`)];
+  const fitted = io.stderr.isTTY ? await fittedTo(io) : (line: string) => line;
+  io.stderr.write(lines.map((line) => `${fitted(line)}\n`).join(""));
   return exit;
+}
+
+/** Fits lines of stderr to the terminal. */
+async function fittedTo({ stderr, env }: Io): Promise<(line: string) => string> {
+  const { terminalLayout } = await import("./terminal/layout.js");
+  const columns = stderr.columns || Number(env.COLUMNS) || 80;
+  return (line) => terminalLayout.line(line, columns, 2);
 }

@@ -13,7 +13,24 @@ export interface GlobalFlags {
   readonly input: boolean;
 }
 
-export type Colour = "green" | "red" | "yellow" | "dim" | "bold";
+export type Colour = "green" | "red" | "yellow" | "cyan" | "dim" | "bold";
+
+/** How lines are laid out on a terminal; it is loaded where there is one. */
+export interface Layout {
+  /** A line in as many as it needs; they go on at the column `hang`, by default where the text behind a label begins. */
+  line(text: string, columns: number, hang?: number): string;
+  table(head: readonly string[], rows: readonly (readonly (string | number)[])[], columns: number): string[];
+  highlighted(json: string, paint: Paint): string;
+  /** A line whose label is coloured: a few small words, then a gap, then what they are about. */
+  labelled(text: string, paint: Paint): string;
+  /** A note in which what to run next stands out. */
+  noted(text: string, paint: Paint): string;
+}
+
+/** Something that is drawn below the last line of a terminal, such as a bar, and goes before another line is written. */
+interface Overlay {
+  clear(): void;
+}
 
 /** Where a command writes: the answer on stdout, everything else on stderr. */
 export interface Output {
@@ -21,7 +38,17 @@ export interface Output {
   /** One JSON document on one line; only with `--json`. */
   document(value: Record<string, unknown>): void;
   /** A line of the answer for people, and only one: line ends in it are escaped. Nothing with `--json`. */
-  line(text?: string): void;
+  line(text?: string, hang?: number): void;
+  /** A table: in a terminal fitted to it, else a line for each row. Without a head it is none. Nothing with `--json`. */
+  table(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void;
+  /** An id or a digest: its beginning in a terminal, all of it with `-v` and wherever a program may read it. */
+  short(text: string): string;
+  /** JSON as a part of a line, coloured in a terminal. */
+  code(json: string): string;
+  /** Whether a person reads stdout. */
+  readonly isTerminal: boolean;
+  /** What is drawn below the last line from now on. */
+  overlay(shown: Overlay | undefined): void;
   /** A body that others wrote: its line ends stay, and every line is indented. Nothing with `--json`. */
   block(text: string): void;
   /** A text with line ends of this program, such as a JSON document; written with every flag. */
@@ -39,32 +66,65 @@ export interface Output {
 
 /**
  * The output of a command. This is the one place where text becomes bytes: whatever others wrote (URLs, bodies, key
- * ids, answers, names of files) is shown with its control and bidi characters escaped, in text and in JSON.
+ * ids, answers, names of files) is shown with its control and bidi characters escaped, in text and in JSON. With a
+ * layout, lines are fitted to the stream that is a terminal; a program gets each of them whole.
  */
-export function createOutput(io: Io, flags: GlobalFlags): Output {
+export function createOutput(io: Io, flags: GlobalFlags, layout?: Layout): Output {
   const { paint, resolved } = paintMarks(painter(io.stdout, io, flags.color));
   const paintErr = painter(io.stderr, io, flags.color);
-  const err = (text: string) => void io.stderr.write(`${text}\n`);
+  const [columns, columnsErr] = [columnsOf(io.stdout, io), columnsOf(io.stderr, io)];
+  let below: Overlay | undefined;
+  const print = (text: string) => {
+    below?.clear();
+    io.stdout.write(text);
+  };
+  const fitted = (text: string, hang?: number) =>
+    layout && columns !== undefined ? layout.line(text, columns, hang) : text;
+  const err = (text: string) => {
+    below?.clear();
+    io.stderr.write(`${layout && columnsErr !== undefined ? layout.line(text, columnsErr) : text}\n`);
+  };
+  const label: Layout["labelled"] = layout ? layout.labelled : (text) => text;
+  const note: Layout["noted"] = layout ? layout.noted : (text) => paintErr("dim", text);
   const warned = new Set<string>();
-  const write = (text: string) => void io.stdout.write(resolved(inert(text)));
+  const laid = layout && columns !== undefined;
   return {
     json: flags.json,
+    isTerminal: laid === true,
     document(value) {
-      if (flags.json) io.stdout.write(`${inertJson({ v: 1, ...value })}\n`);
+      if (flags.json) print(`${inertJson({ v: 1, ...value })}\n`);
     },
-    line(text = "") {
-      if (!flags.json) io.stdout.write(`${resolved(inertLine(text))}\n`);
+    line(text = "", hang) {
+      if (!flags.json) print(`${fitted(resolved(label(inertLine(text), paint)), hang)}\n`);
+    },
+    table(head, rows) {
+      if (flags.json || rows.length === 0) return;
+      const cells = rows.map((row) =>
+        row.map((cell) => (typeof cell === "number" ? cell : resolved(inertLine(cell)))),
+      );
+      const titles = head.map((title) => resolved(paint("bold", title)));
+      const lines = laid
+        ? layout.table(titles, cells, columns)
+        : head.length > 0
+          ? tableLines(head, cells)
+          : cells.map((row) => row.join("  "));
+      print(lines.map((line) => `${line}\n`).join(""));
+    },
+    short: (text) => (laid && flags.verbose === 0 && text.length > 12 ? `${text.slice(0, 8)}…` : text),
+    code: (json) => (laid ? layout.highlighted(json, paint) : json),
+    overlay(shown) {
+      below = shown;
     },
     block(text) {
       if (flags.json) return;
-      for (const line of text.split("\n")) io.stdout.write(`${resolved(inertLine(line && `  ${line}`))}\n`);
+      for (const line of text.split("\n")) print(`${resolved(inertLine(line && `  ${line}`))}\n`);
     },
-    write,
+    write: (text) => print(resolved(inert(text))),
     raw(text) {
-      if (!flags.json) io.stdout.write(`${io.stdout.isTTY ? inert(text) : text}\n`);
+      if (!flags.json) print(`${io.stdout.isTTY ? inert(text) : text}\n`);
     },
     note(text) {
-      if (!flags.quiet && !flags.json) err(paintErr("dim", inertLine(text)));
+      if (!flags.quiet && !flags.json) err(note(inertLine(text), paintErr));
     },
     warn(text) {
       if (flags.quiet || warned.has(text)) return;
@@ -77,6 +137,11 @@ export function createOutput(io: Io, flags: GlobalFlags): Output {
     },
     paint,
   };
+}
+
+/** The columns of a terminal; `undefined` for what is none. */
+function columnsOf(stream: Terminal, { env }: Io): number | undefined {
+  return stream.isTTY ? stream.columns || Number(env.COLUMNS) || 80 : undefined;
 }
 
 export type Paint = (colour: Colour, text: string) => string;

@@ -24,8 +24,10 @@ export async function runCommand(
   if (!command.acceptsNewProfile) config.requireKnownProfile();
   const global = globalFlags(args, verbosity, config);
   const settled = withSettings(args, config);
+  const isSeen = io.stdout.isTTY || io.stderr.isTTY;
+  const layout = isSeen ? (await import("../terminal/layout.js")).terminalLayout : undefined;
   try {
-    return await command.run({ io, out: createOutput(io, global), args: settled, global, config });
+    return await command.run({ io, out: createOutput(io, global, layout), args: settled, global, config });
   } catch (error) {
     const { withOption } = await import("./name-option.js");
     throw withOption(error, args, Object.keys(command.flags));

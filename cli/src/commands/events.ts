@@ -27,7 +27,7 @@ export const eventsList: Command = {
     ],
   ],
   exits: [[3, "the history cannot be read"]],
-  async run({ args, io, out }) {
+  async run({ args, io, out, global }) {
     const found = findEvents(await readHistory(io, out), args, args.text("text")).reverse();
     const shown = found.slice(0, args.number("limit"));
     out.document({
@@ -44,11 +44,18 @@ export const eventsList: Command = {
         bodyBytes: Buffer.byteLength(bodyBase64, "base64"),
       })),
     });
-    for (const record of shown) {
+    const rows = shown.map((record) => {
       const { at, eventId, url, status, outcome } = record;
       const mark = hasArrived(record) ? out.paint("green", "✔") : out.paint("red", "✖");
-      out.line(`${mark} ${shownTime(at)}  ${eventId}  ${status ?? "---"} ${outcome}  ${url}`);
-    }
+      const isBrief = out.isTerminal && global.verbose === 0;
+      return [
+        `${mark} ${isBrief ? briefTime(at) : shownTime(at)}`,
+        out.short(eventId),
+        `${status ?? "---"} ${outcome}`,
+        isBrief ? briefUrl(url) : url,
+      ];
+    });
+    out.table([], rows);
     out.note(
       found.length === 0
         ? "No event matches."
@@ -57,6 +64,20 @@ export const eventsList: Command = {
     return EXIT.ok;
   },
 };
+
+/** The time of day in UTC of an event of today, the day and the minute of an older one. */
+function briefTime(at: number): string {
+  const time = shownTime(at);
+  const isToday = time.slice(0, 10) === shownTime(Date.now()).slice(0, 10);
+  return isToday ? time.slice(11) : time.slice(5, 16).replace("T", " ");
+}
+
+/** A host and the listener's id, which tell events apart. */
+function briefUrl(url: string): string {
+  const { host, pathname } = new URL(url);
+  const id = pathname.split("/").at(-1) ?? "";
+  return pathname.length > id.length + 1 ? `${host}/…/${id}` : `${host}${pathname}`;
+}
 
 export const eventsShow: Command = {
   name: "events show",
@@ -101,7 +122,7 @@ export const eventsShow: Command = {
     out.line();
     for (const [name, value] of Object.entries(headers)) out.line(`${name}: ${value}`);
     out.line();
-    out.block(body);
+    out.block(out.code(body));
     return EXIT.ok;
   },
 };

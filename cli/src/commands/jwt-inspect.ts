@@ -40,10 +40,10 @@ export const jwtInspect: Command = {
     const [header, claims] = [decoded(segments[0], "header"), decoded(segments[1], "claims")];
     const signatureBytes = Buffer.from(segments[2] ?? "", "base64url").length;
     out.document({ type: "jwt", ok: true, verified: false, header, claims, signatureBytes });
-    out.line(`header     ${JSON.stringify(header)}`);
+    out.line(`header     ${out.code(JSON.stringify(header))}`);
     out.line("claims");
     for (const [name, value] of Object.entries(claims))
-      out.line(`  ${name.padEnd(9)} ${JSON.stringify(value)}${timeOf(name, value)}`);
+      out.line(`  ${name.padEnd(9)} ${out.code(JSON.stringify(value))}${timeOf(name, value)}`);
     out.line(`signature  ${countOf(signatureBytes, "byte")}`);
     out.warn(
       "NOT VERIFIED: anybody can write such a token. To check it: hookproof verify, or hookproof jwks check --token",

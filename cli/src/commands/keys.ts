@@ -81,7 +81,7 @@ export const keysShow: Command = {
       ["removed", key.removesAt],
     ] as const;
     for (const [name, at] of times) out.line(field(name, shownTime(at)));
-    if (key.publicJwk) out.line(field("public", JSON.stringify(key.publicJwk)));
+    if (key.publicJwk) out.line(field("public", out.code(JSON.stringify(key.publicJwk))));
     return EXIT.ok;
   },
 };

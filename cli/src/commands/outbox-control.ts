@@ -6,7 +6,7 @@ import { type Args, type Command, type Context, ROWS_FLAG } from "../command.js"
 import { EXIT, usageError } from "../failure.js";
 import { notInOutbox, OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { waitsBehindFields, waitsBehindWords } from "../outbox/waits-behind.js";
-import { countOf, tableLines } from "../output.js";
+import { countOf } from "../output.js";
 import { confirm } from "../terminal/ask.js";
 import { exactTime, shownTime } from "../times.js";
 
@@ -48,13 +48,12 @@ export const outboxList: Command = {
       const titles = ["due", "event id", "listener", "attempts", "last answer"];
       const hasKeys = events.some(({ orderingKey }) => orderingKey !== undefined);
       const keyed = events.map((event) => [event.orderingKey ?? "", waitsBehindWords(event)]);
-      const lines = hasKeys
-        ? tableLines(
-            [...titles, "ordering key", "waits behind"],
-            rows.map((row, index) => [...row, ...(keyed[index] ?? [])]),
-          )
-        : tableLines(titles, rows);
-      if (rows.length > 0) for (const line of lines) out.line(line);
+      if (hasKeys)
+        out.table(
+          [...titles, "ordering key", "waits behind"],
+          rows.map((row, index) => [...row, ...(keyed[index] ?? [])]),
+        );
+      else out.table(titles, rows);
       if (rows.length === 0) out.note("No event waits.");
       if (rows.length === limit) out.note(`${limit} shown; there may be more: --limit <n>`);
     } finally {

@@ -6,7 +6,7 @@ import { EXIT, usageError } from "../failure.js";
 import { ASKING_FLAGS, DEAD_LETTER_FLAGS, deadLetterFilter } from "../outbox/dead-letter-flags.js";
 import { inSteps } from "../outbox/in-steps.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
-import { countOf, tableLines } from "../output.js";
+import { countOf } from "../output.js";
 import { wordOf } from "../shell-word.js";
 import { canAsk, confirm } from "../terminal/ask.js";
 import { exactTime } from "../times.js";
@@ -42,9 +42,7 @@ export const outboxDead: Command = {
         attempts.length,
         `${reason}: ${attempts.at(-1)?.status ?? ""} ${code}`.replace(/ {2}/, " "),
       ]);
-      if (rows.length > 0)
-        for (const line of tableLines(["failed", "event id", "listener", "attempts", "why"], rows))
-          out.line(line);
+      out.table(["failed", "event id", "listener", "attempts", "why"], rows);
       out.note(
         rows.length === 0
           ? "No dead letter matches."

@@ -1,6 +1,7 @@
 // The command that delivers the events of an outbox.
 import type { Activity } from "hookproof";
 import { createOutbox } from "hookproof/outbox";
+import type { OutboxStore } from "hookproof/outbox/store";
 import type { Command } from "../command.js";
 import { ORIGIN_FLAGS, REACH_FLAGS } from "../credentials/flags.js";
 import { EXIT } from "../failure.js";
@@ -9,6 +10,7 @@ import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js
 import { profileListeners } from "../outbox/profile-listeners.js";
 import type { WorkerHttp } from "../outbox/worker-http.js";
 import { countOf, type Output } from "../output.js";
+import { type Progress, startProgress } from "../terminal/progress.js";
 import { shownAge } from "../times.js";
 
 export const outboxWork: Command = {
@@ -57,6 +59,7 @@ export const outboxWork: Command = {
     const { store, name, close } = await openOutbox(context);
     const counts = { delivered: 0, duplicate: 0, dead: 0 };
     let http: WorkerHttp | undefined;
+    let progress: Progress | undefined;
     try {
       http = await served(args.text("http"));
       const observe = (event: Activity) => {
@@ -72,14 +75,17 @@ export const outboxWork: Command = {
         out.warn(
           "Everybody who can reach this address can read the metrics: listeners' names and addresses.",
         );
-      if (args.flag("drain")) await Promise.race([outbox.drain(), stopped(io.stopSignal)]);
-      else {
+      if (args.flag("drain")) {
+        progress = startProgress(context, await waiting(store, names));
+        await Promise.race([outbox.drain(), stopped(io.stopSignal)]);
+      } else {
         outbox.start();
         await stopped(io.stopSignal);
       }
       http?.stopping();
       await outbox.stop();
     } finally {
+      progress?.finish();
       await http?.close();
       await close();
     }
@@ -92,6 +98,7 @@ export const outboxWork: Command = {
     function tell(event: Activity): void {
       if (event.type === "delivery-ended") {
         counts[event.outcome] += 1;
+        progress?.advance();
         tellEnd(out, event);
       } else if (event.type === "warning") out.warn(event.message);
       else if (event.type === "store-changed")
@@ -110,6 +117,12 @@ export const outboxWork: Command = {
     }
   },
 };
+
+/** How many events these listeners have before them. */
+async function waiting(store: OutboxStore, listeners: readonly string[]): Promise<number> {
+  const all = (await store.stats()).filter(({ listener }) => listeners.includes(listener));
+  return all.reduce((sum, { pending, inFlight }) => sum + pending + inFlight, 0);
+}
 
 /** Prometheus' client is loaded for workers that serve alone. */
 async function served(at: string | undefined): Promise<WorkerHttp | undefined> {
@@ -134,5 +147,7 @@ function tellEnd(out: Output, { eventId, listener, outcome, attempts, ageMs, cod
   });
   const mark = ok ? out.paint("green", "✔") : out.paint("red", "✖");
   const how = attempts === 1 ? "" : `, attempt ${attempts}`;
-  out.line(`${mark} ${eventId}  ${listener}  ${outcome}${how}${code ? ` ${code}` : ""}  ${shownAge(ageMs)}`);
+  out.line(
+    `${mark} ${out.short(eventId)}  ${listener}  ${outcome}${how}${code ? ` ${code}` : ""}  ${shownAge(ageMs)}`,
+  );
 }

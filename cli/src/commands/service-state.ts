@@ -9,6 +9,7 @@ import { countOf } from "../output.js";
 import { askControl, CONTROL_EXITS, CONTROL_FLAGS } from "../serve/control-client.js";
 import { bucketOf, DATABASE_FLAG, databaseFile, fixtureOf, onDatabase } from "../serve/service-database.js";
 import { wordOf } from "../shell-word.js";
+import { startProgress } from "../terminal/progress.js";
 
 export const serviceExport: Command = {
   name: "service export",
@@ -48,11 +49,15 @@ export const serviceExport: Command = {
     if (running !== undefined && !isUrl(running))
       throw usageError(`--base-url must be an http or https URL, not ${JSON.stringify(running)}.`);
     const place = running ?? databaseFile(io, args);
-    const state = isUrl(place)
-      ? await runningState(context, place, withSecrets)
-      : await databaseState(context, place, withSecrets);
-    const { formatFixture } = await import("hookproof-service");
-    const text = await formatFixture(state);
+    const exported = async () => {
+      const state = isUrl(place)
+        ? await runningState(context, place, withSecrets)
+        : await databaseState(context, place, withSecrets);
+      const { formatFixture } = await import("hookproof-service");
+      return { state, text: await formatFixture(state) };
+    };
+    const progress = startProgress(context, undefined);
+    const { state, text } = await exported().finally(() => progress.finish());
     if (file === undefined) {
       out.document({ type: "export", ok: true, state });
       out.raw(text.trimEnd());

@@ -80,7 +80,7 @@ export const serviceReset: Command = {
     [130, "not confirmed"],
   ],
   async run(context) {
-    const { args, io, out, global } = context;
+    const { args, io, out } = context;
     const db = databaseFile(io, args);
     await confirm(context, `Reset ${db}?`, "A reset loses every change since the database was filled.");
     if (args.flag("all")) {
@@ -90,7 +90,7 @@ export const serviceReset: Command = {
       return EXIT.ok;
     }
     const { resetDatabase } = await import("hookproof-service");
-    const progress = startProgress(io, global.quiet, undefined);
+    const progress = startProgress(context, undefined);
     const options = { db, s3: bucketOf(io), ...automationOptions(args) };
     await onDatabase(() => resetDatabase(options)).finally(() => progress.finish());
     out.document({ type: "reset", ok: true, db });
@@ -119,7 +119,7 @@ export const serviceRoutes: Command = {
     for (const { section, operation, method, url, exampleBody } of routes) {
       out.document({ type: "route", section, operation, method, url, exampleBody });
       out.line(`${section.padEnd(4)}  ${method.padEnd(6)}  ${url}`);
-      if (exampleBody !== undefined) out.line(`${" ".repeat(14)}${JSON.stringify(exampleBody)}`);
+      if (exampleBody !== undefined) out.line(`${" ".repeat(14)}${out.code(JSON.stringify(exampleBody))}`);
     }
     out.note('next: curl -H "Authorization: Bearer $(hookproof service token)" <url>');
     out.note("webhooks (4.10) are signed instead: hookproof send <url>");

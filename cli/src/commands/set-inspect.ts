@@ -76,14 +76,14 @@ export const setInspect: Command = {
       ...(refusal ? { refusal } : {}),
     });
 
-    out.line(`header     ${JSON.stringify(header)}`);
+    out.line(`header     ${out.code(JSON.stringify(header))}`);
     out.line("claims");
     for (const [name, value] of Object.entries(claims))
       if (name !== "events" || events.length === 0)
-        out.line(`  ${name.padEnd(9)} ${JSON.stringify(value)}${timeOf(name, value)}`);
+        out.line(`  ${name.padEnd(9)} ${out.code(JSON.stringify(value))}${timeOf(name, value)}`);
     if (events.length > 0) out.line("events");
     for (const { uri, name, payload } of events) {
-      out.line(`  ${name ?? uri}  ${JSON.stringify(payload)}`);
+      out.line(`  ${name ?? uri}  ${out.code(JSON.stringify(payload))}`);
       if (name !== undefined) out.line(`    ${uri}`);
     }
     out.line(`signature  ${countOf(Buffer.from(segments[2] ?? "", "base64url").length, "byte")}`);

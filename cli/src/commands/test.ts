@@ -116,7 +116,7 @@ async function sendProbes(context: Context): Promise<number> {
   if (concurrency < 1) throw usageError("--concurrency must be at least 1.");
 
   const report = openReport(context);
-  const progress = startProgress(io, global.quiet || global.json, run.probes.length);
+  const progress = startProgress(context, run.probes.length);
   const seen: ProbeResult[] = [];
   let results: readonly ProbeResult[] = [];
   const started = performance.now();

@@ -35,9 +35,9 @@ export async function remember(io: Io, out: Output, records: readonly HistoryRec
 /** The record of an event id, or of the last event. */
 export async function recall(io: Io, out: Output, which: string): Promise<HistoryRecord> {
   const records = await readHistory(io, out);
-  const found = records.findLast(
-    ({ eventId }) => which === "last" || [which, which.toLowerCase()].includes(eventId),
-  );
+  const found =
+    records.findLast(({ eventId }) => which === "last" || [which, which.toLowerCase()].includes(eventId)) ??
+    onlyOneFrom(records, which);
   if (found) return found;
   throw new CliError(
     EXIT.setup,
@@ -47,6 +47,14 @@ export async function recall(io: Io, out: Output, which: string): Promise<Histor
       hint: "Events are recorded by: hookproof send. They are kept for 7 days.",
     },
   );
+}
+
+/** The one event whose id begins so, as a terminal shows it: `854d1169…`. */
+function onlyOneFrom(records: readonly HistoryRecord[], which: string): HistoryRecord | undefined {
+  const start = which.replace(/…$/, "").toLowerCase();
+  if (start.length < 8) return undefined;
+  const [one, other] = records.filter(({ eventId }) => eventId.toLowerCase().startsWith(start));
+  return other === undefined ? one : undefined;
 }
 
 /** The events of the last 7 days, each with its last result, the newest last. */

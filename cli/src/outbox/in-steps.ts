@@ -10,14 +10,14 @@ const STEP = 200;
  * where another process was quicker.
  */
 export async function inSteps(
-  { io, global }: Context,
+  context: Context,
   count: number,
   change: (limit: number) => Promise<number>,
 ): Promise<number> {
-  const progress = startProgress(io, global.quiet || global.json, count);
+  const progress = startProgress(context, count);
   let done = 0;
   try {
-    while (done < count && !io.stopSignal.aborted) {
+    while (done < count && !context.io.stopSignal.aborted) {
       const changed = await change(Math.min(STEP, count - done));
       if (changed === 0) break;
       done += changed;

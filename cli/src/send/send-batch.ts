@@ -16,9 +16,9 @@ import { senderOptions } from "./send-one.js";
 
 /** Sends every line of the data as an event of its own; the last failure decides the exit code. */
 export async function sendBatch(context: Context, data: string): Promise<number> {
-  const { args, io, out, global } = context;
+  const { args, io, out } = context;
   const results = args.flag("by-listener") ? byListener(context, data) : await toOneTarget(context, data);
-  const progress = startProgress(io, global.quiet || global.json, await countLines(data));
+  const progress = startProgress(context, await countLines(data));
   const count = { accepted: 0, duplicate: 0, failed: 0 };
   let exit: number = EXIT.ok;
   let line = 0;

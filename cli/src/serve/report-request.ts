@@ -72,7 +72,7 @@ export async function reportRequest(
   const about = [
     verdict.ok ? "accepted" : verdict.code,
     type,
-    eventId,
+    eventId && out.short(eventId),
     `${Math.round(handled.durationMs)} ms`,
   ];
   out.line(`${localTime(handled.receivedAt)}  ${mark} ${about.filter(Boolean).join("  ")}`);

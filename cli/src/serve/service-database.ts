@@ -189,7 +189,7 @@ export async function onDatabase<Result>(work: () => Promise<Result>): Promise<R
 
 /** Fills the service's database with a progress bar; returns the number of users. */
 export async function fillDatabase(
-  context: Pick<Context, "io" | "global">,
+  context: Pick<Context, "io" | "global" | "out">,
   options: SeedOptions,
 ): Promise<number> {
   const { fixture, users = 250 } = options;
@@ -201,10 +201,10 @@ export async function fillDatabase(
 
 /** Shows how far the loading of a state is. */
 export function seedProgress(
-  { io, global }: Pick<Context, "io" | "global">,
+  context: Pick<Context, "io" | "global" | "out">,
   { fixture, users = 250 }: Pick<SeedOptions, "fixture" | "users">,
 ): { onProgress: SeedProgress; finish: () => void } {
-  const progress = startProgress(io, global.quiet, fixture ? undefined : users);
+  const progress = startProgress(context, fixture ? undefined : users, "users");
   let seen = 0;
   return {
     onProgress(done) {

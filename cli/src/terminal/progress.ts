@@ -1,46 +1,69 @@
 // A bar of progress on a terminal.
-import type { Io } from "../io.js";
+import type { Context } from "../command.js";
 
 const SHOWN_AFTER_MS = 400;
 const REDRAWN_EVERY_MS = 100;
 
 /** A bar on stderr for work of many parts; only on a terminal, and only once it has taken a moment. */
-interface Progress {
+export interface Progress {
   /** One part, or as many as are given, is done. */
   advance(count?: number): void;
+  /** There is more to do: parts, and what for. */
+  grow(count: number, what?: string): void;
   finish(): void;
 }
 
-/** Starts a bar; `total` is undefined while the length is unknown. */
-export function startProgress({ stderr }: Io, quiet: boolean, total: number | undefined): Progress {
+/**
+ * Starts a bar, which is drawn until `finish`, also while nothing advances; `total` is undefined while the length is
+ * unknown. Lines that the command writes meanwhile go above it.
+ */
+export function startProgress(
+  { io, global, out }: Pick<Context, "io" | "global" | "out">,
+  total: number | undefined,
+  what = "sent",
+): Progress {
+  const { stderr } = io;
+  if (stderr.isTTY !== true || global.quiet || global.json) return { advance() {}, grow() {}, finish() {} };
   const started = Date.now();
-  let done = 0;
-  let drawnAt = 0;
-  const isShown = () => !quiet && stderr.isTTY === true && Date.now() - started >= SHOWN_AFTER_MS;
+  let [parts, words, done, drawn] = [total, what, 0, false];
 
   function draw(): void {
-    const perSecond = done / Math.max(0.001, (Date.now() - started) / 1000);
-    const rate = `${Math.round(perSecond)}/s`;
-    if (total === undefined) {
-      stderr.write(`\r\x1b[K${done} sent  ${rate}`);
+    drawn = true;
+    const seconds = Math.max(0.001, (Date.now() - started) / 1000);
+    const perSecond = done / seconds;
+    const rate = perSecond >= 1 || done === 0 ? `${Math.round(perSecond)}/s` : `${perSecond.toFixed(1)}/s`;
+    if (parts === undefined) {
+      stderr.write(`\r\x1b[K${done > 0 ? `${done} ${words}  ${rate}` : `${Math.floor(seconds)} s`}`);
       return;
     }
-    const filled = Math.round((done / total) * 24);
-    const left = Math.ceil((total - done) / Math.max(perSecond, 0.001));
+    const filled = Math.round((done / Math.max(parts, 1)) * 24);
+    const left = done === 0 ? "" : `  ${Math.ceil((parts - done) / perSecond)} s left`;
     stderr.write(
-      `\r\x1b[K[${"#".repeat(filled)}${"-".repeat(24 - filled)}] ${done}/${total}  ${rate}  ${left} s left`,
+      `\r\x1b[K[${"#".repeat(filled)}${"-".repeat(Math.max(0, 24 - filled))}] ${done}/${parts}  ${rate}${left}`,
     );
   }
 
+  function clear(): void {
+    if (drawn) stderr.write("\r\x1b[K");
+    drawn = false;
+  }
+
+  const timer = setInterval(() => {
+    if (Date.now() - started >= SHOWN_AFTER_MS) draw();
+  }, REDRAWN_EVERY_MS).unref();
+  out.overlay({ clear });
   return {
     advance(count = 1) {
       done += count;
-      if (!isShown() || Date.now() - drawnAt < REDRAWN_EVERY_MS) return;
-      drawnAt = Date.now();
-      draw();
+    },
+    grow(count, more = words) {
+      parts = (parts ?? done) + count;
+      words = more;
     },
     finish() {
-      if (drawnAt > 0) stderr.write("\r\x1b[K");
+      clearInterval(timer);
+      out.overlay(undefined);
+      clear();
     },
   };
 }

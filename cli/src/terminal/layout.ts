@@ -1,0 +1,158 @@
+// Lays out lines for a terminal: whole words, under the column where a text begins, and no command in two.
+import stringWidth from "string-width";
+import type { Layout, Paint } from "../output.js";
+
+const NARROWEST = 30;
+const WIDEST = 200;
+/** Where a text would have fewer columns than this, it goes below its label. */
+const READABLE = 24;
+
+/** Words that can only belong to a command: flags, addresses, files, what is quoted, and the word for the last event. */
+const OF_COMMAND = /--?[a-zA-Z][\w-]*|-(?= )|<[^>]*>|'[^']*'|"[^"]*"|:\d+|https?:\S+|[./@~][\w.~/-]+|last\b/;
+/** The words that take a second one. The registry has them as well; but it leads to every command, and one leads here. */
+const GROUPS = "keys|jwks|outbox|service|events|profile|config|secret|jwt|set";
+const ONE = `(?:hookproof(?: help)?(?: (?:(?:${GROUPS}) )?[a-z]+(?:-[a-z]+)*)?|npm|curl)(?: (?:${OF_COMMAND.source}))*`;
+/** What is copied as one: commands, with those that they are piped into, and what is in quotes. */
+const COPIED = new RegExp(`${ONE}(?: \\| ${ONE})*|"[^"]{1,40}"`, "g");
+/** In place of a space within what is copied, while words are counted. It is no text of others: those are made inert. */
+const JOIN = "\u0000";
+
+/** The layout of terminals. */
+export const terminalLayout: Layout = {
+  line: (text, columns, hang) => laidOut(text, widthOf(columns), hang),
+  table: (head, rows, columns) => table(head, rows, widthOf(columns)),
+  highlighted,
+  labelled,
+  noted,
+};
+
+function widthOf(columns: number): number {
+  return Math.max(NARROWEST, Math.min(WIDEST, columns));
+}
+
+function laidOut(text: string, width: number, hang = hangOf(text, width)): string {
+  if (stringWidth(text) <= width) return text;
+  const next = /^(.*?next: )(.*?)( {3,})(\S.*)$/.exec(text);
+  if (next) {
+    // The command is left whole, and what it does goes below it.
+    const [, label = "", command = "", , about = ""] = next;
+    return [`${label}${command}`, ...filled(about, width - 6).map((line) => `      ${line}`)].join("\n");
+  }
+  if (/^\S*next: /.test(text)) return text;
+  const [head, rest] = split(text, hang);
+  if (width - hang < READABLE) {
+    const below = filled(rest, width - 4).map((line) => `    ${line}`);
+    return [head.trimEnd(), ...below].filter((line) => line.trim() !== "").join("\n");
+  }
+  const [first = "", ...more] = filled(rest, width - hang);
+  return [`${head}${first}`, ...more.map((line) => `${" ".repeat(hang)}${line}`)].join("\n");
+}
+
+/** The column under which a text goes on: behind its label, if that takes less than half of the line. */
+function hangOf(text: string, width: number): number {
+  const plain = text.replace(ESCAPES, "");
+  const [indent = ""] = /^ */.exec(plain) ?? [];
+  const [labelled] = /^ *(?:[✔✖!=?*~+-] )?[^\s"{][^"{]*? {2,}(?=\S)/.exec(plain) ?? [];
+  const column = labelled === undefined ? 0 : stringWidth(labelled);
+  return column > 0 && column <= width / 2 ? column : indent.length + 2;
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are the colours that were put in
+const ESCAPES = /\u001b\[[0-9;]*m/g;
+
+/** What is before a column and what follows, colours included. */
+function split(text: string, column: number): [string, string] {
+  let at = 0;
+  for (let seen = 0; at < text.length && seen < column; ) {
+    ESCAPES.lastIndex = at;
+    const colour = ESCAPES.exec(text);
+    if (colour?.index === at) at += colour[0].length;
+    else {
+      const one = String.fromCodePoint(text.codePointAt(at) ?? 0);
+      seen += stringWidth(one);
+      at += one.length;
+    }
+  }
+  const head = text.slice(0, at);
+  // A text without a label begins at its own indent and goes on two further in.
+  return head.replace(ESCAPES, "").endsWith("  ") ? [head, text.slice(at)] : withoutLabel(text);
+}
+
+function withoutLabel(text: string): [string, string] {
+  const [indent = ""] = /^ */.exec(text) ?? [];
+  return [indent, text.slice(indent.length)];
+}
+
+/** Lines of whole words; a word that is longer than a line stays whole, so that it can be copied. */
+function filled(text: string, length: number): string[] {
+  const joined = text.replace(COPIED, (one) => one.replaceAll(" ", JOIN));
+  const lines: string[] = [];
+  let used = 0;
+  for (const word of joined.split(/(?<=\S) (?=\S)/)) {
+    const wide = stringWidth(word.replaceAll(JOIN, " "));
+    if (lines.length > 0 && used + 1 + wide <= length) {
+      lines[lines.length - 1] += ` ${word}`;
+      used += 1 + wide;
+    } else {
+      lines.push(word);
+      used = wide;
+    }
+  }
+  return lines.map((line) => line.replaceAll(JOIN, " "));
+}
+
+/** Columns as wide as their widest cell; the last one is wrapped, below the others where it would be too narrow. */
+function table(
+  head: readonly string[],
+  rows: readonly (readonly (string | number)[])[],
+  width: number,
+): string[] {
+  const all = [...(head.length > 0 ? [head] : []), ...rows].map((row) => row.map(String));
+  const columns = Math.max(...all.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, at) =>
+    Math.max(...all.map((row) => stringWidth(row[at] ?? ""))),
+  );
+  const isNumber = widths.map((_, at) => rows.some((row) => typeof row[at] === "number"));
+  const before = widths.slice(0, -1).reduce((sum, one) => sum + one + 2, 0);
+  const last = widths.at(-1) ?? 0;
+  const isBelow = width - before < Math.min(last, READABLE);
+  return all.flatMap((row) => {
+    const cells = row.map((cell, at) => {
+      const space = " ".repeat(Math.max(0, (widths[at] ?? 0) - stringWidth(cell)));
+      return isNumber[at] ? space + cell : cell + space;
+    });
+    const text = (row.at(-1) ?? "").trim();
+    const start = cells.slice(0, -1).join("  ");
+    if (isBelow) {
+      const below = filled(text, width - 4).filter((line) => line !== "");
+      return [laidOut(start.trimEnd(), width, 4), ...below.map((line) => `    ${line}`)];
+    }
+    const [first = "", ...more] =
+      last <= width - before ? [cells.at(-1) ?? ""] : filled(text, width - before);
+    return [`${start}  ${first}`.trimEnd(), ...more.map((line) => `${" ".repeat(before)}${line}`)];
+  });
+}
+
+const TOKENS =
+  /("(?:[^"\\\n]|\\[^\n])*")(\s*:)?|\b(?:true|false|null)\b|-?\b\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\b/g;
+
+/** JSON with its names, texts and other values in colours of their own. */
+function highlighted(json: string, paint: Paint): string {
+  return json.replace(TOKENS, (token, text: string | undefined, colon: string | undefined) => {
+    if (text === undefined) return paint("yellow", token);
+    return colon === undefined ? paint("green", text) : `${paint("cyan", text)}${colon}`;
+  });
+}
+
+function labelled(text: string, paint: Paint): string {
+  return text.replace(
+    /^( {2,8})([a-z][a-z ]{0,15}?)( {2,})(?=\S)/,
+    (_, indent: string, label: string, gap: string) => `${indent}${paint("cyan", label)}${gap}`,
+  );
+}
+
+function noted(text: string, paint: Paint): string {
+  const [, before = "", command = "", about = ""] = /^(.*?)next: (.*?)( {3,}\S.*)?$/.exec(text) ?? [];
+  if (command === "") return paint("dim", text);
+  return `${before === "" ? "" : paint("dim", before)}${paint("cyan", "next:")} ${paint("bold", command)}${about === "" ? "" : paint("dim", about)}`;
+}

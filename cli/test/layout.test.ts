@@ -1,0 +1,150 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { run } from "../src/main.js";
+import { terminalLayout } from "../src/terminal/layout.js";
+
+const WIDTHS = [60, 80, 100, 120];
+const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
+
+const home = mkdtempSync(join(tmpdir(), "hookproof-layout-"));
+const server = createServer((request, response) => {
+  request.resume();
+  response.writeHead(request.url?.endsWith("lst_1") ? 200 : 401).end();
+});
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+  writeFileSync(join(home, "token"), token, { mode: 0o600 });
+});
+afterAll(async () => {
+  await new Promise((resolve) => server.close(resolve));
+  rmSync(home, { recursive: true });
+});
+
+const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
+const token = `${part({ alg: "ES256", kid: "key-1" })}.${part({ iss: "https://issuer.example.com", iat: 1 })}.AAAA`;
+
+/** What a command writes to a terminal of so many columns, or to a pipe. */
+async function seen(words: readonly string[], columns?: number, colour = "--no-color"): Promise<string[]> {
+  const chunks: string[] = [];
+  const stream = () =>
+    Object.assign(
+      new Writable({
+        write(chunk, _encoding, done) {
+          chunks.push(String(chunk));
+          done();
+        },
+      }),
+      columns === undefined ? {} : { isTTY: true, columns },
+    );
+  const io = {
+    stdin: Object.assign(Readable.from([]), { isTTY: false }),
+    stdout: stream(),
+    stderr: stream(),
+    env: { HOME: home, HOOKPROOF_HOME: join(home, "data"), HOOKPROOF_SECRET: SECRET },
+    stopSignal: new AbortController().signal,
+  };
+  await run([...words, colour], io);
+  return chunks.join("").trimEnd().split("\n");
+}
+
+const send = (id: string) => {
+  const { port } = server.address() as AddressInfo;
+  return seen([
+    "send",
+    `http://127.0.0.1:${port}/api/v1/webhooks/incoming/${id}`,
+    "--data",
+    "{}",
+    "--retries",
+    "0",
+  ]);
+};
+
+describe("output in a terminal", () => {
+  it.each(WIDTHS)("says in %i columns what it says in a pipe, in whole words that fit", async (columns) => {
+    const words = (lines: readonly string[]) => lines.join(" ").split(/\s+/);
+    const piped = await seen(["explain", "401"]);
+    const lines = await seen(["explain", "401"], columns);
+    expect(words(lines)).toEqual(words(piped));
+    // A command that is longer than the line is left whole, for a terminal copies it so.
+    const tooLong = lines.filter((line) => line.length > columns);
+    expect(tooLong.every((line) => line.trim().startsWith("hookproof "))).toBe(true);
+    expect(lines.join("\n")).toMatch(
+      /hookproof events export last \| hookproof verify - --secret-file <path>/,
+    );
+    expect(piped.filter((line) => line.startsWith("  cause"))).toHaveLength(1);
+  });
+
+  it("goes on under the column where a text begins", async () => {
+    expect((await seen(["explain", "401"], 80)).slice(0, 6)).toMatchInlineSnapshot(`
+      [
+        "HTTP status 401",
+        "  says       The signature or the token was refused, or is missing.",
+        "  cause      Likely: another secret or key than the listener's own; a listener",
+        "             of the other method (HMAC or JWT); a secret that was decoded,",
+        "             trimmed or quoted on its way here; a proxy that changed the body; a",
+        "             key set that the service cannot fetch, or that lacks the key.",
+      ]
+    `);
+  });
+
+  it("lists events in rows that fit 80 columns, with the beginning of an id that finds the event", async () => {
+    await send("lst_1");
+    await send("lst_2");
+    const rows = (await seen(["events", "list"], 80)).slice(0, 2);
+    for (const row of rows) {
+      expect(row.length).toBeLessThanOrEqual(80);
+      expect(row).toMatch(
+        /^[✔✖] \d\d:\d\d:\d\dZ {2}[0-9a-f]{8}… {2}(?:200|401) \w+ +127\.0\.0\.1:\d+\/…\/lst_[12]$/,
+      );
+    }
+    const [, id = ""] = /([0-9a-f]{8}…)/.exec(rows[0] ?? "") ?? [];
+    expect((await seen(["events", "show", id], 80)).join("\n")).toContain("lst_2");
+    const whole = /[0-9a-f]{8}-[0-9a-f-]{27} {2}.*http:\/\/127/;
+    expect((await seen(["events", "list"]))[0]).toMatch(whole);
+    expect((await seen(["events", "list", "-v"], 200))[0]).toMatch(whole);
+  });
+
+  it("colours labels, what to run next and JSON, and a pipe none of the JSON", async () => {
+    const lines = (await seen(["jwt", "inspect", join(home, "token")], 80, "--color")).join("\n");
+    expect(lines).toContain('\u001b[36m"alg"\u001b[39m:\u001b[32m"ES256"\u001b[39m');
+    expect(lines).toContain("\u001b[36miss\u001b[39m");
+    expect((await seen(["jwt", "inspect", join(home, "token")])).join("\n")).toContain('{"alg":"ES256"');
+    expect((await seen(["events", "list"], 80, "--color")).join("\n")).toContain(
+      "\u001b[36mnext:\u001b[39m \u001b[1mhookproof",
+    );
+  });
+});
+
+describe("the layout", () => {
+  it("counts columns and not characters", () => {
+    expect(terminalLayout.line("  名前         ああああ ああああ ああああ ああああ", 40).split("\n")).toEqual(
+      ["  名前         ああああ ああああ", "               ああああ ああああ"],
+    );
+  });
+
+  it("leaves a command whole and puts below it what it does", () => {
+    const line = "next: hookproof outbox dead --outbox some-name.db      why they could not be delivered";
+    expect(terminalLayout.line(line, 60)).toBe(
+      "next: hookproof outbox dead --outbox some-name.db\n      why they could not be delivered",
+    );
+  });
+
+  it("puts the last column of a table below the others where it would be too narrow", () => {
+    const rows = [
+      ["10:00:00", "0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10", "billing", 3, "503 with words of its own"],
+    ];
+    const head = ["due", "event id", "listener", "attempts", "last answer"];
+    expect(terminalLayout.table(head, rows, 80)).toEqual([
+      "due       event id                              listener  attempts",
+      "    last answer",
+      "10:00:00  0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10  billing          3",
+      "    503 with words of its own",
+    ]);
+    expect(terminalLayout.table(head, rows, 120)).toHaveLength(2);
+  });
+});
