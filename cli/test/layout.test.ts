@@ -35,7 +35,7 @@ async function seen(words: readonly string[], columns?: number, colour = "--no-c
     Object.assign(
       new Writable({
         write(chunk, _encoding, done) {
-          chunks.push(String(chunk));
+          if (!String(chunk).startsWith("\r")) chunks.push(String(chunk)); // a bar of progress
           done();
         },
       }),
@@ -117,6 +117,36 @@ describe("output in a terminal", () => {
     expect((await seen(["events", "list"], 80, "--color")).join("\n")).toContain(
       "\u001b[36mnext:\u001b[39m \u001b[1mhookproof",
     );
+  });
+});
+
+describe("the report of hookproof test in a terminal", () => {
+  const probe = (...more: string[]) => {
+    const { port } = server.address() as AddressInfo;
+    return [
+      "test",
+      `http://127.0.0.1:${port}/api/v1/webhooks/incoming/lst_2`,
+      "--allow-trigger",
+      "--only",
+      "*correct*",
+      "--only",
+      "signature-*",
+      ...more,
+    ];
+  };
+
+  it("ends with the verdict and its fix, in lines that fit, and makes a number of the passes", async () => {
+    const lines = await seen(probe(), 80);
+    const counts = lines.findIndex((line) => /^✖ \d+ pass, \d+ fail/.test(line));
+    const verdict = lines.findLastIndex((line) => line.startsWith("✖ "));
+    expect(counts).toBeGreaterThan(0);
+    expect(verdict).toBeGreaterThan(counts);
+    expect(lines[verdict + 1] ?? "").not.toBe("");
+    expect(lines.slice(verdict).join("\n")).toContain("  fix     ");
+    expect(lines.filter((line) => line.startsWith("✔"))).toEqual([]);
+    expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    // In a pipe the verdict comes first, for what reads only the beginning.
+    expect((await seen(probe()))[1]).toMatch(/^✖ /);
   });
 });
 

@@ -138,6 +138,7 @@ async function sendProbes(context: Context): Promise<number> {
       failed ||= isFailure(result, strict);
       if (failed && args.flag("bail")) break;
     }
+    progress.afterwards("looking for the listener's mistake");
     verdict = await suite.verdictOn(seen, options);
   } finally {
     progress.finish();

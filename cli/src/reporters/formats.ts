@@ -8,8 +8,9 @@ const COLOURS = { pass: "green", fail: "red", skip: "dim", unclear: "yellow" } a
 const INDENT = " ".repeat(8);
 
 /** For people: the verdict first, then a line for each probe, more where something is to be done. */
-export const pretty: CreateReporter = (paint, verbose) => {
+export const pretty: CreateReporter = (paint, verbose, isTerminal) => {
   const results: ProbeResult[] = [];
+  let last: readonly string[] = [];
   let remaining: readonly ProbeResult[] = [];
   const headline = (result: ProbeResult) => {
     const mark = paint(COLOURS[result.outcome], MARKS[result.outcome]);
@@ -18,6 +19,7 @@ export const pretty: CreateReporter = (paint, verbose) => {
   const linesOf = (result: ProbeResult) => {
     const { outcome, reason } = result;
     if (result.skipped === "would-trigger") return []; // the end says how many there were
+    if (isTerminal && !verbose && outcome === "pass") return [];
     const lines = [headline(result)];
     if (outcome === "skip") lines.push(`${INDENT}skip    ${reason}`);
     if (outcome === "fail" || outcome === "unclear") {
@@ -40,14 +42,19 @@ export const pretty: CreateReporter = (paint, verbose) => {
       const lines = results.filter(isShown).flatMap(linesOf);
       if (verdict) {
         remaining = results.filter(({ id, outcome }) => outcome === "fail" && !follows.has(id));
-        lines.unshift(`${paint("red", "✖")} ${verdict.sentence}`, `  fix     ${verdict.fix}`);
+        const found = [`${paint("red", "✖")} ${verdict.sentence}`, `  fix     ${verdict.fix}`];
+        if (isTerminal) last = found;
+        else lines.unshift(...found);
         const hidden = [
           follows.size > 0 &&
             `  ${countOf(follows.size, "result")} below would only repeat it; -v shows ${follows.size === 1 ? "it" : "them"}.`,
           unproved.size > 0 &&
             `  ${countOf(unproved.size, "refusal")} of wrong requests prove nothing, as correct ones are answered alike.`,
         ];
-        if (!verbose) lines.splice(2, 0, ...hidden.filter((one) => one !== false));
+        const folded = verbose ? [] : hidden.filter((one) => one !== false);
+        if (isTerminal)
+          last = [...last, ...folded.map((text) => text.replace("results below", "more results"))];
+        else lines.splice(2, 0, ...folded);
       }
       return lines.map((one) => `${inertLine(one)}\n`).join("");
     },
@@ -64,7 +71,8 @@ export const pretty: CreateReporter = (paint, verbose) => {
           `${countOf(remaining.length, "failure")} that the verdict does not explain:`,
           ...remaining.map((result) => inertLine(headline(result))),
         );
-      return `${paint(ok ? "green" : "red", ok ? "✔" : "✖")} ${lines.join("\n  ")}\n`;
+      const counts = `${paint(ok ? "green" : "red", ok ? "✔" : "✖")} ${lines.join("\n  ")}\n`;
+      return `${counts}${last.map((one) => `${inertLine(one)}\n`).join("")}`;
     },
   };
 };

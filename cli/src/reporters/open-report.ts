@@ -26,11 +26,14 @@ export function openReport({ args, out, global }: Pick<Context, "args" | "out" |
   const file = args.text("out");
   const chosen = REPORTERS[args.text("reporter") ?? (out.json ? "jsonl" : "pretty")] ?? pretty;
   const onStdout = out.json ? jsonl : file === undefined ? chosen : pretty;
-  const shown = onStdout(out.paint, global.verbose > 0);
+  const shown = onStdout(out.paint, global.verbose > 0, out.isTerminal);
   const kept = file === undefined ? undefined : chosen((_colour, text) => text, true);
   const descriptor = file === undefined ? undefined : openFile(file);
   const write = (piece: (reporter: Reporter) => string) => {
-    out.write(piece(shown));
+    const text = piece(shown);
+    if (out.isTerminal && onStdout === pretty) {
+      if (text !== "") for (const line of text.replace(/\n$/, "").split("\n")) out.line(line);
+    } else out.write(text);
     if (kept && descriptor !== undefined) writeSync(descriptor, piece(kept));
   };
   return {

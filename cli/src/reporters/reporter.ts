@@ -36,7 +36,12 @@ export interface Reporter {
 }
 
 /** Makes a reporter; `paint` is for the one that people read. */
-export type CreateReporter = (paint: Output["paint"], verbose?: boolean) => Reporter;
+export type CreateReporter = (
+  paint: Output["paint"],
+  verbose?: boolean,
+  /** Whether the report scrolls by: then passes are a number, and what is to be done is at the end. */
+  isTerminal?: boolean,
+) => Reporter;
 
 /** What was seen, in one word. */
 export function seenBy({ status, failure }: ProbeResult): string {

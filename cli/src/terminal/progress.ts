@@ -8,8 +8,8 @@ const REDRAWN_EVERY_MS = 100;
 export interface Progress {
   /** One part, or as many as are given, is done. */
   advance(count?: number): void;
-  /** There is more to do: parts, and what for. */
-  grow(count: number, what?: string): void;
+  /** What goes on when all parts are done, and is not counted. */
+  afterwards(what: string): void;
   finish(): void;
 }
 
@@ -23,23 +23,26 @@ export function startProgress(
   what = "sent",
 ): Progress {
   const { stderr } = io;
-  if (stderr.isTTY !== true || global.quiet || global.json) return { advance() {}, grow() {}, finish() {} };
+  if (stderr.isTTY !== true || global.quiet || global.json)
+    return { advance() {}, afterwards() {}, finish() {} };
   const started = Date.now();
-  let [parts, words, done, drawn] = [total, what, 0, false];
+  let [done, drawn, after] = [0, false, ""];
 
   function draw(): void {
     drawn = true;
     const seconds = Math.max(0.001, (Date.now() - started) / 1000);
     const perSecond = done / seconds;
     const rate = perSecond >= 1 || done === 0 ? `${Math.round(perSecond)}/s` : `${perSecond.toFixed(1)}/s`;
-    if (parts === undefined) {
-      stderr.write(`\r\x1b[K${done > 0 ? `${done} ${words}  ${rate}` : `${Math.floor(seconds)} s`}`);
+    if (total === undefined || after !== "") {
+      const known =
+        after === "" && done > 0 ? `${done} ${what}  ${rate}` : `${after} ${Math.floor(seconds)} s`;
+      stderr.write(`\r\x1b[K${known.trimStart()}`);
       return;
     }
-    const filled = Math.round((done / Math.max(parts, 1)) * 24);
-    const left = done === 0 ? "" : `  ${Math.ceil((parts - done) / perSecond)} s left`;
+    const filled = Math.round((done / Math.max(total, 1)) * 24);
+    const left = done === 0 ? "" : `  ${Math.ceil((total - done) / perSecond)} s left`;
     stderr.write(
-      `\r\x1b[K[${"#".repeat(filled)}${"-".repeat(Math.max(0, 24 - filled))}] ${done}/${parts}  ${rate}${left}`,
+      `\r\x1b[K[${"#".repeat(filled)}${"-".repeat(Math.max(0, 24 - filled))}] ${done}/${total}  ${rate}${left}`,
     );
   }
 
@@ -56,9 +59,8 @@ export function startProgress(
     advance(count = 1) {
       done += count;
     },
-    grow(count, more = words) {
-      parts = (parts ?? done) + count;
-      words = more;
+    afterwards(words) {
+      after = `${words},`;
     },
     finish() {
       clearInterval(timer);
