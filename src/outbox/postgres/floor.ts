@@ -36,6 +36,15 @@ export function blocksRead({ event }: OutboxNames): string {
   return `pg_stat_get_xact_blocks_fetched('${event}'::regclass)`;
 }
 
+/**
+ * The time from which on a listener's first waiting event is looked for, of its row `low`: the floor, while workers look
+ * below it. Where they do not, or a look has failed, all are looked through, so that no age is missing.
+ */
+export function lookedFrom(low: string): string {
+  const goOn = `${low}.look_at BETWEEN now() - interval '1 min' AND now() + interval '1 min'`;
+  return `CASE WHEN ${goOn} THEN ${low}.due_from ELSE '-infinity' END`;
+}
+
 /** The time at which an event that comes back stands in line. */
 export function aboveFloor({ floor }: OutboxNames, due = "e.due_at"): string {
   return `greatest(${due}, (SELECT low.due_from FROM ${floor} low WHERE low.listener = e.listener))`;
@@ -151,29 +160,42 @@ const LEASE_MARGIN_MS = 10_000;
 /** How long a look over all leases is not repeated, for each block that it read: about twenty times as long as it takes. */
 const PAUSE_PER_BLOCK_MS = 0.2;
 
+/** What a process knows of leases that have run out. */
+export interface LeaseLook {
+  sql(): string;
+  /** Whether `settle` has something to do. */
+  saw(seen: LeasesSeen | undefined): boolean;
+  /** An SQL expression: the time before which no lease runs out that stands. A process that does not claim knows none. */
+  since(): string;
+}
+
 /**
  * Looks for leases that have run out, and remembers until when there were none if a look over all was long. What a claim
  * that took longer than its lease left behind is found by the next look over all.
  */
-export function leaseLook({ schema }: OutboxNames) {
+export function leaseLook({ schema }: OutboxNames): LeaseLook {
   let clean = Number.NEGATIVE_INFINITY;
   let allAt = Number.NEGATIVE_INFINITY;
   let now = Number.NEGATIVE_INFINITY;
   let isAll = true;
   return {
-    sql(): string {
+    sql() {
       isAll = now >= allAt || clean > now;
       const since = isAll ? "'-infinity'" : `to_timestamp(${clean / 1_000})`;
       return `SELECT u.expired, u.other, u.read::float8 AS read, u.below, ${ms("now()")} AS now FROM ${schema}.unsettled(${since}) u`;
     },
-    /** Whether `settle` has something to do. */
-    saw(seen: LeasesSeen | undefined): boolean {
+    saw(seen) {
       if (!seen) return false;
       now = seen.now;
       if (isAll) allAt = seen.read > SLOW_BLOCKS ? now + seen.read * PAUSE_PER_BLOCK_MS : now;
       if (!seen.expired) clean = now - LEASE_MARGIN_MS;
       else if (isAll) allAt = now;
       return seen.expired || seen.other;
+    },
+    since() {
+      if (clean === Number.NEGATIVE_INFINITY) return "'-infinity'";
+      const known = `to_timestamp(${clean / 1_000})`;
+      return `CASE WHEN ${known} < now() THEN ${known} ELSE '-infinity' END`; // the clock may have been put back
     },
   };
 }

@@ -4,7 +4,7 @@ import { type Database, jsonLiteral } from "../../postgres/database.js";
 import { CLOCK_AHEAD_MS, inTurn } from "../engine.js";
 import type { ClaimedEvent, ClaimRequest, ClaimShare } from "../outbox-store.js";
 import type { Delivery, DeliveryFailure, Lease, OutboxAttempt } from "../records.js";
-import { aboveFloor, belowLook, type LeasesSeen, leaseLook } from "./floor.js";
+import { aboveFloor, belowLook, type LeaseLook, type LeasesSeen } from "./floor.js";
 import type { WantedRow } from "./functions.js";
 import type { OutboxNames } from "./names.js";
 import { givenBack, lockOrder, noteKeys, openState, passOn, settle } from "./order.js";
@@ -16,10 +16,9 @@ const ROUNDS = 4;
 /** Leases due events; see `OutboxStore`. */
 export type Claim = (request: ClaimRequest) => Promise<ClaimedEvent[]>;
 
-export function claiming(database: Database, names: OutboxNames): Claim {
+export function claiming(database: Database, names: OutboxNames, leaseSeen: LeaseLook): Claim {
   /** Whether the last claim saw new keyed events or expired leases, which `settle` has to handle first. */
   let isUnsettled = false;
-  const leaseSeen = leaseLook(names);
   const below = belowLook(database, names);
   /** Tokens of claims whose answer was lost. Their events are given back, or they would wait until the lease expires. */
   const unanswered = new Set<string>();

@@ -1,5 +1,5 @@
 // What claims and looks read in tables whose dead rows no vacuum removes, because a transaction holds its snapshot.
-import { afterAll, afterEach, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, it, vi } from "vitest";
 import { describeWith } from "../../kit/needs.js";
 import { outboxEvent } from "../../kit/outbox-event.js";
 import { testPostgres } from "../../kit/postgres.js";
@@ -31,11 +31,11 @@ describeWith("postgresql", postgres)("while a snapshot is held", () => {
   const query = (sql: string) => outbox.pool.query(sql.replaceAll("hookproof.", `${outbox.schema}.`));
 
   /** Leaves what so many delivered events of a listener leave. */
-  async function deliver(count: number, listener = "orders") {
+  async function deliver(count: number, listener = "orders", leaseEnded = "1 s") {
     await query(`
       INSERT INTO hookproof.event (id, listener, state, digest, due_at)
         SELECT gen_random_uuid(), '${listener}', 'waiting', 'bulk', now() - interval '1 min' FROM generate_series(1, ${count});
-      UPDATE hookproof.event SET state = 'leased', token = id, leased_until = now() - interval '1 s'
+      UPDATE hookproof.event SET state = 'leased', token = id, leased_until = now() - interval '${leaseEnded}'
         WHERE digest = 'bulk' AND state = 'waiting';
       UPDATE hookproof.event SET state = 'delivered', token = NULL, leased_until = NULL, ended_at = now()
         WHERE digest = 'bulk' AND state = 'leased'`);
@@ -147,6 +147,66 @@ describeWith("postgresql", postgres)("while a snapshot is held", () => {
     for (const [index, read] of three.entries()) expect(read).toBeLessThan(2 * (one[index] ?? 0) + 30);
     expect(three[0]).toBeLessThan(250);
     expect((await store.due(undefined, 10)).listeners.map(({ listener }) => listener)).toEqual(["orders"]);
+  });
+
+  /** The statement by which a worker's `stats()` counts. */
+  async function counting(): Promise<string> {
+    const asked: string[] = [];
+    const client = await outbox.pool.connect();
+    const query = client.query.bind(client);
+    vi.spyOn(client, "query").mockImplementation(((text: string) => {
+      asked.push(text);
+      return query(text);
+    }) as never);
+    client.release(); // it is the next one that the pool gives
+    await store.stats();
+    vi.restoreAllMocks();
+    const texts = asked.flatMap((text) => text.split(";\n")).filter((text) => text.includes("oldest_age"));
+    expect(texts).toHaveLength(1);
+    return texts.join();
+  }
+  const ageOf = async () =>
+    (await store.stats()).find(({ listener }) => listener === "orders")?.oldestAgeMs ?? Number.NaN;
+
+  it("stats() of a worker reads no more the more was delivered, and misses no event that waits", async () => {
+    await withFloor();
+    await put("x");
+    const one = await blocks(await counting());
+    for (let round = 0; round < 3; round++) {
+      await deliver(20_000, "orders", "1 min");
+      await claimed();
+    }
+    await put("x");
+    expect(await blocks(await counting())).toBeLessThan(2 * one + 100);
+    // Committed late: below the floor, where the next look finds it.
+    const id = await put("late");
+    await query(`UPDATE hookproof.event SET ready_at = ready_at - interval '1 h' WHERE id = '${id}'`);
+    await long(id);
+    await lookNow();
+    await query("UPDATE hookproof.floor SET look_at = now() - interval '61 s' WHERE look_at < 'infinity'");
+    expect(await ageOf()).toBeGreaterThan(3_500_000); // no worker looks
+    await query("UPDATE hookproof.floor SET look_at = now() + interval '4 min' WHERE look_at < 'infinity'");
+    expect(await ageOf()).toBeGreaterThan(3_500_000); // a look has failed
+    await lookNow();
+    expect(await ageOf()).toBeLessThan(60_000);
+    await query("SELECT hookproof.look_below()");
+    expect(await ageOf()).toBeGreaterThan(3_500_000);
+  });
+
+  it("a lease that has run out is in the age, whoever asks", async () => {
+    const id = await put("x");
+    const [one] = await claimed();
+    expect(one?.event.id).toBe(id);
+    const late = (leased: string) =>
+      query(
+        `UPDATE hookproof.event SET ready_at = now() - interval '1 h', leased_until = ${leased} WHERE id = '${id}'`,
+      );
+    await claimed(); // has seen that none has run out
+    await late("now() - interval '1 s'");
+    expect(await ageOf()).toBeGreaterThan(3_500_000);
+    await late("now() - interval '1 h'");
+    const another = outbox.store();
+    expect((await another.stats())[0]?.oldestAgeMs).toBeGreaterThan(3_500_000);
   });
 
   it("an event whose transaction commits late, below the floor, is found by the next look below", async () => {
