@@ -17,6 +17,7 @@ const root = new URL("../", import.meta.url);
 
 interface Manifest {
   dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
   peerDependencies?: Record<string, string>;
   exports?: Record<string, unknown>;
 }

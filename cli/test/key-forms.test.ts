@@ -74,7 +74,9 @@ itWith(...OPENSSL)("--key <file> says what a PEM lacks: a kid, or its passphrase
   expect(nameless.text).toMatch(/KEY_UNFIT.*has no id.*--kid <id>/s);
   const sealed = await answer(encrypted[0] ?? "", SIGN);
   expect(sealed.exit).toBe(3);
-  expect(sealed.text).toMatch(/KEY_STORE_PASSPHRASE.*openssl pkey -in .*keys import .* --key-passphrase-file/s);
+  expect(sealed.text).toMatch(
+    /KEY_STORE_PASSPHRASE.*openssl pkey -in .*keys import .* --key-passphrase-file/s,
+  );
 });
 
 itWith(...OPENSSL)("a file of bytes is read as the key it is, or told how to open", async () => {
