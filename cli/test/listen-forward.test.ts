@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
-import { createEvent, createSender, hmacSigner } from "hookproof";
+import { createEvent, createSender, hmacSigner, signRequest } from "hookproof";
 import { expect, it, onTestFinished } from "vitest";
 import { heldPort } from "../../test/kit/held-port.mjs";
 import { temporaryFolder } from "../../test/kit/temporary-folder.js";
@@ -83,7 +83,7 @@ const send = async (url: string, event = createEvent({ a: 1 })) => {
 };
 
 it.each([500, 401, 302, 404])(
-  "an event that the application answered with %s is not taken: the sender hears 503, and the same id comes to it again",
+  "an event that the application answered with %s is not taken: the sender hears that, and the same id comes to it again",
   async (status) => {
     const app = await application(status, 200);
     const listener = await listening("--forward-to", app.at);
@@ -92,14 +92,14 @@ it.each([500, 401, 302, 404])(
       await send(listener.url, event),
       await send(listener.url, event),
       await send(listener.url, event),
-    ]).toEqual([503, 200, 409]);
+    ]).toEqual([status, 200, 409]);
     expect(app.ids).toEqual([event.id, event.id]);
     expect(await listener.requests()).toMatchObject([
       {
-        status: 503,
+        status,
         code: "RUN_FAILED",
-        reason: "The application did not take the event, so it may come again.",
-        forwarded: { status },
+        reason: "This listener accepts it; your application refuses it, so the same event may come again.",
+        forwarded: { status, ms: expect.any(Number), body: "said by the application" },
       },
       { status: 200, forwarded: { status: 200 } },
       { status: 409, code: "EVENT_DUPLICATE" },
@@ -108,9 +108,42 @@ it.each([500, 401, 302, 404])(
 );
 
 it("an application that had the event before has taken it", async () => {
-  const app = await application(409);
+  const app = await application(409, 200);
   const listener = await listening("--forward-to", app.at);
-  expect(await send(listener.url)).toBe(200);
+  const event = createEvent({ a: 1 });
+  expect([await send(listener.url, event), await send(listener.url, event)]).toEqual([409, 409]);
+  expect(app.ids).toEqual([event.id]);
+});
+
+it("hands the application's answer on with what it means to the sender, and shows no secret of it", async () => {
+  const server = createServer((request, response) => {
+    request.resume();
+    const headers = { "Content-Type": "text/plain", "Retry-After": "7", "Set-Cookie": "a=b" };
+    response.writeHead(429, headers).end(`slow\u001b[31m down ${SECRET}`);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const listener = await listening(
+    "--forward-to",
+    `127.0.0.1:${(server.address() as AddressInfo).port}/hooks`,
+  );
+  const { headers, body, url } = await signRequest({
+    url: listener.url,
+    signer: SIGNER,
+    event: createEvent({ a: 1 }),
+  });
+  const answer = await fetch(url, { method: "POST", headers, body });
+  expect([answer.status, answer.headers.get("retry-after"), answer.headers.get("set-cookie")]).toEqual([
+    429,
+    "7",
+    null,
+  ]);
+  expect(await answer.text()).toBe("slow\u001b[31m down [secret]");
+  expect(JSON.stringify(await listener.requests())).not.toContain(SECRET);
 });
 
 it("an event is not taken where nothing answers behind the listener", async () => {

@@ -40,7 +40,7 @@ export interface SecurityEventStream {
  *
  * const stream = securityEventStream({
  *   issuer: "https://idp.example.com/",
- *   streamId: "f67e39a0a4d34d56b3aa1bc4cff0069f",
+ *   streamId: "stream-1",
  *   authorization: "Bearer …",
  * });
  * const check = async () => {
@@ -64,6 +64,7 @@ export function securityEventStream(options: {
   const known = { issuer: 1, streamId: 1, authorization: 1, transport: "function", clock: ".now" } as const;
   checkOptions("securityEventStream", options, known);
   const { issuer, streamId, authorization, transport } = options;
+  if (typeof issuer !== "string") throw new TypeError("issuer must be a text");
   if (typeof streamId !== "string" || streamId === "") throw new TypeError("streamId must be a text");
   const ask = asking({ authorization, transport, clock: checkedClock(options.clock ?? systemClock) });
   const configurationUrl = wellKnown(issuer);

@@ -16,6 +16,7 @@ import * as probes from "hookproof/probes";
 import * as receiver from "hookproof/receiver";
 import * as replay from "hookproof/replay";
 import * as set from "hookproof/set";
+import * as polling from "hookproof/set/polling";
 import * as standard from "hookproof/standard-webhooks";
 import * as testing from "hookproof/testing";
 import { afterAll, describe, expect, it } from "vitest";
@@ -32,6 +33,8 @@ const resolver = {
 const signer = root.hmacSigner({ secret: SECRET });
 const { privateJwk, kid, alg } = await jwks.generateKey({ alg: "ES256" });
 const key = { key: privateJwk, kid, alg };
+const eventSigner = set.securityEventSigner({ issuer: "i", audience: "a", key });
+const eventVerifier = set.securityEventVerifier({ issuer: "i", audience: "a", keys: resolver });
 const event = root.createEvent({ a: 1 });
 const listener = { id: "l", baseUrl: "https://a.example", auth: { method: "hmac", secret: SECRET } };
 const store = outbox.memoryStore();
@@ -104,6 +107,24 @@ const TAKERS: Readonly<Record<string, readonly [options: Options, call: (options
   securityEventVerifier: [
     { issuer: "i", audience: "a", keys: resolver },
     (o) => set.securityEventVerifier(give(o)),
+  ],
+  securityEventPollHandler: [
+    { store: outbox.memoryStore(), listener: "a", signer: eventSigner, authorize: () => true },
+    (o) => polling.securityEventPollHandler(give(o)),
+  ],
+  pollSecurityEvents: [
+    {
+      url: "https://t.example/poll",
+      authorization: "Bearer a",
+      verifier: eventVerifier,
+      run: async () => {},
+      signal: AbortSignal.abort(),
+    },
+    (o) => polling.pollSecurityEvents(give(o)),
+  ],
+  securityEventStream: [
+    { issuer: "https://t.example", streamId: "s", authorization: "Bearer a" },
+    (o) => polling.securityEventStream(give(o)),
   ],
   openSqlite: [{ driver: "libsql" }, (o) => node.openSqlite(":memory:", o).close()],
   guardedLookup: [{}, (o) => node.guardedLookup(o)],

@@ -142,6 +142,11 @@ const CALLBACKS: Record<string, (fail: () => never) => Promise<void>> = {
     expect(inspector.list().total).toBe(2);
     inspector.close();
   },
+  "ListenersOptions.onUnknown": async (fail) => {
+    const server = started(await startListeners({ listeners: () => [setup()], onUnknown: fail }));
+    for (const path of ["/nowhere", LISTENER.replace(/[^/]+$/, "lst_other")])
+      for (let n = 0; n < 2; n++) expect(await asked(server, path, "POST")).toBe(404);
+  },
   "ListenersOptions.listeners": async (fail) => {
     await expect(startListeners({ listeners: fail })).rejects.toThrow("failed");
   },

@@ -21,6 +21,7 @@ import {
   type Forwarded,
   type Forwarding,
   forward,
+  inItsPlace,
   isTaken,
   reportElsewhere,
   reportRequest,
@@ -83,7 +84,7 @@ export const listen: Command = {
       type: "string",
       value: "<url|:port>",
       describe:
-        "forward every correct request, headers and bytes unchanged; 503 where the application answers neither 2xx nor 409",
+        "forward every correct request, headers and bytes unchanged; the application's answer goes to the sender, and an event that it does not take may come again",
     },
     header: {
       ...REACH_FLAGS.header,
@@ -142,7 +143,7 @@ export const listen: Command = {
     const secretTo = args.text("write-secret");
     if (secretTo !== undefined && secret === undefined)
       throw usageError("--write-secret is for a listener with a secret; this one has a key set.");
-    const forwarding = await forwardingOf(args, method);
+    const forwarding = await forwardingOf(args, method, secret);
     const forwards = forwarding !== undefined;
     const forwarded = new WeakMap<HandledRequest["request"], Forwarded>();
     const id = args.text("listener-id") ?? "lst_local";
@@ -178,10 +179,14 @@ export const listen: Command = {
                 run: async (_event, _reservation, request) => {
                   const answered = await forward(context, request, forwarding);
                   forwarded.set(request, answered);
+                  inspector?.forwarded(request, { url: forwarding.url, ...answered });
                   if (!isTaken(answered)) throw new Error("the application did not take the event");
                 },
               }),
-              beforeAnswer: (answer) => changed(args, behaving?.(answer) ?? answer),
+              beforeAnswer: (answer, request) => {
+                const given = inItsPlace(answer, forwarded.get(request));
+                return changed(args, behaving?.(given) ?? given);
+              },
             },
           ],
           onHandled: (handled) => {
@@ -287,7 +292,11 @@ async function writtenSecret(file: string | undefined, secret = ""): Promise<() 
 }
 
 /** Where --forward-to leads. */
-async function forwardingOf(args: Args, method: "hmac" | "jwt"): Promise<Forwarding | undefined> {
+async function forwardingOf(
+  args: Args,
+  method: "hmac" | "jwt",
+  secret: string | undefined,
+): Promise<Forwarding | undefined> {
   const given = args.text("forward-to");
   if (given === undefined) {
     refuseIdle(args, ["header"], "is for --forward-to.");
@@ -296,7 +305,8 @@ async function forwardingOf(args: Args, method: "hmac" | "jwt"): Promise<Forward
   const { forwardedHeaders } = await import("../send/reach.js");
   const proof = method === "jwt" ? ["authorization"] : [];
   const own = await forwardedHeaders(args, [...OF_A_PROOF, ...proof]);
-  return { url: typedUrl(given, "--forward-to"), own };
+  const hidden = [...(secret === undefined ? [] : [secret]), ...own.map(([, value]) => value)];
+  return { url: typedUrl(given, "--forward-to"), own, hidden };
 }
 
 /** Headers by which an app may check again what was forwarded. */

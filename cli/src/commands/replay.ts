@@ -307,7 +307,7 @@ async function replayExactly(context: Context, record: Replayed): Promise<number
   const { url, source } = record;
   const reach = await reachOf(context, { url, source, config: context.config });
   requireOwnHeaders(reach, url, unsignedBy(Object.keys(record.headers)));
-  const status = await postExactly(
+  const { status } = await postExactly(
     { url: record.url, headers: record.headers, body },
     { timeoutMs: global.timeoutMs, reach },
   );

@@ -1,7 +1,7 @@
 // The connection agent that flags and proxy variables ask for.
 import { X509Certificate } from "node:crypto";
 import { BlockList, isIP } from "node:net";
-import type { ConnectionAgent, HeaderPair } from "hookproof";
+import type { ConnectionAgent, HeaderPair, TransportResponse } from "hookproof";
 import { getProxyForUrl } from "proxy-from-env";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { readBytes } from "../files.js";
@@ -83,11 +83,11 @@ interface RawRequest {
 /** Headers of the connection, which the transport writes itself. */
 const OF_THE_CONNECTION = /^(?:host|content-length|transfer-encoding|connection|trailer)$/i;
 
-/** Posts a request without signing or checking it; returns the status of the answer. */
+/** Posts a request without signing or checking it. */
 export async function postExactly(
   { url, headers, body }: RawRequest,
   { timeoutMs, reach }: { timeoutMs: number; reach: Reach },
-): Promise<number> {
+): Promise<TransportResponse> {
   const { nodeTransport } = await import("hookproof/node");
   const { withHeaders } = await import("./reach.js");
   const send = withHeaders(nodeTransport({ agent: await agentFor(url, reach) }), reach);
@@ -95,7 +95,7 @@ export async function postExactly(
     .filter(([name]) => !OF_THE_CONNECTION.test(name))
     .flatMap(([name, values]) => [values].flat().map((value): HeaderPair => [name, value]));
   try {
-    const { status } = await send({
+    return await send({
       method: "POST",
       url,
       headers: lines,
@@ -103,7 +103,6 @@ export async function postExactly(
       timeoutMs,
       maxResponseBytes: 65_536,
     });
-    return status;
   } catch (error) {
     throw (await import("./explain-failure.js")).explainFailure(error);
   }

@@ -117,7 +117,7 @@ async function playSteps(
 ): Promise<number> {
   let failed = 0;
   async function step(name: string, expected: number, request: SignedRequest): Promise<void> {
-    const status = await postExactly(request, { timeoutMs: 10_000, reach: PLAIN });
+    const { status } = await postExactly(request, { timeoutMs: 10_000, reach: PLAIN });
     const handled = lastHandled();
     const reason = status === 401 && handled ? await reasonFor(handled, secret) : undefined;
     if (status !== expected) failed++;

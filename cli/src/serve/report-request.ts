@@ -1,7 +1,7 @@
 // Tells of each request that a local listener gets, and forwards it.
 import type { HeaderPair } from "hookproof";
 import type { Mistake } from "hookproof/diagnose";
-import type { Verdict } from "hookproof/receiver";
+import type { ReceiverAnswer, Verdict } from "hookproof/receiver";
 import type { HandledRequest } from "hookproof-service/listeners";
 import type { Context } from "../command.js";
 import { CliError } from "../failure.js";
@@ -22,16 +22,35 @@ export interface Forwarding {
   readonly url: string;
   /** Header lines of the user's own that go along; they stand in the place of lines that the sender has of these names. */
   readonly own: readonly HeaderPair[];
+  /** What no answer may repeat: the listener's secret, and the values of `own`. */
+  readonly hidden: readonly string[];
 }
 
-/** The status of the application's answer, or why there was none. */
-export type Forwarded = { readonly status: number } | { readonly error: string };
+/** The application's answer, or why there was none. */
+export type Forwarded =
+  | {
+      readonly status: number;
+      readonly headers: readonly HeaderPair[];
+      readonly body: string;
+      readonly ms: number;
+    }
+  | { readonly error: string };
 
 /** Whether the application has the event: it took it, or it had it before. */
 export function isTaken(forwarded: Forwarded): boolean {
   return (
     "status" in forwarded && ((forwarded.status >= 200 && forwarded.status < 300) || forwarded.status === 409)
   );
+}
+
+/** Lines of an application's answer that mean something to whoever sent the event. */
+const PASSED_ON = /^(?:content-type|location|retry-after|www-authenticate)$/i;
+
+/** The application's answer in the listener's place; the listener's own where the application gave none. */
+export function inItsPlace(answer: ReceiverAnswer, forwarded: Forwarded | undefined): ReceiverAnswer {
+  if (!forwarded || "error" in forwarded) return answer;
+  const { status, headers, body } = forwarded;
+  return { ...answer, status, headers: headers.filter(([name]) => PASSED_ON.test(name)), body };
 }
 
 /** Tells of one request. */
@@ -48,7 +67,7 @@ export async function reportRequest(
   const { reason, fix } = verdict.ok
     ? {}
     : forwarded && !isTaken(forwarded)
-      ? { reason: "The application did not take the event, so it may come again." }
+      ? { reason: refusedBehind(forwarded) }
       : await reasonFor(verdict, request, mistakes);
   const type = typeOf(request.body) ?? (verdict.ok ? eventTypeIn(verdict.event.payload) : undefined);
   showRequest(out, handled);
@@ -63,12 +82,13 @@ export async function reportRequest(
     durationMs: Math.round(handled.durationMs),
     ...(reason === undefined ? {} : { reason }),
     ...(fix === undefined ? {} : { fix }),
-    ...(forwarded === undefined ? {} : { forwarded }),
+    ...(forwarded === undefined ? {} : { forwarded: documented(forwarded) }),
   });
-  const isCopy = !verdict.ok && (verdict.code === "EVENT_DUPLICATE" || status === 409);
-  const mark = verdict.ok
-    ? out.paint(status < 400 ? "green" : "yellow", `${status < 400 ? "✔" : "!"} ${status}`)
-    : out.paint(isCopy ? "yellow" : "red", `${isCopy ? "=" : "✖"} ${status}`);
+  const isCopy = status === 409 || (!verdict.ok && verdict.code === "EVENT_DUPLICATE");
+  const mark =
+    verdict.ok && !isCopy
+      ? out.paint(status < 400 ? "green" : "yellow", `${status < 400 ? "✔" : "!"} ${status}`)
+      : out.paint(isCopy ? "yellow" : "red", `${isCopy ? "=" : "✖"} ${status}`);
   const about = [
     verdict.ok ? "accepted" : verdict.code,
     type,
@@ -78,8 +98,29 @@ export async function reportRequest(
   out.line(`${localTime(handled.receivedAt)}  ${mark} ${about.filter(Boolean).join("  ")}`);
   if (reason !== undefined) out.line(`  reason     ${reason}`);
   if (fix !== undefined) out.line(`  fix        ${fix}`);
-  if (forwarded !== undefined)
-    out.line(`  forwarded  ${"status" in forwarded ? forwarded.status : forwarded.error}`);
+  if (forwarded !== undefined) out.line(`  forwarded  ${inOneLine(forwarded)}`);
+}
+
+function refusedBehind(forwarded: Forwarded): string {
+  return "error" in forwarded
+    ? "This listener accepts it; your application did not answer, so the same event may come again."
+    : "This listener accepts it; your application refuses it, so the same event may come again.";
+}
+
+/** How much of what the application said stands in the list. */
+const SAID_CHARACTERS = 200;
+
+function inOneLine(forwarded: Forwarded): string {
+  if ("error" in forwarded) return forwarded.error;
+  const { status, body, ms } = forwarded;
+  const said = isTaken(forwarded) ? "" : body.replace(/\s+/g, " ").trim().slice(0, SAID_CHARACTERS);
+  return `${status} in ${ms} ms${said === "" ? "" : `: ${said}`}`;
+}
+
+function documented(forwarded: Forwarded): object {
+  if ("error" in forwarded) return forwarded;
+  const { status, body, ms } = forwarded;
+  return { status, ms, ...(isTaken(forwarded) ? {} : { body: body.slice(0, SAID_CHARACTERS) }) };
 }
 
 /** Tells of a request for a path that the listener does not have, which is the commonest first mistake. */
@@ -149,7 +190,7 @@ const EXPLAINED_STATUSES: ReadonlySet<number> = new Set([400, 401, 415]);
 export async function forward(
   { global, args, config, io }: Context,
   request: HandledRequest["request"],
-  { url, own }: Forwarding,
+  { url, own, hidden }: Forwarding,
 ): Promise<Forwarded> {
   const { endToEndHeaders } = await import("hookproof-service/listeners");
   const { authorityFor } = await import("../send/reach.js");
@@ -158,8 +199,9 @@ export async function forward(
   const replaced = new Set(own.map(([name]) => name.toLowerCase()));
   for (const [name, value] of endToEndHeaders(request.headers as readonly HeaderPair[]))
     if (!replaced.has(name.toLowerCase())) headers.set(name, [...(headers.get(name) ?? []), value]);
+  const startedAt = performance.now();
   try {
-    const status = await postExactly(
+    const answer = await postExactly(
       { url, headers: Object.fromEntries(headers), body: request.body },
       {
         timeoutMs: global.timeoutMs,
@@ -172,7 +214,10 @@ export async function forward(
         },
       },
     );
-    return { status };
+    let said = Buffer.from(answer.body).toString("utf8");
+    for (const secret of hidden) said = said.replaceAll(secret, "[secret]");
+    const ms = Math.round(performance.now() - startedAt);
+    return { status: answer.status, headers: answer.headers, body: said, ms };
   } catch (error) {
     if (error instanceof CliError) return { error: error.message };
     throw error;

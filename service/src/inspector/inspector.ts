@@ -185,8 +185,8 @@ export async function createInspector(options: InspectorOptions = {}): Promise<I
         listeners.set(id, watched);
         return {
           ...(watched.setup as typeof setup),
-          beforeAnswer: async (answer) =>
-            forced.apply(id, setup.beforeAnswer ? await setup.beforeAnswer(answer) : answer),
+          beforeAnswer: async (answer, request) =>
+            forced.apply(id, setup.beforeAnswer ? await setup.beforeAnswer(answer, request) : answer),
         };
       }),
     record(seen) {

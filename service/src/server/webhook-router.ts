@@ -17,6 +17,11 @@ import {
 import { dropped, harmless } from "./harmless.js";
 import { answerUnknown, type UnknownRequest } from "./unknown-path.js";
 
+type BeforeAnswer = (
+  answer: ReceiverAnswer,
+  request: CompleteRequest,
+) => ReceiverAnswer | Promise<ReceiverAnswer>;
+
 /** What a listener of a local server does with an event. */
 interface Handling {
   /** Accepts an event durably; by default it is accepted and nothing runs. It is given the whole request too. */
@@ -25,7 +30,7 @@ interface Handling {
    * Changes or delays an answer before it is sent, to try out a sender; the verdict stays what it is. Where it throws
    * or rejects, the answer is sent as it was decided.
    */
-  beforeAnswer?: ((answer: ReceiverAnswer) => ReceiverAnswer | Promise<ReceiverAnswer>) | undefined;
+  beforeAnswer?: BeforeAnswer | undefined;
 }
 
 /** A listener of a local server: the options of its receiver, and what it does with an event. */
@@ -123,7 +128,7 @@ export function webhookRouter(
       { ...request, body: copied(request.body, chunks) },
       (event, reservation) => known.run(event, reservation, complete()),
     );
-    const answer = await changed(decided, known.beforeAnswer);
+    const answer = await changed(decided, complete(), known.beforeAnswer);
     sendAnswer(answer, req, res);
     told({
       listenerId,
@@ -146,10 +151,11 @@ export function webhookRouter(
 /** The answer as `beforeAnswer` has it, or as it was decided: an event that ran must not look as if it had not. */
 async function changed(
   decided: ReceiverAnswer,
+  request: CompleteRequest,
   beforeAnswer: LocalListener["beforeAnswer"],
 ): Promise<ReceiverAnswer> {
   try {
-    return (await beforeAnswer?.(decided)) ?? decided;
+    return (await beforeAnswer?.(decided, request)) ?? decided;
   } catch {
     return decided;
   }
