@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { diagnose, mistakes } from "hookproof/diagnose";
 import { schemeProbeTarget } from "hookproof/probes";
 import { generateStandardSecret } from "hookproof/standard-webhooks";
@@ -53,4 +54,37 @@ it("a diagnosis of a scheme has no more than words either, and the fewest mistak
     "body-line-break",
     "separator-differs",
   ]);
+});
+
+it("a signature's form is named whatever its digest begins with", async () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+  const key = Buffer.from(secret.slice("whsec_".length), "base64");
+  const wrong: Readonly<Record<string, (digest: Buffer) => string>> = {
+    "version-missing": (digest) => digest.toString("base64"),
+    "separator-differs": (digest) => `v1${digest.toString("base64")}`,
+    "signature-in-base64url": (digest) => `v1,${digest.toString("base64url")}`,
+    "version-missing,signature-quoted": (digest) => `"${digest.toString("base64")}"`,
+  };
+  const begins = new Set<string>();
+  for (let n = 0; n < 200; n++) {
+    const body = JSON.stringify({ n });
+    const digest = createHmac("sha256", key).update(`msg_1.1614265330.${body}`).digest();
+    begins.add(digest.toString("base64").slice(0, 1));
+    for (const [named, written] of Object.entries(wrong)) {
+      const headers = {
+        "webhook-id": "msg_1",
+        "webhook-timestamp": "1614265330",
+        "webhook-signature": written(digest),
+      };
+      const found = await diagnose({
+        scheme: "standard-webhooks",
+        request: { headers, body },
+        secrets: [secret],
+      });
+      expect([written(digest), found.mistakes.map(({ id }) => id).join()]).toEqual([written(digest), named]);
+    }
+  }
+  // A digit behind v1, and the v of a version itself.
+  expect(begins.size).toBeGreaterThan(50);
+  expect([..."v5"].every((one) => begins.has(one))).toBe(true);
 });

@@ -106,9 +106,30 @@ export function readSignatures(list: string): readonly ReadSignature[] {
 
 const MAX_LENGTH = 2_048;
 
+/**
+ * The version before a digest, what stands between the two, and the digest. A digest may itself begin with "v" and digits, or
+ * with digits behind a version that nothing separates; its length tells which they are.
+ */
+function versioned(text: string): readonly [version: string | undefined, separator: string, rest: string] {
+  if (isDigest(text)) return [undefined, "", text];
+  const joined = /^(v\d)(.*)$/is.exec(text);
+  if (joined?.[1] !== undefined && joined[2] !== undefined && isDigest(joined[2]))
+    return [joined[1], "", joined[2]];
+  const [, version, separator = "", rest = ""] = /^(v\d+a?)(%2C|[,=:;.|-]?)(.*)$/is.exec(text) ?? [];
+  return [version, separator, rest];
+}
+
+/** Of MD5, SHA-1, SHA-256, SHA-384 and SHA-512 in base64 without padding. */
+const DIGEST_LENGTHS: ReadonlySet<number> = new Set([22, 27, 43, 64, 86]);
+
+function isDigest(text: string): boolean {
+  const digest = text.replace(/["'>\])]+$/, "").replace(/={1,2}$/, "");
+  return /^[\w+/-]+$/.test(digest) && DIGEST_LENGTHS.has(digest.length);
+}
+
 function readOne(part: string): readonly ReadSignature[] {
   const bare = part.replace(/^["'<[(]+/, "");
-  const [, version, separator, rest = ""] = /^(v\d+a?)(%2C|[,=:;.|-]?)(.*)$/is.exec(bare) ?? [];
+  const [version, separator, rest] = versioned(bare);
   if (version?.endsWith("a")) return [];
   const text = version === undefined ? part : rest;
   const read = readDigest(text);
@@ -139,9 +160,8 @@ function ofForms(forms: readonly SignatureForm[], text: string): readonly Mistak
     if (/^(?:base64|padded)$/.test(form)) return [];
     return [withDetail(ROWS.otherForm, `${SIGNATURE_FORMS[form].title}.`)];
   });
-  const isUrl =
-    /^(?:[\w-]{43}=?|[\w+/-]{43})$/.test(text.replace(/^["']|["']$/g, "")) &&
-    !/^[A-Za-z0-9+/]{43}=$/.test(text);
+  const bare = text.replace(/^["']|["']$/g, "");
+  const isUrl = /^(?:[\w-]{43}=?|[\w+/-]{43})$/.test(bare) && !/^[A-Za-z0-9+/]{43}=$/.test(bare);
   return isUrl ? [ROWS.base64url, ...rows] : rows;
 }
 
