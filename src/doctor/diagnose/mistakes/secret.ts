@@ -49,8 +49,7 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     },
     ways: [
       [1, decodeAnyBase64],
-      // Python and PHP drop the characters that the standard alphabet does not have.
-      [1, (secret) => decodeAnyBase64(secret.replace(/[^A-Za-z0-9+/]/g, ""))],
+      [1, decodeStandardBase64],
     ],
   },
   {
@@ -153,7 +152,10 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
       accepts: "signatures made with the secret without its prefix and decoded",
       bug: "it treats the secret as Standard Webhooks does",
     },
-    ways: [[1, (secret) => (PREFIX.test(secret) ? decodeAnyBase64(secret.replace(PREFIX, "")) : undefined)]],
+    ways: [
+      [1, (secret) => (PREFIX.test(secret) ? decodeAnyBase64(secret.replace(PREFIX, "")) : undefined)],
+      [4, (secret) => (PREFIX.test(secret) ? decodeStandardBase64(secret.replace(PREFIX, "")) : undefined)],
+    ],
   },
   {
     id: "secret-prefix-added",
@@ -365,3 +367,8 @@ export const SECRET_MISTAKES: readonly RepeatableMistake<KeyOfSecret>[] = [
     ],
   },
 ];
+
+/** Python and PHP drop the characters that the standard alphabet does not have. */
+function decodeStandardBase64(text: string): Uint8Array | undefined {
+  return decodeAnyBase64(text.replace(/[^A-Za-z0-9+/]/g, ""));
+}
