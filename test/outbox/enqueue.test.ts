@@ -305,7 +305,9 @@ describe("options that cannot work are refused", () => {
   it.each<[what: string, options: Record<string, unknown>]>([
     ["store", { store: {} }],
     ...Object.entries(memoryStore()).flatMap(([name]): [string, Record<string, unknown>][] =>
-      name === "onWork" || name === "leases" ? [] : [[`no ${name}`, { store: { ...memoryStore(), [name]: undefined } }]],
+      name === "onWork" || name === "leases"
+        ? []
+        : [[`no ${name}`, { store: { ...memoryStore(), [name]: undefined } }]],
     ),
     ["listeners", { listeners: {} }],
     ["no name", { listeners: { "": a } }],
