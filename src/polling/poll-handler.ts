@@ -118,7 +118,8 @@ async function answerTo(request: Request, endpoint: Endpoint): Promise<Response>
   if (request.method !== "POST") return refused(405, "", [["Allow", "POST"]]);
   if (!/^application\/json[ \t]*(?:;|$)/i.test(request.headers.get("Content-Type") ?? ""))
     return refused(415, "Content-Type must be application/json");
-  const body = await bodyReader(request.body && streamChunks(request.body))();
+  const body = await arrived(request);
+  if (body === "late") return refused(408, "the body took too long");
   if (typeof body === "string") return body === "too-large" ? refused(413, body) : refused(400, body);
   const asked = pollRequest(body);
   if (typeof asked === "string") return refused(400, asked);
@@ -126,6 +127,14 @@ async function answerTo(request: Request, endpoint: Endpoint): Promise<Response>
   return new Response(JSON.stringify(answer), {
     headers: { ...HEADERS, "Content-Type": "application/json" },
   });
+}
+
+/** The body, unless it comes too slowly: then nothing more of it is waited for. */
+async function arrived(request: Request) {
+  const read = Promise.resolve(bodyReader(request.body && streamChunks(request.body))());
+  const ended = read.catch(() => "unreadable" as const);
+  const slow = () => new Error("the body took too long");
+  return await within(ended, CALLBACK_MS, slow).catch(() => "late" as const);
 }
 
 const HEADERS = { "Cache-Control": "no-store" };
@@ -216,9 +225,11 @@ class Endpoint {
     const sets: [string, string][] = [];
     try {
       for (const one of kept) {
-        const token = await this.#tokenOf(one);
+        const token = await this.#tokenOf(one, signal);
         if (token !== undefined) sets.push([one.event.id, token]);
       }
+      // A recipient that has gone would wait for these until their leases run out.
+      if (kept.length > 0 && signal.aborted) throw new Error("the recipient has gone");
     } catch (error) {
       await store.release(kept.map(({ lease }) => lease));
       throw error;
@@ -230,12 +241,16 @@ class Endpoint {
   }
 
   /** The token of an event; nothing for one that can never be a token, which becomes a dead letter. */
-  async #tokenOf({ event, lease, firstAttemptAt }: ClaimedEvent): Promise<string | undefined> {
+  async #tokenOf(
+    { event, lease, firstAttemptAt }: ClaimedEvent,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
     const { store, signer, encryption } = this.#options;
     try {
       const body = await bodyToSend(event, { encryption, allowUnencrypted: false });
       const timestamp = String(Math.floor(firstAttemptAt / 1_000));
-      const proof = await signer.sign({ url: "", timestamp, eventId: event.id, body });
+      const signing = Promise.resolve(signer.sign({ url: "", timestamp, eventId: event.id, body }));
+      const proof = await within(signing, CALLBACK_MS, () => new Error("the signer hangs"), signal);
       return decodeUtf8(proof.body ?? body);
     } catch (error) {
       const code = error instanceof HookproofError ? error.code : undefined;

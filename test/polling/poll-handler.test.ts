@@ -3,7 +3,7 @@ import { sqliteStore } from "hookproof/outbox/sqlite";
 import { CAEP, securityEvent } from "hookproof/set";
 import { fixedClock } from "hookproof/testing";
 import { decodeJwt } from "jose";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { describeOn, fileOfEachTest, SQLITE_DRIVERS } from "../outbox/sqlite/files.js";
 import { readVectors } from "../vectors/vector-file.js";
 import { polled, polledOutbox, pollOf, signer } from "./polled.js";
@@ -156,6 +156,71 @@ it("where the key fails the answer is 503, and nothing is given out", async () =
   expect((await handler({ signer: failing })(pollOf(AT_ONCE))).status).toBe(503);
   expect(await state(id)).toBe("pending");
   expect(Object.keys((await polled(handler(), AT_ONCE)).sets)).toEqual([id]);
+});
+
+it("a key that never answers holds nothing: neither when the recipient goes, nor for long", async () => {
+  const { put, handler, state } = polledOutbox();
+  const [id = ""] = await put(1);
+  const gone = new AbortController();
+  const asked = { before: () => {} };
+  const hanging = {
+    ...signer,
+    sign: () => {
+      asked.before();
+      return new Promise<never>(() => {});
+    },
+  };
+  asked.before = () => gone.abort();
+  expect((await handler({ signer: hanging })(pollOf(AT_ONCE, { signal: gone.signal }))).status).toBe(503);
+  expect(await state(id)).toBe("pending");
+
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const begun = new Promise<void>((resolve) => {
+      asked.before = resolve;
+    });
+    const answer = handler({ signer: hanging })(pollOf(AT_ONCE));
+    await begun;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect((await answer).status).toBe(503);
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(await state(id)).toBe("pending");
+});
+
+it("what was signed for a recipient that went meanwhile is given out again at once", async () => {
+  const { put, handler } = polledOutbox();
+  const [id = ""] = await put(1);
+  const gone = new AbortController();
+  const leaving: typeof signer = {
+    ...signer,
+    sign: async (unsigned) => {
+      const proof = await signer.sign(unsigned);
+      queueMicrotask(() => gone.abort());
+      return proof;
+    },
+  };
+  await handler({ signer: leaving })(pollOf(AT_ONCE, { signal: gone.signal }));
+  expect(Object.keys((await polled(handler(), AT_ONCE)).sets)).toEqual([id]);
+});
+
+it("a body that never ends is not waited for", async () => {
+  const { handler } = polledOutbox();
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    let begin = () => {};
+    const begun = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const body = new ReadableStream<Uint8Array>({ pull: () => begin() }, { highWaterMark: 0 });
+    const answer = handler()(pollOf({}, { body, duplex: "half" } as RequestInit));
+    await begun;
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect((await answer).status).toBe(408);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it("bodies that the outbox encrypts are given out in the open", async () => {
