@@ -144,7 +144,10 @@ let outboxId = "";
 const SERVING = /^(?:listen|jwks serve|outbox ui|service start) /;
 
 /** Runs a command as on a terminal and gives what it wrote. */
-async function output(argv: readonly string[], { isTTY = false, stdin = "" } = {}): Promise<string> {
+async function output(
+  argv: readonly string[],
+  { isTTY = false, stdin = "", columns = 80, colour = false } = {},
+): Promise<string> {
   const written: Buffer[] = [];
   const stop = new AbortController();
   const isServing = SERVING.test(argv.join(" "));
@@ -157,13 +160,13 @@ async function output(argv: readonly string[], { isTTY = false, stdin = "" } = {
           done();
         },
       }),
-      { isTTY, columns: 80 },
+      { isTTY, columns },
     );
   await run(argv, {
     stdin: Object.assign(Readable.from([Buffer.from(stdin)]), { isTTY: false }),
     stdout: sink(),
     stderr: sink(),
-    env: { HOOKPROOF_HOME: path("data"), NO_COLOR: "1", HOME: folder },
+    env: { HOOKPROOF_HOME: path("data"), HOME: folder, ...(colour ? {} : { NO_COLOR: "1" }) },
     stopSignal: AbortSignal.any([stop.signal, AbortSignal.timeout(1_500)]),
   });
   return Buffer.concat(written).toString("utf8");
@@ -400,6 +403,23 @@ describe("what others wrote reaches no terminal raw", () => {
       }
       // It was shown: otherwise nothing was tested.
       expect(escaped).toBeGreaterThan(0);
+    });
+  });
+
+  describe.each([20, 60, 200])("laid out and coloured, in %i columns", (columns) => {
+    it.each([
+      ["an event's id", () => ["events", "list"]],
+      ["an event's headers and body", () => ["events", "show", EVENT_ID]],
+      ["a listener's answer", () => ["send", target(), "--data", "{}", "--retries", "0", "-v", ...signed()]],
+      ["a file's name", () => ["verify", path(H), ...signed()]],
+      ["a token's claims", () => ["jwt", "inspect", path("token.txt")]],
+    ] as const)("%s", async (_, argv) => {
+      const seen = await output([...argv(), "--color"], { isTTY: true, columns, colour: true });
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours, and the bar's way back
+      const others = seen.replace(/\u001b\[\d{1,2}m|\r\u001b\[K/g, "");
+      expect(JSON.stringify(STEERING.exec(others)), JSON.stringify(seen)).toBe("null");
+      expect(FORGED.test(others), seen).toBe(false);
+      expect(others).toMatch(/\\u(?:001b|009b|202e)/);
     });
   });
 
