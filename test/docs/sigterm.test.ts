@@ -5,7 +5,6 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { transform } from "esbuild";
 import { expect, it } from "vitest";
-import { requirePackage } from "../kit/built-package.js";
 import { fencedBlocks, ROOT } from "../kit/markdown.js";
 
 const PROGRAM = `
@@ -24,7 +23,6 @@ process.on("exit", () => console.log("pool " + ended));
 `;
 
 it("lets the request under way end with its answer, and then the process", async () => {
-  requirePackage();
   const [block] = fencedBlocks(join(ROOT, "docs/guides/outbox-postgresql.md")).filter(({ text }) =>
     text.includes("stopAtSigterm"),
   );

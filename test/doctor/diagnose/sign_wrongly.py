@@ -73,7 +73,7 @@ keyed("secret-unquoted", raw, secret=f'"{SECRET}"')
 keyed("secret-prefix-added", b"whsec_" + raw)
 keyed("secret-prefix-removed", SECRETS["whsec"][6:].encode(), secret=SECRETS["whsec"])
 keyed("secret-prefix-removed-and-decoded", base64.b64decode(SECRETS["whsec"][6:] + "="), secret=SECRETS["whsec"])
-keyed("secret-prefix-removed-and-decoded", base64.b64decode("AEECA-wQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8" + "="), secret="whsec_AEECA-wQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8", name="a prefix, and b64decode, which drops -")
+keyed("secret-prefix-removed-and-decoded", base64.b64decode(SECRET + "="), secret="whsec_" + SECRET, name="a prefix, and b64decode, which drops - and _")
 for text in ["", "undefined", "null", "None"]:
     keyed("secret-missing", text.encode(), name=f"secret {text!r}")
 keyed("secret-decoded-to-text", decoded.decode("latin-1").encode(), name="atob")
