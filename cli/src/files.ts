@@ -2,14 +2,9 @@
 import { randomUUID } from "node:crypto";
 import {
   chmodSync,
-  closeSync,
-  constants,
   createReadStream,
-  fstatSync,
   lstatSync,
   mkdirSync,
-  openSync,
-  readFileSync,
   realpathSync,
   rmSync,
   type Stats,
@@ -124,7 +119,8 @@ export function requirePrivate(path: string, otherwise = ""): void {
   if (isWide && !isMountedSecret(path, stats)) requireMode(path, stats, otherwise);
 }
 
-function requireMode(path: string, { mode }: Stats, otherwise = ""): void {
+/** Refuses a file whose mode lets others in. */
+export function requireMode(path: string, { mode }: Stats, otherwise = ""): void {
   if (process.platform === "win32" || (mode & 0o077) === 0) return;
   throw new CliError(EXIT.setup, "FILE_MODE_TOO_WIDE", `${path} can be read by others.`, {
     hint: `chmod 600 ${wordOf(path)}${otherwise}`,
@@ -138,36 +134,9 @@ const SECRET_MOUNTS = /^\/(?:var\/)?run\/secrets\//;
  * Whether a container's platform put the file there: its mode cannot be changed from inside, and nobody in the
  * container can replace it. The file is on a read-only mount, or root's in one of the usual folders for secrets.
  */
-function isMountedSecret(path: string, { uid, mode }: Stats): boolean {
+export function isMountedSecret(path: string, { uid, mode }: Stats): boolean {
   if (uid === 0 && (mode & 0o022) === 0 && SECRET_MOUNTS.test(resolve(path))) return true;
   return isOnReadOnlyMount(path);
-}
-
-/**
- * The text of a file that only this program writes: no link and no pipe, in a folder where nobody else can put another
- * one in its place. It is looked at and read through one handle, so that nothing changes in between.
- */
-export function readOwnFile(path: string): string {
-  const folder = dirname(path);
-  const { mode } = requireOwned(folder);
-  if (process.platform !== "win32" && (mode & 0o022) !== 0)
-    throw new CliError(EXIT.setup, "FILE_MODE_TOO_WIDE", `Others can write in ${folder}.`, {
-      hint: `Look at what is in it, then: chmod 700 ${wordOf(folder)}`,
-    });
-  let handle: number | undefined;
-  try {
-    const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
-    handle = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    const stats = fstatSync(handle);
-    if (!stats.isFile()) throw new Error("not a file");
-    requireOwner(path, stats);
-    requireMode(path, stats);
-    return readFileSync(handle, "utf8");
-  } catch (error) {
-    throw error instanceof CliError ? error : unreadable(path, error);
-  } finally {
-    if (handle !== undefined) closeSync(handle);
-  }
 }
 
 /** Refuses a file or folder of another user: its owner can replace the content, whatever the mode. Root is trusted. */
@@ -183,7 +152,8 @@ export function requireOwned(path: string): Stats {
   return stats;
 }
 
-function requireOwner(path: string, { uid }: Stats): void {
+/** Refuses what belongs to another user than this one and root. */
+export function requireOwner(path: string, { uid }: Stats): void {
   if (process.platform === "win32" || uid === 0 || uid === process.getuid?.()) return;
   throw new CliError(
     EXIT.setup,

@@ -1,6 +1,6 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { chmodSync, existsSync } from "node:fs";
-import { readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { link, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { createService, exampleRoutes, resetDatabase, seedDatabase } from "hookproof-service";
@@ -125,6 +125,86 @@ describeWith(...POSIX)("a link beside a database", () => {
         message: `${file + ending} is a link, and its end would be written to.`,
       });
     expect(await readFile(victim, "utf8")).toBe("mine, and to be kept");
+  });
+
+  it.each(["-wal", "-shm", ".running"])("so is a hard one: %s", async (ending) => {
+    const own = await dataFolder("linked");
+    onTestFinished(() => rm(own, { recursive: true }));
+    const [file, victim] = [join(own, "service.db"), join(own, "victim")];
+    await seedDatabase({ db: file, users: 1 });
+    await writeFile(victim, "mine, and to be kept", { mode: 0o600 });
+    await rm(file + ending, { force: true });
+    await link(victim, file + ending);
+    await expect(createService({ db: file })).rejects.toMatchObject({ code: "FILE_IS_LINK" });
+    expect(await readFile(victim, "utf8")).toBe("mine, and to be kept");
+  });
+
+  it.each([
+    ["symbolic", symlink],
+    ["hard", link],
+  ])("at the identity of its texts is refused, a %s one", async (_kind, make) => {
+    const own = await dataFolder("linked");
+    onTestFinished(() => rm(own, { recursive: true }));
+    const [file, victim] = [join(own, "service.db"), join(own, "victim")];
+    await seedDatabase({ db: file, users: 1 });
+    await rename(`${file}.identity`, victim);
+    await make(victim, `${file}.identity`);
+    const works: (() => Promise<unknown>)[] = [
+      () => createService({ db: file }),
+      () => seedDatabase({ db: file, users: 1, replace: true }),
+      () => resetDatabase({ db: file }),
+    ];
+    for (const work of works)
+      await expect(work()).rejects.toMatchObject({
+        code: "FILE_IS_LINK",
+        message: `${file}.identity is a link, and its end would be read.`,
+      });
+    const { code, stderr } = await run("service", "reset", "--yes", "--db", file);
+    expect([code, stderr.includes("error[FILE_IS_LINK]")]).toEqual([3, true]);
+  });
+
+  it("an identity that a start left between its two names is still read", async () => {
+    const own = await dataFolder("linked");
+    onTestFinished(() => rm(own, { recursive: true }));
+    const file = join(own, "service.db");
+    await seedDatabase({ db: file, users: 1 });
+    await link(`${file}.identity`, `${file}.identity.0123456789ab.tmp`);
+    await using service = await createService({ db: file });
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+  });
+
+  it("a pipe in the place of the identity is refused, and not waited for", async () => {
+    const own = await dataFolder("linked");
+    onTestFinished(() => rm(own, { recursive: true }));
+    const file = join(own, "service.db");
+    await seedDatabase({ db: file, users: 1 });
+    await rm(`${file}.identity`);
+    execFileSync("sh", ["-c", 'mkfifo -m 600 "$0"', `${file}.identity`]);
+    await expect(createService({ db: file })).rejects.toMatchObject({ code: "ENXIO" });
+  });
+
+  it.each([
+    ["symbolic", symlink],
+    ["hard", link],
+  ])("at a token or secret beside it is refused, a %s one", async (_kind, make) => {
+    const own = await dataFolder("linked");
+    onTestFinished(() => rm(own, { recursive: true }));
+    const [file, victim] = [join(own, "service.db"), join(own, "victim")];
+    await seedDatabase({ db: file, users: 1 });
+    await writeFile(victim, "what-another-program-keeps-secret", { mode: 0o600 });
+    await make(victim, `${file}.control-token`);
+    await make(victim, `${file}.client-secret`);
+    // Nothing listens there: the refusal comes before anything is sent.
+    const reached = ["--base-url", "http://127.0.0.1:9", "--db", file];
+    for (const args of [
+      ["service", "start", "--port", "0", "--db", file],
+      ["service", "clock", ...reached],
+      ["service", "token", ...reached],
+    ]) {
+      const { code, stderr } = await run(...args);
+      expect([args[1], code, stderr]).toEqual([args[1], 3, expect.stringContaining("error[FILE_IS_LINK]")]);
+    }
+    expect(await readFile(victim, "utf8")).toBe("what-another-program-keeps-secret");
   });
 
   it("also where it leads nowhere yet, and the command says so", async () => {

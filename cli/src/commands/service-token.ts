@@ -11,6 +11,7 @@ import {
   DEFAULT_CLIENT,
   databaseFile,
   readClientSecret,
+  readOwnSecret,
 } from "../serve/service-database.js";
 
 export const serviceToken: Command = {
@@ -94,8 +95,12 @@ async function clientOf(context: Context): Promise<{ id: string; secret: string 
   const isNamed = args.isGiven("client-id") || args.isGiven("client-secret-file");
   if (!args.isGiven("role")) {
     if (args.isGiven("as-user")) throw usageError("--as-user belongs to --role or --sdk.");
-    const file = args.text("client-secret-file") ?? clientSecretFile(databaseFile(io, args));
-    return { id: args.text("client-id") ?? DEFAULT_CLIENT, secret: await readClientSecret(file) };
+    const file = args.text("client-secret-file");
+    const secret =
+      file === undefined
+        ? readOwnSecret(clientSecretFile(databaseFile(io, args)))
+        : await readClientSecret(file);
+    return { id: args.text("client-id") ?? DEFAULT_CLIENT, secret };
   }
   if (isNamed) throw usageError("--role makes a new client; it takes no --client-id and no secret.");
   const client = { id: `cli-${randomUUID()}`, secret: randomBytes(32).toString("base64url") };

@@ -5,7 +5,13 @@ import type { Context, Flag } from "../command.js";
 import { CONNECTION_FLAGS } from "../credentials/flags.js";
 import { CliError, EXIT } from "../failure.js";
 import { agentFor } from "../send/agent.js";
-import { controlTokenFile, DATABASE_FLAG, databaseFile, readClientSecret } from "./service-database.js";
+import {
+  controlTokenFile,
+  DATABASE_FLAG,
+  databaseFile,
+  readClientSecret,
+  readOwnSecret,
+} from "./service-database.js";
 
 /** Where the service runs unless a flag says otherwise. */
 const SERVICE_URL = "http://127.0.0.1:4420";
@@ -56,8 +62,11 @@ export async function askControl(
   { baseUrl = baseUrlOf(context), ...bounds }: Bounds & { baseUrl?: string } = {},
 ): Promise<Record<string, unknown>> {
   const { args, io } = context;
-  const file = args.text("control-token-file") ?? controlTokenFile(databaseFile(io, args));
-  const token = await readClientSecret(file);
+  const given = args.text("control-token-file");
+  const token =
+    given === undefined
+      ? readOwnSecret(controlTokenFile(databaseFile(io, args)))
+      : await readClientSecret(given);
   const url = `${baseUrl}/local/v1/${path}`;
   const { status, answer } = await exchanged(context, {
     method,

@@ -3,9 +3,10 @@ import { X509Certificate } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
-import { createPrivateFile, dataFolder, readOwnFile, writePrivateFile } from "../files.js";
+import { createPrivateFile, dataFolder, writePrivateFile } from "../files.js";
 import type { Io } from "../io.js";
 import { type Certificate, issueAuthority, issueLocalhost, pairIn } from "./issue-certificate.js";
+import { readOwnFile } from "./own-file.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** An authority that expires sooner is replaced, so that no certificate of it outlives it. */

@@ -14,6 +14,7 @@ import type { Args, Context, Flag } from "../command.js";
 import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
 import {
   dataFolder,
+  isLink,
   isOfFile,
   privateFolder,
   readTextFile,
@@ -24,6 +25,7 @@ import {
 import type { Io } from "../io.js";
 import { wordOf } from "../shell-word.js";
 import { startProgress } from "../terminal/progress.js";
+import { readLoneFile } from "./own-file.js";
 
 /** The client that a database begins with. Named here as well, so that help does not load the service. */
 export const DEFAULT_CLIENT: typeof import("hookproof-service").DEFAULT_CLIENT = "local-admin";
@@ -114,9 +116,7 @@ export function clientSecretFile(db: string): string {
 
 /** The client's secret; a new one if there is none yet. */
 export async function clientSecret(db: string): Promise<string> {
-  const file = clientSecretFile(db);
-  if (!existsSync(file)) await writeOwnFile(file, `${generateSecret()}\n`);
-  return readClientSecret(file);
+  return ownSecret(clientSecretFile(db));
 }
 
 /** The file of the control token, beside the database. */
@@ -126,15 +126,28 @@ export function controlTokenFile(db: string): string {
 
 /** The token of the remote control; a new one if there is none yet. */
 export async function controlToken(db: string): Promise<string> {
-  const file = controlTokenFile(db);
-  if (!existsSync(file)) await writeOwnFile(file, `${generateSecret()}\n`);
-  return readClientSecret(file);
+  return ownSecret(controlTokenFile(db));
 }
 
-/** A client secret or a token from a private file. */
+/** A secret of the service's own folder; a new one if there is none yet. */
+async function ownSecret(file: string): Promise<string> {
+  if (!existsSync(file) && !isLink(file)) await writeOwnFile(file, `${generateSecret()}\n`);
+  return readOwnSecret(file);
+}
+
+/** A client secret or a token that lies beside a database: whoever made the folder could lead its name elsewhere. */
+export function readOwnSecret(file: string): string {
+  return withoutLineEnd(readLoneFile(file));
+}
+
+/** A client secret or a token from a private file that the user has named. */
 export async function readClientSecret(file: string): Promise<string> {
   requirePrivate(file);
-  return (await readTextFile(file)).replace(/\r?\n$/, "");
+  return withoutLineEnd(await readTextFile(file));
+}
+
+function withoutLineEnd(text: string): string {
+  return text.replace(/\r?\n$/, "");
 }
 
 /** The bucket that the environment names for the files of paper secrets. */
@@ -173,6 +186,10 @@ export async function onDatabase<Result>(work: () => Promise<Result>): Promise<R
       const { file } = error as Error & { file?: unknown };
       throw new CliError(EXIT.setup, code, message, { hint: `chmod 600 ${wordOf(String(file))}` });
     }
+    if (code === "FILE_OWNER_OTHER")
+      throw new CliError(EXIT.setup, code, message, {
+        hint: "Make your own copy of the database and what is beside it. Use chown only after reading the file.",
+      });
     if (code === "FILE_IS_LINK") {
       throw new CliError(EXIT.setup, code, message, { hint: "Look at who put it there, and remove it." });
     }

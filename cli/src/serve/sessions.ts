@@ -1,11 +1,12 @@
 // What a running listener writes down so that `:4400` can be sent to.
-import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { CliError, EXIT } from "../failure.js";
-import { dataFolder, requirePrivate, writePrivateFile } from "../files.js";
+import { dataFolder, isLink, writePrivateFile } from "../files.js";
 import type { Io } from "../io.js";
 import type { Output } from "../output.js";
 import type { SchemeSettings } from "../schemes/schemes.js";
+import { readLoneFile } from "./own-file.js";
 
 /** What a local listener writes down for `:port` targets while it runs. */
 export interface Session {
@@ -79,9 +80,8 @@ export function sessionPorts(io: Io): number[] {
 export function readSession(io: Io, port: number): Session {
   try {
     const file = sessionFile(io, port);
-    const text = readFileSync(file, "utf8");
-    requirePrivate(file);
-    return JSON.parse(text) as Session;
+    if (!existsSync(file) && !isLink(file)) throw new Error("no session");
+    return JSON.parse(readLoneFile(file)) as Session;
   } catch (error) {
     if (error instanceof CliError && error.code !== "HOME_MISSING") throw error;
     throw new CliError(EXIT.setup, "SESSION_MISSING", `No hookproof listener is running on port ${port}.`, {

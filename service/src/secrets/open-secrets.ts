@@ -1,10 +1,9 @@
 // Opens what paper secrets need: identity, vault and object store.
 import { createHash, randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { link, readFile, rm, writeFile } from "node:fs/promises";
+import { link, rm, writeFile } from "node:fs/promises";
 import type { Clock } from "hookproof";
 import { createLocalObjects, type LocalObjects } from "../storage/local-objects.js";
-import { requirePrivate } from "../storage/private-file.js";
+import { readOwnFile } from "../storage/private-file.js";
 import { createS3Objects, type S3Options } from "../storage/s3-objects.js";
 import type { SecretVault } from "./age.js";
 import type { SecretTools } from "./create-secret.js";
@@ -31,7 +30,7 @@ export function openSecrets({
   downloadsAt,
 }: SecretsOptions): SecretTools & { downloads: LocalObjects | undefined; identity: IdentityFile } {
   // Here, as the vault is opened when it is first used: a request is too late to learn of it.
-  if (db !== undefined) requirePrivate(identityOf(db));
+  if (db !== undefined) readOwnFile(identityOf(db));
   const vault = lazyVault(db);
   const identity = () => fingerprintOf(db);
   if (s3) return { vault, objects: createS3Objects(s3, clock), downloads: undefined, identity };
@@ -60,14 +59,8 @@ function lazyVault(db: string | undefined): SecretVault {
 function fingerprintOf(db: string | undefined): ReturnType<IdentityFile> {
   if (db === undefined) return { file: "", fingerprint: undefined };
   const file = identityOf(db);
-  try {
-    return {
-      file,
-      fingerprint: createHash("sha256").update(readFileSync(file, "utf8").trim()).digest("base64url"),
-    };
-  } catch {
-    return { file, fingerprint: undefined };
-  }
+  const text = readOwnFile(file);
+  return { file, fingerprint: text && createHash("sha256").update(text.trim()).digest("base64url") };
 }
 
 function identityOf(db: string): string {
@@ -77,8 +70,7 @@ function identityOf(db: string): string {
 /** The identity of a database, in a file of its own: whoever gets the database alone cannot read its texts. */
 async function identityBeside(db: string, newIdentity: () => Promise<string>): Promise<string> {
   const file = identityOf(db);
-  requirePrivate(file);
-  const known = await readFile(file, "utf8").catch(() => undefined);
+  const known = readOwnFile(file);
   if (known !== undefined) return known.trim();
   const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
   await writeFile(temporary, `${await newIdentity()}\n`, { mode: 0o600, flag: "wx" });
@@ -90,5 +82,5 @@ async function identityBeside(db: string, newIdentity: () => Promise<string>): P
   } finally {
     await rm(temporary);
   }
-  return (await readFile(file, "utf8")).trim();
+  return (readOwnFile(file) ?? "").trim();
 }
