@@ -32,7 +32,7 @@ export const setInspect: Command = {
     ["hookproof set inspect token.txt", "what a token says, and what is wrong with it"],
     [
       "hookproof set inspect token.txt --jwks https://idp.example.com/jwks.json --issuer https://idp.example.com/",
-      "the same, verified",
+      "the same, with its signature and its issuer checked",
     ],
   ],
   exits: [
@@ -65,6 +65,8 @@ export const setInspect: Command = {
     const verified = keys !== undefined && refusal === undefined;
     const ok = mistakes.length === 0 && refusal === undefined;
     const events = eventsOf(claims);
+    // Without an expected value a claim can only be compared with itself, which proves nothing.
+    const unchecked = verified ? (["issuer", "audience"] as const).filter((name) => !expected[name]) : [];
     out.document({
       type: "set",
       ok,
@@ -73,6 +75,7 @@ export const setInspect: Command = {
       claims,
       events,
       mistakes,
+      ...(unchecked.length > 0 ? { unchecked } : {}),
       ...(refusal ? { refusal } : {}),
     });
 
@@ -91,8 +94,13 @@ export const setInspect: Command = {
       out.line(`${out.paint("red", "✖")} ${message}`);
       out.line(`  fix      ${fix}`);
     }
-    if (verified) out.line(`${out.paint("green", "✔")} verified with the key ${JSON.stringify(header.kid)}`);
-    else if (refusal)
+    if (verified) {
+      out.line(`${out.paint("green", "✔")} signed with the key ${JSON.stringify(header.kid)}`);
+      for (const name of unchecked)
+        out.warn(
+          `The ${name} was not checked: any is taken. Give the one that must stand there with --${name} <text>.`,
+        );
+    } else if (refusal)
       out.line(`${out.paint("red", `error[${refusal.code}]`)}  NOT VERIFIED: ${refusal.detail}`);
     else
       out.warn(
