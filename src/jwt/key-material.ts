@@ -115,7 +115,7 @@ function refuseText(text: string): never {
     throw unfitKey("is a public key of OpenSSH; signing needs the private one");
   if (/^\S+\.(?:pem|key|json|jwk|p8)$/.test(text))
     throw unfitKey("is the name of a file; give what is in it");
-  if (/BEGIN\s(?:[A-Z0-9]+\s)*PRIVATE\sKEY/.test(text))
+  if (/BEGIN\s(?:[A-Z0-9]{1,20}\s){0,3}PRIVATE\sKEY/.test(text))
     throw unfitKey(
       "has BEGIN … PRIVATE KEY without five hyphens and plain spaces around it; a text program has changed them",
     );

@@ -53,7 +53,7 @@ function packagesOfMaps(maps: readonly string[]): string[] {
   const sources = maps.flatMap((map) => (JSON.parse(map) as { sources: string[] }).sources);
   // A package may be there twice, in another version beneath the one that wants it.
   const folders = sources.flatMap((path) => {
-    const installed = path.slice(path.indexOf("node_modules/"));
+    const installed = path.slice(Math.max(0, path.search(/(?:cli\/|service\/)?node_modules\//)));
     return /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(installed)?.[0] ?? [];
   });
   return [...new Set(folders)]
@@ -120,7 +120,14 @@ describe("each tarball names what it has in it", () => {
 
   it("the service names what the maps of its sources do, what its pages have, and the viewer of its reference", async () => {
     const where = join(folder, "service");
-    run(join(root, "service"), bin("rolldown/bin/cli.mjs"), "-c", "rolldown.config.ts", "-s", "-d", where);
+    run(
+      join(root, "service"),
+      bin("tsup/dist/cli-default.js"),
+      "--sourcemap",
+      "--no-clean",
+      "--out-dir",
+      where,
+    );
     const viewer = JSON.parse(
       readFileSync(join(root, "node_modules/openapi-explorer/package.json"), "utf8"),
     ) as Component;

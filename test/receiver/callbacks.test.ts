@@ -353,6 +353,10 @@ const OF_ONE_CALL = new Set([
   "SqliteStoreOptions.clock",
   "SqliteStoreOptions.open",
   "GroupCommitOptions.failure",
+  // Polls of security event tokens: a poll is one call of the recipient's, and so is each of a stream (test/polling).
+  ...["transport", "clock"].map((name) => `TransmitterOptions.${name}`),
+  ...["store", "signer", "clock", "encryption"].map((name) => `EndpointOptions.${name}`),
+  ...["run", "clock", "onFailure"].map((name) => `PollsOptions.${name}`),
 ]);
 
 it("every option of the library that is a callback, or has some, is in one of the tables", () => {

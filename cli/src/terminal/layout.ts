@@ -7,15 +7,28 @@ const WIDEST = 200;
 /** Where a text would have fewer columns than this, it goes below its label. */
 const READABLE = 24;
 
-/** Words that can only belong to a command: flags, addresses, files, what is quoted, and the word for the last event. */
-const OF_COMMAND = /--?[a-zA-Z][\w-]*|-(?= )|<[^>]*>|'[^']*'|"[^"]*"|:\d+|https?:\S+|[./@~][\w.~/-]+|last\b/;
+/** A word with which something begins that is copied. */
+const COMMAND = /^\W*(hookproof|npm|curl)$/;
+/** How a word begins that can only belong to a command: flags, addresses, files, what is quoted, and the last event. */
+const OF_COMMAND = /^(?:--?[a-zA-Z]|-$|[<'"./@~]|:\d|https?:|last$)/;
 /** The words that take a second one. The registry has them as well; but it leads to every command, and one leads here. */
-const GROUPS = "keys|jwks|outbox|service|events|profile|config|secret|jwt|set";
-const ONE = `(?:hookproof(?: help)?(?: (?:(?:${GROUPS}) )?[a-z]+(?:-[a-z]+)*)?|npm|curl)(?: (?:${OF_COMMAND.source}))*`;
-/** What is copied as one: commands, with those that they are piped into, and what is in quotes. */
-const COPIED = new RegExp(`${ONE}(?: \\| ${ONE})*|"[^"]{1,40}"`, "g");
-/** In place of a space within what is copied, while words are counted. It is no text of others: those are made inert. */
-const JOIN = "\u0000";
+const GROUPS: ReadonlySet<string> = new Set([
+  "keys",
+  "jwks",
+  "outbox",
+  "service",
+  "events",
+  "profile",
+  "config",
+  "secret",
+  "jwt",
+  "set",
+]);
+const OF_SUBCOMMAND = /^[a-z][a-z-]*\W?$/;
+/** The most words of an argument in quotes. */
+const MOST_QUOTED = 20;
+/** The most of what is in quotes that stays on one line, outside of a command. */
+const QUOTED = 40;
 
 /** The layout of terminals. */
 export const terminalLayout: Layout = {
@@ -32,11 +45,11 @@ function widthOf(columns: number): number {
 
 function laidOut(text: string, width: number, hang = hangOf(text, width)): string {
   if (stringWidth(text) <= width) return text;
-  const next = /^(.*?next: )(.*?)( {3,})(\S.*)$/.exec(text);
-  if (next) {
+  const { before, command, about } = noteIn(text) ?? {};
+  if (command !== undefined && about) {
     // The command is left whole, and what it does goes below it.
-    const [, label = "", command = "", , about = ""] = next;
-    return [`${label}${command}`, ...filled(about, width - 6).map((line) => `      ${line}`)].join("\n");
+    const below = filled(about.trimStart(), width - 6).map((line) => `      ${line}`);
+    return [`${before}next: ${command}`, ...below].join("\n");
   }
   if (/^\S*next: /.test(text)) return text;
   const [head, rest] = split(text, hang);
@@ -52,9 +65,29 @@ function laidOut(text: string, width: number, hang = hangOf(text, width)): strin
 function hangOf(text: string, width: number): number {
   const plain = text.replace(ESCAPES, "");
   const [indent = ""] = /^ */.exec(plain) ?? [];
-  const [labelled] = /^ *(?:[✔✖!=?*~+-] )?[^\s"{][^"{]*? {2,}(?=\S)/.exec(plain) ?? [];
-  const column = labelled === undefined ? 0 : stringWidth(labelled);
+  const label = labelIn(plain.slice(indent.length));
+  const column = label === "" ? 0 : indent.length + stringWidth(label);
   return column > 0 && column <= width / 2 ? column : indent.length + 2;
+}
+
+/** A label with the blanks behind it, at least two; empty where a text begins with none. */
+function labelIn(text: string): string {
+  const gap = text.indexOf("  ", /^[✔✖!=?*~+-] /.test(text) ? 2 : 0);
+  const label = text.slice(0, Math.max(0, gap));
+  const behind = text.slice(label.length);
+  const blanks = behind.length - behind.trimStart().length;
+  if (gap < 1 || blanks === behind.length || /["{]/.test(label)) return "";
+  return text.slice(0, label.length + blanks);
+}
+
+/** What is before `next: `, the command behind it, and after three blanks what that does; `undefined` for another line. */
+function noteIn(text: string): { before: string; command: string; about: string } | undefined {
+  const at = text.indexOf("next: ");
+  if (at < 0) return undefined;
+  const rest = text.slice(at + "next: ".length);
+  const gap = rest.trimEnd().indexOf("   ");
+  const end = gap < 0 ? rest.length : gap;
+  return { before: text.slice(0, at), command: rest.slice(0, end), about: rest.slice(end) };
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are the colours that were put in
@@ -85,11 +118,10 @@ function withoutLabel(text: string): [string, string] {
 
 /** Lines of whole words; a word that is longer than a line stays whole, so that it can be copied. */
 function filled(text: string, length: number): string[] {
-  const joined = text.replace(COPIED, (one) => one.replaceAll(" ", JOIN));
   const lines: string[] = [];
   let used = 0;
-  for (const word of joined.split(/(?<=\S) (?=\S)/)) {
-    const wide = stringWidth(word.replaceAll(JOIN, " "));
+  for (const word of copiedAsOne(text.split(/(?<=\S) (?=\S)/))) {
+    const wide = stringWidth(word);
     if (lines.length > 0 && used + 1 + wide <= length) {
       lines[lines.length - 1] += ` ${word}`;
       used += 1 + wide;
@@ -98,7 +130,64 @@ function filled(text: string, length: number): string[] {
       used = wide;
     }
   }
-  return lines.map((line) => line.replaceAll(JOIN, " "));
+  return lines;
+}
+
+/** What is copied as one: commands, with those that they are piped into, and what is in quotes. */
+function copiedAsOne(words: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (let at = 0; at < words.length; ) {
+    const end = Math.max(endOfCommand(words, at), endOfShort(words, at));
+    joined.push(words.slice(at, end).join(" "));
+    at = end;
+  }
+  return joined;
+}
+
+/** Where a command ends that begins at a word, with those that it is piped into; the next word, where none does. */
+function endOfCommand(words: readonly string[], at: number): number {
+  let end = endOfOne(words, at);
+  while (end > at + 1 && words[end] === "|" && COMMAND.test(words[end + 1] ?? ""))
+    end = endOfOne(words, end + 1);
+  return end;
+}
+
+function endOfOne(words: readonly string[], at: number): number {
+  const [, name] = COMMAND.exec(words[at] ?? "") ?? [];
+  let end = at + 1;
+  if (name === undefined) return end;
+  if (name === "hookproof") {
+    if (words[end] === "help") end++;
+    if (GROUPS.has(words[end] ?? "") && OF_SUBCOMMAND.test(words[end + 1] ?? "")) end++;
+    if (OF_SUBCOMMAND.test(words[end] ?? "")) end++;
+  }
+  while (!/[,;]$/.test(words[end - 1] ?? "") && OF_COMMAND.test(words[end] ?? ""))
+    end = endOfQuoted(words, end);
+  return end;
+}
+
+/** Where what is quoted at a word ends, behind the word with the other quote. */
+function endOfQuoted(words: readonly string[], at: number): number {
+  const word = words[at] ?? "";
+  const [open = ""] = /^["'<]/.exec(word) ?? [];
+  if (open === "" || word.slice(1).includes(open === "<" ? ">" : open)) return at + 1;
+  const close = open === "<" ? ">" : open;
+  const more = words.slice(at + 1, at + MOST_QUOTED).findIndex((one) => one.includes(close));
+  return at + more + 2;
+}
+
+/** The same outside of a command, for what is short. */
+function endOfShort(words: readonly string[], at: number): number {
+  const word = words[at] ?? "";
+  const open = word.indexOf('"');
+  if (open < 0 || word.includes('"', open + 1)) return at + 1;
+  let length = word.length - open;
+  for (let end = at + 1; end < words.length && length <= QUOTED; end++) {
+    const next = words[end] ?? "";
+    if (next.includes('"')) return end + 1;
+    length += 1 + next.length;
+  }
+  return at + 1;
 }
 
 /** Columns as wide as their widest cell; the last one is wrapped, below the others where it would be too narrow. */
@@ -134,7 +223,7 @@ function table(
 }
 
 const TOKENS =
-  /("(?:[^"\\\n]|\\[^\n])*")(\s*:)?|\b(?:true|false|null)\b|-?\b\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\b/g;
+  /("(?:[^"\\\n]|\\[^\n])*"?)(\s*:)?|\b(?:true|false|null)\b|-?\b\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\b/g;
 
 /** JSON with its names, texts and other values in colours of their own. */
 function highlighted(json: string, paint: Paint): string {
@@ -152,7 +241,7 @@ function labelled(text: string, paint: Paint): string {
 }
 
 function noted(text: string, paint: Paint): string {
-  const [, before = "", command = "", about = ""] = /^(.*?)next: (.*?)( {3,}\S.*)?$/.exec(text) ?? [];
+  const { before = "", command = "", about = "" } = noteIn(text) ?? {};
   if (command === "") return paint("dim", text);
   return `${before === "" ? "" : paint("dim", before)}${paint("cyan", "next:")} ${paint("bold", command)}${about === "" ? "" : paint("dim", about)}`;
 }

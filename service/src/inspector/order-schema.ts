@@ -26,7 +26,7 @@ const compiled = new WeakMap<OrderSchema, ValidateFunction>();
 
 /** The validator's files are loaded when something is asked for first: a page that only shows never does. */
 async function validator(): Promise<Ajv2020> {
-  const { Ajv2020 } = await import("ajv/dist/2020.js");
+  const { Ajv2020 } = await import("./ajv.js");
   return new Ajv2020({
     strict: false,
     ownProperties: true,

@@ -33,7 +33,7 @@ export async function serviceLog(
       error: harmless((fields, message) => log.error(fields, message)),
     };
   if (log === "silent") return silentLog;
-  const { pino } = await import("pino");
+  const { pino } = await import("./pino.js");
   const paths = REDACTED.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
   return pino({ level: log, base: null, redact: { paths } }, to ?? pino.destination(2)) as ServiceLog;
 }

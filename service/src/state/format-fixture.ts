@@ -15,6 +15,6 @@ import type { Fixture } from "./fixture.js";
  */
 export async function formatFixture(fixture: Fixture): Promise<string> {
   // Few programs need it.
-  const { stringify } = await import("yaml");
+  const { stringify } = await import("./yaml.js");
   return stringify(fixture, { lineWidth: 0, aliasDuplicateObjects: false });
 }

@@ -25,7 +25,7 @@ export async function readFixture(file: string): Promise<Fixture> {
 /** A fixture from its text; `name` is what errors call it. */
 export async function parseFixture(text: string, name = "fixture"): Promise<Fixture> {
   // Few starts need it.
-  const { LineCounter, parseDocument } = await import("yaml");
+  const { LineCounter, parseDocument } = await import("./yaml.js");
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, strict: true });
   const [broken] = document.errors;

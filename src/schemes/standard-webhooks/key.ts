@@ -99,8 +99,8 @@ export function readKey(text: string, options: StandardWebhooksSecretOptions = {
 
 /** Why a text begins with no prefix: mostly something stands before it. */
 function withoutPrefix(text: string): string {
-  const [, before = ""] = /^([^\w]*(?:v1a?,)?[^\w]*)(?:whsec|whsk|whpk)_/i.exec(text) ?? [];
-  if (before === "")
+  const before = text.slice(0, Math.max(0, text.search(/(?:whsec|whsk|whpk)_/i)));
+  if (before === "" || !/^\W*(?:v1a?,\W*)?$/i.test(before))
     return /^(?:whsec|whsk|whpk)_/i.test(text)
       ? "has its prefix in capitals: write whsec_, whsk_ or whpk_"
       : "does not begin with whsec_ (a shared secret), whsk_ (a private key) or whpk_ (a public key)";

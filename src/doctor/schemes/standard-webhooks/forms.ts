@@ -123,8 +123,8 @@ function versioned(text: string): readonly [version: string | undefined, separat
 const DIGEST_LENGTHS: ReadonlySet<number> = new Set([22, 27, 43, 64, 86]);
 
 function isDigest(text: string): boolean {
-  const digest = text.replace(/["'>\])]+$/, "").replace(/={1,2}$/, "");
-  return /^[\w+/-]+$/.test(digest) && DIGEST_LENGTHS.has(digest.length);
+  const [, digest = ""] = /^([\w+/-]{22,86})={0,2}["'>\])]?$/.exec(text) ?? [];
+  return DIGEST_LENGTHS.has(digest.length);
 }
 
 function readOne(part: string): readonly ReadSignature[] {
