@@ -77,7 +77,8 @@ function inParts(page) {
       parts.push({ ...page, key, title, text, id: `${page.id}/${anchorOf(title)}` });
       overview += `- [${heading}](#${anchorOf(title)})\n`;
     } else if (start[0].lastIndexOf("#", level) >= level) {
-      parts.at(-1).text += rest; // a smaller heading of the part
+      // A smaller heading of the part, which is a page now.
+      parts.at(-1).text += rest.replace(/^#+/, (marks) => marks.slice(level - 1));
     } else overview += `\n${rest.trimEnd()}\n\n`;
   }
   return [{ ...page, key: page.file, text: overview }, ...parts];
