@@ -1,7 +1,8 @@
 // Texts that others gave are no more than texts: in a command to paste, as a name for plain HTTP, beside another key.
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer as createHttpServer } from "node:http";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
@@ -23,7 +24,11 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function outcome(argv: readonly string[], env: Record<string, string> = {}): Promise<[number, string]> {
+async function outcome(
+  argv: readonly string[],
+  env: Record<string, string> = {},
+  input: readonly string[] = [],
+): Promise<[number, string]> {
   const written: string[] = [];
   const sink = () =>
     new Writable({
@@ -33,7 +38,7 @@ async function outcome(argv: readonly string[], env: Record<string, string> = {}
       },
     });
   const exit = await run(argv, {
-    stdin: Readable.from([]),
+    stdin: Readable.from(input.map((text) => Buffer.from(text))),
     stdout: sink(),
     stderr: sink(),
     env: { HOOKPROOF_HOME: path("data"), NO_COLOR: "1", ...env },
@@ -184,7 +189,7 @@ describe("what is no such file is named with its option, and not taken", () => {
   });
 });
 
-it("a batch names the line that never ends, and reads lines of every ending", async () => {
+it("a batch names the line that never ends", async () => {
   const long = path("long");
   writeFileSync(long, `{"a":1}\r\n\n"${"é".repeat(4 * 1024 * 1024)}`);
   const argv = [
@@ -202,6 +207,40 @@ it("a batch names the line that never ends, and reads lines of every ending", as
     2,
     expect.stringMatching(/USAGE.*Line 3 of .*long has more than 4 MiB/s),
   ]);
+});
+
+it("a line of a batch is sent without its end, whichever it has and wherever a chunk ends", async () => {
+  const bodies: string[] = [];
+  const server = createHttpServer((request, response) => {
+    let body = "";
+    request.setEncoding("utf8").on("data", (text) => {
+      body += text;
+    });
+    request.on("end", () => {
+      bodies.push(body);
+      response.end("{}");
+    });
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1/webhooks/incoming/lst_1`;
+  const argv = [
+    "send",
+    url,
+    "--secret-file",
+    path("secret.txt"),
+    "--batch",
+    "--concurrency",
+    "1",
+    "--data",
+    "-",
+  ];
+  const input = ['{"a":1}\r\n{"a":2}\r', '\n{"a":3}\r{"a"', ':4}\n\r\n{"a":5}\r'];
+  expect((await outcome(argv, {}, input))[0]).toBe(0);
+  expect(bodies).toEqual([1, 2, 3, 4, 5].map((a) => JSON.stringify({ a })));
 });
 
 describe("a TLS connection that fails says why", () => {

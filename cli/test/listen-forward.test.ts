@@ -142,7 +142,7 @@ it("hands the application's answer on with what it means to the sender, and show
     "7",
     null,
   ]);
-  expect(await answer.text()).toBe("slow\u001b[31m down [secret]");
+  expect(await answer.text()).toBe("slow\u001b[31m down […]");
   expect(JSON.stringify(await listener.requests())).not.toContain(SECRET);
 });
 

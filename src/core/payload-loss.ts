@@ -89,7 +89,8 @@ function lossOfItems(items: readonly unknown[], open: Set<object> | undefined): 
     const loss =
       item === undefined
         ? lost("undefined, which a list cannot leave out: write null")
-        : (lossOf(item, String(at), open) ?? lossOfNothing(item, at));
+        : (lossOf(item, String(at), open) ??
+          (typeof item === "object" ? lossOfNothing(item, at) : undefined));
     if (loss) return within(loss, `[${at}]`);
   }
   return undefined;

@@ -2,6 +2,7 @@
 import type { JWK } from "jose";
 import { concatBytes, decodeUtf8, encodeBase64, encodeBase64url } from "../core/bytes.js";
 import { HookproofError } from "../core/errors.js";
+import { shown } from "../core/shown.js";
 
 /** A private key as it was found: a canonical JWK, PKCS#8 in DER, or a PEM that is still encrypted. */
 export type ReadKey =
@@ -204,7 +205,7 @@ function readPem(text: string): ReadKey {
 function damaged(base64: string): string {
   const [other] = /[^\w+/-]/u.exec(base64) ?? [];
   if (other === undefined) return DAMAGED;
-  return `cannot be read: the PEM has ${JSON.stringify(other)} in it, which is no base64; its lines end with a line break, or with \\n`;
+  return `cannot be read: the PEM has ${shown(other)} in it, which is no base64; its lines end with a line break, or with \\n`;
 }
 
 const DAMAGED = "cannot be read: the PEM is damaged or of an unknown kind";

@@ -1,7 +1,7 @@
 // One request to a transmitter of others, as JSON.
 import { createTransport } from "#transport";
 import { utf8 } from "../core/bytes.js";
-import { type Clock, within } from "../core/clock.js";
+import { CALLBACK_MS, type Clock, within } from "../core/clock.js";
 import { type ErrorCode, HookproofError, messageOf } from "../core/errors.js";
 import type { HeaderPair } from "../core/headers.js";
 import { parseJson } from "../core/json.js";
@@ -50,7 +50,8 @@ export function asking({ authorization, transport, clock }: TransmitterOptions) 
     headers = [],
     ...asked
   }: Asked): Promise<Readonly<Record<string, unknown>> | undefined> => {
-    const credentials = typeof authorization === "string" ? authorization : await authorization();
+    const credentials =
+      typeof authorization === "string" ? authorization : await credentialsBy(authorization);
     const lines: HeaderPair[] = [["Authorization", credentials], ["Accept", "application/json"], ...headers];
     if (body) lines.push(["Content-Type", "application/json"]);
     const late = () => new HookproofError("TIMED_OUT", messageOf("TIMED_OUT"));
@@ -72,6 +73,11 @@ export function asking({ authorization, transport, clock }: TransmitterOptions) 
       throw new Unanswered("RESPONSE_INVALID", "The transmitter's answer is no JSON object, or too long.");
     return parsed.value;
   };
+}
+
+function credentialsBy(give: () => string | Promise<string>): Promise<string> {
+  const late = () => new HookproofError("TIMED_OUT", `authorization gave nothing within ${CALLBACK_MS} ms.`);
+  return within(Promise.resolve(give()), CALLBACK_MS, late);
 }
 
 /** A transmitter's URL in its right form: https, or http on loopback. */

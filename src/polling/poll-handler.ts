@@ -215,7 +215,7 @@ class Endpoint {
 
   /** Leases one event more than is given, which says whether there are more. */
   async #give(most: number, signal: AbortSignal): Promise<Given> {
-    const { store, listener, leaseMs } = this.#options;
+    const { store, listener, leaseMs, clock } = this.#options;
     const { windowMs } = DEFAULT_RETRY_POLICY;
     const share = new Map([[listener, { most: most + 1, windowMs }]]);
     const claimed = await store.claim({ limit: most + 1, leaseMs, listeners: share });
@@ -223,10 +223,20 @@ class Endpoint {
     const back = claimed.slice(kept.length);
     if (back.length > 0) await store.release(back.map(({ lease }) => lease));
     const sets: [string, string][] = [];
+    const endsAt = monotonicMs(clock) + CALLBACK_MS;
+    let failure: unknown;
+    let place = 0;
     try {
       for (const one of kept) {
-        const token = await this.#tokenOf(one, signal);
+        const leftMs = endsAt - monotonicMs(clock);
+        if (signal.aborted || leftMs <= 0) break;
+        const token = await this.#tokenOf(one, leftMs, signal).catch(async (error) => {
+          if (signal.aborted) throw error;
+          failure = error;
+          await this.#putBehind(one, error);
+        });
         if (token !== undefined) sets.push([one.event.id, token]);
+        place += 1;
       }
       // A recipient that has gone would wait for these until their leases run out.
       if (kept.length > 0 && signal.aborted) throw new Error("the recipient has gone");
@@ -234,15 +244,27 @@ class Endpoint {
       await store.release(kept.map(({ lease }) => lease));
       throw error;
     }
+    const left = kept.slice(place);
+    if (left.length > 0) await store.release(left.map(({ lease }) => lease));
+    if (failure !== undefined && sets.length === 0) throw failure;
     return {
       sets: Object.fromEntries(sets),
-      ...(back.length > 0 && !signal.aborted && { moreAvailable: true as const }),
+      ...(back.length + left.length > 0 && !signal.aborted && { moreAvailable: true as const }),
     };
+  }
+
+  /** Gives back an event that got no token this time, due behind those that wait: it holds up no other, and has its reason. */
+  async #putBehind({ lease, attempt: number }: ClaimedEvent, error: unknown): Promise<void> {
+    const { store, leaseMs, clock } = this.#options;
+    const code = error instanceof HookproofError ? error.code : "SIGNER_FAILED";
+    const claimedAt = lease.expiresAt - leaseMs;
+    await store.reschedule(lease, claimedAt, { number, startedAt: clock.now(), durationMs: 0, code });
   }
 
   /** The token of an event; nothing for one that can never be a token, which becomes a dead letter. */
   async #tokenOf(
     { event, lease, firstAttemptAt }: ClaimedEvent,
+    leftMs: number,
     signal: AbortSignal,
   ): Promise<string | undefined> {
     const { store, signer, encryption } = this.#options;
@@ -250,7 +272,7 @@ class Endpoint {
       const body = await bodyToSend(event, { encryption, allowUnencrypted: false });
       const timestamp = String(Math.floor(firstAttemptAt / 1_000));
       const signing = Promise.resolve(signer.sign({ url: "", timestamp, eventId: event.id, body }));
-      const proof = await within(signing, CALLBACK_MS, () => new Error("the signer hangs"), signal);
+      const proof = await within(signing, leftMs, () => new Error("the signer hangs"), signal);
       return decodeUtf8(proof.body ?? body);
     } catch (error) {
       const code = error instanceof HookproofError ? error.code : undefined;

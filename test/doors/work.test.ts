@@ -12,7 +12,7 @@ import { explain } from "../../cli/src/commands/explain.js";
 import { createDiagnoses } from "../../service/src/inspector/diagnoses.js";
 import type { Entry } from "../../service/src/inspector/entry.js";
 import type { WatchedListener } from "../../service/src/inspector/watched-listener.js";
-import { costOf, isTooMuch } from "../kit/cost.js";
+import { tooMuch } from "../kit/cost.js";
 import { BASE_URL, clock, NOW, pathOf } from "../kit/hostile-target.js";
 
 /** The most work that one request of a stranger causes, counted or in time of the processor; docs/doors.md is the table. */
@@ -142,12 +142,11 @@ describe("a diagnosis", () => {
     ],
   ];
 
-  it.each(WAYS)("%s stays within 100 ms, and 10 ms for a small body", async (_, inputOf) => {
+  it.each(WAYS)("%s stays within 100 ms, and 25 ms for a small body", async (_, inputOf) => {
     for (const [name, body] of Object.entries(BODIES)) {
       const input = inputOf(body);
-      const most = name === "little" ? 20 : 100;
-      const cost = await costOf(() => diagnose(input), most);
-      expect(await isTooMuch(cost, most), `${name}: ${cost.toFixed(0)} ms`).toBe(false);
+      const most = name === "little" ? 25 : 100;
+      expect(await tooMuch(() => diagnose(input), most), `${name}: ms`).toBeUndefined();
     }
   });
 });
@@ -297,8 +296,7 @@ describe("a forged request at a receiver", () => {
       expect(ok, "forged").toBe(false);
       for (const [what, number] of Object.entries(most))
         expect(count[what as keyof typeof count], `${name}: ${what}`).toBeLessThanOrEqual(number);
-      const cost = await costOf(() => receiver.verify(request), 40);
-      expect(await isTooMuch(cost, 40), `${name}: ${cost.toFixed(0)} ms`).toBe(false);
+      expect(await tooMuch(() => receiver.verify(request), 40), `${name}: ms`).toBeUndefined();
     }
     // What is counted is counted: where it is the signature that is looked at, the work is done once at least.
     expect(Math.max(...Object.values(count))).toBeGreaterThan(0);
@@ -331,8 +329,7 @@ it("an event of Lambda with a body of 6 MB is decoded up to what a listener take
   const large = event(6_000_000);
   expect(await handler(large as never)).toMatchObject({ statusCode: 413 });
   expect(await handler(event(BODY) as never)).not.toMatchObject({ statusCode: 413 });
-  const cost = await costOf(() => handler(large as never), 25);
-  expect(await isTooMuch(cost, 25), `${cost} ms`).toBe(false);
+  expect(await tooMuch(() => handler(large as never), 25), "ms").toBeUndefined();
 });
 
 describe("a burst of refusals", () => {
@@ -386,7 +383,6 @@ it("a text to explain costs what its length does", async () => {
     (n: number) => "a,".repeat(n / 2),
   ]) {
     const text = make(BODY);
-    const cost = await costOf(() => explained(text), 100);
-    expect(await isTooMuch(cost, 100), `${text.slice(0, 8)}: ${cost} ms`).toBe(false);
+    expect(await tooMuch(() => explained(text), 100), `${text.slice(0, 8)}: ms`).toBeUndefined();
   }
 });

@@ -158,6 +158,41 @@ it("where the key fails the answer is 503, and nothing is given out", async () =
   expect(Object.keys((await polled(handler(), AT_ONCE)).sets)).toEqual([id]);
 });
 
+it("an event that gets no token holds up no other, however few are asked for, and says why", async () => {
+  const { put, handler, outbox, clock } = polledOutbox();
+  const [one = "", two = "", three = ""] = await put(3);
+  clock.advance(1);
+  const poison: typeof signer = {
+    ...signer,
+    sign: (unsigned) =>
+      unsigned.eventId === one ? Promise.reject(new Error("no key")) : signer.sign(unsigned),
+  };
+  const poll = handler({ signer: poison });
+  const asked = { ...AT_ONCE, maxEvents: 1 };
+  expect((await poll(pollOf(asked))).status).toBe(503);
+  expect(Object.keys((await polled(poll, asked)).sets)).toEqual([two]);
+  expect(Object.keys((await polled(poll, AT_ONCE)).sets)).toEqual([three]);
+  const [entry] = await outbox.find(one);
+  expect(entry?.state).toBe("pending");
+  expect(entry?.attempts.at(-1)).toMatchObject({ code: "SIGNER_FAILED" });
+  expect(Object.keys((await polled(handler(), AT_ONCE)).sets)).toEqual([one]);
+});
+
+it("what a slow key cannot sign in time is given back, and the answer says that there is more", async () => {
+  const { put, handler, clock } = polledOutbox();
+  const ids = await put(4);
+  const slow: typeof signer = {
+    ...signer,
+    sign: (unsigned) => {
+      clock.advance(6_000);
+      return signer.sign(unsigned);
+    },
+  };
+  const first = await polled(handler({ signer: slow }), AT_ONCE);
+  expect([Object.keys(first.sets), first.moreAvailable]).toEqual([ids.slice(0, 2), true]);
+  expect(Object.keys((await polled(handler(), AT_ONCE)).sets)).toEqual(ids.slice(2));
+});
+
 it("a key that never answers holds nothing: neither when the recipient goes, nor for long", async () => {
   const { put, handler, state } = polledOutbox();
   const [id = ""] = await put(1);

@@ -11,7 +11,7 @@ setFlagsFromString("--expose-gc");
 const collect = runInNewContext("gc") as (options?: { type: "minor" }) => void;
 
 /** By how many bytes each piece of work makes the heap grow that only a full collection would free. */
-async function keptBy(work: () => Promise<unknown>, count = 3_000): Promise<number> {
+async function keptBy(work: () => Promise<unknown>, count = 2_000): Promise<number> {
   const some = async () => {
     for (let n = 0; n < count; n += 50) {
       await Promise.all(Array.from({ length: 50 }, work));
@@ -20,10 +20,15 @@ async function keptBy(work: () => Promise<unknown>, count = 3_000): Promise<numb
     for (let n = 0; n < 3; n++) collect({ type: "minor" });
   };
   await some();
-  collect();
-  const before = process.memoryUsage().heapUsed;
-  await some();
-  return (process.memoryUsage().heapUsed - before) / count;
+  let least = Number.POSITIVE_INFINITY;
+  // What was compiled meanwhile, or not yet collected, is in one round and not in the next.
+  for (let round = 0; round < 3; round++) {
+    collect();
+    const before = process.memoryUsage().heapUsed;
+    await some();
+    least = Math.min(least, (process.memoryUsage().heapUsed - before) / count);
+  }
+  return Math.max(0, least);
 }
 
 async function listenerUrl(): Promise<string> {

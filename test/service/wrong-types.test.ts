@@ -3,7 +3,7 @@ import { createService, type Service } from "hookproof-service";
 import { type Dispatcher, request } from "undici";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OPERATIONS } from "../../service/src/api/operations.js";
-import { costOf, isTooMuch } from "../kit/cost.js";
+import { tooMuch } from "../kit/cost.js";
 import { FIXTURE } from "./fixture.js";
 import { ask } from "./running-service.js";
 
@@ -255,11 +255,11 @@ describe("a body of 1 MiB, whatever stands where", () => {
       for (const member of members) {
         const body = `{"${member}":${large}}`;
         let status = 0;
-        const cost = await costOf(async () => {
+        const cost = await tooMuch(async () => {
           ({ status } = await ask(service, method, path, { body }));
         }, MOST_MS);
         expect(status, member).toBeLessThan(500);
-        expect(await isTooMuch(cost, MOST_MS), `${member}, ${name}: ${cost.toFixed(0)} ms`).toBe(false);
+        expect(cost, `${member}, ${name}: ms`).toBeUndefined();
       }
   });
 });

@@ -74,6 +74,7 @@ function briefTime(at: number): string {
 
 /** A host and the listener's id, which tell events apart. */
 function briefUrl(url: string): string {
+  if (!URL.canParse(url)) return url;
   const { host, pathname } = new URL(url);
   const id = pathname.split("/").at(-1) ?? "";
   return pathname.length > id.length + 1 ? `${host}/…/${id}` : `${host}${pathname}`;

@@ -141,7 +141,7 @@ async function countLines(data: string): Promise<number | undefined> {
 /** The lines that are not empty, one at a time, however long the input is. */
 async function* linesOf({ data, stdin }: { data: string; stdin?: Readable }): AsyncIterable<string> {
   if (data !== "-" && !data.startsWith("@")) {
-    yield* data.split("\n").filter((line) => line.trim() !== "");
+    yield* data.split(LINE_END).filter((line) => line.trim() !== "");
     return;
   }
   const [name, input] =
@@ -154,6 +154,8 @@ async function* linesOf({ data, stdin }: { data: string; stdin?: Readable }): As
   }
 }
 
+const LINE_END = /\r\n|\r|\n/;
+
 /** Far above any body; a file of something else may have one line that never ends. */
 const LONGEST_LINE = 4 * 1024 * 1024;
 
@@ -163,10 +165,11 @@ async function* readLines(input: Readable, name: string): AsyncIterable<string> 
   let number = 0;
   try {
     for await (const chunk of input) {
-      const lines = `${begun}${decoder.decode(Buffer.from(chunk as Uint8Array), { stream: true })}`.split(
-        "\n",
-      );
-      begun = lines.pop() ?? "";
+      const text = `${begun}${decoder.decode(Buffer.from(chunk as Uint8Array), { stream: true })}`;
+      // The other half of a line's end may be in the next chunk.
+      const isHalf = text.endsWith("\r");
+      const lines = (isHalf ? text.slice(0, -1) : text).split(LINE_END);
+      begun = `${lines.pop() ?? ""}${isHalf ? "\r" : ""}`;
       for (const line of lines) {
         number++;
         yield line;
@@ -177,5 +180,5 @@ async function* readLines(input: Readable, name: string): AsyncIterable<string> 
   } catch (error) {
     throw error instanceof CliError ? error : unreadable(name, error);
   }
-  yield begun + decoder.decode();
+  yield* `${begun}${decoder.decode()}`.split(LINE_END);
 }

@@ -214,8 +214,8 @@ export async function forward(
         },
       },
     );
-    let said = Buffer.from(answer.body).toString("utf8");
-    for (const secret of hidden) said = said.replaceAll(secret, "[secret]");
+    const { withoutValues } = await import("hookproof/node");
+    const said = withoutValues(Buffer.from(answer.body).toString("utf8"), hidden);
     const ms = Math.round(performance.now() - startedAt);
     return { status: answer.status, headers: answer.headers, body: said, ms };
   } catch (error) {

@@ -15,11 +15,14 @@ itWith("postgresql", debianBinaries())(
   async () => {
     const postgres = (await ownPostgres()) ?? expect.fail("PostgreSQL is missing");
     onTestFinished(() => postgres.stop());
-    const [block] = fencedBlocks(join(ROOT, "docs/guides/outbox-postgresql.md"));
+    const blocks = fencedBlocks(join(ROOT, "docs/guides/outbox-postgresql.md"));
+    const [block] = blocks;
+    const ending = blocks.find(({ text }) => text.includes("export function stopAtSigterm"));
     // One connection is always in use: its loss is an error of its own, which nobody's query hears.
     const more = `pool.on("error", (error) => console.log(error.message)); await (await pool.connect()).query("BEGIN");
-      setInterval(() => offboard("u_1").catch(() => {}), 100).unref();`;
-    const { code } = await transform(`${block?.text}${more}`, { loader: "ts", format: "esm" });
+      setInterval(() => offboard("u_1").catch(() => {}), 100).unref();
+      stopAtSigterm((await import("node:http")).createServer().listen(0, "127.0.0.1"), outbox, pool);`;
+    const { code } = await transform(`${block?.text}${ending?.text}${more}`, { loader: "ts", format: "esm" });
     // Below the repository's packages, so that it finds them as a program of its own would.
     const folder = join(ROOT, "node_modules/.cache", `guide-${randomUUID()}`);
     mkdirSync(folder, { recursive: true });
