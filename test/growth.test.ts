@@ -29,7 +29,7 @@ import {
 import { BASE_URL, clock, hmacParts, NOW, pathOf, SECRET, unsignedParts } from "./kit/hostile-target.js";
 import { mistakesOf } from "./kit/mistakes-of.js";
 
-/** What one text of a stranger may cost, in milliseconds of processor time of a machine that does `standardWork` in one. */
+/** What one text of a stranger may cost, in milliseconds of processor time, beside a known work. */
 const MOST_MS = 5;
 /** And what a text may cost that a person hands to the command line, or imports, where nobody else waits. */
 const MOST_OF_A_PERSON_MS = 25;

@@ -29,6 +29,7 @@ describeOnStage("what was refused, by its cause", (on) => {
     await head().click();
     await expect.poll(() => items().count()).toBe(3 + MANY);
     expect(await head().getAttribute("aria-expanded")).toBe("true");
+    await page.locator(".summary .note", { hasText: `#${MANY + 1} ` }).waitFor();
     await page.locator("#row-4").click();
     await page.locator(".summary .note", { hasText: "#4 " }).waitFor();
     expect(await page.locator("#row-4").getAttribute("aria-level")).toBe("2");
@@ -81,6 +82,17 @@ describeOnStage("what was refused, by its cause", (on) => {
       `document.querySelector(".row .cause").textContent = "The secret pasted twice, or with something behind it"`,
     );
     expect(await page.evaluate(CUT)).toEqual([]);
+  });
+
+  it("what is pressed is opened, though the rows go on under the mouse", async () => {
+    const { page } = on.open;
+    const before = await items().count();
+    await page.locator("#row-14").hover();
+    await page.mouse.down();
+    for (let n = 0; n < 3; n++) await on.stage.send();
+    await expect.poll(() => items().count()).toBeGreaterThan(before);
+    await page.mouse.up();
+    await page.locator(".summary .note", { hasText: "#14 " }).waitFor();
   });
 
   it("none of that left the machine or broke anything", () => {

@@ -1,12 +1,13 @@
 // What must hold of every parser for every input, and what is said where it does not.
 import { inspect } from "node:util";
+import { costOf, tooMuch } from "../kit/cost.js";
 import { Broken, type Parser } from "./parser.js";
 
 /** Characters that steer a terminal, but for line ends and tabs, which a text of several lines has. */
 const STEERING = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 /** The longest sentence of a refusal. */
 const MOST_CHARACTERS = 5_000;
-/** What takes longer is measured again, and with half of the input. */
+/** What takes longer is measured again, beside a known work, and with half of the input. */
 const LONG_MS = 150;
 /** A part of a secret that is long enough not to be there by chance. */
 const PART = 10;
@@ -47,24 +48,16 @@ function partOf(secret: string, text: string, input: string): string | undefined
 
 /** Says so if half of the input takes less than a third of the processor's time. */
 async function growthOf(parser: Parser, input: Buffer): Promise<string | undefined> {
-  const whole = await leastMs(parser, input);
-  if (whole < LONG_MS) return undefined;
-  const half = await leastMs(parser, input.subarray(0, Math.floor(input.length / 2)));
-  if (half * 3 > whole) return undefined;
-  return `takes ${whole.toFixed(0)} ms for ${input.length} bytes, and ${half.toFixed(0)} ms for half of them`;
-}
-
-async function leastMs(parser: Parser, input: Buffer): Promise<number> {
-  let least = Number.POSITIVE_INFINITY;
-  for (let tries = 0; tries < 3; tries++) {
-    const before = process.cpuUsage();
+  const reading = (bytes: Buffer) => async () => {
     try {
-      await parser.read(input);
+      await parser.read(bytes);
     } catch {
       // How it ends was looked at.
     }
-    const { user, system } = process.cpuUsage(before);
-    least = Math.min(least, (user + system) / 1_000);
-  }
-  return least;
+  };
+  const whole = await tooMuch(reading(input), LONG_MS);
+  if (whole === undefined) return undefined;
+  const half = await costOf(reading(input.subarray(0, Math.floor(input.length / 2))), 0);
+  if (half * 3 > whole) return undefined;
+  return `takes ${whole} ms for ${input.length} bytes, and ${half.toFixed(0)} ms for half of them`;
 }

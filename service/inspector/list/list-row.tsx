@@ -26,12 +26,12 @@ interface RowProps {
   readonly count: number;
   readonly chosen: boolean;
   readonly now: number;
-  onChoose(n: number): void;
-  onFold?(isOpen: boolean): void;
+  /** The mouse went down on it, or it was clicked without one. */
+  onPress(): void;
 }
 
 /** One row of a list. */
-export function Row({ line, parts, index, count, chosen, now, onChoose, onFold }: RowProps) {
+export function Row({ line, parts, index, count, chosen, now, onPress }: RowProps) {
   const { row, group, isInside } = line;
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the list has the focus, and names its active row
@@ -46,9 +46,9 @@ export function Row({ line, parts, index, count, chosen, now, onChoose, onFold }
       aria-setsize={count}
       aria-posinset={index + 1}
       style={{ transform: `translateY(${index * ROW_HEIGHT}px)` }}
-      onClick={() => {
-        if (group) onFold?.(!group.isOpen);
-        if (!group?.isOpen) onChoose(row.n);
+      onMouseDown={onPress}
+      onClick={({ detail }) => {
+        if (detail === 0) onPress();
       }}
     >
       <StatusBadge status={row.status} />

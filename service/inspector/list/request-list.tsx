@@ -28,6 +28,8 @@ export function RequestList<Item extends Listed>(props: ListProps<Item>) {
   const [view, setView] = useState({ top: 0, height: 800 });
   const latest = useRef(lines);
   const anchor = useRef<string | undefined>(undefined);
+  // Rows go on under the mouse while it is down: what was pressed is opened, whatever it is released over.
+  const pressed = useRef<Line<Item> | undefined>(undefined);
 
   useLayoutEffect(() => {
     const element = list.current;
@@ -79,6 +81,12 @@ export function RequestList<Item extends Listed>(props: ListProps<Item>) {
       aria-label={`${label}, newest first`}
       tabIndex={0}
       aria-activedescendant={chosenLine && shown.includes(chosenLine) ? `row-${chosenLine.row.n}` : undefined}
+      onClick={() => {
+        const line = pressed.current;
+        pressed.current = undefined;
+        if (line?.group) onFold?.(line, !line.group.isOpen);
+        if (line && !line.group?.isOpen) onChoose(line.row.n);
+      }}
       onKeyDown={(event) => {
         if (onFold && (event.key === "ArrowRight" || event.key === "ArrowLeft")) {
           const head = chosenLine && headOf(lines, chosenAt);
@@ -104,16 +112,18 @@ export function RequestList<Item extends Listed>(props: ListProps<Item>) {
       <div class="rows" role="presentation" style={{ height: `${lines.length * ROW_HEIGHT}px` }}>
         {shown.map((line, at) => (
           <Row
-            // At the top each row shows the next request: a new one for each would be laid out from nothing.
-            key={view.top === 0 ? at : line.id}
+            // At the top each row shows the next request: a new one for each would be laid out from nothing. Places are no
+            // ids: keys are compared as texts, and row 4 in place 11 would turn into row 11 under the mouse.
+            key={view.top === 0 ? `place ${at}` : line.id}
             line={line}
             parts={parts(line.row)}
             index={from + at}
             count={lines.length}
             chosen={from + at === chosenAt}
             now={now}
-            onChoose={onChoose}
-            onFold={(isOpen) => onFold?.(line, isOpen)}
+            onPress={() => {
+              pressed.current = line;
+            }}
           />
         ))}
       </div>
