@@ -12,21 +12,24 @@ import { createReceiver, type Receiver } from "../receiver/receiver.js";
 import type { Verdict } from "../receiver/verdict.js";
 import type { ReplayStore } from "../replay/replay-store.js";
 import type { Verifier } from "../schemes/scheme.js";
+import { DEFAULT_RETRY_POLICY } from "../sender/retry-policy.js";
 import { type asking as Asking, type Authorization, asking, transmitterUrl, Unanswered } from "./ask.js";
 
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 5 * 60_000;
-/** What the last acknowledgement may take after the signal. */
-const LAST_ACK_MS = 5_000;
+/** What the event that is being run may still take after the signal, and then the last acknowledgement. */
+const LAST_MS = 5_000;
 const SET_BYTES = 66_000;
 
 /**
  * Fetches security event tokens from a transmitter (RFC 8936) until the signal aborts: asks, verifies each token as a
  * receiver does, calls `run` once for each `jti`, and acknowledges what was accepted, or seen before, in the next poll.
  * What is refused is reported as `setErrs`. A token whose `run` failed, or whose key set could not be fetched, is neither:
- * it comes again. Polls that fail are repeated, after 1 s at first and 5 minutes at most, and not before `Retry-After`.
+ * it comes again. Polls that fail are repeated, after 1 s at first and 5 minutes at most, and not before `Retry-After`,
+ * which is kept to for 24 hours at most.
  *
- * @returns a promise that resolves when the signal has aborted and the last acknowledgement was sent, which may take 5 s
+ * @returns a promise that resolves when the signal has aborted, `run` has ended, which it has 5 s for, and the last
+ *   acknowledgement was sent, which may take 5 s more; what a later `run` accepts is not acknowledged, and comes again
  * @throws {TypeError | RangeError | HookproofError} for options that cannot work, as a rejection
  *
  * @example
@@ -156,12 +159,12 @@ class Polls {
         onFailure(error);
         this.#lengthen();
         const asked = error instanceof Unanswered ? (error.retryAfterMs ?? 0) : 0;
-        await wait(Math.max(this.#pauseMs, asked), signal);
+        await wait(Math.max(this.#pauseMs, Math.min(asked, DEFAULT_RETRY_POLICY.maxRetryAfterMs)), signal);
       }
     }
     if (this.#ack.size + this.#setErrs.size === 0) return;
     try {
-      await this.#ask({ maxEvents: 0, returnImmediately: true }, LAST_ACK_MS);
+      await this.#ask({ maxEvents: 0, returnImmediately: true }, LAST_MS);
     } catch (error) {
       onFailure(error);
     }
@@ -179,7 +182,7 @@ class Polls {
     const tokens = Object.entries(sets);
     for (const [jti, token] of tokens) {
       if (signal.aborted) return 0;
-      await this.#take(jti, token);
+      await this.#endedSoon(this.#take(jti, token));
     }
     // None was accepted for reasons that may pass, or the transmitter does not take note of what it is told.
     if (tokens.length > 0 && [...this.#ack, ...this.#setErrs.keys()].every((jti) => this.#told.has(jti))) {
@@ -210,6 +213,21 @@ class Polls {
     this.#ack.clear();
     this.#setErrs.clear();
     return answer;
+  }
+
+  /** Waits for the application's work: once the signal has aborted, no longer than `LAST_MS`. */
+  async #endedSoon(work: Promise<void>): Promise<void> {
+    const { signal, wait } = this.#options;
+    const ended = new AbortController();
+    const late = new Promise<void>((resolve) => {
+      const onAbort = () => resolve(wait(LAST_MS, ended.signal));
+      signal.addEventListener("abort", onAbort, { once: true, signal: ended.signal });
+    });
+    try {
+      await Promise.race([work, late]);
+    } finally {
+      ended.abort();
+    }
   }
 
   /** Verifies a token and runs it, and notes what the transmitter is to be told. */

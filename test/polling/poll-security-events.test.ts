@@ -170,6 +170,35 @@ it("polls that fail are repeated, later each time, and not before Retry-After", 
   ]);
 });
 
+it("a Retry-After of years stops the polls for a day", async () => {
+  const { transport } = transportTo(
+    async () => new Response(null, { status: 503, headers: { "Retry-After": "99999999" } }),
+  );
+  const { waits } = await polls({ transport, until: (seen) => seen.waits.length === 1 });
+  expect(waits).toEqual([86_400_000]);
+});
+
+it("a run that hangs holds the end for five seconds, and its event is not acknowledged", async () => {
+  const { put, handler, state, clock } = polledOutbox();
+  const [first = "", hanging = ""] = await put(2);
+  const { transport, asked } = transportTo(handler({ waitMs: 0 }));
+  const stopping = new AbortController();
+  const waits: number[] = [];
+  await pollSecurityEvents({
+    ...{ url: POLL_URL, authorization: () => TOKEN, verifier, transport, clock },
+    run: async ({ id }) => {
+      if (id === first) return;
+      setImmediate(() => stopping.abort());
+      await new Promise(() => {});
+    },
+    wait: async (ms) => void waits.push(ms),
+    signal: stopping.signal,
+  });
+  expect(waits).toEqual([5_000]);
+  expect(asked.at(-1)?.body).toEqual({ maxEvents: 0, returnImmediately: true, ack: [first] });
+  expect(await Promise.all([first, hanging].map(state))).toEqual(["delivered", "in-flight"]);
+});
+
 it("a token under another's id is refused, and not run", async () => {
   const { put, handler, clock } = polledOutbox();
   const [id = ""] = await put(1);
