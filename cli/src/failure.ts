@@ -29,7 +29,7 @@ export class CliError extends Error {
   readonly next: string | undefined;
   /** Members of the command's JSON answer that are known in spite of the failure. */
   readonly answer: Readonly<Record<string, unknown>>;
-  /** The beginning of the listener's answer, for the history alone. */
+  /** The beginning of the listener's answer, without credentials. */
   readonly listenerAnswer: string | undefined;
 
   constructor(

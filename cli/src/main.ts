@@ -109,7 +109,7 @@ function print(io: Io, text: string): number {
 async function fail(error: unknown, argv: readonly string[], io: Io, type: string): Promise<number> {
   const { explainFailure } = await import("./send/explain-failure.js");
   const failure = explainFailure(error);
-  const { code, message, hint, next, answer, exit } = failure;
+  const { code, message, hint, next, answer, listenerAnswer, exit } = failure;
   if (argv.includes("--json")) {
     io.stdout.write(
       `${inertJson({ v: 1, type, ok: false, ...answer, error: { code, message, ...(hint ? { hint } : {}), ...(next ? { next } : {}) } })}\n`,
@@ -118,7 +118,10 @@ async function fail(error: unknown, argv: readonly string[], io: Io, type: strin
   }
   const paint = painter(io.stderr, io, colorOf(argv));
   const head = paint("red", `error[${inertLine(code)}]`);
-  const more = [hint, next && `next: ${next}`].filter((text) => text !== undefined && text !== "");
+  // A code of the service is in the message; what others answer is not.
+  const isSaid = answer.receiverCode !== undefined || listenerAnswer === undefined;
+  const said = isSaid ? undefined : `It answered: ${listenerAnswer}`;
+  const more = [said, hint, next && `next: ${next}`].filter((text) => text !== undefined && text !== "");
   const lines = [`${head}  ${inertLine(message)}`, ...more.map((text) => `  ${inertLine(text ?? "")}`)];
   const fitted = io.stderr.isTTY ? await fittedTo(io) : (line: string) => line;
   io.stderr.write(lines.map((line) => `${fitted(line)}\n`).join(""));

@@ -188,3 +188,18 @@ it("an outbox in which another program wrote times that are none is shown all th
   expect(seen).toMatch(/enqueued +-\n/);
   expect(seen).toMatch(/attempt 1 +- {2}5 ms {2}no answer/);
 });
+
+it("the id of an event of another program's is one word of the command that is suggested", async () => {
+  const file = path("ids.db");
+  sqliteStore({ open: () => openSqlite(file) }).close();
+  const db = openSqlite(file);
+  db.exec(`INSERT INTO hookproof_outbox (listener, id, digest, enqueued_at, ready_at, state, due_at, visible_at, ended_at,
+      first_attempt_at, reason, code, history)
+    VALUES ('lst_1', 'x; touch pwned', 'x', 1, 1, 2, 1, 1, 1, 1, 'refused', 'REQUEST_REFUSED', '[]')`);
+  db.close();
+  const [exit, seen] = await outcome(["outbox", "dead", "--outbox", file]);
+  expect([exit, seen]).toEqual([
+    0,
+    expect.stringContaining("hookproof outbox attempts 'x; touch pwned' --outbox "),
+  ]);
+});

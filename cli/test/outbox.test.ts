@@ -1,33 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openSqlite } from "hookproof/node";
-import { aesGcmEncryption, createOutbox, type Outbox } from "hookproof/outbox";
-import { sqliteStore } from "hookproof/outbox/sqlite";
+import { aesGcmEncryption, createOutbox } from "hookproof/outbox";
 import { beforeAll, expect, it } from "vitest";
 import { matches, openStage, parseTranscript, requireBuild, type Stage } from "../../test/kit/transcript.js";
-import { ATTEMPT, IDS, LISTENER } from "./kit/other-program.js";
+import { ATTEMPT, failOne, IDS, LISTENER, otherProgram } from "./kit/other-program.js";
 
 beforeAll(requireBuild);
-
-/** The program whose outbox it is. */
-function otherProgram(file: string) {
-  const store = sqliteStore({ open: () => openSqlite(file) });
-  const outbox: Outbox = createOutbox({ store, listeners: { offboarding: LISTENER, archive: LISTENER } });
-  return { store, outbox };
-}
-
-/** Makes the event that is due a dead letter. */
-async function failOne({ store }: ReturnType<typeof otherProgram>, blocksKey = false): Promise<void> {
-  const listeners = new Map([["offboarding", { most: 1, windowMs: 604_800_000 }]]);
-  const [claimed] = await store.claim({ limit: 1, leaseMs: 60_000, listeners });
-  const lease = claimed?.lease ?? expect.fail("nothing was claimed");
-  await store.fail(lease, {
-    reason: "refused",
-    code: "REQUEST_REFUSED",
-    attempt: ATTEMPT,
-    blocksKey,
-  });
-}
 
 async function onStage(play: (stage: Stage, work: string) => Promise<void>): Promise<void> {
   const stage = await openStage();

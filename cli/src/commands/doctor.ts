@@ -34,7 +34,7 @@ export const doctor: Command = {
     out.document({ type: "doctor", ok: failed === 0, checks: findings });
     for (const finding of findings) print(context, finding);
     if (context.args.text("target") === undefined && context.config.text("target") === undefined)
-      out.note("next: hookproof doctor <url>      checks a listener and its clock");
+      out.note("hookproof doctor <url>      checks a listener and its clock");
     return failed === 0 ? EXIT.ok : EXIT.checkFailed;
   },
 };

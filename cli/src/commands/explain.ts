@@ -68,7 +68,8 @@ async function search(out: Output, given: string, scheme: string | undefined): P
   out.document({ type: "explanations", ok: true, searched: given, ...meant, found: hits });
   for (const hit of hits) out.line(lineOf(hit));
   const [first] = hits;
-  out.note(`next: hookproof explain ${near ?? first?.name}`);
+  const of = near === undefined ? (first?.scheme ?? scheme) : scheme;
+  out.note(`next: hookproof explain ${near ?? first?.name}${of === undefined ? "" : ` --scheme ${of}`}`);
   return EXIT.ok;
 }
 

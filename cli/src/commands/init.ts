@@ -5,6 +5,7 @@ import type { Command, Context } from "../command.js";
 import { projectFile } from "../config/config.js";
 import { type ConfigDocument, checkProfileName, isPresent, writeConfigFile } from "../config/config-file.js";
 import { storeOf } from "../config/folder-file.js";
+import { nextStep } from "../config/next-step.js";
 import type { SettingValues } from "../config/settings.js";
 import { originOf } from "../credentials/origin-rule.js";
 import { storedSecrets, storeSecrets } from "../credentials/stored-secrets.js";
@@ -93,7 +94,7 @@ interface Made {
 }
 
 /** A secret of this project's own; one that is stored already stays. */
-async function secretOf({ io, config }: Context, profile: string, target: string): Promise<Made> {
+async function secretOf({ io, args, config }: Context, profile: string, target: string): Promise<Made> {
   const owner = { profile, project: projectFile(config.projectPath) };
   const present = storedSecrets(io, owner);
   const origin = originOf(target);
@@ -107,11 +108,11 @@ async function secretOf({ io, config }: Context, profile: string, target: string
     notes: isOther
       ? [
           `The secret ${fingerprint}… of this project signs for ${stored.origin ?? "no target yet"}.`,
-          `next: hookproof secret generate --profile ${profile}, for one that signs for ${origin}`,
+          `next: ${nextStep(args, `hookproof secret generate --rotate --profile ${profile}`)}      for one that signs for ${origin}`,
         ]
       : [
           `The secret ${fingerprint}… is stored for this user, for this project and ${origin}; the file does not hold it.`,
-          `next: hookproof secret show --reveal, for the listener; or hookproof secret set, if it has one`,
+          `next: ${nextStep(args, "hookproof secret show --reveal")}      or: ${nextStep(args, "hookproof secret set")}      if the listener has one`,
         ],
   };
 }
@@ -127,7 +128,7 @@ async function keyOf({ io, args, config }: Context): Promise<Made> {
     answer: { kid, alg },
     notes: [
       `Tokens are signed with the key ${kid} (${alg}).`,
-      `next: hookproof jwks serve      host the key set for the listener`,
+      `next: ${nextStep(args, "hookproof jwks serve")}      host the key set for the listener`,
     ],
   };
 }

@@ -2,6 +2,7 @@
 import { createKeySet } from "hookproof/jwks";
 import type { KeyStore } from "hookproof/node";
 import type { Command } from "../command.js";
+import { nextStep } from "../config/next-step.js";
 import { EXIT, usageError } from "../failure.js";
 import { stopped } from "../io.js";
 import { openStore, PRIVATE_STORE_FLAGS } from "../keys/key-store-flags.js";
@@ -81,7 +82,7 @@ export const jwksServe: Command = {
     out.document({ type: "listening", url: host.keySetUrl });
     out.line(host.keySetUrl);
     tellOpen({ args, out }, "they can read the key set, which holds public keys only.");
-    out.note(`next: hookproof listen --jwks ${host.keySetUrl}`);
+    out.note(`next: ${nextStep(args, `hookproof listen --jwks ${host.keySetUrl}`)}`);
     await stopped(io.stopSignal);
     stopRotating();
     await host.stop();

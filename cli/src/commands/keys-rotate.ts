@@ -1,6 +1,7 @@
 // The commands that rotate, retire and remove signing keys.
 import { ALGORITHMS, type Algorithm } from "hookproof";
 import type { Command } from "../command.js";
+import { nextStep } from "../config/next-step.js";
 import { EXIT, usageError } from "../failure.js";
 import { KID_POSITIONAL, openStore, PRIVATE_STORE_FLAGS, STORE_FLAG } from "../keys/key-store-flags.js";
 import { shownTime } from "../times.js";
@@ -55,7 +56,7 @@ export const keysRotate: Command = {
     for (const step of steps) out.line(`${step.step.padEnd(8)} ${step.kid.padEnd(22)} ${shownTime(step.at)}`);
     out.note(
       steps.some(({ step }) => step === "sign")
-        ? "Nothing more to do: hosts and senders that open this store follow the plan. See: hookproof keys list"
+        ? `Nothing more to do: hosts and senders that open this store follow the plan. See: ${nextStep(args, "hookproof keys list")}`
         : "The new key signs after hookproof jwks publish has seen it at the key set's URL.",
     );
     return EXIT.ok;

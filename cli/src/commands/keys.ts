@@ -2,6 +2,7 @@
 import { ALGORITHMS, type Algorithm } from "hookproof";
 import type { KeyStatus } from "hookproof/node";
 import type { Command } from "../command.js";
+import { nextStep } from "../config/next-step.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { readKeyFile, requirePrivate } from "../files.js";
 import {
@@ -12,7 +13,6 @@ import {
   STORE_FLAG,
 } from "../keys/key-store-flags.js";
 import { field } from "../output.js";
-import { wordOf } from "../shell-word.js";
 import { shownTime } from "../times.js";
 
 export const keysList: Command = {
@@ -42,7 +42,9 @@ export const keysList: Command = {
       out.line(`${kid.padEnd(22)} ${alg.padEnd(6)} ${state.padEnd(8)} ${next}`.trimEnd());
     }
     if (keys.length === 0)
-      out.note(`There is no key in ${folder}. Make one with: hookproof keys generate --alg ES256`);
+      out.note(
+        `There is no key in ${folder}. Make one with: ${nextStep(args, "hookproof keys generate --alg ES256")}`,
+      );
     return EXIT.ok;
   },
 };
@@ -69,7 +71,7 @@ export const keysShow: Command = {
     const key = (await store.list()).find((one) => one.kid === kid);
     if (!key)
       throw new CliError(EXIT.setup, "KEY_NOT_FOUND", `No key ${JSON.stringify(kid)} in ${folder}.`, {
-        hint: "hookproof keys list",
+        hint: nextStep(args, "hookproof keys list"),
       });
     const { nextStep: _, ...facts } = key;
     out.document({ type: "key", ok: true, ...facts });
@@ -115,7 +117,7 @@ export const keysGenerate: Command = {
     out.document({ type: "key", ok: true, kid, alg, state, store });
     out.line(kid);
     out.note(field("algorithm", `${alg}, ${inWords(state)}`));
-    out.note(`next: hookproof jwks serve --store ${wordOf(store)}      host the key set for the listener`);
+    out.note(`next: ${nextStep(args, "hookproof jwks serve")}      host the key set for the listener`);
     return EXIT.ok;
   },
 };

@@ -6,6 +6,7 @@ import type { ReceiverAnswer, ReplayStore } from "hookproof/receiver";
 import type { HandledRequest } from "hookproof-service/listeners";
 import type { Args, Command, Context } from "../command.js";
 import { storeOf } from "../config/folder-file.js";
+import { nextStep } from "../config/next-step.js";
 import { isAddress } from "../config/settings.js";
 import { REACH_FLAGS } from "../credentials/flags.js";
 import { typedUrl } from "../credentials/typed-target.js";
@@ -246,7 +247,7 @@ export const listen: Command = {
       "they can send to this listener, and see the inspector if they have its whole address.",
     );
     await presentInspector(context, page.url);
-    out.note(`next: ${await nextCommand(context, server.port, { method, scheme })}`);
+    out.note(await nextLine(context, server.port, { method, scheme }));
 
     const exitAfterMs = args.durationMs("exit-after");
     const timer = exitAfterMs === undefined ? undefined : setTimeout(() => enough.abort(), exitAfterMs);
@@ -264,8 +265,8 @@ export const listen: Command = {
   },
 };
 
-/** The command that sends to this listener as it is: with a key of this user for tokens, over TLS as it can be checked. */
-async function nextCommand(
+/** How to send to this listener as it is: with a key of this user for tokens, over TLS as it can be checked. */
+async function nextLine(
   { args, io, config }: Context,
   port: number,
   { method, scheme }: { method: string; scheme: ChosenScheme | undefined },
@@ -277,11 +278,11 @@ async function nextCommand(
       return false; // no key, or a store that is not this folder's to name
     }
   };
-  const flags = [
-    ...(method === "jwt" && !(await hasKey()) ? ["--key <a key of that key set>"] : []),
-    ...(args.isGiven("tls-cert") ? ["--insecure"] : []),
-  ];
-  return ["hookproof send", `:${port}`, scheme?.sample ?? `--data '{"a":1}'`, ...flags].join(" ");
+  const words = ["hookproof send", `:${port}`, scheme?.sample ?? `--data '{"a":1}'`];
+  const command = nextStep(args, [...words, ...(args.isGiven("tls-cert") ? ["--insecure"] : [])].join(" "));
+  return method === "jwt" && !(await hasKey())
+    ? `It takes what a key of that key set has signed: ${command} --key <file|kid>`
+    : `next: ${command}`;
 }
 
 /** Writes the secret where a test waits for it; returns the function that removes it. */

@@ -3,6 +3,7 @@ import { isEventId } from "hookproof";
 import type { OutboxEntry } from "hookproof/outbox";
 import type { EventFilter, OutboxStore } from "hookproof/outbox/store";
 import { type Args, type Command, type Context, ROWS_FLAG } from "../command.js";
+import { nextStep } from "../config/next-step.js";
 import { EXIT, usageError } from "../failure.js";
 import { notInOutbox, OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { waitsBehindFields, waitsBehindWords } from "../outbox/waits-behind.js";
@@ -111,7 +112,8 @@ export const outboxPause: Command = {
       if (inFlight > 0) out.note(`${countOf(inFlight, "event")} under way: not stopped by the pause.`);
       if (pending + inFlight === 0)
         out.warn(`The outbox has no event for ${JSON.stringify(listener)} now. Is that its name?`);
-      if (/^\w[\w.-]*$/.test(listener)) out.note(`next: hookproof outbox resume ${listener}`);
+      if (/^\w[\w.-]*$/.test(listener))
+        out.note(`next: ${nextStep(args, `hookproof outbox resume ${listener}`)}`);
     } finally {
       await close();
     }

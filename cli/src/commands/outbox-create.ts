@@ -1,8 +1,8 @@
 // The command that makes an outbox.
 import type { Command } from "../command.js";
+import { nextStep } from "../config/next-step.js";
 import { EXIT } from "../failure.js";
 import { OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
-import { wordOf } from "../shell-word.js";
 
 export const outboxCreate: Command = {
   name: "outbox create",
@@ -18,7 +18,7 @@ export const outboxCreate: Command = {
   ],
   exits: [[3, "the outbox cannot be reached or made"]],
   async run(context) {
-    const { out } = context;
+    const { args, out } = context;
     const { store, name, close } = await openOutbox(context, { create: true });
     try {
       await store.stats(); // a store makes its tables, or brings them up to date, at its first call
@@ -27,7 +27,7 @@ export const outboxCreate: Command = {
     }
     out.document({ type: "outbox-created", ok: true, outbox: name });
     out.line(name);
-    out.note(`next: hookproof outbox work --outbox ${wordOf(name)}`);
+    out.note(`next: ${nextStep(args, "hookproof outbox work")}`);
     return EXIT.ok;
   },
 };

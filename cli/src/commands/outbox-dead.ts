@@ -2,8 +2,14 @@
 import type { DeadLetter, RedriveOptions } from "hookproof/outbox";
 import type { OutboxStore } from "hookproof/outbox/store";
 import { type Command, type Context, ROWS_FLAG } from "../command.js";
+import { nextStep } from "../config/next-step.js";
 import { EXIT, usageError } from "../failure.js";
-import { ASKING_FLAGS, DEAD_LETTER_FLAGS, deadLetterFilter } from "../outbox/dead-letter-flags.js";
+import {
+  ASKING_FLAGS,
+  DEAD_LETTER_FLAGS,
+  deadLetterFilter,
+  ONLY_COUNTED,
+} from "../outbox/dead-letter-flags.js";
 import { inSteps } from "../outbox/in-steps.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { countOf } from "../output.js";
@@ -46,7 +52,7 @@ export const outboxDead: Command = {
       out.note(
         rows.length === 0
           ? "No dead letter matches."
-          : `next: hookproof outbox attempts ${wordOf(letters[0]?.event.id ?? "")}, or hookproof outbox redrive --dry-run`,
+          : `next: ${nextStep(args, `hookproof outbox attempts ${wordOf(letters[0]?.event.id ?? "")}`)}      or: ${nextStep(args, "hookproof outbox redrive --dry-run", Object.keys(DEAD_LETTER_FLAGS))}`,
       );
     } finally {
       await close();
@@ -150,7 +156,7 @@ export const outboxRedrive: Command = {
           ? `${countOf(count, "dead letter")} would be redriven`
           : `${countOf(redriven, "dead letter")} redriven`,
       );
-      if (args.flag("dry-run") && count > 0 && !canAsk({ io, global })) out.note("next: the same with --yes");
+      if (args.flag("dry-run") && count > 0 && !canAsk({ io, global })) out.note(ONLY_COUNTED);
       return isWhole ? EXIT.ok : EXIT.interrupted;
     } finally {
       await close();

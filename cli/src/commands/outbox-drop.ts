@@ -2,7 +2,12 @@
 
 import type { Command } from "../command.js";
 import { EXIT, usageError } from "../failure.js";
-import { ASKING_FLAGS, DEAD_LETTER_FLAGS, deadLetterFilter } from "../outbox/dead-letter-flags.js";
+import {
+  ASKING_FLAGS,
+  DEAD_LETTER_FLAGS,
+  deadLetterFilter,
+  ONLY_COUNTED,
+} from "../outbox/dead-letter-flags.js";
 import { inSteps } from "../outbox/in-steps.js";
 import { OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { countOf } from "../output.js";
@@ -44,7 +49,7 @@ export const outboxDrop: Command = {
       const isWhole = dryRun || dropped >= count || !io.stopSignal.aborted;
       out.document({ type: "drop", ok: isWhole, dryRun: args.flag("dry-run"), found: count, dropped });
       out.line(dryRun ? `${letters} would be removed` : `${countOf(dropped, "dead letter")} removed`);
-      if (args.flag("dry-run") && count > 0 && !canAsk({ io, global })) out.note("next: the same with --yes");
+      if (args.flag("dry-run") && count > 0 && !canAsk({ io, global })) out.note(ONLY_COUNTED);
       return isWhole ? EXIT.ok : EXIT.interrupted;
     } finally {
       await close();

@@ -3,6 +3,7 @@ import { isEventId } from "hookproof";
 import type { ListenerStats, OutboxAttempt, OutboxEntry } from "hookproof/outbox";
 import type { OutboxStore } from "hookproof/outbox/store";
 import type { Command, Context } from "../command.js";
+import { nextStep } from "../config/next-step.js";
 import { EXIT, usageError } from "../failure.js";
 import { notInOutbox, OUTBOX_EXITS, OUTBOX_FLAGS, openOutbox } from "../outbox/open-outbox.js";
 import { waitsBehindFields, waitsBehindWords } from "../outbox/waits-behind.js";
@@ -74,7 +75,7 @@ async function show(
   lines.push(...listeners.flatMap((one) => holdLines(one, now)));
   for (const line of lines) out.line(line);
   if (!args.flag("watch") && listeners.some(({ dead }) => dead > 0))
-    out.note("next: hookproof outbox dead      why they could not be delivered");
+    out.note(`next: ${nextStep(args, "hookproof outbox dead")}      why they could not be delivered`);
   return lines.length;
 }
 

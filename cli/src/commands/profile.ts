@@ -4,6 +4,7 @@ import { secretFingerprint } from "hookproof";
 import type { Args, Command, Flag } from "../command.js";
 import { foundSettings, knownProfiles, projectFile } from "../config/config.js";
 import { checkProfileName, editConfig } from "../config/config-file.js";
+import { nextStep } from "../config/next-step.js";
 import { isAddress, RETRIES, type SettingValue, type SettingValues } from "../config/settings.js";
 import { CREDENTIAL_FLAGS, REACH_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
 import { originOf } from "../credentials/origin-rule.js";
@@ -44,8 +45,7 @@ export const profileList: Command = {
     for (const { name, current, target } of profiles)
       out.line(`${current ? "*" : " "} ${name.padEnd(16)} ${target ?? "(no target)"}`.trimEnd());
     if (profiles.length === 0)
-      for (const text of ["There are no profiles yet.", "next: hookproof profile add staging --target <url>"])
-        out.note(text);
+      out.note("There are no profiles yet: hookproof profile add staging --target <url> makes one.");
     return EXIT.ok;
   },
 };
@@ -158,11 +158,12 @@ export const profileAdd: Command = {
     out.document({ type: "profile", ok: true, name, path: edited.path, settings: added });
     out.line(`${name}  ${edited.path}`);
     if (note !== undefined) out.warn(note);
+    const use = nextStep(args, `hookproof profile use ${name}`);
     const hasProof = settings.secretFiles !== undefined || settings.key !== undefined;
     out.note(
       hasProof
-        ? `next: hookproof profile use ${name}`
-        : `next: hookproof secret set --profile ${name}      or: hookproof profile use ${name}`,
+        ? `next: ${use}`
+        : `next: ${nextStep(args, `hookproof secret set --profile ${name}`)}      or: ${use}`,
     );
     return EXIT.ok;
   },
@@ -272,7 +273,7 @@ export const profileRemove: Command = {
         "PROFILE_UNKNOWN",
         `${edited.path} has no profile ${JSON.stringify(name)}.`,
         {
-          hint: didYouMean(name, Object.keys(profiles)) ?? "hookproof profile list",
+          hint: didYouMean(name, Object.keys(profiles)) ?? nextStep(args, "hookproof profile list"),
         },
       );
     const { profile, ...others } = edited.document;
@@ -283,7 +284,9 @@ export const profileRemove: Command = {
     });
     out.document({ type: "profile", ok: true, name, path: edited.path, removed: true });
     out.line(`${name} removed from ${edited.path}`);
-    out.note(`Its stored secret, if any, goes with: hookproof secret remove --profile ${name}`);
+    out.note(
+      `Its stored secret, if any, goes with: ${nextStep(args, `hookproof secret remove --profile ${name}`)}`,
+    );
     return EXIT.ok;
   },
 };

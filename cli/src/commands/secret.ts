@@ -1,6 +1,7 @@
 // The commands that store, make, show and remove a profile's signing secret.
 import { generateSecret, secretFingerprint, secretWarnings } from "hookproof";
 import type { Command, Context, Flag } from "../command.js";
+import { nextStep } from "../config/next-step.js";
 import { checkedOrigin, originOf } from "../credentials/origin-rule.js";
 import { ORIGIN_VARIABLE, readSecrets } from "../credentials/secrets.js";
 import {
@@ -86,7 +87,7 @@ export const secretSet: Command = {
     out.document({ type: "secret", ok: true, profile, fingerprints, origin: origin ?? null });
     out.line(`${fingerprints.map((text) => `${text}…`).join(", ")}${ownerAndOrigin(owner, origin)}`);
     if (origin === undefined)
-      out.note(`next: hookproof profile add ${profile} --target <url>      sets the target it signs for`);
+      out.note(`hookproof profile add ${profile} --target <url>      sets the target it signs for`);
     return EXIT.ok;
   },
 };
@@ -155,7 +156,8 @@ export const secretGenerate: Command = {
     const shown = `${fingerprints.map((text) => `${text}…`).join(", ")}${ownerAndOrigin(owner, origin)}`;
     if (revealed) out.raw(secret);
     else out.line(shown);
-    if (!revealed) out.note("next: hookproof secret show --reveal      to give it to the listener");
+    if (!revealed)
+      out.note(`next: ${nextStep(args, "hookproof secret show --reveal")}      to give it to the listener`);
     return EXIT.ok;
   },
 };

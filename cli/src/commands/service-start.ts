@@ -5,10 +5,12 @@ import { rename, rm, writeFile } from "node:fs/promises";
 import type { Clock } from "hookproof";
 import type { OperationId, Service, ServiceLog, ServiceOptions } from "hookproof-service";
 import type { Args, Command, Context } from "../command.js";
+import { nextStep } from "../config/next-step.js";
 import { EXIT, usageError } from "../failure.js";
 import { removalOf, unwritable } from "../files.js";
 import { stopped } from "../io.js";
 import { countOf, inertJson } from "../output.js";
+import { SERVICE_URL } from "../serve/control-client.js";
 import { INSPECTOR_FLAGS, presentInspector, startInspecting } from "../serve/inspecting.js";
 import {
   AUTOMATION_FLAGS,
@@ -28,7 +30,6 @@ import {
 } from "../serve/service-database.js";
 import { SERVING_FLAGS, servingOptions, started, tellOpen } from "../serve/serving.js";
 import { writeSession } from "../serve/sessions.js";
-import { wordOf } from "../shell-word.js";
 import { pointInTime } from "../times.js";
 
 export const serviceStart: Command = {
@@ -146,7 +147,9 @@ export const serviceStart: Command = {
         throw error;
       });
     if (!service.isStateNew && ["seed", "users", "fixture"].some((flag) => args.isGiven(flag)))
-      out.warn(`${db} already has data and keeps it; hookproof service seed --replace fills it again.`);
+      out.warn(
+        `${db} already has data and keeps it; ${nextStep(args, "hookproof service seed --replace", ["seed", "users", "fixture"])} fills it again.`,
+      );
     if (service.isDatabaseShared)
       out.warn(
         `Another service runs over ${db} too: they share the data, and each has its own faults, clock and journal. --db names another one.`,
@@ -194,7 +197,8 @@ async function serve(
     );
     out.note(`client ${clientId}, secret in ${secretFile}; reference at ${url}/reference`);
     await presentInspector(context, inspectorUrl);
-    out.note(`next: hookproof service routes${args.isGiven("db") ? ` --db ${wordOf(db)}` : ""}`);
+    const base = url === SERVICE_URL ? "" : ` --base-url ${url}`;
+    out.note(`next: ${nextStep(args, `hookproof service routes${base}`)}`);
     await stopped(io.stopSignal);
   } finally {
     for (const remove of removals) remove();

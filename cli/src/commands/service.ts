@@ -1,6 +1,7 @@
 // The commands that fill, reset and describe the local service.
 
 import type { Command } from "../command.js";
+import { nextStep } from "../config/next-step.js";
 import { CONNECTION_FLAGS } from "../credentials/flags.js";
 import { EXIT } from "../failure.js";
 import { countOf } from "../output.js";
@@ -49,9 +50,7 @@ export const serviceSeed: Command = {
     });
     out.document({ type: "seed", ok: true, db, users });
     out.line(db);
-    out.note(
-      `${countOf(users, "user")}; next: hookproof service start${args.isGiven("db") ? ` --db ${wordOf(db)}` : ""}`,
-    );
+    out.note(`${countOf(users, "user")}; next: ${nextStep(args, "hookproof service start")}`);
     return EXIT.ok;
   },
 };
@@ -121,7 +120,11 @@ export const serviceRoutes: Command = {
       out.line(`${section.padEnd(4)}  ${method.padEnd(6)}  ${url}`);
       if (exampleBody !== undefined) out.line(`${" ".repeat(14)}${out.code(JSON.stringify(exampleBody))}`);
     }
-    out.note('next: curl -H "Authorization: Bearer $(hookproof service token)" <url>');
+    const first = routes.find(({ method }) => method === "GET");
+    if (first !== undefined)
+      out.note(
+        `next: curl -H "Authorization: Bearer $(${nextStep(args, "hookproof service token", ["base-url"])})" ${wordOf(first.url)}`,
+      );
     out.note("webhooks (4.10) are signed instead: hookproof send <url>");
     return EXIT.ok;
   },

@@ -7,6 +7,7 @@ import { verboseHead } from "../capture/curl-output.js";
 import { type CapturedRequest, judged, parseHeaderLines } from "../capture/raw-request.js";
 import { ownTime, timesOfToken } from "../capture/request-time.js";
 import type { Args, Command, Context } from "../command.js";
+import { nextStep } from "../config/next-step.js";
 import { type FoundSecrets, fingerprintsOf } from "../credentials/origin-rule.js";
 import { findSecrets } from "../credentials/secrets.js";
 import { CliError, EXIT, usageError } from "../failure.js";
@@ -256,10 +257,11 @@ function print(
   if (verdict.ok) {
     out.line(`${who} would accept this request, unless its event id was processed before.`);
     const url = args.text("url");
+    const next = url === undefined || secret === undefined ? "" : "next: ";
+    const words = `${url === undefined ? "<listener url>" : wordOf(url)}${secret === undefined ? " --key <kid|file>" : ""}`;
+    const test = nextStep(args, `hookproof test ${words}`, ["secret-file"]);
     if (args.text("scheme") === undefined)
-      out.note(
-        `next: hookproof test ${url === undefined ? "<listener url>" : wordOf(url)}      if your listener refuses it: finds the listener's own mistake`,
-      );
+      out.note(`${next}${test}      if your listener refuses it: finds the listener's own mistake`);
   } else {
     const would = `${who.charAt(0).toLowerCase()}${who.slice(1)} would answer ${(verdict as Rejection).status}`;
     const said = code === undefined ? would : "nobody can tell from this what a receiver would answer";
@@ -268,8 +270,7 @@ function print(
 }
 
 function exitOf({ verdict, code }: Judgement): number {
-  if (verdict.ok) return EXIT.ok;
-  return code === undefined ? EXIT.checkFailed : EXIT.setup;
+  return verdict.ok ? EXIT.ok : code === undefined ? EXIT.checkFailed : EXIT.setup;
 }
 
 async function capturedRequest(args: Args, io: Io): Promise<CapturedRequest> {
@@ -310,8 +311,7 @@ async function capturedRequest(args: Args, io: Io): Promise<CapturedRequest> {
 
 /** Header lines, or those that the output of curl -v has. */
 function headersFrom(text: string): HeaderPair[] {
-  const lines = verboseHead(text)?.split("\r\n").slice(1) ?? text.split(/\r?\n/);
-  return parseHeaderLines(lines);
+  return parseHeaderLines(verboseHead(text)?.split("\r\n").slice(1) ?? text.split(/\r?\n/));
 }
 
 function partOf(flag: string, value: string): Promise<Buffer> {

@@ -96,8 +96,7 @@ function requireItsScheme(args: Args, { port, scheme: own }: LocalSession, schem
     "USAGE",
     `The listener on port ${port} verifies ${verifies}, not ${wanted}.`,
     {
-      hint: `Leave out --scheme, which takes the listener's own; or end the listener, and start it for ${wanted}.`,
-      next: `hookproof listen --port ${port} ${wanted}${scheme.proofs.includes("secret") ? "" : " --jwks <url|file>"}`,
+      hint: `Leave out --scheme, which takes the listener's own; or end the listener, and start it with hookproof listen --port ${port} ${wanted}${scheme.proofs.includes("secret") ? "" : " --jwks <url|file>"}.`,
     },
   );
 }

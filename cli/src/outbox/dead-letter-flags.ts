@@ -24,6 +24,9 @@ export const ASKING_FLAGS = {
   yes: { type: "boolean", describe: "do not ask" },
 } as const satisfies Record<string, Flag>;
 
+/** What is said of a dry run where nobody can be asked. */
+export const ONLY_COUNTED = "Nothing was changed: with --yes in place of --dry-run it is done.";
+
 /** The filter that the flags and an event id make; a dead letter must match all of them. */
 export function deadLetterFilter(args: Args, now: number): DeadLetterFilter {
   const id = args.text("id")?.toLowerCase();

@@ -7,6 +7,7 @@ import type { OpenSqliteDatabase } from "hookproof/node";
 import type { OutboxStore } from "hookproof/outbox/store";
 import type { Context, Flag } from "../command.js";
 import { isOfFolder, requireInside } from "../config/folder-file.js";
+import { nextStep } from "../config/next-step.js";
 import { isAddress, SETTINGS } from "../config/settings.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { isLink, reasonOf } from "../files.js";
@@ -54,6 +55,7 @@ export async function openOutbox(
 ): Promise<OpenOutbox> {
   const found = config.find("outbox");
   const place = found === undefined ? undefined : String(found.value);
+  const making = { create, creating: nextStep(args, "hookproof outbox create") };
   if (place === undefined)
     throw usageError(
       "The outbox is missing.",
@@ -62,7 +64,7 @@ export async function openOutbox(
   if (!isAddress("outbox", place)) {
     if (/^[a-z][a-z0-9+.-]*:\/\//i.test(place)) throw notOutbox(place);
     requireInside(config, "outbox", { code: "OUTBOX_OUTSIDE", what: "outbox", flag: "--outbox" });
-    return openFile(place, create);
+    return openFile(place, making);
   }
   const url = URL.canParse(place) ? new URL(place) : undefined;
   if (url === undefined) throw notOutbox(place);
@@ -76,7 +78,7 @@ export async function openOutbox(
   // What the user names for this one call, and not what was merely found, leads to code of the folder.
   const isTyped =
     found?.origin === "--outbox" || (config.isProjectNamed && found?.file === config.projectPath);
-  return openPostgresOutbox(url, args.text("schema") ?? "", { create, isTyped });
+  return openPostgresOutbox(url, args.text("schema") ?? "", { ...making, isTyped });
 }
 
 function notOutbox(place: string): CliError {
@@ -103,11 +105,17 @@ function requireTrustedHost(config: Context["config"], url: URL): void {
     throw refusal("a database with parameters, which could send your password elsewhere");
 }
 
-async function openFile(file: string, create: boolean): Promise<OpenOutbox> {
+/** Whether the outbox is made where there is none, and the command that makes it. */
+interface Making {
+  readonly create: boolean;
+  readonly creating: string;
+}
+
+async function openFile(file: string, making: Making): Promise<OpenOutbox> {
   const isThere = isFile(file);
-  if (!create && !isThere)
+  if (!making.create && !isThere)
     throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `There is no file ${file}.`, {
-      hint: "The program that enqueues makes it, and so does hookproof outbox create.",
+      hint: `The program that enqueues makes it, and so does: ${making.creating}`,
     });
   const [{ openSqlite }, { sqliteStore }] = await Promise.all([
     import("hookproof/node"),
@@ -127,7 +135,7 @@ async function openFile(file: string, create: boolean): Promise<OpenOutbox> {
   const open = () => openedFile(file, () => openSqlite(path, { from }));
   if (isThere) {
     refuseOtherFile(file);
-    requireOutbox(open, file, create);
+    requireOutbox(open, file, making);
   }
   const store = sqliteStore({ open });
   return { store, name: file, close: () => store.close() };
@@ -172,7 +180,7 @@ function unusable(file: string, reason: string): CliError {
 }
 
 /** Refuses a file without an outbox, as opening it would put one there; with `create`, only what is no database. */
-function requireOutbox(open: () => OpenSqliteDatabase, file: string, create: boolean): void {
+function requireOutbox(open: () => OpenSqliteDatabase, file: string, { create, creating }: Making): void {
   let db: OpenSqliteDatabase | undefined;
   try {
     db = open();
@@ -187,7 +195,7 @@ function requireOutbox(open: () => OpenSqliteDatabase, file: string, create: boo
     db?.close();
   }
   throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `${file} holds no outbox.`, {
-    hint: "The program that enqueues makes its tables, and so does hookproof outbox create.",
+    hint: `The program that enqueues makes its tables, and so does: ${creating}`,
   });
 }
 
@@ -229,7 +237,7 @@ function requiredDriver(folder: string): typeof import("pg")["default"] | undefi
 async function openPostgresOutbox(
   url: URL,
   schema: string,
-  { create, isTyped }: { readonly create: boolean; readonly isTyped: boolean },
+  { create, creating, isTyped }: Making & { readonly isTyped: boolean },
 ): Promise<OpenOutbox> {
   const pg = await driver(isTyped);
   const name = `${url.protocol}//${url.host}${url.pathname}`;
@@ -242,7 +250,7 @@ async function openPostgresOutbox(
       `"${schema}".event`,
     ]);
     if (!create && rows[0]?.found === null)
-      throw new Error(`it has no outbox in the schema ${schema} (hookproof outbox create makes one)`);
+      throw new Error(`it has no outbox in the schema ${schema} (${creating} makes one)`);
   } catch (error) {
     await close().catch(() => {});
     const words = error instanceof Error && error.message !== "" ? error.message : "no connection";

@@ -1,6 +1,7 @@
 // Explains a 401 where the listener is one of this machine.
 import { type SignedRequest, secretFingerprint } from "hookproof";
 import type { Context, Flag } from "../command.js";
+import { nextStep } from "../config/next-step.js";
 import { CONNECTION_FLAGS, REACH_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
 import type { Target } from "../credentials/target.js";
 import { CliError } from "../failure.js";
@@ -22,9 +23,9 @@ export async function explainRefusal(
 ): Promise<CliError> {
   if (failure.answer.status !== 401 || target.scheme !== undefined) return failure;
   const cause = await localCause(context, target, request);
-  const { exit, code, message, answer, hint } = failure;
+  const { exit, code, message, answer, listenerAnswer, hint } = failure;
   const next = cause === undefined ? testCommand(context) : undefined;
-  return new CliError(exit, code, message, { hint: cause ?? hint, next, answer });
+  return new CliError(exit, code, message, { hint: cause ?? hint, next, listenerAnswer, answer });
 }
 
 /** What the local listener's own secret says about the request. */
@@ -79,5 +80,5 @@ function testCommand({ args }: Context): string {
   });
   const target = args.text("target");
   const words = ["hookproof test", ...(target === undefined ? [] : [wordOf(target)]), ...flags];
-  return `${words.join(" ")}      finds the listener's own mistake`;
+  return `${nextStep(args, words.join(" "))}      finds the listener's own mistake`;
 }

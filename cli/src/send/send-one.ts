@@ -121,6 +121,7 @@ export async function sendOne(context: Context, target: Target, event: WebhookEv
       message,
       hint,
       next,
+      listenerAnswer,
       answer: known,
     } = await explainRefusal(context, target, first, failure);
     const isTimeChosen = args.isGiven("timestamp") && known.receiverCode === "TIMESTAMP_OUT_OF_WINDOW";
@@ -128,6 +129,7 @@ export async function sendOne(context: Context, target: Target, event: WebhookEv
     throw new CliError(expected === undefined ? exit : EXIT.checkFailed, code, message, {
       hint: expected === undefined ? ownHint : `${expected} was expected. ${ownHint ?? ""}`.trimEnd(),
       next,
+      listenerAnswer,
       answer: { ...answer, ...known },
     });
   }

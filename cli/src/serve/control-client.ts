@@ -14,7 +14,7 @@ import {
 } from "./service-database.js";
 
 /** Where the service runs unless a flag says otherwise. */
-const SERVICE_URL = "http://127.0.0.1:4420";
+export const SERVICE_URL = "http://127.0.0.1:4420";
 
 /** The flag of commands that call the running service, or print how. */
 export const BASE_URL_FLAG = {

@@ -1,0 +1,33 @@
+// The command that is worth running next, about what this one was about.
+
+import type { Args } from "../command.js";
+import { wordOf } from "../shell-word.js";
+
+/** The flags that say where something is, by the first word of the commands that take them. */
+const PLACES: Readonly<Record<string, readonly string[]>> = {
+  jwks: ["store"],
+  keys: ["store"],
+  outbox: ["outbox", "schema"],
+  service: ["db"],
+};
+
+/** Of a database's URL: a password may stand in it. */
+const PARAMETERS = /\?.*$/s;
+
+/** What every command takes of them. */
+const EVERYWHERE = ["config", "profile"];
+
+/**
+ * The command, as it is to be printed, with the flags that said where this one was to look, and those of `more`: without
+ * them it would look elsewhere, and say something about another outbox or profile.
+ */
+export function nextStep(args: Args, command: string, more: readonly string[] = []): string {
+  const words = command.split(" ");
+  const flags = [...more, ...(PLACES[words[1] ?? ""] ?? []), ...EVERYWHERE];
+  const given = flags.flatMap((flag) =>
+    args.isGiven(flag) && !words.includes(`--${flag}`)
+      ? args.texts(flag).map((value) => `--${flag} ${wordOf(value.replace(PARAMETERS, "?…"))}`)
+      : [],
+  );
+  return [command, ...given].join(" ");
+}
