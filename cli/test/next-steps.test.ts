@@ -226,6 +226,14 @@ const STORIES: readonly Story[] = [
   {
     of: "commands/init.ts",
     given: [
+      "hookproof init --yes --target https://hooks.example.com/api/v1/webhooks/incoming/lst_1",
+      "hookproof init --yes --force --target https://other.example.com/api/v1/webhooks/incoming/lst_1",
+    ],
+    steps: [{ says: /other\.example\.com/, asked: ["Replace", "y"] }],
+  },
+  {
+    of: "commands/init.ts",
+    given: [
       "hookproof init --yes --method jwt --target https://hooks.example.com/api/v1/webhooks/incoming/lst_1",
     ],
     steps: [{ says: /next: /, serves: true }],

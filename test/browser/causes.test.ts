@@ -95,6 +95,15 @@ describeOnStage("what was refused, by its cause", (on) => {
     await page.locator(".summary .note", { hasText: "#14 " }).waitFor();
   });
 
+  it("a press that came to nothing opens nothing later", async () => {
+    const { page } = on.open;
+    await page.locator("#row-1").click({ button: "right" });
+    await page.locator(".list").dispatchEvent("mousedown");
+    await page.locator(".list").dispatchEvent("click");
+    await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
+    expect(page.url()).toMatch(/#14$/);
+  });
+
   it("none of that left the machine or broke anything", () => {
     expect(on.open.offences).toEqual([]);
   });

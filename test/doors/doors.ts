@@ -71,7 +71,7 @@ export const DOORS: readonly Door[] = [
     takes: "a request, and up to 8 secrets or 50 keys of the caller's",
     bounds:
       "a budget of work for all secrets together, which JSON's tokens are paid from; 12 keys tried, 2 searched; 16 signatures read, 1 MiB decompressed",
-    most: "100 ms of a processor at 64 KiB, 25 ms at 1 KiB, whatever the number of secrets",
+    most: "100 ms of a processor at 64 KiB, 20 ms at 1 KiB, whatever the number of secrets",
     measured: [
       [WORK, "a diagnosis"],
       ["test/doctor/diagnose/search.test.ts", "ends it, however many combinations are left"],

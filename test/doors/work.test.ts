@@ -142,10 +142,11 @@ describe("a diagnosis", () => {
     ],
   ];
 
-  it.each(WAYS)("%s stays within 100 ms, and 25 ms for a small body", async (_, inputOf) => {
-    for (const [name, body] of Object.entries(BODIES)) {
+  it.each(WAYS)("%s stays within 100 ms, and 20 ms for a small body", async (_, inputOf) => {
+    // The little one first, before the garbage of the others is its own to collect.
+    for (const [name, body] of Object.entries(BODIES).reverse()) {
       const input = inputOf(body);
-      const most = name === "little" ? 25 : 100;
+      const most = name === "little" ? 20 : 100;
       expect(await tooMuch(() => diagnose(input), most), `${name}: ms`).toBeUndefined();
     }
   });

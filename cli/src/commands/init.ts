@@ -108,7 +108,7 @@ async function secretOf({ io, args, config }: Context, profile: string, target: 
     notes: isOther
       ? [
           `The secret ${fingerprint}… of this project signs for ${stored.origin ?? "no target yet"}.`,
-          `next: ${nextStep(args, `hookproof secret generate --rotate --profile ${profile}`)}      for one that signs for ${origin}`,
+          `next: ${nextStep(args, `hookproof secret generate --profile ${profile}`)}      for one that signs for ${origin}`,
         ]
       : [
           `The secret ${fingerprint}… is stored for this user, for this project and ${origin}; the file does not hold it.`,

@@ -12,7 +12,7 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Of a database's URL: a password may stand in it. */
-const PARAMETERS = /\?.*$/s;
+const PARAMETERS = /^([a-z]+:\/\/[^?]*)\?.*$/s;
 
 /** What every command takes of them. */
 const EVERYWHERE = ["config", "profile"];
@@ -26,7 +26,7 @@ export function nextStep(args: Args, command: string, more: readonly string[] = 
   const flags = [...more, ...(PLACES[words[1] ?? ""] ?? []), ...EVERYWHERE];
   const given = flags.flatMap((flag) =>
     args.isGiven(flag) && !words.includes(`--${flag}`)
-      ? args.texts(flag).map((value) => `--${flag} ${wordOf(value.replace(PARAMETERS, "?…"))}`)
+      ? args.texts(flag).map((value) => `--${flag} ${wordOf(value.replace(PARAMETERS, "$1?…"))}`)
       : [],
   );
   return [command, ...given].join(" ");

@@ -81,6 +81,9 @@ export function RequestList<Item extends Listed>(props: ListProps<Item>) {
       aria-label={`${label}, newest first`}
       tabIndex={0}
       aria-activedescendant={chosenLine && shown.includes(chosenLine) ? `row-${chosenLine.row.n}` : undefined}
+      onMouseDownCapture={() => {
+        pressed.current = undefined;
+      }}
       onClick={() => {
         const line = pressed.current;
         pressed.current = undefined;

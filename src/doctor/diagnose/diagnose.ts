@@ -95,7 +95,7 @@ interface KnownListener {
  * With `scheme` it names the mistakes of that scheme, by its specification; that none is found does not mean that the
  * request is genuine. The package `structured-headers` is needed for `http-signature` alone.
  *
- * The result contains no secret, no whole signature and no token. A diagnosis takes up to 25 ms of processor time for
+ * The result contains no secret, no whole signature and no token. A diagnosis takes up to 20 ms of processor time for
  * a body of 1 KB and 100 ms for 64 KB (on Node), so do not call it for every request that arrives from the internet.
  *
  * @throws {TypeError} for a request without headers, or a body or secret of another type, for a scheme that it does not
