@@ -23,6 +23,7 @@ export const TIMES = {
   body: ["stored_at", "check_at"],
   listener: ["paused_at", "rest_until", "rested_at", "changed_at", "pace", "unknown_since", "unknown_until"],
   floor: ["due_from", "looked_to", "look_at", "noted_at"],
+  key_floor: ["noted_at"],
   clock: ["seen_at"],
 };
 

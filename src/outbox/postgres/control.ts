@@ -12,7 +12,8 @@ import {
 } from "../engine.js";
 import type { CancelResult, EventFilter, OutboxStore } from "../outbox-store.js";
 import { type EntryRow, entryColumns, outboxEntry } from "./entries.js";
-import { aboveFloor, type LeasesSeen, leaseLook } from "./floor.js";
+import { aboveFloor } from "./floor.js";
+import { looks, type Seen } from "./looks.js";
 import type { OutboxNames } from "./names.js";
 import { lockOrder, noteKeys, passOn, settle } from "./order.js";
 import { ms } from "./rows.js";
@@ -55,7 +56,7 @@ export function listenerControl(database: Database, names: OutboxNames): Listene
       done AS (
         UPDATE ${event} e SET state = 'cancelled', ended_at = now(), token = NULL, body = NULL FROM given g
         WHERE e.id = g.id AND e.listener = g.listener AND e.ended_at IS NULL AND ${NOT_BEGUN}
-        RETURNING e.listener, e.ordering_key),
+        RETURNING e.listener, e.ordering_key, e.seq),
       counted AS (INSERT INTO ${tally} SELECT listener, -count(*), 0, 0 FROM done GROUP BY listener)
       SELECT (SELECT count(*)::int FROM done) AS cancelled, (SELECT count(*)::int FROM given) AS found,
         (SELECT json_build_object('listener', listener, 'at', at, 'seq', seq::text) FROM given
@@ -211,7 +212,7 @@ const ASIDE_PAGE = 1_000;
 function dueLooks(database: Database, names: OutboxNames): DueLooks {
   const { event, floor, listener: table } = names;
 
-  const leaseSeen = leaseLook(names);
+  const seen = looks(names);
 
   /**
    * The first waiting event of the next listener. Where a floor is known, its listener's events are looked for from
@@ -282,12 +283,12 @@ function dueLooks(database: Database, names: OutboxNames): DueLooks {
   return {
     async due(after, most) {
       const again = after === undefined ? [unknownAgain(most)] : [];
-      const looks = [look(after, most), leaseSeen.sql(), ...again];
-      type Looked = [LookedAt[], LeasesSeen[], LookedAt[]?];
-      let [rows, [state], unknown = []] = (await database.script(looks)) as Looked;
+      const asked = [look(after, most), seen.sql(), ...again];
+      type Looked = [LookedAt[], Seen[], LookedAt[]?];
+      let [rows, [state], unknown = []] = (await database.script(asked)) as Looked;
       if (unknown.length > 0) return unknownListeners(unknown);
-      if (leaseSeen.saw(state))
-        [rows, [state]] = (await database.scripts([settle(names), looks])).at(-1) as Looked;
+      const from = seen.saw(state);
+      if (from) [rows] = (await database.scripts([settle(names, from), asked])).at(-1) as Looked;
       const paused = rows.filter(({ isPaused }) => isPaused).map(({ listener }) => listener);
       if (paused.length > 0) await database.script([putAside(paused)]);
       return dueListeners(rows, most);

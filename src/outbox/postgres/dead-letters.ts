@@ -11,7 +11,9 @@ import type {
   RedriveOptions,
   RedriveResult,
 } from "../records.js";
+import { forgetKeyFloors, lowerKeyFloors } from "./key-floor.js";
 import { FAILED } from "./leases.js";
+import { looks, type Seen } from "./looks.js";
 import { MOST_COUNT, type OutboxNames } from "./names.js";
 import { holdsUp, lockOrder, noteKeys, passOn, settle } from "./order.js";
 import { bodyOf, type DeadRow, deadColumns, deadLetter, ms } from "./rows.js";
@@ -72,7 +74,9 @@ export function deadLetters(database: Database, names: OutboxNames): DeadLetters
              ended_at = NULL, reason = NULL, code = NULL, blocks_key = false
            FROM (SELECT * FROM json_to_recordset($1::text::json) AS r(place int, id uuid, listener text, new_id uuid)
              ORDER BY place) i
-           WHERE e.id = i.id AND e.listener = i.listener RETURNING e.listener)
+           WHERE e.id = i.id AND e.listener = i.listener RETURNING e.listener, e.ordering_key, e.seq),
+         firsts AS (SELECT listener, ordering_key, min(seq) AS seq FROM revived GROUP BY listener, ordering_key),
+         lowered AS (${lowerKeyFloors(names, "firsts")})
          INSERT INTO ${tally} SELECT listener, count(*), 0, -count(*) FROM revived GROUP BY listener`,
         [JSON.stringify(input)],
       );
@@ -109,7 +113,7 @@ export function deadLetters(database: Database, names: OutboxNames): DeadLetters
         const gone = `WITH gone AS (DELETE FROM ${event} d WHERE d.ctid = ANY (ARRAY(
             SELECT e.ctid FROM ${filterSql(filter)} JOIN ${event} e ON ${FITS}
             ORDER BY e.ended_at, e.seq LIMIT ${most} FOR UPDATE OF e SKIP LOCKED))
-            RETURNING d.listener, d.ordering_key, d.blocks_key),
+            RETURNING d.listener, d.ordering_key, d.seq, d.blocks_key),
           counted AS (INSERT INTO ${tally} SELECT listener, 0, 0, -count(*) FROM gone GROUP BY listener)
           SELECT (SELECT count(*)::int FROM gone) AS gone, ${noteKeys("gone WHERE blocks_key")}`;
         const results = await database.script([lockOrder(names), gone, passOn(names)]);
@@ -170,6 +174,7 @@ export interface Upkeep {
 
 export function upkeep(database: Database, names: OutboxNames): Upkeep {
   const { event, body, tally, listener, floor } = names;
+  const seen = looks(names);
 
   /** Selects `columns` of waiting events whose window has closed. */
   const late = (windows: Windows, columns: string, most: number, lock = "") => {
@@ -191,19 +196,25 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
           ORDER BY l.ready_at LIMIT ${most} ${lock}) lost) l LIMIT ${most}`;
   };
 
+  /** Up to where a round has removed events, by state: the entries of those stay while a snapshot is held. */
+  const removedTo = new Map<keyof typeof REMOVED, string>();
+
   /** Removes a batch of delivered or cancelled events that ended before a time. */
   async function remove(state: keyof typeof REMOVED, before: number): Promise<number> {
     const old = `SELECT o.ctid FROM ${event} o
-      WHERE o.state = '${state}' AND o.ended_at < to_timestamp(${Number(before)} / 1000.0)
+      WHERE o.state = '${state}' AND o.ended_at >= ${literal(removedTo.get(state) ?? "-infinity")}::timestamptz
+        AND o.ended_at < to_timestamp(${Number(before)} / 1000.0)
       ORDER BY o.ended_at LIMIT ${BATCH}`;
     const [found] = await database.read<{ found: boolean }>(`SELECT EXISTS (${old}) AS found`);
+    removedTo.delete(state); // the next round begins with those that somebody else had
     if (!found?.found) return 0;
     const gone = `WITH gone AS (DELETE FROM ${event} e WHERE e.ctid = ANY (ARRAY(${old} FOR UPDATE SKIP LOCKED))
-        RETURNING e.listener),
+        RETURNING e.listener, e.ended_at),
       counted AS (INSERT INTO ${tally} SELECT listener, ${REMOVED[state]} FROM gone GROUP BY listener)
-      SELECT (SELECT count(*)::int FROM gone) AS gone`;
-    const [rows] = (await database.script([gone])) as { gone: number }[][];
-    return rows?.[0]?.gone ?? 0;
+      SELECT count(*)::int AS gone, max(ended_at)::text AS last FROM gone`;
+    const [[done] = []] = (await database.script([gone])) as { gone: number; last: string | null }[][];
+    if (done?.last) removedTo.set(state, done.last);
+    return done?.gone ?? 0;
   }
 
   /** Where the next page of old dead letters begins. */
@@ -220,7 +231,7 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
         ? `AND (o.ended_at, o.seq) > (${literal(afterDead.ended_at)}::timestamptz, ${literal(afterDead.seq)}::bigint)`
         : "";
       const rows = await database.search<OldDeadRow>(
-        `SELECT o.id, o.listener, o.ended_at::text AS ended_at, o.seq::text AS seq, ${holdsUp(event, "o")} AS holds_up
+        `SELECT o.id, o.listener, o.ended_at::text AS ended_at, o.seq::text AS seq, ${holdsUp(names, "o")} AS holds_up
          FROM ${event} o WHERE ${isOld} ${behind} ORDER BY o.ended_at, o.seq LIMIT ${BATCH}`,
       );
       afterDead = rows.length === BATCH ? rows.at(-1) : undefined;
@@ -234,8 +245,8 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
     const gone = `WITH gone AS (DELETE FROM ${event} e WHERE e.ctid = ANY (ARRAY(
           SELECT o.ctid FROM json_to_recordset(${jsonLiteral(old)}) AS g(id uuid, listener text)
           JOIN ${event} o ON o.id = g.id AND o.listener = g.listener
-          WHERE ${isOld} AND NOT ${holdsUp(event, "o")} FOR UPDATE OF o SKIP LOCKED))
-        RETURNING e.listener, e.ordering_key, e.blocks_key),
+          WHERE ${isOld} AND NOT ${holdsUp(names, "o")} FOR UPDATE OF o SKIP LOCKED))
+        RETURNING e.listener, e.ordering_key, e.seq, e.blocks_key),
       counted AS (INSERT INTO ${tally} SELECT listener, 0, 0, -count(*) FROM gone GROUP BY listener)
       SELECT (SELECT count(*)::int FROM gone) AS gone, ${noteKeys("gone WHERE blocks_key")}`;
     const results = await database.script([lockOrder(names), gone, passOn(names)]);
@@ -288,6 +299,7 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
     const changeKept = `now() - ${CHANGE_KEPT_MS} * interval '1 ms'`;
     await database.script([
       `DELETE FROM ${floor} WHERE look_at = 'infinity'`,
+      forgetKeyFloors(names),
       `DELETE FROM ${listener} WHERE paused_at IS NULL AND unknown_since IS NULL AND NOT has_aside AND coalesce(rest_until <= now(), true)
         AND coalesce(pace <= now(), true) AND coalesce(changed_at < ${changeKept}, true)`,
       // Of an unknown listener without events nothing is left to say.
@@ -298,12 +310,10 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
 
   return {
     async expire(windows) {
-      const [state] = await database.read<{ some: boolean }>(
-        `SELECT EXISTS (${late(windows, "1", 1)})
-           OR EXISTS (SELECT FROM ${event} WHERE state = 'leased' AND leased_until <= now())
-           OR EXISTS (SELECT FROM ${event} WHERE state = 'new') AS some`,
-      );
-      if (!state?.some) return [];
+      const asked = [`SELECT EXISTS (${late(windows, "1", 1)}) AS some`, seen.sql()];
+      const [[closed], [state]] = (await database.script(asked)) as [{ some: boolean }[], Seen[]];
+      const from = seen.saw(state);
+      if (!closed?.some && !from) return [];
       const expiring = `WITH i AS MATERIALIZED (${late(
         windows,
         "i.listener, l.id, i.blocks_key, 'window' AS reason, 'WINDOW_CLOSED' AS code",
@@ -312,11 +322,11 @@ export function upkeep(database: Database, names: OutboxNames): Upkeep {
       )}),
         done AS (UPDATE ${event} e SET ended_at = now(), token = NULL, ${FAILED} FROM i
           WHERE e.id = i.id AND e.listener = i.listener
-          RETURNING e.listener, e.ordering_key, e.id, e.enqueued_at, e.attempts),
+          RETURNING e.listener, e.ordering_key, e.seq, e.id, e.enqueued_at, e.attempts),
         counted AS (INSERT INTO ${tally} SELECT listener, -count(*), 0, count(*) FROM done GROUP BY listener)
         SELECT listener, id, ${ms("enqueued_at")} AS enqueued_at, attempts,
           (SELECT ${noteKeys("done WHERE ordering_key IS NOT NULL")}) FROM done`;
-      const script = [...settle(names), expiring, passOn(names)];
+      const script = [...(from ? settle(names, from) : [lockOrder(names)]), expiring, passOn(names)];
       const results = await database.script(script);
       const rows = results.at(-2) as {
         listener: string;

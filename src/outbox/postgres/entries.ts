@@ -16,9 +16,10 @@ export const entryColumns = (
 const IS_LEASED = "b.state = 'leased' AND b.leased_until > now()";
 
 /** The event of a pending event's key that holds it up, as JSON: each state's first one is one step in the index of keys. */
-function waitsBehind({ event }: OutboxNames): string {
+function waitsBehind(names: OutboxNames): string {
   const firsts = ["leased", "waiting", "aside", "new", "parked", "dead"].map(
-    (state) => `(SELECT b.* FROM ${event} b WHERE ${ofKey("b", "e", state)} ORDER BY b.seq LIMIT 1)`,
+    (state) =>
+      `(SELECT b.* FROM ${names.event} b WHERE ${ofKey(names, "b", "e", state)} ORDER BY b.seq LIMIT 1)`,
   );
   return `(SELECT json_build_object('id', b.id,
       'state', CASE WHEN ${IS_LEASED} THEN 'in-flight' WHEN b.state = 'dead' THEN 'dead' ELSE 'pending' END,

@@ -1,7 +1,6 @@
 // Keeps claims cheap while a transaction holds its snapshot, whose dead rows no vacuum removes.
 import type { Database } from "../../postgres/database.js";
 import { type OutboxNames, OWN_NAMES } from "./names.js";
-import { ms } from "./rows.js";
 
 /*
  * A claim goes along the index of waiting events, and over the entries of those that were claimed before, which stay
@@ -130,8 +129,8 @@ export function belowLook(database: Database, { schema, floor }: OutboxNames) {
   const putOff = `UPDATE ${floor} SET look_at = clock_timestamp() + interval '5 min' WHERE look_at <= clock_timestamp()`;
   let isDue = false;
   return {
-    saw(seen: LeasesSeen | undefined): void {
-      isDue = seen?.below ?? false;
+    saw(below: boolean | undefined): void {
+      isDue = below ?? false;
     },
     async look(): Promise<void> {
       if (!isDue) return;
@@ -140,62 +139,6 @@ export function belowLook(database: Database, { schema, floor }: OutboxNames) {
       await database
         .script([`SELECT ${schema}.look_below()`])
         .catch(() => database.script([putOff]).catch(() => {}));
-    },
-  };
-}
-
-/** What the function `unsettled` answers. */
-export interface LeasesSeen {
-  readonly expired: boolean;
-  readonly other: boolean;
-  readonly read: number;
-  /** Whether it is time to look below a floor. */
-  readonly below: boolean;
-  readonly now: number;
-}
-
-/** Leases that run out are looked for so long before the last look that found none: a claim may commit after that look. */
-const LEASE_MARGIN_MS = 10_000;
-
-/** How long a look over all leases is not repeated, for each block that it read: about twenty times as long as it takes. */
-const PAUSE_PER_BLOCK_MS = 0.2;
-
-/** What a process knows of leases that have run out. */
-export interface LeaseLook {
-  sql(): string;
-  /** Whether `settle` has something to do. */
-  saw(seen: LeasesSeen | undefined): boolean;
-  /** An SQL expression: the time before which no lease runs out that stands. A process that does not claim knows none. */
-  since(): string;
-}
-
-/**
- * Looks for leases that have run out, and remembers until when there were none if a look over all was long. What a claim
- * that took longer than its lease left behind is found by the next look over all.
- */
-export function leaseLook({ schema }: OutboxNames): LeaseLook {
-  let clean = Number.NEGATIVE_INFINITY;
-  let allAt = Number.NEGATIVE_INFINITY;
-  let now = Number.NEGATIVE_INFINITY;
-  let isAll = true;
-  return {
-    sql() {
-      isAll = now >= allAt || clean > now;
-      const since = isAll ? "'-infinity'" : `to_timestamp(${clean / 1_000})`;
-      return `SELECT u.expired, u.other, u.read::float8 AS read, u.below, ${ms("now()")} AS now FROM ${schema}.unsettled(${since}) u`;
-    },
-    saw(seen) {
-      if (!seen) return false;
-      now = seen.now;
-      if (isAll) allAt = seen.read > SLOW_BLOCKS ? now + seen.read * PAUSE_PER_BLOCK_MS : now;
-      if (!seen.expired) clean = now - LEASE_MARGIN_MS;
-      else if (isAll) allAt = now;
-      return seen.expired || seen.other;
-    },
-    since() {
-      if (clean === Number.NEGATIVE_INFINITY) return "'-infinity'";
-      const known = `to_timestamp(${clean / 1_000})`;
-      return `CASE WHEN ${known} < now() THEN ${known} ELSE '-infinity' END`; // the clock may have been put back
     },
   };
 }

@@ -1,7 +1,7 @@
 // The SQL functions that workers call all the time.
 import { blocksRead, lookBelowFunction, raiseFloors, SLOW_BLOCKS } from "./floor.js";
 import { MOST_ATTEMPTS, type OutboxNames, OWN_NAMES } from "./names.js";
-import { expiredSql, ofKey, unsettledSql } from "./order.js";
+import { ofKey } from "./order.js";
 import { bodyOf, ms } from "./rows.js";
 
 /*
@@ -35,7 +35,7 @@ function isHeld({ listener }: OutboxNames, name: string): string {
 const HEAD = `LANGUAGE plpgsql ${OWN_NAMES} SET plan_cache_mode = force_generic_plan`;
 
 export function workerFunctions(names: OutboxNames): string {
-  return `${claimFunction(names)}${unsettledFunction(names)}${lookBelowFunction(names)}`;
+  return `${claimFunction(names)}${unsettledBefore(names)}${lookBelowFunction(names)}`;
 }
 
 /** `claim(wanted, most, lease_ms, new_token)` leases events, and gives each as a `ClaimedRow`. */
@@ -162,7 +162,7 @@ function claimSql(names: OutboxNames): string {
             AND (e.first_attempt_at IS NULL
               OR e.first_attempt_at >= now() - due.window_ms * interval '1 ms')
             AND (e.ordering_key IS NULL OR NOT EXISTS (
-              SELECT FROM ${event} n WHERE ${ofKey("n", "e", "new")} AND n.seq < e.seq))
+              SELECT FROM ${event} n WHERE ${ofKey(names, "n", "e", "new")} AND n.seq < e.seq))
           ORDER BY e.due_at, e.seq LIMIT least(due.room, one.share) FOR UPDATE SKIP LOCKED) t
         WHERE due.room > 0 LIMIT $2),
       paced AS (
@@ -177,18 +177,17 @@ function claimSql(names: OutboxNames): string {
       RETURNING ${CLAIMED.map(([, , value]) => value(names)).join(", ")}`;
 }
 
-/**
- * `unsettled(since)`: see `expiredSql` and `unsettledSql`; whether it is time to look below a floor; and how many blocks all
- * that read. One statement, as each has a cost of its own in a function.
- */
-function unsettledFunction(names: OutboxNames): string {
+/** `unsettled(since)` of workers of version 2 and before; since then it is another one: see looks.ts. */
+function unsettledBefore(names: OutboxNames): string {
+  const { schema, event, floor } = names;
   return `
-    CREATE FUNCTION ${names.schema}.unsettled(since timestamptz, OUT expired boolean, OUT other boolean, OUT read bigint,
+    CREATE FUNCTION ${schema}.unsettled(since timestamptz, OUT expired boolean, OUT other boolean, OUT read bigint,
       OUT below boolean)
     ${HEAD} AS $unsettled$
     BEGIN
       read := ${blocksRead(names)};
-      SELECT (${expiredSql(names)}), (${unsettledSql(names)}), EXISTS (SELECT FROM ${names.floor} WHERE look_at <= now())
+      SELECT (SELECT EXISTS (SELECT FROM ${event} WHERE state = 'leased' AND leased_until > $1 AND leased_until <= now())), (SELECT EXISTS (SELECT FROM ${event} WHERE state = 'later' AND due_at <= now())
+    OR EXISTS (SELECT FROM ${event} WHERE state = 'new')), EXISTS (SELECT FROM ${floor} WHERE look_at <= now())
         INTO expired, other, below;
       read := ${blocksRead(names)} - read;
     END $unsettled$;`;

@@ -4,8 +4,9 @@ import { type Database, jsonLiteral } from "../../postgres/database.js";
 import { CLOCK_AHEAD_MS, inTurn } from "../engine.js";
 import type { ClaimedEvent, ClaimRequest, ClaimShare } from "../outbox-store.js";
 import type { Delivery, DeliveryFailure, Lease, OutboxAttempt } from "../records.js";
-import { aboveFloor, belowLook, type LeaseLook, type LeasesSeen } from "./floor.js";
+import { aboveFloor, belowLook } from "./floor.js";
 import type { WantedRow } from "./functions.js";
+import { FROM_FIRST, type From, type Looks, type Seen } from "./looks.js";
 import type { OutboxNames } from "./names.js";
 import { givenBack, lockOrder, noteKeys, openState, passOn, settle } from "./order.js";
 import { attemptText, type ClaimedRow, claimedEvent, KEYED } from "./rows.js";
@@ -16,9 +17,9 @@ const ROUNDS = 4;
 /** Leases due events; see `OutboxStore`. */
 export type Claim = (request: ClaimRequest) => Promise<ClaimedEvent[]>;
 
-export function claiming(database: Database, names: OutboxNames, leaseSeen: LeaseLook): Claim {
-  /** Whether the last claim saw new keyed events or expired leases, which `settle` has to handle first. */
-  let isUnsettled = false;
+export function claiming(database: Database, names: OutboxNames, looks: Looks): Claim {
+  /** From where on the last claim saw something that `settle` has to handle first. */
+  let unsettled: From | undefined;
   const below = belowLook(database, names);
   /** Tokens of claims whose answer was lost. Their events are given back, or they would wait until the lease expires. */
   const unanswered = new Set<string>();
@@ -28,17 +29,18 @@ export function claiming(database: Database, names: OutboxNames, leaseSeen: Leas
     const token = newEventId();
     const lost = [...unanswered];
     const before = lost.length > 0 ? [giveBackSql(names, lost)] : [];
-    const settling = isUnsettled || lost.length > 0 ? [settle(names, ...before)] : [];
-    const claim = [claimSql(names, request, token), leaseSeen.sql()];
+    const from = lost.length > 0 ? FROM_FIRST : unsettled;
+    const settling = from ? [settle(names, from, before)] : [];
+    const claim = [claimSql(names, request, token), looks.sql()];
     // Two transactions, because a claim sees only what was committed before it.
     const results = await database.scripts([...settling, claim]).catch((error) => {
       if ((error as { code?: unknown }).code === "OUTBOX_OUTCOME_UNKNOWN") unanswered.add(token);
       throw error;
     });
     for (const one of lost) unanswered.delete(one);
-    const [rows, [state]] = results.at(-1) as [ClaimedRow[], LeasesSeen[]];
-    isUnsettled = leaseSeen.saw(state);
-    below.saw(state);
+    const [rows, [state]] = results.at(-1) as [ClaimedRow[], Seen[]];
+    unsettled = looks.saw(state);
+    below.saw(state?.below);
     return rows;
   }
 
@@ -47,10 +49,10 @@ export function claiming(database: Database, names: OutboxNames, leaseSeen: Leas
     let listeners = new Map([...request.listeners].filter(([, { most }]) => most > 0));
     const claimed: ClaimedRow[] = [];
     for (let n = 0; n < ROUNDS && listeners.size > 0 && claimed.length < limit; n++) {
-      const wasUnsettled = isUnsettled;
+      const wasUnsettled = unsettled;
       const rows = await round({ limit: limit - claimed.length, leaseMs, listeners });
       claimed.push(...rows);
-      if (isUnsettled && !wasUnsettled) continue; // events that were new or had an expired lease may be due now
+      if (unsettled && !wasUnsettled) continue; // events that were new or had an expired lease may be due now
       listeners = withMore(listeners, rows);
     }
     return inOrder(claimed, request.listeners.keys()).map(claimedEvent);
@@ -139,7 +141,7 @@ export function leasing(database: Database, names: OutboxNames): Leases {
     const isKeyed = leases.some(({ token }) => token.endsWith(KEYED));
     const ending = `WITH ${held(input)},
       done AS (UPDATE ${event} e SET ended_at = now(), leased_until = NULL, token = NULL, ${HISTORY}, ${change}
-        FROM i WHERE ${IS_HELD} RETURNING e.listener, e.ordering_key),
+        FROM i WHERE ${IS_HELD} RETURNING e.listener, e.ordering_key, e.seq),
       counted AS (INSERT INTO ${tally} SELECT listener, -count(*), ${tallied} FROM done GROUP BY listener)
       SELECT (SELECT count(*)::int FROM done) AS ended${isKeyed ? `, ${noteKeys("done WHERE ordering_key IS NOT NULL")}` : ""}`;
     const script = isKeyed ? [lockOrder(names), ending, passOn(names)] : [ending];

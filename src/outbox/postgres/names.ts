@@ -33,6 +33,8 @@ export interface OutboxNames {
    * floor.ts.
    */
   readonly floor: string;
+  /** The table of ordering keys that are slow: what is asked about one begins at `seq_from`; see key-floor.ts. */
+  readonly keyFloor: string;
   /** The table with the time at which the database's clock was last seen; see clock.ts. */
   readonly clock: string;
   /** The advisory lock that is held while ordering keys pass from one event to the next. */
@@ -59,6 +61,7 @@ export function outboxNames(name: string): OutboxNames {
     tally: `${schema}.tally`,
     listener: `${schema}.listener`,
     floor: `${schema}.floor`,
+    keyFloor: `${schema}.key_floor`,
     clock: `${schema}.clock`,
     orderLock: `hashtextextended(${literal(`hookproof ${name} order`)}, 0)`,
     claimLock: `hashtext(${literal(`hookproof ${name} claim`)})`,

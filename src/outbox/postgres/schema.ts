@@ -10,7 +10,9 @@ import {
 } from "../../postgres/database.js";
 import { enqueueFunctions, storeFunction } from "./enqueue.js";
 import { claimFunction, workerFunctions } from "./functions.js";
+import { unsettledFunction } from "./looks.js";
 import { MOST_ATTEMPTS, MOST_COUNT, type OutboxNames } from "./names.js";
+import { passOnFunction } from "./order.js";
 
 /**
  * The steps from each version of the tables to the next one. A step that was published is never changed.
@@ -93,7 +95,35 @@ const STEPS: readonly ((names: OutboxNames) => string)[] = [
     INSERT INTO ${names.clock} VALUES (now());
     ALTER TABLE ${names.listener} ADD COLUMN rested_at timestamptz;
     ${claimFunction(names)}`,
+  (names) => {
+    const { event, floor, keyFloor } = names;
+    return `
+    ALTER TABLE ${event} ALTER enqueued_at SET DEFAULT clock_timestamp();
+    DROP INDEX ${names.schema}.event_new;
+    CREATE INDEX event_new ON ${event} (enqueued_at) WHERE state = 'new';
+    CREATE TABLE ${keyFloor} (listener text NOT NULL, ordering_key text NOT NULL, seq_from bigint NOT NULL,
+      noted_at timestamptz NOT NULL, PRIMARY KEY (listener, ordering_key)) WITH (${HIGH_CHURN}, fillfactor = 10);
+    ${sameRights(floor, keyFloor)}
+    ${sameRights(floor, names.clock)}
+    ${unsettledFunction(names)}
+    ${passOnFunction(names)}
+    ${claimFunction(names)}`;
+  },
 ];
+
+/** Gives the roles that may use one table the same rights on another one, or workers would stand still after a step. */
+function sameRights(from: string, to: string): string {
+  return `DO $rights$
+    DECLARE given record;
+    BEGIN
+      FOR given IN SELECT a.privilege_type AS what, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END AS who
+        FROM pg_catalog.pg_class c CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) a
+        WHERE c.oid = '${from}'::regclass AND a.grantee <> c.relowner
+      LOOP
+        EXECUTE pg_catalog.format('GRANT %s ON ${to} TO %s', given.what, given.who);
+      END LOOP;
+    END $rights$;`;
+}
 
 /** A text that is no body, and a body with what encryption adds to it, in bytes. */
 const MOST_TEXT = 2_048;

@@ -17,8 +17,9 @@ import { deadLetters, upkeep } from "./dead-letters.js";
 import { enqueueing } from "./enqueue.js";
 import { type EntryRow, entryColumns, outboxEntry } from "./entries.js";
 import { storeFailure } from "./failures.js";
-import { type LeaseLook, leaseLook, lookedFrom } from "./floor.js";
+import { lookedFrom } from "./floor.js";
 import { claiming, leasing } from "./leases.js";
+import { type Looks, looks } from "./looks.js";
 import { type OutboxNames, OWN_PATH, outboxNames } from "./names.js";
 import { type HeldRow, heldLease, ms } from "./rows.js";
 import { IS_BEHIND, isPrepared, prepareTables } from "./schema.js";
@@ -70,14 +71,14 @@ export function postgresStore(options: PostgresStoreOptions): OutboxStore<Postgr
   const failure = storeFailure(names);
   const database = new Database(pool, timeoutMs, failure, OWN_PATH);
   const enqueue = enqueueing(names);
-  const leaseSeen = leaseLook(names);
-  const claim = claiming(database, names, leaseSeen);
+  const seen = looks(names);
+  const claim = claiming(database, names, seen);
   const leases = leasing(database, names);
   const letters = deadLetters(database, names);
   const ending = upkeep(database, names);
   const control = listenerControl(database, names);
   const follow = clockFollower(database, names);
-  const reads = lookups(database, names, leaseSeen);
+  const reads = lookups(database, names, seen);
   const waker = createWaker(database, names, pool.options?.max ?? 10);
   const { wakeAll, wakeHere, wakeSoon } = waker;
   let prepared: Promise<void> | undefined;
@@ -232,7 +233,7 @@ interface Lookups {
   now(): Promise<number>;
 }
 
-function lookups(database: Database, names: OutboxNames, leaseSeen: LeaseLook): Lookups {
+function lookups(database: Database, names: OutboxNames, seen: Looks): Lookups {
   const { event, tally, listener, floor } = names;
   const first = (where: string, order: string) =>
     `(SELECT e.ready_at FROM ${event} e WHERE e.listener = t.listener AND ${where} ORDER BY ${order} LIMIT 1)`;
@@ -265,7 +266,7 @@ function lookups(database: Database, names: OutboxNames, leaseSeen: LeaseLook): 
            FROM counts c FULL JOIN ${listener} h ON h.name = c.listener),
          leased AS (SELECT e.listener, count(*) FILTER (WHERE e.leased_until > now()) AS held,
              min(e.ready_at) FILTER (WHERE e.leased_until <= now()) AS oldest
-           FROM ${event} e WHERE e.state = 'leased' AND e.leased_until > ${leaseSeen.since()} GROUP BY e.listener)
+           FROM ${event} e WHERE e.state = 'leased' AND e.leased_until > ${seen.leasesFrom()} GROUP BY e.listener)
          SELECT t.listener, (t.pending - coalesce(l.held, 0))::float8 AS pending,
            coalesce(l.held, 0)::float8 AS in_flight, t.delivered::float8 AS delivered, t.dead::float8 AS dead,
            ${ms(`now() - least(${first(`e.state = 'waiting' AND e.due_at >= ${lookedFrom("low")}`, "e.due_at")},

@@ -175,7 +175,7 @@ describeWith("postgresql", postgres)("a postgresStore's control", () => {
       "store",
       `SELECT {}.store('[{"id":"0b0f2b3e-0000-4000-8000-000000000000","listener":"a","digest":""}]', 'e30=')`,
     ],
-    ["unsettled", "SELECT * FROM {}.unsettled('-infinity')"],
+    ["unsettled", "SELECT * FROM {}.unsettled('-infinity', '-infinity', '-infinity')"],
     ["claim", `SELECT {}.claim('[{"place":0,"listener":"a","most":5}]', 5, 1000, gen_random_uuid())`],
   ])("a plan of %s that was made for two rows reads as little among many", async (name, text) => {
     await store.stats(); // makes the tables

@@ -39,7 +39,7 @@ describeWith("postgresql", postgres)("the SQL function enqueue", () => {
     const columns =
       "listener, state, body, digest, ordering_key, traceparent, encryption_key_id, attempts, history";
     const { rows } = await outbox.pool.query(
-      `SELECT ${columns}, enqueued_at = due_at AS is_due, ready_at = due_at AS is_ready_then FROM ${outbox.schema}.event WHERE id = $1`,
+      `SELECT ${columns}, due_at BETWEEN enqueued_at - interval '1 min' AND enqueued_at AS is_due, ready_at = due_at AS is_ready_then FROM ${outbox.schema}.event WHERE id = $1`,
       [id],
     );
     return rows[0];

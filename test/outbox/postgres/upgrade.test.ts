@@ -86,7 +86,7 @@ describeWith("postgresql", postgres)("tables of version 1", () => {
   it("are brought up by one of many processes that start at once", async () => {
     const others = Array.from({ length: 8 }, () => postgresStore({ pool }));
     await Promise.all(others.map((one) => one.enqueue([outboxEvent("one")])));
-    expect(await version()).toEqual([{ version: 2 }]);
+    expect(await version()).toEqual([{ version: 3 }]);
     const { pending = 0, inFlight = 0 } =
       (await store.stats()).find(({ listener }) => listener === "orders") ?? {};
     expect(pending + inFlight).toBe(15);
@@ -126,7 +126,7 @@ describeWith("postgresql", postgres)("tables of version 1", () => {
     // As the message says.
     const cli = fileURLToPath(new URL("../../../cli/bin/hookproof.cjs", import.meta.url));
     execFileSync(process.execPath, [cli, "outbox", "create", "--outbox", postgres?.url ?? ""]);
-    expect(await version()).toEqual([{ version: 2 }]);
+    expect(await version()).toEqual([{ version: 3 }]);
     await postgresStore({ pool: few }).enqueue([outboxEvent("one")]);
     await few.end();
     await pool.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
