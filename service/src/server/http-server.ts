@@ -73,6 +73,7 @@ export async function startServer(
   // Node drops every header line after the 2,000th, and with it the second of two that must not differ.
   // The 16 KiB for all headers stay the limit.
   server.maxHeadersCount = 0;
+  server.on("timeout", closeUnlessAsked);
   if (onRefused) tellRefused(server, latest, harmless(onRefused));
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
@@ -147,6 +148,18 @@ function nothingAfterTheEnd(
     latest.set(req.socket, res);
     handled(req, res);
   };
+}
+
+/**
+ * Closes a connection that has been idle for too long. Node looks at its timers before it reads: after the thread was
+ * busy, a request may have arrived in time and be unread, and a close would be a reset for its client.
+ */
+function closeUnlessAsked(socket: Socket): void {
+  const { bytesRead } = socket;
+  // What has arrived is read before immediates run; it starts the timer anew.
+  setImmediate(() => {
+    if (socket.bytesRead === bytesRead) socket.destroy();
+  });
 }
 
 type Told = NonNullable<ServerOptions["onRefused"]>;
