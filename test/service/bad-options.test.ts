@@ -55,6 +55,14 @@ const BAD: readonly unknown[] = [
 const RAW =
   /\bE[A-Z]{3,}: |ERR_|Invalid URL|is not a function|is not iterable|Cannot (?:read|convert|destructure)|argument|\bundefined\b/;
 
+it.each<[options: object, words: string]>([
+  [{ trustedProxies: ["x"] }, 'trustedProxies cannot be used. Not an address range: "x"'],
+  [{ faults: { getAuthConfig: 5 } }, "faults.getAuthConfig: fault must be object"],
+  [{ faults: { getAuthConfig: { sequence: [], status: 500 } } }, "faults.getAuthConfig: sequence"],
+])("%j is refused by the name of the member", async (options, words) => {
+  await expect(createService(options as ServiceOptions)).rejects.toThrow(words);
+});
+
 describe("createService takes a bad option, or refuses it by its name", () => {
   it.each(Object.entries(OPTIONS))("%s", async (option, words) => {
     const failures: string[] = [];

@@ -272,6 +272,8 @@ describe("the journal", () => {
     expect((await search({ body: { pageSize: 10 } })).count).toBe(1);
     expect((await search({ body: { page_size: 10, profile_filters: filters } })).count).toBe(1);
     expect((await search({ body: { profileFilters: filters } })).count).toBe(1);
+    expect((await search({ body: { profileFilters: null } })).count).toBe(1);
+    expect((await search({ body: { page_size: null } })).count).toBe(0);
     expect((await search({ body: { profileFilters: [] } })).count).toBe(0);
     expect((await search({ path: COHORT, method: "POST" })).count).toBe(2);
   });

@@ -44,9 +44,13 @@ export function problemsOf(field: string, make: () => unknown): FieldViolation[]
 }
 
 /** A receiver with one thing to be checked: it takes what a real one will take. */
-export function anyReceiver(change: Partial<ListenerOptions>): Receiver {
+export function anyReceiver(
+  change: Partial<ListenerOptions>,
+  trustedProxies?: readonly string[] | undefined,
+): Receiver {
   const auth = { method: "hmac", secret: "any" } as const;
-  return createReceiver({ listener: { id: "any", baseUrl: "http://localhost", auth, ...change } });
+  const listener = { id: "any", baseUrl: "http://localhost", auth, ...change };
+  return createReceiver({ listener, trustedProxies });
 }
 
 /** Where key sets may be: at public addresses over HTTPS, or, for development, on this machine and near it too. */

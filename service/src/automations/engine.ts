@@ -1,7 +1,7 @@
 // Receives the events of automations and runs them.
 import type { WebhookRouter } from "../server/webhook-router.js";
 import type { Run } from "../storage/runs.js";
-import { keySetRules } from "./check-automation.js";
+import { anyReceiver, keySetRules, problemsOf } from "./check-automation.js";
 import { type IngestionContext, ingestionRouter } from "./ingestion.js";
 import { createRunWorker } from "./run-worker.js";
 import type { SaveContext } from "./save-automation.js";
@@ -28,6 +28,12 @@ export interface AutomationOptions {
 export type AutomationEngineOptions = AutomationOptions &
   Pick<IngestionContext, "storage" | "clock" | "baseUrl" | "log" | "inspecting" | "behaviour"> &
   Pick<SaveContext, "expressions">;
+
+/** @throws {TypeError} for a range that is none: it would be met by the first webhook */
+export function checkAutomationOptions({ trustedProxies }: AutomationOptions): void {
+  const [wrong] = problemsOf("trustedProxies", () => anyReceiver({}, trustedProxies));
+  if (wrong) throw new TypeError(`trustedProxies cannot be used. ${wrong.description}`);
+}
 
 /** Starts what runs automations, first of all the runs that a crash has left. */
 export function createAutomationEngine({

@@ -23,7 +23,11 @@ import { hashClientSecret, newClientSecret } from "../auth/client-secret.js";
 import type { AttemptLimits } from "../auth/failed-attempts.js";
 import type { Role } from "../auth/principal.js";
 import { checkCelOptions } from "../automations/cel-functions.js";
-import { type AutomationOptions, createAutomationEngine } from "../automations/engine.js";
+import {
+  type AutomationOptions,
+  checkAutomationOptions,
+  createAutomationEngine,
+} from "../automations/engine.js";
 import type { Inspector } from "../inspector/inspector.js";
 import { remoteControl } from "../inspector/remote-control.js";
 import { watchCalls } from "../inspector/watch-calls.js";
@@ -199,6 +203,7 @@ function checkServiceOptions(options: ServiceOptions): void {
   checkOptions("faults", faults, Object.fromEntries(operations), "faults.");
   checkOptions("s3", s3, S3, "s3.");
   checkCelOptions(options);
+  checkAutomationOptions(options);
   const missing = Object.keys(S3).find((name) => name !== "region" && !Object.hasOwn(s3, name));
   if (options.s3 !== undefined && missing !== undefined) throw new TypeError(`s3.${missing} is missing`);
 }

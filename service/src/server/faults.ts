@@ -109,8 +109,14 @@ export function createFaults({
   };
   const reset = (to: "start" | "none") => {
     active.clear();
-    if (to === "start")
-      for (const [operation, fault] of Object.entries(start)) set(operation as OperationId, fault);
+    if (to !== "start") return;
+    for (const [operation, fault] of Object.entries(start))
+      try {
+        set(operation as OperationId, fault);
+      } catch (error) {
+        const { message } = error as Error;
+        throw Object.assign(error as Error, { message: `faults.${operation}: ${message}` });
+      }
   };
 
   /** The answer that is due for the next request of an operation, which is counted. */

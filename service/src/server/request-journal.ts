@@ -88,11 +88,15 @@ function prepared(wanted: unknown): Wanted {
   };
 }
 
-/** Whether a value is the wanted one; an object may have more members than that. Numbers of a query are text. */
+/**
+ * Whether a value is the wanted one; an object may have more members than that. Numbers of a query are text, and null is
+ * wanted of what is absent, as it counts as absent where it is sent.
+ */
 function includes(value: unknown, wanted: Wanted): boolean {
   if ("value" in wanted)
     return (
       value === wanted.value ||
+      (value === undefined && wanted.value === null) ||
       (typeof value === "string" && typeof wanted.value === "number" && value === String(wanted.value))
     );
   if ("items" in wanted)
@@ -105,6 +109,6 @@ function includes(value: unknown, wanted: Wanted): boolean {
   const members = value as Record<string, unknown>;
   return wanted.members.every(([given, camel, part]) => {
     const name = Object.hasOwn(members, given) ? given : camel;
-    return Object.hasOwn(members, name) && includes(members[name], part);
+    return includes(Object.hasOwn(members, name) ? members[name] : undefined, part);
   });
 }
