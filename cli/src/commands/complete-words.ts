@@ -38,6 +38,7 @@ export async function completeWords(given: readonly string[], io: Io): Promise<n
 
 async function candidatesFor(before: readonly string[], last: string, io: Io): Promise<readonly Candidate[]> {
   const [first = "", second = ""] = before;
+  if (first === "help") return commandWords(before.slice(1));
   const name = [`${first} ${second}`, first].find((candidate) => Object.hasOwn(COMMANDS, candidate));
   const entry = name === undefined ? undefined : COMMANDS[name];
   if (name === undefined || !entry) return commandWords(before);
@@ -104,6 +105,10 @@ async function valuesOf(
       return plain(["last", ...(await eventIds(io))]);
     case "code":
       return plain(await (await import("../explain/find-explanation.js")).explainableNames());
+    case "operation":
+      return plain(await operations());
+    case "fault":
+      return plain((await operations()).map((id) => `${id}=503`));
     default:
       return [];
   }
@@ -144,4 +149,9 @@ async function eventIds(io: Io): Promise<string[]> {
   const { readHistory } = await import("../history/history.js");
   const records = await readHistory(io, { warn: () => {} });
   return records.map(({ eventId }) => eventId).reverse();
+}
+
+/** The operations of the local service that can be made to fail, and that its journal knows. */
+async function operations(): Promise<readonly string[]> {
+  return (await import("hookproof-service")).FAULT_OPERATION_IDS;
 }

@@ -8,7 +8,9 @@ import { durationMs, pointInTime } from "../times.js";
 export const serviceFault: Command = {
   name: "service fault",
   details: "Without an operation it lists what is set. Of the running service.",
-  positionals: [{ name: "operation", describe: "such as getAuthConfig", required: false }],
+  positionals: [
+    { name: "operation", describe: "such as getAuthConfig", required: false, completes: "operation" },
+  ],
   flags: {
     status: { type: "number", value: "<n>", range: [200, 599], describe: "the status to answer with" },
     body: { type: "string", value: "<json>", describe: "the body of that answer" },
@@ -194,7 +196,12 @@ export const serviceJournal: Command = {
   name: "service journal",
   details: "The running service keeps the latest 1,000. Secrets are hidden.",
   flags: {
-    operation: { type: "string", value: "<id>", describe: "only of this operation" },
+    operation: {
+      type: "string",
+      value: "<id>",
+      describe: "only of this operation",
+      completes: "operation",
+    },
     method: { type: "string", value: "<method>", describe: "only with this method" },
     path: { type: "string", value: "<path>", describe: "only for this path" },
     status: { type: "number", value: "<n>", range: [0, 599], describe: "only with this answer; 0 is cut" },

@@ -51,6 +51,7 @@ export const serviceStart: Command = {
       value: "<operation>=<status>",
       repeatable: true,
       describe: "an operation that fails, such as getAuthConfig=503",
+      completes: "fault",
     },
     clock: { type: "string", value: "<time>", describe: "the service's time at the start" },
     "token-lifetime": {
