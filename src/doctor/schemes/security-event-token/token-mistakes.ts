@@ -165,7 +165,7 @@ export const KEY_MISTAKES: readonly FoundMistake<Facts>[] = [
     id: "key-unknown",
     title: "Key id unknown",
     message: "The key set has no usable key with the kid and alg of the token.",
-    fix: "Host the public key under this kid before it signs: hookproof jwks check <url> --token token.txt.",
+    fix: "Host the public key under this kid, with use and alg, before it signs: hookproof jwks check <url> --token token.txt. A recipient takes keys without them by remoteKeys(url, { lenient: true }).",
     find: ({ refusal, header, jwks }) =>
       refusal?.code === "KEY_NOT_FOUND" &&
       `The key set has no usable key with kid ${shown(header.kid)} and alg ${shown(header.alg)}: ${refusal.detail}.${kidsInWords(jwks, header.kid)}`,
