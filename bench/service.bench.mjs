@@ -1,12 +1,14 @@
-// How much of bare express with the same SQLite query is left to each read of the service?
+// How much of bare express with the same SQLite query is left to each read of the service, and how long is a read on
+// its way beside 64 clients?
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { createService } from "hookproof-service";
-import { interleaved, long, report } from "./support.mjs";
+import { interleaved, long, report, reportFigures, summary } from "./support.mjs";
 
 const PER_CALL = 64;
 const CONNECTIONS = 16;
@@ -37,9 +39,9 @@ async function start(kind) {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
   return {
-    ask: (method, path, body) =>
+    ask: (method, path, body, by = agent) =>
       new Promise((resolve, reject) => {
-        const sent = request({ port, host: "127.0.0.1", method, path, headers, agent }, (answer) => {
+        const sent = request({ port, host: "127.0.0.1", method, path, headers, agent: by }, (answer) => {
           const chunks = [];
           answer.on("data", (chunk) => chunks.push(chunk));
           answer.on("end", () => {
@@ -71,6 +73,69 @@ const manyOf =
   () =>
     Promise.all(Array.from({ length: PER_CALL }, () => ask(method, path, body)));
 
+const OTHERS = 64;
+const PAUSE_MS = 100;
+
+/** The time in milliseconds that 99 of 100 reads stay below, of a client that makes one after another. */
+async function mostOfReads() {
+  const times = [];
+  for (let n = 0; n < 100; n++)
+    for (const [method, path, body] of Object.values(READS)) {
+      const since = performance.now();
+      await ours.ask(method, path, body);
+      times.push(performance.now() - since);
+    }
+  return times.sort((a, b) => a - b)[Math.floor(times.length * 0.99)];
+}
+
+/** Clients that read ten times a second each, over a connection of their own, until the returned function is called. */
+function others() {
+  let areThere = true;
+  const agent = new Agent({ keepAlive: true, maxSockets: OTHERS });
+  const [method, path] = READS["get auth config"];
+  const all = Array.from({ length: OTHERS }, async () => {
+    await pause(Math.random() * PAUSE_MS);
+    while (areThere) {
+      await ours.ask(method, path, undefined, agent);
+      await pause(PAUSE_MS);
+    }
+  });
+  return async () => {
+    areThere = false;
+    await Promise.all(all);
+    agent.destroy();
+  };
+}
+
+/** Alone and beside the others, in turns, so that a slow moment of the machine hits both. */
+async function besideOthers() {
+  const [alone, beside, ratio] = [[], [], []];
+  for (let round = -1; round < 15; round++) {
+    const before = await mostOfReads();
+    const end = others();
+    const after = await mostOfReads();
+    await end();
+    if (round < 0) continue; // it warms up
+    alone.push(before);
+    beside.push(after);
+    ratio.push(after / before);
+  }
+  const figure = (all) => {
+    const { perSecond: value, low, high } = summary(all);
+    return { value, low, high };
+  };
+  reportFigures({
+    question: `reads of one client after another, beside ${OTHERS} clients that read ten times a second each`,
+    unit: "ms",
+    figures: { "p99, alone": figure(alone), "p99, beside them": figure(beside) },
+  });
+  reportFigures({
+    question: `how much longer a read takes beside ${OTHERS} clients`,
+    unit: "times",
+    figures: { "p99, beside them to alone": { ...figure(ratio), atMost: 2 } },
+  });
+}
+
 /** The body that asks for the last page. */
 async function lastPage() {
   let body = JSON.stringify({ pageSize: 100 });
@@ -83,6 +148,7 @@ async function lastPage() {
 }
 
 try {
+  await besideOthers();
   for (const [name, read] of Object.entries(READS)) {
     report({
       question: `${name}, ${CONNECTIONS} connections`,
