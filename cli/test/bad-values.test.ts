@@ -169,8 +169,7 @@ const LINES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   ],
   "jwks export": [["--store", "keys"]],
   "jwks check": [["http://127.0.0.1:9/jwks.json", "--timeout", "200ms"]],
-  "jwt inspect": [["token.txt"]],
-  "set inspect": [["token.txt"]],
+  inspect: [["token.txt"], ["set-token.txt"]],
   "secret set": [["--secret-file", "secret.txt"]],
   "secret generate": [["--yes"]],
   "service start": [["--port", "0", "--db", "service.db", "--users", "1", "--no-ui"]],
@@ -225,6 +224,7 @@ beforeAll(async () => {
     "other.json": '{"a":[1,null,{"b":"c"}]}',
     "lines.jsonl": '{"a":1}\n',
     "token.txt": "eyJhbGciOiJFUzI1NiJ9.e30.AAAA",
+    "set-token.txt": "eyJhbGciOiJFUzI1NiJ9.eyJldmVudHMiOnt9fQ.AAAA",
     "headers.txt": "Webhook-Timestamp: 1\n",
     "request.http": "POST /api/v1/webhooks/incoming/lst_1 HTTP/1.1\r\nHost: x\r\n\r\n{}",
     "event.json": JSON.stringify({

@@ -76,6 +76,10 @@ beforeAll(async () => {
   const body = Buffer.from(JSON.stringify({ [H]: H })).toString("base64");
   file("other.json", JSON.stringify({ ...record, headers: { "X-Odd": "1" }, bodyBase64: body }));
   file("captured.http", `POST /${H} HTTP/1.1\nHost: ${H}\nWebhook-Event-Id: ${H}\n${H}: ${H}\n\n{"${H}":1}`);
+  file(
+    "set-token.txt",
+    `${b64({ alg: H, typ: "secevent+jwt", [H]: H })}.${b64({ iss: H, [H]: H, events: { [H]: { [H]: H } } })}.${b64(H)}`,
+  );
   file("token.txt", `${b64({ alg: H, [H]: H })}.${b64({ [H]: H, exp: H, aud: H })}.${b64(H)}`);
   file("hostile.config.json", JSON.stringify({ [H]: H }));
   file(
@@ -244,8 +248,14 @@ const CASES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   "jwks export": () => [["--out", path(`missing/${H}`)]],
   "jwks check": () => [[`${url}/jwks.json`], [`${url}/jwks/${H}`]],
   "jwks serve": () => [["--port", "0", "--store", path(H)]],
-  "jwt inspect": () => [[path("token.txt")], [`@${path("token.txt")}`], ["-"]],
-  "set inspect": () => [[path("token.txt")], [H], [path("token.txt"), "--issuer", H]],
+  inspect: () => [
+    [path("token.txt")],
+    [`@${path("token.txt")}`],
+    ["-"],
+    [H],
+    [path("set-token.txt")],
+    [path("set-token.txt"), "--issuer", H],
+  ],
   "secret set": () => [
     ["--secret-file", path(H)],
     ["--origin", H, ...signed()],
@@ -412,7 +422,7 @@ describe("what others wrote reaches no terminal raw", () => {
       ["an event's headers and body", () => ["events", "show", EVENT_ID]],
       ["a listener's answer", () => ["send", target(), "--data", "{}", "--retries", "0", "-v", ...signed()]],
       ["a file's name", () => ["verify", path(`${H}-not-there`), ...signed()]],
-      ["a token's claims", () => ["jwt", "inspect", path("token.txt")]],
+      ["a token's claims", () => ["inspect", path("token.txt")]],
     ] as const)("%s", async (_, argv) => {
       const seen = await output([...argv(), "--color"], { isTTY: true, columns, colour: true });
       // biome-ignore lint/suspicious/noControlCharactersInRegex: our own colours, and the bar's way back

@@ -34,7 +34,11 @@ async function answer(input: string | Uint8Array, argv: readonly string[], stdin
         done();
       },
     });
-  const words = argv.map((word) => word.replace("INPUT", file).replace("SECRET", join(folder, "secret")));
+  writeFileSync(join(folder, "token"), "eyJ0eXAiOiJzZWNldmVudCtqd3QifQ.e30.AAAA");
+  const files = { INPUT: file, SECRET: join(folder, "secret"), TOKEN: join(folder, "token") };
+  const words = argv.map((word) =>
+    word.replace(/INPUT|SECRET|TOKEN/, (name) => files[name as keyof typeof files]),
+  );
   const exit = await run([...words, "--json"], {
     stdin: Readable.from([Buffer.from(stdin)]),
     stdout: sink(),
@@ -130,8 +134,8 @@ const DOORS: readonly (readonly [door: string, plain: string, argv: readonly str
     ],
   ],
   ["a configuration", '{"target":":4400"}', ["config", "list", "--config", "INPUT"]],
-  ["a token", "e30.e30.AAAA", ["jwt", "inspect", "INPUT"]],
-  ["a key set", '{"keys":[]}', ["set", "inspect", "e30.e30.AAAA", "--jwks", "INPUT"]],
+  ["a token", "e30.e30.AAAA", ["inspect", "INPUT"]],
+  ["a key set", '{"keys":[]}', ["inspect", "TOKEN", "--jwks", "INPUT"]],
   [
     "a capture",
     "POST /api/v1/webhooks/incoming/x HTTP/1.1\r\nHost: a\r\n\r\n{}",

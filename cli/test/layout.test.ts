@@ -110,10 +110,10 @@ describe("output in a terminal", () => {
   });
 
   it("colours labels, what to run next and JSON, and a pipe none of the JSON", async () => {
-    const lines = (await seen(["jwt", "inspect", join(home, "token")], 80, "--color")).join("\n");
+    const lines = (await seen(["inspect", join(home, "token")], 80, "--color")).join("\n");
     expect(lines).toContain('\u001b[36m"alg"\u001b[39m:\u001b[32m"ES256"\u001b[39m');
     expect(lines).toContain("\u001b[36miss\u001b[39m");
-    expect((await seen(["jwt", "inspect", join(home, "token")])).join("\n")).toContain('{"alg":"ES256"');
+    expect((await seen(["inspect", join(home, "token")])).join("\n")).toContain('{"alg":"ES256"');
     expect((await seen(["events", "list"], 80, "--color")).join("\n")).toContain(
       "\u001b[36mnext:\u001b[39m \u001b[1mhookproof",
     );

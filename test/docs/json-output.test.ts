@@ -44,8 +44,8 @@ hookproof jwks check http://127.0.0.1:4410/.well-known/jwks.json
 hookproof keys generate --kid fresh --store keys
 hookproof jwks publish --store keys --url http://127.0.0.1:4410/.well-known/jwks.json --folder www
 hookproof jwks publish --store keys --release
-echo eyJhbGciOiJFUzI1NiJ9.eyJhIjoxfQ.AAAA | hookproof jwt inspect -
-echo eyJhbGciOiJFUzI1NiJ9.eyJhIjoxfQ.AAAA | hookproof set inspect -
+echo eyJhbGciOiJFUzI1NiJ9.eyJhIjoxfQ.AAAA | hookproof inspect -
+echo eyJ0eXAiOiJzZWNldmVudCtqd3QifQ.eyJhIjoxfQ.AAAA | hookproof inspect -
 hookproof snippet --lang go
 hookproof secret show
 hookproof secret env

@@ -197,7 +197,7 @@ export const DOORS: readonly Door[] = [
     measured: [["test/outbox/sqlite/hostile-file.test.ts", "is refused before anything reads it"]],
   },
   {
-    door: "`hookproof explain`, `jwt inspect`, `set inspect`",
+    door: "`hookproof explain`, `inspect`",
     takes: "a text that somebody has sent",
     bounds: "names are compared by one difference; a token has 8 KiB, a security event token 64 KiB",
     most: "25 ms of a processor for 64 KiB",

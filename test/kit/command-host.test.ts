@@ -47,7 +47,7 @@ it("a stage shows of a command in its host what it shows of its process", { time
     for (const command of [
       "hookproof explain BODY_NOT_JSON",
       "hookproof explain BODY_NOT_JSON | tail -1",
-      "hookproof jwt inspect -",
+      "hookproof inspect -",
       "hookproof send :4400 --data 1 --secret-file missing.txt",
       "hookproof send --no-such-flag | grep nothing",
     ])

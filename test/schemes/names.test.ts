@@ -17,7 +17,8 @@ const SEAMS: Readonly<Record<string, string>> = {
   "src/testing/fake-receiver.ts": "a receiver of the default scheme, for tests",
   "src/doctor/": "the mistakes of all schemes, and probes for them: no file of the library needs them",
   "cli/src/schemes/schemes.ts": "the table of --scheme: data, no branches elsewhere",
-  "cli/src/commands/set-inspect.ts": "a command of one scheme",
+  "cli/src/commands/inspect.ts": "tells the tokens of one scheme from others",
+  "cli/src/explain/security-event-token.ts": "what is wrong with the token of one scheme",
   "cli/src/schemes/chosen-scheme.ts": "the flags and examples of each scheme",
   "service/src/server/send-json.ts": "the local service has its own name in WWW-Authenticate",
 };

@@ -21,6 +21,10 @@ const MEANT: Readonly<Record<string, string>> = {
   start: "listen",
   rotate: "keys rotate",
   login: "secret set",
+  set: "secret set, or hookproof inspect for a security event token",
+  jwt: "inspect",
+  token: "inspect",
+  decode: "inspect",
   ui: "listen --open",
 };
 

@@ -14,8 +14,6 @@ export interface Entry {
 export const GROUPS: Readonly<Record<string, string>> = {
   keys: "make, rotate and export the keys that sign tokens",
   jwks: "host, publish, export and check a key set",
-  jwt: "decode a token",
-  set: "decode a security event token",
   secret: "store and generate signing secrets",
   outbox: "look into an outbox, deliver it, and redrive what failed",
   service: "run the whole Access Governance Service on this machine",
@@ -27,7 +25,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
 /** The overview: commands and groups under their headings. */
 export const SECTIONS: readonly (readonly [heading: string, words: readonly string[]])[] = [
   ["Start here", ["demo", "listen", "send", "replay"]],
-  ["Find a mistake", ["test", "verify", "explain", "doctor", "jwt", "set"]],
+  ["Find a mistake", ["test", "verify", "explain", "inspect", "doctor"]],
   ["Sign", ["sign", "secret", "keys", "jwks", "snippet"]],
   ["Run", ["outbox", "service"]],
   ["Set up", ["init", "profile", "config", "events", "completion", "mcp"]],
@@ -119,13 +117,9 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     summary: "check a key set from outside, rule by rule",
     load: async () => (await import("../commands/jwks.js")).jwksCheck,
   },
-  "jwt inspect": {
-    summary: "decode a token; verifies nothing",
-    load: async () => (await import("../commands/jwt-inspect.js")).jwtInspect,
-  },
-  "set inspect": {
-    summary: "decode a security event token and say what is wrong with it",
-    load: async () => (await import("../commands/set-inspect.js")).setInspect,
+  inspect: {
+    summary: "decode any token, name its kind and say what is wrong with it",
+    load: async () => (await import("../commands/inspect.js")).inspect,
   },
   "secret set": {
     summary: "store the signing secret of a profile",

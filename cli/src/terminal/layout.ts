@@ -21,8 +21,6 @@ const GROUPS: ReadonlySet<string> = new Set([
   "profile",
   "config",
   "secret",
-  "jwt",
-  "set",
 ]);
 const OF_SUBCOMMAND = /^[a-z][a-z-]*\W?$/;
 /** The most words of an argument in quotes. */
