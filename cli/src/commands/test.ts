@@ -20,7 +20,7 @@ import { CONNECTION_FLAGS, REACH_FLAGS, SIGNING_FLAGS, TARGET_POSITIONAL } from 
 import { resolveTarget, type Target } from "../credentials/target.js";
 import { EXIT, usageError } from "../failure.js";
 import { openReport } from "../reporters/open-report.js";
-import { weighed, whyNothing } from "../reporters/proof.js";
+import { weighed, whyIncomplete, whyNothing } from "../reporters/proof.js";
 import { isFailure, type Run, type Summary } from "../reporters/reporter.js";
 import {
   configuredScheme,
@@ -83,7 +83,7 @@ export const test: Command = {
     [6, "no answer"],
     [7, "a probe failed, or an answer differs from --expect"],
     [8, "nothing was proved: no probe passed and none failed"],
-    [130, "interrupted"],
+    [130, "interrupted; the report has what was answered until then"],
   ],
   async run(context) {
     const { args } = context;
@@ -118,10 +118,10 @@ async function sendProbes(context: Context): Promise<number> {
   const report = openReport(context);
   const progress = startProgress(context, run.probes.length);
   const seen: ProbeResult[] = [];
-  let results: readonly ProbeResult[] = [];
   const started = performance.now();
   let failed = false;
   let verdict: ListenerVerdict | undefined;
+  let failure: { readonly error: unknown } | undefined;
   try {
     const options = {
       allowTrigger: args.flag("allow-trigger"),
@@ -138,22 +138,38 @@ async function sendProbes(context: Context): Promise<number> {
       failed ||= isFailure(result, strict);
       if (failed && args.flag("bail")) break;
     }
-    progress.afterwards("looking for the listener's mistake");
-    verdict = await suite.verdictOn(seen, options);
+    let [answered, planned] = [0, 0];
+    verdict = await suite.verdictOn(seen, {
+      ...options,
+      onProgress(now, all) {
+        progress.advance(now - answered);
+        progress.extend(all - planned);
+        [answered, planned] = [now, all];
+      },
+    });
+  } catch (error) {
+    failure = { error };
   } finally {
     progress.finish();
-    // What a pass is worth is known only now.
-    results = weighed(seen, verdict);
-    if (seen.length > 0 || run.probes.length === 0) report.begin(run);
-    for (const result of results) report.result(result);
-    if (seen.length > 0) report.verdict(verdict);
   }
+  const isInterrupted = failure !== undefined && io.stopSignal.aborted;
+  if (failure && !isInterrupted && seen.length === 0) throw failure.error;
+  // What a pass is worth is known only now.
+  const results = weighed(seen, verdict);
+  report.begin(run);
+  for (const result of results) report.result(result);
+  if (seen.length > 0) report.verdict(verdict);
   failed = results.some((result) => isFailure(result, strict));
   const compared = behaviour?.compared(seen);
-  const nothing = failed && compared === undefined ? undefined : whyNothing(results, compared);
+  const incomplete = failure && whyIncomplete(isInterrupted, seen.length, run.probes.length);
+  const isDecided = incomplete !== undefined || (failed && compared === undefined);
+  const nothing = isDecided ? undefined : whyNothing(results, compared);
   const durationMs = Math.round(performance.now() - started);
-  report.end({ ...summaryOf(results, durationMs), nothing, ok: !failed && nothing === undefined });
+  const ok = !failed && nothing === undefined && incomplete === undefined;
+  report.end({ ...summaryOf(results, durationMs), nothing, incomplete, ok });
   if (report.file !== undefined) out.note(`The report is in ${report.file}.`);
+  if (isInterrupted) return EXIT.interrupted;
+  if (failure) throw failure.error;
   const drift = await behaviour?.finish(seen);
   if (nothing !== undefined) return EXIT.notProved;
   return drift ?? (failed ? EXIT.checkFailed : EXIT.ok);
@@ -163,7 +179,10 @@ async function sendProbes(context: Context): Promise<number> {
 interface Suite {
   select(selection: ProbeFilter): Promise<readonly unknown[]>;
   send(options: RunProbesOptions): AsyncIterable<ProbeResult>;
-  verdictOn(seen: readonly ProbeResult[], options: RunProbesOptions): Promise<ListenerVerdict | undefined>;
+  verdictOn(
+    seen: readonly ProbeResult[],
+    options: Parameters<typeof findListenerMistake>[2],
+  ): Promise<ListenerVerdict | undefined>;
 }
 
 async function suiteFor({ url, auth, method, scheme, config }: Target): Promise<Suite> {

@@ -59,9 +59,10 @@ export const pretty: CreateReporter = (paint, verbose, isTerminal) => {
       return lines.map((one) => `${inertLine(one)}\n`).join("");
     },
     end(summary) {
-      const { pass, fail, skip, unclear, wouldTrigger, nothing, ok } = summary;
+      const { pass, fail, skip, unclear, wouldTrigger, nothing, incomplete, ok } = summary;
       const lines = [`${pass} pass, ${fail} fail, ${unclear} unclear, ${skip} skipped`];
       if (nothing !== undefined) lines.unshift(nothing);
+      if (incomplete !== undefined) lines.push(incomplete);
       if (wouldTrigger > 0)
         lines.push(
           `${wouldTrigger} of the skipped would run the automation: --allow-trigger sends them too.`,
@@ -86,7 +87,8 @@ export const jsonl: CreateReporter = () => ({
   begin: ({ url, method, probes }) => line({ type: "run", url, method, probes: probes.length }),
   result: ({ answer: _ofProfiles, ...result }) => line({ type: "probe", ...result }),
   verdict: (verdict) => (verdict ? line({ type: "verdict", ...verdict }) : ""),
-  end: ({ ok, nothing, ...counts }) => line({ type: "summary", ok, ...counts, ...(nothing && { nothing }) }),
+  end: ({ ok, nothing, incomplete, ...counts }) =>
+    line({ type: "summary", ok, ...counts, ...(nothing && { nothing }), ...(incomplete && { incomplete }) }),
 });
 
 function line(document: Record<string, unknown>): string {
@@ -124,7 +126,8 @@ export const tap: CreateReporter = () => {
       verdict ? `# verdict: ${tapText(verdict.sentence)}\n# fix: ${tapText(verdict.fix)}\n` : "",
     end(summary) {
       const missing = (run?.probes.length ?? 0) - number;
-      const bail = summary.nothing ?? (missing > 0 ? "The run ended early." : undefined);
+      const bail =
+        summary.nothing ?? summary.incomplete ?? (missing > 0 ? "The run ended early." : undefined);
       const counts = `${summary.pass} pass, ${summary.fail} fail, ${summary.unclear} unclear, ${summary.skip} skipped`;
       return `${bail === undefined ? "" : `Bail out! ${tapText(bail)}\n`}# ${counts}\n`;
     },
@@ -159,11 +162,13 @@ export const junit: CreateReporter = () => {
       results.push(result);
       return "";
     },
-    end({ durationMs, nothing }) {
+    end({ durationMs, nothing, incomplete }) {
       const strict = run?.strict === true;
       const failures = results.filter((one) => isFailure(one, strict)).length;
       const skipped = results.filter((one) => one.outcome !== "pass" && !isFailure(one, strict)).length;
-      const errors = nothing === undefined ? [] : [nothing];
+      const errors: (readonly [name: string, message: string])[] = [];
+      if (nothing !== undefined) errors.push(["something was proved", nothing]);
+      if (incomplete !== undefined) errors.push(["the run is complete", incomplete]);
       const counts = `tests="${results.length + errors.length}" failures="${failures}" errors="${errors.length}" skipped="${skipped}" time="${seconds(durationMs)}"`;
       const name = attribute("name", `hookproof test ${run?.url ?? ""}`);
       return [
@@ -172,8 +177,8 @@ export const junit: CreateReporter = () => {
         `  <testsuite ${name} ${counts}>`,
         ...properties,
         ...errors.map(
-          (message) =>
-            `    <testcase classname="hookproof.probes" name="proof: something was proved" time="0.000">\n      <error ${attribute("message", message)}/>\n    </testcase>`,
+          ([proof, message]) =>
+            `    <testcase classname="hookproof.probes" name="proof: ${proof}" time="0.000">\n      <error ${attribute("message", message)}/>\n    </testcase>`,
         ),
         ...results.map((one) => testcase(one, strict)),
         "  </testsuite>",

@@ -37,3 +37,13 @@ export function whyNothing(results: readonly ProbeResult[], compared?: number): 
     ? `Nothing was proved: of ${countOf(sent.length, "answer")} none is clear.`
     : `Nothing was proved: ${limited} of ${countOf(sent.length, "answer")} were 429. Something limits the rate: take the limit away for this test, or send fewer probes with --only.`;
 }
+
+/** Why a run that was interrupted, or that an error ended, is no whole one. */
+export function whyIncomplete(isInterrupted: boolean, answered: number, probes: number): string {
+  const begins = isInterrupted ? "Interrupted" : "Ended by an error";
+  const at =
+    answered < probes
+      ? `after ${answered} of ${countOf(probes, "probe")}`
+      : "while looking for the listener's mistake";
+  return `${begins} ${at}: the verdict is not complete.`;
+}

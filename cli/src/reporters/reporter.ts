@@ -23,6 +23,8 @@ export interface Summary {
   readonly durationMs: number;
   /** Why nothing was proved; absent if something was. */
   readonly nothing?: string | undefined;
+  /** Why not all was sent that the verdict needs; absent if it was. */
+  readonly incomplete?: string | undefined;
   readonly ok: boolean;
 }
 

@@ -8,8 +8,8 @@ const REDRAWN_EVERY_MS = 100;
 export interface Progress {
   /** One part, or as many as are given, is done. */
   advance(count?: number): void;
-  /** What goes on when all parts are done, and is not counted. */
-  afterwards(what: string): void;
+  /** There are so many parts more than was known. */
+  extend(count: number): void;
   finish(): void;
 }
 
@@ -23,26 +23,24 @@ export function startProgress(
   what = "sent",
 ): Progress {
   const { stderr } = io;
-  if (stderr.isTTY !== true || global.quiet || global.json)
-    return { advance() {}, afterwards() {}, finish() {} };
+  if (stderr.isTTY !== true || global.quiet || global.json) return { advance() {}, extend() {}, finish() {} };
   const started = Date.now();
-  let [done, drawn, after] = [0, false, ""];
+  let [done, drawn, parts] = [0, false, total];
 
   function draw(): void {
     drawn = true;
     const seconds = Math.max(0.001, (Date.now() - started) / 1000);
     const perSecond = done / seconds;
     const rate = perSecond >= 1 || done === 0 ? `${Math.round(perSecond)}/s` : `${perSecond.toFixed(1)}/s`;
-    if (total === undefined || after !== "") {
-      const known =
-        after === "" && done > 0 ? `${done} ${what}  ${rate}` : `${after} ${Math.floor(seconds)} s`;
-      stderr.write(`\r\x1b[K${known.trimStart()}`);
+    if (parts === undefined) {
+      const known = done > 0 ? `${done} ${what}  ${rate}` : `${Math.floor(seconds)} s`;
+      stderr.write(`\r\x1b[K${known}`);
       return;
     }
-    const filled = Math.round((done / Math.max(total, 1)) * 24);
-    const left = done === 0 ? "" : `  ${Math.ceil((total - done) / perSecond)} s left`;
+    const filled = Math.round((done / Math.max(parts, 1)) * 24);
+    const left = done === 0 ? "" : `  ${Math.ceil((parts - done) / perSecond)} s left`;
     stderr.write(
-      `\r\x1b[K[${"#".repeat(filled)}${"-".repeat(Math.max(0, 24 - filled))}] ${done}/${total}  ${rate}${left}`,
+      `\r\x1b[K[${"#".repeat(filled)}${"-".repeat(Math.max(0, 24 - filled))}] ${done}/${parts}  ${rate}${left}`,
     );
   }
 
@@ -59,8 +57,8 @@ export function startProgress(
     advance(count = 1) {
       done += count;
     },
-    afterwards(words) {
-      after = `${words},`;
+    extend(count) {
+      if (parts !== undefined) parts += count;
     },
     finish() {
       clearInterval(timer);

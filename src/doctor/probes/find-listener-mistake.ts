@@ -3,6 +3,7 @@ import { utf8 } from "../../core/bytes.js";
 import { unixSeconds } from "../../core/clock.js";
 import { newEventId } from "../../core/event.js";
 import { type HeaderPair, onlyValue } from "../../core/headers.js";
+import { harmless } from "../../core/options.js";
 import { inOrder } from "../../sender/send-many.js";
 import { commonStatus, frontVerdict } from "./in-front.js";
 import {
@@ -17,7 +18,7 @@ import {
   WRONG_PROOF,
 } from "./listener-verdict.js";
 import { hmacKits, type RequestFacts, type RequestKit, tokenKits } from "./requests.js";
-import { checkRun, type ProbeTarget, probeRun, type RunProbesOptions } from "./run-probes.js";
+import { checkRun, type ProbeTarget, probeRun, type RunProbesOptions, throwIfAborted } from "./run-probes.js";
 import { MAX_REFUSALS, type ProbeResult, type ProbeRun, sendBuilt } from "./send-probe.js";
 import {
   type WrongRequest,
@@ -37,7 +38,8 @@ const BODY_PROBES = ["body-reserialised", "body-newline-added", "body-exact-byte
  * such mistake, and at most about 250 requests, each with an event id of its own.
  *
  * @param results all results of a run; of a run with `only` they may not be enough for a verdict
- * @param options the options of the run; `only`, `skip` and `bail` are of no account
+ * @param options the options of the run; `only`, `skip` and `bail` are of no account. `onProgress` is told before the
+ * first request and after each how many of how many are answered; the search ends with the first that is accepted
  * @returns `undefined` if nothing is wrong with the listener, or nothing that has one cause
  *
  * @throws {HookproofError} as `runProbes` does
@@ -59,18 +61,23 @@ const BODY_PROBES = ["body-reserialised", "body-newline-added", "body-exact-byte
 export async function findListenerMistake(
   target: ProbeTarget,
   results: readonly ProbeResult[],
-  options: RunProbesOptions = {},
+  options: RunProbesOptions & {
+    readonly onProgress?: ((answered: number, requests: number) => void) | undefined;
+  } = {},
 ): Promise<ListenerVerdict | undefined> {
-  checkRun("findListenerMistake", options);
+  checkRun("findListenerMistake", options, { onProgress: "function" });
   const proof = proofIn(results, target.auth.method);
   if (proof.wrong === undefined) return undefined;
   if (isAccepted(proof.wrong)) return verdictOfProbe(results, WRONG_PROOF[target.auth.method]);
   const { auth } = target;
   const alike = commonStatus(results);
+  const onProgress = harmless(options.onProgress);
+  const asked = alike === undefined ? 0 : 1;
+  if (asked > 0) onProgress?.(0, asked);
   const front = alike === undefined ? undefined : await whoAnswers(target, alike, { results, options });
   if (front) return front;
   const scope = scopeOf(results, proof);
-  const search = { target, results, proof, options };
+  const search = { target, results, proof, options, asked, onProgress };
   if (scope === undefined) return verdictOfProbe(results);
   if (auth.method === "hmac") {
     const requests =
@@ -117,26 +124,34 @@ interface Search {
   readonly results: readonly ProbeResult[];
   readonly proof: Proof;
   readonly options: RunProbesOptions;
+  /** How many requests were sent before. */
+  readonly asked: number;
+  readonly onProgress: ((answered: number, requests: number) => void) | undefined;
 }
 
 /** Sends the requests in their order until the listener accepts one. */
 async function searched<Kit extends RequestKit>(
-  { target, results, proof, options }: Search,
+  { target, results, proof, options, asked, onProgress }: Search,
   requests: readonly WrongRequest<Kit>[],
   kitFor: (facts: RequestFacts) => Kit,
 ): Promise<ListenerVerdict | undefined> {
   const run = { ...probeRun(target, options), progress: { answered: true } };
   const sent = { count: 0, software: "" };
+  let [answered, planned] = [asked, asked];
   const firstAccepted = async <Request extends WrongRequest<Kit>>(all: readonly Request[]) => {
     const { concurrency = 4, signal } = options;
+    planned = answered + all.length;
+    onProgress?.(answered, planned);
     const answers = inOrder(all, { concurrency, signal }, async (request) => ({
       request,
       status: await statusOf(request, kitFor, run, sent),
     }));
     for await (const { request, status } of answers) {
+      onProgress?.(++answered, planned);
       if (isAccepted(status)) return request;
       if (status === 429) return undefined;
     }
+    throwIfAborted(options);
     return undefined;
   };
   const found = await firstAccepted(requests);

@@ -177,8 +177,12 @@ export interface RunProbesOptions extends ProbeFilter {
 }
 
 /** Refuses options that no run of probes has. */
-export function checkRun(what: string, options: RunProbesOptions): void {
-  checkOptions(what, options, {
+export function checkRun(
+  what: string,
+  options: RunProbesOptions,
+  more: Readonly<Record<string, "function">> = {},
+): void {
+  const known = {
     ...FILTER,
     allowTrigger: "boolean",
     concurrency: "number",
@@ -189,7 +193,8 @@ export function checkRun(what: string, options: RunProbesOptions): void {
     wait: "function",
     clock: ".now",
     signal: ".addEventListener",
-  } satisfies OptionNames<RunProbesOptions>);
+  } satisfies OptionNames<RunProbesOptions>;
+  checkOptions(what, options, { ...known, ...more });
 }
 
 /**
@@ -243,7 +248,12 @@ export async function* runSuite<Kit extends RequestKit>(
     yield result;
     if (bail && result.outcome === "fail") return;
   }
-  if (options.signal?.aborted) throw new HookproofError("ABORTED", "Interrupted: the probes were stopped.");
+  throwIfAborted(options);
+}
+
+/** Ends what was interrupted: what came until then is no result of the whole. */
+export function throwIfAborted({ signal }: Pick<RunProbesOptions, "signal">): void {
+  if (signal?.aborted) throw new HookproofError("ABORTED", "Interrupted: the probes were stopped.");
 }
 
 /** What all requests of one run share, from the options. */

@@ -321,6 +321,34 @@ describe("the verdict on a listener for tokens", () => {
   });
 });
 
+describe("the search for a mistake", () => {
+  it("tells how far it is, from before its first request to after its last", async () => {
+    const target = await answering((_, response) => response.writeHead(401).end());
+    const results = await resultsOf(target, { allowTrigger: true });
+    const told: [number, number][] = [];
+    const onProgress = (...how: [number, number]) => told.push(how);
+    const verdict = await findListenerMistake(target, results, { onProgress });
+    const [all] = told.at(-1) ?? [];
+    expect(told.at(-1)).toEqual([all, all]);
+    // What this runtime cannot send is counted as well, and the first asks who answers.
+    expect(all).toBeGreaterThan(verdict?.requests ?? Number.POSITIVE_INFINITY);
+    expect(told.slice(0, -1).filter(([answered, requests]) => answered >= requests)).toEqual([]);
+    await expect(findListenerMistake(target, results, { onProgress: 1 as never })).rejects.toThrow(TypeError);
+  });
+
+  it("ends with ABORTED and no verdict where it was stopped", async () => {
+    const target = await answering((_, response) => response.writeHead(401).end());
+    const results = await resultsOf(target, { allowTrigger: true });
+    const stop = new AbortController();
+    // A transport that knows nothing of signals: what is on its way is answered.
+    const transport: Transport = async ({ signal: _, ...request }) => createTransport()(request);
+    const onProgress = (answered: number) => void (answered > 20 && stop.abort());
+    await expect(
+      findListenerMistake(target, results, { transport, onProgress, signal: stop.signal }),
+    ).rejects.toMatchObject({ code: "ABORTED" });
+  });
+});
+
 async function answering(handle: RequestListener): Promise<ProbeTarget> {
   const server = createServer((request, response) => {
     request.resume().on("end", () => handle(request, response));
