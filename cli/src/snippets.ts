@@ -3,17 +3,19 @@ import { readFileSync } from "node:fs";
 
 /** What a program proves a webhook with, and what it does. */
 export type SnippetMethod = "hmac" | "jwt";
-export type SnippetAction = "sign" | "verify";
+export type SnippetAction = "sign" | "verify" | "send";
+/** What there is a program for: a token is signed, and sent in a header as any other. */
+type SnippetPart = `${SnippetMethod}-sign` | `${SnippetMethod}-verify` | "hmac-send";
 
 /** The programs of one language. */
 interface SnippetLanguage {
   /** How it is called in text. */
   readonly title: string;
-  readonly files: Readonly<Record<`${SnippetMethod}-${SnippetAction}`, string>>;
+  readonly files: Readonly<Record<SnippetPart, string>>;
   /** The library for tokens that people of this language take, where the program does not use it itself. */
   readonly library: string;
   /** The programs that no test of this project has run, for want of a compiler or a library. */
-  readonly notRun: readonly `${SnippetMethod}-${SnippetAction}`[];
+  readonly notRun: readonly SnippetPart[];
 }
 
 /** Programs by language; each is a file of `snippets/`, and those that sign by HMAC are those of `examples/signature`. */
@@ -27,6 +29,7 @@ export const SNIPPETS: Readonly<Record<string, SnippetLanguage>> = {
     files: {
       "hmac-sign": "Sign.java",
       "hmac-verify": "HmacVerify.java",
+      "hmac-send": "HmacSend.java",
       "jwt-sign": "JwtSign.java",
       "jwt-verify": "JwtVerify.java",
     },
@@ -38,6 +41,7 @@ export const SNIPPETS: Readonly<Record<string, SnippetLanguage>> = {
     files: {
       "hmac-sign": "HmacSign.cs",
       "hmac-verify": "HmacVerify.cs",
+      "hmac-send": "HmacSend.cs",
       "jwt-sign": "JwtSign.cs",
       "jwt-verify": "JwtVerify.cs",
     },
@@ -47,7 +51,7 @@ export const SNIPPETS: Readonly<Record<string, SnippetLanguage>> = {
   rust: {
     title: "Rust",
     library: "the crate jsonwebtoken",
-    notRun: ["hmac-sign", "hmac-verify", "jwt-sign", "jwt-verify"],
+    notRun: ["hmac-sign", "hmac-verify", "hmac-send", "jwt-sign", "jwt-verify"],
     files: named("rs"),
   },
   shell: { title: "Shell", library: "none; openssl and jq", notRun: [], files: named("sh") },
@@ -57,6 +61,7 @@ function named(extension: string): SnippetLanguage["files"] {
   return {
     "hmac-sign": `hmac-sign.${extension}`,
     "hmac-verify": `hmac-verify.${extension}`,
+    "hmac-send": `hmac-send.${extension}`,
     "jwt-sign": `jwt-sign.${extension}`,
     "jwt-verify": `jwt-verify.${extension}`,
   };
@@ -71,15 +76,15 @@ export interface Snippet {
   readonly tested: boolean;
 }
 
-/** The program of a language; `undefined` for another language. */
+/** The program of a language; `undefined` for another language, and for one that sends tokens. */
 export function snippetOf(
   language: string,
   method: SnippetMethod,
   action: SnippetAction,
 ): Snippet | undefined {
   const found = Object.hasOwn(SNIPPETS, language) ? SNIPPETS[language] : undefined;
-  if (!found) return undefined;
   const part = `${method}-${action}` as const;
+  if (!found || part === "jwt-send") return undefined;
   const file = found.files[part];
   const code = readFileSync(new URL(`../snippets/${file}`, import.meta.url), "utf8");
   return { file, code, library: found.library, tested: !found.notRun.includes(part) };

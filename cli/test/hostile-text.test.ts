@@ -240,7 +240,10 @@ const CASES: Readonly<Record<string, () => readonly (readonly string[])[]>> = {
   "keys rotate": () => [["--alg", H]],
   "keys retire": () => [[H, "--yes"]],
   "keys remove": () => [[H, "--yes"]],
-  snippet: () => [["--lang", H]],
+  snippet: () => [
+    ["--lang", H],
+    ["--lang", "go", "--do", H],
+  ],
   "jwks publish": () => [
     ["--url", `${url}/jwks/${H}`, "--folder", path("www"), "--settle", "0ms"],
     ["--url", `${url}/jwks.json`, "--command", path(H)],

@@ -1,13 +1,18 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHash, createHmac, createPublicKey, createSign, type JsonWebKey } from "node:crypto";
+import { once } from "node:events";
 import { existsSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { newEventId } from "hookproof";
 import { compactVerify, decodeJwt, importJWK } from "jose";
-import { describe, expect } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { itWith } from "../../test/kit/needs.js";
 import { hasTool } from "../../test/kit/outside-tool.js";
 import { temporaryFolder } from "../../test/kit/temporary-folder.js";
+import { requireBuild } from "../../test/kit/transcript.js";
 import { bytesOf, readVectors } from "../../test/vectors/vector-file.js";
 import { SNIPPETS, snippetOf } from "../src/snippets.js";
 
@@ -85,6 +90,54 @@ const RUNS: Readonly<Record<string, { tool: string; has: boolean; prepare: Prepa
 };
 
 const seconds = (count: number) => ({ timeout: count * 1000 });
+const BIN = join(import.meta.dirname, "../bin/hookproof.cjs");
+const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
+
+/** `hookproof listen` in a process of its own; gives the listener's URL. */
+async function listening(): Promise<string> {
+  const home = temporaryFolder("snippet-listener");
+  const file = join(home, "secret");
+  writeFileSync(file, SECRET, { mode: 0o600 });
+  const words = ["listen", "--port", "0", "--no-ui", "--secret-file", file, "--json"];
+  const child = spawn(process.execPath, [BIN, ...words], {
+    env: { ...process.env, HOME: home, HOOKPROOF_HOME: home },
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  onTestFinished(async () => {
+    const gone = once(child, "exit");
+    child.kill();
+    await gone;
+  });
+  const [line] = await once(child.stdout, "data");
+  return JSON.parse(String(line).split("\n")[0] ?? "").url;
+}
+
+/** A server that sends everything elsewhere, and counts what arrives there. */
+async function redirecting(): Promise<{ url: string; followed: () => number }> {
+  let followed = 0;
+  const server = createServer((request, response) => {
+    if (request.url !== "/first") followed++;
+    request.resume().on("end", () => response.writeHead(302, { Location: "/second" }).end());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/first`,
+    followed: () => followed,
+  };
+}
+
+beforeAll(requireBuild);
+
+it("each program that sends goes to what listen runs, unless it is told where to", () => {
+  for (const name of Object.keys(SNIPPETS))
+    expect(snippetOf(name, "hmac", "send")?.code, name).toContain(
+      "http://127.0.0.1:4400/api/v1/webhooks/incoming/lst_local",
+    );
+});
 
 describe.each(Object.keys(SNIPPETS).filter((name) => name in RUNS))("in %s", (name) => {
   const { tool, has, prepare } = RUNS[name] as (typeof RUNS)[string];
@@ -130,6 +183,40 @@ describe.each(Object.keys(SNIPPETS).filter((name) => name in RUNS))("in %s", (na
         printed: "refused",
         code: 1,
       });
+  });
+
+  itWith(tool, has)("sends to hookproof listen, and says what it answers", seconds(300), async () => {
+    const [program, ...first] = prepare(
+      snippetOf(name, "hmac", "send")?.file ?? "",
+      temporaryFolder("snippet"),
+    );
+    const send = async (args: readonly string[], secret = SECRET) => {
+      const child = spawn(program, [...first, ...args], {
+        env: { ...process.env, HOOKPROOF_SECRET: secret },
+      });
+      child.stdin.end('{"name": "Jos\u00e9 \u2013 \\"x\\"" }\r\n');
+      const [printed, said, [code]] = await Promise.all([
+        text(child.stdout),
+        text(child.stderr),
+        once(child, "close"),
+      ]);
+      return { printed, said, code };
+    };
+    const [url, id] = [await listening(), newEventId()];
+    expect(await send([url])).toMatchObject({ printed: expect.stringMatching(/^200 /), code: 0 });
+    expect(await send([url, id])).toMatchObject({ printed: expect.stringMatching(/^200 /), code: 0 });
+    expect(await send([url, id])).toMatchObject({ printed: expect.stringMatching(/^409 /), code: 0 });
+    expect(await send([url], `${SECRET}x`)).toMatchObject({
+      printed: expect.stringMatching(/^401 .*SIGNATURE_MISMATCH/s),
+      code: 1,
+    });
+    const elsewhere = await redirecting();
+    expect(await send([elsewhere.url])).toMatchObject({ printed: expect.stringMatching(/^302 /), code: 1 });
+    expect(elsewhere.followed()).toBe(0);
+    const nobody = await send(["http://127.0.0.1:9/api/v1/webhooks/incoming/lst_1"]);
+    expect(nobody.printed).toBe("");
+    expect(nobody.said).not.toMatch(/Traceback|\bat \w+\.|Fatal error/);
+    expect(nobody.code).not.toBe(0);
   });
 
   itWith(tool, has)("takes by HMAC no id and no time but in the library's form", seconds(300), () => {

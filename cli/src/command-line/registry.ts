@@ -62,7 +62,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import("../commands/sign.js")).sign,
   },
   snippet: {
-    summary: "print a program that signs or verifies, in another language",
+    summary: "print a program that signs, sends or verifies, in another language",
     load: async () => (await import("../commands/snippet.js")).snippet,
   },
   verify: {

@@ -14,10 +14,16 @@ export const snippet: Command = {
       describe: "the language",
     },
     method: { type: "string", choices: ["hmac", "jwt"], default: "hmac", describe: "signature or token" },
-    do: { type: "string", choices: ["sign", "verify"], default: "sign", describe: "send or receive" },
+    do: {
+      type: "string",
+      choices: ["sign", "verify", "send"],
+      default: "sign",
+      describe: "what the program does; send is with --method hmac",
+    },
   },
   examples: [
     ["hookproof snippet --lang go", "sign in Go"],
+    ["hookproof snippet --lang ruby --do send > send.rb", "sign and send in Ruby, to hookproof listen"],
     ["hookproof snippet --lang python --method jwt --do verify > verify.py", "check tokens in Python"],
   ],
   exits: [],
@@ -26,11 +32,20 @@ export const snippet: Command = {
     if (lang === undefined)
       throw usageError("--lang is missing.", `One of ${Object.keys(SNIPPETS).join(", ")}.`);
     const [method, action] = [args.text("method") as SnippetMethod, args.text("do") as SnippetAction];
+    if (method === "jwt" && action === "send")
+      throw usageError(
+        "--do send is for --method hmac.",
+        "Take --do sign for a token, and send it in the header Authorization: Bearer <token>.",
+      );
     const found = snippetOf(lang, method, action);
     if (!found) throw usageError("--lang is no language with a snippet.");
     out.document({ type: "snippet", ok: true, lang, method, do: action, ...found });
     if (!out.json) out.write(found.code);
     if (method === "jwt") out.note(`The usual library for tokens: ${found.library}.`);
+    if (action === "send")
+      out.note(
+        "It sends a body on its standard input, by default to what hookproof listen runs on port 4400. Give it the listener's secret in HOOKPROOF_SECRET.",
+      );
     if (!found.tested)
       out.note("No test of this project has run it, as the compiler or a library is missing there.");
     return EXIT.ok;

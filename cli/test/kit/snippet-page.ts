@@ -1,21 +1,23 @@
 import { SNIPPETS, snippetOf } from "../../src/snippets.js";
 
 const FENCES: Readonly<Record<string, string>> = { csharp: "csharp", shell: "bash" };
-const TITLES = {
-  "hmac-sign": "Sign by HMAC",
-  "hmac-verify": "Verify an HMAC signature",
-  "jwt-sign": "Sign a token",
-  "jwt-verify": "Verify a token",
-} as const;
+
+const PARTS = [
+  ["hmac", "sign", "sign by hmac"],
+  ["hmac", "send", "sign by hmac and send"],
+  ["hmac", "verify", "verify an hmac signature"],
+  ["jwt", "sign", "sign a token"],
+  ["jwt", "verify", "verify a token"],
+] as const;
 
 /** The page docs/snippets.md: every program that `hookproof snippet` prints. */
 export function snippetPage(): string {
   return [
-    "# Signing and verifying in any language",
+    "# Signing, sending and verifying in any language",
     "",
-    "What `hookproof snippet --lang <language> --method hmac|jwt --do sign|verify` prints, made from the same files by `npm run generate`. Each is a whole program; take the function out of it. Signatures and tokens are as the [specification](specification.md) says; a receiver also has to remember event ids, which needs a database ([receiving](guides/receiving.md)).",
+    "What `hookproof snippet --lang <language> --method hmac|jwt --do sign|send|verify` prints, made from the same files by `npm run generate`. Each is a whole program; take the function out of it. Signatures and tokens are as the [specification](specification.md) says; a receiver also has to remember event ids, which needs a database ([receiving](guides/receiving.md)).",
     "",
-    "The tests run a program over the [vectors](../vectors/README.md), unless it says otherwise. Tokens are RS256 here, as every language signs that alone; for ES256 and EdDSA take the library that is named.",
+    "Those that send go to `hookproof listen` unless they are given another URL; they print the answer and follow no redirect. An attempt that is made again has the same event id, which is their second argument. The tests run a program over the [vectors](../vectors/README.md), unless it says otherwise. Tokens are RS256 here, as every language signs that alone; for ES256 and EdDSA take the library that is named.",
     "",
     ...Object.entries(SNIPPETS).map(([, { title }]) => `- [${title}](#${anchorOf(title)})`),
     "",
@@ -24,20 +26,18 @@ export function snippetPage(): string {
       "",
       `The usual library for tokens: ${library}.`,
       "",
-      ...(["hmac", "jwt"] as const).flatMap((method) =>
-        (["sign", "verify"] as const).flatMap((action) => {
-          const snippet = snippetOf(name, method, action);
-          return [
-            `### ${title}: ${TITLES[`${method}-${action}`].toLowerCase()}`,
-            "",
-            ...(snippet?.tested ? [] : ["No test of this project has run this one.", ""]),
-            `\`\`\`${FENCES[name] ?? name}`,
-            snippet?.code.trimEnd() ?? "",
-            "```",
-            "",
-          ];
-        }),
-      ),
+      ...PARTS.flatMap(([method, action, does]) => {
+        const snippet = snippetOf(name, method, action);
+        return [
+          `### ${title}: ${does}`,
+          "",
+          ...(snippet?.tested ? [] : ["No test of this project has run this one.", ""]),
+          `\`\`\`${FENCES[name] ?? name}`,
+          snippet?.code.trimEnd() ?? "",
+          "```",
+          "",
+        ];
+      }),
     ]),
   ].join("\n");
 }
