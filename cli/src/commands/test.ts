@@ -159,6 +159,8 @@ async function sendProbes(context: Context): Promise<number> {
   report.begin(run);
   for (const result of results) report.result(result);
   if (seen.length > 0) report.verdict(verdict);
+  // Where nobody answers, the error says all.
+  if (failure && !isInterrupted && seen.every(({ outcome }) => outcome === "skip")) throw failure.error;
   failed = results.some((result) => isFailure(result, strict));
   const compared = behaviour?.compared(seen);
   const incomplete = failure && whyIncomplete(isInterrupted, seen.length, run.probes.length);
