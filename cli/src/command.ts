@@ -94,7 +94,7 @@ export const GLOBAL_FLAGS = {
   verbose: {
     type: "boolean",
     alias: "v",
-    describe: "more detail on stderr, where a command has it; twice: still more",
+    describe: "more detail on stderr; -vv for all of it",
   },
   color: { type: "boolean", describe: "colour on, or off with --no-color" },
   input: { type: "boolean", negated: true, describe: "never ask, even in a terminal" },

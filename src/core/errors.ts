@@ -95,7 +95,7 @@ export const CODES = {
   TIMED_OUT: [0, "There was no answer in time."],
   ABORTED: [0, "Interrupted."],
 
-  REQUEST_REFUSED: [0, "The receiver refused the request for good."],
+  REQUEST_REFUSED: [0, "The receiver refused the request permanently."],
   AUTHENTICATION_REFUSED: [0, "The receiver refused the signature or token."],
   SOURCE_REFUSED: [0, "The receiver refused the source address."],
   LISTENER_NOT_FOUND: [0, "The receiver knows no such listener, or its trigger is inactive."],

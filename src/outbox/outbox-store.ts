@@ -132,7 +132,7 @@ export interface OutboxStore<Tx = unknown> {
     listener: string,
     ids: readonly string[],
   ): Promise<readonly Pick<ClaimedEvent, "lease" | "attempt">[]>;
-  /** Removes dead letters for good, which unblocks their ordering keys; resolves to how many it removed or would. */
+  /** Removes dead letters permanently, which unblocks their ordering keys; resolves to how many it removed or would. */
   drop(filter: DeadLetterFilter, options?: DropOptions): Promise<number>;
   /** Dead letters, the oldest first. */
   deadLetters(filter?: DeadLetterFilter, options?: { readonly limit?: number }): AsyncIterable<DeadLetter>;

@@ -142,7 +142,7 @@ export interface Outbox<Events extends object = UntypedEvents, Tx = unknown, Nam
   /** Makes dead letters pending again; those past their window only with `newIds`. */
   redrive(filter?: DeadLetterFilter, options?: RedriveOptions): Promise<RedriveResult>;
   /**
-   * Removes dead letters for good; resolves to how many. If a dead letter blocks its ordering key, dropping it lets
+   * Removes dead letters permanently; resolves to how many. If a dead letter blocks its ordering key, dropping it lets
    * the next event go: `outbox.drop({ ids: [eventId] })`.
    */
   drop(filter: DeadLetterFilter, options?: DropOptions): Promise<number>;

@@ -59,7 +59,7 @@ export interface Delivery {
 /** Why an event is a dead letter. */
 export interface DeliveryFailure {
   /**
-   * `refused`: the receiver refused it for good; `attempts`: the retry policy allows no more attempts; `window`: its
+   * `refused`: the receiver refused it permanently; `attempts`: the retry policy allows no more attempts; `window`: its
    * window has closed; `unsendable`: its stored body cannot be read.
    */
   readonly reason: "refused" | "attempts" | "window" | "unsendable";

@@ -49,7 +49,7 @@ export type Activity =
       readonly attempt: number;
       /** Milliseconds that the attempt took. */
       readonly durationMs: number;
-      /** What the answer means: `retry` a transient failure, `setup` a wrong setting, `final` a refusal for good. */
+      /** What the answer means: `retry` a transient failure, `setup` a wrong setting, `final` a permanent refusal. */
       readonly outcome: "accepted" | "duplicate" | "retry" | "setup" | "final";
       /** The answer's HTTP status, if there was one. */
       readonly status?: number;

@@ -20,7 +20,7 @@ const OF_ONE_CAPTURE = [
   "diagnose",
 ];
 
-/** `verify --sent --received`: prints what the way did to a request, and gives the exit code. */
+/** `verify --sent --received`: prints what was changed on a request's way, and gives the exit code. */
 export async function compareCaptures({ args, io, out }: Context): Promise<number> {
   const [sent, received] = await captures(args, io, out);
   const found = await compare({ sent, received });

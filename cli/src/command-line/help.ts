@@ -71,7 +71,7 @@ export function commandHelp(command: Command, look: Look): string {
       positionals.map((one) => [placeholder(one), describeArgument(one)]),
     ),
     section(look, "Flags", shownFlags(flags)),
-    section(look, "Flags of every command", shownFlags(GLOBAL_FLAGS)),
+    wrapped("hookproof --help lists the flags of every command, such as --json and --profile.", 0, look),
     [heading(look, "Examples"), ...examples.flatMap(([line, does]) => example(line, does, look))],
     section(look, "Exit codes", exits),
   ]);

@@ -119,7 +119,11 @@ function withPositionals(
   const given = values._.map(String);
   const help = `hookproof ${command} --help`;
   const missing = positionals.find(({ required }, index) => required && given[index] === undefined);
-  if (missing) throw usageError(`<${missing.name}> is missing: ${missing.describe}.`, help);
+  if (missing)
+    throw usageError(
+      `<${missing.name}> is missing: ${missing.choices?.join(", ") ?? missing.describe}.`,
+      help,
+    );
   if (given.length > positionals.length)
     throw usageError(`${JSON.stringify(given[positionals.length])} is one argument too many.`, help);
   const named: Record<string, unknown> = { ...values };

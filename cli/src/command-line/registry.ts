@@ -182,7 +182,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import("../commands/outbox-dead.js")).outboxRedrive,
   },
   "outbox drop": {
-    summary: "remove dead letters for good",
+    summary: "remove dead letters permanently",
     load: async () => (await import("../commands/outbox-drop.js")).outboxDrop,
   },
   "outbox attempts": {

@@ -19,7 +19,7 @@ const SCHEMA = "./node_modules/hookproof-cli/hookproof.schema.json";
 export const init: Command = {
   name: "init",
   details:
-    "The secret goes to the user's own store; the file does not hold it. Asks in a terminal, or takes the flags with --yes.",
+    "The secret goes to the user's own store, not into the file. Asks in a terminal, or takes the flags with --yes.",
   flags: {
     target: {
       type: "string",
@@ -111,7 +111,7 @@ async function secretOf({ io, args, config }: Context, profile: string, target: 
           `next: ${nextStep(args, `hookproof secret generate --profile ${profile}`)}      for one that signs for ${origin}`,
         ]
       : [
-          `The secret ${fingerprint}… is stored for this user, for this project and ${origin}; the file does not hold it.`,
+          `The secret ${fingerprint}… is in your own store, for this project and ${origin}, and not in the file.`,
           `next: ${nextStep(args, "hookproof secret show --reveal")}      or: ${nextStep(args, "hookproof secret set")}      if the listener has one`,
         ],
   };

@@ -198,7 +198,7 @@ function show(
   for (const { alg, kid, steps } of planned)
     out.line(`  ${kid} (${alg}) signs from ${shownTime(steps.find(({ step }) => step === "sign")?.at)}`);
   for (const kid of takenBack) out.line(`  ${kid} was going to sign, and waits for a proof again`);
-  if (!ok) out.note("The old key signs on, and nothing retires. Run it again once the host is mended.");
+  if (!ok) out.note("The old key signs on, and nothing retires. Run it again once the host is fixed.");
 }
 
 /** Looks until the process is stopped; what fails is said, and the next look tries again. */

@@ -95,7 +95,8 @@ export const outboxRedrive: Command = {
       type: "string",
       choices: ["end", "kept"],
       default: "end",
-      describe: "the place of events with an ordering key: after all waiting events, or where they were",
+      describe:
+        "where events with an ordering key go: end, behind all that wait; kept, back to their own place",
     },
     "new-ids": {
       type: "boolean",

@@ -44,7 +44,7 @@ export const outboxDrop: Command = {
       const dryRun = args.flag("dry-run") || count === 0;
       const letters = countOf(count, "dead letter");
       if (!dryRun)
-        await confirm(context, `Remove ${letters} for good?`, `${letters} would be removed for good.`);
+        await confirm(context, `Remove ${letters} permanently?`, `${letters} would be removed permanently.`);
       const dropped = dryRun ? 0 : await inSteps(context, count, (limit) => store.drop(filter, { limit }));
       const isWhole = dryRun || dropped >= count || !io.stopSignal.aborted;
       out.document({ type: "drop", ok: isWhole, dryRun: args.flag("dry-run"), found: count, dropped });

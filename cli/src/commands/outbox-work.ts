@@ -23,7 +23,7 @@ export const outboxWork: Command = {
       type: "string",
       value: "<profile>",
       repeatable: true,
-      describe: "only this one; may be given several times",
+      describe: "deliver to this listener and to no other",
       completes: "profile",
     },
     concurrency: {

@@ -7,7 +7,7 @@ import { durationMs, pointInTime } from "../times.js";
 
 export const serviceFault: Command = {
   name: "service fault",
-  details: "Without an operation it lists what is set. Of the running service.",
+  details: "Without an operation it lists the faults that are set.",
   positionals: [
     { name: "operation", describe: "such as getAuthConfig", required: false, completes: "operation" },
   ],
@@ -115,7 +115,7 @@ function secondsOf(ms: number | undefined): number | undefined {
 
 export const serviceClock: Command = {
   name: "service clock",
-  details: "Without a flag it shows the time. Of the running service; its Date headers follow.",
+  details: "Without a flag it shows the time. The service's Date headers follow its clock.",
   positionals: [{ name: "time", describe: "the time it is from now on", required: false }],
   flags: {
     advance: { type: "duration", value: "<dur>", describe: "move it on by so much" },

@@ -59,7 +59,7 @@ export const verify: Command = {
     sent: {
       type: "string",
       value: "<file|->",
-      describe: "with --received: the request as it was sent; says what the way did to it",
+      describe: "with --received: the request as it was sent; says what was changed on the way",
     },
     received: { type: "string", value: "<file|->", describe: "with --sent: the request as it arrived" },
     at: {

@@ -125,7 +125,7 @@ export async function sendOne(context: Context, target: Target, event: WebhookEv
       answer: known,
     } = await explainRefusal(context, target, first, failure);
     const isTimeChosen = args.isGiven("timestamp") && known.receiverCode === "TIMESTAMP_OUT_OF_WINDOW";
-    const ownHint = isTimeChosen ? "It is the time that --timestamp chose." : hint;
+    const ownHint = isTimeChosen ? "The time is the one given with --timestamp." : hint;
     throw new CliError(expected === undefined ? exit : EXIT.checkFailed, code, message, {
       hint: expected === undefined ? ownHint : `${expected} was expected. ${ownHint ?? ""}`.trimEnd(),
       next,

@@ -51,8 +51,8 @@ export function HelpDialog({ version, onClose }: { version: string; onClose(): v
         ))}
       </dl>
       <p class="note">
-        All that is asked for has to be there; other words are looked for everywhere. Enter goes from the
-        search to the list.
+        A request is listed where every word fits it; words other than these are looked for everywhere. Enter
+        goes from the search to the list.
       </p>
       <p class="note">
         In the list the arrow keys work as well. This page and what it shows stay on this machine. Hookproof{" "}

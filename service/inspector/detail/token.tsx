@@ -17,7 +17,7 @@ const SIGNS = {
 export function Token({ token }: { token: TokenDetail }) {
   const { key } = token;
   return (
-    <Section title="Token" note="decoded; that it is genuine says the check “signature”">
+    <Section title="Token" note="decoded only; the check “signature” says whether it is genuine">
       <dl class="facts">
         <dt>key</dt>
         <dd class="mono">

@@ -14,7 +14,7 @@ interface DeadGroupProps {
 }
 
 const REASONS: Readonly<Record<DeadGroup["reason"], string>> = {
-  refused: "refused for good",
+  refused: "refused permanently",
   attempts: "no attempts left",
   window: "its window has closed",
   unsendable: "cannot be sent",

@@ -1,4 +1,4 @@
-// Names what the way did to a request.
+// Names what was changed on a request's way.
 
 import { bodyBytes } from "../../core/bytes.js";
 import { type HeadersInput, headerLines } from "../../core/headers.js";
@@ -41,7 +41,7 @@ export interface Comparison {
 }
 
 /**
- * Names what the way did to a request, given as it was sent and as it was received: headers renamed, lost or joined, the
+ * Names what was changed on a request's way, given as it was sent and as it was received: headers renamed, lost or joined, the
  * body written again, re-encoded, cut or decompressed, the path or host rewritten, the token moved or replaced. It
  * needs no secret. Like `diagnose` it is a tool for developers; its cost grows with the length of both requests.
  *

@@ -1,4 +1,4 @@
-// Names what the way did to header lines.
+// Names what was changed in header lines on the way.
 import { AUTHORIZATION_HEADER, CONTENT_TYPE_HEADER, type HeaderPair } from "../../core/headers.js";
 import { countOf, shown } from "../../core/shown.js";
 import {

@@ -1,4 +1,4 @@
-// Names what the way did to method, host, path and query.
+// Names what was changed in method, host, path and query on the way.
 import { shown } from "../../core/shown.js";
 import { withDetail } from "../rows/mistake.js";
 import { TARGET_CHANGES as CHANGES, type WayChange } from "./way-changes.js";

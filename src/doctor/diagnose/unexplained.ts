@@ -42,7 +42,7 @@ export function unexplained({ timestamp, eventId, body, secrets }: SignedMessage
   ];
   return {
     ...found,
-    fix: `${found.fix} Tried were ${tried.join(", ")}, and the likeliest pairs. To somebody who helps, send from both sides ${known.join(", ")} and the lines that sign: no secret is in them.`,
+    fix: `${found.fix} What was tried: ${tried.join(", ")}, and the likeliest pairs. To somebody who helps, send from both sides ${known.join(", ")} and the lines that sign: no secret is in them.`,
   };
 }
 

@@ -1,4 +1,4 @@
-// Says of an error of PostgreSQL what is wrong with an outbox's schema, and what mends it.
+// Says of an error of PostgreSQL what is wrong with an outbox's schema, and what fixes it.
 import { databaseFailure, HookproofError } from "../../core/errors.js";
 import { FORBIDDEN, sqlState } from "../../postgres/database.js";
 import type { OutboxNames } from "./names.js";

@@ -25,7 +25,7 @@ describe("a signature that nothing explains", () => {
     const { id, fix, said, signature } = await mistakeIn('{"a":1}');
     expect(id).toBe("signature-unexplained");
     expect(fix).toMatch(
-      /Tried were \d+ mistakes in the secret, \d+ mistakes in the signing input, \d+ mistakes in the body/,
+      /What was tried: \d+ mistakes in the secret, \d+ mistakes in the signing input, \d+ mistakes in the body/,
     );
     // sha256sum of the body, and the first 8 digits of the secret's.
     expect(fix).toContain("015abd7f5cc57a2dd94b7590f04ad8084273905ee33ec5cebeae62276a97f862, 7 bytes");

@@ -64,7 +64,7 @@ function startPage(): string {
 <li><a href="/reference">API reference</a>: every operation, with its fields</li>
 <li><a href="/openapi.json">OpenAPI document</a></li>
 <li><a href="${METADATA_PATH}">OAuth metadata</a> and <a href="${KEYS_PATH}">keys of the access tokens</a></li>
-<li><a href="/readyz">Whether it is ready</a></li>
+<li><a href="/readyz">Readiness</a></li>
 </ul>
 <h2>Call it</h2>
 <p><code>hookproof service routes</code> prints every operation with ids that are there, and

@@ -30,7 +30,7 @@ const UNEXPLAINED: MistakeRow = {
   title: "The signature does not match",
   message:
     "No known mistake gives the signature: another key than the one that keyid names, or another request was signed.",
-  fix: `Print the signed text on both sides and compare it line by line. Tried were ${SIGNED_TEXTS.text.length - 1} ways to write that text, ${KEY_WAYS} to make the key of the secret, and other spellings of the signature.`,
+  fix: `Print the signed text on both sides and compare it line by line. What was tried: ${SIGNED_TEXTS.text.length - 1} ways to write that text, ${KEY_WAYS} to make the key of the secret, and other spellings of the signature.`,
 };
 
 /** Every mistake of the scheme. */
