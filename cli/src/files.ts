@@ -283,6 +283,11 @@ export async function readTextFile(path: string): Promise<string> {
   return textOf(await readBytes(path), path);
 }
 
+/** The bytes of a file in PEM, as a text is read: without a byte order mark, and not in UTF-16. */
+export async function readPemFile(path: string): Promise<Buffer> {
+  return withoutMark(await readBytes(path), path);
+}
+
 /** The text of a file, or of standard input where the file is `-`. */
 export async function readText(io: Io, path: string): Promise<string> {
   return path === "-" ? textOf(await readInput(io), STANDARD_INPUT) : readTextFile(path);

@@ -114,6 +114,9 @@ const utf16 = (text: string, littleEndian: boolean, mark = "\uFEFF") => {
 const SECRET = "a-secret-of-more-than-thirty-two-characters";
 const TEXT = "--timestamp 1767225600 --event-id 0b0f2b3e-6f3c-4c1d-9a6e-2f6d8b7c1a10".split(" ");
 
+const PEM = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n";
+const SEND = ["send", URL_OF_NOBODY, "--secret-file", "SECRET", "--data", "{}", "--retries", "0", ...TEXT];
+
 /** Each door by which a text comes in: the plain text, and the command that reads it. */
 const DOORS: readonly (readonly [door: string, plain: string, argv: readonly string[]])[] = [
   ["a secret file", SECRET, ["sign", "--secret-file", "INPUT", "--data", "{}", ...TEXT]],
@@ -142,6 +145,25 @@ const DOORS: readonly (readonly [door: string, plain: string, argv: readonly str
     ["verify", "INPUT", "--secret-file", "SECRET", "--at", "1767225600"],
   ],
   ["an exported event", "{}", ["replay", "INPUT", "--to-recorded-url"]],
+  ["--ca", PEM, [...SEND, "--ca", "INPUT"]],
+  ["--cert", PEM, [...SEND, "--cert", "INPUT"]],
+  ["--key-file", PEM, [...SEND, "--cert", "SECRET", "--key-file", "INPUT"]],
+  ["--header", "X-Own: 1\n", [...SEND, "--header", "@INPUT", "--dry-run"]],
+  ["the value of --header", "1\n", [...SEND, "--header", "X-Own: @INPUT", "--dry-run"]],
+  [
+    "--headers",
+    "Host: a\n",
+    ["verify", "--headers", "@INPUT", "--body", "@SECRET", "--secret-file", "SECRET"],
+  ],
+  ["--key", PEM, ["sign", URL_OF_NOBODY, "--key", "INPUT", "--kid", "k", "--data", "{}", ...TEXT]],
+  ["keys import", PEM, ["keys", "import", "INPUT", "--kid", "k"]],
+  ["--expect", "{}", ["test", URL_OF_NOBODY, "--secret-file", "SECRET", "--expect", "INPUT"]],
+  [
+    "a token to check keys with",
+    "e30.e30.AAAA",
+    ["jwks", "check", "http://127.0.0.1:9/", "--token", "INPUT"],
+  ],
+  ["--control-token-file", "token", ["service", "clock", "--control-token-file", "INPUT"]],
 ];
 
 /** A capture in UTF-16 is read: what shells of Windows print goes into a file as that. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { storableTarget, typedUrl } from "../src/credentials/typed-target.js";
+import { storableTarget, typedUrl } from "../src/credentials/checked-url.js";
 
 const NO_URL = [
   "http://[bad",
@@ -11,7 +11,24 @@ const NO_URL = [
   "",
   ":0",
   ":99999",
+  "http://h.example/#a",
+  "http://u:hidden@h.example/",
+  "http://u:hidden@h.example:99999/",
+  "http://@h.example/",
+  "http://h.example\\@other.example/",
+  "http://h.example/a\tb",
+  "http://h.example\n/a",
+  "http://h.example/a ",
+  "http://h.example\u00a0/",
+  "http://h.example/\u0001",
+  "http://h.example/\ud800",
 ];
+
+/** Neither says what a URL's credentials are. */
+const REFUSAL = expect.objectContaining({
+  code: "USAGE",
+  message: expect.not.stringContaining("hidden"),
+});
 
 describe("--forward-to", () => {
   it.each([
@@ -22,21 +39,21 @@ describe("--forward-to", () => {
     ["[::1]:81/x", "http://[::1]:81/x"],
     ["app.example/x", "https://app.example/x"],
     ["HTTPS://App.example/x?y=1", "HTTPS://App.example/x?y=1"],
-  ])("takes %s", (given, url) => {
-    expect(typedUrl(given, "--forward-to")).toBe(url);
+  ])("takes %s", async (given, url) => {
+    expect(await typedUrl(given, "--forward-to")).toBe(url);
   });
 
-  it.each(NO_URL)("refuses %j", (given) => {
-    expect(() => typedUrl(given, "--forward-to")).toThrow(expect.objectContaining({ code: "USAGE" }));
+  it.each(NO_URL)("refuses %j", async (given) => {
+    await expect(typedUrl(given, "--forward-to")).rejects.toEqual(REFUSAL);
   });
 });
 
 describe("a target that is stored", () => {
-  it.each([":4400", "https://h.example/p", "http://localhost:1/p"])("is %s as it is given", (given) => {
-    expect(storableTarget(given, "--target")).toBe(given);
+  it.each([":4400", "https://h.example/p", "http://localhost:1/p"])("is %s as it is given", async (given) => {
+    expect(await storableTarget(given, "--target")).toBe(given);
   });
 
-  it.each(NO_URL)("is not %j", (given) => {
-    expect(() => storableTarget(given, "--target")).toThrow(expect.objectContaining({ code: "USAGE" }));
+  it.each(NO_URL)("is not %j", async (given) => {
+    await expect(storableTarget(given, "--target")).rejects.toEqual(REFUSAL);
   });
 });

@@ -159,9 +159,17 @@ export function isBytes(value: unknown): value is ArrayBufferView | ArrayBuffer 
 
 /** A copy of the bytes, which nobody can change; the slice() of a Buffer copies nothing. */
 function copyOf(bytes: ArrayBufferView | ArrayBuffer): Uint8Array {
-  const view = ArrayBuffer.isView(bytes)
-    ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    : new Uint8Array(bytes);
+  let view: Uint8Array;
+  try {
+    view = ArrayBuffer.isView(bytes)
+      ? new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+      : new Uint8Array(bytes);
+  } catch {
+    throw new HookproofError(
+      "PAYLOAD_NOT_JSON",
+      "The payload is an ArrayBuffer that was transferred: its bytes are gone from here.",
+    );
+  }
   return new Uint8Array(view);
 }
 

@@ -11,8 +11,7 @@ export function parseTargetUrl(text: string, plainHttpHosts?: readonly string[])
 
 export function plainUrl(text: string): URL {
   const url = parse(text);
-  if (url.username !== "" || url.password !== "") throw invalid("must not carry credentials");
-  if (url.hash !== "" || text.includes("#")) throw invalid("must not have a fragment");
+  if (text.includes("#")) throw invalid("must not have a fragment");
   if (url.search === "") url.search = ""; // a lone question mark, which is not sent and must not be signed
   return url;
 }
@@ -64,14 +63,32 @@ function shortened(host: string): string {
   return host.length > 260 ? `${host.slice(0, 260)}…` : host;
 }
 
+/**
+ * What `URL` drops or replaces without a word, and other programs read another way: the text that was configured would
+ * not be the text that is signed, or another host.
+ */
+const TWO_READINGS: readonly (readonly [form: RegExp, rule: string])[] = [
+  [/[\t\r\n]|^\s|\s$/, "must not have line breaks, tabs or spaces around it"],
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  [/[\0-\x1f\x7f]|\p{Surrogate}/u, "must not have control characters or halves of characters"],
+  [/\\/, "must not have a backslash: write /, or %5C"],
+  [/^(?![a-z][a-z0-9+.-]*:\/\/[^/?#])/i, "must be an absolute URL"],
+  [/^[^/?#]*\/\/[^/?#]*@/, "must not carry credentials"],
+];
+
 export function parse(text: string): URL {
+  return wholeUrl(text, invalid);
+}
+
+/** A URL that has one reading; otherwise throws what `refusal` makes of the rule that it breaks. */
+export function wholeUrl(text: string, refusal: (rule: string) => Error): URL {
   if (typeof text !== "string") throw new TypeError("url must be a string");
-  // URL drops these without a word, and the text that was configured would not be the text that is signed.
-  if (/[\t\r\n]|^ | $/.test(text)) throw invalid("must not have line breaks, tabs or spaces around it");
+  const rule = TWO_READINGS.find(([form]) => form.test(text))?.[1];
+  if (rule !== undefined) throw refusal(rule);
   try {
     return new URL(text);
   } catch {
-    throw invalid("must be an absolute URL");
+    throw refusal("must be an absolute URL");
   }
 }
 

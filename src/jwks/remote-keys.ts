@@ -7,6 +7,7 @@ import { HookproofError } from "../core/errors.js";
 import type { HeaderPair } from "../core/headers.js";
 import { parseJson } from "../core/json.js";
 import { checkOptions, type OptionNames } from "../core/options.js";
+import { wholeUrl } from "../core/target-url.js";
 import { publicAddresses, type Transport, type TransportResponse } from "../http/transport.js";
 import type { KeyResolver, ResolvedKey } from "../jwt/verify.js";
 import { type KeyRules, type VerificationKeys, verificationKeys } from "./verification-keys.js";
@@ -302,13 +303,7 @@ function invalid(what: string): FetchedKeys {
 
 /** The URL of a key set in canonical form; throws KEY_SET_URL_REFUSED for one that must not be fetched. */
 function checkKeySetUrl(text: string, rules: KeySetUrlRules): string {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    throw refused("is not an absolute URL");
-  }
-  if (url.username !== "" || url.password !== "") throw refused("must not carry credentials");
+  const url = wholeUrl(String(text), refused);
   const { allowedHosts } = rules;
   if (allowedHosts && !allowedHosts.some((host) => host.toLowerCase() === url.hostname))
     throw refused("has a host that is not in allowedHosts");

@@ -104,6 +104,9 @@ async function importKey(key: JWK | CryptoKey, alg: Algorithm): Promise<CryptoKe
   try {
     return await importJwk(key, alg);
   } catch {
+    const { kty, d, p, q, dp, dq, qi } = key;
+    if (kty === "RSA" && d !== undefined && [p, q, dp, dq, qi].includes(undefined))
+      throw unfit(alg, "lacks some of p, q, dp, dq and qi: export it with all of them, or as a PEM");
     throw unfit(alg, "cannot be imported: its kty, crv or members do not make such a key");
   }
 }

@@ -150,6 +150,18 @@ describe("what JSON would empty or change", () => {
     expect(new TextDecoder().decode(event.body)).toBe('{"a":1}');
   });
 
+  it.each<[what: string, of: (buffer: ArrayBuffer) => unknown]>([
+    ["a buffer", (buffer) => buffer],
+    ["a view", (buffer) => new Uint8Array(buffer)],
+  ])("names %s whose bytes were transferred", (_, of) => {
+    const buffer = new TextEncoder().encode("{}").buffer;
+    const payload = of(buffer);
+    structuredClone(buffer, { transfer: [buffer] });
+    expect(() => createEvent(payload)).toThrow(
+      expect.objectContaining({ code: "PAYLOAD_NOT_JSON", message: expect.stringContaining("transferred") }),
+    );
+  });
+
   it("ends on cycles and on depth, with the place or the reason", () => {
     const cycle: { a?: unknown } = {};
     cycle.a = { b: [cycle] };

@@ -204,6 +204,15 @@ it.each<[what: string, jwk: JWK, words: RegExp]>([
   }
 });
 
+it("a private JWK of RSA without its primes is refused with the reason, as an object and as a text", async () => {
+  const { kty, n, e, d } = generateKeyPairSync("rsa", { modulusLength: 2_048 }).privateKey.export({
+    format: "jwk",
+  });
+  const jwk = { kty, n, e, d } as JWK;
+  for (const key of [jwk, JSON.stringify(jwk)])
+    await expect(tokenBy(key, "RS256")).rejects.toThrow(/lacks some of p, q, dp, dq and qi/);
+});
+
 it.each([
   ["a file's name", "./keys/private.pem", /is the name of a file/],
   ["no text", " \n", /is an empty text/],

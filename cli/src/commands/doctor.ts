@@ -4,6 +4,7 @@ import type { Command, Context } from "../command.js";
 import { knownProfiles } from "../config/config.js";
 import { CONNECTION_FLAGS, REACH_FLAGS, TARGET_POSITIONAL } from "../credentials/flags.js";
 import { placeOf } from "../credentials/target.js";
+import { shownUrl } from "../credentials/typed-target.js";
 import { checkMachine, type Finding } from "../explain/check-machine.js";
 import { checkTarget } from "../explain/check-target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
@@ -66,7 +67,7 @@ async function targetFindings(context: Context): Promise<Finding[]> {
   }
   const { url } = place;
   if (!/^https?:/.test(url) || !URL.canParse(url))
-    throw usageError(`${JSON.stringify(url)} is not an http or https URL.`);
+    throw usageError(`${shownUrl(url)} is not an http or https URL.`);
   const reach = await reachOf({ args, io }, place);
   requireOwnHeaders(reach, url, unsignedBy([]));
   return checkTarget(url, { timeoutMs: global.timeoutMs, ...reach });

@@ -7,9 +7,9 @@ import { type ConfigDocument, checkProfileName, isPresent, writeConfigFile } fro
 import { storeOf } from "../config/folder-file.js";
 import { nextStep } from "../config/next-step.js";
 import type { SettingValues } from "../config/settings.js";
+import { storableTarget } from "../credentials/checked-url.js";
 import { originOf } from "../credentials/origin-rule.js";
 import { storedSecrets, storeSecrets } from "../credentials/stored-secrets.js";
-import { storableTarget } from "../credentials/typed-target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { storeFolder } from "../keys/keys.js";
 import { ask, canAsk } from "../terminal/ask.js";
@@ -60,7 +60,7 @@ export const init: Command = {
         "Use --yes, with --target and --method.",
       );
     const name = checkProfileName(config.profile.name);
-    const target = storableTarget(
+    const target = await storableTarget(
       await answerFor(context, "target", "Target (URL, or :4400 for a local listener):"),
       "The target",
     );

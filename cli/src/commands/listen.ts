@@ -8,8 +8,8 @@ import type { Args, Command, Context } from "../command.js";
 import { storeOf } from "../config/folder-file.js";
 import { nextStep } from "../config/next-step.js";
 import { isAddress } from "../config/settings.js";
+import { typedUrl } from "../credentials/checked-url.js";
 import { REACH_FLAGS } from "../credentials/flags.js";
-import { typedUrl } from "../credentials/typed-target.js";
 import { EXIT, refuseIdle, usageError } from "../failure.js";
 import { createOwnFile, removalOf } from "../files.js";
 import { stopped } from "../io.js";
@@ -307,7 +307,7 @@ async function forwardingOf(
   const proof = method === "jwt" ? ["authorization"] : [];
   const own = await forwardedHeaders(args, [...OF_A_PROOF, ...proof]);
   const hidden = [...(secret === undefined ? [] : [secret]), ...own.map(([, value]) => value)];
-  return { url: typedUrl(given, "--forward-to"), own, hidden };
+  return { url: await typedUrl(given, "--forward-to"), own, hidden };
 }
 
 /** Headers by which an app may check again what was forwarded. */

@@ -6,10 +6,10 @@ import { foundSettings, knownProfiles, projectFile } from "../config/config.js";
 import { checkProfileName, editConfig } from "../config/config-file.js";
 import { nextStep } from "../config/next-step.js";
 import { isAddress, RETRIES, type SettingValue, type SettingValues } from "../config/settings.js";
+import { checkedUrl, storableTarget } from "../credentials/checked-url.js";
 import { CREDENTIAL_FLAGS, REACH_FLAGS, SIGNING_FLAGS } from "../credentials/flags.js";
 import { originOf } from "../credentials/origin-rule.js";
 import { type SecretOwner, storedSecrets, storeSecrets } from "../credentials/stored-secrets.js";
-import { storableTarget } from "../credentials/typed-target.js";
 import { CliError, didYouMean, EXIT, usageError } from "../failure.js";
 import type { Io } from "../io.js";
 import {
@@ -139,7 +139,7 @@ export const profileAdd: Command = {
     const name = checkProfileName(args.text("name") ?? "");
     schemeOf(args, configuredScheme(config.withProfile(name))); // refuses a flag that the scheme does not have
     const edited = editConfig(config, args.flag("user"));
-    const added = settingsOf(args, edited.path);
+    const added = await settingsOf(args, edited.path);
     if (added.plainHttp !== undefined)
       (await import("../send/reach.js")).checkedPlainHttp(args.texts("plain-http"));
     if (Object.keys(added).length === 0)
@@ -186,12 +186,11 @@ async function bindSecret(
 }
 
 /** The settings of the given flags; paths are relative to the configuration file. */
-function settingsOf(args: Args, configPath: string): SettingValues {
+async function settingsOf(args: Args, configPath: string): Promise<SettingValues> {
   const typed = args.text("target");
-  const target = typed === undefined ? undefined : storableTarget(typed, "--target");
+  const target = typed === undefined ? undefined : await storableTarget(typed, "--target");
   const baseUrl = args.isGiven("base-url") ? args.text("base-url") : undefined;
-  if (baseUrl !== undefined && !URL.canParse(baseUrl))
-    throw usageError(`--base-url must be a URL, not ${JSON.stringify(baseUrl)}.`);
+  if (baseUrl !== undefined) await checkedUrl(baseUrl, "--base-url");
   if (args.texts("secret-file").includes("-"))
     throw usageError("A profile cannot refer to standard input.", "hookproof secret set stores a secret.");
   const own = (flag: string) => (args.isGiven(flag) ? args.texts(flag)[0] : undefined);

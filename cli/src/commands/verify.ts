@@ -10,6 +10,7 @@ import type { Args, Command, Context } from "../command.js";
 import { nextStep } from "../config/next-step.js";
 import { type FoundSecrets, fingerprintsOf } from "../credentials/origin-rule.js";
 import { findSecrets } from "../credentials/secrets.js";
+import { shownUrl } from "../credentials/typed-target.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import { readAll, readBytes } from "../files.js";
 import { describeCredential } from "../history/history-record.js";
@@ -158,8 +159,7 @@ async function verifyingOf(
     throw usageError(
       `${name} needs --url: the signature covers the URL, and a raw request has only its path.`,
     );
-  if (url !== undefined && !URL.canParse(url))
-    throw usageError(`--url is not a URL: ${JSON.stringify(url)}.`);
+  if (url !== undefined && !URL.canParse(url)) throw usageError(`--url is not a URL: ${shownUrl(url)}.`);
   if (!scheme.bindsUrl && args.isGiven("url")) throw usageError(`--url is not for ${name}.`);
   if (isByKey && jwks === undefined)
     throw new CliError(EXIT.setup, "SECRET_MISSING", `${name} needs the sender's key set.`, {

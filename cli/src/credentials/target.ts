@@ -32,7 +32,7 @@ import {
 } from "./origin-rule.js";
 import { findSecrets, readSecrets } from "./secrets.js";
 import { ownerAndOrigin, storedSecrets } from "./stored-secrets.js";
-import { isHttpUrl, typedTarget } from "./typed-target.js";
+import { isHttpUrl, shownUrl, typedTarget } from "./typed-target.js";
 
 /** Who a request goes to and how it is proved. */
 export interface Target extends Reached {
@@ -75,7 +75,7 @@ export async function resolveTarget(context: Context, earlier?: Earlier): Promis
   if (session) requireItsScheme(context.args, session, scheme);
   if (scheme === undefined) requirePath(url);
   if (!URL.canParse(url))
-    throw new CliError(EXIT.usage, "LISTENER_URL_INVALID", `${JSON.stringify(url)} is not a URL.`);
+    throw new CliError(EXIT.usage, "LISTENER_URL_INVALID", `${shownUrl(url)} is not a URL.`);
   // A secret or key that was used for one target must not be used for another one.
   const credential = earlier?.url === url ? earlier.credential : undefined;
   const target = { url, source };
@@ -228,7 +228,7 @@ function requireOwnAudience({ args, config }: CredentialContext, url: string): v
 function requireBaseUrl(args: Args): void {
   const given = args.text("base-url");
   if (given !== undefined && !isHttpUrl(given))
-    throw usageError(`--base-url must be an http or https URL, not ${JSON.stringify(given)}.`);
+    throw usageError(`--base-url must be an http or https URL, not ${shownUrl(given)}.`);
 }
 
 /** See `findSecrets`: a local listener's own secret stands behind a profile's that is for the same target. */

@@ -26,23 +26,9 @@ export function typedTarget(
   return `${isLocal ? "http" : "https"}://${host}${rest}`;
 }
 
-/** A target as a profile keeps it: a URL, or the port of a local listener; refused where it is neither. */
-export function storableTarget(given: string, name: string): string {
-  if (/^:[0-9]{1,5}$/.test(given)) return checkedPort(given);
-  if (isHttpUrl(given)) return given;
-  throw usageError(
-    `${name} must be an http or https URL, or :4400 for a local listener, not ${JSON.stringify(given)}.`,
-  );
-}
-
-/** A URL of any server, as a person types a target: `3000`, `:3000` and `localhost:3000/path` are on this machine. */
-export function typedUrl(given: string, name: string): string {
-  const typed = typedTarget(given, { isProfile: () => false, hasListener: () => false });
-  const url = typed.startsWith(":") ? `http://localhost${typed}` : typed;
-  if (isHttpUrl(url)) return url;
-  throw usageError(
-    `${name} must be an http or https URL, or a port of this machine, not ${JSON.stringify(given)}.`,
-  );
+/** A text that is no URL, in quotes and without the credentials that it may have. */
+export function shownUrl(text: string): string {
+  return JSON.stringify(text.replace(/[^/@]*@/, "…@"));
 }
 
 /** Whether a text is a URL of http or https with a host. */
@@ -50,7 +36,7 @@ export function isHttpUrl(text: string): boolean {
   return /^https?:\/\/[^/]/i.test(text) && URL.canParse(text);
 }
 
-function checkedPort(given: string): string {
+export function checkedPort(given: string): string {
   const port = Number(/^:([0-9]{1,5})$/.exec(given)?.[1]);
   if (port >= 1 && port <= 65_535) return given;
   throw usageError(

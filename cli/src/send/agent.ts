@@ -4,7 +4,7 @@ import { BlockList, isIP } from "node:net";
 import type { ConnectionAgent, HeaderPair, TransportResponse } from "hookproof";
 import { getProxyForUrl } from "proxy-from-env";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { readBytes } from "../files.js";
+import { readPemFile } from "../files.js";
 import type { Io } from "../io.js";
 import type { Reach } from "./reach.js";
 
@@ -33,7 +33,7 @@ export async function agentFor(
   if (insecure && !isLoopback(host))
     throw usageError("--insecure is for loopback only: elsewhere name the certificate with --ca <file>.");
   const trust = ca
-    ? checkedAuthority(await readBytes(ca), ca)
+    ? checkedAuthority(await readPemFile(ca), ca)
     : isLoopback(host) && io && overTls
       ? (await import("../serve/local-authority.js")).localTrust(io)
       : undefined;

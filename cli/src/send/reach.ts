@@ -6,7 +6,7 @@ import { authorityOf, isOfFolder, requireInside } from "../config/folder-file.js
 import { SETTINGS, type SettingName } from "../config/settings.js";
 import { originOf, type TargetSource } from "../credentials/origin-rule.js";
 import { CliError, EXIT, usageError } from "../failure.js";
-import { readBytes, readTextFile, requirePrivate } from "../files.js";
+import { readPemFile, readTextFile, requirePrivate } from "../files.js";
 import type { Io } from "../io.js";
 
 /** A client certificate with its key, in PEM. */
@@ -191,8 +191,8 @@ async function clientCertificate(to: Reached): Promise<ClientCertificate | undef
   if (new URL(to.url).protocol !== "https:")
     throw usageError("--cert is for https: over plain HTTP nobody asks for a certificate.");
   requirePrivate(keyFile ?? certFile);
-  const cert = await readBytes(certFile);
-  const key = keyFile === undefined ? cert : await readBytes(keyFile);
+  const cert = await readPemFile(certFile);
+  const key = keyFile === undefined ? cert : await readPemFile(keyFile);
   const passphrase =
     passphraseFile === undefined ? undefined : (await privateText(passphraseFile)).replace(/\r?\n$/, "");
   const { checkedPair } = await import("../serve/certificate-pair.js");

@@ -48,7 +48,6 @@ export function parseListenerUrl(text: string, plainHttpHosts?: readonly string[
 /** The tenant's base URL in its one form: no trailing slash, query, fragment or credentials. */
 export function parseBaseUrl(text: string): string {
   const url = parse(text);
-  const plain = url.search === "" && url.hash === "" && url.username === "" && url.password === "";
-  if (!plain || /[?#]/.test(text)) throw invalid("(the base URL) must be scheme, host and path only");
+  if (/[?#]/.test(text)) throw invalid("(the base URL) must be scheme, host and path only");
   return url.href.replace(/\/$/, "");
 }

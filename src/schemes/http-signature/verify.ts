@@ -9,6 +9,7 @@ import { parseJson } from "../../core/json.js";
 import { checkOptions } from "../../core/options.js";
 import { TIMESTAMP_TOLERANCE_SECONDS } from "../../core/protocol.js";
 import { countOf, shown } from "../../core/shown.js";
+import { wholeUrl } from "../../core/target-url.js";
 import { andThen } from "../../core/value-or-promise.js";
 import { ALGORITHMS, type Algorithm } from "../../jwt/algorithms.js";
 import { hasSigned, type KeyResolver, resolveKey } from "../../jwt/verify.js";
@@ -112,8 +113,10 @@ export function httpSignatureVerifier(options: HttpSignatureVerifierOptions): Ve
     secrets: "object",
   });
   const { eventIdHeader, covered, tag } = checkedProfile(options);
-  if (!URL.canParse(options.url)) throw new TypeError("url must be the receiver's whole URL");
-  const { pathname, search } = new URL(options.url);
+  const { pathname, search } = wholeUrl(
+    options.url,
+    (rule) => new TypeError(`url must be the receiver's whole URL: it ${rule}`),
+  );
   const table = TABLE(eventIdHeader);
   const checks = schemeChecks(table);
   const secrets = new Map(

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { readConfigFile } from "../../../cli/src/config/config-file.js";
-import { typedUrl } from "../../../cli/src/credentials/typed-target.js";
+import { typedUrl } from "../../../cli/src/credentials/checked-url.js";
 import { CliError } from "../../../cli/src/failure.js";
 import { parseHistoryLine, readExport } from "../../../cli/src/history/history-record.js";
 import { jsonMistake } from "../../../cli/src/input/json-mistake.js";
@@ -158,8 +158,8 @@ export const COMMAND_PARSERS: readonly Parser[] = [
     most: 4_096,
     shownBy: inertLine,
     refuses: isOurs,
-    read(input) {
-      const url = new URL(typedUrl(text(input), "--url"));
+    async read(input) {
+      const url = new URL(await typedUrl(text(input), "--url"));
       holds(/^https?:$/.test(url.protocol), "a target is of http or https");
       return undefined;
     },
