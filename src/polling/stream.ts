@@ -1,8 +1,10 @@
 // The status and the verification of a stream at a transmitter of others.
+import { createTransport } from "#transport";
+import { isLoopbackHost } from "../core/address.js";
 import { type Clock, checkedClock, systemClock } from "../core/clock.js";
 import { HookproofError } from "../core/errors.js";
 import { checkOptions } from "../core/options.js";
-import type { Transport } from "../http/transport.js";
+import { publicAddresses, type Transport } from "../http/transport.js";
 import { type Asked, type Authorization, asking, transmitterUrl } from "./ask.js";
 
 const ANSWER = { timeoutMs: 10_000, maxResponseBytes: 65_536 };
@@ -29,8 +31,8 @@ export interface SecurityEventStream {
 
 /**
  * A stream at a transmitter of others: its status, and verification events. Where its endpoints are says the
- * transmitter's `/.well-known/ssf-configuration`, which is fetched with the first call; a call that fails rejects with a
- * `HookproofError`.
+ * transmitter's `/.well-known/ssf-configuration`, which is fetched with the first call; one that is not at the issuer's own
+ * origin must have a public address, unless both are on this machine. A call that fails rejects with a `HookproofError`.
  *
  * @throws {TypeError | HookproofError} for options that cannot work
  *
@@ -66,8 +68,12 @@ export function securityEventStream(options: {
   const { issuer, streamId, authorization, transport } = options;
   if (typeof issuer !== "string") throw new TypeError("issuer must be a text");
   if (typeof streamId !== "string" || streamId === "") throw new TypeError("streamId must be a text");
-  const ask = asking({ authorization, transport, clock: checkedClock(options.clock ?? systemClock) });
+  const clock = checkedClock(options.clock ?? systemClock);
+  const askIssuer = asking({ authorization, transport, clock });
+  const elsewhere = transport ?? createTransport({ allowPrivateNetwork: false });
+  const askElsewhere = asking({ authorization, transport: elsewhere, clock });
   const configurationUrl = wellKnown(issuer);
+  const own = new URL(configurationUrl);
   let configuration: Promise<Readonly<Record<string, unknown>>> | undefined;
 
   async function endpoint(name: "status_endpoint" | "verification_endpoint"): Promise<string> {
@@ -78,6 +84,15 @@ export function securityEventStream(options: {
     const url = (await configuration)[name];
     if (typeof url !== "string") throw invalid(`The transmitter's configuration has no ${name}.`);
     return transmitterUrl(url);
+  }
+
+  /** The user has named the issuer's own origin; another one is the transmitter's choice, and never inside the network. */
+  function ask(asked: Asked) {
+    const { origin, hostname } = new URL(asked.url);
+    if (origin === own.origin || (isLoopbackHost(own.hostname) && isLoopbackHost(hostname)))
+      return askIssuer(asked);
+    publicAddresses().checkHost(hostname);
+    return askElsewhere(asked);
   }
 
   async function configured() {
