@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
@@ -915,5 +916,38 @@ describe("a command to paste, with names of a cloned folder", () => {
         /hookproof jwks serve .*?(?= {3})/.exec(text)?.[0].replace("jwks serve", "keys list") ?? "no",
       );
     expect(readdirSync(join(stage.folder, "work"))).not.toContain("pwned");
+  });
+
+  it("nor does a key's file or a target's host end one", async () => {
+    const pasted = async (words: RegExp, seen: string) => {
+      const [command = "no command"] = words.exec(seen) ?? [];
+      expect(command).toContain("touch");
+      await stage.run(`echo ${command}`);
+      expect(readdirSync(join(stage.folder, "work"))).not.toContain("pwned");
+    };
+    const name = "k;touch pwned;.pem";
+    const { privateKey } = generateKeyPairSync("ed25519");
+    const sealed = {
+      type: "pkcs8",
+      format: "pem",
+      cipher: "aes-256-cbc",
+      passphrase: "long enough",
+    } as const;
+    writeFileSync(join(stage.folder, "work", name), privateKey.export(sealed), { mode: 0o600 });
+    project({ target: ours.url, method: "jwt", key: name, baseUrl: ours.origin });
+    const encrypted = await refused("hookproof send --data 1");
+    await pasted(/openssl pkey .*(?=, or)/, encrypted);
+    await pasted(/hookproof keys import .*(?= --key-passphrase-file)/, encrypted);
+    writeFileSync(join(stage.folder, "work", name), privateKey.export({ type: "pkcs8", format: "pem" }));
+    await pasted(/--key .*(?= --kid)/, await refused("hookproof send --data 1"));
+
+    // A URL's host may have signs of a shell, as may its path.
+    project({ target: "https://a;{touch,pwned};.example.com/api/v1/webhooks/incoming/x" });
+    const other = await refused(
+      "HOOKPROOF_SECRET=a-secret-of-more-than-thirty-two-characters hookproof send --data 1",
+    );
+    expect(other).toContain("error[SECRET_OTHER_ORIGIN]");
+    await pasted(/HOOKPROOF_SECRET_ORIGIN=.*(?=, or:)/, other);
+    await pasted(/--allow-origin .*/, other);
   });
 });

@@ -8,6 +8,7 @@ import { stopped } from "../io.js";
 import { openStore, PRIVATE_STORE_FLAGS } from "../keys/key-store-flags.js";
 import { countOf, type Output } from "../output.js";
 import { SERVING_FLAGS, servingOptions, started, tellOpen } from "../serve/serving.js";
+import { wordOf } from "../shell-word.js";
 import { shownTime } from "../times.js";
 
 /** Named here as well, so that help does not load the service. */
@@ -82,7 +83,7 @@ export const jwksServe: Command = {
     out.document({ type: "listening", url: host.keySetUrl });
     out.line(host.keySetUrl);
     tellOpen({ args, out }, "they can read the key set, which holds public keys only.");
-    out.note(`next: ${nextStep(args, `hookproof listen --jwks ${host.keySetUrl}`)}`);
+    out.note(`next: ${nextStep(args, `hookproof listen --jwks ${wordOf(host.keySetUrl)}`)}`);
     await stopped(io.stopSignal);
     stopRotating();
     await host.stop();

@@ -30,6 +30,7 @@ import {
 } from "../serve/service-database.js";
 import { SERVING_FLAGS, servingOptions, started, tellOpen } from "../serve/serving.js";
 import { writeSession } from "../serve/sessions.js";
+import { wordOf } from "../shell-word.js";
 import { pointInTime } from "../times.js";
 
 export const serviceStart: Command = {
@@ -198,7 +199,7 @@ async function serve(
     );
     out.note(`client ${clientId}, secret in ${secretFile}; reference at ${url}/reference`);
     await presentInspector(context, inspectorUrl);
-    const base = url === SERVICE_URL ? "" : ` --base-url ${url}`;
+    const base = url === SERVICE_URL ? "" : ` --base-url ${wordOf(url)}`;
     out.note(`next: ${nextStep(args, `hookproof service routes${base}`)}`);
     await stopped(io.stopSignal);
   } finally {

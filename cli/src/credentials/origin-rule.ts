@@ -3,6 +3,7 @@ import { secretFingerprint } from "hookproof";
 import type { Args } from "../command.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import type { CredentialReference } from "../history/history-record.js";
+import { wordOf } from "../shell-word.js";
 
 /** Where the target's URL came from. The user chose it, except in a `file` (of the current folder) and an `export`. */
 export type TargetSource = "typed" | "environment" | "file" | "history" | "export";
@@ -67,7 +68,7 @@ export function requireOwnOrigin(
     return;
   const { reason, hint } = refusal(found, origin);
   throw new CliError(EXIT.setup, "SECRET_OTHER_ORIGIN", reason, {
-    hint: `${hint} --allow-origin ${origin}`,
+    hint: `${hint} --allow-origin ${wordOf(origin)}`,
     answer: { origin, fingerprints: fingerprintsOf(found) },
   });
 }
@@ -85,7 +86,7 @@ function refusal(found: FoundSecrets, origin: string): { reason: string; hint: s
   if (binding.kind === "environment")
     return {
       reason: `HOOKPROOF_SECRET_ORIGIN does not say what the secret ${fingerprintsOf(found).join("…, ")}… signs for, and the target ${origin} was not given on the command line.`,
-      hint: `Give the target on the command line, or set HOOKPROOF_SECRET_ORIGIN=${origin}, or:`,
+      hint: `Give the target on the command line, or set HOOKPROOF_SECRET_ORIGIN=${wordOf(origin)}, or:`,
     };
   const profile = credential.kind === "profile" ? credential.profile : "default";
   return {

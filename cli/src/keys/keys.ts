@@ -11,6 +11,7 @@ import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
 import { dataFolder, readKeyFile, readTextFile, requirePrivate } from "../files.js";
 import type { Io } from "../io.js";
 import { agentFor } from "../send/agent.js";
+import { wordOf } from "../shell-word.js";
 
 /** The folder of the user's keys, unless `--store` names another. */
 export function storeFolder(io: Io, given: string | undefined): string {
@@ -67,9 +68,9 @@ async function keyFromFile(path: string, kid: string | undefined): Promise<Signi
     const { code, message } = error as HookproofError;
     const hint =
       code === "KEY_STORE_PASSPHRASE"
-        ? `openssl pkey -in ${path} -out decrypted.pem, or hookproof keys import ${path} --key-passphrase-file <file>`
+        ? `openssl pkey -in ${wordOf(path)} -out decrypted.pem, or hookproof keys import ${wordOf(path)} --key-passphrase-file <file>`
         : message.includes("has no id")
-          ? `--key ${path} --kid <id>, with the kid that your key set gives it`
+          ? `--key ${wordOf(path)} --kid <id>, with the kid that your key set gives it`
           : "A key file is a private key as PEM or JWK; docs/guides/keys.md has the forms.";
     throw new CliError(EXIT.setup, code, `${path}: ${message}`, { hint });
   }
