@@ -18,6 +18,7 @@ const PROGRAMS =
   "openssl curl jq age zsh fish mandoc procps perl python3 python3-jwt python3-cryptography python3-psycopg ruby php-cli golang-go \
   libjackson2-databind-java libgoogle-gson-java mariadb-server-core python3-flask python3-django \
   python3-fastapi python3-uvicorn python3-pytest junit5 ruby-sinatra ruby-webrick ruby-railties php-laravel-framework default-jdk-headless \
+  rustc cargo librust-hmac-dev librust-sha2-dev librust-base64ct-dev \
   libspring-web-servlet-java libjetty9-java libjetty9-extra-java mono-mcs mono-runtime libnewtonsoft-json5.0-cil \
   libmono-system-web-extensions4.0-cil python3-prometheus-client postgresql pgbouncer bubblewrap redis-server build-essential \
   spin chromium nginx-light haproxy apache2 prometheus".split(/\s+/);

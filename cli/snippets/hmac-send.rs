@@ -1,8 +1,8 @@
 // Not run by the tests of Hookproof, as a registry of crates is missing there: try it before you rely on it.
 // Signs a body on standard input and sends it. Rust's standard library has neither hashes nor HTTP; the crates are the
-// usual ones: cargo add hmac@0.12 sha2@0.10 base64@0.22 ureq@2, and cargo add uuid@1 --features v4
+// usual ones: cargo add hmac@0.12 sha2@0.10 base64ct@1 ureq@2, and cargo add uuid@1 --features v4
 //   HOOKPROOF_SECRET=... cargo run -- [listener URL] [event id] < body.json
-use base64::{engine::general_purpose::URL_SAFE_NO_PAD, Engine};
+use base64ct::{Base64UrlUnpadded, Encoding};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::io::Read;
@@ -24,7 +24,7 @@ fn send_webhook(url: &str, secret: &str, event_id: &str, body: &[u8]) -> Result<
         .set("Content-Type", "application/json")
         .set("Webhook-Timestamp", &timestamp)
         .set("Webhook-Event-Id", event_id)
-        .set("Webhook-Signature", &URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes()))
+        .set("Webhook-Signature", &Base64UrlUnpadded::encode_string(&mac.finalize().into_bytes()))
         .send_bytes(body)
 }
 

@@ -1,8 +1,7 @@
-// Not run by the tests of Hookproof, as a registry of crates is missing there: try it before you rely on it.
-// The Webhook-Signature of a body on standard input. Rust's standard library has no hashes; the crates are the usual
-// ones: cargo add hmac@0.12 sha2@0.10 base64@0.22
+// The Webhook-Signature of a body on standard input. Rust's standard library has no hashes; the crates are those of
+// RustCrypto: cargo add hmac@0.12 sha2@0.10 base64ct@1
 //   HOOKPROOF_SECRET=... cargo run -- <timestamp> <event id> < body.json
-use base64::{engine::general_purpose::URL_SAFE_NO_PAD, Engine};
+use base64ct::{Base64UrlUnpadded, Encoding};
 use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use std::io::Read;
@@ -12,7 +11,8 @@ fn webhook_signature(secret: &str, timestamp: &str, event_id: &str, body: &[u8])
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("any length is a key");
     mac.update(format!("{timestamp}.{event_id}.").as_bytes());
     mac.update(body);
-    URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())
+    let mut text = [0; 43];
+    Base64UrlUnpadded::encode(&mac.finalize().into_bytes(), &mut text).expect("43 characters for 32 bytes").to_owned()
 }
 
 fn main() {

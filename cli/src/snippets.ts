@@ -51,7 +51,7 @@ export const SNIPPETS: Readonly<Record<string, SnippetLanguage>> = {
   rust: {
     title: "Rust",
     library: "the crate jsonwebtoken",
-    notRun: ["hmac-sign", "hmac-verify", "hmac-send", "jwt-sign", "jwt-verify"],
+    notRun: ["hmac-send", "jwt-sign", "jwt-verify"],
     files: named("rs"),
   },
   shell: { title: "Shell", library: "none; openssl and jq", notRun: [], files: named("sh") },

@@ -1,14 +1,23 @@
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHash, createHmac, createPublicKey, createSign, type JsonWebKey } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { newEventId } from "hookproof";
 import { compactVerify, decodeJwt, importJWK } from "jose";
-import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { itWith } from "../../test/kit/needs.js";
 import { hasTool } from "../../test/kit/outside-tool.js";
 import { temporaryFolder } from "../../test/kit/temporary-folder.js";
@@ -44,6 +53,16 @@ const vectors = readVectors<Vectors>("protocol.json");
 const folder = join(import.meta.dirname, "../snippets");
 const JACKSON = ["annotations", "core", "databind"].map((part) => `/usr/share/java/jackson-${part}.jar`);
 
+/** Debian's crates, beside Debian's own compiler, which they are made for. */
+const CRATES = "/usr/share/cargo/registry";
+const CARGO = "/usr/bin/cargo";
+
+/** What was built of the crates, for all tests: they take longer than the programs. */
+let crates: string | undefined;
+afterAll(() => {
+  if (crates !== undefined) rmSync(crates, { recursive: true, force: true });
+});
+
 /** Builds a program into a folder and gives the command that runs it. */
 type Prepare = (file: string, built: string) => readonly [string, ...string[]];
 
@@ -76,6 +95,34 @@ const RUNS: Readonly<Record<string, { tool: string; has: boolean; prepare: Prepa
     prepare(file, built) {
       execFileSync("javac", ["-cp", JACKSON.join(":"), "-d", built, join(folder, file)]);
       return ["java", "-cp", [built, ...JACKSON].join(":"), file.replace(".java", "")];
+    },
+  },
+  rust: {
+    tool: "Debian's cargo and librust-base64ct-dev",
+    has:
+      hasTool(CARGO, "--version") &&
+      existsSync(CRATES) &&
+      ["base64ct-1", "hmac-0.12", "sha2-0.10"].every((crate) =>
+        readdirSync(CRATES).some((name) => name.startsWith(`${crate}.`)),
+      ),
+    prepare(file, built) {
+      crates ??= mkdtempSync(join(tmpdir(), "hookproof-crates-"));
+      const name = file.replace(".rs", "");
+      const env = { ...process.env, PATH: "/usr/bin:/bin", CARGO_HOME: built, CARGO_TARGET_DIR: crates };
+      const source = ['crates-io.replace-with="debian"', `debian.directory="${CRATES}"`];
+      const cargo = (...words: string[]) =>
+        execFileSync(
+          CARGO,
+          [...words, "--offline", "--quiet", ...source.flatMap((one) => ["--config", `source.${one}`])],
+          { cwd: built, env },
+        );
+      cargo("init", "--vcs", "none", "--name", name);
+      copyFileSync(join(folder, file), join(built, "src/main.rs"));
+      // What its first lines say is typed as they say it.
+      const [, added = ""] = /cargo (add .*)/.exec(readFileSync(join(folder, file), "utf8")) ?? [];
+      cargo(...added.split(" "));
+      cargo("build");
+      return [join(crates, "debug", name)];
     },
   },
   csharp: {
@@ -256,6 +303,8 @@ describe.each(Object.keys(SNIPPETS).filter((name) => name in RUNS))("in %s", (na
       (text: string) => ` ${text}`,
       (text: string) => `${text}=`,
       (text: string) => text.slice(0, -1),
+      // The last two bits are nobody's: another text of the same bytes.
+      (text: string) => `${text.slice(0, -1)}${String.fromCharCode(text.charCodeAt(42) + 1)}`,
     ])
       expect(shown(id, "{}", change), String(change)).toBe("refused");
   });
