@@ -1,5 +1,7 @@
 // Keys and texts at the command line's doors: each form is read as openssl means it, or named.
-import { chmodSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { createPublicKey } from "node:crypto";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { importSPKI, jwtVerify } from "jose";
@@ -89,13 +91,43 @@ itWith(...OPENSSL)("a file of bytes is read as the key it is, or told how to ope
     const imported = await answer(der, ["keys", "import", "INPUT", "--kid", "billing-1"]);
     expect(imported.json, alg).toMatchObject({ ok: true, alg });
   }
-  // The beginning of a PKCS#12 file: version 3, then what it holds, then its MAC.
-  const p12 = Buffer.from("300b0201033002050030020500", "hex");
-  const refused = await answer(p12, ["keys", "import", "INPUT", "--kid", "billing-1"]);
-  expect([refused.exit, refused.text]).toEqual([
-    3,
-    expect.stringMatching(/KEY_UNFIT.*PKCS#12.*openssl pkcs12 -in/),
-  ]);
+});
+
+itWith(...OPENSSL)("what is said of a PKCS#12 file takes its key out, and the key is imported", async () => {
+  const folder = temporaryFolder("pkcs12");
+  const passphrase = "a passphrase of its own";
+  /** Without a terminal, as openssl would ask there rather than at its standard input. */
+  const run = (command: string, ...words: string[]) => {
+    const options = { cwd: folder, input: `${passphrase}\n`, detached: true };
+    const done = spawnSync("sh", ["-c", command, "sh", ...words], options);
+    expect(done.status, `${command}: ${done.stderr}`).toBe(0);
+  };
+  for (const [alg, kind] of Object.entries({
+    RS256: "rsa:2048",
+    ES256: "ec -pkeyopt ec_paramgen_curve:P-256",
+    EdDSA: "ed25519",
+  })) {
+    run(`openssl req -x509 -newkey ${kind} -nodes -keyout own.pem -out certificate.pem -subj /CN=billing`);
+    run(
+      'openssl pkcs12 -export -inkey own.pem -in certificate.pem -out key.p12 -passout "pass:$1"',
+      passphrase,
+    );
+    const p12 = readFileSync(join(folder, "key.p12"));
+    const refused = await answer(p12, ["keys", "import", "INPUT", "--kid", "billing-1"]);
+    expect([refused.exit, refused.text]).toEqual([3, expect.stringContaining("KEY_UNFIT")]);
+    const [, advice = ""] = /PKCS#12 file; take it out: (openssl pkcs12 .*?) \(/.exec(refused.text) ?? [];
+    run(advice);
+    const taken = readFileSync(join(folder, "key.pem"));
+    const imported = await answer(taken, ["keys", "import", "INPUT", "--kid", "billing-1"]);
+    expect([imported.exit, imported.json], imported.text).toEqual([
+      0,
+      expect.objectContaining({ ok: true, kid: "billing-1", alg }),
+    ]);
+    const shown = await answer(taken, SIGN);
+    const { Authorization } = shown.json.headers as { Authorization: string };
+    const key = createPublicKey(readFileSync(join(folder, "own.pem")));
+    await jwtVerify(Authorization.replace("Bearer ", ""), key);
+  }
 });
 
 it("--kid without a key file is refused, as it would do nothing", async () => {
