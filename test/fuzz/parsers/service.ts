@@ -215,6 +215,8 @@ export const SERVICE_PARSERS: readonly Parser[] = [
         }
       } finally {
         for (const end of ["", "-wal", "-shm", "-journal"]) rmSync(`${file}${end}`, { force: true });
+        // libsql keeps a closed file open until its statements are finalised, which takes a turn of the event loop.
+        await new Promise(setImmediate);
       }
       return undefined;
     },
