@@ -18,13 +18,15 @@ fn send_webhook(url: &str, secret: &str, event_id: &str, body: &[u8]) -> Result<
     let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).expect("any length is a key");
     mac.update(format!("{timestamp}.{event_id}.").as_bytes());
     mac.update(body);
+    let mut text = [0; 43];
+    let signature = Base64UrlUnpadded::encode(&mac.finalize().into_bytes(), &mut text).expect("43 characters for 32 bytes");
     let agent = ureq::AgentBuilder::new().redirects(0).timeout(Duration::from_secs(10)).build();
     agent
         .post(url)
         .set("Content-Type", "application/json")
         .set("Webhook-Timestamp", &timestamp)
         .set("Webhook-Event-Id", event_id)
-        .set("Webhook-Signature", &Base64UrlUnpadded::encode_string(&mac.finalize().into_bytes()))
+        .set("Webhook-Signature", signature)
         .send_bytes(body)
 }
 
