@@ -77,7 +77,7 @@ const THOROUGH = [
   "test/doctor/probes/{mutants,own-listener,verdict}.test.ts",
   "test/receiver/{callbacks,properties,spellings}.test.ts",
   "test/service/{hostile-requests,paging,properties,remote-control,tenants,wrong-types}.test.ts",
-  "test/types/doc-examples.test.ts",
+  "test/types/{doc-examples,hover}.test.ts",
   // What only root can do.
   "test/{inspector,key-store}/other-user.test.ts",
 ];

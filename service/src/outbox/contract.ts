@@ -33,6 +33,7 @@ export const LIMITS = {
 
 /** What the page may do beside looking. */
 export const ACTIONS = ["redrive", "pause"] as const;
+/** What a person can do to the outbox on its page. */
 export type OutboxAction = (typeof ACTIONS)[number];
 
 /** A code in words, from the catalogue of codes. */

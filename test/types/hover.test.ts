@@ -1,0 +1,88 @@
+// What an editor shows of the packages: a text at every export and option, and pages that exist.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { expect, it } from "vitest";
+import { root } from "../kit/built-package.js";
+
+/** The declarations that a package hands out, by its `exports`. */
+function declarationsOf(folder: string): string[] {
+  const { exports } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8")) as {
+    exports: Record<string, string | { types?: string }>;
+  };
+  return Object.values(exports).flatMap((door) =>
+    typeof door === "object" && door.types ? [join(root, folder, door.types)] : [],
+  );
+}
+
+const doors = [...declarationsOf("."), ...declarationsOf("service")];
+const editor = ts.createLanguageService({
+  getCompilationSettings: () => ({
+    module: ts.ModuleKind.NodeNext,
+    target: ts.ScriptTarget.ES2023,
+    strict: true,
+    types: ["node"],
+  }),
+  getScriptFileNames: () => doors,
+  getScriptVersion: () => "1",
+  getScriptSnapshot: (file) =>
+    existsSync(file) ? ts.ScriptSnapshot.fromString(readFileSync(file, "utf8")) : undefined,
+  getCurrentDirectory: () => root,
+  getDefaultLibFileName: ts.getDefaultLibFilePath,
+  fileExists: ts.sys.fileExists,
+  readFile: ts.sys.readFile,
+  readDirectory: ts.sys.readDirectory,
+  directoryExists: ts.sys.directoryExists,
+  getDirectories: ts.sys.getDirectories,
+});
+
+/** What the editor shows at a declaration's name: its documentation and its tags. */
+function hoverAt(declaration: ts.Declaration): { text: string; tags: string } {
+  const name = ts.getNameOfDeclaration(declaration);
+  const file = declaration.getSourceFile();
+  const info = name && editor.getQuickInfoAtPosition(file.fileName, name.getStart(file));
+  const tags = (info?.tags ?? []).map((tag) => ts.displayPartsToString(tag.text)).join("\n");
+  return { text: ts.displayPartsToString(info?.documentation).trim(), tags };
+}
+
+/** Types whose members a user writes down, by their names; a table of codes or of event types has its values. */
+const OPTIONS =
+  /^(?:Sender|Send|Retry|Outbox|Hmac|Jwt|Receiver|Remote|Transport)\w*(?:Options|Policy|Input)$/;
+
+/** Every export, and every member of an exported type of options, with what is shown of it. */
+function shownOf(): Map<string, { text: string; tags: string }> {
+  const program = editor.getProgram();
+  const checker = program?.getTypeChecker();
+  const shown = new Map<string, { text: string; tags: string }>();
+  for (const door of doors) {
+    const source = program?.getSourceFile(door);
+    const module = source && checker?.getSymbolAtLocation(source);
+    if (!checker || !module) throw new Error(`${door} is no module: is it built?`);
+    for (const symbol of checker.getExportsOfModule(module)) {
+      const own = symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+      const declarations = own.declarations ?? [];
+      const [first] = declarations;
+      if (first) shown.set(own.name, hoverAt(first));
+      if (!OPTIONS.test(own.name)) continue;
+      for (const member of declarations.flatMap((one) => (ts.isInterfaceDeclaration(one) ? one.members : [])))
+        shown.set(`${own.name}.${member.name?.getText()}`, hoverAt(member));
+    }
+  }
+  return shown;
+}
+
+const shown = shownOf();
+
+it("every export and every option of the main doors has a text in the editor", () => {
+  expect(shown.size).toBeGreaterThan(300);
+  const silent = [...shown].filter(([, { text }]) => text === "").map(([name]) => name);
+  expect(silent).toEqual([]);
+});
+
+it("a page that a text names is there", () => {
+  const named = [...shown].flatMap(([name, { text, tags }]) =>
+    [...`${text}\n${tags}`.matchAll(/\bdocs\/[\w/-]+\.md/g)].map(([page]) => [name, page] as const),
+  );
+  expect(named.length).toBeGreaterThan(5);
+  expect(named.filter(([, page]) => !existsSync(join(root, page)))).toEqual([]);
+});
