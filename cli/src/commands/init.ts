@@ -96,7 +96,7 @@ interface Made {
 /** A secret of this project's own; one that is stored already stays. */
 async function secretOf({ io, args, config }: Context, profile: string, target: string): Promise<Made> {
   const owner = { profile, project: projectFile(config.projectPath) };
-  const present = storedSecrets(io, owner);
+  const present = storedSecrets(io, args, owner);
   const origin = originOf(target);
   const stored = present ?? { secrets: [generateSecret()], origin };
   if (present === undefined) await storeSecrets(io, owner, stored);

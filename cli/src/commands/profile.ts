@@ -68,7 +68,7 @@ export const profileShow: Command = {
     config.requireKnownProfile();
     const { name } = config.profile;
     const settings = foundSettings(config);
-    const stored = storedSecrets(io, config.owner);
+    const stored = storedSecrets(io, args, config.owner);
     const fingerprints = (stored?.secrets ?? []).map(secretFingerprint);
     out.document({
       type: "profile",
@@ -154,7 +154,7 @@ export const profileAdd: Command = {
       edited.path === config.userPath
         ? { profile: name }
         : { profile: name, project: projectFile(edited.path) };
-    const note = await bindSecret(io, owner, originOf(args.text("target")));
+    const note = await bindSecret(io, args, owner, originOf(args.text("target")));
     out.document({ type: "profile", ok: true, name, path: edited.path, settings: added });
     out.line(`${name}  ${edited.path}`);
     if (note !== undefined) out.warn(note);
@@ -172,10 +172,11 @@ export const profileAdd: Command = {
 /** Binds a secret that was stored without a target to this one; a secret of another target is not changed. */
 async function bindSecret(
   io: Io,
+  args: Args,
   owner: SecretOwner,
   origin: string | undefined,
 ): Promise<string | undefined> {
-  const stored = origin === undefined ? undefined : storedSecrets(io, owner);
+  const stored = origin === undefined ? undefined : storedSecrets(io, args, owner);
   if (!stored || stored.origin === origin) return undefined;
   if (stored.origin === undefined) {
     await storeSecrets(io, owner, { ...stored, origin });

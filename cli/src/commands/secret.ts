@@ -80,14 +80,20 @@ export const secretSet: Command = {
     const { owner } = config;
     const { profile } = owner;
     const secret = await newSecret(context);
-    const stored = newlyStored(context, secret, args.flag("rotate") ? storedSecrets(io, owner) : undefined);
+    const stored = newlyStored(
+      context,
+      secret,
+      args.flag("rotate") ? storedSecrets(io, args, owner) : undefined,
+    );
     await storeSecrets(io, owner, stored);
     const fingerprints = stored.secrets.map(secretFingerprint);
     const { origin } = stored;
     out.document({ type: "secret", ok: true, profile, fingerprints, origin: origin ?? null });
     out.line(`${fingerprints.map((text) => `${text}…`).join(", ")}${ownerAndOrigin(owner, origin)}`);
     if (origin === undefined)
-      out.note(`hookproof profile add ${profile} --target <url>      sets the target it signs for`);
+      out.note(
+        `${nextStep(args, `hookproof profile add ${profile} --target <url>`)}      sets the target it signs for`,
+      );
     return EXIT.ok;
   },
 };
@@ -132,7 +138,7 @@ export const secretGenerate: Command = {
     const { args, io, out, config } = context;
     const { owner } = config;
     const { profile } = owner;
-    const present = storedSecrets(io, owner);
+    const present = storedSecrets(io, args, owner);
     if (present !== undefined && !args.flag("rotate"))
       await confirm(
         context,
@@ -174,7 +180,7 @@ export const secretShow: Command = {
   async run({ args, io, out, config }) {
     const { owner } = config;
     const { profile } = owner;
-    const { secrets, origin } = requireStored(io, owner);
+    const { secrets, origin } = requireStored(io, args, owner);
     const fingerprints = secrets.map(secretFingerprint);
     const revealed = args.flag("reveal");
     out.document({
@@ -212,7 +218,7 @@ export const secretEnv: Command = {
   exits: [[3, "there is no stored secret"]],
   async run({ args, io, out, config }) {
     const { profile } = config.owner;
-    const { secrets, origin = "" } = requireStored(io, config.owner);
+    const { secrets, origin = "" } = requireStored(io, args, config.owner);
     const [secret = ""] = secrets;
     if (io.stdout.isTTY && !args.flag("reveal"))
       throw usageError(
@@ -250,7 +256,7 @@ export const secretRemove: Command = {
     const { args, io, out, config } = context;
     const { owner } = config;
     const { profile } = owner;
-    const { secrets, origin } = requireStored(io, owner);
+    const { secrets, origin } = requireStored(io, args, owner);
     const [newest = "", ...older] = secrets;
     const removed = args.flag("old") ? older : [newest, ...older];
     await confirm(

@@ -7,6 +7,7 @@ import { configFolder, requirePrivate } from "../files.js";
 import { textOf } from "../input/text.js";
 import type { Io } from "../io.js";
 import { type ConfigFile, checkProfileName, readConfigFile } from "./config-file.js";
+import { nextStep } from "./next-step.js";
 import {
   anchored,
   fromEnvironment,
@@ -146,6 +147,12 @@ function configFor(
     requireKnownProfile() {
       const known = knownProfiles(places.files);
       if (!profile.isNamed || known.includes(profile.name) || hasStoredSecret(io, owner)) return;
+      const { config } = flags;
+      const given = {
+        isGiven: (flag: string) => flag === "config" && config !== undefined,
+        texts: () => [config ?? ""],
+      };
+      const add = nextStep(given, `hookproof profile add ${profile.name} --target <url>`);
       const from = profile.origin === NAMED ? "" : ` (${profile.origin})`;
       throw new CliError(
         EXIT.setup,
@@ -154,7 +161,7 @@ function configFor(
         {
           hint:
             didYouMean(profile.name, known) ??
-            `Add it with: hookproof profile add ${profile.name} --target <url>${profile.name.includes(".") ? ". A URL begins with https://, and :4400 is the listener of this machine." : ""}`,
+            `Add it with: ${add}${profile.name.includes(".") ? ". A URL begins with https://, and :4400 is the listener of this machine." : ""}`,
         },
       );
     },

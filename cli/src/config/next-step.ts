@@ -17,13 +17,24 @@ const PARAMETERS = /^([a-z]+:\/\/[^?]*)\?.*$/s;
 /** What every command takes of them. */
 const EVERYWHERE = ["config", "profile"];
 
+/** The commands about profiles name them as an argument. */
+const NAMING_PROFILES = ["config"];
+
 /**
  * The command, as it is to be printed, with the flags that said where this one was to look, and those of `more`: without
  * them it would look elsewhere, and say something about another outbox or profile.
  */
-export function nextStep(args: Args, command: string, more: readonly string[] = []): string {
+export function nextStep(
+  args: Pick<Args, "isGiven" | "texts">,
+  command: string,
+  more: readonly string[] = [],
+): string {
   const words = command.split(" ");
-  const flags = [...more, ...(PLACES[words[1] ?? ""] ?? []), ...EVERYWHERE];
+  const flags = [
+    ...more,
+    ...(PLACES[words[1] ?? ""] ?? []),
+    ...(words[1] === "profile" ? NAMING_PROFILES : EVERYWHERE),
+  ];
   const given = flags.flatMap((flag) =>
     args.isGiven(flag) && !words.includes(`--${flag}`)
       ? args.texts(flag).map((value) => `--${flag} ${wordOf(value.replace(PARAMETERS, "$1?…"))}`)

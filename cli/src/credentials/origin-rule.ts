@@ -1,6 +1,7 @@
 // The rule of which secret may sign for which origin.
 import { secretFingerprint } from "hookproof";
 import type { Args } from "../command.js";
+import { nextStep } from "../config/next-step.js";
 import { CliError, EXIT, usageError } from "../failure.js";
 import type { CredentialReference } from "../history/history-record.js";
 import { wordOf } from "../shell-word.js";
@@ -66,14 +67,14 @@ export function requireOwnOrigin(
   if (binding.kind === "origin" && binding.origin === origin) return;
   if (binding.kind === "environment" && (target.source === "typed" || target.source === "environment"))
     return;
-  const { reason, hint } = refusal(found, origin);
+  const { reason, hint } = refusal(args, found, origin);
   throw new CliError(EXIT.setup, "SECRET_OTHER_ORIGIN", reason, {
     hint: `${hint} --allow-origin ${wordOf(origin)}`,
     answer: { origin, fingerprints: fingerprintsOf(found) },
   });
 }
 
-function refusal(found: FoundSecrets, origin: string): { reason: string; hint: string } {
+function refusal(args: Args, found: FoundSecrets, origin: string): { reason: string; hint: string } {
   const { binding, credential } = found;
   const secret = `The secret ${fingerprintsOf(found)
     .map((text) => `${text}…`)
@@ -91,7 +92,7 @@ function refusal(found: FoundSecrets, origin: string): { reason: string; hint: s
   const profile = credential.kind === "profile" ? credential.profile : "default";
   return {
     reason: `${secret}${ownerOf(credential)} was stored without a target, so it does not sign for ${origin}.`,
-    hint: `Set its target with: hookproof profile add ${profile} --target <url>. Or, this time only:`,
+    hint: `Set its target with: ${nextStep(args, `hookproof profile add ${profile} --target <url>`)}. Or, this time only:`,
   };
 }
 

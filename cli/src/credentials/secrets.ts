@@ -40,7 +40,7 @@ export async function findSecrets(
   const isFromEnvironment = files?.origin === SETTINGS.secretFiles.env;
   if (isFromEnvironment && isForLocal)
     return { ...(await fromFiles(io, out, config, !ofScheme(args))), binding };
-  const own = await profileSecrets({ io, out, config }, !ofScheme(args), local);
+  const own = await profileSecrets({ args, io, out, config }, !ofScheme(args), local);
   if (!local || !own || !sameBinding(own.binding, local.binding)) return local ?? own;
   if (!own.secrets.some((one) => local.secrets.includes(one))) {
     const [ours, theirs] = [own, local].map((found) => found.secrets.map(secretFingerprint).join("…, "));
@@ -57,7 +57,7 @@ export async function findSecrets(
  * @param local a listener's own secret: files of a profile with another target are not read beside it
  */
 async function profileSecrets(
-  { io, out, config }: Pick<Context, "io" | "out" | "config">,
+  { args, io, out, config }: Pick<Context, "args" | "io" | "out" | "config">,
   warns: boolean,
   local: FoundSecrets | undefined,
 ): Promise<FoundSecrets | undefined> {
@@ -73,7 +73,7 @@ async function profileSecrets(
     });
     return { ...(await fromFiles(io, out, config, warns)), binding };
   }
-  const stored = storedSecrets(io, config.owner);
+  const stored = storedSecrets(io, args, config.owner);
   if (stored === undefined) return undefined;
   const { origin } = stored;
   return {

@@ -2,6 +2,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import type { Args } from "../command.js";
+import { nextStep } from "../config/next-step.js";
 import { CliError, EXIT } from "../failure.js";
 import { dataFolder, requireOwned, requirePrivate, writePrivateFile } from "../files.js";
 import type { Io } from "../io.js";
@@ -39,7 +41,7 @@ export function hasStoredSecret(io: Io, owner: SecretOwner): boolean {
 }
 
 /** The stored secrets of a profile; undefined when there is none. */
-export function storedSecrets(io: Io, owner: SecretOwner): StoredSecrets | undefined {
+export function storedSecrets(io: Io, args: Args, owner: SecretOwner): StoredSecrets | undefined {
   let path: string;
   let text: string;
   try {
@@ -63,7 +65,7 @@ export function storedSecrets(io: Io, owner: SecretOwner): StoredSecrets | undef
   const stored = parsed(text);
   if (stored) return stored;
   throw new CliError(EXIT.setup, "SECRET_STORE_INVALID", `${path} is not a stored secret.`, {
-    hint: `Write it again with: hookproof secret set --profile ${owner.profile}`,
+    hint: `Write it again with: ${nextStep(args, `hookproof secret set --profile ${owner.profile}`)}`,
   });
 }
 
@@ -99,11 +101,13 @@ export function removeSecrets(io: Io, owner: SecretOwner): void {
 }
 
 /** The stored secrets of a profile, or a refusal that says how to store one. */
-export function requireStored(io: Io, owner: SecretOwner): StoredSecrets {
-  const stored = storedSecrets(io, owner);
+export function requireStored(io: Io, args: Args, owner: SecretOwner): StoredSecrets {
+  const stored = storedSecrets(io, args, owner);
   if (stored) return stored;
   throw new CliError(EXIT.setup, "SECRET_MISSING", `${ownerInWords(owner)} has no stored secret.`, {
-    hint: `hookproof secret set --profile ${owner.profile}, or: hookproof secret generate --profile ${owner.profile}`,
+    hint: ["set", "generate"]
+      .map((verb) => nextStep(args, `hookproof secret ${verb} --profile ${owner.profile}`))
+      .join(", or: "),
   });
 }
 

@@ -7,6 +7,7 @@ import type { ProbeTarget } from "hookproof/probes";
 import type { Args, Context } from "../command.js";
 import { type Config, knownProfiles } from "../config/config.js";
 import { isOfFolder, requireInside, storeOf } from "../config/folder-file.js";
+import { nextStep } from "../config/next-step.js";
 import { SETTINGS } from "../config/settings.js";
 import { CliError, EXIT, refuseIdle, usageError } from "../failure.js";
 import type { CredentialReference } from "../history/history-record.js";
@@ -238,7 +239,7 @@ async function hmacSecrets(
   session: LocalSession | undefined,
   remembered: CredentialReference | undefined,
 ): Promise<FoundSecrets> {
-  const { io, out } = context;
+  const { args, io, out } = context;
   const earlier = rememberedBinding(url);
   if (remembered?.kind === "secret-files")
     return {
@@ -247,7 +248,7 @@ async function hmacSecrets(
       binding: earlier,
     };
   if (remembered?.kind === "profile") {
-    const stored = storedSecrets(io, remembered);
+    const stored = storedSecrets(io, args, remembered);
     if (stored)
       return {
         secrets: stored.secrets,
@@ -267,7 +268,7 @@ async function hmacSecrets(
   const found = await findSecrets(context, local);
   if (!found)
     throw new CliError(EXIT.setup, "SECRET_MISSING", "No signing secret was given.", {
-      hint: "Use --secret-file <path>, --secret-file - for standard input, HOOKPROOF_SECRET, or: hookproof secret set",
+      hint: `Use --secret-file <path>, --secret-file - for standard input, HOOKPROOF_SECRET, or: ${nextStep(args, "hookproof secret set")}`,
     });
   // The same secret of the environment has signed for this target before.
   const isAgain =
