@@ -14,6 +14,7 @@ import { chmod, link, open, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { CliError, EXIT } from "./failure.js";
+import { NobodyWrites, readPipe } from "./input/pipe.js";
 import { textOf, withoutMark } from "./input/text.js";
 import type { Io } from "./io.js";
 import { isOnReadOnlyMount } from "./mounts.js";
@@ -241,8 +242,10 @@ const MOST_BYTES = 128 * 1024 * 1024;
 /** The bytes of a file, or a refusal that names the file. */
 export async function readBytes(path: string): Promise<Buffer> {
   try {
-    return await bytesOf(createReadStream(path));
+    return await bytesOf(statSync(path).isFIFO() ? readPipe(path) : createReadStream(path));
   } catch (error) {
+    if (error instanceof NobodyWrites)
+      throw unreadable(path, { code: "it is a pipe, and nobody writes to it" });
     throw error instanceof TooLarge ? tooLarge(path) : unreadable(path, error);
   }
 }

@@ -1,3 +1,5 @@
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,6 +8,8 @@ import fc from "fast-check";
 import { openSqlite } from "hookproof/node";
 import { sqliteStore } from "hookproof/outbox/sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { itWith } from "../../test/kit/needs.js";
+import { hasTool } from "../../test/kit/outside-tool.js";
 import { parseRawRequest } from "../src/capture/raw-request.js";
 import { run } from "../src/main.js";
 
@@ -202,4 +206,61 @@ it("the id of an event of another program's is one word of the command that is s
     0,
     expect.stringContaining("hookproof outbox attempts 'x; touch pwned' --outbox "),
   ]);
+});
+
+/** Opens a pipe when somebody reads it, and writes to it in parts. */
+async function writeSlowly(pipe: string, parts: readonly string[]): Promise<void> {
+  const child = spawn("sh", [
+    "-c",
+    `exec >"$0"; for part in "$@"; do sleep 0.2; printf %s "$part"; done`,
+    pipe,
+    ...parts,
+  ]);
+  await once(child, "exit");
+}
+
+describe("a named pipe", () => {
+  const MKFIFO = hasTool("mkfifo", "--version");
+  itWith("mkfifo", MKFIFO)(
+    "that nobody writes to is refused by whatever reads a file, and ends nothing",
+    async () => {
+      const pipe = path("nobody");
+      execFileSync("mkfifo", ["-m", "600", pipe]);
+      const listener = "http://127.0.0.1:9/api/v1/webhooks/incoming/lst_1";
+      const commands = [
+        ["replay", pipe],
+        ["verify", pipe],
+        ["inspect", pipe],
+        ["events", "diff", pipe, pipe],
+        ["keys", "import", pipe, "--store", path("keys")],
+        ["send", listener, "--secret-file", path("secret.txt"), "--data", `@${pipe}`],
+        ["send", listener, "--secret-file", pipe, "--data", "{}"],
+        ["config", "list", "--config", pipe],
+      ];
+      const ends = await Promise.all(commands.map((command) => outcome(command)));
+      for (const [index, [exit, seen]] of ends.entries())
+        expect([commands[index]?.slice(0, 2), exit, seen]).toEqual([
+          commands[index]?.slice(0, 2),
+          3,
+          expect.stringMatching(
+            /_UNREADABLE.* cannot be read: it is (a pipe, and nobody writes to it|no file)\./,
+          ),
+        ]);
+    },
+  );
+
+  itWith("mkfifo", MKFIFO)("is read from whoever writes to it, also later and in parts", async () => {
+    const pipe = path("later");
+    execFileSync("mkfifo", ["-m", "600", pipe]);
+    const [read] = await Promise.all([
+      outcome(["events", "diff", pipe, path("secret.txt")]),
+      writeSlowly(pipe, ["POST /x HTTP/1.1\r\nHost: a\r\n", "\r\n{}"]),
+    ]);
+    expect(read[1]).not.toContain("cannot be read");
+    const [slow] = await Promise.all([
+      outcome(["inspect", pipe]),
+      writeSlowly(pipe, ["eyJhbGciOiJIUzI1NiJ9.", "e30.e30"]),
+    ]);
+    expect(slow[1]).toContain("HS256");
+  });
 });

@@ -42,6 +42,8 @@ export function readConfigFile(
 ): (ConfigFile & { readonly document: ConfigDocument }) | undefined {
   let text: string;
   try {
+    // A pipe would be waited for, whoever put it into the folder.
+    if (statSync(path).isFIFO()) throw Object.assign(new Error(), { code: "ENXIO" });
     text = textOf(readFileSync(path), path);
   } catch (error) {
     if (error instanceof CliError) throw error;
