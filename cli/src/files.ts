@@ -14,7 +14,6 @@ import { chmod, link, open, rename, rm, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { CliError, EXIT } from "./failure.js";
-import { NobodyWrites, readPipe } from "./input/pipe.js";
 import { textOf, withoutMark } from "./input/text.js";
 import type { Io } from "./io.js";
 import { isOnReadOnlyMount } from "./mounts.js";
@@ -242,10 +241,10 @@ const MOST_BYTES = 128 * 1024 * 1024;
 /** The bytes of a file, or a refusal that names the file. */
 export async function readBytes(path: string): Promise<Buffer> {
   try {
-    return await bytesOf(statSync(path).isFIFO() ? readPipe(path) : createReadStream(path));
+    if (!statSync(path).isFIFO()) return await bytesOf(createReadStream(path));
+    const { readPipe } = await import("./input/pipe.js"); // no start waits for it
+    return await bytesOf(readPipe(path));
   } catch (error) {
-    if (error instanceof NobodyWrites)
-      throw unreadable(path, { code: "it is a pipe, and nobody writes to it" });
     throw error instanceof TooLarge ? tooLarge(path) : unreadable(path, error);
   }
 }

@@ -96,8 +96,8 @@ export const CODES = {
   ABORTED: [0, "Interrupted."],
 
   REQUEST_REFUSED: [0, "The receiver refused the request permanently."],
-  AUTHENTICATION_REFUSED: [0, "The receiver refused the signature or token."],
-  SOURCE_REFUSED: [0, "The receiver refused the source address."],
+  AUTHENTICATION_REFUSED: [0, "The receiver refused the request as not authenticated."],
+  SOURCE_REFUSED: [0, "The receiver refused the request as forbidden."],
   LISTENER_NOT_FOUND: [0, "The receiver knows no such listener, or its trigger is inactive."],
   REDIRECT_REFUSED: [0, "The receiver answered with a redirect, which is never followed."],
   RECEIVER_UNAVAILABLE: [0, "The receiver did not accept the event at that time."],

@@ -8,7 +8,6 @@ import type { Args, Command, Context } from "../command.js";
 import { storeOf } from "../config/folder-file.js";
 import { nextStep } from "../config/next-step.js";
 import { isAddress } from "../config/settings.js";
-import { typedUrl } from "../credentials/checked-url.js";
 import { REACH_FLAGS } from "../credentials/flags.js";
 import { EXIT, refuseIdle, usageError } from "../failure.js";
 import { createOwnFile, removalOf } from "../files.js";
@@ -307,6 +306,7 @@ async function forwardingOf(
   const proof = method === "jwt" ? ["authorization"] : [];
   const own = await forwardedHeaders(args, [...OF_A_PROOF, ...proof]);
   const hidden = [...(secret === undefined ? [] : [secret]), ...own.map(([, value]) => value)];
+  const { typedUrl } = await import("../credentials/checked-url.js");
   return { url: await typedUrl(given, "--forward-to"), own, hidden };
 }
 

@@ -1,6 +1,4 @@
 // The command that is worth running next, about what this one was about.
-
-import type { Args } from "../command.js";
 import { wordOf } from "../shell-word.js";
 
 /** The flags that say where something is, by the first word of the commands that take them. */
@@ -14,6 +12,12 @@ const PLACES: Readonly<Record<string, readonly string[]>> = {
 /** Of a database's URL: a password may stand in it. */
 const PARAMETERS = /^([a-z]+:\/\/[^?]*)\?.*$/s;
 
+/** The flags that a command was given. */
+export interface GivenFlags {
+  isGiven(name: string): boolean;
+  texts(name: string): readonly string[];
+}
+
 /** What every command takes of them. */
 const EVERYWHERE = ["config", "profile"];
 
@@ -24,11 +28,7 @@ const NAMING_PROFILES = ["config"];
  * The command, as it is to be printed, with the flags that said where this one was to look, and those of `more`: without
  * them it would look elsewhere, and say something about another outbox or profile.
  */
-export function nextStep(
-  args: Pick<Args, "isGiven" | "texts">,
-  command: string,
-  more: readonly string[] = [],
-): string {
+export function nextStep(args: GivenFlags, command: string, more: readonly string[] = []): string {
   const words = command.split(" ");
   const flags = [
     ...more,

@@ -2,8 +2,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import type { Args } from "../command.js";
-import { nextStep } from "../config/next-step.js";
+import { type GivenFlags, nextStep } from "../config/next-step.js";
 import { CliError, EXIT } from "../failure.js";
 import { dataFolder, requireOwned, requirePrivate, writePrivateFile } from "../files.js";
 import type { Io } from "../io.js";
@@ -41,7 +40,7 @@ export function hasStoredSecret(io: Io, owner: SecretOwner): boolean {
 }
 
 /** The stored secrets of a profile; undefined when there is none. */
-export function storedSecrets(io: Io, args: Args, owner: SecretOwner): StoredSecrets | undefined {
+export function storedSecrets(io: Io, args: GivenFlags, owner: SecretOwner): StoredSecrets | undefined {
   let path: string;
   let text: string;
   try {
@@ -101,7 +100,7 @@ export function removeSecrets(io: Io, owner: SecretOwner): void {
 }
 
 /** The stored secrets of a profile, or a refusal that says how to store one. */
-export function requireStored(io: Io, args: Args, owner: SecretOwner): StoredSecrets {
+export function requireStored(io: Io, args: GivenFlags, owner: SecretOwner): StoredSecrets {
   const stored = storedSecrets(io, args, owner);
   if (stored) return stored;
   throw new CliError(EXIT.setup, "SECRET_MISSING", `${ownerInWords(owner)} has no stored secret.`, {

@@ -8,13 +8,11 @@ const NOBODY_MS = 5_000;
 /** How often it is looked at. */
 const LOOK_MS = 20;
 
-export class NobodyWrites extends Error {}
-
 /**
  * The bytes of a named pipe, until all who write to it have closed it. To open one the usual way stops a thread until
  * somebody writes, and with it the end of the process.
  *
- * @throws {NobodyWrites} after five seconds in which nobody opened it to write
+ * @throws {Error} with the reason in words, after five seconds in which nobody opened it to write
  */
 export async function* readPipe(path: string): AsyncGenerator<Buffer> {
   const { O_RDONLY, O_NONBLOCK = 0 } = constants;
@@ -28,7 +26,7 @@ export async function* readPipe(path: string): AsyncGenerator<Buffer> {
       if (length === 0 && hasWriter) return;
       hasWriter ||= length !== 0;
       if (length > 0) continue;
-      if (!hasWriter && waited >= NOBODY_MS) throw new NobodyWrites();
+      if (!hasWriter && waited >= NOBODY_MS) throw new Error("it is a pipe, and nobody writes to it");
       await sleep(LOOK_MS);
       waited += LOOK_MS;
     }

@@ -43,7 +43,15 @@ export async function senderOptions(context: Context, target: Target): Promise<S
 /** Sends one event, prints how it went, and remembers it for a replay. */
 export async function sendOne(context: Context, target: Target, event: WebhookEvent): Promise<number> {
   const { args, io, out } = context;
-  const sender = createSender(await senderOptions(context, target));
+  let isDoubtful = false;
+  const options = await senderOptions(context, target);
+  const sender = createSender({
+    ...options,
+    observe(activity) {
+      if (activity.type === "warning" && activity.eventId === event.id) isDoubtful = true;
+      options.observe?.(activity);
+    },
+  });
   const timestamp = Math.floor(signingClock(args.text("timestamp")).now() / 1000);
   const { url, signer, config } = target;
   const first = await signRequest({ url, signer, event, timestamp, plainHttpHosts: plainHttpHosts(config) });
@@ -81,10 +89,11 @@ export async function sendOne(context: Context, target: Target, event: WebhookEv
     out.document({ ...answer, ok: exit === EXIT.ok, outcome, status, attempts: attempts.length, durationMs });
     const expected = args.number("expect");
     const isExpected = expected === undefined || status === expected;
+    const words = inWords(receipt, target, isDoubtful);
     out.line(
       isExpected
-        ? `${out.paint("green", "✔")} ${inWords(receipt, target)}   ${durationMs} ms`
-        : `${out.paint("red", "✖")} ${inWords(receipt, target)}, where ${expected} was expected   ${durationMs} ms`,
+        ? `${out.paint("green", "✔")} ${words}   ${durationMs} ms`
+        : `${out.paint("red", "✖")} ${words}, where ${expected} was expected   ${durationMs} ms`,
     );
     if (isExpected && status >= 200 && status < 300)
       out.note(
@@ -154,12 +163,13 @@ function copyStatus({ scheme }: Target, status: number): number {
   return scheme?.answersCopiesAlike ? status : 409;
 }
 
-function inWords({ status, outcome, attempts }: Receipt, { scheme }: Target): string {
+/** @param isDoubtful the answer is not the service's: that an automation was triggered is not proved */
+function inWords({ status, outcome, attempts }: Receipt, { scheme }: Target, isDoubtful: boolean): string {
   if (outcome === "duplicate")
     return `${status} duplicate: this event id was used before; the automation did not run again`;
   if (status === 409)
     return `${status} delivered by an earlier attempt (${countOf(attempts.length, "attempt")})`;
-  return `${status} accepted${scheme ? "" : ", automation triggered"}${attempts.length > 1 ? ` (${countOf(attempts.length, "attempt")})` : ""}`;
+  return `${status} accepted${scheme || isDoubtful ? "" : ", automation triggered"}${attempts.length > 1 ? ` (${countOf(attempts.length, "attempt")})` : ""}`;
 }
 
 /** What the proof is made over: the canonical text of a signature, or the claims of a token. */

@@ -280,12 +280,12 @@ export const CODE_ADVICE = {
     "Look at the receiver's answer: its code says which check failed.",
   ],
   AUTHENTICATION_REFUSED: [
-    "The receiver answered 401: the secret, the key or the signature is wrong.",
+    "The receiver answered 401: the listener did not accept the proof, or something in front of it asks for one of its own.",
     VERIFY,
   ],
   SOURCE_REFUSED: [
-    "The receiver answered 403: it does not accept requests from this address.",
-    "Send from an allowed address.",
+    "The receiver answered 403: the listener does not accept requests from this address, or something in front of it refuses them.",
+    "Look at the answer's text. If it is the listener's own, send from an address that its settings allow.",
   ],
   LISTENER_NOT_FOUND: [
     "The receiver answered 404.",

@@ -1,0 +1,91 @@
+// What `send` says where something else than the listener answers.
+import { createServer, type OutgoingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable, Writable } from "node:stream";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { temporaryFolder } from "../../test/kit/temporary-folder.js";
+import { run } from "../src/main.js";
+
+const LOGIN = "<!DOCTYPE html>\n<html><head><title>Log in</title></head></html>";
+const ANSWERS: Readonly<Record<string, readonly [number, OutgoingHttpHeaders, string]>> = {
+  "a login page": [200, { "Content-Type": "text/html" }, LOGIN],
+  "a page without a type": [200, {}, "\n <html>\nwelcome"],
+  "the ok of Express and PHP": [200, { "Content-Type": "text/html; charset=utf-8" }, "ok"],
+  "an empty 200": [200, {}, ""],
+  "a page of 202": [202, {}, LOGIN],
+  "a refusing page": [401, { "Content-Type": "text/html" }, LOGIN],
+  "a password": [401, { "WWW-Authenticate": 'Basic realm="staging"' }, "no"],
+  "a gateway": [
+    403,
+    { "x-amzn-ErrorType": "MissingAuthenticationTokenException" },
+    '{"message":"Missing Authentication Token"}',
+  ],
+  "a plain 401": [401, {}, ""],
+};
+
+const server = createServer((request, response) => {
+  request.resume().on("end", () => {
+    const [, name = ""] = request.url?.split("/") ?? [];
+    const [status, headers, body] = ANSWERS[decodeURIComponent(name)] ?? [500, {}, ""];
+    response.writeHead(status, headers).end(body);
+  });
+});
+beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
+afterAll(() => void server.close());
+
+async function sent(name: string): Promise<[number, string]> {
+  const written: string[] = [];
+  const sink = () =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        written.push(String(chunk));
+        done();
+      },
+    });
+  const { port } = server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/${encodeURIComponent(name)}/api/v1/webhooks/incoming/lst_1`;
+  const exit = await run(["send", url, "--retries", "0", "--data", "{}"], {
+    stdin: Readable.from([]),
+    stdout: sink(),
+    stderr: sink(),
+    env: {
+      ...{ HOOKPROOF_HOME: temporaryFolder("foreign"), NO_COLOR: "1" },
+      HOOKPROOF_SECRET: "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE",
+    },
+    stopSignal: AbortSignal.timeout(60_000),
+  });
+  return [exit, written.join("")];
+}
+
+it.each(["the ok of Express and PHP", "an empty 200"])("%s is an acceptance", async (name) => {
+  const [exit, seen] = await sent(name);
+  expect([exit, seen]).toEqual([0, expect.stringContaining("200 accepted, automation triggered ")]);
+  expect(seen).not.toContain("Is this the listener itself?");
+});
+
+it.each(["a login page", "a page without a type", "a page of 202"])("%s triggers nothing", async (name) => {
+  const [exit, seen] = await sent(name);
+  expect([exit, seen]).toEqual([0, expect.stringMatching(/ 20[02] accepted {3}/)]);
+  expect(seen).toMatch(/answered 20[02] with a page of HTML.* Is this the listener itself\?/);
+  expect(seen).not.toContain("triggered");
+});
+
+it.each([
+  [
+    "a refusing page",
+    "another server in front of the listener, or another path: the answer is a page of HTML",
+  ],
+  ["a password", "HTTP authentication in front of the listener, which asks for a password"],
+  ["a gateway", "a path that the gateway in front has no route for"],
+])("%s is told from a refusal of the listener's own", async (name, cause) => {
+  const [exit, seen] = await sent(name);
+  expect(exit).toBe(4);
+  expect(seen).toContain(`Likely: ${cause};`);
+  expect(seen).not.toMatch(/refused the (?:signature|source)/);
+});
+
+it("a 401 that shows nothing is told as the listener's own", async () => {
+  const [, seen] = await sent("a plain 401");
+  expect(seen).toContain("The receiver refused the request as not authenticated.");
+  expect(seen).toContain("Likely: another secret or key than the listener's own;");
+});
