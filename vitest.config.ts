@@ -87,7 +87,7 @@ const ALONE = [
   "test/receiver/hostile-bodies.test.ts",
   "test/jwks/hostile-key-hosts.test.ts",
   "test/inspector/feed.test.ts",
-  "test/sender/{hostile-receiver,send-many}.test.ts",
+  "test/sender/{garbage,hostile-receiver,send-many}.test.ts",
   "test/service/seed.test.ts",
 ];
 

@@ -150,7 +150,11 @@ describe("outbox-express.mjs", () => {
       const begun = offboard("u_8");
       const waits =
         "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
-      await expect.poll(async () => (await client.query(waits)).rowCount).toBe(1);
+      const waiting = async () => {
+        await client.query("SELECT pg_stat_clear_snapshot()"); // else a transaction sees what its first look saw
+        return (await client.query(waits)).rowCount;
+      };
+      await expect.poll(waiting).toBe(1);
       const ended = program.end("SIGTERM");
       await client.query("COMMIT");
       expect((await begun).status).toBe(200);

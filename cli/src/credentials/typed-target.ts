@@ -28,7 +28,11 @@ export function typedTarget(
 
 /** A text that is no URL, in quotes and without the credentials that it may have. */
 export function shownUrl(text: string): string {
-  return JSON.stringify(text.replace(/[^/@]*@/, "…@"));
+  const at = text.lastIndexOf("@");
+  if (at < 0) return JSON.stringify(text);
+  const slashes = text.indexOf("//");
+  const start = slashes >= 0 && slashes < at ? text.slice(0, slashes + 2) : "";
+  return JSON.stringify(`${start}…${text.slice(at)}`);
 }
 
 /** Whether a text is a URL of http or https with a host. */
