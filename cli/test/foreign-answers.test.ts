@@ -2,10 +2,12 @@
 import { createServer, type OutgoingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable, Writable } from "node:stream";
+import { classifyAnswer } from "hookproof/schemes";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { temporaryFolder } from "../../test/kit/temporary-folder.js";
 import { run } from "../src/main.js";
 
+const SECRET = "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE";
 const LOGIN = "<!DOCTYPE html>\n<html><head><title>Log in</title></head></html>";
 const ANSWERS: Readonly<Record<string, readonly [number, OutgoingHttpHeaders, string]>> = {
   "a login page": [200, { "Content-Type": "text/html" }, LOGIN],
@@ -33,7 +35,7 @@ const server = createServer((request, response) => {
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
 afterAll(() => void server.close());
 
-async function sent(name: string): Promise<[number, string]> {
+async function sent(name: string, flags: readonly string[] = [], secret = SECRET): Promise<[number, string]> {
   const written: string[] = [];
   const sink = () =>
     new Writable({
@@ -44,13 +46,13 @@ async function sent(name: string): Promise<[number, string]> {
     });
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/${encodeURIComponent(name)}/api/v1/webhooks/incoming/lst_1`;
-  const exit = await run(["send", url, "--retries", "0", "--data", "{}"], {
+  const exit = await run(["send", url, "--retries", "0", "--data", "{}", ...flags], {
     stdin: Readable.from([]),
     stdout: sink(),
     stderr: sink(),
     env: {
       ...{ HOOKPROOF_HOME: temporaryFolder("foreign"), NO_COLOR: "1" },
-      HOOKPROOF_SECRET: "QSBrZXkgZm9yIEhvb2twcm9vZiB0ZXN0cyBvbmx5ISE",
+      HOOKPROOF_SECRET: secret,
     },
     stopSignal: AbortSignal.timeout(60_000),
   });
@@ -73,10 +75,10 @@ it.each(["a login page", "a page without a type", "a page of 202"])("%s triggers
 it.each([
   [
     "a refusing page",
-    "another server in front of the listener, or another path: the answer is a page of HTML",
+    "another server, another path, or a framework's error page: the answer is a page of HTML",
   ],
-  ["a password", "HTTP authentication in front of the listener, which asks for a password"],
-  ["a gateway", "a path that the gateway in front has no route for"],
+  ["a password", "HTTP authentication in front"],
+  ["a gateway", "a gateway that has no such route"],
 ])("%s is told from a refusal of the listener's own", async (name, cause) => {
   const [exit, seen] = await sent(name);
   expect(exit).toBe(4);
@@ -88,4 +90,30 @@ it("a 401 that shows nothing is told as the listener's own", async () => {
   const [, seen] = await sent("a plain 401");
   expect(seen).toContain("The receiver refused the request as not authenticated.");
   expect(seen).toContain("Likely: another secret or key than the listener's own;");
+});
+
+it("Standard Webhooks tells them as well", async () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
+  const told = async (name: string) => (await sent(name, ["--scheme", "standard-webhooks"], secret))[1];
+  expect(await told("a login page")).toMatch(
+    /answered 200 with a page of HTML.* Is this the listener itself\?/,
+  );
+  expect(await told("the ok of Express and PHP")).not.toContain("Is this the listener itself?");
+  expect(await told("a refusing page")).toContain("Likely: another server, another path,");
+  expect(await told("a password")).toContain("Likely: HTTP authentication in front;");
+});
+
+it("a scheme that says nothing else tells them by classifyAnswer", () => {
+  const body = Buffer.from(LOGIN);
+  expect(classifyAnswer({ status: 200, headers: [], body }, 1, 0)).toMatchObject({
+    outcome: "accepted",
+    warning: expect.stringContaining("with a page of HTML"),
+  });
+  expect(classifyAnswer({ status: 404, headers: [], body }, 1, 0)).toMatchObject({
+    hints: [expect.stringContaining("the answer is a page of HTML")],
+  });
+  expect(classifyAnswer({ status: 200, headers: [], body: Buffer.from("{}") }, 1, 0)).toEqual({
+    outcome: "accepted",
+    earlier: false,
+  });
 });

@@ -2,6 +2,7 @@
 import type { ErrorCode } from "../core/errors.js";
 import { type HeaderPair, httpDate, onlyValue } from "../core/headers.js";
 import { shown } from "../core/shown.js";
+import { foreignHints, isPage } from "./foreign-answers.js";
 
 /** What a listener answered to one attempt. */
 export interface Answer {
@@ -97,7 +98,7 @@ const SETUP: Readonly<Record<number, ErrorCode>> = {
  * What a refusal means: a wrong setting where the answer says nothing of the event, which are redirects (the hints name
  * their `Location`), 401 to 405, 421, 426, 428, 431 and 451; otherwise that this request is never accepted.
  *
- * @param hints likely causes in plain words; a person reads them
+ * @param hints likely causes in plain words; a person reads them. What the answer itself shows comes before them
  *
  * @example
  * ```ts
@@ -107,15 +108,19 @@ const SETUP: Readonly<Record<number, ErrorCode>> = {
  * ```
  */
 export function classifyRefusal(
-  { status, headers }: Pick<Answer, "status" | "headers">,
+  answer: Pick<Answer, "status" | "headers" | "body">,
   hints: readonly string[] = [],
 ): Classification {
+  const { status, headers } = answer;
   if (status >= 300 && status < 400) {
     const location = locationHint(headers);
     return { outcome: "setup", code: "REDIRECT_REFUSED", hints: location ? [location, ...hints] : hints };
   }
   const code = SETUP[status];
-  return code ? { outcome: "setup", code, hints } : { outcome: "final", code: "REQUEST_REFUSED", hints };
+  const all = [...foreignHints(answer), ...hints];
+  return code
+    ? { outcome: "setup", code, hints: all }
+    : { outcome: "final", code: "REQUEST_REFUSED", hints: all };
 }
 
 /** Where a redirect leads, without what may be a credential: user, query and fragment. */
@@ -140,8 +145,24 @@ function locationHint(headers: readonly HeaderPair[]): string | undefined {
  * ```
  */
 export function classifyAnswer(answer: Answer, _attempt: number, now: number): Classification {
-  if (answer.status >= 200 && answer.status < 300) return { outcome: "accepted", earlier: false };
+  if (answer.status >= 200 && answer.status < 300) return acceptance(answer);
   return classifyTransient(answer, now) ?? classifyRefusal(answer);
+}
+
+/**
+ * A 2xx: the status counts, and what is not the listener's own is worth a look.
+ *
+ * @param otherwise what else tells it, if it is no page
+ */
+export function acceptance(answer: Answer, otherwise?: string): Classification {
+  const told = isPage(answer) ? " with a page of HTML" : otherwise;
+  const accepted = { outcome: "accepted", earlier: false } as const;
+  return told === undefined
+    ? accepted
+    : {
+        ...accepted,
+        warning: `The receiver answered ${answer.status}${told}. Is this the listener itself?`,
+      };
 }
 
 /**

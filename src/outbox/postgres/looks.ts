@@ -99,7 +99,7 @@ export function looks({ schema }: OutboxNames): Looks {
         fresh: before(seen.fresh, isOver),
       };
       if (seen.expired === null && seen.ripe === null && seen.fresh === null) return undefined;
-      if (allAt <= now) return FROM_FIRST; // nothing is slow
+      if (isAll && allAt <= now) return FROM_FIRST; // nothing is slow
       return { expired: time(from.expired), ripe: time(from.ripe), fresh: time(from.fresh) };
     },
     leasesFrom() {

@@ -6,7 +6,13 @@ import { HookproofError, notGiven } from "../../core/errors.js";
 import { checkOptions } from "../../core/options.js";
 import { shownAs } from "../../core/shown.js";
 import { andThen } from "../../core/value-or-promise.js";
-import { type Answer, type Classification, classifyRefusal, classifyTransient } from "../classification.js";
+import {
+  type Answer,
+  acceptance,
+  type Classification,
+  classifyRefusal,
+  classifyTransient,
+} from "../classification.js";
 import type { Scheme, Signer, UnsignedRequest } from "../scheme.js";
 import {
   checkSecretOptions,
@@ -41,7 +47,7 @@ export function standardWebhooksScheme(names: HeaderNames): Scheme {
  */
 function classify(answer: Answer, _attempt: number, now: number): Classification {
   const { status } = answer;
-  if (status >= 200 && status < 300) return { outcome: "accepted", earlier: false };
+  if (status >= 200 && status < 300) return acceptance(answer);
   if (status === 410)
     return { outcome: "final", code: "REQUEST_REFUSED", hints: GONE_HINTS, stopSending: true };
   const refused = classifyTransient(answer, now) ?? classifyRefusal(answer, HINTS);
