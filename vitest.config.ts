@@ -12,7 +12,7 @@ const ADDED = {
   databases: [
     "test/replay/{copies-over-http,postgres-*,redis-*,replay-across-*}.test.ts",
     "test/outbox/postgres/*.test.ts",
-    "cli/test/outbox-postgresql.test.ts",
+    "cli/test/{on-call,outbox}-postgresql.test.ts",
     "test/examples/{outbox-tenants,orm}.test.ts",
     "test/image/compose.test.ts",
   ],
@@ -40,7 +40,7 @@ const ADDED = {
 /** What is heavy, of the rooms that `npm test` looks at: `npm run test:thorough`. */
 const THOROUGH = [
   // Dozens of processes each.
-  "cli/test/{completion-shells,jwks-publish,man-pages,mcp,mcp-lines,network,next-steps,outbox,prompts}.test.ts",
+  "cli/test/{completion-shells,jwks-publish,man-pages,mcp,mcp-lines,network,next-steps,on-call,outbox,prompts}.test.ts",
   "cli/test/{secret-mounts,start,targets,terminal,tls,transcripts}.test.ts",
   "test/doctor/diagnose/{guide,shell-signers}.test.ts",
   "test/docs/{blocks,json-output,transcripts}.test.ts",

@@ -1,5 +1,5 @@
 // Opens the outbox that flag, environment or configuration names.
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { HookproofError } from "hookproof";
@@ -141,16 +141,17 @@ async function openFile(file: string, making: Making): Promise<OpenOutbox> {
   return { store, name: file, close: () => store.close() };
 }
 
-/** What every SQLite file that is not empty begins with. */
-const SQLITE_HEADER = "SQLite format 3\0";
+/** The smallest page of SQLite, and so the smallest file that holds anything. */
+const LEAST_BYTES = 512;
 
-/** Refuses a file of something else: SQLite takes one that is shorter than its header for an empty database. */
+/**
+ * Refuses a file of something else: SQLite takes one that is shorter than its header for an empty database, and says of all
+ * others itself what they are. The file is not opened for it: closing it again would drop the locks of all connections of
+ * this process, and another process could then delete the log while they use it.
+ */
 function refuseOtherFile(file: string): void {
-  const start = Buffer.alloc(SQLITE_HEADER.length);
-  const handle = openedFile(file, () => openSync(file, "r"));
-  const length = readSync(handle, start);
-  closeSync(handle);
-  if (length > 0 && start.toString("latin1", 0, length) !== SQLITE_HEADER)
+  const { size } = openedFile(file, () => statSync(file));
+  if (size > 0 && size < LEAST_BYTES)
     throw new CliError(EXIT.setup, "OUTBOX_NOT_FOUND", `${file} cannot be read: file is not a database.`);
 }
 

@@ -1,0 +1,90 @@
+// The faults of docs/guides/on-call.md that only PostgreSQL has, each walked by the page's own commands.
+import { hmacSigner } from "hookproof";
+import { createOutbox } from "hookproof/outbox";
+import { postgresStore } from "hookproof/outbox/postgres";
+import pg from "pg";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { started } from "../../test/kit/local-server.js";
+import { describeWith } from "../../test/kit/needs.js";
+import { emptyDatabase, ownPostgres } from "../../test/kit/postgres.js";
+import { receiverServer, SECRET } from "../../test/kit/receiver-server.js";
+import { requireBuild } from "../../test/kit/transcript.js";
+import { AT_POSTGRESQL, machine } from "./kit/on-call.js";
+
+const postgres = await ownPostgres();
+afterAll(() => postgres?.stop());
+beforeAll(requireBuild);
+
+describeWith("postgresql and curl", postgres)("on call, at PostgreSQL", () => {
+  /** A database with an outbox in which one event waits. */
+  async function stored() {
+    const { url } = (await started(receiverServer())) as Awaited<ReturnType<typeof receiverServer>>;
+    const database = await emptyDatabase(postgres?.url ?? "", "shop");
+    const pool = new pg.Pool({ connectionTimeoutMillis: 10_000, connectionString: database });
+    pool.on("error", () => {});
+    const store = postgresStore({ pool });
+    const outbox = createOutbox({
+      store,
+      listeners: { right: { url, signer: hmacSigner({ secret: SECRET }) } },
+    });
+    const put = () => outbox.enqueue({ listener: "right", payload: {} });
+    await put();
+    onTestFinished(async () => {
+      await store.close();
+      await pool.end();
+    });
+    return { url, database, pool, put };
+  }
+
+  it("a role without a right: the worker has the database's own words", async () => {
+    const { url, database, pool } = await stored();
+    await pool.query(
+      "CREATE ROLE looks LOGIN; GRANT USAGE ON SCHEMA hookproof TO looks; GRANT SELECT ON ALL TABLES IN SCHEMA hookproof TO looks",
+    );
+    const { worker, fires, walk } = await machine(database.replace("postgres@", "looks@"), { right: url });
+    await worker();
+    await fires("HookproofStoreUnavailable");
+    await walk("HookproofStoreUnavailable", {}, [
+      ["curl -s http://127.0.0.1:9464/readyz", /permission denied for table event/],
+      [`psql "$HOOKPROOF_OUTBOX" -c 'SELECT pg_is_in_recovery()'`, /^ f$/m],
+    ]);
+  });
+
+  it("a held snapshot: who holds it, until it is ended", async () => {
+    const { url, database, pool, put } = await stored();
+    const holder = new pg.Client({ connectionString: database, application_name: "the nightly report" });
+    holder.on("error", () => {});
+    await holder.connect();
+    await holder.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM pg_class LIMIT 1");
+    await pool.query(`
+      INSERT INTO hookproof.event (id, listener, state, digest, due_at)
+        SELECT gen_random_uuid(), 'right', 'waiting', 'bulk', now() - interval '1 min' FROM generate_series(1, 20000);
+      UPDATE hookproof.event SET state = 'leased', token = id, leased_until = now() - interval '1 s' WHERE digest = 'bulk';
+      UPDATE hookproof.event SET state = 'delivered', token = NULL, leased_until = NULL, ended_at = now() WHERE digest = 'bulk'`);
+    const { worker, fires, walk, start } = await machine(database, { right: url });
+    await worker();
+    /** As events go on: how many listeners have a floor. */
+    const floors = async () => {
+      await put();
+      return (await pool.query("SELECT FROM hookproof.floor WHERE due_from > '-infinity'")).rowCount;
+    };
+    await expect.poll(floors, { timeout: 60_000 }).toBe(1);
+    await pool.query("UPDATE hookproof.floor SET noted_at = noted_at - interval '11 min'");
+    await fires("HookproofSnapshotHeld");
+    const statements = AT_POSTGRESQL.filter((command) => !command.startsWith("psql "));
+    expect(statements).toHaveLength(4);
+    const [asked = "", vacuumed = "", vacuum = "", floor = ""] = statements;
+    await walk("HookproofSnapshotHeld", {}, [
+      ["hookproof outbox status", /right +claims slowed for 11m/],
+      [asked, /the nightly report/],
+      [vacuumed, /n_dead_tup/],
+      [vacuum, /VACUUM/],
+      [floor, /right/],
+    ]);
+    await start(
+      `psql "$HOOKPROOF_OUTBOX" -c "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'the nightly report'"`,
+    );
+    await pool.query("VACUUM hookproof.event");
+    await expect.poll(floors, { timeout: 60_000 }).toBe(0);
+  });
+});
