@@ -1,39 +1,10 @@
-// Rules that all stores share: rates, leases and kept changes.
+// Rules that all stores share: looks, leases and kept changes.
 import { HookproofError, messageOf } from "../core/errors.js";
-import type { Rate } from "./limits.js";
 import type { DueListeners } from "./outbox-store.js";
 import type { DeadLetterFilter, OutboxEvent } from "./records.js";
 
 /** How long a store tells workers that a listener's options have changed. */
 export const CHANGE_KEPT_MS = 24 * 60 * 60_000;
-
-const ROUNDING = 1e-9;
-
-/**
- * How many events a rate allows now. Where `at` is the time by which all claimed events would have been claimed evenly,
- * the rest of a burst is what lies between it and now.
- */
-export function allowedBy(rate: Rate, at: number, now: number): number {
-  return Math.floor(burstOf(rate) - ((paceAt(rate, at, now) - now) * rate.perSecond) / 1_000 + ROUNDING);
-}
-
-/** The time of `allowedBy` after so many more events were claimed. */
-export function paceAfter(rate: Rate, at: number, now: number, claimed: number): number {
-  return paceAt(rate, at, now) + (claimed * 1_000) / rate.perSecond;
-}
-
-/**
- * A stored pace is never before now. One that is more than a whole burst and an event ahead was stored before the
- * store's clock was put back, or at a slower rate: it says nothing, or the listener would wait until that time.
- */
-function paceAt(rate: Rate, at: number, now: number): number {
-  const ahead = ((at - now) * rate.perSecond) / 1_000;
-  return ahead > 0 && ahead <= burstOf(rate) + 1 ? at : now;
-}
-
-function burstOf({ perSecond, burst = Math.max(1, perSecond) }: Rate): number {
-  return burst;
-}
 
 /**
  * An event that is due no sooner than in so many milliseconds is kept apart until then: looks and claims do not pass it.

@@ -30,7 +30,7 @@ export { aesGcmEncryption, type BodyEncryption } from "./body-encryption.js";
 // What the names above are made of
 
 export type { BreakerPolicy } from "./breaker.js";
-export type { Rate } from "./limits.js";
+export type { Rate } from "./rate.js";
 export type {
   DeadLetter,
   DeadLetterFilter,

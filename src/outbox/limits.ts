@@ -10,14 +10,7 @@ import {
   breakerPolicy,
   CLOSED,
 } from "./breaker.js";
-
-/** How often attempts may start. */
-export interface Rate {
-  /** Attempts a second on average, above 0. */
-  readonly perSecond: number;
-  /** How many may start at once after a pause, 1 or more; by default `perSecond`, or 1 if that is less. */
-  readonly burst?: number | undefined;
-}
+import { allowedAt, allowedBy, checkRate, paceAfter, type Rate } from "./rate.js";
 
 /** How much may be sent to one listener. */
 export interface LimitOptions {
@@ -54,8 +47,10 @@ export const HANGS_AFTER_MS = 1_000;
  */
 export class ListenerLimits {
   #concurrency = 1;
-  #given: Rate | undefined;
-  #rate: TokenBucket | undefined;
+  #rate: Rate | undefined;
+  /** See `allowedBy`. */
+  #pace = Number.NEGATIVE_INFINITY;
+  #paceSeenAt = Number.NEGATIVE_INFINITY;
   #policy: BreakerPolicy | undefined;
   readonly #onBreaker: (phase: BreakerState["phase"]) => void;
   #state: BreakerState = CLOSED;
@@ -79,17 +74,18 @@ export class ListenerLimits {
    */
   change({ concurrency = 10, rate, breaker }: LimitOptions): void {
     checkWholeNumber("concurrency", concurrency);
-    const isOther = rate?.perSecond !== this.#given?.perSecond || rate?.burst !== this.#given?.burst;
-    if (isOther) this.#rate = rate && new TokenBucket(rate);
+    if (rate) checkRate(rate);
+    const isOther = rate?.perSecond !== this.#rate?.perSecond || rate?.burst !== this.#rate?.burst;
     this.#policy = breaker === false ? undefined : breakerPolicy(breaker);
     this.#concurrency = concurrency;
     this.#places = Math.min(this.#places, concurrency);
-    this.#given = rate && { ...rate };
+    this.#rate = rate && { ...rate };
+    if (isOther) this.#pace = Number.NEGATIVE_INFINITY;
   }
 
   /** The limits that hold over all workers, for the store to keep. */
   get shared(): { readonly concurrency: number; readonly rate: Rate | undefined } {
-    return { concurrency: this.#concurrency, rate: this.#given };
+    return { concurrency: this.#concurrency, rate: this.#rate };
   }
 
   get isBusy(): boolean {
@@ -102,18 +98,18 @@ export class ListenerLimits {
 
   /** How many attempts of this process may start now. */
   free(now: number): number {
-    return Math.min(this.#freePlaces(now), this.#rate?.tokens(now) ?? Number.POSITIVE_INFINITY);
+    return Math.min(this.#freePlaces(now), this.#allowed(now));
   }
 
   started(now: number): void {
     this.#underWay += 1;
-    this.#rate?.take(1, now);
+    this.#count(1, now);
   }
 
-  /** An attempt that was not made after all: its place and its token are free again. */
+  /** An attempt that was not made after all: its place is free again, and the rate has it back. */
   cancelled(now: number): void {
     this.#underWay -= 1;
-    this.#rate?.take(-1, now);
+    this.#count(-1, now);
   }
 
   ended(attempt: EndedAttempt): void {
@@ -131,8 +127,23 @@ export class ListenerLimits {
 
   /** When the next attempt may start, if the rate is all that prevents one. */
   nextByRate(now: number): number | undefined {
-    if (!this.#rate || this.#freePlaces(now) === 0 || this.#rate.tokens(now) > 0) return undefined;
-    return this.#rate.nextToken(now);
+    if (!this.#rate || this.#freePlaces(now) === 0 || this.#allowed(now) > 0) return undefined;
+    return allowedAt(this.#rate, this.#paceAt(now), now);
+  }
+
+  #allowed(now: number): number {
+    return this.#rate ? Math.max(0, allowedBy(this.#rate, this.#paceAt(now), now)) : Number.POSITIVE_INFINITY;
+  }
+
+  #count(attempts: number, now: number): void {
+    if (this.#rate) this.#pace = paceAfter(this.#rate, this.#paceAt(now), now, attempts);
+  }
+
+  /** A clock that goes back takes the pace with it, so it allows no more and no less. */
+  #paceAt(now: number): number {
+    this.#pace -= Math.max(0, this.#paceSeenAt - now);
+    this.#paceSeenAt = now;
+    return this.#pace;
   }
 
   #freePlaces(now: number): number {
@@ -147,46 +158,3 @@ export class ListenerLimits {
     if (changed) this.#onBreaker(next.phase);
   }
 }
-
-/** The token bucket of a rate: an attempt takes a token, and tokens come back at the rate. */
-export class TokenBucket {
-  readonly #perSecond: number;
-  readonly #burst: number;
-  #tokens: number;
-  #at = Number.NEGATIVE_INFINITY;
-
-  /** @throws {RangeError} for a rate out of its range */
-  constructor({ perSecond, burst = Math.max(1, perSecond) }: Rate) {
-    if (!Number.isFinite(perSecond) || perSecond <= 0) throw new RangeError("rate.perSecond must be above 0");
-    if (!Number.isFinite(burst) || burst < 1) throw new RangeError("rate.burst must be 1 or more");
-    this.#perSecond = perSecond;
-    this.#burst = burst;
-    this.#tokens = burst;
-  }
-
-  /** How many whole tokens there are. */
-  tokens(now: number): number {
-    this.#refill(now);
-    return Math.max(0, Math.floor(this.#tokens + ROUNDING));
-  }
-
-  take(count: number, now: number): void {
-    this.#refill(now);
-    this.#tokens -= count;
-  }
-
-  /** When there is a whole token. */
-  nextToken(now: number): number {
-    if (this.tokens(now) > 0) return now;
-    return now + Math.ceil(((1 - this.#tokens) * 1000) / this.#perSecond);
-  }
-
-  /** A clock that goes back adds nothing. */
-  #refill(now: number): void {
-    const gained = (Math.max(0, now - this.#at) * this.#perSecond) / 1000;
-    this.#tokens = Math.min(this.#burst, this.#tokens + gained);
-    this.#at = now;
-  }
-}
-
-const ROUNDING = 1e-9;

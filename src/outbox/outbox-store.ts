@@ -4,7 +4,7 @@
  * @packageDocumentation
  */
 
-import type { Rate } from "./limits.js";
+import type { Rate } from "./rate.js";
 import type {
   DeadLetter,
   DeadLetterFilter,

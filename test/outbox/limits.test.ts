@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type LimitOptions, ListenerLimits, type Rate } from "../../src/outbox/limits.js";
+import { type LimitOptions, ListenerLimits } from "../../src/outbox/limits.js";
+import type { Rate } from "../../src/outbox/rate.js";
 
 const good = (startedAt: number, now = startedAt) =>
   ({ result: "good", startedAt, now, answered: true }) as const;

@@ -1,8 +1,11 @@
 import { expect, it } from "vitest";
-import { TokenBucket } from "../../src/outbox/limits.js";
+import { ListenerLimits } from "../../src/outbox/limits.js";
+import { allowedAt, allowedBy, paceAfter, type Rate } from "../../src/outbox/rate.js";
 import fc from "../kit/fast-check.js";
 import { runs } from "../kit/property-runs.js";
 import { outboxBench } from "./bench-outbox.js";
+
+const limits = (rate: Rate) => new ListenerLimits({ rate, breaker: false }, () => {});
 
 it("never lets more through in any stretch of time than burst and rate allow, and as many as that", () => {
   const rates = fc.record({
@@ -12,18 +15,18 @@ it("never lets more through in any stretch of time than burst and rate allow, an
   fc.assert(
     fc.property(rates, fc.array(fc.nat(3_000), { minLength: 1, maxLength: 100 }), (given, waits) => {
       let now = 1_767_225_600_000;
-      const bucket = new TokenBucket(given);
+      let pace = Number.NEGATIVE_INFINITY;
       const starts: number[] = [];
       for (const wait of waits) {
         now += wait;
-        const taken = bucket.tokens(now);
+        const taken = allowedBy(given, pace, now);
         for (let i = 0; i < taken; i++) starts.push(now);
-        bucket.take(taken, now);
-        // The next token is not promised too early, and not much too late.
-        const next = bucket.nextToken(now);
-        if (next - 2 > now) expect(bucket.tokens(next - 2)).toBe(0);
+        pace = paceAfter(given, pace, now, taken);
+        // The next attempt is not promised too early, and not much too late.
+        const next = allowedAt(given, pace, now);
+        if (next - 2 > now) expect(allowedBy(given, pace, next - 2)).toBe(0);
         now = next;
-        expect(bucket.tokens(now)).toBeGreaterThanOrEqual(1);
+        expect(allowedBy(given, pace, now)).toBeGreaterThanOrEqual(1);
       }
       for (let from = 0; from < starts.length; from += 7)
         for (let to = from; to < starts.length; to += 5) {
@@ -35,10 +38,13 @@ it("never lets more through in any stretch of time than burst and rate allow, an
   );
 });
 
-it("a clock that goes back fills nothing and takes nothing away", () => {
-  const bucket = new TokenBucket({ perSecond: 10 });
-  bucket.take(7, 1_000);
-  expect([bucket.tokens(500), bucket.tokens(600)]).toEqual([3, 4]);
+it("a clock that goes back allows nothing more and nothing less", () => {
+  const one = limits({ perSecond: 10 });
+  for (let n = 0; n < 7; n++) {
+    one.started(1_000);
+    one.ended({ result: "good", startedAt: 1_000, now: 1_000, answered: true });
+  }
+  expect([one.free(500), one.free(600)]).toEqual([3, 4]);
 });
 
 it("a listener gets its burst at once and then its rate, and the others are not held back", async () => {
@@ -71,22 +77,22 @@ it.each([
   [{ perSecond: 1, burst: 0.5 }],
   [{ perSecond: 1, burst: Number.NaN }],
 ])("%j is no rate", (rate) => {
-  expect(() => new TokenBucket(rate)).toThrow(RangeError);
+  expect(() => limits(rate)).toThrow(RangeError);
 });
 
 it("a rate's burst is what a second allows, and one at least", () => {
-  expect(new TokenBucket({ perSecond: 0.1 }).tokens(0)).toBe(1);
-  expect(new TokenBucket({ perSecond: 7.5 }).tokens(0)).toBe(7);
-  expect(new TokenBucket({ perSecond: 7.5, burst: 1 }).tokens(0)).toBe(1);
+  const atFirst = (rate: Rate) => allowedBy(rate, Number.NEGATIVE_INFINITY, 0);
+  expect(atFirst({ perSecond: 0.1 })).toBe(1);
+  expect(atFirst({ perSecond: 7.5 })).toBe(7);
+  expect(atFirst({ perSecond: 7.5, burst: 1 })).toBe(1);
 });
 
-it("a token that is there needs no waiting, and the next one is there at its time", () => {
-  const bucket = new TokenBucket({ perSecond: 4, burst: 2 });
-  bucket.take(1, 50);
-  expect(bucket.nextToken(50)).toBe(50);
-  bucket.take(1, 50);
-  expect(bucket.nextToken(50)).toBe(300);
-  bucket.take(1, 50);
-  expect([bucket.tokens(50), bucket.nextToken(50)]).toEqual([0, 550]);
-  expect([bucket.tokens(549), bucket.tokens(550), bucket.tokens(10_000)]).toEqual([0, 1, 2]);
+it("what is allowed now needs no waiting, and the next one is allowed at its time", () => {
+  const rate = { perSecond: 4, burst: 2 };
+  const after = (taken: number) => paceAfter(rate, 0, 50, taken);
+  expect(allowedAt(rate, after(1), 50)).toBe(50);
+  expect(allowedAt(rate, after(2), 50)).toBe(300);
+  const more = after(3);
+  expect([allowedBy(rate, more, 50), allowedAt(rate, more, 50)]).toEqual([-1, 550]);
+  expect([549, 550, 10_000].map((now) => allowedBy(rate, more, now))).toEqual([0, 1, 2]);
 });

@@ -3,18 +3,17 @@ import { type Clock, systemClock } from "../../core/clock.js";
 import { newEventId } from "../../core/event.js";
 import { checkOptions } from "../../core/options.js";
 import {
-  allowedBy,
   CLOCK_STEP_MS,
   eventName,
   inTurn,
   newEvents,
-  paceAfter,
   stepBack,
   UNKNOWN_MOST_MS,
   UNKNOWN_MS,
   unknownListeners,
 } from "../engine.js";
 import type { ClaimShare, OutboxStore } from "../outbox-store.js";
+import { allowedBy, paceAfter } from "../rate.js";
 import type { DeadLetterFilter, DeliveryFailure, ExpiredEvent, Lease, OutboxAttempt } from "../records.js";
 import {
   deadLetterOf,

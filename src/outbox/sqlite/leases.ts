@@ -1,8 +1,9 @@
 // Claims events and ends leases in SQLite.
 import { randomUUID } from "node:crypto";
 import { preparedChanges, preparedQueries, type SqliteDatabase } from "../../sqlite/database.js";
-import { allowedBy, CLOCK_AHEAD_MS, inTurn, LATER_MS, paceAfter } from "../engine.js";
+import { CLOCK_AHEAD_MS, inTurn, LATER_MS } from "../engine.js";
 import type { ClaimedEvent, ClaimRequest, ClaimShare } from "../outbox-store.js";
+import { allowedBy, paceAfter } from "../rate.js";
 import type { Delivery, DeliveryFailure, Lease, OutboxAttempt } from "../records.js";
 import { ripening } from "./control.js";
 import { type ChangedRow, stateChange } from "./enqueue.js";

@@ -1,6 +1,7 @@
 // Rules of many listeners and limits that all workers share.
-import type { Rate } from "../../outbox/limits.js";
+
 import type { ClaimShare, OutboxStore } from "../../outbox/outbox-store.js";
+import type { Rate } from "../../outbox/rate.js";
 import { expectSame } from "../contract-case.js";
 import { attemptRecord, type Bench, event, LEASE_MS, LISTENER, rule, texts, WINDOW_MS } from "./subject.js";
 
